@@ -1,0 +1,91 @@
+/** What crosses the border between the servers and the engine: queries in, results out. */
+import type { OperationName, SpatialInterpolation, TemporalInterpolation } from "../operations.js";
+import type { Dataset } from "../storage/grid.js";
+
+/** Everything a request says beside its token and its points; members that its operation lacks are absent. */
+export interface Query {
+  readonly operation: OperationName;
+  /** Absent in NullOp. */
+  readonly dataset?: string;
+  readonly time?: number;
+  readonly StartTime?: number;
+  readonly EndTime?: number;
+  readonly dt?: number;
+  readonly nt?: number;
+  readonly Tp?: number;
+  readonly filterlength?: number;
+  readonly nlayers?: number;
+  readonly spatialInterpolation?: SpatialInterpolation;
+  readonly temporalInterpolation?: TemporalInterpolation;
+}
+
+/**
+ * Where decoded triples go. The writer fills `slab` (x, y, z, x, y, z, ...) from index 0 and calls `commit` when it is
+ * full or the input ends; the sink then takes the slab over and puts an empty one in its place.
+ */
+export interface TripleSink {
+  readonly slab: Float32Array;
+  /** Hands over the first `count` triples of `slab`. */
+  commit(count: number): void;
+}
+
+/** A running query: points go in as they arrive, work starts before the last one is in. */
+export interface Evaluation {
+  readonly points: TripleSink;
+  /** Initial velocities; only GetPositionInertialParticle takes them. */
+  readonly velocities: TripleSink;
+  /** How many points this query may have, and the name of the limit that says so. */
+  readonly limit: { readonly points: number; readonly name: string };
+  /**
+   * Ends the input and waits for the result.
+   * Rejects with the first error of the check order (dataset, time, availability, options, coordinates), DeadlineError,
+   * BusyError, DataError, WorkerError, or CancelledError.
+   */
+  finish(): Promise<Result>;
+  /** Stops all work of this query; `finish` rejects with CancelledError. Harmless after the end. */
+  abort(): void;
+}
+
+/** The answer in the order of the points; `values` are parts of one array of `items * components` float32. */
+export interface Result {
+  /** Number of result records: points times records per point. */
+  readonly items: number;
+  /** Records per point: 1, but (8^nlayers - 1) / 7 for box filters. */
+  readonly itemsPerPoint: number;
+  /** Numbers per record. */
+  readonly components: number;
+  readonly values: readonly Float32Array[];
+  /** Gives the buffers back; the values must not be read afterwards. */
+  release(): void;
+}
+
+/** Figures of a running engine, for /metrics and /readyz. */
+export interface EngineStatus {
+  readonly ready: boolean;
+  readonly workers: number;
+  readonly queued: number;
+  readonly running: number;
+  readonly pointsInFlight: number;
+  readonly bytesRead: number;
+  readonly bricksRead: number;
+  readonly cacheHits: number;
+  readonly cacheMisses: number;
+  readonly cacheBytes: number;
+  /** Longest turn of merging on the event loop, in milliseconds of CPU. */
+  readonly longestTurnMs: number;
+}
+
+/** The engine as servers see it. */
+export interface Engine {
+  /** Datasets served now, by name in alphabetical order. */
+  datasets(): readonly Dataset[];
+  /** The dataset of that name or alias, any letter case. */
+  find(name: string): Dataset | undefined;
+  /** Begins a query. Never throws for a bad query: `finish` rejects. */
+  start(query: Query, control: { readonly signal?: AbortSignal; readonly deadlineMs?: number }): Evaluation;
+  status(): EngineStatus;
+  /** Scans the data folders again. */
+  reload(): Promise<void>;
+  /** Ends what runs, waiting at most `graceMs`; false when something had to be killed. */
+  close(graceMs: number): Promise<boolean>;
+}

@@ -1,0 +1,114 @@
+/** The errors of fieldprobe and the closed list of codes that callers may see. */
+
+/** Codes of errors the caller can mend. */
+export const CALLER_CODES = [
+  "MalformedXml",
+  "InvalidEnvelope",
+  "UnknownOperation",
+  "ActionMismatch",
+  "InvalidRequest",
+  "LimitExceeded",
+  "UnknownDataset",
+  "OutOfRange",
+  "Unsupported",
+  "AuthenticationFailed",
+  "RateLimited",
+] as const;
+
+/** Codes of errors that lie with the service or its data. */
+export const SERVER_CODES = ["Busy", "Deadline", "DataError", "Internal"] as const;
+
+export type CallerCode = (typeof CALLER_CODES)[number];
+export type ServerCode = (typeof SERVER_CODES)[number];
+export type ErrorCode = CallerCode | ServerCode;
+export type Blame = "caller" | "server";
+
+/** What an error may say beside its message; every member is fit for the caller. */
+export interface ErrorContext {
+  /** The request member at fault, e.g. `time` or `points[12].x`. */
+  readonly member?: string;
+  /** The name of the limit that was passed, e.g. `query.points`. */
+  readonly limit?: string;
+  /** Seconds after which a retry makes sense. */
+  readonly retryAfter?: number;
+}
+
+/** An error with a stable code and a one-line message fit for the caller; `cause` is for the log only. */
+export class FieldprobeError extends Error {
+  readonly code: ErrorCode;
+  readonly context: ErrorContext;
+
+  constructor(code: ErrorCode, message: string, context: ErrorContext = {}, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = new.target.name;
+    this.code = code;
+    this.context = context;
+  }
+
+  get blame(): Blame {
+    return (SERVER_CODES as readonly string[]).includes(this.code) ? "server" : "caller";
+  }
+}
+
+/** The request is malformed, or a member has a value that its operation does not take. */
+export class RequestError extends FieldprobeError {}
+
+/** A size, count or amount of work is above its limit. */
+export class LimitError extends FieldprobeError {
+  constructor(limit: string, message: string) {
+    super("LimitExceeded", message, { limit });
+  }
+}
+
+/** The token is missing, unknown or disabled, or its rate is used up. */
+export class AuthError extends FieldprobeError {
+  constructor(
+    message: string,
+    code: "AuthenticationFailed" | "RateLimited" = "AuthenticationFailed",
+    retryAfter?: number,
+  ) {
+    super(code, message, retryAfter === undefined ? {} : { retryAfter });
+  }
+}
+
+/** No dataset has that name. */
+export class NotFoundError extends FieldprobeError {
+  constructor(message: string) {
+    super("UnknownDataset", message, { member: "dataset" });
+  }
+}
+
+/** The queue is full or no slot came free in time. */
+export class BusyError extends FieldprobeError {
+  constructor(message: string, retryAfter = 1) {
+    super("Busy", message, { retryAfter });
+  }
+}
+
+/** The request's deadline passed before its result was complete. */
+export class DeadlineError extends FieldprobeError {
+  constructor(message = "The deadline of the request passed.") {
+    super("Deadline", message);
+  }
+}
+
+/** The caller went away; never reaches the wire. */
+export class CancelledError extends FieldprobeError {
+  constructor(message = "The request was cancelled.") {
+    super("Internal", message);
+  }
+}
+
+/** Stored data is unreadable, corrupt or not what its description says. */
+export class DataError extends FieldprobeError {
+  constructor(message: string, cause?: unknown) {
+    super("DataError", message, {}, cause);
+  }
+}
+
+/** A worker thread failed in a way that leaves it untrusted. */
+export class WorkerError extends FieldprobeError {
+  constructor(message = "A worker failed while it computed this request.", cause?: unknown) {
+    super("Internal", message, {}, cause);
+  }
+}

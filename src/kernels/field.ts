@@ -1,0 +1,105 @@
+/** What kernels see of a dataset: axes, stored times, and a field cut into bricks. Types only. */
+
+/**
+ * One grid axis. Uniform: node i stands at `origin + i * spacing`, and a periodic axis repeats after `nodes * spacing`.
+ * Tabulated: node i stands at `coordinates[i]`, ascending, never periodic; `spacing` is then the smallest interval.
+ */
+export interface Axis {
+  readonly nodes: number;
+  readonly origin: number;
+  readonly spacing: number;
+  readonly periodic: boolean;
+  readonly coordinates: Float64Array | null;
+}
+
+/** The axes of a grid in the order x, y, z. */
+export type Axes = readonly [Axis, Axis, Axis];
+
+/**
+ * Stored times, guards included. Uniform: frame k is at `origin + k * step`; otherwise `values` lists them, ascending.
+ * Frames `guardBefore .. count - 1 - guardAfter` are the queryable ones.
+ */
+export interface TimeAxis {
+  readonly count: number;
+  readonly origin: number;
+  readonly step: number;
+  readonly values: Float64Array | null;
+  readonly guardBefore: number;
+  readonly guardAfter: number;
+}
+
+/** Three numbers in the order x, y, z. */
+export type Triple = readonly [number, number, number];
+
+/**
+ * How a field is cut: `edge` nodes a brick and `count` bricks along x, y, z. Brick (0, 0, 0) starts at node (0, 0, 0).
+ * Bricks at the far faces have full size too; their surplus nodes hold nothing and are never read.
+ */
+export interface Bricking {
+  readonly edge: Triple;
+  readonly count: Triple;
+}
+
+/** Stored node values: float32 in service, float64 where a test wants no rounding of its input. */
+export type Values = Float32Array | Float64Array;
+
+/**
+ * One frame of a field, in bricks of layout [z][y][x][component].
+ * Brick (i, j, k) has index `(k * count[1] + j) * count[0] + i`, and `table[index]` is where it starts in `data`
+ * (in elements), or -1 while it is not at hand.
+ */
+export interface BrickField {
+  readonly components: number;
+  readonly bricking: Bricking;
+  readonly data: Values;
+  readonly table: Int32Array;
+}
+
+/**
+ * A spatial scheme bound to a grid: interpolation or differentiation of the fields of an operation at points.
+ * Positions are float64 triples in the dataset's coordinates, any finite value on periodic axes, inside the domain on others.
+ */
+export interface Scheme {
+  /** Values per point in `out`, over all fields. */
+  readonly components: number;
+  /**
+   * Appends to `list`, from position `length` on, the index of every brick that the stencils of points
+   * `first .. first + count - 1` touch and whose `marks` entry is 0, and sets that entry to 1.
+   *
+   * @returns the new length of the list
+   */
+  cover(
+    bricking: Bricking,
+    positions: Float64Array,
+    first: number,
+    count: number,
+    marks: Uint8Array,
+    list: Int32Array,
+    length: number,
+  ): number;
+  /** Overwrites `out[components * i ..]` for the points `first .. first + count - 1`; the bricks of `cover` must be at hand. */
+  evaluate(
+    fields: readonly BrickField[],
+    positions: Float64Array,
+    first: number,
+    count: number,
+    out: Float64Array,
+  ): void;
+}
+
+/** Bricks of one field on demand, for kernels whose regions may be larger than what can be held at once. */
+export interface BrickReader {
+  readonly components: number;
+  readonly bricking: Bricking;
+  /** Calls `use` with a brick of a frame, which stays in place until `use` returns. */
+  visit(frame: number, brick: number, use: (data: Values, offset: number) => void): void;
+}
+
+/** A combination of stored frames: the value at a time is the sum of `weights[i]` times frame `frames[i]`. */
+export interface FrameWeights {
+  readonly frames: readonly number[];
+  readonly weights: readonly number[];
+}
+
+/** Velocity at `count` positions and one time into `out`, three values a point: all that particle tracking knows of a flow. */
+export type Sample = (positions: Float64Array, count: number, time: number, out: Float64Array) => void;
