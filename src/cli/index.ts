@@ -1,0 +1,33 @@
+/** The command line: one file per command; errors are one line on stderr, exit code 2 for misuse and 1 for failure. */
+import { readFileSync } from "node:fs";
+import { Command, CommanderError } from "commander";
+import { ConfigError } from "../config.js";
+import { MisuseError } from "./misuse.js";
+
+const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
+  version: string;
+};
+
+const program = new Command("fieldprobe")
+  .description(
+    "Velocity, pressure, derivatives, filtered values and particle paths from HDF5 cubes, over SOAP and HTTP.",
+  )
+  .version(version)
+  .showSuggestionAfterError()
+  .exitOverride();
+
+/** Every command, each from a file of its own. */
+const COMMANDS: readonly (() => Command)[] = [];
+for (const command of COMMANDS) program.addCommand(command().exitOverride());
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (error instanceof CommanderError) {
+    process.exitCode = error.exitCode === 0 ? 0 : 2;
+  } else {
+    const misuse = error instanceof MisuseError || error instanceof ConfigError;
+    process.stderr.write(`fieldprobe: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = misuse ? 2 : 1;
+  }
+}
