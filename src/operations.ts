@@ -104,34 +104,84 @@ export const CONTROLLED = [TOKEN, DATASET, float("StartTime"), float("EndTime"),
 /** Request of the throughput test. */
 export const ECHO = [TOKEN, POINTS] as const;
 
+/** Spatial options of operations that return values, and of tracking. */
+export const INTERPOLATIONS = ["None", "Lag4", "Lag6", "Lag8"] as const satisfies readonly SpatialInterpolation[];
+/** Spatial options of operations that return derivatives. */
+export const DERIVATIVES = [
+  "None_Fd4",
+  "None_Fd6",
+  "None_Fd8",
+  "Fd4Lag4",
+] as const satisfies readonly SpatialInterpolation[];
+
 /** One operation of the interface; `kernel` names a row of the kernel table. */
 export interface Operation {
   readonly name: string;
   readonly request: readonly Member[];
   readonly result: RecordName;
   readonly kernel: string;
+  /** Spatial options it answers. GetForce takes every one for a force in closed form, those of GetVelocity for a stored one. */
+  readonly spatial: readonly SpatialInterpolation[];
+  /** Fields a dataset must hold; the force may be stored or known in closed form, so GetForce names none. */
+  readonly fields: readonly ("velocity" | "pressure")[];
   /** Whether a trailing optional string `addr` is accepted and ignored (clients of a later public WSDL send it). */
   readonly addr: boolean;
 }
 
 /** All operations, in WSDL order. */
 export const OPERATIONS = [
-  { name: "GetVelocity", request: INTERPOLATED, result: "Vector3", kernel: "velocity", addr: true },
-  { name: "GetForce", request: INTERPOLATED, result: "Vector3", kernel: "force", addr: true },
-  { name: "GetVelocityAndPressure", request: INTERPOLATED, result: "Vector3P", kernel: "velocityPressure", addr: true },
+  {
+    name: "GetVelocity",
+    request: INTERPOLATED,
+    result: "Vector3",
+    kernel: "velocity",
+    spatial: INTERPOLATIONS,
+    fields: ["velocity"],
+    addr: true,
+  },
+  {
+    name: "GetForce",
+    request: INTERPOLATED,
+    result: "Vector3",
+    kernel: "force",
+    spatial: SPATIAL_INTERPOLATION,
+    fields: [],
+    addr: true,
+  },
+  {
+    name: "GetVelocityAndPressure",
+    request: INTERPOLATED,
+    result: "Vector3P",
+    kernel: "velocityPressure",
+    spatial: INTERPOLATIONS,
+    fields: ["velocity", "pressure"],
+    addr: true,
+  },
   {
     name: "GetVelocityGradient",
     request: INTERPOLATED,
     result: "VelocityGradient",
     kernel: "velocityGradient",
+    spatial: DERIVATIVES,
+    fields: ["velocity"],
     addr: true,
   },
-  { name: "GetPressureGradient", request: INTERPOLATED, result: "Vector3", kernel: "pressureGradient", addr: true },
+  {
+    name: "GetPressureGradient",
+    request: INTERPOLATED,
+    result: "Vector3",
+    kernel: "pressureGradient",
+    spatial: DERIVATIVES,
+    fields: ["pressure"],
+    addr: true,
+  },
   {
     name: "GetPressureHessian",
     request: INTERPOLATED,
     result: "PressureHessian",
     kernel: "pressureHessian",
+    spatial: DERIVATIVES,
+    fields: ["pressure"],
     addr: true,
   },
   {
@@ -139,23 +189,83 @@ export const OPERATIONS = [
     request: INTERPOLATED,
     result: "VelocityHessian",
     kernel: "velocityHessian",
+    spatial: DERIVATIVES,
+    fields: ["velocity"],
     addr: true,
   },
-  { name: "GetVelocityLaplacian", request: INTERPOLATED, result: "Vector3", kernel: "velocityLaplacian", addr: true },
-  { name: "GetBoxFilterVelocity", request: FILTERED, result: "Vector3", kernel: "boxVelocity", addr: true },
-  { name: "GetBoxFilterPressure", request: FILTERED, result: "float", kernel: "boxPressure", addr: true },
+  {
+    name: "GetVelocityLaplacian",
+    request: INTERPOLATED,
+    result: "Vector3",
+    kernel: "velocityLaplacian",
+    spatial: DERIVATIVES,
+    fields: ["velocity"],
+    addr: true,
+  },
+  {
+    name: "GetBoxFilterVelocity",
+    request: FILTERED,
+    result: "Vector3",
+    kernel: "boxVelocity",
+    spatial: [],
+    fields: ["velocity"],
+    addr: true,
+  },
+  {
+    name: "GetBoxFilterPressure",
+    request: FILTERED,
+    result: "float",
+    kernel: "boxPressure",
+    spatial: [],
+    fields: ["pressure"],
+    addr: true,
+  },
   {
     name: "GetBoxFilterVelocityGradient",
     request: FILTERED,
     result: "VelocityGradient",
     kernel: "boxVelocityGradient",
+    spatial: [],
+    fields: ["velocity"],
     addr: true,
   },
-  { name: "GetBoxFilterSGSStress", request: FILTERED, result: "SGSStress", kernel: "boxStress", addr: true },
-  { name: "GetPositionInertialParticle", request: INERTIAL, result: "Point3", kernel: "trackInertial", addr: true },
-  { name: "GetPosition", request: STEPPED, result: "Point3", kernel: "trackStepped", addr: true },
-  { name: "GetPositionParticleControl", request: CONTROLLED, result: "Point3", kernel: "trackControlled", addr: true },
-  { name: "NullOp", request: ECHO, result: "Vector3", kernel: "echo", addr: false },
+  {
+    name: "GetBoxFilterSGSStress",
+    request: FILTERED,
+    result: "SGSStress",
+    kernel: "boxStress",
+    spatial: [],
+    fields: ["velocity"],
+    addr: true,
+  },
+  {
+    name: "GetPositionInertialParticle",
+    request: INERTIAL,
+    result: "Point3",
+    kernel: "trackInertial",
+    spatial: INTERPOLATIONS,
+    fields: ["velocity"],
+    addr: true,
+  },
+  {
+    name: "GetPosition",
+    request: STEPPED,
+    result: "Point3",
+    kernel: "trackStepped",
+    spatial: INTERPOLATIONS,
+    fields: ["velocity"],
+    addr: true,
+  },
+  {
+    name: "GetPositionParticleControl",
+    request: CONTROLLED,
+    result: "Point3",
+    kernel: "trackControlled",
+    spatial: INTERPOLATIONS,
+    fields: ["velocity"],
+    addr: true,
+  },
+  { name: "NullOp", request: ECHO, result: "Vector3", kernel: "echo", spatial: [], fields: [], addr: false },
 ] as const satisfies readonly Operation[];
 
 export type OperationName = (typeof OPERATIONS)[number]["name"];

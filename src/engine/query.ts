@@ -17,6 +17,13 @@ export interface Query {
   readonly nlayers?: number;
   readonly spatialInterpolation?: SpatialInterpolation;
   readonly temporalInterpolation?: TemporalInterpolation;
+  /**
+   * Tracking only: the result also holds the positions on the way, after every `recordEvery` steps (a whole number >= 1).
+   * Records of a particle follow one another: its start, each recorded step, and the last step whether or not it falls on one.
+   * The last record is bit for bit what the query without this member answers. More than `query.points` records in all
+   * is a LimitError.
+   */
+  readonly recordEvery?: number;
 }
 
 /**
@@ -50,11 +57,13 @@ export interface Evaluation {
 export interface Result {
   /** Number of result records: points times records per point. */
   readonly items: number;
-  /** Records per point: 1, but (8^nlayers - 1) / 7 for box filters. */
+  /** Records per point: 1, but (8^nlayers - 1) / 7 for box filters and `recordTimes.length` with `recordEvery`. */
   readonly itemsPerPoint: number;
   /** Numbers per record. */
   readonly components: number;
   readonly values: readonly Float32Array[];
+  /** With `recordEvery`: the time of each record of a particle. */
+  readonly recordTimes?: Float64Array;
   /** Gives the buffers back; the values must not be read afterwards. */
   release(): void;
 }
