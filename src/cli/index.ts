@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { ConfigError } from "../config.js";
+import { generateCommand } from "./generate.js";
 import { MisuseError } from "./misuse.js";
 
 const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
@@ -17,7 +18,7 @@ const program = new Command("fieldprobe")
   .exitOverride();
 
 /** Every command, each from a file of its own. */
-const COMMANDS: readonly (() => Command)[] = [];
+const COMMANDS: readonly (() => Command)[] = [generateCommand];
 for (const command of COMMANDS) program.addCommand(command().exitOverride());
 
 try {

@@ -1,0 +1,118 @@
+/** `fieldprobe generate`: makes demonstration, test and benchmark datasets. */
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { SingleBar } from "cli-progress";
+import { Command, InvalidArgumentError, Option } from "commander";
+import { type CubeKind, type CubeOptions, writeCube } from "../generate/cube.js";
+import type { Triple } from "../storage/grid.js";
+import { FILTERS, type Filter, type Manifest } from "../storage/write.js";
+import { MisuseError } from "./misuse.js";
+
+/** Largest number of nodes along an axis. */
+const MAX_NODES = 8192;
+
+function whole(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= min && value <= max) return value;
+    throw new InvalidArgumentError(`a whole number from ${min} to ${max} is needed.`);
+  };
+}
+
+/** Parses `N` or `NX,NY,NZ`. */
+function triple(min: number): (text: string) => Triple {
+  return (text) => {
+    const [x, y = x, z = x, ...rest] = text.split(",").map(whole(min, MAX_NODES));
+    if (x === undefined || y === undefined || z === undefined || rest.length > 0 || text.split(",").length === 2) {
+      throw new InvalidArgumentError("one number or three, separated by commas, are needed.");
+    }
+    return [x, y, z];
+  };
+}
+
+const SEED = new Option("--seed <number>", "same seed, same numbers").argParser(whole(0, 0xffffffff)).default(1);
+
+interface CubeFlags {
+  readonly nodes: Triple;
+  readonly steps: number;
+  readonly out: string;
+  readonly name?: string;
+  readonly chunk?: Triple;
+  readonly filter: Filter;
+  readonly seed: number;
+  readonly smooth?: boolean;
+}
+
+/** A folder that is free to become a dataset under that name. */
+function target(out: string, name: string): { folder: string; name: string } {
+  const folder = resolve(out);
+  if (!/^[A-Za-z0-9_.-]{1,64}$/.test(name)) {
+    throw new MisuseError(`--name ${name}: 1 to 64 letters, digits, "_", "." and "-" are needed`);
+  }
+  if (existsSync(join(folder, "dataset.json"))) throw new MisuseError(`--out ${out}: there is a dataset already`);
+  return { folder, name };
+}
+
+/** A bar on a terminal, else a line on stderr every tenth of the way. */
+function progressOf(label: string): { update: (fraction: number) => void; stop: () => void } {
+  if (!process.stderr.isTTY) {
+    let tenths = 0;
+    const update = (fraction: number) => {
+      if (Math.floor(fraction * 10) <= tenths) return;
+      tenths = Math.floor(fraction * 10);
+      process.stderr.write(`${label}: ${tenths * 10} %\n`);
+    };
+    return { update, stop: () => {} };
+  }
+  const bar = new SingleBar({ format: `${label} {bar} {percentage} % | {eta_formatted} left`, hideCursor: true });
+  bar.start(100, 0);
+  return { update: (fraction) => bar.update(Math.floor(fraction * 100)), stop: () => bar.stop() };
+}
+
+async function generateCube(kind: CubeKind, flags: CubeFlags): Promise<void> {
+  const { nodes, steps, filter, seed, chunk = null } = flags;
+  const size = nodes[0] === nodes[1] && nodes[1] === nodes[2] ? `${nodes[0]}` : nodes.join("x");
+  const place = target(flags.out, flags.name ?? `${kind}${size}`);
+  const options: CubeOptions = { kind, nodes, steps, chunk, filter, seed, ...place };
+  const progress = progressOf(place.name);
+  report(place, await writeCube(options, progress.update).finally(progress.stop));
+}
+
+function report(place: { folder: string; name: string }, manifest: Manifest): void {
+  const files = Object.entries(manifest.files);
+  process.stdout.write(`${place.name} in ${place.folder}\n`);
+  for (const [path, { bytes, sha256 }] of files) process.stdout.write(`  ${path}  ${bytes} bytes  sha256 ${sha256}\n`);
+}
+
+function cubeCommand(name: string, description: string): Command {
+  return new Command(name)
+    .description(description)
+    .requiredOption("--nodes <n>", "nodes, one number or nx,ny,nz; every axis has the period 2 pi", triple(2))
+    .option("--steps <n>", "stored frames, 0.1 apart from t = 0", whole(1, 1_000_000), 1)
+    .requiredOption("--out <folder>", "dataset folder to make")
+    .option("--name <name>", "name of the dataset (default: kind and nodes)")
+    .option("--chunk <n>", "nodes of an HDF5 chunk, one number or nx,ny,nz (default: 32)", triple(1))
+    .addOption(
+      new Option("--filter <filter>", "what protects or shrinks a chunk").choices(FILTERS).default("fletcher32"),
+    )
+    .exitOverride();
+}
+
+/** The command with its kinds of data as subcommands. */
+export function generateCommand(): Command {
+  const abc = cubeCommand("abc", "Arnold-Beltrami-Childress flow, decaying; velocity and pressure").action((flags) =>
+    generateCube("abc", { ...flags, seed: 0 }),
+  );
+  const taylorGreen = cubeCommand("taylor-green", "Taylor-Green vortex, decaying; velocity and pressure").action(
+    (flags) => generateCube("taylor-green", { ...flags, seed: 0 }),
+  );
+  const random = cubeCommand("random", "random velocity and pressure")
+    .option("--smooth", "a few standing waves instead of white noise")
+    .addOption(SEED)
+    .action((flags: CubeFlags) => generateCube(flags.smooth === true ? "smooth" : "random", flags));
+  return new Command("generate")
+    .description("make a dataset: a simulated, analytic or random flow")
+    .addCommand(abc)
+    .addCommand(taylorGreen)
+    .addCommand(random);
+}

@@ -1,0 +1,163 @@
+/** Writes cubes of analytic and random flows, any number of nodes, a few chunks of one frame in memory at a time. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import ndarray, { type NdArray } from "ndarray";
+import ops from "ndarray-ops";
+import type { Triple } from "../storage/grid.js";
+import { completeFolder, type Filter, Hdf5Writer, type Manifest } from "../storage/write.js";
+import { abcFlow, addTerms, type Flow, type Slab, smoothFlow, taylorGreenFlow } from "./analytic.js";
+import { randomAt, randomStream } from "./random.js";
+
+/** Adds component 0 to 3 (u, v, w, p) of a flow at a stored frame to `sum`, shape (z, y, x) of the slab. */
+type AddComponent = (component: number, frame: number, slab: Slab, sum: NdArray<Float64Array>) => void;
+
+/** Time between stored frames and viscosity of the analytic flows. */
+const STEP = 0.1;
+const VISCOSITY = 0.1;
+
+/** Nodes a chunk has along an axis unless told otherwise. */
+const CHUNK = 32;
+
+const fromFlow =
+  (flow: Flow): AddComponent =>
+  (component, frame, slab, sum) =>
+    addTerms(flow[component as 0 | 1 | 2 | 3], frame * STEP, slab, sum);
+
+/** White noise, -1 <= value < 1, each node's number taken by its place in the whole cube. */
+const whiteNoise =
+  (seed: number): AddComponent =>
+  (component, frame, slab, sum) => {
+    const [x, y, z] = slab as [Slab[number], Slab[number], Slab[number]];
+    const stream = randomStream(seed, 4 * frame + component);
+    let at = 0;
+    for (let k = z.first; k < z.first + z.count; k++) {
+      for (let j = y.first; j < y.first + y.count; j++) {
+        const row = (k * y.nodes + j) * x.nodes + x.first;
+        for (let i = 0; i < x.count; i++) sum.data[at++] = 2 * randomAt(stream, row + i) - 1;
+      }
+    }
+  };
+
+/** The kinds of cube by name. */
+export const CUBES = {
+  abc: {
+    title: "Arnold-Beltrami-Childress flow",
+    source: `A = 1, B = sqrt(2/3), C = sqrt(1/3), decaying as exp(-${VISCOSITY} t); p = -|u|^2/2 without its mean.`,
+    add: () => fromFlow(abcFlow(VISCOSITY)),
+  },
+  "taylor-green": {
+    title: "Taylor-Green vortex",
+    source: `u decaying as exp(-${3 * VISCOSITY} t), p by its Poisson equation at each time.`,
+    add: () => fromFlow(taylorGreenFlow(VISCOSITY)),
+  },
+  random: {
+    title: "White noise",
+    source: "Independent uniform numbers in [-1, 1) at every node, component and frame.",
+    add: whiteNoise,
+  },
+  smooth: {
+    title: "Smooth random field",
+    source: "A few standing waves of seeded amplitude, wavenumber, phase and frequency per component.",
+    add: (seed: number) => fromFlow(smoothFlow(seed)),
+  },
+} as const;
+
+export type CubeKind = keyof typeof CUBES;
+
+export interface CubeOptions {
+  readonly kind: CubeKind;
+  /** Nodes along x, y, z; every axis has the period 2 pi. */
+  readonly nodes: Triple;
+  /** Stored frames, 0.1 apart from t = 0, none of them a guard. */
+  readonly steps: number;
+  /** Nodes of a chunk along x, y, z; null takes 32, or the axis where it is shorter. */
+  readonly chunk: Triple | null;
+  readonly filter: Filter;
+  readonly seed: number;
+  readonly name: string;
+  readonly folder: string;
+}
+
+/**
+ * Writes a dataset folder with velocity and pressure.
+ *
+ * @param progress called with the fraction done, 0 < fraction <= 1, after each slab
+ */
+export async function writeCube(options: CubeOptions, progress: (fraction: number) => void): Promise<Manifest> {
+  const { nodes, steps, name, folder } = options;
+  const file = `${name}.h5`;
+  mkdirSync(folder, { recursive: true });
+  const writer = await Hdf5Writer.create(join(folder, file));
+  try {
+    writeFields(options, writer, progress);
+    writer.close();
+  } finally {
+    writer.discard();
+  }
+  const { title, source } = CUBES[options.kind];
+  const descriptor = {
+    schemaVersion: 1,
+    name,
+    title: `${title}, ${nodes.join(" x ")}, ${steps} ${steps === 1 ? "frame" : "frames"}`,
+    axes: periodicAxes(nodes),
+    time: steps === 1 ? { count: 1 } : { origin: 0, step: STEP, count: steps },
+    fields: {
+      velocity: { file, path: "/velocity", dimensions: ["t", "z", "y", "x", "c"] },
+      pressure: { file, path: "/pressure", dimensions: ["t", "z", "y", "x"] },
+    },
+    forcing: { kind: "none" },
+    source: `Made by fieldprobe generate. ${source}`,
+  };
+  return completeFolder(folder, descriptor, [file]);
+}
+
+/** Writes every frame in rows of chunks along x: the smallest slabs that end on chunk borders and stay contiguous. */
+function writeFields(options: CubeOptions, writer: Hdf5Writer, progress: (fraction: number) => void): void {
+  const { steps, filter } = options;
+  const [nx, ny, nz] = options.nodes;
+  const [cx, cy, cz] = options.nodes.map((n, d) => Math.min(n, options.chunk?.[d] ?? CHUNK)) as [
+    number,
+    number,
+    number,
+  ];
+  const stored = { type: "float32", filter } as const;
+  const shape = [steps, nz, ny, nx];
+  const chunks = [1, cz, cy, cx];
+  const velocity = writer.dataset({ ...stored, path: "/velocity", shape: [...shape, 3], chunks: [...chunks, 3] });
+  const pressure = writer.dataset({ ...stored, path: "/pressure", shape, chunks });
+  const add: AddComponent = CUBES[options.kind].add(options.seed);
+  const scratch = new Float64Array(cz * cy * nx);
+  const vectors = new Float32Array(3 * scratch.length);
+  const scalars = new Float32Array(scratch.length);
+  for (let frame = 0; frame < steps; frame++) {
+    for (let z = 0; z < nz; z += cz) {
+      for (let y = 0; y < ny; y += cy) {
+        const [depth, height] = [Math.min(cz, nz - z), Math.min(cy, ny - y)];
+        const slab: Slab = [
+          { first: 0, count: nx, nodes: nx },
+          { first: y, count: height, nodes: ny },
+          { first: z, count: depth, nodes: nz },
+        ];
+        const size = depth * height * nx;
+        const sum = ndarray(scratch.subarray(0, size), [depth, height, nx]);
+        const vector = ndarray(vectors.subarray(0, 3 * size), [depth, height, nx, 3]);
+        const scalar = ndarray(scalars.subarray(0, size), [depth, height, nx]);
+        for (let component = 0; component < 4; component++) {
+          sum.data.fill(0);
+          add(component, frame, slab, sum);
+          const target: NdArray = component < 3 ? vector.pick(null, null, null, component) : scalar;
+          ops.assign(target, sum as NdArray);
+        }
+        velocity([frame, z, y, 0, 0], [1, depth, height, nx, 3], vector.data);
+        pressure([frame, z, y, 0], [1, depth, height, nx], scalar.data);
+        progress((frame + (z + (depth * (y + height)) / ny) / nz) / steps);
+      }
+    }
+  }
+}
+
+/** Descriptor axes of period 2 pi. */
+export function periodicAxes(nodes: Triple): Record<"x" | "y" | "z", object> {
+  const axis = (n: number) => ({ nodes: n, origin: 0, spacing: (2 * Math.PI) / n, periodic: true });
+  return { x: axis(nodes[0]), y: axis(nodes[1]), z: axis(nodes[2]) };
+}
