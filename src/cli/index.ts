@@ -1,13 +1,9 @@
 /** The command line: one file per command; errors are one line on stderr, exit code 2 for misuse and 1 for failure. */
-import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { ConfigError } from "../config.js";
 import { generateCommand } from "./generate.js";
 import { MisuseError } from "./misuse.js";
-
-const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
-  version: string;
-};
+import { version } from "./version.js";
 
 const program = new Command("fieldprobe")
   .description(

@@ -1,0 +1,98 @@
+/** The typed client: every operation of the table as a method, any number of points, typed arrays out. */
+import { OPERATIONS, RECORDS } from "../operations.js";
+import { ClientError } from "./error.js";
+import { flatten, isList, readRecords, triples } from "./records.js";
+import { inParts } from "./split.js";
+import { type Call, openTransport, type SoapVersion } from "./transport.js";
+import type { Answer, CallOptions, FieldClient, Points } from "./types.js";
+
+export { ClientError, type ClientErrorCode, type ClientErrorDetail } from "./error.js";
+export type { SoapVersion } from "./transport.js";
+export type { Answer, CallOptions, FieldClient, Points, RequestOf } from "./types.js";
+
+export interface ConnectOptions {
+  /** SOAP version of the requests, `1.1` unless said. */
+  readonly version?: SoapVersion;
+  /** Sent as `authToken` with every request that does not name one itself. */
+  readonly token?: string;
+  /** Points a request carries at most, 20 000 unless said; fewer as soon as the service refuses as many. */
+  readonly pointsPerRequest?: number;
+  /** Requests of one call that are under way at once, 3 unless said. */
+  readonly concurrency?: number;
+}
+
+type Operation = (typeof OPERATIONS)[number];
+type Request = Readonly<Record<string, unknown>>;
+
+/**
+ * Connects to a service.
+ *
+ * @param url the service's base address, e.g. `http://127.0.0.1:8080`, or its endpoint
+ * @returns one method per operation; each splits its points into requests, keeps their order and rejects with ClientError
+ * @throws ClientError when the service or its WSDL cannot be reached
+ */
+export async function connect(url: string, options: ConnectOptions = {}): Promise<FieldClient> {
+  const call = await openTransport(url, options.version ?? "1.1");
+  const methods = OPERATIONS.map((operation) => [
+    operation.name,
+    (request: Request, control: CallOptions = {}) => run(call, operation, request, control, options),
+  ]);
+  return Object.fromEntries(methods) as FieldClient;
+}
+
+/** Records per point: box filters answer every layer of their octree, (8^nlayers - 1) / 7 records. */
+function recordsPerPoint(request: Request): number {
+  return typeof request.nlayers === "number" ? Math.max(0, (8 ** request.nlayers - 1) / 7) : 1;
+}
+
+async function run(
+  call: Call,
+  operation: Operation,
+  request: Request,
+  control: CallOptions,
+  { token, pointsPerRequest = 20_000, concurrency = 3 }: ConnectOptions,
+): Promise<Answer> {
+  const lists = operation.request
+    .filter(isList)
+    .filter((member) => request[member.name] !== undefined)
+    .map((member) => ({ member, flat: flatten(member.name, request[member.name] as Points) }))
+    .filter(({ flat }) => flat.length > 0);
+  const total = (lists.find(({ member }) => member.name === "points")?.flat.length ?? 0) / 3;
+  for (const { member, flat } of lists) {
+    if (flat.length === 3 * total) continue;
+    const message = `${member.name} has ${flat.length / 3} items for ${total} points.`;
+    throw new ClientError("InvalidRequest", message, { member: member.name });
+  }
+  const scalars = operation.request
+    .filter((member) => !isList(member))
+    .map(({ name }) => [name, request[name] ?? (name === "authToken" ? token : undefined)]);
+  const perPoint = recordsPerPoint(request);
+  const components = RECORDS[operation.result];
+  // Allocated with the first answer: until then only the service knows whether a result of this size may exist at all.
+  let values: Float32Array | undefined;
+
+  const part = async (first: number, count: number, signal: AbortSignal): Promise<void> => {
+    const members = lists.map(({ member, flat }) => [member.name, triples(member, flat, first, count)]);
+    const response = await call(operation.name, Object.fromEntries([...scalars, ...members]), signal).catch(
+      (error: unknown) => {
+        throw inWholeArray(error, first);
+      },
+    );
+    values ??= new Float32Array(total * perPoint * components.length);
+    readRecords(operation, response, count * perPoint, values, first * perPoint * components.length);
+  };
+  await inParts(total, pointsPerRequest, concurrency, part, control.signal, control.onProgress);
+  return { record: operation.result, components, recordsPerPoint: perPoint, values: values ?? new Float32Array() };
+}
+
+/** The service counts points within its part; the caller counts within the whole array. */
+function inWholeArray(error: unknown, first: number): unknown {
+  if (!(error instanceof ClientError)) return error;
+  const indexed = /^(points|InitialV)\[(\d+)\](.*)$/.exec(error.member ?? "");
+  if (!indexed || first === 0) return error;
+  const member = `${indexed[1]}[${Number(indexed[2]) + first}]${indexed[3]}`;
+  return new ClientError(error.code, error.message.replace(error.member as string, member), {
+    ...error.detail,
+    member,
+  });
+}

@@ -1,0 +1,58 @@
+/** Points into request members, response elements into typed arrays. */
+import { type Member, type OPERATIONS, RECORDS, type RecordName } from "../operations.js";
+import { ClientError } from "./error.js";
+import type { Points } from "./types.js";
+
+type Operation = (typeof OPERATIONS)[number];
+
+/** Flattens points to x, y, z, x, y, z, ... in float32; a Float32Array is taken as it is. */
+export function flatten(member: string, points: Points): Float32Array {
+  const flat = points instanceof Float32Array ? points : Float32Array.from(points.flat());
+  const ragged = points instanceof Float32Array ? flat.length % 3 !== 0 : points.some((point) => point.length !== 3);
+  if (ragged) throw new ClientError("InvalidRequest", `${member} must have three numbers a point.`, { member });
+  return flat;
+}
+
+/** Writes a number as xs:float does: JavaScript and XML Schema differ in the name of infinity. */
+function floatText(value: number): string | number {
+  return value === Infinity ? "INF" : value === -Infinity ? "-INF" : value;
+}
+
+/** Whether a member is a list of triples. */
+export function isList(member: Member): boolean {
+  return member.type === "ArrayOfPoint3" || member.type === "ArrayOfVector3";
+}
+
+/** Triples `first .. first + count - 1` in the form that the soap package writes as the elements of an array. */
+export function triples(member: Member, flat: Float32Array, first: number, count: number): object {
+  const items = Array.from({ length: count }, (_, i) => {
+    const [x, y, z] = flat.subarray(3 * (first + i));
+    return { x: floatText(x as number), y: floatText(y as number), z: floatText(z as number) };
+  });
+  return { [member.type === "ArrayOfPoint3" ? "Point3" : "Vector3"]: items };
+}
+
+/**
+ * Copies the records of a response element into `out`, from position `offset` on.
+ *
+ * @throws ClientError `Protocol` unless there are exactly `count` records
+ */
+export function readRecords(
+  operation: Operation,
+  response: Readonly<Record<string, unknown>>,
+  count: number,
+  out: Float32Array,
+  offset: number,
+): void {
+  const record: RecordName = operation.result;
+  const components: readonly string[] = RECORDS[record];
+  const result = response[`${operation.name}Result`] as Record<string, unknown> | null | undefined;
+  const items = (result?.[record] ?? []) as readonly unknown[];
+  if (items.length !== count) {
+    throw new ClientError("Protocol", `${operation.name} answered ${items.length} records where ${count} are due.`);
+  }
+  for (let i = 0, at = offset; i < count; i++) {
+    if (record === "float") out[at++] = items[i] as number;
+    else for (const name of components) out[at++] = (items[i] as Record<string, number>)[name] as number;
+  }
+}

@@ -1,0 +1,79 @@
+/** One SOAP call through the soap package: its address, its version, its quirks. */
+import { setTimeout as wait } from "node:timers/promises";
+import { type Client, createClientAsync } from "soap";
+import type { OperationName } from "../operations.js";
+import { ClientError, clientError } from "./error.js";
+
+export type SoapVersion = "1.1" | "1.2";
+
+/** Sends one request and resolves with the content of its response element. */
+export type Call = (
+  operation: OperationName,
+  request: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+) => Promise<Readonly<Record<string, unknown>>>;
+
+const PORTS = { "1.1": "TurbulenceServiceSoap", "1.2": "TurbulenceServiceSoap12" } as const;
+const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
+/** A request that the service is too busy for is sent again this often. */
+const RETRIES = 5;
+
+/** The service's own address: `url` itself where it names the endpoint, else the endpoint below it. */
+export function endpoint(url: string): string {
+  if (!URL.canParse(url)) throw new ClientError("Network", `Not an address: ${url}`);
+  const { origin, pathname } = new URL(url);
+  const path = pathname.replace(/\/+$/, "");
+  return origin + (path.endsWith(".asmx") ? path : `${path}/service/turbulence.asmx`);
+}
+
+/** Reads an xs:float, which spells infinity as `INF`; the soap package's own reader makes NaN of it. */
+function readFloat(text: string): number {
+  return text === "INF" ? Infinity : text === "-INF" ? -Infinity : Number(text);
+}
+
+/**
+ * Loads the WSDL of the service at `url` and makes it callable.
+ *
+ * The address in the WSDL is the service's public one, which may not be reachable from here (a tunnel, a name that only
+ * others resolve), so requests go where the WSDL came from.
+ *
+ * @throws ClientError when the WSDL cannot be had
+ */
+export async function openTransport(url: string, version: SoapVersion): Promise<Call> {
+  const address = endpoint(url);
+  const http = LOOPBACK.test(new URL(address).hostname) ? { proxy: false } : {};
+  const options = {
+    endpoint: address,
+    disableCache: true,
+    forceSoap12Headers: version === "1.2",
+    customDeserializer: { float: readFloat },
+    wsdl_options: http,
+  };
+  const client: Client = await createClientAsync(`${address}?wsdl`, options).catch((error: unknown) => {
+    throw clientError(error);
+  });
+  const port = client.TurbulenceService?.[PORTS[version]];
+  if (!port) throw new ClientError("Protocol", `The service at ${address} offers no SOAP ${version} port.`);
+
+  const send: Call = (operation, request, signal) =>
+    new Promise((resolve, reject) => {
+      const done = (error: unknown, answer: unknown) => {
+        if (signal.aborted) reject(signal.reason);
+        else if (error) reject(clientError(error));
+        else resolve((answer ?? {}) as Readonly<Record<string, unknown>>);
+      };
+      port[operation](request, done, { ...http, signal });
+    });
+
+  return async (operation, request, signal) => {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await send(operation, request, signal);
+      } catch (error) {
+        const again = error instanceof ClientError && ["Busy", "RateLimited"].includes(error.code);
+        if (!again || attempt === RETRIES) throw error;
+        await wait(1000 * (error.detail.retryAfter ?? 1), undefined, { signal });
+      }
+    }
+  };
+}

@@ -1,0 +1,62 @@
+/** Types of requests and answers, derived from the operation table so that they cannot drift from it. */
+import type {
+  Member,
+  MemberType,
+  OPERATIONS,
+  OperationName,
+  RECORDS,
+  SpatialInterpolation,
+  TemporalInterpolation,
+} from "../operations.js";
+
+/** x, y, z, x, y, z, ... or one triple a point; coordinates are rounded to float32, which is what the wire carries. */
+export type Points = Float32Array | readonly (readonly [number, number, number])[];
+
+interface Values {
+  string: string;
+  float: number;
+  int: number;
+  SpatialInterpolation: SpatialInterpolation;
+  TemporalInterpolation: TemporalInterpolation;
+  ArrayOfPoint3: Points;
+  ArrayOfVector3: Points;
+}
+
+type Row<N extends OperationName> = Extract<(typeof OPERATIONS)[number], { readonly name: N }>;
+type MemberOf<N extends OperationName> = Row<N>["request"][number];
+/** The type of a member; of the spatial options those that the operation answers. */
+type ValueOf<N extends OperationName, M extends Member> = M["type"] extends "SpatialInterpolation"
+  ? Row<N>["spatial"][number]
+  : Values[M["type"] & MemberType];
+
+/** What an operation takes: its members by the names of the wire. */
+export type RequestOf<N extends OperationName> = {
+  readonly [M in MemberOf<N> as M["required"] extends true ? M["name"] : never]: ValueOf<N, M>;
+} & {
+  readonly [M in MemberOf<N> as M["required"] extends true ? never : M["name"]]?: ValueOf<N, M>;
+};
+
+/** The answer of an operation in the order of its points. */
+export interface Answer<N extends OperationName = OperationName> {
+  /** Name of the record that each result is. */
+  readonly record: Row<N>["result"];
+  /** Names of the numbers of a record. */
+  readonly components: (typeof RECORDS)[Row<N>["result"]];
+  /** 1, but `(8^nlayers - 1) / 7` for the box filters. */
+  readonly recordsPerPoint: number;
+  /** `points * recordsPerPoint * components.length` numbers. */
+  readonly values: Float32Array;
+}
+
+/** What a call may be told beside its request. */
+export interface CallOptions {
+  /** Ends the call; it then rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+  /** Called after every part of the answer with the points answered so far and in all. */
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
+/** One method per operation. */
+export type FieldClient = {
+  readonly [N in OperationName]: (request: RequestOf<N>, options?: CallOptions) => Promise<Answer<N>>;
+};
