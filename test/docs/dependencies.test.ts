@@ -13,5 +13,6 @@ it("lists every runtime dependency with a purpose and a reason, and no other", (
 
 it("pins every version exactly", () => {
   const { dependencies, devDependencies } = JSON.parse(read("package.json")) as Record<string, Record<string, string>>;
-  for (const version of Object.values({ ...dependencies, ...devDependencies })) expect(version).toMatch(/^\d+\.\d+\.\d+$/);
+  for (const version of Object.values({ ...dependencies, ...devDependencies }))
+    expect(version).toMatch(/^\d+\.\d+\.\d+$/);
 });
