@@ -1,0 +1,153 @@
+/** A box of nodes of one field: read where it lies when one brick holds it, gathered to scratch when it crosses faces. */
+import type { Axes, BrickField, Bricking, Values } from "./field.js";
+import { createRuns, cutRun, type Runs } from "./stencil.js";
+
+/** A box of nodes on three axes; each axis is a run from `start` (0 <= start < nodes) that may pass the periodic seam. */
+export interface Box {
+  readonly start: Int32Array;
+  readonly length: Int32Array;
+}
+
+/** Node (i, j, k) of the box stands at `data[base + k * strideZ + j * strideY + i * components]`. */
+export interface Block {
+  data: Values;
+  base: number;
+  strideY: number;
+  strideZ: number;
+}
+
+/** Opens boxes of up to `span` nodes an axis as blocks, and lists the bricks they touch. */
+export interface BlockReader {
+  /** Set these before `open` and `cover`. */
+  readonly box: Box;
+  /** Set by `open`. */
+  readonly block: Block;
+  /**
+   * Makes `block` stand for `box` in a field. Nodes of bricks that are not at hand read as NaN.
+   *
+   * @throws RangeError when one brick holds the whole box and is not at hand
+   */
+  open(field: BrickField): void;
+  /** Whether one brick holds the box; if so `lone` is its index, else `runs` are the pieces of its axes. */
+  cut(bricking: Bricking): boolean;
+  lone: number;
+  readonly runs: readonly [Runs, Runs, Runs];
+}
+
+/** Scratch for boxes of up to `span` nodes an axis and `components` values a node, on a grid. */
+export function createBlockReader(axes: Axes, span: number, components: number): BlockReader {
+  const nodes = axes.map((axis) => axis.nodes);
+  const box = { start: new Int32Array(3), length: new Int32Array(3) };
+  const runs = [createRuns(span), createRuns(span), createRuns(span)] as const;
+  const single = new Float32Array(components * span ** 3);
+  let double: Float64Array | null = null;
+
+  const self: BlockReader = {
+    box,
+    block: { data: single, base: 0, strideY: 0, strideZ: 0 },
+    lone: 0,
+    runs,
+    cut(bricking) {
+      const { edge, count } = bricking;
+      let lone = true;
+      for (let a = 0; a < 3; a++) {
+        const last = box.start[a] + box.length[a] - 1;
+        if (last >= nodes[a] || ((last / edge[a]) | 0) !== ((box.start[a] / edge[a]) | 0)) lone = false;
+      }
+      if (lone) {
+        const [i, j, k] = box.start;
+        self.lone = (((k / edge[2]) | 0) * count[1] + ((j / edge[1]) | 0)) * count[0] + ((i / edge[0]) | 0);
+      } else {
+        for (let a = 0; a < 3; a++) cutRun(nodes[a], edge[a], box.start[a], box.length[a], runs[a]);
+      }
+      return lone;
+    },
+    open(field) {
+      const { bricking, components: size } = field;
+      const { block } = self;
+      if (self.cut(bricking)) {
+        const [ex, ey, ez] = bricking.edge;
+        const offset = field.table[self.lone];
+        if (offset < 0) throw new RangeError(`brick ${self.lone} is not at hand`);
+        const [i, j, k] = box.start;
+        block.data = field.data;
+        block.strideY = ex * size;
+        block.strideZ = ey * block.strideY;
+        block.base = offset + (k % ez) * block.strideZ + (j % ey) * block.strideY + (i % ex) * size;
+      } else {
+        if (field.data instanceof Float64Array) double ??= new Float64Array(single.length);
+        block.data = field.data instanceof Float64Array && double !== null ? double : single;
+        block.base = 0;
+        block.strideY = box.length[0] * size;
+        block.strideZ = box.length[1] * block.strideY;
+        gather(field, runs, block);
+      }
+    },
+  };
+  return self;
+}
+
+/** Copies the pieces of a box into `block.data`, a dense box; bricks not at hand leave NaN. */
+function gather(field: BrickField, [rx, ry, rz]: readonly [Runs, Runs, Runs], block: Block): void {
+  const { components, data, table } = field;
+  const { edge, count } = field.bricking;
+  const rowStride = edge[0] * components;
+  const planeStride = edge[1] * rowStride;
+  for (let c = 0; c < rz.count; c++) {
+    for (let b = 0; b < ry.count; b++) {
+      for (let a = 0; a < rx.count; a++) {
+        const offset = table[(rz.brick[c] * count[1] + ry.brick[b]) * count[0] + rx.brick[a]];
+        const length = rx.length[a] * components;
+        const corner = offset + rz.inner[c] * planeStride + ry.inner[b] * rowStride + rx.inner[a] * components;
+        const to = rz.from[c] * block.strideZ + ry.from[b] * block.strideY + rx.from[a] * components;
+        for (let k = 0; k < rz.length[c]; k++) {
+          for (let j = 0; j < ry.length[b]; j++) {
+            const source = corner + k * planeStride + j * rowStride;
+            const target = to + k * block.strideZ + j * block.strideY;
+            if (offset < 0) block.data.fill(Number.NaN, target, target + length);
+            else for (let i = 0; i < length; i++) block.data[target + i] = data[source + i];
+          }
+        }
+      }
+    }
+  }
+}
+
+/** Which pieces of a run hold a node of `support`: bit j of the result for piece j; bit t of `support` is node t of the run. */
+export function touchedRuns(runs: Runs, support: number): number {
+  let touched = 0;
+  for (let j = 0; j < runs.count; j++) {
+    const piece = ((1 << runs.length[j]) - 1) << runs.from[j];
+    if ((support & piece) !== 0) touched |= 1 << j;
+  }
+  return touched;
+}
+
+/** Appends to `list` the unmarked bricks of the chosen pieces (bit masks per axis) and marks them; returns the new length. */
+export function markBricks(
+  bricking: Bricking,
+  [rx, ry, rz]: readonly [Runs, Runs, Runs],
+  chosenX: number,
+  chosenY: number,
+  chosenZ: number,
+  marks: Uint8Array,
+  list: Int32Array,
+  length: number,
+): number {
+  const { count } = bricking;
+  let end = length;
+  for (let c = 0; c < rz.count; c++) {
+    if ((chosenZ & (1 << c)) === 0) continue;
+    for (let b = 0; b < ry.count; b++) {
+      if ((chosenY & (1 << b)) === 0) continue;
+      for (let a = 0; a < rx.count; a++) {
+        if ((chosenX & (1 << a)) === 0) continue;
+        const brick = (rz.brick[c] * count[1] + ry.brick[b]) * count[0] + rx.brick[a];
+        if (marks[brick] !== 0) continue;
+        marks[brick] = 1;
+        list[end++] = brick;
+      }
+    }
+  }
+  return end;
+}

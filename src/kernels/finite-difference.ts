@@ -1,0 +1,134 @@
+/** Finite-difference weights of order 4, 6 and 8 at nodes: centred on uniform axes, off-centre at ends, tabulated elsewhere. */
+import type { Axis } from "./field.js";
+import { barycentricWeights } from "./lagrange.js";
+import { nodeStencil } from "./stencil.js";
+
+/** Order of accuracy of a difference. */
+export type DifferenceOrder = 4 | 6 | 8;
+type Coefficients = Readonly<Record<DifferenceOrder, readonly number[]>>;
+
+/** f' = (1/h) sum_k a_k (f(+k) - f(-k)). */
+export const FIRST_DIFFERENCES: Coefficients = {
+  4: [2 / 3, -1 / 12],
+  6: [3 / 4, -3 / 20, 1 / 60],
+  8: [4 / 5, -1 / 5, 4 / 105, -1 / 280],
+};
+
+/** f'' = (1/h^2) sum_k b_k (f(+k) + f(-k) - 2 f(0)). */
+export const SECOND_DIFFERENCES: Coefficients = {
+  4: [4 / 3, -1 / 12],
+  6: [3 / 2, -3 / 20, 1 / 90],
+  8: [8 / 5, -1 / 5, 8 / 315, -1 / 560],
+};
+
+/** The second difference that the public turbulence database publishes as its eighth-order one; its order is 6. */
+export const PUBLISHED_SECOND_DIFFERENCE_8: readonly number[] = [792 / 591, -207 / 2955, -104 / 8865, 9 / 3152];
+
+/** f_xy = (1/(hx hy)) sum_k m_k (f(+k,+k) + f(-k,-k) - f(+k,-k) - f(-k,+k)). */
+export const MIXED_DIFFERENCES: Coefficients = {
+  4: [1 / 3, -1 / 48],
+  6: [3 / 8, -3 / 80, 1 / 360],
+  8: [2 / 5, -1 / 20, 2 / 315, -1 / 2240],
+};
+
+/**
+ * Difference weights at the nodes of an axis, one row per node, or a single row where every node has the same.
+ * Row r: weight t (0 <= t < width) belongs to node `node + offset[r] + t`; bit t of `support[r]` says whether that
+ * node is part of the stencil at all.
+ */
+export interface DifferenceRows {
+  /** One row serves all nodes. */
+  readonly shared: boolean;
+  readonly width: number;
+  readonly offset: Int32Array;
+  readonly support: Int32Array;
+  readonly weight: Float64Array;
+}
+
+/** Whether the centred stencil of an order stands at a node: never on tabulated axes, always on periodic ones. */
+export function fitsCentred(axis: Axis, order: DifferenceOrder, node: number): boolean {
+  if (axis.periodic) return true;
+  return axis.coordinates === null && node >= order / 2 && node + order / 2 < axis.nodes;
+}
+
+/**
+ * Weights of the first or second derivative at every node of an axis, scaled by its spacing.
+ *
+ * Where the centred stencil of a uniform axis does not fit, and on tabulated axes: order + 1 nodes for the first and
+ * order + 2 for the second derivative, slid inward at the ends, so that the order is kept.
+ *
+ * @param centred coefficients of the centred stencil, `order / 2` of them
+ * @throws RangeError when an axis that is not periodic has fewer nodes than the stencil
+ */
+export function differenceRows(
+  axis: Axis,
+  order: DifferenceOrder,
+  derivative: 1 | 2,
+  centred: readonly number[],
+): DifferenceRows {
+  const count = order + derivative;
+  if (!axis.periodic && axis.nodes < count)
+    throw new RangeError(`an axis of ${axis.nodes} nodes has no room for ${count}`);
+  const rows = axis.periodic ? 1 : axis.nodes;
+  const offset = new Int32Array(rows);
+  const support = new Int32Array(rows);
+  const weight = new Float64Array(rows * count);
+  const inner = axis.coordinates === null ? centredRow(derivative, centred, axis.spacing) : new Float64Array(0);
+  for (let r = 0; r < rows; r++) {
+    const row = weight.subarray(r * count, (r + 1) * count);
+    if (fitsCentred(axis, order, r)) {
+      offset[r] = -order / 2;
+      row.set(inner);
+      support[r] = (1 << inner.length) - 1 - (derivative === 1 ? 1 << (order / 2) : 0);
+    } else {
+      const start = nodeStencil(axis.nodes, r, count);
+      const nodes = Float64Array.from({ length: count }, (_, t) => nodeCoordinate(axis, start + t));
+      offset[r] = start - r;
+      differentiationRow(nodes, r - start, derivative, row);
+      support[r] = (1 << count) - 1;
+    }
+  }
+  return { shared: axis.periodic, width: count, offset, support, weight };
+}
+
+/** The centred stencil as a dense row of 2 * coefficients + 1 weights. */
+function centredRow(derivative: 1 | 2, coefficients: readonly number[], spacing: number): Float64Array {
+  const half = coefficients.length;
+  const row = new Float64Array(2 * half + 1);
+  let sum = 0;
+  coefficients.forEach((coefficient, i) => {
+    const scaled = derivative === 1 ? coefficient / spacing : coefficient / (spacing * spacing);
+    row[half + i + 1] = scaled;
+    row[half - i - 1] = derivative === 1 ? -scaled : scaled;
+    sum += scaled;
+  });
+  row[half] = derivative === 1 ? 0 : -2 * sum;
+  return row;
+}
+
+/** Node coordinates for differences; from node 0 on uniform axes, where only distances matter. */
+function nodeCoordinate(axis: Axis, node: number): number {
+  return axis.coordinates === null ? node * axis.spacing : axis.coordinates[node];
+}
+
+/**
+ * Row `at` of the first or second differentiation matrix of the polynomial through the nodes `y`, into `out`.
+ *
+ * First derivative exact for degree < y.length. Source: Berrut and Trefethen, SIAM Review 46 (2004), section 9.3.
+ */
+export function differentiationRow(y: Float64Array, at: number, derivative: 1 | 2, out: Float64Array): void {
+  const omega = new Float64Array(y.length);
+  barycentricWeights(y, omega);
+  let slopes = 0;
+  for (let j = 0; j < y.length; j++) if (j !== at) slopes += omega[j] / omega[at] / (y[at] - y[j]);
+  out[at] = 0;
+  let sum = 0;
+  for (let j = 0; j < y.length; j++) {
+    if (j === at) continue;
+    const distance = y[at] - y[j];
+    const first = omega[j] / omega[at] / distance;
+    out[j] = derivative === 1 ? first : -2 * first * (slopes + 1 / distance);
+    sum += out[j];
+  }
+  out[at] = -sum;
+}

@@ -1,0 +1,164 @@
+/** Where a coordinate falls on an axis: stencils, periodic wrapping, the ends of axes, and node runs cut at brick faces. */
+import type { Axes, Axis } from "./field.js";
+
+/** Fraction of an axis' length by which a point may lie outside its ends; such a point is moved to the end. */
+const SLACK = 1e-6;
+
+/** A stencil of nodes on one axis. */
+export interface Place {
+  /** First node, 0 <= start < nodes; on a periodic axis the stencil may run over the seam. */
+  start: number;
+  /**
+   * Uniform axis: offset of the coordinate from the left central node of the stencil, in spacings (0 <= offset <= 1
+   * unless the stencil was slid inward at an end). Tabulated axis: the coordinate itself.
+   */
+  offset: number;
+}
+
+/** `index` modulo `nodes`, never negative. Exact for every finite float64. */
+export function wrap(index: number, nodes: number): number {
+  return ((index % nodes) + nodes) % nodes;
+}
+
+/** Coordinate of the first node. */
+export function axisStart(axis: Axis): number {
+  return axis.coordinates === null ? axis.origin : axis.coordinates[0];
+}
+
+/** Coordinate of the last node. */
+export function axisEnd(axis: Axis): number {
+  return axis.coordinates === null ? axis.origin + (axis.nodes - 1) * axis.spacing : axis.coordinates[axis.nodes - 1];
+}
+
+/** The period of a periodic axis, the distance from first to last node of another. */
+export function axisLength(axis: Axis): number {
+  return axis.periodic ? axis.nodes * axis.spacing : axisEnd(axis) - axisStart(axis);
+}
+
+/** The last node of a tabulated axis that is not above `x`, between 0 and nodes - 2. */
+export function searchCell(coordinates: Float64Array, x: number): number {
+  let low = 0;
+  let high = coordinates.length - 1;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (coordinates[middle] <= x) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+/**
+ * First node of a stencil of `count` nodes around a node of a tabulated or ended axis: centred, one node further to the
+ * side of the middle when `count` is even, slid inward at the ends.
+ *
+ * The rule for even counts changes at index nodes / 2 - 1, also when the table is not symmetric.
+ */
+export function nodeStencil(nodes: number, node: number, count: number): number {
+  const left = node < nodes >> 1 ? (count - 1) >> 1 : count >> 1;
+  return Math.min(Math.max(node - left, 0), nodes - count);
+}
+
+/**
+ * The stencil of `order` nodes for a coordinate: around its cell (2, 4, 6 or 8 nodes) or its nearest node (1).
+ *
+ * On axes that are not periodic the coordinate is first limited to the ends, and the stencil slides inward and stays
+ * complete. Ties between nodes: the upper one on uniform axes, the lower one on tabulated axes.
+ */
+export function place(axis: Axis, order: number, x: number, out: Place): void {
+  if (axis.coordinates !== null) {
+    placeTabulated(axis.coordinates, order, x, out);
+    return;
+  }
+  const { nodes, periodic } = axis;
+  let s = (x - axis.origin) / axis.spacing;
+  if (!periodic) s = Math.min(Math.max(s, 0), nodes - 1);
+  const half = order >> 1;
+  const centre = order === 1 ? Math.floor(s + 0.5) : Math.floor(s);
+  const first = order === 1 ? centre : centre - half + 1;
+  if (periodic) {
+    out.start = wrap(first, nodes);
+    out.offset = s - centre;
+  } else {
+    out.start = Math.min(Math.max(first, 0), nodes - order);
+    out.offset = order === 1 ? s - centre : s - (out.start + half - 1);
+  }
+}
+
+/** As `place`, on a table: in the upper half a coordinate on a node belongs to the cell below it. */
+function placeTabulated(coordinates: Float64Array, order: number, x: number, out: Place): void {
+  const nodes = coordinates.length;
+  const y = Math.min(Math.max(x, coordinates[0]), coordinates[nodes - 1]);
+  let cell = searchCell(coordinates, y);
+  out.offset = y;
+  if (order === 1) {
+    out.start = coordinates[cell + 1] - y < y - coordinates[cell] ? cell + 1 : cell;
+    return;
+  }
+  if (cell >= nodes >> 1 && coordinates[cell] === y) cell -= 1;
+  out.start = Math.min(Math.max(cell - (order >> 1) + 1, 0), nodes - order);
+}
+
+/**
+ * Index of the first of the points `first .. first + count - 1` that is not finite or lies outside an axis that is not
+ * periodic by more than 1e-6 of the axis' length; -1 when there is none.
+ */
+export function firstOutside(axes: Axes, positions: Float64Array, first: number, count: number): number {
+  const low = [0, 0, 0];
+  const high = [0, 0, 0];
+  for (let a = 0; a < 3; a++) {
+    const slack = SLACK * axisLength(axes[a]);
+    low[a] = axes[a].periodic ? -Number.MAX_VALUE : axisStart(axes[a]) - slack;
+    high[a] = axes[a].periodic ? Number.MAX_VALUE : axisEnd(axes[a]) + slack;
+  }
+  for (let i = 3 * first; i < 3 * (first + count); i += 3) {
+    for (let a = 0; a < 3; a++) {
+      if (!(positions[i + a] >= low[a] && positions[i + a] <= high[a])) return i / 3;
+    }
+  }
+  return -1;
+}
+
+/** Moves the first `count` points to the nearest end of every axis that is not periodic; in place. NaN stays NaN. */
+export function clampToDomain(axes: Axes, positions: Float64Array, count: number): void {
+  for (let a = 0; a < 3; a++) {
+    if (axes[a].periodic) continue;
+    const low = axisStart(axes[a]);
+    const high = axisEnd(axes[a]);
+    for (let i = a; i < 3 * count; i += 3) positions[i] = Math.min(Math.max(positions[i], low), high);
+  }
+}
+
+/** A run of nodes cut into pieces, each inside one brick. Row j: `length[j]` nodes from node `inner[j]` of brick `brick[j]`. */
+export interface Runs {
+  count: number;
+  readonly brick: Int32Array;
+  readonly inner: Int32Array;
+  /** Position of the piece in the run. */
+  readonly from: Int32Array;
+  readonly length: Int32Array;
+}
+
+/** Room for the pieces of runs of up to `nodes` nodes. */
+export function createRuns(nodes: number): Runs {
+  const column = () => new Int32Array(nodes);
+  return { count: 0, brick: column(), inner: column(), from: column(), length: column() };
+}
+
+/** Cuts the run of `length` nodes from `start` (0 <= start < nodes) at brick faces and at the periodic seam. */
+export function cutRun(nodes: number, edge: number, start: number, length: number, out: Runs): void {
+  let node = start;
+  let done = 0;
+  out.count = 0;
+  while (done < length) {
+    const brick = (node / edge) | 0;
+    const size = Math.min(length - done, (brick + 1) * edge - node, nodes - node);
+    const j = out.count++;
+    out.brick[j] = brick;
+    out.inner[j] = node - brick * edge;
+    out.from[j] = done;
+    out.length[j] = size;
+    done += size;
+    node += size;
+    if (node === nodes) node = 0;
+  }
+}

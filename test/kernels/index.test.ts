@@ -1,0 +1,117 @@
+/** The kernel table against the operation table, and the published answers of every point operation on the T16 field. */
+import { describe, expect, it } from "vitest";
+import type { Scheme } from "../../src/kernels/field.js";
+import { type Accelerator, createScheme, KERNELS, type Kernel } from "../../src/kernels/index.js";
+import { OPERATIONS, RECORDS } from "../../src/operations.js";
+import { fieldOf, T16, valuesAt } from "./fields.js";
+
+const numbers = (text: string) => text.trim().split(/\s+/).map(Number);
+const velocity = fieldOf(T16.axes, 3, T16.velocity);
+const pressure = fieldOf(T16.axes, 1, T16.pressure);
+const plain = { fd8Legacy: false };
+
+/** One unit of the last printed digit. */
+const UNIT = 1e-10;
+
+function answer(kernel: keyof typeof KERNELS, method: string, fd8Legacy = false): number[] {
+  const fields = KERNELS[kernel].fields.map((name) => (name === "velocity" ? velocity : pressure));
+  return valuesAt(createScheme(kernel, method, T16.axes, { fd8Legacy }), fields, [T16.point])[0] as number[];
+}
+
+describe("KERNELS", () => {
+  it.each(OPERATIONS.map((operation) => [operation.name, operation] as const))(
+    "has the kernel of %s",
+    (_, operation) => {
+      const kernel: Kernel = KERNELS[operation.kernel];
+      expect(kernel.components).toBe(RECORDS[operation.result].length);
+      const takesMethod = operation.request.some((member) => member.type === "SpatialInterpolation");
+      expect(kernel.methods.length > 0).toBe(takesMethod);
+    },
+  );
+
+  it("makes a scheme with the stated components for every point kernel and method, and no other", () => {
+    for (const [name, kernel] of Object.entries(KERNELS)) {
+      for (const method of ["None", "None_Fd4", "None_Fd6", "None_Fd8", "Fd4Lag4", "Lag4", "Lag6", "Lag8"]) {
+        const make = () => createScheme(name, method, T16.axes, plain).components;
+        const offered =
+          (kernel.family === "points" || kernel.family === "force") && kernel.methods.some((m) => m === method);
+        if (offered) expect(make()).toBe(kernel.components);
+        else expect(make).toThrow(RangeError);
+      }
+    }
+  });
+
+  it("asks the accelerator first and falls back when it has nothing", () => {
+    const fast = { components: 3 } as Scheme;
+    const accelerator: Accelerator = { scheme: (_, method) => (method === "Lag8" ? fast : null) };
+    expect(createScheme("velocity", "Lag8", T16.axes, plain, accelerator)).toBe(fast);
+    expect(createScheme("velocity", "Lag4", T16.axes, plain, accelerator)).not.toBe(fast);
+    expect(() => createScheme("velocity", "None_Fd4", T16.axes, plain, accelerator)).toThrow(RangeError);
+  });
+});
+
+describe("published answers at (1, 2, 3)", () => {
+  const rows: readonly (readonly [keyof typeof KERNELS, string, string, boolean?])[] = [
+    ["velocityPressure", "None", "1.1532814824 0.1035533906 -0.8040155553 -0.4035533906"],
+    ["velocityPressure", "Lag4", "1.0429804244 0.2178451467 -0.7435987891 -0.5446123778"],
+    ["velocityPressure", "Lag6", "1.0443877946 0.2212833874 -0.7421906161 -0.5457214900"],
+    ["velocityPressure", "Lag8", "1.0445032777 0.2216714027 -0.7419788173 -0.5458043704"],
+    [
+      "velocityGradient",
+      "None_Fd4",
+      "0.2703874452 -1.2911653347 0 -0.8528890750 -0.1463326309 0 -0.3873496004 -0.0811162336 0",
+    ],
+    [
+      "velocityGradient",
+      "None_Fd6",
+      "0.2705911710 -1.3046203079 0 -0.8535316918 -0.1464428865 0 -0.3913860924 -0.0811773513 0",
+    ],
+    [
+      "velocityGradient",
+      "None_Fd8",
+      "0.2705978172 -1.3063092523 0 -0.8535526559 -0.1464464834 0 -0.3918927757 -0.0811793451 0",
+    ],
+    [
+      "velocityGradient",
+      "Fd4Lag4",
+      "0.3483662787 -1.2408545225 0.0773275523 -0.7280712984 -0.2139338402 0.2684005897 -0.2225675227 -0.1124435597 -0.1409175339",
+    ],
+    ["pressureGradient", "None_Fd4", "0.9517105914 0.2451541473 0"],
+    ["pressureGradient", "None_Fd6", "0.9533830073 0.2462942019 0"],
+    ["pressureGradient", "None_Fd8", "0.9535332376 0.2464270650 0"],
+    ["pressureGradient", "Fd4Lag4", "0.8092366895 0.3565697054 -0.0691824652"],
+    ["pressureHessian", "None_Fd4", "0.5526609348 -0.5412715046 0 0.5526609348 0 0.3534612451"],
+    ["pressureHessian", "None_Fd6", "0.5534749649 -0.5497566865 0 0.5534749649 0 0.3535511301"],
+    ["pressureHessian", "None_Fd8", "0.5535453383 -0.5521931152 0 0.5535453383 0 0.3535533293"],
+    ["pressureHessian", "None_Fd8", "0.5533624390 -0.5521931152 0 0.5533624390 0 0.3535476135", true],
+    ["pressureHessian", "Fd4Lag4", "0.7200201512 -0.4626754060 0.1073996233 0.7200201512 0.0315579173 0.4856604511"],
+    [
+      "velocityHessian",
+      "Fd4Lag4",
+      "-0.5428389091 -0.7891003916 0.0494904204 -2.1632306406 -0.1751581755 -0.5428389091",
+    ],
+    ["velocityLaplacian", "None_Fd4", "-3.9088918109 -2.1154770040 0.0230051958"],
+    ["velocityLaplacian", "None_Fd6", "-3.9186853955 -2.1207772538 0.0203711792"],
+    ["velocityLaplacian", "None_Fd8", "-3.9195842605 -2.1212637160 0.0201089592"],
+    ["velocityLaplacian", "None_Fd8", "-3.9172481241 -2.1199994081 0.0207904650", true],
+    ["velocityLaplacian", "Fd4Lag4", "-3.2489084588 -2.7993385882 -0.2362561517"],
+  ];
+
+  it.each(rows.map(([kernel, method, printed, legacy]) => [kernel, method, printed, legacy ?? false] as const))(
+    "%s %s",
+    (kernel, method, printed, legacy) => {
+      const values = answer(kernel, method, legacy);
+      const expected = numbers(printed);
+      expect(values.length).toBeGreaterThanOrEqual(expected.length);
+      expected.forEach((value, i) => {
+        expect(Math.abs((values[i] as number) - value), `component ${i}`).toBeLessThanOrEqual(UNIT);
+      });
+    },
+  );
+
+  it("gives velocity the same bits alone and together with pressure", () => {
+    for (const method of KERNELS.velocity.methods) {
+      expect(answer("velocityPressure", method).slice(0, 3)).toEqual(answer("velocity", method));
+    }
+  });
+});
