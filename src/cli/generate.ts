@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { SingleBar } from "cli-progress";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { type CubeKind, type CubeOptions, writeCube } from "../generate/cube.js";
+import { type FrameReport, writeIsotropic } from "../generate/isotropic.js";
 import type { Triple } from "../storage/grid.js";
 import { FILTERS, type Filter, type Manifest } from "../storage/write.js";
 import { MisuseError } from "./misuse.js";
@@ -17,6 +18,20 @@ function whole(min: number, max: number): (text: string) => number {
     if (value >= min && value <= max) return value;
     throw new InvalidArgumentError(`a whole number from ${min} to ${max} is needed.`);
   };
+}
+
+function powerOfTwo(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = whole(min, max)(text);
+    if (Number.isInteger(Math.log2(value))) return value;
+    throw new InvalidArgumentError(`a power of two from ${min} to ${max} is needed.`);
+  };
+}
+
+function positive(text: string): number {
+  const value = text.trim() === "" ? Number.NaN : Number(text);
+  if (value > 0 && Number.isFinite(value)) return value;
+  throw new InvalidArgumentError("a positive number is needed.");
 }
 
 /** Parses `N` or `NX,NY,NZ`. */
@@ -78,6 +93,46 @@ async function generateCube(kind: CubeKind, flags: CubeFlags): Promise<void> {
   report(place, await writeCube(options, progress.update).finally(progress.stop));
 }
 
+interface IsotropicFlags {
+  readonly nodes: number;
+  readonly viscosity: number;
+  readonly seed: number;
+  readonly spinUp: number;
+  readonly steps: number;
+  readonly out: string;
+  readonly name?: string;
+}
+
+async function generateIsotropic(flags: IsotropicFlags): Promise<void> {
+  const { nodes, viscosity, seed, spinUp, steps: frames } = flags;
+  const place = target(flags.out, flags.name ?? `isotropic${nodes}`);
+  const aliases = flags.name === undefined ? [`iso${nodes}`] : [];
+  const progress = progressOf(place.name);
+  const options = { nodes, viscosity, seed, spinUp, frames, aliases, ...place };
+  const { manifest, reports } = await writeIsotropic(options, progress.update).finally(progress.stop);
+  process.stdout.write(`${flowTable(reports)}\n`);
+  report(place, manifest);
+}
+
+/** Statistics of the stored frames and their mean spectrum as lines of text. */
+function flowTable(reports: readonly FrameReport[]): string {
+  const lines = ["  time  energy  dissipation   input  Re_lambda  skewness  kmax*eta  turnover"];
+  const cell = (value: number, digits: number, width: number) => value.toFixed(digits).padStart(width);
+  for (const { time, energy, dissipation, input, reynolds, skewness, resolution, turnover } of reports) {
+    const flow = `${cell(time, 1, 6)}${cell(energy, 4, 8)}${cell(dissipation, 4, 13)}${cell(input, 4, 8)}`;
+    lines.push(
+      `${flow}${cell(reynolds, 1, 11)}${cell(skewness, 3, 10)}${cell(resolution, 3, 10)}${cell(turnover, 2, 10)}`,
+    );
+  }
+  const shells = reports[0]?.spectrum.length ?? 0;
+  lines.push("shell  mean energy");
+  for (let k = 1; k < shells; k++) {
+    const mean = reports.reduce((sum, { spectrum }) => sum + (spectrum[k] as number), 0) / reports.length;
+    lines.push(`${String(k).padStart(5)}  ${mean.toExponential(3)}`);
+  }
+  return lines.join("\n");
+}
+
 function report(place: { folder: string; name: string }, manifest: Manifest): void {
   const files = Object.entries(manifest.files);
   process.stdout.write(`${place.name} in ${place.folder}\n`);
@@ -110,8 +165,20 @@ export function generateCommand(): Command {
     .option("--smooth", "a few standing waves instead of white noise")
     .addOption(SEED)
     .action((flags: CubeFlags) => generateCube(flags.smooth === true ? "smooth" : "random", flags));
+  const isotropic = new Command("isotropic")
+    .description("forced isotropic turbulence by direct numerical simulation; velocity, pressure and force")
+    .option("--nodes <n>", "nodes along each axis, a power of two", powerOfTwo(8, 256), 32)
+    .option("--steps <n>", "stored frames, 0.2 apart: one guard, those from t = 0 on, two guards", whole(4, 10_000), 15)
+    .option("--viscosity <nu>", "kinematic viscosity", positive, 0.034)
+    .option("--spin-up <time>", "simulated time before the first stored frame", positive, 40)
+    .requiredOption("--out <folder>", "dataset folder to make")
+    .option("--name <name>", "name of the dataset (default: kind and nodes)")
+    .addOption(SEED)
+    .exitOverride()
+    .action(generateIsotropic);
   return new Command("generate")
     .description("make a dataset: a simulated, analytic or random flow")
+    .addCommand(isotropic)
     .addCommand(abc)
     .addCommand(taylorGreen)
     .addCommand(random);

@@ -1,0 +1,180 @@
+/** Simulates forced isotropic turbulence until it is statistically steady and stores frames of it as a dataset. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import ndarray, { type NdArray } from "ndarray";
+import ops from "ndarray-ops";
+import { completeFolder, Hdf5Writer, type Manifest } from "../storage/write.js";
+import { periodicAxes } from "./cube.js";
+import type { Modes, Spectral } from "./modes.js";
+import { NavierStokes } from "./navier-stokes.js";
+import { forcedModes } from "./shell-forcing.js";
+import { type FlowStatistics, flowStatistics } from "./statistics.js";
+
+/** Time between stored frames, and how many of them are guards before and after the queryable ones. */
+const FRAME_STEP = 0.2;
+const GUARDS = { before: 1, after: 2 } as const;
+
+/** Nodes of a chunk along each axis; half of 32, so that chunk borders cross even the smallest shipped cube. */
+const CHUNK = 16;
+
+/** Nodes a fluid element of unit speed passes in one solver step: keeps the Courant number of the fastest near 0.3. */
+const NODES_PER_STEP = 0.1;
+
+export interface IsotropicOptions {
+  /** Nodes along each axis, a power of two. */
+  readonly nodes: number;
+  readonly viscosity: number;
+  readonly seed: number;
+  /** Simulated time before the first stored frame. */
+  readonly spinUp: number;
+  /** Stored frames, guards included. */
+  readonly frames: number;
+  readonly name: string;
+  readonly aliases: readonly string[];
+  readonly folder: string;
+}
+
+/** A stored frame's time and statistics. */
+export interface FrameReport extends FlowStatistics {
+  readonly time: number;
+}
+
+/** Steps of the solver between two stored frames. */
+const stepsPerFrame = (nodes: number) => Math.ceil((FRAME_STEP * nodes) / (2 * Math.PI * NODES_PER_STEP) - 0.5);
+
+/**
+ * Runs the simulation and writes velocity, pressure, the force as a mode table, and the history of the energy since the
+ * start of the simulation, one value per frame interval.
+ *
+ * @param progress called with the fraction done after each frame interval
+ * @returns the manifest and the statistics of each stored frame
+ */
+export async function writeIsotropic(
+  options: IsotropicOptions,
+  progress: (fraction: number) => void,
+): Promise<{ readonly manifest: Manifest; readonly reports: readonly FrameReport[] }> {
+  const { nodes, viscosity, seed, frames, name, folder } = options;
+  const steps = stepsPerFrame(nodes);
+  const file = `${name}.h5`;
+  mkdirSync(folder, { recursive: true });
+  const writer = await Hdf5Writer.create(join(folder, file));
+  let reports: FrameReport[];
+  try {
+    writer.attribute("viscosity", viscosity);
+    writer.attribute("seed", seed);
+    reports = simulate(options, steps, writer, progress);
+    writer.close();
+  } finally {
+    writer.discard();
+  }
+  const descriptor = {
+    schemaVersion: 1,
+    name,
+    title: `Forced isotropic turbulence, ${nodes}^3, ${frames} snapshots`,
+    aliases: options.aliases,
+    axes: periodicAxes([nodes, nodes, nodes]),
+    time: {
+      origin: -GUARDS.before * FRAME_STEP,
+      step: FRAME_STEP,
+      count: frames,
+      guardBefore: GUARDS.before,
+      guardAfter: GUARDS.after,
+    },
+    fields: {
+      velocity: { file, path: "/velocity", dimensions: ["t", "z", "y", "x", "c"] },
+      pressure: { file, path: "/pressure", dimensions: ["t", "z", "y", "x"] },
+    },
+    forcing: { kind: "modes", file, path: "/forcing" },
+    dnsStep: FRAME_STEP / steps,
+    source: `Made by fieldprobe generate isotropic: pseudo-spectral simulation, viscosity ${viscosity}, seed ${seed}.`,
+  };
+  return { manifest: await completeFolder(folder, descriptor, [file]), reports };
+}
+
+/** Runs through the spin-up and the stored frames; time 0 is the first frame after the guards. */
+function simulate(
+  options: IsotropicOptions,
+  steps: number,
+  writer: Hdf5Writer,
+  progress: (fraction: number) => void,
+): FrameReport[] {
+  const { nodes, frames } = options;
+  const simulation = new NavierStokes(nodes, options.viscosity, options.seed);
+  const writeFrame = frameWriter(nodes, frames, writer);
+  const first = Math.ceil(options.spinUp / FRAME_STEP);
+  const total = first + frames;
+  const table = forceTable(simulation.modes);
+  const coefficients: number[] = [];
+  const times = new Float64Array(total);
+  const energies = new Float64Array(total);
+  const reports: FrameReport[] = [];
+  for (let interval = 0; interval < total; interval++) {
+    const time = (interval - first - GUARDS.before) * FRAME_STEP;
+    if (interval > 0) for (let i = 0; i < steps; i++) simulation.step(FRAME_STEP / steps);
+    times[interval] = time;
+    // The sum over one mode of each pair is half of the sum over all.
+    energies[interval] = simulation.velocity.values.reduce((sum, value) => sum + value * value, 0);
+    if (interval >= first) {
+      writeFrame(interval - first, simulation);
+      coefficients.push(...table.coefficients(simulation.velocity, simulation.forcing()));
+      reports.push({ time, ...flowStatistics(simulation) });
+    }
+    progress((interval + 1) / total);
+  }
+  const { wavenumber } = table;
+  const modes = wavenumber.length / 3;
+  writer.whole("/forcing/wavenumber", "int32", [modes, 3], wavenumber);
+  writer.whole("/forcing/coefficient", "float64", [frames, modes, 3, 2], Float64Array.from(coefficients));
+  writer.whole("/history/time", "float64", [total], times);
+  writer.whole("/history/energy", "float64", [total], energies);
+  return reports;
+}
+
+/** Declares the fields and returns what stores a simulation's present state as a frame of them. */
+function frameWriter(
+  nodes: number,
+  frames: number,
+  writer: Hdf5Writer,
+): (frame: number, simulation: NavierStokes) => void {
+  const stored = { type: "float32", filter: "gzip" } as const;
+  const shape = [nodes, nodes, nodes];
+  const chunk = shape.map((n) => Math.min(n, CHUNK));
+  const velocity = writer.dataset({
+    ...stored,
+    path: "/velocity",
+    shape: [frames, ...shape, 3],
+    chunks: [1, ...chunk, 3],
+  });
+  const pressure = writer.dataset({ ...stored, path: "/pressure", shape: [frames, ...shape], chunks: [1, ...chunk] });
+  const vector = ndarray(new Float32Array(3 * nodes ** 3), [...shape, 3]);
+  return (frame, simulation) => {
+    for (let c = 0; c < 3; c++) {
+      const component: NdArray = ndarray(simulation.physical(simulation.velocity, c), shape);
+      ops.assign(vector.pick(null, null, null, c) as NdArray, component);
+    }
+    velocity([frame, 0, 0, 0, 0], [1, ...shape, 3], vector.data);
+    const scalar = Float32Array.from(simulation.physical(simulation.pressure(), 0));
+    pressure([frame, 0, 0, 0], [1, ...shape], scalar);
+  };
+}
+
+/** The modes of the force as they are stored: kx >= 0, and where kx = 0 both of each pair. */
+function forceTable(modes: Modes): {
+  readonly wavenumber: Int32Array;
+  readonly coefficients: (velocity: Spectral, rates: readonly number[]) => number[];
+} {
+  const rows = forcedModes(modes).flatMap((mode) => {
+    const k = [...modes.k.subarray(3 * mode, 3 * mode + 3)];
+    const own = { mode, k, conjugate: 1 };
+    return k[0] === 0 ? [own, { mode, k: k.map((component) => 0 - component), conjugate: -1 }] : [own];
+  });
+  return {
+    wavenumber: Int32Array.from(rows.flatMap(({ k }) => k)),
+    coefficients: (velocity, rates) =>
+      rows.flatMap(({ mode, conjugate }) => {
+        const rate = rates[(modes.shell[mode] as number) - 1] as number;
+        const parts = [...velocity.values.subarray(6 * mode, 6 * mode + 6)];
+        return parts.map((value, part) => rate * value * (part % 2 === 0 ? 1 : conjugate));
+      }),
+  };
+}

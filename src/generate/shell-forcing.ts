@@ -1,0 +1,55 @@
+/** Forcing that holds the energy of the two lowest wavenumber shells. */
+import type { Modes, Spectral } from "./modes.js";
+
+/** Energy kept in the shells 0.5 <= |k| <= 1.5 and 1.5 < |k| <= 2.5. */
+export const SHELL_ENERGY: readonly number[] = [0.3, 0.13];
+
+/**
+ * Rates alpha_s of the force f = alpha_s u of each forced shell.
+ *
+ * Rescaling the velocity of a shell to its target energy after every time step is, as the step goes to zero, a force
+ * along the velocity with the power that viscosity and the transfer to other shells take away:
+ * alpha_s = (D_s - T_s) / (2 e_s), e_s = sum |u|^2 / 2, D_s = nu sum k^2 |u|^2, T_s = sum Re(u* . N). As a function of the
+ * state alone it is smooth in time, so that stored coefficients a few steps apart still resolve the energy budget.
+ *
+ * @param nonlinear solenoidal part of u x curl u, the same modes as `velocity`
+ */
+export function forcingRates(modes: Modes, velocity: Spectral, nonlinear: Spectral, nu: number): number[] {
+  const energy = SHELL_ENERGY.map(() => 0);
+  const loss = SHELL_ENERGY.map(() => 0);
+  for (let m = 0; m < modes.count; m++) {
+    const s = (modes.shell[m] as number) - 1;
+    if (s >= SHELL_ENERGY.length) continue;
+    let square = 0;
+    let transfer = 0;
+    for (let e = 6 * m; e < 6 * m + 6; e++) {
+      const u = velocity.values[e] as number;
+      square += u * u;
+      transfer += u * (nonlinear.values[e] as number);
+    }
+    // Each retained mode stands for itself and its conjugate.
+    energy[s] = (energy[s] as number) + square;
+    loss[s] = (loss[s] as number) + 2 * (nu * (modes.square[m] as number) * square - transfer);
+  }
+  return energy.map((e, s) => (loss[s] as number) / (2 * e));
+}
+
+/** The modes that are forced, by index, in the order of `modes`: one of each pair, 40 of them. */
+export function forcedModes(modes: Modes): number[] {
+  return Array.from({ length: modes.count }, (_, m) => m).filter(
+    (m) => (modes.shell[m] as number) <= SHELL_ENERGY.length,
+  );
+}
+
+/** Rescales the forced shells to their energies exactly; other modes are left. */
+export function rescaleShells(modes: Modes, velocity: Spectral): void {
+  const forced = forcedModes(modes);
+  SHELL_ENERGY.forEach((target, s) => {
+    const members = forced.filter((m) => modes.shell[m] === s + 1);
+    let energy = 0;
+    for (const m of members) for (let e = 6 * m; e < 6 * m + 6; e++) energy += (velocity.values[e] as number) ** 2;
+    const scale = Math.sqrt(target / energy);
+    for (const m of members)
+      for (let e = 6 * m; e < 6 * m + 6; e++) velocity.values[e] = scale * (velocity.values[e] as number);
+  });
+}
