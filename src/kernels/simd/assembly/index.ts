@@ -1,0 +1,4 @@
+/** Exports of the module. It keeps no state: every function works in memory that its caller owns. */
+export { nodal } from "./nodal";
+export { orderByBrick } from "./order";
+export { tensor } from "./tensor";

@@ -1,0 +1,53 @@
+/** Records that the host writes into scratch memory before a call; `../records.ts` writes the same layouts. */
+
+/** A uniform axis: node i stands at `origin + i * spacing`. */
+@unmanaged
+export class Axis {
+  origin: f64;
+  spacing: f64;
+  nodes: i32;
+  /** 1 or 0. */
+  periodic: i32;
+}
+
+/** One frame of a field in bricks [z][y][x][component] of float32. */
+@unmanaged
+export class Field {
+  components: i32;
+  /** Address of the brick table; its entries are element offsets from address 0. */
+  table: usize;
+  edgeX: i32;
+  edgeY: i32;
+  edgeZ: i32;
+  countX: i32;
+  countY: i32;
+  reciprocalX: u32;
+  reciprocalY: u32;
+  reciprocalZ: u32;
+}
+
+/** A separable product of three vectors, times `scale`, added to output `slot` of every component. */
+@unmanaged
+export class Term {
+  scale: f64;
+  slot: i32;
+  vectorX: i32;
+  startX: i32;
+  lengthX: i32;
+  vectorY: i32;
+  startY: i32;
+  lengthY: i32;
+  vectorZ: i32;
+  startZ: i32;
+  lengthZ: i32;
+}
+
+/** One node of a stencil around the nearest node, and its weight in output `slot`; records of a slot follow each other. */
+@unmanaged
+export class Tap {
+  weight: f64;
+  slot: i32;
+  x: i32;
+  y: i32;
+  z: i32;
+}

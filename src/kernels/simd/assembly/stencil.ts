@@ -1,0 +1,49 @@
+/** Where stencils lie: nodes on periodic axes, and bricks. */
+
+/** 2^52: whole numbers below it divide and multiply back without loss. */
+const EXACT: f64 = 4503599627370496;
+
+/** Reduces a whole number to 0 .. nodes - 1. */
+// @ts-ignore: decorator
+@inline
+export function wrap(n: f64, nodes: i32): i32 {
+  const period = <f64>nodes;
+  if (n >= 0 && n < period) return <i32>n;
+  if (Math.abs(n) >= EXACT) n = n % period;
+  n -= Math.floor(n / period) * period;
+  if (n < 0) n += period;
+  if (n >= period) n -= period;
+  return <i32>n;
+}
+
+/** The node `offset` places after a node, on a periodic axis. */
+// @ts-ignore: decorator
+@inline
+export function shift(node: i32, offset: i32, nodes: i32): i32 {
+  let shifted = node + offset;
+  while (shifted < 0) shifted += nodes;
+  while (shifted >= nodes) shifted -= nodes;
+  return shifted;
+}
+
+/** Brick of a node along one axis; `reciprocal` is floor(2^31 / edge) + 1, exact while nodes times edge is below 2^31. */
+// @ts-ignore: decorator
+@inline
+export function brickOf(node: i32, reciprocal: u32): i32 {
+  return <i32>((<u64>node * <u64>reciprocal) >> 31);
+}
+
+/**
+ * For `length` successive nodes from `node` on: what each adds to the brick index and to the byte address, eight bytes an entry.
+ */
+// @ts-ignore: decorator
+@inline
+export function placeNodes(entries: usize, node: i32, length: i32, nodes: i32, edge: i32, reciprocal: u32, brickStride: i32, nodeStride: i32): void {
+  for (let i = 0; i < length; i++) {
+    const brick = brickOf(node, reciprocal);
+    store<i32>(entries, brick * brickStride);
+    store<i32>(entries, (node - brick * edge) * nodeStride, 4);
+    entries += 8;
+    node = shift(node, 1, nodes);
+  }
+}

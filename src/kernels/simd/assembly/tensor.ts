@@ -1,0 +1,179 @@
+/** Interpolation and Fd4Lag4 differentiation: sums of separable products over stencil boxes. */
+import { Axis, Field, Term } from "./records";
+import { addBox, addListed } from "./rows";
+import { brickOf, placeNodes, shift, wrap } from "./stencil";
+import { differences, firstDerivative, lagrange, secondDerivative } from "./weights";
+
+/** Vectors of an axis that a scheme uses besides the interpolation weights (vector 0), as bits. */
+const FIRST = 1;
+const SECOND = 2;
+const MIXED = 4;
+
+/** Bytes of one weight vector. */
+const VECTOR = 64;
+/** Vectors per axis: interpolation, first, second, difference over one node, over two nodes. */
+const VECTORS = 5;
+/** Points whose first nodes and weights are computed before any node is read. */
+const TILE = 16;
+
+/** Places in the work area. */
+const SUMS = 0;
+const LIST = 256;
+const PLACES_Y = 512;
+const PLACES_Z = 576;
+const NODES = 640;
+const WEIGHTS = 1024;
+
+/** First node of the interpolation and weight vectors of one coordinate. */
+// @ts-ignore: decorator
+@inline
+function weigh(order: i32, derivatives: i32, axis: Axis, x: f64, first: usize, w: usize): void {
+  const s = (x - axis.origin) / axis.spacing;
+  const n = Math.floor(s);
+  store<i32>(first, wrap(n - <f64>((order >> 1) - 1), axis.nodes));
+  lagrange(order, s - n, w);
+  if (derivatives & FIRST) firstDerivative(w, axis.spacing, w + VECTOR);
+  if (derivatives & SECOND) secondDerivative(w, axis.spacing, w + 2 * VECTOR);
+  if (derivatives & MIXED) differences(w, axis.spacing, w + 3 * VECTOR, w + 4 * VECTOR);
+}
+
+/** Sums of a box over several bricks: rows by address, and in parts along x. */
+function addAcross(field: Field, term: Term, axisX: Axis, axisY: Axis, axisZ: Axis, x: i32, y: i32, z: i32, wy: usize, wz: usize, work: usize): void {
+  const nodeBytes = field.components << 2;
+  const rowBytes = nodeBytes * field.edgeX;
+  placeNodes(work + PLACES_Y, y, term.lengthY, axisY.nodes, field.edgeY, field.reciprocalY, field.countX, rowBytes);
+  placeNodes(work + PLACES_Z, z, term.lengthZ, axisZ.nodes, field.edgeZ, field.reciprocalZ, field.countX * field.countY, rowBytes * field.edgeY);
+  const endY = work + PLACES_Y + (<usize>term.lengthY << 3);
+  const endZ = work + PLACES_Z + (<usize>term.lengthZ << 3);
+  for (let done = 0; done < term.lengthX; ) {
+    const brick = brickOf(x, field.reciprocalX);
+    const local = x - brick * field.edgeX;
+    const run = min(term.lengthX - done, min(field.edgeX - local, axisX.nodes - x));
+    let list = work + LIST;
+    for (let placeZ = work + PLACES_Z; placeZ < endZ; placeZ += 8) {
+      const column = field.table + (<usize>(load<i32>(placeZ) + brick) << 2);
+      const start = load<i32>(placeZ, 4) + local * nodeBytes;
+      for (let placeY = work + PLACES_Y; placeY < endY; placeY += 8) {
+        const base = load<u32>(column + (<usize>load<i32>(placeY) << 2)) << 2;
+        store<u32>(list, base + start + load<i32>(placeY, 4));
+        list += 4;
+      }
+    }
+    addListed(run * field.components, work + LIST, wy, term.lengthY, wz, term.lengthZ, work + SUMS + (<usize>(done * field.components) << 3));
+    done += run;
+    x += run;
+    if (x == axisX.nodes) x = 0;
+  }
+}
+
+/** The sums of a box over its rows, from one brick or several. */
+// @ts-ignore: decorator
+@inline
+function addTerm(field: Field, term: Term, axisX: Axis, axisY: Axis, axisZ: Axis, nodes: usize, wy: usize, wz: usize, work: usize): void {
+  const x = shift(load<i32>(nodes), term.startX, axisX.nodes);
+  const y = shift(load<i32>(nodes, 4), term.startY, axisY.nodes);
+  const z = shift(load<i32>(nodes, 8), term.startZ, axisZ.nodes);
+  const brickX = brickOf(x, field.reciprocalX);
+  const brickY = brickOf(y, field.reciprocalY);
+  const brickZ = brickOf(z, field.reciprocalZ);
+  const localX = x - brickX * field.edgeX;
+  const localY = y - brickY * field.edgeY;
+  const localZ = z - brickZ * field.edgeZ;
+  const inside =
+    i32(localX + term.lengthX <= field.edgeX) & i32(localY + term.lengthY <= field.edgeY) & i32(localZ + term.lengthZ <= field.edgeZ) &
+    i32(x + term.lengthX <= axisX.nodes) & i32(y + term.lengthY <= axisY.nodes) & i32(z + term.lengthZ <= axisZ.nodes);
+  if (inside) {
+    const nodeBytes = field.components << 2;
+    const rowBytes = nodeBytes * field.edgeX;
+    const planeBytes = rowBytes * field.edgeY;
+    const base = load<u32>(field.table + (<usize>((brickZ * field.countY + brickY) * field.countX + brickX) << 2)) << 2;
+    const at = base + localX * nodeBytes + localY * rowBytes + localZ * planeBytes;
+    addBox(term.lengthX * field.components, at, rowBytes, planeBytes, wy, term.lengthY, wz, term.lengthZ, work + SUMS);
+  } else {
+    addAcross(field, term, axisX, axisY, axisZ, x, y, z, wy, wz, work);
+  }
+}
+
+/** Sum along x of interleaved triples, an even number of nodes: adds to three outputs `stride` bytes apart. */
+// @ts-ignore: decorator
+@inline
+function sumTriples(sums: usize, w: usize, length: i32, scale: f64, out: usize, stride: usize): void {
+  let first = f64x2.splat(0), second = first, third = first;
+  const end = w + (<usize>length << 3);
+  for (; w < end; w += 16) {
+    first = f64x2.add(first, f64x2.mul(v128.load(sums), v128.load64_splat(w)));
+    second = f64x2.add(second, f64x2.mul(v128.load(sums, 16), v128.load(w)));
+    third = f64x2.add(third, f64x2.mul(v128.load(sums, 32), v128.load64_splat(w, 8)));
+    sums += 48;
+  }
+  const x = f64x2.extract_lane(first, 0) + f64x2.extract_lane(second, 1);
+  const y = f64x2.extract_lane(first, 1) + f64x2.extract_lane(third, 0);
+  const z = f64x2.extract_lane(second, 0) + f64x2.extract_lane(third, 1);
+  store<f64>(out, load<f64>(out) + scale * x);
+  store<f64>(out + stride, load<f64>(out + stride) + scale * y);
+  store<f64>(out + 2 * stride, load<f64>(out + 2 * stride) + scale * z);
+}
+
+/** Sum along x of single values, an even number of nodes: adds to one output. */
+// @ts-ignore: decorator
+@inline
+function sumSingles(sums: usize, w: usize, length: i32, scale: f64, out: usize): void {
+  let sum = f64x2.splat(0);
+  const end = w + (<usize>length << 3);
+  for (; w < end; w += 16) {
+    sum = f64x2.add(sum, f64x2.mul(v128.load(sums), v128.load(w)));
+    sums += 16;
+  }
+  store<f64>(out, load<f64>(out) + scale * (f64x2.extract_lane(sum, 0) + f64x2.extract_lane(sum, 1)));
+}
+
+/** Weights of one coordinate of a tile, order by order so that the choice is made once. */
+function weighTile(order: i32, derivatives: i32, axes: usize, positions: usize, count: i32, work: usize): void {
+  for (let i = 0; i < count; i++) {
+    for (let a = 0; a < 3; a++) {
+      const axis = changetype<Axis>(axes + a * offsetof<Axis>());
+      const x = load<f64>(positions + (<usize>(3 * i + a) << 3));
+      weigh(order, derivatives, axis, x, work + NODES + (3 * i + a) * 4, work + WEIGHTS + (3 * i + a) * (VECTORS * VECTOR));
+    }
+  }
+}
+
+/**
+ * Values of separable schemes at points, float64.
+ *
+ * @param order       of the interpolation: 4, 6 or 8 nodes
+ * @param derivatives bits of the vectors that the terms use besides the interpolation weights
+ * @param slots       outputs per component of a field
+ * @param out         `components` values a point, overwritten; fields one after the other, component-major
+ * @param work        16 KiB of this thread
+ */
+export function tensor(order: i32, derivatives: i32, axes: usize, terms: usize, termCount: i32, slots: i32, fields: usize, fieldCount: i32, positions: usize, count: i32, out: usize, components: i32, work: usize): void {
+  const axisX = changetype<Axis>(axes);
+  const axisY = changetype<Axis>(axes + offsetof<Axis>());
+  const axisZ = changetype<Axis>(axes + 2 * offsetof<Axis>());
+  const stride = <usize>slots << 3;
+  memory.fill(out, 0, <usize>(count * components) << 3);
+  for (let first = 0; first < count; first += TILE) {
+    const length = min(TILE, count - first);
+    weighTile(order, derivatives, axes, positions + <usize>first * 24, length, work);
+    let slot = out + (<usize>(first * components) << 3);
+    for (let f = 0; f < fieldCount; f++) {
+      const field = changetype<Field>(fields + f * offsetof<Field>());
+      for (let i = 0; i < length; i++) {
+        const nodes = work + NODES + i * 12;
+        const w = work + WEIGHTS + i * (3 * VECTORS * VECTOR);
+        const at = slot + (<usize>(i * components) << 3);
+        for (let t = 0; t < termCount; t++) {
+          const term = changetype<Term>(terms + t * offsetof<Term>());
+          const wx = w + term.vectorX * VECTOR;
+          const wy = w + (VECTORS + term.vectorY) * VECTOR;
+          const wz = w + (2 * VECTORS + term.vectorZ) * VECTOR;
+          addTerm(field, term, axisX, axisY, axisZ, nodes, wy, wz, work);
+          if (field.components == 3) sumTriples(work + SUMS, wx, term.lengthX, term.scale, at + (<usize>term.slot << 3), stride);
+          else sumSingles(work + SUMS, wx, term.lengthX, term.scale, at + (<usize>term.slot << 3));
+        }
+      }
+      slot += <usize>field.components * stride;
+    }
+  }
+}

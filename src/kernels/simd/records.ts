@@ -1,0 +1,103 @@
+/** Records that the module reads from scratch memory, in the layouts of `assembly/records.ts`. */
+import type { Axes, BrickField } from "../field.js";
+import type { Product, Tap } from "./stencils.js";
+import type { WasmMemory } from "./webassembly.js";
+
+/** Scratch of one thread; multiple of 16. */
+export const SCRATCH_BYTES = 32_768;
+
+/** Places in scratch: axes with terms or taps behind them, fields, and the work area of the module. */
+const SCHEME = 0;
+const FIELDS = 2_048;
+const WORK = 2_304;
+
+const AXIS_BYTES = 24;
+const TERM_BYTES = 48;
+const TAP_BYTES = 24;
+const FIELD_WORDS = 10;
+
+/** Records in the scratch of one thread. Addresses are byte offsets in the memory. */
+export interface Records {
+  readonly axes: number;
+  /** Terms or taps. */
+  readonly stencil: number;
+  readonly fields: number;
+  readonly work: number;
+  /** Puts the axes and stencil of a scheme in place. */
+  writeScheme(image: Uint8Array): void;
+  writeFields(fields: readonly BrickField[], count: number): void;
+}
+
+/** Records at `offset` of a memory, SCRATCH_BYTES long. */
+export function createRecords(memory: WasmMemory, offset: number): Records {
+  const bytes = new Uint8Array(memory.buffer, offset + SCHEME, FIELDS - SCHEME);
+  const words = new Int32Array(memory.buffer, offset + FIELDS, (WORK - FIELDS) / 4);
+  return {
+    axes: offset + SCHEME,
+    stencil: offset + SCHEME + 3 * AXIS_BYTES,
+    fields: offset + FIELDS,
+    work: offset + WORK,
+    writeScheme: (image) => bytes.set(image),
+    writeFields(fields, count) {
+      for (let f = 0; f < count; f++) writeField(fields[f], words, f * FIELD_WORDS);
+    },
+  };
+}
+
+function writeField({ components, bricking, table }: BrickField, words: Int32Array, at: number): void {
+  const { edge, count } = bricking;
+  words[at] = components;
+  words[at + 1] = table.byteOffset;
+  for (let a = 0; a < 3; a++) {
+    words[at + 2 + a] = edge[a];
+    words[at + 7 + a] = Math.floor(2 ** 31 / edge[a]) + 1;
+  }
+  words[at + 5] = count[0];
+  words[at + 6] = count[1];
+}
+
+/** Axes and terms of a separable scheme. */
+export function imageOfProducts(axes: Axes, terms: readonly Product[]): Uint8Array {
+  const view = imageOfAxes(axes, terms.length * TERM_BYTES);
+  terms.forEach(({ scale, slot, vectors }, t) => {
+    const at = 3 * AXIS_BYTES + t * TERM_BYTES;
+    view.setFloat64(at, scale, true);
+    view.setInt32(at + 8, slot, true);
+    vectors.forEach(({ vector, start, length }, a) => {
+      view.setInt32(at + 12 + 12 * a, vector, true);
+      view.setInt32(at + 16 + 12 * a, start, true);
+      view.setInt32(at + 20 + 12 * a, length, true);
+    });
+  });
+  return new Uint8Array(view.buffer);
+}
+
+/** Axes and taps of a nodal scheme. */
+export function imageOfTaps(axes: Axes, taps: readonly Tap[]): Uint8Array {
+  const view = imageOfAxes(axes, taps.length * TAP_BYTES);
+  taps.forEach(({ weight, slot, offset }, t) => {
+    const at = 3 * AXIS_BYTES + t * TAP_BYTES;
+    view.setFloat64(at, weight, true);
+    view.setInt32(at + 8, slot, true);
+    offset.forEach((step, a) => {
+      view.setInt32(at + 12 + 4 * a, step, true);
+    });
+  });
+  return new Uint8Array(view.buffer);
+}
+
+/** Axes alone. */
+export function imageOfGrid(axes: Axes): Uint8Array {
+  return new Uint8Array(imageOfAxes(axes, 0).buffer);
+}
+
+function imageOfAxes(axes: Axes, more: number): DataView {
+  const view = new DataView(new ArrayBuffer(3 * AXIS_BYTES + more));
+  axes.forEach(({ origin, spacing, nodes, periodic }, a) => {
+    view.setFloat64(a * AXIS_BYTES, origin, true);
+    view.setFloat64(a * AXIS_BYTES + 8, spacing, true);
+    view.setInt32(a * AXIS_BYTES + 16, nodes, true);
+    view.setInt32(a * AXIS_BYTES + 20, periodic ? 1 : 0, true);
+  });
+  return view;
+}

@@ -1,0 +1,111 @@
+/** A shared memory with the SIMD module in it, and fields cut into bricks inside that memory. */
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type { Axes, BrickField, Bricking, Triple } from "../../src/kernels/field.js";
+import {
+  createSharedMemory,
+  instantiateSimd,
+  SCRATCH_BYTES,
+  type SimdAccelerator,
+  type WasmMemory,
+} from "../../src/kernels/simd/index.js";
+
+const MODULE = new URL("../../dist/kernels/simd/kernels.wasm", import.meta.url);
+
+export const moduleBytes = readFileSync(fileURLToPath(MODULE));
+
+/** Numbers in 0 .. 1 from a seed (Marsaglia's xorshift). */
+export function randomNumbers(seed: number): () => number {
+  let state = seed | 1;
+  return () => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) / 2 ** 32;
+  };
+}
+
+/** Arrays handed out of one memory, one after the other, 16 bytes aligned. */
+export class Arena {
+  readonly memory: WasmMemory;
+  #end = 0;
+
+  constructor(bytes: number) {
+    this.memory = createSharedMemory(bytes);
+  }
+
+  take(bytes: number): number {
+    const offset = this.#end;
+    this.#end += Math.ceil(bytes / 16) * 16;
+    return offset;
+  }
+
+  doubles(length: number): Float64Array {
+    return new Float64Array(this.memory.buffer, this.take(8 * length), length);
+  }
+
+  floats(length: number): Float32Array {
+    return new Float32Array(this.memory.buffer, this.take(4 * length), length);
+  }
+
+  words(length: number): Uint32Array {
+    return new Uint32Array(this.memory.buffer, this.take(4 * length), length);
+  }
+
+  accelerator(): SimdAccelerator {
+    return instantiateSimd(moduleBytes, this.memory, { offset: this.take(SCRATCH_BYTES), bytes: SCRATCH_BYTES });
+  }
+}
+
+export function bricking(nodes: Triple, edge: Triple): Bricking {
+  const count = nodes.map((n, a) => Math.ceil(n / (edge[a] as number))) as unknown as Triple;
+  return { edge, count };
+}
+
+export function periodicAxes(nodes: Triple, spacing: Triple, origin: Triple): Axes {
+  const axis = (a: 0 | 1 | 2) => ({
+    nodes: nodes[a],
+    origin: origin[a],
+    spacing: spacing[a],
+    periodic: true,
+    coordinates: null,
+  });
+  return [axis(0), axis(1), axis(2)];
+}
+
+/**
+ * A field in `arena`, its bricks in a random order and surplus nodes NaN, so that reading one of those shows.
+ *
+ * @param value component c of node (i, j, k)
+ */
+export function brickField(
+  arena: Arena,
+  nodes: Triple,
+  cut: Bricking,
+  components: number,
+  random: () => number,
+  value: (i: number, j: number, k: number, c: number) => number,
+): BrickField {
+  const [ex, ey, ez] = cut.edge;
+  const bricks = cut.count[0] * cut.count[1] * cut.count[2];
+  const size = ex * ey * ez * components;
+  const data = new Float32Array(arena.memory.buffer);
+  const first = arena.floats(bricks * size).fill(Number.NaN).byteOffset / 4;
+  const table = new Int32Array(arena.memory.buffer, arena.take(4 * bricks), bricks);
+  for (let b = 0; b < bricks; b++) table[b] = first + b * size;
+  for (let b = bricks - 1; b > 0; b--) {
+    const other = Math.floor(random() * (b + 1));
+    [table[b], table[other]] = [table[other] as number, table[b] as number];
+  }
+  for (let k = 0; k < nodes[2]; k++) {
+    for (let j = 0; j < nodes[1]; j++) {
+      for (let i = 0; i < nodes[0]; i++) {
+        const [x, y, z] = [Math.floor(i / ex), Math.floor(j / ey), Math.floor(k / ez)];
+        const at = table[(z * cut.count[1] + y) * cut.count[0] + x] as number;
+        const node = ((k - z * ez) * ey + (j - y * ey)) * ex + (i - x * ex);
+        for (let c = 0; c < components; c++) data[at + node * components + c] = value(i, j, k, c);
+      }
+    }
+  }
+  return { components, bricking: cut, data, table };
+}
