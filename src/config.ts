@@ -40,7 +40,7 @@ const flag = z.enum(["true", "false", "1", "0"]).transform((text) => text === "t
 const folders = z.string().transform((text) => text.split(delimiter).filter((part) => part !== ""));
 
 /** Settings by variable name without the FIELDPROBE_ prefix. */
-const SETTINGS = {
+export const SETTINGS = {
   HOST: z.string().min(1),
   PORT: whole(0, 65_535),
   DATA: folders.pipe(z.array(z.string()).min(1)),

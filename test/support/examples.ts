@@ -1,0 +1,102 @@
+/** Runs the example calls of a document and puts their answers in place, so that a document can be compared with the truth. */
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+/** The address that documents show. */
+export const SHOWN = "http://127.0.0.1:8080";
+/** A shell block and the block of its answer right below it. */
+const EXAMPLE = /(```sh\n([^`]*?)```\n```(?:text|json|xml|csv)\n)([^`]*?)(```\n)/g;
+
+/** Cuts a command line into words as a POSIX shell does, as far as quotes and line continuations go; `|` is a word. */
+export function shellWords(line: string): string[] {
+  const words: string[] = [];
+  const parts = /\\\n|\s+|"((?:[^"\\]|\\.)*)"|'([^']*)'|([^\s"']+)/gs;
+  let open = false;
+  for (const [all, double, single, bare] of line.trim().matchAll(parts)) {
+    if (all === "\\\n" || (double ?? single ?? bare) === undefined) {
+      open = false;
+      continue;
+    }
+    const text = single ?? bare ?? (double as string).replace(/\\(["\\$`])/g, "$1");
+    if (open) words[words.length - 1] += text;
+    else words.push(text);
+    open = true;
+  }
+  return words;
+}
+
+/** What `echo` and `printf` write. */
+function produced(words: readonly string[]): string {
+  const [command, ...rest] = words;
+  if (command === "echo") return `${rest.join(" ")}\n`;
+  if (command === "printf" && rest.length === 1) return (rest[0] as string).replaceAll("\\n", "\n");
+  throw new Error(`documents use echo and printf to produce input, not ${words.join(" ")}`);
+}
+
+/** Runs `npx fieldprobe ...` as the package's own program. */
+function fieldprobe(words: readonly string[], input: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, ["bin/fieldprobe.js", ...words], { cwd: ROOT });
+    let out = "";
+    let err = "";
+    child.stdout.setEncoding("utf8").on("data", (text) => {
+      out += text;
+    });
+    child.stderr.setEncoding("utf8").on("data", (text) => {
+      err += text;
+    });
+    child.on("error", reject);
+    child.on("close", (code) => {
+      if (code === 0) resolve(out);
+      else reject(new Error(`fieldprobe ${words.join(" ")} ended with ${code}: ${err}`));
+    });
+    child.stdin.end(input);
+  });
+}
+
+/** Does what curl does with a URL, `-H`, `-s` and `--data`, so that the tests need nothing but Node. */
+async function curl(words: readonly string[]): Promise<string> {
+  const headers: Record<string, string> = {};
+  let url: string | undefined;
+  let body: string | undefined;
+  for (let i = 0; i < words.length; i++) {
+    const word = words[i] as string;
+    if (word === "-s") continue;
+    if (word === "-H") {
+      const [name, value] = (words[++i] as string).split(/:\s*/, 2);
+      headers[name as string] = value as string;
+    } else if (word === "--data") body = words[++i];
+    else if (word.startsWith("-")) throw new Error(`documents use -s, -H and --data of curl, not ${word}`);
+    else url = word;
+  }
+  const response = await fetch(url as string, body === undefined ? { headers } : { method: "POST", headers, body });
+  return response.text();
+}
+
+/** Runs one command line against the service at `base` and resolves with what it prints. */
+export async function runExample(line: string, base: string): Promise<string> {
+  const words = shellWords(line.replaceAll(SHOWN, base));
+  const bar = words.indexOf("|");
+  const input = bar < 0 ? "" : produced(words.slice(0, bar));
+  const command = words.slice(bar + 1);
+  if (command[0] === "curl") return curl(command.slice(1));
+  if (command[0] === "npx" && command[1] === "fieldprobe") return fieldprobe(command.slice(2), input);
+  throw new Error(`documents call curl and npx fieldprobe, not ${command[0]}`);
+}
+
+/** The document with every answer replaced by that of the service at `base`, and the number of examples it holds. */
+export async function withAnswers(text: string, base: string): Promise<{ text: string; examples: number }> {
+  const examples = [...text.matchAll(EXAMPLE)];
+  const answers: string[] = [];
+  for (let i = 0; i < examples.length; i += 2) {
+    const pair = examples.slice(i, i + 2).map((example) => runExample(example[2] as string, base));
+    answers.push(...(await Promise.all(pair)));
+  }
+  let next = 0;
+  const filled = text.replace(EXAMPLE, (_, head, __, ___, tail) => {
+    const answer = (answers[next++] as string).replaceAll(base, SHOWN);
+    return `${head}${answer.endsWith("\n") ? answer : `${answer}\n`}${tail}`;
+  });
+  return { text: filled, examples: examples.length };
+}
