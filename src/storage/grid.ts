@@ -48,6 +48,8 @@ export interface FieldPart {
   /** Names of the stored dimensions in order, out of `t z y x c`, and `n` for one that is fixed at `index`. */
   readonly dimensions: readonly string[];
   readonly shape: readonly number[];
+  /** Shape the file declares where it is not that of its values (contiguous storage only), else null. */
+  readonly declared: readonly number[] | null;
   /** For dimensions named `n`: the fixed index (e.g. a trajectory). */
   readonly index: number;
   /** Leading nodes to skip, x, y, z (offset plus ghost layers). */
@@ -57,6 +59,15 @@ export interface FieldPart {
   /** Step of the series at frame k is `firstStep + k * stepIncrement`. */
   readonly firstStep: number;
   readonly stepIncrement: number;
+}
+
+/** A file as it was when its dataset was verified. */
+export interface FileRecord {
+  /** Absolute, symbolic links resolved. */
+  readonly path: string;
+  readonly bytes: number;
+  readonly modifiedMs: number;
+  readonly inode: number;
 }
 
 /** What drives the flow. */
@@ -91,7 +102,7 @@ export interface Dataset {
   readonly location: string;
   /** Hex SHA-256 of manifest and descriptor, or of sizes and times of the files where there is no manifest. */
   readonly digest: string;
-  /** Files it reads with their size and modification time; a file that no longer matches gives DataError. */
-  readonly files: readonly { readonly path: string; readonly bytes: number; readonly modifiedMs: number }[];
+  /** Files it reads; one that no longer matches gives DataError. */
+  readonly files: readonly FileRecord[];
   readonly warnings: readonly string[];
 }

@@ -1,0 +1,182 @@
+/** The catalogue: data folders -> verified datasets, and one line for everything that is refused. */
+import { createHash } from "node:crypto";
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
+import { basename, dirname, extname, join } from "node:path";
+import { NAME_PATTERN, parseDescriptor } from "./descriptor.js";
+import type { Dataset } from "./grid.js";
+import { type Description, verify } from "./verify.js";
+
+/** Why something in the data folders is not served. */
+export interface Problem {
+  readonly location: string;
+  readonly message: string;
+}
+
+/** What a scan found. A plain record: hand it to the next scan and unchanged datasets are not opened again. */
+export interface Scan {
+  readonly datasets: readonly Dataset[];
+  readonly problems: readonly Problem[];
+  /** Every candidate with the state of its files and what came of it. */
+  readonly candidates: readonly Candidate[];
+}
+
+interface Candidate {
+  readonly location: string;
+  /** Digest of the names, sizes, times and inodes of everything the candidate may read. */
+  readonly state: string;
+  readonly outcome: { readonly dataset: Dataset } | { readonly problems: readonly string[] };
+}
+
+export interface ScanOptions {
+  /** Largest chunk of the files and largest brick, in bytes (`engine.chunkBytes`). */
+  readonly chunkBytes: number;
+  readonly previous?: Scan;
+}
+
+export const DESCRIPTOR_NAME = "dataset.json";
+export const MANIFEST_NAME = "manifest.json";
+const DEPTH = 3;
+const HDF5_NAMES = new Set([".h5", ".hdf5", ".hdf", ".he5", ".nc"]);
+const SIGNATURE = Buffer.from("\x89HDF\r\n\x1a\n", "latin1");
+
+/** Scans data folders, three folders deep. `loadHdf5` must have been waited for. */
+export function scanFolders(folders: readonly string[], options: ScanOptions): Scan {
+  const known = new Map(options.previous?.candidates.map((candidate) => [candidate.location, candidate]));
+  const candidates: Candidate[] = [];
+  const unreadable: Problem[] = [];
+  for (const location of findLocations(folders, unreadable)) {
+    const state = stateOf(location);
+    const before = known.get(location);
+    candidates.push(before?.state === state ? before : { location, state, outcome: examine(location, state, options) });
+  }
+  const found = candidates.flatMap(({ outcome }) => ("dataset" in outcome ? [outcome.dataset] : []));
+  const refused = candidates.flatMap(({ location, outcome }) =>
+    "problems" in outcome ? outcome.problems.map((message) => ({ location, message })) : [],
+  );
+  const { datasets, clashes } = withoutClashes(found);
+  return { datasets, problems: [...unreadable, ...refused, ...clashes], candidates };
+}
+
+/** Descriptors, and HDF5 files that no descriptor claims. */
+function findLocations(folders: readonly string[], problems: Problem[]): string[] {
+  const found = new Set<string>();
+  const walk = (folder: string, depth: number) => {
+    let names: string[];
+    try {
+      names = readdirSync(folder).sort();
+    } catch (error) {
+      problems.push({ location: folder, message: `the folder is not readable: ${(error as Error).message}` });
+      return;
+    }
+    if (names.includes(DESCRIPTOR_NAME)) {
+      found.add(join(folder, DESCRIPTOR_NAME));
+      return;
+    }
+    for (const name of names) {
+      if (name.startsWith(".") || name.endsWith(".partial")) continue;
+      const path = join(folder, name);
+      const status = statSync(path, { throwIfNoEntry: false });
+      if (status?.isDirectory() && depth < DEPTH) walk(path, depth + 1);
+      if (status?.isFile() && (HDF5_NAMES.has(extname(name).toLowerCase()) || isHdf5(path))) found.add(path);
+    }
+  };
+  for (const folder of folders) walk(folder, 0);
+  return [...found];
+}
+
+function isHdf5(path: string): boolean {
+  const head = Buffer.alloc(SIGNATURE.length);
+  try {
+    const file = openSync(path, "r");
+    try {
+      readSync(file, head, 0, head.length, 0);
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return false;
+  }
+  return head.equals(SIGNATURE);
+}
+
+/** A digest that changes when anything does that the candidate may read: its file, or everything below its folder. */
+function stateOf(location: string): string {
+  const hash = createHash("sha256");
+  const add = (path: string) => {
+    const status = statSync(path, { throwIfNoEntry: false });
+    hash.update(`${path}\n${status?.size} ${status?.mtimeMs} ${status?.ino}\n`);
+  };
+  if (basename(location) !== DESCRIPTOR_NAME) add(location);
+  else {
+    const folder = dirname(location);
+    for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" }).sort()) add(join(folder, name));
+  }
+  return hash.digest("hex");
+}
+
+function examine(location: string, state: string, options: ScanOptions): Candidate["outcome"] {
+  const description = basename(location) === DESCRIPTOR_NAME ? describeFolder(location, state) : describeFile(location);
+  if ("problems" in description) return description;
+  return verify(description, options.chunkBytes);
+}
+
+/** Reads descriptor and manifest of a folder. */
+export function describeFolder(location: string, state: string): Description | { problems: string[] } {
+  const text = readFileSync(location, "utf8");
+  const parsed = parseDescriptor(text);
+  if ("problems" in parsed) return parsed;
+  const folder = dirname(location);
+  const manifestPath = join(folder, MANIFEST_NAME);
+  const base = { descriptor: parsed.descriptor, folder, location, warnings: [] };
+  if (!existsSync(manifestPath)) return { ...base, digest: state };
+  const manifest = readFileSync(manifestPath, "utf8");
+  const problems = manifestProblems(folder, manifest);
+  if (problems.length > 0) return { problems };
+  return { ...base, digest: createHash("sha256").update(manifest).update(text).digest("hex") };
+}
+
+/** Compares the sizes of a manifest; its checksums are for `fieldprobe check`. */
+function manifestProblems(folder: string, text: string): string[] {
+  let files: [string, { bytes: number }][];
+  try {
+    files = Object.entries((JSON.parse(text) as { files: Record<string, { bytes: number }> }).files);
+  } catch {
+    return [`${MANIFEST_NAME} is not a manifest (fieldprobe check says more)`];
+  }
+  return files.flatMap(([name, { bytes }]) => {
+    const size = statSync(join(folder, name), { throwIfNoEntry: false })?.size;
+    return size === bytes
+      ? []
+      : [`${name} has ${size ?? "no"} bytes, ${MANIFEST_NAME} says ${bytes} (fieldprobe check)`];
+  });
+}
+
+function describeFile(location: string): Description | { problems: string[] } {
+  const name = basename(location, extname(location));
+  if (!NAME_PATTERN.test(name)) return { problems: [`the name "${name}" is not 1 to 64 of A-Z a-z 0-9 _ . -`] };
+  return { problems: ["the layout of the file is not recognised; fieldprobe inspect shows what it holds"] };
+}
+
+/** Of datasets that claim one name or alias none is served. Names are compared without regard to letter case. */
+function withoutClashes(found: readonly Dataset[]): { datasets: Dataset[]; clashes: Problem[] } {
+  const claims = new Map<string, Dataset[]>();
+  for (const dataset of found) {
+    for (const name of new Set([dataset.name, ...dataset.aliases].map((claim) => claim.toLowerCase())))
+      claims.set(name, [...(claims.get(name) ?? []), dataset]);
+  }
+  const refused = new Set<Dataset>();
+  const clashes: Problem[] = [];
+  for (const [name, claimants] of claims) {
+    if (claimants.length < 2) continue;
+    for (const dataset of claimants) {
+      refused.add(dataset);
+      const others = claimants.filter((other) => other !== dataset).map((other) => other.location);
+      clashes.push({
+        location: dataset.location,
+        message: `the name "${name}" is also claimed by ${others.join(", ")}; neither is served`,
+      });
+    }
+  }
+  const datasets = found.filter((dataset) => !refused.has(dataset));
+  return { datasets: datasets.sort((a, b) => (a.name < b.name ? -1 : 1)), clashes };
+}

@@ -1,0 +1,33 @@
+/** Files as the catalogue and the reader see them: size, time and inode, and places that may hold a step number. */
+import { statSync } from "node:fs";
+import { STEP_PLACE } from "./descriptor.js";
+import type { FieldPart, FileRecord } from "./grid.js";
+
+/** The record of a file as it is now. @throws the error of `stat` */
+export function fileRecord(path: string): FileRecord {
+  const { size, mtimeMs, ino } = statSync(path);
+  return { path, bytes: size, modifiedMs: mtimeMs, inode: ino };
+}
+
+/** Whether the file still is the one of the record. */
+export function isUnchanged(record: FileRecord): boolean {
+  const now = statSync(record.path, { throwIfNoEntry: false });
+  return (
+    now !== undefined && now.size === record.bytes && now.mtimeMs === record.modifiedMs && now.ino === record.inode
+  );
+}
+
+/** Writes the number of a step into a place: `p_{step:05d}.h5`, 20 -> `p_00020.h5`. */
+export function placeAt(place: string, step: number): string {
+  return place.replace(STEP_PLACE, (_, digits: string) => String(step).padStart(Number(digits), "0"));
+}
+
+/** Number that a frame of a series carries. */
+export function stepOf(part: FieldPart, frame: number): number {
+  return part.firstStep + frame * part.stepIncrement;
+}
+
+/** Whether the part has one HDF5 dataset per frame. */
+export function isSeries(part: FieldPart): boolean {
+  return STEP_PLACE.test(part.file) || STEP_PLACE.test(part.path);
+}

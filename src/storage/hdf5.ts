@@ -1,0 +1,309 @@
+/** HDF5 files through h5wasm: open, follow links, describe, read; whatever fails is a DataError. */
+import { h5wasm, Module } from "h5wasm/node";
+import { DataError } from "../errors.js";
+
+/** How a stored dataset is described by its own header. */
+export interface Stored {
+  readonly shape: readonly number[];
+  readonly element: "float" | "integer" | "string" | "other";
+  /** Bytes per element. */
+  readonly size: number;
+  readonly littleEndian: boolean;
+  /** Chunk shape, or null for contiguous storage. */
+  readonly chunks: readonly number[] | null;
+  /** Filter names in order of application, `#id` where unknown. */
+  readonly filters: readonly string[];
+  readonly virtual: boolean;
+}
+
+export type AttributeValue = string | readonly string[] | number | Float64Array;
+
+const FILTERS = new Map([
+  [1, "gzip"],
+  [2, "shuffle"],
+  [3, "fletcher32"],
+]);
+const ELEMENTS = new Map<number, Stored["element"]>([
+  [0, "integer"],
+  [1, "float"],
+  [3, "string"],
+]);
+const MAX_LINKS = 16;
+/** Tables and coordinates are small; anything larger is a field and must go through `readSlab`. */
+const MAX_TABLE_BYTES = 64 * 1024 * 1024;
+const STDERR = 2;
+
+interface WritableStream {
+  stream_ops: { write(stream: unknown, buffer: Int8Array, offset: number, length: number): number };
+}
+
+let loading: Promise<void> | undefined;
+let diagnostics = "";
+
+/**
+ * Prepares the HDF5 library of this thread. Call it and wait before anything else of this folder; further calls are free.
+ * The throwing error handler is on from then on: without it a missing file opens as empty.
+ */
+export function loadHdf5(): Promise<void> {
+  loading ??= h5wasm.ready.then(() => {
+    Module.activate_throwing_error_handler();
+    collectDiagnostics();
+  });
+  return loading;
+}
+
+/** HDF5 prints what went wrong to its standard error: kept as the cause of the DataError instead. */
+function collectDiagnostics(): void {
+  const stream = (Module.FS as unknown as { getStream(fd: number): WritableStream }).getStream(STDERR);
+  stream.stream_ops = {
+    write(_stream, buffer, offset, length) {
+      if (diagnostics.length < 4096)
+        diagnostics += Buffer.from(buffer.buffer, buffer.byteOffset + offset, length).toString("latin1");
+      return length;
+    },
+  };
+}
+
+/**
+ * Runs a call that reports failure by a negative status, with the throwing handler off.
+ * Throwing from inside HDF5 leaves its stack and its handles behind: about 1800 failed reads end the library of the
+ * thread (decision record 0010). The two calls that a service repeats, open and read, therefore come through here.
+ */
+function checked(what: string, call: () => number | bigint): number | bigint {
+  Module.deactivate_throwing_error_handler();
+  diagnostics = "";
+  try {
+    const status = call();
+    if (status < 0) throw new Error(diagnostics);
+    return status;
+  } catch (cause) {
+    throw new DataError(what, cause);
+  } finally {
+    Module.activate_throwing_error_handler();
+  }
+}
+
+/** Runs a call that throws on failure. */
+function attempt<T>(what: string, call: () => T): T {
+  try {
+    return call();
+  } catch (cause) {
+    if (cause instanceof DataError) throw cause;
+    throw new DataError(what, cause);
+  }
+}
+
+/** Memory inside the HDF5 library that reads go to; grows to the largest read and is kept. */
+export class ReadBuffer {
+  private pointer = 0;
+  private capacity = 0;
+
+  /** Address of at least `bytes` bytes. What was read before is lost when it has to grow. */
+  reserve(bytes: number): number {
+    if (bytes > this.capacity) {
+      this.free();
+      this.pointer = Module._malloc(bytes);
+      if (this.pointer === 0) throw new DataError(`Reading needs ${bytes} bytes that the HDF5 library cannot get.`);
+      this.capacity = bytes;
+    }
+    return this.pointer;
+  }
+
+  /** The first `count` values as they were read; valid until the next read of this thread. */
+  values(size: number, count: number): Float32Array | Float64Array {
+    const memory = Module.HEAPU8.buffer;
+    return size === 4 ? new Float32Array(memory, this.pointer, count) : new Float64Array(memory, this.pointer, count);
+  }
+
+  free(): void {
+    if (this.pointer !== 0) Module._free(this.pointer);
+    this.pointer = 0;
+    this.capacity = 0;
+  }
+}
+
+/** An open file, read-only. */
+export class H5File {
+  readonly path: string;
+  private readonly id: bigint;
+  private closed = false;
+
+  constructor(path: string) {
+    this.path = path;
+    this.id = checked(`${path} does not open as an HDF5 file.`, () =>
+      Module.open(path, Module.H5F_ACC_RDONLY, false, -1, -1),
+    ) as bigint;
+  }
+
+  /** Names in a group, in stored order. */
+  names(group: string): string[] {
+    return attempt(`${this.path}: ${group} is not a readable group.`, () => [
+      ...Module.get_names(this.id, group, false),
+    ]);
+  }
+
+  /**
+   * The path with its soft links followed by hand, each of its members checked.
+   *
+   * @returns null when there is no such member
+   * @throws DataError for an external link, and for soft links in a circle
+   */
+  resolve(path: string): string | null {
+    let left = path.split("/").filter((part) => part !== "");
+    let at = "";
+    for (let hops = 0; left.length > 0; ) {
+      const [name, ...rest] = left as [string, ...string[]];
+      const parent = at === "" ? "/" : at;
+      if (at !== "" && this.typeOf(at) !== Module.H5G_GROUP) return null;
+      if (!this.names(parent).includes(name)) return null;
+      const here = `${at}/${name}`;
+      const link = this.link(here);
+      if (link === null) {
+        at = here;
+        left = rest;
+        continue;
+      }
+      if (++hops > MAX_LINKS) throw new DataError(`${this.path}: ${path} is a chain of too many links.`);
+      const target = link.split("/").filter((part) => part !== "" && part !== ".");
+      if (link.startsWith("/")) at = "";
+      left = [...target, ...rest];
+    }
+    return at === "" ? "/" : at;
+  }
+
+  /** Target of a soft link, or null for a hard link. */
+  private link(path: string): string | null {
+    return attempt(`${this.path}: ${path} is not readable.`, () => {
+      const external = Module.get_external_link(this.id, path);
+      if (external.filename !== undefined)
+        throw new DataError(`${this.path}: ${path} is an external link to ${external.filename}, which is refused.`);
+      return (Module.get_symbolic_link(this.id, path) as string | null) ?? null;
+    });
+  }
+
+  private typeOf(path: string): number {
+    return attempt(`${this.path}: ${path} is not readable.`, () => Module.get_type(this.id, path));
+  }
+
+  /** What stands at a path that `resolve` returned. */
+  kind(path: string): "group" | "dataset" | "other" {
+    const type = this.typeOf(path);
+    return type === Module.H5G_GROUP ? "group" : type === Module.H5G_DATASET ? "dataset" : "other";
+  }
+
+  /** Header of the dataset at a path that `resolve` returned. */
+  describe(path: string): Stored {
+    return attempt(`${this.path}: ${path} has no readable header.`, () => {
+      const header = Module.get_dataset_metadata(this.id, path);
+      return {
+        shape: header.shape ?? [],
+        element: ELEMENTS.get(header.type) ?? "other",
+        size: header.size,
+        littleEndian: header.littleEndian,
+        chunks: header.chunks,
+        filters: Module.get_dataset_filters(this.id, path).map(({ id }) => FILTERS.get(id) ?? `#${id}`),
+        virtual: header.virtual_sources !== undefined,
+      };
+    });
+  }
+
+  /** Address of the object header in the file, from the start of the HDF5 data. */
+  headerAddress(path: string): number {
+    return attempt(`${this.path}: ${path} is not readable.`, () => {
+      const reference = Uint8Array.from(Module.create_object_reference(this.id, path));
+      return Number(new DataView(reference.buffer).getBigUint64(0, true));
+    });
+  }
+
+  /** Numeric and text attributes; others are left out. */
+  attributes(path: string): Map<string, AttributeValue> {
+    return attempt(`${this.path}: the attributes of ${path} are not readable.`, () => {
+      const found = new Map<string, AttributeValue>();
+      const holder = new h5wasm.Group(this.id, path);
+      for (const name of Module.get_attribute_names(this.id, path)) {
+        const { type } = Module.get_attribute_metadata(this.id, path, name);
+        if (!ELEMENTS.has(type)) continue;
+        const value = attributeValue(holder.get_attribute(name, true));
+        if (value !== null) found.set(name, value);
+      }
+      return found;
+    });
+  }
+
+  /** Dimension scales attached to each dimension of a dataset: their paths. */
+  scales(path: string): string[][] {
+    return attempt(`${this.path}: the dimension scales of ${path} are not readable.`, () =>
+      this.describe(path).shape.map((_, index) => [...Module.get_attached_scales(this.id, path, index)]),
+    );
+  }
+
+  /** All values of a small numeric dataset, as float64. */
+  numbers(path: string): Float64Array {
+    const { shape, size, element } = this.describe(path);
+    const bytes = shape.reduce((product, extent) => product * extent, size);
+    if (element !== "float" && element !== "integer") throw new DataError(`${this.path}: ${path} holds no numbers.`);
+    if (bytes > MAX_TABLE_BYTES)
+      throw new DataError(`${this.path}: ${path} is too large for a table (${bytes} bytes).`);
+    return attempt(`${this.path}: ${path} is not readable.`, () => {
+      const value = new h5wasm.Dataset(this.id, path).value as unknown;
+      if (typeof value === "number" || typeof value === "bigint") return Float64Array.of(Number(value));
+      return Float64Array.from(value as Iterable<number | bigint>, Number);
+    });
+  }
+
+  /** Text of a dataset of strings, its members joined by line feeds. */
+  text(path: string): string {
+    return attempt(`${this.path}: ${path} is not readable.`, () => {
+      const value = new h5wasm.Dataset(this.id, path).value as unknown;
+      return Array.isArray(value) ? value.join("\n") : String(value);
+    });
+  }
+
+  /**
+   * Reads a hyperslab in stored order and stored type (little-endian) into `buffer`.
+   * The library does not check bounds and takes wrong ranks silently: `offset` and `count` are checked here.
+   */
+  readSlab(
+    path: string,
+    stored: Stored,
+    offset: readonly number[],
+    count: readonly number[],
+    buffer: ReadBuffer,
+  ): Float32Array | Float64Array {
+    if (this.closed) throw new DataError(`${this.path} is closed.`);
+    let total = 1;
+    for (const [axis, extent] of stored.shape.entries()) {
+      const [first, length] = [offset[axis] ?? -1, count[axis] ?? -1];
+      if (first < 0 || length < 1 || first + length > extent)
+        throw new DataError(
+          `${this.path}: ${path} has no nodes ${first} to ${first + length - 1} on dimension ${axis}.`,
+        );
+      total *= length;
+    }
+    const pointer = buffer.reserve(total * stored.size);
+    checked(`${this.path}: reading ${path} failed.`, () =>
+      Module.get_dataset_data(
+        this.id,
+        path,
+        count.map(BigInt),
+        offset.map(BigInt),
+        count.map(() => 1n),
+        BigInt(pointer),
+      ),
+    );
+    return buffer.values(stored.size, total);
+  }
+
+  close(): void {
+    if (this.closed) return;
+    this.closed = true;
+    Module.close_file(this.id);
+  }
+}
+
+function attributeValue(value: unknown): AttributeValue | null {
+  if (typeof value === "string" || typeof value === "number") return value;
+  if (typeof value === "bigint") return Number(value);
+  if (!Array.isArray(value)) return null;
+  return typeof value[0] === "string" ? (value as string[]) : Float64Array.from(value as number[], Number);
+}

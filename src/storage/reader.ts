@@ -1,0 +1,162 @@
+/** Bricks of a dataset: the one place where stored order, type and layout become float32 nodes in [z][y][x][c]. */
+import { DataError } from "../errors.js";
+import { copyBox } from "./copy-box.js";
+import { isSeries, isUnchanged, placeAt, stepOf } from "./files.js";
+import type { Dataset, FieldName, FieldPart, FieldSource, FileRecord, Triple } from "./grid.js";
+import { H5File, ReadBuffer, type Stored } from "./hdf5.js";
+import { type Box, readBox } from "./slab.js";
+
+/** Files of a series kept open at a time. */
+const OPEN_FILES = 32;
+
+/** A dataset of an open file, its header checked against what the catalogue verified. */
+interface OpenPart {
+  readonly path: string;
+  readonly stored: Stored;
+  /** Value that stands for "nothing here", or NaN. */
+  readonly fill: number;
+}
+
+interface OpenFile {
+  readonly file: H5File;
+  readonly record: FileRecord;
+  readonly parts: Map<string, OpenPart>;
+}
+
+/** An open dataset of this thread. */
+export interface OpenDataset {
+  /** Bytes of stored values taken from files so far. */
+  readonly bytesRead: number;
+  /** Calls of `readBrick` that ended well. */
+  readonly reads: number;
+  /**
+   * Reads one brick of one frame.
+   *
+   * @param out length edge[0] * edge[1] * edge[2] * components, layout [z][y][x][c]; nodes beyond the far faces of the
+   *            grid become NaN
+   * @throws DataError when the storage is not readable, not what it was, or damaged: `out` then means nothing
+   */
+  readBrick(field: FieldName, frame: number, brick: number, out: Float32Array): void;
+  close(): void;
+}
+
+/** Opens a dataset of the catalogue; files are opened when they are first read. */
+export function openDataset(dataset: Dataset): OpenDataset {
+  return new DatasetReader(dataset);
+}
+
+class DatasetReader implements OpenDataset {
+  bytesRead = 0;
+  reads = 0;
+  private readonly dataset: Dataset;
+  private readonly records: ReadonlyMap<string, FileRecord>;
+  /** In order of last use. */
+  private readonly files = new Map<string, OpenFile>();
+  private readonly buffer = new ReadBuffer();
+
+  constructor(dataset: Dataset) {
+    this.dataset = dataset;
+    this.records = new Map(dataset.files.map((record) => [record.path, record]));
+  }
+
+  readBrick(field: FieldName, frame: number, brick: number, out: Float32Array): void {
+    const source = this.source(field, frame, brick, out.length);
+    const box = brickBox(this.dataset, source, brick);
+    const [ex, ey, ez] = source.bricking.edge;
+    if (box.count[0] < ex || box.count[1] < ey || box.count[2] < ez) out.fill(Number.NaN);
+    const nodes = this.dataset.axes.map((axis) => axis.nodes) as unknown as Triple;
+    const components = source.components / source.parts.length;
+    const strides = [source.components, source.components * ex, source.components * ex * ey, 1] as const;
+    for (const [base, part] of source.parts.entries()) {
+      const { file, record, opened } = this.open(part, frame);
+      const { path, stored, fill } = opened;
+      const index = isSeries(part) ? 0 : frame;
+      const slab = readBox(file, path, stored, part, index, nodes, box, this.buffer);
+      // Truncated under an open handle, a file reads as zeros: whatever changed it also changed its record.
+      if (!isUnchanged(record)) throw changed(record);
+      copyBox(slab.values, slab.layout, box.count, components, out, { base, strides }, fill);
+      this.bytesRead += slab.bytes;
+    }
+    this.reads++;
+  }
+
+  private source(field: FieldName, frame: number, brick: number, length: number): FieldSource {
+    const source = this.dataset.fields[field];
+    if (source === undefined) throw new DataError(`${this.dataset.name} has no ${field}.`);
+    const { edge, count } = source.bricking;
+    const inside =
+      frame >= 0 && frame < this.dataset.time.count && brick >= 0 && brick < count[0] * count[1] * count[2];
+    if (!inside || !Number.isInteger(frame) || !Number.isInteger(brick))
+      throw new DataError(`${this.dataset.name} has no brick ${brick} in frame ${frame} of ${field}.`);
+    if (length !== edge[0] * edge[1] * edge[2] * source.components)
+      throw new RangeError(`a brick of ${field} has ${edge.join(" x ")} nodes, not ${length} values`);
+    return source;
+  }
+
+  private open(part: FieldPart, frame: number): { file: H5File; record: FileRecord; opened: OpenPart } {
+    const step = stepOf(part, frame);
+    const { file, record, parts } = this.openFile(placeAt(part.file, step));
+    const path = placeAt(part.path, step);
+    let opened = parts.get(path);
+    if (opened === undefined) {
+      opened = openPart(file, path, part);
+      parts.set(path, opened);
+    }
+    return { file, record, opened };
+  }
+
+  private openFile(path: string): OpenFile {
+    const known = this.files.get(path);
+    if (known !== undefined) {
+      this.files.delete(path);
+      this.files.set(path, known);
+      if (!isUnchanged(known.record)) throw changed(known.record);
+      return known;
+    }
+    const record = this.records.get(path);
+    if (record === undefined) throw new DataError(`${path} is not a file of ${this.dataset.name}.`);
+    if (!isUnchanged(record)) throw changed(record);
+    for (const [oldest, { file }] of this.files) {
+      if (this.files.size < OPEN_FILES) break;
+      file.close();
+      this.files.delete(oldest);
+    }
+    const opened: OpenFile = { file: new H5File(path), record, parts: new Map() };
+    this.files.set(path, opened);
+    return opened;
+  }
+
+  close(): void {
+    for (const { file } of this.files.values()) file.close();
+    this.files.clear();
+    this.buffer.free();
+  }
+}
+
+function changed(record: FileRecord): DataError {
+  return new DataError(`${record.path} is not the file it was when the catalogue was read.`);
+}
+
+function openPart(file: H5File, path: string, part: FieldPart): OpenPart {
+  const resolved = file.resolve(path);
+  if (resolved === null) throw new DataError(`${file.path} has no ${path} any more.`);
+  const stored = file.describe(resolved);
+  const expected = part.declared ?? part.shape;
+  const same = stored.shape.length === expected.length && stored.shape.every((n, axis) => n === expected[axis]);
+  if (!same || stored.element !== "float" || (stored.size !== 4 && stored.size !== 8))
+    throw new DataError(`${file.path}: ${path} is not what the catalogue verified.`);
+  const fill = file.attributes(resolved).get("_FillValue");
+  return {
+    path: resolved,
+    stored,
+    fill: typeof fill === "number" ? fill : ((fill?.[0] as number | undefined) ?? Number.NaN),
+  };
+}
+
+function brickBox(dataset: Dataset, source: FieldSource, brick: number): Box {
+  const { edge, count } = source.bricking;
+  const at = [brick % count[0], Math.floor(brick / count[0]) % count[1], Math.floor(brick / (count[0] * count[1]))];
+  const first = at.map((index, axis) => index * (edge[axis] as number));
+  const left = dataset.axes.map(({ nodes }, axis) => Math.min(edge[axis] as number, nodes - (first[axis] as number)));
+  return { first: first as unknown as Triple, count: left as unknown as Triple };
+}

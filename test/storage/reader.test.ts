@@ -1,0 +1,230 @@
+/** Every order, type and split of storage reads as the same nodes. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { File } from "h5wasm/node";
+import { beforeAll, describe, expect, it } from "vitest";
+import { scanFolders } from "../../src/storage/catalog.js";
+import type { Dataset, FieldName } from "../../src/storage/grid.js";
+import { loadHdf5 } from "../../src/storage/hdf5.js";
+import { openDataset } from "../../src/storage/reader.js";
+import {
+  type Dimension,
+  descriptor,
+  FRAMES,
+  fill,
+  NODES,
+  nodeValue,
+  scratchFolder,
+  writeDescriptor,
+  writeField,
+  writeHdf5,
+} from "../support/cubes.js";
+import { readNodes } from "../support/read-nodes.js";
+
+const SCRATCH = scratchFolder();
+const OPTIONS = { chunkBytes: 64 * 1024 * 1024 };
+
+beforeAll(() => loadHdf5());
+
+/** Writes a dataset folder and scans it; anything that is refused fails the test. */
+async function load(
+  name: string,
+  members: Record<string, unknown>,
+  files: Record<string, (file: File) => void>,
+): Promise<Dataset> {
+  const folder = join(SCRATCH, name);
+  mkdirSync(folder);
+  for (const [file, write] of Object.entries(files)) await writeHdf5(join(folder, file), write);
+  writeDescriptor(folder, descriptor(name, members));
+  const { datasets, problems } = scanFolders([folder], OPTIONS);
+  expect(problems).toEqual([]);
+  return datasets[0] as Dataset;
+}
+
+function expected(frame: number, components: number, value = nodeValue): Float32Array {
+  const dimensions: Dimension[] = ["z", "y", "x", "c"];
+  const shape = [NODES.z, NODES.y, NODES.x, components];
+  return Float32Array.from(fill(dimensions, shape, (index) => value({ ...index, t: frame })));
+}
+
+function expectNodes(dataset: Dataset, field: FieldName, components: number, value = nodeValue): void {
+  const open = openDataset(dataset);
+  for (let frame = 0; frame < dataset.time.count; frame++)
+    expect(readNodes(dataset, open, field, frame)).toEqual(expected(frame, components, value));
+  open.close();
+}
+
+function permutations<T>(items: readonly T[]): T[][] {
+  if (items.length < 2) return [[...items]];
+  return items.flatMap((item, at) => permutations(items.filter((_, i) => i !== at)).map((rest) => [item, ...rest]));
+}
+
+describe("readBrick", () => {
+  it("reads all 120 orders of t z y x c, float32 and float64, contiguous and chunked", async () => {
+    const orders = permutations<Dimension>(["t", "z", "y", "x", "c"]);
+    const folder = join(SCRATCH, "orders");
+    mkdirSync(folder);
+    await writeHdf5(join(folder, "u.h5"), (file) => {
+      for (const [at, dimensions] of orders.entries())
+        writeField(file, `/${dimensions.join("")}`, {
+          dimensions,
+          type: at % 2 === 0 ? "<f" : "<d",
+          ...(at % 3 === 0 ? {} : { chunks: [2, 2, 3, 2, 3], filter: at % 3 === 1 ? "gzip" : "fletcher32" }),
+        });
+    });
+    for (const dimensions of orders) {
+      writeDescriptor(
+        folder,
+        descriptor("orders", { fields: { velocity: { file: "u.h5", path: `/${dimensions.join("")}`, dimensions } } }),
+      );
+      const { datasets, problems } = scanFolders([folder], OPTIONS);
+      expect(problems).toEqual([]);
+      expectNodes(datasets[0] as Dataset, "velocity", 3);
+    }
+  });
+
+  it("joins three scalar datasets into a vector, and reads a scalar with a component of one", async () => {
+    const dimensions: Dimension[] = ["t", "z", "y", "x"];
+    const components = ["u", "v", "w"].map((name) => ({ file: `${name}.h5`, path: "/values" }));
+    const writers = components.map(({ file }, c) => [
+      file,
+      (h5: File) => writeField(h5, "/values", { dimensions, value: (index) => nodeValue({ ...index, c }) }),
+    ]);
+    const dataset = await load(
+      "components",
+      {
+        fields: {
+          velocity: { components, dimensions },
+          pressure: { file: "p.h5", path: "/p", dimensions: ["t", "z", "y", "x", "c"] },
+        },
+      },
+      {
+        ...Object.fromEntries(writers),
+        "p.h5": (file: File) => writeField(file, "/p", { dimensions: ["t", "z", "y", "x", "c"], lengths: { c: 1 } }),
+      },
+    );
+    expectNodes(dataset, "velocity", 3);
+    expectNodes(dataset, "pressure", 1);
+  });
+
+  it("reads one file per step, labels with first step and increment", async () => {
+    const dimensions: Dimension[] = ["z", "y", "x", "c"];
+    const files = Object.fromEntries(
+      [0, 1, 2].map((frame) => [
+        `u_${String(10 + 20 * frame).padStart(5, "0")}.h5`,
+        (file: File) => writeField(file, "/u", { dimensions, value: (index) => nodeValue({ ...index, t: frame }) }),
+      ]),
+    );
+    const velocity = { file: "u_{step:05d}.h5", path: "/u", dimensions, firstStep: 10, stepIncrement: 20 };
+    expectNodes(await load("series", { fields: { velocity } }, files), "velocity", 3);
+  });
+
+  it("skips offsets, strips ghost layers, and fixes a further dimension at its index", async () => {
+    const dimensions: Dimension[] = ["n", "t", "z", "y", "x", "c"];
+    const velocity = { file: "u.h5", path: "/u", dimensions, index: 1, offset: [1, 0, 2], ghost: [2, 3, 0] };
+    const value = (index: Record<Dimension, number>) =>
+      index.n === 1 ? nodeValue({ ...index, z: index.z - 3, y: index.y - 3, x: index.x - 2 }) : -1;
+    const lengths = { n: 2, z: NODES.z + 5, y: NODES.y + 6, x: NODES.x + 2 };
+    const files = { "u.h5": (file: File) => writeField(file, "/u", { dimensions, lengths, value }) };
+    expectNodes(await load("ghost", { fields: { velocity } }, files), "velocity", 3);
+  });
+
+  it("flips a descending axis, field and coordinates alike", async () => {
+    const dimensions: Dimension[] = ["t", "z", "y", "x", "c"];
+    const y = [9, 6, 4, 3, 1];
+    const dataset = await load(
+      "flip",
+      {
+        axes: {
+          x: { nodes: NODES.x, origin: 6, spacing: -1 },
+          y: { coordinates: y },
+          z: { nodes: NODES.z, origin: 0, spacing: 1, periodic: true },
+        },
+        fields: { velocity: { file: "u.h5", path: "/u", dimensions } },
+      },
+      {
+        "u.h5": (file) =>
+          writeField(file, "/u", {
+            dimensions,
+            chunks: [1, 2, 2, 2, 3],
+            value: (index) => nodeValue({ ...index, x: NODES.x - 1 - index.x, y: NODES.y - 1 - index.y }),
+          }),
+      },
+    );
+    expect(dataset.axes[0]).toMatchObject({ origin: 0, spacing: 1, periodic: false, coordinates: null });
+    expect(dataset.axes[1].coordinates).toEqual(Float64Array.from([1, 3, 4, 6, 9]));
+    expectNodes(dataset, "velocity", 3);
+  });
+
+  it("reads values whose real order is not the declared one", async () => {
+    const real: Dimension[] = ["c", "x", "y", "z"];
+    const dataset = await load(
+      "declared",
+      {
+        time: { count: 1 },
+        fields: {
+          velocity: { file: "u.h5", path: "/u", dimensions: real, shape: [3, NODES.x, NODES.y, NODES.z] },
+        },
+      },
+      {
+        "u.h5": (file) => {
+          const values = fill(real, [3, NODES.x, NODES.y, NODES.z], nodeValue);
+          file.create_dataset({ name: "u", data: values, shape: [3, NODES.z, NODES.y, NODES.x] });
+        },
+      },
+    );
+    expectNodes(dataset, "velocity", 3);
+  });
+
+  it("turns cells of _FillValue into NaN", async () => {
+    const hole = nodeValue({ t: 1, z: 2, y: 3, x: 4, c: 1 });
+    const dimensions: Dimension[] = ["t", "z", "y", "x", "c"];
+    const dataset = await load(
+      "fill",
+      { fields: { velocity: { file: "u.h5", path: "/u", dimensions } } },
+      {
+        "u.h5": (file) => {
+          writeField(file, "/u", { dimensions });
+          file.get("u")?.create_attribute("_FillValue", hole, [], "<f");
+        },
+      },
+    );
+    expectNodes(dataset, "velocity", 3, (index) => (nodeValue(index) === hole ? Number.NaN : nodeValue(index)));
+  });
+
+  it("rounds float64 to the nearest float32", async () => {
+    const dimensions: Dimension[] = ["t", "z", "y", "x", "c"];
+    const value = (index: Omit<Record<Dimension, number>, "n">) => Math.PI * nodeValue(index);
+    const dataset = await load(
+      "rounding",
+      { fields: { velocity: { file: "u.h5", path: "/u", dimensions } } },
+      { "u.h5": (file) => writeField(file, "/u", { dimensions, type: "<d", value }) },
+    );
+    expectNodes(dataset, "velocity", 3, value);
+  });
+
+  it("refuses bricks and frames that do not exist, and counts what it reads", async () => {
+    const dimensions: Dimension[] = ["t", "z", "y", "x"];
+    const dataset = await load(
+      "bounds",
+      { fields: { pressure: { file: "p.h5", path: "/p", dimensions } } },
+      { "p.h5": (file) => writeField(file, "/p", { dimensions }) },
+    );
+    const open = openDataset(dataset);
+    const out = new Float32Array(NODES.x * NODES.y * NODES.z);
+    for (const [frame, brick] of [
+      [-1, 0],
+      [FRAMES, 0],
+      [0, 1],
+      [0, -1],
+      [0.5, 0],
+    ] as const)
+      expect(() => open.readBrick("pressure", frame, brick, out)).toThrow(/no brick/);
+    expect(() => open.readBrick("velocity", 0, 0, out)).toThrow(/no velocity/);
+    expect(() => open.readBrick("pressure", 0, 0, out.subarray(1))).toThrow(RangeError);
+    expect(open).toMatchObject({ bytesRead: 0, reads: 0 });
+    open.readBrick("pressure", 0, 0, out);
+    expect(open).toMatchObject({ bytesRead: 4 * out.length, reads: 1 });
+    open.close();
+  });
+});
