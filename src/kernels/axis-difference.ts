@@ -116,7 +116,7 @@ export function createAxisDifferences(
       values.locate(x);
       const begin = values.start;
       low = begin;
-      let high = begin;
+      let high = begin + base - 1;
       for (let node = begin; node < begin + base; node++) {
         for (const table of distinct) {
           const r = table.shared ? 0 : node;

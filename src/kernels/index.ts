@@ -1,4 +1,5 @@
 /** The kernel table: what each operation computes from which fields with which options, and the schemes behind the names. */
+import type { BoxAverage } from "./box-average.js";
 import { createDerivative, DERIVATIVE_METHODS, type Layout } from "./derivative.js";
 import type { Axes, Scheme } from "./field.js";
 import { createInterpolation, VALUE_ORDERS } from "./interpolate.js";
@@ -62,6 +63,7 @@ export interface SchemeOptions {
 export interface Accelerator {
   /** A scheme, or null where there is none; arguments as for `createScheme`. */
   scheme(kernel: string, method: string, axes: Axes, options: SchemeOptions): Scheme | null;
+  readonly boxAverage?: BoxAverage;
   readonly orderByBrick?: typeof orderByBrick;
 }
 

@@ -1,0 +1,87 @@
+/** Forcing known in closed form, evaluated at the exact points: Taylor-Green, and tables of Fourier modes. */
+import type { Axes, FrameWeights } from "./field.js";
+import { axisLength } from "./stencil.js";
+
+/** Fourier modes of a force. */
+export interface ModeTable {
+  /** Integer wavenumbers, (modes, 3), x not negative; both signs of (y, z) are listed where x is 0. */
+  readonly wavenumber: Int32Array;
+  /** Real and imaginary part per component, (frames, modes, 3, 2). */
+  readonly coefficient: Float64Array;
+  /** Number of stored frames, or 1 for a steady force. */
+  readonly frames: number;
+}
+
+/** 2 pi over the length of each axis. */
+function wavenumberUnits(axes: Axes): number[] {
+  return axes.map((axis) => (2 * Math.PI) / axisLength(axis));
+}
+
+/**
+ * The steady force amplitude * (sin X cos Y cos Z, -cos X sin Y cos Z, 0) with X = 2 pi wavenumber x / Lx and so on, at the
+ * points `first .. first + count - 1`; overwrites three values a point.
+ */
+export function taylorGreenForce(
+  axes: Axes,
+  amplitude: number,
+  wavenumber: number,
+  positions: Float64Array,
+  first: number,
+  count: number,
+  out: Float64Array,
+): void {
+  const [kx, ky, kz] = wavenumberUnits(axes).map((unit) => unit * wavenumber);
+  for (let i = 3 * first; i < 3 * (first + count); i += 3) {
+    const x = kx * positions[i];
+    const y = ky * positions[i + 1];
+    const planar = amplitude * Math.cos(kz * positions[i + 2]);
+    out[i] = planar * Math.sin(x) * Math.cos(y);
+    out[i + 1] = -planar * Math.cos(x) * Math.sin(y);
+    out[i + 2] = 0;
+  }
+}
+
+/**
+ * The force of a mode table at the points `first .. first + count - 1`: the sum of a cos(phase) - b sin(phase) over the modes,
+ * twice for x wavenumbers above 0, whose conjugates are not listed; overwrites three values a point.
+ *
+ * @param frames frames of the table to combine; a steady table ignores it
+ */
+export function modeForce(
+  axes: Axes,
+  table: ModeTable,
+  frames: FrameWeights,
+  positions: Float64Array,
+  first: number,
+  count: number,
+  out: Float64Array,
+): void {
+  const coefficient = combineFrames(table, frames);
+  const [ux, uy, uz] = wavenumberUnits(axes);
+  const { wavenumber } = table;
+  out.fill(0, 3 * first, 3 * (first + count));
+  for (let i = 3 * first; i < 3 * (first + count); i += 3) {
+    for (let m = 0; m < wavenumber.length; m += 3) {
+      const phase =
+        ux * wavenumber[m] * positions[i] +
+        uy * wavenumber[m + 1] * positions[i + 1] +
+        uz * wavenumber[m + 2] * positions[i + 2];
+      const cosine = Math.cos(phase);
+      const sine = Math.sin(phase);
+      for (let c = 0; c < 3; c++) out[i + c] += coefficient[2 * (m + c)] * cosine - coefficient[2 * (m + c) + 1] * sine;
+    }
+  }
+}
+
+/** The coefficients at one time, (modes, 3, 2), doubled where a mode stands for its conjugate too. */
+function combineFrames({ wavenumber, coefficient, frames: stored }: ModeTable, frames: FrameWeights): Float64Array {
+  const size = 2 * wavenumber.length;
+  const sum = new Float64Array(size);
+  const steady: FrameWeights = { frames: [0], weights: [1] };
+  const chosen = stored === 1 ? steady : frames;
+  chosen.frames.forEach((frame, f) => {
+    for (let i = 0; i < size; i++) sum[i] += chosen.weights[f] * coefficient[frame * size + i];
+  });
+  for (let i = 0; i < size; i++) if (wavenumber[3 * Math.floor(i / 6)] > 0) sum[i] *= 2;
+  return sum;
+}
