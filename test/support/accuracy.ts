@@ -1,0 +1,230 @@
+/** Measures the error of every option against exact flows and writes it as Markdown tables. */
+import type { Answer, FieldClient } from "../../src/client/index.js";
+import type { OperationName } from "../../src/operations.js";
+import { DERIVATIVES, INTERPOLATIONS } from "../../src/operations.js";
+import { type Derivative, type Flow, type Motion, path, stress } from "./exact-flow.js";
+
+const VALUE: readonly Derivative[] = [[0, 0, 0]];
+const FIRST: readonly Derivative[] = [
+  [1, 0, 0],
+  [0, 1, 0],
+  [0, 0, 1],
+];
+const SECOND: readonly Derivative[] = [
+  [2, 0, 0],
+  [1, 1, 0],
+  [1, 0, 1],
+  [0, 2, 0],
+  [0, 1, 1],
+  [0, 0, 2],
+];
+const PURE: readonly Derivative[] = [
+  [2, 0, 0],
+  [0, 2, 0],
+  [0, 0, 2],
+];
+const VELOCITY = [0, 1, 2];
+const PRESSURE = [3];
+
+/** What a record of an operation is, in terms of the flow: for every component of the flow the derivatives, in wire order. */
+interface Quantity {
+  readonly title: string;
+  readonly operation: OperationName;
+  readonly methods: readonly string[];
+  readonly exact: (flow: Flow, point: readonly number[]) => readonly number[];
+}
+
+const derivatives =
+  (components: readonly number[], list: readonly Derivative[]) => (flow: Flow, point: readonly number[]) => {
+    const values = list.map((derivative) => flow(point, derivative));
+    return components.flatMap((c) => values.map((value) => value[c] as number));
+  };
+
+export const QUANTITIES: readonly Quantity[] = [
+  { title: "velocity", operation: "GetVelocity", methods: INTERPOLATIONS, exact: derivatives(VELOCITY, VALUE) },
+  {
+    title: "velocity and pressure",
+    operation: "GetVelocityAndPressure",
+    methods: INTERPOLATIONS,
+    exact: derivatives([...VELOCITY, ...PRESSURE], VALUE),
+  },
+  {
+    title: "velocity gradient",
+    operation: "GetVelocityGradient",
+    methods: DERIVATIVES,
+    exact: derivatives(VELOCITY, FIRST),
+  },
+  {
+    title: "pressure gradient",
+    operation: "GetPressureGradient",
+    methods: DERIVATIVES,
+    exact: derivatives(PRESSURE, FIRST),
+  },
+  {
+    title: "velocity Hessian",
+    operation: "GetVelocityHessian",
+    methods: DERIVATIVES,
+    exact: derivatives(VELOCITY, SECOND),
+  },
+  {
+    title: "pressure Hessian",
+    operation: "GetPressureHessian",
+    methods: DERIVATIVES,
+    exact: derivatives(PRESSURE, SECOND),
+  },
+  {
+    title: "velocity Laplacian",
+    operation: "GetVelocityLaplacian",
+    methods: DERIVATIVES,
+    exact: (flow, point) => {
+      const values = PURE.map((derivative) => flow(point, derivative));
+      return VELOCITY.map((c) => values.reduce((sum, value) => sum + (value[c] as number), 0));
+    },
+  },
+];
+
+/** Points of a low-discrepancy sequence in the box [0, 2 pi)^3, as float32; the same on every run. */
+export function scatter(count: number): Float32Array {
+  // The additive recurrence of the plastic number's powers (Roberts 2018) fills the box evenly.
+  const g = 1.2207440846057596;
+  return Float32Array.from({ length: 3 * count }, (_, i) => {
+    const fraction = (0.5 + (Math.floor(i / 3) + 1) / g ** ((i % 3) + 1)) % 1;
+    return 2 * Math.PI * fraction;
+  });
+}
+
+const pointAt = (points: Float32Array, i: number) => [...points.subarray(3 * i, 3 * i + 3)];
+
+/** Root mean square of the differences, relative to that of the exact values. */
+function relativeError(values: Float32Array, exact: readonly number[]): number {
+  let error = 0;
+  let norm = 0;
+  exact.forEach((value, i) => {
+    error += ((values[i] as number) - value) ** 2;
+    norm += value ** 2;
+  });
+  return Math.sqrt(error / norm);
+}
+
+type Method = (request: object) => Promise<Answer>;
+
+/** Relative errors of every option of every quantity, in the order of QUANTITIES and their methods. */
+export async function measure(
+  client: FieldClient,
+  dataset: string,
+  time: number,
+  flow: Flow,
+  count: number,
+): Promise<readonly (readonly number[])[]> {
+  const points = scatter(count);
+  const table: number[][] = [];
+  for (const { operation, methods, exact } of QUANTITIES) {
+    const values = Array.from({ length: count }, (_, i) => exact(flow, pointAt(points, i))).flat();
+    const errors: number[] = [];
+    for (const spatialInterpolation of methods) {
+      const request = { dataset, time, spatialInterpolation, temporalInterpolation: "None", points };
+      errors.push(relativeError((await (client[operation] as Method)(request)).values, values));
+    }
+    table.push(errors);
+  }
+  return table;
+}
+
+/** Relative errors of the four box filters against exact means over the cube, in the order of the operation table. */
+export async function measureFilters(
+  client: FieldClient,
+  dataset: string,
+  time: number,
+  flow: Flow,
+  filterlength: number,
+  counts: { readonly linear: number; readonly stress: number },
+): Promise<readonly number[]> {
+  const answer = async (operation: OperationName, points: Float32Array) => {
+    const request = { dataset, time, filterlength, nlayers: 1, temporalInterpolation: "None", points };
+    return (await (client[operation] as Method)(request)).values;
+  };
+  const side = Math.fround(filterlength);
+  const points = scatter(counts.linear);
+  const mean = (components: readonly number[], list: readonly Derivative[]) =>
+    Array.from({ length: counts.linear }, (_, i) => {
+      const values = list.map((derivative) => flow(pointAt(points, i), derivative, side));
+      return components.flatMap((c) => values.map((value) => value[c] as number));
+    }).flat();
+  const few = scatter(counts.stress);
+  const stresses = Array.from({ length: counts.stress }, (_, i) => stress(flow, pointAt(few, i), side)).flat();
+  return [
+    relativeError(await answer("GetBoxFilterVelocity", points), mean(VELOCITY, VALUE)),
+    relativeError(await answer("GetBoxFilterPressure", points), mean(PRESSURE, VALUE)),
+    relativeError(await answer("GetBoxFilterVelocityGradient", points), mean(VELOCITY, FIRST)),
+    relativeError(await answer("GetBoxFilterSGSStress", few), stresses),
+  ];
+}
+
+/** Root mean square distance between the answered positions and the exact ones, relative to the mean distance covered. */
+function pathError(points: Float32Array, values: Float32Array, exact: readonly number[]): number {
+  let error = 0;
+  let covered = 0;
+  exact.forEach((value, i) => {
+    error += ((values[i] as number) - value) ** 2;
+    covered += (value - (points[i] as number)) ** 2;
+  });
+  return Math.sqrt(error / covered);
+}
+
+/** A particle experiment: where `count` particles of a motion are after a while. */
+export interface Flight {
+  readonly dataset: string;
+  readonly motion: Motion;
+  readonly start: number;
+  readonly end: number;
+  /** Steps of the reference. */
+  readonly steps: number;
+  readonly count: number;
+}
+
+/** Relative errors of GetPosition by method and number of steps. */
+export async function measureTracking(
+  client: FieldClient,
+  { dataset, motion, start, end, steps, count }: Flight,
+  methods: readonly (typeof INTERPOLATIONS)[number][],
+  numbers: readonly number[],
+): Promise<readonly (readonly number[])[]> {
+  const points = scatter(count);
+  const exact = Array.from({ length: count }, (_, i) => path(motion, pointAt(points, i), start, end, steps)).flat();
+  const table: number[][] = [];
+  for (const spatialInterpolation of methods) {
+    const errors: number[] = [];
+    for (const nt of numbers) {
+      const dt = (end - start) / nt;
+      const request = { dataset, StartTime: start, dt, nt, spatialInterpolation, points };
+      errors.push(pathError(points, (await client.GetPosition(request)).values, exact));
+    }
+    table.push(errors);
+  }
+  return table;
+}
+
+/** Relative errors of GetPositionParticleControl and GetPositionInertialParticle (response times `drags`) with Lag8. */
+export async function measureControlled(
+  client: FieldClient,
+  { dataset, motion, start, end, steps, count }: Flight,
+  drags: readonly number[],
+): Promise<readonly number[]> {
+  const points = scatter(count);
+  const exact = (drag: number) =>
+    Array.from({ length: count }, (_, i) => path(motion, pointAt(points, i), start, end, steps, drag)).flat();
+  const request = { dataset, StartTime: start, EndTime: end, spatialInterpolation: "Lag8", points } as const;
+  const errors = [pathError(points, (await client.GetPositionParticleControl(request)).values, exact(0))];
+  for (const Tp of drags) {
+    const answer = await client.GetPositionInertialParticle({ ...request, Tp });
+    errors.push(pathError(points, answer.values, exact(Math.fround(Tp))));
+  }
+  return errors;
+}
+
+/** A Markdown table; numbers are written with two significant digits. */
+export function markdownTable(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
+  const cell = (value: string | number) => (typeof value === "number" ? value.toExponential(1) : value);
+  const line = (cells: readonly (string | number)[]) => `| ${cells.map(cell).join(" | ")} |\n`;
+  return `${line(head)}|${"---|".repeat(head.length)}\n${rows.map(line).join("")}`;
+}
