@@ -46,7 +46,7 @@ export const SETTINGS = {
   DATA: folders.pipe(z.array(z.string()).min(1)),
   NAMESPACE: z.string().regex(/^[a-z][a-z0-9+.-]*:\S*\/$/i, "must be an absolute URI that ends in a slash"),
   BASE_URL: z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, "")),
-  WORKERS: whole(1, 256),
+  WORKERS: whole(1, 64),
   CACHE_BYTES: whole(1 * MIB, 3 * 1024 * MIB),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]),
   STATE: z.string().min(1),

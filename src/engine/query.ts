@@ -76,12 +76,9 @@ export interface EngineStatus {
   readonly running: number;
   readonly pointsInFlight: number;
   readonly bytesRead: number;
-  readonly bricksRead: number;
   readonly cacheHits: number;
   readonly cacheMisses: number;
   readonly cacheBytes: number;
-  /** Longest turn of merging on the event loop, in milliseconds of CPU. */
-  readonly longestTurnMs: number;
 }
 
 /** The engine as servers see it. */

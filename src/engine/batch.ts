@@ -1,0 +1,202 @@
+/** One batch inside a worker: from triples to float32 results, by the family of its kernel. */
+import { CancelledError, RequestError } from "../errors.js";
+import { advectInertial, advectTracers, type Path } from "../kernels/advect.js";
+import { createBoxFilter } from "../kernels/box-filter.js";
+import type { Axes, Sample } from "../kernels/field.js";
+import { modeForce, taylorGreenForce } from "../kernels/forcing.js";
+import { KERNELS, type Kernel } from "../kernels/index.js";
+import { timeBracket } from "../kernels/pchip.js";
+import { axisEnd, axisStart, firstOutside } from "../kernels/stencil.js";
+import { type OpenFields, openFields } from "./open-fields.js";
+import type { Emit, Sampler } from "./sampler.js";
+import type { BatchTask, Segment } from "./task.js";
+
+/** Points between two looks at the cancel flag where a force is evaluated in closed form. */
+const FORCE_STEP = 1024;
+const AXIS_NAMES = ["x", "y", "z"] as const;
+
+/** What one batch runs with. */
+interface Run {
+  readonly task: BatchTask;
+  readonly kernel: Kernel;
+  readonly fields: OpenFields;
+  readonly sampler: Sampler;
+  /** Throws when the batch need not go on. */
+  readonly stop: () => void;
+}
+
+/**
+ * Runs a batch and fills `task.out`.
+ *
+ * @throws RequestError for a coordinate outside the domain, DataError, CancelledError
+ */
+export function runBatch(task: BatchTask, sampler: Sampler, fd8Legacy: boolean): null {
+  const kernel: Kernel = KERNELS[task.kernel];
+  const stop = (): void => {
+    if (Atomics.load(task.cancel, 0) !== 0) throw new CancelledError();
+  };
+  const fields = openFields(task, { fd8Legacy, accelerator: sampler.accelerator });
+  const run: Run = { task, kernel, fields, sampler, stop };
+  loadPositions(run, task.query.time ?? task.query.StartTime ?? 0);
+  RUNS[kernel.family as keyof typeof RUNS](run);
+  return null;
+}
+
+const RUNS: Record<Exclude<Kernel["family"], "echo">, (run: Run) => void> = {
+  points: runPoints,
+  force: runForce,
+  filter: runFilter,
+  track: runTrack,
+};
+
+/** Interpolated and differentiated fields. */
+function runPoints({ task, kernel, fields, sampler, stop }: Run): void {
+  const { query, count, out } = task;
+  const { axes, time } = fields.dataset;
+  const scheme = fields.scheme(task.kernel, query.spatialInterpolation ?? "None");
+  const frames = timeBracket(time, query.time as number, query.temporalInterpolation ?? "None");
+  const sources = kernel.fields.map((field) => fields.source(field));
+  sampler.sample({ axes, scheme, sources, frames }, count, scatterInto(out, scheme.components), stop);
+}
+
+/** The force: a stored field like any other, or one known in closed form. */
+function runForce(run: Run): void {
+  const { task, fields, sampler, stop } = run;
+  const { query, count, out } = task;
+  const { axes, time, forcing } = fields.dataset;
+  if (forcing.kind === "stored" || forcing.kind === "none") {
+    runPoints(run);
+    return;
+  }
+  const frames =
+    forcing.kind === "modes" && forcing.frames > 1
+      ? timeBracket(time, query.time as number, query.temporalInterpolation ?? "None")
+      : { frames: [0], weights: [1] };
+  const values = new Float64Array(3 * Math.min(count, FORCE_STEP));
+  for (let first = 0; first < count; first += FORCE_STEP) {
+    stop();
+    const size = Math.min(FORCE_STEP, count - first);
+    const positions = sampler.positions.subarray(3 * first, 3 * (first + size));
+    if (forcing.kind === "modes") modeForce(axes, forcing, frames, positions, 0, size, values);
+    else taylorGreenForce(axes, forcing.amplitude, forcing.wavenumber, positions, 0, size, values);
+    for (let i = 0; i < 3 * size; i++) out[3 * first + i] = values[i] as number;
+  }
+}
+
+/** Box filters, point by point: what one returns may be large. */
+function runFilter({ task, kernel, fields, sampler, stop }: Run): void {
+  const { query, count, first, out } = task;
+  const { axes, time } = fields.dataset;
+  const { filterlength, nlayers } = query as { filterlength: number; nlayers: number };
+  const filter = createBoxFilter(task.kernel, axes, filterlength, nlayers, sampler.accelerator);
+  const frames = timeBracket(time, query.time as number, query.temporalInterpolation ?? "None");
+  const readers = kernel.fields.map((field) => sampler.reader(fields.source(field)));
+  const width = filter.components * filter.itemsPerPoint;
+  const values = new Float64Array(width);
+  const poll = (): boolean => {
+    stop();
+    return false;
+  };
+  for (let i = 0; i < count; i++) {
+    stop();
+    const position = sampler.positions.subarray(3 * i, 3 * i + 3);
+    if (!filter.regionInside(position)) {
+      const text = "The box of the filter, with its stencils, leaves the domain.";
+      throw new RequestError("OutOfRange", text, { member: `points[${first + i}]` });
+    }
+    filter.evaluate(readers, frames, position, 0, 1, values, poll);
+    out.set(values, i * width);
+  }
+}
+
+/** Particle paths, on the velocity that GetVelocity would answer. */
+function runTrack({ task, fields, sampler, stop }: Run): void {
+  const { query, count, steps, step, itemsPerPoint, out } = task;
+  const { dataset } = fields;
+  const scheme = fields.scheme("velocity", query.spatialInterpolation ?? "None");
+  const sources = [fields.source("velocity")];
+  const sample: Sample = (positions, particles, time, velocities) => {
+    sampler.positions.set(positions.subarray(0, 3 * particles));
+    const frames = timeBracket(dataset.time, time, "PCHIP");
+    sampler.sample({ axes: dataset.axes, scheme, sources, frames }, particles, scatterInto(velocities, 3), stop);
+  };
+  const positions = new Float64Array(3 * count);
+  copyTriples(task.points, positions);
+  const put = (record: number, from: Float64Array): void => {
+    for (let i = 0; i < count; i++) {
+      const to = 3 * (i * itemsPerPoint + record);
+      for (let c = 0; c < 3; c++) out[to + c] = from[3 * i + c] as number;
+    }
+  };
+  const every = query.recordEvery;
+  if (every !== undefined) put(0, positions);
+  const record = (done: number, now: Float64Array): void => {
+    if (every !== undefined && (done % every === 0 || done === steps)) put(Math.ceil(done / every), now);
+  };
+  const path: Path = {
+    axes: dataset.axes,
+    frameVelocity: dataset.frameVelocity,
+    sample,
+    start: query.StartTime as number,
+    step,
+    steps,
+    ...(every === undefined ? {} : { record }),
+  };
+  if (query.Tp === undefined) advectTracers(path, positions, count);
+  else {
+    const velocities = task.velocities.length > 0 ? new Float64Array(3 * count) : null;
+    if (velocities) copyTriples(task.velocities, velocities);
+    advectInertial(path, query.Tp, positions, velocities, count);
+  }
+  if (every === undefined) put(0, positions);
+}
+
+/** Rounds each value once and puts it where the caller's order has it. */
+function scatterInto(out: Float32Array | Float64Array, components: number): Emit {
+  return (values, order, count) => {
+    for (let i = 0; i < count; i++) {
+      const to = components * (order[i] as number);
+      const from = components * i;
+      for (let c = 0; c < components; c++) out[to + c] = values[from + c] as number;
+    }
+  };
+}
+
+/** Joins segments of triples. */
+function copyTriples(segments: readonly Segment[], into: Float64Array): void {
+  let at = 0;
+  for (const { triples, count } of segments) {
+    into.set(triples.subarray(0, 3 * count), at);
+    at += 3 * count;
+  }
+}
+
+/** Copies the batch's points into the sampler, in the frame in which the grid stands still, and checks them. */
+function loadPositions({ task, fields, sampler }: Run, time: number): void {
+  const { positions } = sampler;
+  const { axes, frameVelocity } = fields.dataset;
+  copyTriples(task.points, positions);
+  for (let a = 0; a < 3; a++) {
+    const shift = (frameVelocity[a] as number) * time;
+    if (shift !== 0) for (let i = a; i < 3 * task.count; i += 3) (positions[i] as number) -= shift;
+  }
+  const outside = firstOutside(axes, positions, 0, task.count);
+  if (outside >= 0) throw outsideError(axes, positions.subarray(3 * outside, 3 * outside + 3), task.first + outside);
+}
+
+/** The fault of a point outside the domain, in the words of the public service. */
+function outsideError(axes: Axes, position: Float64Array, index: number): RequestError {
+  const excess = axes.map((axis, a) => {
+    const x = position[a] as number;
+    if (!Number.isFinite(x)) return Number.POSITIVE_INFINITY;
+    return axis.periodic ? 0 : Math.max(axisStart(axis) - x, x - axisEnd(axis));
+  });
+  const a = excess.indexOf(Math.max(...excess)) as 0 | 1 | 2;
+  const name = AXIS_NAMES[a];
+  const x = position[a] as number;
+  const side = x < axisStart(axes[a]) ? "smaller than the smallest" : "greater than the largest";
+  const text = Number.isFinite(x)
+    ? `The given ${name} value is ${side} allowed grid value for the ${name} dimension: ${x}`
+    : `The given ${name} value is not a finite number.`;
+  return new RequestError("OutOfRange", text, { member: `points[${index}].${name}` });
+}

@@ -1,0 +1,30 @@
+/** Shared buffers that are used again: fresh shared memory costs far more than the work done in it. */
+
+const GRAIN = 4096;
+/** Bytes kept for later use. */
+const KEPT_BYTES = 48 * 1024 * 1024;
+
+/** A pool of shared buffers by size. What a buffer held before is still in it. */
+export class BufferPool {
+  readonly #free = new Map<number, SharedArrayBuffer[]>();
+  #kept = 0;
+
+  /** A buffer of at least so many bytes. */
+  take(bytes: number): SharedArrayBuffer {
+    const size = Math.max(GRAIN, Math.ceil(bytes / GRAIN) * GRAIN);
+    const found = this.#free.get(size)?.pop();
+    if (!found) return new SharedArrayBuffer(size);
+    this.#kept -= size;
+    return found;
+  }
+
+  /** Gives a buffer back; nobody may look at it any more. */
+  give(buffer: SharedArrayBuffer): void {
+    const size = buffer.byteLength;
+    if (this.#kept + size > KEPT_BYTES) return;
+    this.#kept += size;
+    const list = this.#free.get(size);
+    if (list) list.push(buffer);
+    else this.#free.set(size, [buffer]);
+  }
+}

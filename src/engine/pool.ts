@@ -1,0 +1,145 @@
+/** The pool of worker threads: runs tasks, rebuilds errors, replaces threads that failed, and cleans up after them. */
+import { fileURLToPath } from "node:url";
+import type { Worker } from "node:worker_threads";
+import { Piscina } from "piscina";
+import {
+  AuthError,
+  BusyError,
+  CancelledError,
+  DataError,
+  DeadlineError,
+  type FieldprobeError,
+  LimitError,
+  NotFoundError,
+  RequestError,
+  WorkerError,
+} from "../errors.js";
+import { BrickCache, type CacheStatus } from "../storage/brick-cache.js";
+import { createMemory, type MemoryLayout, memoryLayout } from "./memory.js";
+import type { Outcome, Task } from "./task.js";
+
+/** Worker threads run the JavaScript that ships, also when this file runs from source. */
+const ENTRY = fileURLToPath(new URL("./worker.js", import.meta.url).href.replace("/src/engine/", "/dist/engine/"));
+
+export interface PoolOptions {
+  readonly workers: number;
+  readonly cacheBytes: number;
+  /** Largest chunk that storage may decode. */
+  readonly chunkBytes: number;
+  readonly fd8Legacy: boolean;
+}
+
+/** What every worker is started with. */
+export interface WorkerSetup {
+  readonly memory: WebAssembly.Memory;
+  readonly layout: MemoryLayout;
+  readonly chunkBytes: number;
+  readonly fd8Legacy: boolean;
+}
+
+export interface Pool {
+  readonly workers: number;
+  /**
+   * Runs a task on a worker.
+   *
+   * @param kill ends the task by ending its thread; for deadlines only
+   * @throws what the worker reported, or WorkerError when its thread died or failed in an unknown way
+   */
+  run<T>(task: Task, kill?: AbortSignal): Promise<T>;
+  queued(): number;
+  running(): number;
+  cache(): CacheStatus;
+  /** Ends the threads; tasks that still run are lost. */
+  close(): Promise<void>;
+}
+
+/** Starts the threads. */
+export function openPool({ workers, cacheBytes, chunkBytes, fd8Legacy }: PoolOptions): Pool {
+  const layout = memoryLayout(workers, cacheBytes);
+  const memory = createMemory(layout);
+  const buffer = memory.buffer as SharedArrayBuffer;
+  const slots = new Int32Array(buffer, layout.slots, workers);
+  const cache = new BrickCache(buffer, layout.cache, -1);
+  cache.initialise();
+  const setup: WorkerSetup = { memory, layout, chunkBytes, fd8Legacy };
+  const piscina = new Piscina({
+    filename: ENTRY,
+    minThreads: workers,
+    maxThreads: workers,
+    concurrentTasksPerWorker: 1,
+    maxQueue: Number.POSITIVE_INFINITY,
+    workerData: setup,
+  });
+  let closing = false;
+  let running = 0;
+  const watched = new WeakSet<Worker>();
+  const watch = (): void => {
+    for (const thread of piscina.threads) {
+      if (watched.has(thread)) continue;
+      watched.add(thread);
+      const { threadId } = thread;
+      thread.once("exit", () => {
+        if (!closing) recover(threadId);
+      });
+    }
+  };
+  /** Gives back what a dead thread held, then its slot. */
+  const recover = (threadId: number): void => {
+    for (let slot = 0; slot < workers; slot++) {
+      if (Atomics.load(slots, slot) !== threadId) continue;
+      cache.repair(slot);
+      Atomics.store(slots, slot, 0);
+      Atomics.notify(slots, slot);
+    }
+  };
+  piscina.on("workerCreate", watch);
+  // A thread that dies between tasks is replaced by the pool; its tasks, if any, are rejected with the same error.
+  piscina.on("error", () => watch());
+  watch();
+  return {
+    workers,
+    async run<T>(task: Task, kill?: AbortSignal): Promise<T> {
+      let outcome: Outcome<T>;
+      running++;
+      try {
+        outcome = await piscina.run(task, kill ? { signal: kill } : {});
+      } catch (error) {
+        throw kill?.aborted ? new DeadlineError() : new WorkerError(undefined, error);
+      } finally {
+        running--;
+      }
+      if (outcome.ok) return outcome.value;
+      throw revive(outcome);
+    },
+    queued: () => piscina.queueSize,
+    running: () => running - piscina.queueSize,
+    cache: () => cache.status(),
+    async close(): Promise<void> {
+      closing = true;
+      await piscina.destroy();
+    },
+  };
+}
+
+/** The error that a worker reported, as the class it had there. */
+function revive({ code, message, context, detail }: Outcome<never> & { ok: false }): FieldprobeError {
+  switch (code) {
+    case "DataError":
+      return new DataError(message, detail);
+    case "LimitExceeded":
+      return new LimitError(context.limit ?? "", message);
+    case "UnknownDataset":
+      return new NotFoundError(message);
+    case "Busy":
+      return new BusyError(message, context.retryAfter);
+    case "Deadline":
+      return new DeadlineError(message);
+    case "AuthenticationFailed":
+    case "RateLimited":
+      return new AuthError(message, code, context.retryAfter);
+    case "Internal":
+      return detail === CancelledError.name ? new CancelledError(message) : new WorkerError(message, detail);
+    default:
+      return new RequestError(code, message, context);
+  }
+}

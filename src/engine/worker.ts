@@ -1,0 +1,55 @@
+/** Entry of the worker threads: opens storage once, runs one task at a time, returns a tagged outcome. */
+import { readFileSync } from "node:fs";
+import { threadId, workerData } from "node:worker_threads";
+import { FieldprobeError } from "../errors.js";
+import { instantiateSimd, type SimdAccelerator } from "../kernels/simd/index.js";
+import { scanFolders } from "../storage/catalog.js";
+import { loadHdf5 } from "../storage/hdf5.js";
+import { runBatch } from "./batch.js";
+import type { WorkerSetup } from "./pool.js";
+import { Sampler } from "./sampler.js";
+import type { Outcome, Scan, Task } from "./task.js";
+
+// piscina wraps the data it is given.
+const { memory, layout, chunkBytes, fd8Legacy } = workerData as WorkerSetup;
+
+await loadHdf5();
+const sampler = new Sampler(memory.buffer as SharedArrayBuffer, layout, claimSlot(), accelerate);
+
+/** Takes a free worker slot; the one of a thread that died comes free once it has been cleaned up. */
+function claimSlot(): number {
+  const slots = new Int32Array(memory.buffer, layout.slots, layout.workers);
+  for (;;) {
+    for (let slot = 0; slot < layout.workers; slot++) {
+      if (Atomics.compareExchange(slots, slot, 0, threadId) === 0) return slot;
+    }
+    Atomics.wait(slots, 0, Atomics.load(slots, 0), 20);
+  }
+}
+
+function accelerate(scratch: { offset: number; bytes: number }): SimdAccelerator {
+  return instantiateSimd(readFileSync(new URL("../kernels/simd/kernels.wasm", import.meta.url)), memory, scratch);
+}
+
+function perform(task: Task): unknown {
+  switch (task.kind) {
+    case "ping":
+      return null;
+    case "scan":
+      return scanFolders(task.folders, { chunkBytes }) satisfies Scan;
+    case "batch":
+      return runBatch(task, sampler, fd8Legacy);
+  }
+}
+
+/** Runs a task; anything but a FieldprobeError is a defect and ends this thread. */
+export default function run(task: Task): Outcome<unknown> {
+  try {
+    return { ok: true, value: perform(task) };
+  } catch (error) {
+    if (!(error instanceof FieldprobeError)) throw error;
+    const { code, message, context, cause } = error;
+    const detail = cause instanceof Error ? `${error.name}: ${cause.message}` : error.name;
+    return { ok: false, code, message, context, detail };
+  }
+}

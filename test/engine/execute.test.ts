@@ -1,0 +1,217 @@
+import { describe, expect, it } from "vitest";
+import { LIMITS } from "../../src/config.js";
+import { BufferPool } from "../../src/engine/buffers.js";
+import type { CheckedQuery } from "../../src/engine/check.js";
+import { execute } from "../../src/engine/execute.js";
+import type { Pool } from "../../src/engine/pool.js";
+import type { Evaluation } from "../../src/engine/query.js";
+import type { BatchTask } from "../../src/engine/task.js";
+import { CancelledError, DataError, DeadlineError, LimitError, RequestError, WorkerError } from "../../src/errors.js";
+import { KERNELS } from "../../src/kernels/index.js";
+import { OPERATIONS } from "../../src/operations.js";
+import type { Dataset } from "../../src/storage/grid.js";
+
+/** A pool whose batches the test completes by hand; the "kernel" answers the point's own coordinates. */
+function manualPool(workers: number) {
+  const waiting: { task: BatchTask; complete: (error?: unknown) => void; kill: AbortSignal | undefined }[] = [];
+  const pool: Pool = {
+    workers,
+    run: (task, kill) =>
+      new Promise((resolve, reject) => {
+        const batch = task as BatchTask;
+        const complete = (error?: unknown): void => {
+          if (error) {
+            reject(error);
+            return;
+          }
+          let at = 0;
+          for (const { triples, count } of batch.points) {
+            batch.out.set(triples.subarray(0, 3 * count), at);
+            at += 3 * count;
+          }
+          resolve(null as never);
+        };
+        waiting.push({ task: batch, complete, kill });
+      }),
+    queued: () => 0,
+    running: () => 0,
+    cache: () => ({ hits: 0, misses: 0, bytesRead: 0, bytesUsed: 0 }),
+    close: async () => {},
+  };
+  return { pool, waiting };
+}
+
+function setUp(workers = 2, limits: Partial<typeof LIMITS> = {}, deadlineMs = 10_000) {
+  const { pool, waiting } = manualPool(workers);
+  const operation = OPERATIONS[0];
+  const checked: CheckedQuery = {
+    query: { operation: "GetVelocity" },
+    operation,
+    kernel: KERNELS.velocity,
+    dataset: {} as Dataset,
+    steps: 0,
+    step: 0,
+    samples: 1,
+    itemsPerPoint: 1,
+    recordTimes: null,
+  };
+  let held = 0;
+  let ended = 0;
+  const workshop = {
+    pool,
+    buffers: new BufferPool(),
+    limits: { ...LIMITS, ...limits },
+    sourceOf: () => 4,
+    hold: (points: number) => {
+      held += points;
+    },
+  };
+  const start = (what: CheckedQuery | RequestError = checked): Evaluation =>
+    execute(workshop, what, deadlineMs, () => ended++);
+  return { waiting, start, checked, held: () => held, ended: () => ended };
+}
+
+function feed(evaluation: Evaluation, points: number): void {
+  for (let i = 0; i < points; ) {
+    const { slab } = evaluation.points;
+    const count = Math.min(points - i, slab.length / 3);
+    for (let k = 0; k < 3 * count; k++) slab[k] = 3 * i + k;
+    evaluation.points.commit(count);
+    i += count;
+  }
+}
+
+async function completeAll(waiting: ReturnType<typeof manualPool>["waiting"], last = false): Promise<void> {
+  while (waiting.length > 0) {
+    (last ? waiting.pop() : waiting.shift())?.complete();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+const flat = (values: readonly Float32Array[]): number[] => values.flatMap((part) => [...part]);
+
+describe("execute", () => {
+  it.each([0, 1, 511, 512, 513, 50_000, 300_000])(
+    "answers %i points in order, whatever order batches end in",
+    async (points) => {
+      for (const last of [false, true]) {
+        const { waiting, start, held, ended } = setUp();
+        const evaluation = start();
+        feed(evaluation, points);
+        expect(held()).toBe(points);
+        const result = evaluation.finish();
+        await completeAll(waiting, last);
+        const { items, values, release } = await result;
+        expect(items).toBe(points);
+        expect(flat(values).every((value, i) => value === i)).toBe(true);
+        expect(flat(values).length).toBe(3 * points);
+        release();
+        expect(held()).toBe(0);
+        expect(ended()).toBe(1);
+      }
+    },
+  );
+
+  it("starts while points still arrive and never has more than two batches per worker out", async () => {
+    const { waiting, start } = setUp(2);
+    const evaluation = start();
+    feed(evaluation, 200_000);
+    expect(waiting.length).toBe(4);
+    const result = evaluation.finish();
+    expect(waiting.length).toBe(4);
+    await completeAll(waiting);
+    (await result).release();
+  });
+
+  it("reports the failure of the earliest points, whichever batch fails first", async () => {
+    const { waiting, start, held } = setUp(4);
+    const evaluation = start();
+    feed(evaluation, 100_000);
+    const result = evaluation.finish();
+    expect(waiting.length).toBeGreaterThan(2);
+    const [first, ...others] = waiting.splice(0);
+    for (const { complete } of others) complete(new RequestError("OutOfRange", "later"));
+    first?.complete(new RequestError("OutOfRange", "earlier"));
+    await expect(result).rejects.toThrow("earlier");
+    expect(held()).toBe(0);
+  });
+
+  it("runs a batch again when its thread died, and gives up the second time", async () => {
+    const once = setUp(1);
+    const evaluation = once.start();
+    feed(evaluation, 10);
+    const result = evaluation.finish();
+    once.waiting.shift()?.complete(new WorkerError());
+    await new Promise((resolve) => setImmediate(resolve));
+    await completeAll(once.waiting);
+    expect((await result).items).toBe(10);
+
+    const twice = setUp(1);
+    const second = twice.start();
+    feed(second, 10);
+    const failed = expect(second.finish()).rejects.toThrow(WorkerError);
+    for (let i = 0; i < 2; i++) {
+      twice.waiting.shift()?.complete(new WorkerError());
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await failed;
+  });
+
+  it("answers an abort at once, tells its batches to stop, and gives buffers back only when they have", async () => {
+    const { waiting, start, held, ended } = setUp();
+    const evaluation = start();
+    feed(evaluation, 1000);
+    const result = evaluation.finish();
+    evaluation.abort();
+    await expect(result).rejects.toThrow(CancelledError);
+    expect(held()).toBe(1000);
+    const batch = waiting.shift();
+    expect(batch && Atomics.load(batch.task.cancel, 0)).toBe(1);
+    batch?.complete(new CancelledError());
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(held()).toBe(0);
+    expect(ended()).toBe(1);
+  });
+
+  it("answers the deadline, and ends the thread of a batch that does not stop", async () => {
+    const { waiting, start } = setUp(1, {}, 20);
+    const evaluation = start();
+    feed(evaluation, 10);
+    await expect(evaluation.finish()).rejects.toThrow(DeadlineError);
+    const batch = waiting.shift();
+    await new Promise((resolve) => batch?.kill?.addEventListener("abort", resolve));
+    batch?.complete(new DeadlineError());
+  });
+
+  it("reports an error found before the points only at the end, having started nothing", async () => {
+    const { waiting, start, held } = setUp();
+    const evaluation = start(new RequestError("Unsupported", "Invalid dataset specified!"));
+    feed(evaluation, 100_000);
+    expect(waiting.length).toBe(0);
+    await expect(evaluation.finish()).rejects.toThrow("Invalid dataset specified!");
+    expect(held()).toBe(0);
+  });
+
+  it("refuses more points than the limit, and vectors that do not match the points", async () => {
+    const { start } = setUp(2, { "query.points": 100 } as never);
+    const many = start();
+    expect(many.limit).toEqual({ points: 100, name: "query.points" });
+    feed(many, 101);
+    await expect(many.finish()).rejects.toThrow(LimitError);
+    const uneven = start();
+    feed(uneven, 3);
+    uneven.velocities.slab.fill(0);
+    uneven.velocities.commit(2);
+    await expect(uneven.finish()).rejects.toThrow("InitialV has 2 vectors for 3 points.");
+  });
+
+  it("stops handing out batches after a failure of the data", async () => {
+    const { waiting, start } = setUp(1);
+    const evaluation = start();
+    feed(evaluation, 300_000);
+    const result = evaluation.finish();
+    for (const { complete } of waiting.splice(0)) complete(new DataError("checksum"));
+    await expect(result).rejects.toThrow("checksum");
+    expect(waiting.length).toBe(0);
+  });
+});
