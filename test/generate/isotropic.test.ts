@@ -7,7 +7,7 @@ import { type Dataset, File, ready } from "h5wasm/node";
 import { beforeAll, describe, expect, it } from "vitest";
 import { type IsotropicOptions, writeIsotropic } from "../../src/generate/isotropic.js";
 import { digestFile } from "../../src/storage/write.js";
-import { type Complex, dft, indexOf, transformOf, wavenumberAt } from "../support/dft.js";
+import { type Complex, derivative, indexOf, transformOf, wavenumberAt } from "../support/dft.js";
 
 const FOLDER = fileURLToPath(new URL("../../data/isotropic32", import.meta.url));
 const NODES = 32;
@@ -45,13 +45,6 @@ interface Frame {
 const square = (values: Complex, index: number) =>
   (values.re[index] as number) ** 2 + (values.im[index] as number) ** 2;
 
-/** Value at the nodes of i k_axis times a transform. */
-function derivative(values: Complex, axis: 0 | 1 | 2): Float64Array {
-  const times = (from: Float64Array, sign: number) =>
-    from.map((value, index) => sign * (WAVES[index]?.k[axis] as number) * value);
-  return dft(NODES, { re: times(values.im, -1), im: times(values.re, 1) }, 1).re;
-}
-
 function analyse(
   velocity: Float32Array,
   pressure: Float32Array,
@@ -79,7 +72,7 @@ function analyse(
       k[0] * (ux[part][n] as number) + k[1] * (uy[part][n] as number) + k[2] * (uz[part][n] as number);
     divergence += along("re") ** 2 + along("im") ** 2;
   });
-  const slopes = u.map((component) => ([0, 1, 2] as const).map((axis) => derivative(component, axis)));
+  const slopes = u.map((component) => ([0, 1, 2] as const).map((axis) => derivative(NODES, component, axis)));
   const product = new Float64Array(CELLS);
   for (let i = 0; i < 3; i++) {
     for (let j = 0; j < 3; j++) {

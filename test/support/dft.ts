@@ -58,3 +58,10 @@ export function indexOf(nodes: number, [x, y, z]: readonly [number, number, numb
   const wrap = (component: number) => (component + nodes) % nodes;
   return (wrap(z) * nodes + wrap(y)) * nodes + wrap(x);
 }
+
+/** Values at the nodes of the derivative along an axis of a real field, given its transform. */
+export function derivative(nodes: number, transform: Complex, axis: 0 | 1 | 2): Float64Array {
+  const times = (part: Float64Array, sign: number) =>
+    part.map((value, index) => sign * wavenumberAt(nodes, index)[axis] * value);
+  return dft(nodes, { re: times(transform.im, -1), im: times(transform.re, 1) }, 1).re;
+}
