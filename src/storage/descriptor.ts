@@ -174,3 +174,8 @@ function dimensionProblems(path: string, field: FieldDescription, isVector: bool
     );
   return problems;
 }
+
+/** The JSON Schema of a descriptor, for editors; `docs/schema/dataset.schema.json` is its text. */
+export function descriptorJsonSchema(): object {
+  return z.toJSONSchema(descriptorSchema, { io: "input" });
+}

@@ -1,7 +1,7 @@
 /** Every order, type and split of storage reads as the same nodes. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { File } from "h5wasm/node";
+import type { File, Dataset as H5Dataset } from "h5wasm/node";
 import { beforeAll, describe, expect, it } from "vitest";
 import { scanFolders } from "../../src/storage/catalog.js";
 import type { Dataset, FieldName } from "../../src/storage/grid.js";
@@ -185,7 +185,7 @@ describe("readBrick", () => {
       {
         "u.h5": (file) => {
           writeField(file, "/u", { dimensions });
-          file.get("u")?.create_attribute("_FillValue", hole, [], "<f");
+          (file.get("u") as H5Dataset).create_attribute("_FillValue", hole, [], "<f");
         },
       },
     );
