@@ -1,0 +1,97 @@
+/** Answers to the socket: whole or in blocks, compressed where it helps, and a patient end where a body is left unread. */
+import type { IncomingMessage } from "node:http";
+import { isIP } from "node:net";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { constants, createGzip } from "node:zlib";
+import type { FastifyReply } from "fastify";
+
+/** Only larger bodies are compressed. */
+const GZIP_BYTES = 64 * 1024;
+/** How long the rest of a refused body is discarded before the socket is closed under its sender. */
+const LINGER_MS = 1_000;
+
+/**
+ * Sends a short answer. Where the request has not arrived in full its rest is discarded for a moment, because a socket
+ * closed on a sender loses the answer; then the connection is closed.
+ */
+export function sendText(
+  reply: FastifyReply,
+  request: IncomingMessage,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+): FastifyReply {
+  if (request.complete || !hasBody(request)) return reply.code(status).headers(headers).send(body);
+  reply.hijack();
+  const bytes = Buffer.from(body);
+  const { raw } = reply;
+  raw.writeHead(status, { ...headers, "content-length": bytes.length, connection: "close" });
+  raw.write(bytes);
+  const timer = setTimeout(() => raw.end(), LINGER_MS);
+  request.once("end", () => raw.end());
+  raw.once("close", () => clearTimeout(timer));
+  request.resume();
+  return reply;
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+}
+
+/** Sends an answer of any length with bounded memory; blocks are made no faster than the socket takes them. */
+export async function sendBlocks(
+  reply: FastifyReply,
+  contentType: string,
+  blocks: AsyncGenerator<Buffer>,
+  gzip: "auto" | "on" | "off",
+): Promise<FastifyReply> {
+  const first: Buffer[] = [];
+  let bytes = 0;
+  let done = false;
+  while (!done && bytes <= GZIP_BYTES) {
+    const next = await blocks.next();
+    done = next.done === true;
+    if (next.done) break;
+    first.push(next.value);
+    bytes += next.value.length;
+  }
+  reply.header("content-type", contentType);
+  if (done) return reply.send(first.length === 1 ? first[0] : Buffer.concat(first));
+  const compress = mayCompress(reply, gzip);
+  if (gzip !== "off") reply.header("vary", "Accept-Encoding");
+  if (compress) reply.header("content-encoding", "gzip");
+  const headers = reply.getHeaders() as Record<string, string>;
+  reply.hijack();
+  reply.raw.writeHead(200, headers);
+  const source = Readable.from(chain(first, blocks));
+  if (compress) await pipeline(source, createGzip({ level: constants.Z_BEST_SPEED }), reply.raw);
+  else await pipeline(source, reply.raw);
+  return reply;
+}
+
+async function* chain(first: readonly Buffer[], rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  yield* first;
+  yield* rest;
+}
+
+function mayCompress(reply: FastifyReply, gzip: "auto" | "on" | "off"): boolean {
+  if (gzip === "off" || !acceptsGzip(reply.request.headers["accept-encoding"])) return false;
+  return gzip === "on" || !isLoopback(reply.request.socket.remoteAddress ?? "");
+}
+
+function isLoopback(address: string): boolean {
+  const plain = address.replace(/^::ffff:/, "");
+  return plain === "::1" || (isIP(plain) === 4 && plain.startsWith("127."));
+}
+
+/** Whether an `Accept-Encoding` names gzip (or `*`) with a weight above zero. */
+function acceptsGzip(header: string | string[] | undefined): boolean {
+  const weights = new Map<string, number>();
+  for (const part of String(header ?? "").split(",")) {
+    const [coding, ...parameters] = part.split(";").map((text) => text.trim().toLowerCase());
+    const weight = parameters.find((text) => text.startsWith("q="));
+    weights.set(coding as string, weight === undefined ? 1 : Number(weight.slice(2)));
+  }
+  return (weights.get("gzip") ?? weights.get("*") ?? 0) > 0;
+}

@@ -1,0 +1,187 @@
+/** The fastify instance: limits, timeouts, hooks, error handling and route registration. */
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import type { IncomingMessage, Server } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import type { Logger, LoggerOptions } from "pino";
+import { pino } from "pino";
+import type { Config } from "../config.js";
+import type { Engine } from "../engine/query.js";
+import { Admission } from "./admission.js";
+import { sendText } from "./answer.js";
+import { type Auth, OPEN_AUTH, watchTokens } from "./auth.js";
+import { createMetrics } from "./metrics.js";
+import { HttpRefusal } from "./refusal.js";
+import type { Service } from "./service.js";
+import { SOAP_PATH, soapRoutes } from "./soap/route.js";
+import { mainThreadCpu, Turns } from "./turns.js";
+
+const HEADER_BYTES = 16 * 1024;
+
+/** A further interface (events, HTTP); it gets an encapsulated instance, so its parsers, hooks and error handlers stay its own. */
+export type Plugin = (app: FastifyInstance, service: Service) => void | Promise<void>;
+
+export interface AppOptions {
+  readonly config: Config;
+  readonly engine: Engine;
+  /** A pino instance, or options for one. */
+  readonly logger: Logger | LoggerOptions;
+  /** Judges tokens; made from `config.tokens` where absent. */
+  readonly auth?: Auth;
+  readonly plugins?: readonly Plugin[];
+}
+
+/** Makes the service ready to listen; `close` drains it. */
+export async function createApp(options: AppOptions): Promise<FastifyInstance> {
+  const { config, engine } = options;
+  const logger = "child" in options.logger ? (options.logger as Logger) : pino(options.logger as LoggerOptions);
+  const app = Fastify({ loggerInstance: logger, ...serverOptions(config) }) as unknown as FastifyInstance;
+  const service = createService(app, options, logger);
+  app.server.maxConnections = config.limits["http.connections"];
+  answerExpectations(app.server, config.limits["http.bodyBytes"]);
+  observeRequests(app, service);
+  app.setNotFoundHandler(notFound);
+  app.setErrorHandler(plainError);
+  app.get("/healthz", (_request, reply) => reply.type("text/plain; charset=utf-8").send("ok\n"));
+  app.get("/readyz", (_request, reply) => {
+    const { ready } = engine.status();
+    return reply
+      .code(ready ? 200 : 503)
+      .type("text/plain; charset=utf-8")
+      .send(ready ? "ready\n" : "not ready\n");
+  });
+  app.get("/metrics", async (_request, reply) =>
+    reply.type(service.metrics.registry.contentType).send(await service.metrics.registry.metrics()),
+  );
+  await app.register(async (instance) => soapRoutes(instance, service));
+  for (const add of options.plugins ?? []) await app.register(async (instance) => add(instance, service));
+  return app;
+}
+
+function serverOptions(config: Config) {
+  const { limits, tls } = config;
+  const prefix = randomBytes(4).toString("hex");
+  let count = 0;
+  const http = {
+    maxHeaderSize: HEADER_BYTES,
+    headersTimeout: limits["http.headersTimeoutMs"],
+    requestTimeout: limits["http.requestTimeoutMs"],
+    connectionsCheckingInterval: Math.min(500, limits["http.headersTimeoutMs"], limits["http.requestTimeoutMs"]),
+  };
+  return {
+    ...(tls === null ? { http } : { https: { ...http, cert: readFileSync(tls.cert), key: readFileSync(tls.key) } }),
+    requestTimeout: limits["http.requestTimeoutMs"],
+    keepAliveTimeout: limits["http.keepAliveTimeoutMs"],
+    // A caller that stops reading its answer is dropped: nothing moves on the socket for longer than any request may take.
+    connectionTimeout: limits["http.requestTimeoutMs"] + limits["query.deadlineMs"],
+    disableRequestLogging: true,
+    genReqId: () => `${prefix}-${(count++).toString(36)}`,
+    clientErrorHandler: refuseUnparsed,
+  };
+}
+
+function createService(app: FastifyInstance, { config, engine, auth }: AppOptions, logger: Logger): Service {
+  const turns = new Turns(mainThreadCpu());
+  const admission = new Admission(config.limits);
+  const judge =
+    auth ??
+    (config.tokens === null ? OPEN_AUTH : watchTokens(config.tokens, config.anonymous ?? false, config.limits, logger));
+  app.addHook("onClose", async () => judge.close());
+  return {
+    config,
+    engine,
+    auth: judge,
+    admission,
+    turns,
+    metrics: createMetrics(engine, admission, turns),
+    baseUrl: () => config.baseUrl ?? listeningUrl(app, config),
+  };
+}
+
+function listeningUrl(app: FastifyInstance, config: Config): string {
+  const address = app.server.address() as AddressInfo | null;
+  const host = config.host.includes(":") ? `[${config.host}]` : config.host;
+  return `${config.tls === null ? "http" : "https"}://${host}:${address?.port ?? config.port}`;
+}
+
+/** Asks for a body that will be read, and only for such (`Expect: 100-continue`). */
+function answerExpectations(server: Server, bodyBytes: number): void {
+  server.on("checkContinue", (request, response) => {
+    if (Number(request.headers["content-length"] ?? 0) <= bodyBytes) response.writeContinue();
+    server.emit("request", request, response);
+  });
+}
+
+/** Common headers, framing that the HTTP parser lets through, one log line and the counters. */
+function observeRequests(app: FastifyInstance, { metrics }: Service): void {
+  let closing = false;
+  app.addHook("preClose", (done) => {
+    closing = true;
+    done();
+  });
+  app.decorateRequest("facts");
+  app.addHook("onRequest", (request, reply, done) => {
+    const since = performance.now();
+    request.facts = { interface: "http", operation: "none", outcome: null, points: 0, token: null };
+    reply.raw.setHeader("x-content-type-options", "nosniff");
+    reply.raw.setHeader("x-request-id", request.id);
+    if (closing) reply.raw.setHeader("connection", "close");
+    reply.raw.once("close", () => {
+      const { facts } = request;
+      const status = reply.raw.statusCode;
+      const outcome = facts.outcome ?? (status < 400 ? "ok" : String(status));
+      const ms = performance.now() - since;
+      metrics.observe({ ...facts, outcome, seconds: ms / 1000 });
+      const path = request.routeOptions.url ?? "none";
+      request.log.info({ method: request.method, path, status, ...facts, outcome, ms: Math.round(ms * 100) / 100 });
+    });
+    checkFraming(request.raw);
+    done();
+  });
+}
+
+/** Refuses framing that proxies and servers read differently. */
+function checkFraming({ rawHeaders, headers }: IncomingMessage): void {
+  const coding = headers["transfer-encoding"];
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]?.toLowerCase() === "host") hosts++;
+  if (hosts > 1 || (coding !== undefined && coding.trim().toLowerCase() !== "chunked")) {
+    throw new HttpRefusal(400, "The framing of the request is not clear.", { connection: "close" });
+  }
+}
+
+function notFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const path = request.url.split("?", 1)[0];
+  const refusal =
+    path === SOAP_PATH
+      ? new HttpRefusal(405, "Send a SOAP request by POST.", { allow: "POST" })
+      : new HttpRefusal(404, "There is nothing at this address.");
+  return plainError(refusal, request, reply);
+}
+
+/** Answers an error outside of any interface's own form: a status and a line of text. */
+function plainError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const type = { "content-type": "text/plain; charset=utf-8" };
+  if (error instanceof HttpRefusal) {
+    return sendText(reply, request.raw, error.status, { ...type, ...error.headers }, `${error.message}\n`);
+  }
+  const status = (error as { statusCode?: number }).statusCode ?? 500;
+  if (status >= 500) request.log.error({ err: error }, "a request failed");
+  const message = status >= 500 ? "The service failed.\n" : "The request is not valid.\n";
+  return sendText(reply, request.raw, status, type, message);
+}
+
+/** Answers what the HTTP parser refuses or what does not arrive in time, and closes the connection. */
+function refuseUnparsed(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const statuses = new Map([
+    ["HPE_HEADER_OVERFLOW", "431 Request Header Fields Too Large"],
+    ["ERR_HTTP_REQUEST_TIMEOUT", "408 Request Timeout"],
+  ]);
+  const status = statuses.get(error.code ?? "") ?? "400 Bad Request";
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy());
+}

@@ -1,0 +1,82 @@
+/** What the service counts, in the text form of Prometheus; each service has a registry of its own. */
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { Engine } from "../engine/query.js";
+import type { Admission } from "./admission.js";
+import type { Turns } from "./turns.js";
+
+const SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120];
+
+/** The end of one request, as counters see it. */
+export interface RequestFacts {
+  /** A name of the operation table, or "none". */
+  readonly operation: string;
+  readonly interface: string;
+  /** "ok", a code of the error list, a fault code, or a status. */
+  readonly outcome: string;
+  readonly points: number;
+  readonly seconds: number;
+}
+
+export interface Metrics {
+  readonly registry: Registry;
+  observe(facts: RequestFacts): void;
+}
+
+export function createMetrics(engine: Engine, admission: Admission, turns: Turns): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const requests = new Counter({
+    name: "fieldprobe_requests_total",
+    help: "Requests by interface, operation and outcome.",
+    labelNames: ["interface", "operation", "outcome"],
+    registers,
+  });
+  const points = new Counter({
+    name: "fieldprobe_points_total",
+    help: "Points answered, by operation.",
+    labelNames: ["operation"],
+    registers,
+  });
+  const seconds = new Histogram({
+    name: "fieldprobe_request_seconds",
+    help: "Time from arrival to the end of the answer, by operation.",
+    labelNames: ["operation"],
+    buckets: SECONDS,
+    registers,
+  });
+  const gauge = (name: string, help: string, read: () => number): void => {
+    new Gauge({
+      name: `fieldprobe_${name}`,
+      help,
+      registers,
+      collect() {
+        this.set(read());
+      },
+    });
+  };
+  gauge("ready", "1 when the catalogue is loaded and the pool answers.", () => (engine.status().ready ? 1 : 0));
+  gauge("workers", "Worker threads.", () => engine.status().workers);
+  gauge("batches_queued", "Batches that wait for a worker.", () => engine.status().queued);
+  gauge("batches_running", "Batches on a worker.", () => engine.status().running);
+  gauge("read_bytes_total", "Bytes read from datasets.", () => engine.status().bytesRead);
+  gauge("bricks_read_total", "Bricks read from datasets.", () => engine.status().bricksRead);
+  gauge("cache_hits_total", "Bricks found in the cache.", () => engine.status().cacheHits);
+  gauge("cache_misses_total", "Bricks not found in the cache.", () => engine.status().cacheMisses);
+  gauge("cache_bytes", "Bytes of bricks in the cache.", () => engine.status().cacheBytes);
+  gauge("requests_in_flight", "Requests being answered.", () => admission.taken);
+  gauge("requests_waiting", "Requests that wait for a slot.", () => admission.waiting);
+  gauge("points_in_flight", "Points of requests being read or answered.", () => admission.points);
+  gauge(
+    "longest_turn_seconds",
+    "Longest turn of decoding, encoding or merging, CPU time.",
+    () => Math.max(turns.longestMs, engine.status().longestTurnMs) / 1000,
+  );
+  return {
+    registry,
+    observe(facts) {
+      requests.inc({ interface: facts.interface, operation: facts.operation, outcome: facts.outcome });
+      seconds.observe({ operation: facts.operation }, facts.seconds);
+      if (facts.points > 0) points.inc({ operation: facts.operation }, facts.points);
+    },
+  };
+}

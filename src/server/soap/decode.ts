@@ -1,0 +1,308 @@
+/** Body element and table row to a Query: scalars first, then points straight into the engine's slabs. */
+import type { Evaluation, Query, TripleSink } from "../../engine/query.js";
+import { excerpt, LimitError, RequestError } from "../../errors.js";
+import {
+  type Member,
+  OPERATIONS,
+  type Operation,
+  type OperationName,
+  RECORDS,
+  SPATIAL_INTERPOLATION,
+  TEMPORAL_INTERPOLATION,
+} from "../../operations.js";
+import { checkEncodingStyle, nextTag } from "./envelope.js";
+import { parseFloat32 } from "./float-read.js";
+import type { SoapVersion } from "./media-type.js";
+import { FULL, SHORT, TripleScanner } from "./triples.js";
+import { type Attribute, END, START, TEXT, type XmlReader } from "./xml.js";
+
+const XSI = "http://www.w3.org/2001/XMLSchema-instance";
+const XSD = "http://www.w3.org/2001/XMLSchema";
+const ROWS: ReadonlyMap<string, OperationRow> = new Map(OPERATIONS.map((row) => [row.name, row]));
+const ENUMERATIONS: Readonly<Record<"SpatialInterpolation" | "TemporalInterpolation", readonly string[]>> = {
+  SpatialInterpolation: SPATIAL_INTERPOLATION,
+  TemporalInterpolation: TEMPORAL_INTERPOLATION,
+};
+const INT = /^[+-]?[0-9]+(?:\.0+)?$/;
+/** An incomplete item longer than this goes to the slow reader, which never reads a byte twice for long. */
+const SHORT_BYTES = 4096;
+
+/** A row of the operation table with its name as one of the sixteen. */
+export type OperationRow = Operation & { readonly name: OperationName };
+
+/** What the decoder needs of the service. */
+export interface DecodeContext {
+  readonly namespace: string;
+  readonly version: SoapVersion;
+  readonly textChars: number;
+  /** Judges the token (null where the request has none); returns how many points it admits. */
+  authorise(token: string | null): number;
+  /** Begins the evaluation, before the first point is read. */
+  start(query: Query): Evaluation;
+  /** Takes note of points decoded; resolves when more may be read. */
+  admit(points: number): Promise<void> | undefined;
+}
+
+/** The operation that a body element names; undefined for every other name. */
+export function findOperation(namespace: string, reader: XmlReader): OperationRow | undefined {
+  return reader.namespace === namespace ? ROWS.get(reader.local) : undefined;
+}
+
+/** Reads the content of one operation element; see `decode`. */
+export async function decode(reader: XmlReader, row: OperationRow, context: DecodeContext): Promise<Evaluation> {
+  return new Decoder(reader, row, context).run();
+}
+
+type Scalars = { -readonly [K in keyof Query]: Query[K] };
+
+class Decoder {
+  readonly #reader: XmlReader;
+  readonly #row: OperationRow;
+  readonly #context: DecodeContext;
+  readonly #query: Scalars;
+  #cursor = 0;
+  #pointLimit = -1;
+  #evaluation: Evaluation | undefined;
+
+  constructor(reader: XmlReader, row: OperationRow, context: DecodeContext) {
+    this.#reader = reader;
+    this.#row = row;
+    this.#context = context;
+    this.#query = { operation: row.name };
+  }
+
+  /** Reads from after the start tag of the operation to its end tag. */
+  async run(): Promise<Evaluation> {
+    checkEncodingStyle(this.#reader.attributes, this.#context.version);
+    this.#checkAttributes(this.#row.name, undefined);
+    const stray = (): RequestError => invalid(`There is text between the members of ${this.#row.name}.`);
+    for (;;) {
+      const event = await nextTag(this.#reader, stray);
+      if (event === END) break;
+      await this.#member();
+    }
+    this.#advance(this.#row.request.length, "the end of the request");
+    return this.#begin();
+  }
+
+  /** Reads the member whose start tag was read last. */
+  async #member(): Promise<void> {
+    const { local, namespace } = this.#reader;
+    const members = this.#row.request;
+    const index = namespace === this.#context.namespace ? members.findIndex((member) => member.name === local) : -1;
+    if (index !== 0) this.#authorise(null);
+    const member = members[index];
+    if (member === undefined) return this.#extra();
+    if (index < this.#cursor) throw invalid(`The member ${local} is repeated or out of order.`, local);
+    this.#advance(index, local);
+    this.#cursor = index + 1;
+    this.#checkAttributes(local, this.#typeName(member));
+    if (member.type === "ArrayOfPoint3") await this.#triples("Point3", member.name, this.#begin().points, true);
+    else if (member.type === "ArrayOfVector3") {
+      await this.#triples("Vector3", member.name, this.#begin().velocities, false);
+    } else this.#scalar(member, await this.#value(local));
+  }
+
+  /** Accepts the trailing `addr` of later clients and refuses every other name. */
+  async #extra(): Promise<void> {
+    const { local, namespace } = this.#reader;
+    const known = this.#row.addr && local === "addr" && namespace === this.#context.namespace;
+    if (!known || this.#cursor > this.#row.request.length) {
+      const name = excerpt(local);
+      throw invalid(`The member ${name} is unknown to ${this.#row.name}, repeated or out of order.`, name);
+    }
+    this.#advance(this.#row.request.length, local);
+    this.#cursor = this.#row.request.length + 1;
+    this.#checkAttributes(local, `{${XSD}}string`);
+    await this.#value(local);
+  }
+
+  /** Passes over members up to `index`; a required one among them is missing. */
+  #advance(index: number, before: string): void {
+    if (index > 0) this.#authorise(null);
+    for (let i = this.#cursor; i < index; i++) {
+      const member = this.#row.request[i] as Member;
+      const required = member.required || member.name === "dataset";
+      if (required) throw invalid(`The member ${member.name} is missing before ${before}.`, member.name);
+    }
+  }
+
+  #authorise(token: string | null): void {
+    if (this.#pointLimit < 0) this.#pointLimit = this.#context.authorise(token);
+  }
+
+  #begin(): Evaluation {
+    this.#evaluation ??= this.#context.start(this.#query);
+    return this.#evaluation;
+  }
+
+  #typeName(member: Member): string {
+    const simple = member.type === "string" || member.type === "float" || member.type === "int";
+    return `{${simple ? XSD : this.#context.namespace}}${member.type}`;
+  }
+
+  /** Judges the attributes of the element that has just started; `type` is its declared type, if it has a name. */
+  #checkAttributes(member: string, type: string | undefined): void {
+    const { attributes } = this.#reader;
+    if (attributes.length === 0) return;
+    checkEncodingStyle(attributes, this.#context.version);
+    for (const attribute of attributes) this.#checkAttribute(attribute, member, type);
+  }
+
+  #checkAttribute({ namespace, local, value }: Attribute, member: string, type: string | undefined): void {
+    if (namespace === "") throw invalid(`The attribute ${excerpt(local)} of ${member} is not allowed.`, member);
+    if (namespace !== XSI) return;
+    if (local === "nil" && value.trim() !== "false" && value.trim() !== "0") {
+      throw invalid(`The member ${member} may not be nil.`, member);
+    }
+    if (local === "type" && this.#expand(value.trim()) !== type) {
+      throw invalid(`The member ${member} is declared to be of another type than its xsi:type.`, member);
+    }
+  }
+
+  #expand(name: string): string {
+    const colon = name.indexOf(":");
+    return `{${this.#reader.resolve(colon < 0 ? "" : name.slice(0, colon))}}${name.slice(colon + 1)}`;
+  }
+
+  /** The text of a simple member up to its end tag. */
+  async #value(member: string): Promise<string> {
+    const reader = this.#reader;
+    let value = "";
+    for (;;) {
+      const event = reader.poll() ?? (await reader.next());
+      if (event === END) return value;
+      if (event !== TEXT) throw invalid(`The member ${member} may not hold elements.`, member);
+      value += reader.text;
+      if (value.length > 2 * this.#context.textChars) {
+        throw new LimitError("xml.textChars", "A value is too long.");
+      }
+    }
+  }
+
+  #scalar(member: Member, text: string): void {
+    switch (member.type) {
+      case "string":
+        if (member.name === "authToken") this.#authorise(text);
+        else this.#assign(member.name, text);
+        return;
+      case "float":
+        this.#assign(member.name, readFloat(text, member.name));
+        return;
+      case "int":
+        this.#assign(member.name, readInt(text, member.name));
+        return;
+      case "SpatialInterpolation":
+      case "TemporalInterpolation":
+        if (!ENUMERATIONS[member.type].includes(text)) {
+          throw invalid(
+            `The member ${member.name} is not one of ${ENUMERATIONS[member.type].join(", ")}.`,
+            member.name,
+          );
+        }
+        this.#assign(member.name, text);
+        return;
+      default:
+        throw new TypeError(`${member.type} is not a simple type`);
+    }
+  }
+
+  /** `name` comes from the operation table, never from the caller. */
+  #assign(name: string, value: string | number): void {
+    Object.assign(this.#query, { [name]: value });
+  }
+
+  /** Reads the items of `points` or `InitialV` up to its end tag. */
+  async #triples(item: "Point3" | "Vector3", member: string, sink: TripleSink, counted: boolean): Promise<void> {
+    const reader = this.#reader;
+    const { limit } = this.#begin();
+    const token = this.#pointLimit > 0 && this.#pointLimit < limit.points;
+    const most = token ? this.#pointLimit : limit.points;
+    const stray = (): RequestError => invalid(`There is text inside ${member}.`, member);
+    let scanner: TripleScanner | undefined;
+    let total = 0;
+    let filled = 0;
+    const advance = (count: number): Promise<void> | undefined => {
+      total += count;
+      filled += count;
+      if (filled * 3 === sink.slab.length) {
+        sink.commit(filled);
+        filled = 0;
+      }
+      return counted && count > 0 ? this.#context.admit(count) : undefined;
+    };
+    for (;;) {
+      if (scanner !== undefined && total < most) {
+        const room = Math.min(sink.slab.length / 3 - filled, most - total);
+        const why = scanner.scan(reader.buffer, reader.position, reader.end, sink.slab, filled, room);
+        reader.position = scanner.position;
+        await advance(scanner.count);
+        if (why === FULL && total < most) continue;
+        if (why === SHORT && !reader.ended && reader.end - reader.position < SHORT_BYTES) {
+          await reader.fill();
+          continue;
+        }
+      }
+      if ((await nextTag(reader, stray)) === END) break;
+      if (total >= most) {
+        const name = token ? "token.points" : limit.name;
+        throw new LimitError(name, `Request size too large (${total + 1} > ${most}); the rest was not read.`);
+      }
+      const tags = await this.#triple(item, `${member}[${total}]`, sink.slab, filled * 3);
+      if (tags !== undefined && !scanner?.knows(tags)) scanner = new TripleScanner(tags);
+      await advance(1);
+    }
+    if (filled > 0) sink.commit(filled);
+  }
+
+  /** Reads one item the exact way, after its start tag; returns its tags, from which the fast scanner learns. */
+  async #triple(item: "Point3" | "Vector3", path: string, slab: Float32Array, at: number): Promise<Uint8Array[]> {
+    const reader = this.#reader;
+    this.#expect(item, path);
+    this.#checkAttributes(path, `{${this.#context.namespace}}${item}`);
+    const tags = [reader.bytes];
+    const stray = (): RequestError => invalid(`There is text inside ${path}.`, path);
+    for (const [i, name] of RECORDS[item].entries()) {
+      if ((await nextTag(reader, stray)) !== START) throw invalid(`The member ${path}.${name} is missing.`, path);
+      this.#expect(name, `${path}.${name}`);
+      this.#checkAttributes(`${path}.${name}`, `{${XSD}}float`);
+      tags.push(reader.bytes);
+      slab[at + i] = readFloat(await this.#value(`${path}.${name}`), `${path}.${name}`);
+      tags.push(reader.bytes);
+    }
+    if ((await nextTag(reader, stray)) !== END) throw invalid(`${path} holds more than x, y and z.`, path);
+    tags.push(reader.bytes);
+    return tags;
+  }
+
+  /** Requires the start tag read last to be of that name. */
+  #expect(local: string, path: string): void {
+    if (this.#reader.local === local && this.#reader.namespace === this.#context.namespace) return;
+    throw invalid(`${path} was expected where ${excerpt(this.#reader.local)} stands.`, path);
+  }
+}
+
+function invalid(message: string, member?: string): RequestError {
+  return new RequestError("InvalidRequest", message, member === undefined ? {} : { member });
+}
+
+/** Text without the white space of XML around it. */
+function collapsed(text: string): string {
+  return text.replace(/^[ \t\r\n]+/, "").replace(/[ \t\r\n]+$/, "");
+}
+
+/** Infinite and NaN values pass: they are judged with the other values, after reading. */
+function readFloat(text: string, member: string): number {
+  const value = parseFloat32(collapsed(text));
+  if (value === undefined) throw invalid(`The value of ${member} is not a number: ${excerpt(text)}.`, member);
+  return value;
+}
+
+function readInt(text: string, member: string): number {
+  const plain = collapsed(text);
+  const value = Number(plain);
+  if (!INT.test(plain) || value < -(2 ** 31) || value >= 2 ** 31) {
+    throw invalid(`The value of ${member} is not an integer of 32 bits: ${excerpt(text)}.`, member);
+  }
+  return value;
+}

@@ -1,0 +1,155 @@
+/** Result and table row to bytes, in blocks of about 64 KiB, in the form the original platform writes. */
+import type { Result } from "../../engine/query.js";
+import { RECORDS } from "../../operations.js";
+import type { Turns } from "../turns.js";
+import type { OperationRow } from "./decode.js";
+import { ENVELOPE_NAMESPACE } from "./envelope.js";
+import { FLOAT_BYTES, FloatWriter } from "./float-write.js";
+import type { SoapVersion } from "./media-type.js";
+import { escapeText } from "./xml-write.js";
+
+export const BLOCK_BYTES = 64 * 1024;
+
+/** The literal parts of a response, as bytes. */
+interface Template {
+  readonly head: Uint8Array;
+  /** Before the first component, between components, and after the last. */
+  readonly separators: readonly Uint8Array[];
+  readonly tail: Uint8Array;
+  /** Longest record. */
+  readonly itemBytes: number;
+}
+
+/** Writes responses of one service; templates are made once per operation and version. */
+export class ResponseEncoder {
+  readonly #namespace: string;
+  readonly #turns: Turns;
+  readonly #templates = new Map<string, Template>();
+  readonly #floats = new FloatWriter();
+
+  constructor(namespace: string, turns: Turns) {
+    this.#namespace = namespace;
+    this.#turns = turns;
+  }
+
+  /**
+   * Writes a whole response.
+   *
+   * Yields blocks of at most `BLOCK_BYTES` and a record; gives other work its turn between blocks. The result is read
+   * only while a block is being made.
+   */
+  async *encode(row: OperationRow, version: SoapVersion, result: Result): AsyncGenerator<Buffer> {
+    const template = this.#template(row, version);
+    const { components, items } = result;
+    let block = allocate(template, items);
+    let at = copy(template.head, block, 0);
+    this.#turns.begin();
+    try {
+      for (const values of result.values) {
+        for (let i = 0; i < values.length; ) {
+          const room = Math.floor((BLOCK_BYTES - at) / template.itemBytes);
+          if (room < 1) {
+            yield* this.#give(block.subarray(0, at));
+            block = allocate(template, items);
+            at = 0;
+            continue;
+          }
+          const end = Math.min(values.length, i + room * components);
+          at = this.#items(values, i, end, template.separators, block, at);
+          i = end;
+        }
+      }
+      if (at + template.tail.length > block.length) {
+        yield* this.#give(block.subarray(0, at));
+        block = allocate(template, 0);
+        at = 0;
+      }
+      at = copy(template.tail, block, at);
+    } finally {
+      this.#turns.end();
+    }
+    yield block.subarray(0, at);
+  }
+
+  /** Hands a block on; the turn rests while the reader of the blocks is at work. */
+  async *#give(block: Buffer): AsyncGenerator<Buffer> {
+    this.#turns.end();
+    try {
+      yield block;
+    } finally {
+      this.#turns.begin();
+    }
+    await this.#turns.pause();
+  }
+
+  #items(
+    values: Float32Array,
+    from: number,
+    end: number,
+    parts: readonly Uint8Array[],
+    block: Buffer,
+    at: number,
+  ): number {
+    const components = parts.length - 1;
+    let next = at;
+    for (let i = from; i < end; ) {
+      for (let c = 0; c < components; c++) {
+        next = copy(parts[c] as Uint8Array, block, next);
+        next = this.#floats.write(values[i++] as number, block, next);
+      }
+      next = copy(parts[components] as Uint8Array, block, next);
+    }
+    return next;
+  }
+
+  #template(row: OperationRow, version: SoapVersion): Template {
+    const key = `${version} ${row.name}`;
+    const known = this.#templates.get(key);
+    if (known !== undefined) return known;
+    const made = makeTemplate(row, version, this.#namespace);
+    this.#templates.set(key, made);
+    return made;
+  }
+}
+
+/** Start of every envelope this service writes. */
+export function envelopeStart(version: SoapVersion): string {
+  return (
+    `<?xml version="1.0" encoding="utf-8"?><soap:Envelope xmlns:soap="${ENVELOPE_NAMESPACE[version]}"` +
+    ' xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:xsd="http://www.w3.org/2001/XMLSchema">'
+  );
+}
+
+function makeTemplate(row: OperationRow, version: SoapVersion, namespace: string): Template {
+  const { name, result } = row;
+  const head = `${envelopeStart(version)}<soap:Body><${name}Response xmlns="${escapeText(namespace)}"><${name}Result>`;
+  const tail = `</${name}Result></${name}Response></soap:Body></soap:Envelope>`;
+  const components: readonly string[] = RECORDS[result];
+  const separators =
+    result === "float"
+      ? ["<float>", "</float>"]
+      : [
+          `<${result}><${components[0]}>`,
+          ...components.slice(1).map((component, i) => `</${components[i]}><${component}>`),
+          `</${components.at(-1)}></${result}>`,
+        ];
+  const bytes = separators.map((text) => Buffer.from(text));
+  const literal = bytes.reduce((sum, part) => sum + part.length, 0);
+  return {
+    head: Buffer.from(head),
+    separators: bytes,
+    tail: Buffer.from(tail),
+    itemBytes: literal + components.length * FLOAT_BYTES,
+  };
+}
+
+/** A block for what is still to come: small answers do not need 64 KiB. */
+function allocate(template: Template, items: number): Buffer {
+  const needed = template.head.length + items * template.itemBytes + template.tail.length;
+  return Buffer.allocUnsafe(Math.min(BLOCK_BYTES, needed));
+}
+
+function copy(part: Uint8Array, block: Uint8Array, at: number): number {
+  for (let i = 0; i < part.length; i++) block[at + i] = part[i] as number;
+  return at + part.length;
+}

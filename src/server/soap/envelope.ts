@@ -1,0 +1,173 @@
+/** The envelope: version, header blocks, mustUnderstand, and the single element of the body. */
+import { FieldprobeError, LimitError, RequestError } from "../../errors.js";
+import type { SoapVersion } from "./media-type.js";
+import { type Attribute, DONE, END, isBlank, START, TEXT, type XmlEvent, type XmlReader } from "./xml.js";
+
+export const ENVELOPE_NAMESPACE: Readonly<Record<SoapVersion, string>> = {
+  "1.1": "http://schemas.xmlsoap.org/soap/envelope/",
+  "1.2": "http://www.w3.org/2003/05/soap-envelope",
+};
+const ENV12 = ENVELOPE_NAMESPACE["1.2"];
+const NO_ENCODING = `${ENV12}/encoding/none`;
+
+/** Roles this service plays; absent and empty count as the ultimate receiver. */
+const ROLES: Readonly<Record<SoapVersion, readonly string[]>> = {
+  "1.1": ["", "http://schemas.xmlsoap.org/soap/actor/next"],
+  "1.2": ["", `${ENV12}/role/next`, `${ENV12}/role/ultimateReceiver`],
+};
+const MUST_UNDERSTAND: Readonly<Record<SoapVersion, ReadonlyMap<string, boolean>>> = {
+  "1.1": new Map([
+    ["1", true],
+    ["0", false],
+  ]),
+  "1.2": new Map([
+    ["1", true],
+    ["true", true],
+    ["0", false],
+    ["false", false],
+  ]),
+};
+
+/** A name with its namespace, as a fault reports it. */
+export interface QualifiedName {
+  readonly namespace: string;
+  readonly local: string;
+}
+
+/** The envelope is of another SOAP version, or no envelope at all. */
+export class VersionFault extends Error {}
+
+/** Mandatory header blocks that this service does not understand. */
+export class MustUnderstandFault extends Error {
+  readonly blocks: readonly QualifiedName[];
+
+  constructor(blocks: readonly QualifiedName[]) {
+    super("A mandatory header block is not understood.");
+    this.blocks = blocks;
+  }
+}
+
+/** The operation claims an encoding style that this service does not use. */
+export class EncodingFault extends Error {}
+
+/** An error that lies with the header blocks alone; SOAP 1.1 allows it no detail. */
+export class HeaderError extends Error {
+  override readonly cause: FieldprobeError;
+
+  constructor(cause: FieldprobeError) {
+    super(cause.message);
+    this.cause = cause;
+  }
+}
+
+function invalid(message: string): RequestError {
+  return new RequestError("InvalidEnvelope", message);
+}
+
+/** The next tag where only elements may stand; text that is not white space is refused by `refuse`. */
+export async function nextTag(reader: XmlReader, refuse: () => FieldprobeError): Promise<XmlEvent> {
+  for (;;) {
+    const event = reader.poll() ?? (await reader.next());
+    if (event !== TEXT) return event;
+    if (!isBlank(reader.text)) throw refuse();
+  }
+}
+
+/**
+ * Reads up to the start tag of the operation, which the reader then describes.
+ *
+ * @throws VersionFault, MustUnderstandFault, HeaderError, or RequestError `InvalidEnvelope` / `UnknownOperation`
+ */
+export async function openEnvelope(reader: XmlReader, version: SoapVersion, headerBlocks: number): Promise<void> {
+  const env = ENVELOPE_NAMESPACE[version];
+  await nextTag(reader, stray);
+  if (!isNamed(reader, reader.namespace, "Envelope")) {
+    if (version === "1.2") throw new VersionFault("The root element is not a SOAP envelope.");
+    throw invalid("The root element is not a SOAP envelope.");
+  }
+  if (reader.namespace !== env) {
+    throw new VersionFault("The namespace of the envelope is not that of the SOAP version of the media type.");
+  }
+  checkPart(reader.attributes, version);
+  let event = await nextTag(reader, stray);
+  if (event === START && isNamed(reader, env, "Header")) {
+    checkPart(reader.attributes, version);
+    await readHeader(reader, version, headerBlocks);
+    event = await nextTag(reader, stray);
+  }
+  if (event !== START || !isNamed(reader, env, "Body")) {
+    throw invalid("The envelope must hold an optional Header and then one Body.");
+  }
+  checkPart(reader.attributes, version);
+  if ((await nextTag(reader, stray)) !== START) {
+    throw new RequestError("UnknownOperation", "The body is empty: it must hold the element of an operation.");
+  }
+}
+
+/** Reads from the end of the operation to the end of the document. */
+export async function closeEnvelope(reader: XmlReader): Promise<void> {
+  if ((await nextTag(reader, stray)) !== END) throw invalid("The body must hold a single element.");
+  if ((await nextTag(reader, stray)) !== END) throw invalid("Nothing may follow the body of the envelope.");
+  if ((await nextTag(reader, stray)) !== DONE) throw invalid("Nothing may follow the envelope.");
+}
+
+/** Refuses an encoding style that is not "none"; SOAP 1.1 clients send it on literal messages, where it means nothing. */
+export function checkEncodingStyle(attributes: readonly Attribute[], version: SoapVersion): void {
+  if (version === "1.1") return;
+  const style = find(attributes, ENV12, "encodingStyle");
+  if (style !== undefined && style !== NO_ENCODING) {
+    throw new EncodingFault("The encoding style is not supported: messages are literal.");
+  }
+}
+
+function isNamed(reader: XmlReader, namespace: string, local: string): boolean {
+  return reader.local === local && reader.namespace === namespace;
+}
+
+function stray(): RequestError {
+  return invalid("There is text between the parts of the envelope.");
+}
+
+/** Checks the attributes of Envelope, Header or Body. */
+function checkPart(attributes: readonly Attribute[], version: SoapVersion): void {
+  for (const { namespace, local } of attributes) {
+    if (namespace === "") throw invalid("A part of the envelope has an attribute without a namespace.");
+    if (version === "1.2" && namespace === ENV12 && local === "encodingStyle") {
+      throw invalid("An encoding style may not stand on a part of the envelope.");
+    }
+  }
+}
+
+function find(attributes: readonly Attribute[], namespace: string, local: string): string | undefined {
+  return attributes.find((attribute) => attribute.namespace === namespace && attribute.local === local)?.value;
+}
+
+/** Reads the header blocks; none is understood, so each mandatory one for this service ends the request. */
+async function readHeader(reader: XmlReader, version: SoapVersion, limit: number): Promise<void> {
+  try {
+    const blocks: QualifiedName[] = [];
+    for (let count = 0; (await nextTag(reader, stray)) === START; count++) {
+      if (count >= limit) throw new LimitError("soap.headerBlocks", "There are too many header blocks.");
+      if (isMandatory(reader, version)) blocks.push({ namespace: reader.namespace, local: reader.local });
+      await skipElement(reader);
+    }
+    if (blocks.length > 0) throw new MustUnderstandFault(blocks);
+  } catch (error) {
+    throw error instanceof FieldprobeError && error.code !== "MalformedXml" ? new HeaderError(error) : error;
+  }
+}
+
+function isMandatory(reader: XmlReader, version: SoapVersion): boolean {
+  if (reader.namespace === "") throw invalid("A header block has no namespace.");
+  const env = ENVELOPE_NAMESPACE[version];
+  const text = find(reader.attributes, env, "mustUnderstand");
+  const mandatory = text === undefined ? false : MUST_UNDERSTAND[version].get(text.trim());
+  if (mandatory === undefined) throw invalid("The value of mustUnderstand is not a boolean.");
+  const role = find(reader.attributes, env, version === "1.1" ? "actor" : "role") ?? "";
+  return mandatory && ROLES[version].includes(role.trim());
+}
+
+/** Reads to the end of the element that has just started. */
+async function skipElement(reader: XmlReader): Promise<void> {
+  for (const depth = reader.depth - 1; reader.depth > depth; ) if (reader.poll() === undefined) await reader.fill();
+}

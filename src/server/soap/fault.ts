@@ -1,0 +1,124 @@
+/** Errors to faults: the only place that decides how an error looks on the wire, one function per SOAP version. */
+import { excerpt, FieldprobeError, RequestError } from "../../errors.js";
+import { envelopeStart } from "./encode.js";
+import { ENVELOPE_NAMESPACE, EncodingFault, HeaderError, MustUnderstandFault, VersionFault } from "./envelope.js";
+import type { SoapVersion } from "./media-type.js";
+import { element, textElement } from "./xml-write.js";
+
+type FaultKind = "Caller" | "Server" | "Version" | "Must" | "Encoding";
+
+/** Code and status by kind and version, as `soap-conformance.md` maps them. */
+const CODES: Readonly<Record<FaultKind, Readonly<Record<SoapVersion, { code: string; status: number }>>>> = {
+  Caller: { "1.1": { code: "Client", status: 500 }, "1.2": { code: "Sender", status: 400 } },
+  Server: { "1.1": { code: "Server", status: 500 }, "1.2": { code: "Receiver", status: 500 } },
+  Version: { "1.1": { code: "VersionMismatch", status: 500 }, "1.2": { code: "VersionMismatch", status: 500 } },
+  Must: { "1.1": { code: "MustUnderstand", status: 500 }, "1.2": { code: "MustUnderstand", status: 500 } },
+  Encoding: { "1.1": { code: "Client", status: 500 }, "1.2": { code: "DataEncodingUnknown", status: 500 } },
+};
+
+export const CONTENT_TYPES: Readonly<Record<SoapVersion, string>> = {
+  "1.1": "text/xml; charset=utf-8",
+  "1.2": "application/soap+xml; charset=utf-8",
+};
+
+/** A fault ready to be sent. */
+export interface FaultAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** The detail code, or the fault code where there is none; for logs and metrics. */
+  readonly code: string;
+}
+
+interface Fault {
+  readonly kind: FaultKind;
+  readonly text: string;
+  /** Undefined for faults that carry no detail code. */
+  readonly detail: FieldprobeError | undefined;
+  /** Whether header blocks alone are at fault. */
+  readonly header: boolean;
+  readonly blocks: MustUnderstandFault["blocks"];
+}
+
+/** An error as a fault of that version; anything unknown is reported as Internal, without a word of its own. */
+export function faultAnswer(error: unknown, version: SoapVersion, namespace: string, requestId: string): FaultAnswer {
+  const fault = classify(error);
+  const { code, status } = CODES[fault.kind][version];
+  const write = version === "1.1" ? fault11 : fault12;
+  const headers: Record<string, string> = { "content-type": CONTENT_TYPES[version] };
+  const retryAfter = fault.detail?.context.retryAfter;
+  if (retryAfter !== undefined) headers["retry-after"] = String(Math.max(1, Math.ceil(retryAfter)));
+  return {
+    status,
+    headers,
+    body: write(fault, code, `${namespace}fault/`, requestId),
+    code: fault.detail?.code ?? code,
+  };
+}
+
+function classify(error: unknown): Fault {
+  const plain = { header: false, blocks: [] };
+  if (error instanceof HeaderError) return { ...classify(error.cause), header: true };
+  if (error instanceof VersionFault) return { ...plain, kind: "Version", text: error.message, detail: undefined };
+  if (error instanceof MustUnderstandFault) {
+    return { kind: "Must", text: error.message, detail: undefined, header: true, blocks: error.blocks };
+  }
+  if (error instanceof EncodingFault) {
+    const detail = new RequestError("InvalidEnvelope", error.message);
+    return { ...plain, kind: "Encoding", text: error.message, detail };
+  }
+  const known = error instanceof FieldprobeError ? error : new FieldprobeError("Internal", "The service failed.");
+  return { ...plain, kind: known.blame === "caller" ? "Caller" : "Server", text: known.message, detail: known };
+}
+
+function fault11(fault: Fault, code: string, space: string, requestId: string): string {
+  const detail = fault.header ? "" : element("detail", faultDetail(fault, space, requestId));
+  const text = fault.header ? `${fault.detail?.code ?? code}: ${fault.text}` : fault.text;
+  const content = textElement("faultcode", `soap:${code}`) + textElement("faultstring", text) + detail;
+  return `${envelopeStart("1.1")}${element("soap:Body", element("soap:Fault", content))}</soap:Envelope>`;
+}
+
+function fault12(fault: Fault, code: string, space: string, requestId: string): string {
+  const subcode = fault.detail && fault.kind !== "Encoding" ? fault.detail.code : undefined;
+  const content =
+    element(
+      "soap:Code",
+      textElement("soap:Value", `soap:${code}`) +
+        (subcode ? element("soap:Subcode", textElement("soap:Value", `f:${subcode}`, { "xmlns:f": space })) : ""),
+    ) +
+    element("soap:Reason", textElement("soap:Text", fault.text, { "xml:lang": "en" })) +
+    (fault.detail ? element("soap:Detail", faultDetail(fault, space, requestId)) : "");
+  const header = fault.kind === "Version" ? upgrade() : notUnderstood(fault);
+  return `${envelopeStart("1.2")}${header}${element("soap:Body", element("soap:Fault", content))}</soap:Envelope>`;
+}
+
+function faultDetail({ detail }: Fault, space: string, requestId: string): string {
+  if (detail === undefined) return "";
+  const { member, limit } = detail.context;
+  const content =
+    textElement("code", detail.code) +
+    (member === undefined ? "" : textElement("member", excerpt(member))) +
+    (limit === undefined ? "" : textElement("limit", limit)) +
+    textElement("requestId", requestId);
+  return element("FaultDetail", content, { xmlns: space });
+}
+
+/** The versions this service speaks, best first (SOAP 1.2, 5.4.7). */
+function upgrade(): string {
+  const envelopes = (["1.2", "1.1"] as const).map((version, i) =>
+    element("soap:SupportedEnvelope", "", {
+      qname: `v${i}:Envelope`,
+      [`xmlns:v${i}`]: ENVELOPE_NAMESPACE[version],
+    }),
+  );
+  return element("soap:Header", element("soap:Upgrade", envelopes.join("")));
+}
+
+/** One block per header block that was not understood (SOAP 1.2, 5.4.8). */
+function notUnderstood({ blocks }: Fault): string {
+  if (blocks.length === 0) return "";
+  const written = blocks.map(({ namespace, local }) =>
+    element("soap:NotUnderstood", "", { qname: `b:${local}`, "xmlns:b": namespace }),
+  );
+  return element("soap:Header", written.join(""));
+}

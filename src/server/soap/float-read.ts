@@ -1,0 +1,72 @@
+/** Decimal text to float32, rounded once: the value nearest to the text, ties to even. */
+
+/** Powers of ten that a double holds exactly. */
+export const POWERS_OF_TEN: Float64Array = Float64Array.from({ length: 23 }, (_, k) => Number(`1e${k}`));
+
+const DECIMAL = /^([+-]?)(?:([0-9]+)(?:\.([0-9]*))?|\.([0-9]+))(?:[eE]([+-]?[0-9]+))?$/;
+
+/** The spellings of XML Schema beside decimals. */
+const WORDS: ReadonlyMap<string, number> = new Map([
+  ["INF", Number.POSITIVE_INFINITY],
+  ["-INF", Number.NEGATIVE_INFINITY],
+  ["NaN", Number.NaN],
+]);
+
+/**
+ * Reads an `xs:float` without surrounding white space.
+ *
+ * @returns the nearest float32 (infinite when the magnitude overflows), or undefined where the text is none
+ *
+ * `Number` rounds correctly to double, and every midpoint between two neighbouring float32 is a double. Rounding a
+ * second time can therefore only go wrong when the double is such a midpoint: then, and only then, the text is compared
+ * with it exactly.
+ */
+export function parseFloat32(text: string): number | undefined {
+  const word = WORDS.get(text);
+  if (word !== undefined) return word;
+  const match = DECIMAL.exec(text);
+  if (match === null) return undefined;
+  const double = Number(text);
+  const single = Math.fround(double);
+  const magnitude = Math.abs(double);
+  if (single === double || magnitude >= 2 ** 128) return single;
+  const below = floatBelow(magnitude);
+  const above = floatAbove(below);
+  if (magnitude !== (below + above) / 2) return single;
+  const digits = `${match[2] ?? ""}${match[3] ?? ""}${match[4] ?? ""}`;
+  const exponent = Number(match[5] ?? 0) - (match[3] ?? match[4] ?? "").length;
+  const order = compareDecimal(BigInt(digits), exponent, magnitude);
+  if (order === 0) return single;
+  const nearest = order < 0 ? below : above === 2 ** 128 ? Number.POSITIVE_INFINITY : above;
+  return match[1] === "-" ? -nearest : nearest;
+}
+
+/** The largest float32 not above a positive double below 2^128. */
+function floatBelow(magnitude: number): number {
+  const exponent = Math.max(-126, floorLog2(magnitude));
+  const gap = 2 ** (exponent - 23);
+  return Math.floor(magnitude / gap) * gap;
+}
+
+/** The float32 after a non-negative one; 2^128 after the largest. */
+function floatAbove(single: number): number {
+  return single + 2 ** (Math.max(-126, floorLog2(single)) - 23);
+}
+
+function floorLog2(magnitude: number): number {
+  const view = new DataView(new ArrayBuffer(8));
+  view.setFloat64(0, magnitude);
+  return ((view.getUint16(0) >> 4) & 0x7ff) - 1023;
+}
+
+/** Sign of `digits * 10^exponent - double`, exactly; `double` is positive and finite. */
+function compareDecimal(digits: bigint, exponent: number, double: number): number {
+  const power = Math.max(-1022, floorLog2(double)) - 52;
+  let left = digits;
+  let right = BigInt(double / 2 ** power);
+  if (exponent >= 0) left *= 10n ** BigInt(exponent);
+  else right *= 10n ** BigInt(-exponent);
+  if (power >= 0) right <<= BigInt(power);
+  else left <<= BigInt(-power);
+  return left < right ? -1 : left > right ? 1 : 0;
+}

@@ -1,0 +1,190 @@
+/** The pipeline of a SOAP request: media type, envelope, operation, request, execution, reply. */
+import type { IncomingHttpHeaders } from "node:http";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Evaluation, Result } from "../../engine/query.js";
+import { CancelledError, excerpt, RequestError } from "../../errors.js";
+import type { PointsHold } from "../admission.js";
+import { sendBlocks, sendText } from "../answer.js";
+import type { Grant } from "../auth.js";
+import { HttpRefusal } from "../refusal.js";
+import type { Service } from "../service.js";
+import { Body } from "./body.js";
+import { type DecodeContext, decode, findOperation, type OperationRow } from "./decode.js";
+import { ResponseEncoder } from "./encode.js";
+import { closeEnvelope, openEnvelope } from "./envelope.js";
+import { CONTENT_TYPES, faultAnswer } from "./fault.js";
+import { type MediaType, readMediaType, readSoapAction } from "./media-type.js";
+import { writeWsdl } from "./wsdl.js";
+import { XmlReader } from "./xml.js";
+
+export const SOAP_PATH = "/service/turbulence.asmx";
+
+/** Registers the one address of the service; parsers and error handling stay inside this plugin. */
+export function soapRoutes(app: FastifyInstance, service: Service): void {
+  const encoder = new ResponseEncoder(service.config.namespace, service.turns);
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", (_request, payload, done) => done(null, payload));
+  app.route({
+    method: "POST",
+    url: SOAP_PATH,
+    bodyLimit: service.config.limits["http.bodyBytes"],
+    onRequest: (request, _reply, done) => {
+      refuseEarly(request.headers, service);
+      done();
+    },
+    handler: (request, reply) => new Exchange(request, reply, service, encoder).run(),
+  });
+  app.route({ method: "GET", url: SOAP_PATH, handler: (request, reply) => describe(request, reply, service) });
+}
+
+/** Judges what can be judged before the body is read. */
+function refuseEarly(headers: IncomingHttpHeaders, service: Service): void {
+  const encoding = headers["content-encoding"];
+  if (encoding !== undefined && encoding.trim().toLowerCase() !== "identity") {
+    throw new HttpRefusal(415, "Compressed requests are not taken.", { "accept-encoding": "identity" });
+  }
+  if (Number(headers["content-length"] ?? 0) > service.config.limits["http.bodyBytes"]) {
+    throw new HttpRefusal(413, "The body is too large.", { connection: "close" });
+  }
+  readMediaType(headers["content-type"]);
+  service.admission.arrive();
+}
+
+function describe(request: FastifyRequest, reply: FastifyReply, service: Service): FastifyReply {
+  const wanted = Object.keys(request.query as object).some((key) => key.toLowerCase() === "wsdl");
+  if (!wanted) throw new HttpRefusal(405, "Send a SOAP request by POST.", { allow: "POST" });
+  const wsdl = writeWsdl(service.config.namespace, `${service.baseUrl()}${SOAP_PATH}`);
+  return reply.type("text/xml; charset=utf-8").send(wsdl);
+}
+
+/** One request and its answer. */
+class Exchange {
+  readonly #request: FastifyRequest;
+  readonly #reply: FastifyReply;
+  readonly #service: Service;
+  readonly #encoder: ResponseEncoder;
+  readonly #media: MediaType;
+  readonly #gone = new AbortController();
+  readonly #points: PointsHold;
+  #evaluation: Evaluation | undefined;
+  #grant: Grant | undefined;
+  #releaseSlot: (() => void) | undefined;
+
+  constructor(request: FastifyRequest, reply: FastifyReply, service: Service, encoder: ResponseEncoder) {
+    this.#request = request;
+    this.#reply = reply;
+    this.#service = service;
+    this.#encoder = encoder;
+    this.#media = readMediaType(request.headers["content-type"]);
+    this.#points = service.admission.hold();
+    request.facts.interface = `soap ${this.#media.version}`;
+    reply.raw.once("close", () => this.#end());
+  }
+
+  async run(): Promise<FastifyReply> {
+    try {
+      const row = await this.#read();
+      const { limits } = this.#service.config;
+      this.#releaseSlot = await this.#service.admission.slot(limits["query.deadlineMs"], this.#gone.signal);
+      const result = await (this.#evaluation as Evaluation).finish();
+      return await this.#answer(row, result);
+    } catch (error) {
+      this.#evaluation?.abort();
+      return this.#refuse(error);
+    }
+  }
+
+  /** Reads the whole request; its evaluation is under way afterwards. */
+  async #read(): Promise<OperationRow> {
+    const { config, turns } = this.#service;
+    const { limits } = config;
+    const { version, charset } = this.#media;
+    const body = new Body(this.#request.raw, charset, limits["http.bodyBytes"], turns);
+    turns.begin();
+    try {
+      const reader = new XmlReader(body, limits);
+      await openEnvelope(reader, version, limits["soap.headerBlocks"]);
+      const row = findOperation(config.namespace, reader);
+      if (row === undefined) {
+        throw new RequestError("UnknownOperation", `There is no operation ${excerpt(reader.local)}.`);
+      }
+      this.#request.facts.operation = row.name;
+      this.#checkAction(row);
+      await decode(reader, row, this.#decodeContext());
+      await closeEnvelope(reader);
+      return row;
+    } finally {
+      turns.end();
+      body.release();
+    }
+  }
+
+  /** A client may leave the action out, but not name one operation in it and send another. */
+  #checkAction(row: OperationRow): void {
+    const header = this.#request.headers.soapaction as string | undefined;
+    const action = this.#media.version === "1.1" ? readSoapAction(header) : this.#media.action;
+    if (action !== undefined && action !== `${this.#service.config.namespace}${row.name}`) {
+      throw new RequestError("ActionMismatch", `The action ${excerpt(action)} is not that of ${row.name}.`);
+    }
+  }
+
+  #decodeContext(): DecodeContext {
+    const { config, auth, engine } = this.#service;
+    const { facts } = this.#request;
+    return {
+      namespace: config.namespace,
+      version: this.#media.version,
+      textChars: config.limits["xml.textChars"],
+      authorise: (token) => {
+        this.#grant = auth.authorise(token);
+        facts.token = this.#grant.id;
+        return this.#grant.points;
+      },
+      start: (query) => {
+        this.#evaluation = engine.start(query, { deadlineMs: config.limits["query.deadlineMs"] });
+        return this.#evaluation;
+      },
+      admit: (count) => {
+        facts.points += count;
+        const wait = this.#points.add(count);
+        return wait && this.#service.turns.outside(wait);
+      },
+    };
+  }
+
+  async #answer(row: OperationRow, result: Result): Promise<FastifyReply> {
+    try {
+      const { version } = this.#media;
+      const blocks = this.#encoder.encode(row, version, result);
+      return await sendBlocks(this.#reply, CONTENT_TYPES[version], blocks, this.#service.config.gzip);
+    } finally {
+      result.release();
+    }
+  }
+
+  #refuse(error: unknown): FastifyReply {
+    const { facts, raw, id, log } = this.#request;
+    if (this.#gone.signal.aborted || error instanceof CancelledError) {
+      facts.outcome = "cancelled";
+      this.#reply.hijack();
+      this.#reply.raw.destroy();
+      return this.#reply;
+    }
+    if (error instanceof HttpRefusal) throw error;
+    const answer = faultAnswer(error, this.#media.version, this.#service.config.namespace, id);
+    facts.outcome = answer.code;
+    if (answer.code === "Internal" || answer.code === "DataError") log.error({ err: error }, "a request failed");
+    return sendText(this.#reply, raw, answer.status, answer.headers, answer.body);
+  }
+
+  /** The answer is out, or the caller has left. */
+  #end(): void {
+    if (!this.#reply.raw.writableFinished) {
+      this.#gone.abort(new CancelledError());
+      this.#evaluation?.abort();
+    }
+    this.#points.release();
+    this.#grant?.release();
+    this.#releaseSlot?.();
+  }
+}

@@ -1,0 +1,129 @@
+/** Bytes of a request to valid UTF-8: byte order marks, UTF-16, and refusal of what is neither. */
+import { isUtf8 } from "node:buffer";
+import type { Charset } from "./media-type.js";
+import { malformed } from "./xml-names.js";
+
+const NOTHING = new Uint8Array(0);
+
+/** One document; input may be cut anywhere, output is cut between characters. */
+export class Transcoder {
+  readonly #charset: Charset | undefined;
+  #encoding: "utf-8" | "utf-16le" | "utf-16be" | undefined;
+  #marked = false;
+  #held: Buffer = Buffer.alloc(0);
+  #broken = false;
+
+  constructor(charset: Charset | undefined) {
+    this.#charset = charset;
+  }
+
+  /**
+   * Judges the encoding named in the XML declaration: a byte order mark must agree with it, a charset overrules it, and
+   * without either it must be UTF-8, for nothing else could have been read so far.
+   */
+  declare(encoding: string): void {
+    const named = encoding.toLowerCase();
+    const actual = this.#encoding as string;
+    const agrees = named === actual || (named === "utf-16" && actual !== "utf-8");
+    if (!agrees && (this.#marked || this.#charset === undefined)) {
+      throw malformed("its declaration names an encoding that it is not in or that is not served");
+    }
+  }
+
+  /** Takes the next bytes, or null at the end; the part before an invalid character is given out before it is refused. */
+  push(chunk: Buffer | null): Uint8Array {
+    if (this.#broken) throw malformed("its characters are not validly encoded");
+    let input = this.#held.length === 0 ? (chunk ?? this.#held) : Buffer.concat([this.#held, chunk ?? NOTHING]);
+    this.#held = input.subarray(0, 0);
+    if (this.#encoding === undefined) {
+      if (input.length < 3 && chunk !== null) {
+        this.#held = input;
+        return NOTHING;
+      }
+      input = input.subarray(this.#detect(input));
+    }
+    return this.#encoding === "utf-8" ? this.#utf8(input, chunk === null) : this.#utf16(input, chunk === null);
+  }
+
+  /** Settles the encoding and returns the length of the byte order mark. */
+  #detect(input: Buffer): number {
+    this.#marked = true;
+    if (input[0] === 0xef && input[1] === 0xbb && input[2] === 0xbf) return this.#settle("utf-8", 3);
+    if (input[0] === 0xff && input[1] === 0xfe) return this.#settle("utf-16le", 2);
+    if (input[0] === 0xfe && input[1] === 0xff) return this.#settle("utf-16be", 2);
+    this.#marked = false;
+    if (this.#charset === "utf-16") throw malformed("UTF-16 needs a byte order mark");
+    return this.#settle(this.#charset ?? "utf-8", 0);
+  }
+
+  #settle(encoding: "utf-8" | "utf-16le" | "utf-16be", mark: number): number {
+    this.#encoding = encoding;
+    return mark;
+  }
+
+  #utf8(input: Buffer, last: boolean): Uint8Array {
+    const whole = last ? input.length : input.length - unfinished(input);
+    const ready = input.subarray(0, whole);
+    if (isUtf8(ready)) {
+      this.#held = input.subarray(whole);
+      return ready;
+    }
+    this.#broken = true;
+    return this.#orRefuse(ready.subarray(0, validPrefix(ready)));
+  }
+
+  #utf16(input: Buffer, last: boolean): Uint8Array {
+    let whole = input.length & ~1;
+    const low = this.#encoding === "utf-16le" ? 1 : 0;
+    if (!last && whole >= 2 && ((input[whole - 2 + low] as number) & 0xfc) === 0xd8) whole -= 2;
+    this.#held = input.subarray(whole);
+    const units = Buffer.from(input.subarray(0, whole));
+    if (this.#encoding === "utf-16be") units.swap16();
+    const text = units.toString("utf16le");
+    const good = wellFormedPrefix(text);
+    this.#broken = good < text.length || (last && this.#held.length > 0);
+    return this.#orRefuse(Buffer.from(text.slice(0, good), "utf8"));
+  }
+
+  #orRefuse(ready: Uint8Array): Uint8Array {
+    if (ready.length === 0 && this.#broken) throw malformed("its characters are not validly encoded");
+    return ready;
+  }
+}
+
+/** Bytes at the end that begin a character without completing it. */
+function unfinished(bytes: Uint8Array): number {
+  for (let back = 1; back <= 3 && back <= bytes.length; back++) {
+    const byte = bytes[bytes.length - back] as number;
+    if (byte < 0x80) return 0;
+    if (byte >= 0xc0) return back < (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) ? back : 0;
+  }
+  return 0;
+}
+
+/** Length of the longest valid beginning, found by halving. */
+function validPrefix(bytes: Buffer): number {
+  let good = 0;
+  let bad = bytes.length;
+  while (bad - good > 1) {
+    const middle = (good + bad) >> 1;
+    const part = bytes.subarray(good, middle);
+    const whole = part.length - unfinished(part);
+    if (whole > 0 && isUtf8(part.subarray(0, whole))) good += whole;
+    else if (whole === 0) break;
+    else bad = middle;
+  }
+  return good;
+}
+
+/** Length of the longest beginning without an unpaired surrogate. */
+function wellFormedPrefix(text: string): number {
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if ((unit & 0xf800) !== 0xd800) continue;
+    const paired = (unit & 0xfc00) === 0xd800 && (text.charCodeAt(i + 1) & 0xfc00) === 0xdc00;
+    if (!paired) return i;
+    i++;
+  }
+  return text.length;
+}

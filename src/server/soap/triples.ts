@@ -1,0 +1,161 @@
+/** The fast path of arrays of three numbers: compares tag bytes with those of an item read before, and scans digits. */
+import { POWERS_OF_TEN } from "./float-read.js";
+import { isSpace } from "./xml.js";
+
+export const FULL = 0;
+export const SHORT = 1;
+export const ODD = 2;
+/** Why a scan stopped: no room left, bytes end inside an item, or the next item is not in the learnt form. */
+export type ScanEnd = typeof FULL | typeof SHORT | typeof ODD;
+
+/** Tags of one item: item, x, /x, y, /y, z, /z, /item. */
+export const TAGS_PER_ITEM = 8;
+
+/** Largest mantissa that takes another digit; further digits change the value by less than the margin below. */
+const MANTISSA = 1e18;
+/** Doubles so near to a midpoint of float32 (in units of the last place) are left to the exact reader. */
+const MARGIN = 16;
+const MIDPOINT = 0x10000000;
+const SMALLEST = 2 ** -125;
+const LARGEST = 2 ** 127;
+
+/**
+ * Reads items that repeat the tags of an earlier item byte for byte: in the same scope they mean the same. White space
+ * between tags and around numbers is skipped.
+ */
+export class TripleScanner {
+  /** Where the scan stopped: always between items. */
+  position = 0;
+  /** Items read by the last scan. */
+  count = 0;
+
+  readonly #tags: readonly Uint8Array[];
+  readonly #double = new Float64Array(1);
+  readonly #bits = new Uint32Array(this.#double.buffer);
+  #next = 0;
+
+  /** @param tags the `TAGS_PER_ITEM` tags of an item, as bytes */
+  constructor(tags: readonly Uint8Array[]) {
+    this.#tags = tags;
+  }
+
+  /** Whether these are the tags it was made for. */
+  knows(tags: readonly Uint8Array[]): boolean {
+    return tags.every((tag, i) => Buffer.compare(tag, this.#tags[i] as Uint8Array) === 0);
+  }
+
+  /**
+   * Reads items from `bytes[from .. end)` into `out` from triple `at` on, at most `room` of them.
+   *
+   * Numbers are rounded once: the double computed here is within a few units of the exact value, and whenever a midpoint
+   * between two float32 is that near, the item is left to the exact reader.
+   */
+  scan(bytes: Uint8Array, from: number, end: number, out: Float32Array, at: number, room: number): ScanEnd {
+    let p = from;
+    let index = at * 3;
+    const last = index + room * 3;
+    let why: ScanEnd = FULL;
+    for (; index < last; index += 3) {
+      let q = this.#tag(bytes, p, end, 0);
+      let component = 0;
+      for (; q >= 0 && component < 3; component++) {
+        q = this.#tag(bytes, q, end, 1 + 2 * component);
+        if (q < 0) break;
+        const value = this.#number(bytes, q, end);
+        q = this.#next;
+        if (q < 0) break;
+        out[index + component] = value;
+        q = this.#tag(bytes, q, end, 2 + 2 * component);
+      }
+      if (q >= 0) q = this.#tag(bytes, q, end, 7);
+      if (q < 0) {
+        why = q === -1 ? SHORT : ODD;
+        break;
+      }
+      p = q;
+    }
+    this.position = p;
+    this.count = index / 3 - at;
+    return why;
+  }
+
+  /** Skips white space and the tag; returns the index after it, -1 where bytes are missing, -2 where it differs. */
+  #tag(bytes: Uint8Array, from: number, end: number, which: number): number {
+    const tag = this.#tags[which] as Uint8Array;
+    let p = from;
+    while (p < end && isSpace(bytes[p])) p++;
+    const length = tag.length;
+    if (p + length > end) {
+      for (let i = 0; p < end; i++, p++) if (bytes[p] !== tag[i]) return -2;
+      return -1;
+    }
+    for (let i = 0; i < length; i++) if (bytes[p + i] !== tag[i]) return -2;
+    return p + length;
+  }
+
+  /** Reads a decimal; `#next` is the index after it, or negative as for `#tag`. */
+  #number(bytes: Uint8Array, from: number, end: number): number {
+    let p = from;
+    while (p < end && isSpace(bytes[p])) p++;
+    let byte = p < end ? (bytes[p] as number) : 0;
+    const negative = byte === 0x2d;
+    if (negative || byte === 0x2b) byte = ++p < end ? (bytes[p] as number) : 0;
+    let mantissa = 0;
+    let exponent = 0;
+    let start = p;
+    while (byte >= 0x30 && byte <= 0x39) {
+      if (mantissa < MANTISSA) mantissa = mantissa * 10 + (byte - 0x30);
+      else exponent++;
+      byte = ++p < end ? (bytes[p] as number) : 0;
+    }
+    let digits = p - start;
+    if (byte === 0x2e) {
+      byte = ++p < end ? (bytes[p] as number) : 0;
+      start = p;
+      while (byte >= 0x30 && byte <= 0x39) {
+        if (mantissa < MANTISSA) {
+          mantissa = mantissa * 10 + (byte - 0x30);
+          exponent--;
+        }
+        byte = ++p < end ? (bytes[p] as number) : 0;
+      }
+      digits += p - start;
+    }
+    if (digits > 0 && (byte === 0x65 || byte === 0x45)) {
+      byte = ++p < end ? (bytes[p] as number) : 0;
+      const minus = byte === 0x2d;
+      if (minus || byte === 0x2b) byte = ++p < end ? (bytes[p] as number) : 0;
+      let power = 0;
+      start = p;
+      while (byte >= 0x30 && byte <= 0x39) {
+        if (power < 1000) power = power * 10 + (byte - 0x30);
+        byte = ++p < end ? (bytes[p] as number) : 0;
+      }
+      if (p === start) digits = 0;
+      exponent += minus ? -power : power;
+    }
+    if (p >= end) return this.#stop(-1);
+    if (digits === 0) return this.#stop(-2);
+    while (p < end && isSpace(bytes[p])) p++;
+    this.#next = p;
+    const magnitude = this.#scale(mantissa, exponent);
+    return negative ? -magnitude : magnitude;
+  }
+
+  #stop(why: -1 | -2): number {
+    this.#next = why;
+    return 0;
+  }
+
+  #scale(mantissa: number, exponent: number): number {
+    if (mantissa === 0) return 0;
+    if (exponent > 22 || exponent < -22) return this.#stop(-2);
+    const value =
+      exponent < 0 ? mantissa / (POWERS_OF_TEN[-exponent] as number) : mantissa * (POWERS_OF_TEN[exponent] as number);
+    if (value < SMALLEST || value > LARGEST) return this.#stop(-2);
+    this.#double[0] = value;
+    const low = (this.#bits[0] as number) & 0x1fffffff;
+    if (low > MIDPOINT - MARGIN && low < MIDPOINT + MARGIN) return this.#stop(-2);
+    return value;
+  }
+}

@@ -1,0 +1,61 @@
+/** Names, namespaces and character classes of XML 1.0 (fifth edition) and Namespaces in XML 1.0. */
+import { RequestError } from "../../errors.js";
+
+export const XML_NAMESPACE = "http://www.w3.org/XML/1998/namespace";
+const XMLNS_NAMESPACE = "http://www.w3.org/2000/xmlns/";
+
+const NAME =
+  /^[A-Z_a-z\u{C0}-\u{D6}\u{D8}-\u{F6}\u{F8}-\u{2FF}\u{370}-\u{37D}\u{37F}-\u{1FFF}\u{200C}\u{200D}\u{2070}-\u{218F}\u{2C00}-\u{2FEF}\u{3001}-\u{D7FF}\u{F900}-\u{FDCF}\u{FDF0}-\u{FFFD}\u{10000}-\u{EFFFF}][-.0-9A-Z_a-z\u{B7}\u{C0}-\u{D6}\u{D8}-\u{F6}\u{F8}-\u{37D}\u{37F}-\u{1FFF}\u{200C}\u{200D}\u{203F}\u{2040}\u{2070}-\u{218F}\u{2C00}-\u{2FEF}\u{3001}-\u{D7FF}\u{F900}-\u{FDCF}\u{FDF0}-\u{FFFD}\u{10000}-\u{EFFFF}]*$/u;
+
+/** A refusal of bytes that are not well-formed XML as this service takes it. */
+export function malformed(what: string): RequestError {
+  return new RequestError("MalformedXml", `The request is not well-formed XML: ${what}.`);
+}
+
+/** Whether a code point is a `Char` of XML 1.0. */
+export function isChar(code: number): boolean {
+  if (code < 0x20) return code === 0x09 || code === 0x0a || code === 0x0d;
+  return code <= 0xd7ff || (code >= 0xe000 && code <= 0xfffd) || (code >= 0x10000 && code <= 0x10ffff);
+}
+
+/** Splits a qualified name into prefix ("" for none) and local part; refuses what is no QName. */
+export function splitName(name: string): readonly [prefix: string, local: string] {
+  const colon = name.indexOf(":");
+  const prefix = colon < 0 ? "" : name.slice(0, colon);
+  const local = colon < 0 ? name : name.slice(colon + 1);
+  if ((colon >= 0 && !NAME.test(prefix)) || !NAME.test(local)) throw malformed("a name is not a qualified name");
+  return [prefix, local];
+}
+
+/** The namespace bindings in scope, innermost last. */
+export class NamespaceScopes {
+  readonly #prefixes: string[] = ["xml"];
+  readonly #uris: string[] = [XML_NAMESPACE];
+
+  /** How many bindings there are now; give it back to `close`. */
+  get mark(): number {
+    return this.#prefixes.length;
+  }
+
+  bind(prefix: string, uri: string): void {
+    if (prefix === "xmlns" || uri === XMLNS_NAMESPACE) throw malformed("the prefix xmlns is bound");
+    if ((prefix === "xml") !== (uri === XML_NAMESPACE)) throw malformed("the prefix xml is bound anew");
+    if (prefix !== "" && uri === "") throw malformed("a prefix is bound to an empty name");
+    this.#prefixes.push(prefix);
+    this.#uris.push(uri);
+  }
+
+  /** The namespace of a prefix; "" where there is no default namespace. */
+  find(prefix: string): string {
+    const i = this.#prefixes.lastIndexOf(prefix);
+    if (i >= 0) return this.#uris[i] as string;
+    if (prefix === "") return "";
+    throw malformed("a prefix is not declared");
+  }
+
+  /** Drops the bindings made since `mark` was taken. */
+  close(mark: number): void {
+    this.#prefixes.length = mark;
+    this.#uris.length = mark;
+  }
+}

@@ -1,0 +1,24 @@
+/** Text into XML: the only place where markup characters are escaped. */
+
+const ESCAPES: ReadonlyMap<string, string> = new Map([
+  ["&", "&amp;"],
+  ["<", "&lt;"],
+  [">", "&gt;"],
+  ['"', "&quot;"],
+]);
+
+/** Text as element content or as an attribute value in double quotes. */
+export function escapeText(text: string): string {
+  return text.replace(/[&<>"]/g, (character) => ESCAPES.get(character) as string);
+}
+
+/** An element around content that is XML already. */
+export function element(name: string, content: string, attributes: Readonly<Record<string, string>> = {}): string {
+  const written = Object.entries(attributes).map(([key, value]) => ` ${key}="${escapeText(value)}"`);
+  return content === "" ? `<${name}${written.join("")}/>` : `<${name}${written.join("")}>${content}</${name}>`;
+}
+
+/** An element around plain text. */
+export function textElement(name: string, text: string, attributes: Readonly<Record<string, string>> = {}): string {
+  return element(name, escapeText(text), attributes);
+}
