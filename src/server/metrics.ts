@@ -59,7 +59,6 @@ export function createMetrics(engine: Engine, admission: Admission, turns: Turns
   gauge("batches_queued", "Batches that wait for a worker.", () => engine.status().queued);
   gauge("batches_running", "Batches on a worker.", () => engine.status().running);
   gauge("read_bytes_total", "Bytes read from datasets.", () => engine.status().bytesRead);
-  gauge("bricks_read_total", "Bricks read from datasets.", () => engine.status().bricksRead);
   gauge("cache_hits_total", "Bricks found in the cache.", () => engine.status().cacheHits);
   gauge("cache_misses_total", "Bricks not found in the cache.", () => engine.status().cacheMisses);
   gauge("cache_bytes", "Bytes of bricks in the cache.", () => engine.status().cacheBytes);

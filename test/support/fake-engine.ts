@@ -71,11 +71,9 @@ export class FakeEngine implements Engine {
       running: 0,
       pointsInFlight: 0,
       bytesRead: 0,
-      bricksRead: 0,
       cacheHits: 0,
       cacheMisses: 0,
       cacheBytes: 0,
-      longestTurnMs: 0,
     };
   }
 

@@ -25,13 +25,14 @@ export class FloatWriter {
     let next = at;
     this.#single[0] = value;
     const bits = this.#singleBits[0] as number;
-    if (bits >>> 31 === 1 && value === value) out[next++] = 0x2d;
+    if (Number.isNaN(value)) return ascii("NaN", out, next);
+    if (bits >>> 31 === 1) out[next++] = 0x2d;
     const a = Math.abs(value);
     if (a === 0) {
       out[next++] = ZERO;
       return next;
     }
-    if (!(a < Number.POSITIVE_INFINITY)) return ascii(a === a ? "INF" : "NaN", out, next);
+    if (a === Number.POSITIVE_INFINITY) return ascii("INF", out, next);
     if (a < 1e-14 || a > 1e20 || ((bits & 0x7fffff) === 0 && (a < 1 || a > 0x400000))) return slow(a, out, next);
     let e = 0;
     if (a >= 1) while (a >= (POWERS_OF_TEN[e + 1] as number)) e++;
