@@ -1,5 +1,5 @@
 /** Everything about a query that can be judged before its points: the order and texts are those of the public service. */
-import { type FieldprobeError, NotFoundError, RequestError } from "../errors.js";
+import { excerpt, type FieldprobeError, NotFoundError, RequestError } from "../errors.js";
 import { controlledSteps } from "../kernels/advect.js";
 import { checkFilter, itemsPerPoint, totalLayers } from "../kernels/box-filter.js";
 import { KERNELS, type Kernel } from "../kernels/index.js";
@@ -60,7 +60,7 @@ export function checkQuery(query: Query, find: (name: string) => Dataset | undef
     throw new RequestError("InvalidRequest", "The request names no dataset.", { member: "dataset" });
   }
   const dataset = find(query.dataset);
-  if (!dataset) throw new NotFoundError(`Invalid set name: ${query.dataset}`);
+  if (!dataset) throw new NotFoundError(`Invalid set name: ${excerpt(query.dataset)}`);
   checkTimes(query, kernel, dataset);
   checkAvailable(operation, kernel, dataset);
   checkMethod(query, operation, kernel, dataset);

@@ -65,11 +65,7 @@ export function createMetrics(engine: Engine, admission: Admission, turns: Turns
   gauge("requests_in_flight", "Requests being answered.", () => admission.taken);
   gauge("requests_waiting", "Requests that wait for a slot.", () => admission.waiting);
   gauge("points_in_flight", "Points of requests being read or answered.", () => admission.points);
-  gauge(
-    "longest_turn_seconds",
-    "Longest turn of decoding, encoding or merging, CPU time.",
-    () => Math.max(turns.longestMs, engine.status().longestTurnMs) / 1000,
-  );
+  gauge("longest_turn_seconds", "Longest turn of decoding or encoding, CPU time.", () => turns.longestMs / 1000);
   return {
     registry,
     observe(facts) {
