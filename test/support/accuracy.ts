@@ -108,18 +108,17 @@ function relativeError(values: Float32Array, exact: readonly number[]): number {
 
 type Method = (request: object) => Promise<Answer>;
 
-/** Relative errors of every option of every quantity, in the order of QUANTITIES and their methods. */
-export async function measure(
+async function errorsAt(
   client: FieldClient,
   dataset: string,
   time: number,
   flow: Flow,
-  count: number,
+  points: Float32Array,
+  positions: readonly (readonly number[])[],
 ): Promise<readonly (readonly number[])[]> {
-  const points = scatter(count);
   const table: number[][] = [];
   for (const { operation, methods, exact } of QUANTITIES) {
-    const values = Array.from({ length: count }, (_, i) => exact(flow, pointAt(points, i))).flat();
+    const values = positions.flatMap((position) => exact(flow, position));
     const errors: number[] = [];
     for (const spatialInterpolation of methods) {
       const request = { dataset, time, spatialInterpolation, temporalInterpolation: "None", points };
@@ -128,6 +127,29 @@ export async function measure(
     table.push(errors);
   }
   return table;
+}
+
+/** Relative errors of every option of every quantity, in the order of QUANTITIES and their methods. */
+export function measure(client: FieldClient, dataset: string, time: number, flow: Flow, count: number) {
+  const points = scatter(count);
+  const positions = Array.from({ length: count }, (_, i) => pointAt(points, i));
+  return errorsAt(client, dataset, time, flow, points, positions);
+}
+
+/** The same at nodes of the grid, where the nearest node is the place itself. */
+export function measureNodes(
+  client: FieldClient,
+  dataset: string,
+  time: number,
+  flow: Flow,
+  nodes: number,
+  count: number,
+) {
+  const spacing = (2 * Math.PI) / nodes;
+  const positions = Array.from({ length: count }, (_, i) =>
+    pointAt(scatter(count), i).map((x) => Math.round(x / spacing) * spacing),
+  );
+  return errorsAt(client, dataset, time, flow, Float32Array.from(positions.flat()), positions);
 }
 
 /** Relative errors of the four box filters against exact means over the cube, in the order of the operation table. */
