@@ -6,29 +6,16 @@
  * share can be added part by part along x and still gives the same bits as a box inside one brick.
  */
 
-/** Two float32 values as float64. */
+/** `sum + w * values`, the two low float32 values. */
 // @ts-ignore: decorator
 @inline
-function pair(p: usize, at: usize): v128 {
-  return f64x2.promote_low_f32x4(v128.load64_zero(p + at));
-}
-
-/** The last, single value of a row of odd length: nothing beyond it is read. */
-// @ts-ignore: decorator
-@inline
-function single(p: usize, at: usize): v128 {
-  return f64x2.promote_low_f32x4(v128.load32_zero(p + at));
-}
-
-/** Pair number I of a row of N values, or its single last value. */
-// @ts-ignore: decorator
-@inline
-function part(N: i32, I: i32, p: usize): v128 {
-  return 2 * I + 1 < N ? pair(p, 8 * I) : single(p, 8 * I);
+function add(sum: v128, w: v128, values: v128): v128 {
+  return f64x2.add(sum, f64x2.mul(w, f64x2.promote_low_f32x4(values)));
 }
 
 /**
  * Adds `wz[k] * wy[j] * row(j, k)` over ny * nz rows of N values and stores the N sums (rounded up to an even number) at `sums`.
+ * Of a row of odd length the last value is loaded alone: nothing beyond it is read.
  * LISTED: row addresses come from a list at `at`, j fastest; otherwise from `at` and two strides.
  */
 // @ts-ignore: decorator
@@ -49,18 +36,30 @@ function addRows(N: i32, LISTED: bool, at: usize, rowStride: usize, planeStride:
         p = load<u32>(list);
         list += 4;
       }
-      a0 = f64x2.add(a0, f64x2.mul(w, part(N, 0, p)));
-      if (N > 2) a1 = f64x2.add(a1, f64x2.mul(w, part(N, 1, p)));
-      if (N > 4) a2 = f64x2.add(a2, f64x2.mul(w, part(N, 2, p)));
-      if (N > 6) a3 = f64x2.add(a3, f64x2.mul(w, part(N, 3, p)));
-      if (N > 8) a4 = f64x2.add(a4, f64x2.mul(w, part(N, 4, p)));
-      if (N > 10) a5 = f64x2.add(a5, f64x2.mul(w, part(N, 5, p)));
-      if (N > 12) a6 = f64x2.add(a6, f64x2.mul(w, part(N, 6, p)));
-      if (N > 14) a7 = f64x2.add(a7, f64x2.mul(w, part(N, 7, p)));
-      if (N > 16) a8 = f64x2.add(a8, f64x2.mul(w, part(N, 8, p)));
-      if (N > 18) a9 = f64x2.add(a9, f64x2.mul(w, part(N, 9, p)));
-      if (N > 20) a10 = f64x2.add(a10, f64x2.mul(w, part(N, 10, p)));
-      if (N > 22) a11 = f64x2.add(a11, f64x2.mul(w, part(N, 11, p)));
+      if (N > 1) a0 = add(a0, w, v128.load64_zero(p));
+      else if (N > 0) a0 = add(a0, w, v128.load32_zero(p));
+      if (N > 3) a1 = add(a1, w, v128.load64_zero(p, 8));
+      else if (N > 2) a1 = add(a1, w, v128.load32_zero(p, 8));
+      if (N > 5) a2 = add(a2, w, v128.load64_zero(p, 16));
+      else if (N > 4) a2 = add(a2, w, v128.load32_zero(p, 16));
+      if (N > 7) a3 = add(a3, w, v128.load64_zero(p, 24));
+      else if (N > 6) a3 = add(a3, w, v128.load32_zero(p, 24));
+      if (N > 9) a4 = add(a4, w, v128.load64_zero(p, 32));
+      else if (N > 8) a4 = add(a4, w, v128.load32_zero(p, 32));
+      if (N > 11) a5 = add(a5, w, v128.load64_zero(p, 40));
+      else if (N > 10) a5 = add(a5, w, v128.load32_zero(p, 40));
+      if (N > 13) a6 = add(a6, w, v128.load64_zero(p, 48));
+      else if (N > 12) a6 = add(a6, w, v128.load32_zero(p, 48));
+      if (N > 15) a7 = add(a7, w, v128.load64_zero(p, 56));
+      else if (N > 14) a7 = add(a7, w, v128.load32_zero(p, 56));
+      if (N > 17) a8 = add(a8, w, v128.load64_zero(p, 64));
+      else if (N > 16) a8 = add(a8, w, v128.load32_zero(p, 64));
+      if (N > 19) a9 = add(a9, w, v128.load64_zero(p, 72));
+      else if (N > 18) a9 = add(a9, w, v128.load32_zero(p, 72));
+      if (N > 21) a10 = add(a10, w, v128.load64_zero(p, 80));
+      else if (N > 20) a10 = add(a10, w, v128.load32_zero(p, 80));
+      if (N > 23) a11 = add(a11, w, v128.load64_zero(p, 88));
+      else if (N > 22) a11 = add(a11, w, v128.load32_zero(p, 88));
       if (!LISTED) p += rowStride;
     }
     if (!LISTED) plane += planeStride;

@@ -16,25 +16,74 @@ const VECTORS = 5;
 /** Points whose first nodes and weights are computed before any node is read. */
 const TILE = 16;
 
-/** Places in the work area. */
+/** Places in the work area; rows are listed eight at a time, so the list needs room for one store too many. */
 const SUMS = 0;
 const LIST = 256;
-const PLACES_Y = 512;
-const PLACES_Z = 576;
-const NODES = 640;
+const BASES = 544;
+const PLACES_Y = 576;
+const PLACES_Z = 640;
+const NODES = 704;
 const WEIGHTS = 1024;
 
-/** First node of the interpolation and weight vectors of one coordinate. */
+/** First node of the interpolation, and the weight vectors beside those of interpolation, for one coordinate. */
 // @ts-ignore: decorator
 @inline
-function weigh(order: i32, derivatives: i32, axis: Axis, x: f64, first: usize, w: usize): void {
-  const s = (x - axis.origin) / axis.spacing;
-  const n = Math.floor(s);
-  store<i32>(first, wrap(n - <f64>((order >> 1) - 1), axis.nodes));
-  lagrange(order, s - n, w);
+function finish(order: i32, derivatives: i32, axis: Axis, cell: f64, first: usize, w: usize): void {
+  store<i32>(first, wrap(cell - <f64>((order >> 1) - 1), axis.nodes));
   if (derivatives & FIRST) firstDerivative(w, axis.spacing, w + VECTOR);
   if (derivatives & SECOND) secondDerivative(w, axis.spacing, w + 2 * VECTOR);
   if (derivatives & MIXED) differences(w, axis.spacing, w + 3 * VECTOR, w + 4 * VECTOR);
+}
+
+/** First nodes and weight vectors of `count` points: coordinates in pairs, whichever axes they belong to. */
+function weighTile(order: i32, derivatives: i32, axes: usize, positions: usize, count: i32, work: usize): void {
+  let first = work + NODES;
+  let low = work + WEIGHTS;
+  let a = 0;
+  for (let left = 3 * count; left > 0; left -= 2) {
+    const b = a == 2 ? 0 : a + 1;
+    const axisA = changetype<Axis>(axes + a * offsetof<Axis>());
+    const axisB = changetype<Axis>(axes + b * offsetof<Axis>());
+    const origin = v128.load64_lane(changetype<usize>(axisB), v128.load64_zero(changetype<usize>(axisA)), 1);
+    const spacing = v128.load64_lane(changetype<usize>(axisB), v128.load64_zero(changetype<usize>(axisA), 8), 1, 8);
+    const x = left == 1 ? v128.load64_zero(positions) : v128.load(positions);
+    const s = f64x2.div(f64x2.sub(x, origin), spacing);
+    const cell = f64x2.floor(s);
+    const high = low + VECTORS * VECTOR;
+    lagrange(order, f64x2.sub(s, cell), low, high);
+    finish(order, derivatives, axisA, f64x2.extract_lane(cell, 0), first, low);
+    if (left > 1) finish(order, derivatives, axisB, f64x2.extract_lane(cell, 1), first + 4, high);
+    positions += 16;
+    first += 8;
+    low = high + VECTORS * VECTOR;
+    a = b == 2 ? 0 : b + 1;
+  }
+}
+
+/** Addresses of the rows of a box, y fastest, from the places of its nodes; `table` is the entry of the first brick along y and z. */
+// @ts-ignore: decorator
+@inline
+function listRows(table: usize, start: i32, ny: i32, nz: i32, work: usize): void {
+  const bytes = <usize>ny << 2;
+  let list = work + LIST;
+  let current = -1;
+  for (let k = 0; k < nz; k++) {
+    const placeZ = work + PLACES_Z + (<usize>k << 3);
+    const brick = load<i32>(placeZ);
+    if (brick != current) {
+      current = brick;
+      const column = table + (<usize>brick << 2);
+      for (let j = 0; j < ny; j++) {
+        const placeY = work + PLACES_Y + (<usize>j << 3);
+        const base = load<u32>(column + (<usize>load<i32>(placeY) << 2)) << 2;
+        store<u32>(work + BASES + (<usize>j << 2), base + load<i32>(placeY, 4));
+      }
+    }
+    const offset = i32x4.splat(load<i32>(placeZ, 4) + start);
+    v128.store(list, i32x4.add(offset, v128.load(work + BASES)));
+    v128.store(list, i32x4.add(offset, v128.load(work + BASES, 16)), 16);
+    list += bytes;
+  }
 }
 
 /** Sums of a box over several bricks: rows by address, and in parts along x. */
@@ -43,22 +92,11 @@ function addAcross(field: Field, term: Term, axisX: Axis, axisY: Axis, axisZ: Ax
   const rowBytes = nodeBytes * field.edgeX;
   placeNodes(work + PLACES_Y, y, term.lengthY, axisY.nodes, field.edgeY, field.reciprocalY, field.countX, rowBytes);
   placeNodes(work + PLACES_Z, z, term.lengthZ, axisZ.nodes, field.edgeZ, field.reciprocalZ, field.countX * field.countY, rowBytes * field.edgeY);
-  const endY = work + PLACES_Y + (<usize>term.lengthY << 3);
-  const endZ = work + PLACES_Z + (<usize>term.lengthZ << 3);
   for (let done = 0; done < term.lengthX; ) {
     const brick = brickOf(x, field.reciprocalX);
     const local = x - brick * field.edgeX;
     const run = min(term.lengthX - done, min(field.edgeX - local, axisX.nodes - x));
-    let list = work + LIST;
-    for (let placeZ = work + PLACES_Z; placeZ < endZ; placeZ += 8) {
-      const column = field.table + (<usize>(load<i32>(placeZ) + brick) << 2);
-      const start = load<i32>(placeZ, 4) + local * nodeBytes;
-      for (let placeY = work + PLACES_Y; placeY < endY; placeY += 8) {
-        const base = load<u32>(column + (<usize>load<i32>(placeY) << 2)) << 2;
-        store<u32>(list, base + start + load<i32>(placeY, 4));
-        list += 4;
-      }
-    }
+    listRows(field.table + (<usize>brick << 2), local * nodeBytes, term.lengthY, term.lengthZ, work);
     addListed(run * field.components, work + LIST, wy, term.lengthY, wz, term.lengthZ, work + SUMS + (<usize>(done * field.components) << 3));
     done += run;
     x += run;
@@ -125,17 +163,6 @@ function sumSingles(sums: usize, w: usize, length: i32, scale: f64, out: usize):
     sums += 16;
   }
   store<f64>(out, load<f64>(out) + scale * (f64x2.extract_lane(sum, 0) + f64x2.extract_lane(sum, 1)));
-}
-
-/** Weights of one coordinate of a tile, order by order so that the choice is made once. */
-function weighTile(order: i32, derivatives: i32, axes: usize, positions: usize, count: i32, work: usize): void {
-  for (let i = 0; i < count; i++) {
-    for (let a = 0; a < 3; a++) {
-      const axis = changetype<Axis>(axes + a * offsetof<Axis>());
-      const x = load<f64>(positions + (<usize>(3 * i + a) << 3));
-      weigh(order, derivatives, axis, x, work + NODES + (3 * i + a) * 4, work + WEIGHTS + (3 * i + a) * (VECTORS * VECTOR));
-    }
-  }
 }
 
 /**

@@ -1,41 +1,70 @@
-/** One-dimensional weight vectors, written to memory: read back with splat loads they stay out of the inner loops. */
+/**
+ * One-dimensional weight vectors, written to memory: read back with splat loads they stay out of the inner loops.
+ *
+ * Interpolation weights of two coordinates are computed side by side, one a lane, and stored apart.
+ */
 
-/** Lagrange basis on 4, 6 or 8 equispaced nodes at `f` from the left central one, 0 <= f < 1 (Berrut and Trefethen 2004, section 3). */
 // @ts-ignore: decorator
 @inline
-export function lagrange(order: i32, f: f64, w: usize): void {
+function times(a: v128, b: v128): v128 {
+  return f64x2.mul(a, b);
+}
+
+// @ts-ignore: decorator
+@inline
+function plus(a: v128, b: f64): v128 {
+  return f64x2.add(a, f64x2.splat(b));
+}
+
+/** Stores weight K of the two coordinates: `product / DENOMINATOR`. */
+// @ts-ignore: decorator
+@inline
+function put(K: i32, low: usize, high: usize, product: v128, DENOMINATOR: f64): void {
+  const weight = times(product, f64x2.splat(1 / DENOMINATOR));
+  v128.store64_lane(low + 8 * K, weight, 0);
+  v128.store64_lane(high + 8 * K, weight, 1);
+}
+
+/**
+ * Lagrange bases on 4, 6 or 8 equispaced nodes at the offsets `f` from the left central one, 0 <= f < 1, to `low` and `high`.
+ * Source: Berrut and Trefethen, SIAM Review 46 (2004), section 2.
+ */
+// @ts-ignore: decorator
+@inline
+export function lagrange(order: i32, f: v128, low: usize, high: usize): void {
+  const b = plus(f, 1), d = plus(f, -1), e = plus(f, -2);
+  const bf = times(b, f), de = times(d, e);
   if (order == 4) {
-    const a = f + 1, c = f - 1, d = f - 2;
-    const ab = a * f, cd = c * d;
-    store<f64>(w, f * cd * (-1.0 / 6.0));
-    store<f64>(w, a * cd * 0.5, 8);
-    store<f64>(w, ab * d * -0.5, 16);
-    store<f64>(w, ab * c * (1.0 / 6.0), 24);
+    put(0, low, high, times(f, de), -6);
+    put(1, low, high, times(b, de), 2);
+    put(2, low, high, times(bf, e), -2);
+    put(3, low, high, times(bf, d), 6);
   } else if (order == 6) {
-    const a = f + 2, b = f + 1, d = f - 1, e = f - 2, g = f - 3;
-    const ab = a * b, abf = ab * f, eg = e * g, deg = d * eg;
-    store<f64>(w, b * f * deg * (-1.0 / 120.0));
-    store<f64>(w, a * f * deg * (1.0 / 24.0), 8);
-    store<f64>(w, ab * deg * (-1.0 / 12.0), 16);
-    store<f64>(w, abf * eg * (1.0 / 12.0), 24);
-    store<f64>(w, abf * d * g * (-1.0 / 24.0), 32);
-    store<f64>(w, abf * d * e * (1.0 / 120.0), 40);
+    const a = plus(f, 2), g = plus(f, -3);
+    const ab = times(a, b), abf = times(ab, f);
+    const eg = times(e, g), deg = times(d, eg);
+    put(0, low, high, times(bf, deg), -120);
+    put(1, low, high, times(times(a, f), deg), 24);
+    put(2, low, high, times(ab, deg), -12);
+    put(3, low, high, times(abf, eg), 12);
+    put(4, low, high, times(abf, times(d, g)), -24);
+    put(5, low, high, times(abf, de), 120);
   } else {
-    const a = f + 3, b = f + 2, c = f + 1, e = f - 1, g = f - 2, h = f - 3, i = f - 4;
-    const ab = a * b, abc = ab * c, abcf = abc * f;
-    const hi = h * i, ghi = g * hi, eghi = e * ghi;
-    store<f64>(w, b * c * f * eghi * (-1.0 / 5040.0));
-    store<f64>(w, a * c * f * eghi * (1.0 / 720.0), 8);
-    store<f64>(w, ab * f * eghi * (-1.0 / 240.0), 16);
-    store<f64>(w, abc * eghi * (1.0 / 144.0), 24);
-    store<f64>(w, abcf * ghi * (-1.0 / 144.0), 32);
-    store<f64>(w, abcf * e * hi * (1.0 / 240.0), 40);
-    store<f64>(w, abcf * e * g * i * (-1.0 / 720.0), 48);
-    store<f64>(w, abcf * e * g * h * (1.0 / 5040.0), 56);
+    const z = plus(f, 3), a = plus(f, 2), g = plus(f, -3), h = plus(f, -4);
+    const za = times(z, a), zab = times(za, b), zabf = times(za, bf);
+    const gh = times(g, h), egh = times(e, gh), degh = times(de, gh);
+    put(0, low, high, times(times(a, bf), degh), -5040);
+    put(1, low, high, times(times(z, bf), degh), 720);
+    put(2, low, high, times(times(za, f), degh), -240);
+    put(3, low, high, times(zab, degh), 144);
+    put(4, low, high, times(zabf, egh), -144);
+    put(5, low, high, times(zabf, times(d, gh)), 240);
+    put(6, low, high, times(zabf, times(de, h)), -720);
+    put(7, low, high, times(zabf, times(de, g)), 5040);
   }
 }
 
-/** A symmetric or antisymmetric five-point stencil applied to every one of four interpolated nodes: eight weights. */
+/** A five-point stencil applied to each of four interpolated nodes: eight weights. */
 // @ts-ignore: decorator
 @inline
 function convolve(w: usize, left2: f64, left1: f64, centre: f64, right1: f64, right2: f64, out: usize): void {
