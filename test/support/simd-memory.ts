@@ -48,6 +48,14 @@ export class Arena {
     return new Float32Array(this.memory.buffer, this.take(4 * length), length);
   }
 
+  bytes(length: number): Uint8Array {
+    return new Uint8Array(this.memory.buffer, this.take(length), length);
+  }
+
+  integers(length: number): Int32Array {
+    return new Int32Array(this.memory.buffer, this.take(4 * length), length);
+  }
+
   words(length: number): Uint32Array {
     return new Uint32Array(this.memory.buffer, this.take(4 * length), length);
   }
@@ -91,7 +99,7 @@ export function brickField(
   const size = ex * ey * ez * components;
   const data = new Float32Array(arena.memory.buffer);
   const first = arena.floats(bricks * size).fill(Number.NaN).byteOffset / 4;
-  const table = new Int32Array(arena.memory.buffer, arena.take(4 * bricks), bricks);
+  const table = arena.integers(bricks);
   for (let b = 0; b < bricks; b++) table[b] = first + b * size;
   for (let b = bricks - 1; b > 0; b--) {
     const other = Math.floor(random() * (b + 1));

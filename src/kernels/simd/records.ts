@@ -1,5 +1,5 @@
 /** Records that the module reads from scratch memory, in the layouts of `assembly/records.ts`. */
-import type { Axes, BrickField } from "../field.js";
+import type { Axes, BrickField, Bricking } from "../field.js";
 import type { Product, Tap } from "./stencils.js";
 import type { WasmMemory } from "./webassembly.js";
 
@@ -26,6 +26,8 @@ export interface Records {
   /** Puts the axes and stencil of a scheme in place. */
   writeScheme(image: Uint8Array): void;
   writeFields(fields: readonly BrickField[], count: number): void;
+  /** A field of which only the bricks matter. */
+  writeBricking(bricking: Bricking): void;
 }
 
 /** Records at `offset` of a memory, SCRATCH_BYTES long. */
@@ -39,21 +41,24 @@ export function createRecords(memory: WasmMemory, offset: number): Records {
     work: offset + WORK,
     writeScheme: (image) => bytes.set(image),
     writeFields(fields, count) {
-      for (let f = 0; f < count; f++) writeField(fields[f], words, f * FIELD_WORDS);
+      for (let f = 0; f < count; f++) {
+        words[f * FIELD_WORDS] = fields[f].components;
+        words[f * FIELD_WORDS + 1] = fields[f].table.byteOffset;
+        writeBricks(fields[f].bricking, words, f * FIELD_WORDS + 2);
+      }
     },
+    writeBricking: (bricking) => writeBricks(bricking, words, 2),
   };
 }
 
-function writeField({ components, bricking, table }: BrickField, words: Int32Array, at: number): void {
-  const { edge, count } = bricking;
-  words[at] = components;
-  words[at + 1] = table.byteOffset;
+/** Edges, counts along x and y, and the reciprocals that turn nodes into bricks. */
+function writeBricks({ edge, count }: Bricking, words: Int32Array, at: number): void {
   for (let a = 0; a < 3; a++) {
-    words[at + 2 + a] = edge[a];
-    words[at + 7 + a] = Math.floor(2 ** 31 / edge[a]) + 1;
+    words[at + a] = edge[a];
+    words[at + 5 + a] = Math.floor(2 ** 31 / edge[a]) + 1;
   }
-  words[at + 5] = count[0];
-  words[at + 6] = count[1];
+  words[at + 3] = count[0];
+  words[at + 4] = count[1];
 }
 
 /** Axes and terms of a separable scheme. */

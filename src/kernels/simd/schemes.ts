@@ -1,0 +1,121 @@
+/** Schemes of the module: separable products for interpolation and Fd4Lag4, weighted nodes for the None options. */
+import type { Axes, Scheme } from "../field.js";
+import type { DifferenceOrder } from "../finite-difference.js";
+import type { Module } from "./module.js";
+import { imageOfProducts, imageOfTaps, type Records } from "./records.js";
+import { DERIVATIVES, products, type Quantity, SLOTS, taps } from "./stencils.js";
+
+/** What a scheme computes of fields with how many components. */
+export interface Target {
+  readonly quantity: Quantity;
+  readonly sizes: readonly number[];
+}
+
+/** Values per point. */
+function countComponents({ quantity, sizes }: Target): number {
+  return SLOTS[quantity] * sizes.reduce((sum, size) => sum + size, 0);
+}
+
+/** Interpolation on `order` nodes an axis, or Fd4Lag4. */
+export function tensorScheme(module: Module, records: Records, axes: Axes, target: Target, order: number): Scheme {
+  const { quantity, sizes } = target;
+  const components = countComponents(target);
+  const terms = products(quantity, order);
+  const image = imageOfProducts(axes, terms);
+  const vectors = terms.flatMap((term) => term.vectors);
+  const low = Math.min(...vectors.map(({ start }) => start));
+  const span = Math.max(...vectors.map(({ start, length }) => start + length)) - low;
+  return {
+    components,
+    cover(bricking, positions, first, count, marks, list, length) {
+      records.writeScheme(image);
+      records.writeBricking(bricking);
+      return module.coverTensor(
+        1 - order / 2,
+        low,
+        span,
+        records.axes,
+        records.stencil,
+        terms.length,
+        records.fields,
+        positions.byteOffset + 24 * first,
+        count,
+        marks.byteOffset,
+        list.byteOffset,
+        length,
+      );
+    },
+    evaluate(fields, positions, first, count, out) {
+      records.writeScheme(image);
+      records.writeFields(fields, sizes.length);
+      module.tensor(
+        order,
+        DERIVATIVES[quantity],
+        records.axes,
+        records.stencil,
+        terms.length,
+        SLOTS[quantity],
+        records.fields,
+        sizes.length,
+        positions.byteOffset + 24 * first,
+        count,
+        out.byteOffset + 8 * components * first,
+        components,
+        records.work,
+      );
+    },
+  };
+}
+
+/** Values, or differences of `order`, at the nearest node. */
+export function nodalScheme(
+  module: Module,
+  records: Records,
+  axes: Axes,
+  target: Target,
+  order: DifferenceOrder,
+  legacy: boolean,
+): Scheme {
+  const { quantity, sizes } = target;
+  const components = countComponents(target);
+  const stencil = taps(quantity, order, axes, legacy);
+  const image = imageOfTaps(axes, stencil);
+  const reach = quantity === "value" ? 0 : order / 2;
+  return {
+    components,
+    cover(bricking, positions, first, count, marks, list, length) {
+      records.writeScheme(image);
+      records.writeBricking(bricking);
+      return module.coverNodal(
+        reach,
+        records.axes,
+        records.stencil,
+        stencil.length,
+        records.fields,
+        positions.byteOffset + 24 * first,
+        count,
+        marks.byteOffset,
+        list.byteOffset,
+        length,
+      );
+    },
+    evaluate(fields, positions, first, count, out) {
+      records.writeScheme(image);
+      records.writeFields(fields, sizes.length);
+      module.nodal(
+        reach,
+        records.axes,
+        records.stencil,
+        stencil.length,
+        SLOTS[quantity],
+        records.fields,
+        sizes.length,
+        positions.byteOffset + 24 * first,
+        count,
+        out.byteOffset + 8 * components * first,
+        components,
+        records.work,
+      );
+    },
+  };
+}
