@@ -1,0 +1,45 @@
+/** Runs a query on an engine: points in, one flat Float32Array out. */
+import type { Engine, Query, TripleSink } from "../../src/engine/query.js";
+
+/** Writes triples into a sink, as a decoder does. */
+export function writeTriples(sink: TripleSink, triples: ArrayLike<number>): void {
+  for (let i = 0; i < triples.length; ) {
+    const { slab } = sink;
+    const size = Math.min(triples.length - i, slab.length);
+    for (let k = 0; k < size; k++) slab[k] = triples[i + k] as number;
+    sink.commit(size / 3);
+    i += size;
+  }
+}
+
+/** The whole answer to a query. */
+export async function runQuery(
+  engine: Engine,
+  query: Query,
+  points: ArrayLike<number>,
+  velocities: ArrayLike<number> = [],
+): Promise<Float32Array> {
+  const evaluation = engine.start(query, {});
+  writeTriples(evaluation.points, points);
+  writeTriples(evaluation.velocities, velocities);
+  const result = await evaluation.finish();
+  const joined = new Float32Array(result.items * result.components);
+  let at = 0;
+  for (const part of result.values) {
+    joined.set(part, at);
+    at += part.length;
+  }
+  result.release();
+  return joined;
+}
+
+/** Reproducible random numbers in [0, 1): mulberry32. */
+export function generator(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
