@@ -1,0 +1,79 @@
+/** Composition root: configuration -> storage -> engine -> server; signals; nothing else. */
+import { type Logger, pino } from "pino";
+import type { Config } from "./config.js";
+import { openEngine } from "./engine/engine.js";
+import type { Engine } from "./engine/query.js";
+import { createApp, type Plugin } from "./server/app.js";
+import { checkExposure } from "./server/auth.js";
+
+/** A running service. */
+export interface RunningService {
+  /** Address of the listening socket, without a slash at its end. */
+  readonly url: string;
+  readonly engine: Engine;
+  /** Stops accepting, lets requests end within the grace time, frees everything; false when something was cut off. */
+  close(): Promise<boolean>;
+}
+
+/** The service's log: JSON lines on stderr, so that stdout keeps to what commands print. */
+export function createLog(config: Config): Logger {
+  return pino({ level: config.logLevel, base: null }, pino.destination(2));
+}
+
+/**
+ * Starts the service; resolves once every dataset has been verified and the socket listens.
+ *
+ * @throws ConfigError when it would be open to everybody without having been told so, and what `listen` throws
+ */
+export async function startService(config: Config, log: Logger): Promise<RunningService> {
+  checkExposure(config);
+  const engine = await openEngine(config, log);
+  const plugins: Plugin[] = [];
+  const app = await createApp({ config, engine, logger: log, plugins });
+  await app.listen({ host: config.host, port: config.port });
+  const address = app.server.address() as { port: number };
+  const host = config.host.includes(":") ? `[${config.host}]` : config.host;
+  return {
+    url: `${config.tls ? "https" : "http"}://${host}:${address.port}`,
+    engine,
+    async close() {
+      const drained = app.close();
+      const complete = await engine.close(config.limits["shutdown.graceMs"]);
+      app.server.closeAllConnections();
+      await drained;
+      return complete;
+    },
+  };
+}
+
+/** Runs the service until SIGTERM or SIGINT, which drain it; SIGHUP scans the data folders again. */
+export async function runService(config: Config): Promise<void> {
+  const log = createLog(config);
+  const service = await startService(config, log);
+  process.stdout.write(`fieldprobe listening on ${service.url}\n`);
+  let closing = false;
+  const shutDown = (code: number): void => {
+    if (closing) return;
+    closing = true;
+    service.close().then(
+      (complete) => process.exit(complete ? code : 1),
+      (error: unknown) => {
+        log.fatal({ err: error }, "the service could not be shut down");
+        process.exit(1);
+      },
+    );
+  };
+  process.on("SIGTERM", () => shutDown(0));
+  process.on("SIGINT", () => shutDown(0));
+  process.on("SIGHUP", () => {
+    service.engine
+      .reload()
+      .catch((error: unknown) => log.error({ err: error }, "the data folders could not be scanned"));
+  });
+  const fail = (error: unknown): void => {
+    log.fatal({ err: error }, "an error outside of any request: shutting down");
+    shutDown(1);
+  };
+  process.on("uncaughtException", fail);
+  process.on("unhandledRejection", fail);
+}
