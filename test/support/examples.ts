@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url";
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 /** The address that documents show. */
 export const SHOWN = "http://127.0.0.1:8080";
-/** A shell block and the block of its answer right below it. */
-const EXAMPLE = /(```sh\n([^`]*?)```\n```(?:text|json|xml|csv)\n)([^`]*?)(```\n)/g;
+/** A block of shell or TypeScript and the block of its answer right below it. */
+const EXAMPLE = /(```(sh|ts)\n([^`]*?)```\n```(?:text|json|xml|csv)\n)([^`]*?)(```\n)/g;
 
 /** Cuts a command line into words as a POSIX shell does, as far as quotes and line continuations go; `|` is a word. */
 export function shellWords(line: string): string[] {
@@ -34,10 +34,10 @@ function produced(words: readonly string[]): string {
   throw new Error(`documents use echo and printf to produce input, not ${words.join(" ")}`);
 }
 
-/** Runs `npx fieldprobe ...` as the package's own program. */
-function fieldprobe(words: readonly string[], input: string): Promise<string> {
+/** Runs Node in the root of the repository, where `fieldprobe` names this package. */
+function node(words: readonly string[], input: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ["bin/fieldprobe.js", ...words], { cwd: ROOT });
+    const child = spawn(process.execPath, words, { cwd: ROOT });
     let out = "";
     let err = "";
     child.stdout.setEncoding("utf8").on("data", (text) => {
@@ -49,7 +49,7 @@ function fieldprobe(words: readonly string[], input: string): Promise<string> {
     child.on("error", reject);
     child.on("close", (code) => {
       if (code === 0) resolve(out);
-      else reject(new Error(`fieldprobe ${words.join(" ")} ended with ${code}: ${err}`));
+      else reject(new Error(`node ${words.join(" ")} ended with ${code}: ${err}`));
     });
     child.stdin.end(input);
   });
@@ -74,14 +74,18 @@ async function curl(words: readonly string[]): Promise<string> {
   return response.text();
 }
 
-/** Runs one command line against the service at `base` and resolves with what it prints. */
-export async function runExample(line: string, base: string): Promise<string> {
-  const words = shellWords(line.replaceAll(SHOWN, base));
+/** Runs one example against the service at `base` and resolves with what it prints. */
+async function runExample(language: string, code: string, base: string): Promise<string> {
+  const text = code.replaceAll(SHOWN, base);
+  // The examples are TypeScript without a type in it, which is what the annotations of the client spare its users.
+  if (language === "ts") return node(["--input-type=module", "--eval", text], "");
+  const words = shellWords(text);
   const bar = words.indexOf("|");
   const input = bar < 0 ? "" : produced(words.slice(0, bar));
   const command = words.slice(bar + 1);
   if (command[0] === "curl") return curl(command.slice(1));
-  if (command[0] === "npx" && command[1] === "fieldprobe") return fieldprobe(command.slice(2), input);
+  if (command[0] === "npx" && command[1] === "fieldprobe")
+    return node(["bin/fieldprobe.js", ...command.slice(2)], input);
   throw new Error(`documents call curl and npx fieldprobe, not ${command[0]}`);
 }
 
@@ -90,11 +94,13 @@ export async function withAnswers(text: string, base: string): Promise<{ text: s
   const examples = [...text.matchAll(EXAMPLE)];
   const answers: string[] = [];
   for (let i = 0; i < examples.length; i += 2) {
-    const pair = examples.slice(i, i + 2).map((example) => runExample(example[2] as string, base));
+    const pair = examples
+      .slice(i, i + 2)
+      .map((example) => runExample(example[2] as string, example[3] as string, base));
     answers.push(...(await Promise.all(pair)));
   }
   let next = 0;
-  const filled = text.replace(EXAMPLE, (_, head, __, ___, tail) => {
+  const filled = text.replace(EXAMPLE, (_, head, __, ___, ____, tail) => {
     const answer = (answers[next++] as string).replaceAll(base, SHOWN);
     return `${head}${answer.endsWith("\n") ? answer : `${answer}\n`}${tail}`;
   });
