@@ -3,6 +3,7 @@ import { Command, CommanderError } from "commander";
 import { ConfigError } from "../config.js";
 import { generateCommand } from "./generate.js";
 import { MisuseError } from "./misuse.js";
+import { queryCommand } from "./query.js";
 import { serveCommand } from "./serve.js";
 import { version } from "./version.js";
 
@@ -15,7 +16,7 @@ const program = new Command("fieldprobe")
   .exitOverride();
 
 /** Every command, each from a file of its own. */
-const COMMANDS: readonly (() => Command)[] = [serveCommand, generateCommand];
+const COMMANDS: readonly (() => Command)[] = [serveCommand, queryCommand, generateCommand];
 for (const command of COMMANDS) program.addCommand(command().exitOverride());
 
 try {
