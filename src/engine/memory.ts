@@ -7,7 +7,7 @@ const LARGEST = 65_536 * PAGE;
 /** Points that one batch may hold; sizes the arenas. */
 export const BATCH_POINTS = 131_072;
 /** Bricks that one field may be cut into; sizes the brick tables. */
-export const MAX_BRICKS = 1_048_576;
+export const MAX_BRICKS = 524_288;
 /** Grid nodes over all axes that the sort's key tables have room for. */
 export const MAX_AXIS_NODES = 196_608;
 /** Float64 values that the result of one group of points may have. */
@@ -19,7 +19,7 @@ const ARENA_BYTES =
   2 * 24 * BATCH_POINTS +
   2 * 8 * BATCH_POINTS +
   2 * 8 * GROUP_VALUES +
-  2 * 5 * MAX_BRICKS +
+  2 * 9 * MAX_BRICKS +
   4 * MAX_AXIS_NODES +
   SIMD_SCRATCH +
   PAGE;

@@ -2,6 +2,7 @@
  * Fields at points: sorts points by brick, pins the bricks that a group of them needs, evaluates frame by frame.
  * The single path by which kernels read stored nodes.
  */
+import { DataError } from "../errors.js";
 import type { Axes, BrickField, Bricking, BrickReader, FrameWeights, Scheme } from "../kernels/field.js";
 import { orderByBrick, orderTables } from "../kernels/order.js";
 import type { SimdAccelerator } from "../kernels/simd/index.js";
@@ -47,7 +48,7 @@ interface FieldSpace {
   readonly table: Int32Array;
   readonly marks: Uint8Array;
   reset: number;
-  list: Int32Array;
+  readonly list: Int32Array;
   offsets: Int32Array;
   length: number;
 }
@@ -89,7 +90,7 @@ export class Sampler {
       table: arena.int32(MAX_BRICKS),
       marks: arena.uint8(MAX_BRICKS),
       reset: 0,
-      list: new Int32Array(256),
+      list: arena.int32(MAX_BRICKS),
       offsets: new Int32Array(256),
       length: 0,
     });
@@ -215,19 +216,13 @@ export class Sampler {
 
   #cover(scheme: Scheme, bricking: Bricking, space: FieldSpace, first: number, count: number): void {
     const bricks = bricking.count[0] * bricking.count[1] * bricking.count[2];
+    if (bricks > MAX_BRICKS) throw new DataError(`A field of ${bricks} bricks is too finely cut to be served.`);
     if (bricks > space.reset) {
       space.table.fill(-1, space.reset, bricks);
       space.reset = bricks;
     }
-    // A stencil touches at most 10 nodes an axis; bricks of one node would make that 1000 bricks.
-    const room = Math.min(bricks, space.length + 1000 * count);
-    if (space.list.length < room) {
-      const list = new Int32Array(room);
-      list.set(space.list.subarray(0, space.length));
-      space.list = list;
-      space.offsets = new Int32Array(room);
-    }
     space.length = scheme.cover(bricking, this.#sorted, first, count, space.marks, space.list, space.length);
+    if (space.offsets.length < space.length) space.offsets = new Int32Array(2 * space.length);
   }
 
   /** Takes the bricks from entry `keep` on out of the group. */
