@@ -64,6 +64,14 @@ export const SETTINGS = {
   EVENTS_SITE: z.url({ protocol: /^https?$/ }),
   EVENTS_SOURCE: z.string().min(1),
   EVENTS_NOW: z.iso.datetime({ offset: true }),
+  EVENTS_KEYS: z.string().transform((text) =>
+    text
+      .split(",")
+      .map((key) => key.trim())
+      .filter((key) => key !== ""),
+  ),
+  EVENTS_CATEGORY_URL: z.enum(["hash", "string"]),
+  EVENTS_PER_MINUTE: whole(0),
 } as const;
 
 export type SettingName = keyof typeof SETTINGS;
@@ -97,6 +105,12 @@ export interface Config {
     readonly source: string | null;
     /** Instant that the clock of the events module stands at, or null: the real clock. */
     readonly now: string | null;
+    /** API keys of the events routes; none: they are open. */
+    readonly keys: readonly string[];
+    /** Form of the `url` of a category: an object or the bare address. */
+    readonly categoryUrl: "hash" | "string";
+    /** Requests per minute and caller on the events routes; 0: no limit. */
+    readonly perMinute: number;
   };
   readonly limits: Limits;
 }
@@ -194,6 +208,9 @@ export function loadConfig(
       site: read("EVENTS_SITE"),
       source: read("EVENTS_SOURCE"),
       now: read("EVENTS_NOW"),
+      keys: read("EVENTS_KEYS") ?? [],
+      categoryUrl: read("EVENTS_CATEGORY_URL") ?? "hash",
+      perMinute: read("EVENTS_PER_MINUTE") ?? 0,
     },
     limits,
   };

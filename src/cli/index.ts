@@ -1,6 +1,7 @@
 /** The command line: one file per command; errors are one line on stderr, exit code 2 for misuse and 1 for failure. */
 import { Command, CommanderError } from "commander";
 import { ConfigError } from "../config.js";
+import { eventsCommand } from "./events.js";
 import { generateCommand } from "./generate.js";
 import { MisuseError } from "./misuse.js";
 import { queryCommand } from "./query.js";
@@ -16,7 +17,7 @@ const program = new Command("fieldprobe")
   .exitOverride();
 
 /** Every command, each from a file of its own. */
-const COMMANDS: readonly (() => Command)[] = [serveCommand, queryCommand, generateCommand];
+const COMMANDS: readonly (() => Command)[] = [serveCommand, queryCommand, generateCommand, eventsCommand];
 for (const command of COMMANDS) program.addCommand(command().exitOverride());
 
 try {

@@ -1,0 +1,62 @@
+/** `fieldprobe events`: import calendars into the store of the events interface, list what it has. */
+import { resolve } from "node:path";
+import { Command } from "commander";
+import { loadConfig } from "../config.js";
+import { fixedClock, systemClock } from "../events/clock.js";
+import { type Connection, openConnection } from "../events/database.js";
+import { importFile } from "../events/import-file.js";
+import { listEvents } from "../events/list-events.js";
+import { migrate } from "../events/migrations.js";
+import { configuredFor } from "../events/settings.js";
+
+interface StoreOptions {
+  readonly db?: string;
+}
+
+/** Runs `work` on the store that `--db`, or else the configuration, names. */
+function withStore(
+  options: StoreOptions,
+  work: (db: Connection, configured: ReturnType<typeof configuredFor>) => void,
+) {
+  const config = loadConfig();
+  const clock = config.events.now === null ? systemClock : fixedClock(config.events.now);
+  const db = openConnection(options.db === undefined ? config.events.db : resolve(options.db), "write");
+  try {
+    migrate(db);
+    work(db, configuredFor(config, clock()));
+  } finally {
+    db.close();
+  }
+}
+
+function importFiles(files: readonly string[], options: StoreOptions & { readonly replace?: boolean }): void {
+  withStore(options, (db, configured) => {
+    for (const [position, file] of files.entries()) {
+      const count = importFile(db, file, configured, position === 0 && options.replace === true);
+      process.stdout.write(`${file}: ${count} ${count === 1 ? "event" : "events"}\n`);
+    }
+  });
+}
+
+export function eventsCommand(): Command {
+  const command = new Command("events").description("The calendar of the events interface.");
+  command
+    .command("import")
+    .description("Load .json and .ics files, each wholly or not at all. An event of a known id is replaced.")
+    .argument("<file...>", "files to load")
+    .option("--replace", "empty the store first")
+    .option("--db <file>", "store file (default: FIELDPROBE_EVENTS_DB)")
+    .exitOverride()
+    .action(importFiles);
+  command
+    .command("list")
+    .description("Print the stored events: id, next or last start, number of instances, name.")
+    .option("--db <file>", "store file (default: FIELDPROBE_EVENTS_DB)")
+    .exitOverride()
+    .action((options: StoreOptions) =>
+      withStore(options, (db, { now }) => {
+        for (const line of listEvents(db, now)) process.stdout.write(`${line}\n`);
+      }),
+    );
+  return command;
+}

@@ -1,0 +1,24 @@
+/** JSONP: which callback names are accepted, and the script that calls them. */
+
+const LONGEST = 128;
+const NAME = /^[A-Za-z_$][\w$]{0,63}(?:\.[A-Za-z_$][\w$]{0,63}|\[\d{1,5}\]){0,8}$/;
+
+/** Words that name no variable (ECMA-262, strict code included). */
+const RESERVED = new Set(
+  (
+    "arguments await break case catch class const continue debugger default delete do else enum eval export extends " +
+    "false finally for function if implements import in instanceof interface let new null package private protected " +
+    "public return static super switch this throw true try typeof var void while with yield"
+  ).split(" "),
+);
+
+/** True for a dotted or indexed name no part of which is a reserved word. Others are refused: a name mended would call some other function. */
+export function isCallback(name: string): boolean {
+  return name.length <= LONGEST && NAME.test(name) && name.split(/[.[\]]+/).every((part) => !RESERVED.has(part));
+}
+
+/** A script that calls `name` with a JSON text; nothing in it can end a script element or a line. */
+export function wrapJsonp(name: string, json: string): string {
+  const safe = json.replaceAll("<", "\\u003c").replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
+  return `/**/${name}(${safe});`;
+}

@@ -1,0 +1,76 @@
+/** Opens the events interface from the configuration: store, sample, horizon, nightly upkeep, plugin. */
+import { fileURLToPath } from "node:url";
+import type { FastifyInstance } from "fastify";
+import { type Config, ConfigError } from "../config.js";
+import { fixedClock, systemClock } from "./clock.js";
+import type { Upkeep } from "./maintain.js";
+import { maintainInThread } from "./maintain-thread.js";
+import { nightly, processTimer, type Timer } from "./nightly.js";
+import { eventsPlugin } from "./plugin.js";
+import { configuredFor, eventsSettings } from "./settings.js";
+import { openStore } from "./store.js";
+import { isZone } from "./zone.js";
+
+export interface EventsLogger {
+  info(context: object, message: string): void;
+  warn(context: object, message: string): void;
+  error(context: object, message: string): void;
+}
+
+export interface OpenEvents {
+  /** To be registered on the fastify instance of the service; closes everything with it. */
+  readonly plugin: (app: FastifyInstance) => Promise<void>;
+  /** Ends upkeep and closes the store; safe to call twice. */
+  close(): Promise<void>;
+}
+
+/** The shipped sample, beside `src` and `dist`. */
+export const SAMPLE = fileURLToPath(new URL("../../data/events.json", import.meta.url));
+
+/**
+ * Opens the store, imports the sample when it has no events, brings the horizon to today and keeps it there.
+ *
+ * @throws ConfigError or DataError in one line when the events cannot be served
+ */
+export async function openEvents(
+  config: Config,
+  logger: EventsLogger,
+  timer: Timer = processTimer,
+): Promise<OpenEvents> {
+  const { db, zone, now } = config.events;
+  if (zone !== null && !isZone(zone)) throw new ConfigError([`FIELDPROBE_EVENTS_ZONE: no such zone`]);
+  const clock = now === null ? systemClock : fixedClock(now);
+  const upkeep = async (sample: string | null) => {
+    const done = await maintainInThread({ file: db, sample, configured: configuredFor(config, clock()) });
+    report(done, logger);
+  };
+  await upkeep(SAMPLE);
+  const store = openStore(db);
+  let running = Promise.resolve();
+  const siteZone = () => store.view(clock(), (view) => view.snapshot.zone);
+  const stop = nightly(clock, siteZone, timer, () => {
+    const failed = (error: unknown) => logger.error({ err: error }, "events horizon was not extended");
+    running = running.then(() => upkeep(null)).catch(failed);
+  });
+  let closed: Promise<void> | null = null;
+  const close = () => {
+    closed ??= (async () => {
+      stop();
+      await running;
+      store.close();
+    })();
+    return closed;
+  };
+  const routes = eventsPlugin({ store, clock, config: eventsSettings(config) });
+  const plugin = async (app: FastifyInstance) => {
+    app.addHook("onClose", close);
+    await app.register(routes);
+  };
+  return { plugin, close };
+}
+
+function report({ imported, extension }: Upkeep, logger: EventsLogger): void {
+  if (imported > 0) logger.info({ events: imported }, "sample events imported");
+  if (extension.events > 0) logger.info({ events: extension.events }, "events horizon extended");
+  for (const failure of extension.failed) logger.warn(failure, "event keeps its old instances");
+}

@@ -1,0 +1,75 @@
+/** Errors of the events interface: status, code and the details that are reported together. */
+
+export const ERROR_CODES = [
+  "invalid_parameter",
+  "duplicate_parameter",
+  "too_many_values",
+  "unsupported_version",
+  "invalid_callback",
+  "unauthorized",
+  "not_found",
+  "method_not_allowed",
+  "uri_too_long",
+  "rate_limited",
+  "internal",
+  "unavailable",
+] as const;
+
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+/** One fault; never repeats the value that was sent. */
+export interface Detail {
+  readonly parameter?: string;
+  readonly reason: string;
+  readonly allowed?: readonly string[];
+}
+
+export class EventsError extends Error {
+  readonly status: number;
+  readonly code: ErrorCode;
+  readonly details: readonly Detail[];
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    status: number,
+    code: ErrorCode,
+    message: string,
+    details: readonly Detail[] = [],
+    headers: Readonly<Record<string, string>> = {},
+  ) {
+    super(message);
+    this.name = "EventsError";
+    this.status = status;
+    this.code = code;
+    this.details = details;
+    this.headers = headers;
+  }
+}
+
+export function notFound(details: readonly Detail[] = []): EventsError {
+  return new EventsError(404, "not_found", "Not found.", details);
+}
+
+const TITLES: ReadonlyMap<number, string> = new Map([
+  [400, "Bad Request"],
+  [401, "Unauthorized"],
+  [404, "Not Found"],
+  [405, "Method Not Allowed"],
+  [414, "URI Too Long"],
+  [429, "Too Many Requests"],
+  [500, "Internal Server Error"],
+  [503, "Service Unavailable"],
+]);
+
+/** The body by default. */
+export function errorBody(error: EventsError): object {
+  const { message, status, code, details } = error;
+  return { error: true, message, statusCode: status, code, details };
+}
+
+/** The body for those who accept `application/problem+json` (RFC 9457). */
+export function problemBody(error: EventsError, instance: string): object {
+  const { message, status, code, details } = error;
+  const title = TITLES.get(status) ?? "Error";
+  return { type: "about:blank", title, status, detail: message, instance, code, errors: details };
+}

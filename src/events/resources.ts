@@ -1,0 +1,65 @@
+/** What the routes share: the store, the clock, the settings and what is remembered between requests. */
+import type { Clock } from "./clock.js";
+import type { EventRecord, Instance } from "./model.js";
+import { type PageCache, pageCache } from "./page-cache.js";
+import type { EventQuery } from "./query.js";
+import { type EventText, eventText } from "./render-event.js";
+import type { RenderSettings } from "./render-term.js";
+import type { EventsSettings } from "./settings.js";
+import type { Interval, Store, View } from "./store.js";
+
+export interface Resources {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly settings: EventsSettings;
+  readonly render: RenderSettings;
+  readonly pages: PageCache;
+  /** Texts of the events of some instances, by id. */
+  texts(view: View, instances: readonly Instance[]): ReadonlyMap<number, EventText>;
+  /** `view.count`, remembered under `key` while it holds. */
+  total(view: View, key: string, query: EventQuery): number;
+}
+
+const TEXTS = 20_000;
+const TOTALS = 1_000;
+
+/** @param prefix path under which the routes are mounted */
+export function resources(store: Store, clock: Clock, settings: EventsSettings, prefix: string): Resources {
+  const render = { prefix, categoryUrl: settings.categoryUrl };
+  let generation = -1;
+  let interval: Interval | null = null;
+  let totals = new Map<string, number>();
+  let texts = new Map<number, EventText>();
+  return {
+    store,
+    clock,
+    settings,
+    render,
+    pages: pageCache(settings.cacheBytes),
+    texts(view, instances) {
+      if (view.snapshot.generation !== generation || texts.size > TEXTS) texts = new Map();
+      generation = view.snapshot.generation;
+      const missing = [...new Set(instances.map(({ eventId }) => eventId))].filter((id) => !texts.has(id));
+      for (const event of view.events(missing)) texts.set(event.id, eventText(event, view.snapshot, render));
+      return texts;
+    },
+    total(view, key, query) {
+      if (view.interval !== interval || totals.size >= TOTALS) totals = new Map();
+      interval = view.interval;
+      const known = totals.get(key) ?? view.count(query);
+      totals.set(key, known);
+      return known;
+    },
+  };
+}
+
+/** Sources a caller may name: those of events, and the primary one. */
+export function knownSources(view: View, settings: EventsSettings): { primarySource: string; sources: string[] } {
+  const primarySource = settings.source ?? view.snapshot.primarySource ?? "main";
+  return { primarySource, sources: [...new Set([...view.snapshot.sources, primarySource])].sort() };
+}
+
+/** The text of an event that a view just returned. */
+export function textOf(resources: Resources, view: View, event: EventRecord): EventText {
+  return eventText(event, view.snapshot, resources.render);
+}
