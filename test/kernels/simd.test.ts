@@ -2,7 +2,8 @@
 import { describe, expect, it } from "vitest";
 import type { BrickField, Scheme, Triple } from "../../src/kernels/field.js";
 import { createScheme } from "../../src/kernels/index.js";
-import { Arena, brickField, bricking, periodicAxes, randomNumbers } from "../support/simd-memory.js";
+import { instantiateSimd, SCRATCH_BYTES } from "../../src/kernels/simd/index.js";
+import { Arena, brickField, bricking, moduleBytes, periodicAxes, randomNumbers } from "../support/simd-memory.js";
 
 const VALUES = ["None", "Lag4", "Lag6", "Lag8"];
 const DERIVATIVES = ["None_Fd4", "None_Fd6", "None_Fd8", "Fd4Lag4"];
@@ -152,5 +153,31 @@ describe.each(CASES)("$kernel $method", ({ kernel, method, sizes, derivative }) 
     expect([...batch].map(Number.isNaN)).toEqual([...expected].map(Number.isNaN));
     expect(expected.some(Number.isNaN)).toBe(true);
     expect(expected.every(Number.isNaN)).toBe(false);
+  });
+});
+
+describe("options", () => {
+  it.each(["pressureHessian", "velocityHessian", "velocityLaplacian"])("honours the published Fd8 in %s", (kernel) => {
+    const sizes = kernel === "pressureHessian" ? [1] : [3];
+    const setting: Setting = { kernel, method: "None_Fd8", sizes, nodes: [20, 27, 18], edge: [16, 16, 16] };
+    const standard = evaluateBoth(setting);
+    const legacy = evaluateBoth({ ...setting, fd8Legacy: true });
+    expect(largestDifference(legacy.batch, legacy.expected)).toBeLessThanOrEqual(1e-14 / Math.min(...SPACING) ** 2);
+    expect(largestDifference(legacy.batch, standard.batch)).toBeGreaterThan(1);
+  });
+
+  it("leaves grids with an axis that is not periodic to the plain kernels", () => {
+    const [x, y, z] = periodicAxes([16, 16, 16], SPACING, ORIGIN);
+    const accelerator = new Arena(2 ** 20).accelerator();
+    const options = { fd8Legacy: false };
+    expect(accelerator.scheme("velocity", "Lag4", [x, { ...y, periodic: false }, z], options)).toBeNull();
+    expect(accelerator.scheme("velocity", "Lag4", [x, y, z], options)).not.toBeNull();
+    expect(accelerator.scheme("boxVelocity", "Lag4", [x, y, z], options)).toBeNull();
+  });
+
+  it("refuses scratch that is too small or out of line", () => {
+    const { memory } = new Arena(2 ** 20);
+    expect(() => instantiateSimd(moduleBytes, memory, { offset: 0, bytes: SCRATCH_BYTES - 1 })).toThrow(RangeError);
+    expect(() => instantiateSimd(moduleBytes, memory, { offset: 8, bytes: SCRATCH_BYTES })).toThrow(RangeError);
   });
 });

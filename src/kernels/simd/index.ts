@@ -1,14 +1,18 @@
 /** The SIMD module behind the same interfaces as the plain kernels; everything it touches lies in one shared memory. */
+import type { BoxAverage } from "../box-average.js";
 import type { DifferenceOrder } from "../finite-difference.js";
 import { type Accelerator, createScheme } from "../index.js";
 import { orderByBrick as orderPlainly } from "../order.js";
+import { AVERAGE_BYTES, createSimdAverage } from "./average.js";
 import type { Module } from "./module.js";
-import { createRecords, imageOfGrid, SCRATCH_BYTES } from "./records.js";
+import { createRecords, imageOfGrid, RECORDS_BYTES } from "./records.js";
 import { nodalScheme, type Target, tensorScheme } from "./schemes.js";
 import { instantiate, type WasmBytes, type WasmMemory } from "./webassembly.js";
 
 export { createSharedMemory, type WasmBytes, type WasmMemory } from "./webassembly.js";
-export { SCRATCH_BYTES };
+
+/** Scratch that each thread brings along. */
+export const SCRATCH_BYTES = RECORDS_BYTES + AVERAGE_BYTES;
 
 /** The kernels of the module, for one thread. */
 export interface SimdAccelerator extends Accelerator {
@@ -19,6 +23,8 @@ export interface SimdAccelerator extends Accelerator {
   readonly scheme: Accelerator["scheme"];
   /** As the plain one; every array must be a view of the memory. Tabulated axes are sorted by the plain one. */
   readonly orderByBrick: typeof orderPlainly;
+  /** As the plain one, fast for data in the memory. */
+  readonly boxAverage: BoxAverage;
 }
 
 /** Kernels that have a SIMD form: what they compute of which fields. */
@@ -73,6 +79,7 @@ export function instantiateSimd(
         },
       };
     },
+    boxAverage: createSimdAverage(module, memory, scratch.offset + RECORDS_BYTES),
     orderByBrick(axes, tables, positions, count, keys, order) {
       if (axes.some(({ coordinates }) => coordinates !== null)) {
         orderPlainly(axes, tables, positions, count, keys, order);

@@ -66,4 +66,15 @@ export interface Module {
     order: number,
     work: number,
   ): void;
+  boxAverage(
+    corner: number,
+    strideY: number,
+    strideZ: number,
+    components: number,
+    axes: number,
+    n: number,
+    line: number,
+    plane: number,
+    sums: number,
+  ): void;
 }

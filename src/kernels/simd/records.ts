@@ -4,7 +4,7 @@ import type { Product, Tap } from "./stencils.js";
 import type { WasmMemory } from "./webassembly.js";
 
 /** Scratch of one thread; multiple of 16. */
-export const SCRATCH_BYTES = 32_768;
+export const RECORDS_BYTES = 32_768;
 
 /** Places in scratch: axes with terms or taps behind them, fields, and the work area of the module. */
 const SCHEME = 0;
@@ -30,7 +30,7 @@ export interface Records {
   writeBricking(bricking: Bricking): void;
 }
 
-/** Records at `offset` of a memory, SCRATCH_BYTES long. */
+/** Records at `offset` of a memory, RECORDS_BYTES long. */
 export function createRecords(memory: WasmMemory, offset: number): Records {
   const bytes = new Uint8Array(memory.buffer, offset + SCHEME, FIELDS - SCHEME);
   const words = new Int32Array(memory.buffer, offset + FIELDS, (WORK - FIELDS) / 4);

@@ -1,0 +1,83 @@
+/** The inner loop of the box means in the SIMD module: weights go in through scratch, sums come back. */
+import { type BoxAverage, createBoxAverage, type IntervalWeights } from "../box-average.js";
+import { BLOCK_EDGE } from "../octree.js";
+import type { Module } from "./module.js";
+import type { WasmMemory } from "./webassembly.js";
+
+/** Longest part of an axis, and most weights of one, that scratch has room for; larger ones are left to the plain loop. */
+const NODES = 1_024;
+const ENTRIES = 4_096;
+
+const COMPONENTS = 3;
+const WEIGHTS_BYTES = 16;
+const LINE = 3 * WEIGHTS_BYTES;
+const PLANE = LINE + 8 * COMPONENTS * BLOCK_EDGE;
+const SUMS = PLANE + 8 * COMPONENTS * BLOCK_EDGE ** 2;
+const WEIGHTS = SUMS + 8 * COMPONENTS * BLOCK_EDGE ** 3;
+const AXIS_BYTES = 12 * ENTRIES + 8 * NODES;
+
+/** Scratch of one thread; multiple of 16. */
+export const AVERAGE_BYTES = WEIGHTS + 3 * AXIS_BYTES;
+
+/** Weights of one axis in scratch, and the record that tells the module of them. */
+interface AxisSlot {
+  readonly record: Int32Array;
+  readonly from: Int32Array;
+  readonly interval: Int32Array;
+  readonly weight: Float64Array;
+}
+
+/** Copies the weights of the nodes `first .. first + length - 1`; false when they are too many. */
+function copyWeights(weights: IntervalWeights, first: number, length: number, slot: AxisSlot): boolean {
+  const start = weights.from[first];
+  const end = weights.from[first + length];
+  if (length >= NODES || end - start > ENTRIES) return false;
+  slot.record[0] = length;
+  for (let r = 0; r <= length; r++) slot.from[r] = weights.from[first + r] - start;
+  for (let e = start; e < end; e++) {
+    slot.interval[e - start] = weights.interval[e];
+    slot.weight[e - start] = weights.weight[e];
+  }
+  return true;
+}
+
+/** The box average over data in `memory`, with AVERAGE_BYTES of scratch at `offset`; plain for any other data. */
+export function createSimdAverage(module: Module, memory: WasmMemory, offset: number): BoxAverage {
+  const plain = createBoxAverage();
+  const sumsInMemory = new Float64Array(memory.buffer, offset + SUMS, COMPONENTS * BLOCK_EDGE ** 3);
+  const slots = [0, 1, 2].map((a): AxisSlot => {
+    const weight = offset + WEIGHTS + a * AXIS_BYTES;
+    const interval = weight + 8 * ENTRIES;
+    const from = interval + 4 * ENTRIES;
+    const record = new Int32Array(memory.buffer, offset + a * WEIGHTS_BYTES, WEIGHTS_BYTES / 4);
+    record.set([0, from, interval, weight]);
+    return {
+      record,
+      from: new Int32Array(memory.buffer, from, NODES),
+      interval: new Int32Array(memory.buffer, interval, ENTRIES),
+      weight: new Float64Array(memory.buffer, weight, ENTRIES),
+    };
+  });
+  return (data, corner, strideY, strideZ, components, part, weights, n, sums) => {
+    const fits =
+      data.buffer === memory.buffer &&
+      data instanceof Float32Array &&
+      slots.every((slot, a) => copyWeights(weights[a], part.first[a], part.length[a], slot));
+    if (!fits) {
+      plain(data, corner, strideY, strideZ, components, part, weights, n, sums);
+      return;
+    }
+    module.boxAverage(
+      data.byteOffset + 4 * corner,
+      4 * strideY,
+      4 * strideZ,
+      components,
+      offset,
+      n,
+      offset + LINE,
+      offset + PLANE,
+      offset + SUMS,
+    );
+    for (let i = 0; i < n ** 3 * components; i++) sums[i] += sumsInMemory[i];
+  };
+}
