@@ -22,6 +22,12 @@ describe("README", () => {
     expect(blocks).toEqual(["npm ci && npm start\n", "npm ci && npm test\n"]);
   });
 
+  it("shows the same numbers from Python as from curl", () => {
+    const python = /```python\n[^`]*```\n```text\n([^`]*)```/.exec(text)?.[1]?.trim();
+    const [, x, y, z] = /<Vector3><x>(.*?)<\/x><y>(.*?)<\/y><z>(.*?)<\/z><\/Vector3>/.exec(text) ?? [];
+    expect(python).toBe(`${x} ${y} ${z}`);
+  });
+
   it("lists every operation with the options it takes", () => {
     const rows = table("Operations");
     expect(rows.map((row) => names(row[0])[0])).toEqual(OPERATIONS.map(({ name }) => name));

@@ -1,0 +1,43 @@
+/** Every example call of the documents gives the answer it shows; `vitest --update` runs them and rewrites the answers. */
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { RunningService } from "../../src/main.js";
+import { shellWords, withAnswers } from "../support/examples.js";
+import { serveTestData } from "../support/service.js";
+
+const DOCUMENTS = [
+  ["README.md", 3],
+  ["docs/operations.md", 16],
+] as const;
+
+describe("shell words", () => {
+  it("are cut as a shell cuts them", () => {
+    expect(shellWords("echo 1,2 | npx  it \\\n --a 'b c' --d=\"e \\\"f\\\"\"'g' ''")).toEqual([
+      "echo",
+      "1,2",
+      "|",
+      "npx",
+      "it",
+      "--a",
+      "b c",
+      '--d=e "f"g',
+      "",
+    ]);
+  });
+});
+
+describe("examples", () => {
+  let service: RunningService;
+  beforeAll(async () => {
+    service = await serveTestData();
+  });
+  afterAll(() => service?.close());
+
+  it.each(DOCUMENTS)("%s shows real answers", { timeout: 60_000 }, async (document, count) => {
+    const path = fileURLToPath(new URL(`../../${document}`, import.meta.url));
+    const { text, examples } = await withAnswers(readFileSync(path, "utf8"), service.url);
+    expect(examples).toBe(count);
+    await expect(text).toMatchFileSnapshot(path);
+  });
+});

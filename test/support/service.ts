@@ -1,0 +1,27 @@
+/** The whole service on a free loopback port, with the shipped data and more. */
+import { delimiter } from "node:path";
+import { fileURLToPath } from "node:url";
+import { pino } from "pino";
+import { loadConfig } from "../../src/config.js";
+import { type RunningService, startService } from "../../src/main.js";
+
+const SHIPPED = fileURLToPath(new URL("../../data", import.meta.url));
+
+/**
+ * Starts it with two workers.
+ *
+ * @param data     data folders beside the shipped one
+ * @param settings further settings by variable name without prefix
+ */
+export function serveTestData(
+  data: readonly string[] = [],
+  settings: Readonly<Record<string, string>> = {},
+): Promise<RunningService> {
+  const base = {
+    PORT: "0",
+    WORKERS: "2",
+    CACHE_BYTES: `${256 * 1024 * 1024}`,
+    DATA: [SHIPPED, ...data].join(delimiter),
+  };
+  return startService(loadConfig({ ...base, ...settings }, {}), pino({ level: "warn" }));
+}
