@@ -2,8 +2,10 @@
 import { createHash } from "node:crypto";
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
+import { DataError } from "../errors.js";
 import { NAME_PATTERN, parseDescriptor } from "./descriptor.js";
 import type { Dataset } from "./grid.js";
+import { recognise } from "./layouts/recognise.js";
 import { type Description, verify } from "./verify.js";
 
 /** Why something in the data folders is not served. */
@@ -115,7 +117,8 @@ function stateOf(location: string): string {
 }
 
 function examine(location: string, state: string, options: ScanOptions): Candidate["outcome"] {
-  const description = basename(location) === DESCRIPTOR_NAME ? describeFolder(location, state) : describeFile(location);
+  const description =
+    basename(location) === DESCRIPTOR_NAME ? describeFolder(location, state) : describeFile(location, state);
   if ("problems" in description) return description;
   return verify(description, options.chunkBytes);
 }
@@ -151,10 +154,20 @@ function manifestProblems(folder: string, text: string): string[] {
   });
 }
 
-function describeFile(location: string): Description | { problems: string[] } {
+/** Recognises a bare file. */
+function describeFile(location: string, state: string): Description | { problems: string[] } {
   const name = basename(location, extname(location));
   if (!NAME_PATTERN.test(name)) return { problems: [`the name "${name}" is not 1 to 64 of A-Z a-z 0-9 _ . -`] };
-  return { problems: ["the layout of the file is not recognised; fieldprobe inspect shows what it holds"] };
+  try {
+    const found = recognise(location);
+    if (found === null)
+      return { problems: ["the layout of the file is not recognised; fieldprobe inspect shows what it holds"] };
+    const { descriptor, warnings } = found;
+    return { descriptor, folder: dirname(location), location, digest: state, warnings };
+  } catch (error) {
+    if (!(error instanceof DataError)) throw error;
+    return { problems: [`${error.message} (fieldprobe inspect says more)`] };
+  }
 }
 
 /** Of datasets that claim one name or alias none is served. Names are compared without regard to letter case. */

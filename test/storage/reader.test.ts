@@ -24,6 +24,8 @@ import { readNodes } from "../support/read-nodes.js";
 const SCRATCH = scratchFolder();
 const OPTIONS = { chunkBytes: 64 * 1024 * 1024 };
 
+const CHUNK = { t: 2, z: 6, y: 4, x: 5, c: 3, n: 1 };
+
 beforeAll(() => loadHdf5());
 
 /** Writes a dataset folder and scans it; anything that is refused fails the test. */
@@ -69,7 +71,12 @@ describe("readBrick", () => {
         writeField(file, `/${dimensions.join("")}`, {
           dimensions,
           type: at % 2 === 0 ? "<f" : "<d",
-          ...(at % 3 === 0 ? {} : { chunks: [2, 2, 3, 2, 3], filter: at % 3 === 1 ? "gzip" : "fletcher32" }),
+          ...(at % 3 === 0
+            ? {}
+            : {
+                chunks: dimensions.map((dimension) => CHUNK[dimension]),
+                filter: at % 3 === 1 ? "gzip" : "fletcher32",
+              }),
         });
     });
     for (const dimensions of orders) {
@@ -131,12 +138,12 @@ describe("readBrick", () => {
 
   it("flips a descending axis, field and coordinates alike", async () => {
     const dimensions: Dimension[] = ["t", "z", "y", "x", "c"];
-    const y = [9, 6, 4, 3, 1];
+    const y = [30, 26, 22, 19, 15, 13, 9, 6, 2, 1];
     const dataset = await load(
       "flip",
       {
         axes: {
-          x: { nodes: NODES.x, origin: 6, spacing: -1 },
+          x: { nodes: NODES.x, origin: NODES.x - 1, spacing: -1 },
           y: { coordinates: y },
           z: { nodes: NODES.z, origin: 0, spacing: 1, periodic: true },
         },
@@ -152,7 +159,7 @@ describe("readBrick", () => {
       },
     );
     expect(dataset.axes[0]).toMatchObject({ origin: 0, spacing: 1, periodic: false, coordinates: null });
-    expect(dataset.axes[1].coordinates).toEqual(Float64Array.from([1, 3, 4, 6, 9]));
+    expect(dataset.axes[1].coordinates).toEqual(Float64Array.from([1, 2, 6, 9, 13, 15, 19, 22, 26, 30]));
     expectNodes(dataset, "velocity", 3);
   });
 

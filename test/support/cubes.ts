@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { File, type Group, h5wasm, Module } from "h5wasm/node";
 import { afterAll } from "vitest";
 
-/** Nodes along x, y, z: all different, none a multiple of another, so that no mix-up of axes goes unseen. */
-export const NODES = { x: 7, y: 5, z: 6 } as const;
+/** Nodes along x, y, z: all different, so that no mix-up of axes goes unseen, and enough for every stencil. */
+export const NODES = { x: 12, y: 10, z: 11 } as const;
 export const FRAMES = 3;
 
 export type Dimension = "t" | "z" | "y" | "x" | "c" | "n";
@@ -88,11 +88,11 @@ export function scratchFolder(): string {
   return folder;
 }
 
-/** Writes an HDF5 file. */
-export async function writeHdf5(path: string, write: (file: File) => void): Promise<string> {
+/** Writes an HDF5 file; `earliest` takes the oldest format, whose object headers have no checksum. */
+export async function writeHdf5(path: string, write: (file: File) => void, earliest = false): Promise<string> {
   await h5wasm.ready;
   Module.activate_throwing_error_handler();
-  const file = new File(path, "w");
+  const file = new File(path, "w", earliest ? { libver: ["earliest", "latest"] } : {});
   try {
     write(file);
   } finally {

@@ -1,0 +1,129 @@
+/** The known databases behind JHTDB cutouts: grid, spacing, period and time step of each. */
+import type { DescriptorInput } from "../descriptor.js";
+import { AXIS_NAMES, type AxisName, type Contents, tableAxis } from "./layout.js";
+
+interface Database {
+  readonly name: string;
+  /** Nodes of the whole grid along x, y, z. */
+  readonly nodes: readonly [number, number, number];
+  /** Spacing along x, y, z; null where the axis is tabulated (and bounded by walls). */
+  readonly spacing: readonly [number, number | null, number];
+  /** Time between consecutive indices. */
+  readonly step: number;
+  readonly dnsStep: number;
+  readonly frameVelocity?: [number, number, number];
+}
+
+const CUBE = { nodes: [1024, 1024, 1024], spacing: [Math.PI / 512, Math.PI / 512, Math.PI / 512] } as const;
+
+/** Source: the database's own documentation of its sets. */
+const DATABASES: readonly Database[] = [
+  { name: "isotropic1024coarse", ...CUBE, step: 0.002, dnsStep: 0.0002 },
+  { name: "isotropic1024fine", ...CUBE, step: 0.0002, dnsStep: 0.0002 },
+  { name: "mhd1024", ...CUBE, step: 0.0025, dnsStep: 0.00025 },
+  { name: "mixing", ...CUBE, step: 0.04, dnsStep: 0.04 },
+  {
+    name: "channel",
+    nodes: [2048, 512, 1536],
+    spacing: [(8 * Math.PI) / 2048, null, (3 * Math.PI) / 1536],
+    step: 0.0065,
+    dnsStep: 0.0013,
+    frameVelocity: [0.45, 0, 0],
+  },
+];
+
+/** What `_dataset` meant before 2019. */
+const NUMBERS = new Map([
+  [3, "mhd1024"],
+  [4, "isotropic1024coarse"],
+  [5, "isotropic1024fine"],
+  [6, "channel"],
+  [7, "mixing"],
+  [8, "mixing"],
+]);
+
+export function databaseNamed(name: string): Database | null {
+  return DATABASES.find((database) => database.name === name.trim().toLowerCase()) ?? null;
+}
+
+export function databaseNumbered(number: number): Database | null {
+  return databaseNamed(NUMBERS.get(number) ?? "");
+}
+
+/** Where a cutout lies on one axis: nodes of the cutout, 0-based first node of the database, its stride. */
+export interface Extent {
+  readonly nodes: number;
+  readonly first: number;
+  readonly stride: number;
+}
+
+/** Findings of a cutout, to which reasons and warnings are added. */
+export interface Notes {
+  readonly reasons: string[];
+  readonly warnings: string[];
+}
+
+/**
+ * Axes of a cutout. Origin and spacing are those of the database in float64, held against the stored coordinates to
+ * 1e-3 of a spacing; an axis is periodic only where the cutout covers the whole period.
+ */
+export function cutoutAxes(
+  contents: Contents,
+  database: Database | null,
+  extents: Readonly<Record<AxisName, Extent>>,
+  notes: Notes,
+): DescriptorInput["axes"] {
+  const axes = AXIS_NAMES.map((name, index) => {
+    const { nodes, first, stride } = extents[name];
+    const table = contents.dataset(`/${name}coor`) === null ? null : `/${name}coor`;
+    const spacing = database?.spacing[index] ?? null;
+    if (database === null || spacing === null) return [name, tabulated(contents, name, nodes, table, notes)];
+    const origin = first * spacing;
+    const step = stride * spacing;
+    if (table !== null && !agrees(contents.numbers(table), origin, step)) {
+      notes.warnings.push(`${name}: ${table} disagrees with the node numbers of the cutout and is believed.`);
+      return [name, tableAxis(contents, table)];
+    }
+    const whole = nodes * stride === database.nodes[index];
+    notes.reasons.push(
+      `${name}: origin ${origin} and spacing ${step} from ${database.name} and the first node (${first + 1}); ` +
+        `${whole ? "periodic, the cutout covers the period" : "not periodic, the cutout is smaller than the period"}.`,
+    );
+    return [name, { nodes, origin, spacing: step, periodic: whole }];
+  });
+  return Object.fromEntries(axes) as DescriptorInput["axes"];
+}
+
+function agrees(table: Float64Array, origin: number, spacing: number): boolean {
+  return table.every((value, index) => Math.abs(value - origin - index * spacing) <= 1e-3 * spacing);
+}
+
+function tabulated(contents: Contents, name: AxisName, nodes: number, table: string | null, notes: Notes) {
+  if (table !== null) {
+    notes.reasons.push(`${name}: coordinates from ${table}; not periodic, nothing says that it is.`);
+    return tableAxis(contents, table);
+  }
+  notes.warnings.push(`${name}: no spacing is known and the file has no ${name}coor; it is taken as 1.`);
+  return { nodes, origin: 0, spacing: 1, periodic: false };
+}
+
+/** Time of the frames, `index` counted from 0, and what of the database holds for any of its cutouts. */
+export function cutoutTimes(indices: readonly number[], database: Database | null, notes: Notes) {
+  const step = database?.step ?? 1;
+  if (database === null) notes.warnings.push("The time between frames is not known and is taken as 1.");
+  else notes.reasons.push(`time: index times ${step}, the step of ${database.name}.`);
+  const [first, second] = indices as [number, number | undefined];
+  const time =
+    second === undefined
+      ? { count: 1 as const, origin: first * step }
+      : { origin: first * step, step: (second - first) * step, count: indices.length };
+  const known =
+    database === null
+      ? {}
+      : {
+          dnsStep: database.dnsStep,
+          ...(database.frameVelocity === undefined ? {} : { frameVelocity: database.frameVelocity }),
+          source: `Cutout of ${database.name}, Johns Hopkins Turbulence Databases.`,
+        };
+  return { time, ...known };
+}
