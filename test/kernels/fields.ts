@@ -28,6 +28,13 @@ export function cosineAxis(nodes: number): Axis {
   return tabulatedAxis(Array.from({ length: nodes }, (_, j) => -Math.cos((Math.PI * j) / (nodes - 1))));
 }
 
+/** first, first + steps[0], first + steps[0] + steps[1], ... */
+export function runningSum(first: number, steps: readonly number[]): number[] {
+  const sums = [first];
+  for (const step of steps) sums.push((sums.at(-1) as number) + step);
+  return sums;
+}
+
 export function nodeAt(axis: Axis, i: number): number {
   return axis.coordinates === null ? axis.origin + i * axis.spacing : (axis.coordinates[i] as number);
 }
