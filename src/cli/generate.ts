@@ -1,13 +1,13 @@
 /** `fieldprobe generate`: makes demonstration, test and benchmark datasets. */
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { SingleBar } from "cli-progress";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { type CubeKind, type CubeOptions, writeCube } from "../generate/cube.js";
 import { type FrameReport, writeIsotropic } from "../generate/isotropic.js";
 import type { Triple } from "../storage/grid.js";
 import { FILTERS, type Filter, type Manifest } from "../storage/write.js";
 import { MisuseError } from "./misuse.js";
+import { progressOf } from "./progress.js";
 
 /** Largest number of nodes along an axis. */
 const MAX_NODES = 8192;
@@ -67,22 +67,6 @@ function target(out: string, name: string): { folder: string; name: string } {
   }
   if (existsSync(join(folder, "dataset.json"))) throw new MisuseError(`--out ${out}: there is a dataset already`);
   return { folder, name };
-}
-
-/** A bar on a terminal, else a line on stderr every tenth of the way. */
-function progressOf(label: string): { update: (fraction: number) => void; stop: () => void } {
-  if (!process.stderr.isTTY) {
-    let tenths = 0;
-    const update = (fraction: number) => {
-      if (Math.floor(fraction * 10) <= tenths) return;
-      tenths = Math.floor(fraction * 10);
-      process.stderr.write(`${label}: ${tenths * 10} %\n`);
-    };
-    return { update, stop: () => {} };
-  }
-  const bar = new SingleBar({ format: `${label} {bar} {percentage} % | {eta_formatted} left`, hideCursor: true });
-  bar.start(100, 0);
-  return { update: (fraction) => bar.update(Math.floor(fraction * 100)), stop: () => bar.stop() };
 }
 
 async function generateCube(kind: CubeKind, flags: CubeFlags): Promise<void> {

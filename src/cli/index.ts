@@ -3,6 +3,7 @@ import { Command, CommanderError } from "commander";
 import { ConfigError } from "../config.js";
 import { eventsCommand } from "./events.js";
 import { generateCommand } from "./generate.js";
+import { inspectCommand } from "./inspect.js";
 import { MisuseError } from "./misuse.js";
 import { queryCommand } from "./query.js";
 import { serveCommand } from "./serve.js";
@@ -17,7 +18,13 @@ const program = new Command("fieldprobe")
   .exitOverride();
 
 /** Every command, each from a file of its own. */
-const COMMANDS: readonly (() => Command)[] = [serveCommand, queryCommand, generateCommand, eventsCommand];
+const COMMANDS: readonly (() => Command)[] = [
+  serveCommand,
+  queryCommand,
+  generateCommand,
+  inspectCommand,
+  eventsCommand,
+];
 for (const command of COMMANDS) program.addCommand(command().exitOverride());
 
 try {

@@ -1,0 +1,122 @@
+/** `fieldprobe inspect`: what a file holds, how it would be served, and why. */
+import { existsSync, mkdirSync, realpathSync, statSync, writeFileSync } from "node:fs";
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { Command, InvalidArgumentError } from "commander";
+import { LIMITS } from "../config.js";
+import { type DescriptorInput, parseDescriptor } from "../storage/descriptor.js";
+import { H5File, loadHdf5 } from "../storage/hdf5.js";
+import { type Recognised, recognise } from "../storage/layouts/recognise.js";
+import { describeDataset } from "../storage/report.js";
+import { recogniseSeries } from "../storage/series.js";
+import { blankDescriptor, describeTree } from "../storage/survey.js";
+import { verify } from "../storage/verify.js";
+import { MisuseError } from "./misuse.js";
+
+interface InspectFlags {
+  readonly json?: boolean;
+  readonly write?: string;
+  readonly trajectory: number;
+}
+
+const print = (lines: readonly string[]) => process.stdout.write(`${lines.join("\n")}\n`);
+
+async function inspect(files: readonly string[], flags: InspectFlags): Promise<void> {
+  const paths = files.map((file) => resolve(file));
+  for (const path of paths) {
+    const status = statSync(path, { throwIfNoEntry: false });
+    if (status === undefined) throw new MisuseError(`${path}: there is no such file`);
+    if (!status.isFile()) throw new MisuseError(`${path} is not a file; fieldprobe check DIR looks at dataset folders`);
+  }
+  await loadHdf5();
+  const [first] = paths as [string];
+  const found = paths.length > 1 ? recogniseSeries(paths, flags.trajectory) : recognise(first, flags.trajectory);
+  if (found === null) {
+    explainUnknown(first, flags);
+    return;
+  }
+  if (flags.json === true) process.stdout.write(`${JSON.stringify(found.written, null, 2)}\n`);
+  else print(explain(found, dirname(first), basename(first)));
+  if (flags.write !== undefined) writeDescriptor(found, dirname(first), resolve(flags.write));
+}
+
+/** What was recognised, how it reads, and why. Problems that would keep it from being served set the exit code. */
+function explain(found: Recognised, folder: string, file: string): string[] {
+  const parsed = parseDescriptor(JSON.stringify(found.written));
+  const outcome =
+    "problems" in parsed
+      ? parsed
+      : verify(
+          { descriptor: parsed.descriptor, folder, location: file, digest: "", warnings: [] },
+          LIMITS["engine.chunkBytes"],
+        );
+  const bullets = (title: string, lines: readonly string[]) =>
+    lines.length === 0 ? [] : [title, ...lines.map((text) => `  - ${text}`)];
+  if ("problems" in outcome) process.exitCode = 1;
+  return [
+    `${file}: ${found.producer}, dataset name ${found.written.name}`,
+    ...("dataset" in outcome ? describeDataset(outcome.dataset) : bullets("It cannot be served:", outcome.problems)),
+    ...bullets("Why:", found.reasons),
+    ...bullets("Mind:", found.warnings),
+  ];
+}
+
+function explainUnknown(path: string, flags: InspectFlags): void {
+  process.exitCode = 1;
+  const blank = JSON.stringify(blankDescriptor(path), null, 2);
+  if (flags.write !== undefined)
+    throw new MisuseError(
+      `${basename(path)} is not recognised: fill in the descriptor that inspect prints without --write`,
+    );
+  if (flags.json === true) {
+    process.stdout.write(`${blank}\n`);
+    return;
+  }
+  const file = new H5File(path);
+  try {
+    print([
+      `${basename(path)}: no known layout. It holds`,
+      ...describeTree(file).map((text) => `  ${text}`),
+      "",
+      `To serve it, save this as dataset.json beside it, with the blanks filled in, and run fieldprobe check:`,
+      blank,
+    ]);
+  } finally {
+    file.close();
+  }
+}
+
+/** Writes the descriptor; its paths are relative to its folder, which must hold the files. */
+function writeDescriptor(found: Recognised, home: string, folder: string): void {
+  const target = join(folder, "dataset.json");
+  if (existsSync(target)) throw new MisuseError(`${target} exists already`);
+  mkdirSync(folder, { recursive: true });
+  const from = relative(realpathSync(folder), realpathSync(home));
+  if (from === ".." || from.startsWith(`..${sep}`) || isAbsolute(from))
+    throw new MisuseError(`--write ${folder}: a descriptor stands in the folder of its files or above it (${home})`);
+  writeFileSync(target, `${JSON.stringify(movedTo(found.written, from), null, 2)}\n`);
+  process.stderr.write(`wrote ${target}\n`);
+}
+
+/** The descriptor with every file below `from`. */
+function movedTo(written: DescriptorInput, from: string): unknown {
+  return JSON.parse(JSON.stringify(written), (key, value) =>
+    key === "file" && typeof value === "string"
+      ? [...from.split(sep), value].filter((part) => part !== "").join("/")
+      : value,
+  );
+}
+
+function whole(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("a whole number from 0 on is needed.");
+  return Number(text);
+}
+
+export function inspectCommand(): Command {
+  return new Command("inspect")
+    .description("say what an HDF5 file holds, how it would be served, and why; several files are one series")
+    .argument("<files...>", "an HDF5 file, or the files of a series, one time each")
+    .option("--json", "print the descriptor that says the same")
+    .option("--write <folder>", "write the descriptor into the folder of the files, or one above it")
+    .option("--trajectory <n>", "which one, where a file holds several", whole, 0)
+    .action(inspect);
+}

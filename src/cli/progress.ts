@@ -1,0 +1,23 @@
+/** Progress of a long command on stderr: a bar on a terminal, else a line every tenth of the way. */
+import { SingleBar } from "cli-progress";
+
+export interface Progress {
+  /** @param fraction part done, 0 to 1 */
+  readonly update: (fraction: number) => void;
+  readonly stop: () => void;
+}
+
+export function progressOf(label: string): Progress {
+  if (!process.stderr.isTTY) {
+    let tenths = 0;
+    const update = (fraction: number) => {
+      if (Math.floor(fraction * 10) <= tenths) return;
+      tenths = Math.floor(fraction * 10);
+      process.stderr.write(`${label}: ${tenths * 10} %\n`);
+    };
+    return { update, stop: () => {} };
+  }
+  const bar = new SingleBar({ format: `${label} {bar} {percentage} % | {eta_formatted} left`, hideCursor: true });
+  bar.start(100, 0);
+  return { update: (fraction) => bar.update(Math.floor(fraction * 100)), stop: () => bar.stop() };
+}
