@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { createReadStream, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Dataset, File, Group } from "h5wasm/node";
+import type { Dataset, Group, File as Hdf5File } from "h5wasm/node";
 
 /** What a chunk may pass through on its way to disk; h5wasm admits one of them per dataset. */
 export const FILTERS = ["none", "gzip", "fletcher32"] as const;
@@ -51,23 +51,24 @@ function untimed<T>(write: () => T): T {
 
 /** An HDF5 file in the making: invisible under its final name until `close`, and byte for byte a function of its content. */
 export class Hdf5Writer {
-  readonly #file: File;
+  readonly #file: Hdf5File;
   readonly #path: string;
   #open = true;
   /** Elements still to come, by dataset path. */
   readonly #missing = new Map<string, number>();
 
-  private constructor(file: File, path: string) {
+  private constructor(file: Hdf5File, path: string) {
     this.#file = file;
     this.#path = path;
   }
 
   /** Starts the file `path`, an existing one of that name being replaced on `close`; its folder must exist. */
   static async create(path: string): Promise<Hdf5Writer> {
-    const hdf5 = await import("h5wasm/node");
-    (await hdf5.ready).activate_throwing_error_handler();
+    // Loaded on demand: the library takes longer to start than most commands to run.
+    const [{ File }, { loadHdf5 }] = await Promise.all([import("h5wasm/node"), import("./hdf5.js")]);
+    await loadHdf5();
     return new Hdf5Writer(
-      untimed(() => new hdf5.File(`${path}.partial`, "w")),
+      untimed(() => new File(`${path}.partial`, "w")),
       path,
     );
   }
