@@ -3,6 +3,7 @@ import { type Logger, pino } from "pino";
 import type { Config } from "./config.js";
 import { openEngine } from "./engine/engine.js";
 import type { Engine } from "./engine/query.js";
+import { openEvents } from "./events/open.js";
 import { createApp, type Plugin } from "./server/app.js";
 import { checkExposure } from "./server/auth.js";
 
@@ -23,12 +24,13 @@ export function createLog(config: Config): Logger {
 /**
  * Starts the service; resolves once every dataset has been verified and the socket listens.
  *
+ * @param fieldsOnly without the events interface, which keeps a store of its own in the state folder
  * @throws ConfigError when it would be open to everybody without having been told so, and what `listen` throws
  */
-export async function startService(config: Config, log: Logger): Promise<RunningService> {
+export async function startService(config: Config, log: Logger, fieldsOnly = false): Promise<RunningService> {
   checkExposure(config);
   const engine = await openEngine(config, log);
-  const plugins: Plugin[] = [];
+  const plugins: Plugin[] = fieldsOnly ? [] : [(await openEvents(config, log)).plugin];
   const app = await createApp({ config, engine, logger: log, plugins });
   await app.listen({ host: config.host, port: config.port });
   const address = app.server.address() as { port: number };

@@ -15,7 +15,7 @@ export async function withLocalService<T>(data: string | undefined, use: (url: s
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !PUBLIC.test(name)));
   const overrides = { HOST: "127.0.0.1", PORT: "0", ...(data !== undefined && { DATA: data }) };
   const config = loadConfig(overrides, { FIELDPROBE_LOG_LEVEL: "warn", ...env });
-  const service = await startService(config, createLog(config));
+  const service = await startService(config, createLog(config), true);
   try {
     return await use(service.url);
   } finally {

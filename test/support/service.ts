@@ -23,5 +23,5 @@ export function serveTestData(
     CACHE_BYTES: `${256 * 1024 * 1024}`,
     DATA: [SHIPPED, ...data].join(delimiter),
   };
-  return startService(loadConfig({ ...base, ...settings }, {}), pino({ level: "warn" }));
+  return startService(loadConfig({ ...base, ...settings }, {}), pino({ level: "warn" }), true);
 }
