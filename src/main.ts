@@ -4,6 +4,7 @@ import type { Config } from "./config.js";
 import { openEngine } from "./engine/engine.js";
 import type { Engine } from "./engine/query.js";
 import { openEvents } from "./events/open.js";
+import { apiPlugin } from "./server/api/plugin.js";
 import { createApp, type Plugin } from "./server/app.js";
 import { checkExposure } from "./server/auth.js";
 
@@ -30,7 +31,8 @@ export function createLog(config: Config): Logger {
 export async function startService(config: Config, log: Logger, fieldsOnly = false): Promise<RunningService> {
   checkExposure(config);
   const engine = await openEngine(config, log);
-  const plugins: Plugin[] = fieldsOnly ? [] : [(await openEvents(config, log)).plugin];
+  const plugins: Plugin[] = [apiPlugin];
+  if (!fieldsOnly) plugins.push((await openEvents(config, log)).plugin);
   const app = await createApp({ config, engine, logger: log, plugins });
   await app.listen({ host: config.host, port: config.port });
   const address = app.server.address() as { port: number };

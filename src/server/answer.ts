@@ -22,7 +22,8 @@ export function sendText(
   headers: Readonly<Record<string, string>>,
   body: string,
 ): FastifyReply {
-  if (request.complete || !hasBody(request)) return reply.code(status).headers(headers).send(body);
+  if (request.complete || request.readableEnded || !hasBody(request))
+    return reply.code(status).headers(headers).send(body);
   reply.hijack();
   const bytes = Buffer.from(body);
   const { raw } = reply;

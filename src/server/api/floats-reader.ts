@@ -1,0 +1,51 @@
+/** Octet-stream request bodies: little-endian float32 triples, or six to a point where initial velocities go along. */
+import { RequestError } from "../../errors.js";
+import type { TripleWriter } from "./triple-writer.js";
+
+/** Reads float32 values as they arrive and deals them out to one writer, or in turn to two. */
+export class FloatsReader {
+  readonly #writers: readonly TripleWriter[];
+  readonly #names: readonly string[];
+  readonly #bytesPerPoint: number;
+  #carry: Buffer = Buffer.alloc(0);
+
+  constructor(writers: readonly TripleWriter[], names: readonly string[]) {
+    this.#writers = writers;
+    this.#names = names;
+    this.#bytesPerPoint = 12 * writers.length;
+  }
+
+  write(piece: Buffer): void {
+    const bytes = this.#carry.length > 0 ? Buffer.concat([this.#carry, piece]) : piece;
+    const whole = bytes.length - (bytes.length % this.#bytesPerPoint);
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    for (let at = 0; at < whole; ) {
+      for (const [index, writer] of this.#writers.entries()) {
+        const x = view.getFloat32(at, true);
+        const y = view.getFloat32(at + 4, true);
+        const z = view.getFloat32(at + 8, true);
+        if (!Number.isFinite(x + y + z)) this.#checkFinite(index, writer.count, [x, y, z]);
+        writer.add(x, y, z);
+        at += 12;
+      }
+    }
+    this.#carry = Buffer.from(bytes.subarray(whole));
+  }
+
+  end(): void {
+    if (this.#carry.length > 0) {
+      throw new RequestError(
+        "InvalidRequest",
+        `The body is no whole number of points: ${this.#bytesPerPoint} bytes make one.`,
+      );
+    }
+    for (const writer of this.#writers) writer.flush();
+  }
+
+  #checkFinite(index: number, row: number, triple: readonly number[]): void {
+    const axis = triple.findIndex((value) => !Number.isFinite(value));
+    if (axis < 0) return;
+    const member = `${this.#names[index]}[${row}].${"xyz"[axis]}`;
+    throw new RequestError("OutOfRange", `${member} is not finite.`, { member });
+  }
+}

@@ -1,0 +1,168 @@
+/** JSON Schemas of the interface, drawn from the operation table; fastify checks and documents with them. */
+import { type TSchema, Type } from "@sinclair/typebox";
+import { CALLER_CODES, SERVER_CODES } from "../../errors.js";
+import {
+  type Member,
+  type MemberType,
+  type Operation,
+  SPATIAL_INTERPOLATION,
+  TEMPORAL_INTERPOLATION,
+} from "../../operations.js";
+import { BODIES, FORMS } from "./forms.js";
+import { arraysOf, mayBeList, optionalArraysOf, parametersOf } from "./parameters.js";
+
+const TRIPLE = Type.Array(Type.Number(), { minItems: 3, maxItems: 3 });
+
+const TYPES: Readonly<Record<MemberType, TSchema>> = {
+  string: Type.String(),
+  float: Type.Number({ format: "float" }),
+  int: Type.Integer({ format: "int32" }),
+  SpatialInterpolation: Type.Unsafe({ type: "string", enum: [...SPATIAL_INTERPOLATION] }),
+  TemporalInterpolation: Type.Unsafe({ type: "string", enum: [...TEMPORAL_INTERPOLATION] }),
+  ArrayOfPoint3: Type.Array(TRIPLE),
+  ArrayOfVector3: Type.Array(TRIPLE),
+};
+
+export const PROBLEM = Type.Object(
+  {
+    type: Type.String(),
+    title: Type.String(),
+    status: Type.Integer(),
+    detail: Type.String(),
+    code: Type.Unsafe({ type: "string", enum: [...CALLER_CODES, ...SERVER_CODES] }),
+    member: Type.Optional(Type.String({ description: "The member at fault." })),
+    limit: Type.Optional(Type.String({ description: "The limit that was passed." })),
+    requestId: Type.String(),
+  },
+  { description: "A problem (RFC 9457)." },
+);
+
+/** Answers of every route beside its success. */
+export const FAILURES = {
+  "4xx": { description: "The caller's fault.", content: { "application/problem+json": { schema: PROBLEM } } },
+  "5xx": { description: "The service's fault.", content: { "application/problem+json": { schema: PROBLEM } } },
+};
+
+const AXIS = Type.Object({
+  name: Type.String(),
+  nodes: Type.Integer(),
+  first: Type.Number(),
+  last: Type.Number(),
+  length: Type.Number({ description: "Period, or distance of the end nodes." }),
+  spacing: Type.Number(),
+  periodic: Type.Boolean(),
+  coordinates: Type.Optional(Type.Array(Type.Number())),
+});
+
+/** A dataset in a list. */
+export const SUMMARY = Type.Object({
+  name: Type.String(),
+  title: Type.String(),
+  aliases: Type.Array(Type.String()),
+  nodes: Type.Array(Type.Integer()),
+  times: Type.Object({ count: Type.Integer(), first: Type.Number(), last: Type.Number() }),
+  fields: Type.Array(Type.String()),
+});
+
+/** The list of datasets, and what a client needs to know of the service. */
+export const CATALOGUE = Type.Object({
+  version: Type.String(),
+  namespace: Type.String({ description: "XML namespace of the SOAP service." }),
+  service: Type.String({ description: "Path of the SOAP service, seen from the root of the service." }),
+  points: Type.Integer({ description: "Points that one request may hold." }),
+  datasets: Type.Array(SUMMARY),
+});
+
+/** A dataset in full. */
+export const DESCRIPTION = Type.Object({
+  name: Type.String(),
+  title: Type.String(),
+  aliases: Type.Array(Type.String()),
+  digest: Type.String({ description: "SHA-256 that names the data." }),
+  axes: Type.Array(AXIS),
+  times: Type.Object({
+    count: Type.Integer(),
+    first: Type.Number(),
+    last: Type.Number(),
+    stored: Type.Array(Type.Number()),
+    guardBefore: Type.Integer(),
+    guardAfter: Type.Integer(),
+  }),
+  fields: Type.Array(Type.Object({ name: Type.String(), components: Type.Integer() })),
+  units: Type.Record(Type.String(), Type.String()),
+  forcing: Type.String(),
+  dnsStep: Type.Union([Type.Number(), Type.Null()]),
+  frameVelocity: Type.Array(Type.Number()),
+  source: Type.String(),
+  warnings: Type.Array(Type.String()),
+  operations: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      available: Type.Boolean(),
+      parameters: Type.Array(Type.Object({ name: Type.String(), type: Type.String(), required: Type.Boolean() })),
+      spatialInterpolation: Type.Array(Type.String()),
+      result: Type.String(),
+      components: Type.Array(Type.String()),
+    }),
+  ),
+});
+
+function schemaOf(operation: Operation, member: Member): TSchema {
+  const schema = TYPES[member.type];
+  if (member.type === "SpatialInterpolation") return Type.Unsafe({ type: "string", enum: [...operation.spatial] });
+  return mayBeList(member) ? Type.Union([schema, Type.Array(schema)]) : schema;
+}
+
+/** Parameters in a query string: optional there, because a JSON body may hold them. */
+export function querySchema(operation: Operation, own: Readonly<Record<string, TSchema>> = {}): TSchema {
+  const entries = parametersOf(operation).map((member) => [member.name, Type.Optional(schemaOf(operation, member))]);
+  const arrays = optionalArraysOf(operation).map((name) => [
+    name,
+    Type.Optional(
+      Type.Unsafe({ type: "string", enum: ["false"], description: `Says that an octet-stream holds no ${name}.` }),
+    ),
+  ]);
+  return Type.Object({ ...own, ...Object.fromEntries([...entries, ...arrays]) });
+}
+
+/** The body in each of its forms. */
+export function bodySchema(operation: Operation) {
+  const members = [...parametersOf(operation), ...arraysOf(operation)];
+  const json = Type.Object(
+    Object.fromEntries(members.map((member) => [member.name, Type.Optional(schemaOf(operation, member))])),
+    { additionalProperties: false },
+  );
+  const triples = arraysOf(operation).map((member) => member.name);
+  const octets = Type.String({
+    format: "binary",
+    description: `Little-endian float32: the three numbers of ${triples.join(", then of ")} for each point.`,
+  });
+  const [asJson, asOctets] = BODIES;
+  return { content: { [asJson]: { schema: json }, [asOctets]: { schema: octets } } };
+}
+
+/** The answer in each of its forms. */
+export function answerSchema() {
+  const json = Type.Object({
+    version: Type.String(),
+    operation: Type.String(),
+    dataset: Type.Optional(Type.String()),
+    manifest: Type.Optional(Type.String({ description: "SHA-256 that names the data." })),
+    options: Type.Record(Type.String(), Type.Unknown()),
+    times: Type.Optional(Type.Array(Type.Number())),
+    components: Type.Array(Type.String()),
+    shape: Type.Array(Type.Integer()),
+    values: Type.Array(Type.Unknown(), { description: "Nested as `shape` says; null where a value is not finite." }),
+  });
+  const [asJson, asCsv, asOctets] = FORMS;
+  return {
+    description:
+      "Records in the order of the points; times and layers come before, the shape stands in Fieldprobe-Shape.",
+    headers: { "fieldprobe-shape": Type.String({ description: "Dimensions in C order, comma separated." }) },
+    content: {
+      [asJson]: { schema: json },
+      [asCsv]: { schema: Type.String() },
+      [asOctets]: { schema: Type.String({ format: "binary" }) },
+    },
+  };
+}

@@ -1,0 +1,133 @@
+/** Slices: geometry on all three axes of a field without symmetry, derived quantities, pictures. */
+import type { FastifyInstance } from "fastify";
+import { PNG } from "pngjs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { analyticEngine, closedForm, LOPSIDED } from "./analytic-engine.js";
+import { serveApi } from "./serve-api.js";
+
+let app: FastifyInstance;
+beforeAll(async () => {
+  app = await serveApi(analyticEngine());
+});
+afterAll(() => app.close());
+
+const AXES = ["x", "y", "z"];
+
+function slice(query: Record<string, string | number>, accept = "application/octet-stream") {
+  const text = new URLSearchParams(
+    Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
+  );
+  return app.inject({ url: `/api/datasets/lopsided/slice?${text}`, headers: { accept } });
+}
+
+function numbers(header: unknown): number[] {
+  return String(header).split(",").map(Number);
+}
+
+function floatsOf(bytes: Buffer): number[] {
+  return Array.from({ length: bytes.length / 4 }, (_, i) => bytes.readFloatLE(4 * i));
+}
+
+describe.each(AXES)("a plane across %s", (axis) => {
+  it("holds the value of each point where the headers say it is", async () => {
+    const response = await slice({ field: "uy", axis, at: 0.5, time: 0.25 });
+    expect(response.statusCode).toBe(200);
+    const [rows, columns] = numbers(response.headers["fieldprobe-shape"]) as [number, number];
+    const [rowAxis, columnAxis] = String(response.headers["fieldprobe-axes"]).split(",") as [string, string];
+    const origin = numbers(response.headers["fieldprobe-origin"]);
+    const spacing = numbers(response.headers["fieldprobe-spacing"]);
+    expect([rowAxis, columnAxis, axis].sort()).toEqual(AXES);
+    expect([rows, columns]).toEqual([rowAxis, columnAxis].map((name) => LOPSIDED.axes[AXES.indexOf(name) as 0].nodes));
+    const values = floatsOf(response.rawPayload);
+    for (let row = 0; row < rows; row++) {
+      for (let column = 0; column < columns; column++) {
+        const at: Record<string, number> = { [axis]: Math.fround(0.5) };
+        at[rowAxis] = Math.fround((origin[0] as number) + row * (spacing[0] as number));
+        at[columnAxis] = Math.fround((origin[1] as number) + column * (spacing[1] as number));
+        const { x, y, z } = at as { x: number; y: number; z: number };
+        expect(values[row * columns + column]).toBe(closedForm(1, x, y, z, 0.25));
+      }
+    }
+    const range = numbers(response.headers["fieldprobe-range"]);
+    expect(range.map(Math.fround)).toEqual([Math.min(...values), Math.max(...values)]);
+  });
+
+  it("is upright as a picture", async () => {
+    const query = { field: "p", axis, at: 0.5, time: 0, nodes: "7,5" };
+    const values = floatsOf((await slice(query)).rawPayload);
+    const picture = await slice({ ...query, map: "viridis" }, "image/png");
+    expect(picture.headers["content-type"]).toBe("image/png");
+    const png = PNG.sync.read(picture.rawPayload);
+    expect([png.width, png.height]).toEqual([7, 5]);
+    const colourAt = (index: number) => {
+      const pixel = 4 * ((4 - Math.floor(index / 7)) * 7 + (index % 7));
+      return [...png.data.subarray(pixel, pixel + 4)];
+    };
+    expect(colourAt(values.indexOf(Math.min(...values)))).toEqual([0x44, 0x01, 0x54, 255]);
+    expect(colourAt(values.indexOf(Math.max(...values)))).toEqual([0xfd, 0xe7, 0x25, 255]);
+  });
+});
+
+describe("fields", () => {
+  const plane = { axis: "z", at: 1, time: 0.5, nodes: "3,2" };
+  /** Components of the record behind a field at the points of `plane`. */
+  const record = (components: number) =>
+    [0, 1].flatMap((row) =>
+      [0, 1, 2].map((column) =>
+        Array.from({ length: components }, (_, c) =>
+          closedForm(c, Math.fround((column * 2 * Math.PI) / 3), -1 + 2 * row, 1, 0.5),
+        ),
+      ),
+    );
+  const gradient = record(9) as [number, number, number, number, number, number, number, number, number][];
+
+  it.each([
+    ["ux", record(3).map(([x]) => x as number)],
+    ["uz", record(3).map(([, , z]) => z as number)],
+    ["speed", record(3).map((u) => Math.hypot(...u))],
+    ["divergence", gradient.map((g) => g[0] + g[4] + g[8])],
+    ["vorticity", gradient.map((g) => Math.hypot(g[7] - g[5], g[2] - g[6], g[3] - g[1]))],
+    [
+      "Q",
+      gradient.map((g) => {
+        let sum = 0;
+        for (let i = 0; i < 3; i++) {
+          for (let j = 0; j < 3; j++) {
+            const a = g[3 * i + j] as number;
+            const b = g[3 * j + i] as number;
+            sum += ((a - b) / 2) ** 2 - ((a + b) / 2) ** 2;
+          }
+        }
+        return sum / 2;
+      }),
+    ],
+  ])("%s follows from its record", async (field, expected) => {
+    const got = floatsOf((await slice({ field, ...plane })).rawPayload);
+    expect(got).toHaveLength(6);
+    for (const [i, value] of got.entries()) {
+      expect(Math.abs(value - (expected[i] as number))).toBeLessThanOrEqual(4e-7 * Math.abs(expected[i] as number));
+    }
+  });
+});
+
+describe("refusals", () => {
+  const good = { field: "p", axis: "x", at: 0, time: 0 };
+  it.each([
+    ["an unknown field", { ...good, field: "temperature" }, 400, "field"],
+    ["a fourth axis", { ...good, axis: "w" }, 400, "axis"],
+    ["no time", { field: "p", axis: "x", at: 0 }, 400, "time"],
+    ["a method of values for derivatives", { ...good, field: "Q", method: "Lag4" }, 400, "method"],
+    ["a position that is no number", { ...good, at: "middle" }, 400, "at"],
+    ["no nodes", { ...good, nodes: 0 }, 400, "nodes"],
+    ["a descending range", { ...good, range: "1,0" }, 400, "range"],
+    ["an unknown parameter", { ...good, colour: "red" }, 400, "colour"],
+  ])("refuses %s", async (_what, query, status, member) => {
+    const response = await slice(query, "image/png");
+    expect([response.statusCode, response.json().member]).toEqual([status, member]);
+  });
+
+  it("refuses more points than a request may hold, before any work", async () => {
+    const response = await slice({ ...good, nodes: "2000,1001" });
+    expect(response.json()).toMatchObject({ code: "LimitExceeded", limit: "query.points" });
+  });
+});
