@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { IncomingMessage, Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from "fastify";
 import type { Logger, LoggerOptions } from "pino";
 import { pino } from "pino";
 import type { Config } from "../config.js";
@@ -75,7 +75,7 @@ function serverOptions(config: Config) {
     keepAliveTimeout: limits["http.keepAliveTimeoutMs"],
     // A caller that stops reading its answer is dropped: nothing moves on the socket for longer than any request may take.
     connectionTimeout: limits["http.requestTimeoutMs"] + limits["query.deadlineMs"],
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => `${prefix}-${(count++).toString(36)}`,
     clientErrorHandler: refuseUnparsed,
   };

@@ -72,7 +72,7 @@ function classify(error: unknown): Fault {
 }
 
 function fault11(fault: Fault, code: string, space: string, requestId: string): string {
-  const detail = fault.header ? "" : element("detail", faultDetail(fault, space, requestId));
+  const detail = fault.header || !fault.detail ? "" : element("detail", faultDetail(fault.detail, space, requestId));
   const text = fault.header ? `${fault.detail?.code ?? code}: ${fault.text}` : fault.text;
   const content = textElement("faultcode", `soap:${code}`) + textElement("faultstring", text) + detail;
   return `${envelopeStart("1.1")}${element("soap:Body", element("soap:Fault", content))}</soap:Envelope>`;
@@ -87,13 +87,12 @@ function fault12(fault: Fault, code: string, space: string, requestId: string): 
         (subcode ? element("soap:Subcode", textElement("soap:Value", `f:${subcode}`, { "xmlns:f": space })) : ""),
     ) +
     element("soap:Reason", textElement("soap:Text", fault.text, { "xml:lang": "en" })) +
-    (fault.detail ? element("soap:Detail", faultDetail(fault, space, requestId)) : "");
+    (fault.detail ? element("soap:Detail", faultDetail(fault.detail, space, requestId)) : "");
   const header = fault.kind === "Version" ? upgrade() : notUnderstood(fault);
   return `${envelopeStart("1.2")}${header}${element("soap:Body", element("soap:Fault", content))}</soap:Envelope>`;
 }
 
-function faultDetail({ detail }: Fault, space: string, requestId: string): string {
-  if (detail === undefined) return "";
+function faultDetail(detail: FieldprobeError, space: string, requestId: string): string {
   const { member, limit } = detail.context;
   const content =
     textElement("code", detail.code) +
