@@ -34,7 +34,7 @@ afterAll(async () => {
   await zipping.stop();
 });
 
-const MANY: [number, number, number][] = Array.from({ length: 5000 }, (_, i) => [i, i + 0.5, (1 - 3 * i) / 7]);
+const MANY: [number, number, number][] = Array.from({ length: 1500 }, (_, i) => [i, i + 0.5, (1 - 3 * i) / 7]);
 
 describe.each(VERSIONS)("SOAP %s", (version) => {
   it("R90, R91: success", async () => {
@@ -51,7 +51,7 @@ describe.each(VERSIONS)("SOAP %s", (version) => {
     ]);
   });
 
-  it.each([0, 1, 2, 36, 37, 38, 74, 5000])(
+  it.each([0, 1, 2, 36, 37, 38, 74, 1500])(
     "R92, R92b: %i points give as many items, in order, across slabs and blocks",
     async (count) => {
       const points = MANY.slice(0, count);
