@@ -1,9 +1,11 @@
 /** `fieldprobe generate`: makes demonstration, test and benchmark datasets. */
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { type CubeKind, type CubeOptions, writeCube } from "../generate/cube.js";
 import { type FrameReport, writeIsotropic } from "../generate/isotropic.js";
+import { spectrumPlot } from "../generate/spectrum-plot.js";
+import { meanSpectrum } from "../generate/statistics.js";
 import type { Triple } from "../storage/grid.js";
 import { FILTERS, type Filter, type Manifest } from "../storage/write.js";
 import { MisuseError } from "./misuse.js";
@@ -86,6 +88,7 @@ interface IsotropicFlags {
   readonly steps: number;
   readonly out: string;
   readonly name?: string;
+  readonly spectrum?: string;
 }
 
 async function generateIsotropic(flags: IsotropicFlags): Promise<void> {
@@ -94,7 +97,8 @@ async function generateIsotropic(flags: IsotropicFlags): Promise<void> {
   const aliases = flags.name === undefined ? [`iso${nodes}`] : [];
   const progress = progressOf(place.name);
   const options = { nodes, viscosity, seed, spinUp, frames, aliases, ...place };
-  const { manifest, reports } = await writeIsotropic(options, progress.update).finally(progress.stop);
+  const { manifest, reports, kmax } = await writeIsotropic(options, progress.update).finally(progress.stop);
+  if (flags.spectrum !== undefined) writeFileSync(flags.spectrum, spectrumPlot(meanSpectrum(reports), kmax));
   process.stdout.write(`${flowTable(reports)}\n`);
   report(place, manifest);
 }
@@ -109,12 +113,10 @@ function flowTable(reports: readonly FrameReport[]): string {
       `${flow}${cell(reynolds, 1, 11)}${cell(skewness, 3, 10)}${cell(resolution, 3, 10)}${cell(turnover, 2, 10)}`,
     );
   }
-  const shells = reports[0]?.spectrum.length ?? 0;
   lines.push("shell  mean energy");
-  for (let k = 1; k < shells; k++) {
-    const mean = reports.reduce((sum, { spectrum }) => sum + (spectrum[k] as number), 0) / reports.length;
-    lines.push(`${String(k).padStart(5)}  ${mean.toExponential(3)}`);
-  }
+  meanSpectrum(reports).forEach((energy, k) => {
+    if (k > 0) lines.push(`${String(k).padStart(5)}  ${energy.toExponential(3)}`);
+  });
   return lines.join("\n");
 }
 
@@ -158,6 +160,7 @@ export function generateCommand(): Command {
     .option("--spin-up <time>", "simulated time before the first stored frame", positive, 40)
     .requiredOption("--out <folder>", "dataset folder to make")
     .option("--name <name>", "name of the dataset (default: kind and nodes)")
+    .option("--spectrum <file>", "draw the mean energy spectrum as SVG")
     .addOption(seed(5))
     .exitOverride()
     .action(generateIsotropic);

