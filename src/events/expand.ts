@@ -16,6 +16,10 @@ import {
   utcToDay,
 } from "./zone.js";
 
+/** Seconds by which days on the wall may differ from 24 hours each, and midnights of a zone from those of UTC. */
+const NOMINAL_UNCERTAINTY = 2 * 3600;
+const DAY_UNCERTAINTY = 26 * 3600;
+
 /**
  * The instances of an event inside the horizon, ascending by start: recurrence set (start, rule and extra dates, less
  * the excluded ones) with moved instances moved and cancelled ones gone. Of more than `MOST_INSTANCES`, the next
@@ -40,13 +44,13 @@ export function expand(event: EventRecord, siteZone: string, horizon: Horizon): 
       .map((start) => instanceOf(event, start, overrides.get(start), siteZone))
       .sort((a, b) => a.start - b.start || a.original - b.original);
   const slack = excluded.size + overrides.size + 1;
-  const length = (event.days + 2) * 86_400 + event.seconds;
+  const uncertainty = event.allDay ? DAY_UNCERTAINTY : event.days > 0 ? NOMINAL_UNCERTAINTY : 0;
   const span = {
     from: startOfDay(horizon.first, siteZone) - 86_400,
     to: startOfDay(horizon.last, siteZone) + 2 * 86_400,
-    middle: horizon.now - length,
+    middle: horizon.now - Math.max(event.days * 86_400 + event.seconds, 1) + 1 - uncertainty,
   };
-  const generated = rule === null ? [] : occurrences(rule, span, MOST_INSTANCES + slack);
+  const generated = rule === null ? [] : occurrences(rule, span, MOST_INSTANCES + slack + uncertainty);
   const all = build([...explicit, ...generated, ...moved]);
   const inside = all.filter((instance) => isInside(instance, horizon));
   if (inside.length > 0) return keepMost(inside, horizon.now);

@@ -4,11 +4,16 @@ import { occurrencesBetween } from "./rule.js";
 
 const DAY = 86_400;
 
-/** First window of a scan by frequency, seconds: about as long as a page of starts takes, doubled after each window. */
-const WINDOWS: ReadonlyMap<string, number> = new Map([
-  ["SECONDLY", DAY / 48],
-  ["MINUTELY", DAY],
+/**
+ * Windows of a scan by frequency, seconds: the first, which is doubled after each, and the longest, which holds fewer
+ * starts than the library generates at a time (10 000).
+ */
+const WINDOWS: ReadonlyMap<string, readonly [number, number]> = new Map([
+  ["SECONDLY", [DAY / 48, DAY / 12]],
+  ["MINUTELY", [DAY, 6 * DAY]],
+  ["HOURLY", [64 * DAY, 400 * DAY]],
 ]);
+const WINDOW = [64 * DAY, 8_000 * DAY] as const;
 
 export interface Span {
   /** Epoch seconds, both included. */
@@ -31,16 +36,24 @@ export function occurrences(rule: RRuleTemporal, span: Span, limit: number): num
     const ahead = within.filter((start) => start >= span.middle);
     return [...within.slice(0, within.length - ahead.length).slice(-limit), ...ahead.slice(0, limit)];
   }
-  const first = WINDOWS.get(rule.options().freq) ?? 64 * DAY;
+  const [first, longest] = WINDOWS.get(rule.options().freq) ?? WINDOW;
   const ahead: number[] = [];
   const middle = Math.min(Math.max(span.middle, span.from), span.to + 1);
-  for (let from = middle, window = first; from <= span.to && ahead.length < limit; window *= 2) {
+  for (
+    let from = middle, window = first;
+    from <= span.to && ahead.length < limit;
+    window = Math.min(2 * window, longest)
+  ) {
     const to = Math.min(from + window - 1, span.to);
     ahead.push(...occurrencesBetween(rule, from, to));
     from = to + 1;
   }
   let behind: number[] = [];
-  for (let to = middle - 1, window = first; to >= span.from && behind.length < limit; window *= 2) {
+  for (
+    let to = middle - 1, window = first;
+    to >= span.from && behind.length < limit;
+    window = Math.min(2 * window, longest)
+  ) {
     const from = Math.max(to - window + 1, span.from);
     behind = [...occurrencesBetween(rule, from, to), ...behind];
     to = from - 1;

@@ -111,6 +111,11 @@ function addRoutes(scope: FastifyInstance, shared: Resources): void {
 /** Anything that is no error of this interface is reported without what it says; the log has it. */
 function asEventsError(error: FastifyError | EventsError, request: FastifyRequest): EventsError {
   if (error instanceof EventsError) return error;
+  const { status, headers } = error as { status?: number; headers?: Record<string, string> };
+  const refused = status ?? error.statusCode ?? 500;
+  if (refused >= 400 && refused < 500) {
+    return new EventsError(refused, "invalid_parameter", "The request is not valid.", [], headers);
+  }
   request.log.error(error, "events request failed");
   if (/^SQLITE_(BUSY|LOCKED|IOERR|FULL|CANTOPEN)/.test(error.code ?? "")) {
     return new EventsError(503, "unavailable", "The events cannot be read at the moment.", [], { "retry-after": "5" });

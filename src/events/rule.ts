@@ -61,8 +61,14 @@ export function normaliseRule(text: string, start: string, zone: string, allDay:
   const until = seen.get("UNTIL");
   if (until !== undefined) seen.set("UNTIL", normaliseUntil(until, zone, allDay));
   const rule = [...seen].map(([name, value]) => `${name}=${value}`).join(";");
-  new RRuleTemporal({ rruleString: `RRULE:${rule}`, dtstart: seriesStart(start, zone, allDay), strict: true });
+  const dtstart = seriesStart(start, zone, allDay);
+  new RRuleTemporal({ rruleString: `RRULE:${withTimedUntil(rule)}`, dtstart, strict: true });
   return rule;
+}
+
+/** The rule with a date in UNTIL as 00:00 UTC, the form the library takes beside a start with a time. */
+function withTimedUntil(rule: string): string {
+  return rule.replace(/(UNTIL=\d{8})(?=;|$)/, "$1T000000Z");
 }
 
 function checkNumbers(name: string, value: string, [low, high, signed]: readonly [number, number, boolean]): void {
@@ -97,7 +103,7 @@ export function openRule(rule: string, start: string, zone: string, allDay: bool
   const time =
     skipped && !/FREQ=(HOURLY|MINUTELY|SECONDLY)/.test(rule) ? pinTime(rule, Number(wall[1]), Number(wall[2])) : rule;
   return new RRuleTemporal({
-    rruleString: `RRULE:${time}`,
+    rruleString: `RRULE:${withTimedUntil(time)}`,
     dtstart,
     tzid: ruleZone(zone, allDay),
     temporal: Temporal,

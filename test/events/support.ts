@@ -1,0 +1,134 @@
+/** A served store for tests: files imported into a fresh folder, a clock that stands until it is set, a real socket. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import Fastify, { type FastifyInstance } from "fastify";
+import { openConnection } from "../../src/events/database.js";
+import { importFile } from "../../src/events/import-file.js";
+import { migrate } from "../../src/events/migrations.js";
+import { eventsPlugin } from "../../src/events/plugin.js";
+import type { EventsSettings } from "../../src/events/settings.js";
+import { openStore, type Store } from "../../src/events/store.js";
+
+export const EXAMPLE = fileURLToPath(new URL("fixtures/example.json", import.meta.url));
+export const SAMPLE = fileURLToPath(new URL("../../data/events.json", import.meta.url));
+/** The clock of the contract's example. */
+export const EXAMPLE_NOW = seconds("2026-10-20T12:00:00Z");
+
+export function seconds(instant: string): number {
+  return Date.parse(instant) / 1000;
+}
+
+/** A temporary folder; `remove` it in the end. */
+export function scratch(): { path: string; file(name: string, content: string | object): string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), "fieldprobe-events-"));
+  return {
+    path,
+    file(name, content) {
+      writeFileSync(join(path, name), typeof content === "string" ? content : JSON.stringify(content));
+      return join(path, name);
+    },
+    remove: () => rmSync(path, { recursive: true, force: true }),
+  };
+}
+
+/** Imports files into a new or old store. */
+export function load(db: string, files: readonly string[], now = EXAMPLE_NOW, zone: string | null = null): void {
+  const connection = openConnection(db, "write");
+  try {
+    migrate(connection);
+    const configured = { now, zone, site: null, source: null, fallbackSite: "http://127.0.0.1" };
+    for (const file of files) importFile(connection, file, configured);
+  } finally {
+    connection.close();
+  }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: bodies are looked into member by member
+export type Json = any;
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly json: Json;
+}
+
+export interface Served {
+  readonly url: string;
+  readonly db: string;
+  readonly store: Store;
+  readonly app: FastifyInstance;
+  setClock(now: number): void;
+  get(path: string, headers?: Record<string, string>, method?: string): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+export interface ServeOptions extends Partial<EventsSettings> {
+  readonly files?: readonly string[];
+  readonly now?: number;
+  /** Work on the instance before the events are registered. */
+  readonly prepare?: (app: FastifyInstance) => void;
+}
+
+export async function serve(options: ServeOptions = {}): Promise<Served> {
+  const { files = [EXAMPLE], now = EXAMPLE_NOW, prepare, ...settings } = options;
+  const folder = scratch();
+  const db = join(folder.path, "events.db");
+  load(db, files, now);
+  const store = openStore(db);
+  let time = now;
+  const config = {
+    prefix: "",
+    site: null,
+    fallbackSite: "http://127.0.0.1",
+    source: null,
+    keys: [],
+    categoryUrl: "hash" as const,
+    perMinute: 0,
+    cacheBytes: 1 << 24,
+    ...settings,
+  };
+  const app = Fastify();
+  prepare?.(app);
+  await app.register(eventsPlugin({ store, clock: () => time, config }));
+  await app.listen({ host: "127.0.0.1", port: 0 });
+  const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+  return {
+    url,
+    db,
+    store,
+    app,
+    setClock: (value) => {
+      time = value;
+    },
+    async get(path, headers = {}, method = "GET") {
+      const response = await fetch(url + path, { method, headers, redirect: "manual" });
+      const text = await response.text();
+      const json = /json/.test(response.headers.get("content-type") ?? "") && text !== "" ? JSON.parse(text) : null;
+      return { status: response.status, headers: response.headers, text, json };
+    },
+    async close() {
+      await app.close();
+      store.close();
+      folder.remove();
+    },
+  };
+}
+
+/** Every item of a collection by following `next`, each checked against the page's own numbers. */
+export async function walk(served: Served, path: string, name = "events"): Promise<{ items: Json[]; total: number }> {
+  const items: Json[] = [];
+  let total = 0;
+  for (let next: string | undefined = path; next !== undefined; ) {
+    const { status, json }: Answer = await served.get(next);
+    if (status !== 200) throw new Error(`${next}: ${status} ${JSON.stringify(json)}`);
+    if (json.return_count !== json._embedded[name].length) throw new Error(`${next}: return_count`);
+    items.push(...json._embedded[name]);
+    total = json.total_available;
+    next = json._links.next?.href;
+  }
+  return { items, total };
+}
