@@ -4,16 +4,17 @@ import { ClientError } from "./error.js";
 /** Answers the points `first .. first + count - 1`. */
 export type Part = (first: number, count: number, signal: AbortSignal) => Promise<void>;
 
-/** Limits that a request with fewer points may pass. */
-const SIZE_LIMIT = /^(query\.|token\.|http\.bodyBytes$)/;
+/** Limits that a request with fewer points may keep. */
+const SIZE_LIMIT = /^(query\.|token\.points$|http\.bodyBytes$)/;
 
-function tooLarge(error: unknown): boolean {
-  return error instanceof ClientError && error.code === "LimitExceeded" && SIZE_LIMIT.test(error.limit ?? "");
+function passes(error: unknown, limit: RegExp): boolean {
+  return error instanceof ClientError && error.code === "LimitExceeded" && limit.test(error.limit ?? "");
 }
 
 /**
  * Runs `part` over `total` points, at most `size` at a time and `lanes` parts at once; one empty part when there are none.
- * A part that the service refuses as too large is halved, and so are all that follow, down to single points.
+ * A part that the service refuses as too large is halved, and so are all that follow, down to single points. When it
+ * refuses that many requests at once, fewer are sent.
  *
  * Rejects with the first error, after which no further part is begun and those under way are aborted.
  */
@@ -28,33 +29,46 @@ export async function inParts(
   signal?.throwIfAborted();
   const failed = new AbortController();
   const stop = signal ? AbortSignal.any([signal, failed.signal]) : failed.signal;
+  /** Parts that were refused and come again, smaller or later. */
+  const again: (readonly [first: number, count: number])[] = [];
   let next = 0;
   let done = 0;
   let largest = size;
+  let open = 0;
 
-  const answer = async (first: number, count: number): Promise<void> => {
-    try {
-      await part(first, count, stop);
-    } catch (error) {
-      if (!tooLarge(error) || count < 2) throw error;
-      const half = Math.ceil(count / 2);
-      largest = Math.min(largest, half);
-      await answer(first, half);
-      return answer(first + half, count - half);
-    }
-    done += count;
-    onProgress?.(done, total);
+  const take = (): readonly [number, number] | undefined => {
+    const refused = again.pop();
+    if (refused || next >= total) return refused;
+    const first = next;
+    next = Math.min(total, first + largest);
+    return [first, next - first];
   };
+  /** Answers parts until none is left; ends early, leaving its part to the others, when there are too many lanes. */
   const lane = async (): Promise<void> => {
-    while (next < total) {
-      const first = next;
-      const count = Math.min(largest, total - first);
-      next += count;
-      await answer(first, count);
+    open++;
+    for (let piece = take(); piece; piece = take()) {
+      stop.throwIfAborted();
+      const [first, count] = piece;
+      try {
+        await part(first, count, stop);
+      } catch (error) {
+        if (passes(error, SIZE_LIMIT) && count > 1) {
+          const half = Math.ceil(count / 2);
+          largest = Math.min(largest, half);
+          again.push([first + half, count - half], [first, half]);
+          continue;
+        }
+        if (!passes(error, /^token\.concurrent$/) || open === 1) throw error;
+        again.push(piece);
+        break;
+      }
+      done += count;
+      onProgress?.(done, total);
     }
+    open--;
   };
 
-  if (total === 0) return answer(0, 0);
+  if (total === 0) return part(0, 0, stop);
   try {
     await Promise.all(Array.from({ length: lanes }, lane));
   } catch (error) {

@@ -61,6 +61,23 @@ describe("inParts", () => {
     expect(sizes).toEqual([32, 16, 8, 8, 16, 8, 8, 8, 8, 8, 8]);
   });
 
+  it("sends fewer requests at once when the service takes fewer", async () => {
+    let running = 0;
+    const answered: number[] = [];
+    await inParts(40, 2, 5, async (first) => {
+      if (running === 2) throw new ClientError("LimitExceeded", "too many at once", { limit: "token.concurrent" });
+      running++;
+      await tick();
+      running--;
+      answered.push(first);
+    });
+    expect(answered.sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, i) => 2 * i));
+    const never = async () => {
+      throw new ClientError("LimitExceeded", "too many at once", { limit: "token.concurrent" });
+    };
+    await expect(inParts(4, 2, 2, never)).rejects.toMatchObject({ limit: "token.concurrent" });
+  });
+
   it("gives up on a single point that is too large, and on limits that fewer points do not help", async () => {
     const refuse = (limit: string) => async () => {
       throw new ClientError("LimitExceeded", limit, { limit });

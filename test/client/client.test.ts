@@ -1,0 +1,300 @@
+/** The client against our SOAP server on a real socket, with an engine whose answers can be told apart. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { FastifyInstance } from "fastify";
+import { afterEach, describe, expect, it } from "vitest";
+import {
+  type Answer,
+  type CallOptions,
+  ClientError,
+  type ConnectOptions,
+  connect,
+  type FieldClient,
+} from "../../src/client/index.js";
+import { loadConfig } from "../../src/config.js";
+import type { Evaluation, Query } from "../../src/engine/query.js";
+import { AuthError, BusyError, LimitError } from "../../src/errors.js";
+import { OPERATIONS, type OperationName, RECORDS } from "../../src/operations.js";
+import { createApp } from "../../src/server/app.js";
+import { type Auth, OPEN_AUTH } from "../../src/server/auth.js";
+import { FakeEngine, fakeValue } from "../support/fake-engine.js";
+
+const VERSIONS = ["1.1", "1.2"] as const;
+/** A value for every scalar member. */
+const SCALARS = {
+  dataset: "isotropic32",
+  time: 0.1,
+  filterlength: 1,
+  nlayers: 2,
+  StartTime: 0,
+  EndTime: 1,
+  dt: 0.1,
+  nt: 3,
+  Tp: 0.5,
+  spatialInterpolation: "Lag4",
+  temporalInterpolation: "PCHIP",
+};
+
+let app: FastifyInstance | undefined;
+afterEach(async () => {
+  await app?.close();
+  app = undefined;
+});
+
+/** Serves an engine and resolves with the address. */
+async function serve(engine: FakeEngine, settings: Record<string, string> = {}, auth: Auth = OPEN_AUTH) {
+  const config = loadConfig({ BASE_URL: "http://public.example", ...settings }, {});
+  app = await createApp({ config, engine, auth, logger: { level: "silent" } });
+  return app.listen({ host: "127.0.0.1", port: 0 });
+}
+
+async function open(engine: FakeEngine, options: ConnectOptions = {}, settings: Record<string, string> = {}) {
+  return connect(await serve(engine, settings), options);
+}
+
+/** Calls an operation with a value for each of its members. */
+function call(client: FieldClient, name: OperationName, points: Float32Array, options?: CallOptions): Promise<Answer> {
+  const row = OPERATIONS.find((operation) => operation.name === name);
+  const members = row?.request.map(({ name: member }) => [member, (SCALARS as Record<string, unknown>)[member]]) ?? [];
+  const request = {
+    ...Object.fromEntries(members),
+    points,
+    ...(row && hasVelocities(row.name) && { InitialV: points }),
+  };
+  return (client[name] as (request: object, options?: CallOptions) => Promise<Answer>)(request, options);
+}
+
+const hasVelocities = (name: OperationName) => name === "GetPositionInertialParticle";
+const line = (count: number) => Float32Array.from({ length: 3 * count }, (_, i) => Math.floor(i / 3) + (i % 3) / 4);
+const rejection = async (promise: Promise<unknown>): Promise<ClientError> => {
+  const error = await promise.then(
+    () => new Error("no error"),
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(ClientError);
+  return error as ClientError;
+};
+
+describe.each(VERSIONS)("client, SOAP %s", (version) => {
+  it.each(OPERATIONS.map(({ name, result }) => [name, result] as const))(
+    "calls %s with 0, 1 and 7 points",
+    async (name, result) => {
+      const engine = new FakeEngine();
+      const client = await open(engine, { version, pointsPerRequest: 3 });
+      const components = RECORDS[result];
+      for (const count of [0, 1, 7]) {
+        const points = line(count);
+        const answer = await call(client, name, points);
+        const records = name.startsWith("GetBoxFilter") ? 9 : 1;
+        const expected = Array.from({ length: count * records }, (_, item) =>
+          components.map((_, c) => {
+            const x = points[3 * Math.floor(item / records)] as number;
+            return name === "NullOp" ? points[3 * item + c] : fakeValue(name, x, item % records, c);
+          }),
+        ).flat();
+        expect(Array.from(answer.values)).toEqual(expected);
+        expect(answer).toMatchObject({ record: result, components, recordsPerPoint: records });
+      }
+      expect(engine.queries.length).toBe(1 + 1 + 3);
+      const row = OPERATIONS.find((operation) => operation.name === name);
+      for (const { name: member, type } of row?.request ?? []) {
+        if (member === "authToken" || type.startsWith("ArrayOf")) continue;
+        const value = (SCALARS as Record<string, unknown>)[member];
+        const got = engine.queries[0]?.[member as keyof Query];
+        expect(got).toBe(typeof value === "number" ? Math.fround(value) : value);
+      }
+    },
+  );
+
+  it("takes points as triples, and coordinates of every magnitude and sign unchanged", async () => {
+    const client = await open(new FakeEngine(), { version });
+    const triples = [
+      [0.1, -0, 1e-45],
+      [3.4028234663852886e38, -16777217, 2.5],
+    ] as const;
+    const { values } = await client.NullOp({ points: triples });
+    triples.flat().forEach((value, i) => {
+      expect(Object.is(values[i], Math.fround(value))).toBe(true);
+    });
+  });
+
+  it("reads infinities and NaN", async () => {
+    class Extremes extends FakeEngine {
+      override start(query: Query, control: { readonly deadlineMs?: number }): Evaluation {
+        const evaluation = super.start(query, control);
+        const finish = async () => {
+          const result = await evaluation.finish();
+          result.values[0]?.set([Infinity, -Infinity, Number.NaN]);
+          return result;
+        };
+        return { ...evaluation, finish };
+      }
+    }
+    const client = await open(new Extremes(), { version });
+    expect(Array.from((await call(client, "GetVelocity", line(1))).values)).toEqual([Infinity, -Infinity, Number.NaN]);
+  });
+
+  it("reports faults with code, member, limit and request", async () => {
+    const client = await open(new FakeEngine({ points: 2 }), { version, pointsPerRequest: 2 });
+    const unknown = {
+      ...SCALARS,
+      spatialInterpolation: "Lag4",
+      temporalInterpolation: "None",
+      points: line(1),
+    } as const;
+    const error = await rejection(client.GetVelocity({ ...unknown, dataset: "<none>" }));
+    expect(error).toMatchObject({ code: "UnknownDataset", member: "dataset", message: "Invalid set name: <none>" });
+    expect(error.detail.requestId).toMatch(/\S/);
+    expect(error.detail.status).toBe(version === "1.1" ? 500 : 400);
+    expect(await rejection(client.GetVelocity({ ...unknown, dataset: "x".repeat(5000) }))).toMatchObject({
+      code: "LimitExceeded",
+      limit: "xml.textChars",
+    });
+  });
+
+  it("counts points within the caller's array, whatever the parts", async () => {
+    const client = await open(new FakeEngine(), { version, pointsPerRequest: 3, concurrency: 1 });
+    const points = line(10);
+    points[3 * 7 + 1] = Number.NaN;
+    const error = await rejection(client.NullOp({ points }));
+    expect(error).toMatchObject({ code: "OutOfRange", member: "points[7].y" });
+    expect(error.message).toContain("points[7].y");
+  });
+});
+
+describe("client", () => {
+  it("sends what the service's limits allow", async () => {
+    const engine = new FakeEngine({ points: 10 });
+    const client = await open(engine, { pointsPerRequest: 1000, concurrency: 2 });
+    const points = line(100);
+    expect((await client.NullOp({ points })).values).toEqual(points);
+  });
+
+  it("sends less when the body is refused before it is read", async () => {
+    const client = await open(new FakeEngine(), { pointsPerRequest: 5000 }, { HTTP_BODY_BYTES: "20000" });
+    const points = line(2000);
+    expect((await client.NullOp({ points })).values).toEqual(points);
+  });
+
+  it("waits and tries again when the service is busy", async () => {
+    class BusyOnce extends FakeEngine {
+      override start(query: Query, control: { readonly deadlineMs?: number }): Evaluation {
+        this.failure = this.queries.length === 0 ? new BusyError("Busy.", 1) : null;
+        return super.start(query, control);
+      }
+    }
+    const engine = new BusyOnce();
+    const client = await open(engine);
+    expect((await client.NullOp({ points: line(1) })).values).toEqual(line(1));
+    expect(engine.queries.length).toBe(2);
+  });
+
+  it("sends its token with every request, unless the request names one", async () => {
+    const seen: (string | null)[] = [];
+    const auth: Auth = {
+      authorise(token) {
+        seen.push(token);
+        if (token === "bad") throw new AuthError("Invalid identification token.");
+        if (token === "small") return { id: "small", points: 2, release() {} };
+        return { id: null, points: 0, release() {} };
+      },
+      close() {},
+    };
+    const url = await serve(new FakeEngine(), {}, auth);
+    const client = await connect(url, { token: "good" });
+    await client.NullOp({ points: line(1) });
+    expect(await rejection(client.NullOp({ authToken: "bad" }))).toMatchObject({ code: "AuthenticationFailed" });
+    await (await connect(url)).NullOp({});
+    expect(seen).toEqual(["good", "bad", null]);
+    const small = await connect(url, { token: "small" });
+    expect((await small.NullOp({ points: line(9) })).values).toEqual(line(9));
+  });
+
+  it("runs as many requests at once as its token may", async () => {
+    let running = 0;
+    const auth: Auth = {
+      authorise() {
+        if (running === 1) throw new LimitError("token.concurrent", "This token may run 1 requests at a time.");
+        running++;
+        return { id: "one", points: 0, release: () => running-- };
+      },
+      close() {},
+    };
+    const client = await connect(await serve(new FakeEngine(), {}, auth), { pointsPerRequest: 10, concurrency: 4 });
+    expect((await client.NullOp({ points: line(200) })).values).toEqual(line(200));
+  });
+
+  it("reports progress to the end", async () => {
+    const client = await open(new FakeEngine(), { pointsPerRequest: 2, concurrency: 2 });
+    const seen: number[] = [];
+    await call(client, "GetVelocity", line(5), { onProgress: (done, total) => seen.push(done / total) });
+    expect(seen.length).toBe(3);
+    expect(seen.at(-1)).toBe(1);
+  });
+
+  it("stops what is under way when it is told to", async () => {
+    const engine = new FakeEngine();
+    let release = () => {};
+    engine.gate = new Promise((resolve) => {
+      release = resolve;
+    });
+    const client = await open(engine);
+    const control = new AbortController();
+    const reason = new Error("enough");
+    const running = client.NullOp({ points: line(1) }, { signal: control.signal });
+    while (engine.queries.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    control.abort(reason);
+    await expect(running).rejects.toBe(reason);
+    while (engine.aborted === 0) await new Promise((resolve) => setImmediate(resolve));
+    release();
+  });
+
+  it("takes the endpoint itself as address", async () => {
+    const url = await serve(new FakeEngine());
+    const client = await connect(`${url}/service/turbulence.asmx?wsdl`);
+    expect((await client.NullOp({ points: line(2) })).values).toEqual(line(2));
+  });
+
+  it("refuses points that are no triples and velocities that do not match", async () => {
+    const client = await open(new FakeEngine());
+    const ragged = [[1, 2]] as unknown as [number, number, number][];
+    expect(await rejection(client.NullOp({ points: ragged }))).toMatchObject({
+      code: "InvalidRequest",
+      member: "points",
+    });
+    expect(await rejection(client.NullOp({ points: Float32Array.of(1, 2) }))).toMatchObject({ member: "points" });
+    const inertial = { ...SCALARS, spatialInterpolation: "Lag4", points: line(2), InitialV: line(3) } as const;
+    expect(await rejection(client.GetPositionInertialParticle(inertial))).toMatchObject({
+      code: "InvalidRequest",
+      member: "InitialV",
+    });
+  });
+
+  it("says when there is no service at the address", async () => {
+    expect(await rejection(connect("no address"))).toMatchObject({ code: "Network" });
+    const url = await serve(new FakeEngine());
+    expect(await rejection(connect(`${url}/elsewhere`))).toMatchObject({ code: "Network" });
+    await app?.close();
+    expect(await rejection(connect(url))).toMatchObject({ code: "Network" });
+  });
+
+  it("does not believe an answer of another length", async () => {
+    const wsdl = await (await fetch(`${await serve(new FakeEngine())}/service/turbulence.asmx?wsdl`)).text();
+    const server = createServer((request, response) => {
+      const body =
+        '<soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body>' +
+        '<NullOpResponse xmlns="http://turbulence.pha.jhu.edu/"><NullOpResult/></NullOpResponse></soap:Body></soap:Envelope>';
+      request
+        .resume()
+        .on("end", () => response.setHeader("content-type", "text/xml").end(request.method === "GET" ? wsdl : body));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    try {
+      const client = await connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+      expect(await rejection(client.NullOp({ points: line(1) }))).toMatchObject({ code: "Protocol" });
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+});
