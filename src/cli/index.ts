@@ -1,6 +1,9 @@
 /** The command line: one file per command; errors are one line on stderr, exit code 2 for misuse and 1 for failure. */
 import { Command, CommanderError } from "commander";
 import { ConfigError } from "../config.js";
+import { checkCommand } from "./check.js";
+import { convertCommand } from "./convert.js";
+import { cutoutCommand } from "./cutout.js";
 import { eventsCommand } from "./events.js";
 import { generateCommand } from "./generate.js";
 import { inspectCommand } from "./inspect.js";
@@ -23,6 +26,9 @@ const COMMANDS: readonly (() => Command)[] = [
   queryCommand,
   generateCommand,
   inspectCommand,
+  checkCommand,
+  convertCommand,
+  cutoutCommand,
   eventsCommand,
 ];
 for (const command of COMMANDS) program.addCommand(command().exitOverride());

@@ -1,7 +1,7 @@
 /** `fieldprobe inspect`: what a file holds, how it would be served, and why. */
 import { existsSync, mkdirSync, realpathSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import { Command, InvalidArgumentError } from "commander";
+import { Command } from "commander";
 import { LIMITS } from "../config.js";
 import { type DescriptorInput, parseDescriptor } from "../storage/descriptor.js";
 import { H5File, loadHdf5 } from "../storage/hdf5.js";
@@ -11,6 +11,7 @@ import { recogniseSeries } from "../storage/series.js";
 import { blankDescriptor, describeTree } from "../storage/survey.js";
 import { verify } from "../storage/verify.js";
 import { MisuseError } from "./misuse.js";
+import { wholeNumber } from "./whole-number.js";
 
 interface InspectFlags {
   readonly json?: boolean;
@@ -106,17 +107,12 @@ function movedTo(written: DescriptorInput, from: string): unknown {
   );
 }
 
-function whole(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("a whole number from 0 on is needed.");
-  return Number(text);
-}
-
 export function inspectCommand(): Command {
   return new Command("inspect")
     .description("say what an HDF5 file holds, how it would be served, and why; several files are one series")
     .argument("<files...>", "an HDF5 file, or the files of a series, one time each")
     .option("--json", "print the descriptor that says the same")
     .option("--write <folder>", "write the descriptor into the folder of the files, or one above it")
-    .option("--trajectory <n>", "which one, where a file holds several", whole, 0)
+    .option("--trajectory <n>", "which one, where a file holds several", wholeNumber(0, 1e9), 0)
     .action(inspect);
 }

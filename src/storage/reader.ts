@@ -37,6 +37,8 @@ export interface OpenDataset {
    * @throws DataError when the storage is not readable, not what it was, or damaged: `out` then means nothing
    */
   readBrick(field: FieldName, frame: number, brick: number, out: Float32Array): void;
+  /** Reads any box of nodes of one frame into `out`, layout [z][y][x][c]. @throws DataError as `readBrick` */
+  readNodes(field: FieldName, frame: number, box: Box, out: Float32Array): void;
   close(): void;
 }
 
@@ -60,12 +62,35 @@ class DatasetReader implements OpenDataset {
   }
 
   readBrick(field: FieldName, frame: number, brick: number, out: Float32Array): void {
-    const source = this.source(field, frame, brick, out.length);
+    const source = this.source(field, frame);
+    const { edge, count } = source.bricking;
+    if (!Number.isInteger(brick) || brick < 0 || brick >= count[0] * count[1] * count[2])
+      throw new DataError(`${this.dataset.name} has no brick ${brick} of ${field}.`);
+    if (out.length !== edge[0] * edge[1] * edge[2] * source.components)
+      throw new RangeError(`a brick of ${field} has ${edge.join(" x ")} nodes, not ${out.length} values`);
     const box = brickBox(this.dataset, source, brick);
-    const [ex, ey, ez] = source.bricking.edge;
-    if (box.count[0] < ex || box.count[1] < ey || box.count[2] < ez) out.fill(Number.NaN);
+    if (box.count.some((length, axis) => length < (edge[axis] as number))) out.fill(Number.NaN);
+    this.read(source, frame, box, edge, out);
+    this.reads++;
+  }
+
+  readNodes(field: FieldName, frame: number, box: Box, out: Float32Array): void {
+    const source = this.source(field, frame);
+    if (out.length !== box.count[0] * box.count[1] * box.count[2] * source.components)
+      throw new RangeError(`${box.count.join(" x ")} nodes of ${field} are not ${out.length} values`);
+    const outside = this.dataset.axes.some(({ nodes }, axis) => {
+      const [first, length] = [box.first[axis] as number, box.count[axis] as number];
+      return first < 0 || length < 1 || first + length > nodes;
+    });
+    if (outside) throw new DataError(`${this.dataset.name} has no nodes ${box.first} to ${box.count} of ${field}.`);
+    this.read(source, frame, box, box.count, out);
+  }
+
+  /** Reads a box into a block of `edge` nodes along x, y, z. */
+  private read(source: FieldSource, frame: number, box: Box, edge: Triple, out: Float32Array): void {
     const nodes = this.dataset.axes.map((axis) => axis.nodes) as unknown as Triple;
     const components = source.components / source.parts.length;
+    const [ex, ey] = edge;
     const strides = [source.components, source.components * ex, source.components * ex * ey, 1] as const;
     for (const [base, part] of source.parts.entries()) {
       const { file, record, opened } = this.open(part, frame);
@@ -77,19 +102,13 @@ class DatasetReader implements OpenDataset {
       copyBox(slab.values, slab.layout, box.count, components, out, { base, strides }, fill);
       this.bytesRead += slab.bytes;
     }
-    this.reads++;
   }
 
-  private source(field: FieldName, frame: number, brick: number, length: number): FieldSource {
+  private source(field: FieldName, frame: number): FieldSource {
     const source = this.dataset.fields[field];
     if (source === undefined) throw new DataError(`${this.dataset.name} has no ${field}.`);
-    const { edge, count } = source.bricking;
-    const inside =
-      frame >= 0 && frame < this.dataset.time.count && brick >= 0 && brick < count[0] * count[1] * count[2];
-    if (!inside || !Number.isInteger(frame) || !Number.isInteger(brick))
-      throw new DataError(`${this.dataset.name} has no brick ${brick} in frame ${frame} of ${field}.`);
-    if (length !== edge[0] * edge[1] * edge[2] * source.components)
-      throw new RangeError(`a brick of ${field} has ${edge.join(" x ")} nodes, not ${length} values`);
+    if (!Number.isInteger(frame) || frame < 0 || frame >= this.dataset.time.count)
+      throw new DataError(`${this.dataset.name} has no frame ${frame} of ${field}.`);
     return source;
   }
 
