@@ -115,6 +115,11 @@ export function createAxisDifferences(
     locate(x) {
       values.locate(x);
       const begin = values.start;
+      if (axis.periodic && self.length > 0) {
+        low = begin - inset;
+        self.start = wrap(low, axis.nodes);
+        return;
+      }
       low = begin;
       let high = begin + base - 1;
       for (let node = begin; node < begin + base; node++) {
@@ -139,7 +144,7 @@ export function createAxisDifferences(
       }
     },
   };
-  // On a periodic axis the support is the same everywhere.
+  // On a periodic axis inset, length and support are the same everywhere.
   self.locate(axis.origin);
   findSupport();
   return self;

@@ -91,6 +91,7 @@ export function createBlockReader(axes: Axes, span: number, components: number):
 function gather(field: BrickField, [rx, ry, rz]: readonly [Runs, Runs, Runs], block: Block): void {
   const { components, data, table } = field;
   const { edge, count } = field.bricking;
+  const { data: box, strideY, strideZ } = block;
   const rowStride = edge[0] * components;
   const planeStride = edge[1] * rowStride;
   for (let c = 0; c < rz.count; c++) {
@@ -99,18 +100,22 @@ function gather(field: BrickField, [rx, ry, rz]: readonly [Runs, Runs, Runs], bl
         const offset = table[(rz.brick[c] * count[1] + ry.brick[b]) * count[0] + rx.brick[a]];
         const length = rx.length[a] * components;
         const corner = offset + rz.inner[c] * planeStride + ry.inner[b] * rowStride + rx.inner[a] * components;
-        const to = rz.from[c] * block.strideZ + ry.from[b] * block.strideY + rx.from[a] * components;
+        const start = rz.from[c] * strideZ + ry.from[b] * strideY + rx.from[a] * components;
         for (let k = 0; k < rz.length[c]; k++) {
           for (let j = 0; j < ry.length[b]; j++) {
-            const source = corner + k * planeStride + j * rowStride;
-            const target = to + k * block.strideZ + j * block.strideY;
-            if (offset < 0) block.data.fill(Number.NaN, target, target + length);
-            else for (let i = 0; i < length; i++) block.data[target + i] = data[source + i];
+            const from = corner + k * planeStride + j * rowStride;
+            const to = start + k * strideZ + j * strideY;
+            if (offset < 0) box.fill(Number.NaN, to, to + length);
+            else copyRow(data, from, box, to, length);
           }
         }
       }
     }
   }
+}
+
+function copyRow(data: Values, from: number, box: Values, to: number, length: number): void {
+  for (let i = 0; i < length; i++) box[to + i] = data[from + i];
 }
 
 /** Which pieces of a run hold a node of `support`: bit j of the result for piece j; bit t of `support` is node t of the run. */

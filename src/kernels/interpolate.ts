@@ -40,19 +40,21 @@ export function contract(
 
 function contractScalar(block: Block, x: Taps, y: Taps, z: Taps, scale: number, out: Float64Array, at: number): void {
   const { data, base, strideY, strideZ } = block;
-  const nx = x.count;
+  const { node, weight, count } = x;
+  const dense = isDense(x);
   let sum = 0;
   for (let k = 0; k < z.count; k++) {
-    let plane = 0;
+    const plane = base + z.node[k] * strideZ;
+    const across = scale * z.weight[k];
     for (let j = 0; j < y.count; j++) {
-      const row = base + z.node[k] * strideZ + y.node[j] * strideY;
+      const row = plane + y.node[j] * strideY;
       let line = 0;
-      for (let i = 0; i < nx; i++) line += x.weight[i] * data[row + x.node[i]];
-      plane += y.weight[j] * line;
+      if (dense) for (let i = 0, e = row + node[0]; i < count; i++, e++) line += weight[i] * data[e];
+      else for (let i = 0; i < count; i++) line += weight[i] * data[row + node[i]];
+      sum += across * y.weight[j] * line;
     }
-    sum += z.weight[k] * plane;
   }
-  out[at] += scale * sum;
+  out[at] += sum;
 }
 
 function contractVector(
@@ -66,37 +68,47 @@ function contractVector(
   stride: number,
 ): void {
   const { data, base, strideY, strideZ } = block;
-  const { node, weight } = x;
-  const nx = x.count;
+  const { node, weight, count } = x;
+  const dense = isDense(x);
   let sumU = 0;
   let sumV = 0;
   let sumW = 0;
   for (let k = 0; k < z.count; k++) {
-    let planeU = 0;
-    let planeV = 0;
-    let planeW = 0;
+    const plane = base + z.node[k] * strideZ;
+    const across = scale * z.weight[k];
     for (let j = 0; j < y.count; j++) {
-      const row = base + z.node[k] * strideZ + y.node[j] * strideY;
+      const row = plane + y.node[j] * strideY;
       let u = 0;
       let v = 0;
       let w = 0;
-      for (let i = 0; i < nx; i++) {
-        const e = row + 3 * node[i];
-        u += weight[i] * data[e];
-        v += weight[i] * data[e + 1];
-        w += weight[i] * data[e + 2];
+      if (dense) {
+        for (let i = 0, e = row + 3 * node[0]; i < count; i++, e += 3) {
+          u += weight[i] * data[e];
+          v += weight[i] * data[e + 1];
+          w += weight[i] * data[e + 2];
+        }
+      } else {
+        for (let i = 0; i < count; i++) {
+          const e = row + 3 * node[i];
+          u += weight[i] * data[e];
+          v += weight[i] * data[e + 1];
+          w += weight[i] * data[e + 2];
+        }
       }
-      planeU += y.weight[j] * u;
-      planeV += y.weight[j] * v;
-      planeW += y.weight[j] * w;
+      const factor = across * y.weight[j];
+      sumU += factor * u;
+      sumV += factor * v;
+      sumW += factor * w;
     }
-    sumU += z.weight[k] * planeU;
-    sumV += z.weight[k] * planeV;
-    sumW += z.weight[k] * planeW;
   }
-  out[at] += scale * sumU;
-  out[at + stride] += scale * sumV;
-  out[at + 2 * stride] += scale * sumW;
+  out[at] += sumU;
+  out[at + stride] += sumV;
+  out[at + 2 * stride] += sumW;
+}
+
+/** Whether the taps are consecutive nodes: their inner loop is nearly twice as fast. */
+function isDense({ node, count }: Taps): boolean {
+  return node[count - 1] - node[0] === count - 1;
 }
 
 /**

@@ -17,7 +17,7 @@ export interface Place {
 
 /** `index` modulo `nodes`, never negative. Exact for every finite float64. */
 export function wrap(index: number, nodes: number): number {
-  return ((index % nodes) + nodes) % nodes;
+  return index > 0 && index < nodes ? index : ((index % nodes) + nodes) % nodes;
 }
 
 /** Coordinate of the first node. */
