@@ -1,0 +1,226 @@
+/** `npm run bench:peers`: other implementations beside ours, on the same field and points, in turn in one run. */
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createScheme } from "../dist/kernels/index.js";
+import { SCRATCH_BYTES } from "../dist/kernels/simd/index.js";
+import { alternate, type Contestant, nanoseconds } from "./alternate.js";
+import { Arena, brickCube, createSorter, cubeAxes, randomPositions, smoothFlow } from "./field.js";
+import { type Peer, startPeer, versionOf } from "./peer-process.js";
+import { type BenchOptions, type Row, readOptions, report } from "./row.js";
+
+const SEED = 2_048;
+/** Nodes per edge of our bricks. */
+const EDGE = 64;
+/** How far any of the methods may be from another at a point, trilinear interpolation included. */
+const TOLERANCE = 0.05;
+const OPTIONS = { fd8Legacy: false };
+
+const COMPILERS = [
+  ["gcc-avx2", ["-O3", "-mavx2"]],
+  ["gcc-native", ["-O3", "-march=native"]],
+] as const;
+/** Python cases: backend, the kernel of ours it stands beside, and how many points it gets at most. */
+const PYTHON = [
+  ["spline3", "scipy-spline3", "lag4", 100_000],
+  ["spline5", "scipy-spline5", "lag6", 100_000],
+  ["grid-cubic", "scipy-grid-cubic", "lag4", 20_000],
+  ["numpy-lag8", "numpy", "lag8", 2_000],
+  ["vtk-probe", "vtk-probe", "lag4", 100_000],
+] as const;
+
+/** A cube, points in it, and both again in files for the peers. */
+interface Setting {
+  readonly nodes: number;
+  readonly points: number;
+  readonly arguments: readonly string[];
+  /** Passes of ours over the first `points` sorted points, or over all of them in random order with sort and return. */
+  evaluate(method: string, backend: "simd" | "plain", points: number): { time: number; first: readonly number[] };
+  batch(method: string): number;
+}
+
+function prepare(folder: string, nodes: number, points: number): Setting {
+  const bricks = Math.ceil(nodes / EDGE) ** 3;
+  const arena = new Arena(12 * bricks * EDGE ** 3 + 128 * points + SCRATCH_BYTES + 2 ** 20);
+  const accelerator = arena.accelerator();
+  const axes = cubeAxes(nodes);
+  const field = brickCube(arena, nodes, EDGE, 3);
+  const random = randomPositions(arena, points, SEED);
+  const sorted = arena.float64(3 * points);
+  const sorter = createSorter(arena, accelerator, axes, field, points);
+  sorter.sort(random, sorted);
+  const out = arena.float64(3 * points);
+  const answer = new Float32Array(3 * points);
+  const file = (name: string, data: Float64Array | Float32Array) => {
+    const path = join(folder, `${name}-${nodes}`);
+    writeFileSync(path, new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
+    return path;
+  };
+  const again = arena.float64(3 * points);
+  return {
+    nodes,
+    points,
+    arguments: [
+      `${nodes}`,
+      `${points}`,
+      file("field", denseFlow(nodes)),
+      file("random", random),
+      file("sorted", sorted),
+    ],
+    evaluate(method, backend, some) {
+      const scheme = createScheme("velocity", method, axes, OPTIONS, backend === "simd" ? accelerator : undefined);
+      const time = nanoseconds(() => scheme.evaluate([field], sorted, 0, some, out)) / some;
+      return { time, first: [...out.subarray(0, 3)] };
+    },
+    batch(method) {
+      const scheme = createScheme("velocity", method, axes, OPTIONS, accelerator);
+      const work = () => {
+        const order = sorter.sort(random, again);
+        scheme.evaluate([field], again, 0, points, out);
+        for (let i = 0; i < points; i++) {
+          const to = 3 * (order[i] as number);
+          for (let c = 0; c < 3; c++) answer[to + c] = out[3 * i + c] as number;
+        }
+      };
+      return nanoseconds(work) / points;
+    },
+  };
+}
+
+/** The flow as one array [z][y][x][component]. */
+function denseFlow(nodes: number): Float32Array {
+  const value = smoothFlow(nodes);
+  const field = new Float32Array(3 * nodes ** 3);
+  let at = 0;
+  for (let k = 0; k < nodes; k++) {
+    for (let j = 0; j < nodes; j++) {
+      for (let i = 0; i < nodes; i++) for (let c = 0; c < 3; c++) field[at++] = value(i, j, k, c);
+    }
+  }
+  return field;
+}
+
+/** Fails when two implementations do not answer the same question. */
+function agree(ours: readonly number[], theirs: readonly number[], name: string): void {
+  if (theirs.length !== 3 || theirs.some((value, c) => !(Math.abs(value - (ours[c] as number)) < TOLERANCE)))
+    throw new Error(`${name} answers ${theirs} where we answer ${ours}`);
+}
+
+type Started = readonly { readonly backend: string; readonly peer: Peer }[];
+
+/** Our C loops, once per set of compiler flags. */
+function startLoops(folder: string, setting: Setting): Started {
+  const gcc = versionOf("gcc");
+  if (gcc === null) {
+    console.log("skipped: C loops (there is no gcc)");
+    return [];
+  }
+  const source = fileURLToPath(new URL("../bench/peers/loops.c", import.meta.url));
+  return COMPILERS.map(([backend, flags]) => {
+    const program = join(folder, backend);
+    execFileSync("gcc", [...flags, "-o", program, source, "-lm"], { stdio: "inherit" });
+    return { backend, peer: startPeer(program, setting.arguments) };
+  });
+}
+
+/** The Python peers and which of their cases are there, or null. */
+async function startPython(setting: Setting): Promise<{ peer: Peer; cases: ReadonlySet<string> } | null> {
+  if (versionOf("python3") === null) {
+    console.log("skipped: SciPy, NumPy, VTK (there is no python3)");
+    return null;
+  }
+  const script = fileURLToPath(new URL("../bench/peers/peers.py", import.meta.url));
+  const peer = startPeer("python3", [script, ...setting.arguments]);
+  const missing = JSON.parse(await peer.line()) as Record<string, string | null>;
+  const cases = new Set<string>();
+  for (const [name, reason] of Object.entries(missing)) {
+    if (reason === null) cases.add(name);
+    else console.log(`skipped: ${name} (${reason})`);
+  }
+  return { peer, cases };
+}
+
+/** Contestants of one kernel on one cube, sorted points. */
+class Round {
+  readonly contestants: Contestant[] = [];
+  readonly #setting: Setting;
+  readonly #name: string;
+  readonly #first: readonly number[];
+
+  constructor(setting: Setting, name: string, first: readonly number[]) {
+    this.#setting = setting;
+    this.#name = name;
+    this.#first = first;
+  }
+
+  add(backend: string, points: number, run: () => Promise<{ time: number; first?: readonly number[] }>): void {
+    const { nodes } = this.#setting;
+    const params = { nodes, order: "sorted", points, brick: EDGE };
+    this.contestants.push({
+      row: { bench: "peer", case: this.#name, backend, unit: "ns/point", params },
+      run: async () => {
+        const { time, first } = await run();
+        if (first !== undefined) agree(this.#first, first, backend);
+        return time;
+      },
+    });
+  }
+}
+
+async function benchInCache(folder: string, { quick }: BenchOptions): Promise<Row[]> {
+  const setting = prepare(folder, 64, quick ? 20_000 : 100_000);
+  const loops = startLoops(folder, setting);
+  const python = await startPython(setting);
+  const rows: Row[] = [];
+  for (const method of ["Lag4", "Lag6", "Lag8"]) {
+    const name = method.toLowerCase();
+    const round = new Round(setting, name, setting.evaluate(method, "simd", 1).first);
+    const all = setting.points;
+    round.add("simd", all, async () => setting.evaluate(method, "simd", all));
+    round.add("plain", 4_000, async () => setting.evaluate(method, "plain", 4_000));
+    for (const { backend, peer } of loops) {
+      round.add(`${backend}-dot`, all, () => peer.pass(`${name}-dot`, "sorted", all));
+      round.add(`${backend}-rows`, all, () => peer.pass(`${name}-rows`, "sorted", all));
+    }
+    for (const [peerCase, backend, beside, most] of PYTHON) {
+      if (beside !== name || python === null || !python.cases.has(peerCase)) continue;
+      const some = Math.min(all, most);
+      round.add(backend, some, () => python.peer.pass(peerCase, "sorted", some));
+    }
+    rows.push(...(await alternate(round.contestants, quick ? 3 : 9)));
+  }
+  await Promise.all([...loops.map(({ peer }) => peer.close()), python?.peer.close()]);
+  return rows;
+}
+
+/** A cube no cache holds: our batches of random points, sort included, beside C loops whose points come sorted. */
+async function benchBeyondCache(folder: string, { quick }: BenchOptions): Promise<Row[]> {
+  const setting = prepare(folder, 256, quick ? 200_000 : 1_000_000);
+  const loops = startLoops(folder, setting);
+  const rows: Row[] = [];
+  for (const method of ["Lag4", "Lag8"]) {
+    const name = `${method.toLowerCase()}-batch`;
+    const round = new Round(setting, name, setting.evaluate(method, "simd", 1).first);
+    round.add("simd", setting.points, async () => ({ time: setting.batch(method) }));
+    for (const { backend, peer } of loops) {
+      for (const form of ["dot", "rows"]) {
+        const peerCase = `${method.toLowerCase()}-${form}`;
+        round.add(`${backend}-${form}`, setting.points, () => peer.pass(peerCase, "sorted", setting.points));
+      }
+    }
+    rows.push(...(await alternate(round.contestants, quick ? 2 : 7)));
+  }
+  await Promise.all(loops.map(({ peer }) => peer.close()));
+  return rows;
+}
+
+const options = readOptions();
+const folder = mkdtempSync(join(tmpdir(), "fieldprobe-peers-"));
+try {
+  const rows = [...(await benchInCache(folder, options)), ...(await benchBeyondCache(folder, options))];
+  report(rows, options);
+} finally {
+  rmSync(folder, { recursive: true });
+}
