@@ -10,6 +10,9 @@ export interface AdmissionLimits {
   readonly "http.requestTimeoutMs": number;
 }
 
+/** How long before the request timeout a paused request is refused, so that it hears 503 rather than 408. */
+const MARGIN_MS = 100;
+
 interface Waiter {
   readonly grant: () => void;
 }
@@ -94,7 +97,8 @@ export class Admission {
   }
 
   #pause(hold: PointsHold): Promise<void> {
-    const left = this.#limits["http.requestTimeoutMs"] - (performance.now() - hold.since);
+    const timeout = this.#limits["http.requestTimeoutMs"];
+    const left = timeout - Math.min(MARGIN_MS, timeout / 10) - (performance.now() - hold.since);
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#paused.delete(hold);

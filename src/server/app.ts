@@ -63,11 +63,12 @@ function serverOptions(config: Config) {
   const { limits, tls } = config;
   const prefix = randomBytes(4).toString("hex");
   let count = 0;
+  const headersTimeout = Math.min(limits["http.headersTimeoutMs"], limits["http.requestTimeoutMs"]);
   const http = {
     maxHeaderSize: HEADER_BYTES,
-    headersTimeout: limits["http.headersTimeoutMs"],
+    headersTimeout,
     requestTimeout: limits["http.requestTimeoutMs"],
-    connectionsCheckingInterval: Math.min(500, limits["http.headersTimeoutMs"], limits["http.requestTimeoutMs"]),
+    connectionsCheckingInterval: Math.min(500, headersTimeout),
   };
   return {
     ...(tls === null ? { http } : { https: { ...http, cert: readFileSync(tls.cert), key: readFileSync(tls.key) } }),

@@ -50,6 +50,8 @@ export class FakeEngine implements Engine {
   failure: Error | null = null;
   /** Set to hold every `finish` until it resolves. */
   gate: Promise<void> | null = null;
+  /** Whether deadlines are missed: a query ends only when the gate opens or it is aborted. */
+  deaf = false;
   readonly #options: Required<FakeOptions>;
 
   constructor(options: FakeOptions = {}) {
@@ -114,7 +116,10 @@ export class FakeEngine implements Engine {
     const { gate } = this;
     if (gate === null) return undefined;
     return new Promise((resolve, reject) => {
-      const timer = Number.isFinite(deadlineMs) ? setTimeout(() => reject(new DeadlineError()), deadlineMs) : undefined;
+      const timer =
+        Number.isFinite(deadlineMs) && !this.deaf
+          ? setTimeout(() => reject(new DeadlineError()), deadlineMs)
+          : undefined;
       signal.addEventListener("abort", () => reject(new CancelledError()));
       void gate.then(resolve).finally(() => clearTimeout(timer));
     });
