@@ -80,6 +80,24 @@ export function fieldOf(axes: Axes, components: number, f: Analytic, edge?: Trip
   return fieldByNode(axes, components, (i, j, k, c) => f(nodeAt(x, i), nodeAt(y, j), nodeAt(z, k))[c] as number, edge);
 }
 
+/** A rough but finite field by node index. */
+export const rough = (i: number, j: number, k: number, c: number) =>
+  Math.sin(12.9898 * i + 78.233 * j + 37.719 * k + 3 * c * c);
+
+/** Points all over a grid, some on its first and last nodes, and beyond the ends of periodic axes. */
+export function scatter(axes: Axes, count: number): Triple[] {
+  return Array.from({ length: count }, (_, n) => {
+    const [x, y, z] = axes.map((axis, a) => {
+      const start = nodeAt(axis, 0);
+      const length = nodeAt(axis, axis.nodes - 1) - start;
+      const share = Math.abs(Math.sin((3 + a) * (n + 1)));
+      if (n % 7 === 0) return start + (n % 2) * length;
+      return start + (axis.periodic ? 6 * share - 3 : share) * length;
+    }) as [number, number, number];
+    return [x, y, z];
+  });
+}
+
 /** The values of a scheme at points, one array per point. */
 export function valuesAt(scheme: Scheme, fields: readonly BrickField[], points: readonly Triple[]): number[][] {
   const out = new Float64Array(points.length * scheme.components).fill(12345);
