@@ -1,9 +1,20 @@
 /** Derivatives: every stencil weight against the definition in two stages. */
 import { describe, expect, it } from "vitest";
 import { DERIVATIVE_METHODS } from "../../src/kernels/derivative.js";
-import type { Axes, Triple } from "../../src/kernels/field.js";
+import type { Axes, Axis, Triple } from "../../src/kernels/field.js";
 import { createScheme } from "../../src/kernels/index.js";
-import { fieldByNode, periodicAxis, valuesAt } from "./fields.js";
+import { createAxisWeights } from "../../src/kernels/lagrange.js";
+import {
+  cosineAxis,
+  endedAxis,
+  fieldByNode,
+  nodeAt,
+  periodicAxis,
+  rough,
+  scatter,
+  tabulatedAxis,
+  valuesAt,
+} from "./fields.js";
 import { derivativeByDefinition } from "./two-stage.js";
 
 const METHODS = [...DERIVATIVE_METHODS.keys()];
@@ -93,4 +104,72 @@ describe("Fd4Lag4", () => {
       }
     },
   );
+});
+
+describe("axes with ends", () => {
+  const grids: readonly (readonly [string, Axes])[] = [
+    ["uniform", [endedAxis(12, 11), endedAxis(13, 6, -1), endedAxis(12, 3)]],
+    ["tabulated and periodic", [periodicAxis(12), cosineAxis(14), endedAxis(12, 3)]],
+  ];
+
+  it.each(grids)("Fd4Lag4 on %s axes is Lag4 of the differences at 64 nodes, slid in the same way", (_name, axes) => {
+    const layouts = { velocityGradient: 9, velocityHessian: 18, velocityLaplacian: 3 };
+    const field = fieldByNode(axes, 3, rough, [5, 4, 7]);
+    const weights = axes.map((axis) => createAxisWeights(axis, 4));
+    for (const [kernel, size] of Object.entries(layouts)) {
+      const fused = createScheme(kernel, "Fd4Lag4", axes, { fd8Legacy: false });
+      const atNodes = createScheme(kernel, "None_Fd4", axes, { fd8Legacy: false });
+      for (const point of scatter(axes, 25)) {
+        const expected = new Array<number>(size).fill(0);
+        const magnitude = new Array<number>(size).fill(1);
+        weights.forEach((line, a) => {
+          line.locate(point[a] as number);
+          line.weigh();
+        });
+        for (let n = 0; n < 64; n++) {
+          const pick = [n & 3, (n >> 2) & 3, n >> 4];
+          const node = weights.map((line, a) => nodeAt(axes[a] as Axis, line.start + (pick[a] as number)));
+          const weight = weights.reduce((product, line, a) => product * (line.weight[pick[a] as number] as number), 1);
+          const [values] = valuesAt(atNodes, [field], [node as unknown as Triple]);
+          values?.forEach((value, i) => {
+            expected[i] = (expected[i] as number) + weight * value;
+            magnitude[i] = (magnitude[i] as number) + Math.abs(weight * value);
+          });
+        }
+        const [values] = valuesAt(fused, [field], [point]);
+        expected.forEach((value, i) => {
+          expect(Math.abs((values?.[i] as number) - value)).toBeLessThan(1e-12 * (magnitude[i] as number));
+        });
+      }
+    }
+  });
+
+  /** Weight of node (i, j) in the mixed derivative at node (x, y). */
+  function mixedWeight(axes: Axes, [x, y]: readonly [number, number], [i, j]: readonly [number, number]): number {
+    const field = fieldByNode(axes, 1, (a, b, c) => (a === i && b === j && c === 5 ? 1 : 0));
+    const scheme = createScheme("pressureHessian", "None_Fd4", axes, { fd8Legacy: false });
+    const point: Triple = [nodeAt(axes[0], x), nodeAt(axes[1], y), nodeAt(axes[2], 5)];
+    return valuesAt(scheme, [field], [point])[0]?.[1] as number;
+  }
+
+  it("takes mixed derivatives on the diagonals where they fit on both axes, else as a product", () => {
+    const axes: Axes = [endedAxis(12, 11), endedAxis(12, 11), endedAxis(12, 11)];
+    expect(mixedWeight(axes, [2, 9], [3, 10])).toBeCloseTo(1 / 3, 14);
+    expect(mixedWeight(axes, [2, 9], [3, 11])).toBe(0);
+    // One node nearer to the end: (-3 f(0) - 10 f(1) + 18 f(2) - 6 f(3) + f(4)) / 12 times (f(-2) - 8 f(-1) + 8 f(1) - f(2)) / 12.
+    expect(mixedWeight(axes, [1, 9], [2, 10])).toBeCloseTo((18 / 12) * (8 / 12), 13);
+    expect(mixedWeight(axes, [1, 9], [4, 11])).toBeCloseTo((1 / 12) * (-1 / 12), 13);
+    expect(mixedWeight(axes, [9, 1], [11, 4])).toBeCloseTo((1 / 12) * (-1 / 12), 13);
+  });
+
+  it("takes the product wherever an axis is tabulated", () => {
+    const even = tabulatedAxis(Array.from({ length: 12 }, (_, i) => i));
+    for (const axes of [
+      [periodicAxis(12, 12), even, even],
+      [even, endedAxis(12, 11), even],
+    ] as Axes[]) {
+      expect(mixedWeight(axes, [6, 6], [7, 8])).toBeCloseTo((8 / 12) * (-1 / 12), 13);
+      expect(mixedWeight(axes, [6, 6], [7, 7])).toBeCloseTo((8 / 12) ** 2, 13);
+    }
+  });
 });
