@@ -1,5 +1,7 @@
 /** Points and their records as CSV or JSON text, in pieces, so that no answer has to exist as one string. */
 
+import { FLOAT_BYTES, FloatWriter } from "../server/soap/float-write.js";
+
 /** What a query printed: everything that says how the values came about, and the values. */
 export interface Printable {
   /** Members before the values, e.g. version and options. */
@@ -11,19 +13,12 @@ export interface Printable {
 }
 
 const ROWS_PER_PIECE = 1024;
-const SMALLEST_NORMAL = 2 ** -126;
 
-/** The shortest decimal that reads back as the same float32; NaN and the infinities as XML Schema spells them. */
-export function float32Text(value: number): string {
-  if (Number.isNaN(value)) return "NaN";
-  if (!Number.isFinite(value)) return value > 0 ? "INF" : "-INF";
-  if (Object.is(value, -0)) return "-0";
-  // Every normal float32 keeps six digits, so shorter texts show up among those of six; subnormal ones may need just one.
-  for (let digits = Math.abs(value) < SMALLEST_NORMAL ? 1 : 6; digits < 9; digits++) {
-    const short = Number(value.toPrecision(digits));
-    if (Math.fround(short) === value) return String(short);
-  }
-  return String(Number(value.toPrecision(9)));
+/** Makes a function that writes the shortest decimal that reads back as the same float32; NaN and INF as XML Schema does. */
+export function float32Texts(): (value: number) => string {
+  const writer = new FloatWriter();
+  const scratch = Buffer.alloc(FLOAT_BYTES);
+  return (value) => scratch.toString("latin1", 0, writer.write(value, scratch, 0));
 }
 
 /** The numbers `first .. first + count - 1`, separated by commas. */
@@ -48,24 +43,25 @@ function* pieces(count: number, separator: string, line: (i: number) => string):
  */
 export function* csv({ components, recordsPerPoint, points, values }: Printable): Generator<string> {
   const width = components.length;
+  const text = float32Texts();
   yield `x,y,z,${components.join(",")}\n`;
   yield* pieces(values.length / width, "\n", (i) => {
-    const point = row(points, 3 * Math.floor(i / recordsPerPoint), 3, float32Text);
-    return `${point},${row(values, width * i, width, float32Text)}`;
+    const point = row(points, 3 * Math.floor(i / recordsPerPoint), 3, text);
+    return `${point},${row(values, width * i, width, text)}`;
   });
   if (values.length > 0) yield "\n";
 }
 
-/** JSON has no NaN and no infinity: `null` stands for both. */
-function jsonNumber(value: number): string {
-  return Number.isFinite(value) ? float32Text(value) : "null";
-}
-
-/** One JSON object: the facts, then `components`, `recordsPerPoint`, `points` and `values` with a list per record. */
+/**
+ * One JSON object: the facts, then `components`, `recordsPerPoint`, `points` and `values` with a list per record. JSON has
+ * no NaN and no infinity: `null` stands for both.
+ */
 export function* json({ facts, components, recordsPerPoint, points, values }: Printable): Generator<string> {
+  const text = float32Texts();
+  const number = (value: number) => (Number.isFinite(value) ? text(value) : "null");
   const head = JSON.stringify({ ...facts, components, recordsPerPoint });
   const lists = function* (numbers: Float32Array, width: number) {
-    yield* pieces(numbers.length / width, ",\n", (i) => `[${row(numbers, width * i, width, jsonNumber)}]`);
+    yield* pieces(numbers.length / width, ",\n", (i) => `[${row(numbers, width * i, width, number)}]`);
   };
   yield `${head.slice(0, -1)},"points":[`;
   yield* lists(points, 3);

@@ -13,7 +13,7 @@ import { FLAG_ENTRIES, type Given, readRequest } from "./query-request.js";
 import { version } from "./version.js";
 
 /** The manifest digest of a dataset as the service states it, or null where it does not. */
-async function datasetDigest(base: string, dataset: string, token: string | undefined): Promise<string | null> {
+async function manifestDigest(base: string, dataset: string, token: string | undefined): Promise<string | null> {
   const url = `${base}/api/datasets/${encodeURIComponent(dataset)}`;
   const response = await fetch(url, token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } });
   if (!response.ok) return null;
@@ -62,8 +62,8 @@ async function query(operation: OperationName, given: Given): Promise<void> {
     const answer = await method({ ...request, ...lists }, progress.options).finally(() => progress.stop());
     const { authToken: _, dataset = null, ...options } = request;
     const base = url.replace(/\/service\/turbulence\.asmx$|\/+$/, "");
-    const digest = given.json && dataset !== null ? await datasetDigest(base, String(dataset), token) : null;
-    const facts = { version, dataset, digest, operation, options, record: answer.record };
+    const manifest = given.json && dataset !== null ? await manifestDigest(base, String(dataset), token) : null;
+    const facts = { version, operation, dataset, manifest, options, record: answer.record };
     await print((given.json ? json : csv)({ facts, ...answer, points }));
   };
   if (typeof given.url === "string") await ask(given.url);
@@ -85,6 +85,6 @@ export function queryCommand(): Command {
   }
   return command
     .option("--csv", "print CSV: x,y,z and the components of the record (default)")
-    .option("--json", "print JSON with version, dataset, digest and options")
+    .option("--json", "print JSON with version, dataset, manifest digest and options")
     .action(query);
 }

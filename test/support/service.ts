@@ -1,4 +1,4 @@
-/** The whole service on a free loopback port, with the shipped data and more. */
+/** The field service on a free loopback port, with the shipped data and more. */
 import { delimiter } from "node:path";
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
