@@ -25,19 +25,7 @@ describe("float32 text", () => {
   });
 
   it("is the shortest: what was typed comes back", () => {
-    const typed = [
-      "0.1",
-      "3.14159",
-      "1.0000001",
-      "16777216",
-      "1e-45",
-      "3.4028235e38",
-      "-0",
-      "0",
-      "NaN",
-      "INF",
-      "-INF",
-    ];
+    const typed = ["0.1", "3.14159", "1.0000001", "16777216", "1e-45", "3.4028235e38", "-0", "0", "NaN", "INF", "-INF"];
     for (const text of typed) {
       const value = text.endsWith("INF") ? Number(text.replace("INF", "Infinity")) : Number(text);
       expect(float32Text(Math.fround(value))).toBe(text);
