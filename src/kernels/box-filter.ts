@@ -44,8 +44,8 @@ export function totalLayers(filterLength: number, axes: Axes): number {
   return Math.ceil(Math.log2(filterLength / smallestSpacing(axes)) - LAYER_TOLERANCE);
 }
 
-/** Whether box filters are defined on a grid: every axis is uniform. */
-export function canFilter(axes: Axes): boolean {
+/** Whether box filters are defined on a grid. */
+function isUniform(axes: Axes): boolean {
   return axes.every((axis) => axis.coordinates === null);
 }
 
@@ -84,7 +84,7 @@ export function createBoxFilter(
   accelerator?: { readonly boxAverage?: BoxAverage },
 ): BoxFilter {
   const kind = KINDS.get(kernel);
-  const refusal = canFilter(axes) ? checkFilter(filterLength, nlayers, axes) : "a tabulated axis has no box filter";
+  const refusal = isUniform(axes) ? checkFilter(filterLength, nlayers, axes) : "a tabulated axis has no box filter";
   if (kind === undefined) throw new RangeError(`${kernel} is not a box filter`);
   if (refusal !== null) throw new RangeError(refusal);
   const layers = totalLayers(filterLength, axes);

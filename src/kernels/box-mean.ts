@@ -1,8 +1,8 @@
 /** Box means of an interpolated field or its gradient: the mean over a lattice of points is separable, one weight per node and axis. */
 import { createAxisDifferences, FIRST, VALUE } from "./axis-difference.js";
 import type { BoxAverage, BoxPart, IntervalWeights } from "./box-average.js";
-import type { Axes, Axis, BrickReader, FrameWeights, Values } from "./field.js";
-import { BLOCK_EDGE, gatherBits, itemsPerPoint, spreadBits } from "./octree.js";
+import type { Axes, Axis, BrickReader, Values } from "./field.js";
+import { BLOCK_EDGE, type CubeKernel, gatherBits, itemsPerPoint, spreadBits } from "./octree.js";
 import { createRuns, cutRun, wrap } from "./stencil.js";
 
 /** What the means of a cube are made of. */
@@ -18,17 +18,6 @@ export interface MeanOptions {
   readonly nlayers: number;
   readonly average: BoxAverage;
 }
-
-/** Overwrites the answer of one point, `itemsPerPoint * components` values from `out[at]` on; ends early when `stop` says so. */
-export type MeanOfCube = (
-  reader: BrickReader,
-  frames: FrameWeights,
-  positions: Float64Array,
-  point: number,
-  out: Float64Array,
-  at: number,
-  stop: () => boolean,
-) => void;
 
 /** Weights of one axis over a row of intervals, and the cyclic run of nodes they speak of. */
 interface IntervalRun extends IntervalWeights {
@@ -98,7 +87,7 @@ function createIntervalRun(axis: Axis, kind: number, intervals: number, group: n
  * Components of the answer: those of the field, or du_i/dx_j row by row. Independent of the batch; memory is bounded by
  * blocks of 16 x 16 x 16 sub-cubes.
  */
-export function createBoxMean(options: MeanOptions): MeanOfCube {
+export function createBoxMean(options: MeanOptions): CubeKernel {
   const { axes, size, gradient, filterLength, leaves, nlayers, average } = options;
   const finest = 2 ** (nlayers - 1);
   const edge = Math.min(finest, BLOCK_EDGE);

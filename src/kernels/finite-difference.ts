@@ -116,7 +116,7 @@ function nodeCoordinate(axis: Axis, node: number): number {
  *
  * First derivative exact for degree < y.length. Source: Berrut and Trefethen, SIAM Review 46 (2004), section 9.3.
  */
-export function differentiationRow(y: Float64Array, at: number, derivative: 1 | 2, out: Float64Array): void {
+function differentiationRow(y: Float64Array, at: number, derivative: 1 | 2, out: Float64Array): void {
   const omega = new Float64Array(y.length);
   barycentricWeights(y, omega);
   let slopes = 0;

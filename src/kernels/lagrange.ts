@@ -107,7 +107,6 @@ export function tabulatedWeights(
 
 /** The interpolation of one axis: `locate` a coordinate, then `weigh` it. */
 export interface AxisWeights extends Place {
-  readonly order: number;
   /** Weights of nodes start .. start + order - 1, valid after `weigh`. */
   readonly weight: Float64Array;
   /** Sets `start` and `offset`. */
@@ -128,7 +127,6 @@ export function createAxisWeights(axis: Axis, order: Order): AxisWeights {
   const table = coordinates === null || order === 1 ? null : barycentricTable(coordinates, order);
   const weight = new Float64Array(order).fill(1);
   const self: AxisWeights = {
-    order,
     start: 0,
     offset: 0,
     weight,

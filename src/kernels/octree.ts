@@ -1,7 +1,19 @@
 /** The halved cube of the box filters: its leaves, the order of its sub-cubes, and the layout of the answer. */
+import type { BrickReader, FrameWeights } from "./field.js";
 
 /** Longest edge of the blocks in which filters work through a cube, in sub-cubes: bounds their memory. */
 export const BLOCK_EDGE = 16;
+
+/** Overwrites the answer of point `point` from `out[at]` on; ends early, between blocks of work, when `stop` says so. */
+export type CubeKernel = (
+  reader: BrickReader,
+  frames: FrameWeights,
+  positions: Float64Array,
+  point: number,
+  out: Float64Array,
+  at: number,
+  stop: () => boolean,
+) => void;
 
 /** Results per point of `nlayers` layers: 1 + 8 + 64 + ... */
 export function itemsPerPoint(nlayers: number): number {

@@ -1,18 +1,7 @@
 /** Sub-grid-scale stress: velocities on the leaves of a cube, block by block, and their moments merged up the octree. */
-import type { Axes, BrickReader, FrameWeights } from "./field.js";
+import type { Axes } from "./field.js";
 import { createLattice, createLeafRow } from "./leaf-lattice.js";
-import { BLOCK_EDGE, gatherBits, itemsPerPoint } from "./octree.js";
-
-/** Overwrites the answer of one point, `itemsPerPoint * 6` values from `out[at]` on; ends early when `stop` says so. */
-export type StressOfCube = (
-  reader: BrickReader,
-  frames: FrameWeights,
-  positions: Float64Array,
-  point: number,
-  out: Float64Array,
-  at: number,
-  stop: () => boolean,
-) => void;
+import { BLOCK_EDGE, type CubeKernel, gatherBits, itemsPerPoint } from "./octree.js";
 
 /**
  * The stress mean(u_i u_j) - mean(u_i) mean(u_j), as xx, yy, zz, xy, xz, yz, of the cube of side `filterLength` around a point and of its sub-cubes.
@@ -23,7 +12,7 @@ export type StressOfCube = (
  *
  * @param leaves leaves an edge of the cube: 2 ** total layers
  */
-export function createStress(axes: Axes, filterLength: number, leaves: number, nlayers: number): StressOfCube {
+export function createStress(axes: Axes, filterLength: number, leaves: number, nlayers: number): CubeKernel {
   const edge = Math.min(leaves, BLOCK_EDGE);
   const blocks = leaves / edge;
   const width = filterLength / leaves;
