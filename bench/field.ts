@@ -1,6 +1,6 @@
 /** Fields and points to measure kernels with, in a shared memory beside the SIMD module. */
 import { readFileSync } from "node:fs";
-import type { Axes, BrickField, Triple } from "../dist/kernels/field.js";
+import type { Axes, BrickField, Scheme, Triple } from "../dist/kernels/field.js";
 import { type OrderTables, orderTables } from "../dist/kernels/order.js";
 import {
   createSharedMemory,
@@ -117,18 +117,19 @@ export function randomPositions(arena: Arena, count: number, seed: number): Floa
   return positions;
 }
 
-/** A sort of up to `count` points by the bricks of a field. */
+/** A sort of points by the bricks of a field. */
 export interface Sorter {
-  /** Puts the sorted positions into `sorted` and returns which point each of them is. */
-  sort(positions: Float64Array, sorted: Float64Array): Uint32Array;
+  /** Puts the first `count` positions, sorted, into `sorted` and returns which point each of them is. */
+  sort(count: number, positions: Float64Array, sorted: Float64Array): Uint32Array;
 }
 
+/** A sort of up to `most` points. */
 export function createSorter(
   arena: Arena,
   accelerator: SimdAccelerator,
   axes: Axes,
   { bricking }: BrickField,
-  count: number,
+  most: number,
 ): Sorter {
   const plain = orderTables(axes, bricking);
   const place = (table: Uint32Array) => {
@@ -137,10 +138,10 @@ export function createSorter(
     return placed;
   };
   const tables: OrderTables = { x: place(plain.x), y: place(plain.y), z: place(plain.z) };
-  const keys = arena.uint32(2 * count);
-  const order = arena.uint32(2 * count);
+  const keys = arena.uint32(2 * most);
+  const order = arena.uint32(2 * most);
   return {
-    sort(positions, sorted) {
+    sort(count, positions, sorted) {
       accelerator.orderByBrick(axes, tables, positions, count, keys, order);
       for (let i = 0; i < count; i++) {
         const from = 3 * (order[i] as number);
@@ -150,5 +151,25 @@ export function createSorter(
       }
       return order;
     },
+  };
+}
+
+/** Answers batches as a worker does: sort, evaluate, return to the order of the caller as float32. */
+export function createBatch(
+  scheme: Scheme,
+  field: BrickField,
+  sorter: Sorter,
+  sorted: Float64Array,
+  out: Float64Array,
+) {
+  const answer = new Float32Array(sorted.length);
+  return (count: number, positions: Float64Array): Float32Array => {
+    const order = sorter.sort(count, positions, sorted);
+    scheme.evaluate([field], sorted, 0, count, out);
+    for (let i = 0; i < count; i++) {
+      const to = 3 * (order[i] as number);
+      for (let c = 0; c < 3; c++) answer[to + c] = out[3 * i + c] as number;
+    }
+    return answer;
   };
 }

@@ -6,7 +6,7 @@ import type { BrickField, BrickReader, Scheme } from "../dist/kernels/field.js";
 import { createScheme } from "../dist/kernels/index.js";
 import { SCRATCH_BYTES, type SimdAccelerator } from "../dist/kernels/simd/index.js";
 import { alternate, type Contestant, nanoseconds } from "./alternate.js";
-import { Arena, brickCube, createSorter, cubeAxes, randomPositions } from "./field.js";
+import { Arena, brickCube, createBatch, createSorter, cubeAxes, randomPositions } from "./field.js";
 import type { Share } from "./kernels-worker.js";
 import type { BenchOptions, Row } from "./row.js";
 
@@ -38,6 +38,8 @@ const FILTERS = [
 /** Weights of four frames half a step past the second. */
 const PCHIP = [-0.0625, 0.5625, 0.5625, -0.0625] as const;
 const MOST_COMPONENTS = 18;
+/** Points that a sample of small batches has in all. */
+const SAMPLE_POINTS = 20_000;
 
 /** A cube in a shared memory, and points in it. */
 interface Setting {
@@ -52,13 +54,13 @@ interface Setting {
 
 function prepare(nodes: number, points: number): Setting {
   const bricks = Math.ceil(nodes / EDGE) ** 3;
-  const arena = new Arena(16 * bricks * EDGE ** 3 + (8 * MOST_COMPONENTS + 128) * points + 8 * SCRATCH_BYTES + 2 ** 20);
+  const arena = new Arena(16 * bricks * EDGE ** 3 + (8 * MOST_COMPONENTS + 192) * points + 8 * SCRATCH_BYTES + 2 ** 20);
   const accelerator = arena.accelerator();
   const velocity = brickCube(arena, nodes, EDGE, 3);
   const pressure = brickCube(arena, nodes, EDGE, 1);
   const random = randomPositions(arena, points, SEED);
   const sorted = arena.float64(3 * points);
-  createSorter(arena, accelerator, cubeAxes(nodes), velocity, points).sort(random, sorted);
+  createSorter(arena, accelerator, cubeAxes(nodes), velocity, points).sort(points, random, sorted);
   const out = arena.float64(MOST_COMPONENTS * points);
   return { nodes, arena, accelerator, velocity, pressure, positions: { random, sorted }, out };
 }
@@ -99,32 +101,41 @@ function kernelContestants(setting: Setting, [name, kernel, method]: (typeof KER
   ]);
 }
 
-/** The sort alone, and what a batch of random points costs with it: sort, evaluate, back to the order of the caller. */
-function batchContestants(setting: Setting): Contestant[] {
+/** What batches of random points cost with their sort, by number of points. */
+function batchContestants(setting: Setting, methods: readonly string[], sizes: readonly number[]): Contestant[] {
   const { nodes, arena, accelerator, velocity, positions, out } = setting;
-  const points = positions.random.length / 3;
+  const most = Math.max(...sizes);
   const axes = cubeAxes(nodes);
-  const sorter = createSorter(arena, accelerator, axes, velocity, points);
-  const sorted = arena.float64(3 * points);
-  const answer = new Float32Array(3 * points);
-  const row = (name: string) => {
-    const params = { nodes, order: "random", points, brick: EDGE };
-    return { bench: "kernel", case: name, backend: "simd", unit: "ns/point", params };
-  };
-  const batch = (method: string): Contestant => {
+  const sorter = createSorter(arena, accelerator, axes, velocity, most);
+  const sorted = arena.float64(3 * most);
+  return methods.flatMap((method) => {
     const scheme = createScheme("velocity", method, axes, OPTIONS, accelerator);
-    const work = () => {
-      const order = sorter.sort(positions.random, sorted);
-      scheme.evaluate([velocity], sorted, 0, points, out);
-      for (let i = 0; i < points; i++) {
-        const to = 3 * (order[i] as number);
-        for (let c = 0; c < 3; c++) answer[to + c] = out[3 * i + c] as number;
-      }
-    };
-    return { row: row(`${method.toLowerCase()}-batch`), run: () => nanoseconds(work) / points };
+    const batch = createBatch(scheme, velocity, sorter, sorted, out);
+    return sizes.map((points) => {
+      const params = { nodes, order: "random", points, brick: EDGE };
+      const name = `${method.toLowerCase()}-batch`;
+      const repeats = Math.max(1, Math.floor(SAMPLE_POINTS / points));
+      const work = () => {
+        for (let i = 0; i < repeats; i++) batch(points, positions.random);
+      };
+      return {
+        row: { bench: "kernel", case: name, backend: "simd", unit: "ns/point", params },
+        run: () => nanoseconds(work) / (repeats * points),
+      };
+    });
+  });
+}
+
+/** The sort alone, positions brought into its order included. */
+function sortContestant({ nodes, arena, accelerator, velocity, positions }: Setting): Contestant {
+  const points = positions.random.length / 3;
+  const sorter = createSorter(arena, accelerator, cubeAxes(nodes), velocity, points);
+  const sorted = arena.float64(3 * points);
+  const params = { nodes, order: "random", points, brick: EDGE };
+  return {
+    row: { bench: "kernel", case: "sort", backend: "simd", unit: "ns/point", params },
+    run: () => nanoseconds(() => sorter.sort(points, positions.random, sorted)) / points,
   };
-  const sort = () => nanoseconds(() => sorter.sort(positions.random, sorted)) / points;
-  return [{ row: row("sort"), run: sort }, batch("Lag8"), batch("Lag4")];
 }
 
 /** Lag8 at one time and with PCHIP: four frames and their weighted sum. */
@@ -234,12 +245,17 @@ export async function benchKernels({ quick }: BenchOptions): Promise<Row[]> {
   await measure(timeContestants(small), rounds);
   await measure(filterContestants(small), rounds);
   rows.push(...(await benchThreads(small, rounds)));
-  const large = prepare(256, quick ? 200_000 : 1_000_000);
+  const sweep = 200_000;
+  const requestSizes = quick ? [1_000, sweep] : [100, 1_000, 10_000, 100_000, sweep, 1_000_000];
+  const large = prepare(256, Math.max(...requestSizes));
   const fewer = quick ? 3 : 7;
   for (const name of ["lag8", "lag4"]) {
     for (const kernel of KERNELS.filter(([row]) => row === name))
       await measure(kernelContestants(large, kernel), fewer);
   }
-  await measure(batchContestants(large), fewer);
+  await measure([sortContestant(large)], fewer);
+  await measure(batchContestants(large, ["Lag8", "Lag4"], requestSizes), fewer);
+  for (const nodes of quick ? [32, 128] : [32, 64, 128, 512])
+    await measure(batchContestants(prepare(nodes, sweep), ["Lag8"], [sweep]), fewer);
   return rows;
 }

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { createScheme } from "../dist/kernels/index.js";
 import { SCRATCH_BYTES } from "../dist/kernels/simd/index.js";
 import { alternate, type Contestant, nanoseconds } from "./alternate.js";
-import { Arena, brickCube, createSorter, cubeAxes, randomPositions, smoothFlow } from "./field.js";
+import { Arena, brickCube, createBatch, createSorter, cubeAxes, randomPositions, smoothFlow } from "./field.js";
 import { type Peer, startPeer, versionOf } from "./peer-process.js";
 import { type BenchOptions, type Row, readOptions, report } from "./row.js";
 
@@ -50,9 +50,8 @@ function prepare(folder: string, nodes: number, points: number): Setting {
   const random = randomPositions(arena, points, SEED);
   const sorted = arena.float64(3 * points);
   const sorter = createSorter(arena, accelerator, axes, field, points);
-  sorter.sort(random, sorted);
+  sorter.sort(points, random, sorted);
   const out = arena.float64(3 * points);
-  const answer = new Float32Array(3 * points);
   const file = (name: string, data: Float64Array | Float32Array) => {
     const path = join(folder, `${name}-${nodes}`);
     writeFileSync(path, new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
@@ -76,15 +75,8 @@ function prepare(folder: string, nodes: number, points: number): Setting {
     },
     batch(method) {
       const scheme = createScheme("velocity", method, axes, OPTIONS, accelerator);
-      const work = () => {
-        const order = sorter.sort(random, again);
-        scheme.evaluate([field], again, 0, points, out);
-        for (let i = 0; i < points; i++) {
-          const to = 3 * (order[i] as number);
-          for (let c = 0; c < 3; c++) answer[to + c] = out[3 * i + c] as number;
-        }
-      };
-      return nanoseconds(work) / points;
+      const batch = createBatch(scheme, field, sorter, again, out);
+      return nanoseconds(() => batch(points, random)) / points;
     },
   };
 }
