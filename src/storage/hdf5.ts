@@ -32,8 +32,11 @@ const MAX_LINKS = 16;
 /** Tables and coordinates are small; anything larger is a field and must go through `readSlab`. */
 const MAX_TABLE_BYTES = 64 * 1024 * 1024;
 const STDERR = 2;
+const CHARACTER_DEVICE = 0o020666;
 
+/** A stream of the library's own file system, as far as it is touched here. */
 interface WritableStream {
+  node: { mode: number };
   stream_ops: { write(stream: unknown, buffer: Int8Array, offset: number, length: number): number };
 }
 
@@ -55,6 +58,7 @@ export function loadHdf5(): Promise<void> {
 /** HDF5 prints what went wrong to its standard error: kept as the cause of the DataError instead. */
 function collectDiagnostics(): void {
   const stream = (Module.FS as unknown as { getStream(fd: number): WritableStream }).getStream(STDERR);
+  stream.node = { mode: CHARACTER_DEVICE };
   stream.stream_ops = {
     write(_stream, buffer, offset, length) {
       if (diagnostics.length < 4096)
