@@ -1,4 +1,5 @@
 /** Composition root: configuration -> storage -> engine -> server; signals; nothing else. */
+import type { AddressInfo } from "node:net";
 import { type Logger, pino } from "pino";
 import type { Config } from "./config.js";
 import { openEngine } from "./engine/engine.js";
@@ -31,14 +32,23 @@ export function createLog(config: Config): Logger {
 export async function startService(config: Config, log: Logger, fieldsOnly = false): Promise<RunningService> {
   checkExposure(config);
   const engine = await openEngine(config, log);
-  const plugins: Plugin[] = [apiPlugin];
-  if (!fieldsOnly) plugins.push((await openEvents(config, log)).plugin);
-  const app = await createApp({ config, engine, logger: log, plugins });
-  await app.listen({ host: config.host, port: config.port });
-  const address = app.server.address() as { port: number };
+  try {
+    const plugins: Plugin[] = [apiPlugin];
+    if (!fieldsOnly) plugins.push((await openEvents(config, log)).plugin);
+    const app = await createApp({ config, engine, logger: log, plugins });
+    await app.listen({ host: config.host, port: config.port });
+    return running(config, engine, app);
+  } catch (error) {
+    await engine.close(0);
+    throw error;
+  }
+}
+
+function running(config: Config, engine: Engine, app: Awaited<ReturnType<typeof createApp>>): RunningService {
+  const { port } = app.server.address() as AddressInfo;
   const host = config.host.includes(":") ? `[${config.host}]` : config.host;
   return {
-    url: `${config.tls ? "https" : "http"}://${host}:${address.port}`,
+    url: `${config.tls ? "https" : "http"}://${host}:${port}`,
     engine,
     async close() {
       const drained = app.close();
