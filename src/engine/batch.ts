@@ -2,18 +2,19 @@
 import { CancelledError, RequestError } from "../errors.js";
 import { advectInertial, advectTracers, type Path } from "../kernels/advect.js";
 import { createBoxFilter } from "../kernels/box-filter.js";
-import type { Axes, Sample } from "../kernels/field.js";
+import type { FrameWeights, Sample, Triple } from "../kernels/field.js";
 import { modeForce, taylorGreenForce } from "../kernels/forcing.js";
 import { KERNELS, type Kernel } from "../kernels/index.js";
 import { timeBracket } from "../kernels/pchip.js";
-import { axisEnd, axisStart, firstOutside } from "../kernels/stencil.js";
+import { firstOutside } from "../kernels/stencil.js";
 import { type OpenFields, openFields } from "./open-fields.js";
+import { fillPositions, frameShift, outsideError } from "./positions.js";
 import type { Emit, Sampler } from "./sampler.js";
-import type { BatchTask, Segment } from "./task.js";
+import type { BatchTask, Pass } from "./task.js";
 
 /** Points between two looks at the cancel flag where a force is evaluated in closed form. */
 const FORCE_STEP = 1024;
-const AXIS_NAMES = ["x", "y", "z"] as const;
+const STILL: Triple = [0, 0, 0];
 
 /** What one batch runs with. */
 interface Run {
@@ -51,12 +52,41 @@ const RUNS: Record<Exclude<Kernel["family"], "echo">, (run: Run) => void> = {
 
 /** Interpolated and differentiated fields. */
 function runPoints({ task, kernel, fields, sampler, stop }: Run): void {
-  const { query, count, out } = task;
+  const { query, count, places, pass, out } = task;
   const { axes, time } = fields.dataset;
   const scheme = fields.scheme(task.kernel, query.spatialInterpolation ?? "None");
   const frames = timeBracket(time, query.time as number, query.temporalInterpolation ?? "None");
   const sources = kernel.fields.map((field) => fields.source(field));
-  sampler.sample({ axes, scheme, sources, frames }, count, scatterInto(out, scheme.components), stop);
+  const finish = scatterInto(out, scheme.components, places);
+  const sampling = {
+    axes,
+    scheme,
+    sources,
+    frames: pass ? frameOf(frames, pass.index) : frames,
+    sorted: places !== null,
+  };
+  sampler.sample(sampling, count, pass ? sumInto(pass, scheme.components, finish) : finish, stop);
+}
+
+function frameOf({ frames, weights }: FrameWeights, index: number): FrameWeights {
+  return { frames: frames.slice(index, index + 1), weights: weights.slice(index, index + 1) };
+}
+
+/** Adds a frame to the sums of its pass, in the order in which a batch that reads all frames adds them; the last goes on to `finish`. */
+function sumInto({ index, count: passes, sums }: Pass, components: number, finish: Emit): Emit {
+  return (values, order, count) => {
+    for (let i = 0; i < count; i++) {
+      const to = components * (order[i] as number);
+      const from = components * i;
+      for (let c = 0; c < components; c++) {
+        const value = values[from + c] as number;
+        if (index === 0) sums[to + c] = value;
+        else (sums[to + c] as number) += value;
+        values[from + c] = sums[to + c] as number;
+      }
+    }
+    if (index === passes - 1) finish(values, order, count);
+  };
 }
 
 /** The force: a stored field like any other, or one known in closed form. */
@@ -118,10 +148,11 @@ function runTrack({ task, fields, sampler, stop }: Run): void {
   const sample: Sample = (positions, particles, time, velocities) => {
     sampler.positions.set(positions.subarray(0, 3 * particles));
     const frames = timeBracket(dataset.time, time, "PCHIP");
-    sampler.sample({ axes: dataset.axes, scheme, sources, frames }, particles, scatterInto(velocities, 3), stop);
+    const sampling = { axes: dataset.axes, scheme, sources, frames, sorted: false };
+    sampler.sample(sampling, particles, scatterInto(velocities, 3, null), stop);
   };
   const positions = new Float64Array(3 * count);
-  copyTriples(task.points, positions);
+  fillPositions(task.points, positions, STILL);
   const put = (record: number, from: Float64Array): void => {
     for (let i = 0; i < count; i++) {
       const to = 3 * (i * itemsPerPoint + record);
@@ -145,58 +176,32 @@ function runTrack({ task, fields, sampler, stop }: Run): void {
   if (query.Tp === undefined) advectTracers(path, positions, count);
   else {
     const velocities = task.velocities.length > 0 ? new Float64Array(3 * count) : null;
-    if (velocities) copyTriples(task.velocities, velocities);
+    if (velocities) fillPositions(task.velocities, velocities, STILL);
     advectInertial(path, query.Tp, positions, velocities, count);
   }
   if (every === undefined) put(0, positions);
 }
 
-/** Rounds each value once and puts it where the caller's order has it. */
-function scatterInto(out: Float32Array | Float64Array, components: number): Emit {
+/**
+ * Puts each value, rounded once where `out` is float32, where the caller's order has it.
+ *
+ * @param places place of each point of the batch in `out`, where it is not its index
+ */
+function scatterInto(out: Float32Array | Float64Array, components: number, places: Uint32Array | null): Emit {
   return (values, order, count) => {
     for (let i = 0; i < count; i++) {
-      const to = components * (order[i] as number);
+      const point = order[i] as number;
+      const to = components * (places ? (places[point] as number) : point);
       const from = components * i;
       for (let c = 0; c < components; c++) out[to + c] = values[from + c] as number;
     }
   };
 }
 
-/** Joins segments of triples. */
-function copyTriples(segments: readonly Segment[], into: Float64Array): void {
-  let at = 0;
-  for (const { triples, count } of segments) {
-    into.set(triples.subarray(0, 3 * count), at);
-    at += 3 * count;
-  }
-}
-
-/** Copies the batch's points into the sampler, in the frame in which the grid stands still, and checks them. */
+/** Fills the sampler with the batch's points, in the frame in which the grid stands still, and checks them. */
 function loadPositions({ task, fields, sampler }: Run, time: number): void {
-  const { positions } = sampler;
   const { axes, frameVelocity } = fields.dataset;
-  copyTriples(task.points, positions);
-  for (let a = 0; a < 3; a++) {
-    const shift = (frameVelocity[a] as number) * time;
-    if (shift !== 0) for (let i = a; i < 3 * task.count; i += 3) (positions[i] as number) -= shift;
-  }
-  const outside = firstOutside(axes, positions, 0, task.count);
-  if (outside >= 0) throw outsideError(axes, positions.subarray(3 * outside, 3 * outside + 3), task.first + outside);
-}
-
-/** The fault of a point outside the domain, in the words of the public service. */
-function outsideError(axes: Axes, position: Float64Array, index: number): RequestError {
-  const excess = axes.map((axis, a) => {
-    const x = position[a] as number;
-    if (!Number.isFinite(x)) return Number.POSITIVE_INFINITY;
-    return axis.periodic ? 0 : Math.max(axisStart(axis) - x, x - axisEnd(axis));
-  });
-  const a = excess.indexOf(Math.max(...excess)) as 0 | 1 | 2;
-  const name = AXIS_NAMES[a];
-  const x = position[a] as number;
-  const side = x < axisStart(axes[a]) ? "smaller than the smallest" : "greater than the largest";
-  const text = Number.isFinite(x)
-    ? `The given ${name} value is ${side} allowed grid value for the ${name} dimension: ${x}`
-    : `The given ${name} value is not a finite number.`;
-  return new RequestError("OutOfRange", text, { member: `points[${index}].${name}` });
+  fillPositions(task.points, sampler.positions, frameShift(frameVelocity, time));
+  const outside = firstOutside(axes, sampler.positions, 0, task.count);
+  if (outside >= 0) throw outsideError(axes, sampler.positions, outside, task.first + outside);
 }

@@ -6,21 +6,14 @@ import type { Dataset } from "../storage/grid.js";
 import type { BufferPool } from "./buffers.js";
 import type { CheckedQuery } from "./check.js";
 import { Collector } from "./collector.js";
-import { BATCH_POINTS } from "./memory.js";
+import { type Cutter, cutByArrival, type Job } from "./cut.js";
 import type { Pool } from "./pool.js";
 import type { Evaluation, Result } from "./query.js";
-import type { BatchTask, Segment } from "./task.js";
+import { cutBySweep, planSweep } from "./sweep.js";
+import type { BatchTask, SortTask } from "./task.js";
 
-/** Float32 values that the result of one batch may have, so that results with many numbers a point come in pieces. */
-const BATCH_VALUES = 4 * 1024 * 1024;
-/** Fewest points worth a batch of their own, and batches per worker that waiting points are cut into. */
-const CUTS = {
-  echo: { smallest: 1, perWorker: 1 },
-  points: { smallest: 1024, perWorker: 1 },
-  force: { smallest: 1024, perWorker: 1 },
-  track: { smallest: 64, perWorker: 1 },
-  filter: { smallest: 1, perWorker: 4 },
-} as const;
+/** Fewest points for which data that does not fit the cache is swept: fewer touch few bricks anyway. */
+const SWEEP_FROM = 4_096;
 /** How long a batch may go on after it was told to stop before its thread is ended. */
 const KILL_AFTER_MS = 500;
 
@@ -59,15 +52,13 @@ class Execution implements Evaluation {
   readonly #checked: CheckedQuery | null;
   readonly #deadlineMs: number;
   readonly #ended: () => void;
-  /** Float32 values in the result of one point. */
-  readonly #width: number;
-  readonly #source: number;
   readonly #cancel = new Int32Array(new SharedArrayBuffer(4));
   readonly #kill = new AbortController();
-  readonly #outs: Float32Array[] = [];
-  /** Points that are in batches. */
-  #taken = 0;
+  /** Chosen at the first piece of work; null: nothing to compute. */
+  #cutter: Cutter | null = null;
   #outstanding = 0;
+  /** Tasks handed to the pool so far. */
+  #handed = 0;
   /** What the query fails with: an error of the whole query (index -1), or that of the failed batch with the lowest index. */
   #failure: { readonly index: number; readonly error: FieldprobeError } | null = null;
   #settle: { resolve: (result: Result) => void; reject: (error: FieldprobeError) => void } | null = null;
@@ -82,8 +73,6 @@ class Execution implements Evaluation {
     this.#checked = checked instanceof FieldprobeError ? null : checked;
     if (checked instanceof FieldprobeError) this.#failure = { index: -1, error: checked };
     this.limit = pointLimit(workshop.limits, this.#checked);
-    this.#width = this.#checked ? this.#checked.itemsPerPoint * RECORDS[this.#checked.operation.result].length : 0;
-    this.#source = this.#checked?.dataset ? workshop.sourceOf(this.#checked.dataset) : 0;
     const keep = this.#checked !== null;
     this.points = new Collector(workshop.buffers, keep, (count) => {
       this.#workshop.hold(count);
@@ -126,46 +115,39 @@ class Execution implements Evaluation {
     while (!this.#failure && this.#outstanding < most) {
       const task = this.#nextTask();
       if (!task) break;
-      const index = this.#outs.length;
-      this.#outs.push(task.out);
-      void this.#run(index, task);
+      void this.#run(this.#handed++, task);
     }
     this.#answer();
   }
 
-  /** The next batch of the waiting points, or null when there is none worth a batch yet. */
-  #nextTask(): BatchTask | null {
-    const checked = this.#checked;
-    if (!checked?.dataset) return null;
-    const { family } = checked.kernel;
-    const waiting = this.points.count - this.#taken;
-    if (waiting === 0 || this.points.count > this.limit.points) return null;
-    const { smallest, perWorker } = CUTS[family];
-    if (!this.#settle && (family === "track" || waiting < smallest)) return null;
-    const even = Math.ceil(waiting / (perWorker * this.#workshop.pool.workers));
-    const largest = Math.max(1, Math.min(BATCH_POINTS, Math.floor(BATCH_VALUES / this.#width)));
-    const count = Math.min(waiting, Math.max(smallest, even), largest);
-    const first = this.#taken;
-    this.#taken += count;
-    return {
-      kind: "batch",
-      query: checked.query,
-      kernel: checked.operation.kernel,
-      dataset: checked.dataset,
-      source: this.#source,
-      first,
-      points: segmentsOf(this.points.slabs, first, count),
-      velocities: this.velocities.count > 0 ? segmentsOf(this.velocities.slabs, first, count) : [],
-      count,
-      steps: checked.steps,
-      step: checked.step,
-      itemsPerPoint: checked.itemsPerPoint,
-      out: new Float32Array(this.#workshop.buffers.take(4 * count * this.#width), 0, count * this.#width),
-      cancel: this.#cancel,
-    };
+  /** The next piece of work, or null when there is none now. */
+  #nextTask(): BatchTask | SortTask | null {
+    const ended = this.#settle !== null;
+    if (this.points.count === 0 || this.points.count > this.limit.points) return null;
+    this.#cutter ??= this.#chooseCutter(ended);
+    return this.#cutter?.next(ended, this.#outstanding) ?? null;
   }
 
-  async #run(index: number, task: BatchTask): Promise<void> {
+  /** By sweep where the data does not fit the cache, which needs all points first; else as points arrive. */
+  #chooseCutter(ended: boolean): Cutter | null {
+    const { pool, buffers, sourceOf } = this.#workshop;
+    const checked = this.#checked;
+    if (!checked?.dataset) return null;
+    const sweep = planSweep(checked, pool.cacheBytes);
+    if (sweep && !ended) return null;
+    const job: Job = {
+      checked: { ...checked, dataset: checked.dataset },
+      points: this.points,
+      velocities: this.velocities,
+      buffers,
+      workers: pool.workers,
+      source: sourceOf(checked.dataset),
+      cancel: this.#cancel,
+    };
+    return sweep && this.points.count >= SWEEP_FROM ? cutBySweep(job, sweep) : cutByArrival(job);
+  }
+
+  async #run(index: number, task: BatchTask | SortTask): Promise<void> {
     this.#outstanding++;
     try {
       await this.#attempt(task);
@@ -179,7 +161,7 @@ class Execution implements Evaluation {
   }
 
   /** Runs a batch, a second time when the thread that had it died. */
-  async #attempt(task: BatchTask): Promise<void> {
+  async #attempt(task: BatchTask | SortTask): Promise<void> {
     try {
       await this.#workshop.pool.run<null>(task, this.#kill.signal);
     } catch (error) {
@@ -204,7 +186,7 @@ class Execution implements Evaluation {
       if (this.#failure && (complete || this.#failure.index === -1)) {
         this.#answered = true;
         this.#settle.reject(this.#failure.error);
-      } else if (complete && (this.#checked?.dataset === null || this.#taken === this.points.count)) {
+      } else if (complete && (this.#cutter?.complete() ?? true)) {
         this.#answered = true;
         for (const timer of this.#timers) clearTimeout(timer);
         this.#settle.resolve(this.#result());
@@ -224,7 +206,7 @@ class Execution implements Evaluation {
       items,
       itemsPerPoint: checked.itemsPerPoint,
       components: RECORDS[checked.operation.result].length,
-      values: checked.dataset === null ? echoed : this.#outs,
+      values: this.#cutter?.values ?? echoed,
       ...(recordTimes ? { recordTimes } : {}),
       release: () => this.#clear(),
     };
@@ -238,28 +220,9 @@ class Execution implements Evaluation {
     this.#workshop.hold(-this.points.count);
     this.points.release();
     this.velocities.release();
-    for (const { buffer } of this.#outs) this.#workshop.buffers.give(buffer as SharedArrayBuffer);
+    this.#cutter?.release();
     this.#ended();
   }
-}
-
-/** Triples `first .. first + count - 1` of a list of slabs. */
-function segmentsOf(slabs: readonly Segment[], first: number, count: number): readonly Segment[] {
-  const segments: Segment[] = [];
-  let skip = first;
-  let left = count;
-  for (const slab of slabs) {
-    if (left === 0) break;
-    if (skip >= slab.count) {
-      skip -= slab.count;
-      continue;
-    }
-    const here = Math.min(left, slab.count - skip);
-    segments.push({ triples: slab.triples.subarray(3 * skip, 3 * (skip + here)), count: here });
-    left -= here;
-    skip = 0;
-  }
-  return segments;
 }
 
 /** How many points a query may have, by the limit that binds first. */

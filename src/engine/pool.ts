@@ -39,6 +39,8 @@ export interface WorkerSetup {
 
 export interface Pool {
   readonly workers: number;
+  /** Bytes of bricks that can be cached. */
+  readonly cacheBytes: number;
   /**
    * Runs a task on a worker.
    *
@@ -98,6 +100,7 @@ export function openPool({ workers, cacheBytes, chunkBytes, fd8Legacy }: PoolOpt
   watch();
   return {
     workers,
+    cacheBytes: cache.capacity,
     async run<T>(task: Task, kill?: AbortSignal): Promise<T> {
       let outcome: Outcome<T>;
       running++;

@@ -37,6 +37,8 @@ export interface Sampling {
   readonly scheme: Scheme;
   readonly sources: readonly BrickSource[];
   readonly frames: FrameWeights;
+  /** Whether the points are in a good order already. */
+  readonly sorted: boolean;
 }
 
 /** Receives a group of `count` points: the values of point `order[i]` of the batch are `values[components * i ..]`. */
@@ -152,11 +154,11 @@ export class Sampler {
   }
 
   /** Sorts the batch by the bricks of its first field into `#sorted` and `#order`. */
-  #arrange({ axes, sources }: Sampling, count: number): void {
+  #arrange({ axes, sources, sorted: arranged }: Sampling, count: number): void {
     const { positions } = this;
     const sorted = this.#sorted;
     const order = this.#order;
-    if (count < SORT_FROM) {
+    if (arranged || count < SORT_FROM) {
       for (let i = 0; i < count; i++) order[i] = i;
       for (let i = 0; i < 3 * count; i++) sorted[i] = positions[i] as number;
       return;

@@ -1,7 +1,7 @@
 /** What crosses between the engine and its worker threads: plain records and shared arrays only. */
 import type { ErrorCode, ErrorContext } from "../errors.js";
 import type { KernelName } from "../operations.js";
-import type { Dataset } from "../storage/grid.js";
+import type { Bricking, Dataset, Triple } from "../storage/grid.js";
 import type { Query } from "./query.js";
 
 /** A run of triples in shared memory. */
@@ -28,8 +28,38 @@ export interface BatchTask {
   readonly step: number;
   readonly itemsPerPoint: number;
   readonly out: Float32Array;
+  /** Points in sweep order: the place of each of them in `out`; null: `out` is this batch's alone, in the order of `points`. */
+  readonly places: Uint32Array | null;
+  /** This batch reads one frame of several and keeps sums for the others; null: it reads all frames it needs. */
+  readonly pass: Pass | null;
   /** Word 0 becomes 1 when the batch need not go on. */
   readonly cancel: Int32Array;
+}
+
+/** One of `count` frames, in the order of their weights: the first sets the sums, the last rounds them into `out`. */
+export interface Pass {
+  readonly index: number;
+  readonly count: number;
+  /** Per point and component of the batch. */
+  readonly sums: Float64Array;
+}
+
+/** Puts points in the order in which data that does not fit the cache is best walked (`sweep.ts`). */
+export interface SortTask {
+  readonly kind: "sort";
+  readonly dataset: Dataset;
+  readonly points: readonly Segment[];
+  readonly count: number;
+  /** Index of the first point in the query. */
+  readonly first: number;
+  /** How far the grid has moved. */
+  readonly shift: Triple;
+  readonly bricking: Bricking;
+  readonly width: number;
+  /** Receives the points in sweep order. */
+  readonly triples: Float32Array;
+  /** Receives the index in the query of each of them. */
+  readonly order: Uint32Array;
 }
 
 /** Reads the data folders. */
@@ -43,7 +73,7 @@ export interface PingTask {
   readonly kind: "ping";
 }
 
-export type Task = BatchTask | ScanTask | PingTask;
+export type Task = BatchTask | SortTask | ScanTask | PingTask;
 
 export interface Scan {
   readonly datasets: readonly Dataset[];

@@ -8,6 +8,7 @@ import { loadHdf5 } from "../storage/hdf5.js";
 import { runBatch } from "./batch.js";
 import type { WorkerSetup } from "./pool.js";
 import { Sampler } from "./sampler.js";
+import { sortSection } from "./sweep.js";
 import type { Outcome, Scan, Task } from "./task.js";
 
 // piscina wraps the data it is given.
@@ -37,6 +38,8 @@ function perform(task: Task): unknown {
       return null;
     case "scan":
       return scanFolders(task.folders, { chunkBytes }) satisfies Scan;
+    case "sort":
+      return sortSection(task);
     case "batch":
       return runBatch(task, sampler, fd8Legacy);
   }

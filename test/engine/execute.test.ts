@@ -16,6 +16,7 @@ function manualPool(workers: number) {
   const waiting: { task: BatchTask; complete: (error?: unknown) => void; kill: AbortSignal | undefined }[] = [];
   const pool: Pool = {
     workers,
+    cacheBytes: 1e9,
     run: (task, kill) =>
       new Promise((resolve, reject) => {
         const batch = task as BatchTask;
@@ -48,7 +49,7 @@ function setUp(workers = 2, limits: Partial<typeof LIMITS> = {}, deadlineMs = 10
     query: { operation: "GetVelocity" },
     operation,
     kernel: KERNELS.velocity,
-    dataset: {} as Dataset,
+    dataset: { fields: {} } as Dataset,
     steps: 0,
     step: 0,
     samples: 1,
