@@ -7,7 +7,7 @@ import { shellWords, withAnswers } from "../support/examples.js";
 import { serveTestData } from "../support/service.js";
 
 const DOCUMENTS = [
-  ["README.md", 3],
+  ["README.md", 4],
   ["docs/operations.md", 16],
 ] as const;
 
