@@ -1,15 +1,7 @@
 /** The command line: one file per command; errors are one line on stderr, exit code 2 for misuse and 1 for failure. */
 import { Command, CommanderError } from "commander";
 import { ConfigError } from "../config.js";
-import { checkCommand } from "./check.js";
-import { convertCommand } from "./convert.js";
-import { cutoutCommand } from "./cutout.js";
-import { eventsCommand } from "./events.js";
-import { generateCommand } from "./generate.js";
-import { inspectCommand } from "./inspect.js";
 import { MisuseError } from "./misuse.js";
-import { queryCommand } from "./query.js";
-import { serveCommand } from "./serve.js";
 import { version } from "./version.js";
 
 const program = new Command("fieldprobe")
@@ -20,18 +12,19 @@ const program = new Command("fieldprobe")
   .showSuggestionAfterError()
   .exitOverride();
 
-/** Every command, each from a file of its own. */
-const COMMANDS: readonly (() => Command)[] = [
-  serveCommand,
-  queryCommand,
-  generateCommand,
-  inspectCommand,
-  checkCommand,
-  convertCommand,
-  cutoutCommand,
-  eventsCommand,
-];
-for (const command of COMMANDS) program.addCommand(command().exitOverride());
+/** Every command by name, each from a file of its own, which is loaded when the command is run. */
+const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
+  ["serve", async () => (await import("./serve.js")).serveCommand()],
+  ["query", async () => (await import("./query.js")).queryCommand()],
+  ["generate", async () => (await import("./generate.js")).generateCommand()],
+  ["inspect", async () => (await import("./inspect.js")).inspectCommand()],
+  ["check", async () => (await import("./check.js")).checkCommand()],
+  ["convert", async () => (await import("./convert.js")).convertCommand()],
+  ["cutout", async () => (await import("./cutout.js")).cutoutCommand()],
+  ["events", async () => (await import("./events.js")).eventsCommand()],
+]);
+const named = COMMANDS.get(process.argv[2] ?? "");
+for (const load of named ? [named] : COMMANDS.values()) program.addCommand((await load()).exitOverride());
 
 try {
   await program.parseAsync();

@@ -5,7 +5,6 @@ import { SingleBar } from "cli-progress";
 import { Argument, Command, Option } from "commander";
 import { type Answer, type CallOptions, connect } from "../client/index.js";
 import { OPERATIONS, type OperationName } from "../operations.js";
-import { withLocalService } from "./local-service.js";
 import { MisuseError } from "./misuse.js";
 import { readPoints } from "./points.js";
 import { csv, json } from "./print.js";
@@ -66,8 +65,9 @@ async function query(operation: OperationName, given: Given): Promise<void> {
     const facts = { version, operation, dataset, manifest, options, record: answer.record };
     await print((given.json ? json : csv)({ facts, ...answer, points }));
   };
-  if (typeof given.url === "string") await ask(given.url);
-  else await withLocalService(typeof given.data === "string" ? given.data : undefined, ask);
+  if (typeof given.url === "string") return ask(given.url);
+  const { withLocalService } = await import("./local-service.js");
+  await withLocalService(typeof given.data === "string" ? given.data : undefined, ask);
 }
 
 /** The command, with the flags of every operation. */

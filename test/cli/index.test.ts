@@ -1,0 +1,32 @@
+/** The program: every command is known, and a mistake is one line and exit code 2. */
+import { execFile } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+
+const BIN = fileURLToPath(new URL("../../bin/fieldprobe.js", import.meta.url));
+const CLI = fileURLToPath(new URL("../../src/cli/", import.meta.url));
+
+const fieldprobe = (...words: string[]) =>
+  new Promise<{ code: number; out: string; err: string }>((resolve) => {
+    execFile(process.execPath, [BIN, ...words], (error, out, err) =>
+      resolve({ code: Number(error?.code ?? 0), out, err }),
+    );
+  });
+
+it("lists every command that has a file, and its version", async () => {
+  const files = readdirSync(CLI).filter((file) =>
+    /export function \w+Command\(/.test(readFileSync(CLI + file, "utf8")),
+  );
+  const { code, out } = await fieldprobe("--help");
+  expect(code).toBe(0);
+  const listed = [...out.matchAll(/^ {2}([a-z]+)(?= | \[|$)/gm)].map((line) => line[1]);
+  expect(listed.filter((name) => name !== "help").sort()).toEqual(files.map((file) => file.replace(".ts", "")).sort());
+  expect((await fieldprobe("--version")).out).toMatch(/^\d+\.\d+\.\d+\n$/);
+});
+
+it("suggests a command for one that is misspelt", async () => {
+  const { code, out, err } = await fieldprobe("quer");
+  expect([code, out]).toEqual([2, ""]);
+  expect(err).toContain("query");
+});
