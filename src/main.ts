@@ -5,6 +5,7 @@ import type { Config } from "./config.js";
 import { openEngine } from "./engine/engine.js";
 import type { Engine } from "./engine/query.js";
 import { openEvents } from "./events/open.js";
+import { pagePlugin } from "./server/api/page.js";
 import { apiPlugin } from "./server/api/plugin.js";
 import { createApp, type Plugin } from "./server/app.js";
 import { checkExposure } from "./server/auth.js";
@@ -33,7 +34,7 @@ export async function startService(config: Config, log: Logger, fieldsOnly = fal
   checkExposure(config);
   const engine = await openEngine(config, log);
   try {
-    const plugins: Plugin[] = [apiPlugin];
+    const plugins: Plugin[] = [apiPlugin, pagePlugin];
     if (!fieldsOnly) plugins.push((await openEvents(config, log)).plugin);
     const app = await createApp({ config, engine, logger: log, plugins });
     await app.listen({ host: config.host, port: config.port });

@@ -1,0 +1,57 @@
+/** The page at `/`: the files that Vite built, with the content policy they were built for. */
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import fastifyStatic from "@fastify/static";
+import type { Plugin } from "../app.js";
+
+/** Nothing from elsewhere, no code but the page's own files, no markup by strings. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "font-src 'self'",
+  "worker-src 'self'",
+  "img-src 'self' blob: data:",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "object-src 'none'",
+  "require-trusted-types-for 'script'",
+].join("; ");
+
+const HEADERS = {
+  "content-security-policy": POLICY,
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+} as const;
+
+/** Files under `assets` carry a hash of their content in their names. */
+const FOREVER = "public, max-age=31536000, immutable";
+const FRESH = "no-cache";
+
+/** Where the page is, or undefined while it is not built; seen from the compiled file or from the source. */
+function pageFolder(): string | undefined {
+  const folders = ["../../web", "../../../dist/web"].map((path) => fileURLToPath(new URL(path, import.meta.url)));
+  return folders.find((folder) => existsSync(`${folder}/index.html`));
+}
+
+/** Adds the page to the service. */
+export const pagePlugin: Plugin = async (app) => {
+  const root = pageFolder();
+  if (root === undefined) {
+    app.log.warn("the page is not built: npm run build makes it");
+    return;
+  }
+  await app.register(fastifyStatic, {
+    root,
+    decorateReply: false,
+    wildcard: false,
+    cacheControl: false,
+    setHeaders(reply, path) {
+      for (const [name, value] of Object.entries(HEADERS)) reply.header(name, value);
+      reply.header("cache-control", path.includes("assets") ? FOREVER : FRESH);
+    },
+  });
+};

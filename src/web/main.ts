@@ -1,0 +1,35 @@
+/** Entry: finds the datasets, reads the view out of the address, and shows the page. */
+import { html, render } from "lit-html";
+import { fetchCatalogue, fetchFacts } from "./api.js";
+import { Page } from "./page.js";
+import "./style.css";
+import { parseState } from "./view-state.js";
+
+async function start(root: HTMLElement): Promise<void> {
+  const catalogue = await fetchCatalogue();
+  const wanted = new URLSearchParams(location.search).get("dataset");
+  const known = catalogue.datasets.find((dataset) => dataset.name === wanted) ?? catalogue.datasets[0];
+  if (known === undefined) {
+    render(
+      html`<main><h1>fieldprobe</h1><p>No dataset is served: put HDF5 files into the data folder.</p></main>`,
+      root,
+    );
+    return;
+  }
+  const facts = await fetchFacts(known.name);
+  const parsed = parseState(location.search, facts);
+  const bad = wanted !== null && wanted !== known.name ? ["dataset", ...parsed.bad] : parsed.bad;
+  const notice =
+    bad.length === 0
+      ? ""
+      : `The address held what this service cannot show (${bad.join(", ")}); the usual was taken instead.`;
+  new Page(root, catalogue, facts, parsed, notice);
+}
+
+const root = document.querySelector<HTMLElement>("#page");
+if (root !== null) {
+  start(root).catch((error: unknown) => {
+    const text = error instanceof Error ? error.message : String(error);
+    render(html`<main><h1>fieldprobe</h1><p role="alert">The service does not answer: ${text}</p></main>`, root);
+  });
+}

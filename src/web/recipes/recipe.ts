@@ -1,0 +1,42 @@
+/** What the texts of calls are made from. */
+import type { Call } from "../call.js";
+import { floatText } from "../float-text.js";
+
+export interface Endpoint {
+  /** Address of the service, with a slash at its end. */
+  readonly base: string;
+  /** Path of the SOAP service below it. */
+  readonly soap: string;
+  readonly namespace: string;
+}
+
+/** A call as a person would send it: by one request, with positions on the way where they are asked for. */
+export interface Recipe {
+  readonly call: Call;
+  /** Steps between recorded positions; only for particles. */
+  readonly every?: number;
+  /** Path of the plain GET request for the same thing, where there is one. */
+  readonly get?: string;
+}
+
+/** The times of a call: one, or those of its list. */
+export function timesOf({ parameters }: Call): readonly number[] {
+  const { time } = parameters;
+  return Array.isArray(time) ? (time as readonly number[]) : [time as number];
+}
+
+/** Whether a call asks for several times at once, which SOAP cannot. */
+export function hasTimes({ parameters }: Call): boolean {
+  return Array.isArray(parameters.time);
+}
+
+/** A parameter as decimal text; numbers are those of float32. */
+export function parameterText(value: string | number | readonly number[]): string {
+  if (typeof value === "string") return value;
+  return typeof value === "number" ? floatText(Math.fround(value)) : value.map(floatText).join(",");
+}
+
+/** x, y and z of each point as decimal text. */
+export function pointTexts({ points }: Call): string[][] {
+  return Array.from({ length: points.length / 3 }, (_, i) => [...points.slice(3 * i, 3 * i + 3)].map(floatText));
+}

@@ -1,0 +1,42 @@
+/** A call as a SOAP 1.1 envelope. */
+import { operationOf } from "../call.js";
+import { type Endpoint, hasTimes, parameterText, pointTexts, type Recipe, timesOf } from "./recipe.js";
+
+/** Text safe inside an element. */
+function escapeText(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}
+
+export function soapXml({ call }: Recipe, { base, soap, namespace }: Endpoint): string {
+  const row = operationOf(call);
+  const lines: string[] = [];
+  for (const member of row.request) {
+    if (member.name === "dataset") lines.push(`<dataset>${escapeText(call.dataset)}</dataset>`);
+    else if (member.name === "points") {
+      lines.push("<points>");
+      for (const [x, y, z] of pointTexts(call)) lines.push(`  <Point3><x>${x}</x><y>${y}</y><z>${z}</z></Point3>`);
+      lines.push("</points>");
+    } else if (Object.hasOwn(call.parameters, member.name)) {
+      const value = member.name === "time" ? (timesOf(call)[0] as number) : call.parameters[member.name];
+      lines.push(`<${member.name}>${escapeText(parameterText(value as string | number))}</${member.name}>`);
+    }
+  }
+  const notes = [
+    `POST ${base}${soap}`,
+    `Content-Type: text/xml; charset=utf-8`,
+    `SOAPAction: "${namespace}${call.operation}"`,
+    ...(hasTimes(call) ? [`one request for each of the ${timesOf(call).length} times; this is the first`] : []),
+  ];
+  return [
+    '<?xml version="1.0" encoding="utf-8"?>',
+    `<!-- ${notes.map((note) => note.replaceAll("--", "- -")).join("\n     ")} -->`,
+    '<soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/">',
+    "  <soap:Body>",
+    `    <${call.operation} xmlns="${escapeText(namespace)}">`,
+    ...lines.map((line) => `      ${line}`),
+    `    </${call.operation}>`,
+    "  </soap:Body>",
+    "</soap:Envelope>",
+    "",
+  ].join("\n");
+}

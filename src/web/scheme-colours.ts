@@ -1,0 +1,20 @@
+/** Colours of the present scheme for canvases, which know no style sheets: read from an element that has them all. */
+
+export interface SchemeColours {
+  readonly ink: string;
+  readonly line: string;
+  readonly paper: string;
+  readonly accent: string;
+  readonly dark: boolean;
+}
+
+/** Below this sum of red, green and blue a background is dark. */
+const DARK = 384;
+
+/** @param element has `color`, `border-color`, `background-color` and `outline-color` set by the style sheet */
+export function schemeColours(element: Element): SchemeColours {
+  const styles = getComputedStyle(element);
+  const paper = styles.backgroundColor;
+  const light = (paper.match(/[\d.]+/g) ?? []).slice(0, 3).reduce((sum, part) => sum + Number(part), 0);
+  return { ink: styles.color, line: styles.borderTopColor, paper, accent: styles.outlineColor, dark: light < DARK };
+}

@@ -1,0 +1,14 @@
+/** The tests in a real browser, apart from the suite: they need a Chromium and the built page. */
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    root: new URL("../..", import.meta.url).pathname,
+    include: ["test/browser/**/*.browser.ts"],
+    globalSetup: ["test/support/build.ts"],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    pool: "forks",
+    fileParallelism: false,
+  },
+});
