@@ -22,7 +22,7 @@ export interface ConvertOptions {
 }
 
 /** Bytes of float32 that are read and written at a time; the HDF5 library holds them twice more. */
-const SLAB_BYTES = 32 * 1024 * 1024;
+const SLAB_BYTES = 8 * 1024 * 1024;
 const PLAN_NAME = "conversion.json";
 const FORCING = { file: "forcing.h5", path: "/forcing" };
 const filePattern = (field: FieldName) => `${field}_{step:05d}.h5`;
