@@ -45,7 +45,7 @@ export function eventsHandler(resources: Resources, vocabulary: VocabularyName |
     const page = store.view(clock(), (view) => {
       if (loose !== null) return null;
       const pathTerm = vocabulary === null || id === null ? null : { vocabulary, ids: [id] };
-      const query = readEventQuery(parameters, { strict, pathTerm, ...knownSources(view, settings) });
+      const query = readEventQuery(parameters, { strict, paged: true, pathTerm, ...knownSources(view, settings) });
       parameters.check();
       if (id !== null && view.snapshot.terms.get(id)?.vocabulary !== vocabulary) throw notFound();
       const path = id === null ? `${render.prefix}/events` : `${render.prefix}/${vocabulary}/${id}/events`;

@@ -24,7 +24,12 @@ export function calendarHandler(resources: Resources) {
     const { parameters, strict } = openExchange(request, settings, FILTERS);
     request.eventsCallback = null;
     const page = store.view(clock(), (view) => {
-      const query = readEventQuery(parameters, { strict, pathTerm: null, ...knownSources(view, settings) });
+      const query = readEventQuery(parameters, {
+        strict,
+        paged: false,
+        pathTerm: null,
+        ...knownSources(view, settings),
+      });
       parameters.check();
       const key = pageAddress(`${render.prefix}/events.ics`, FILTERS, parameters, query.perPage)(1);
       return resources.pages.get(view.interval, key, () => pageOf(calendarOf(resources, view, query)));

@@ -44,6 +44,8 @@ const TERM_ORDER: readonly Ordering<TermOrder>[] = [{ field: "name", descending:
 
 export interface ReadOptions {
   readonly strict: boolean;
+  /** False: the answer has no pages, and parameters of pages mean nothing. */
+  readonly paged: boolean;
   /** Sources that events have or may have. */
   readonly sources: readonly string[];
   readonly primarySource: string;
@@ -53,8 +55,8 @@ export interface ReadOptions {
 
 /** Reads the parameters of an events collection; faults stay in `parameters`. */
 export function readEventQuery(parameters: QueryString, options: ReadOptions): EventQuery {
-  const page = parameters.page();
-  const perPage = parameters.perPage(PER_PAGE, MOST_PER_PAGE, options.strict);
+  const page = options.paged ? parameters.page() : 1;
+  const perPage = options.paged ? parameters.perPage(PER_PAGE, MOST_PER_PAGE, options.strict) : PER_PAGE;
   const ids = parameters.ids("ids");
   const order = parameters.order(EVENT_ORDERS, EVENT_ORDER);
   const terms = VOCABULARIES.flatMap(({ name }): TermFilter[] => {

@@ -41,7 +41,7 @@ export function seriesComponents(event: EventRecord, context: CalendarContext): 
     [
       ...common(event, event.url, context),
       at("dtstart", wall(event.start), event),
-      length(event),
+      length(event, event.start),
       ...rule,
       ...added,
       ...excluded,
@@ -55,7 +55,7 @@ export function seriesComponents(event: EventRecord, context: CalendarContext): 
 function movedComponent(event: EventRecord, override: Override, context: CalendarContext): JCal {
   const original = wallOf(override.original, event);
   const start = override.start === null ? original : wallOf(override.start, event);
-  const end = override.end === null ? length(event) : endAt(override.end, event);
+  const end = override.end === null ? length(event, override.start ?? override.original) : endAt(override.end, event);
   const properties = [at("recurrence-id", original, event), at("dtstart", start, event), end];
   return ["vevent", [...common(event, event.url, context), ...properties], []];
 }
@@ -64,12 +64,12 @@ function endAt(end: string, event: EventRecord): Property {
   return event.allDay ? day("dtend", addDays(end, 1)) : at("dtend", wallOf(end, event), event);
 }
 
-/** DTEND for an exact length, DURATION for one that counts days on the wall. */
-function length(event: EventRecord): Property {
+/** What ends an instance: DTEND for an exact length, DURATION for one that counts days on the wall. */
+function length(event: EventRecord, start: string): Property {
   if (event.allDay) return ["duration", {}, "duration", `P${event.days}D`];
   if (event.days > 0)
     return ["duration", {}, "duration", `P${event.days}D${event.seconds > 0 ? `T${event.seconds}S` : ""}`];
-  const end = epochSeconds(momentOf(event.start, event.zone)) + event.seconds;
+  const end = epochSeconds(momentOf(start, event.zone)) + event.seconds;
   return time("dtend", wallAt(end, event.zone), event);
 }
 

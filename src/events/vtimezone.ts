@@ -26,12 +26,7 @@ function changesOf(zone: string, first: number, last: number): Change[] {
 /** @param first,last epoch seconds between which times of the zone are written */
 export function vtimezone(zone: string, first: number, last: number): JCal {
   const changes = changesOf(zone, first, last);
-  const groups = new Map<string, Change[]>();
-  for (const change of changes) {
-    const key = `${change.from} ${change.to}`;
-    groups.set(key, [...(groups.get(key) ?? []), change]);
-  }
-  const observances = [...groups.values()].map(observance);
+  const observances = changes.map(observance);
   const begins = changes[0]?.at ?? Number.POSITIVE_INFINITY;
   if (begins > first) {
     const offset = offsetAt(first, zone);
@@ -50,17 +45,14 @@ function standing(offset: number, start: string): JCal {
   return ["standard", [["dtstart", {}, "date-time", start], ...offsets], []];
 }
 
-/** Changes between the same two offsets: the first as DTSTART, all as RDATE, on the wall before the change. */
-function observance(changes: readonly Change[]): JCal {
-  const [{ from, to } = { from: 0, to: 0 }] = changes;
-  const walls = changes.map((change) => localText(change.at, from));
+/** One change as an observance of its own, beginning on the wall before it; not every program reads lists of dates here. */
+function observance({ at, from, to }: Change): JCal {
   return [
     to > from ? "daylight" : "standard",
     [
-      ["dtstart", {}, "date-time", walls[0]],
+      ["dtstart", {}, "date-time", localText(at, from)],
       ["tzoffsetfrom", {}, "utc-offset", offsetText(from)],
       ["tzoffsetto", {}, "utc-offset", offsetText(to)],
-      ...(walls.length > 1 ? [["rdate", {}, "date-time", ...walls.slice(1)]] : []),
     ],
     [],
   ];
