@@ -39,13 +39,13 @@ export function openConnection(file: string, mode: "read" | "write"): Connection
     database.exec("PRAGMA synchronous = NORMAL");
     database.exec("PRAGMA foreign_keys = ON");
     if (mode === "read") database.exec("PRAGMA query_only = ON");
-    return connection(database);
+    return connection(database, mode);
   } catch (error) {
     throw new DataError(`events: cannot open the store ${file}: ${(error as Error).message}`, error);
   }
 }
 
-function connection(database: Libsql.Database): Connection {
+function connection(database: Libsql.Database, mode: "read" | "write"): Connection {
   const prepared = new Map<string, Libsql.Statement>();
   const statement = (sql: string): Libsql.Statement => {
     const known = prepared.get(sql);
@@ -73,6 +73,8 @@ function connection(database: Libsql.Database): Connection {
       }
     },
     close() {
+      // libsql keeps the file open while statements wait to be collected, so the log is not folded in by closing alone.
+      if (mode === "write") database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
       prepared.clear();
       database.close();
     },

@@ -1,0 +1,220 @@
+/** The life of the module: first start, later starts, the nightly extension, faults of the operator, and the command line. */
+import { spawnSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import Fastify from "fastify";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { loadConfig } from "../../src/config.js";
+import { openConnection } from "../../src/events/database.js";
+import { extendHorizon } from "../../src/events/extend.js";
+import { readMeta } from "../../src/events/meta.js";
+import { nightly } from "../../src/events/nightly.js";
+import { openEvents } from "../../src/events/open.js";
+import { openStore } from "../../src/events/store.js";
+import { EXAMPLE, load, scratch, seconds, serve, walk } from "./support.js";
+
+const BIN = fileURLToPath(new URL("../../bin/fieldprobe.js", import.meta.url));
+
+let folder: ReturnType<typeof scratch>;
+beforeEach(() => {
+  folder = scratch();
+});
+afterEach(() => folder.remove());
+
+const log: string[] = [];
+const logger = {
+  info: (_: object, message: string) => log.push(message),
+  warn: (_: object, message: string) => log.push(message),
+  error: (_: object, message: string) => log.push(message),
+};
+const config = (settings: Record<string, string> = {}) =>
+  loadConfig({ STATE: folder.path, EVENTS_NOW: "2026-10-20T12:00:00Z", ...settings }, {});
+
+describe("opening", () => {
+  it("imports the sample on first start, and never again", async () => {
+    log.length = 0;
+    const first = await openEvents(config(), logger);
+    await first.close();
+    expect(log).toEqual(["sample events imported"]);
+    const db = openConnection(join(folder.path, "events.db"), "write");
+    expect(db.first("SELECT count(*) FROM event")).toEqual([40]);
+    db.run("DELETE FROM event WHERE id <> 4101");
+    db.close();
+    const second = await openEvents(config(), logger);
+    const app = Fastify();
+    await app.register(second.plugin);
+    const answer = await app.inject("/events?type=all&single_events=false");
+    expect(answer.json().total_available).toBe(1);
+    await app.close();
+    await second.close();
+  });
+
+  it("says in one line what keeps it from opening", async () => {
+    await expect(openEvents(config({ EVENTS_ZONE: "Mars/Base" }), logger)).rejects.toThrow(/FIELDPROBE_EVENTS_ZONE/);
+    mkdirSync(join(folder.path, "taken.db"));
+    const failure = await openEvents(config({ EVENTS_DB: "taken.db" }), logger).catch((error: Error) => error);
+    expect(String(failure)).toMatch(/^DataError: events: cannot open the store [^\n]*taken\.db[^\n]*$/);
+    const garbage = folder.file("garbage.db", "x".repeat(5000));
+    await expect(openEvents(config({ EVENTS_DB: garbage }), logger)).rejects.toThrow(/^events: /);
+  });
+
+  it("refuses the store of a newer program", async () => {
+    const file = join(folder.path, "events.db");
+    load(file, [EXAMPLE]);
+    const db = openConnection(file, "write");
+    db.exec("PRAGMA user_version = 99");
+    db.close();
+    await expect(openEvents(config(), logger)).rejects.toThrow("events: the store has schema 99");
+  });
+
+  it("reads only: a reader's connection cannot write", () => {
+    const file = join(folder.path, "events.db");
+    load(file, [EXAMPLE]);
+    const db = openConnection(file, "read");
+    expect(() => db.run("DELETE FROM event")).toThrow(/readonly/);
+    db.close();
+  });
+
+  it("shows what another process imports at once", async () => {
+    const served = await serve();
+    expect((await served.get("/events/7")).status).toBe(404);
+    const tag = (await served.get("/events")).headers.get("etag");
+    load(served.db, [folder.file("more.json", { events: [{ id: 7, name: "New", start: { date: "2026-12-24" } }] })]);
+    expect((await served.get("/events/7")).json.name).toBe("New");
+    expect((await served.get("/events")).headers.get("etag")).not.toBe(tag);
+    expect((await served.get("/events")).json.total_available).toBe(5);
+    await served.close();
+  });
+});
+
+describe("extension", () => {
+  const start = seconds("2026-10-20T12:00:00Z");
+  const rule = { id: 9, name: "Daily", start: { dateTime: "2026-10-01T10:00:00" }, rrule: "FREQ=DAILY" };
+
+  it("moves with the day, does nothing twice, and keeps ids", () => {
+    const file = join(folder.path, "events.db");
+    load(file, [EXAMPLE, folder.file("daily.json", { events: [rule] })], start);
+    const db = openConnection(file, "write");
+    const rows = () => db.all("SELECT event_id, original, start_key FROM instance WHERE event_id = 9 ORDER BY 2");
+    const before = rows();
+    expect(extendHorizon(db, start + 3600, "America/New_York").events).toBe(0);
+    expect(extendHorizon(db, start + 10 * 86_400, "America/New_York").events).toBe(2);
+    const after = rows();
+    expect(after.length).toBe(before.length + 10);
+    expect(after.slice(0, before.length)).toEqual(before);
+    expect(extendHorizon(db, start + 10 * 86_400, "America/New_York").events).toBe(0);
+    expect(rows()).toEqual(after);
+    extendHorizon(db, start + 10 * 86_400, "Asia/Tokyo");
+    expect(readMeta(db).get("instanceZone")).toBe("Asia/Tokyo");
+    db.close();
+  });
+
+  it("runs after each local midnight until it is stopped", () => {
+    let now = seconds("2026-10-31T22:00:00-04:00");
+    const waits: number[] = [];
+    let pending: (() => void) | null = null;
+    let runs = 0;
+    const stop = nightly(
+      () => now,
+      () => "America/New_York",
+      (work, milliseconds) => {
+        waits.push(milliseconds / 1000);
+        pending = work;
+        return () => {
+          pending = null;
+        };
+      },
+      () => {
+        runs += 1;
+      },
+    );
+    const pass = () => {
+      now += waits.at(-1) ?? 0;
+      pending?.();
+    };
+    pass();
+    pass();
+    // The night of 1 November 2026 is an hour longer.
+    expect(waits).toEqual([2 * 3600 + 60, 25 * 3600, 24 * 3600]);
+    expect(runs).toBe(2);
+    stop();
+    expect(pending).toBeNull();
+  });
+
+  it("is done by the running module, which shows it", async () => {
+    const timers: (() => void)[] = [];
+    const file = join(folder.path, "events.db");
+    load(file, [folder.file("daily.json", { events: [rule] })], start - 5 * 86_400);
+    const last = () => {
+      const store = openStore(file);
+      const count = store.view(start, (view) => view.instances(9).length);
+      store.close();
+      return count;
+    };
+    const before = last();
+    const events = await openEvents(config(), logger, (work) => {
+      timers.push(work);
+      return () => undefined;
+    });
+    expect(last()).toBe(before + 5);
+    expect(timers).toHaveLength(1);
+    timers[0]?.();
+    expect(timers).toHaveLength(2);
+    await events.close();
+    await events.close();
+    expect(last()).toBe(before + 5);
+  });
+});
+
+describe("the command line", () => {
+  const env = () => ({ ...process.env, FIELDPROBE_STATE: folder.path, FIELDPROBE_EVENTS_NOW: "2026-10-20T12:00:00Z" });
+  const run = (...args: string[]) =>
+    spawnSync(process.execPath, [BIN, "events", ...args], { env: env(), encoding: "utf8" });
+
+  it("imports and lists", () => {
+    expect(run("import", EXAMPLE).stdout).toMatch(/: 2 events\n$/);
+    expect(run("list").stdout.split("\n").slice(0, 2)).toEqual([
+      "      4101  2026-10-22 16:00     3  Turbulence Reading Group",
+      "      4102  2026-10-30           1  Campus Open Days",
+    ]);
+    const more = folder.file("more.json", {
+      events: [{ id: 1, name: "Only", start: { date: "2026-12-24" }, published: false }],
+    });
+    expect(run("import", more, "--replace").status).toBe(0);
+    expect(run("list").stdout).toBe("         1  2026-12-24           1  Only  (not published)\n");
+    const other = join(folder.path, "other.db");
+    expect(run("import", EXAMPLE, more, "--db", other).status).toBe(0);
+    expect(run("list", "--db", other).stdout.trim().split("\n")).toHaveLength(3);
+  });
+
+  it("lists every problem and exits with 1, with 2 for misuse", () => {
+    const bad = folder.file("bad.json", { events: [{ id: 0 }, { id: 1, name: "A", start: { date: "x" } }] });
+    const { status, stderr } = run("import", bad);
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/bad\.json: \d+ problems, nothing was imported/);
+    expect(stderr).toMatch(/^ {2}events\[0\]\.id: /m);
+    expect(stderr).toMatch(/^ {2}events\[1\]\.start\.date: /m);
+    expect(run("import").status).toBe(2);
+    expect(run("export").status).toBe(2);
+  });
+});
+
+describe("a page read while another process writes", () => {
+  it("is of one state of the data", async () => {
+    const served = await serve();
+    const files = ["A", "B"].map((name) =>
+      folder.file(`${name}.json`, {
+        events: [1, 2, 3, 4].map((id) => ({ id, name, start: { date: `2026-11-0${id}` } })),
+      }),
+    );
+    load(served.db, files.slice(0, 1));
+    for (let round = 0; round < 4; round++) {
+      const walking = walk(served, "/events?ids=1,2,3,4&per_page=4");
+      load(served.db, [files[round % 2] ?? ""]);
+      const { items } = await walking;
+      expect(new Set(items.map(({ name }) => name)).size).toBe(1);
+    }
+    await served.close();
+  });
+});
