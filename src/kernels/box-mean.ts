@@ -138,32 +138,38 @@ export function createBoxMean(options: MeanOptions): CubeKernel {
     }
   };
 
+  /** Adds `sums` of direction d, times the weight of its frame, to the records of a block, which begin at `out[first]`. */
+  const deposit = (out: Float64Array, first: number, d: number, weight: number): void => {
+    for (let z = 0, i = 0; z < edge; z++) {
+      for (let y = 0; y < edge; y++) {
+        for (let x = 0; x < edge; x++, i += size) {
+          const item = spread[x] | (spread[y] << 1) | (spread[z] << 2);
+          const to = first + item * components + d;
+          for (let c = 0; c < size; c++) out[to + c * directions.length] += weight * sums[i + c];
+        }
+      }
+    }
+  };
+
   return (reader, frames, positions, point, out, at, stop) => {
     source = reader;
-    const layer = at + itemsPerPoint(nlayers - 1) * components;
-    for (let block = 0; block < blocks ** 3; block++) {
+    const results = edge ** 3 * components;
+    let first = at + itemsPerPoint(nlayers - 1) * components;
+    for (let block = 0; block < blocks ** 3; block++, first += results) {
       if (stop()) return;
-      const results = edge ** 3 * components;
-      out.fill(0, layer + block * results, layer + (block + 1) * results);
       for (let a = 0; a < 3; a++) {
         const leaf = gatherBits(block, a) * edge * group + 0.5;
-        const first = positions[3 * point + a] - filterLength / 2 + leaf * width;
-        values[a].weigh(first);
-        slopes[a]?.weigh(first);
+        const coordinate = positions[3 * point + a] - filterLength / 2 + leaf * width;
+        values[a].weigh(coordinate);
+        slopes[a]?.weigh(coordinate);
       }
+      out.fill(0, first, first + results);
       for (let d = 0; d < passes.length; d++) {
         weights = passes[d];
         for (let f = 0; f < frames.frames.length; f++) {
           sums.fill(0);
           sumFrame(frames.frames[f]);
-          for (let i = 0; i < edge ** 3; i++) {
-            const x = i % edge;
-            const y = Math.floor(i / edge) % edge;
-            const z = Math.floor(i / edge ** 2);
-            const item = block * edge ** 3 + (spread[x] | (spread[y] << 1) | (spread[z] << 2));
-            const to = layer + item * components + d;
-            for (let c = 0; c < size; c++) out[to + c * passes.length] += frames.weights[f] * sums[i * size + c];
-          }
+          deposit(out, first, d, frames.weights[f]);
         }
       }
     }
