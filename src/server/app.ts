@@ -131,7 +131,7 @@ function observeRequests(app: FastifyInstance, { metrics }: Service): void {
     reply.raw.once("close", () => {
       const { facts } = request;
       const status = reply.raw.statusCode;
-      const outcome = facts.outcome ?? (status < 400 ? "ok" : String(status));
+      const outcome = facts.outcome ?? (reply.raw.writableFinished ? statusOutcome(status) : "cancelled");
       const ms = performance.now() - since;
       metrics.observe({ ...facts, outcome, seconds: ms / 1000 });
       const path = request.routeOptions.url ?? "none";
@@ -140,6 +140,10 @@ function observeRequests(app: FastifyInstance, { metrics }: Service): void {
     checkFraming(request.raw);
     done();
   });
+}
+
+function statusOutcome(status: number): string {
+  return status < 400 ? "ok" : String(status);
 }
 
 /** Refuses framing that proxies and servers read differently. */
