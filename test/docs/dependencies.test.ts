@@ -16,3 +16,14 @@ it("pins every version exactly", () => {
   for (const version of Object.values({ ...dependencies, ...devDependencies }))
     expect(version).toMatch(/^\d+\.\d+\.\d+$/);
 });
+
+it("locks what every platform may need, without which a clean install is refused", () => {
+  type Packages = Record<string, { optionalDependencies?: Record<string, string> }>;
+  const { packages } = JSON.parse(read("package-lock.json")) as { packages: Packages };
+  const missing = Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>
+    Object.keys(optionalDependencies).filter(
+      (name) => !(`node_modules/${name}` in packages || `${path}/node_modules/${name}` in packages),
+    ),
+  );
+  expect(missing).toEqual([]);
+});
