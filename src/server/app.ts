@@ -129,6 +129,7 @@ function observeRequests(app: FastifyInstance, { metrics }: Service): void {
     reply.raw.setHeader("x-request-id", request.id);
     if (closing) reply.raw.setHeader("connection", "close");
     reply.raw.once("close", () => {
+      if (closing) setImmediate(() => app.server.closeIdleConnections());
       const { facts } = request;
       const status = reply.raw.statusCode;
       const outcome = facts.outcome ?? (reply.raw.writableFinished ? statusOutcome(status) : "cancelled");

@@ -119,19 +119,18 @@ describe.each(VERSIONS)("SOAP %s", (version) => {
     const document = envelope(version, nullOp(points(POINTS + 1)));
     const part = document.slice(0, document.lastIndexOf("<Point3>") + 8);
     const head = rawPost(version, "").replace("Content-Length: 0", "Content-Length: 100000000");
-    const answer = await exchange(service.port, head + part);
-    expect(answer.text).toContain("LimitExceeded");
-    expect(answer.closed).toBe(true);
-    for (const [start, code] of [
+    const starts: [string, string][] = [
+      [part, "query.points"],
       [`<s:Envelope xmlns:s="${env}"><s:Body><${"n".repeat(31)}`, "xml.nameChars"],
       ["<!DOCTYPE", "MalformedXml"],
       [
         `<s:Envelope xmlns:s="${env}"><s:Body><NullOp xmlns="${NAMESPACE}"><authToken>${"x".repeat(61)}`,
         "xml.textChars",
       ],
-    ] as const) {
-      expect((await exchange(service.port, head + start)).text).toContain(code);
-    }
+    ];
+    const answers = await Promise.all(starts.map(([start]) => exchange(service.port, head + start)));
+    expect(answers.map(({ text }, i) => text.includes(starts[i]?.[1] as string))).toEqual(starts.map(() => true));
+    expect(answers.map(({ closed }) => closed)).toEqual(starts.map(() => true));
   });
 });
 

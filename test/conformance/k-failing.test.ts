@@ -1,0 +1,137 @@
+/** Group K of the conformance rules: failing well. R114 to R118 and R121 need the real engine: `test/chaos/`. */
+import { connect } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { HOSTILE } from "../support/hostile.js";
+import {
+  call,
+  envelope,
+  expectAlive,
+  expectFault,
+  getVelocity,
+  items,
+  nullOp,
+  rawPost,
+  startService,
+  type TestService,
+  VERSIONS,
+} from "../support/soap-service.js";
+
+const REPEATS = 20;
+let service: TestService;
+beforeAll(async () => {
+  const settings = { HTTP_HEADERS_TIMEOUT_MS: "200", HTTP_REQUEST_TIMEOUT_MS: "200", HTTP_BODY_BYTES: "1000000" };
+  service = await startService(settings);
+});
+afterAll(() => service.stop());
+
+const connections = (): Promise<number> =>
+  new Promise((resolve) => service.app.server.getConnections((_error, count) => resolve(count)));
+
+describe.each(VERSIONS)("SOAP %s", (version) => {
+  it.each(HOSTILE.filter(({ slow }) => !slow).map((one) => [one.title, one] as const))(
+    `R120: %s, ${REPEATS} times`,
+    async (_title, { run }) => {
+      for (let i = 0; i < REPEATS; i++) await run(service.port, version);
+      await expectAlive(service);
+      expect(service.engine.open).toBe(0);
+    },
+  );
+
+  it.each(HOSTILE.filter(({ slow }) => slow).map((one) => [one.title, one] as const))(
+    `R15, R120: %s, ${REPEATS} side by side`,
+    async (_title, { run }) => {
+      await Promise.all(Array.from({ length: REPEATS }, () => run(service.port, version)));
+      await expectAlive(service);
+    },
+  );
+
+  it("R120: no socket is left", async () => {
+    while ((await connections()) > 8) await new Promise((resolve) => setTimeout(resolve, 20));
+  });
+
+  it("R112: the query of a caller who leaves is aborted, others are not disturbed", async () => {
+    let open: () => void = () => undefined;
+    service.engine.gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    const before = { queries: service.engine.queries.length, aborted: service.engine.aborted };
+    const socket = connect({ port: service.port, host: "127.0.0.1" });
+    socket.write(rawPost(version, envelope(version, nullOp())));
+    const other = call(service, version, nullOp());
+    while (service.engine.queries.length < before.queries + 2) await new Promise((resolve) => setImmediate(resolve));
+    socket.destroy();
+    while (service.engine.aborted === before.aborted) await new Promise((resolve) => setImmediate(resolve));
+    open();
+    service.engine.gate = null;
+    expect((await other).status).toBe(200);
+    expect(service.engine.aborted).toBe(before.aborted + 1);
+  });
+
+  it("R112: a caller who leaves while sending", async () => {
+    const before = service.engine.aborted;
+    const socket = connect({ port: service.port, host: "127.0.0.1" });
+    socket.write(rawPost(version, envelope(version, nullOp(items([[1, 2, 3]]).repeat(100)))).slice(0, -3000), () =>
+      socket.destroy(),
+    );
+    while (service.engine.aborted === before) await new Promise((resolve) => setImmediate(resolve));
+    await expectAlive(service);
+  });
+
+  it("R113: a deadline that passes gives Deadline, and the slot is free again", async () => {
+    const short = await startService({ QUERY_DEADLINE_MS: "50", ENGINE_INFLIGHT: "1" });
+    short.engine.gate = new Promise(() => undefined);
+    expectFault(await call(short, version, getVelocity()), version, "Server", "Deadline");
+    short.engine.gate = null;
+    await expectAlive(short);
+    await short.stop();
+  });
+});
+
+describe("health", () => {
+  const status = async (path: string): Promise<number> => (await fetch(new URL(path, service.url))).status;
+
+  it("R119, L5: ready only while the engine is, healthy while the process lives", async () => {
+    expect([await status("/healthz"), await status("/readyz")]).toEqual([200, 200]);
+    service.engine.ready = false;
+    expect([await status("/healthz"), await status("/readyz")]).toEqual([200, 503]);
+    service.engine.ready = true;
+  });
+
+  it("R117, R119: while shutting down nothing new is taken and what runs is finished", async () => {
+    const own = await startService();
+    let open: () => void = () => undefined;
+    own.engine.gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    const running = call(own, "1.1", nullOp());
+    while (own.engine.queries.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    const stopped = own.stop();
+    const refused = async (): Promise<boolean> =>
+      fetch(new URL("/readyz", own.url)).then(
+        ({ status }) => status === 503,
+        () => true,
+      );
+    while (!(await refused())) await new Promise((resolve) => setImmediate(resolve));
+    open();
+    const answer = await running;
+    expect(answer.status).toBe(200);
+    await stopped;
+    await expect(fetch(own.url)).rejects.toThrow();
+  });
+
+  it("exports what it counts", async () => {
+    const text = await (await fetch(new URL("/metrics", service.url))).text();
+    for (const name of [
+      "requests_total",
+      "points_total",
+      "request_seconds_bucket",
+      "read_bytes_total",
+      "cache_hits_total",
+      "batches_queued",
+      "longest_turn_seconds",
+    ]) {
+      expect(text).toMatch(new RegExp(`^fieldprobe_${name}`, "m"));
+    }
+    expect(Number(/^fieldprobe_longest_turn_seconds (\S+)/m.exec(text)?.[1])).toBeLessThan(0.05);
+  });
+});

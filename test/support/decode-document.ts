@@ -1,0 +1,55 @@
+/** Runs the reading half of the pipeline on a document cut into chosen chunks, without sockets. */
+
+import { LIMITS } from "../../src/config.js";
+import type { Result } from "../../src/engine/query.js";
+import { decode, findOperation } from "../../src/server/soap/decode.js";
+import { closeEnvelope, openEnvelope } from "../../src/server/soap/envelope.js";
+import { Transcoder } from "../../src/server/soap/transcode.js";
+import { type ByteSource, XmlReader } from "../../src/server/soap/xml.js";
+import { FakeEngine } from "./fake-engine.js";
+import { NAMESPACE, type Version } from "./soap-service.js";
+
+/** Bytes as a source, each chunk as it is given. */
+export function sourceOf(chunks: readonly Uint8Array[]): ByteSource {
+  const transcoder = new Transcoder(undefined);
+  let next = 0;
+  return {
+    declare: (encoding) => transcoder.declare(encoding),
+    async next() {
+      for (;;) {
+        if (next > chunks.length) return null;
+        const chunk = next < chunks.length ? Buffer.from(chunks[next] as Uint8Array) : null;
+        next++;
+        const ready = transcoder.push(chunk);
+        if (ready.length > 0) return ready;
+      }
+    },
+  };
+}
+
+/** The components of the answer to a document, flat; throws what the pipeline throws. */
+export async function decodeDocument(
+  chunks: readonly Uint8Array[],
+  version: Version,
+  slabPoints = 5,
+): Promise<number[]> {
+  const engine = new FakeEngine({ slabPoints });
+  const reader = new XmlReader(sourceOf(chunks), LIMITS);
+  await openEnvelope(reader, version, LIMITS["soap.headerBlocks"]);
+  const row = findOperation(NAMESPACE, reader);
+  if (row === undefined) throw new Error(`no operation ${reader.local}`);
+  const evaluation = await decode(reader, row, {
+    namespace: NAMESPACE,
+    version,
+    textChars: LIMITS["xml.textChars"],
+    authorise: () => 0,
+    start: (query) => engine.start(query, {}),
+    admit: () => undefined,
+  });
+  await closeEnvelope(reader);
+  return valuesOf(await evaluation.finish());
+}
+
+function valuesOf(result: Result): number[] {
+  return result.values.flatMap((values) => [...values]);
+}
