@@ -7,6 +7,7 @@ import { modeForce, taylorGreenForce } from "../kernels/forcing.js";
 import { KERNELS, type Kernel } from "../kernels/index.js";
 import { timeBracket } from "../kernels/pchip.js";
 import { firstOutside } from "../kernels/stencil.js";
+import { legRecords } from "./leg.js";
 import { type OpenFields, openFields } from "./open-fields.js";
 import { fillPositions, frameShift, outsideError } from "./positions.js";
 import type { Emit, Sampler } from "./sampler.js";
@@ -38,7 +39,7 @@ export function runBatch(task: BatchTask, sampler: Sampler, fd8Legacy: boolean):
   };
   const fields = openFields(task, { fd8Legacy, accelerator: sampler.accelerator });
   const run: Run = { task, kernel, fields, sampler, stop };
-  loadPositions(run, task.query.time ?? task.query.StartTime ?? 0);
+  if (!task.leg || task.leg.from === 0) loadPositions(run, task.query.time ?? task.query.StartTime ?? 0);
   RUNS[kernel.family as keyof typeof RUNS](run);
   return null;
 }
@@ -141,7 +142,7 @@ function runFilter({ task, kernel, fields, sampler, stop }: Run): void {
 
 /** Particle paths, on the velocity that GetVelocity would answer. */
 function runTrack({ task, fields, sampler, stop }: Run): void {
-  const { query, count, steps, step, itemsPerPoint, out } = task;
+  const { query, count, steps, step, out, leg } = task;
   const { dataset } = fields;
   const scheme = fields.scheme("velocity", query.spatialInterpolation ?? "None");
   const sources = [fields.source("velocity")];
@@ -151,16 +152,19 @@ function runTrack({ task, fields, sampler, stop }: Run): void {
     const sampling = { axes: dataset.axes, scheme, sources, frames, sorted: false };
     sampler.sample(sampling, particles, scatterInto(velocities, 3, null), stop);
   };
-  const positions = new Float64Array(3 * count);
-  fillPositions(task.points, positions, STILL);
+  const every = query.recordEvery;
+  const part = { from: leg?.from ?? 0, to: leg?.to ?? steps };
+  const records = legRecords(steps, every, part);
+  const width = records.end - records.first;
+  const positions = leg?.positions ?? new Float64Array(3 * count);
+  if (part.from === 0) fillPositions(task.points, positions, STILL);
   const put = (record: number, from: Float64Array): void => {
     for (let i = 0; i < count; i++) {
-      const to = 3 * (i * itemsPerPoint + record);
+      const to = 3 * (i * width + record - records.first);
       for (let c = 0; c < 3; c++) out[to + c] = from[3 * i + c] as number;
     }
   };
-  const every = query.recordEvery;
-  if (every !== undefined) put(0, positions);
+  if (every !== undefined && part.from === 0) put(0, positions);
   const record = (done: number, now: Float64Array): void => {
     if (every !== undefined && (done % every === 0 || done === steps)) put(Math.ceil(done / every), now);
   };
@@ -171,15 +175,17 @@ function runTrack({ task, fields, sampler, stop }: Run): void {
     start: query.StartTime as number,
     step,
     steps,
+    part,
     ...(every === undefined ? {} : { record }),
   };
   if (query.Tp === undefined) advectTracers(path, positions, count);
   else {
-    const velocities = task.velocities.length > 0 ? new Float64Array(3 * count) : null;
-    if (velocities) fillPositions(task.velocities, velocities, STILL);
-    advectInertial(path, query.Tp, positions, velocities, count);
+    const room = leg?.velocities ?? new Float64Array(3 * count);
+    const given = task.velocities.length > 0;
+    if (given) fillPositions(task.velocities, room, STILL);
+    advectInertial(path, query.Tp, positions, given || part.from > 0 ? room : null, count, room);
   }
-  if (every === undefined) put(0, positions);
+  if (every === undefined && width > 0) put(0, positions);
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Config } from "../config.js";
 import { BusyError, FieldprobeError } from "../errors.js";
 import type { Dataset } from "../storage/grid.js";
 import { BufferPool } from "./buffers.js";
+import { Catalog } from "./catalog.js";
 import { type CheckedQuery, checkQuery } from "./check.js";
 import { execute, type Workshop } from "./execute.js";
 import { openPool, type Pool } from "./pool.js";
@@ -12,8 +13,6 @@ import type { Scan } from "./task.js";
 
 /** How often the data folders are scanned without being asked. */
 const RESCAN_MS = 30_000;
-/** Numbers reserved in the brick cache for the fields of one version of a dataset. */
-const FIELDS_PER_DATASET = 4;
 
 /**
  * Starts the worker threads and loads the catalogue.
@@ -38,58 +37,6 @@ export async function openEngine(config: Config, log: Logger): Promise<Engine> {
     throw error;
   }
   return new LocalEngine(config, log, pool, catalog, scan);
-}
-
-/** The datasets served now, and which numbers stand for their fields in the brick cache. */
-class Catalog {
-  datasets: readonly Dataset[] = [];
-  readonly #log: Logger;
-  #names: ReadonlyMap<string, Dataset> = new Map();
-  #sources: ReadonlyMap<Dataset, number> = new Map();
-  #nextSource = 1;
-  #reported: ReadonlySet<string> = new Set();
-
-  constructor(log: Logger) {
-    this.#log = log;
-  }
-
-  find(name: string): Dataset | undefined {
-    return this.#names.get(name.toLowerCase());
-  }
-
-  /** The number of a dataset's first field; a dataset that has been replaced meanwhile gets numbers nobody else has. */
-  sourceOf(dataset: Dataset): number {
-    return this.#sources.get(dataset) ?? FIELDS_PER_DATASET * this.#nextSource++;
-  }
-
-  /** Takes over a scan: datasets that have not changed stay the same objects and keep their cached bricks. */
-  adopt({ datasets, problems }: Scan): void {
-    const before = new Map(this.datasets.map((dataset) => [versionOf(dataset), dataset]));
-    const now = datasets.map((dataset) => before.get(versionOf(dataset)) ?? dataset);
-    for (const dataset of this.datasets) {
-      if (!now.includes(dataset)) this.#log.info({ dataset: dataset.name }, "dataset removed or replaced");
-    }
-    for (const dataset of now) {
-      if (this.datasets.includes(dataset)) continue;
-      this.#log.info({ dataset: dataset.name, location: dataset.location }, "dataset loaded");
-      for (const warning of dataset.warnings) this.#log.warn({ dataset: dataset.name }, warning);
-    }
-    const lines = problems.map(({ location, message }) => `${location}: ${message}`);
-    for (const line of lines) if (!this.#reported.has(line)) this.#log.warn(line);
-    this.#reported = new Set(lines);
-    this.datasets = now.toSorted((a, b) => (a.name < b.name ? -1 : 1));
-    this.#names = new Map(
-      this.datasets.flatMap((dataset) =>
-        [dataset.name, ...dataset.aliases].map((name) => [name.toLowerCase(), dataset]),
-      ),
-    );
-    this.#sources = new Map(this.datasets.map((dataset) => [dataset, this.sourceOf(dataset)]));
-  }
-}
-
-/** What two scans of the same unchanged dataset agree on. */
-function versionOf({ name, location, digest, files }: Dataset): string {
-  return JSON.stringify([name, location, digest, files]);
 }
 
 /** The engine of one process. */

@@ -62,6 +62,8 @@ class Execution implements Evaluation {
   /** What the query fails with: an error of the whole query (index -1), or that of the failed batch with the lowest index. */
   #failure: { readonly index: number; readonly error: FieldprobeError } | null = null;
   #settle: { resolve: (result: Result) => void; reject: (error: FieldprobeError) => void } | null = null;
+  /** When the result is due, once the input is complete. */
+  #deadline: number | null = null;
   #answered = false;
   #cleared = false;
   readonly #timers: NodeJS.Timeout[] = [];
@@ -85,6 +87,7 @@ class Execution implements Evaluation {
     return new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
       this.#failure ??= this.#judgeInput();
+      this.#deadline = Date.now() + this.#deadlineMs;
       this.#timers.push(setTimeout(() => this.#stop(new DeadlineError()), this.#deadlineMs));
       this.#pump();
     });
@@ -143,6 +146,7 @@ class Execution implements Evaluation {
       workers: pool.workers,
       source: sourceOf(checked.dataset),
       cancel: this.#cancel,
+      ...(this.#deadline === null ? {} : { deadline: this.#deadline }),
     };
     return sweep && this.points.count >= SWEEP_FROM ? cutBySweep(job, sweep) : cutByArrival(job);
   }

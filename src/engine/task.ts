@@ -34,6 +34,22 @@ export interface BatchTask {
   readonly pass: Pass | null;
   /** Word 0 becomes 1 when the batch need not go on. */
   readonly cancel: Int32Array;
+  /** When the query has to be over, on the clock of `Date.now`; absent while its input arrives. */
+  readonly deadline?: number;
+  /** Tracking: the part of the steps to take; absent: all of them. */
+  readonly leg?: Leg;
+}
+
+/** A part of the steps of tracking; `out` then has only the records made in it (`legRecords`). */
+export interface Leg {
+  readonly from: number;
+  readonly to: number;
+  /**
+   * Positions and, with drag, velocities of the particles, in the frame of the grid: where the leg starts when `from` is not
+   * 0, and where it ends unless it is the last.
+   */
+  readonly positions: Float64Array;
+  readonly velocities: Float64Array;
 }
 
 /** One of `count` frames, in the order of their weights: the first sets the sums, the last rounds them into `out`. */

@@ -14,6 +14,12 @@ export interface Path {
   /** Step, negative for tracking backward, and number of steps. */
   readonly step: number;
   readonly steps: number;
+  /**
+   * The part of the steps to take, all of them where absent: the run goes on after step `from` and is left after step `to`.
+   * Between parts positions and velocities stay in the frame of the grid, so that parts one after the other give, bit for
+   * bit, what the whole does.
+   */
+  readonly part?: { readonly from: number; readonly to: number };
   /** Polled before every step; true ends the run. */
   readonly stop?: () => boolean;
   /** Called before every step; may permute the particles, in both arrays alike. Velocities only where there is drag. */
@@ -53,7 +59,7 @@ export function advectTracers(path: Path, positions: Float64Array, count: number
     for (let i = 0; i < size; i++) positions[i] += 0.5 * h * (before[i] + after[i]);
     clampToDomain(axes, positions, count);
   };
-  shift(path, positions, count, -start);
+  if (!continues(path)) shift(path, positions, count, -start);
   return run(path, positions, null, count, predicted, advance);
 }
 
@@ -67,6 +73,7 @@ export function advectTracers(path: Path, positions: Float64Array, count: number
  * @param responseTime >= 0; the step must not be negative
  * @param positions    x, y, z of each particle in the resting frame; overwritten
  * @param velocities   initial velocities, overwritten; null: the fluid's
+ * @param room         where velocities are kept that start as the fluid's, for a run in parts
  * @returns false when `stop` ended the run
  * @throws RangeError for a negative step or a response time that is negative or NaN
  */
@@ -76,13 +83,14 @@ export function advectInertial(
   positions: Float64Array,
   velocities: Float64Array | null,
   count: number,
+  room?: Float64Array,
 ): boolean {
   const { axes, start, step: h } = path;
   if (!(h >= 0 && responseTime >= 0))
     throw new RangeError(`step ${h} and response time ${responseTime} must not be negative`);
   const { decay, a, b, c, phi } = dragCoefficients(h / responseTime);
   const size = 3 * count;
-  const v = velocities ?? new Float64Array(size);
+  const v = velocities ?? room ?? new Float64Array(size);
   const before = new Float64Array(size);
   const after = new Float64Array(size);
   const predicted = new Float64Array(size);
@@ -98,9 +106,11 @@ export function advectInertial(
     }
     clampToDomain(axes, positions, count);
   };
-  shift(path, positions, count, -start);
-  if (velocities === null) sampleInGrid(path, positions, count, start, v);
-  else subtractFrame(path, v, count);
+  if (!continues(path)) {
+    shift(path, positions, count, -start);
+    if (velocities === null) sampleInGrid(path, positions, count, start, v);
+    else subtractFrame(path, v, count);
+  }
   return run(path, positions, v, count, predicted, advance);
 }
 
@@ -129,8 +139,9 @@ function run(
   advance: (t: number, next: number) => void,
 ): boolean {
   const { start, step, steps, stop, regroup, record } = path;
-  let done = 0;
-  while (done < steps) {
+  const { from, to } = path.part ?? { from: 0, to: steps };
+  let done = from;
+  while (done < to) {
     if (stop?.()) break;
     regroup?.(positions, velocities);
     advance(start + done * step, start + (done + 1) * step);
@@ -141,8 +152,13 @@ function run(
       record(done, scratch);
     }
   }
-  shift(path, positions, count, start + done * step);
-  return done === steps;
+  if (to === steps) shift(path, positions, count, start + done * step);
+  return done === to;
+}
+
+/** Whether the run takes over from an earlier part. */
+function continues({ part }: Path): boolean {
+  return part !== undefined && part.from > 0;
 }
 
 /** Fluid velocity relative to the grid. */
