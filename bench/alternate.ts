@@ -1,8 +1,8 @@
 /** Measuring several things against each other: they run in turn, so that what the machine does beside hits all of them. */
 import { type Row, summarise } from "./row.js";
 
-/** Shortest warm-up: until then WebAssembly may still run in its first, unoptimised form. */
-const WARM_UP_NS = 5e8;
+/** Shortest warm-up of each: until then WebAssembly may still run in its first, unoptimised form. */
+const WARM_UP_NS = 2e8;
 
 /** One of several things; `run` does the work once and returns a sample in the row's unit. */
 export interface Contestant {
@@ -10,12 +10,13 @@ export interface Contestant {
   readonly row: Omit<Row, "value" | "spread" | "rounds">;
 }
 
-/** Rows of the contestants after `rounds` rounds; the rounds of the warm-up are not counted. */
+/** Rows of the contestants after `rounds` rounds; the warm-up is not counted. */
 export async function alternate(contestants: readonly Contestant[], rounds: number): Promise<Row[]> {
-  const start = process.hrtime.bigint();
-  do {
-    for (const { run } of contestants) await run();
-  } while (Number(process.hrtime.bigint() - start) < WARM_UP_NS);
+  for (const { run } of contestants) {
+    const start = process.hrtime.bigint();
+    do await run();
+    while (Number(process.hrtime.bigint() - start) < WARM_UP_NS);
+  }
   const samples = contestants.map((): number[] => []);
   for (let round = 0; round < rounds; round++) {
     for (const [i, { run }] of contestants.entries()) (samples[i] as number[]).push(await run());

@@ -15,6 +15,7 @@ export interface Peer {
 /** Starts a program that reads requests and writes answers line by line. */
 export function startPeer(program: string, args: readonly string[]): Peer {
   const child = spawn(program, args, { stdio: ["pipe", "pipe", "inherit"] });
+  const gone = once(child, "exit");
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const line = async (): Promise<string> => {
     const next = await lines.next();
@@ -29,7 +30,6 @@ export function startPeer(program: string, args: readonly string[]): Peer {
       return { time: (1e9 * (seconds as number)) / points, first };
     },
     async close() {
-      const gone = once(child, "exit");
       child.stdin.end();
       await gone;
     },
