@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, realpathSync, statSync, writeFileSync } from "no
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { Command } from "commander";
 import { LIMITS } from "../config.js";
-import { type DescriptorInput, parseDescriptor } from "../storage/descriptor.js";
+import type { DescriptorInput } from "../storage/descriptor.js";
 import { H5File, loadHdf5 } from "../storage/hdf5.js";
 import { type Recognised, recognise } from "../storage/layouts/recognise.js";
 import { describeDataset } from "../storage/report.js";
@@ -42,14 +42,10 @@ async function inspect(files: readonly string[], flags: InspectFlags): Promise<v
 
 /** What was recognised, how it reads, and why. Problems that would keep it from being served set the exit code. */
 function explain(found: Recognised, folder: string, file: string): string[] {
-  const parsed = parseDescriptor(JSON.stringify(found.written));
-  const outcome =
-    "problems" in parsed
-      ? parsed
-      : verify(
-          { descriptor: parsed.descriptor, folder, location: file, digest: "", warnings: [] },
-          LIMITS["engine.chunkBytes"],
-        );
+  const outcome = verify(
+    { descriptor: found.descriptor, folder, location: file, digest: "", warnings: [] },
+    LIMITS["engine.chunkBytes"],
+  );
   const bullets = (title: string, lines: readonly string[]) =>
     lines.length === 0 ? [] : [title, ...lines.map((text) => `  - ${text}`)];
   if ("problems" in outcome) process.exitCode = 1;

@@ -1,7 +1,7 @@
 /** Many files as one dataset: the pattern of their names, and a common description. */
 import { basename, dirname } from "node:path";
 import { DataError } from "../errors.js";
-import type { DescriptorInput } from "./descriptor.js";
+import { type DescriptorInput, parseDescriptor } from "./descriptor.js";
 import { describeTimes, evenLabels } from "./layouts/layout.js";
 import { type Recognised, recognise } from "./layouts/recognise.js";
 
@@ -53,15 +53,18 @@ export function recogniseSeries(paths: readonly string[], trajectory: number): R
       : { ...field, ...series, file: pattern };
   const fields = Object.entries(first.written.fields).map(([name, field]) => [name, inSeries(field as FieldInput)]);
   const name = pattern.slice(0, pattern.indexOf("{")).replace(/[^A-Za-z0-9]+$/, "");
-  const written = {
+  const written: DescriptorInput = {
     ...first.written,
     name: name === "" ? "series" : name,
     title: `${found.length} files ${pattern}`,
     time: describeTimes(ascending ? times : labels.toSorted((a, b) => a - b)),
     fields: Object.fromEntries(fields) as DescriptorInput["fields"],
   };
+  const parsed = parseDescriptor(JSON.stringify(written));
+  if ("problems" in parsed) throw new DataError(`the series cannot be described: ${parsed.problems.join("; ")}`);
   return {
-    ...first,
+    producer: first.producer,
+    descriptor: parsed.descriptor,
     written,
     reasons: [
       `series: ${found.length} files ${pattern}, step ${series.firstStep} and every ${series.stepIncrement} on.`,

@@ -27,7 +27,7 @@ function findSeries(contents: Contents): Map<"velocity" | "pressure", Series> {
 /** Both recent forms of a cutout: they differ in what names the dimensions. */
 function recogniseCutout(contents: Contents, scaled: boolean): Recognition | null {
   const series = findSeries(contents);
-  const [first] = series.values();
+  const first = series.get("velocity") ?? series.get("pressure");
   if (first === undefined) return null;
   const path = `/${first.name}_${String(first.labels[0]).padStart(4, "0")}`;
   if ((contents.scaleNames(path)[0] === "zcoor") !== scaled) return null;

@@ -19,7 +19,7 @@ export const jhtdbLegacy: Layout = {
       const letter = match[1] as "u" | "p";
       labels.set(letter, [...(labels.get(letter) ?? []), Number(match[2])]);
     }
-    const [first] = labels;
+    const first = labels.get("u") ?? labels.get("p");
     if (first === undefined) throw new DataError("the cutout has neither velocity (u) nor pressure (p)");
     const size = contents.numbers("/_size");
     const start = contents.numbers("/_start");
@@ -40,7 +40,7 @@ export const jhtdbLegacy: Layout = {
       ]),
     ) as Record<AxisName, Extent>;
     const fields = [...labels].filter(([letter, its]) => {
-      const same = its.join() === first[1].join();
+      const same = its.join() === first.join();
       if (!same) notes.warnings.push(`${FIELDS[letter]} is left out: it has labels ${its.join(", ")}.`);
       return same;
     });
@@ -49,7 +49,7 @@ export const jhtdbLegacy: Layout = {
         title: database === null ? contents.name : `Cutout of ${database.name}`,
         axes: cutoutAxes(contents, database, extents, notes),
         ...cutoutTimes(
-          first[1].map((label) => label / 10),
+          first.map((label) => label / 10),
           database,
           notes,
         ),
