@@ -60,6 +60,7 @@ export function expand(event: EventRecord, siteZone: string, horizon: Horizon): 
 
 /** Originals of overrides that name no instance of the series. */
 export function strayOverrides(event: EventRecord): string[] {
+  if (event.overrides.length === 0) return [];
   const original = (text: string) => (event.allDay ? dayToUtc(text) : epochSeconds(momentOf(text, event.zone)));
   const rule = event.rrule === null ? null : openRule(event.rrule, event.start, event.zone, event.allDay);
   const explicit = [event.start, ...event.rdate].map(original);

@@ -89,24 +89,23 @@ export function renderWhole(text: EventText, shown: Instance, instances: readonl
   return `${embedded},${text.identity},${text.body},${times(shown)}${text.tail}`;
 }
 
-/** `start` and `end`, and the deprecated forms of both. */
+/** `start` and `end`, and the deprecated forms of both; nothing in them needs escaping, and this is done for every object. */
 function times(instance: Instance): string {
   const start = shownTime(instance, "start");
   const end = shownTime(instance, "end");
-  return members({
-    start,
-    end,
-    start_date: dateOf(start),
-    start_time: minuteOf(start),
-    end_date: dateOf(end),
-    end_time: minuteOf(end),
-  });
+  const first = `"start_date":"${dateOf(start)}","start_time":${minuteOf(start)}`;
+  const last = `"end_date":"${dateOf(end)}","end_time":${minuteOf(end)}`;
+  return `"start":${timeText(start)},"end":${timeText(end)},${first},${last}`;
+}
+
+function timeText({ date, dateTime, timestamp }: ShownTime): string {
+  return date === undefined ? `{"dateTime":"${dateTime}","timestamp":${timestamp}}` : `{"date":"${date}"}`;
 }
 
 function dateOf(time: ShownTime): string {
   return time.date ?? time.dateTime?.slice(0, 10) ?? "";
 }
 
-function minuteOf(time: ShownTime): string | null {
-  return time.dateTime?.slice(11, 16) ?? null;
+function minuteOf(time: ShownTime): string {
+  return time.dateTime === undefined ? "null" : `"${time.dateTime.slice(11, 16)}"`;
 }

@@ -1,0 +1,179 @@
+/**
+ * The events interface with 100 000 instances: a page in process against its SQL alone, and over ten connections against
+ * a route that sends the same body as a constant. `npm run bench:events -- [--quick] [--json FILE]`.
+ *
+ * Bodies are measured twice: made for every request, and kept as the service keeps them (until the data changes or an
+ * instance begins, ends or is published).
+ */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Worker } from "node:worker_threads";
+import Fastify, { type FastifyInstance } from "fastify";
+import { openConnection } from "../dist/events/database.js";
+import { pageSql } from "../dist/events/event-sql.js";
+import { importFile } from "../dist/events/import-file.js";
+import { migrate } from "../dist/events/migrations.js";
+import { eventsPlugin } from "../dist/events/plugin.js";
+import { QueryString } from "../dist/events/query-string.js";
+import { readEventQuery } from "../dist/events/read-query.js";
+import { openStore, type Store } from "../dist/events/store.js";
+import { alternate, type Contestant } from "./alternate.js";
+import type { Load } from "./events-load-worker.js";
+import { type Row, readOptions, report } from "./row.js";
+
+const NOW = Date.parse("2026-10-20T12:00:00Z") / 1000;
+const PATH = "/events?per_page=100&page=50";
+const CONNECTIONS = 10;
+const PER_EVENT = 10;
+/** The bodies that are kept in one of the two services. */
+const CACHE_BYTES = 16 * 1024 * 1024;
+
+const options = readOptions();
+const eventCount = options.quick ? 2_000 : 10_000;
+const rounds = options.quick ? 9 : 25;
+
+/** Series of ten weekly, twice weekly, monthly or daily instances, spread over the days after `NOW`. */
+function calendar(): object {
+  const rules = ["FREQ=WEEKLY", "FREQ=WEEKLY;BYDAY=TU,TH", "FREQ=MONTHLY;BYDAY=2WE", "FREQ=DAILY"];
+  const terms = (first: number, count: number) =>
+    Array.from({ length: count }, (_, n) => ({ id: first + n, name: `Term ${first + n}` }));
+  const events = Array.from({ length: eventCount }, (_, n) => {
+    const day = new Date((NOW + 86_400 * (1 + ((n * 7) % 60))) * 1000).toISOString().slice(0, 10);
+    const hour = String(8 + (n % 12)).padStart(2, "0");
+    return {
+      id: n + 1,
+      name: `Event number ${n}`,
+      excerpt: "A few words about what will happen there.",
+      start: { dateTime: `${day}T${hour}:00:00` },
+      end: { dateTime: `${day}T${hour}:50:00` },
+      rrule: `${rules[n % rules.length]};COUNT=${PER_EVENT}`,
+      event_categories: [100_001 + (n % 30)],
+      locations: [100_101 + (n % 50)],
+      tags: [100_201 + (n % 20), 100_201 + ((n * 3 + 1) % 20)],
+    };
+  });
+  return {
+    zone: "America/New_York",
+    site: "https://events.example.edu",
+    terms: { event_categories: terms(100_001, 30), locations: terms(100_101, 50), tags: terms(100_201, 20) },
+    events,
+  };
+}
+
+async function service(store: Store, cacheBytes: number): Promise<FastifyInstance> {
+  const app = Fastify();
+  const config = {
+    prefix: "",
+    site: null,
+    fallbackSite: "http://127.0.0.1",
+    source: null,
+    keys: [],
+    categoryUrl: "hash" as const,
+    perMinute: 0,
+    cacheBytes,
+  };
+  await app.register(eventsPlugin({ store, clock: () => NOW, config }));
+  return app;
+}
+
+/** Median of the microseconds of many calls. */
+async function median(calls: number, work: () => unknown): Promise<number> {
+  const times: number[] = [];
+  for (let call = 0; call < calls; call++) {
+    const start = performance.now();
+    await work();
+    times.push((performance.now() - start) * 1000);
+  }
+  return times.toSorted((a, b) => a - b)[calls >> 1] ?? Number.NaN;
+}
+
+/** Requests per second that a load thread reaches on a listening service. */
+function requestRate(app: FastifyInstance, path: string): Promise<number> {
+  const { port } = app.server.address() as AddressInfo;
+  const load: Load = { port, path, connections: CONNECTIONS, milliseconds: options.quick ? 300 : 800 };
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(new URL("./events-load-worker.js", import.meta.url), { workerData: load });
+    worker.once("message", resolve);
+    worker.once("error", reject);
+  });
+}
+
+function ratio(name: string, backend: string, over: Row | undefined, under: Row | undefined, inverse: boolean): Row {
+  const value = (over?.value ?? Number.NaN) / (under?.value ?? Number.NaN);
+  const unit = inverse ? "of the constant" : "times the SQL";
+  return { bench: "events", case: name, backend, value, unit, spread: 0, rounds, params: over?.params ?? {} };
+}
+
+const folder = mkdtempSync(join(tmpdir(), "fieldprobe-bench-"));
+try {
+  const file = join(folder, "events.db");
+  const source = join(folder, "calendar.json");
+  writeFileSync(source, JSON.stringify(calendar()));
+  const db = openConnection(file, "write");
+  migrate(db);
+  importFile(db, source, { now: NOW, zone: null, site: null, source: null, fallbackSite: "" });
+  const instances = Number(db.first("SELECT count(*) FROM instance")?.[0]);
+  const store = openStore(file);
+  const kept = await service(store, CACHE_BYTES);
+  const made = await service(store, 0);
+  const { text, cells } = store.view(NOW, (view) => {
+    const sources = { sources: ["main"], primarySource: "main" };
+    const query = readEventQuery(new QueryString(PATH.split("?")[1] ?? ""), {
+      strict: false,
+      paged: true,
+      pathTerm: null,
+      ...sources,
+    });
+    return pageSql(query, view.snapshot, NOW);
+  });
+  const body = (await kept.inject(PATH)).body;
+  const bare = Fastify();
+  bare.get("/constant", (_request, reply) => reply.type("application/json; charset=utf-8").send(body));
+  for (const app of [kept, made, bare]) await app.listen({ host: "127.0.0.1", port: 0 });
+
+  const params = { instances, perPage: 100, page: 50, bytes: Buffer.byteLength(body) };
+  const row = (name: string, backend: string, unit: string, more: Record<string, string | number> = {}) => ({
+    bench: "events",
+    case: name,
+    backend,
+    unit,
+    params: { ...params, ...more },
+  });
+  const inject = (app: FastifyInstance) => () => app.inject(PATH);
+  const inProcess: Contestant[] = [
+    { run: () => median(50, () => db.all(text, cells)), row: row("page SQL", "libsql", "us") },
+    { run: () => median(50, inject(made)), row: row("page in process", "fieldprobe", "us", { bodies: "made" }) },
+    { run: () => median(50, inject(kept)), row: row("page in process", "fieldprobe", "us", { bodies: "kept" }) },
+  ];
+  const overSockets: Contestant[] = [
+    {
+      run: () => requestRate(bare, "/constant"),
+      row: row("constant", "fastify", "req/s", { connections: CONNECTIONS }),
+    },
+    {
+      run: () => requestRate(made, PATH),
+      row: row("page", "fieldprobe", "req/s", { connections: CONNECTIONS, bodies: "made" }),
+    },
+    {
+      run: () => requestRate(kept, PATH),
+      row: row("page", "fieldprobe", "req/s", { connections: CONNECTIONS, bodies: "kept" }),
+    },
+  ];
+  const [sql, inMade, inKept] = await alternate(inProcess, rounds);
+  const [constant, rateMade, rateKept] = await alternate(overSockets, options.quick ? 3 : 7);
+  const rows = [sql, inMade, inKept, constant, rateMade, rateKept].filter((one) => one !== undefined);
+  rows.push(
+    ratio("page in process", "ratio", inMade, sql, false),
+    ratio("page in process", "ratio", inKept, sql, false),
+    ratio("page", "ratio", rateMade, constant, true),
+    ratio("page", "ratio", rateKept, constant, true),
+  );
+  report(rows, options);
+  await Promise.all([kept.close(), made.close(), bare.close()]);
+  store.close();
+  db.close();
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
