@@ -4,8 +4,6 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { advectTracers } from "../dist/kernels/advect.js";
-import type { Sample } from "../dist/kernels/field.js";
 import { createScheme } from "../dist/kernels/index.js";
 import { SCRATCH_BYTES } from "../dist/kernels/simd/index.js";
 import { alternate, type Contestant, nanoseconds } from "./alternate.js";
@@ -19,9 +17,6 @@ const EDGE = 64;
 /** How far any of the methods may be from another at a point, trilinear interpolation included. */
 const TOLERANCE = 0.05;
 const OPTIONS = { fd8Legacy: false };
-/** Steps of the particle tracers and their length in time; peers.py takes the same. */
-const STEPS = 20;
-const STEP = 0.02;
 
 const COMPILERS = [
   ["gcc-avx2", ["-O3", "-mavx2"]],
@@ -34,7 +29,6 @@ const PYTHON = [
   ["grid-cubic", "scipy-grid-cubic", "lag4", 20_000],
   ["numpy-lag8", "numpy", "lag8", 2_000],
   ["vtk-probe", "vtk-probe", "lag4", 100_000],
-  ["vtk-tracer", "vtk-tracer", "track20", 5_000],
 ] as const;
 
 /** A cube, points in it, and both again in files for the peers. */
@@ -45,8 +39,6 @@ interface Setting {
   /** Passes of ours over the first `points` sorted points, or over all of them in random order with sort and return. */
   evaluate(method: string, backend: "simd" | "plain", points: number): { time: number; first: readonly number[] };
   batch(method: string): number;
-  /** Paths of the first `points` sorted points in the steady flow: Heun and Lag4. */
-  track(points: number): { time: number; first: readonly number[] };
 }
 
 function prepare(folder: string, nodes: number, points: number): Setting {
@@ -66,12 +58,6 @@ function prepare(folder: string, nodes: number, points: number): Setting {
     return path;
   };
   const again = arena.float64(3 * points);
-  const lag4 = createScheme("velocity", "Lag4", axes, OPTIONS, accelerator);
-  const sample: Sample = (positions, count, _time, velocities) => {
-    again.set(positions.subarray(0, 3 * count));
-    lag4.evaluate([field], again, 0, count, out);
-    velocities.set(out.subarray(0, 3 * count));
-  };
   return {
     nodes,
     points,
@@ -91,12 +77,6 @@ function prepare(folder: string, nodes: number, points: number): Setting {
       const scheme = createScheme("velocity", method, axes, OPTIONS, accelerator);
       const batch = createBatch(scheme, field, sorter, again, out);
       return nanoseconds(() => batch(points, random)) / points;
-    },
-    track(some) {
-      const positions = Float64Array.from(sorted.subarray(0, 3 * some));
-      const path = { axes, frameVelocity: [0, 0, 0], sample, start: 0, step: STEP, steps: STEPS } as const;
-      const time = nanoseconds(() => advectTracers(path, positions, some)) / some;
-      return { time, first: [...positions.subarray(0, 3)] };
     },
   };
 }
@@ -210,14 +190,6 @@ async function benchInCache(folder: string, { quick }: BenchOptions): Promise<Ro
       const some = Math.min(all, most);
       round.add(backend, some, () => peer.pass(peerCase, "sorted", some));
     }
-    rows.push(...(await alternate(round.contestants, quick ? 3 : 9)));
-  }
-  const tracer = python.cases.get("vtk-tracer");
-  if (tracer !== undefined) {
-    const round = new Round(setting, "track20", setting.track(1).first);
-    const some = quick ? 1_000 : 5_000;
-    round.add("simd", some, async () => setting.track(some));
-    round.add("vtk-tracer", some, () => tracer.pass("vtk-tracer", "sorted", some));
     rows.push(...(await alternate(round.contestants, quick ? 3 : 9)));
   }
   await Promise.all([...loops.map(({ peer }) => peer.close()), ...python.peers.map((peer) => peer.close())]);

@@ -10,9 +10,6 @@ import sys
 import time
 
 PAD = 4
-# Steps of the particle tracer and their length in time; peers.ts takes the same.
-STEPS = 20
-STEP = 0.02
 
 
 def lagrange_weights(np, order, fraction):
@@ -69,47 +66,30 @@ def scipy_grid(np, field, spacing):
     return lambda points: interpolator(points[:, ::-1])
 
 
-def vtk_image(np, field, spacing, pad):
-    """The field as an image, `pad` nodes repeated beyond each end."""
-    from vtkmodules.util.numpy_support import numpy_to_vtk
-    from vtkmodules.vtkCommonDataModel import vtkImageData
+def vtk_probe(np, field, spacing):
+    """Trilinear vtkProbeFilter on an image with a node repeated beyond each end."""
+    from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
+    from vtkmodules.vtkCommonCore import vtkPoints
+    from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPolyData
+    from vtkmodules.vtkFiltersCore import vtkProbeFilter
 
-    wrapped = np.ascontiguousarray(np.pad(field, ((pad, pad),) * 3 + ((0, 0),), mode="wrap"))
+    wrapped = np.ascontiguousarray(np.pad(field, ((1, 1),) * 3 + ((0, 0),), mode="wrap"))
     image = vtkImageData()
     image.SetDimensions(*wrapped.shape[:3])
     image.SetSpacing(spacing, spacing, spacing)
-    image.SetOrigin(*(-pad * spacing,) * 3)
+    image.SetOrigin(-spacing, -spacing, -spacing)
     values = numpy_to_vtk(wrapped.reshape(-1, 3), deep=True)
     values.SetName("u")
     image.GetPointData().AddArray(values)
-    image.GetPointData().SetActiveVectors("u")
-    return image
-
-
-def vtk_cloud(np, points):
-    """Points as poly data."""
-    from vtkmodules.util.numpy_support import numpy_to_vtk
-    from vtkmodules.vtkCommonCore import vtkPoints
-    from vtkmodules.vtkCommonDataModel import vtkPolyData
-
-    at = vtkPoints()
-    at.SetDataTypeToDouble()
-    at.SetData(numpy_to_vtk(np.ascontiguousarray(points), deep=True))
-    cloud = vtkPolyData()
-    cloud.SetPoints(at)
-    return cloud
-
-
-def vtk_probe(np, field, spacing):
-    """Trilinear vtkProbeFilter."""
-    from vtkmodules.util.numpy_support import vtk_to_numpy
-    from vtkmodules.vtkFiltersCore import vtkProbeFilter
-
-    image = vtk_image(np, field, spacing, 1)
 
     def run(points):
+        at = vtkPoints()
+        at.SetDataTypeToDouble()
+        at.SetData(numpy_to_vtk(np.ascontiguousarray(points), deep=True))
+        cloud = vtkPolyData()
+        cloud.SetPoints(at)
         probe = vtkProbeFilter()
-        probe.SetInputData(vtk_cloud(np, points))
+        probe.SetInputData(cloud)
         probe.SetSourceData(image)
         probe.Update()
         return vtk_to_numpy(probe.GetOutput().GetPointData().GetArray("u"))
@@ -117,67 +97,9 @@ def vtk_probe(np, field, spacing):
     return run
 
 
-def vtk_tracer(np, field, spacing, steps, step):
-    """vtkParticleTracer, second-order Runge-Kutta, through stored times `step` apart that all hold the same field."""
-    from vtkmodules.util.numpy_support import vtk_to_numpy
-    from vtkmodules.util.vtkAlgorithm import VTKPythonAlgorithmBase
-    from vtkmodules.vtkCommonExecutionModel import vtkStreamingDemandDrivenPipeline
-    from vtkmodules.vtkFiltersFlowPaths import vtkParticleTracer
-
-    image = vtk_image(np, field, spacing, 3 * PAD)
-
-    class Stored(VTKPythonAlgorithmBase):
-        def __init__(self):
-            super().__init__(nInputPorts=0, nOutputPorts=1, outputType="vtkImageData")
-
-        def RequestInformation(self, request, inputs, outputs):
-            pipeline = vtkStreamingDemandDrivenPipeline
-            out = outputs.GetInformationObject(0)
-            times = [k * step for k in range(steps + 1)]
-            out.Set(pipeline.WHOLE_EXTENT(), image.GetExtent(), 6)
-            out.Set(pipeline.TIME_STEPS(), times, len(times))
-            out.Set(pipeline.TIME_RANGE(), [times[0], times[-1]], 2)
-            return 1
-
-        def RequestData(self, request, inputs, outputs):
-            out = outputs.GetInformationObject(0)
-            data = out.Get(image.DATA_OBJECT())
-            data.ShallowCopy(image)
-            time_step = out.Get(vtkStreamingDemandDrivenPipeline.UPDATE_TIME_STEP())
-            data.GetInformation().Set(image.DATA_TIME_STEP(), time_step)
-            return 1
-
-    def run(points):
-        source = Stored()
-        tracer = vtkParticleTracer()
-        tracer.SetInputConnection(source.GetOutputPort())
-        tracer.AddSourceConnection(seed_port(vtk_cloud(np, points)))
-        tracer.SetInputArrayToProcess(0, 0, 0, 0, "u")
-        tracer.SetIntegratorType(1)
-        tracer.SetComputeVorticity(False)
-        tracer.SetStartTime(0)
-        tracer.SetTerminationTime(steps * step)
-        tracer.Update()
-        output = tracer.GetOutput()
-        names = output.GetPointData()
-        order = np.argsort(vtk_to_numpy(names.GetArray("InjectedPointId")))
-        return vtk_to_numpy(output.GetPoints().GetData())[order]
-
-    return run
-
-
-def seed_port(cloud):
-    """An output port that gives ready data."""
-    from vtkmodules.vtkCommonExecutionModel import vtkTrivialProducer
-
-    producer = vtkTrivialProducer()
-    producer.SetOutput(cloud)
-    return producer.GetOutputPort()
-
-
 def main():
     nodes, count = int(sys.argv[1]), int(sys.argv[2])
-    names = ["numpy-lag8", "spline3", "spline5", "grid-cubic", "vtk-probe", "vtk-tracer"]
+    names = ["numpy-lag8", "spline3", "spline5", "grid-cubic", "vtk-probe"]
     try:
         import numpy as np
     except ImportError as error:
@@ -195,7 +117,6 @@ def main():
         "spline5": lambda: scipy_splines(np, field, spacing, 5),
         "grid-cubic": lambda: scipy_grid(np, field, spacing),
         "vtk-probe": lambda: vtk_probe(np, field, spacing),
-        "vtk-tracer": lambda: vtk_tracer(np, field, spacing, STEPS, STEP),
     }
     ready, missing = {}, {}
     for name in names:
