@@ -2,7 +2,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, expectTypeOf, it } from "vitest";
 import {
   type Answer,
   type CallOptions,
@@ -10,6 +10,8 @@ import {
   type ConnectOptions,
   connect,
   type FieldClient,
+  type Points,
+  type RequestOf,
 } from "../../src/client/index.js";
 import { loadConfig } from "../../src/config.js";
 import type { Evaluation, Query } from "../../src/engine/query.js";
@@ -163,6 +165,15 @@ describe.each(VERSIONS)("client, SOAP %s", (version) => {
 });
 
 describe("client", () => {
+  it("has types that follow the table", () => {
+    type Gradient = RequestOf<"GetVelocityGradient">;
+    expectTypeOf<Gradient["spatialInterpolation"]>().toEqualTypeOf<"None_Fd4" | "None_Fd6" | "None_Fd8" | "Fd4Lag4">();
+    expectTypeOf<Gradient["time"]>().toBeNumber();
+    expectTypeOf<Gradient["points"]>().toEqualTypeOf<Points | undefined>();
+    expectTypeOf<keyof RequestOf<"NullOp">>().toEqualTypeOf<"authToken" | "points">();
+    expectTypeOf<Answer<"GetVelocityAndPressure">["components"]>().toEqualTypeOf<readonly ["x", "y", "z", "p"]>();
+  });
+
   it("sends what the service's limits allow", async () => {
     const engine = new FakeEngine({ points: 10 });
     const client = await open(engine, { pointsPerRequest: 1000, concurrency: 2 });

@@ -9,6 +9,7 @@ import { serveTestData } from "../support/service.js";
 const DOCUMENTS = [
   ["README.md", 4],
   ["docs/operations.md", 16],
+  ["docs/client.md", 2],
 ] as const;
 
 describe("shell words", () => {
