@@ -6,10 +6,9 @@ import { LIMITS } from "../config.js";
 import type { DescriptorInput } from "../storage/descriptor.js";
 import { H5File, loadHdf5 } from "../storage/hdf5.js";
 import { type Recognised, recognise } from "../storage/layouts/recognise.js";
-import { describeDataset } from "../storage/report.js";
+import { explain } from "../storage/report.js";
 import { recogniseSeries } from "../storage/series.js";
 import { blankDescriptor, describeTree } from "../storage/survey.js";
-import { verify } from "../storage/verify.js";
 import { MisuseError } from "./misuse.js";
 import { wholeNumber } from "./whole-number.js";
 
@@ -36,25 +35,12 @@ async function inspect(files: readonly string[], flags: InspectFlags): Promise<v
     return;
   }
   if (flags.json === true) process.stdout.write(`${JSON.stringify(found.written, null, 2)}\n`);
-  else print(explain(found, dirname(first), basename(first)));
+  else {
+    const { lines, servable } = explain(found, dirname(first), basename(first), LIMITS["engine.chunkBytes"]);
+    print(lines);
+    if (!servable) process.exitCode = 1;
+  }
   if (flags.write !== undefined) writeDescriptor(found, dirname(first), resolve(flags.write));
-}
-
-/** What was recognised, how it reads, and why. Problems that would keep it from being served set the exit code. */
-function explain(found: Recognised, folder: string, file: string): string[] {
-  const outcome = verify(
-    { descriptor: found.descriptor, folder, location: file, digest: "", warnings: [] },
-    LIMITS["engine.chunkBytes"],
-  );
-  const bullets = (title: string, lines: readonly string[]) =>
-    lines.length === 0 ? [] : [title, ...lines.map((text) => `  - ${text}`)];
-  if ("problems" in outcome) process.exitCode = 1;
-  return [
-    `${file}: ${found.producer}, dataset name ${found.written.name}`,
-    ...("dataset" in outcome ? describeDataset(outcome.dataset) : bullets("It cannot be served:", outcome.problems)),
-    ...bullets("Why:", found.reasons),
-    ...bullets("Mind:", found.warnings),
-  ];
 }
 
 function explainUnknown(path: string, flags: InspectFlags): void {

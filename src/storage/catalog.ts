@@ -1,6 +1,16 @@
 /** The catalogue: data folders -> verified datasets, and one line for everything that is refused. */
 import { createHash } from "node:crypto";
-import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  realpathSync,
+  type Stats,
+  statSync,
+} from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
 import { DataError } from "../errors.js";
 import { NAME_PATTERN, parseDescriptor } from "./descriptor.js";
@@ -46,11 +56,7 @@ export function scanFolders(folders: readonly string[], options: ScanOptions): S
   const known = new Map(options.previous?.candidates.map((candidate) => [candidate.location, candidate]));
   const candidates: Candidate[] = [];
   const unreadable: Problem[] = [];
-  for (const location of findLocations(folders, unreadable)) {
-    const state = stateOf(location);
-    const before = known.get(location);
-    candidates.push(before?.state === state ? before : { location, state, outcome: examine(location, state, options) });
-  }
+  for (const location of findLocations(folders, unreadable)) candidates.push(candidateAt(location, known, options));
   const found = candidates.flatMap(({ outcome }) => ("dataset" in outcome ? [outcome.dataset] : []));
   const refused = candidates.flatMap(({ location, outcome }) =>
     "problems" in outcome ? outcome.problems.map((message) => ({ location, message })) : [],
@@ -59,31 +65,57 @@ export function scanFolders(folders: readonly string[], options: ScanOptions): S
   return { datasets, problems: [...unreadable, ...refused, ...clashes], candidates };
 }
 
-/** Descriptors, and HDF5 files that no descriptor claims. */
+/** A candidate as it was, or examined anew. What the operating system refuses is a problem of that candidate alone. */
+function candidateAt(location: string, known: ReadonlyMap<string, Candidate>, options: ScanOptions): Candidate {
+  let state = "";
+  try {
+    state = stateOf(location);
+    const before = known.get(location);
+    return before?.state === state ? before : { location, state, outcome: examine(location, state, options) };
+  } catch (error) {
+    if (!(error instanceof Error && "syscall" in error)) throw error;
+    return { location, state, outcome: { problems: [`not readable: ${error.message}`] } };
+  }
+}
+
+/** Descriptors, and HDF5 files that no descriptor claims; what is reached on several ways counts once. */
 function findLocations(folders: readonly string[], problems: Problem[]): string[] {
-  const found = new Set<string>();
+  const found: string[] = [];
+  const seen = new Set<string>();
+  const isNew = (path: string) => seen.size < seen.add(realpathSync(path)).size;
   const walk = (folder: string, depth: number) => {
     let names: string[];
     try {
+      if (!isNew(folder)) return;
       names = readdirSync(folder).sort();
     } catch (error) {
       problems.push({ location: folder, message: `the folder is not readable: ${(error as Error).message}` });
       return;
     }
     if (names.includes(DESCRIPTOR_NAME)) {
-      found.add(join(folder, DESCRIPTOR_NAME));
+      found.push(join(folder, DESCRIPTOR_NAME));
       return;
     }
     for (const name of names) {
       if (name.startsWith(".") || name.endsWith(".partial")) continue;
       const path = join(folder, name);
-      const status = statSync(path, { throwIfNoEntry: false });
+      const status = statusOf(path);
       if (status?.isDirectory() && depth < DEPTH) walk(path, depth + 1);
-      if (status?.isFile() && (HDF5_NAMES.has(extname(name).toLowerCase()) || isHdf5(path))) found.add(path);
+      if (status?.isFile() && (HDF5_NAMES.has(extname(name).toLowerCase()) || isHdf5(path)) && isNew(path))
+        found.push(path);
     }
   };
   for (const folder of folders) walk(folder, 0);
-  return [...found];
+  return found;
+}
+
+/** Undefined for what is not there, and for links that lead nowhere or in a circle. */
+function statusOf(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch {
+    return undefined;
+  }
 }
 
 function isHdf5(path: string): boolean {
@@ -105,7 +137,7 @@ function isHdf5(path: string): boolean {
 function stateOf(location: string): string {
   const hash = createHash("sha256");
   const add = (path: string) => {
-    const status = statSync(path, { throwIfNoEntry: false });
+    const status = statusOf(path);
     hash.update(`${path}\n${status?.size} ${status?.mtimeMs} ${status?.ino}\n`);
   };
   if (basename(location) !== DESCRIPTOR_NAME) add(location);

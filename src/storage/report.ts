@@ -2,14 +2,38 @@
 import { placeAt, stepOf } from "./files.js";
 import { type Axis, type Dataset, FIELD_NAMES, type FieldPart, type FieldSource } from "./grid.js";
 import { H5File } from "./hdf5.js";
+import type { Recognised } from "./layouts/recognise.js";
 import { describeStorage } from "./survey.js";
+import { verify } from "./verify.js";
 
 const WIDTH = 10;
 const line = (label: string, text: string) => `  ${label.padEnd(WIDTH)} ${text}`;
 const short = (value: number) => String(Number(value.toPrecision(9)));
 
+/** What was recognised in a file, how it reads, why, and whether it can be served. */
+export function explain(
+  found: Recognised,
+  folder: string,
+  file: string,
+  chunkBytes: number,
+): { lines: string[]; servable: boolean } {
+  const { descriptor, producer, reasons, warnings } = found;
+  const outcome = verify({ descriptor, folder, location: file, digest: "", warnings }, chunkBytes);
+  const bullets = (title: string, texts: readonly string[]) =>
+    texts.length === 0 ? [] : [title, ...texts.map((text) => `  - ${text}`)];
+  return {
+    servable: "dataset" in outcome,
+    lines: [
+      `${file}: ${producer}, dataset name ${descriptor.name}`,
+      ...("dataset" in outcome ? describeDataset(outcome.dataset) : bullets("It cannot be served:", outcome.problems)),
+      ...bullets("Why:", reasons),
+      ...bullets("Mind:", warnings),
+    ],
+  };
+}
+
 /** Lines about a verified dataset; opens one file of each field for its header. */
-export function describeDataset(dataset: Dataset): string[] {
+function describeDataset(dataset: Dataset): string[] {
   const lines = FIELD_NAMES.flatMap((name) => {
     const source = dataset.fields[name];
     return source === undefined ? [] : fieldLines(name, source);

@@ -72,7 +72,7 @@ export async function frameStatistics(
     max: sums.max,
     rms: Math.sqrt(sums.squares / sums.finite),
     nonFinite: sums.nonFinite,
-    divergence: components === 3 ? Math.sqrt(sums.divergence / sums.terms) : null,
+    divergence: components === 3 ? (sums.terms === 0 ? 0 : Math.sqrt(sums.divergence / sums.terms)) : null,
   };
 }
 

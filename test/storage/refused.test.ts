@@ -384,6 +384,26 @@ describe("the catalogue", () => {
     }
   });
 
+  it("counts what links reach on several ways once, and passes links in a circle", async () => {
+    const folder = join(SCRATCH, "ways");
+    await described(join(folder, "a"), "once");
+    symlinkSync(folder, join(folder, "back"));
+    symlinkSync(join(folder, "a"), join(folder, "b"));
+    symlinkSync(join(folder, "circle.h5"), join(folder, "circle.h5"));
+    const { datasets, problems } = scanFolders([folder, folder], OPTIONS);
+    expect(problems).toEqual([]);
+    expect(datasets.map(({ name }) => name)).toEqual(["once"]);
+  });
+
+  it("makes a descriptor that cannot be read a problem of its own", async () => {
+    const folder = join(SCRATCH, "unreadable");
+    mkdirSync(join(folder, "broken", "dataset.json"), { recursive: true });
+    await described(join(folder, "whole"), "whole");
+    const { datasets, problems } = scanFolders([folder], OPTIONS);
+    expect(datasets.map(({ name }) => name)).toEqual(["whole"]);
+    expect(problems.map(({ message }) => message)).toEqual([expect.stringMatching(/^not readable: EISDIR/)]);
+  });
+
   it("follows soft links inside a file", async () => {
     const folder = join(SCRATCH, "links");
     mkdirSync(folder);

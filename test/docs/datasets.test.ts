@@ -1,0 +1,48 @@
+/** The page on datasets: its transcripts are what inspect prints, its descriptor is valid, its numbers are right. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { parseDescriptor } from "../../src/storage/descriptor.js";
+import { loadHdf5 } from "../../src/storage/hdf5.js";
+import { recognise } from "../../src/storage/layouts/recognise.js";
+import { explain } from "../../src/storage/report.js";
+import { scratchFolder, writeHdf5 } from "../support/cubes.js";
+import { PRODUCERS } from "../support/producers.js";
+
+const PAGE = readFileSync(new URL("../../docs/datasets.md", import.meta.url), "utf8");
+const SCRATCH = scratchFolder();
+
+beforeAll(() => loadHdf5());
+
+describe("docs/datasets.md", () => {
+  it.each(PRODUCERS)("shows what inspect prints of $name", async (entry) => {
+    const file = `${entry.name}.h5`;
+    const path = await writeHdf5(join(SCRATCH, file), entry.write, entry.finish !== undefined);
+    entry.finish?.(path);
+    const found = recognise(path);
+    if (found === null) throw new Error(`${file} is not recognised`);
+    const { lines, servable } = explain(found, SCRATCH, file, 2 ** 26);
+    expect(servable).toBe(true);
+    expect(PAGE).toContain(`\`\`\`text\n$ fieldprobe inspect ${file}\n${lines.join("\n")}\n\`\`\``);
+  });
+
+  it("walks from u.h5 to the velocity of an ABC flow", async () => {
+    const [n, step] = [64, (2 * Math.PI) / 64];
+    const path = await writeHdf5(join(SCRATCH, "u.h5"), (file) => {
+      file.create_dataset({ name: "u", data: new Float32Array(3 * n ** 3), shape: [n, n, n, 3] });
+    });
+    const found = recognise(path);
+    if (found === null) throw new Error("u.h5 is not recognised");
+    expect(PAGE).toContain(explain(found, SCRATCH, "u.h5", 2 ** 26).lines.join("\n"));
+    expect(PAGE).toContain(`"spacing": ${step}`);
+    const [x, y, z] = [1, 2, 3];
+    const velocity = [Math.sin(z) + Math.cos(y), Math.sin(x) + Math.cos(z), Math.sin(y) + Math.cos(x)];
+    const shown = /^1,2,3,(.*),(.*),(.*)$/m.exec(PAGE)?.slice(1).map(Number) as number[];
+    for (const [c, value] of velocity.entries()) expect(shown[c]).toBeCloseTo(value, 6);
+  });
+
+  it("has a valid descriptor", () => {
+    const [, text] = /A complete one:\n\n```json\n([\s\S]*?)```/.exec(PAGE) ?? [];
+    expect(parseDescriptor(text as string)).toHaveProperty("descriptor");
+  });
+});
