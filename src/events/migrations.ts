@@ -20,6 +20,7 @@ const MIGRATIONS = [
     recurring INTEGER NOT NULL, document TEXT NOT NULL
   );
   CREATE INDEX event_by_publication ON event (publish_ts);
+  CREATE INDEX event_by_name ON event (name_key);
   CREATE INDEX event_by_source ON event (source);
   CREATE TABLE event_term (
     term_id INTEGER NOT NULL REFERENCES term (id) DEFERRABLE INITIALLY DEFERRED,

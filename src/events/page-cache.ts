@@ -9,6 +9,10 @@ export interface Page {
 }
 
 export interface PageCache {
+  /** The page of a key, if it is at hand. */
+  find(interval: Interval, key: string): Page | undefined;
+  /** Keeps a page for the interval it was made in; does nothing when a newer one has begun. */
+  keep(interval: Interval, key: string, page: Page): void;
   /** The page of a key, from `make` when it is not at hand. */
   get(interval: Interval, key: string, make: () => Page): Page;
 }
@@ -23,27 +27,37 @@ export function pageCache(bytes: number): PageCache {
   let current: Interval | null = null;
   let held = 0;
   const size = (key: string, page: Page) => 2 * (key.length + page.body.length);
+  const find = (interval: Interval, key: string) => {
+    if (interval !== current) {
+      pages.clear();
+      held = 0;
+      current = interval;
+    }
+    const known = pages.get(key);
+    if (known) {
+      pages.delete(key);
+      pages.set(key, known);
+    }
+    return known;
+  };
+  const keep = (interval: Interval, key: string, page: Page) => {
+    if (interval !== current || pages.has(key)) return;
+    pages.set(key, page);
+    held += size(key, page);
+    for (const [oldest, old] of pages) {
+      if (held <= bytes) break;
+      pages.delete(oldest);
+      held -= size(oldest, old);
+    }
+  };
   return {
+    find,
+    keep,
     get(interval, key, make) {
-      if (interval !== current) {
-        pages.clear();
-        held = 0;
-        current = interval;
-      }
-      const known = pages.get(key);
-      if (known) {
-        pages.delete(key);
-        pages.set(key, known);
-        return known;
-      }
+      const known = find(interval, key);
+      if (known) return known;
       const fresh = make();
-      pages.set(key, fresh);
-      held += size(key, fresh);
-      for (const [oldest, page] of pages) {
-        if (held <= bytes) break;
-        pages.delete(oldest);
-        held -= size(oldest, page);
-      }
+      keep(interval, key, fresh);
       return fresh;
     },
   };

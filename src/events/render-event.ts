@@ -71,21 +71,18 @@ function members(object: object): string {
 
 /** An event that stands for one of its instances, as in a collection with `single_events=true`. */
 export function renderSingle(text: EventText, instance: Instance): string {
-  const id = JSON.stringify(instanceId(instance));
-  return `${text.embedded}},${text.identity},"instance_id":${id},${text.body},${times(instance)}${text.tail}`;
+  const id = `"instance_id":"${instanceId(instance)}"`;
+  return `${text.embedded}},${text.identity},${id},${text.body},${times(instance)}${text.tail}`;
 }
 
 /** An event with all its instances; `shown` is the one its own times are of. */
 export function renderWhole(text: EventText, shown: Instance, instances: readonly Instance[]): string {
   const urls = instanceUrls(text.url, instances);
-  const list = instances.map((instance, position) => ({
-    id: instanceId(instance),
-    type: "event_instance",
-    url: urls[position],
-    start: shownTime(instance, "start"),
-    end: shownTime(instance, "end"),
-  }));
-  const embedded = `${text.embedded},"event_instances":${JSON.stringify(list)}}`;
+  const list = instances.map((instance, position) => {
+    const id = `"id":"${instanceId(instance)}","type":"event_instance","url":${JSON.stringify(urls[position])}`;
+    return `{${id},"start":${timeText(shownTime(instance, "start"))},"end":${timeText(shownTime(instance, "end"))}}`;
+  });
+  const embedded = `${text.embedded},"event_instances":[${list.join(",")}]}`;
   return `${embedded},${text.identity},${text.body},${times(shown)}${text.tail}`;
 }
 
