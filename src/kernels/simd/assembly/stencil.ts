@@ -44,6 +44,6 @@ export function placeNodes(entries: usize, node: i32, length: i32, nodes: i32, e
     store<i32>(entries, brick * brickStride);
     store<i32>(entries, (node - brick * edge) * nodeStride, 4);
     entries += 8;
-    node = shift(node, 1, nodes);
+    node = select(0, node + 1, node + 1 == nodes);
   }
 }
