@@ -47,6 +47,7 @@ describe("the package", { timeout: 60_000 }, () => {
       "dist/client/index.d.ts",
       "dist/client/index.js",
       "dist/cli/index.js",
+      "dist/web/index.html",
       "data/isotropic32/isotropic32.h5",
       "data/isotropic32/manifest.json",
       "docs/schema/dataset.schema.json",
@@ -74,6 +75,14 @@ describe("the package", { timeout: 60_000 }, () => {
     const printed = await run(process.execPath, [bin, ...words, "--points", points], { cwd: folder });
     const cells = printed.stdout.split("\n")[1]?.split(",").map(Number) ?? [];
     expect(cells.slice(3).map(Math.fround)).toEqual(speeds);
+  });
+
+  it("serves the page and all that it refers to", async () => {
+    const page = await fetch(`${url}/`);
+    expect([page.status, page.headers.get("content-type")]).toEqual([200, expect.stringContaining("text/html")]);
+    const parts = [...(await page.text()).matchAll(/(?:src|href)="(\.\/[^"]+)"/g)].map((part) => part[1] as string);
+    expect(parts.length).toBeGreaterThan(1);
+    for (const part of parts) expect((await fetch(new URL(part, page.url))).status).toBe(200);
   });
 
   it("is a program on the path of npm scripts", async () => {

@@ -27,3 +27,8 @@ it("locks what every platform may need, without which a clean install is refused
   );
   expect(missing).toEqual([]);
 });
+
+it("is cited by the version it has", () => {
+  const { version } = JSON.parse(read("package.json")) as { version: string };
+  expect(read("CITATION.cff")).toContain(`\nversion: ${version}\n`);
+});
