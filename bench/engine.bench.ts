@@ -1,14 +1,15 @@
 /** Points per second of every operation in process, with one worker and with all of them, on the shipped turbulence. */
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
-import { pino } from "pino";
-import { loadConfig } from "../dist/config.js";
-import { openEngine } from "../dist/engine/engine.js";
-import type { Engine, Query } from "../dist/engine/query.js";
+import type { Query } from "../dist/engine/query.js";
 import { OPERATIONS } from "../dist/operations.js";
-import { type BenchOptions, type Row, summarise } from "./row.js";
+import { alternate } from "./alternate.js";
+import { ask, openOn, pointsIn } from "./ask.js";
+import { randomNumbers } from "./field.js";
+import type { BenchOptions, Row } from "./row.js";
 
 const DATA = fileURLToPath(new URL("../data", import.meta.url));
+const CACHE_BYTES = 256 * 1024 * 1024;
 const PERIOD = 2 * Math.PI;
 const SPACING = PERIOD / 32;
 
@@ -53,59 +54,25 @@ function cases(): Case[] {
   });
 }
 
-/** One round: the whole query, points included. */
-async function ask(engine: Engine, query: Query, points: Float32Array): Promise<number> {
-  const start = performance.now();
-  const evaluation = engine.start(query, {});
-  for (let i = 0; i < points.length; ) {
-    const { slab } = evaluation.points;
-    const size = Math.min(slab.length, points.length - i);
-    slab.set(points.subarray(i, i + size));
-    evaluation.points.commit(size / 3);
-    i += size;
-  }
-  const result = await evaluation.finish();
-  const elapsed = performance.now() - start;
-  result.release();
-  return points.length / 3 / (elapsed / 1000);
-}
-
-/** Rows `engine`: unit points/s, params points and workers; the engines alternate round by round. */
+/** Rows `engine`: unit points/s, params points, workers and nodes; one worker and all of them take turns. */
 export async function benchEngine({ quick }: BenchOptions): Promise<Row[]> {
   const counts = [...new Set([1, availableParallelism()])];
-  const log = pino({ level: "silent" });
-  const engines = await Promise.all(
-    counts.map((workers) =>
-      openEngine(loadConfig({ DATA, WORKERS: String(workers), CACHE_BYTES: "268435456" }, {}), log),
-    ),
-  );
+  const engines = await Promise.all(counts.map((workers) => openOn(DATA, workers, CACHE_BYTES)));
+  const random = randomNumbers(1);
   const rows: Row[] = [];
-  let seed = 1;
-  const random = (): number => {
-    seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
-    return seed / 2 ** 32;
-  };
   for (const { name, query, points } of cases()) {
-    const positions = Float32Array.from({ length: 3 * points }, () => random() * PERIOD);
-    const rounds = quick ? 3 : 11;
-    const figures = engines.map((): number[] => []);
-    for (let round = -1; round < rounds; round++) {
-      for (const [e, engine] of engines.entries()) {
-        const figure = await ask(engine, query, positions);
-        if (round >= 0) figures[e]?.push(figure);
-      }
-    }
-    for (const [e, numbers] of figures.entries()) {
-      const params = { points, workers: counts[e] as number, nodes: 32 };
-      rows.push({
+    const positions = pointsIn(random, points, 0, PERIOD);
+    const contestants = engines.map((engine, e) => ({
+      run: async () => points / ((await ask(engine, query, positions)).milliseconds / 1000),
+      row: {
         bench: "engine",
         case: name,
         backend: "fieldprobe",
         unit: "points/s",
-        params,
-        ...summarise(numbers),
-      });
-    }
+        params: { points, workers: counts[e] as number, nodes: 32 },
+      },
+    }));
+    rows.push(...(await alternate(contestants, quick ? 3 : 11)));
   }
   await Promise.all(engines.map((engine) => engine.close(1000)));
   return rows;

@@ -2,8 +2,10 @@
 import { benchEngine } from "./engine.bench.js";
 import { benchKernels } from "./kernels.bench.js";
 import { type Row, readOptions, report } from "./row.js";
+import { benchService } from "./service.bench.js";
+import { benchStorage } from "./storage.bench.js";
 
 const options = readOptions();
 const rows: Row[] = [];
-for (const bench of [benchKernels, benchEngine]) rows.push(...(await bench(options)));
+for (const bench of [benchKernels, benchEngine, benchStorage, benchService]) rows.push(...(await bench(options)));
 report(rows, options);
