@@ -101,7 +101,8 @@ async function frameLine(
     return { text: `${head}${statisticsText(found)}`, faults: found.nonFinite > 0 ? 1 : 0 };
   } catch (error) {
     if (!(error instanceof DataError)) throw error;
-    return { text: `${head}  ${error.message}`, faults: 1 };
+    const cause = error.cause instanceof DataError ? ` ${error.cause.message}` : "";
+    return { text: `${head}  ${error.message}${cause}`, faults: 1 };
   }
 }
 

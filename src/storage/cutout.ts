@@ -1,6 +1,7 @@
 /** A sub-box of a dataset as a JHTDB cutout of 2019: one file, and an `.xmf` by which ParaView opens it. */
 import { writeFileSync } from "node:fs";
 import { basename } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { DataError } from "../errors.js";
 import type { Axis, Dataset, FieldName, Triple } from "./grid.js";
 import { type OpenDataset, openDataset } from "./reader.js";
@@ -59,6 +60,7 @@ export async function writeCutout(
       const field = fields[done % fields.length] as FieldName;
       writeField(writer, dataset, source, field, frames.first + Math.floor(done / fields.length), box);
       progress((done + 1) / total);
+      await setImmediate();
     }
     writer.close();
     writeFileSync(path.replace(/\.[^./]*$/, "").concat(".xmf"), describeXdmf(dataset, selection, basename(path)));

@@ -70,7 +70,7 @@ class DatasetReader implements OpenDataset {
       throw new RangeError(`a brick of ${field} has ${edge.join(" x ")} nodes, not ${out.length} values`);
     const box = brickBox(this.dataset, source, brick);
     if (box.count.some((length, axis) => length < (edge[axis] as number))) out.fill(Number.NaN);
-    this.read(source, frame, box, edge, out);
+    this.read(field, source, frame, box, edge, out);
     this.reads++;
   }
 
@@ -83,25 +83,31 @@ class DatasetReader implements OpenDataset {
       return first < 0 || length < 1 || first + length > nodes;
     });
     if (outside) throw new DataError(`${this.dataset.name} has no nodes ${box.first} to ${box.count} of ${field}.`);
-    this.read(source, frame, box, box.count, out);
+    this.read(field, source, frame, box, box.count, out);
   }
 
-  /** Reads a box into a block of `edge` nodes along x, y, z. */
-  private read(source: FieldSource, frame: number, box: Box, edge: Triple, out: Float32Array): void {
+  /** Reads a box into a block of `edge` nodes along x, y, z. What the files are called is for the log, not for callers. */
+  private read(field: FieldName, source: FieldSource, frame: number, box: Box, edge: Triple, out: Float32Array): void {
+    try {
+      for (const component of source.parts.keys()) this.readPart(source, component, frame, box, edge, out);
+    } catch (error) {
+      if (!(error instanceof DataError)) throw error;
+      throw new DataError(`${this.dataset.name}: ${field} of frame ${frame} cannot be read.`, error);
+    }
+  }
+
+  private readPart(source: FieldSource, at: number, frame: number, box: Box, edge: Triple, out: Float32Array): void {
+    const part = source.parts[at] as FieldPart;
     const nodes = this.dataset.axes.map((axis) => axis.nodes) as unknown as Triple;
     const components = source.components / source.parts.length;
-    const [ex, ey] = edge;
-    const strides = [source.components, source.components * ex, source.components * ex * ey, 1] as const;
-    for (const [base, part] of source.parts.entries()) {
-      const { file, record, opened } = this.open(part, frame);
-      const { path, stored, fill } = opened;
-      const index = isSeries(part) ? 0 : frame;
-      const slab = readBox(file, path, stored, part, index, nodes, box, this.buffer);
-      // Truncated under an open handle, a file reads as zeros: whatever changed it also changed its record.
-      if (!isUnchanged(record)) throw changed(record);
-      copyBox(slab.values, slab.layout, box.count, components, out, { base, strides }, fill);
-      this.bytesRead += slab.bytes;
-    }
+    const strides = [source.components, source.components * edge[0], source.components * edge[0] * edge[1], 1] as const;
+    const { file, record, opened } = this.open(part, frame);
+    const { path, stored, fill } = opened;
+    const slab = readBox(file, path, stored, part, isSeries(part) ? 0 : frame, nodes, box, this.buffer);
+    // Truncated under an open handle, a file reads as zeros: whatever changed it also changed its record.
+    if (!isUnchanged(record)) throw changed(record);
+    copyBox(slab.values, slab.layout, box.count, components, out, { base: at, strides }, fill);
+    this.bytesRead += slab.bytes;
   }
 
   private source(field: FieldName, frame: number): FieldSource {

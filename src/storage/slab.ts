@@ -74,8 +74,8 @@ function slabLayout(part: FieldPart, count: readonly number[]): Layout {
 }
 
 /**
- * Reads a box of values whose real shape is not the declared one. The storage is contiguous, so a run of the real order
- * is a run of the declared order; each is read as the declared rows that cover it.
+ * Reads a box of values whose real shape is not the declared one. The storage is contiguous: what lies between the first
+ * and the last value of a plane of the box (its two fastest dimensions) is one stretch of the file.
  */
 function readReordered(
   file: H5File,
@@ -86,45 +86,51 @@ function readReordered(
   count: readonly number[],
   buffer: ReadBuffer,
 ): Float64Array {
-  const out = new Float64Array(count.reduce((product, length) => product * length, 1));
-  const last = shape.length - 1;
-  const run = count[last] as number;
-  const at = [...offset];
-  for (let written = 0; written < out.length; written += run) {
-    const start = at.reduce((sum, index, dimension) => sum * (shape[dimension] as number) + index, 0);
-    out.set(readRun(file, path, stored, start, run, buffer), written);
-    for (let dimension = last - 1; dimension >= 0; dimension--) {
-      at[dimension] = (at[dimension] as number) + 1;
-      if ((at[dimension] as number) < (offset[dimension] as number) + (count[dimension] as number)) break;
-      at[dimension] = offset[dimension] as number;
-    }
+  const [rows, run] = count.slice(-2) as [number, number];
+  const row = shape.at(-1) as number;
+  const outer = count.slice(0, -2);
+  const planes = outer.reduce((product, length) => product * length, 1);
+  const out = new Float64Array(planes * rows * run);
+  for (let plane = 0; plane < planes; plane++) {
+    const at = unravel(plane, outer).map((index, dimension) => index + (offset[dimension] as number));
+    const start = [...at, ...offset.slice(-2)].reduce((sum, index, d) => sum * (shape[d] as number) + index, 0);
+    const stretch = readStretch(file, path, stored, start, (rows - 1) * row + run, buffer);
+    for (let y = 0; y < rows; y++) out.set(stretch.subarray(y * row, y * row + run), (plane * rows + y) * run);
   }
   return out;
 }
 
-/** Values `start` to `start + length - 1` in the order of the file. */
-function readRun(
+/** Values `start` to `start + length - 1` in the order of the file, read as the declared rows that hold them. */
+function readStretch(
   file: H5File,
   path: string,
-  { shape, ...rest }: Stored,
+  stored: Stored,
   start: number,
   length: number,
   buffer: ReadBuffer,
 ): Float64Array {
-  const row = shape[shape.length - 1] as number;
+  const [perPlane, row] = stored.shape.slice(-2) as [number, number];
+  const outer = stored.shape.slice(0, -2);
   const out = new Float64Array(length);
-  for (let done = 0; done < length; ) {
-    const from = (start + done) % row;
-    const take = Math.min(row - from, length - done);
-    const at: number[] = [from];
-    let index = Math.floor((start + done) / row);
-    for (let dimension = shape.length - 2; dimension >= 0; dimension--) {
-      at.unshift(index % (shape[dimension] as number));
-      index = Math.floor(index / (shape[dimension] as number));
-    }
-    const values = file.readSlab(path, { shape, ...rest }, at, [...shape.slice(1).map(() => 1), take], buffer);
-    out.set(values, done);
-    done += take;
+  const end = Math.ceil((start + length) / row);
+  for (let first = Math.floor(start / row); first < end; ) {
+    const rows = Math.min(end - first, perPlane - (first % perPlane));
+    const at = [...unravel(Math.floor(first / perPlane), outer), first % perPlane, 0];
+    const values = file.readSlab(path, stored, at, [...outer.map(() => 1), rows, row], buffer);
+    const from = Math.max(start, first * row);
+    const to = Math.min(start + length, (first + rows) * row);
+    out.set(values.subarray(from - first * row, to - first * row), from - start);
+    first += rows;
   }
   return out;
+}
+
+/** Indices of element `index` of an array of that shape, the last dimension fastest. */
+function unravel(index: number, shape: readonly number[]): number[] {
+  const at: number[] = [];
+  for (const length of shape.toReversed()) {
+    at.unshift(index % length);
+    index = Math.floor(index / length);
+  }
+  return at;
 }

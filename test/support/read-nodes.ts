@@ -1,4 +1,4 @@
-/** Reads every node of a field through the bricks of an open dataset. */
+/** Reads every node of a field through the bricks of an open dataset, and compares nodes. */
 import type { Dataset, FieldName } from "../../src/storage/grid.js";
 import type { OpenDataset } from "../../src/storage/reader.js";
 
@@ -26,4 +26,11 @@ export function readNodes(dataset: Dataset, open: OpenDataset, field: FieldName,
     }
   }
   return all;
+}
+
+/** Where two lists of values differ first, NaN being equal to NaN, or null: quick for lists of thousands. */
+export function firstDifference(actual: Float32Array, expected: Float32Array): string | null {
+  if (actual.length !== expected.length) return `${actual.length} values, not ${expected.length}`;
+  const at = actual.findIndex((value, index) => !Object.is(value, expected[index]));
+  return at < 0 ? null : `value ${at} is ${actual[at]}, not ${expected[at]}`;
 }
