@@ -1,0 +1,12 @@
+/** The long run: hostile requests by the thousand against the program as it ships. */
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    root: new URL("../..", import.meta.url).pathname,
+    include: ["test/soak/**/*.soak.ts"],
+    globalSetup: ["test/support/build.ts"],
+    testTimeout: 30 * 60_000,
+    pool: "forks",
+  },
+});
