@@ -8,6 +8,7 @@ import type { CheckedQuery } from "./check.js";
 import { Collector } from "./collector.js";
 import { type Cutter, cutByArrival, type Job } from "./cut.js";
 import type { Pool } from "./pool.js";
+import { notFiniteError } from "./positions.js";
 import type { Evaluation, Result } from "./query.js";
 import { cutBySweep, planSweep } from "./sweep.js";
 import type { BatchTask, SortTask } from "./task.js";
@@ -109,7 +110,9 @@ class Execution implements Evaluation {
       const text = `InitialV has ${given} vectors for ${count} points.`;
       return { index: -1, error: new RequestError("InvalidRequest", text, { member: "InitialV" }) };
     }
-    return null;
+    const echoed = this.#checked?.kernel.family === "echo" ? notFiniteError(this.points.slabs, "points") : null;
+    const error = echoed ?? notFiniteError(this.velocities.slabs, "InitialV");
+    return error && { index: -1, error };
   }
 
   /** Hands out batches while workers have room, then answers if nothing is left to do. */

@@ -46,3 +46,21 @@ export function outsideError(axes: Axes, positions: Float64Array, at: number, in
     : `The given ${name} value is not a finite number.`;
   return new RequestError("OutOfRange", text, { member: `points[${index}].${name}` });
 }
+
+/** The fault of the first number that is infinite or NaN among slabs of triples, or null. */
+export function notFiniteError(
+  slabs: readonly { readonly triples: Float32Array; readonly count: number }[],
+  member: "points" | "InitialV",
+): RequestError | null {
+  let before = 0;
+  for (const { triples, count } of slabs) {
+    for (let i = 0; i < 3 * count; i++) {
+      if (Number.isFinite(triples[i])) continue;
+      const name = AXIS_NAMES[i % 3];
+      const path = `${member}[${before + Math.floor(i / 3)}].${name}`;
+      return new RequestError("OutOfRange", `The given ${name} value is not a finite number.`, { member: path });
+    }
+    before += count;
+  }
+  return null;
+}
