@@ -41,7 +41,7 @@ export function pageCache(bytes: number): PageCache {
     return known;
   };
   const keep = (interval: Interval, key: string, page: Page) => {
-    if (interval !== current || pages.has(key)) return;
+    if (interval !== current || pages.has(key) || size(key, page) > bytes) return;
     pages.set(key, page);
     held += size(key, page);
     for (const [oldest, old] of pages) {

@@ -1,5 +1,6 @@
 /** The cases of the contract over a real socket, one row each, with its fixture and clock. */
 import { readFileSync } from "node:fs";
+import fc from "fast-check";
 import { parseTemplate } from "url-template";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EXAMPLE_NOW, type Json, type Served, seconds, serve, walk } from "./support.js";
@@ -277,6 +278,69 @@ describe("collections", () => {
     expect((await events.get("/events?x=1&x=2")).status).toBe(200);
     expect((await events.get("/events/4101?type=x&page=0")).status).toBe(200);
     expect((await events.get("/events/4101?v=3")).json.code).toBe("unsupported_version");
+  });
+});
+
+describe("any request", () => {
+  const names = [
+    "page",
+    "per_page",
+    "ids",
+    "tags",
+    "date",
+    "start_date",
+    "open_to",
+    "order_by",
+    "source",
+    "type",
+    "v",
+    "key",
+    "callback",
+    "single_events",
+    "include_subterms",
+    "x",
+    "id",
+  ];
+  const value = fc.oneof(
+    fc.string({ unit: "binary", maxLength: 20 }),
+    fc.string({ unit: fc.constantFrom(..."0123456789,-|adescnT: %+\u0000"), maxLength: 24 }),
+    fc.constantFrom(
+      "all",
+      "upcoming,past",
+      "4101",
+      "2026-10-30",
+      "0001-01-01,0002-01-01",
+      "9999-12-31",
+      "-271821-04-20",
+      "id|desc",
+      "true",
+      "9".repeat(30),
+    ),
+  );
+  const paths = [
+    "/events",
+    "/events/4101",
+    "/events/4101/tags",
+    "/event_categories",
+    "/tags/81/events",
+    "/events.ics",
+    "/events/4102.ics",
+    "/events/%00",
+  ];
+  const query = fc.array(fc.tuple(fc.constantFrom(...names), value), { maxLength: 5 });
+
+  it("is answered or refused, never failed", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...paths), query, fc.boolean(), async (path, pairs, encoded) => {
+        const text = pairs.map(([name, given]) => {
+          return `${name}=${encoded ? encodeURIComponent(given) : encodeURI(given).replaceAll("#", "%23")}`;
+        });
+        const { status, json } = await events.get(`${path}?${text.join("&")}`);
+        expect([200, 308, 400, 404]).toContain(status);
+        if (status === 400 && json) expect(json.details.length).toBeGreaterThan(0);
+      }),
+      { numRuns: 250 },
+    );
   });
 });
 
