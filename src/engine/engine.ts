@@ -104,7 +104,7 @@ class LocalEngine implements Engine {
   status(): ReturnType<Engine["status"]> {
     const { hits, misses, bytesRead, bytesUsed } = this.#pool.cache();
     return {
-      ready: !this.#closing && this.#pool.running() <= this.#pool.workers,
+      ready: !this.#closing && this.#pool.alive() > 0,
       workers: this.#pool.workers,
       queued: this.#pool.queued(),
       running: this.#pool.running(),

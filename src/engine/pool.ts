@@ -48,6 +48,8 @@ export interface Pool {
    * @throws what the worker reported, or WorkerError when its thread died or failed in an unknown way
    */
   run<T>(task: Task, kill?: AbortSignal): Promise<T>;
+  /** Threads that live. */
+  alive(): number;
   queued(): number;
   running(): number;
   cache(): CacheStatus;
@@ -112,8 +114,11 @@ export function openPool({ workers, cacheBytes, chunkBytes, fd8Legacy }: PoolOpt
         running--;
       }
       if (outcome.ok) return outcome.value;
+      const { distrust } = outcome;
+      if (distrust !== null) await piscina.threads.find(({ threadId }) => threadId === distrust)?.terminate();
       throw revive(outcome);
     },
+    alive: () => piscina.threads.length,
     queued: () => piscina.queueSize,
     running: () => running - piscina.queueSize,
     cache: () => cache.status(),

@@ -22,7 +22,7 @@ const LAYERS = 3;
 /** Columns narrower than this are widened by sweeping frame by frame. */
 const WIDE = 8;
 /** Points put in order at a time; fewer where float64 sums of that many would pass the bound. */
-const SECTION = 524_288;
+const SECTION = 1_048_576;
 const SUM_BYTES = 32 * 1024 * 1024;
 /** Bounds on the points of a batch: one layer of a column is what is aimed at. */
 const BATCH = { least: 2_048, most: 32_768 } as const;

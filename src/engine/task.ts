@@ -104,5 +104,8 @@ export type Outcome<T> =
       readonly code: ErrorCode;
       readonly message: string;
       readonly context: ErrorContext;
+      /** For the log. */
       readonly detail: string;
+      /** The thread that must be replaced, because it met an error nobody foresaw; else null. */
+      readonly distrust: number | null;
     };

@@ -1,7 +1,7 @@
 /** Entry of the worker threads: opens storage once, runs one task at a time, returns a tagged outcome. */
 import { readFileSync } from "node:fs";
 import { threadId, workerData } from "node:worker_threads";
-import { FieldprobeError } from "../errors.js";
+import { FieldprobeError, WorkerError } from "../errors.js";
 import { instantiateSimd, type SimdAccelerator } from "../kernels/simd/index.js";
 import { scanFolders } from "../storage/catalog.js";
 import { loadHdf5 } from "../storage/hdf5.js";
@@ -45,14 +45,18 @@ function perform(task: Task): unknown {
   }
 }
 
-/** Runs a task; anything but a FieldprobeError is a defect and ends this thread. */
+/** Runs a task; an error that is not a FieldprobeError is a defect, after which this thread is not to be trusted. */
 export default function run(task: Task): Outcome<unknown> {
   try {
     return { ok: true, value: perform(task) };
   } catch (error) {
-    if (!(error instanceof FieldprobeError)) throw error;
+    if (!(error instanceof FieldprobeError)) {
+      const { message, code, context } = new WorkerError();
+      const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      return { ok: false, code, message, context, detail, distrust: threadId };
+    }
     const { code, message, context, cause } = error;
     const detail = cause instanceof Error ? `${error.name}: ${cause.message}` : error.name;
-    return { ok: false, code, message, context, detail };
+    return { ok: false, code, message, context, detail, distrust: null };
   }
 }

@@ -34,6 +34,7 @@ function manualPool(workers: number) {
         };
         waiting.push({ task: batch, complete, kill });
       }),
+    alive: () => workers,
     queued: () => 0,
     running: () => 0,
     cache: () => ({ hits: 0, misses: 0, bytesRead: 0, bytesUsed: 0 }),
