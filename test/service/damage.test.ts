@@ -1,0 +1,81 @@
+/** Damage seen from outside: only queries that touch it fail, a file that changes fails them all, and the rest goes on. */
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { connect, type FieldClient } from "../../src/client/index.js";
+import type { RunningService } from "../../src/main.js";
+import { scratchFolder, writeHdf5 } from "../support/cubes.js";
+import { serveTestData } from "../support/service.js";
+
+const SCRATCH = scratchFolder();
+const N = 64;
+const EDGE = 16;
+const value = (x: number, y: number, z: number, c: number) => Math.fround(Math.sin(x + 7 * y + 31 * z + 101 * c));
+
+let service: RunningService;
+let soap: FieldClient;
+
+async function writeCube(path: string): Promise<void> {
+  const data = new Float32Array(3 * N ** 3);
+  for (let i = 0; i < data.length; i++) {
+    const node = Math.floor(i / 3);
+    data[i] = value(node % N, Math.floor(node / N) % N, Math.floor(node / N ** 2), i % 3);
+  }
+  const spec = { name: "velocity", data, shape: [N, N, N, 3], chunks: [EDGE, EDGE, EDGE, 3] };
+  await writeHdf5(path, (file) => file.create_dataset({ ...spec, compression: 3, compression_opts: [] }));
+}
+
+beforeAll(async () => {
+  const folder = join(SCRATCH, "data");
+  mkdirSync(folder);
+  for (const name of ["damaged", "replaced"]) await writeCube(join(folder, `${name}.h5`));
+  const bytes = readFileSync(join(folder, "damaged.h5"));
+  const middle = bytes.length >> 1;
+  bytes[middle] = (bytes[middle] as number) ^ 0x10;
+  writeFileSync(join(folder, "damaged.h5"), bytes);
+  service = await serveTestData([folder]);
+  soap = await connect(service.url);
+});
+afterAll(() => service.close());
+
+const request = (dataset: string, point: readonly [number, number, number]) =>
+  ({ dataset, time: 0, spatialInterpolation: "None", temporalInterpolation: "None", points: [point] }) as const;
+
+/** Centres of the 64 chunks. */
+const CENTRES = Array.from({ length: (N / EDGE) ** 3 }, (_, i): [number, number, number] => {
+  const at = [i % 4, Math.floor(i / 4) % 4, Math.floor(i / 16)].map((chunk) => chunk * EDGE + EDGE / 2);
+  return at as [number, number, number];
+});
+
+describe("a damaged chunk", () => {
+  it("fails the queries that touch it with DataError, again and again, and no others", async () => {
+    const bad: [number, number, number][] = [];
+    for (const point of CENTRES) {
+      const answer = await soap.GetVelocity(request("damaged", point)).catch((error: unknown) => error);
+      if (answer instanceof Error) {
+        expect(answer).toMatchObject({ code: "DataError", message: expect.not.stringContaining(SCRATCH) });
+        bad.push(point);
+      } else {
+        expect([...(answer as { values: Float32Array }).values]).toEqual([0, 1, 2].map((c) => value(...point, c)));
+      }
+    }
+    expect(bad).toHaveLength(1);
+    for (let i = 0; i < 20; i++)
+      await expect(soap.GetVelocity(request("damaged", bad[0] as [number, number, number]))).rejects.toMatchObject({
+        code: "DataError",
+      });
+  });
+});
+
+describe("a file replaced while it is served", () => {
+  it("fails what is not in the cache yet, and leaves other datasets alone", async () => {
+    const [first, second] = CENTRES as [[number, number, number], [number, number, number]];
+    await soap.GetVelocity(request("replaced", first));
+    const path = join(SCRATCH, "data", "replaced.h5");
+    await writeCube(`${path}.partial`);
+    renameSync(`${path}.partial`, path);
+    await expect(soap.GetVelocity(request("replaced", second))).rejects.toMatchObject({ code: "DataError" });
+    const { values } = await soap.GetVelocity(request("damaged", first));
+    expect([...values]).toEqual([0, 1, 2].map((c) => value(...first, c)));
+  });
+});
