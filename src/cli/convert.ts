@@ -1,7 +1,6 @@
 /** `fieldprobe convert`: rewrites any readable dataset into the fast form. */
 import { resolve } from "node:path";
 import { Command, Option } from "commander";
-import { LIMITS } from "../config.js";
 import { convert } from "../storage/convert.js";
 import { NAME_PATTERN } from "../storage/descriptor.js";
 import { loadHdf5 } from "../storage/hdf5.js";
@@ -10,6 +9,9 @@ import { FILTERS, type Filter } from "../storage/write.js";
 import { MisuseError } from "./misuse.js";
 import { progressOf } from "./progress.js";
 import { wholeNumber } from "./whole-number.js";
+
+/** Chunks that are too large to be served can still be rewritten. */
+const SOURCE_CHUNK_BYTES = 1024 * 1024 * 1024;
 
 /** A vector chunk of this edge stays below engine.chunkBytes. */
 const MAX_CHUNK = 160;
@@ -23,7 +25,7 @@ interface ConvertFlags {
 
 async function convertDataset(from: string, to: string, flags: ConvertFlags): Promise<void> {
   await loadHdf5();
-  const dataset = openSource(from, LIMITS["engine.chunkBytes"], flags.trajectory);
+  const dataset = openSource(from, SOURCE_CHUNK_BYTES, flags.trajectory);
   const name = flags.name ?? dataset.name;
   if (!NAME_PATTERN.test(name))
     throw new MisuseError(`--name ${name}: 1 to 64 letters, digits, "_", "." and "-" are needed`);

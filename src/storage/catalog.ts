@@ -47,6 +47,8 @@ export interface ScanOptions {
 
 export const DESCRIPTOR_NAME = "dataset.json";
 export const MANIFEST_NAME = "manifest.json";
+/** Stands in the folder of a conversion until it is complete. */
+export const CONVERSION_NAME = "conversion.json";
 const DEPTH = 3;
 const HDF5_NAMES = new Set([".h5", ".hdf5", ".hdf", ".he5", ".nc"]);
 const SIGNATURE = Buffer.from("\x89HDF\r\n\x1a\n", "latin1");
@@ -94,6 +96,11 @@ function findLocations(folders: readonly string[], problems: Problem[]): string[
     }
     if (names.includes(DESCRIPTOR_NAME)) {
       found.push(join(folder, DESCRIPTOR_NAME));
+      return;
+    }
+    if (names.includes(CONVERSION_NAME)) {
+      const message = "an unfinished conversion; fieldprobe convert with the same arguments resumes it";
+      problems.push({ location: folder, message });
       return;
     }
     for (const name of names) {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { DataError } from "../errors.js";
-import { DESCRIPTOR_NAME } from "./catalog.js";
+import { CONVERSION_NAME, DESCRIPTOR_NAME } from "./catalog.js";
 import type { DescriptorInput } from "./descriptor.js";
 import { placeAt } from "./files.js";
 import { type Dataset, FIELD_NAMES, type FieldName, type Triple } from "./grid.js";
@@ -23,7 +23,6 @@ export interface ConvertOptions {
 
 /** Bytes of float32 that are read and written at a time; the HDF5 library holds them twice more. */
 const SLAB_BYTES = 8 * 1024 * 1024;
-const PLAN_NAME = "conversion.json";
 const FORCING = { file: "forcing.h5", path: "/forcing" };
 const filePattern = (field: FieldName) => `${field}_{step:05d}.h5`;
 
@@ -62,7 +61,7 @@ export async function convert(
     if (dataset.forcing.kind === "modes") files.push(await writeForcing(dataset.forcing, folder));
     const { bytesRead } = source;
     await completeFolder(folder, describeResult(dataset, options, fields), files);
-    rmSync(join(folder, PLAN_NAME));
+    rmSync(join(folder, CONVERSION_NAME));
     progress(1);
     return { bytesRead, files: files.length, kept };
   } finally {
@@ -75,7 +74,7 @@ function claimFolder(dataset: Dataset, { folder, name, chunk, filter }: ConvertO
   mkdirSync(folder, { recursive: true });
   if (existsSync(join(folder, DESCRIPTOR_NAME))) throw new DataError(`${folder} holds a dataset already`);
   const plan = JSON.stringify({ name, chunk, filter, source: dataset.files }, null, 2);
-  const path = join(folder, PLAN_NAME);
+  const path = join(folder, CONVERSION_NAME);
   if (existsSync(path)) {
     if (readFileSync(path, "utf8") !== plan)
       throw new DataError(

@@ -212,7 +212,7 @@ function checkStorage(file: H5File, path: string, chunkBytes: number): Stored {
   if (stored.element !== "float" || (stored.size !== 4 && stored.size !== 8))
     throw new DataError(`${where} holds ${stored.element} elements of ${stored.size} bytes, not float32 or float64`);
   if (stored.virtual)
-    throw new DataError(`${where} is a virtual dataset, which is refused (fieldprobe convert copies it)`);
+    throw new DataError(`${where} is a virtual dataset, which is refused; h5repack copies its values into one file`);
   const foreign = stored.filters.find((filter) => filter.startsWith("#"));
   if (foreign !== undefined) throw new DataError(`${where} is stored through filter ${foreign}, which cannot be read`);
   const chunk = stored.chunks?.reduce((bytes, edge) => bytes * edge, stored.size) ?? 0;

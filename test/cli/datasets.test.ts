@@ -1,6 +1,7 @@
 /** `fieldprobe inspect`, `check`, `convert` and `cutout` as processes: what they print, write and refuse. */
-import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -134,6 +135,29 @@ describe("fieldprobe convert and cutout", () => {
       status: 1,
       stderr: expect.stringMatching(/a dataset already/),
     });
+  });
+
+  it("convert, killed and started again, ends as if nothing had happened", async () => {
+    const path = join(SCRATCH, "frames.h5");
+    await writeHdf5(path, (file) => {
+      const data = Float32Array.from({ length: 8 * 3 * 48 ** 3 }, (_, i) => Math.sin(i));
+      file.create_dataset({ name: "velocity", data, shape: [8, 48, 48, 48, 3] });
+    });
+    const [whole, killed] = [join(SCRATCH, "frames-whole"), join(SCRATCH, "frames-killed")];
+    expect(fieldprobe("convert", path, whole, "--chunk", "16", "--filter", "gzip").status).toBe(0);
+    const child = spawn(process.execPath, [BIN, "convert", path, killed, "--chunk", "16", "--filter", "gzip"]);
+    await once(child.stderr, "data");
+    child.kill("SIGKILL");
+    await once(child, "close");
+    expect(existsSync(join(killed, "dataset.json"))).toBe(false);
+    expect(fieldprobe("check", killed)).toMatchObject({
+      status: 1,
+      stdout: `${killed}: an unfinished conversion; fieldprobe convert with the same arguments resumes it\n`,
+    });
+    expect(fieldprobe("convert", path, killed, "--chunk", "16", "--filter", "gzip").status).toBe(0);
+    expect(readdirSync(killed).toSorted()).toEqual(readdirSync(whole).toSorted());
+    for (const file of readdirSync(whole))
+      expect(readFileSync(join(killed, file)).equals(readFileSync(join(whole, file)))).toBe(true);
   });
 
   it("cut a box out, with its xmf, and never over something", () => {

@@ -143,6 +143,19 @@ describe("convert", () => {
       expect(readFileSync(join(folder, file))).toEqual(readFileSync(join(whole, file)));
   });
 
+  it("rewrites chunks that are too large to be served", async () => {
+    const path = join(SCRATCH, "bare", "large.h5");
+    await writeHdf5(path, (file) => {
+      writeField(file, "/velocity", { dimensions: ["z", "y", "x", "c"], chunks: [11, 10, 12, 3], filter: "gzip" });
+    });
+    const bound = 4 * 5 ** 3 * 3;
+    expect(() => openSource(path, bound)).toThrow(/chunks of 15840 bytes.*fieldprobe convert rewrites it/);
+    const folder = join(SCRATCH, "large");
+    const source = openSource(path, CHUNK_BYTES);
+    await convert(source, { folder, name: "small", chunk: 5, filter: "gzip" }, noProgress);
+    expectSame(source, openSource(folder, bound));
+  });
+
   it("never writes into a dataset or a folder of other things", async () => {
     const source = openSource(await bareFile("well"), CHUNK_BYTES);
     const folder = join(SCRATCH, "occupied");

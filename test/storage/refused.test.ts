@@ -17,7 +17,7 @@ import {
   writeField,
   writeHdf5,
 } from "../support/cubes.js";
-import { SPARE, useExternalStorage, useForeignFilter } from "../support/patched-files.js";
+import { makeVirtual, SPARE, useExternalStorage, useForeignFilter } from "../support/patched-files.js";
 
 const SCRATCH = scratchFolder();
 const OPTIONS = { chunkBytes: 64 * 1024 * 1024 };
@@ -229,20 +229,11 @@ describe("refused", () => {
   it("virtual datasets", async () => {
     const folder = join(SCRATCH, "virtual");
     mkdirSync(folder);
-    const path = await writeHdf5(join(folder, "p.h5"), good);
-    const { get_dataset_metadata } = Module;
-    Module.get_dataset_metadata = (id, at) => ({
-      ...get_dataset_metadata(id, at),
-      virtual_sources: [{ file_name: path, dset_name: "/p" }],
-    });
-    try {
-      writeDescriptor(folder, descriptor("virtual", { fields: { pressure: PRESSURE } }));
-      expect(scanFolders([folder], OPTIONS).problems.map(({ message }) => message)).toEqual([
-        expect.stringMatching(/is a virtual dataset/),
-      ]);
-    } finally {
-      Module.get_dataset_metadata = get_dataset_metadata;
-    }
+    makeVirtual(await writeHdf5(join(folder, "p.h5"), good, true), 4 * SIZE);
+    writeDescriptor(folder, descriptor("virtual", { fields: { pressure: PRESSURE } }));
+    expect(scanFolders([folder], OPTIONS).problems.map(({ message }) => message)).toEqual([
+      expect.stringMatching(/is a virtual dataset/),
+    ]);
   });
 
   it("files that are not HDF5 or end early, while the rest is served", async () => {

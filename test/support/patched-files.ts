@@ -1,4 +1,4 @@
-/** Byte-level changes that the HDF5 library here cannot make itself: external raw storage, and a filter it lacks. */
+/** Byte-level changes that the HDF5 library here cannot make itself: external and virtual storage, a filter it lacks. */
 import { readFileSync, writeFileSync } from "node:fs";
 
 /** Name and size of an attribute whose message gives its place to the list of external files. */
@@ -36,4 +36,42 @@ export function useForeignFilter(path: string): void {
   const file = readFileSync(path);
   file.writeUInt16LE(32000, file.indexOf("deflate") - 8);
   writeFileSync(path, file);
+}
+
+/**
+ * One mapping of a virtual dataset: block version 0, one entry, source file "other.h5", dataset "/p", all of it onto all
+ * of it, and the checksum of these bytes (Jenkins lookup3, computed apart).
+ */
+const MAPPING = Buffer.concat([
+  Buffer.from([0]),
+  u64(1),
+  Buffer.from("other.h5\0/p\0", "latin1"),
+  Buffer.from("03000000010000000000000000000000".repeat(2), "hex"),
+  Buffer.from([0x80, 0x45, 0xab, 0xf3]),
+]);
+const HEAP_BYTES = 4096;
+
+/**
+ * Makes a contiguous dataset of the earliest format a virtual one: its layout message becomes version 4, class virtual
+ * (HDF5 file format 3.0, IV.A.2.i), with its mapping in a global heap at the end of the file.
+ *
+ * @param bytes size of the values, by which the layout message is found
+ */
+export function makeVirtual(path: string, bytes: number): void {
+  const old = readFileSync(path);
+  const heap = Buffer.alloc(HEAP_BYTES);
+  const item = 16;
+  const space = item + 16 + Math.ceil(MAPPING.length / 8) * 8;
+  heap.write("GCOL\x01", "latin1");
+  u64(HEAP_BYTES).copy(heap, 8);
+  heap.writeUInt16LE(1, item);
+  heap.writeUInt16LE(1, item + 2);
+  u64(MAPPING.length).copy(heap, item + 8);
+  MAPPING.copy(heap, item + 16);
+  u64(HEAP_BYTES - space).copy(heap, space + 8);
+  const layout = old.indexOf(u64(bytes)) - 10;
+  Buffer.concat([Buffer.from([4, 3]), u64(old.length), Buffer.from([1, 0, 0, 0])]).copy(old, layout);
+  const END_OF_FILE = 40;
+  u64(old.length + HEAP_BYTES).copy(old, END_OF_FILE);
+  writeFileSync(path, Buffer.concat([old, heap]));
 }
