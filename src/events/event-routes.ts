@@ -62,7 +62,7 @@ function eventsPage(resources: Resources, view: View, query: EventQuery, path: s
   return resources.pages.get(view.interval, address(query.page), () => {
     const filters = EVENT_PARAMETERS.filter((name) => name !== "per_page" && name !== "order_by");
     const total = resources.total(view, pageAddress(path, filters, parameters, query.perPage)(0), query);
-    const shown = view.page(query);
+    const shown = (query.page - 1) * query.perPage < total ? view.page(query) : [];
     const texts = resources.texts(view, shown);
     const items = shown.map((instance) => {
       const text = texts.get(instance.eventId);

@@ -10,7 +10,7 @@ export interface IcsTime {
 }
 
 /** IANA name for a TZID, which some programs prefix or describe only in the VTIMEZONE; null when there is none. */
-export function ianaZone(tzid: string, locations: ReadonlyMap<string, string>): string | null {
+function ianaZone(tzid: string, locations: ReadonlyMap<string, string>): string | null {
   const parts = tzid.split("/");
   const candidates = [tzid, locations.get(tzid) ?? "", parts.slice(-3).join("/"), parts.slice(-2).join("/")];
   return candidates.find((name) => name !== "" && isZone(name)) ?? null;

@@ -15,7 +15,7 @@ const WINDOWS: ReadonlyMap<string, readonly [number, number]> = new Map([
 ]);
 const WINDOW = [64 * DAY, 8_000 * DAY] as const;
 
-export interface Span {
+interface Span {
   /** Epoch seconds, both included. */
   readonly from: number;
   readonly to: number;

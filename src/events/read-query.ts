@@ -14,7 +14,7 @@ import {
 import type { QueryString } from "./query-string.js";
 import { daysBetween, isDay } from "./zone.js";
 
-/** Parameters of every collection beside its own; they shape the answer and are kept in links, but for the last four. */
+/** Parameters of every collection beside its own. */
 const COMMON = ["page", "per_page", "ids", "excluded_ids", "order_by"];
 /** Taken on every route and never repeated in links. */
 export const UNLINKED = ["callback", "key", "v", "_"];

@@ -18,7 +18,7 @@ export function shownTime(instance: Instance, which: "start" | "end"): ShownTime
 }
 
 /** Original start as `YYYYMMDD`, or in UTC as `YYYYMMDDTHHMMSSZ`. */
-export function originalText(instance: Instance): string {
+function originalText(instance: Instance): string {
   if (instance.allDay) return utcToDay(instance.original).replaceAll("-", "");
   return `${new Date(instance.original * 1000).toISOString().slice(0, 19).replace(/[-:]/g, "")}Z`;
 }
@@ -33,7 +33,7 @@ export function localDay(instance: Instance): string {
 }
 
 /** `HH:MM` at which an instance starts on the site's wall. */
-export function localMinute(instance: Instance): string {
+function localMinute(instance: Instance): string {
   return localText(instance.start, instance.startOffset).slice(11, 16);
 }
 

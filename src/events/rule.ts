@@ -33,12 +33,12 @@ const NUMBERS: ReadonlyMap<string, readonly [number, number, boolean]> = new Map
 ]);
 
 /** Zone in which a rule is expanded: all-day rules count plain days. */
-export function ruleZone(zone: string, allDay: boolean): string {
+function ruleZone(zone: string, allDay: boolean): string {
   return allDay ? "UTC" : zone;
 }
 
 /** The first moment of a series, in the zone of `ruleZone`. */
-export function seriesStart(start: string, zone: string, allDay: boolean): Temporal.ZonedDateTime {
+function seriesStart(start: string, zone: string, allDay: boolean): Temporal.ZonedDateTime {
   return allDay ? Temporal.PlainDate.from(start).toZonedDateTime("UTC") : momentOf(start, zone);
 }
 

@@ -7,7 +7,7 @@ import { loadSnapshot, type Snapshot } from "./snapshot.js";
 
 /**
  * A stretch of time during which no answer changes: nothing begins, ends or is published, and the data is the same.
- * What is computed within it holds for all of it, to the second. `memo` is for its readers.
+ * What is computed within it holds for all of it, to the second.
  */
 export interface Interval {
   readonly snapshot: Snapshot;

@@ -14,6 +14,7 @@ export class TermBook {
   readonly #byName = new Map<string, number>();
   readonly #parents = new Map<number, number>();
   readonly #fromFile = new Map<number, string>();
+  #lastGiven = 0;
 
   constructor(db: Connection, site: string) {
     this.#db = db;
@@ -73,7 +74,8 @@ export class TermBook {
     if (typeof reference === "number") return this.#vocabularyOf.get(reference) === home ? reference : null;
     const known = this.#byName.get(`${home} ${nameKey(reference.name)}`);
     if (known !== undefined) return known;
-    const id = nextId([...this.#vocabularyOf.keys()]);
+    const id = nextId(this.#lastGiven, (taken) => this.#vocabularyOf.has(taken));
+    this.#lastGiven = id;
     const slug = slugOf(reference.name);
     const blank = { address: null, city: null, state: null, zipcode: null, latitude: null, longitude: null };
     const address = home === "locations" ? blank : null;

@@ -37,27 +37,27 @@ export function writeCalendar(
   for (const uid of calendar.removed) {
     db.run("DELETE FROM event WHERE id = (SELECT event_id FROM uid WHERE uid = ?)", [uid]);
   }
-  const horizon = horizonAt(settings.now, settings.zone);
   const seen = new Map<number, string>();
   for (const event of calendar.events) {
     const record = resolve(db, event, terms, settings, problems);
     const earlier = seen.get(record.id);
     if (earlier !== undefined) problems.push({ place: event.place, reason: `has the id of ${earlier}` });
     seen.set(record.id, event.place);
-    if (record.source === "all") problems.push({ place: event.place, reason: "source must not be all" });
     writeEvent(db, record);
-    try {
-      for (const text of strayOverrides(record)) {
-        problems.push({ place: event.place, reason: `override of ${text}, which is no instance of the event` });
-      }
-      if (writeInstances(db, record, settings.zone, horizon) === 0) {
-        problems.push({ place: event.place, reason: "has no instance: all are excluded or cancelled" });
-      }
-    } catch (error) {
-      problems.push({ place: event.place, reason: `rrule cannot be expanded: ${(error as Error).message}` });
-    }
+    for (const reason of expandEvent(db, record, settings)) problems.push({ place: event.place, reason });
   }
   return calendar.events.length;
+}
+
+/** Writes an event's instances; returns what is wrong with its series. */
+function expandEvent(db: Connection, record: EventRecord, { zone, now }: ImportSettings): string[] {
+  try {
+    const stray = strayOverrides(record).map((text) => `override of ${text}, which is no instance of the event`);
+    const count = writeInstances(db, record, zone, horizonAt(now, zone));
+    return count > 0 ? stray : [...stray, "has no instance: all are excluded or cancelled"];
+  } catch (error) {
+    return [`rrule cannot be expanded: ${(error as Error).message}`];
+  }
 }
 
 /** Fills in what the file left open: id, addresses, publication, source, term ids. */
@@ -103,10 +103,8 @@ function resolve(
 function idOfUid(db: Connection, uid: string): number {
   const known = db.first("SELECT event_id FROM uid WHERE uid = ?", [uid]);
   if (known) return Number(known[0]);
-  const highest = db.first(
-    "SELECT max(id) FROM (SELECT max(id) AS id FROM event UNION ALL SELECT max(event_id) FROM uid)",
-  );
-  const id = nextId([Number(highest?.[0] ?? 0)]);
+  const last = Number(db.first("SELECT max(event_id) FROM uid")?.[0] ?? 0);
+  const id = nextId(last, (taken) => db.first("SELECT 1 FROM event WHERE id = ?", [taken]) !== undefined);
   db.run("INSERT INTO uid (uid, event_id) VALUES (?, ?)", [uid, id]);
   return id;
 }
