@@ -1,4 +1,5 @@
 /** HDF5 files through h5wasm: open, follow links, describe, read; whatever fails is a DataError. */
+import { type Stats, statSync } from "node:fs";
 import { h5wasm, Module } from "h5wasm/node";
 import { DataError } from "../errors.js";
 
@@ -126,17 +127,27 @@ export class ReadBuffer {
   }
 }
 
+/**
+ * Every open file of this thread. The library keeps one state for all handles of an inode: a handle from before the file
+ * was rewritten in place would answer for one opened after it.
+ */
+const OPEN_FILES = new Set<H5File>();
+
 /** An open file, read-only. */
 export class H5File {
   readonly path: string;
   private readonly id: bigint;
+  private readonly status: Stats | undefined;
   private closed = false;
 
   constructor(path: string) {
     this.path = path;
+    this.status = statSync(path, { throwIfNoEntry: false });
+    for (const other of OPEN_FILES) if (isOlderState(other.status, this.status)) other.close();
     this.id = checked(`${path} does not open as an HDF5 file.`, () =>
       Module.open(path, Module.H5F_ACC_RDONLY, false, -1, -1),
     ) as bigint;
+    OPEN_FILES.add(this);
   }
 
   /** Names in a group, in stored order. */
@@ -301,8 +312,16 @@ export class H5File {
   close(): void {
     if (this.closed) return;
     this.closed = true;
+    OPEN_FILES.delete(this);
     Module.close_file(this.id);
   }
+}
+
+/** Whether both are of one inode and `before` is not how it is now. */
+function isOlderState(before: Stats | undefined, now: Stats | undefined): boolean {
+  if (before === undefined || now === undefined) return false;
+  const same = before.size === now.size && before.mtimeMs === now.mtimeMs;
+  return before.ino === now.ino && before.dev === now.dev && !same;
 }
 
 function attributeValue(value: unknown): AttributeValue | null {

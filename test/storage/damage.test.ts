@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readFileSync,
   renameSync,
+  statSync,
   truncateSync,
   utimesSync,
   writeFileSync,
@@ -151,6 +152,30 @@ describe("a file that changes under an open dataset", () => {
     renameSync(path, `${path}.gone`);
     expect(() => open.readBrick("pressure", 0, 0, new Float32Array(EDGE ** 3))).toThrow(DataError);
   });
+});
+
+it("a file rewritten in place reads anew while a reader of its old state is still open", async () => {
+  await makeCube(1);
+  const stale = openDataset(dataset);
+  const out = new Float32Array(EDGE ** 3);
+  stale.readBrick("pressure", 0, 0, out);
+  const rewritten = await writeHdf5(join(SCRATCH, "rewritten.h5"), (file) => {
+    const data = Float32Array.from({ length: N ** 3 }, (_, i) => -i);
+    file.create_dataset({ name: "unused", data: new Float32Array(1000) });
+    file.create_dataset({ name: "pressure", data, shape: [N, N, N], chunks: [EDGE, EDGE, EDGE] });
+  });
+  const { ino } = statSync(path);
+  writeFileSync(path, readFileSync(rewritten));
+  expect(statSync(path).ino).toBe(ino);
+  dataset = scanFolders([folder], { chunkBytes: 2 ** 26 }).datasets[0] as Dataset;
+  const fresh = openDataset(dataset);
+  fresh.readBrick("pressure", 0, 0, out);
+  expect([...out.subarray(0, 3)]).toEqual([-0, -1, -2]);
+  expect(() => stale.readBrick("pressure", 0, 1, out)).toThrow(DataError);
+  fresh.readBrick("pressure", 0, 1, out);
+  expect(out[0]).toBe(-EDGE);
+  fresh.close();
+  stale.close();
 });
 
 it("a file that ends inside its values is refused by the catalogue", async () => {
