@@ -153,7 +153,7 @@ describe("walking next", () => {
         expect(found.slice().sort()).toEqual(wanted.slice().sort());
         expect(total).toBe(found.length);
       }),
-      { numRuns: 80 },
+      { numRuns: 50 },
     );
   });
 
@@ -170,7 +170,7 @@ describe("walking next", () => {
         expect(found.slice().sort()).toEqual([...wanted].sort());
         expect(total).toBe(found.length);
       }),
-      { numRuns: 40 },
+      { numRuns: 30 },
     );
   });
 
