@@ -3,6 +3,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
+    exclude: ["test/cluster/**"],
     globalSetup: ["test/support/build.ts"],
     testTimeout: 30_000,
     hookTimeout: 60_000,

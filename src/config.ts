@@ -1,6 +1,6 @@
 /** Configuration: one frozen record from defaults, FIELDPROBE_* variables and flags, with every problem listed at once. */
 import { existsSync } from "node:fs";
-import { availableParallelism, totalmem } from "node:os";
+import { availableParallelism, hostname, totalmem } from "node:os";
 import { delimiter, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
@@ -72,6 +72,14 @@ export const SETTINGS = {
   ),
   EVENTS_CATEGORY_URL: z.enum(["hash", "string"]),
   EVENTS_PER_MINUTE: whole(0),
+  ROLE: z.enum(["all", "gateway"]),
+  NATS: z.string().transform((text) => text.split(",").map((url) => url.trim())),
+  NATS_NKEY: z.string().min(1),
+  NATS_CA: z.string().min(1),
+  NODE: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "must be 1 to 64 letters, digits, - and _"),
+  REPLICAS: whole(1, 16),
+  HEDGE_MS: whole(1),
+  BATCH_TIMEOUT_MS: whole(100),
 } as const;
 
 export type SettingName = keyof typeof SETTINGS;
@@ -112,6 +120,24 @@ export interface Config {
     /** Requests per minute and caller on the events routes; 0: no limit. */
     readonly perMinute: number;
   };
+  readonly cluster: {
+    /** `gateway`: batches go to workers over NATS. */
+    readonly role: "all" | "gateway";
+    /** Servers of NATS. */
+    readonly nats: readonly string[] | null;
+    /** File with the seed of the NKEY to connect with. */
+    readonly nkey: string | null;
+    /** File with the authorities that the servers' certificates are checked against. */
+    readonly ca: string | null;
+    /** Name of this worker among the nodes. */
+    readonly node: string;
+    /** Nodes that keep a shard in their caches. */
+    readonly replicas: number;
+    /** Shortest time after which an unanswered batch goes to a second node. */
+    readonly hedgeMs: number;
+    /** Silence of its node after which a batch counts as lost. */
+    readonly timeoutMs: number;
+  };
   readonly limits: Limits;
 }
 
@@ -138,6 +164,13 @@ export function limitVariable(name: LimitName): string {
 function memoryBytes(): number {
   const constrained = process.constrainedMemory();
   return constrained > 0 && constrained < totalmem() ? constrained : totalmem();
+}
+
+/** Host and process: unique where nobody gives names. */
+function defaultNode(): string {
+  return `${hostname()
+    .replace(/[^A-Za-z0-9_-]/g, "-")
+    .slice(0, 48)}-${process.pid}`;
 }
 
 function defaultData(): string {
@@ -185,6 +218,9 @@ export function loadConfig(
   const state = resolve(read("STATE") ?? ".fieldprobe");
   const cert = read("TLS_CERT");
   const key = read("TLS_KEY");
+  const role = read("ROLE") ?? "all";
+  const nats = read("NATS");
+  if (role === "gateway" && nats === null) problems.push("FIELDPROBE_ROLE=gateway needs FIELDPROBE_NATS");
   if ((cert === null) !== (key === null)) problems.push("FIELDPROBE_TLS_CERT and FIELDPROBE_TLS_KEY go together");
   const config: Config = {
     host: read("HOST") ?? "127.0.0.1",
@@ -211,6 +247,16 @@ export function loadConfig(
       keys: read("EVENTS_KEYS") ?? [],
       categoryUrl: read("EVENTS_CATEGORY_URL") ?? "hash",
       perMinute: read("EVENTS_PER_MINUTE") ?? 0,
+    },
+    cluster: {
+      role,
+      nats,
+      nkey: read("NATS_NKEY"),
+      ca: read("NATS_CA"),
+      node: read("NODE") ?? defaultNode(),
+      replicas: read("REPLICAS") ?? 2,
+      hedgeMs: read("HEDGE_MS") ?? 30,
+      timeoutMs: read("BATCH_TIMEOUT_MS") ?? 2_000,
     },
     limits,
   };

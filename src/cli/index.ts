@@ -22,6 +22,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ["convert", async () => (await import("./convert.js")).convertCommand()],
   ["cutout", async () => (await import("./cutout.js")).cutoutCommand()],
   ["events", async () => (await import("./events.js")).eventsCommand()],
+  ["worker", async () => (await import("./worker.js")).workerCommand()],
   ["token", async () => (await import("./token.js")).tokenCommand()],
 ]);
 const named = COMMANDS.get(process.argv[2] ?? "");

@@ -13,6 +13,14 @@ const FLAGS: readonly (readonly [string, SettingName, string])[] = [
   ["--cache-bytes <bytes>", "CACHE_BYTES", "bound on cached field data"],
   ["--tokens <file>", "TOKENS", "token file; without one every request is served"],
   ["--state <folder>", "STATE", "folder for what the service itself keeps"],
+  ["--role <role>", "ROLE", "all, or gateway: workers of a cluster evaluate"],
+  ["--nats <urls>", "NATS", "NATS servers of the cluster, separated by commas"],
+  ["--nats-nkey <file>", "NATS_NKEY", "file with the seed of the key to connect with"],
+  ["--nats-ca <file>", "NATS_CA", "file with the authorities of the NATS servers"],
+  ["--node <name>", "NODE", "name of a worker among the nodes of a cluster"],
+  ["--replicas <number>", "REPLICAS", "workers that keep a part of the data in their caches"],
+  ["--hedge-ms <ms>", "HEDGE_MS", "shortest time after which a second worker gets an unanswered batch"],
+  ["--batch-timeout-ms <ms>", "BATCH_TIMEOUT_MS", "silence of a worker after which its batch is lost"],
   ["--log-level <level>", "LOG_LEVEL", "trace, debug, info, warn, error, fatal or silent"],
 ];
 

@@ -15,17 +15,12 @@ import type { Scan } from "./task.js";
 const RESCAN_MS = 30_000;
 
 /**
- * Starts the worker threads and loads the catalogue.
+ * Starts the worker threads, or connects to the cluster, and loads the catalogue.
  *
  * @returns the engine once every dataset has been verified; each refused one is a log line
  */
 export async function openEngine(config: Config, log: Logger): Promise<Engine> {
-  const pool = openPool({
-    workers: config.workers,
-    cacheBytes: config.cacheBytes,
-    chunkBytes: config.limits["engine.chunkBytes"],
-    fd8Legacy: config.fd8Legacy,
-  });
+  const pool = await openCarrier(config, log);
   const catalog = new Catalog(log);
   const scan = async (): Promise<void> => {
     catalog.adopt(await pool.run<Scan>({ kind: "scan", folders: config.data }));
@@ -37,6 +32,17 @@ export async function openEngine(config: Config, log: Logger): Promise<Engine> {
     throw error;
   }
   return new LocalEngine(config, log, pool, catalog, scan);
+}
+
+/** Threads of this process, or for a gateway the nodes of a cluster. */
+async function openCarrier(config: Config, log: Logger): Promise<Pool> {
+  if (config.cluster.role === "gateway") return (await import("./cluster/gateway.js")).openGateway(config, log);
+  return openPool({
+    workers: config.workers,
+    cacheBytes: config.cacheBytes,
+    chunkBytes: config.limits["engine.chunkBytes"],
+    fd8Legacy: config.fd8Legacy,
+  });
 }
 
 /** The engine of one process. */
@@ -113,6 +119,7 @@ class LocalEngine implements Engine {
       cacheHits: hits,
       cacheMisses: misses,
       cacheBytes: bytesUsed,
+      nodes: this.#pool.nodes(),
     };
   }
 

@@ -167,13 +167,16 @@ class Execution implements Evaluation {
     }
   }
 
-  /** Runs a batch, a second time when the thread that had it died. */
+  /** Runs a batch, again when what had it died. */
   async #attempt(task: BatchTask | SortTask): Promise<void> {
-    try {
-      await this.#workshop.pool.run<null>(task, this.#kill.signal);
-    } catch (error) {
-      if (!(error instanceof WorkerError) || this.#failure) throw error;
-      await this.#workshop.pool.run<null>(task, this.#kill.signal);
+    const { pool } = this.#workshop;
+    for (let left = pool.attempts - 1; ; left--) {
+      try {
+        await pool.run<null>(task, this.#kill.signal);
+        return;
+      } catch (error) {
+        if (!(error instanceof WorkerError) || this.#failure || left <= 0) throw error;
+      }
     }
   }
 

@@ -2,19 +2,9 @@
 import { fileURLToPath } from "node:url";
 import type { Worker } from "node:worker_threads";
 import { Piscina } from "piscina";
-import {
-  AuthError,
-  BusyError,
-  CancelledError,
-  DataError,
-  DeadlineError,
-  type FieldprobeError,
-  LimitError,
-  NotFoundError,
-  RequestError,
-  WorkerError,
-} from "../errors.js";
+import { DeadlineError, WorkerError } from "../errors.js";
 import { BrickCache, type CacheStatus } from "../storage/brick-cache.js";
+import { reviveError } from "./failure.js";
 import { createMemory, type MemoryLayout, memoryLayout } from "./memory.js";
 import type { Outcome, Task } from "./task.js";
 
@@ -37,8 +27,26 @@ export interface WorkerSetup {
   readonly fd8Legacy: boolean;
 }
 
+/** A node of a cluster and what it has to do. */
+export interface NodeStatus {
+  readonly name: string;
+  readonly threads: number;
+  readonly queued: number;
+  readonly running: number;
+  readonly draining: boolean;
+  /** It has kept a batch waiting for too long and not been heard since. */
+  readonly suspect: boolean;
+  /** Batches that this process has sent to it. */
+  readonly outstanding: number;
+  readonly cache: CacheStatus;
+}
+
+/** A carrier of batches: the threads of this process, or the nodes of a cluster. */
 export interface Pool {
+  /** Places where batches are worked on. */
   readonly workers: number;
+  /** How often a batch is worth handing out when what had it was lost. */
+  readonly attempts: number;
   /** Bytes of bricks that can be cached. */
   readonly cacheBytes: number;
   /**
@@ -48,11 +56,13 @@ export interface Pool {
    * @throws what the worker reported, or WorkerError when its thread died or failed in an unknown way
    */
   run<T>(task: Task, kill?: AbortSignal): Promise<T>;
-  /** Threads that live. */
+  /** Threads, or nodes, that live. */
   alive(): number;
   queued(): number;
   running(): number;
   cache(): CacheStatus;
+  /** The nodes of a cluster; none: this process does the work. */
+  nodes(): readonly NodeStatus[];
   /** Ends the threads; tasks that still run are lost. */
   close(): Promise<void>;
 }
@@ -102,6 +112,7 @@ export function openPool({ workers, cacheBytes, chunkBytes, fd8Legacy }: PoolOpt
   watch();
   return {
     workers,
+    attempts: 2,
     cacheBytes: cache.capacity,
     async run<T>(task: Task, kill?: AbortSignal): Promise<T> {
       let outcome: Outcome<T>;
@@ -116,38 +127,16 @@ export function openPool({ workers, cacheBytes, chunkBytes, fd8Legacy }: PoolOpt
       if (outcome.ok) return outcome.value;
       const { distrust } = outcome;
       if (distrust !== null) await piscina.threads.find(({ threadId }) => threadId === distrust)?.terminate();
-      throw revive(outcome);
+      throw reviveError(outcome);
     },
     alive: () => piscina.threads.length,
     queued: () => piscina.queueSize,
     running: () => running - piscina.queueSize,
     cache: () => cache.status(),
+    nodes: () => [],
     async close(): Promise<void> {
       closing = true;
       await piscina.destroy();
     },
   };
-}
-
-/** The error that a worker reported, as the class it had there. */
-function revive({ code, message, context, detail }: Outcome<never> & { ok: false }): FieldprobeError {
-  switch (code) {
-    case "DataError":
-      return new DataError(message, detail);
-    case "LimitExceeded":
-      return new LimitError(context.limit ?? "", message);
-    case "UnknownDataset":
-      return new NotFoundError(message);
-    case "Busy":
-      return new BusyError(message, context.retryAfter);
-    case "Deadline":
-      return new DeadlineError(message);
-    case "AuthenticationFailed":
-    case "RateLimited":
-      return new AuthError(message, code, context.retryAfter);
-    case "Internal":
-      return detail === CancelledError.name ? new CancelledError(message) : new WorkerError(message, detail);
-    default:
-      return new RequestError(code, message, context);
-  }
 }

@@ -99,13 +99,17 @@ export interface Scan {
 /** What a worker returns; errors cross as data because cloning drops their class and members. */
 export type Outcome<T> =
   | { readonly ok: true; readonly value: T }
-  | {
+  | (Failure & {
       readonly ok: false;
-      readonly code: ErrorCode;
-      readonly message: string;
-      readonly context: ErrorContext;
-      /** For the log. */
-      readonly detail: string;
       /** The thread that must be replaced, because it met an error nobody foresaw; else null. */
       readonly distrust: number | null;
-    };
+    });
+
+/** An error as data. */
+export interface Failure {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly context: ErrorContext;
+  /** For the log. */
+  readonly detail: string;
+}

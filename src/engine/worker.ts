@@ -6,6 +6,7 @@ import { instantiateSimd, type SimdAccelerator } from "../kernels/simd/index.js"
 import { scanFolders } from "../storage/catalog.js";
 import { loadHdf5 } from "../storage/hdf5.js";
 import { runBatch } from "./batch.js";
+import { failureOf } from "./failure.js";
 import type { WorkerSetup } from "./pool.js";
 import { Sampler } from "./sampler.js";
 import { sortSection } from "./sweep.js";
@@ -50,13 +51,8 @@ export default function run(task: Task): Outcome<unknown> {
   try {
     return { ok: true, value: perform(task) };
   } catch (error) {
-    if (!(error instanceof FieldprobeError)) {
-      const { message, code, context } = new WorkerError();
-      const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
-      return { ok: false, code, message, context, detail, distrust: threadId };
-    }
-    const { code, message, context, cause } = error;
-    const detail = cause instanceof Error ? `${error.name}: ${cause.message}` : error.name;
-    return { ok: false, code, message, context, detail, distrust: null };
+    if (error instanceof FieldprobeError) return { ok: false, ...failureOf(error), distrust: null };
+    const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    return { ok: false, ...failureOf(new WorkerError()), detail, distrust: threadId };
   }
 }

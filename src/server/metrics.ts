@@ -1,5 +1,6 @@
 /** What the service counts, in the text form of Prometheus; each service has a registry of its own. */
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { NodeStatus } from "../engine/pool.js";
 import type { Engine } from "../engine/query.js";
 import type { Admission } from "./admission.js";
 import type { Turns } from "./turns.js";
@@ -62,6 +63,7 @@ export function createMetrics(engine: Engine, admission: Admission, turns: Turns
   gauge("cache_hits_total", "Bricks found in the cache.", () => engine.status().cacheHits);
   gauge("cache_misses_total", "Bricks not found in the cache.", () => engine.status().cacheMisses);
   gauge("cache_bytes", "Bytes of bricks in the cache.", () => engine.status().cacheBytes);
+  nodeGauges(engine, registers);
   gauge("requests_in_flight", "Requests being answered.", () => admission.taken);
   gauge("requests_waiting", "Requests that wait for a slot.", () => admission.waiting);
   gauge("points_in_flight", "Points of requests being read or answered.", () => admission.points);
@@ -74,4 +76,31 @@ export function createMetrics(engine: Engine, admission: Admission, turns: Turns
       if (facts.points > 0) points.inc({ operation: facts.operation }, facts.points);
     },
   };
+}
+
+/** Figures of each node of a cluster; a service that works by itself has none. */
+function nodeGauges(engine: Engine, registers: Registry[]): void {
+  const figures: readonly (readonly [string, string, (node: NodeStatus) => number])[] = [
+    ["threads", "Worker threads of a node.", ({ threads }) => threads],
+    ["batches_queued", "Batches that wait in a node.", ({ queued }) => queued],
+    ["batches_running", "Batches on a node's threads.", ({ running }) => running],
+    ["batches_outstanding", "Batches of this gateway at a node.", ({ outstanding }) => outstanding],
+    ["suspect", "1 when a node keeps a batch waiting and is not heard.", ({ suspect }) => (suspect ? 1 : 0)],
+    ["cache_hits_total", "Bricks found in a node's cache.", ({ cache }) => cache.hits],
+    ["cache_misses_total", "Bricks not found in a node's cache.", ({ cache }) => cache.misses],
+    ["cache_bytes", "Bytes of bricks in a node's cache.", ({ cache }) => cache.bytesUsed],
+    ["read_bytes_total", "Bytes a node has read from datasets.", ({ cache }) => cache.bytesRead],
+  ];
+  for (const [name, help, read] of figures) {
+    new Gauge({
+      name: `fieldprobe_node_${name}`,
+      help,
+      labelNames: ["node"],
+      registers,
+      collect() {
+        this.reset();
+        for (const node of engine.status().nodes) this.set({ node: node.name }, read(node));
+      },
+    });
+  }
 }

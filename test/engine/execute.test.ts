@@ -35,6 +35,8 @@ function manualPool(workers: number) {
         waiting.push({ task: batch, complete, kill });
       }),
     alive: () => workers,
+    attempts: 2,
+    nodes: () => [],
     queued: () => 0,
     running: () => 0,
     cache: () => ({ hits: 0, misses: 0, bytesRead: 0, bytesUsed: 0 }),

@@ -1,0 +1,36 @@
+/** `fieldprobe worker`: a worker of a cluster in the foreground until it is told to stop. */
+import { Command } from "commander";
+import { connectNats } from "../engine/cluster/nats.js";
+import { openNode } from "../engine/cluster/node.js";
+import { createLog } from "../main.js";
+import { MisuseError } from "./misuse.js";
+import { addSettings, configOf } from "./settings.js";
+
+export function workerCommand(): Command {
+  const command = new Command("worker").description(
+    "Evaluate what the gateways of a cluster send over NATS, until SIGTERM or SIGINT, which drain it.",
+  );
+  const flags = ["DATA", "WORKERS", "CACHE_BYTES", "LOG_LEVEL", "NATS", "NATS_NKEY", "NATS_CA", "NODE"] as const;
+  return addSettings(command, flags).action(async () => {
+    const config = configOf(command);
+    const { nats, nkey, ca, node: name } = config.cluster;
+    if (nats === null) throw new MisuseError("a worker needs --nats");
+    const log = createLog(config);
+    const transport = await connectNats({ servers: nats, nkey, ca, name: `worker ${name}`, inboxPrefix: "_FPW" });
+    const node = await openNode({ config, name, transport, log });
+    process.stdout.write(`fieldprobe worker ${name} takes batches\n`);
+    let closing = false;
+    const shutDown = (): void => {
+      if (closing) return;
+      closing = true;
+      void node.close(config.limits["shutdown.graceMs"]).then((complete) => process.exit(complete ? 0 : 1));
+    };
+    process.on("SIGTERM", shutDown);
+    process.on("SIGINT", shutDown);
+    process.on("SIGHUP", () => {
+      node.reload().catch((error: unknown) => log.error({ err: error }, "the data folders could not be scanned"));
+    });
+    const error = await transport.closed;
+    if (!closing) throw error ?? new Error("the connection to NATS has ended");
+  });
+}

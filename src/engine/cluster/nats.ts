@@ -1,0 +1,110 @@
+/** The connection to NATS. */
+import { readFileSync } from "node:fs";
+import {
+  type ConnectionOptions,
+  connect,
+  createInbox,
+  type NatsConnection,
+  nkeyAuthenticator,
+} from "@nats-io/transport-node";
+import type { Channel, ConnectionEvent, Delivery, Transport } from "./transport.js";
+
+/** Between two tries to reach a server again. */
+const RECONNECT_MS = 50;
+/** A server that does not answer pings for twice as long is given up. */
+const PING_MS = 2000;
+const CONNECT_MS = 5000;
+/** Status of the message that a server sends in place of an answer when nobody listens. */
+const NO_RESPONDERS = 503;
+
+export interface NatsSettings {
+  readonly servers: readonly string[];
+  /** File with the seed of an NKEY, or null. */
+  readonly nkey: string | null;
+  /** File with the authorities that servers are checked against; null: the system's for `tls://`, else no TLS. */
+  readonly ca: string | null;
+  /** Shown by the server. */
+  readonly name: string;
+  /** First token of the subjects on which answers come back; the permissions name it. */
+  readonly inboxPrefix: string;
+}
+
+/**
+ * Connects.
+ *
+ * @throws Error with the reason, an unknown key or authority being one
+ */
+export async function connectNats({ servers, nkey, ca, name, inboxPrefix }: NatsSettings): Promise<Transport> {
+  const options: ConnectionOptions = {
+    servers: [...servers],
+    name,
+    inboxPrefix,
+    timeout: CONNECT_MS,
+    pingInterval: PING_MS,
+    maxPingOut: 2,
+    reconnectTimeWait: RECONNECT_MS,
+    reconnectJitter: RECONNECT_MS,
+    reconnectJitterTLS: RECONNECT_MS,
+    maxReconnectAttempts: -1,
+    noAsyncTraces: true,
+  };
+  if (nkey !== null)
+    options.authenticator = nkeyAuthenticator(new TextEncoder().encode(readFileSync(nkey, "utf8").trim()));
+  if (ca !== null) options.tls = { caFile: ca };
+  let connection: NatsConnection;
+  try {
+    connection = await connect(options);
+  } catch (error) {
+    throw new Error(`no connection to NATS at ${servers.join(", ")}: ${(error as Error).message}`, { cause: error });
+  }
+  return new NatsTransport(connection, inboxPrefix);
+}
+
+class NatsTransport implements Transport {
+  readonly inbox: string;
+  readonly closed: Promise<Error | null>;
+  readonly #connection: NatsConnection;
+  readonly #listeners: ((event: ConnectionEvent) => void)[] = [];
+
+  constructor(connection: NatsConnection, inboxPrefix: string) {
+    this.#connection = connection;
+    this.inbox = createInbox(inboxPrefix);
+    this.closed = connection.closed().then((error) => error ?? null);
+    void this.#follow();
+  }
+
+  publish(subject: string, data: Uint8Array, reply?: string): void {
+    if (!this.#connection.isClosed()) this.#connection.publish(subject, data, reply === undefined ? {} : { reply });
+  }
+
+  subscribe(subject: string, receive: (delivery: Delivery) => void, queue?: string): Channel {
+    const subscription = this.#connection.subscribe(subject, {
+      ...(queue === undefined ? {} : { queue }),
+      callback: (error, { subject: from, reply = "", data, headers }) => {
+        if (error) return;
+        receive({ subject: from, reply, data, unanswered: headers?.code === NO_RESPONDERS });
+      },
+    });
+    return { drain: () => subscription.drain() };
+  }
+
+  watch(listener: (event: ConnectionEvent) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  async close(): Promise<void> {
+    if (!this.#connection.isClosed()) await this.#connection.drain();
+  }
+
+  async #follow(): Promise<void> {
+    const events = new Map<string, ConnectionEvent>([
+      ["disconnect", "lost"],
+      ["reconnect", "restored"],
+      ["update", "unsettled"],
+    ]);
+    for await (const { type } of this.#connection.status()) {
+      const event = events.get(type);
+      if (event) for (const listener of this.#listeners) listener(event);
+    }
+  }
+}

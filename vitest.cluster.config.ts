@@ -1,0 +1,13 @@
+import { defineConfig } from "vitest/config";
+
+/** `npm run test:cluster`: what needs a message server and several processes. */
+export default defineConfig({
+  test: {
+    include: ["test/cluster/**/*.test.ts"],
+    globalSetup: ["test/support/build.ts"],
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    pool: "forks",
+    fileParallelism: false,
+  },
+});
