@@ -50,17 +50,17 @@ describe.skipIf(reason !== null)(`cluster of processes${reason ? `: skipped, ${r
       await heard(gateway, workers);
     });
 
-    it.each(
-      QUERIES.map(
-        (one) => [`${one.title} of ${one.query.dataset}`, one] as const,
-      ),
-    )("%s", { timeout: 60_000 }, async (_, { query, points }) => {
-      const positions = randomPoints(points, 7);
-      const velocities = query.recordEvery !== undefined && query.Tp !== undefined ? randomPoints(points, 8, 1) : [];
-      const expected = await runQuery(alone, query, positions, velocities);
-      const found = await runQuery(gateway, query, positions, velocities);
-      expect(Buffer.from(found.buffer).equals(Buffer.from(expected.buffer))).toBe(true);
-    });
+    it.each(QUERIES.map((one) => [`${one.title} of ${one.query.dataset}`, one] as const))(
+      "%s",
+      { timeout: 60_000 },
+      async (_, { query, points }) => {
+        const positions = randomPoints(points, 7);
+        const velocities = query.recordEvery !== undefined && query.Tp !== undefined ? randomPoints(points, 8, 1) : [];
+        const expected = await runQuery(alone, query, positions, velocities);
+        const found = await runQuery(gateway, query, positions, velocities);
+        expect(Buffer.from(found.buffer).equals(Buffer.from(expected.buffer))).toBe(true);
+      },
+    );
   });
 
   it("used every worker", () => {
