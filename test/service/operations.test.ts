@@ -1,0 +1,88 @@
+/** All operations over a real socket, both SOAP versions, against the engine in process. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Query } from "../../src/engine/query.js";
+import type { RunningService } from "../../src/main.js";
+import { type Member, OPERATIONS, type Operation, RECORDS } from "../../src/operations.js";
+import { generator, runQuery } from "../support/run-query.js";
+import { serveTestData } from "../support/service.js";
+
+const NAMESPACE = "http://turbulence.pha.jhu.edu/";
+const VERSIONS = {
+  "1.1": ["http://schemas.xmlsoap.org/soap/envelope/", "text/xml; charset=utf-8"],
+  "1.2": ["http://www.w3.org/2003/05/soap-envelope", "application/soap+xml; charset=utf-8"],
+} as const;
+
+/** Values that the shipped data accept. */
+function memberValue(operation: Operation, { name }: Member): string | number {
+  const values: Readonly<Record<string, string | number>> = {
+    dataset: "isotropic32",
+    time: Math.fround(0.37),
+    StartTime: Math.fround(0.1),
+    EndTime: Math.fround(0.14),
+    dt: Math.fround(0.02),
+    nt: 3,
+    Tp: Math.fround(0.05),
+    filterlength: Math.fround(0.5),
+    nlayers: 2,
+    spatialInterpolation: operation.spatial.at(-1) ?? "None",
+    temporalInterpolation: "PCHIP",
+  };
+  return values[name] as string | number;
+}
+
+function textOf(points: Float32Array): string {
+  let text = "";
+  for (let i = 0; i < points.length; i += 3) {
+    text += `<Point3><x>${points[i]}</x><y>${points[i + 1]}</y><z>${points[i + 2]}</z></Point3>`;
+  }
+  return text;
+}
+
+describe("every operation over SOAP", () => {
+  let service: RunningService;
+  beforeAll(async () => {
+    service = await serveTestData();
+  });
+  afterAll(() => service.close());
+
+  const cases = OPERATIONS.flatMap((operation) =>
+    [0, 1, 5000].map((count) => [operation.name, count, operation] as const),
+  );
+  it.each(cases)(
+    "%s answers %i points alike in both versions, and as the engine does",
+    async (name, count, operation) => {
+      const random = generator(count + 1);
+      const points = Float32Array.from({ length: 3 * count }, () => (random() - 0.5) * 20);
+      const members: readonly Member[] = operation.request;
+      const given = members.filter(({ name }) => !["authToken", "points", "InitialV"].includes(name));
+      const texts = given.map((member) => `<${member.name}>${memberValue(operation, member)}</${member.name}>`);
+      const request = `<${name} xmlns="${NAMESPACE}">${texts.join("")}<points>${textOf(points)}</points></${name}>`;
+      const results: string[] = [];
+      for (const [envelope, type] of Object.values(VERSIONS)) {
+        const body = `<e:Envelope xmlns:e="${envelope}"><e:Body>${request}</e:Body></e:Envelope>`;
+        const answer = await fetch(`${service.url}/service/turbulence.asmx`, {
+          method: "POST",
+          headers: { "content-type": type },
+          body,
+        });
+        const text = await answer.text();
+        expect(answer.status, text.slice(0, 500)).toBe(200);
+        results.push(text.slice(text.indexOf("<soap:Body>")));
+      }
+      expect(results[1]).toBe(results[0]);
+      const record = operation.result;
+      const numbers = [...(results[0] as string).matchAll(/>([^<>]+)</g)].map(([, number]) =>
+        Math.fround(Number(number)),
+      );
+      const query = {
+        operation: name,
+        ...Object.fromEntries(given.map((member) => [member.name, memberValue(operation, member)])),
+      };
+      const expected = await runQuery(service.engine, query as Query, points);
+      expect(numbers.length).toBe(expected.length);
+      expect(Float32Array.from(numbers)).toEqual(expected);
+      const opened = (results[0] as string).split(`<${record}>`).length - 1;
+      expect(opened * RECORDS[record].length).toBe(expected.length);
+    },
+  );
+});
