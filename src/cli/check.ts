@@ -1,16 +1,16 @@
 /** `fieldprobe check`: descriptors, files, checksums and values of everything below a folder. */
-import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { Command } from "commander";
 import { LIMITS } from "../config.js";
 import { DataError } from "../errors.js";
-import { DESCRIPTOR_NAME, MANIFEST_NAME, scanFolders } from "../storage/catalog.js";
+import { DESCRIPTOR_NAME, scanFolders } from "../storage/catalog.js";
 import { type Dataset, FIELD_NAMES, type FieldName } from "../storage/grid.js";
 import { loadHdf5 } from "../storage/hdf5.js";
+import { MANIFEST_NAME, readManifest } from "../storage/manifest.js";
 import { openDataset } from "../storage/reader.js";
 import { type FrameStatistics, frameStatistics } from "../storage/statistics.js";
-import { digestFile, type Manifest } from "../storage/write.js";
+import { digestFile } from "../storage/write.js";
 import { progressOf } from "./progress.js";
 
 const print = (text: string) => process.stdout.write(`${text}\n`);
@@ -35,12 +35,12 @@ async function checkDataset(dataset: Dataset): Promise<number> {
 /** Compares the files of a manifest with their checksums. */
 async function checkSums({ location, name }: Dataset): Promise<number> {
   const folder = dirname(location);
-  const path = join(folder, MANIFEST_NAME);
-  if (!location.endsWith(DESCRIPTOR_NAME) || !existsSync(path)) {
+  const found = location.endsWith(DESCRIPTOR_NAME) ? readManifest(folder) : null;
+  if (found === null || "problems" in found) {
     print("  checksums: none, there is no manifest.json (fieldprobe convert writes one)");
     return 0;
   }
-  const entries = Object.entries((JSON.parse(readFileSync(path, "utf8")) as Manifest).files);
+  const entries = Object.entries(found.manifest.files);
   const progress = progressOf(`${name} checksums`);
   let faults = 0;
   try {

@@ -1,21 +1,12 @@
 /** The catalogue: data folders -> verified datasets, and one line for everything that is refused. */
 import { createHash } from "node:crypto";
-import {
-  closeSync,
-  existsSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  realpathSync,
-  type Stats,
-  statSync,
-} from "node:fs";
+import { closeSync, openSync, readdirSync, readFileSync, readSync, realpathSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
 import { DataError } from "../errors.js";
 import { NAME_PATTERN, parseDescriptor } from "./descriptor.js";
 import type { Dataset } from "./grid.js";
 import { recognise } from "./layouts/recognise.js";
+import { readManifest } from "./manifest.js";
 import { type Description, verify } from "./verify.js";
 
 /** Why something in the data folders is not served. */
@@ -46,7 +37,6 @@ export interface ScanOptions {
 }
 
 export const DESCRIPTOR_NAME = "dataset.json";
-export const MANIFEST_NAME = "manifest.json";
 /** Stands in the folder of a conversion until it is complete. */
 export const CONVERSION_NAME = "conversion.json";
 const DEPTH = 3;
@@ -168,29 +158,11 @@ export function describeFolder(location: string, state: string): Description | {
   const parsed = parseDescriptor(text);
   if ("problems" in parsed) return parsed;
   const folder = dirname(location);
-  const manifestPath = join(folder, MANIFEST_NAME);
   const base = { descriptor: parsed.descriptor, folder, location, warnings: [] };
-  if (!existsSync(manifestPath)) return { ...base, digest: state };
-  const manifest = readFileSync(manifestPath, "utf8");
-  const problems = manifestProblems(folder, manifest);
-  if (problems.length > 0) return { problems };
-  return { ...base, digest: createHash("sha256").update(manifest).update(text).digest("hex") };
-}
-
-/** Compares the sizes of a manifest; its checksums are for `fieldprobe check`. */
-function manifestProblems(folder: string, text: string): string[] {
-  let files: [string, { bytes: number }][];
-  try {
-    files = Object.entries((JSON.parse(text) as { files: Record<string, { bytes: number }> }).files);
-  } catch {
-    return [`${MANIFEST_NAME} is not a manifest (fieldprobe check says more)`];
-  }
-  return files.flatMap(([name, { bytes }]) => {
-    const size = statSync(join(folder, name), { throwIfNoEntry: false })?.size;
-    return size === bytes
-      ? []
-      : [`${name} has ${size ?? "no"} bytes, ${MANIFEST_NAME} says ${bytes} (fieldprobe check)`];
-  });
+  const found = readManifest(folder);
+  if (found === null) return { ...base, digest: state };
+  if ("problems" in found) return found;
+  return { ...base, digest: createHash("sha256").update(found.text).update(text).digest("hex") };
 }
 
 /** Recognises a bare file. */

@@ -230,14 +230,14 @@ export class H5File {
     });
   }
 
-  /** Numeric and text attributes; others are left out. */
+  /** Attributes that are numbers or text; others are left out. */
   attributes(path: string): Map<string, AttributeValue> {
     return attempt(`${this.path}: the attributes of ${path} are not readable.`, () => {
       const found = new Map<string, AttributeValue>();
       const holder = new h5wasm.Group(this.id, path);
       for (const name of Module.get_attribute_names(this.id, path)) {
-        const { type } = Module.get_attribute_metadata(this.id, path, name);
-        if (!ELEMENTS.has(type)) continue;
+        const { type, size } = Module.get_attribute_metadata(this.id, path, name);
+        if (!isReadable(ELEMENTS.get(type), size)) continue;
         const value = attributeValue(holder.get_attribute(name, true));
         if (value !== null) found.set(name, value);
       }
@@ -322,6 +322,12 @@ function isOlderState(before: Stats | undefined, now: Stats | undefined): boolea
   if (before === undefined || now === undefined) return false;
   const same = before.size === now.size && before.mtimeMs === now.mtimeMs;
   return before.ino === now.ino && before.dev === now.dev && !same;
+}
+
+/** Whether an attribute of that type can be read: no float16, no integers of odd sizes. */
+function isReadable(element: Stored["element"] | undefined, size: number): boolean {
+  if (element === "integer") return [1, 2, 4, 8].includes(size);
+  return element === "float" ? size === 4 || size === 8 : element === "string";
 }
 
 function attributeValue(value: unknown): AttributeValue | null {

@@ -349,6 +349,20 @@ describe("the catalogue", () => {
     ]);
   });
 
+  it.each([
+    ["is not JSON", "{", /manifest\.json is not JSON/],
+    ["lists nothing", "{}", /not a manifest .*files/],
+    ["lists no sizes", '{ "files": { "p.h5": null } }', /not a manifest .*files\.p\.h5/],
+    ["leaves its folder", '{ "files": { "../p.h5": { "bytes": 1, "sha256": "" } } }', /not a manifest .*files/],
+  ])("refuses a manifest that %s", async (name, text, message) => {
+    const folder = join(SCRATCH, `manifest ${name}`);
+    await described(folder, "manifested");
+    writeFileSync(join(folder, "manifest.json"), text);
+    const { datasets, problems } = scanFolders([folder], OPTIONS);
+    expect(datasets).toEqual([]);
+    expect(problems.map((problem) => problem.message)).toEqual([expect.stringMatching(message)]);
+  });
+
   it("opens again only what has changed", async () => {
     const folder = join(SCRATCH, "rescan");
     await described(join(folder, "a"), "a");
