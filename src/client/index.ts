@@ -30,8 +30,13 @@ type Request = Readonly<Record<string, unknown>>;
  * @param url the service's base address, e.g. `http://127.0.0.1:8080`, or its endpoint
  * @returns one method per operation; each splits its points into requests, keeps their order and rejects with ClientError
  * @throws ClientError when the service or its WSDL cannot be reached
+ * @throws RangeError unless the numbers among the options are whole and positive
  */
 export async function connect(url: string, options: ConnectOptions = {}): Promise<FieldClient> {
+  for (const name of ["pointsPerRequest", "concurrency"] as const) {
+    const value = options[name] ?? 1;
+    if (!Number.isInteger(value) || value < 1) throw new RangeError(`${name} must be a whole number above 0`);
+  }
   const call = await openTransport(url, options.version ?? "1.1");
   const methods = OPERATIONS.map((operation) => [
     operation.name,
@@ -41,17 +46,13 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
 }
 
 /** Records per point: box filters answer every layer of their octree, (8^nlayers - 1) / 7 records. */
-function recordsPerPoint(request: Request): number {
-  return typeof request.nlayers === "number" ? Math.max(0, (8 ** request.nlayers - 1) / 7) : 1;
+function recordsPerPoint(operation: Operation, request: Request): number {
+  const layered = operation.request.some(({ name }) => name === "nlayers");
+  return layered ? (8 ** Number(request.nlayers) - 1) / 7 : 1;
 }
 
-async function run(
-  call: Call,
-  operation: Operation,
-  request: Request,
-  control: CallOptions,
-  { token, pointsPerRequest = 20_000, concurrency = 3 }: ConnectOptions,
-): Promise<Answer> {
+/** The list members that a request has, flattened, and how many points that is; every list has one item a point. */
+function readLists(operation: Operation, request: Request) {
   const lists = operation.request
     .filter(isList)
     .filter((member) => request[member.name] !== undefined)
@@ -63,21 +64,31 @@ async function run(
     const message = `${member.name} has ${flat.length / 3} items for ${total} points.`;
     throw new ClientError("InvalidRequest", message, { member: member.name });
   }
+  return { lists, total };
+}
+
+async function run(
+  call: Call,
+  operation: Operation,
+  request: Request,
+  control: CallOptions,
+  { token, pointsPerRequest = 20_000, concurrency = 3 }: ConnectOptions,
+): Promise<Answer> {
+  const { lists, total } = readLists(operation, request);
   const scalars = operation.request
     .filter((member) => !isList(member))
     .map(({ name }) => [name, request[name] ?? (name === "authToken" ? token : undefined)]);
-  const perPoint = recordsPerPoint(request);
+  const perPoint = recordsPerPoint(operation, request);
   const components = RECORDS[operation.result];
   // Allocated with the first answer: until then only the service knows whether a result of this size may exist at all.
   let values: Float32Array | undefined;
 
   const part = async (first: number, count: number, signal: AbortSignal): Promise<void> => {
     const members = lists.map(({ member, flat }) => [member.name, triples(member, flat, first, count)]);
-    const response = await call(operation.name, Object.fromEntries([...scalars, ...members]), signal).catch(
-      (error: unknown) => {
-        throw inWholeArray(error, first);
-      },
-    );
+    const sent = Object.fromEntries([...scalars, ...members]);
+    const response = await call(operation.name, sent, signal).catch((error: unknown) => {
+      throw inWholeArray(error, first);
+    });
     values ??= new Float32Array(total * perPoint * components.length);
     readRecords(operation, response, count * perPoint, values, first * perPoint * components.length);
   };

@@ -281,6 +281,12 @@ describe("client", () => {
     });
   });
 
+  it("refuses options that would never end or never begin", async () => {
+    for (const options of [{ pointsPerRequest: 0 }, { pointsPerRequest: 2.5 }, { concurrency: 0 }]) {
+      await expect(connect("http://127.0.0.1:9", options)).rejects.toThrow(RangeError);
+    }
+  });
+
   it("says when there is no service at the address", async () => {
     expect(await rejection(connect("no address"))).toMatchObject({ code: "Network" });
     const url = await serve(new FakeEngine());
