@@ -1,0 +1,183 @@
+import { describe, expect, it } from "vitest";
+import { checkQuery } from "../../src/engine/check.js";
+import type { Query } from "../../src/engine/query.js";
+import { FieldprobeError, NotFoundError } from "../../src/errors.js";
+import { OPERATIONS, type Operation, SPATIAL_INTERPOLATION } from "../../src/operations.js";
+import type { Axis, Dataset, FieldSource } from "../../src/storage/grid.js";
+
+const axis: Axis = { nodes: 32, origin: 0, spacing: 0.25, periodic: true, coordinates: null };
+const field = (components: 1 | 3): FieldSource => ({
+  components,
+  bricking: { edge: [16, 16, 16], count: [2, 2, 2] },
+  parts: [],
+});
+
+const FLOW: Dataset = {
+  name: "flow",
+  title: "",
+  aliases: ["stream"],
+  axes: [axis, axis, axis],
+  time: { count: 13, origin: -0.2, step: 0.2, values: null, guardBefore: 1, guardAfter: 2 },
+  fields: { velocity: field(3), pressure: field(1) },
+  forcing: { kind: "taylorGreen", amplitude: 1, wavenumber: 1 },
+  dnsStep: 0.01,
+  frameVelocity: [0, 0, 0],
+  units: {},
+  source: "",
+  location: "",
+  digest: "",
+  files: [],
+  warnings: [],
+};
+
+/** A query that is good on FLOW. */
+function goodQuery(operation: Operation & { name: Query["operation"] }): Query {
+  const values = {
+    dataset: "flow",
+    time: 0.5,
+    StartTime: 0.1,
+    EndTime: 0.5,
+    dt: 0.1,
+    nt: 4,
+    Tp: 0.1,
+    filterlength: 1,
+    nlayers: 1,
+    spatialInterpolation: operation.spatial[0],
+    temporalInterpolation: "PCHIP",
+  };
+  const names = operation.request.map(({ name }) => name);
+  const given = Object.entries(values).filter(([name]) => names.includes(name));
+  return { operation: operation.name, ...Object.fromEntries(given) };
+}
+
+function failure(query: Query, dataset: Dataset = FLOW): FieldprobeError {
+  try {
+    checkQuery(query, (name) => (name.toLowerCase() === dataset.name ? dataset : undefined));
+  } catch (error) {
+    if (error instanceof FieldprobeError) return error;
+    throw error;
+  }
+  throw new Error("the query was accepted");
+}
+
+const named = (name: string) => OPERATIONS.find((row) => row.name === name) as (typeof OPERATIONS)[number];
+const good = (name: string): Query => goodQuery(named(name));
+
+/** Section 4 of the numerics: who takes what. */
+const VALUES = ["None", "Lag4", "Lag6", "Lag8"];
+const DIFFERENCES = ["None_Fd4", "None_Fd6", "None_Fd8", "Fd4Lag4"];
+const ACCEPTED: Readonly<Record<string, readonly string[]>> = {
+  GetVelocity: VALUES,
+  GetVelocityAndPressure: VALUES,
+  GetVelocityGradient: DIFFERENCES,
+  GetPressureGradient: DIFFERENCES,
+  GetVelocityHessian: DIFFERENCES,
+  GetPressureHessian: DIFFERENCES,
+  GetVelocityLaplacian: DIFFERENCES,
+  GetForce: [...VALUES, ...DIFFERENCES],
+  GetPosition: VALUES,
+  GetPositionInertialParticle: VALUES,
+  GetPositionParticleControl: VALUES,
+};
+
+describe("checks before any work", () => {
+  const options = Object.keys(ACCEPTED).flatMap((name) =>
+    SPATIAL_INTERPOLATION.map((method) => [name, method] as const),
+  );
+  it.each(options)("%s with %s: accepted or refused as the table of options says", (name, method) => {
+    const query = { ...good(name), spatialInterpolation: method };
+    if (ACCEPTED[name]?.includes(method)) {
+      expect(checkQuery(query, () => FLOW).query).toBe(query);
+      return;
+    }
+    const { code, message, context } = failure(query);
+    expect([code, context.member]).toEqual(["InvalidRequest", "spatialInterpolation"]);
+    const tracking = name.startsWith("GetPosition");
+    expect(message).toBe(
+      tracking ? "Invalid interpolation option specified!" : `Invalid Spatial Interpolation Option: ${method}`,
+    );
+  });
+
+  it("lets a stored force take the options of velocity only", () => {
+    const stored: Dataset = { ...FLOW, forcing: { kind: "stored" }, fields: { ...FLOW.fields, force: field(3) } };
+    for (const method of SPATIAL_INTERPOLATION) {
+      const query = { ...good("GetForce"), spatialInterpolation: method };
+      if (VALUES.includes(method)) expect(checkQuery(query, () => stored).dataset).toBe(stored);
+      else expect(failure(query, stored).message).toBe(`Invalid Spatial Interpolation Option: ${method}`);
+    }
+  });
+
+  it("reports the first of several faults: dataset, time (start, end), availability, options", () => {
+    const faults: [Partial<Query>, Dataset, string][] = [
+      [{ spatialInterpolation: "Lag8" }, FLOW, "Invalid Spatial Interpolation Option: Lag8"],
+      [{}, { ...FLOW, fields: { velocity: field(3) } }, "Invalid dataset specified!"],
+      [{ time: 2.5 }, FLOW, 'Time 2.5 out of range for "flow".'],
+      [{ dataset: "nowhere" }, FLOW, "Invalid set name: nowhere"],
+    ];
+    let query = good("GetPressureGradient");
+    let dataset = FLOW;
+    for (const [change, on, text] of faults) {
+      query = { ...query, ...change };
+      dataset = on === FLOW ? dataset : on;
+      expect(failure(query, dataset).message).toBe(text);
+    }
+    const late = { ...good("GetPositionParticleControl"), StartTime: -1, EndTime: 99 };
+    expect(failure(late).message).toBe('Time -1 out of range for "flow".');
+    expect(failure({ ...late, StartTime: 0 }).context.member).toBe("EndTime");
+  });
+
+  it("takes names and aliases in any letter case and shows unknown ones", () => {
+    expect(failure({ ...good("GetVelocity"), dataset: "Flow2" })).toBeInstanceOf(NotFoundError);
+    const { dataset: _absent, ...without } = good("GetVelocity");
+    expect(failure(without as Query).context.member).toBe("dataset");
+  });
+
+  it("snaps a time before it judges it, and shows float32 times as they were written", () => {
+    const end = Math.fround(1.8);
+    expect(checkQuery({ ...good("GetVelocity"), time: end }, () => FLOW).dataset).toBe(FLOW);
+    expect(failure({ ...good("GetVelocity"), time: Math.fround(1.801) }).message).toBe(
+      'Time 1.801 out of range for "flow".',
+    );
+    expect(failure({ ...good("GetVelocity"), time: Number.NaN }).code).toBe("OutOfRange");
+  });
+
+  it("judges tracking: number of steps, response time, direction, snapshots", () => {
+    expect(failure({ ...good("GetPosition"), nt: -1 }).context.member).toBe("nt");
+    expect(failure({ ...good("GetPosition"), nt: 100 }).code).toBe("OutOfRange");
+    expect(checkQuery({ ...good("GetPosition"), StartTime: 0.5, dt: -0.1 }, () => FLOW).step).toBe(-0.1);
+    expect(checkQuery({ ...good("GetPosition"), nt: 0, dt: 1000 }, () => FLOW).steps).toBe(0);
+    expect(failure({ ...good("GetPositionInertialParticle"), Tp: -1 }).context.member).toBe("Tp");
+    expect(failure({ ...good("GetPositionInertialParticle"), EndTime: 0 }).context.member).toBe("EndTime");
+    const controlled = checkQuery(good("GetPositionParticleControl"), () => FLOW);
+    expect([controlled.steps, controlled.step]).toEqual([40, expect.closeTo(0.01, 12)]);
+    const snapshot: Dataset = {
+      ...FLOW,
+      time: { count: 1, origin: 0.1, step: 1, values: null, guardBefore: 0, guardAfter: 0 },
+    };
+    const still = { ...good("GetPosition"), nt: 0 };
+    expect(failure(still, snapshot).code).toBe("Unsupported");
+  });
+
+  it("judges box filters: layers, length, grids", () => {
+    const filter = good("GetBoxFilterVelocity");
+    expect(failure({ ...filter, nlayers: 0 }).message).toBe("Invalid input of nlayers: 0");
+    expect(failure({ ...filter, nlayers: 3 }).message).toBe("The input for nlayers exceeds the number of total layers");
+    expect(failure({ ...filter, filterlength: 0.2 }).message).toBe(
+      "Filter length is smaller than grid size. Filter calculation not operated.",
+    );
+    expect(checkQuery({ ...filter, filterlength: 2, nlayers: 3 }, () => FLOW)).toMatchObject({
+      samples: 512,
+      itemsPerPoint: 73,
+    });
+    const wall: Axis = { ...axis, periodic: false, coordinates: Float64Array.from({ length: 32 }, (_, i) => i * i) };
+    expect(failure(filter, { ...FLOW, axes: [axis, wall, axis] }).code).toBe("Unsupported");
+  });
+
+  it("refuses a force that nobody knows, and what a dataset does not hold", () => {
+    expect(failure(good("GetForce"), { ...FLOW, forcing: { kind: "none" } }).code).toBe("Unsupported");
+    for (const { name, fields } of OPERATIONS) {
+      if (fields.length === 0) continue;
+      expect(failure(good(name), { ...FLOW, fields: {} }).message).toBe("Invalid dataset specified!");
+    }
+  });
+});
