@@ -2,7 +2,7 @@
 import { loadConfig } from "../config.js";
 import { createLog, startService } from "../main.js";
 
-/** Settings that say how a service meets the world; none of them concerns one that only this process talks to. */
+/** Settings that say how a service meets the world and its peers; none concerns one that only this process talks to. */
 const PUBLIC = /^FIELDPROBE_(TOKENS?|ANONYMOUS|TLS|BASE_URL|HTTP|EVENTS)(_|$)/;
 
 /**

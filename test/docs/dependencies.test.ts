@@ -1,5 +1,5 @@
 /** The record of runtime dependencies and package.json say the same. */
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
@@ -9,6 +9,18 @@ it("lists every runtime dependency with a purpose and a reason, and no other", (
   const { dependencies } = JSON.parse(read("package.json")) as { dependencies: Record<string, string> };
   expect(rows.map((row) => row[1])).toEqual(Object.keys(dependencies).sort());
   for (const [, , purpose, reason] of rows) expect([purpose?.trim(), reason?.trim()]).not.toContain("");
+});
+
+it("lists nothing that no source file imports", () => {
+  const sources = readdirSync(new URL("../../src", import.meta.url), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts"))
+    .map((name) => read(`src/${name}`));
+  const { dependencies } = JSON.parse(read("package.json")) as { dependencies: Record<string, string> };
+  const unused = Object.keys(dependencies).filter((name) => {
+    const imported = new RegExp(`(from|import\\(?) ?"${name}["/]`);
+    return !sources.some((text) => imported.test(text));
+  });
+  expect(unused).toEqual([]);
 });
 
 it("pins every version exactly", () => {
