@@ -9,7 +9,20 @@ const WIDTH = 640;
 const HEIGHT = 360;
 const MARGIN = { left: 64, right: 176, top: 36, bottom: 48 };
 /** Colours that differ in lightness too. */
-const COLOURS = ["#1b4965", "#c1121f", "#2a9d8f", "#8d6a9f", "#e09f3e", "#555555", "#62b6cb", "#9c6644"];
+const COLOURS = [
+  "#1b4965",
+  "#c1121f",
+  "#2a9d8f",
+  "#8d6a9f",
+  "#e09f3e",
+  "#555555",
+  "#62b6cb",
+  "#9c6644",
+  "#d67ab1",
+  "#6a994e",
+  "#000000",
+  "#b08968",
+];
 const TICKS = [1, 2, 5];
 
 interface Series {
