@@ -3,7 +3,7 @@ import { loadConfig } from "../config.js";
 import { createLog, startService } from "../main.js";
 
 /** Settings that say how a service meets the world and its peers; none concerns one that only this process talks to. */
-const PUBLIC = /^FIELDPROBE_(TOKENS?|ANONYMOUS|TLS|BASE_URL|HTTP|EVENTS)(_|$)/;
+const PUBLIC = /^FIELDPROBE_(TOKENS?|ANONYMOUS|TLS|BASE_URL|HTTP|EVENTS|ROLE|NATS)(_|$)/;
 
 /**
  * Starts the service with the configured data folders, runs `use` with its address and ends it.

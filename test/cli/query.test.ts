@@ -135,6 +135,7 @@ describe("fieldprobe query", { timeout: 60_000 }, () => {
       fieldprobe([...inertial, ...options], "1,2,3\n", {
         FIELDPROBE_QUERY_PARTICLE_STEPS: "1",
         FIELDPROBE_TOKENS: "none",
+        FIELDPROBE_ROLE: "gateway",
       }),
     ]);
     expect([with0.code, without.code]).toEqual([0, 0]);
