@@ -105,6 +105,7 @@ function draw({ title, x: label, ticks, series }: Plot): string {
   });
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="12">`,
+    `<title>${title}</title>`,
     `<rect width="${WIDTH}" height="${HEIGHT}" fill="white"/>`,
     text(MARGIN.left, 20, "start", title, 'font-size="14"'),
     ...grid,
