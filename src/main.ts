@@ -4,7 +4,7 @@ import { type Logger, pino } from "pino";
 import type { Config } from "./config.js";
 import { openEngine } from "./engine/engine.js";
 import type { Engine } from "./engine/query.js";
-import { openEvents } from "./events/open.js";
+import { type OpenEvents, openEvents } from "./events/open.js";
 import { pagePlugin } from "./server/api/page.js";
 import { apiPlugin } from "./server/api/plugin.js";
 import { createApp, type Plugin } from "./server/app.js";
@@ -32,17 +32,29 @@ export function createLog(config: Config): Logger {
  */
 export async function startService(config: Config, log: Logger, fieldsOnly = false): Promise<RunningService> {
   checkExposure(config);
-  const engine = await openEngine(config, log);
+  const [engine, events] = await openBoth(config, log, fieldsOnly);
   try {
     const plugins: Plugin[] = [apiPlugin, pagePlugin];
-    if (!fieldsOnly) plugins.push((await openEvents(config, log)).plugin);
+    if (events) plugins.push(events.plugin);
     const app = await createApp({ config, engine, logger: log, plugins });
     await app.listen({ host: config.host, port: config.port });
     return running(config, engine, app);
   } catch (error) {
-    await engine.close(0);
+    await Promise.all([engine.close(0), events?.close()]);
     throw error;
   }
+}
+
+/** Opens the engine and the events at the same time; when one fails, the other is closed. */
+async function openBoth(config: Config, log: Logger, fieldsOnly: boolean): Promise<[Engine, OpenEvents | null]> {
+  const [engine, events] = await Promise.allSettled([
+    openEngine(config, log),
+    fieldsOnly ? null : openEvents(config, log),
+  ]);
+  if (engine.status === "fulfilled" && events.status === "fulfilled") return [engine.value, events.value];
+  if (engine.status === "fulfilled") await engine.value.close(0);
+  if (events.status === "fulfilled") await events.value?.close();
+  throw engine.status === "rejected" ? engine.reason : (events as PromiseRejectedResult).reason;
 }
 
 function running(config: Config, engine: Engine, app: Awaited<ReturnType<typeof createApp>>): RunningService {
