@@ -1,5 +1,5 @@
 /** The one memory that all worker threads share: WASM constants, worker slots, a scratch arena per worker, the brick cache. */
-import { type CacheLayout, cacheLayout } from "../storage/brick-cache.js";
+import { type CacheLayout, cacheLayout } from "../storage/brick-directory.js";
 
 const PAGE = 65_536;
 const LARGEST = 65_536 * PAGE;
