@@ -60,8 +60,20 @@ export class Admission {
    * @throws BusyError when none came free in time or too many wait already
    */
   async slot(waitMs: number, signal: AbortSignal): Promise<() => void> {
-    if (this.#taken >= this.#limits["engine.inflight"]) await this.#wait(waitMs, signal);
-    else this.#taken++;
+    const free = this.trySlot();
+    if (free !== undefined) return free;
+    await this.#wait(waitMs, signal);
+    return this.#returner();
+  }
+
+  /** Takes a slot if one is free. */
+  trySlot(): (() => void) | undefined {
+    if (this.#taken >= this.#limits["engine.inflight"]) return undefined;
+    this.#taken++;
+    return this.#returner();
+  }
+
+  #returner(): () => void {
     let held = true;
     return () => {
       if (!held) return;

@@ -10,21 +10,31 @@ import type { ByteSource } from "./xml.js";
 /** Bytes handed on at a time. */
 const PART_BYTES = 32 * 1024;
 
-/** Reads a request pull by pull; nothing more is taken from the socket than was asked for. */
+/** Reads a request pull by pull; while nobody asks, the request is paused and its socket holds its sender back. */
 export class Body implements ByteSource {
   readonly #request: IncomingMessage;
   readonly #limit: number;
   readonly #turns: Turns;
   readonly #transcoder: Transcoder;
+  readonly #queue: Buffer[] = [];
   #received = 0;
-  #rest: Uint8Array = new Uint8Array(0);
+  #rest: Buffer = Buffer.alloc(0);
   #ended = false;
   #failed = false;
   #wake: (() => void) | undefined;
-  readonly #listener = (): void => this.#wake?.();
-  readonly #onError = (): void => {
-    this.#failed = true;
-    this.#wake?.();
+
+  readonly #onData = (chunk: Buffer): void => {
+    this.#queue.push(chunk);
+    if (this.#wake === undefined) this.#request.pause();
+    this.#settle();
+  };
+  readonly #onEnd = (): void => {
+    this.#ended = true;
+    this.#settle();
+  };
+  readonly #onFailure = (): void => {
+    this.#failed = !this.#ended;
+    this.#settle();
   };
 
   /**
@@ -36,29 +46,23 @@ export class Body implements ByteSource {
     this.#limit = limit;
     this.#turns = turns;
     this.#transcoder = new Transcoder(charset);
-    request.on("readable", this.#listener).on("end", this.#listener).on("close", this.#listener);
-    request.on("error", this.#onError);
-  }
-
-  /** Whether the whole body has been read. */
-  get ended(): boolean {
-    return this.#ended;
+    request.on("data", this.#onData).on("end", this.#onEnd).on("close", this.#onFailure).on("error", this.#onFailure);
   }
 
   declare(encoding: string): void {
     this.#transcoder.declare(encoding);
   }
 
-  async next(): Promise<Uint8Array | null> {
-    await this.#turns.pause();
+  async next(): Promise<Buffer | null> {
+    const pause = this.#turns.pause();
+    if (pause !== undefined) await pause;
+    let last = false;
     while (this.#rest.length === 0) {
-      if (this.#ended) return null;
-      const chunk = await this.#read();
-      if (chunk === null) this.#ended = true;
-      else this.#received += chunk.length;
-      if (this.#received > this.#limit) {
-        throw new HttpRefusal(413, "The body is too large.", { connection: "close" });
-      }
+      if (last) return null;
+      const chunk = this.#queue.shift() ?? (await this.#wait());
+      last = chunk === null;
+      this.#received += chunk?.length ?? 0;
+      if (this.#received > this.#limit) throw new HttpRefusal(413, "The body is too large.", { connection: "close" });
       this.#rest = this.#transcoder.push(chunk);
     }
     let cut = Math.min(PART_BYTES, this.#rest.length);
@@ -68,23 +72,31 @@ export class Body implements ByteSource {
     return part;
   }
 
-  /** Stops reading; what still arrives is discarded. */
+  /** Stops reading; what still arrives is discarded. Errors of the socket stay handled. */
   release(): void {
-    this.#request.off("readable", this.#listener).off("end", this.#listener).off("close", this.#listener);
+    this.#queue.length = 0;
+    this.#request.off("data", this.#onData).off("end", this.#onEnd).off("close", this.#onFailure);
     this.#request.resume();
   }
 
-  async #read(): Promise<Buffer | null> {
-    for (;;) {
-      const chunk = this.#request.read() as Buffer | null;
-      if (chunk !== null) return chunk;
-      if (this.#request.readableEnded) return null;
-      if (this.#failed || this.#request.destroyed)
-        throw new CancelledError("The caller left before its request was complete.");
-      this.#turns.end();
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
+  #settle(): void {
+    this.#wake?.();
+    this.#wake = undefined;
+  }
+
+  async #wait(): Promise<Buffer | null> {
+    this.#turns.end();
+    try {
+      while (this.#queue.length === 0) {
+        if (this.#ended) return null;
+        if (this.#failed) throw new CancelledError("The caller left before its request was complete.");
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+          this.#request.resume();
+        });
+      }
+      return this.#queue.shift() as Buffer;
+    } finally {
       this.#turns.begin();
     }
   }

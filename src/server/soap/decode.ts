@@ -260,18 +260,18 @@ class Decoder {
     const reader = this.#reader;
     this.#expect(item, path);
     this.#checkAttributes(path, `{${this.#context.namespace}}${item}`);
-    const tags = [reader.bytes];
+    const tags = [reader.copyTag()];
     const stray = (): RequestError => invalid(`There is text inside ${path}.`, path);
     for (const [i, name] of RECORDS[item].entries()) {
       if ((await nextTag(reader, stray)) !== START) throw invalid(`The member ${path}.${name} is missing.`, path);
       this.#expect(name, `${path}.${name}`);
       this.#checkAttributes(`${path}.${name}`, `{${XSD}}float`);
-      tags.push(reader.bytes);
+      tags.push(reader.copyTag());
       slab[at + i] = readFloat(await this.#value(`${path}.${name}`), `${path}.${name}`);
-      tags.push(reader.bytes);
+      tags.push(reader.copyTag());
     }
     if ((await nextTag(reader, stray)) !== END) throw invalid(`${path} holds more than x, y and z.`, path);
-    tags.push(reader.bytes);
+    tags.push(reader.copyTag());
     return tags;
   }
 

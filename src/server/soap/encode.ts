@@ -32,8 +32,19 @@ export class ResponseEncoder {
     this.#turns = turns;
   }
 
+  /** A whole response that surely fits into one block, else undefined: most answers are short. */
+  encodeShort(row: OperationRow, version: SoapVersion, result: Result): Buffer | undefined {
+    const template = this.#template(row, version);
+    const bound = template.head.length + result.items * template.itemBytes + template.tail.length;
+    if (bound > BLOCK_BYTES) return undefined;
+    const block = Buffer.allocUnsafe(bound);
+    let at = copy(template.head, block, 0);
+    for (const values of result.values) at = this.#items(values, 0, values.length, template.separators, block, at);
+    return block.subarray(0, copy(template.tail, block, at));
+  }
+
   /**
-   * Writes a whole response.
+   * Writes a response of any length.
    *
    * Yields blocks of at most `BLOCK_BYTES` and a record; gives other work its turn between blocks. The result is read
    * only while a block is being made.

@@ -30,6 +30,9 @@ export function parseFloat32(text: string): number | undefined {
   const single = Math.fround(double);
   const magnitude = Math.abs(double);
   if (single === double || magnitude >= 2 ** 128) return single;
+  // Only the mirror image of a float32 in a midpoint is a float32 again.
+  const mirrored = 2 * double - single;
+  if (Math.fround(mirrored) !== mirrored && mirrored < 2 ** 128 && mirrored > -(2 ** 128)) return single;
   const below = floatBelow(magnitude);
   const above = floatAbove(below);
   if (magnitude !== (below + above) / 2) return single;

@@ -63,11 +63,11 @@ function parse(header: string): { type: string; parameters: ReadonlyMap<string, 
   return { type: header.slice(0, subtype.end).toLowerCase(), parameters };
 }
 
+/** Matches a sticky pattern at an index. */
 function match(pattern: RegExp, text: string, at: number): { end: number; groups: RegExpExecArray } | undefined {
-  const sticky = new RegExp(pattern.source, "y");
-  sticky.lastIndex = at;
-  const groups = sticky.exec(text);
-  return groups === null ? undefined : { end: sticky.lastIndex, groups };
+  pattern.lastIndex = at;
+  const groups = pattern.exec(text);
+  return groups === null ? undefined : { end: pattern.lastIndex, groups };
 }
 
 /** The action that a `SOAPAction` header names; undefined where it is absent or empty. */

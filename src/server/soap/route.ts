@@ -17,11 +17,19 @@ import { type MediaType, readMediaType, readSoapAction } from "./media-type.js";
 import { writeWsdl } from "./wsdl.js";
 import { XmlReader } from "./xml.js";
 
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Set for SOAP requests. */
+    media: MediaType;
+  }
+}
+
 export const SOAP_PATH = "/service/turbulence.asmx";
 
 /** Registers the one address of the service; parsers and error handling stay inside this plugin. */
 export function soapRoutes(app: FastifyInstance, service: Service): void {
   const encoder = new ResponseEncoder(service.config.namespace, service.turns);
+  app.decorateRequest("media");
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, payload, done) => done(null, payload));
   app.route({
@@ -29,7 +37,7 @@ export function soapRoutes(app: FastifyInstance, service: Service): void {
     url: SOAP_PATH,
     bodyLimit: service.config.limits["http.bodyBytes"],
     onRequest: (request, _reply, done) => {
-      refuseEarly(request.headers, service);
+      request.media = refuseEarly(request.headers, service);
       done();
     },
     handler: (request, reply) => new Exchange(request, reply, service, encoder).run(),
@@ -38,7 +46,7 @@ export function soapRoutes(app: FastifyInstance, service: Service): void {
 }
 
 /** Judges what can be judged before the body is read. */
-function refuseEarly(headers: IncomingHttpHeaders, service: Service): void {
+function refuseEarly(headers: IncomingHttpHeaders, service: Service): MediaType {
   const encoding = headers["content-encoding"];
   if (encoding !== undefined && encoding.trim().toLowerCase() !== "identity") {
     throw new HttpRefusal(415, "Compressed requests are not taken.", { "accept-encoding": "identity" });
@@ -46,8 +54,9 @@ function refuseEarly(headers: IncomingHttpHeaders, service: Service): void {
   if (Number(headers["content-length"] ?? 0) > service.config.limits["http.bodyBytes"]) {
     throw new HttpRefusal(413, "The body is too large.", { connection: "close" });
   }
-  readMediaType(headers["content-type"]);
+  const media = readMediaType(headers["content-type"]);
   service.admission.arrive();
+  return media;
 }
 
 function describe(request: FastifyRequest, reply: FastifyReply, service: Service): FastifyReply {
@@ -64,7 +73,9 @@ class Exchange {
   readonly #service: Service;
   readonly #encoder: ResponseEncoder;
   readonly #media: MediaType;
-  readonly #gone = new AbortController();
+  /** Set while the request waits for a slot. */
+  #waiting: AbortController | undefined;
+  #gone = false;
   readonly #points: PointsHold;
   #evaluation: Evaluation | undefined;
   #grant: Grant | undefined;
@@ -75,7 +86,7 @@ class Exchange {
     this.#reply = reply;
     this.#service = service;
     this.#encoder = encoder;
-    this.#media = readMediaType(request.headers["content-type"]);
+    this.#media = request.media;
     this.#points = service.admission.hold();
     request.facts.interface = `soap ${this.#media.version}`;
     reply.raw.once("close", () => this.#end());
@@ -85,13 +96,18 @@ class Exchange {
     try {
       const row = await this.#read();
       const { limits } = this.#service.config;
-      this.#releaseSlot = await this.#service.admission.slot(limits["query.deadlineMs"], this.#gone.signal);
+      this.#releaseSlot = this.#service.admission.trySlot() ?? (await this.#waitForSlot(limits["query.deadlineMs"]));
       const result = await (this.#evaluation as Evaluation).finish();
       return await this.#answer(row, result);
     } catch (error) {
       this.#evaluation?.abort();
       return this.#refuse(error);
     }
+  }
+
+  async #waitForSlot(waitMs: number): Promise<() => void> {
+    this.#waiting = new AbortController();
+    return this.#service.admission.slot(waitMs, this.#waiting.signal);
   }
 
   /** Reads the whole request; its evaluation is under way afterwards. */
@@ -155,6 +171,8 @@ class Exchange {
   async #answer(row: OperationRow, result: Result): Promise<FastifyReply> {
     try {
       const { version } = this.#media;
+      const short = this.#encoder.encodeShort(row, version, result);
+      if (short !== undefined) return this.#reply.type(CONTENT_TYPES[version]).send(short.toString("latin1"));
       const blocks = this.#encoder.encode(row, version, result);
       return await sendBlocks(this.#reply, CONTENT_TYPES[version], blocks, this.#service.config.gzip);
     } finally {
@@ -164,7 +182,7 @@ class Exchange {
 
   #refuse(error: unknown): FastifyReply {
     const { facts, raw, id, log } = this.#request;
-    if (this.#gone.signal.aborted || error instanceof CancelledError) {
+    if (this.#gone || error instanceof CancelledError) {
       facts.outcome = "cancelled";
       this.#reply.hijack();
       this.#reply.raw.destroy();
@@ -180,7 +198,8 @@ class Exchange {
   /** The answer is out, or the caller has left. */
   #end(): void {
     if (!this.#reply.raw.writableFinished) {
-      this.#gone.abort(new CancelledError());
+      this.#gone = true;
+      this.#waiting?.abort(new CancelledError());
       this.#evaluation?.abort();
     }
     this.#points.release();

@@ -3,7 +3,7 @@ import { isUtf8 } from "node:buffer";
 import type { Charset } from "./media-type.js";
 import { malformed } from "./xml-names.js";
 
-const NOTHING = new Uint8Array(0);
+const NOTHING = Buffer.alloc(0);
 
 /** One document; input may be cut anywhere, output is cut between characters. */
 export class Transcoder {
@@ -31,7 +31,7 @@ export class Transcoder {
   }
 
   /** Takes the next bytes, or null at the end; the part before an invalid character is given out before it is refused. */
-  push(chunk: Buffer | null): Uint8Array {
+  push(chunk: Buffer | null): Buffer {
     if (this.#broken) throw malformed("its characters are not validly encoded");
     let input = this.#held.length === 0 ? (chunk ?? this.#held) : Buffer.concat([this.#held, chunk ?? NOTHING]);
     this.#held = input.subarray(0, 0);
@@ -61,7 +61,7 @@ export class Transcoder {
     return mark;
   }
 
-  #utf8(input: Buffer, last: boolean): Uint8Array {
+  #utf8(input: Buffer, last: boolean): Buffer {
     const whole = last ? input.length : input.length - unfinished(input);
     const ready = input.subarray(0, whole);
     if (isUtf8(ready)) {
@@ -72,7 +72,7 @@ export class Transcoder {
     return this.#orRefuse(ready.subarray(0, validPrefix(ready)));
   }
 
-  #utf16(input: Buffer, last: boolean): Uint8Array {
+  #utf16(input: Buffer, last: boolean): Buffer {
     let whole = input.length & ~1;
     const low = this.#encoding === "utf-16le" ? 1 : 0;
     if (!last && whole >= 2 && ((input[whole - 2 + low] as number) & 0xfc) === 0xd8) whole -= 2;
@@ -85,7 +85,7 @@ export class Transcoder {
     return this.#orRefuse(Buffer.from(text.slice(0, good), "utf8"));
   }
 
-  #orRefuse(ready: Uint8Array): Uint8Array {
+  #orRefuse(ready: Buffer): Buffer {
     if (ready.length === 0 && this.#broken) throw malformed("its characters are not validly encoded");
     return ready;
   }

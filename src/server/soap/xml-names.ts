@@ -7,6 +7,13 @@ const XMLNS_NAMESPACE = "http://www.w3.org/2000/xmlns/";
 const NAME =
   /^[A-Z_a-z\u{C0}-\u{D6}\u{D8}-\u{F6}\u{F8}-\u{2FF}\u{370}-\u{37D}\u{37F}-\u{1FFF}\u{200C}-\u{200D}\u{2070}-\u{218F}\u{2C00}-\u{2FEF}\u{3001}-\u{D7FF}\u{F900}-\u{FDCF}\u{FDF0}-\u{FFFD}\u{10000}-\u{EFFFF}][-.0-9A-Z_a-z\u{B7}\u{C0}-\u{D6}\u{D8}-\u{F6}\u{F8}-\u{37D}\u{37F}-\u{1FFF}\u{200C}-\u{200D}\u{203F}\u{2040}\u{2070}-\u{218F}\u{2C00}-\u{2FEF}\u{3001}-\u{D7FF}\u{F900}-\u{FDCF}\u{FDF0}-\u{FFFD}\u{10000}-\u{EFFFF}]*$/u;
 
+/** Names in ASCII, which nearly all are. */
+const PLAIN_NAME = /^[A-Za-z_][A-Za-z0-9_.-]*$/;
+
+function isName(text: string): boolean {
+  return PLAIN_NAME.test(text) || NAME.test(text);
+}
+
 /** A refusal of bytes that are not well-formed XML as this service takes it. */
 export function malformed(what: string): RequestError {
   return new RequestError("MalformedXml", `The request is not well-formed XML: ${what}.`);
@@ -23,7 +30,7 @@ export function splitName(name: string): readonly [prefix: string, local: string
   const colon = name.indexOf(":");
   const prefix = colon < 0 ? "" : name.slice(0, colon);
   const local = colon < 0 ? name : name.slice(colon + 1);
-  if ((colon >= 0 && !NAME.test(prefix)) || !NAME.test(local)) throw malformed("a name is not a qualified name");
+  if ((colon >= 0 && !isName(prefix)) || !isName(local)) throw malformed("a name is not a qualified name");
   return [prefix, local];
 }
 

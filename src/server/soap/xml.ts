@@ -4,7 +4,7 @@ import { isChar, malformed, NamespaceScopes, splitName } from "./xml-names.js";
 
 /** Where the bytes come from: valid UTF-8, cut between characters; null at the end. */
 export interface ByteSource {
-  next(): Promise<Uint8Array | null>;
+  next(): Promise<Buffer | null>;
   /** Judges the encoding that the XML declaration names; throws where it contradicts what is known. */
   declare(encoding: string): void;
 }
@@ -88,10 +88,8 @@ export class XmlReader {
   attributes: readonly Attribute[] = [];
   /** Character data of a TEXT event, a piece of the whole; references resolved, line ends normalised. */
   text = "";
-  /** The bytes of the last start or end tag, copied. */
-  bytes: Uint8Array = new Uint8Array(0);
   /** Bytes at hand: `buffer[position .. end)`. For `triples.ts`, which reads ahead of the reader. */
-  buffer: Uint8Array = new Uint8Array(0);
+  buffer: Buffer = Buffer.alloc(0);
   position = 0;
   end = 0;
 
@@ -107,6 +105,8 @@ export class XmlReader {
   #section: "markup" | "comment" | "cdata" = "markup";
   #selfClosed = false;
   #retryAt = 0;
+  /** Where the last tag began. */
+  #tagAt = 0;
   /** Where the scan of the current tag stands. */
   #at = 0;
   #runChars = 0;
@@ -121,6 +121,11 @@ export class XmlReader {
   /** Elements open now. */
   get depth(): number {
     return this.#open.length;
+  }
+
+  /** The bytes of the last start or end tag, copied; only right after its event. */
+  copyTag(): Uint8Array {
+    return Uint8Array.prototype.slice.call(this.buffer, this.#tagAt, this.position);
   }
 
   /** Whether the input has ended. */
@@ -178,7 +183,7 @@ export class XmlReader {
     }
     if (!this.#owned || this.end + chunk.length > this.buffer.length) {
       const roomy = held + chunk.length <= this.buffer.length && this.#owned;
-      const target = roomy ? this.buffer : new Uint8Array(2 * (held + chunk.length));
+      const target = roomy ? this.buffer : Buffer.allocUnsafe(2 * (held + chunk.length));
       target.set(this.buffer.subarray(this.position, this.end));
       this.buffer = target;
       this.#owned = true;
@@ -300,7 +305,7 @@ export class XmlReader {
   #piece(from: number, to: number, next: number): XmlEvent | typeof AGAIN {
     this.position = next;
     if (from === to) return AGAIN;
-    const raw = Buffer.from(this.buffer.buffer, this.buffer.byteOffset + from, to - from).toString("utf8");
+    const raw = this.buffer.toString("utf8", from, to);
     return this.#give(raw.includes("\r") ? raw.replace(/\r\n?/g, "\n") : raw);
   }
 
@@ -322,7 +327,7 @@ export class XmlReader {
     for (let p = position + 1; p < end; p++) {
       if (p - position > this.#limits["xml.nameChars"]) break;
       if (buffer[p] !== SEMICOLON) continue;
-      const code = referenced(ascii(buffer, position + 1, p));
+      const code = referenced(buffer.toString("latin1", position + 1, p));
       if (this.#open.length === 0) throw malformed("there is text outside the root element");
       this.position = p + 1;
       this.#runBlank = false;
@@ -386,13 +391,13 @@ export class XmlReader {
       if (byte === QUOTE || byte === APOSTROPHE || byte === QUESTION) break;
     }
     if (p - from > this.#limits["xml.nameChars"]) {
-      const chars = countChars(utf8(buffer, from, p));
+      const chars = countChars(buffer.toString("utf8", from, p));
       if (chars > this.#limits["xml.nameChars"]) throw new LimitError("xml.nameChars", "A name is too long.");
     }
     if (p >= end) return undefined;
     if (p === from) throw malformed("a name is missing");
     this.#at = p;
-    return utf8(buffer, from, p);
+    return buffer.toString("utf8", from, p);
   }
 
   /** The attribute at `#at` as name and value, or undefined where bytes are missing. */
@@ -418,7 +423,7 @@ export class XmlReader {
     for (let p = from; p < end; p++) {
       const byte = buffer[p] as number;
       if (byte === quote) {
-        value += plainValue(utf8(buffer, from, p));
+        value += plainValue(buffer.toString("utf8", from, p));
         this.#at = p + 1;
         if (value.length > limit && countChars(value) > limit) throw tooLong();
         return value;
@@ -429,7 +434,9 @@ export class XmlReader {
         while (q < end && buffer[q] !== SEMICOLON && q - p <= this.#limits["xml.nameChars"]) q++;
         if (q >= end) break;
         if (buffer[q] !== SEMICOLON) throw malformed("an ampersand starts no reference");
-        value += plainValue(utf8(buffer, from, p)) + String.fromCodePoint(referenced(ascii(buffer, p + 1, q)));
+        value +=
+          plainValue(buffer.toString("utf8", from, p)) +
+          String.fromCodePoint(referenced(buffer.toString("latin1", p + 1, q)));
         from = q + 1;
         p = q;
       } else this.#checkByte(p);
@@ -468,7 +475,7 @@ export class XmlReader {
   }
 
   #take(next: number): void {
-    this.bytes = this.buffer.slice(this.position, next);
+    this.#tagAt = this.position;
     this.position = next;
     this.#runChars = 0;
     this.#runBlank = true;
@@ -556,14 +563,6 @@ function countChars(text: string): number {
   let count = text.length;
   for (let i = 0; i < text.length; i++) if ((text.charCodeAt(i) & 0xfc00) === 0xdc00) count--;
   return count;
-}
-
-function ascii(buffer: Uint8Array, from: number, to: number): string {
-  return Buffer.from(buffer.buffer, buffer.byteOffset + from, to - from).toString("latin1");
-}
-
-function utf8(buffer: Uint8Array, from: number, to: number): string {
-  return Buffer.from(buffer.buffer, buffer.byteOffset + from, to - from).toString("utf8");
 }
 
 /** White space of an attribute's literal text becomes spaces (XML 1.0, 3.3.3). */

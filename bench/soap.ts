@@ -1,0 +1,211 @@
+/** `npm run bench:soap`: the SOAP facade against gSOAP and the `soap` package, in turn in one run; memory and turns. */
+import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { type Row, readOptions, report, summarise } from "./row.js";
+import { cpuSeconds, nullOpRequest, open, resetPeak, residentBytes } from "./soap-load.js";
+
+const MIB = 2 ** 20;
+const BULK_POINTS = 100_000;
+const LARGE_POINTS = 1_000_000;
+const CONNECTIONS = 16;
+const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+interface Server {
+  readonly name: string;
+  readonly process: ChildProcess;
+  readonly pid: number;
+  readonly port: number;
+}
+
+/** Starts a program and takes the port from the first line that has one at its end. */
+async function start(
+  name: string,
+  program: string,
+  words: readonly string[],
+  input = "",
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<Server> {
+  const child = spawn(program, words, { stdio: ["pipe", "pipe", "ignore"], env });
+  child.stdin.end(input);
+  for await (const line of createInterface({ input: child.stdout })) {
+    const port = /(\d+)$/.exec(line)?.[1];
+    if (port !== undefined) return { name, process: child, pid: child.pid as number, port: Number(port) };
+  }
+  throw new Error(`${name} did not start`);
+}
+
+function startOurs(folder: string): Promise<Server> {
+  const settings = { FIELDPROBE_PORT: "0", FIELDPROBE_STATE: folder, FIELDPROBE_DATA: at("../data") };
+  return start("fieldprobe", process.execPath, [at("../bin/fieldprobe.js"), "serve"], "", {
+    ...process.env,
+    ...settings,
+  });
+}
+
+/** Compiles the gSOAP server from our description; null where its tools are missing. */
+async function startGsoap(folder: string, wsdl: string): Promise<Server | null> {
+  if (spawnSync("sh", ["-c", "command -v wsdl2h soapcpp2 gcc"], { stdio: "ignore" }).status !== 0) {
+    process.stdout.write("gsoap skipped: wsdl2h, soapcpp2 or gcc is not installed\n");
+    return null;
+  }
+  const inside = { cwd: folder, stdio: "ignore" } as const;
+  writeFileSync(join(folder, "service.wsdl"), wsdl);
+  execFileSync("wsdl2h", ["-c", "-o", "service.h", "service.wsdl"], inside);
+  execFileSync("soapcpp2", ["-c", "-S", "-x", "-L", "service.h"], inside);
+  const sources = [at("../bench/peers/gsoap-server.c"), "soapC.c", "soapServer.c"];
+  execFileSync("gcc", ["-O2", "-I", folder, "-o", "server", ...sources, "-lgsoap", "-lpthread"], inside);
+  return start("gsoap", join(folder, "server"), []);
+}
+
+/** CPU microseconds per point of one round of bulk requests. */
+async function cpuPerPoint({ pid, port }: Server, requests: number): Promise<number> {
+  const connection = await open(port);
+  const request = nullOpRequest(BULK_POINTS);
+  for (let i = 0; i < requests; i++) await connection.ask(request);
+  const before = cpuSeconds(pid);
+  for (let i = 0; i < requests; i++) await connection.ask(request);
+  const used = cpuSeconds(pid) - before;
+  connection.close();
+  return (1e6 * used) / (requests * BULK_POINTS);
+}
+
+/** One round at one point per request: requests per second, and CPU microseconds that each costs its server. */
+async function requestRound({ pid, port }: Server, seconds: number): Promise<{ rate: number; cpu: number }> {
+  const request = nullOpRequest(1);
+  const connections = await Promise.all(Array.from({ length: CONNECTIONS }, () => open(port)));
+  const since = performance.now();
+  const before = cpuSeconds(pid);
+  let count = 0;
+  await Promise.all(
+    connections.map(async (connection) => {
+      while (performance.now() - since < 1000 * seconds) {
+        await connection.ask(request);
+        count++;
+      }
+    }),
+  );
+  const rate = (1000 * count) / (performance.now() - since);
+  const cpu = (1e6 * (cpuSeconds(pid) - before)) / count;
+  for (const connection of connections) connection.close();
+  return { rate, cpu };
+}
+
+/** Measures all servers in turn, round after round, so that a busy machine is busy for all of them. */
+async function inTurn<T>(
+  servers: readonly Server[],
+  rounds: number,
+  measure: (server: Server) => Promise<T>,
+): Promise<Map<string, T[]>> {
+  const figures = new Map(servers.map(({ name }) => [name, [] as T[]]));
+  for (let round = 0; round < rounds; round++) {
+    for (const server of servers) figures.get(server.name)?.push(await measure(server));
+  }
+  return figures;
+}
+
+function rowsOf(
+  name: string,
+  unit: string,
+  params: Row["params"],
+  figures: ReadonlyMap<string, readonly number[]>,
+): Row[] {
+  const ours = figures.get("fieldprobe") ?? [];
+  return [...figures].flatMap(([backend, rounds]) => {
+    const row = { bench: "soap", case: name, backend, unit, params, ...summarise(rounds) };
+    if (backend === "fieldprobe") return [row];
+    const ratios = rounds.map((value, i) => (ours[i] as number) / value);
+    return [row, { bench: "soap", case: `${name} ours/peer`, backend, unit: "ratio", params, ...summarise(ratios) }];
+  });
+}
+
+/** R122: peak resident memory above idle while one request of a million points is served. */
+async function memoryRows(server: Server, rounds: number): Promise<Row[]> {
+  const members =
+    "<dataset>isotropic32</dataset><time>0.1</time><spatialInterpolation>Lag4</spatialInterpolation><temporalInterpolation>None</temporalInterpolation>";
+  const rows: Row[] = [];
+  for (const [operation, content] of [
+    ["NullOp", ""],
+    ["GetVelocity", members],
+  ] as const) {
+    const request = nullOpRequest(LARGE_POINTS, operation, content);
+    const small = nullOpRequest(20_000, operation, content);
+    const figures: number[] = [];
+    for (let round = 0; round < rounds; round++) {
+      const connection = await open(server.port);
+      await connection.ask(small);
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      resetPeak(server.pid);
+      const idle = residentBytes(server.pid).now;
+      await connection.ask(request);
+      figures.push((residentBytes(server.pid).peak - idle) / MIB);
+      connection.close();
+    }
+    const params = {
+      points: LARGE_POINTS,
+      requestBytes: request.length,
+      limitMiB: Math.round((40 * LARGE_POINTS) / MIB) + 64,
+    };
+    rows.push({
+      bench: "soap",
+      case: `${operation} peak memory`,
+      backend: "fieldprobe",
+      unit: "MiB",
+      params,
+      ...summarise(figures),
+    });
+  }
+  return rows;
+}
+
+/** R124: the longest turn the service has measured. */
+async function turnRow({ port }: Server): Promise<Row> {
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  const seconds = Number(/^fieldprobe_longest_turn_seconds (\S+)/m.exec(text)?.[1]);
+  return {
+    bench: "soap",
+    case: "longest turn",
+    backend: "fieldprobe",
+    unit: "ms",
+    value: 1000 * seconds,
+    spread: 0,
+    rounds: 1,
+    params: { limitMs: 50 },
+  };
+}
+
+const options = readOptions();
+const folder = mkdtempSync(join(tmpdir(), "fieldprobe-bench-"));
+const servers: Server[] = [];
+try {
+  const ours = await startOurs(folder);
+  servers.push(ours);
+  const wsdl = await (await fetch(`http://127.0.0.1:${ours.port}/service/turbulence.asmx?wsdl`)).text();
+  const memory = await memoryRows(ours, options.quick ? 2 : 5);
+  const gsoap = await startGsoap(folder, wsdl);
+  if (gsoap) servers.push(gsoap);
+  const rounds = options.quick ? 3 : 9;
+  for (const server of servers) await cpuPerPoint(server, 10);
+  const cpu = await inTurn(servers, rounds, (server) => cpuPerPoint(server, 5));
+  servers.push(await start("soap", process.execPath, [at("soap-server.js")], wsdl));
+  for (const server of servers) await requestRound(server, 1);
+  const requests = await inTurn(servers, rounds, (server) => requestRound(server, options.quick ? 1 : 3));
+  const figure = (name: "rate" | "cpu") =>
+    new Map([...requests].map(([server, figures]) => [server, figures.map((found) => found[name])]));
+  report(
+    [
+      ...rowsOf("NullOp CPU per point", "us", { points: BULK_POINTS, connections: 1 }, cpu),
+      ...rowsOf("NullOp requests", "1/s", { points: 1, connections: CONNECTIONS }, figure("rate")),
+      ...rowsOf("NullOp CPU per request", "us", { points: 1, connections: CONNECTIONS }, figure("cpu")),
+      ...memory,
+      await turnRow(ours),
+    ],
+    options,
+  );
+} finally {
+  for (const { process: child } of servers) child.kill();
+  rmSync(folder, { recursive: true, force: true });
+}
