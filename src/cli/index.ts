@@ -23,6 +23,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ["cutout", async () => (await import("./cutout.js")).cutoutCommand()],
   ["events", async () => (await import("./events.js")).eventsCommand()],
   ["worker", async () => (await import("./worker.js")).workerCommand()],
+  ["cluster", async () => (await import("./cluster.js")).clusterCommand()],
   ["token", async () => (await import("./token.js")).tokenCommand()],
 ]);
 const named = COMMANDS.get(process.argv[2] ?? "");

@@ -226,13 +226,19 @@ class Worker implements ClusterNode {
       return;
     }
     this.#held.set(key, cancel);
-    const late = (): void => {
+    let late = false;
+    const expire = (): void => {
+      late = true;
       Atomics.store(cancel, 0, 1);
     };
-    const timer = header.deadlineMs === NO_DEADLINE ? null : setTimeout(late, Math.min(header.deadlineMs, 2 ** 31 - 1));
+    const timer =
+      header.deadlineMs === NO_DEADLINE ? null : setTimeout(expire, Math.min(header.deadlineMs, 2 ** 31 - 1));
     this.#pool
       .run(work.task)
-      .then(() => this.#answer(delivery.reply, header, work.answer), fail)
+      .then(
+        () => this.#answer(delivery.reply, header, work.answer),
+        (error: unknown) => fail(late ? new DeadlineError() : error),
+      )
       .finally(() => {
         if (timer) clearTimeout(timer);
         for (const buffer of work.buffers) this.#buffers.give(buffer);
