@@ -7,21 +7,29 @@ export const NAME_PATTERN = /^[A-Za-z0-9_.-]{1,64}$/;
 const name = z.string().regex(NAME_PATTERN, "must be 1 to 64 of the characters A-Z a-z 0-9 _ . -");
 const whole = z.number().int().min(0);
 const nodes = z.number().int().min(1);
-const place = { file: z.string().min(1), path: z.string().min(1) };
+const place = {
+  file: z.string().min(1).describe("Relative to this descriptor, not above its folder; may hold {step:0Nd}."),
+  path: z.string().min(1).describe("Of the dataset or group in the file; may hold {step:0Nd}."),
+};
 
 const uniformAxis = z.strictObject({
   nodes,
-  origin: z.number(),
+  origin: z.number().describe("Coordinate of the first stored node."),
   spacing: z.number().refine((spacing) => spacing !== 0, "must not be 0"),
-  periodic: z.boolean().default(false),
+  periodic: z.boolean().default(false).describe("The axis repeats after nodes * spacing."),
 });
 const tabulatedAxis = z.strictObject({
-  coordinates: z.union([z.array(z.number()).min(1), z.strictObject(place)]),
+  coordinates: z
+    .union([z.array(z.number()).min(1), z.strictObject(place)])
+    .describe("One number per node, ascending or descending: a list, or a dataset of a file."),
   periodic: z.boolean().default(false),
 });
 const axis = z.union([uniformAxis, tabulatedAxis]);
 
-const guards = { guardBefore: whole.default(0), guardAfter: whole.default(0) };
+const guards = {
+  guardBefore: whole.default(0).describe("Stored frames before the first queryable time."),
+  guardAfter: whole.default(0).describe("Stored frames after the last queryable time."),
+};
 const uniformTime = z.strictObject({
   origin: z.number().default(0),
   step: z.number().positive(),
@@ -33,17 +41,20 @@ const listedTime = z.strictObject({ values: z.array(z.number()).min(1), ...guard
 
 const counts = z.tuple([whole, whole, whole]);
 const storage = {
-  /** Stored order, out of t z y x c, and n for a dimension fixed at `index`. */
-  dimensions: z.array(z.enum(["t", "z", "y", "x", "c", "n"])).min(3),
-  firstStep: whole.default(0),
-  stepIncrement: z.number().int().min(1).default(1),
-  /** Leading nodes to skip, z y x. */
-  offset: counts.default([0, 0, 0]),
-  /** Ghost layers on both sides, z y x. */
-  ghost: counts.default([0, 0, 0]),
-  index: whole.default(0),
-  /** Shape in the order of `dimensions` where the file declares another one for the same contiguous values. */
-  shape: z.array(nodes).min(3).optional(),
+  dimensions: z
+    .array(z.enum(["t", "z", "y", "x", "c", "n"]))
+    .min(3)
+    .describe("Every stored dimension in order; n is one that is fixed at index."),
+  firstStep: whole.default(0).describe("Number of the first frame in {step:0Nd}."),
+  stepIncrement: z.number().int().min(1).default(1).describe("Between the numbers of consecutive frames."),
+  offset: counts.default([0, 0, 0]).describe("Leading nodes to skip: z, y, x."),
+  ghost: counts.default([0, 0, 0]).describe("Ghost layers to strip on both sides: z, y, x."),
+  index: whole.default(0).describe("Where the dimension n is fixed, e.g. a trajectory."),
+  shape: z
+    .array(nodes)
+    .min(3)
+    .optional()
+    .describe("Lengths in the order of dimensions, where the file declares others for the same contiguous values."),
 };
 const single = z.strictObject({ ...place, ...storage });
 const component = z.strictObject(place);
@@ -63,20 +74,23 @@ export const descriptorSchema = z
     schemaVersion: z.literal(1),
     name,
     title: z.string().default(""),
-    aliases: z.array(name).default([]),
+    aliases: z.array(name).default([]).describe("Other names that the service answers to."),
     axes: z.strictObject({ x: axis, y: axis, z: axis }),
     time: z.union([uniformTime, snapshotTime, listedTime]),
     fields: z
       .strictObject({ velocity: vector.optional(), pressure: single.optional(), force: vector.optional() })
       .refine((fields) => Object.keys(fields).length > 0, "must name at least one of velocity, pressure, force"),
     forcing: forcing.default({ kind: "none" }),
-    dnsStep: z.number().positive().optional(),
-    frameVelocity: z.tuple([z.number(), z.number(), z.number()]).default([0, 0, 0]),
+    dnsStep: z.number().positive().optional().describe("Time step of the simulation behind the data."),
+    frameVelocity: z
+      .tuple([z.number(), z.number(), z.number()])
+      .default([0, 0, 0])
+      .describe("Velocity of the stored grid: node x stands at x + frameVelocity * t."),
     units: z
       .strictObject({ length: z.string(), time: z.string(), velocity: z.string(), pressure: z.string() })
       .partial()
       .default({}),
-    source: z.string().default(""),
+    source: z.string().default("").describe("How it was made, citation, licence."),
   })
   .meta({ title: "fieldprobe dataset", description: "A set of fields on one structured grid, kept in HDF5." });
 
