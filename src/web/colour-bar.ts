@@ -2,7 +2,6 @@
 import { html, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { ref } from "lit-html/directives/ref.js";
-import type { Slice } from "./api.js";
 import type { ColourMap } from "./colour-map.js";
 import { shortText } from "./float-text.js";
 
@@ -19,6 +18,7 @@ function paint(canvas: HTMLCanvasElement, map: ColourMap): void {
 /**
  * @param range   the range in use
  * @param fixed   the range as set, or null where it follows the values
+ * @param known   whether there are values yet
  * @param setRange fixes the range, or lets it follow the values
  */
 export function colourBar(
@@ -27,7 +27,7 @@ export function colourBar(
   fixed: Range | null,
   title: string,
   unit: string,
-  slice: Slice | null,
+  known: boolean,
   setRange: (range: Range | null) => void,
 ): TemplateResult {
   const [low, high] = range;
@@ -56,7 +56,7 @@ export function colourBar(
             type="checkbox"
             id="range-fixed"
             .checked=${live(fixed !== null)}
-            ?disabled=${slice === null}
+            ?disabled=${!known}
             @change=${(event: Event) => setRange((event.target as HTMLInputElement).checked && low < high ? [Math.fround(low), Math.fround(high)] : null)}
           />
           Fixed range

@@ -10,7 +10,7 @@ import { Latest } from "./latest.js";
 import { probeCall, probeOperations } from "./queries.js";
 import { standingBar } from "./standing-bar.js";
 import type { Store } from "./store.js";
-import { AXES } from "./view-state.js";
+import { AXES, type ViewState } from "./view-state.js";
 
 /** Components by method. */
 export type ByMethod = ReadonlyMap<string, Float32Array>;
@@ -18,8 +18,14 @@ export type ByMethod = ReadonlyMap<string, Float32Array>;
 /** What the probe found: operation -> component names and values by method. */
 export type Probed = ReadonlyMap<OperationName, { readonly components: readonly string[]; readonly values: ByMethod }>;
 
+/** What was found together with what was asked: while another point is on its way, what is shown stays true. */
+export interface ShownProbe {
+  readonly found: Probed;
+  readonly state: ViewState;
+}
+
 export class ProbePanel {
-  readonly latest: Latest<Probed>;
+  readonly latest: Latest<ShownProbe>;
   readonly #store: Store;
   #asked = "";
 
@@ -47,7 +53,7 @@ export class ProbePanel {
           return [operation, { components, values }] as const;
         }),
       );
-      return new Map(found);
+      return { found: new Map(found), state };
     });
   }
 
@@ -57,7 +63,7 @@ export class ProbePanel {
 
   view(): TemplateResult {
     const { state, facts } = this.#store;
-    const found = this.latest.value;
+    const shown = this.latest.value;
     return html`
       <section class="panel probe" aria-labelledby="probe-title">
         <h2 id="probe-title">Probe</h2>
@@ -76,16 +82,16 @@ export class ProbePanel {
               },
             );
           })}
-          <span class="note">t = ${shortText(state.time)}, in time ${state.temporal}</span>
+          <span class="note">t = ${shortText((shown?.state ?? state).time)}, in time ${(shown?.state ?? state).temporal}</span>
         </div>
         ${standingBar("probe", this.latest)}
         ${
-          found === null
+          shown === null
             ? nothing
             : html`
-                ${this.#derived(found)}
+                ${this.#derived(shown.found)}
                 <div class="tables">
-                  ${[...found].map(([operation, { components, values }]) => this.#table(operation, components, values))}
+                  ${[...shown.found].map(([operation, { components, values }]) => this.#table(operation, components, values))}
                 </div>
               `
         }

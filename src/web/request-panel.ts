@@ -7,7 +7,7 @@ import type { CurveFigure } from "./curve-figure.js";
 import { download, type ExportedTable, toCsv, toJson } from "./exports.js";
 import type { Catalogue } from "./facts.js";
 import type { ParticlesFigure } from "./particles-figure.js";
-import type { ProbePanel } from "./probe-panel.js";
+import type { ProbePanel, ShownProbe } from "./probe-panel.js";
 import { particleCall, probeCall, probeOperations, sliceCall, sliceQuery } from "./queries.js";
 import { curl } from "./recipes/curl.js";
 import { matlab } from "./recipes/matlab.js";
@@ -15,7 +15,7 @@ import { python } from "./recipes/python.js";
 import type { Endpoint, Recipe } from "./recipes/recipe.js";
 import { soapXml } from "./recipes/soap-xml.js";
 import { typescript } from "./recipes/typescript.js";
-import { coordinateOf, type SliceFigure } from "./slice-figure.js";
+import { coordinateOf, type ShownSlice, type SliceFigure } from "./slice-figure.js";
 import type { Store } from "./store.js";
 import { AXES, LANGUAGES, SUBJECTS, type ViewState } from "./view-state.js";
 
@@ -126,9 +126,7 @@ export class RequestPanel {
     const { slice, profile, series } = this.#figures;
     switch (state.subject) {
       case "slice":
-        return slice.latest.value === null
-          ? null
-          : { call: sliceCall(state, slice.latest.value), get: sliceQuery(state) };
+        return slice.latest.value === null ? null : sliceRecipe(slice.latest.value);
       case "probe": {
         const first = probeOperations(facts)[0];
         return first === undefined ? null : { call: probeCall(state, first.operation, state.values) };
@@ -148,9 +146,9 @@ export class RequestPanel {
     const { slice, probe, profile, series, particles } = this.#figures;
     switch (state.subject) {
       case "slice":
-        return slice.latest.value === null ? null : this.#sliceTable(slice);
+        return slice.latest.value === null ? null : sliceTable(slice.latest.value);
       case "probe":
-        return probe.latest.value === null ? null : this.#probeTable(probe);
+        return probe.latest.value === null ? null : probeTable(probe.latest.value);
       case "particles":
         return particles.latest.value === null ? null : particleTable(particles);
       default: {
@@ -160,36 +158,6 @@ export class RequestPanel {
         return { name: state.subject, columns: [curve.xName, curve.yName], rows, calls: [curve.call] };
       }
     }
-  }
-
-  #sliceTable(figure: SliceFigure): ExportedTable {
-    const { state } = this.#store;
-    const plane = figure.latest.value as NonNullable<typeof figure.latest.value>;
-    const { rows, columns, values } = plane;
-    const table = Array.from(values, (value, i) => {
-      const row = Math.floor(i / columns.count);
-      const place: Record<string, number> = {
-        [state.axis]: state.at,
-        [rows.axis]: coordinateOf(rows, row),
-        [columns.axis]: coordinateOf(columns, i - row * columns.count),
-      };
-      return [...AXES.map((axis) => place[axis] as number), value];
-    });
-    return { name: "slice", columns: [...AXES, state.field], rows: table, calls: [sliceCall(state, plane)] };
-  }
-
-  #probeTable(panel: ProbePanel): ExportedTable {
-    const { state } = this.#store;
-    const found = panel.latest.value as NonNullable<typeof panel.latest.value>;
-    const rows = [...found].flatMap(([operation, { components, values }]) =>
-      [...values].flatMap(([method, numbers]) =>
-        components.map((name, i) => [operation, method, name, numbers[i] as number]),
-      ),
-    );
-    const calls = [...found].flatMap(([operation, { values }]) =>
-      [...values.keys()].map((method) => probeCall(state, operation, method)),
-    );
-    return { name: "probe", columns: ["operation", "method", "component", "value"], rows, calls };
   }
 }
 
@@ -201,4 +169,34 @@ function particleTable(figure: ParticlesFigure): ExportedTable {
     return [Math.floor(i / times.length), Math.fround(times[record] as number), ...positions.slice(3 * i, 3 * i + 3)];
   });
   return { name: "particles", columns: ["particle", "time", ...AXES], rows, calls: [call] };
+}
+
+function sliceRecipe({ slice, state }: ShownSlice): Recipe {
+  return { call: sliceCall(state, slice), get: sliceQuery(state) };
+}
+
+function sliceTable({ slice, state }: ShownSlice): ExportedTable {
+  const { rows, columns, values } = slice;
+  const table = Array.from(values, (value, i) => {
+    const row = Math.floor(i / columns.count);
+    const place: Record<string, number> = {
+      [state.axis]: state.at,
+      [rows.axis]: coordinateOf(rows, row),
+      [columns.axis]: coordinateOf(columns, i - row * columns.count),
+    };
+    return [...AXES.map((axis) => place[axis] as number), value];
+  });
+  return { name: "slice", columns: [...AXES, state.field], rows: table, calls: [sliceCall(state, slice)] };
+}
+
+function probeTable({ found, state }: ShownProbe): ExportedTable {
+  const rows = [...found].flatMap(([operation, { components, values }]) =>
+    [...values].flatMap(([method, numbers]) =>
+      components.map((name, i) => [operation, method, name, numbers[i] as number]),
+    ),
+  );
+  const calls = [...found].flatMap(([operation, { values }]) =>
+    [...values.keys()].map((method) => probeCall(state, operation, method)),
+  );
+  return { name: "probe", columns: ["operation", "method", "component", "value"], rows, calls };
 }

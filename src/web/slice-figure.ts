@@ -13,7 +13,7 @@ import { sliceQuery } from "./queries.js";
 import { type Cell, cellAt, drawSlice, paintPlane, type Window } from "./slice-canvas.js";
 import { standingBar } from "./standing-bar.js";
 import type { Store } from "./store.js";
-import { AXES } from "./view-state.js";
+import { AXES, type ViewState } from "./view-state.js";
 
 const ZOOM = 1.6;
 const TABLE_SIDE = 12;
@@ -30,8 +30,14 @@ function clampWindow(centre: readonly [number, number], width: number, height: n
   return [left, left + w, bottom, bottom + h].map(Math.fround) as unknown as Window;
 }
 
+/** A plane together with what was asked for it: while another is on its way, what is shown stays true. */
+export interface ShownSlice {
+  readonly slice: Slice;
+  readonly state: ViewState;
+}
+
 export class SliceFigure {
-  readonly latest: Latest<Slice>;
+  readonly latest: Latest<ShownSlice>;
   readonly #store: Store;
   readonly #render: () => void;
   #cursor: Cell = { row: 0, column: 0 };
@@ -60,7 +66,8 @@ export class SliceFigure {
     const path = sliceQuery(this.#store.state);
     if (path === this.#asked) return;
     this.#asked = path;
-    void this.latest.run((signal) => fetchSlice(path, signal));
+    const { state } = this.#store;
+    void this.latest.run(async (signal) => ({ slice: await fetchSlice(path, signal), state }));
   }
 
   /** Forces the next refresh to ask, e.g. with another token. */
@@ -69,18 +76,18 @@ export class SliceFigure {
   }
 
   get map(): ColourMap {
-    const { map, field } = this.#store.state;
-    return colourMap(map, quantityOf(field).signed);
+    const { field } = this.latest.value?.state ?? this.#store.state;
+    return colourMap(this.#store.state.map, quantityOf(field).signed);
   }
 
   get range(): readonly [number, number] {
-    const slice = this.latest.value;
+    const slice = this.latest.value?.slice;
     return rangeFor(this.map, this.#store.state.range, slice?.low ?? 0, slice?.high ?? 0);
   }
 
   /** Paints what the last rendering laid out. */
   paint(): void {
-    const slice = this.latest.value;
+    const slice = this.latest.value?.slice ?? null;
     const canvas = this.#canvas;
     if (slice === null || canvas === null) return;
     const { state } = this.#store;
@@ -114,8 +121,9 @@ export class SliceFigure {
   }
 
   view(): TemplateResult {
-    const { state, facts } = this.#store;
-    const slice = this.latest.value;
+    const { facts } = this.#store;
+    const slice = this.latest.value?.slice ?? null;
+    const state = this.latest.value?.state ?? this.#store.state;
     const quantity = quantityOf(state.field);
     const unit = unitOf(facts, quantity.measure);
     return html`
@@ -153,7 +161,7 @@ export class SliceFigure {
           </span>
         </div>
         <output id="slice-readout" aria-live="polite">${this.#readout(slice, unit)}</output>
-        ${colourBar(this.map, this.range, state.range, quantity.title, unit, this.latest.value, (range) =>
+        ${colourBar(this.map, this.range, this.#store.state.range, quantity.title, unit, slice !== null, (range) =>
           this.#store.set({ range }),
         )}
         ${standingBar("slice", this.latest)}
@@ -178,7 +186,7 @@ export class SliceFigure {
 
   #readout(slice: Slice | null, unit: string): TemplateResult | typeof nothing {
     if (slice === null) return nothing;
-    const { state } = this.#store;
+    const state = this.latest.value?.state ?? this.#store.state;
     const cell = this.#cursor;
     const place: Record<string, number> = {
       [state.axis]: state.at,
@@ -208,7 +216,7 @@ export class SliceFigure {
   }
 
   #follow(event: PointerEvent): void {
-    const slice = this.latest.value;
+    const slice = this.latest.value?.slice ?? null;
     const canvas = this.#canvas;
     if (slice === null || canvas === null) return;
     const box = canvas.getBoundingClientRect();
@@ -223,7 +231,7 @@ export class SliceFigure {
   }
 
   #key(event: KeyboardEvent): void {
-    const slice = this.latest.value;
+    const slice = this.latest.value?.slice ?? null;
     if (slice === null || event.ctrlKey || event.metaKey || event.altKey) return;
     const step = event.shiftKey ? 10 : 1;
     const moves: Readonly<Record<string, readonly [number, number]>> = {
@@ -263,7 +271,7 @@ export class SliceFigure {
   }
 
   #zoom(factor: number): void {
-    const slice = this.latest.value;
+    const slice = this.latest.value?.slice ?? null;
     if (slice === null) return;
     const [left, right, bottom, top] = this.#store.state.window;
     const smallest = 4 / Math.max(slice.columns.count, slice.rows.count);
@@ -277,10 +285,11 @@ export class SliceFigure {
   }
 
   #probe(): void {
-    const slice = this.latest.value;
-    if (slice === null) return;
-    const probe = [...this.#store.state.probe] as [number, number, number];
-    probe[AXES.indexOf(this.#store.state.axis)] = this.#store.state.at;
+    const shown = this.latest.value;
+    if (shown === null) return;
+    const { slice, state } = shown;
+    const probe = [...state.probe] as [number, number, number];
+    probe[AXES.indexOf(state.axis)] = state.at;
     probe[AXES.indexOf(slice.columns.axis)] = coordinateOf(slice.columns, this.#cursor.column);
     probe[AXES.indexOf(slice.rows.axis)] = coordinateOf(slice.rows, this.#cursor.row);
     this.#store.set({ probe });

@@ -3,6 +3,7 @@ import { DERIVATIVES, INTERPOLATIONS } from "../operations.js";
 import { QUANTITIES, type QuantityName } from "../quantities.js";
 import { COLOUR_MAPS } from "./colour-map.js";
 import { axisOf, type DatasetFacts, endOf } from "./facts.js";
+import { floatText } from "./float-text.js";
 
 export type AxisName = "x" | "y" | "z";
 export const AXES: readonly AxisName[] = ["x", "y", "z"];
@@ -201,8 +202,10 @@ export function parseState(search: string, facts: DatasetFacts): ParsedState {
   return { state: { ...start, at: at ?? middleOf(facts, axis.name), ...found } as ViewState, bad };
 }
 
-function same(a: unknown, b: unknown): boolean {
-  return String(a) === String(b);
+/** A member as text; numbers are float32, in the shortest decimal that means them. */
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return value.map(textOf).join(",");
+  return typeof value === "number" ? floatText(Math.fround(value)) : String(value);
 }
 
 /** The query string of a view: only what differs from the beginning. */
@@ -213,7 +216,7 @@ export function formatState(state: ViewState, facts: DatasetFacts): string {
   for (const name of [...Object.keys(READERS), "at"] as (keyof ViewState)[]) {
     const value = state[name];
     const usual = name === "at" ? at : start[name];
-    if (value !== null && !same(value, usual)) query.set(name, String(value));
+    if (value !== null && textOf(value) !== textOf(usual)) query.set(name, textOf(value));
   }
   return query.toString().replaceAll("%2C", ",");
 }

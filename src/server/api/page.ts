@@ -31,21 +31,17 @@ const HEADERS = {
 const FOREVER = "public, max-age=31536000, immutable";
 const FRESH = "no-cache";
 
-/** Where the page is, or undefined while it is not built; seen from the compiled file or from the source. */
-function pageFolder(): string | undefined {
-  const folders = ["../../web", "../../../dist/web"].map((path) => fileURLToPath(new URL(path, import.meta.url)));
-  return folders.find((folder) => existsSync(`${folder}/index.html`));
-}
+/** Where the page is built: the same place seen from the compiled file and from the source. */
+const FOLDER = fileURLToPath(new URL("../../../dist/web", import.meta.url));
 
 /** Adds the page to the service. */
 export const pagePlugin: Plugin = async (app) => {
-  const root = pageFolder();
-  if (root === undefined) {
+  if (!existsSync(FOLDER)) {
     app.log.warn("the page is not built: npm run build makes it");
     return;
   }
   await app.register(fastifyStatic, {
-    root,
+    root: FOLDER,
     decorateReply: false,
     wildcard: false,
     cacheControl: false,

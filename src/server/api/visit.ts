@@ -1,4 +1,5 @@
 /** One request from admission to the end of its answer: token, slot, points held, and what is released when it is over. */
+import { setMaxListeners } from "node:events";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { AuthError, CancelledError } from "../../errors.js";
 import type { Operation } from "../../operations.js";
@@ -48,6 +49,8 @@ export class Visit {
     service.admission.arrive();
     const grant = service.auth.authorise(bearerToken(request));
     request.facts.token = grant.id;
+    // Every query of a list of times listens.
+    setMaxListeners(0, this.#gone.signal);
     const { limits } = service.config;
     this.limit = limitOf(grant, limits["query.points"]);
     this.deadline = performance.now() + limits["query.deadlineMs"];

@@ -1,0 +1,218 @@
+/** Everyone can use the page: by keyboard, at any zoom, in both themes, below any path; and it loads fast. */
+import { readdirSync, readFileSync } from "node:fs";
+import { createServer, request as httpRequest, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { RunningService } from "../../src/main.js";
+import { findChromium } from "./find-chromium.js";
+import { expectClean, launch, openPage, serveStage, settled } from "./stage.js";
+
+const reason = findChromium() === undefined ? " (skipped: no Chromium; set FIELDPROBE_CHROMIUM)" : "";
+const BUILT = fileURLToPath(new URL("../../dist/web", import.meta.url));
+const AXE = readFileSync(new URL("../../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
+
+interface Axe {
+  run(): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }>;
+}
+
+/** A proxy that serves the service below a path. */
+function prefixed(service: RunningService, prefix: string): Promise<Server> {
+  const server = createServer((incoming, outgoing) => {
+    if (!incoming.url?.startsWith(prefix)) {
+      outgoing.writeHead(404).end();
+      return;
+    }
+    const path = incoming.url.slice(prefix.length - 1);
+    const onward = httpRequest(
+      new URL(path, service.url),
+      { method: incoming.method, headers: incoming.headers },
+      (answer) => {
+        outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
+        answer.pipe(outgoing);
+      },
+    );
+    incoming.pipe(onward);
+  });
+  return new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(server)));
+}
+
+describe("what is sent", () => {
+  const packed = (name: string) => gzipSync(readFileSync(`${BUILT}/${name}`), { level: 9 }).length;
+  const assets = readdirSync(`${BUILT}/assets`).map((name) => `assets/${name}`);
+
+  it("is at most 60 KiB at first and 150 KiB more for 3-D", () => {
+    const first = ["index.html", ...assets.filter((name) => !/\/scene-.*\.js$/.test(name))];
+    const scene = assets.filter((name) => !first.includes(name));
+    expect(scene).toHaveLength(1);
+    const sum = (names: readonly string[]) => names.reduce((bytes, name) => bytes + packed(name), 0);
+    expect(sum(first)).toBeLessThanOrEqual(60 * 1024);
+    expect(sum(scene)).toBeLessThanOrEqual(150 * 1024);
+  });
+});
+
+describe.skipIf(reason !== "")(`everyone${reason}`, () => {
+  let service: RunningService;
+  let browser: Browser;
+  beforeAll(async () => {
+    service = await serveStage();
+    browser = await launch();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await service?.close();
+  });
+
+  it.each([
+    ["light", 320],
+    ["light", 1280],
+    ["dark", 320],
+    ["dark", 1280],
+  ] as const)("axe-core finds nothing in the %s theme at %i px", async (theme, width) => {
+    const watched = await openPage(browser, `${service.url}/?theme=${theme}&launched=true&count=4&steps=5`, {
+      viewport: { width, height: 800 },
+    });
+    const { page } = watched;
+    await page.waitForSelector("#scene[data-longest-segment]");
+    for (const summary of await page.$$("summary")) await summary.click();
+    await settled(page);
+    await page.evaluate(AXE);
+    const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: Axe }).axe.run());
+    const found = violations.map(({ id, nodes }) => [id, nodes.map((node) => `${node.html} ${node.failureSummary}`)]);
+    expect(found).toEqual([]);
+    expectClean(watched);
+    await page.context().close();
+  });
+
+  it("fits 320 by 256 px: 1280 by 1024 at 400 % zoom", async () => {
+    const watched = await openPage(browser, `${service.url}/?launched=true&count=4&steps=5`, {
+      viewport: { width: 320, height: 256 },
+    });
+    const { page } = watched;
+    await page.waitForSelector("#scene");
+    const overflow = await page.evaluate(
+      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    );
+    expect(overflow).toBe(0);
+    expectClean(watched);
+    await page.context().close();
+  });
+
+  it("does everything by keyboard", async () => {
+    const watched = await openPage(browser, `${service.url}/?count=4&steps=10&nodes=32`);
+    const { page } = watched;
+    const reached = new Set<string>();
+    const unlabelled: string[] = [];
+    for (let stop = 0; stop < 90; stop++) {
+      await page.keyboard.press("Tab");
+      const { id, name, visible } = await page.evaluate(() => {
+        const element = document.activeElement as HTMLElement;
+        const box = element.getBoundingClientRect();
+        const label = element.getAttribute("aria-label") ?? element.textContent?.trim() ?? "";
+        return {
+          id: element.id,
+          name: `${element.tagName} ${label}`.slice(0, 60),
+          visible: box.width > 0 && box.height > 0,
+        };
+      });
+      if (id !== "") reached.add(id);
+      if (!visible) unlabelled.push(name);
+    }
+    expect(unlabelled).toEqual([]);
+    const controls = await page.$$eval(
+      "main button:enabled[id], main input:enabled[id], main select:enabled[id], main canvas[tabindex]",
+      (all) => all.map((element) => element.id),
+    );
+    expect(controls.filter((id) => !reached.has(id))).toEqual([]);
+
+    const query = () => new URL(page.url()).searchParams;
+    await page.focus("#slice");
+    const value = () => page.textContent("#slice-readout [data-axis=x]").then(Number);
+    const start = await value();
+    await page.keyboard.press("ArrowRight");
+    await expect.poll(value).toBeGreaterThan(start);
+    await page.keyboard.press("Home");
+    await expect.poll(value).toBe(0);
+    await page.keyboard.press("ArrowUp");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => query().get("probe")).toMatch(/^0,/);
+    await page.keyboard.press("+");
+    await expect.poll(() => query().get("window")).not.toBeNull();
+    await page.keyboard.press("0");
+    await expect.poll(() => query().get("window")).toBeNull();
+    for (const [id, key, name] of [
+      ["field", "ArrowDown", "field"],
+      ["axis", "ArrowUp", "axis"],
+      ["at", "ArrowRight", "at"],
+      ["time", "ArrowRight", "time"],
+      ["values", "ArrowDown", "values"],
+      ["derivatives", "ArrowUp", "derivatives"],
+      ["temporal", "ArrowDown", "temporal"],
+      ["map", "ArrowDown", "map"],
+      ["nodes", "ArrowDown", "nodes"],
+      ["range-fixed", "Space", "range"],
+      ["line", "ArrowDown", "line"],
+      ["seeds", "ArrowUp", "seeds"],
+      ["tracker", "ArrowDown", "tracker"],
+      ["subject", "ArrowDown", "subject"],
+      ["language", "ArrowDown", "language"],
+      ["theme", "ArrowDown", "theme"],
+    ] as const) {
+      await page.focus(`#${id}`);
+      await page.keyboard.press(key);
+      await expect.poll(() => query().get(name), { message: name }).not.toBeNull();
+      await settled(page);
+    }
+    await page.getByRole("button", { name: "Launch" }).focus();
+    await page.keyboard.press("Enter");
+    await page.waitForSelector("#scene[data-longest-segment]");
+    await page.focus("#scene");
+    await page.keyboard.press("ArrowUp");
+    await page.keyboard.press("-");
+    await expect.poll(() => query().get("camera")).not.toBeNull();
+    await page.focus("#record");
+    await page.keyboard.press("Home");
+    await expect.poll(() => query().get("record")).toBeNull();
+    await page.focus("#copy-link");
+    await page.keyboard.press("Space");
+    await expect.poll(() => page.textContent("#notice")).toMatch(/copied/);
+    await page.focus("#dataset");
+    await page.keyboard.press("ArrowDown");
+    await expect.poll(() => query().get("dataset")).toBe("lopsided");
+    await settled(page);
+    expectClean(watched);
+    await page.context().close();
+  });
+
+  it("works below a path of another server", async () => {
+    const proxy = await prefixed(service, "/tools/flow/");
+    const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/tools/flow/`;
+    const watched = await openPage(browser, `${url}?launched=true&count=4&steps=5`);
+    const { page, requests } = watched;
+    await page.waitForSelector("#scene[data-longest-segment]");
+    expect(requests.every((address) => address.startsWith(url))).toBe(true);
+    expect(await page.textContent("#call")).toContain(`${url}api/datasets/`);
+    expectClean(watched);
+    await page.context().close();
+    proxy.closeAllConnections();
+    proxy.close();
+  });
+
+  it("is sent with its policy, its types and its caching", async () => {
+    const page = await fetch(`${service.url}/`);
+    const policy = page.headers.get("content-security-policy") ?? "";
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("script-src 'self';");
+    expect(policy).not.toContain("unsafe");
+    expect(page.headers.get("cache-control")).toBe("no-cache");
+    const paths = [...(await page.text()).matchAll(/(?:src|href)="\.\/([^"]+)"/g)].map((match) => match[1] as string);
+    expect(paths.length).toBeGreaterThanOrEqual(3);
+    for (const path of paths) {
+      const asset = await fetch(`${service.url}/${path}`);
+      expect(asset.headers.get("cache-control")).toMatch(/immutable/);
+      expect(asset.headers.get("content-type")).toMatch(/javascript|css|svg/);
+    }
+  });
+});

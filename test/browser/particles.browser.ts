@@ -1,0 +1,162 @@
+/** Particles in 3-D: paths that stay in the box, a time to play, contexts that are given back, and life without WebGL. */
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { RunningService } from "../../src/main.js";
+import { findChromium } from "./find-chromium.js";
+import { expectClean, launch, openPage, serveStage, settled } from "./stage.js";
+
+const reason = findChromium() === undefined ? " (skipped: no Chromium; set FIELDPROBE_CHROMIUM)" : "";
+
+describe.skipIf(reason !== "")(`particles${reason}`, () => {
+  let service: RunningService;
+  let browser: Browser;
+  beforeAll(async () => {
+    service = await serveStage();
+    browser = await launch();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await service?.close();
+  });
+
+  it.each(["GetPosition", "GetPositionParticleControl", "GetPositionInertialParticle"])(
+    "shows the paths of %s, stepped and scrubbed, none across the box",
+    async (tracker) => {
+      const watched = await openPage(browser, `${service.url}/?tracker=${tracker}&count=100&axis=x&dt=0.02`);
+      const { page, requests } = watched;
+      await page.click("text=Launch");
+      await page.waitForSelector("#scene[data-longest-segment]");
+      expect(requests.some((url) => /assets\/scene-/.test(url))).toBe(true);
+      const longest = Number(await page.getAttribute("#scene", "data-longest-segment"));
+      expect(longest).toBeGreaterThan(0);
+      expect(longest).toBeLessThanOrEqual(0.5);
+      const last = Number(await page.getAttribute("#record", "max"));
+      expect(await page.inputValue("#record")).toBe(String(last));
+      await page.click("#step-back");
+      expect(await page.inputValue("#record")).toBe(String(last - 1));
+      await page.fill("#record", "5");
+      await page.click("#step-on");
+      expect(new URL(page.url()).searchParams.get("record")).toBe("6");
+      await page.click("#particles-table summary");
+      const rows = await page.$$eval("#particles-table tbody tr", (all) => all.length);
+      expect(rows).toBe(50);
+      expectClean(watched);
+      await page.context().close();
+    },
+  );
+
+  it("plays to the end, and slowly for people who asked for less motion", async () => {
+    for (const reducedMotion of ["no-preference", "reduce"] as const) {
+      const watched = await openPage(browser, `${service.url}/?launched=true&count=4&steps=30&record=0`, {
+        reducedMotion,
+      });
+      const { page } = watched;
+      await page.waitForSelector("#scene[data-longest-segment]");
+      const record = async () => Number(await page.inputValue("#record"));
+      expect(await record()).toBe(0);
+      await page.click("#play");
+      await expect.poll(record, { timeout: 10_000 }).toBeGreaterThan(0);
+      if (reducedMotion === "reduce") {
+        expect(await record()).toBe(1);
+        expect(await page.$eval("button", (button) => getComputedStyle(button).transitionDuration)).toBe("0s");
+        await page.click("#play");
+      } else await expect.poll(record, { timeout: 20_000 }).toBe(30);
+      expect(await page.textContent("#play")).toBe("Play");
+      expectClean(watched);
+      await page.context().close();
+    }
+  });
+
+  it("leaves at most one live context after 20 openings", async () => {
+    const watched = await openPage(browser, `${service.url}/?count=4&steps=5`);
+    const { page } = watched;
+    await page.evaluate(() => {
+      const kept: WebGL2RenderingContext[] = [];
+      Object.assign(globalThis, { liveContexts: () => kept.filter((context) => !context.isContextLost()).length });
+      const original = HTMLCanvasElement.prototype.getContext;
+      HTMLCanvasElement.prototype.getContext = function (this: HTMLCanvasElement, kind: string, ...rest: unknown[]) {
+        const context = original.call(this, kind as "webgl2", ...(rest as []));
+        if (context instanceof WebGL2RenderingContext && !kept.includes(context)) kept.push(context);
+        return context;
+      } as typeof original;
+    });
+    const live = () => page.evaluate(() => (globalThis as unknown as { liveContexts: () => number }).liveContexts());
+    for (let opening = 0; opening < 20; opening++) {
+      await page.click("text=Launch");
+      await page.waitForSelector("#scene[data-longest-segment]");
+      expect(await live()).toBe(1);
+      await page.click("#close-scene");
+      await page.waitForSelector("#scene", { state: "detached" });
+    }
+    expect(await live()).toBeLessThanOrEqual(1);
+    expectClean(watched);
+    await page.context().close();
+  });
+
+  it("shows the slice in the box the way the slice shows it", async () => {
+    const query =
+      "axis=z&at=3&field=ux&map=viridis&count=1&seeds=point&probe=0,0,0&steps=1&launched=true&camera=0,0,1.9&theme=light";
+    const watched = await openPage(browser, `${service.url}/?dataset=lopsided&${query}`, {
+      viewport: { width: 900, height: 900 },
+    });
+    const { page } = watched;
+    await page.waitForSelector("#scene[data-longest-segment]");
+    await settled(page);
+    /** Brightness of green, which rises with the value in viridis, in the four quarters of the middle of a picture. */
+    const quarters = async (selector: string, part: readonly [number, number]) => {
+      const bytes = await page.locator(selector).screenshot();
+      return page.evaluate(
+        async ([encoded, width, height]) => {
+          const image = new Image();
+          image.src = `data:image/png;base64,${encoded}`;
+          await image.decode();
+          const canvas = document.createElement("canvas");
+          canvas.width = image.width;
+          canvas.height = image.height;
+          const context = canvas.getContext("2d") as CanvasRenderingContext2D;
+          context.drawImage(image, 0, 0);
+          const [w, h] = [(width as number) * image.width, (height as number) * image.height];
+          return [
+            [-1, -1],
+            [0, -1],
+            [-1, 0],
+            [0, 0],
+          ].map(([x = 0, y = 0]) => {
+            const { data } = context.getImageData(image.width / 2 + x * w, image.height / 2 + y * h, w, h);
+            let sum = 0;
+            for (let i = 1; i < data.length; i += 4) sum += data[i] as number;
+            return sum / (data.length / 4);
+          });
+        },
+        [bytes.toString("base64"), ...part] as const,
+      );
+    };
+    const order = (values: readonly number[]) =>
+      [...values.keys()].sort((a, b) => (values[a] as number) - (values[b] as number));
+    const slice = await quarters("#slice", [0.4, 0.4]);
+    const scene = await quarters("#scene", [0.12, 0.2]);
+    expect(new Set(slice.map(Math.round)).size).toBe(4);
+    expect(order(scene)).toEqual(order(slice));
+    expectClean(watched);
+    await page.context().close();
+  });
+
+  it("works without WebGL, with the positions in a table", async () => {
+    const plain = await launch(false);
+    const watched = await openPage(plain, `${service.url}/?count=4&steps=5`);
+    const { page } = watched;
+    await page.click("text=Launch");
+    await page.waitForSelector("#no-scene");
+    expect(await page.textContent("#no-scene")).toMatch(/no 3-D/);
+    await page.click("#particles-table summary");
+    await page.waitForSelector("#particles-table tbody tr");
+    await page.click("#step-back");
+    await page.focus("#slice");
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("Enter");
+    await settled(page);
+    expect(watched.faults.violations).toEqual([]);
+    expect(watched.faults.errors.filter((text) => !/WebGL/.test(text))).toEqual([]);
+    await plain.close();
+  });
+});

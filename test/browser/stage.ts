@@ -1,0 +1,114 @@
+/** The page on a real service in a real browser, watched for everything that must not happen. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { expect } from "vitest";
+import type { RunningService } from "../../src/main.js";
+import { descriptor, scratchFolder, writeDescriptor, writeField, writeHdf5 } from "../support/cubes.js";
+import { serveTestData } from "../support/service.js";
+import { findChromium } from "./find-chromium.js";
+
+/** Software WebGL, so that the 3-D view works without a graphics card. */
+const WITH_WEBGL = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"];
+const WITHOUT_WEBGL = ["--no-sandbox", "--disable-gpu", "--disable-3d-apis"];
+
+/** What a watched page has done wrong so far. */
+export interface Faults {
+  readonly violations: string[];
+  readonly errors: string[];
+  readonly strangers: string[];
+}
+
+export interface Watched {
+  readonly page: Page;
+  readonly faults: Faults;
+  /** Addresses asked for, in order. */
+  readonly requests: string[];
+}
+
+export async function launch(webgl = true): Promise<Browser> {
+  const executablePath = findChromium();
+  if (executablePath === undefined) throw new Error("no Chromium was found");
+  return chromium.launch({ executablePath, args: webgl ? WITH_WEBGL : WITHOUT_WEBGL });
+}
+
+/** Starts the service with the shipped data and a small dataset of three different axes without any symmetry. */
+export async function serveStage(): Promise<RunningService> {
+  const folder = join(scratchFolder(), "lopsided");
+  mkdirSync(folder, { recursive: true });
+  const bend = ({ t, z, y, x, c }: { t: number; z: number; y: number; x: number; c: number }) =>
+    Math.sin(0.5 * x + 0.3 * c) + 0.2 * y - 0.05 * z * z + 0.1 * t * (c + 1);
+  await writeHdf5(join(folder, "field.h5"), (file) => {
+    writeField(file, "velocity", { dimensions: ["t", "z", "y", "x", "c"], value: bend });
+    writeField(file, "pressure", { dimensions: ["t", "z", "y", "x"], value: bend });
+  });
+  const field = (path: string, dimensions: string[]) => ({ file: "field.h5", path, dimensions });
+  writeDescriptor(
+    folder,
+    descriptor("lopsided", {
+      fields: {
+        velocity: field("/velocity", ["t", "z", "y", "x", "c"]),
+        pressure: field("/pressure", ["t", "z", "y", "x"]),
+      },
+      units: { length: "m", time: "s", velocity: "m/s", pressure: "Pa" },
+    }),
+  );
+  return serveTestData([folder]);
+}
+
+/** A page that reports policy violations, console errors and requests to other origins. */
+export async function openPage(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Watched> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: new URL(url).origin });
+  const page = await context.newPage();
+  const faults: Faults = { violations: [], errors: [], strangers: [] };
+  const requests: string[] = [];
+  await page.exposeFunction("reportViolation", (text: string) => void faults.violations.push(text));
+  await page.addInitScript(() => {
+    addEventListener("securitypolicyviolation", (event) => {
+      const report = (globalThis as unknown as { reportViolation: (text: string) => void }).reportViolation;
+      report(`${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`);
+    });
+  });
+  page.on("console", (message) => {
+    if (message.type() === "error") faults.errors.push(message.text());
+  });
+  page.on("pageerror", (error) => faults.errors.push(error.message));
+  page.on("request", (request) => {
+    requests.push(request.url());
+    if (!/^(?:blob|data):/.test(request.url()) && new URL(request.url()).origin !== new URL(url).origin) {
+      faults.strangers.push(request.url());
+    }
+  });
+  await page.goto(url);
+  await settled(page);
+  return { page, faults, requests };
+}
+
+/** Waits until the slice has been read and nothing is under way. */
+export async function settled(page: Page): Promise<void> {
+  await page.waitForSelector("#slice-readout [data-value]");
+  await page.waitForLoadState("networkidle");
+}
+
+/** Fails if the page has done anything it must not do. */
+export function expectClean({ faults }: Watched): void {
+  expect(faults).toEqual({ violations: [], errors: [], strangers: [] });
+}
+
+/** Values of an operation at one point, from the service directly. */
+export async function askService(
+  service: RunningService,
+  dataset: string,
+  operation: string,
+  parameters: object,
+  point: readonly number[],
+): Promise<number[]> {
+  const response = await fetch(`${service.url}/api/datasets/${dataset}/${operation}`, {
+    method: "POST",
+    body: JSON.stringify({ ...parameters, points: [point] }),
+    headers: { "content-type": "application/json", accept: "application/octet-stream" },
+  });
+  if (!response.ok) throw new Error(await response.text());
+  return [...new Float32Array(await response.arrayBuffer())];
+}
