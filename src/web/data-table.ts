@@ -18,7 +18,7 @@ export function dataTable(id: string, title: string, rows: () => TemplateResult)
       }}
     >
       <summary>Data table: ${title}</summary>
-      <div class="scroll" tabindex="0" role="region" aria-label=${title}>
+      <div class="scroll" tabindex="0" role="region" aria-label="Data table: ${title}">
         ${open.has(id) ? keyed(id, rows()) : nothing}
       </div>
     </details>

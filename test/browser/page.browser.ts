@@ -1,6 +1,7 @@
 /** What a person sees is what the service answers: read-out, probe, address, exports, copied calls. */
-import { execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { promisify } from "node:util";
 import type { Browser, Page } from "playwright-core";
 import { PNG } from "pngjs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -269,11 +270,8 @@ describe.skipIf(reason !== "")(`the page${reason}`, () => {
       all.map((row) => Number(row.lastElementChild?.textContent)),
     );
     const curl = await copied("curl");
-    const answer = JSON.parse(
-      execFileSync("bash", ["-c", curl], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }),
-    ) as {
-      values: number[][];
-    };
+    const { stdout } = await promisify(execFile)("bash", ["-c", curl], { encoding: "utf8" });
+    const answer = JSON.parse(stdout) as { values: number[][] };
     expect(answer.values.map((record) => record[2])).toEqual(shown);
     const envelope = await copied("soap");
     const [, address = "", action = ""] = /POST (\S+)[\s\S]*SOAPAction: (\S+)/.exec(envelope) ?? [];
