@@ -25,7 +25,7 @@ function problemsOf(value: unknown): string[] {
 }
 
 describe("JSON Schema", () => {
-  it("is shipped as it is generated (vitest -u writes it)", async () => {
+  it("is shipped as it is generated (vitest run descriptor.test.ts -u writes it)", async () => {
     const text = `${JSON.stringify(descriptorJsonSchema(), null, 2)}\n`;
     await expect(text).toMatchFileSnapshot(fileURLToPath(new URL("docs/schema/dataset.schema.json", ROOT)));
   });
