@@ -120,6 +120,7 @@ class LocalEngine implements Engine {
       cacheMisses: misses,
       cacheBytes: bytesUsed,
       nodes: this.#pool.nodes(),
+      sending: this.#pool.sending(),
     };
   }
 

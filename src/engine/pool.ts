@@ -41,6 +41,19 @@ export interface NodeStatus {
   readonly cache: CacheStatus;
 }
 
+/** Batches that a gateway has sent, since start. */
+export interface SendingCounts {
+  readonly sent: number;
+  /** Sent to a second node because the first took long. */
+  readonly hedged: number;
+  /** Sent again because the node was lost or failed. */
+  readonly repeated: number;
+  /** Of which nothing more was heard, or nothing that makes sense. */
+  readonly lost: number;
+  /** Answers that were no longer needed. */
+  readonly late: number;
+}
+
 /** A carrier of batches: the threads of this process, or the nodes of a cluster. */
 export interface Pool {
   /** Places where batches are worked on. */
@@ -63,6 +76,8 @@ export interface Pool {
   cache(): CacheStatus;
   /** The nodes of a cluster; none: this process does the work. */
   nodes(): readonly NodeStatus[];
+  /** What has been sent to nodes; null: nothing ever is. */
+  sending(): SendingCounts | null;
   /** Ends the threads; tasks that still run are lost. */
   close(): Promise<void>;
 }
@@ -134,6 +149,7 @@ export function openPool({ workers, cacheBytes, chunkBytes, fd8Legacy }: PoolOpt
     running: () => running - piscina.queueSize,
     cache: () => cache.status(),
     nodes: () => [],
+    sending: () => null,
     async close(): Promise<void> {
       closing = true;
       await piscina.destroy();

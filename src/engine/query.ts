@@ -1,7 +1,7 @@
 /** What crosses the border between the servers and the engine: queries in, results out. */
 import type { OperationName, SpatialInterpolation, TemporalInterpolation } from "../operations.js";
 import type { Dataset } from "../storage/grid.js";
-import type { NodeStatus } from "./pool.js";
+import type { NodeStatus, SendingCounts } from "./pool.js";
 
 /** Everything a request says beside its token and its points; members that its operation lacks are absent. */
 export interface Query {
@@ -82,6 +82,8 @@ export interface EngineStatus {
   readonly cacheBytes: number;
   /** Nodes of the cluster that does the work; none: this process does it. */
   readonly nodes: readonly NodeStatus[];
+  /** What has been sent to them; null without a cluster. */
+  readonly sending: SendingCounts | null;
 }
 
 /** The engine as servers see it. */

@@ -111,6 +111,17 @@ function nodeGauges(engine: Engine, registers: Registry[]): void {
     ["cache_bytes", "Bytes of bricks in a node's cache.", ({ cache }) => cache.bytesUsed],
     ["read_bytes_total", "Bytes a node has read from datasets.", ({ cache }) => cache.bytesRead],
   ];
+  const kinds = ["sent", "hedged", "repeated", "lost", "late"] as const;
+  new Gauge({
+    name: "fieldprobe_node_batches_total",
+    help: "Batches sent to nodes, sent to a second one, sent again, lost, and answers that came too late.",
+    labelNames: ["kind"],
+    registers,
+    collect() {
+      const { sending } = engine.status();
+      if (sending) for (const kind of kinds) this.set({ kind }, sending[kind]);
+    },
+  });
   for (const [name, help, read] of figures) {
     new Gauge({
       name: `fieldprobe_node_${name}`,

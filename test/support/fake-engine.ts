@@ -78,6 +78,7 @@ export class FakeEngine implements Engine {
       cacheMisses: 0,
       cacheBytes: 0,
       nodes: [],
+      sending: null,
     };
   }
 

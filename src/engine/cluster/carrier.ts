@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import { CancelledError, DeadlineError, FieldprobeError } from "../../errors.js";
 import { KERNELS } from "../../kernels/index.js";
 import { legRecords } from "../leg.js";
-import type { NodeStatus, Pool } from "../pool.js";
+import type { NodeStatus, Pool, SendingCounts } from "../pool.js";
 import type { BatchTask, Segment, Task } from "../task.js";
 import { Dispatcher, type DispatchSettings, type Parcel } from "./dispatch.js";
 import { generationOf } from "./generation.js";
@@ -137,6 +137,10 @@ export class Carrier implements Pool {
       const cache = { hits, misses, bytesRead, bytesUsed: used };
       return { name, threads, queued, running, draining, suspect, outstanding, cache };
     });
+  }
+
+  sending(): SendingCounts {
+    return this.#dispatcher.counts;
   }
 
   async close(): Promise<void> {

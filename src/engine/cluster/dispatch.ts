@@ -2,6 +2,7 @@
 import type { Logger } from "pino";
 import { BusyError, CancelledError, DataError, type FieldprobeError, WorkerError } from "../../errors.js";
 import { reviveError } from "../failure.js";
+import type { SendingCounts } from "../pool.js";
 import { readFault } from "./fault.js";
 import { decodeHeartbeat } from "./heartbeat.js";
 import { hasCredit, loadOf, type Member, Membership } from "./membership.js";
@@ -54,13 +55,8 @@ export interface Parcel {
   readonly work: number;
 }
 
-/** Figures since start. */
-export interface DispatchCounts {
-  sent: number;
-  hedged: number;
-  repeated: number;
-  late: number;
-}
+/** `SendingCounts` while they grow. */
+type Counts = { -readonly [name in keyof SendingCounts]: number };
 
 interface Job {
   readonly parcel: Parcel;
@@ -92,7 +88,7 @@ interface Try {
 
 export class Dispatcher {
   readonly membership: Membership;
-  readonly counts: DispatchCounts = { sent: 0, hedged: 0, repeated: 0, late: 0 };
+  readonly counts: Counts = { sent: 0, hedged: 0, repeated: 0, lost: 0, late: 0 };
   readonly #transport: Transport;
   readonly #settings: DispatchSettings;
   readonly #log: Logger;
@@ -364,6 +360,7 @@ export class Dispatcher {
     const { job, member } = one;
     this.#drop(one);
     if (!job) return;
+    this.counts.lost++;
     if (member) job.refused.add(member.name);
     this.#retry(job, new WorkerError(undefined, new Error(reason)), this.#connected);
   }

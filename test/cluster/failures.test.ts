@@ -1,0 +1,207 @@
+/** Processes and servers that die, stop or end while queries run. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { Engine, Query } from "../../src/engine/query.js";
+import { BusyError } from "../../src/errors.js";
+import { runQuery } from "../support/run-query.js";
+import { randomPoints } from "./queries.js";
+import {
+  freePort,
+  heard,
+  missing,
+  openAlone,
+  openGateway,
+  type Running,
+  start,
+  startGateway,
+  startNats,
+  startWorker,
+} from "./support.js";
+
+const reason = missing();
+const POINTS = randomPoints(200_000, 21);
+const QUERY = {
+  operation: "GetVelocity",
+  dataset: "isotropic32",
+  time: 0.31,
+  spatialInterpolation: "Lag8",
+  temporalInterpolation: "PCHIP",
+} as const satisfies Query;
+
+/** The order statistic at `q` of some times. */
+function quantile(times: readonly number[], q: number): number {
+  const sorted = times.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] as number;
+}
+
+async function timed<T>(work: Promise<T>): Promise<{ value: T; ms: number }> {
+  const since = performance.now();
+  const value = await work;
+  return { value, ms: performance.now() - since };
+}
+
+describe.skipIf(reason !== null)(`failures${reason ? `: skipped, ${reason}` : ""}`, () => {
+  const started: (Running | Engine)[] = [];
+  let alone: Engine;
+  let expected: Float32Array;
+
+  const keep = async <T extends Running | Engine>(one: Promise<T>): Promise<T> => {
+    const value = await one;
+    started.push(value);
+    return value;
+  };
+  const same = (found: Float32Array): void => {
+    expect(Buffer.from(found.buffer).equals(Buffer.from(expected.buffer))).toBe(true);
+  };
+
+  beforeAll(async () => {
+    alone = await openAlone();
+    expected = await runQuery(alone, QUERY, POINTS);
+  });
+  afterAll(() => alone?.close(1000));
+  afterEach(async () => {
+    for (const one of started.splice(0).toReversed()) await ("end" in one ? one.end() : one.close(1000));
+  });
+
+  it("a worker killed in the middle of a query costs less than the batch timeout", { timeout: 60_000 }, async () => {
+    const { url } = await keep(startNats());
+    const workers = await Promise.all(["w1", "w2", "w3"].map((name) => keep(startWorker(name, { url }))));
+    const timeout = 1000;
+    const settings = { BATCH_TIMEOUT_MS: String(timeout), HEDGE_MS: "60000" };
+    const gateway = await keep(openGateway(3, { url, settings }));
+    const usual: number[] = [];
+    for (let i = 0; i < 5; i++) usual.push((await timed(runQuery(gateway, QUERY, POINTS))).ms);
+    const running = timed(runQuery(gateway, QUERY, POINTS));
+    await expect
+      .poll(() => gateway.status().nodes.find(({ name }) => name === "w1")?.outstanding, { interval: 1 })
+      .toBeGreaterThan(0);
+    await workers[0]?.end("SIGKILL");
+    const { value, ms } = await running;
+    same(value);
+    expect(gateway.status().sending?.repeated).toBeGreaterThan(0);
+    expect(ms - quantile(usual, 0.5)).toBeLessThan(timeout + 100);
+    expect(gateway.status().nodes.length).toBe(2);
+  });
+
+  it("one of three servers killed, and then another, fails no query", { timeout: 90_000 }, async () => {
+    const routes = [await freePort(), await freePort(), await freePort()];
+    const list = routes.map((port) => `nats://127.0.0.1:${port}`).join(",");
+    const servers: Awaited<ReturnType<typeof startNats>>[] = [];
+    for (const [i, port] of routes.entries()) {
+      const cluster = ["--cluster_name", "test", "--cluster", `nats://127.0.0.1:${port}`, "--routes", list];
+      servers.push(await keep(startNats(["-n", `s${i}`, ...cluster])));
+    }
+    // Each process knows one server and learns of the others from it.
+    const [first, second, third] = servers.map(({ url }) => ({ url })) as [
+      { url: string },
+      { url: string },
+      { url: string },
+    ];
+    await keep(startWorker("w1", first));
+    await keep(startWorker("w2", second));
+    const gateway = await keep(openGateway(2, third));
+    const small = POINTS.subarray(0, 3 * 20_000);
+    let asked = 0;
+    let stop = false;
+    const asking = Promise.all(
+      Array.from({ length: 3 }, async () => {
+        for (; !stop; asked++) {
+          const found = await runQuery(gateway, QUERY, small);
+          expect(Buffer.from(found.buffer).equals(Buffer.from(expected.buffer, 0, found.byteLength))).toBe(true);
+        }
+      }),
+    );
+    const more = async (): Promise<void> => {
+      const before = asked;
+      await Promise.race([expect.poll(() => asked, { timeout: 20_000 }).toBeGreaterThan(before + 10), asking]);
+    };
+    await more();
+    // The server of a worker, then that of the gateway.
+    for (const server of [servers[1], servers[2]]) {
+      await server?.end("SIGKILL");
+      await more();
+    }
+    stop = true;
+    await asking;
+    await heard(gateway, 2);
+  });
+
+  it("no live worker is a fault within 100 ms", { timeout: 60_000 }, async () => {
+    const { url } = await keep(startNats());
+    const none = await keep(openGateway(0, { url }));
+    for (let i = 0; i < 3; i++) {
+      const { value, ms } = await timed(runQuery(none, QUERY, POINTS).catch((error: unknown) => error));
+      expect(value).toBeInstanceOf(BusyError);
+      expect(ms).toBeLessThan(100);
+    }
+    const worker = await keep(startWorker("w1", { url }));
+    await heard(none, 1);
+    same(await runQuery(none, QUERY, POINTS));
+    await worker.end("SIGKILL");
+    const { value, ms } = await timed(runQuery(none, QUERY, POINTS).catch((error: unknown) => error));
+    expect(value).toBeInstanceOf(BusyError);
+    expect(ms).toBeLessThan(100);
+  });
+
+  it("SIGTERM under load loses no reply", { timeout: 60_000 }, async () => {
+    const { url } = await keep(startNats());
+    const workers = await Promise.all(["w1", "w2"].map((name) => keep(startWorker(name, { url }))));
+    // Neither hedges nor timeouts may help.
+    const settings = { BATCH_TIMEOUT_MS: "60000", HEDGE_MS: "60000" };
+    const gateway = await keep(openGateway(2, { url, settings }));
+    const asking = Array.from({ length: 4 }, async () => {
+      for (let i = 0; i < 3; i++) same(await runQuery(gateway, QUERY, POINTS));
+    });
+    await expect
+      .poll(() => gateway.status().nodes.every(({ outstanding }) => outstanding > 0), { interval: 1 })
+      .toBe(true);
+    expect(await workers[0]?.end("SIGTERM")).toBe(0);
+    await Promise.all(asking);
+    expect(gateway.status().sending?.lost).toBe(0);
+  });
+
+  it("a stopped worker costs its first batches a hedge, and later queries nothing", { timeout: 90_000 }, async () => {
+    const { url } = await keep(startNats());
+    const workers = await Promise.all(["w1", "w2", "w3"].map((name) => keep(startWorker(name, { url }))));
+    const hedge = 100;
+    const gateway = await keep(openGateway(3, { url, settings: { HEDGE_MS: String(hedge) } }));
+    const small = POINTS.subarray(0, 3 * 4096);
+    const ask = async (): Promise<number> => (await timed(runQuery(gateway, QUERY, small))).ms;
+    const usual: number[] = [];
+    for (let i = 0; i < 100; i++) usual.push(await ask());
+    workers[0]?.child.kill("SIGSTOP");
+    const stopped: number[] = [];
+    for (let i = 0; i < 100; i++) stopped.push(await ask());
+    workers[0]?.child.kill("SIGCONT");
+    process.stdout.write(
+      `stopped worker: query p50 ${quantile(usual, 0.5).toFixed(1)} ms before; p50 ${quantile(stopped, 0.5).toFixed(1)} ms, p99 ${quantile(stopped, 0.99).toFixed(1)} ms after; hedge ${hedge} ms\n`,
+    );
+    expect(quantile(stopped, 0.99)).toBeLessThan(hedge + 3 * quantile(usual, 0.5));
+    await heard(gateway, 3);
+  });
+
+  it("a gateway process answers over HTTP, shows its nodes, and says when it has none", {
+    timeout: 60_000,
+  }, async () => {
+    const { url } = await keep(startNats());
+    const gateway = await keep(startGateway({ url }));
+    const get = async (path: string): Promise<[number, string]> => {
+      const response = await fetch(gateway.line + path);
+      return [response.status, await response.text()];
+    };
+    expect((await get("/readyz"))[0]).toBe(503);
+    const worker = await keep(startWorker("w1", { url }));
+    await expect.poll(async () => (await get("/readyz"))[0]).toBe(200);
+    const metrics = (await get("/metrics"))[1];
+    expect(metrics).toMatch(/fieldprobe_node_threads\{node="w1"\} 1/);
+    expect(metrics).toMatch(/fieldprobe_node_batches_total\{kind="lost"\} 0/);
+    const cli = await start(
+      process.execPath,
+      ["bin/fieldprobe.js", "cluster", "status", "--nats", url, "--expect", "w1"],
+      /^w1 .*isotropic32@[0-9a-f]{8}/m,
+    );
+    expect(await new Promise((resolve) => cli.child.once("exit", resolve))).toBe(0);
+    expect(await worker.end("SIGTERM")).toBe(0);
+    await expect.poll(async () => (await get("/readyz"))[0], { timeout: 5000 }).toBe(503);
+    expect(await gateway.end("SIGTERM")).toBe(0);
+  });
+});
