@@ -12,12 +12,14 @@ const DATA = fileURLToPath(new URL("../data", import.meta.url));
 const NAMESPACE = "http://turbulence.pha.jhu.edu/";
 const PERIOD = 2 * Math.PI;
 
-interface Started {
+/** A service in a process of its own. */
+export interface Started {
   readonly port: number;
   readonly child: ChildProcess;
 }
 
-function start(): Promise<Started> {
+/** Starts the service over the shipped data on a free port. */
+export function start(): Promise<Started> {
   const env = { ...process.env, FIELDPROBE_DATA: DATA, FIELDPROBE_STATE: tmpdir(), FIELDPROBE_EVENTS_DB: ":memory:" };
   const child = spawn(process.execPath, [BIN, "serve", "--port", "0"], { env, stdio: ["ignore", "pipe", "ignore"] });
   return new Promise((resolve, reject) => {
@@ -30,7 +32,7 @@ function start(): Promise<Started> {
 }
 
 /** A SOAP 1.1 request with random points. */
-function body(operation: string, members: string, points: number, seed: number): Buffer {
+export function body(operation: string, members: string, points: number, seed: number): Buffer {
   const random = randomNumbers(seed);
   const number = (): string => (random() * PERIOD).toFixed(7);
   const items = Array.from(
@@ -43,7 +45,8 @@ function body(operation: string, members: string, points: number, seed: number):
   );
 }
 
-function velocity(method: string, temporal: string): string {
+/** The members of GetVelocity before its points. */
+export function velocity(method: string, temporal: string): string {
   return (
     `<dataset>isotropic32</dataset><time>0.1</time><spatialInterpolation>${method}</spatialInterpolation>` +
     `<temporalInterpolation>${temporal}</temporalInterpolation>`

@@ -38,6 +38,7 @@ describe.skipIf(reason !== "")(`particles${reason}`, () => {
       await page.click("#step-on");
       expect(new URL(page.url()).searchParams.get("record")).toBe("6");
       await page.click("#particles-table summary");
+      await page.waitForSelector("#particles-table tbody tr");
       const rows = await page.$$eval("#particles-table tbody tr", (all) => all.length);
       expect(rows).toBe(50);
       expectClean(watched);
