@@ -24,10 +24,11 @@ export function sendText(
 ): FastifyReply {
   if (request.complete || request.readableEnded || !hasBody(request))
     return reply.code(status).headers(headers).send(body);
+  const common = reply.getHeaders() as Record<string, string>;
   reply.hijack();
   const bytes = Buffer.from(body);
   const { raw } = reply;
-  raw.writeHead(status, { ...headers, "content-length": bytes.length, connection: "close" });
+  raw.writeHead(status, { ...common, ...headers, "content-length": bytes.length, connection: "close" });
   raw.write(bytes);
   const timer = setTimeout(() => raw.end(), LINGER_MS);
   request.once("end", () => raw.end());

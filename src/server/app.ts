@@ -125,9 +125,9 @@ function observeRequests(app: FastifyInstance, { metrics }: Service): void {
   app.addHook("onRequest", (request, reply, done) => {
     const since = performance.now();
     request.facts = { interface: "http", operation: "none", outcome: null, points: 0, token: null };
-    reply.raw.setHeader("x-content-type-options", "nosniff");
-    reply.raw.setHeader("x-request-id", request.id);
-    if (closing) reply.raw.setHeader("connection", "close");
+    reply.header("x-content-type-options", "nosniff");
+    reply.header("x-request-id", request.id);
+    if (closing) reply.header("connection", "close");
     reply.raw.once("close", () => {
       if (closing) setImmediate(() => app.server.closeIdleConnections());
       const { facts } = request;

@@ -64,18 +64,51 @@ describe.each([
   });
 });
 
+describe("examples", () => {
+  const example = (name: string): string => here(`../../examples/${name}`);
+  it.for([
+    { name: "python.py", toolkit: TOOLKITS.zeep, command: [PYTHON, example("python.py")], query: "?wsdl" },
+    { name: "php.php", toolkit: TOOLKITS.php, command: ["php", example("php.php")], query: "?wsdl" },
+    { name: "perl.pl", toolkit: TOOLKITS.perl, command: ["perl", example("perl.pl")], query: "" },
+  ])("$name prints the velocity", async ({ toolkit, command, query }, { skip }) => {
+    const reason = missing(toolkit);
+    skip(reason !== null, reason ?? "");
+    const [program, ...words] = command as [string, ...string[]];
+    const { stdout } = await run(program, [...words, url + query]);
+    await checkExample(stdout);
+  });
+
+  it("gsoap.c prints the velocity", async ({ skip }) => {
+    const reason = missing(TOOLKITS.gsoap);
+    skip(reason !== null, reason ?? "");
+    const { stdout } = await run(await compile(example("gsoap.c")), [url]);
+    await checkExample(stdout);
+  });
+});
+
+/** The first point of the plain answers is the one the examples ask for. */
+async function checkExample(printed: string): Promise<void> {
+  const expected = (await plainAnswers(url, "1.1")).GetVelocity?.[0];
+  expect(printed.trim().split(" ").map(Number).map(Math.fround)).toEqual(expected?.map(Math.fround));
+}
+
+/** Generates stubs from our description and compiles a client with them. */
+async function compile(source: string): Promise<string> {
+  const build = mkdtempSync(join(folder, "gsoap-"));
+  const inside = { cwd: build, stdio: "ignore" } as const;
+  writeFileSync(join(build, "service.wsdl"), await (await fetch(`${url}?wsdl`)).text());
+  copyFileSync(source, join(build, "client.c"));
+  execFileSync("wsdl2h", ["-c", "-o", "service.h", "service.wsdl"], inside);
+  execFileSync("soapcpp2", ["-c", "-C", "-x", "-L", "service.h"], inside);
+  execFileSync("gcc", ["-o", "client", "client.c", "soapC.c", "soapClient.c", "-lgsoap"], inside);
+  return join(build, "client");
+}
+
 describe("gSOAP", () => {
   const reason = missing(TOOLKITS.gsoap);
   it.for(VERSIONS)("R102: SOAP %s", async (version, { skip }) => {
     skip(reason !== null, reason ?? "");
-    const build = mkdtempSync(join(folder, "gsoap-"));
-    const inside = { cwd: build, stdio: "ignore" } as const;
-    writeFileSync(join(build, "service.wsdl"), await (await fetch(`${url}?wsdl`)).text());
-    copyFileSync(here("gsoap_client.c"), join(build, "client.c"));
-    execFileSync("wsdl2h", ["-c", "-o", "service.h", "service.wsdl"], inside);
-    execFileSync("soapcpp2", ["-c", "-C", "-x", "-L", "service.h"], inside);
-    execFileSync("gcc", ["-o", "client", "client.c", "soapC.c", "soapClient.c", "-lgsoap"], inside);
-    const { stdout } = await run(join(build, "client"), [url, version]);
+    const { stdout } = await run(await compile(here("gsoap_client.c")), [url, version]);
     await check(version, stdout);
   });
 });
