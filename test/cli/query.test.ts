@@ -161,9 +161,6 @@ describe("fieldprobe query", { timeout: 60_000 }, () => {
   it.each([
     ["an unknown operation", ["GetEverything", "--points", "-"], 2],
     ["no points", VELOCITY, 2],
-    ["an unknown method", ["GetVelocity", "--method", "Lag5", "--points", "-"], 2],
-    ["a missing flag", ["GetVelocity", "--dataset", "isotropic32", "--method", "Lag4", "--points", "-"], 2],
-    ["a flag of another operation", [...VELOCITY, "--nt", "3", "--points", "-"], 2],
     ["a file that is not there", [...VELOCITY, "--points", "none.csv"], 2],
     ["two forms of output", [...VELOCITY, "--points", "-", "--json", "--csv"], 2],
     ["a bad setting", [...VELOCITY, "--points", "-", "--data", ""], 2],
