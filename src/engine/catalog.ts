@@ -31,7 +31,7 @@ export class Catalog {
   /** Takes over a scan: datasets that have not changed stay the same objects and keep their cached bricks. */
   adopt({ datasets, problems }: Scan): void {
     const before = new Map(this.datasets.map((dataset) => [versionOf(dataset), dataset]));
-    const now = datasets.map((dataset) => before.get(versionOf(dataset)) ?? dataset);
+    const now = datasets.map((dataset) => before.get(versionOf(dataset)) ?? shareTables(dataset));
     for (const dataset of this.datasets) {
       if (!now.includes(dataset)) this.#log.info({ dataset: dataset.name }, "dataset removed or replaced");
     }
@@ -51,6 +51,15 @@ export class Catalog {
     );
     this.#sources = new Map(this.datasets.map((dataset) => [dataset, this.sourceOf(dataset)]));
   }
+}
+
+/** The same dataset with its mode table in shared memory: a dataset crosses to a worker with every batch, and tables may be large. */
+function shareTables(dataset: Dataset): Dataset {
+  if (dataset.forcing.kind !== "modes") return dataset;
+  const { coefficient } = dataset.forcing;
+  const shared = new Float64Array(new SharedArrayBuffer(coefficient.byteLength));
+  shared.set(coefficient);
+  return { ...dataset, forcing: { ...dataset.forcing, coefficient: shared } };
 }
 
 /** What two scans of the same unchanged dataset agree on. */
