@@ -112,7 +112,7 @@ describe("tokens", () => {
       expect(response.body).not.toContain("bad");
     }
     expect((await ask("bearer good-token")).json().code).toBe("InvalidRequest");
-    expect(seen).toEqual([null, "bad", "good-token"]);
+    expect(seen).toEqual([null, "bad", "Basic Z29vZDo=", "good-token"]);
     await guarded.close();
   });
 });
