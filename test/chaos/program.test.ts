@@ -1,0 +1,150 @@
+/** Group K on the program as it ships: signals, stuck and dying workers, damaged and replaced data, errors outside of requests. */
+import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, describe, expect, it } from "vitest";
+import { type Program, startProgram } from "../support/program.js";
+import {
+  type Answer,
+  call,
+  expectAlive,
+  expectFault,
+  getVelocity,
+  items,
+  PATH,
+  readRecords,
+  VERSIONS,
+} from "../support/soap-service.js";
+
+const DATA = fileURLToPath(new URL("../../data", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "fieldprobe-chaos-"));
+const running = new Set<Program>();
+afterAll(async () => {
+  await Promise.all([...running].map((program) => program.stop("SIGKILL")));
+  rmSync(folder, { recursive: true });
+});
+
+let count = 0;
+async function start(settings: Record<string, string> = {}, code = ""): Promise<Program> {
+  const preload = code === "" ? [] : ["--import", `data:text/javascript,${encodeURIComponent(code)}`];
+  const program = await startProgram(
+    { DATA, STATE: join(folder, `state-${count++}`), WORKERS: "2", ...settings },
+    preload,
+  );
+  running.add(program);
+  return program;
+}
+const at = (program: Program) => ({ url: `${program.url}${PATH}` });
+const metric = async (program: Program, name: string): Promise<number> => {
+  const text = await (await fetch(`${program.url}/metrics`)).text();
+  return Number(new RegExp(`^fieldprobe_${name} (\\S+)`, "m").exec(text)?.[1]);
+};
+
+/** Code for the threads of workers: `act` runs inside a batch, where it looks for the flag to stop, once a file exists. */
+const inBatch = (trigger: string, act: string): string => `
+  import { existsSync, unlinkSync } from 'node:fs';
+  import { isMainThread } from 'node:worker_threads';
+  if (!isMainThread) {
+    const load = Atomics.load;
+    Atomics.load = (array, index) => {
+      let mine = existsSync(${JSON.stringify(trigger)});
+      try { if (mine) unlinkSync(${JSON.stringify(trigger)}); } catch { mine = false; }
+      if (mine) { ${act} }
+      return load(array, index);
+    };
+  }`;
+
+const POINTS = Array.from({ length: 20_000 }, (_, i): [number, number, number] => [i % 7, (i * 3) % 7, (i * 5) % 7]);
+const HEAVY = getVelocity({ points: items(POINTS) })
+  .replaceAll("GetVelocity", "GetVelocityHessian")
+  .replace("Lag8", "None_Fd8");
+
+describe("ending", () => {
+  it("R117: SIGTERM finishes what runs, refuses what is new, and exits 0", async () => {
+    const program = await start();
+    const answer = call(at(program), "1.1", HEAVY);
+    while (!((await metric(program, "points_in_flight")) > 0)) await new Promise((resolve) => setImmediate(resolve));
+    const code = program.stop("SIGTERM");
+    expect((await answer).status).toBe(200);
+    expect(await code).toBe(0);
+    await expect(fetch(`${program.url}/healthz`)).rejects.toThrow();
+  });
+
+  it("R118: SIGTERM with a stuck batch exits with a code other than 0 after the grace time", async () => {
+    const trigger = join(folder, "stick");
+    const program = await start({ SHUTDOWN_GRACE_MS: "300" }, inBatch(trigger, "for (;;);"));
+    writeFileSync(trigger, "");
+    const answer = call(at(program), "1.1", getVelocity()).catch(() => null);
+    while (await exists(trigger)) await new Promise((resolve) => setImmediate(resolve));
+    const since = performance.now();
+    expect(await program.stop("SIGTERM")).toBeGreaterThan(0);
+    expect(performance.now() - since).toBeLessThan(300 + 3000);
+    await answer;
+  });
+
+  it.each(["throw new Error('outside')", "Promise.reject(new Error('outside'))"])(
+    "R121: %s is logged and ends the program with a code other than 0",
+    async (act) => {
+      const code = `import { isMainThread } from 'node:worker_threads';
+        if (isMainThread) process.once('SIGUSR2', () => { ${act} });`;
+      const program = await start({}, code);
+      expect(await program.stop("SIGUSR2")).toBeGreaterThan(0);
+      expect(program.log()).toMatch(/"level":60.*outside/s);
+    },
+  );
+});
+
+async function exists(path: string): Promise<boolean> {
+  return statSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+describe("workers", () => {
+  it("R114: a worker that dies within a batch fails at most its request, and the pool is back to size", async () => {
+    const trigger = join(folder, "die");
+    const program = await start({}, inBatch(trigger, "process.exit(9);"));
+    const expected = await call(at(program), "1.1", getVelocity());
+    writeFileSync(trigger, "");
+    const answers = await Promise.all(Array.from({ length: 6 }, () => call(at(program), "1.1", getVelocity())));
+    expect(await exists(trigger)).toBe(false);
+    const failed = answers.filter(({ status }) => status !== 200);
+    for (const answer of failed) expectFault(answer, "1.1", "Server", "Internal");
+    expect(failed.length).toBeLessThanOrEqual(1);
+    for (const answer of answers.filter(({ status }) => status === 200)) expect(answer.text).toBe(expected.text);
+    expect(await metric(program, "workers")).toBe(2);
+    await expectAlive(at(program));
+    expect((await call(at(program), "1.1", HEAVY)).status).toBe(200);
+  });
+});
+
+describe("data", () => {
+  it("R115: a file that is truncated or replaced while it is served gives DataError, and other datasets go on", async () => {
+    const data = join(folder, "data");
+    for (const name of ["good", "cut", "swapped"]) {
+      cpSync(join(DATA, "isotropic32"), join(data, name), { recursive: true });
+      rmSync(join(data, name, "manifest.json"));
+      const descriptor = join(data, name, "dataset.json");
+      writeFileSync(descriptor, JSON.stringify({ ...JSON.parse(readFileSync(descriptor, "utf8")), name, aliases: [] }));
+    }
+    writeFileSync(join(data, "no.h5"), "this is not HDF5");
+    const program = await start({ DATA: data });
+    const file = (name: string): string => join(data, name, "isotropic32.h5");
+    const ask = (dataset: string): Promise<Answer> => call(at(program), "1.2", getVelocity({ dataset }));
+    const expected = (await ask("good")).text;
+    expect((await ask("cut")).text).toBe(expected);
+    expect((await ask("swapped")).text).toBe(expected);
+    truncateSync(file("cut"), Math.floor(statSync(file("cut")).size / 2));
+    rmSync(file("swapped"));
+    cpSync(file("good"), file("swapped"));
+    utimesSync(file("swapped"), 1, 1);
+    for (const version of VERSIONS) {
+      for (const dataset of ["cut", "swapped"]) {
+        const answer = await call(at(program), version, getVelocity({ dataset, time: "1.3" }));
+        expectFault(answer, version, "Server", "DataError");
+      }
+    }
+    expect((await ask("good")).text).toBe(expected);
+    expect(readRecords(await ask("good"), "GetVelocity")).toHaveLength(1);
+    expect(program.log()).toContain("no.h5");
+  });
+});
