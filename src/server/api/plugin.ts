@@ -98,7 +98,7 @@ function trajectoryRoute(api: FastifyInstance, service: Service): void {
         consumes: [...BODIES],
         params: NAME,
         querystring: Type.Object(Object.assign({}, ...all.map((schema) => schema.properties))),
-        body: bodySchema(TRACKERS[0] as Operation),
+        body: bodySchema(...(TRACKERS as [Operation, ...Operation[]])),
         response: { 200: answerSchema(), ...FAILURES },
       },
       validatorCompiler: documentOnly,

@@ -125,19 +125,23 @@ export function querySchema(operation: Operation, own: Readonly<Record<string, T
   return Type.Object({ ...own, ...Object.fromEntries([...entries, ...arrays]) });
 }
 
-/** The body in each of its forms. */
-export function bodySchema(operation: Operation) {
+function jsonBody(operation: Operation): TSchema {
   const members = [...parametersOf(operation), ...arraysOf(operation)];
-  const json = Type.Object(
+  return Type.Object(
     Object.fromEntries(members.map((member) => [member.name, Type.Optional(schemaOf(operation, member))])),
-    { additionalProperties: false },
+    { additionalProperties: false, title: operation.name },
   );
-  const triples = arraysOf(operation).map((member) => member.name);
+}
+
+/** The body in each of its forms, for a route that serves one operation or several. */
+export function bodySchema(first: Operation, ...more: readonly Operation[]) {
+  const arrays = new Set([first, ...more].flatMap((operation) => arraysOf(operation).map((member) => member.name)));
   const octets = Type.String({
     format: "binary",
-    description: `Little-endian float32: the three numbers of ${triples.join(", then of ")} for each point.`,
+    description: `Little-endian float32: the three numbers of ${[...arrays].join(", then of ")} for each point.`,
   });
   const [asJson, asOctets] = BODIES;
+  const json = more.length === 0 ? jsonBody(first) : Type.Union([first, ...more].map(jsonBody));
   return { content: { [asJson]: { schema: json }, [asOctets]: { schema: octets } } };
 }
 
