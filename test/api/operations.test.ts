@@ -280,6 +280,21 @@ describe("refusals", () => {
     expect([operation.statusCode, operation.json().code]).toEqual([404, "UnknownOperation"]);
   });
 
+  it("tells a wrong method the right ones", async () => {
+    for (const [method, url, allow] of [
+      ["GET", VELOCITY, "POST"],
+      ["GET", "/api/NullOp?x=1", "POST"],
+      ["DELETE", "/api/datasets/lopsided", "GET, HEAD"],
+    ] as const) {
+      const response = await app.inject({ method, url });
+      expect([response.statusCode, response.headers.allow, response.json().code]).toEqual([
+        405,
+        allow,
+        "InvalidRequest",
+      ]);
+    }
+  });
+
   it("refuses media types it does not read or write", async () => {
     expect((await ask("x", { "content-type": "text/plain" })).statusCode).toBe(415);
     const response = await ask(good, { accept: "application/xml, image/*;q=0.5" });

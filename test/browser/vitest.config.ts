@@ -7,6 +7,7 @@ export default defineConfig({
     include: ["test/browser/**/*.browser.ts"],
     globalSetup: ["test/support/build.ts"],
     testTimeout: 60_000,
+    expect: { poll: { timeout: 10_000 } },
     hookTimeout: 60_000,
     pool: "forks",
     fileParallelism: false,

@@ -7,10 +7,12 @@ import { CancelledError, excerpt, NotFoundError, RequestError } from "../../erro
 import { OPERATIONS, type Operation } from "../../operations.js";
 import { sendText } from "../answer.js";
 import type { Plugin } from "../app.js";
+import { HttpRefusal } from "../refusal.js";
 import type { Service } from "../service.js";
 import { SOAP_PATH } from "../soap/route.js";
 import { DATASET_OPERATIONS, describe, summarize } from "./describe.js";
 import { BODIES } from "./forms.js";
+import { watchRoutes } from "./methods.js";
 import { refuse } from "./parameters.js";
 import { describeProblem } from "./problem.js";
 import { run } from "./run.js";
@@ -177,11 +179,12 @@ async function apiRoutes(api: FastifyInstance, service: Service): Promise<void> 
   api.removeAllContentTypeParsers();
   api.addContentTypeParser([...BODIES], (_request, payload, done) => done(null, payload));
   api.setErrorHandler(answerProblem);
+  const methodsOf = watchRoutes(api);
   api.setNotFoundHandler((request) => {
-    throw new RequestError(
-      "UnknownOperation",
-      `There is nothing at ${excerpt(request.url.split("?", 1)[0] as string)}.`,
-    );
+    const path = request.url.split("?", 1)[0] as string;
+    const allow = methodsOf(path).join(", ");
+    if (allow !== "") throw new HttpRefusal(405, `This address takes ${allow}.`, { allow });
+    throw new RequestError("UnknownOperation", `There is nothing at ${excerpt(path)}.`);
   });
   await api.register(fastifySwagger, {
     openapi: {
