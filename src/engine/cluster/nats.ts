@@ -11,8 +11,8 @@ import type { Channel, ConnectionEvent, Delivery, Transport } from "./transport.
 
 /** Between two tries to reach a server again. */
 const RECONNECT_MS = 50;
-/** A server that does not answer pings for twice as long is given up. */
-const PING_MS = 2000;
+/** A server that leaves three pings unanswered is given up; so long, because a busy process is late in reading answers. */
+const PING_MS = 5000;
 const CONNECT_MS = 5000;
 /** Status of the message that a server sends in place of an answer when nobody listens. */
 const NO_RESPONDERS = 503;
@@ -41,7 +41,7 @@ export async function connectNats({ servers, nkey, ca, name, inboxPrefix }: Nats
     inboxPrefix,
     timeout: CONNECT_MS,
     pingInterval: PING_MS,
-    maxPingOut: 2,
+    maxPingOut: 3,
     reconnectTimeWait: RECONNECT_MS,
     reconnectJitter: RECONNECT_MS,
     reconnectJitterTLS: RECONNECT_MS,
