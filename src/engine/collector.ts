@@ -10,9 +10,13 @@ export class Collector implements TripleSink {
   readonly slabs: Segment[] = [];
   /** Triples committed so far. */
   count = 0;
-  slab: Float32Array;
   readonly #buffers: BufferPool;
-  #keep: boolean;
+  readonly #keep: boolean;
+  #released = false;
+  /** None once everything has been given back, until somebody still writes. */
+  #slab: Float32Array | null;
+  /** Triples that the slab has room for. */
+  #room: number = SLABS[0];
   readonly #committed: (count: number) => void;
 
   /**
@@ -23,29 +27,38 @@ export class Collector implements TripleSink {
     this.#buffers = buffers;
     this.#keep = keep;
     this.#committed = committed;
-    this.slab = this.#fresh(SLABS[0]);
+    this.#slab = this.#fresh();
+  }
+
+  get slab(): Float32Array {
+    this.#slab ??= new Float32Array(3 * this.#room);
+    return this.#slab;
   }
 
   commit(count: number): void {
-    if (count === 0) return;
+    if (count === 0 || this.#released) return;
     this.count += count;
     if (this.#keep) {
       this.slabs.push({ triples: this.slab, count });
-      this.slab = this.#fresh(SLABS[Math.min(this.slabs.length, SLABS.length - 1)] as number);
+      this.#room = SLABS[Math.min(this.slabs.length, SLABS.length - 1)] as number;
+      this.#slab = this.#fresh();
     }
     this.#committed(count);
   }
 
-  /** Gives all slabs back; called once, what is written afterwards is dropped. */
+  /**
+   * Gives all slabs back; called once. A writer that has not heard of it goes on where it was, in a slab of the same length
+   * that nobody else sees, and what it writes is dropped.
+   */
   release(): void {
-    this.#keep = false;
+    this.#released = true;
     for (const { triples } of this.slabs) this.#buffers.give(triples.buffer as SharedArrayBuffer);
     this.#buffers.give(this.slab.buffer as SharedArrayBuffer);
     this.slabs.length = 0;
-    this.slab = new Float32Array(0);
+    this.#slab = null;
   }
 
-  #fresh(triples: number): Float32Array {
-    return new Float32Array(this.#buffers.take(12 * triples), 0, 3 * triples);
+  #fresh(): Float32Array {
+    return new Float32Array(this.#buffers.take(12 * this.#room), 0, 3 * this.#room);
   }
 }

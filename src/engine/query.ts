@@ -29,7 +29,8 @@ export interface Query {
 
 /**
  * Where decoded triples go. The writer fills `slab` (x, y, z, x, y, z, ...) from index 0 and calls `commit` when it is
- * full or the input ends; the sink then takes the slab over and puts an empty one in its place.
+ * full or the input ends; the sink then takes the slab over and puts an empty one in its place. An abort puts another of
+ * the same length there at any time, so the slab is asked for again after every wait.
  */
 export interface TripleSink {
   readonly slab: Float32Array;

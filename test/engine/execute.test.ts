@@ -178,6 +178,22 @@ describe("execute", () => {
     expect(ended()).toBe(1);
   });
 
+  it("drops what a writer that has not heard of an abort still writes, whole slabs of it", async () => {
+    const { start, held, ended } = setUp();
+    const evaluation = start();
+    feed(evaluation, 600);
+    const { slab } = evaluation.points;
+    evaluation.abort();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(evaluation.points.slab.length).toBe(slab.length);
+    expect(evaluation.points.slab.buffer).not.toBe(slab.buffer);
+    feed(evaluation, 20_000);
+    expect(held()).toBe(0);
+    await expect(evaluation.finish()).rejects.toThrow(CancelledError);
+    expect(held()).toBe(0);
+    expect(ended()).toBe(1);
+  });
+
   it("answers the deadline, and ends the thread of a batch that does not stop", async () => {
     const { waiting, start } = setUp(1, {}, 20);
     const evaluation = start();

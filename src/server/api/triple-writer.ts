@@ -18,20 +18,19 @@ export class TripleWriter {
   count = 0;
   readonly #sink: TripleSink;
   readonly #limit: TripleLimit;
-  #slab: Float32Array;
   #at = 0;
 
   constructor(sink: TripleSink, limit: TripleLimit) {
     this.#sink = sink;
     this.#limit = limit;
-    this.#slab = sink.slab;
   }
 
   /** Adds a triple; throws LimitError at the first one too many. */
   add(x: number, y: number, z: number): void {
     if (this.count === this.#limit.points) throw tooManyPoints(this.#limit);
     this.count++;
-    const slab = this.#slab;
+    // Asked for every time: after an abort the one from before may be another query's.
+    const { slab } = this.#sink;
     slab[this.#at] = x;
     slab[this.#at + 1] = y;
     slab[this.#at + 2] = z;
@@ -43,7 +42,6 @@ export class TripleWriter {
   flush(): void {
     if (this.#at === 0) return;
     this.#sink.commit(this.#at / 3);
-    this.#slab = this.#sink.slab;
     this.#at = 0;
   }
 }

@@ -248,7 +248,7 @@ class Decoder {
         const name = token ? "token.points" : limit.name;
         throw new LimitError(name, `Request size too large (${total + 1} > ${most}); the rest was not read.`);
       }
-      const tags = await this.#triple(item, `${member}[${total}]`, sink.slab, filled * 3);
+      const tags = await this.#triple(item, `${member}[${total}]`, sink, filled * 3);
       if (tags !== undefined && !scanner?.knows(tags)) scanner = new TripleScanner(tags);
       await advance(1);
     }
@@ -256,7 +256,7 @@ class Decoder {
   }
 
   /** Reads one item the exact way, after its start tag; returns its tags, from which the fast scanner learns. */
-  async #triple(item: "Point3" | "Vector3", path: string, slab: Float32Array, at: number): Promise<Uint8Array[]> {
+  async #triple(item: "Point3" | "Vector3", path: string, sink: TripleSink, at: number): Promise<Uint8Array[]> {
     const reader = this.#reader;
     this.#expect(item, path);
     this.#checkAttributes(path, `{${this.#context.namespace}}${item}`);
@@ -267,7 +267,8 @@ class Decoder {
       this.#expect(name, `${path}.${name}`);
       this.#checkAttributes(`${path}.${name}`, `{${XSD}}float`);
       tags.push(reader.copyTag());
-      slab[at + i] = readFloat(await this.#value(`${path}.${name}`), `${path}.${name}`);
+      const value = readFloat(await this.#value(`${path}.${name}`), `${path}.${name}`);
+      sink.slab[at + i] = value;
       tags.push(reader.copyTag());
     }
     if ((await nextTag(reader, stray)) !== END) throw invalid(`${path} holds more than x, y and z.`, path);
