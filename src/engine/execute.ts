@@ -87,9 +87,12 @@ class Execution implements Evaluation {
   finish(): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
-      this.#failure ??= this.#judgeInput();
-      this.#deadline = Date.now() + this.#deadlineMs;
-      this.#timers.push(setTimeout(() => this.#stop(new DeadlineError()), this.#deadlineMs));
+      const error = this.#failure ? null : this.#judgeInput();
+      if (error) this.#stop(error);
+      if (this.#failure?.index !== -1) {
+        this.#deadline = Date.now() + this.#deadlineMs;
+        this.#timers.push(setTimeout(() => this.#stop(new DeadlineError()), this.#deadlineMs));
+      }
       this.#pump();
     });
   }
@@ -99,20 +102,18 @@ class Execution implements Evaluation {
   }
 
   /** What can be said of the input only once it is complete. */
-  #judgeInput(): { index: number; error: FieldprobeError } | null {
+  #judgeInput(): FieldprobeError | null {
     const { count } = this.points;
     if (count > this.limit.points) {
-      const text = `Request size too large (${count} > ${this.limit.points})`;
-      return { index: -1, error: new LimitError(this.limit.name, text) };
+      return new LimitError(this.limit.name, `Request size too large (${count} > ${this.limit.points})`);
     }
     const given = this.velocities.count;
     if (given > 0 && given !== count) {
       const text = `InitialV has ${given} vectors for ${count} points.`;
-      return { index: -1, error: new RequestError("InvalidRequest", text, { member: "InitialV" }) };
+      return new RequestError("InvalidRequest", text, { member: "InitialV" });
     }
     const echoed = this.#checked?.kernel.family === "echo" ? notFiniteError(this.points.slabs, "points") : null;
-    const error = echoed ?? notFiniteError(this.velocities.slabs, "InitialV");
-    return error && { index: -1, error };
+    return echoed ?? notFiniteError(this.velocities.slabs, "InitialV");
   }
 
   /** Hands out batches while workers have room, then answers if nothing is left to do. */
@@ -175,7 +176,7 @@ class Execution implements Evaluation {
         await pool.run<null>(task, this.#kill.signal);
         return;
       } catch (error) {
-        if (!(error instanceof WorkerError) || this.#failure || left <= 0) throw error;
+        if (!(error instanceof WorkerError) || this.#failure || left <= 0 || !repeatable(task)) throw error;
       }
     }
   }
@@ -233,6 +234,11 @@ class Execution implements Evaluation {
     this.#cutter?.release();
     this.#ended();
   }
+}
+
+/** Whether a batch that was lost may run again: one that adds to the sums of earlier frames may have done so in part. */
+function repeatable(task: BatchTask | SortTask): boolean {
+  return task.kind === "sort" || task.pass === null || task.pass.index === 0;
 }
 
 /** How many points a query may have, by the limit that binds first. */

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { LIMITS } from "../../src/config.js";
 import { BufferPool } from "../../src/engine/buffers.js";
 import type { CheckedQuery } from "../../src/engine/check.js";
@@ -26,7 +26,7 @@ function manualPool(workers: number) {
             return;
           }
           let at = 0;
-          for (const { triples, count } of batch.points) {
+          for (const { triples, count } of batch.out ? batch.points : []) {
             batch.out.set(triples.subarray(0, 3 * count), at);
             at += 3 * count;
           }
@@ -192,6 +192,65 @@ describe("execute", () => {
     await expect(evaluation.finish()).rejects.toThrow(CancelledError);
     expect(held()).toBe(0);
     expect(ended()).toBe(1);
+  });
+
+  it("leaves no timer behind when it is finished after an abort", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      const evaluation = setUp().start();
+      evaluation.abort();
+      await expect(evaluation.finish()).rejects.toThrow(CancelledError);
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it("stops the batches of a query whose input turns out to be too long", async () => {
+    const { waiting, start, held } = setUp(2, { "query.points": 2000 } as never);
+    const evaluation = start();
+    feed(evaluation, 3000);
+    await expect(evaluation.finish()).rejects.toThrow(LimitError);
+    expect(waiting.length).toBe(0);
+    const started = start();
+    feed(started, 1500);
+    const [batch] = waiting;
+    feed(started, 1500);
+    await expect(started.finish()).rejects.toThrow(LimitError);
+    expect(batch && Atomics.load(batch.task.cancel, 0)).toBe(1);
+    await completeAll(waiting);
+    expect(held()).toBe(0);
+  });
+
+  it("does not add the same frame twice when the thread of a sweep's later pass dies", async () => {
+    const { waiting, start, checked } = setUp(1);
+    const field = { components: 3, bricking: { edge: [64, 64, 64], count: [8, 8, 8] } };
+    const time = { count: 4, origin: 0, step: 1, values: null, guardBefore: 0, guardAfter: 0 };
+    const evaluation = start({
+      ...checked,
+      query: { operation: "GetVelocity", time: 1.5, temporalInterpolation: "PCHIP" },
+      dataset: { fields: { velocity: field }, time, frameVelocity: [0, 0, 0] } as unknown as Dataset,
+    });
+    feed(evaluation, 5000);
+    const failed = expect(evaluation.finish()).rejects.toThrow(WorkerError);
+    const turn = () => new Promise((resolve) => setImmediate(resolve));
+    /** Per frame, the first batch that reads it, and how often it was handed out. */
+    const firsts = new Map<number, { task: BatchTask; times: number }>();
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      const { task, complete } = next;
+      const frame = task.pass?.index ?? -1;
+      const first = firsts.get(frame) ?? { task, times: 0 };
+      firsts.set(frame, first);
+      if (first.task === task) first.times++;
+      complete(frame >= 0 && first.task === task && first.times === 1 ? new WorkerError() : undefined);
+      await turn();
+    }
+    await failed;
+    expect([...firsts].map(([frame, { times }]) => [frame, times])).toEqual([
+      [-1, 1],
+      [0, 2],
+      [1, 1],
+    ]);
   });
 
   it("answers the deadline, and ends the thread of a batch that does not stop", async () => {
