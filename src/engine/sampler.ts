@@ -46,9 +46,11 @@ export type Emit = (values: Float64Array, order: Uint32Array, count: number) => 
 
 /** Room for the bricks of one field that a group needs. */
 interface FieldSpace {
-  /** Brick -> where it starts in the memory, -1 for bricks not at hand; valid for the first `reset` bricks. */
+  /** Brick -> where it starts in the memory, -1 for bricks not at hand. */
   readonly table: Int32Array;
+  /** Brick -> whether the group needs it. */
   readonly marks: Uint8Array;
+  /** Bricks for which both are valid: a thread that died may have left anything in them. */
   reset: number;
   readonly list: Int32Array;
   offsets: Int32Array;
@@ -221,6 +223,7 @@ export class Sampler {
     if (bricks > MAX_BRICKS) throw new DataError(`A field of ${bricks} bricks is too finely cut to be served.`);
     if (bricks > space.reset) {
       space.table.fill(-1, space.reset, bricks);
+      space.marks.fill(0, space.reset, bricks);
       space.reset = bricks;
     }
     space.length = scheme.cover(bricking, this.#sorted, first, count, space.marks, space.list, space.length);
