@@ -65,6 +65,8 @@ export interface Pool {
   /**
    * Runs a task on a worker.
    *
+   * However it ends, nobody works on the task any more.
+   *
    * @param kill ends the task by ending its thread; for deadlines only
    * @throws what the worker reported, or WorkerError when its thread died or failed in an unknown way
    */
@@ -101,22 +103,35 @@ export function openPool({ workers, cacheBytes, chunkBytes, fd8Legacy }: PoolOpt
   });
   let closing = false;
   let running = 0;
-  const watched = new WeakSet<Worker>();
+  /** Threads that have not ended, and their end. */
+  const living = new Map<Worker, Promise<void>>();
   const watch = (): void => {
     for (const thread of piscina.threads) {
-      if (watched.has(thread)) continue;
-      watched.add(thread);
+      if (living.has(thread)) continue;
       const { threadId } = thread;
-      thread.once("exit", () => {
-        if (!closing) recover(threadId);
+      const end = new Promise<void>((resolve) => {
+        thread.once("exit", () => {
+          living.delete(thread);
+          recover(threadId);
+          resolve();
+        });
       });
+      living.set(thread, end);
     }
   };
-  /** Gives back what a dead thread held, then its slot. */
+  /** Waits for the threads that the pool has given up: until they have ended they may write into what their tasks lent them. */
+  const abandonedEnded = async (): Promise<void> => {
+    const { threads } = piscina;
+    await Promise.all([...living].map(([thread, end]) => (threads.includes(thread) ? undefined : end)));
+  };
+  /** Gives back what a dead thread held, then its slot; later, if another that may have died too has the lock. */
   const recover = (threadId: number): void => {
-    for (let slot = 0; slot < workers; slot++) {
+    for (let slot = 0; slot < workers && !closing; slot++) {
       if (Atomics.load(slots, slot) !== threadId) continue;
-      cache.repair(slot);
+      if (!cache.repair(slot)) {
+        setTimeout(recover, 1, threadId);
+        return;
+      }
       Atomics.store(slots, slot, 0);
       Atomics.notify(slots, slot);
     }
@@ -135,13 +150,14 @@ export function openPool({ workers, cacheBytes, chunkBytes, fd8Legacy }: PoolOpt
       try {
         outcome = await piscina.run(task, kill ? { signal: kill } : {});
       } catch (error) {
+        // The successor may be given a task, and be killed with it, before it says that it is ready.
+        watch();
+        await abandonedEnded();
         throw kill?.aborted ? new DeadlineError() : new WorkerError(undefined, error);
       } finally {
         running--;
       }
       if (outcome.ok) return outcome.value;
-      const { distrust } = outcome;
-      if (distrust !== null) await piscina.threads.find(({ threadId }) => threadId === distrust)?.terminate();
       throw reviveError(outcome);
     },
     alive: () => piscina.threads.length,

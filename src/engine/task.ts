@@ -97,13 +97,7 @@ export interface Scan {
 }
 
 /** What a worker returns; errors cross as data because cloning drops their class and members. */
-export type Outcome<T> =
-  | { readonly ok: true; readonly value: T }
-  | (Failure & {
-      readonly ok: false;
-      /** The thread that must be replaced, because it met an error nobody foresaw; else null. */
-      readonly distrust: number | null;
-    });
+export type Outcome<T> = { readonly ok: true; readonly value: T } | (Failure & { readonly ok: false });
 
 /** An error as data. */
 export interface Failure {

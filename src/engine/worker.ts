@@ -1,7 +1,7 @@
 /** Entry of the worker threads: opens storage once, runs one task at a time, returns a tagged outcome. */
 import { readFileSync } from "node:fs";
 import { threadId, workerData } from "node:worker_threads";
-import { FieldprobeError, WorkerError } from "../errors.js";
+import { FieldprobeError } from "../errors.js";
 import { instantiateSimd, type SimdAccelerator } from "../kernels/simd/index.js";
 import { scanFolders } from "../storage/catalog.js";
 import { loadHdf5 } from "../storage/hdf5.js";
@@ -46,13 +46,19 @@ function perform(task: Task): unknown {
   }
 }
 
-/** Runs a task; an error that is not a FieldprobeError is a defect, after which this thread is not to be trusted. */
-export default function run(task: Task): Outcome<unknown> {
+/**
+ * Runs a task. An error that is not a FieldprobeError is a defect, after which this thread is not to be trusted: thrown
+ * outside of the task it ends the thread, and the pool fails the task with it without giving the thread another.
+ */
+export default function run(task: Task): Outcome<unknown> | Promise<never> {
   try {
     return { ok: true, value: perform(task) };
   } catch (error) {
-    if (error instanceof FieldprobeError) return { ok: false, ...failureOf(error), distrust: null };
-    const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    return { ok: false, ...failureOf(new WorkerError()), detail, distrust: threadId };
+    if (error instanceof FieldprobeError) return { ok: false, ...failureOf(error) };
+    return new Promise(() => {
+      setImmediate(() => {
+        throw error;
+      });
+    });
   }
 }

@@ -112,10 +112,17 @@ export class BrickCache {
     this.#announceRelease();
   }
 
-  /** Frees what a dead worker held: the lock, its pins, and bricks it was reading. */
-  repair(deadSlot: number): void {
+  /**
+   * Frees what a dead worker held: the lock, its pins, and bricks it was reading.
+   *
+   * @returns false when another has the lock. It may have died as well, and who waits here does not hear of that: to be
+   *   called again later.
+   */
+  repair(deadSlot: number): boolean {
     const dead = holderOf(deadSlot);
-    if (Atomics.compareExchange(this.#control, LOCK, dead, holderOf(this.#slot)) !== dead) this.#lock();
+    const own = holderOf(this.#slot);
+    const found = Atomics.compareExchange(this.#control, LOCK, dead, own);
+    if (found !== dead && Atomics.compareExchange(this.#control, LOCK, 0, own) !== 0) return false;
     const failed: number[] = [];
     this.#directory.eachRun((unit) => {
       this.#directory.dropPins(unit, deadSlot);
@@ -127,6 +134,7 @@ export class BrickCache {
     this.#unlock();
     for (const unit of failed) Atomics.notify(this.#state, unit);
     this.#announceRelease();
+    return true;
   }
 
   status(): CacheStatus {

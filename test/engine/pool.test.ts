@@ -1,8 +1,11 @@
+import { fileURLToPath } from "node:url";
+import type { Worker } from "node:worker_threads";
 import { afterEach, describe, expect, it } from "vitest";
 import { openPool, type Pool } from "../../src/engine/pool.js";
 import type { Task } from "../../src/engine/task.js";
-import { WorkerError } from "../../src/errors.js";
+import { DeadlineError, WorkerError } from "../../src/errors.js";
 
+const DATA = fileURLToPath(new URL("../../data", import.meta.url));
 const PING: Task = { kind: "ping" };
 
 describe("pool", () => {
@@ -28,5 +31,34 @@ describe("pool", () => {
     expect(String((error as WorkerError).cause)).toContain("TypeError");
     expect(await pool.run(PING)).toBe(null);
     expect(pool.alive()).toBe(1);
+  });
+
+  it("gives no task of another query to a thread that is to be replaced", async () => {
+    open(1);
+    const nonsense = { kind: "batch", kernel: "no such kernel" } as unknown as Task;
+    const failed = pool.run(nonsense).catch((reason: unknown) => reason);
+    const others = Array.from({ length: 4 }, () => pool.run(PING));
+    expect(await Promise.all(others)).toEqual(Array(4).fill(null));
+    expect(await failed).toBeInstanceOf(WorkerError);
+  });
+
+  it("reports a killed task only once its thread has ended and writes nowhere any more", async () => {
+    let exited = 0;
+    const onWorker = (worker: Worker): void => {
+      worker.once("exit", () => exited++);
+    };
+    process.on("worker", onWorker);
+    try {
+      open(2);
+      await pool.run(PING);
+      const kill = new AbortController();
+      const scan = pool.run({ kind: "scan", folders: [DATA] }, kill.signal).catch((reason: unknown) => reason);
+      kill.abort();
+      expect(await scan).toBeInstanceOf(DeadlineError);
+      expect(exited).toBe(1);
+      expect(await pool.run(PING)).toBe(null);
+    } finally {
+      process.off("worker", onWorker);
+    }
   });
 });

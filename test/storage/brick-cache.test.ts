@@ -150,7 +150,7 @@ describe("brick cache", () => {
     await worker.terminate();
     const lock = new Int32Array(buffer, layout.base + 24, 1);
     Atomics.store(lock, 0, 2);
-    new BrickCache(buffer, layout, -1).repair(0);
+    expect(new BrickCache(buffer, layout, -1).repair(0)).toBe(true);
     expect(lock[0]).toBe(0);
     const alive = new BrickCache(buffer, layout, 1);
     const reads: string[] = [];
@@ -159,6 +159,17 @@ describe("brick cache", () => {
     check(buffer, all);
     alive.release([all]);
     expect(reads.length).toBe(6);
+  });
+
+  it("does not wait, in the thread that would hear of its death, for a second worker that died with the lock", () => {
+    const { buffer, layout } = openCache(6, 2);
+    const main = new BrickCache(buffer, layout, -1);
+    const lock = new Int32Array(buffer, layout.base + 24, 1);
+    Atomics.store(lock, 0, 3);
+    expect(main.repair(0)).toBe(false);
+    expect(main.repair(1)).toBe(true);
+    expect(main.repair(0)).toBe(true);
+    expect(lock[0]).toBe(0);
   });
 
   it("lets threads share reads: each brick is read once, every thread sees it whole", async () => {
