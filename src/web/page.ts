@@ -23,6 +23,7 @@ export class Page {
   readonly #figures: Figures;
   readonly #requests: RequestPanel;
   #notice: string;
+  #tokenText = "";
   #due = false;
 
   constructor(root: HTMLElement, catalogue: Catalogue, facts: DatasetFacts, { state }: ParsedState, notice: string) {
@@ -178,6 +179,4 @@ export class Page {
       </label>
     `;
   }
-
-  #tokenText = "";
 }

@@ -15,7 +15,8 @@ import { python } from "./recipes/python.js";
 import type { Endpoint, Recipe } from "./recipes/recipe.js";
 import { soapXml } from "./recipes/soap-xml.js";
 import { typescript } from "./recipes/typescript.js";
-import { coordinateOf, type ShownSlice, type SliceFigure } from "./slice-figure.js";
+import { coordinateOf } from "./slice-canvas.js";
+import type { ShownSlice, SliceFigure } from "./slice-figure.js";
 import type { Store } from "./store.js";
 import { AXES, LANGUAGES, SUBJECTS, type ViewState } from "./view-state.js";
 

@@ -1,5 +1,5 @@
 /** Draws a plane of values on a canvas: low coordinates at the lower left, the window that is zoomed to, cursor and probe. */
-import type { Slice } from "./api.js";
+import type { Ruler, Slice } from "./api.js";
 import { type ColourMap, pixelOf } from "./colour-map.js";
 
 /** Row and column of a sample. */
@@ -19,6 +19,11 @@ export interface SliceDrawing {
   readonly cursor: Cell;
   /** Where the probe is, in columns and rows, if it lies in the plane or is seen through it. */
   readonly probe: { readonly column: number; readonly row: number };
+}
+
+/** Coordinate of a sample, rounded as the service rounds it. */
+export function coordinateOf(ruler: Ruler, index: number): number {
+  return Math.fround(ruler.origin + index * ruler.spacing);
 }
 
 /** The plane as an opaque picture of its own, one pixel a value, its first row lowest. */

@@ -9,19 +9,14 @@ import { dataTable } from "./data-table.js";
 import { unitOf } from "./facts.js";
 import { floatText, shortText } from "./float-text.js";
 import { Latest } from "./latest.js";
-import { sliceQuery } from "./queries.js";
-import { type Cell, cellAt, drawSlice, paintPlane, type Window } from "./slice-canvas.js";
+import { methodOf, sliceQuery } from "./queries.js";
+import { type Cell, cellAt, coordinateOf, drawSlice, paintPlane, type Window } from "./slice-canvas.js";
+import { sliceTable } from "./slice-table.js";
 import { standingBar } from "./standing-bar.js";
 import type { Store } from "./store.js";
 import { AXES, type ViewState } from "./view-state.js";
 
 const ZOOM = 1.6;
-const TABLE_SIDE = 12;
-
-/** Coordinate of a sample, rounded as the service rounds it. */
-export function coordinateOf(ruler: Ruler, index: number): number {
-  return Math.fround(ruler.origin + index * ruler.spacing);
-}
 
 function clampWindow(centre: readonly [number, number], width: number, height: number): Window {
   const [w, h] = [Math.min(1, width), Math.min(1, height)];
@@ -130,6 +125,7 @@ export class SliceFigure {
       <figure class="slice" aria-labelledby="slice-title">
         <figcaption id="slice-title">
           ${quantity.title} at ${state.axis} = ${shortText(state.at)}, t = ${shortText(state.time)}
+          <small>${methodOf(state)} in space, ${state.temporal} in time</small>
         </figcaption>
         <div class="slice-frame">
           <canvas
@@ -165,7 +161,7 @@ export class SliceFigure {
           this.#store.set({ range }),
         )}
         ${standingBar("slice", this.latest)}
-        ${dataTable("slice-table", "Values of the slice", () => this.#table(slice))}
+        ${dataTable("slice-table", "Values of the slice", () => sliceTable(slice))}
       </figure>
     `;
   }
@@ -293,39 +289,5 @@ export class SliceFigure {
     probe[AXES.indexOf(slice.columns.axis)] = coordinateOf(slice.columns, this.#cursor.column);
     probe[AXES.indexOf(slice.rows.axis)] = coordinateOf(slice.rows, this.#cursor.row);
     this.#store.set({ probe });
-  }
-
-  /** A sample of at most 12 by 12 values, the top row first, as on the picture. */
-  #table(slice: Slice | null): TemplateResult {
-    if (slice === null) return html`<p>No values yet.</p>`;
-    const pick = (count: number) => {
-      const length = Math.min(TABLE_SIDE, count);
-      return Array.from({ length }, (_, i) => Math.floor((i * count) / length));
-    };
-    const columns = pick(slice.columns.count);
-    const rows = pick(slice.rows.count).reverse();
-    return html`
-      <table>
-        <caption>
-          Every ${Math.ceil(slice.columns.count / TABLE_SIDE)}th sample; export as CSV for all.
-        </caption>
-        <thead>
-          <tr>
-            <th scope="col">${slice.rows.axis} \\ ${slice.columns.axis}</th>
-            ${columns.map((column) => html`<th scope="col">${shortText(coordinateOf(slice.columns, column))}</th>`)}
-          </tr>
-        </thead>
-        <tbody>
-          ${rows.map(
-            (row) => html`
-              <tr>
-                <th scope="row">${shortText(coordinateOf(slice.rows, row))}</th>
-                ${columns.map((column) => html`<td>${shortText(slice.values[row * slice.columns.count + column] as number)}</td>`)}
-              </tr>
-            `,
-          )}
-        </tbody>
-      </table>
-    `;
   }
 }
