@@ -9,15 +9,7 @@ import type { BatchTask, Segment, Task } from "../task.js";
 import { Dispatcher, type DispatchSettings, type Parcel } from "./dispatch.js";
 import { generationOf } from "./generation.js";
 import { loadOf, type Member } from "./membership.js";
-import {
-  copyBytes,
-  encodeMessage,
-  HEADER_BYTES,
-  type Header,
-  inputBytes,
-  MAX_MESSAGE_BYTES,
-  NO_DEADLINE,
-} from "./message.js";
+import { copyBytes, encodeMessage, HEADER_BYTES, type Header, inputBytes, NO_DEADLINE } from "./message.js";
 import { holders } from "./placement.js";
 import { cutByNode, cutEvenly, type Piece, rangesOf, type Shards, shardsOf } from "./split.js";
 import type { Transport } from "./transport.js";
@@ -223,7 +215,7 @@ export class Carrier implements Pool {
     );
     const least = LEAST[family];
     const bytes = Math.max(4 * components + stateBytes(task, to), inputBytes({ ...asHeader(round), count: 1, from }));
-    const fits = Math.max(1, Math.floor((MAX_MESSAGE_BYTES - HEADER_BYTES) / bytes));
+    const fits = Math.max(1, Math.floor((this.#options.transport.maxBytes() - HEADER_BYTES) / bytes));
     const most = Math.min(Math.max(least, Math.ceil(task.count / threads)), MESSAGE_POINTS, fits);
     const shards = nodes.length > this.#options.settings.replicas ? shardsOf(task, generation) : null;
     if (!shards) return cutEvenly(task.count, most);

@@ -7,6 +7,7 @@ import {
   type NatsConnection,
   nkeyAuthenticator,
 } from "@nats-io/transport-node";
+import { MAX_MESSAGE_BYTES } from "./message.js";
 import type { Channel, ConnectionEvent, Delivery, Transport } from "./transport.js";
 
 /** Between two tries to reach a server again. */
@@ -71,6 +72,10 @@ class NatsTransport implements Transport {
     this.inbox = createInbox(inboxPrefix);
     this.closed = connection.closed().then((error) => error ?? null);
     void this.#follow();
+  }
+
+  maxBytes(): number {
+    return Math.min(MAX_MESSAGE_BYTES, this.#connection.info?.max_payload ?? MAX_MESSAGE_BYTES);
   }
 
   publish(subject: string, data: Uint8Array, reply?: string): void {

@@ -21,7 +21,6 @@ import {
   encodeMessage,
   HEADER_BYTES,
   type Header,
-  MAX_MESSAGE_BYTES,
   MessageError,
   type MessageKind,
   NO_DEADLINE,
@@ -235,10 +234,8 @@ class Worker implements ClusterNode {
       header.deadlineMs === NO_DEADLINE ? null : setTimeout(expire, Math.min(header.deadlineMs, 2 ** 31 - 1));
     this.#pool
       .run(work.task)
-      .then(
-        () => this.#answer(delivery.reply, header, work.answer),
-        (error: unknown) => fail(late ? new DeadlineError() : error),
-      )
+      .then(() => this.#answer(delivery.reply, header, work.answer))
+      .catch((error: unknown) => fail(late ? new DeadlineError() : error))
       .finally(() => {
         if (timer) clearTimeout(timer);
         for (const buffer of work.buffers) this.#buffers.give(buffer);
@@ -300,7 +297,7 @@ class Worker implements ClusterNode {
   /** Sends an answer, in parts where it does not fit a message. */
   #answer(reply: string, header: Header, parts: readonly (Float32Array | Float64Array)[]): void {
     const total = parts.reduce((sum, part) => sum + part.byteLength, 0);
-    const room = MAX_MESSAGE_BYTES - HEADER_BYTES;
+    const room = this.#transport.maxBytes() - HEADER_BYTES;
     for (let offset = 0; offset < total; offset += room) {
       const size = Math.min(room, total - offset);
       const message = encodeMessage({ ...header, kind: "answer", offset, total }, size);

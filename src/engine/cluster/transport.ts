@@ -25,6 +25,8 @@ export type ConnectionEvent = "lost" | "restored" | "unsettled";
 export interface Transport {
   /** Prefix of subjects that only this process hears. */
   readonly inbox: string;
+  /** Largest message that it takes now. */
+  maxBytes(): number;
   /** The data is not copied and must not be changed afterwards. */
   publish(subject: string, data: Uint8Array, reply?: string): void;
   subscribe(subject: string, receive: (delivery: Delivery) => void, queue?: string): Channel;

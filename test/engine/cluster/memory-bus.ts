@@ -1,4 +1,5 @@
 /** A message system in memory: deliveries come in order, after the publisher's turn; nobody listening is said at once. */
+import { MAX_MESSAGE_BYTES } from "../../../src/engine/cluster/message.js";
 import type { ConnectionEvent, Delivery, Transport } from "../../../src/engine/cluster/transport.js";
 
 interface Subscription {
@@ -19,6 +20,7 @@ export class MemoryBus {
     const inbox = `inbox.${this.#clients++}`;
     return {
       inbox,
+      maxBytes: () => MAX_MESSAGE_BYTES,
       closed: new Promise(() => {}),
       publish: (subject, data, reply = "") => this.publish(subject, data, reply),
       subscribe: (subject, receive, queue) => {
