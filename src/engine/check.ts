@@ -24,8 +24,6 @@ export interface CheckedQuery {
   /** Box filters: samples a point stands for; else 1. */
   readonly samples: number;
   readonly itemsPerPoint: number;
-  /** Tracking with `recordEvery`: the time of each record. */
-  readonly recordTimes: Float64Array | null;
 }
 
 /** Step of the simulation assumed where a dataset does not state it: a tenth of the stored interval. */
@@ -53,7 +51,6 @@ export function checkQuery(query: Query, find: (name: string) => Dataset | undef
       step: 0,
       samples: 1,
       itemsPerPoint: 1,
-      recordTimes: null,
     };
   }
   if (query.dataset === undefined) {
@@ -66,7 +63,6 @@ export function checkQuery(query: Query, find: (name: string) => Dataset | undef
   checkMethod(query, operation, kernel, dataset);
   const { steps, step } = checkSteps(query, kernel, dataset);
   const samples = checkLayers(query, kernel, dataset);
-  const recordTimes = timesOfRecords(query, steps, step);
   const layered = kernel.family === "filter" ? itemsPerPoint(query.nlayers as number) : 1;
   return {
     query,
@@ -76,21 +72,26 @@ export function checkQuery(query: Query, find: (name: string) => Dataset | undef
     steps,
     step,
     samples,
-    itemsPerPoint: recordTimes?.length ?? layered,
-    recordTimes,
+    itemsPerPoint: countRecords(query, steps) ?? layered,
   };
 }
 
-/** Times of the records of a particle: the start, every `recordEvery` steps, the end. */
-function timesOfRecords({ recordEvery, StartTime = 0 }: Query, steps: number, step: number): Float64Array | null {
+/** Records of a particle with `recordEvery`: the start, every so many steps, the end. */
+function countRecords({ recordEvery }: Query, steps: number): number | null {
   if (recordEvery === undefined) return null;
   if (!Number.isInteger(recordEvery) || recordEvery < 1) {
     throw invalid("recordEvery", `recordEvery must be a whole number of steps, at least 1: ${recordEvery}`);
   }
-  return Float64Array.from(
-    { length: 1 + Math.ceil(steps / recordEvery) },
-    (_, i) => StartTime + Math.min(i * recordEvery, steps) * step,
-  );
+  return 1 + Math.ceil(steps / recordEvery);
+}
+
+/** Times of the records of a particle; null without `recordEvery`. */
+export function recordTimes({ query, steps, step, itemsPerPoint: records }: CheckedQuery): Float64Array | null {
+  const { recordEvery, StartTime = 0 } = query;
+  if (recordEvery === undefined) return null;
+  const times = new Float64Array(records);
+  for (let i = 0; i < records; i++) times[i] = StartTime + Math.min(i * recordEvery, steps) * step;
+  return times;
 }
 
 /** Float32 members are shown as the caller wrote them, not with the digits of their float64 value. */

@@ -4,7 +4,7 @@ import { CancelledError, DeadlineError, FieldprobeError, LimitError, RequestErro
 import { RECORDS } from "../operations.js";
 import type { Dataset } from "../storage/grid.js";
 import type { BufferPool } from "./buffers.js";
-import type { CheckedQuery } from "./check.js";
+import { type CheckedQuery, recordTimes } from "./check.js";
 import { Collector } from "./collector.js";
 import { type Cutter, cutByArrival, type Job } from "./cut.js";
 import type { Pool } from "./pool.js";
@@ -104,6 +104,9 @@ class Execution implements Evaluation {
   /** What can be said of the input only once it is complete. */
   #judgeInput(): FieldprobeError | null {
     const { count } = this.points;
+    const records = this.#checked?.query.recordEvery === undefined ? 0 : this.#checked.itemsPerPoint;
+    const most = this.#workshop.limits["query.points"];
+    if (records > most) return new LimitError("query.points", `A path has too many records (${records} > ${most})`);
     if (count > this.limit.points) {
       return new LimitError(this.limit.name, `Request size too large (${count} > ${this.limit.points})`);
     }
@@ -212,13 +215,13 @@ class Execution implements Evaluation {
     const checked = this.#checked as CheckedQuery;
     const items = this.points.count * checked.itemsPerPoint;
     const echoed = this.points.slabs.map(({ triples, count }) => triples.subarray(0, 3 * count));
-    const { recordTimes } = checked;
+    const times = recordTimes(checked);
     return {
       items,
       itemsPerPoint: checked.itemsPerPoint,
       components: RECORDS[checked.operation.result].length,
       values: this.#cutter?.values ?? echoed,
-      ...(recordTimes ? { recordTimes } : {}),
+      ...(times ? { recordTimes: times } : {}),
       release: () => this.#clear(),
     };
   }

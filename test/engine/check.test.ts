@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkQuery } from "../../src/engine/check.js";
+import { checkQuery, recordTimes } from "../../src/engine/check.js";
 import type { Query } from "../../src/engine/query.js";
 import { FieldprobeError, NotFoundError } from "../../src/errors.js";
 import { OPERATIONS, type Operation, SPATIAL_INTERPOLATION } from "../../src/operations.js";
@@ -179,5 +179,14 @@ describe("checks before any work", () => {
       if (fields.length === 0) continue;
       expect(failure(good(name), { ...FLOW, fields: {} }).message).toBe("Invalid dataset specified!");
     }
+  });
+
+  it("counts the records of a path without having room for them", () => {
+    const query = { operation: "GetPosition", dataset: "flow", StartTime: 0, dt: 0, nt: 2 ** 31 - 1 } as const;
+    const find = (): Dataset => FLOW;
+    const tracked = checkQuery({ ...query, spatialInterpolation: "Lag4", recordEvery: 1 }, find);
+    expect(tracked.itemsPerPoint).toBe(2 ** 31);
+    const short = checkQuery({ ...query, spatialInterpolation: "Lag4", dt: 0.125, nt: 5, recordEvery: 2 }, find);
+    expect([...(recordTimes(short) ?? [])]).toEqual([0, 0.25, 0.5, 0.625]);
   });
 });

@@ -58,7 +58,6 @@ function setUp(workers = 2, limits: Partial<typeof LIMITS> = {}, deadlineMs = 10
     step: 0,
     samples: 1,
     itemsPerPoint: 1,
-    recordTimes: null,
   };
   let held = 0;
   let ended = 0;
@@ -283,6 +282,15 @@ describe("execute", () => {
     uneven.velocities.slab.fill(0);
     uneven.velocities.commit(2);
     await expect(uneven.finish()).rejects.toThrow("InitialV has 2 vectors for 3 points.");
+  });
+
+  it("refuses paths of more records than may be answered, also for no particle, before it has room for their times", async () => {
+    const { start, checked } = setUp(2, { "query.points": 100 } as never);
+    const track = { ...checked, kernel: KERNELS.trackStepped, steps: 2 ** 31 - 1, itemsPerPoint: 2 ** 31 };
+    const query = { operation: "GetPosition", recordEvery: 1 } as const;
+    const evaluation = start({ ...track, query });
+    expect(evaluation.limit.points).toBe(0);
+    await expect(evaluation.finish()).rejects.toThrow("A path has too many records");
   });
 
   it("stops handing out batches after a failure of the data", async () => {

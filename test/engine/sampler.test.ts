@@ -23,7 +23,7 @@ describe("sampler", () => {
     const layout = memoryLayout(1, 1024 * 1024);
     const memory = createMemory(layout);
     new Uint8Array(memory.buffer, layout.arenas, layout.arenaBytes).fill(1);
-    const buffer = memory.buffer as SharedArrayBuffer;
+    const buffer = memory.buffer as ArrayBufferLike as SharedArrayBuffer;
     new BrickCache(buffer, layout.cache, -1).initialise();
     const sampler = new Sampler(buffer, layout, 0, () => undefined);
     const scheme = createScheme("velocity", "None", axes, { fd8Legacy: false }, undefined);
