@@ -148,17 +148,21 @@ export class BrickCache {
 
   /** Pins what is there and reserves space for the rest, all or nothing, waiting for other workers' pins if it must. */
   #reserve(requests: readonly BrickRequest[]): void {
+    const bytes = requests.reduce((sum, { count, values }) => sum + count * BrickCache.brickBytes(values), 0);
+    if (bytes > this.capacity) {
+      throw new DataError(`The brick cache of ${this.capacity} bytes cannot hold ${bytes} bytes needed at once.`);
+    }
     for (;;) {
       this.#lock();
       const released = Atomics.load(this.#control, RELEASED);
-      const done = this.#place(requests);
-      const alone = !this.#directory.anyPinned;
+      let done = this.#place(requests);
+      if (!done && !this.#directory.anyPinned) {
+        // Bricks at hand that are needed again may lie so that nothing long enough is free between them.
+        this.#directory.clear();
+        done = this.#place(requests);
+      }
       this.#unlock();
       if (done) return;
-      if (alone) {
-        const bytes = requests.reduce((sum, { count, values }) => sum + count * BrickCache.brickBytes(values), 0);
-        throw new DataError(`The brick cache of ${this.capacity} bytes cannot hold ${bytes} bytes needed at once.`);
-      }
       Atomics.wait(this.#control, RELEASED, released, 100);
     }
   }

@@ -203,6 +203,12 @@ export class BrickDirectory {
     }
   }
 
+  /** Drops all bricks; none may be pinned. */
+  clear(): void {
+    this.state.fill(INTERIOR);
+    this.rebuild();
+  }
+
   /** Makes all lists anew from states, lengths, keys and pins. */
   rebuild(): void {
     const control = this.control;

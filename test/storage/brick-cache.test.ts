@@ -42,6 +42,12 @@ function check(buffer: SharedArrayBuffer, { source, frame, bricks, offsets, valu
   });
 }
 
+/** The brick of a request that lies at a place in the cache, in units. */
+function placeOf({ bricks, offsets }: BrickRequest, place: number): number {
+  const first = Math.min(...offsets);
+  return bricks[[...offsets].indexOf(first + (place * UNIT) / 4)] as number;
+}
+
 describe("brick cache", () => {
   it("reads a brick once while it fits, and hands out what was read", () => {
     const { buffer, layout } = openCache(8, 2);
@@ -83,6 +89,33 @@ describe("brick cache", () => {
     check(buffer, fits);
     cache.release([fits]);
     expect(cache.status().bytesUsed).toBe(4 * UNIT);
+  });
+
+  it("finds room for bricks that fit, also where smaller ones that are needed with them lie scattered", () => {
+    const { buffer, layout } = openCache(8, 1);
+    const cache = new BrickCache(buffer, layout, 0);
+    const small = request(1, 0, [0, 1, 2, 3, 4, 5, 6, 7], 1);
+    cache.acquire([small]);
+    cache.release([small]);
+    const scattered = [2, 5];
+    const wanted = [request(1, 0, [...scattered.map((place) => placeOf(small, place))], 1), request(2, 0, [0], 4)];
+    cache.acquire(wanted);
+    for (const each of wanted) check(buffer, each);
+    cache.release(wanted);
+  });
+
+  it("refuses at once what can never fit, without driving out what others use", () => {
+    const { buffer, layout } = openCache(4, 2);
+    const other = new BrickCache(buffer, layout, 1);
+    const held = request(1, 0, [0], 1);
+    other.acquire([held]);
+    const kept = request(1, 0, [1, 2], 1);
+    other.acquire([kept]);
+    other.release([kept]);
+    expect(() => new BrickCache(buffer, layout, 0).acquire([request(2, 0, [0, 1, 2], 2)])).toThrow(DataError);
+    const reads: string[] = [];
+    other.acquire([request(1, 0, [1, 2], 1, reads)]);
+    expect(reads).toEqual([]);
   });
 
   it("passes a failed read on, frees its space, and reads again at the next try", () => {
