@@ -7,6 +7,7 @@ import { BufferPool } from "./buffers.js";
 import { Catalog } from "./catalog.js";
 import { type CheckedQuery, checkQuery } from "./check.js";
 import { execute, type Workshop } from "./execute.js";
+import { oneAtATime } from "./one-at-a-time.js";
 import { openPool, type Pool } from "./pool.js";
 import type { Engine, Evaluation, Query } from "./query.js";
 import type { Scan } from "./task.js";
@@ -22,9 +23,9 @@ const RESCAN_MS = 30_000;
 export async function openEngine(config: Config, log: Logger): Promise<Engine> {
   const pool = await openCarrier(config, log);
   const catalog = new Catalog(log);
-  const scan = async (): Promise<void> => {
+  const scan = oneAtATime(async () => {
     catalog.adopt(await pool.run<Scan>({ kind: "scan", folders: config.data }));
-  };
+  });
   try {
     await scan();
   } catch (error) {
