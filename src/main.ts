@@ -73,15 +73,15 @@ function running(config: Config, engine: Engine, app: Awaited<ReturnType<typeof 
   };
 }
 
-/** Runs the service until SIGTERM or SIGINT, which drain it; SIGHUP scans the data folders again. */
+/** Runs the service until SIGTERM or SIGINT, which drain it; SIGHUP scans the data folders again. All count from the start on. */
 export async function runService(config: Config): Promise<void> {
   const log = createLog(config);
-  const service = await startService(config, log);
-  process.stdout.write(`fieldprobe listening on ${service.url}\n`);
+  let service: RunningService | null = null;
   let closing = false;
   const shutDown = (code: number): void => {
     if (closing) return;
     closing = true;
+    if (service === null) process.exit(code);
     service.close().then(
       (complete) => process.exit(complete ? code : 1),
       (error: unknown) => {
@@ -93,7 +93,7 @@ export async function runService(config: Config): Promise<void> {
   process.on("SIGTERM", () => shutDown(0));
   process.on("SIGINT", () => shutDown(0));
   process.on("SIGHUP", () => {
-    service.engine
+    service?.engine
       .reload()
       .catch((error: unknown) => log.error({ err: error }, "the data folders could not be scanned"));
   });
@@ -103,4 +103,6 @@ export async function runService(config: Config): Promise<void> {
   };
   process.on("uncaughtException", fail);
   process.on("unhandledRejection", fail);
+  service = await startService(config, log);
+  process.stdout.write(`fieldprobe listening on ${service.url}\n`);
 }

@@ -106,6 +106,16 @@ describe("the service as a process", () => {
     expect(await (await ask(url, VELOCITY)).text()).toContain("Invalid set name: isotropic32");
   });
 
+  it.each(["SIGHUP", "SIGTERM"] as const)("takes %s while it starts as it does later", async (signal) => {
+    cpSync(SHIPPED, join(folder, "data", "isotropic32"), { recursive: true });
+    const service = start();
+    await service.says("stderr", /dataset loaded/);
+    service.child.kill(signal);
+    if (signal === "SIGTERM") expect(await service.exit()).toBe(0);
+    else
+      expect((await ask(await Promise.race([service.url(), service.exit().then(String)]), VELOCITY)).status).toBe(200);
+  });
+
   it("R117: SIGTERM refuses new connections, lets what runs end, and exits with 0", async () => {
     cpSync(SHIPPED, join(folder, "data", "isotropic32"), { recursive: true });
     const service = start();
