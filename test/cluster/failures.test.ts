@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { Engine, Query } from "../../src/engine/query.js";
 import { BusyError } from "../../src/errors.js";
 import { runQuery } from "../support/run-query.js";
-import { randomPoints } from "./queries.js";
+import { everyOperation, randomPoints } from "./queries.js";
 import {
   freePort,
   heard,
@@ -80,6 +80,27 @@ describe.skipIf(reason !== null)(`failures${reason ? `: skipped, ${reason}` : ""
     expect(gateway.status().sending?.repeated).toBeGreaterThan(0);
     expect(ms - quantile(usual, 0.5)).toBeLessThan(timeout + 100);
     expect(gateway.status().nodes.length).toBe(2);
+  });
+
+  it("a worker killed in the middle of queries of every operation changes no bit", { timeout: 120_000 }, async () => {
+    const { url } = await keep(startNats());
+    const workers = await Promise.all(["w1", "w2", "w3"].map((name) => keep(startWorker(name, { url }))));
+    const gateway = await keep(openGateway(3, { url }));
+    const operations = everyOperation("isotropic32");
+    const ask = (engine: Engine): Promise<Float32Array[]> =>
+      Promise.all(operations.map(({ query, points }, i) => runQuery(engine, query, randomPoints(points, i))));
+    const wanted = await ask(alone);
+    const running = ask(gateway);
+    await expect
+      .poll(() => gateway.status().nodes.find(({ name }) => name === "w1")?.outstanding, { interval: 1 })
+      .toBeGreaterThan(0);
+    await workers[0]?.end("SIGKILL");
+    const found = await running;
+    operations.forEach(({ title }, i) => {
+      const [one, other] = [wanted[i], found[i]] as [Float32Array, Float32Array];
+      expect(Buffer.from(other.buffer).equals(Buffer.from(one.buffer)), title).toBe(true);
+    });
+    expect(gateway.status().sending?.repeated).toBeGreaterThan(0);
   });
 
   it("one of three servers killed, and then another, fails no query", { timeout: 90_000 }, async () => {

@@ -73,13 +73,14 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** A message server on a free port. */
+/** A message server on a free port of an address. */
 export async function startNats(
   args: readonly string[] = [],
+  host = "127.0.0.1",
 ): Promise<Running & { readonly url: string; readonly port: number }> {
   const port = await freePort();
-  const running = await start("nats-server", ["-a", "127.0.0.1", "-p", String(port), ...args], /Server is ready/);
-  return { ...running, port, url: `nats://127.0.0.1:${port}` };
+  const running = await start("nats-server", ["-a", host, "-p", String(port), ...args], /Server is ready/);
+  return { ...running, port, url: `nats://${host}:${port}` };
 }
 
 export interface ClusterOptions {
@@ -87,6 +88,8 @@ export interface ClusterOptions {
   readonly data?: readonly string[];
   readonly threads?: number;
   readonly settings?: Readonly<Record<string, string>>;
+  /** Command that the process is started by. */
+  readonly within?: readonly string[];
 }
 
 function settingsOf({ url, data = [], threads = 1, settings = {} }: ClusterOptions): Record<string, string> {
@@ -107,7 +110,8 @@ function environment(settings: Readonly<Record<string, string>>): Record<string,
 /** A worker process that takes batches. */
 export function startWorker(name: string, options: ClusterOptions): Promise<Running> {
   const env = environment({ ...settingsOf(options), NODE: name });
-  return start(process.execPath, [BIN, "worker"], /takes batches/, env);
+  const [command = process.execPath, ...args] = [...(options.within ?? []), process.execPath, BIN, "worker"];
+  return start(command, args, /takes batches/, env);
 }
 
 /** A gateway as a process; `line` is its address. */
