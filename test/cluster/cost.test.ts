@@ -27,6 +27,11 @@ function median(costs: readonly Cost[], of: keyof Cost): number {
   return costs.map((cost) => cost[of]).toSorted((a, b) => a - b)[costs.length >> 1] as number;
 }
 
+/** The least disturbed round. */
+function least(costs: readonly Cost[], of: keyof Cost): number {
+  return Math.min(...costs.map((cost) => cost[of]));
+}
+
 describe.skipIf(reason !== null)(`cost${reason ? `: skipped, ${reason}` : ""}`, () => {
   const processes: Running[] = [];
   let alone: Engine;
@@ -88,7 +93,7 @@ describe.skipIf(reason !== null)(`cost${reason ? `: skipped, ${reason}` : ""}`, 
   it("GetVelocity: at most 1.4 times the processor time and the wall time", { timeout: 120_000 }, async () => {
     const { single, shared } = await compare({ ...common, operation: "GetVelocity", spatialInterpolation: "Lag8" });
     expect(median(shared, "cpu") / median(single, "cpu")).toBeLessThanOrEqual(1.4);
-    expect(median(shared, "wall") / median(single, "wall")).toBeLessThanOrEqual(1.4);
+    expect(least(shared, "wall") / least(single, "wall")).toBeLessThanOrEqual(1.4);
 
     // The model with the processor times measured: batches on two threads, alone and with what the cluster adds to each.
     const batches = Math.ceil(POINTS.length / 3 / 32_768);
@@ -124,6 +129,6 @@ describe.skipIf(reason !== null)(`cost${reason ? `: skipped, ${reason}` : ""}`, 
       spatialInterpolation: "Fd4Lag4",
     });
     expect(median(shared, "cpu") / median(single, "cpu")).toBeLessThanOrEqual(2);
-    expect(median(shared, "wall") / median(single, "wall")).toBeLessThanOrEqual(2);
+    expect(least(shared, "wall") / least(single, "wall")).toBeLessThanOrEqual(2);
   });
 });
