@@ -135,7 +135,8 @@ class Execution implements Evaluation {
     const ended = this.#settle !== null;
     if (this.points.count === 0 || this.points.count > this.limit.points) return null;
     this.#cutter ??= this.#chooseCutter(ended);
-    return this.#cutter?.next(ended, this.#outstanding) ?? null;
+    const task = this.#cutter?.next(ended, this.#outstanding) ?? null;
+    return task?.kind === "batch" && this.#deadline !== null ? { ...task, deadline: this.#deadline } : task;
   }
 
   /** By sweep where the data does not fit the cache, which needs all points first; else as points arrive. */
@@ -153,7 +154,6 @@ class Execution implements Evaluation {
       workers: pool.workers,
       source: sourceOf(checked.dataset),
       cancel: this.#cancel,
-      ...(this.#deadline === null ? {} : { deadline: this.#deadline }),
     };
     return sweep && this.points.count >= SWEEP_FROM ? cutBySweep(job, sweep) : cutByArrival(job);
   }
