@@ -13,7 +13,7 @@ import {
 import { checkEncodingStyle, nextTag } from "./envelope.js";
 import { parseFloat32 } from "./float-read.js";
 import type { SoapVersion } from "./media-type.js";
-import { FULL, SHORT, TripleScanner } from "./triples.js";
+import { FULL, LONGEST_NUMBER, SHORT, TripleScanner } from "./triples.js";
 import { type Attribute, END, START, TEXT, type XmlReader } from "./xml.js";
 
 const XSI = "http://www.w3.org/2001/XMLSchema-instance";
@@ -54,6 +54,14 @@ export async function decode(reader: XmlReader, row: OperationRow, context: Deco
 }
 
 type Scalars = { -readonly [K in keyof Query]: Query[K] };
+
+/** Scanners of items as nearly every client writes them: no prefix, the namespace of the service being the default one. */
+const PLAIN_SCANNERS = { Point3: plainScanner("Point3"), Vector3: plainScanner("Vector3") };
+
+function plainScanner(item: "Point3" | "Vector3"): TripleScanner {
+  const tags = [item, ...RECORDS[item].flatMap((name) => [name, `/${name}`]), `/${item}`];
+  return new TripleScanner(tags.map((tag) => Buffer.from(`<${tag}>`)));
+}
 
 class Decoder {
   readonly #reader: XmlReader;
@@ -219,7 +227,9 @@ class Decoder {
     const token = this.#pointLimit > 0 && this.#pointLimit < limit.points;
     const most = token ? this.#pointLimit : limit.points;
     const stray = (): RequestError => invalid(`There is text inside ${member}.`, member);
-    let scanner: TripleScanner | undefined;
+    const plain =
+      reader.resolve("") === this.#context.namespace && reader.hasRoom(2) && this.#context.textChars >= LONGEST_NUMBER;
+    let scanner = plain ? PLAIN_SCANNERS[item] : undefined;
     let total = 0;
     let filled = 0;
     const advance = (count: number): Promise<void> | undefined => {

@@ -8,6 +8,9 @@ export const ODD = 2;
 /** Why a scan stopped: no room left, bytes end inside an item, or the next item is not in the learnt form. */
 export type ScanEnd = typeof FULL | typeof SHORT | typeof ODD;
 
+/** Longest number, with white space around it, that is taken here; the limit on text is judged by the exact reader. */
+export const LONGEST_NUMBER = 64;
+
 /** Tags of one item: item, x, /x, y, /y, z, /z, /item. */
 export const TAGS_PER_ITEM = 8;
 
@@ -137,6 +140,7 @@ export class TripleScanner {
     if (p >= end) return this.#stop(-1);
     if (digits === 0) return this.#stop(-2);
     while (p < end && isSpace(bytes[p])) p++;
+    if (p - from > LONGEST_NUMBER) return this.#stop(-2);
     this.#next = p;
     const magnitude = this.#scale(mantissa, exponent);
     return negative ? -magnitude : magnitude;

@@ -133,6 +133,11 @@ export class XmlReader {
     return this.#ended;
   }
 
+  /** Whether what comes next is the content of the element that has just started, and `levels` more may open inside it. */
+  hasRoom(levels: number): boolean {
+    return !this.#selfClosed && this.#open.length + levels <= this.#limits["xml.depth"];
+  }
+
   /** The namespace a prefix stands for here; "" is the default namespace. */
   resolve(prefix: string): string {
     return this.#scopes.find(prefix);
