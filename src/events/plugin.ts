@@ -116,7 +116,7 @@ function asEventsError(error: FastifyError | EventsError, request: FastifyReques
   if (refused >= 400 && refused < 500) {
     return new EventsError(refused, "invalid_parameter", "The request is not valid.", [], headers);
   }
-  request.log.error(error, "events request failed");
+  request.log.error({ reqId: request.id, err: error }, "events request failed");
   if (/^SQLITE_(BUSY|LOCKED|IOERR|FULL|CANTOPEN)/.test(error.code ?? "")) {
     return new EventsError(503, "unavailable", "The events cannot be read at the moment.", [], { "retry-after": "5" });
   }

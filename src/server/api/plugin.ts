@@ -169,7 +169,7 @@ function answerProblem(error: unknown, request: FastifyRequest, reply: FastifyRe
   request.facts.interface = "api";
   request.facts.outcome = problem.code;
   if (problem.code === "Internal" || problem.code === "DataError")
-    request.log.error({ err: error }, "a request failed");
+    request.log.error({ reqId: request.id, err: error }, "a request failed");
   const type = { "content-type": "application/problem+json; charset=utf-8" };
   return sendText(reply, request.raw, problem.status, { ...headers, ...type }, JSON.stringify(problem));
 }

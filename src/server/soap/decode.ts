@@ -10,7 +10,7 @@ import {
   SPATIAL_INTERPOLATION,
   TEMPORAL_INTERPOLATION,
 } from "../../operations.js";
-import { checkEncodingStyle, nextTag } from "./envelope.js";
+import { checkEncodingStyle, nextTag, tagNow } from "./envelope.js";
 import { parseFloat32 } from "./float-read.js";
 import type { SoapVersion } from "./media-type.js";
 import { FULL, LONGEST_NUMBER, SHORT, TripleScanner } from "./triples.js";
@@ -85,7 +85,7 @@ class Decoder {
     this.#checkAttributes(this.#row.name, undefined);
     const stray = (): RequestError => invalid(`There is text between the members of ${this.#row.name}.`);
     for (;;) {
-      const event = await nextTag(this.#reader, stray);
+      const event = tagNow(this.#reader, stray) ?? (await nextTag(this.#reader, stray));
       if (event === END) break;
       await this.#member();
     }
@@ -246,14 +246,15 @@ class Decoder {
         const room = Math.min(sink.slab.length / 3 - filled, most - total);
         const why = scanner.scan(reader.buffer, reader.position, reader.end, sink.slab, filled, room);
         reader.position = scanner.position;
-        await advance(scanner.count);
+        const wait = advance(scanner.count);
+        if (wait) await wait;
         if (why === FULL && total < most) continue;
         if (why === SHORT && !reader.ended && reader.end - reader.position < SHORT_BYTES) {
           await reader.fill();
           continue;
         }
       }
-      if ((await nextTag(reader, stray)) === END) break;
+      if ((tagNow(reader, stray) ?? (await nextTag(reader, stray))) === END) break;
       if (total >= most) {
         const name = token ? "token.points" : limit.name;
         throw new LimitError(name, `Request size too large (${total + 1} > ${most}); the rest was not read.`);
@@ -273,7 +274,8 @@ class Decoder {
     const tags = [reader.copyTag()];
     const stray = (): RequestError => invalid(`There is text inside ${path}.`, path);
     for (const [i, name] of RECORDS[item].entries()) {
-      if ((await nextTag(reader, stray)) !== START) throw invalid(`The member ${path}.${name} is missing.`, path);
+      if ((tagNow(reader, stray) ?? (await nextTag(reader, stray))) !== START)
+        throw invalid(`The member ${path}.${name} is missing.`, path);
       this.#expect(name, `${path}.${name}`);
       this.#checkAttributes(`${path}.${name}`, `{${XSD}}float`);
       tags.push(reader.copyTag());
@@ -281,7 +283,8 @@ class Decoder {
       sink.slab[at + i] = value;
       tags.push(reader.copyTag());
     }
-    if ((await nextTag(reader, stray)) !== END) throw invalid(`${path} holds more than x, y and z.`, path);
+    if ((tagNow(reader, stray) ?? (await nextTag(reader, stray))) !== END)
+      throw invalid(`${path} holds more than x, y and z.`, path);
     tags.push(reader.copyTag());
     return tags;
   }

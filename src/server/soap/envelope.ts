@@ -64,10 +64,22 @@ function invalid(message: string): RequestError {
   return new RequestError("InvalidEnvelope", message);
 }
 
-/** The next tag where only elements may stand; text that is not white space is refused by `refuse`. */
+/**
+ * The next tag, if its bytes are at hand, where only elements may stand; text that is not white space is refused by `refuse`.
+ * Awaiting costs more than reading a tag, so readers ask here first: `tagNow(...) ?? (await nextTag(...))`.
+ */
+export function tagNow(reader: XmlReader, refuse: () => FieldprobeError): XmlEvent | undefined {
+  for (;;) {
+    const event = reader.poll();
+    if (event !== TEXT) return event;
+    if (!isBlank(reader.text)) throw refuse();
+  }
+}
+
+/** The same, waiting for bytes. */
 export async function nextTag(reader: XmlReader, refuse: () => FieldprobeError): Promise<XmlEvent> {
   for (;;) {
-    const event = reader.poll() ?? (await reader.next());
+    const event = await reader.next();
     if (event !== TEXT) return event;
     if (!isBlank(reader.text)) throw refuse();
   }
@@ -80,7 +92,7 @@ export async function nextTag(reader: XmlReader, refuse: () => FieldprobeError):
  */
 export async function openEnvelope(reader: XmlReader, version: SoapVersion, headerBlocks: number): Promise<void> {
   const env = ENVELOPE_NAMESPACE[version];
-  await nextTag(reader, stray);
+  if (tagNow(reader, stray) === undefined) await nextTag(reader, stray);
   if (!isNamed(reader, reader.namespace, "Envelope")) {
     if (version === "1.2") throw new VersionFault("The root element is not a SOAP envelope.");
     throw invalid("The root element is not a SOAP envelope.");
@@ -89,26 +101,29 @@ export async function openEnvelope(reader: XmlReader, version: SoapVersion, head
     throw new VersionFault("The namespace of the envelope is not that of the SOAP version of the media type.");
   }
   checkPart(reader.attributes, version);
-  let event = await nextTag(reader, stray);
+  let event = tagNow(reader, stray) ?? (await nextTag(reader, stray));
   if (event === START && isNamed(reader, env, "Header")) {
     checkPart(reader.attributes, version);
     await readHeader(reader, version, headerBlocks);
-    event = await nextTag(reader, stray);
+    event = tagNow(reader, stray) ?? (await nextTag(reader, stray));
   }
   if (event !== START || !isNamed(reader, env, "Body")) {
     throw invalid("The envelope must hold an optional Header and then one Body.");
   }
   checkPart(reader.attributes, version);
-  if ((await nextTag(reader, stray)) !== START) {
+  if ((tagNow(reader, stray) ?? (await nextTag(reader, stray))) !== START) {
     throw new RequestError("UnknownOperation", "The body is empty: it must hold the element of an operation.");
   }
 }
 
 /** Reads from the end of the operation to the end of the document. */
 export async function closeEnvelope(reader: XmlReader): Promise<void> {
-  if ((await nextTag(reader, stray)) !== END) throw invalid("The body must hold a single element.");
-  if ((await nextTag(reader, stray)) !== END) throw invalid("Nothing may follow the body of the envelope.");
-  if ((await nextTag(reader, stray)) !== DONE) throw invalid("Nothing may follow the envelope.");
+  if ((tagNow(reader, stray) ?? (await nextTag(reader, stray))) !== END)
+    throw invalid("The body must hold a single element.");
+  if ((tagNow(reader, stray) ?? (await nextTag(reader, stray))) !== END)
+    throw invalid("Nothing may follow the body of the envelope.");
+  if ((tagNow(reader, stray) ?? (await nextTag(reader, stray))) !== DONE)
+    throw invalid("Nothing may follow the envelope.");
 }
 
 /** Refuses an encoding style that is not "none"; SOAP 1.1 clients send it on literal messages, where it means nothing. */
@@ -146,7 +161,7 @@ function find(attributes: readonly Attribute[], namespace: string, local: string
 async function readHeader(reader: XmlReader, version: SoapVersion, limit: number): Promise<void> {
   try {
     const blocks: QualifiedName[] = [];
-    for (let count = 0; (await nextTag(reader, stray)) === START; count++) {
+    for (let count = 0; (tagNow(reader, stray) ?? (await nextTag(reader, stray))) === START; count++) {
       if (count >= limit) throw new LimitError("soap.headerBlocks", "There are too many header blocks.");
       if (isMandatory(reader, version)) blocks.push({ namespace: reader.namespace, local: reader.local });
       await skipElement(reader);

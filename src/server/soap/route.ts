@@ -191,7 +191,8 @@ class Exchange {
     if (error instanceof HttpRefusal) throw error;
     const answer = faultAnswer(error, this.#media.version, this.#service.config.namespace, id);
     facts.outcome = answer.code;
-    if (answer.code === "Internal" || answer.code === "DataError") log.error({ err: error }, "a request failed");
+    if (answer.code === "Internal" || answer.code === "DataError")
+      log.error({ reqId: id, err: error }, "a request failed");
     return sendText(this.#reply, raw, answer.status, answer.headers, answer.body);
   }
 
