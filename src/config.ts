@@ -7,7 +7,7 @@ import { z } from "zod";
 
 const MIB = 1024 * 1024;
 
-/** Limits of `soap-conformance.md` I; `http.bodyBytes` is set by FIELDPROBE_HTTP_BODY_BYTES, and so on. 0 switches `token.*` off. */
+/** Bounds of what a request may cost; `http.bodyBytes` is set by FIELDPROBE_HTTP_BODY_BYTES, and so on. 0 switches `token.*` off. */
 export const LIMITS = {
   "http.bodyBytes": 256 * MIB,
   "http.headersTimeoutMs": 10_000,

@@ -2,7 +2,7 @@
 import { BusyError } from "../errors.js";
 import { HttpRefusal } from "./refusal.js";
 
-/** Bounds of `soap-conformance.md` I that admission keeps. */
+/** Bounds that admission keeps. */
 export interface AdmissionLimits {
   readonly "engine.inflight": number;
   readonly "engine.queue": number;

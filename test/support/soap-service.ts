@@ -218,7 +218,7 @@ function readDetail(detail: Element): FaultReport["detail"] {
   ) as unknown as FaultReport["detail"];
 }
 
-/** Statuses and codes of `soap-conformance.md`, written out once more on purpose. */
+/** Statuses and codes by kind of fault, written out once more on purpose. */
 const MAPPING = {
   Caller: { "1.1": ["Client", 500], "1.2": ["Sender", 400] },
   Server: { "1.1": ["Server", 500], "1.2": ["Receiver", 500] },

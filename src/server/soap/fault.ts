@@ -7,7 +7,7 @@ import { element, textElement } from "./xml-write.js";
 
 type FaultKind = "Caller" | "Server" | "Version" | "Must" | "Encoding";
 
-/** Code and status by kind and version, as `soap-conformance.md` maps them. */
+/** Code and status by kind of fault and SOAP version. */
 const CODES: Readonly<Record<FaultKind, Readonly<Record<SoapVersion, { code: string; status: number }>>>> = {
   Caller: { "1.1": { code: "Client", status: 500 }, "1.2": { code: "Sender", status: 400 } },
   Server: { "1.1": { code: "Server", status: 500 }, "1.2": { code: "Receiver", status: 500 } },

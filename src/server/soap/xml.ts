@@ -9,7 +9,7 @@ export interface ByteSource {
   declare(encoding: string): void;
 }
 
-/** Bounds of `soap-conformance.md` I that concern single tokens. */
+/** Bounds that concern single tokens of markup. */
 export interface XmlLimits {
   readonly "xml.depth": number;
   readonly "xml.attributes": number;
