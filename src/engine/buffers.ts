@@ -2,7 +2,7 @@
 
 const GRAIN = 4096;
 /** Bytes kept for later use. */
-const KEPT_BYTES = 48 * 1024 * 1024;
+const KEPT_BYTES = 32 * 1024 * 1024;
 
 /** A pool of shared buffers by size. What a buffer held before is still in it. */
 export class BufferPool {
@@ -11,7 +11,7 @@ export class BufferPool {
 
   /** A buffer of at least so many bytes. */
   take(bytes: number): SharedArrayBuffer {
-    const size = Math.max(GRAIN, Math.ceil(bytes / GRAIN) * GRAIN);
+    const size = sizeClass(bytes);
     const found = this.#free.get(size)?.pop();
     if (!found) return new SharedArrayBuffer(size);
     this.#kept -= size;
@@ -27,4 +27,10 @@ export class BufferPool {
     if (list) list.push(buffer);
     else this.#free.set(size, [buffer]);
   }
+}
+
+/** The size that serves so many bytes: a power of two or three quarters of one, so that buffers of like use find each other. */
+function sizeClass(bytes: number): number {
+  const power = 2 ** Math.ceil(Math.log2(Math.max(GRAIN, bytes)));
+  return bytes <= 0.75 * power ? Math.max(GRAIN, 0.75 * power) : power;
 }
