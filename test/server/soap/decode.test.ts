@@ -144,14 +144,17 @@ const FRAGMENTS = [
   "\u00e9",
 ];
 
-/** What a parser of another make reads: the coordinates in order, or undefined where it finds fault with the document. */
+/**
+ * What a parser of another make reads: the coordinates in order. It throws where it finds fault with the document; as it
+ * takes an end tag with white space before its `>`, which is well-formed, for a missing one, it is not shown such space.
+ */
 function oracle(text: string): number[] | undefined {
   const complain = (): never => {
     throw new Error("not well-formed");
   };
   const root = new DOMParser({
     errorHandler: { warning: complain, error: complain, fatalError: complain },
-  }).parseFromString(text, "text/xml");
+  }).parseFromString(text.replace(/(<\/[^\s<>]+)\s+>/g, "$1>"), "text/xml");
   const found = ["x", "y", "z"].map((name) => Array.from(root.getElementsByTagNameNS(NAMESPACE, name)));
   return (found[0] as Element[]).flatMap((_x, i) =>
     found.map((list) => Math.fround(Number((list[i]?.textContent ?? "x").trim()))),
