@@ -1,0 +1,91 @@
+/** A channel-like dataset, y tabulated and ended, answers everything but box filters. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { loadConfig } from "../../src/config.js";
+import { openEngine } from "../../src/engine/engine.js";
+import type { Engine, Query } from "../../src/engine/query.js";
+import { writeCube } from "../../src/generate/cube.js";
+import { OPERATIONS } from "../../src/operations.js";
+import { generator, runQuery } from "../support/run-query.js";
+
+const NODES = 32;
+
+describe("a channel-like dataset", () => {
+  let folder: string;
+  let engine: Engine;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "fieldprobe-channel-"));
+    const cube = {
+      kind: "abc",
+      nodes: [NODES, NODES, NODES],
+      steps: 6,
+      chunk: [16, 16, 16],
+      filter: "none",
+      seed: 1,
+    } as const;
+    await writeCube({ ...cube, name: "channel", folder }, () => {});
+    const file = join(folder, "dataset.json");
+    const descriptor = JSON.parse(readFileSync(file, "utf8"));
+    const coordinates = Array.from({ length: NODES }, (_, j) => -Math.cos((Math.PI * j) / (NODES - 1)));
+    descriptor.axes.y = { coordinates, periodic: false };
+    descriptor.frameVelocity = [0.45, 0, 0];
+    writeFileSync(file, JSON.stringify(descriptor));
+    const settings = { DATA: folder, WORKERS: "1", CACHE_BYTES: "67108864" };
+    engine = await openEngine(loadConfig(settings, {}), pino({ level: "silent" }));
+  });
+  afterAll(async () => {
+    await engine.close(1000);
+    rmSync(folder, { recursive: true });
+  });
+
+  const random = generator(6);
+  /** From wall to wall, both walls included. */
+  const points = Float32Array.from({ length: 300 }, (_, k) => {
+    if (k % 3 !== 1) return (random() - 0.5) * 20;
+    return k === 1 ? -1 : k === 4 ? 1 : 2 * random() - 1;
+  });
+  const cases = OPERATIONS.flatMap(({ name, spatial }) => spatial.map((method) => [name, method] as const));
+  it.each(cases.filter(([name]) => name !== "GetForce"))(
+    "%s %s gives finite numbers from wall to wall",
+    async (operation, method) => {
+      const common = { operation, dataset: "channel", spatialInterpolation: method } as const;
+      const times = {
+        GetPosition: { StartTime: 0.1, dt: 0.05, nt: 4 },
+        GetPositionParticleControl: { StartTime: 0.1, EndTime: 0.2 },
+        GetPositionInertialParticle: { StartTime: 0.1, EndTime: 0.2, Tp: 0.05 },
+      };
+      const tracked = times[operation as keyof typeof times];
+      const query: Query = { ...common, ...(tracked ?? { time: 0.17, temporalInterpolation: "PCHIP" }) };
+      const answer = await runQuery(engine, query, points);
+      expect(answer.length).toBeGreaterThan(0);
+      expect(answer.every(Number.isFinite)).toBe(true);
+      if (!tracked) return;
+      for (let i = 1; i < answer.length; i += 3) expect(Math.abs(answer[i] as number)).toBeLessThanOrEqual(1);
+    },
+  );
+
+  it("refuses points beyond a wall, and box filters", async () => {
+    const query = {
+      operation: "GetVelocity",
+      dataset: "channel",
+      time: 0,
+      spatialInterpolation: "Lag4",
+      temporalInterpolation: "None",
+    } as const;
+    await expect(runQuery(engine, query, [0, 1.01, 0])).rejects.toThrow(
+      "The given y value is greater than the largest",
+    );
+    const filter = {
+      operation: "GetBoxFilterVelocity",
+      dataset: "channel",
+      time: 0,
+      filterlength: 1,
+      nlayers: 1,
+      temporalInterpolation: "None",
+    } as const;
+    await expect(runQuery(engine, filter, [0, 0, 0])).rejects.toThrow("Invalid dataset specified!");
+  });
+});
