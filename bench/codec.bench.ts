@@ -5,6 +5,7 @@ import type { Evaluation, Result, TripleSink } from "../dist/engine/query.js";
 import { decode, findOperation, type OperationRow } from "../dist/server/soap/decode.js";
 import { ResponseEncoder } from "../dist/server/soap/encode.js";
 import { closeEnvelope, openEnvelope } from "../dist/server/soap/envelope.js";
+import { type Steps, walk } from "../dist/server/soap/steps.js";
 import { Transcoder } from "../dist/server/soap/transcode.js";
 import { XmlReader } from "../dist/server/soap/xml.js";
 import { Turns } from "../dist/server/turns.js";
@@ -60,14 +61,14 @@ function document(count: number, write: (numbers: readonly number[]) => string):
 }
 
 /** Reads a document in parts as a socket gives them; returns its row and the last slab. */
-async function read(bytes: Buffer, slab: Float32Array): Promise<{ row: OperationRow; checksum: number }> {
+function* read(bytes: Buffer, slab: Float32Array): Steps<{ row: OperationRow; checksum: number }> {
   const transcoder = new Transcoder(undefined);
   let at = 0;
   let ended = false;
   const reader = new XmlReader(
     {
       declare: (encoding) => transcoder.declare(encoding),
-      async next() {
+      take() {
         if (ended) return null;
         const part = at < bytes.length ? bytes.subarray(at, at + PART_BYTES) : null;
         at += PART_BYTES;
@@ -75,10 +76,11 @@ async function read(bytes: Buffer, slab: Float32Array): Promise<{ row: Operation
         const ready = transcoder.push(part);
         return ended && ready.length === 0 ? null : ready;
       },
+      arrival: () => Promise.resolve(),
     },
     LIMITS,
   );
-  await openEnvelope(reader, "1.1", 16);
+  yield* openEnvelope(reader, "1.1", 16);
   const row = findOperation(NAMESPACE, reader);
   if (row === undefined) throw new Error("the document names no operation");
   const points = sink(slab);
@@ -89,7 +91,7 @@ async function read(bytes: Buffer, slab: Float32Array): Promise<{ row: Operation
     finish: () => Promise.reject(new Error("nothing is evaluated here")),
     abort: () => undefined,
   };
-  await decode(reader, row, {
+  yield* decode(reader, row, {
     namespace: NAMESPACE,
     version: "1.1",
     textChars: LIMITS["xml.textChars"],
@@ -97,7 +99,7 @@ async function read(bytes: Buffer, slab: Float32Array): Promise<{ row: Operation
     start: () => evaluation,
     admit: () => undefined,
   });
-  await closeEnvelope(reader);
+  yield* closeEnvelope(reader);
   return { row, checksum: (slab[0] as number) + points.last };
 }
 
@@ -122,10 +124,10 @@ export async function benchCodec({ quick }: BenchOptions): Promise<Row[]> {
     const bytes = document(points, write);
     return {
       row: about(`decode-${name}`, bytes.length),
-      run: () => rate(async () => (await read(bytes, slab)).checksum),
+      run: () => rate(async () => (await walk(read(bytes, slab))).checksum),
     };
   });
-  const { row } = await read(document(1, (STYLES[0] as (typeof STYLES)[0])[1]), slab);
+  const { row } = await walk(read(document(1, (STYLES[0] as (typeof STYLES)[0])[1]), slab));
   const values = Float32Array.from({ length: 3 * points }, (_, i) => Math.sin(i) * 3);
   const result: Result = { items: points, itemsPerPoint: 1, components: 3, values: [values], release: () => undefined };
   const encoder = new ResponseEncoder(NAMESPACE, new Turns(() => undefined));
@@ -135,7 +137,7 @@ export async function benchCodec({ quick }: BenchOptions): Promise<Row[]> {
     return bytes;
   };
   const encode: Contestant = { row: about("encode", await write()), run: () => rate(write) };
-  const rows = await alternate([...decoders, encode], quick ? 3 : 9);
+  const rows = await alternate([...decoders, encode], quick ? 3 : 9, quick);
   if (!(checksum > 0)) throw new Error("nothing was decoded");
   return rows;
 }

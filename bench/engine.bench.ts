@@ -72,7 +72,7 @@ export async function benchEngine({ quick }: BenchOptions): Promise<Row[]> {
         params: { points, workers: counts[e] as number, nodes: 32 },
       },
     }));
-    rows.push(...(await alternate(contestants, quick ? 3 : 11)));
+    rows.push(...(await alternate(contestants, quick ? 3 : 11, quick)));
   }
   await Promise.all(engines.map((engine) => engine.close(1000)));
   return rows;

@@ -142,13 +142,7 @@ export function createSorter(
   const order = arena.uint32(2 * most);
   return {
     sort(count, positions, sorted) {
-      accelerator.orderByBrick(axes, tables, positions, count, keys, order);
-      for (let i = 0; i < count; i++) {
-        const from = 3 * (order[i] as number);
-        sorted[3 * i] = positions[from] as number;
-        sorted[3 * i + 1] = positions[from + 1] as number;
-        sorted[3 * i + 2] = positions[from + 2] as number;
-      }
+      accelerator.orderByBrick(axes, tables, positions, count, keys, order, sorted);
       return order;
     },
   };

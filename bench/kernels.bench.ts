@@ -192,7 +192,7 @@ function filterContestants({ nodes, accelerator, velocity, positions }: Setting)
 }
 
 /** Lag8 of the same points by one thread and by two threads on one memory. */
-async function benchThreads(setting: Setting, rounds: number): Promise<Row[]> {
+async function benchThreads(setting: Setting, rounds: number, quick: boolean): Promise<Row[]> {
   const { nodes, arena, velocity, positions } = setting;
   const points = positions.sorted.length / 3;
   const workers = [0, 1].map(() => new Worker(new URL("./kernels-worker.js", import.meta.url)));
@@ -227,7 +227,7 @@ async function benchThreads(setting: Setting, rounds: number): Promise<Row[]> {
     return { row, run: () => evaluate(shares) };
   };
   try {
-    return await alternate([contestant(1), contestant(2)], rounds);
+    return await alternate([contestant(1), contestant(2)], rounds, quick);
   } finally {
     await Promise.all(workers.map((worker) => worker.terminate()));
   }
@@ -237,14 +237,14 @@ async function benchThreads(setting: Setting, rounds: number): Promise<Row[]> {
 export async function benchKernels({ quick }: BenchOptions): Promise<Row[]> {
   const rows: Row[] = [];
   const measure = async (contestants: readonly Contestant[], rounds: number) => {
-    rows.push(...(await alternate(contestants, rounds)));
+    rows.push(...(await alternate(contestants, rounds, quick)));
   };
   const rounds = quick ? 5 : 11;
   const small = prepare(64, quick ? 20_000 : 50_000);
   for (const kernel of KERNELS) await measure(kernelContestants(small, kernel), rounds);
   await measure(timeContestants(small), rounds);
   await measure(filterContestants(small), rounds);
-  rows.push(...(await benchThreads(small, rounds)));
+  rows.push(...(await benchThreads(small, rounds, quick)));
   const sweep = 200_000;
   const requestSizes = quick ? [1_000, sweep] : [100, 1_000, 10_000, 100_000, sweep, 1_000_000];
   const large = prepare(256, Math.max(...requestSizes));

@@ -22,14 +22,28 @@ const COMPILERS = [
   ["gcc-avx2", ["-O3", "-mavx2"]],
   ["gcc-native", ["-O3", "-march=native"]],
 ] as const;
-/** Python cases: backend, the kernel of ours it stands beside, and how many points it gets at most. */
+/**
+ * Python cases: backend, the kernel of ours it stands beside, and how many points it gets at most. NumPy stands beside our
+ * batches too: what a user of either has are points in random order.
+ */
 const PYTHON = [
   ["spline3", "scipy-spline3", "lag4", 100_000],
   ["spline5", "scipy-spline5", "lag6", 100_000],
   ["grid-cubic", "scipy-grid-cubic", "lag4", 20_000],
-  ["numpy-lag8", "numpy", "lag8", 2_000],
+  ["numpy-lag8", "numpy", "lag8", 20_000],
+  ["numpy-lag8-optimized", "numpy-optimized", "lag8", 20_000],
+  ["numpy-lag8-blocks", "numpy-blocks", "lag8", 20_000],
+  ["numpy-lag8", "numpy", "lag8-batch", 20_000],
+  ["numpy-lag8-optimized", "numpy-optimized", "lag8-batch", 20_000],
+  ["numpy-lag8-blocks", "numpy-blocks", "lag8-batch", 20_000],
   ["vtk-probe", "vtk-probe", "lag4", 100_000],
 ] as const;
+
+/** Nanoseconds a point of a pass, and the velocity at its first point. */
+interface Passed {
+  readonly time: number;
+  readonly first: readonly number[];
+}
 
 /** A cube, points in it, and both again in files for the peers. */
 interface Setting {
@@ -37,8 +51,8 @@ interface Setting {
   readonly points: number;
   readonly arguments: readonly string[];
   /** Passes of ours over the first `points` sorted points, or over all of them in random order with sort and return. */
-  evaluate(method: string, backend: "simd" | "plain", points: number): { time: number; first: readonly number[] };
-  batch(method: string): number;
+  evaluate(method: string, backend: "simd" | "plain", points: number): Passed;
+  batch(method: string): Passed;
 }
 
 function prepare(folder: string, nodes: number, points: number): Setting {
@@ -76,7 +90,9 @@ function prepare(folder: string, nodes: number, points: number): Setting {
     batch(method) {
       const scheme = createScheme("velocity", method, axes, OPTIONS, accelerator);
       const batch = createBatch(scheme, field, sorter, again, out);
-      return nanoseconds(() => batch(points, random)) / points;
+      const answers: Float32Array[] = [];
+      const time = nanoseconds(() => answers.push(batch(points, random))) / points;
+      return { time, first: answers.flatMap((answer) => [...answer.subarray(0, 3)]) };
     },
   };
 }
@@ -139,25 +155,40 @@ async function startPython(setting: Setting): Promise<{ cases: ReadonlyMap<strin
     }
   }
   for (const [name, reason] of reasons) console.log(`skipped: ${name} (${reason})`);
+  console.log(
+    "skipped: vtk-tracer (vtkParticleTracer wants a source of several times; one made in Python ends VTK 9.1)",
+  );
   return { cases, peers };
 }
 
-/** Contestants of one kernel on one cube, sorted points. */
+/** Contestants of one kernel on one cube, points in one order. */
 class Round {
   readonly contestants: Contestant[] = [];
   readonly #setting: Setting;
   readonly #name: string;
+  readonly #order: "random" | "sorted";
   readonly #first: readonly number[];
 
-  constructor(setting: Setting, name: string, first: readonly number[]) {
+  constructor(setting: Setting, name: string, order: "random" | "sorted", first: readonly number[]) {
     this.#setting = setting;
     this.#name = name;
+    this.#order = order;
     this.#first = first;
+  }
+
+  /** The cases of Python that stand beside this kernel. */
+  addPython(cases: ReadonlyMap<string, Peer>): void {
+    for (const [peerCase, backend, beside, most] of PYTHON) {
+      const peer = cases.get(peerCase);
+      if (beside !== this.#name || peer === undefined) continue;
+      const some = Math.min(this.#setting.points, most);
+      this.add(backend, some, () => peer.pass(peerCase, this.#order, some));
+    }
   }
 
   add(backend: string, points: number, run: () => Promise<{ time: number; first?: readonly number[] }>): void {
     const { nodes } = this.#setting;
-    const params = { nodes, order: "sorted", points, brick: EDGE };
+    const params = { nodes, order: this.#order, points, brick: EDGE };
     this.contestants.push({
       row: { bench: "peer", case: this.#name, backend, unit: "ns/point", params },
       run: async () => {
@@ -176,7 +207,7 @@ async function benchInCache(folder: string, { quick }: BenchOptions): Promise<Ro
   const rows: Row[] = [];
   for (const method of ["Lag4", "Lag6", "Lag8"]) {
     const name = method.toLowerCase();
-    const round = new Round(setting, name, setting.evaluate(method, "simd", 1).first);
+    const round = new Round(setting, name, "sorted", setting.evaluate(method, "simd", 1).first);
     const all = setting.points;
     round.add("simd", all, async () => setting.evaluate(method, "simd", all));
     round.add("plain", 4_000, async () => setting.evaluate(method, "plain", 4_000));
@@ -184,14 +215,13 @@ async function benchInCache(folder: string, { quick }: BenchOptions): Promise<Ro
       round.add(`${backend}-dot`, all, () => peer.pass(`${name}-dot`, "sorted", all));
       round.add(`${backend}-rows`, all, () => peer.pass(`${name}-rows`, "sorted", all));
     }
-    for (const [peerCase, backend, beside, most] of PYTHON) {
-      const peer = python.cases.get(peerCase);
-      if (beside !== name || peer === undefined) continue;
-      const some = Math.min(all, most);
-      round.add(backend, some, () => peer.pass(peerCase, "sorted", some));
-    }
+    round.addPython(python.cases);
     rows.push(...(await alternate(round.contestants, quick ? 3 : 9)));
   }
+  const batches = new Round(setting, "lag8-batch", "random", setting.batch("Lag8").first);
+  batches.add("simd", setting.points, async () => setting.batch("Lag8"));
+  batches.addPython(python.cases);
+  rows.push(...(await alternate(batches.contestants, quick ? 3 : 9)));
   await Promise.all([...loops.map(({ peer }) => peer.close()), ...python.peers.map((peer) => peer.close())]);
   return rows;
 }
@@ -203,8 +233,8 @@ async function benchBeyondCache(folder: string, { quick }: BenchOptions): Promis
   const rows: Row[] = [];
   for (const method of ["Lag4", "Lag8"]) {
     const name = `${method.toLowerCase()}-batch`;
-    const round = new Round(setting, name, setting.evaluate(method, "simd", 1).first);
-    round.add("simd", setting.points, async () => ({ time: setting.batch(method) }));
+    const round = new Round(setting, name, "sorted", setting.evaluate(method, "simd", 1).first);
+    round.add("simd", setting.points, async () => ({ time: setting.batch(method).time }));
     for (const { backend, peer } of loops) {
       for (const form of ["dot", "rows"]) {
         const peerCase = `${method.toLowerCase()}-${form}`;

@@ -1,4 +1,5 @@
-% GetVelocity with MATLAB's own web functions. Against the public service, only url changes.
+% GetVelocity with MATLAB's own web functions: matlab -batch "run('matlab.m')"
+% Against the public service only url changes, beside its own names of token and dataset.
 url = 'http://127.0.0.1:8080/service/turbulence.asmx';
 
 points = single([1; 2; 3]);

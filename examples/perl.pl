@@ -1,4 +1,5 @@
-# GetVelocity with SOAP::Lite. Against the public service, only $url changes.
+# GetVelocity with SOAP::Lite (Debian: libsoap-lite-perl): perl perl.pl
+# Against the public service only $url changes, beside its own names of token and dataset.
 use strict;
 use warnings;
 use SOAP::Lite;

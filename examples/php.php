@@ -1,5 +1,6 @@
 <?php
-// GetVelocity with SoapClient. Against the public service, only $url changes.
+// GetVelocity with SoapClient (Debian: php-cli, php-soap): php php.php
+// Against the public service only $url changes, beside its own names of token and dataset.
 $url = $argv[1] ?? 'http://127.0.0.1:8080/service/turbulence.asmx?wsdl';
 
 $client = new SoapClient($url, ['soap_version' => SOAP_1_2, 'features' => SOAP_SINGLE_ELEMENT_ARRAYS]);

@@ -1,4 +1,7 @@
-"""GetVelocity with zeep. Against the public service, only URL changes."""
+"""GetVelocity with zeep (pip install zeep): python3 python.py
+
+Against the public service only URL changes, beside its own names of token and dataset.
+"""
 import sys
 
 import zeep

@@ -1,4 +1,8 @@
-/** GetVelocity with the `soap` package. Against the public service, only URL changes. */
+/**
+ * GetVelocity with the `soap` package: node typescript.ts, or before Node 22.18: node --input-type=module < typescript.ts
+ *
+ * Against the public service only URL changes, beside its own names of token and dataset.
+ */
 import { createClientAsync } from "soap";
 
 const URL = process.argv[2] ?? "http://127.0.0.1:8080/service/turbulence.asmx?wsdl";

@@ -9,7 +9,7 @@ const args = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swifts
 
 const FLOW = "field=vorticity&axis=z&at=2.2&time=0.9&probe=2.6015625,3.6,2.2&theme=";
 const PATHS =
-  "field=speed&axis=z&at=3.1415927&time=0&seeds=grid&count=225&dt=0.02&steps=110&launched=true&record=110&camera=1.25,0.8,1.4&theme=";
+  "field=speed&axis=z&at=3.1415927&time=0&seeds=grid&count=225&dt=0.02&steps=110&launched=true&record=110&theme=";
 const SHOTS = [
   { name: "explore", query: `${FLOW}light`, width: 1280, height: 860 },
   { name: "probe", query: `${FLOW}light`, width: 1280, height: 860, element: ".probe" },

@@ -35,47 +35,55 @@ export const LIMITS = {
 export type LimitName = keyof typeof LIMITS;
 export type Limits = Readonly<Record<LimitName, number>>;
 
-const whole = (min: number, max = Number.MAX_SAFE_INTEGER) => z.coerce.number().int().min(min).max(max);
-const flag = z.enum(["true", "false", "1", "0"]).transform((text) => text === "true" || text === "1");
+function whole(min: number, max = Number.MAX_SAFE_INTEGER) {
+  const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
+  const error = `must be a whole number ${range}`;
+  return z.coerce.number({ error }).int({ error }).min(min, { error }).max(max, { error });
+}
+const oneOf = <const T extends readonly string[]>(...names: T) =>
+  z.enum(names, { error: `must be ${names.slice(0, -1).join(", ")} or ${names.at(-1)}` });
+const flag = oneOf("true", "false", "1", "0").transform((text) => text === "true" || text === "1");
 const folders = z.string().transform((text) => text.split(delimiter).filter((part) => part !== ""));
+const named = z.string().min(1, "must not be empty");
+const webAddress = z.url({ protocol: /^https?$/, error: "must be an address that begins with http:// or https://" });
 
 /** Settings by variable name without the FIELDPROBE_ prefix. */
 export const SETTINGS = {
-  HOST: z.string().min(1),
+  HOST: named,
   PORT: whole(0, 65_535),
-  DATA: folders.pipe(z.array(z.string()).min(1)),
+  DATA: folders.pipe(z.array(z.string()).min(1, "must name a folder")),
   NAMESPACE: z.string().regex(/^[a-z][a-z0-9+.-]*:\S*\/$/i, "must be an absolute URI that ends in a slash"),
-  BASE_URL: z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, "")),
+  BASE_URL: webAddress.transform((url) => url.replace(/\/+$/, "")),
   WORKERS: whole(1, 64),
   CACHE_BYTES: whole(1 * MIB, 3 * 1024 * MIB),
-  LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]),
-  STATE: z.string().min(1),
-  TOKENS: z.string().min(1),
+  LOG_LEVEL: oneOf("trace", "debug", "info", "warn", "error", "fatal", "silent"),
+  STATE: named,
+  TOKENS: named,
   ANONYMOUS: flag,
   FD8_LEGACY: flag,
-  HTTP_GZIP: z.enum(["auto", "on", "off"]),
-  TLS_CERT: z.string().min(1),
-  TLS_KEY: z.string().min(1),
-  EVENTS_DB: z.string().min(1),
+  HTTP_GZIP: oneOf("auto", "on", "off"),
+  TLS_CERT: named,
+  TLS_KEY: named,
+  EVENTS_DB: named,
   EVENTS_PREFIX: z
     .string()
     .regex(/^(\/[A-Za-z0-9._~-]+)*$/, "must be empty or a path like /calendar, without a slash at its end"),
-  EVENTS_ZONE: z.string().min(1),
-  EVENTS_SITE: z.url({ protocol: /^https?$/ }),
-  EVENTS_SOURCE: z.string().min(1),
-  EVENTS_NOW: z.iso.datetime({ offset: true }),
+  EVENTS_ZONE: named,
+  EVENTS_SITE: webAddress,
+  EVENTS_SOURCE: named,
+  EVENTS_NOW: z.iso.datetime({ offset: true, error: "must be an instant like 2026-10-20T12:00:00Z" }),
   EVENTS_KEYS: z.string().transform((text) =>
     text
       .split(",")
       .map((key) => key.trim())
       .filter((key) => key !== ""),
   ),
-  EVENTS_CATEGORY_URL: z.enum(["hash", "string"]),
+  EVENTS_CATEGORY_URL: oneOf("hash", "string"),
   EVENTS_PER_MINUTE: whole(0),
-  ROLE: z.enum(["all", "gateway"]),
+  ROLE: oneOf("all", "gateway"),
   NATS: z.string().transform((text) => text.split(",").map((url) => url.trim())),
-  NATS_NKEY: z.string().min(1),
-  NATS_CA: z.string().min(1),
+  NATS_NKEY: named,
+  NATS_CA: named,
   NODE: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "must be 1 to 64 letters, digits, - and _"),
   REPLICAS: whole(1, 16),
   HEDGE_MS: whole(1),
@@ -160,6 +168,11 @@ export function limitVariable(name: LimitName): string {
     .toUpperCase();
 }
 
+function problemOf(variable: string, error: z.ZodError, text: string): string {
+  const shown = text === "" ? "" : `, not ${text.slice(0, 64)}`;
+  return `FIELDPROBE_${variable} ${error.issues[0]?.message}${shown}`;
+}
+
 /** Memory this process may use: the control group's bound where there is one, else the machine's. */
 function memoryBytes(): number {
   const constrained = process.constrainedMemory();
@@ -204,15 +217,15 @@ export function loadConfig(
     if (text === undefined) continue;
     const parsed = whole(name.startsWith("token.") ? 0 : 1).safeParse(text);
     if (parsed.success) limits[name] = parsed.data;
-    else problems.push(`FIELDPROBE_${variable}: ${parsed.error.issues[0]?.message}`);
+    else problems.push(problemOf(variable, parsed.error, text));
   }
-  for (const name of given.keys()) if (!seen.has(name)) problems.push(`FIELDPROBE_${name}: no such setting`);
+  for (const name of given.keys()) if (!seen.has(name)) problems.push(`there is no setting FIELDPROBE_${name}`);
   const read = <N extends SettingName>(name: N): z.output<(typeof SETTINGS)[N]> | null => {
     const text = given.get(name);
     if (text === undefined) return null;
     const parsed = SETTINGS[name].safeParse(text);
     if (parsed.success) return parsed.data as z.output<(typeof SETTINGS)[N]>;
-    problems.push(`FIELDPROBE_${name}: ${parsed.error.issues[0]?.message}`);
+    problems.push(problemOf(name, parsed.error, text));
     return null;
   };
   const state = resolve(read("STATE") ?? ".fieldprobe");

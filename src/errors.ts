@@ -60,6 +60,12 @@ export class LimitError extends FieldprobeError {
   }
 }
 
+/** More points than a limit admits; `most` is 0 where the work for one point alone exceeds it. */
+export function tooManyPoints(limit: string, count: number, most: number): LimitError {
+  const why = most === 0 ? `: a single point exceeds ${limit}` : "";
+  return new LimitError(limit, `Request size too large (${count} > ${most})${why}`);
+}
+
 /** The token is missing, unknown or disabled, or its rate is used up. */
 export class AuthError extends FieldprobeError {
   constructor(

@@ -1,4 +1,4 @@
-/** Composition root: configuration -> storage -> engine -> server; signals; nothing else. */
+/** Composition root: configuration -> storage -> engine -> server; signals; remarks at the start; nothing else. */
 import type { AddressInfo } from "node:net";
 import { type Logger, pino } from "pino";
 import type { Config } from "./config.js";
@@ -9,6 +9,7 @@ import { pagePlugin } from "./server/api/page.js";
 import { apiPlugin } from "./server/api/plugin.js";
 import { createApp, type Plugin } from "./server/app.js";
 import { checkExposure } from "./server/auth.js";
+import { type InFlight, watchRequests } from "./server/in-flight.js";
 
 /** A running service. */
 export interface RunningService {
@@ -37,8 +38,9 @@ export async function startService(config: Config, log: Logger, fieldsOnly = fal
     const plugins: Plugin[] = [apiPlugin, pagePlugin];
     if (events) plugins.push(events.plugin);
     const app = await createApp({ config, engine, logger: log, plugins });
+    const requests = watchRequests(app.server);
     await app.listen({ host: config.host, port: config.port });
-    return running(config, engine, app);
+    return running(config, engine, app, requests);
   } catch (error) {
     await Promise.all([engine.close(0), events?.close()]);
     throw error;
@@ -57,20 +59,38 @@ async function openBoth(config: Config, log: Logger, fieldsOnly: boolean): Promi
   throw engine.status === "rejected" ? engine.reason : (events as PromiseRejectedResult).reason;
 }
 
-function running(config: Config, engine: Engine, app: Awaited<ReturnType<typeof createApp>>): RunningService {
+function running(
+  config: Config,
+  engine: Engine,
+  app: Awaited<ReturnType<typeof createApp>>,
+  requests: InFlight,
+): RunningService {
   const { port } = app.server.address() as AddressInfo;
   const host = config.host.includes(":") ? `[${config.host}]` : config.host;
   return {
     url: `${config.tls ? "https" : "http"}://${host}:${port}`,
     engine,
     async close() {
+      const graceMs = config.limits["shutdown.graceMs"];
       const drained = app.close();
-      const complete = await engine.close(config.limits["shutdown.graceMs"]);
+      // What has been computed still has to reach its caller.
+      const [complete, answered] = await Promise.all([engine.close(graceMs), requests.none(graceMs)]);
       app.server.closeAllConnections();
       await drained;
-      return complete;
+      return complete && answered;
     },
   };
+}
+
+/** What whoever starts a service should know: settings that are allowed, but seldom meant. */
+export function remarks({ baseUrl, data, host, port, tls }: Config, datasets: number): string[] {
+  const everywhere = host === "0.0.0.0" || host === "::";
+  return [
+    datasets === 0 ? `there is no dataset in ${data.join(", ")}` : "",
+    everywhere && baseUrl === null
+      ? `the WSDL names ${tls === null ? "http" : "https"}://${host}:${port}, where others do not find this machine: set FIELDPROBE_BASE_URL`
+      : "",
+  ].filter((text) => text !== "");
 }
 
 /** Runs the service until SIGTERM or SIGINT, which drain it; SIGHUP scans the data folders again. All count from the start on. */
@@ -104,5 +124,6 @@ export async function runService(config: Config): Promise<void> {
   process.on("uncaughtException", fail);
   process.on("unhandledRejection", fail);
   service = await startService(config, log);
+  for (const remark of remarks(config, service.engine.datasets().length)) log.warn(remark);
   process.stdout.write(`fieldprobe listening on ${service.url}\n`);
 }

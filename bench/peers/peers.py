@@ -23,8 +23,8 @@ def lagrange_weights(np, order, fraction):
     return weights
 
 
-def numpy_lagrange(np, field, spacing, order):
-    """All points at once, component by component, one gathered block of order^3 nodes a point."""
+def numpy_lagrange(np, field, spacing, order, optimize=False):
+    """All points at once: one gathered block of order^3 nodes a point. `optimize` is einsum's: it contracts axis by axis."""
     nodes = field.shape[0]
 
     def run(points):
@@ -34,12 +34,14 @@ def numpy_lagrange(np, field, spacing, order):
         first = cell.astype(np.int64) - order // 2 + 1
         x, y, z = ((first[:, a, None] + np.arange(order)) % nodes for a in range(3))
         block = field[z[:, :, None, None], y[:, None, :, None], x[:, None, None, :]]
-        return np.einsum("pk,pj,pi,pkjic->pc", wz, wy, wx, block, optimize=True)
+        return np.einsum("pk,pj,pi,pkjic->pc", wz, wy, wx, block, optimize=optimize)
 
-    def in_parts(points, part=2000):
-        return np.concatenate([run(points[at : at + part]) for at in range(0, len(points), part)])
+    return run
 
-    return in_parts
+
+def in_blocks(np, run, size=2000):
+    """The same for a few points at a time, whose gathered nodes a cache may hold."""
+    return lambda points: np.concatenate([run(points[at : at + size]) for at in range(0, len(points), size)])
 
 
 def scipy_splines(np, field, spacing, order):
@@ -99,7 +101,7 @@ def vtk_probe(np, field, spacing):
 
 def main():
     nodes, count = int(sys.argv[1]), int(sys.argv[2])
-    names = ["numpy-lag8", "spline3", "spline5", "grid-cubic", "vtk-probe"]
+    names = ["numpy-lag8", "numpy-lag8-optimized", "numpy-lag8-blocks", "spline3", "spline5", "grid-cubic", "vtk-probe"]
     try:
         import numpy as np
     except ImportError as error:
@@ -113,6 +115,8 @@ def main():
     }
     makers = {
         "numpy-lag8": lambda: numpy_lagrange(np, field, spacing, 8),
+        "numpy-lag8-optimized": lambda: numpy_lagrange(np, field, spacing, 8, optimize=True),
+        "numpy-lag8-blocks": lambda: in_blocks(np, numpy_lagrange(np, field, spacing, 8, optimize=True)),
         "spline3": lambda: scipy_splines(np, field, spacing, 3),
         "spline5": lambda: scipy_splines(np, field, spacing, 5),
         "grid-cubic": lambda: scipy_grid(np, field, spacing),

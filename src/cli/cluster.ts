@@ -15,7 +15,7 @@ const BEATS = 2.2;
 const MIB = 1024 * 1024;
 
 export function clusterCommand(): Command {
-  const command = new Command("cluster").description("Look at a cluster, or simulate one.");
+  const command = new Command("cluster").description("look at a cluster, or simulate one");
   command.addCommand(statusCommand());
   command.addCommand(simulateCommand());
   return command;
@@ -23,7 +23,7 @@ export function clusterCommand(): Command {
 
 function statusCommand(): Command {
   const command = new Command("status")
-    .description("List the workers that are heard within two seconds: load, cache, shards, datasets.")
+    .description("list the workers that are heard within two seconds: load, cache, shards, datasets")
     .option("--expect <name>", "fail unless this worker is heard and takes batches");
   return addSettings(command, ["NATS", "NATS_NKEY", "NATS_CA", "REPLICAS"]).action(async () => {
     const config = configOf(command);
@@ -106,7 +106,7 @@ function simulateCommand(): Command {
     number("--hedge-share <share>", "largest share of batches sent twice", 0.05),
     number("--seed <number>", "seed of the random numbers", 1),
   ];
-  const command = new Command("simulate").description("Placement and response times of a cluster by a model of it.");
+  const command = new Command("simulate").description("placement and response times of a cluster by a model of it");
   for (const option of options) command.addOption(option);
   command.addOption(
     new Option("--choice <rule>", "among the holders of a shard").choices(["least", "random"]).default("least"),

@@ -6,6 +6,7 @@ import { NAME_PATTERN } from "../storage/descriptor.js";
 import { loadHdf5 } from "../storage/hdf5.js";
 import { openSource } from "../storage/source.js";
 import { FILTERS, type Filter } from "../storage/write.js";
+import { counted } from "./counted.js";
 import { MisuseError } from "./misuse.js";
 import { progressOf } from "./progress.js";
 import { wholeNumber } from "./whole-number.js";
@@ -33,7 +34,7 @@ async function convertDataset(from: string, to: string, flags: ConvertFlags): Pr
   const options = { folder: resolve(to), name, chunk: flags.chunk, filter: flags.filter };
   const { files, kept, bytesRead } = await convert(dataset, options, progress.update).finally(progress.stop);
   const resumed = kept === 0 ? "" : `, ${kept} of them kept from before`;
-  process.stdout.write(`${name} in ${options.folder}: ${files} files${resumed}, ${bytesRead} bytes read\n`);
+  process.stdout.write(`${name} in ${options.folder}: ${counted(files, "file")}${resumed}, ${bytesRead} bytes read\n`);
 }
 
 export function convertCommand(): Command {

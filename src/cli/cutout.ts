@@ -7,6 +7,7 @@ import { selectionProblem, writeCutout } from "../storage/cutout.js";
 import { type Dataset, FIELD_NAMES, type FieldName, type Triple } from "../storage/grid.js";
 import { loadHdf5 } from "../storage/hdf5.js";
 import { openSource } from "../storage/source.js";
+import { counted } from "./counted.js";
 import { MisuseError } from "./misuse.js";
 import { progressOf } from "./progress.js";
 
@@ -37,7 +38,7 @@ async function cutout(from: string, to: string, flags: CutoutFlags): Promise<voi
   const progress = progressOf(dataset.name);
   await writeCutout(dataset, selection, path, progress.update).finally(progress.stop);
   process.stdout.write(
-    `${path}: ${selection.box.count.join(" x ")} nodes, ${selection.frames.count} frames, and its .xmf\n`,
+    `${path}: ${selection.box.count.join(" x ")} nodes, ${counted(selection.frames.count, "frame")}, and its .xmf\n`,
   );
 }
 

@@ -6,25 +6,19 @@ import { type CubeKind, type CubeOptions, writeCube } from "../generate/cube.js"
 import { type FrameReport, writeIsotropic } from "../generate/isotropic.js";
 import { spectrumPlot } from "../generate/spectrum-plot.js";
 import { meanSpectrum } from "../generate/statistics.js";
+import { NAME_PATTERN } from "../storage/descriptor.js";
 import type { Triple } from "../storage/grid.js";
 import { FILTERS, type Filter, type Manifest } from "../storage/write.js";
 import { MisuseError } from "./misuse.js";
 import { progressOf } from "./progress.js";
+import { wholeNumber } from "./whole-number.js";
 
 /** Largest number of nodes along an axis. */
 const MAX_NODES = 8192;
 
-function whole(min: number, max: number): (text: string) => number {
-  return (text) => {
-    const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-    if (value >= min && value <= max) return value;
-    throw new InvalidArgumentError(`a whole number from ${min} to ${max} is needed.`);
-  };
-}
-
 function powerOfTwo(min: number, max: number): (text: string) => number {
   return (text) => {
-    const value = whole(min, max)(text);
+    const value = wholeNumber(min, max)(text);
     if (Number.isInteger(Math.log2(value))) return value;
     throw new InvalidArgumentError(`a power of two from ${min} to ${max} is needed.`);
   };
@@ -39,7 +33,7 @@ function positive(text: string): number {
 /** Parses `N` or `NX,NY,NZ`. */
 function triple(min: number): (text: string) => Triple {
   return (text) => {
-    const [x, y = x, z = x, ...rest] = text.split(",").map(whole(min, MAX_NODES));
+    const [x, y = x, z = x, ...rest] = text.split(",").map(wholeNumber(min, MAX_NODES));
     if (x === undefined || y === undefined || z === undefined || rest.length > 0 || text.split(",").length === 2) {
       throw new InvalidArgumentError("one number or three, separated by commas, are needed.");
     }
@@ -48,7 +42,7 @@ function triple(min: number): (text: string) => Triple {
 }
 
 const seed = (standard: number) =>
-  new Option("--seed <number>", "same seed, same numbers").argParser(whole(0, 0xffffffff)).default(standard);
+  new Option("--seed <number>", "same seed, same numbers").argParser(wholeNumber(0, 0xffffffff)).default(standard);
 
 interface CubeFlags {
   readonly nodes: Triple;
@@ -64,7 +58,7 @@ interface CubeFlags {
 /** A folder that is free to become a dataset under that name. */
 function target(out: string, name: string): { folder: string; name: string } {
   const folder = resolve(out);
-  if (!/^[A-Za-z0-9_.-]{1,64}$/.test(name)) {
+  if (!NAME_PATTERN.test(name)) {
     throw new MisuseError(`--name ${name}: 1 to 64 letters, digits, "_", "." and "-" are needed`);
   }
   if (existsSync(join(folder, "dataset.json"))) throw new MisuseError(`--out ${out}: there is a dataset already`);
@@ -130,7 +124,7 @@ function cubeCommand(name: string, description: string): Command {
   return new Command(name)
     .description(description)
     .requiredOption("--nodes <n>", "nodes, one number or nx,ny,nz; every axis has the period 2 pi", triple(2))
-    .option("--steps <n>", "stored frames, 0.1 apart from t = 0", whole(1, 1_000_000), 1)
+    .option("--steps <n>", "stored frames, 0.1 apart from t = 0", wholeNumber(1, 1_000_000), 1)
     .requiredOption("--out <folder>", "dataset folder to make")
     .option("--name <name>", "name of the dataset (default: kind and nodes)")
     .option("--chunk <n>", "nodes of an HDF5 chunk, one number or nx,ny,nz (default: 32)", triple(1))
@@ -155,7 +149,12 @@ export function generateCommand(): Command {
   const isotropic = new Command("isotropic")
     .description("forced isotropic turbulence by direct numerical simulation; velocity, pressure and force")
     .option("--nodes <n>", "nodes along each axis, a power of two", powerOfTwo(8, 256), 32)
-    .option("--steps <n>", "stored frames, 0.2 apart: one guard, those from t = 0 on, two guards", whole(4, 10_000), 15)
+    .option(
+      "--steps <n>",
+      "stored frames, 0.2 apart: one guard, those from t = 0 on, two guards",
+      wholeNumber(4, 10_000),
+      15,
+    )
     .option("--viscosity <nu>", "kinematic viscosity", positive, 0.036)
     .option("--spin-up <time>", "simulated time before the first stored frame", positive, 40)
     .requiredOption("--out <folder>", "dataset folder to make")

@@ -1,6 +1,7 @@
 /** The command line: one file per command; errors are one line on stderr, exit code 2 for misuse and 1 for failure. */
 import { Command, CommanderError } from "commander";
 import { ConfigError } from "../config.js";
+import { describeError } from "../system-error.js";
 import { MisuseError } from "./misuse.js";
 import { version } from "./version.js";
 
@@ -16,18 +17,36 @@ const program = new Command("fieldprobe")
 const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ["serve", async () => (await import("./serve.js")).serveCommand()],
   ["query", async () => (await import("./query.js")).queryCommand()],
-  ["generate", async () => (await import("./generate.js")).generateCommand()],
   ["inspect", async () => (await import("./inspect.js")).inspectCommand()],
   ["check", async () => (await import("./check.js")).checkCommand()],
   ["convert", async () => (await import("./convert.js")).convertCommand()],
   ["cutout", async () => (await import("./cutout.js")).cutoutCommand()],
+  ["generate", async () => (await import("./generate.js")).generateCommand()],
+  ["token", async () => (await import("./token.js")).tokenCommand()],
   ["events", async () => (await import("./events.js")).eventsCommand()],
   ["worker", async () => (await import("./worker.js")).workerCommand()],
   ["cluster", async () => (await import("./cluster.js")).clusterCommand()],
-  ["token", async () => (await import("./token.js")).tokenCommand()],
 ]);
 const named = COMMANDS.get(process.argv[2] ?? "");
 for (const load of named ? [named] : COMMANDS.values()) program.addCommand((await load()).exitOverride());
+
+/** Errors of the parser look like all others. */
+function likeOthers(command: Command): void {
+  command.configureOutput({
+    outputError: (text, write) => write(text.replace(/^error: /, "fieldprobe: ").replace(/\n\(Did you/, " (did you")),
+  });
+  command.commands.forEach(likeOthers);
+}
+likeOthers(program);
+
+/** Commands that serve others, whoever reads what they print. */
+const SERVICES: readonly string[] = ["serve", "worker"];
+
+// A reader that has seen enough (`| head`) ends the command without a word.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+  if (!SERVICES.includes(process.argv[2] ?? "")) process.exit(1);
+});
 
 try {
   await program.parseAsync();
@@ -36,7 +55,7 @@ try {
     process.exitCode = error.exitCode === 0 ? 0 : 2;
   } else {
     const misuse = error instanceof MisuseError || error instanceof ConfigError;
-    process.stderr.write(`fieldprobe: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(`fieldprobe: ${describeError(error)}\n`);
     process.exitCode = misuse ? 2 : 1;
   }
 }

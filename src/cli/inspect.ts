@@ -1,6 +1,6 @@
 /** `fieldprobe inspect`: what a file holds, how it would be served, and why. */
 import { existsSync, mkdirSync, realpathSync, statSync, writeFileSync } from "node:fs";
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { basename, dirname, extname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { Command } from "commander";
 import { LIMITS } from "../config.js";
 import type { DescriptorInput } from "../storage/descriptor.js";
@@ -29,18 +29,23 @@ async function inspect(files: readonly string[], flags: InspectFlags): Promise<v
   }
   await loadHdf5();
   const [first] = paths as [string];
-  const found = paths.length > 1 ? recogniseSeries(paths, flags.trajectory) : recognise(first, flags.trajectory);
+  const name = basename(first, extname(first));
+  const single = paths.length === 1;
+  const home = dirname(single ? realpathSync(first) : first);
+  const found = single
+    ? recognise(realpathSync(first), flags.trajectory, name)
+    : recogniseSeries(paths, flags.trajectory);
   if (found === null) {
     explainUnknown(first, flags);
     return;
   }
   if (flags.json === true) process.stdout.write(`${JSON.stringify(found.written, null, 2)}\n`);
   else {
-    const { lines, servable } = explain(found, dirname(first), basename(first), LIMITS["engine.chunkBytes"]);
+    const { lines, servable } = explain(found, home, basename(first), LIMITS["engine.chunkBytes"]);
     print(lines);
     if (!servable) process.exitCode = 1;
   }
-  if (flags.write !== undefined) writeDescriptor(found, dirname(first), resolve(flags.write));
+  if (flags.write !== undefined) writeDescriptor(found, home, resolve(flags.write));
 }
 
 function explainUnknown(path: string, flags: InspectFlags): void {

@@ -26,8 +26,8 @@ export function readNpy(bytes: Buffer): Float32Array {
   const type = /^([<>])f([48])$/.exec(descr ?? "");
   if (!type) throw new Error(`the .npy array has type ${descr ?? "unknown"}; float32 and float64 are read`);
   const shape = (shapeText ?? "").split(",").filter((part) => part.trim() !== "");
-  const [rows, columns] = shape.length === 1 ? [1, Number(shape[0])] : shape.map(Number);
-  if (shape.length > 2 || columns !== 3 || rows === undefined) {
+  const [rows = Number.NaN, columns] = shape.length === 1 ? [1, Number(shape[0])] : shape.map(Number);
+  if (shape.length > 2 || columns !== 3 || !Number.isSafeInteger(rows) || !(rows >= 0)) {
     throw new Error(`the .npy array has shape (${shapeText ?? ""}); (n, 3) is read`);
   }
   const width = Number(type[2]);

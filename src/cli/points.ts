@@ -1,13 +1,19 @@
-/** Points from a file or standard input: CSV with three numbers a line, or .npy. */
+/** Points from a file or standard input: text with three numbers a line, or .npy. */
 import { createReadStream } from "node:fs";
+import { reasonOf } from "../system-error.js";
 import { MisuseError } from "./misuse.js";
 import { isNpy, readNpy } from "./npy.js";
 
-const NUMBER = /^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$/;
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
+/** What stands between the numbers of a line. */
+const SEPARATOR = /\s*[,;]\s*|\s+/;
+/** A word that was meant as a number, so that its line is no header: `1`, `"2"`, `0x10`, `nan`. */
+const NUMBER_LIKE = /^["']?[+-]?(\d|\.\d|(nan|inf|infinity)["']?$)/i;
 const LINE_FEED = 10;
 
 /**
- * Reads CSV: x,y,z on every line. The first line may be a header, which is a line without any number; blank lines are skipped.
+ * Reads text: x, y and z on every line, between them a comma, a semicolon or blanks. The first line may be a header, which is a
+ * line that begins with # or has nothing in it that could be a number; blank lines are skipped.
  *
  * @returns x, y, z, x, y, z, ...
  * @throws Error that names the line
@@ -18,14 +24,16 @@ export function readCsv(bytes: Buffer): Float32Array {
   for (let start = 0, line = 1; start < bytes.length; line++) {
     const feed = bytes.indexOf(LINE_FEED, start);
     const end = feed < 0 ? bytes.length : feed;
-    const text = bytes.toString("utf8", start, end).replace(/^\uFEFF/, "");
+    const text = bytes
+      .toString("utf8", start, end)
+      .replace(/^\uFEFF/, "")
+      .trim();
     start = end + 1;
-    if (text.trim() === "") continue;
-    const cells = text.split(",");
-    const numeric = cells.filter((cell) => NUMBER.test(cell)).length;
-    if (line === 1 && numeric === 0) continue;
-    if (cells.length !== 3 || numeric !== 3) {
-      throw new Error(`line ${line}: three numbers expected, found ${JSON.stringify(text.trim().slice(0, 64))}`);
+    if (text === "") continue;
+    const cells = text.split(SEPARATOR);
+    if (line === 1 && (text.startsWith("#") || !cells.some((cell) => NUMBER_LIKE.test(cell)))) continue;
+    if (cells.length !== 3 || !cells.every((cell) => NUMBER.test(cell))) {
+      throw new Error(`line ${line}: three numbers expected, found ${JSON.stringify(text.slice(0, 64))}`);
     }
     if (length === points.length) {
       const grown = new Float32Array(2 * length);
@@ -50,6 +58,6 @@ export async function readPoints(source: string): Promise<Float32Array> {
     const bytes = Buffer.concat(chunks);
     return isNpy(bytes) ? readNpy(bytes) : readCsv(bytes);
   } catch (error) {
-    throw new MisuseError(`${name}: ${(error as Error).message}`);
+    throw new MisuseError(`${name}: ${reasonOf(error)}`);
   }
 }

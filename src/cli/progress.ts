@@ -7,6 +7,7 @@ export interface Progress {
   readonly stop: () => void;
 }
 
+/** The progress of a command, after its label. */
 export function progressOf(label: string): Progress {
   if (!process.stderr.isTTY) {
     let tenths = 0;

@@ -1,5 +1,11 @@
 /** Which flags of `fieldprobe query` stand for which request members, and the request they make. */
-import { OPERATIONS, type OperationName, SPATIAL_INTERPOLATION, TEMPORAL_INTERPOLATION } from "../operations.js";
+import {
+  OPERATIONS,
+  type Operation,
+  type OperationName,
+  SPATIAL_INTERPOLATION,
+  TEMPORAL_INTERPOLATION,
+} from "../operations.js";
 import { MisuseError } from "./misuse.js";
 
 type MemberName = (typeof OPERATIONS)[number]["request"][number]["name"];
@@ -41,7 +47,7 @@ export const FLAGS: Readonly<Record<MemberName, Flag>> = {
     choices: TEMPORAL_INTERPOLATION,
     fallback: "PCHIP",
   },
-  points: { name: "points", value: "FILE", about: "points, CSV (x,y,z) or .npy; - is standard input" },
+  points: { name: "points", value: "FILE", about: "points: x,y,z or x y z on each line, or .npy; - is standard input" },
   InitialV: {
     name: "initial-velocity",
     value: "FILE",
@@ -56,6 +62,22 @@ function readNumber(flag: Flag, text: string, whole: boolean): number {
   const value = text.trim() === "" ? Number.NaN : Number(text);
   if (Number.isFinite(value) && (!whole || Number.isInteger(value))) return value;
   throw new MisuseError(`--${flag.name}: ${text} is not ${whole ? "a whole number" : "a number"}`);
+}
+
+/** A call that answers with the included data. */
+export const EXAMPLE =
+  "echo 1,2,3 | fieldprobe query GetVelocity --dataset isotropic32 --time 0.5 --method Lag8 --points -";
+
+/** The flags that an operation takes beside --points and --token, those that may be left out in brackets. */
+export function flagsOf({ request, spatial }: Operation): string {
+  const words = request.flatMap((member) => {
+    const { name, fallback } = FLAGS[member.name as MemberName];
+    if (name === "points" || name === "token") return [];
+    const optional = fallback !== undefined || (!member.required && name !== "dataset");
+    const flag = name === "method" ? `--method ${spatial.join("|")}` : `--${name}`;
+    return [optional ? `[--${name}]` : flag];
+  });
+  return words.join(" ");
 }
 
 /**

@@ -3,12 +3,12 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { SingleBar } from "cli-progress";
 import { Argument, Command, Option } from "commander";
-import { type Answer, type CallOptions, connect } from "../client/index.js";
+import { type Answer, type CallOptions, ClientError, connect } from "../client/index.js";
 import { OPERATIONS, type OperationName } from "../operations.js";
 import { MisuseError } from "./misuse.js";
 import { readPoints } from "./points.js";
 import { csv, json } from "./print.js";
-import { FLAG_ENTRIES, type Given, readRequest } from "./query-request.js";
+import { EXAMPLE, FLAG_ENTRIES, flagsOf, type Given, readRequest } from "./query-request.js";
 import { version } from "./version.js";
 
 /** The manifest digest of a dataset as the service states it, or null where it does not. */
@@ -18,6 +18,25 @@ async function manifestDigest(base: string, dataset: string, token: string | und
   if (!response.ok) return null;
   const { digest } = (await response.json()) as { digest?: string };
   return digest ?? null;
+}
+
+/** The text of an error of the service, with what helps. */
+async function explain(error: ClientError, base: string): Promise<string> {
+  const named = error.message.includes(base);
+  if (error.code === "Network") return named ? error.message : `there is no service at ${base}: ${error.message}`;
+  if (error.limit !== undefined) return `${error.message} (limit ${error.limit})`;
+  if (error.code === "AuthenticationFailed") return `${error.message} (--token gives one)`;
+  return error.code === "UnknownDataset" ? error.message + (await namesAt(base)) : error.message;
+}
+
+/** The names of the datasets of a service, in parentheses; empty where it does not tell. */
+async function namesAt(base: string): Promise<string> {
+  const response = await fetch(`${base}/api/datasets`).catch(() => null);
+  if (!response?.ok) return "";
+  const { datasets } = (await response.json()) as { datasets: readonly { readonly name: string }[] };
+  const names = datasets.slice(0, 10).map(({ name }) => name);
+  if (names.length === 0) return " (there is no dataset in the data folders)";
+  return ` (there is ${names.join(", ")}${datasets.length > names.length ? ", ..." : ""})`;
 }
 
 /** Call options that draw the progress on stderr, and what ends the drawing; nothing is drawn unless stderr is a terminal. */
@@ -53,27 +72,41 @@ async function query(operation: OperationName, given: Given): Promise<void> {
   };
   const token = typeof given.token === "string" ? given.token : undefined;
 
-  const ask = async (url: string): Promise<void> => {
+  const call = async (url: string, base: string): Promise<void> => {
     const client = await connect(url, token === undefined ? {} : { token });
     const progress = progressBar();
     // The flags were matched with the operation's row above; the compiler cannot follow a name that varies.
     const method = client[operation] as (request: object, options: CallOptions) => Promise<Answer>;
     const answer = await method({ ...request, ...lists }, progress.options).finally(() => progress.stop());
     const { authToken: _, dataset = null, ...options } = request;
-    const base = url.replace(/\/service\/turbulence\.asmx$|\/+$/, "");
     const manifest = given.json && dataset !== null ? await manifestDigest(base, String(dataset), token) : null;
     const facts = { version, operation, dataset, manifest, options, record: answer.record };
     await print((given.json ? json : csv)({ facts, ...answer, points }));
   };
+  const ask = async (url: string): Promise<void> => {
+    const base = url.replace(/\/service\/turbulence\.asmx$|\/+$/, "");
+    try {
+      await call(url, base);
+    } catch (error) {
+      throw error instanceof ClientError ? new Error(await explain(error, base)) : error;
+    }
+  };
   if (typeof given.url === "string") return ask(given.url);
   const { withLocalService } = await import("./local-service.js");
-  await withLocalService(typeof given.data === "string" ? given.data : undefined, ask);
+  const { data, dataset } = given as { readonly data?: string; readonly dataset?: string };
+  await withLocalService(data, dataset, ask);
+}
+
+/** A line for each operation. */
+function flagTable(): string {
+  const width = Math.max(...OPERATIONS.map(({ name }) => name.length));
+  return OPERATIONS.map((operation) => `  ${operation.name.padEnd(width)}  ${flagsOf(operation)}`.trimEnd()).join("\n");
 }
 
 /** The command, with the flags of every operation. */
 export function queryCommand(): Command {
   const command = new Command("query")
-    .description("Ask for values at points and print them as CSV or JSON.")
+    .description("ask for values at points and print them as CSV or JSON")
     .addArgument(new Argument("<operation>").choices(OPERATIONS.map(({ name }) => name)))
     .option("--url <URL>", "address of a running service; without it one is started for this query")
     .option("--data <FOLDERS>", "data folders of the service that is started; as FIELDPROBE_DATA");
@@ -86,5 +119,6 @@ export function queryCommand(): Command {
   return command
     .option("--csv", "print CSV: x,y,z and the components of the record (default)")
     .option("--json", "print JSON with version, dataset, manifest digest and options")
+    .addHelpText("after", `\nOperations and their flags beside --points:\n${flagTable()}\n\nExample:\n  ${EXAMPLE}`)
     .action(query);
 }

@@ -4,7 +4,9 @@ import { runService } from "../main.js";
 import { ALL_FLAGS, addSettings, configOf } from "./settings.js";
 
 export function serveCommand(): Command {
-  const command = new Command("serve").description("Serve the datasets over SOAP and HTTP until SIGTERM or SIGINT.");
+  const command = new Command("serve").description(
+    "serve the datasets over SOAP and HTTP until SIGTERM or SIGINT (Ctrl-C)",
+  );
   return addSettings(command, ALL_FLAGS).action(async () => {
     await runService(configOf(command));
   });

@@ -1,9 +1,10 @@
 /** fieldprobe token: adds, lists and disables tokens; the file holds digests only, so a token is shown once. */
 import { randomBytes } from "node:crypto";
-import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, renameSync, writeFileSync } from "node:fs";
 import { Command, InvalidArgumentError } from "commander";
 import { loadConfig } from "../config.js";
-import { digestToken, parseTokenFile, type TokenEntry, type TokenFile } from "../server/auth.js";
+import { digestToken, readTokenFile, type TokenEntry, type TokenFile } from "../server/auth.js";
+import { reasonOf } from "../system-error.js";
 import { MisuseError } from "./misuse.js";
 
 /** Bytes of a new token: 192 bits, 32 letters in base64url. */
@@ -18,10 +19,10 @@ interface AddOptions {
 /** `fieldprobe token add|list|disable`. */
 export function tokenCommand(): Command {
   const file = ["--file <path>", "token file; default: FIELDPROBE_TOKENS"] as const;
-  const command = new Command("token").description("Manage the tokens of FIELDPROBE_TOKENS.");
+  const command = new Command("token").description("add, list and disable the tokens that a service takes");
   command
     .command("add <name>")
-    .description("Make a token and print it; it cannot be shown again.")
+    .description("make a token and print it; it cannot be shown again")
     .option("--limit <points>", "points per call; 0 for any number", whole(0), 0)
     .option("--per-minute <requests>", "requests per minute", whole(1))
     .option("--concurrent <requests>", "requests at a time", whole(1))
@@ -29,12 +30,12 @@ export function tokenCommand(): Command {
     .action((name: string, options: AddOptions & FileOption) => add(name, options, pathOf(options)));
   command
     .command("list")
-    .description("Print name, digest prefix and limits of every token.")
+    .description("print name, first digits of the digest, and limits of every token")
     .option(...file)
     .action((options: FileOption) => list(readTokens(pathOf(options))));
   command
     .command("disable <name>")
-    .description("Refuse a token from now on; it stays in the file.")
+    .description("refuse a token from now on; it stays in the file")
     .option(...file)
     .action((name: string, options: FileOption) => disable(name, pathOf(options)));
   for (const child of command.commands) child.exitOverride();
@@ -64,22 +65,26 @@ function whole(min: number): (text: string) => number {
 function readTokens(path: string): TokenFile {
   if (!existsSync(path)) return { version: 1, tokens: [] };
   try {
-    return parseTokenFile(readFileSync(path, "utf8"));
+    return readTokenFile(path).file;
   } catch (error) {
-    throw new MisuseError(`${path} is no token file: ${error instanceof Error ? error.message : String(error)}`);
+    throw new MisuseError((error as Error).message);
   }
 }
 
 /** Replaces the file in one step, so that a running service never sees half of it. */
 function writeTokens(path: string, tokens: readonly TokenEntry[]): void {
   const beside = `${path}.${process.pid}.new`;
-  writeFileSync(beside, `${JSON.stringify({ version: 1, tokens }, null, 2)}\n`, { mode: 0o600 });
-  renameSync(beside, path);
+  try {
+    writeFileSync(beside, `${JSON.stringify({ version: 1, tokens }, null, 2)}\n`, { mode: 0o600 });
+    renameSync(beside, path);
+  } catch (error) {
+    throw new Error(`the token file ${path} cannot be written: ${reasonOf(error)}`);
+  }
 }
 
 function add(name: string, { limit, perMinute, concurrent }: AddOptions, path: string): void {
   const { tokens } = readTokens(path);
-  if (tokens.some((entry) => entry.name === name)) throw new MisuseError(`there is a token named ${name} already`);
+  if (tokens.some((entry) => entry.name === name)) throw new MisuseError(`${path} has a token named ${name} already`);
   if (name.length < 1 || name.length > 64) throw new MisuseError("a name has 1 to 64 characters");
   const token = randomBytes(TOKEN_BYTES).toString("base64url");
   const entry: TokenEntry = {
@@ -106,7 +111,7 @@ function list({ tokens }: TokenFile): void {
 
 function disable(name: string, path: string): void {
   const { tokens } = readTokens(path);
-  if (!tokens.some((entry) => entry.name === name)) throw new MisuseError(`there is no token named ${name}`);
+  if (!tokens.some((entry) => entry.name === name)) throw new MisuseError(`${path} has no token named ${name}`);
   writeTokens(
     path,
     tokens.map((entry) => (entry.name === name ? { ...entry, limit: -1 } : entry)),

@@ -8,7 +8,7 @@ import { addSettings, configOf } from "./settings.js";
 
 export function workerCommand(): Command {
   const command = new Command("worker").description(
-    "Evaluate what the gateways of a cluster send over NATS, until SIGTERM or SIGINT, which drain it.",
+    "evaluate what the gateways of a cluster send over NATS, until SIGTERM or SIGINT, which drain it",
   );
   const flags = ["DATA", "WORKERS", "CACHE_BYTES", "LOG_LEVEL", "NATS", "NATS_NKEY", "NATS_CA", "NODE"] as const;
   return addSettings(command, flags).action(async () => {

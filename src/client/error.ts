@@ -94,5 +94,7 @@ export function clientError(thrown: unknown): ClientError {
   }
   if (status === 503) return new ClientError("Busy", "The service is busy.", present({ status, retryAfter }));
   if (status !== undefined) return new ClientError("Http", `The service answered with status ${status}.`, { status });
-  return new ClientError("Network", failure.message || failure.code || "The connection failed.");
+  // The soap package breaks the text of some failures into lines.
+  const message = (failure.message ?? "").replace(/\s+/g, " ").trim();
+  return new ClientError("Network", message || failure.code || "The connection failed.");
 }

@@ -20,7 +20,9 @@ const RETRIES = 5;
 
 /** The service's own address: `url` itself where it names the endpoint, else the endpoint below it. */
 export function endpoint(url: string): string {
-  if (!URL.canParse(url)) throw new ClientError("Network", `Not an address: ${url}`);
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
+    throw new ClientError("Network", `Not an address: ${url}; http://127.0.0.1:8080 is one.`);
+  }
   const { origin, pathname } = new URL(url);
   const path = pathname.replace(/\/+$/, "");
   return origin + (path.endsWith(".asmx") ? path : `${path}/service/turbulence.asmx`);
@@ -72,7 +74,9 @@ export async function openTransport(url: string, version: SoapVersion): Promise<
       } catch (error) {
         const again = error instanceof ClientError && ["Busy", "RateLimited"].includes(error.code);
         if (!again || attempt === RETRIES) throw error;
-        await wait(1000 * (error.detail.retryAfter ?? 1), undefined, { signal });
+        await wait(1000 * (error.detail.retryAfter ?? 1), undefined, { signal }).catch(() => {
+          throw signal.reason;
+        });
       }
     }
   };

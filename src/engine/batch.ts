@@ -1,8 +1,8 @@
 /** One batch inside a worker: from triples to float32 results, by the family of its kernel. */
 import { CancelledError, RequestError } from "../errors.js";
 import { advectInertial, advectTracers, type Path } from "../kernels/advect.js";
-import { createBoxFilter } from "../kernels/box-filter.js";
-import type { FrameWeights, Sample, Triple } from "../kernels/field.js";
+import { type BoxFilter, createBoxFilter } from "../kernels/box-filter.js";
+import type { Axes, FrameWeights, Sample, Triple } from "../kernels/field.js";
 import { modeForce, taylorGreenForce } from "../kernels/forcing.js";
 import { KERNELS, type Kernel } from "../kernels/index.js";
 import { timeBracket } from "../kernels/pchip.js";
@@ -118,8 +118,7 @@ function runForce(run: Run): void {
 function runFilter({ task, kernel, fields, sampler, stop }: Run): void {
   const { query, count, first, out } = task;
   const { axes, time } = fields.dataset;
-  const { filterlength, nlayers } = query as { filterlength: number; nlayers: number };
-  const filter = createBoxFilter(task.kernel, axes, filterlength, nlayers, sampler.accelerator);
+  const filter = boxFilter(task, axes, sampler);
   const frames = timeBracket(time, query.time as number, query.temporalInterpolation ?? "None");
   const readers = kernel.fields.map((field) => sampler.reader(fields.source(field)));
   const width = filter.components * filter.itemsPerPoint;
@@ -137,6 +136,19 @@ function runFilter({ task, kernel, fields, sampler, stop }: Run): void {
     }
     filter.evaluate(readers, frames, position, 0, 1, values, poll);
     out.set(values, i * width);
+  }
+}
+
+/** @throws RequestError (Unsupported) when an axis has fewer nodes than the stencil */
+function boxFilter({ query, kernel, dataset }: BatchTask, axes: Axes, { accelerator }: Sampler): BoxFilter {
+  const { filterlength, nlayers } = query as { filterlength: number; nlayers: number };
+  try {
+    return createBoxFilter(kernel, axes, filterlength, nlayers, accelerator);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new RequestError("Unsupported", `The grid of "${dataset.name}" is too small for box filters.`, {
+      member: "dataset",
+    });
   }
 }
 

@@ -1,11 +1,11 @@
-/** Everything about a query that can be judged before its points: the order and texts are those of the public service. */
-import { excerpt, type FieldprobeError, NotFoundError, RequestError } from "../errors.js";
+/** Everything about a query that can be judged before its points: order and texts are the public service's, the texts with reasons added. */
+import { excerpt, NotFoundError, RequestError } from "../errors.js";
 import { controlledSteps } from "../kernels/advect.js";
 import { checkFilter, itemsPerPoint, totalLayers } from "../kernels/box-filter.js";
 import { KERNELS, type Kernel } from "../kernels/index.js";
 import { timeInRange } from "../kernels/pchip.js";
 import { INTERPOLATIONS, type KernelName, OPERATIONS, type Operation, type OperationName } from "../operations.js";
-import type { Dataset } from "../storage/grid.js";
+import type { Dataset, TimeAxis } from "../storage/grid.js";
 import type { Query } from "./query.js";
 
 /** A row of the table with its kernel's name as a literal. */
@@ -61,6 +61,7 @@ export function checkQuery(query: Query, find: (name: string) => Dataset | undef
   checkTimes(query, kernel, dataset);
   checkAvailable(operation, kernel, dataset);
   checkMethod(query, operation, kernel, dataset);
+  checkFinite(query);
   const { steps, step } = checkSteps(query, kernel, dataset);
   const samples = checkLayers(query, kernel, dataset);
   const layered = kernel.family === "filter" ? itemsPerPoint(query.nlayers as number) : 1;
@@ -104,28 +105,42 @@ function show(value: number): string {
 }
 
 function checkTimes(query: Query, kernel: Kernel, dataset: Dataset): void {
-  if (kernel.family === "force" && dataset.forcing.kind === "taylorGreen") return;
+  const anyTime = kernel.family === "force" && dataset.forcing.kind === "taylorGreen";
   const check = (member: string, time: number): void => {
-    if (timeInRange(dataset.time, time)) return;
-    throw new RequestError("OutOfRange", `Time ${show(time)} out of range for "${dataset.name}".`, { member });
+    if (anyTime ? Number.isFinite(time) : timeInRange(dataset.time, time)) return;
+    const range = anyTime ? "" : ` It has ${rangeOf(dataset.time)}.`;
+    throw new RequestError("OutOfRange", `Time ${show(time)} out of range for "${dataset.name}".${range}`, { member });
   };
   if (query.time !== undefined) check("time", query.time);
   if (query.StartTime !== undefined) check("StartTime", query.StartTime);
   if (query.EndTime !== undefined) check("EndTime", query.EndTime);
-  else if (query.StartTime !== undefined && query.dt !== undefined && query.nt !== undefined && query.nt > 0) {
-    check("nt", query.StartTime + query.nt * query.dt);
-  }
+  // A step that is not finite is a fault of the options, which are judged later.
+  const { StartTime: start, EndTime: end, dt = Number.NaN, nt = 0 } = query;
+  if (end === undefined && start !== undefined && Number.isFinite(dt) && nt > 0) check("nt", start + nt * dt);
 }
 
-function unsupported(): FieldprobeError {
-  return new RequestError("Unsupported", "Invalid dataset specified!", { member: "dataset" });
+/** The queryable times of a dataset in words. */
+function rangeOf({ values, origin, step, count, guardBefore, guardAfter }: TimeAxis): string {
+  const [first, last] = [guardBefore, count - 1 - guardAfter].map((k) =>
+    Number((values?.[k] ?? origin + k * step).toPrecision(7)),
+  );
+  return first === last ? `the time ${first} only` : `times from ${first} to ${last}`;
+}
+
+/** What an operation needs and a dataset does not have; null when there is nothing of the kind. */
+function lackOf(operation: Operation, kernel: Kernel, dataset: Dataset): string | null {
+  if (kernel.family === "force" && dataset.forcing.kind === "none") return "nothing says what forces it";
+  for (const field of operation.fields) if (!dataset.fields[field]) return `it has no ${field}`;
+  if (kernel.family === "track" && dataset.time.count === 1) return "it is a snapshot";
+  const stretched = kernel.family === "filter" && dataset.axes.some((axis) => axis.coordinates !== null);
+  return stretched ? "its grid is not uniform" : null;
 }
 
 function checkAvailable(operation: Operation, kernel: Kernel, dataset: Dataset): void {
-  if (kernel.family === "force" && dataset.forcing.kind === "none") throw unsupported();
-  for (const field of operation.fields) if (!dataset.fields[field]) throw unsupported();
-  if (kernel.family === "track" && dataset.time.count === 1) throw unsupported();
-  if (kernel.family === "filter" && dataset.axes.some((axis) => axis.coordinates !== null)) throw unsupported();
+  const lack = lackOf(operation, kernel, dataset);
+  if (lack === null) return;
+  const text = `Invalid dataset specified! "${dataset.name}" cannot answer ${operation.name}: ${lack}.`;
+  throw new RequestError("Unsupported", text, { member: "dataset" });
 }
 
 function checkMethod(query: Query, operation: Operation, kernel: Kernel, dataset: Dataset): void {
@@ -137,8 +152,17 @@ function checkMethod(query: Query, operation: Operation, kernel: Kernel, dataset
   const text =
     kernel.family === "track"
       ? "Invalid interpolation option specified!"
-      : `Invalid Spatial Interpolation Option: ${method}`;
-  throw new RequestError("InvalidRequest", text, { member: "spatialInterpolation" });
+      : `Invalid Spatial Interpolation Option: ${method}.`;
+  throw invalid("spatialInterpolation", `${text} ${operation.name} takes ${accepted.join(", ")}.`);
+}
+
+/** Times have been judged by their range, coordinates and velocities are judged as they are read. */
+function checkFinite(query: Query): void {
+  for (const member of ["dt", "Tp", "filterlength"] as const) {
+    const value = query[member];
+    if (value === undefined || Number.isFinite(value)) continue;
+    throw new RequestError("OutOfRange", `The value of ${member} must be a finite number: ${value}`, { member });
+  }
 }
 
 function invalid(member: string, text: string): RequestError {

@@ -13,8 +13,8 @@ export class Collector implements TripleSink {
   readonly #buffers: BufferPool;
   readonly #keep: boolean;
   #released = false;
-  /** None once everything has been given back, until somebody still writes. */
-  #slab: Float32Array | null;
+  /** None until somebody writes. */
+  #slab: Float32Array | null = null;
   /** Triples that the slab has room for. */
   #room: number = SLABS[0];
   readonly #committed: (count: number) => void;
@@ -27,11 +27,10 @@ export class Collector implements TripleSink {
     this.#buffers = buffers;
     this.#keep = keep;
     this.#committed = committed;
-    this.#slab = this.#fresh();
   }
 
   get slab(): Float32Array {
-    this.#slab ??= new Float32Array(3 * this.#room);
+    this.#slab ??= this.#released ? new Float32Array(3 * this.#room) : this.#fresh();
     return this.#slab;
   }
 
@@ -41,7 +40,7 @@ export class Collector implements TripleSink {
     if (this.#keep) {
       this.slabs.push({ triples: this.slab, count });
       this.#room = SLABS[Math.min(this.slabs.length, SLABS.length - 1)] as number;
-      this.#slab = this.#fresh();
+      this.#slab = null;
     }
     this.#committed(count);
   }
@@ -53,7 +52,7 @@ export class Collector implements TripleSink {
   release(): void {
     this.#released = true;
     for (const { triples } of this.slabs) this.#buffers.give(triples.buffer as SharedArrayBuffer);
-    this.#buffers.give(this.slab.buffer as SharedArrayBuffer);
+    if (this.#slab) this.#buffers.give(this.#slab.buffer as SharedArrayBuffer);
     this.slabs.length = 0;
     this.#slab = null;
   }

@@ -7,7 +7,7 @@ import { BATCH_POINTS } from "./memory.js";
 import type { BatchTask, Segment, SortTask } from "./task.js";
 
 /** Float32 values that the result of one batch may have, so that results with many numbers a point come in pieces. */
-const BATCH_VALUES = 4 * 1024 * 1024;
+export const BATCH_VALUES = 4 * 1024 * 1024;
 /** Fewest points worth a batch of their own, and batches per worker that waiting points are cut into. */
 const CUTS = {
   echo: { smallest: 1, perWorker: 1 },

@@ -1,20 +1,30 @@
 /** A running query: cuts points into batches as they arrive, runs them on the pool, joins the results in order. */
+import { setMaxListeners } from "node:events";
 import type { Limits } from "../config.js";
-import { CancelledError, DeadlineError, FieldprobeError, LimitError, RequestError, WorkerError } from "../errors.js";
+import {
+  CancelledError,
+  DeadlineError,
+  FieldprobeError,
+  LimitError,
+  RequestError,
+  tooManyPoints,
+  WorkerError,
+} from "../errors.js";
 import { RECORDS } from "../operations.js";
 import type { Dataset } from "../storage/grid.js";
 import type { BufferPool } from "./buffers.js";
 import { type CheckedQuery, recordTimes } from "./check.js";
 import { Collector } from "./collector.js";
 import { type Cutter, cutByArrival, type Job } from "./cut.js";
+import { pointLimit } from "./point-limit.js";
 import type { Pool } from "./pool.js";
 import { notFiniteError } from "./positions.js";
 import type { Evaluation, Result } from "./query.js";
-import { cutBySweep, planSweep } from "./sweep.js";
+import { cutBySweep, exceedsCache, planSweep } from "./sweep.js";
 import type { BatchTask, SortTask } from "./task.js";
 
 /** Fewest points for which data that does not fit the cache is swept: fewer touch few bricks anyway. */
-const SWEEP_FROM = 4_096;
+const SWEEP_FROM = 128;
 /** How long a batch may go on after it was told to stop before its thread is ended. */
 const KILL_AFTER_MS = 500;
 
@@ -53,8 +63,9 @@ class Execution implements Evaluation {
   readonly #checked: CheckedQuery | null;
   readonly #deadlineMs: number;
   readonly #ended: () => void;
-  readonly #cancel = new Int32Array(new SharedArrayBuffer(4));
-  readonly #kill = new AbortController();
+  /** Made with the first piece of work: `cancel` tells batches to stop, `kill` ends threads that do not. */
+  #brakes: { readonly cancel: Int32Array; readonly kill: AbortController } | null = null;
+  #stopped = false;
   /** Chosen at the first piece of work; null: nothing to compute. */
   #cutter: Cutter | null = null;
   #outstanding = 0;
@@ -89,11 +100,12 @@ class Execution implements Evaluation {
       this.#settle = { resolve, reject };
       const error = this.#failure ? null : this.#judgeInput();
       if (error) this.#stop(error);
-      if (this.#failure?.index !== -1) {
-        this.#deadline = Date.now() + this.#deadlineMs;
+      const failed = this.#failure?.index === -1;
+      if (!failed) this.#deadline = Date.now() + this.#deadlineMs;
+      this.#pump();
+      if (!failed && !this.#answered) {
         this.#timers.push(setTimeout(() => this.#stop(new DeadlineError()), this.#deadlineMs));
       }
-      this.#pump();
     });
   }
 
@@ -104,11 +116,14 @@ class Execution implements Evaluation {
   /** What can be said of the input only once it is complete. */
   #judgeInput(): FieldprobeError | null {
     const { count } = this.points;
-    const records = this.#checked?.query.recordEvery === undefined ? 0 : this.#checked.itemsPerPoint;
+    const records = this.#checked?.itemsPerPoint ?? 1;
     const most = this.#workshop.limits["query.points"];
-    if (records > most) return new LimitError("query.points", `A path has too many records (${records} > ${most})`);
+    if (records > most) {
+      const what = this.#checked?.kernel.family === "track" ? "A path" : "The answer at a point";
+      return new LimitError("query.points", `${what} has too many records (${records} > ${most})`);
+    }
     if (count > this.limit.points) {
-      return new LimitError(this.limit.name, `Request size too large (${count} > ${this.limit.points})`);
+      return tooManyPoints(this.limit.name, count, this.limit.points);
     }
     const given = this.velocities.count;
     if (given > 0 && given !== count) {
@@ -144,8 +159,11 @@ class Execution implements Evaluation {
     const { pool, buffers, sourceOf } = this.#workshop;
     const checked = this.#checked;
     if (!checked?.dataset) return null;
-    const sweep = planSweep(checked, pool.cacheBytes);
-    if (sweep && !ended) return null;
+    const beyond = exceedsCache(checked, pool.cacheBytes);
+    if (beyond && !ended) return null;
+    this.#brakes = { cancel: new Int32Array(new SharedArrayBuffer(4)), kill: new AbortController() };
+    // Every task handed out listens to it.
+    setMaxListeners(0, this.#brakes.kill.signal);
     const job: Job = {
       checked: { ...checked, dataset: checked.dataset },
       points: this.points,
@@ -153,9 +171,10 @@ class Execution implements Evaluation {
       buffers,
       workers: pool.workers,
       source: sourceOf(checked.dataset),
-      cancel: this.#cancel,
+      cancel: this.#brakes.cancel,
     };
-    return sweep && this.points.count >= SWEEP_FROM ? cutBySweep(job, sweep) : cutByArrival(job);
+    if (!beyond || this.points.count < SWEEP_FROM) return cutByArrival(job);
+    return cutBySweep(job, planSweep(job, pool.cacheBytes));
   }
 
   async #run(index: number, task: BatchTask | SortTask): Promise<void> {
@@ -176,7 +195,7 @@ class Execution implements Evaluation {
     const { pool } = this.#workshop;
     for (let left = pool.attempts - 1; ; left--) {
       try {
-        await pool.run<null>(task, this.#kill.signal);
+        await pool.run<null>(task, this.#brakes?.kill.signal);
         return;
       } catch (error) {
         if (!(error instanceof WorkerError) || this.#failure || left <= 0 || !repeatable(task)) throw error;
@@ -188,8 +207,12 @@ class Execution implements Evaluation {
   #stop(error: FieldprobeError): void {
     if (this.#answered) return;
     this.#failure = { index: -1, error };
-    Atomics.store(this.#cancel, 0, 1);
-    this.#timers.push(setTimeout(() => this.#kill.abort(), KILL_AFTER_MS).unref());
+    this.#stopped = true;
+    if (this.#brakes) {
+      const { cancel, kill } = this.#brakes;
+      Atomics.store(cancel, 0, 1);
+      this.#timers.push(setTimeout(() => kill.abort(), KILL_AFTER_MS).unref());
+    }
     this.#answer();
   }
 
@@ -207,8 +230,7 @@ class Execution implements Evaluation {
         return;
       }
     }
-    if (this.#failure && this.#outstanding === 0 && (this.#answered || Atomics.load(this.#cancel, 0) === 1))
-      this.#clear();
+    if (this.#failure && this.#outstanding === 0 && (this.#answered || this.#stopped)) this.#clear();
   }
 
   #result(): Result {
@@ -242,19 +264,4 @@ class Execution implements Evaluation {
 /** Whether a batch that was lost may run again: one that adds to the sums of earlier frames may have done so in part. */
 function repeatable(task: BatchTask | SortTask): boolean {
   return task.kind === "sort" || task.pass === null || task.pass.index === 0;
-}
-
-/** How many points a query may have, by the limit that binds first. */
-function pointLimit(limits: Limits, checked: CheckedQuery | null): { points: number; name: string } {
-  const bounds = [{ points: limits["query.points"], name: "query.points" }];
-  if (checked?.query.recordEvery !== undefined) {
-    bounds.push({ points: Math.floor(limits["query.points"] / checked.itemsPerPoint), name: "query.points" });
-  }
-  if (checked && checked.steps > 0) {
-    bounds.push({ points: Math.floor(limits["query.particleSteps"] / checked.steps), name: "query.particleSteps" });
-  }
-  if (checked && checked.samples > 1) {
-    bounds.push({ points: Math.floor(limits["query.filterSamples"] / checked.samples), name: "query.filterSamples" });
-  }
-  return bounds.reduce((least, bound) => (bound.points < least.points ? bound : least));
 }

@@ -1,5 +1,6 @@
 /** The one memory that all worker threads share: WASM constants, worker slots, a scratch arena per worker, the brick cache. */
 import { type CacheLayout, cacheLayout } from "../storage/brick-directory.js";
+import { MAX_NODES } from "../storage/grid.js";
 
 const PAGE = 65_536;
 const LARGEST = 65_536 * PAGE;
@@ -8,8 +9,8 @@ const LARGEST = 65_536 * PAGE;
 export const BATCH_POINTS = 131_072;
 /** Bricks that one field may be cut into; sizes the brick tables. */
 export const MAX_BRICKS = 524_288;
-/** Grid nodes over all axes that the sort's key tables have room for. */
-export const MAX_AXIS_NODES = 196_608;
+/** Grid nodes over all axes, for the key tables of the sort. */
+export const MAX_AXIS_NODES = 3 * MAX_NODES;
 /** Float64 values that the result of one group of points may have. */
 export const GROUP_VALUES = 3 * BATCH_POINTS;
 /** Bytes handed to the SIMD module of each worker. */

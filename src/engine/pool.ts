@@ -6,6 +6,7 @@ import { DeadlineError, WorkerError } from "../errors.js";
 import { BrickCache, type CacheStatus } from "../storage/brick-cache.js";
 import { reviveError } from "./failure.js";
 import { createMemory, type MemoryLayout, memoryLayout } from "./memory.js";
+import { createPacker } from "./parcel.js";
 import type { Outcome, Task } from "./task.js";
 
 /** Worker threads run the JavaScript that ships, also when this file runs from source. */
@@ -101,6 +102,7 @@ export function openPool({ workers, cacheBytes, chunkBytes, fd8Legacy }: PoolOpt
     maxQueue: Number.POSITIVE_INFINITY,
     workerData: setup,
   });
+  const pack = createPacker();
   let closing = false;
   let running = 0;
   /** Threads that have not ended, and their end. */
@@ -148,7 +150,7 @@ export function openPool({ workers, cacheBytes, chunkBytes, fd8Legacy }: PoolOpt
       let outcome: Outcome<T>;
       running++;
       try {
-        outcome = await piscina.run(task, kill ? { signal: kill } : {});
+        outcome = await piscina.run(pack(task), kill ? { signal: kill } : {});
       } catch (error) {
         // The successor may be given a task, and be killed with it, before it says that it is ready.
         watch();

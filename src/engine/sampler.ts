@@ -162,18 +162,12 @@ export class Sampler {
     const order = this.#order;
     if (arranged || count < SORT_FROM) {
       for (let i = 0; i < count; i++) order[i] = i;
-      for (let i = 0; i < 3 * count; i++) sorted[i] = positions[i] as number;
+      sorted.set(positions.subarray(0, 3 * count));
       return;
     }
     const tables = this.#sortTables(axes, (sources[0] as BrickSource).bricking);
     const sort = this.accelerator?.orderByBrick ?? orderByBrick;
-    sort(axes, tables, positions, count, this.#keys, order);
-    for (let i = 0; i < count; i++) {
-      const from = 3 * (order[i] as number);
-      sorted[3 * i] = positions[from] as number;
-      sorted[3 * i + 1] = positions[from + 1] as number;
-      sorted[3 * i + 2] = positions[from + 2] as number;
-    }
+    sort(axes, tables, positions, count, this.#keys, order, sorted);
   }
 
   /** The sort's key tables, in the arena, kept while the grid stays the same. */

@@ -1,68 +1,83 @@
 /**
- * The order in which a query walks data that does not fit the cache: columns of bricks, swept along z.
+ * A query on data that does not fit the cache: its points are put in the order of a sweep over bricks (`sweep-shape.ts`), and
+ * batches are small consecutive pieces of that order, so that all workers stay near the front of the sweep and share its bricks.
  *
- * A column of w by w bricks needs about three layers of (w + 2)^2 bricks at a time, its neighbours included. While the cache
- * holds those, the interior of a column is read once and only its sides are read again by the next column: (1 + 2 / w)^2
- * reads per brick, where an order that ignores the cache reads a brick for each of its 27 neighbours. Frames that would
- * make the columns too narrow together are swept one after another, their sums kept as float64.
+ * The frames of a time interpolation are swept together, or one after another with their sums kept as float64: whichever
+ * reads less.
  */
-import type { Axes, Bricking } from "../kernels/field.js";
-import { type OrderTables, orderByBrick } from "../kernels/order.js";
 import { timeBracket } from "../kernels/pchip.js";
-import { firstOutside } from "../kernels/stencil.js";
 import { BrickCache } from "../storage/brick-cache.js";
-import type { FieldSource } from "../storage/grid.js";
+import type { Bricking, FieldSource } from "../storage/grid.js";
 import type { CheckedQuery } from "./check.js";
 import { batchOf, type Cutter, type Job, segmentsOf, valuesPerPoint } from "./cut.js";
-import { fillPositions, frameShift, outsideError } from "./positions.js";
+import { BATCH_POINTS } from "./memory.js";
+import { frameShift } from "./positions.js";
+import { chooseShape, type SweepShape } from "./sweep-shape.js";
 import type { BatchTask, SortTask } from "./task.js";
 
-/** Layers of bricks that a stencil touches on its way along z. */
-const LAYERS = 3;
-/** Columns narrower than this are widened by sweeping frame by frame. */
-const WIDE = 8;
 /** Points put in order at a time; fewer where float64 sums of that many would pass the bound. */
 const SECTION = 1_048_576;
 const SUM_BYTES = 32 * 1024 * 1024;
-/** Bounds on the points of a batch: one layer of a column is what is aimed at. */
-const BATCH = { least: 2_048, most: 32_768 } as const;
-/** Nodes per edge of the blocks by which points within a brick are ordered, as a power of two. */
-const BLOCK_BITS = 4;
+/** Rows of a column whose points make a batch, and bounds on those. */
+const BATCH = { rows: 2, least: 64, most: 32_768 } as const;
 
 /** How a query is swept. */
 export interface SweepPlan {
   readonly bricking: Bricking;
-  /** Bricks of a frame. */
-  readonly bricks: number;
-  /** Edge of a column, in bricks. */
-  readonly width: number;
+  readonly shape: SweepShape;
+  /** The part of a frame that is in a row of a column. */
+  readonly row: number;
+  /** Bricks of a frame that fit the cache, all frames together. */
+  readonly room: number;
+  /** Points of a section, at most. */
+  readonly section: number;
   /** Times every section is swept: 1, or once per frame. */
   readonly passes: number;
 }
 
-/** Plans the sweep of a query at points; null when all frames that it needs fit the cache together. */
-export function planSweep({ query, kernel, dataset }: CheckedQuery, cacheBytes: number): SweepPlan | null {
+/** What a query needs of the cache; null when it is not one that walks points once. */
+interface Demand {
+  readonly main: FieldSource;
+  readonly frames: number;
+  /** Bricks of a frame, and bytes of one, all fields together. */
+  readonly bricks: number;
+  readonly brickBytes: number;
+}
+
+function demandOf({ query, kernel, dataset }: CheckedQuery): Demand | null {
   if (!dataset || (kernel.family !== "points" && kernel.family !== "force")) return null;
+  // A force in closed form reads no field, though the dataset may store one.
+  if (kernel.family === "force" && dataset.forcing.kind !== "stored") return null;
   const fields = kernel.fields.flatMap((name) => dataset.fields[name] ?? []);
   const [main] = fields;
   if (!main) return null;
-  const frames = timeBracket(dataset.time, query.time as number, query.temporalInterpolation ?? "None").frames.length;
-  const perBrick = fields.reduce((sum, field) => sum + bytesOf(field), 0);
+  const { frames } = timeBracket(dataset.time, query.time as number, query.temporalInterpolation ?? "None");
   const bricks = main.bricking.count.reduce((product, count) => product * count, 1);
-  if (frames * bricks * perBrick <= cacheBytes) return null;
-  const together = columnWidth(cacheBytes / (frames * perBrick));
-  const passes = together < WIDE ? frames : 1;
-  const width = passes === 1 ? together : columnWidth(cacheBytes / perBrick);
-  return { bricking: main.bricking, bricks, width, passes };
+  const brickBytes = fields.reduce((sum, { components, bricking: { edge } }) => {
+    return sum + BrickCache.brickBytes(components * edge[0] * edge[1] * edge[2]);
+  }, 0);
+  return { main, frames: frames.length, bricks, brickBytes };
 }
 
-function bytesOf({ components, bricking: { edge } }: FieldSource): number {
-  return BrickCache.brickBytes(components * edge[0] * edge[1] * edge[2]);
+/** Whether the frames that a query needs do not fit the cache together. */
+export function exceedsCache(checked: CheckedQuery, cacheBytes: number): boolean {
+  const demand = demandOf(checked);
+  return demand !== null && demand.frames * demand.bricks * demand.brickBytes > cacheBytes;
 }
 
-/** Edge of a column, in bricks, when the cache holds so many bricks. */
-export function columnWidth(bricks: number): number {
-  return Math.max(1, Math.floor(Math.sqrt(bricks / LAYERS)) - 2);
+/** Plans the sweep of a query that exceeds the cache, once all of its points are in. */
+export function planSweep({ checked, points, workers }: Job, cacheBytes: number): SweepPlan {
+  const { main, frames, bricks, brickBytes } = demandOf(checked) as Demand;
+  const { bricking } = main;
+  const room = Math.floor(cacheBytes / (frames * brickBytes));
+  const ways = [1, frames].map((passes) => {
+    const { shape, reads } = chooseShape(checked.dataset.axes, bricking, passes * room, workers);
+    const sums = Math.floor(SUM_BYTES / (8 * valuesPerPoint(checked)));
+    const section = passes === 1 ? SECTION : Math.min(SECTION, sums);
+    const row = shape.width[shape.axes[0] as 0 | 1 | 2] / bricks;
+    return { plan: { bricking, shape, row, room, section, passes }, reads: reads * Math.ceil(points.count / section) };
+  });
+  return ways.reduce((best, way) => (way.reads < best.reads ? way : best)).plan;
 }
 
 /** Points `first .. end - 1` of the query on their way through the sweep. */
@@ -72,16 +87,17 @@ interface Section {
   readonly order: Uint32Array;
   readonly triples: Float32Array;
   readonly sums: Float64Array | null;
+  /** Word 0 is 1 when the points are in sweep order; else their bricks fit the cache together, and they are as they came. */
+  readonly arranged: Int32Array;
   pass: number;
   /** Points of this pass that are in batches; -1 while they are put in order. */
   taken: number;
 }
 
 /** Batches in sweep order, section by section; starts when all points are in. */
-export function cutBySweep(job: Job, { bricking, bricks, width, passes }: SweepPlan): Cutter {
-  const { points, buffers, checked } = job;
+export function cutBySweep(job: Job, { bricking, shape, row, room, section: most, passes }: SweepPlan): Cutter {
+  const { points, buffers, checked, cancel } = job;
   const perPoint = valuesPerPoint(checked);
-  const most = passes === 1 ? SECTION : Math.min(SECTION, Math.floor(SUM_BYTES / (8 * perPoint)));
   const values: Float32Array[] = [];
   const lent: SharedArrayBuffer[] = [];
   const borrow = (bytes: number): SharedArrayBuffer => {
@@ -100,7 +116,8 @@ export function cutBySweep(job: Job, { bricking, bricks, width, passes }: SweepP
     const order = new Uint32Array(borrow(4 * count), 0, count);
     const triples = new Float32Array(borrow(12 * count), 0, 3 * count);
     const sums = passes === 1 ? null : new Float64Array(borrow(8 * count * perPoint), 0, count * perPoint);
-    section = { first, end: first + count, order, triples, sums, pass: 0, taken: -1 };
+    const arranged = new Int32Array(new SharedArrayBuffer(4));
+    section = { first, end: first + count, order, triples, sums, arranged, pass: 0, taken: -1 };
     const shift = frameShift(checked.dataset.frameVelocity, checked.query.time as number);
     const { dataset } = checked;
     return {
@@ -111,15 +128,35 @@ export function cutBySweep(job: Job, { bricking, bricks, width, passes }: SweepP
       first,
       shift,
       bricking,
-      width,
+      shape,
+      room,
+      arranged,
+      cancel,
       triples,
       order,
     };
   };
-  const batch = (now: Section): BatchTask => {
+  /** Points as they came, all frames at once: a large batch per worker. */
+  const plainBatch = (now: Section): BatchTask => {
     const size = now.end - now.first;
-    const layer = Math.round((size / bricks) * width ** 2);
-    const count = Math.min(size - now.taken, Math.min(Math.max(layer, BATCH.least), BATCH.most));
+    const count = Math.min(size - now.taken, Math.ceil(size / job.workers), BATCH_POINTS);
+    const first = now.first + now.taken;
+    now.taken += count;
+    const out = (values[0] as Float32Array).subarray(first * perPoint, (first + count) * perPoint);
+    return batchOf(job, {
+      points: segmentsOf(points.slabs, first, count),
+      first,
+      count,
+      out,
+      places: null,
+      pass: null,
+    });
+  };
+  const batch = (now: Section): BatchTask => {
+    if (now.arranged[0] === 0) return plainBatch(now);
+    const size = now.end - now.first;
+    const aim = Math.round(BATCH.rows * row * size);
+    const count = Math.min(size - now.taken, Math.min(Math.max(aim, BATCH.least), BATCH.most));
     const at = now.taken;
     now.taken += count;
     const triples = now.triples.subarray(3 * at, 3 * (at + count));
@@ -148,7 +185,7 @@ export function cutBySweep(job: Job, { bricking, bricks, width, passes }: SweepP
       if (section.taken < section.end - section.first) return batch(section);
       // The next pass adds to sums that batches of this one may still be writing; so do new sections to their buffers.
       if (outstanding > 0) return null;
-      if (section.pass + 1 < passes) {
+      if (section.arranged[0] === 1 && section.pass + 1 < passes) {
         section.pass++;
         section.taken = 0;
         return batch(section);
@@ -164,59 +201,4 @@ export function cutBySweep(job: Job, { bricking, bricks, width, passes }: SweepP
       for (const { buffer } of values) buffers.give(buffer as SharedArrayBuffer);
     },
   };
-}
-
-/** Key tables of the sweep; from the highest bits down: column y, column x, brick z, y and x in the column, block z, y, x. */
-export function sweepTables(axes: Axes, { edge, count }: Bricking, width: number): OrderTables {
-  type Part = readonly [axis: number, values: number, valueAt: (node: number, brick: number) => number];
-  const blocks = edge.map(
-    (nodes, a): Part => [
-      a,
-      Math.ceil(nodes / 2 ** BLOCK_BITS),
-      (node, brick) => (node - brick * (edge[a] as number)) >> BLOCK_BITS,
-    ],
-  );
-  const inColumn = [0, 1].map((a): Part => [a, width, (_, brick) => brick % width]);
-  const layer: Part = [2, count[2], (_, brick) => brick];
-  const columns = [0, 1].map(
-    (a): Part => [a, Math.ceil((count[a] as number) / width), (_, brick) => Math.floor(brick / width)],
-  );
-  const bits = (values: number): number => (values <= 1 ? 0 : 32 - Math.clz32(values - 1));
-  const bricks = [...inColumn, layer, ...columns];
-  const parts = [...blocks, ...bricks];
-  const fits = parts.reduce((sum, [, values]) => sum + bits(values), 0) <= 32;
-  const tables = axes.map(({ nodes }) => new Uint32Array(nodes));
-  let shift = 0;
-  for (const [axis, values, valueAt] of fits ? parts : bricks) {
-    const table = tables[axis] as Uint32Array;
-    for (let node = 0; node < table.length; node++) {
-      const part = valueAt(node, Math.floor(node / (edge[axis] as number)));
-      table[node] = ((table[node] as number) | (part << shift)) >>> 0;
-    }
-    shift += bits(values);
-  }
-  const [x, y, z] = tables as [Uint32Array, Uint32Array, Uint32Array];
-  return { x, y, z };
-}
-
-/**
- * Puts the points of a section in sweep order: their triples, and for each the index it had.
- *
- * @throws RequestError for the first point outside the domain
- */
-export function sortSection({ dataset, points, count, first, shift, bricking, width, triples, order }: SortTask): null {
-  const { axes } = dataset;
-  const positions = new Float64Array(3 * count);
-  fillPositions(points, positions, shift);
-  const outside = firstOutside(axes, positions, 0, count);
-  if (outside >= 0) throw outsideError(axes, positions, outside, first + outside);
-  const indices = new Uint32Array(2 * count);
-  orderByBrick(axes, sweepTables(axes, bricking, width), positions, count, new Uint32Array(2 * count), indices);
-  fillPositions(points, positions, [0, 0, 0]);
-  for (let i = 0; i < count; i++) {
-    const from = indices[i] as number;
-    order[i] = first + from;
-    for (let a = 0; a < 3; a++) triples[3 * i + a] = positions[3 * from + a] as number;
-  }
-  return null;
 }

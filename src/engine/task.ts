@@ -3,6 +3,7 @@ import type { ErrorCode, ErrorContext } from "../errors.js";
 import type { KernelName } from "../operations.js";
 import type { Bricking, Dataset, Triple } from "../storage/grid.js";
 import type { Query } from "./query.js";
+import type { SweepShape } from "./sweep-shape.js";
 
 /** A run of triples in shared memory. */
 export interface Segment {
@@ -60,7 +61,10 @@ export interface Pass {
   readonly sums: Float64Array;
 }
 
-/** Puts points in the order in which data that does not fit the cache is best walked (`sweep.ts`). */
+/**
+ * Puts points in the order in which data that does not fit the cache is best walked (`sweep.ts`), unless the bricks that they
+ * touch fit after all.
+ */
 export interface SortTask {
   readonly kind: "sort";
   readonly dataset: Dataset;
@@ -71,7 +75,13 @@ export interface SortTask {
   /** How far the grid has moved. */
   readonly shift: Triple;
   readonly bricking: Bricking;
-  readonly width: number;
+  readonly shape: SweepShape;
+  /** Bricks of a frame that fit the cache, all frames together. */
+  readonly room: number;
+  /** Word 0 becomes 1 when the points have been put in order. */
+  readonly arranged: Int32Array;
+  /** Word 0 becomes 1 when the task need not go on. */
+  readonly cancel: Int32Array;
   /** Receives the points in sweep order. */
   readonly triples: Float32Array;
   /** Receives the index in the query of each of them. */

@@ -7,14 +7,16 @@ import { scanFolders } from "../storage/catalog.js";
 import { loadHdf5 } from "../storage/hdf5.js";
 import { runBatch } from "./batch.js";
 import { failureOf } from "./failure.js";
+import { createUnpacker, type Posted } from "./parcel.js";
 import type { WorkerSetup } from "./pool.js";
 import { Sampler } from "./sampler.js";
-import { sortSection } from "./sweep.js";
+import { sortSection } from "./sweep-order.js";
 import type { Outcome, Scan, Task } from "./task.js";
 
 // piscina wraps the data it is given.
 const { memory, layout, chunkBytes, fd8Legacy } = workerData as WorkerSetup;
 
+const unpack = createUnpacker();
 await loadHdf5();
 const sampler = new Sampler(memory.buffer as SharedArrayBuffer, layout, claimSlot(), accelerate);
 
@@ -50,9 +52,9 @@ function perform(task: Task): unknown {
  * Runs a task. An error that is not a FieldprobeError is a defect, after which this thread is not to be trusted: thrown
  * outside of the task it ends the thread, and the pool fails the task with it without giving the thread another.
  */
-export default function run(task: Task): Outcome<unknown> | Promise<never> {
+export default function run(posted: Posted): Outcome<unknown> | Promise<never> {
   try {
-    return { ok: true, value: perform(task) };
+    return { ok: true, value: perform(unpack(posted)) };
   } catch (error) {
     if (error instanceof FieldprobeError) return { ok: false, ...failureOf(error) };
     return new Promise(() => {

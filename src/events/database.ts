@@ -3,6 +3,7 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import Libsql from "libsql";
 import { DataError } from "../errors.js";
+import { reasonOf } from "../system-error.js";
 
 export type Cell = number | string | null;
 export type Row = readonly Cell[];
@@ -41,7 +42,8 @@ export function openConnection(file: string, mode: "read" | "write"): Connection
     if (mode === "read") database.exec("PRAGMA query_only = ON");
     return connection(database, mode);
   } catch (error) {
-    throw new DataError(`events: cannot open the store ${file}: ${(error as Error).message}`, error);
+    const text = `events: cannot open the store ${file}: ${reasonOf(error)} (FIELDPROBE_STATE names its folder)`;
+    throw new DataError(text, error);
   }
 }
 

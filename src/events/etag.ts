@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 
 /** A strong tag of the exact bytes of a body. */
-export function entityTag(body: string): string {
+export function entityTag(body: string | Buffer): string {
   return `"${createHash("sha1").update(body).digest("base64url")}"`;
 }
 

@@ -1,4 +1,5 @@
 /** One request and its answer: callback, key, handling preference going in; representation, tags and caching going out. */
+import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { names, prefers } from "./accept.js";
 import { entityTag, isKnown } from "./etag.js";
@@ -75,7 +76,7 @@ export function pageOf(body: string, headers: Readonly<Record<string, string>> =
 export function sendJson(request: FastifyRequest, reply: FastifyReply, page: Page, settings: EventsSettings) {
   const callback = request.eventsCallback;
   if (callback === null) return sendAs(jsonType(request), request, reply, page, settings);
-  const script = pageOf(wrapJsonp(callback, page.body), page.headers);
+  const script = pageOf(wrapJsonp(callback, String(page.body)), page.headers);
   return sendAs("text/javascript", request, reply, script, settings);
 }
 
@@ -97,7 +98,21 @@ export function sendAs(
     etag: page.tag,
   });
   if (isKnown(request.headers["if-none-match"], page.tag)) return reply.code(304).send();
-  return reply.type(`${type}; charset=utf-8`).send(page.body);
+  return sendBody(reply.type(`${type}; charset=utf-8`), page.body);
+}
+
+/** Bodies above this size go out piece by piece: a long one that is handed over whole is cut off when the service is closed. */
+const WHOLE_BYTES = 1024 * 1024;
+const PIECE_BYTES = 64 * 1024;
+
+function sendBody(reply: FastifyReply, body: string | Buffer) {
+  if (body.length <= WHOLE_BYTES) return reply.send(body);
+  const bytes = typeof body === "string" ? Buffer.from(body) : body;
+  return reply.header("content-length", bytes.length).send(Readable.from(piecesOf(bytes)));
+}
+
+function* piecesOf(bytes: Buffer): Generator<Buffer> {
+  for (let from = 0; from < bytes.length; from += PIECE_BYTES) yield bytes.subarray(from, from + PIECE_BYTES);
 }
 
 /** Sends an error in the form the caller takes; wrapped with its status when the callback is sound. */

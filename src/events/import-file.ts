@@ -1,5 +1,6 @@
 /** Import of one file: read it whole, then store it in one transaction, or not at all. */
 import { readFileSync } from "node:fs";
+import { reasonOf } from "../system-error.js";
 import type { Connection } from "./database.js";
 import { readIcs } from "./import-ics.js";
 import { readJson } from "./import-json.js";
@@ -29,7 +30,7 @@ function readText(file: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(file));
   } catch (error) {
-    const unreadable = error instanceof TypeError ? "is not UTF-8" : `cannot be read: ${(error as Error).message}`;
+    const unreadable = error instanceof TypeError ? "is not UTF-8" : `cannot be read: ${reasonOf(error)}`;
     throw new ImportError(file, [{ place: "(file)", reason: unreadable }]);
   }
 }

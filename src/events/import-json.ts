@@ -55,7 +55,7 @@ function parseFile(text: string, problems: Problem[]): JsonFile | null {
 function issues(error: z.ZodError, base: string): Problem[] {
   return error.issues.map((issue) => ({
     place: issue.path.reduce<string>((path, key) => join(path, key), base) || "(file)",
-    reason: issue.message,
+    reason: issue.message.endsWith("received undefined") ? "is missing" : issue.message,
   }));
 }
 

@@ -5,7 +5,10 @@ import { isDay, isTime, isZone } from "./zone.js";
 
 const id = z.int().min(1).max(999_999_999_999_999);
 const ids = z.array(id).default([]);
-const address = z.url({ protocol: /^https?$/, error: "must be an http or https address" });
+/** The parser of addresses passes over blanks and line breaks, which would end a line of a calendar file. */
+const address = z
+  .url({ protocol: /^https?$/, error: "must be an http or https address" })
+  .regex(/^\S+$/, "must have no blanks and line breaks");
 const line = z.string().trim().min(1);
 const day = z.string().refine(isDay, "must be a date such as 2026-10-22");
 const time = z.string().refine(isTime, "must be a time such as 2026-10-22T16:00:00");

@@ -47,7 +47,17 @@ export async function openEvents(
   await upkeep(SAMPLE);
   const store = openStore(db);
   let running = Promise.resolve();
-  const siteZone = () => store.view(clock(), (view) => view.snapshot.zone);
+  const readZone = () => store.view(clock(), (view) => view.snapshot.zone);
+  let known = readZone();
+  // Asked at midnight, outside of any request: a store that cannot be read then must not end the service.
+  const siteZone = () => {
+    try {
+      known = readZone();
+    } catch (error) {
+      logger.error({ err: error }, "the events store cannot be read");
+    }
+    return known;
+  };
   const stop = nightly(clock, siteZone, timer, () => {
     const failed = (error: unknown) => logger.error({ err: error }, "events horizon was not extended");
     running = running.then(() => upkeep(null)).catch(failed);
@@ -61,7 +71,7 @@ export async function openEvents(
     })();
     return closed;
   };
-  const routes = eventsPlugin({ store, clock, config: eventsSettings(config) });
+  const routes = eventsPlugin({ store, clock, config: eventsSettings(config), db });
   const plugin = async (app: FastifyInstance) => {
     app.addHook("onClose", close);
     await app.register(routes);

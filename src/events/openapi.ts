@@ -26,3 +26,17 @@ export function openapiOptions(): FastifyDynamicSwaggerOptions {
     },
   };
 }
+
+/** Content policy of the human page: everything from this service, by plain HTTP too; its own style attributes are the exception. */
+export const DOCS_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "connect-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self' data:",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "object-src 'none'",
+].join("; ");

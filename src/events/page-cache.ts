@@ -2,7 +2,8 @@
 import type { Interval } from "./store.js";
 
 export interface Page {
-  readonly body: string;
+  /** Bytes where another thread made them. */
+  readonly body: string | Buffer;
   readonly tag: string;
   /** Headers that follow from the content. */
   readonly headers: Readonly<Record<string, string>>;
@@ -18,7 +19,7 @@ export interface PageCache {
 }
 
 /**
- * A cache that holds at most `bytes` of text (2 per character) and drops what was used longest ago.
+ * A cache that holds at most `bytes` (2 per character of text) and drops what was used longest ago.
  *
  * @param bytes 0: nothing is kept
  */
@@ -26,7 +27,7 @@ export function pageCache(bytes: number): PageCache {
   const pages = new Map<string, Page>();
   let current: Interval | null = null;
   let held = 0;
-  const size = (key: string, page: Page) => 2 * (key.length + page.body.length);
+  const size = (key: string, { body }: Page) => 2 * key.length + (typeof body === "string" ? 2 : 1) * body.length;
   const find = (interval: Interval, key: string) => {
     if (interval !== current) {
       pages.clear();

@@ -9,7 +9,8 @@ import { callerOf, pageOf, sendAs, sendError, splitTarget } from "./exchange.js"
 import { calendarHandler, eventCalendarHandler } from "./ics-routes.js";
 import { refuseOtherMethods } from "./methods.js";
 import { VOCABULARIES } from "./model.js";
-import { openapiOptions } from "./openapi.js";
+import { DOCS_POLICY, openapiOptions } from "./openapi.js";
+import { pageThread } from "./page-thread.js";
 import { EventsError } from "./problem.js";
 import { type Resources, resources } from "./resources.js";
 import { calendarSchema, eventSchema, eventsSchema, termSchema, termsSchema } from "./route-schemas.js";
@@ -28,6 +29,8 @@ export interface EventsOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly config: EventsSettings;
+  /** Store file for a thread that makes the pages that take long; without it they are made on the event loop. */
+  readonly db?: string;
 }
 
 /** Longest request target, bytes. */
@@ -40,7 +43,7 @@ export function eventsPlugin(options: EventsOptions) {
   };
 }
 
-async function mount(scope: FastifyInstance, { store, clock, config }: EventsOptions): Promise<void> {
+async function mount(scope: FastifyInstance, { store, clock, config, db }: EventsOptions): Promise<void> {
   // Requests are checked by hand, so that every fault can be reported at once; bodies are finished texts.
   scope.setValidatorCompiler(() => () => true);
   scope.setSerializerCompiler(() => (data) => JSON.stringify(data));
@@ -66,9 +69,11 @@ async function mount(scope: FastifyInstance, { store, clock, config }: EventsOpt
   if (config.perMinute > 0) await limitRate(scope, config);
   await scope.register(swagger, openapiOptions());
   for (const schema of SCHEMAS) scope.addSchema(schema);
-  addRoutes(scope, resources(store, clock, config, scope.prefix));
+  const thread = db === undefined ? null : pageThread({ db, settings: config, prefix: scope.prefix });
+  scope.addHook("onClose", async () => thread?.close());
+  addRoutes(scope, resources(store, clock, config, scope.prefix, thread));
   refuseOtherMethods(scope);
-  await scope.register(swaggerUi, { routePrefix: "/docs", staticCSP: true });
+  await scope.register(swaggerUi, { routePrefix: "/docs", staticCSP: DOCS_POLICY });
 }
 
 async function limitRate(scope: FastifyInstance, config: EventsSettings): Promise<void> {
@@ -92,7 +97,7 @@ function addRoutes(scope: FastifyInstance, shared: Resources): void {
     const { id } = request.params as { id: string };
     return id.endsWith(".ics") ? eventCalendarHandler(shared, id, request, reply) : one(request, reply);
   });
-  get("/events.ics", calendarSchema(false), calendarHandler(shared));
+  get("/events.ics", calendarSchema(), calendarHandler(shared));
   for (const row of VOCABULARIES) {
     get(`/events/:id/${row.name}`, termsSchema(row, true), eventTermsHandler(shared, row));
     get(`/${row.name}`, termsSchema(row), termsHandler(shared, row));

@@ -52,10 +52,11 @@ export function instanceUrls(url: string, instances: readonly Instance[]): strin
   const match = DATED.exec(url);
   if (!match) return instances.map(() => url);
   const [, base = "", slug = "", query = "", fragment = ""] = match;
+  const days = instances.map(localDay);
   const perDay = new Map<string, number>();
-  for (const instance of instances) perDay.set(localDay(instance), (perDay.get(localDay(instance)) ?? 0) + 1);
-  return instances.map((instance) => {
-    const day = localDay(instance);
+  for (const day of days) perDay.set(day, (perDay.get(day) ?? 0) + 1);
+  return instances.map((instance, position) => {
+    const day = days[position] ?? "";
     const at =
       (perDay.get(day) ?? 0) > 1 ? `${query === "" ? "?" : "&"}at=${localMinute(instance).replace(":", "")}` : "";
     return `${base}/${day.replaceAll("-", "/")}/${slug}${query}${at}${fragment}`;

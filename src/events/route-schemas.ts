@@ -111,13 +111,13 @@ export function termSchema(row: Vocabulary): object {
   };
 }
 
-export function calendarSchema(one: boolean): object {
+export function calendarSchema(): object {
   const calendar = { description: "iCalendar.", content: { "text/calendar": { schema: { type: "string" } } } };
   const { page: _page, per_page: _perPage, callback: _callback, ...filters } = EVENT_QUERY;
   return {
-    summary: one ? "One event as iCalendar." : "Events as iCalendar, at most 1000 components.",
+    summary: "Events as iCalendar, at most 1000 components.",
     tags: ["events"],
-    ...(one ? {} : { querystring: object(filters) }),
+    querystring: object(filters),
     response: { 200: calendar, ...errors(400, 401, 404, 414, 429) },
   };
 }

@@ -29,7 +29,8 @@ export function eventsSettings(config: Config): EventsSettings {
 }
 
 function fallbackSiteOf(config: Config): string {
-  return config.baseUrl ?? `http://${config.host}:${config.port}`;
+  const host = config.host.includes(":") ? `[${config.host}]` : config.host;
+  return config.baseUrl ?? `${config.tls === null ? "http" : "https"}://${host}:${config.port}`;
 }
 
 /** What an import and an extension take from the configuration; `now` in epoch seconds. */

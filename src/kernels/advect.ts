@@ -88,7 +88,7 @@ export function advectInertial(
   const { axes, start, step: h } = path;
   if (!(h >= 0 && responseTime >= 0))
     throw new RangeError(`step ${h} and response time ${responseTime} must not be negative`);
-  const { decay, a, b, c, phi } = dragCoefficients(h / responseTime);
+  const { decay, a, b, c, phi } = dragCoefficients(Math.abs(h / responseTime));
   const size = 3 * count;
   const v = velocities ?? room ?? new Float64Array(size);
   const before = new Float64Array(size);

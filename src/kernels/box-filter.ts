@@ -55,6 +55,7 @@ export function checkFilter(filterLength: number, nlayers: number, axes: Axes): 
   if (!(filterLength >= smallestSpacing(axes))) {
     return "Filter length is smaller than grid size. Filter calculation not operated.";
   }
+  if (!Number.isFinite(filterLength)) return "Filter length is not a finite number.";
   if (nlayers > totalLayers(filterLength, axes)) return "The input for nlayers exceeds the number of total layers";
   return null;
 }
@@ -88,7 +89,6 @@ export function createBoxFilter(
   if (kind === undefined) throw new RangeError(`${kernel} is not a box filter`);
   if (refusal !== null) throw new RangeError(refusal);
   const layers = totalLayers(filterLength, axes);
-  if (!Number.isFinite(layers)) throw new RangeError("the filter length is not finite");
   const leaves = 2 ** layers;
   const gradient = kernel === "boxVelocityGradient";
   const average = accelerator?.boxAverage ?? createBoxAverage();

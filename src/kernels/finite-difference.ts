@@ -119,15 +119,15 @@ function nodeCoordinate(axis: Axis, node: number): number {
 function differentiationRow(y: Float64Array, at: number, derivative: 1 | 2, out: Float64Array): void {
   const omega = new Float64Array(y.length);
   barycentricWeights(y, omega);
-  let slopes = 0;
-  for (let j = 0; j < y.length; j++) if (j !== at) slopes += omega[j] / omega[at] / (y[at] - y[j]);
   out[at] = 0;
   let sum = 0;
   for (let j = 0; j < y.length; j++) {
     if (j === at) continue;
-    const distance = y[at] - y[j];
-    const first = omega[j] / omega[at] / distance;
-    out[j] = derivative === 1 ? first : -2 * first * (slopes + 1 / distance);
+    const first = omega[j] / omega[at] / (y[at] - y[j]);
+    // The sum of 1 / (y_at - y_m) without j: as a difference of the whole sum it would cancel where two nodes are close.
+    let others = 0;
+    for (let m = 0; m < y.length; m++) if (m !== at && m !== j) others += 1 / (y[at] - y[m]);
+    out[j] = derivative === 1 ? first : 2 * first * others;
     sum += out[j];
   }
   out[at] = -sum;

@@ -49,17 +49,13 @@ export function lagrangeWeights(order: number, fraction: number, out: Float64Arr
 /**
  * Barycentric weights of every stencil of `order` consecutive nodes: row s holds those of nodes s .. s + order - 1.
  *
- * @returns (nodes - order + 1) * order numbers, each row scaled to a largest magnitude of 1
+ * @returns (nodes - order + 1) * order numbers, as `barycentricWeights` has them
  */
 export function barycentricTable(coordinates: Float64Array, order: number): Float64Array {
   const rows = coordinates.length - order + 1;
   const table = new Float64Array(rows * order);
   for (let row = 0; row < rows; row++) {
-    const stencil = coordinates.subarray(row, row + order);
-    const weights = table.subarray(row * order, (row + 1) * order);
-    barycentricWeights(stencil, weights);
-    const largest = weights.reduce((most, weight) => Math.max(most, Math.abs(weight)), 0);
-    for (let j = 0; j < order; j++) weights[j] /= largest;
+    barycentricWeights(coordinates.subarray(row, row + order), table.subarray(row * order, (row + 1) * order));
   }
   return table;
 }
@@ -80,7 +76,9 @@ export function barycentricWeights(y: Float64Array, out: Float64Array): void {
  * @param table rows of `barycentricTable`
  * @param out   length at least `order`; overwritten; sums to 1; a unit vector within 1e-12 stencil lengths of a node
  *
- * Source: Berrut and Trefethen, SIAM Review 46 (2004), section 4 (second barycentric form).
+ * Products of distances, without a division by their sum, which cancels where nodes are very unequally spaced.
+ * Source: Berrut and Trefethen, SIAM Review 46 (2004), section 3 (first barycentric form); Higham, IMA Journal of Numerical
+ * Analysis 24 (2004), for its stability.
  */
 export function tabulatedWeights(
   coordinates: Float64Array,
@@ -90,19 +88,23 @@ export function tabulatedWeights(
   x: number,
   out: Float64Array,
 ): void {
-  const near = ON_NODE * (coordinates[start + order - 1] - coordinates[start]);
-  let sum = 0;
+  const scale = 1 / (coordinates[start + order - 1] - coordinates[start]);
+  let product = 1;
   for (let j = 0; j < order; j++) {
-    const distance = x - coordinates[start + j];
-    if (Math.abs(distance) <= near) {
+    const distance = (x - coordinates[start + j]) * scale;
+    if (Math.abs(distance) <= ON_NODE) {
       out.fill(0, 0, order);
       out[j] = 1;
       return;
     }
-    out[j] = table[start * order + j] / distance;
-    sum += out[j];
+    out[j] = product * table[start * order + j];
+    product *= distance;
   }
-  for (let j = 0; j < order; j++) out[j] /= sum;
+  product = 1;
+  for (let j = order - 1; j >= 0; j--) {
+    out[j] *= product;
+    product *= (x - coordinates[start + j]) * scale;
+  }
 }
 
 /** The interpolation of one axis: `locate` a coordinate, then `weigh` it. */

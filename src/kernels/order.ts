@@ -63,7 +63,7 @@ export function orderTables(axes: Axes, bricking: Bricking): OrderTables {
 }
 
 /** The node at or below a coordinate, wrapped or limited to the axis. */
-function cellOf(axis: Axis, x: number): number {
+export function cellOf(axis: Axis, x: number): number {
   if (axis.coordinates !== null) return searchCell(axis.coordinates, x);
   const cell = Math.floor((x - axis.origin) / axis.spacing);
   return axis.periodic ? wrap(cell, axis.nodes) : Math.min(Math.max(cell, 0), axis.nodes - 1);
@@ -75,6 +75,7 @@ function cellOf(axis: Axis, x: number): number {
  * @param positions x, y, z of `count` points
  * @param keys      scratch, length at least 2 * count
  * @param order     length at least 2 * count; its first `count` entries become the indices of the points in key order
+ * @param sorted    receives the positions in key order; null: they are not wanted
  */
 export function orderByBrick(
   axes: Axes,
@@ -83,6 +84,7 @@ export function orderByBrick(
   count: number,
   keys: Uint32Array,
   order: Uint32Array,
+  sorted: Float64Array | null,
 ): void {
   const [ax, ay, az] = axes;
   let differing = 0;
@@ -102,6 +104,8 @@ export function orderByBrick(
     from = count - from;
   }
   if (from !== 0) order.copyWithin(0, count, 2 * count);
+  if (sorted === null) return;
+  for (let i = 0; i < count; i++) for (let a = 0; a < 3; a++) sorted[3 * i + a] = positions[3 * order[i] + a];
 }
 
 /** One counting pass: entries from `from` go to `to`, ordered by the digit at `shift`, equal digits as they were. */

@@ -96,10 +96,11 @@ export class Admission {
     return this.#mayGoOn(hold) ? undefined : this.#pause(hold);
   }
 
-  /** Closes an account. For `PointsHold`. */
+  /** Closes an account; one that is paused goes on, to find its request over. For `PointsHold`. */
   drop(hold: PointsHold): void {
     this.#points -= this.#holds.get(hold) ?? 0;
     this.#holds.delete(hold);
+    this.#paused.get(hold)?.();
     for (const [paused, resume] of this.#paused) if (this.#mayGoOn(paused)) resume();
   }
 
@@ -124,7 +125,8 @@ export class Admission {
     });
   }
 
-  #wait(waitMs: number, signal: AbortSignal): Promise<void> {
+  async #wait(waitMs: number, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
     if (this.#waiting.size >= this.#limits["engine.queue"]) throw new BusyError("Too many requests are waiting.");
     return new Promise((resolve, reject) => {
       const settle = (then: () => void): void => {
@@ -148,17 +150,19 @@ export class PointsHold {
   /** When the request arrived. */
   readonly since = performance.now();
   readonly #admission: Admission;
+  #released = false;
 
   constructor(admission: Admission) {
     this.#admission = admission;
   }
 
-  /** Takes note of points read; a promise where reading has to wait. */
+  /** Takes note of points read; a promise where reading has to wait. What is read after `release` counts for nothing. */
   add(count: number): Promise<void> | undefined {
-    return this.#admission.add(this, count);
+    return this.#released ? undefined : this.#admission.add(this, count);
   }
 
   release(): void {
+    this.#released = true;
     this.#admission.drop(this);
   }
 }

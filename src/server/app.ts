@@ -1,6 +1,5 @@
 /** The fastify instance: limits, timeouts, hooks, error handling and route registration. */
 import { randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
 import type { IncomingMessage, Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import Fastify, {
@@ -17,10 +16,14 @@ import type { Engine } from "../engine/query.js";
 import { Admission } from "./admission.js";
 import { sendText } from "./answer.js";
 import { type Auth, OPEN_AUTH, watchTokens } from "./auth.js";
+import { Journal } from "./journal.js";
 import { createMetrics } from "./metrics.js";
+import { Pipelines } from "./pipelines.js";
 import { HttpRefusal } from "./refusal.js";
-import type { Service } from "./service.js";
+import { Round } from "./round.js";
+import type { Facts, Service } from "./service.js";
 import { SOAP_PATH, soapRoutes } from "./soap/route.js";
+import { readTls } from "./tls.js";
 import { mainThreadCpu, Turns } from "./turns.js";
 
 const HEADER_BYTES = 16 * 1024;
@@ -42,11 +45,12 @@ export interface AppOptions {
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const { config, engine } = options;
   const logger = "child" in options.logger ? (options.logger as Logger) : pino(options.logger as LoggerOptions);
-  const app = Fastify({ loggerInstance: logger, ...serverOptions(config) }) as unknown as FastifyInstance;
+  const pipelines = new Pipelines();
+  const app = Fastify({ loggerInstance: logger, ...serverOptions(config, pipelines) }) as unknown as FastifyInstance;
   const service = createService(app, options, logger);
   app.server.maxConnections = config.limits["http.connections"];
   answerExpectations(app.server, config.limits["http.bodyBytes"]);
-  observeRequests(app, service);
+  observeRequests(app, service, logger, pipelines);
   app.setNotFoundHandler(notFound);
   app.setErrorHandler(plainError);
   app.get("/healthz", (_request, reply) => reply.type("text/plain; charset=utf-8").send("ok\n"));
@@ -65,7 +69,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   return app;
 }
 
-function serverOptions(config: Config) {
+function serverOptions(config: Config, pipelines: Pipelines) {
   const { limits, tls } = config;
   const prefix = randomBytes(4).toString("hex");
   let count = 0;
@@ -77,7 +81,10 @@ function serverOptions(config: Config) {
     connectionsCheckingInterval: Math.min(500, headersTimeout),
   };
   return {
-    ...(tls === null ? { http } : { https: { ...http, cert: readFileSync(tls.cert), key: readFileSync(tls.key) } }),
+    ...(tls === null ? { http } : { https: { ...http, ...readTls(tls) } }),
+    rewriteUrl: ({ url }: IncomingMessage) => decodable(url ?? "/"),
+    // Interfaces say themselves that a name is unknown, however long it is.
+    routerOptions: { maxParamLength: HEADER_BYTES },
     requestTimeout: limits["http.requestTimeoutMs"],
     keepAliveTimeout: limits["http.keepAliveTimeoutMs"],
     // A caller that stops reading its answer is dropped: nothing moves on the socket for longer than any request may take.
@@ -86,8 +93,22 @@ function serverOptions(config: Config) {
     // Lines carry the request's id themselves: a logger of its own for each request costs more than the line.
     childLoggerFactory: (shared: FastifyBaseLogger) => shared,
     genReqId: () => `${prefix}-${(count++).toString(36)}`,
-    clientErrorHandler: refuseUnparsed,
+    clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) =>
+      pipelines.afterAnswers(socket, () => refuseUnparsed(error, socket, pipelines.hasBegun(socket))),
   };
+}
+
+/** A path that cannot be decoded means itself, letter by letter: what it names is unknown, and each interface says so in its form. */
+function decodable(url: string): string {
+  if (!url.includes("%")) return url;
+  const end = url.indexOf("?");
+  const path = end < 0 ? url : url.slice(0, end);
+  try {
+    decodeURIComponent(path);
+    return url;
+  } catch {
+    return path.replaceAll("%", "%25") + url.slice(path.length);
+  }
 }
 
 function createService(app: FastifyInstance, { config, engine, auth }: AppOptions, logger: Logger): Service {
@@ -103,6 +124,7 @@ function createService(app: FastifyInstance, { config, engine, auth }: AppOption
     auth: judge,
     admission,
     turns,
+    round: new Round(),
     metrics: createMetrics(engine, admission, turns),
     baseUrl: () => config.baseUrl ?? listeningUrl(app, config),
   };
@@ -123,35 +145,36 @@ function answerExpectations(server: Server, bodyBytes: number): void {
 }
 
 /** Common headers, framing that the HTTP parser lets through, one log line and the counters. */
-function observeRequests(app: FastifyInstance, { metrics }: Service): void {
+function observeRequests(app: FastifyInstance, { metrics, round }: Service, log: Logger, pipelines: Pipelines): void {
+  const journal = new Journal(metrics, log, round);
   let closing = false;
   app.addHook("preClose", (done) => {
     closing = true;
     done();
   });
+  app.addHook("onClose", async () => journal.write());
   app.decorateRequest("facts");
   app.addHook("onRequest", (request, reply, done) => {
     const since = performance.now();
-    request.facts = { interface: "http", operation: "none", outcome: null, points: 0, token: null };
+    const facts: Facts = { interface: "http", operation: "none", outcome: null, points: 0, token: null };
+    request.facts = facts;
     reply.header("x-content-type-options", "nosniff");
     reply.header("x-request-id", request.id);
     if (closing) reply.header("connection", "close");
-    reply.raw.once("close", () => {
-      if (closing) setImmediate(() => app.server.closeIdleConnections());
-      const { facts } = request;
-      const status = reply.raw.statusCode;
-      const outcome = facts.outcome ?? (reply.raw.writableFinished ? statusOutcome(status) : "cancelled");
-      const ms = performance.now() - since;
-      metrics.observe({ ...facts, outcome, seconds: ms / 1000 });
-      const path = request.routeOptions.url ?? "none";
-      request.log.info({
-        reqId: request.id,
+    const { raw } = reply;
+    const { socket } = request.raw;
+    pipelines.add(socket, raw);
+    raw.on("close", () => {
+      pipelines.drop(socket, raw);
+      if (closing && !pipelines.owes(socket)) socket.destroySoon();
+      journal.add({
+        facts,
+        outcome: facts.outcome ?? (raw.writableFinished ? statusOutcome(raw.statusCode) : "cancelled"),
+        id: request.id,
         method: request.method,
-        path,
-        status,
-        ...facts,
-        outcome,
-        ms: Math.round(ms * 100) / 100,
+        path: request.routeOptions.url ?? "none",
+        status: raw.statusCode,
+        ms: performance.now() - since,
       });
     });
     checkFraming(request.raw);
@@ -167,7 +190,10 @@ function statusOutcome(status: number): string {
 function checkFraming({ rawHeaders, headers }: IncomingMessage): void {
   const coding = headers["transfer-encoding"];
   let hosts = 0;
-  for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]?.toLowerCase() === "host") hosts++;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string;
+    if (name.length === 4 && name.toLowerCase() === "host") hosts++;
+  }
   if (hosts > 1 || (coding !== undefined && coding.trim().toLowerCase() !== "chunked")) {
     throw new HttpRefusal(400, "The framing of the request is not clear.", { connection: "close" });
   }
@@ -194,10 +220,14 @@ function plainError(error: unknown, request: FastifyRequest, reply: FastifyReply
   return sendText(reply, request.raw, status, type, message);
 }
 
-/** Answers what the HTTP parser refuses or what does not arrive in time, and closes the connection. */
-function refuseUnparsed(error: NodeJS.ErrnoException, socket: Socket): void {
+/** Answers what the HTTP parser refuses or what does not arrive in time, unless it has an answer, and closes the connection. */
+function refuseUnparsed(error: NodeJS.ErrnoException, socket: Socket, answered: boolean): void {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
+    return;
+  }
+  if (answered) {
+    socket.destroySoon();
     return;
   }
   const statuses = new Map([

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { type Config, ConfigError, type Limits } from "../config.js";
 import { AuthError, LimitError } from "../errors.js";
+import { reasonOf } from "../system-error.js";
 
 /** How often the token file is looked at. */
 const RELOAD_MS = 2_000;
@@ -15,7 +16,7 @@ const TOKEN_FILE = z.strictObject({
   tokens: z.array(
     z.strictObject({
       name: z.string().min(1).max(64),
-      sha256: z.string().regex(/^[0-9a-f]{64}$/),
+      sha256: z.string().regex(/^[0-9a-f]{64}$/, "must be 64 of 0-9 a-f"),
       limit: z.number().int(),
       perMinute: z.number().int().min(1).optional(),
       concurrent: z.number().int().min(1).optional(),
@@ -60,13 +61,30 @@ export function digestToken(token: string): string {
   return createHash("sha256").update(token, "utf8").digest("hex");
 }
 
-/** Parses a token file; throws with a message that says what is wrong. */
-export function parseTokenFile(text: string): TokenFile {
-  const file = TOKEN_FILE.parse(JSON.parse(text));
-  if (new Set(file.tokens.map(({ sha256 }) => sha256)).size < file.tokens.length) {
-    throw new Error("two tokens have the same digest");
+/** What is wrong with the content of a token file: one line, the members named. */
+function problemOf(content: unknown): string | null {
+  const parsed = TOKEN_FILE.safeParse(content);
+  if (!parsed.success) {
+    return parsed.error.issues.map(({ path, message }) => [...path, message].join(": ")).join("; ");
   }
-  return file;
+  const { tokens } = parsed.data;
+  const distinct = new Set(tokens.map(({ sha256 }) => sha256)).size;
+  return distinct < tokens.length ? "two tokens have the same digest" : null;
+}
+
+/** Reads the token file at `path`. @throws Error with one line that names the file and what is wrong */
+export function readTokenFile(path: string): { readonly text: string; readonly file: TokenFile } {
+  let text: string;
+  let content: unknown;
+  try {
+    text = readFileSync(path, "utf8");
+    content = JSON.parse(text);
+  } catch (error) {
+    throw new Error(`the token file ${path} cannot be read: ${reasonOf(error)}`);
+  }
+  const problem = problemOf(content);
+  if (problem !== null) throw new Error(`${path} is no token file: ${problem}`);
+  return { text, file: content as TokenFile };
 }
 
 /** Refuses to serve everyone on a public address unless that is said (`FIELDPROBE_ANONYMOUS=true`). */
@@ -135,8 +153,9 @@ export function watchTokens(
   log: AuthLog,
   { reloadMs = RELOAD_MS, now = () => performance.now() }: WatchOptions = {},
 ): Auth {
-  let text = readFileSync(path, "utf8");
-  let accounts = accountsOf(parseTokenFile(text), new Map());
+  const first = readTokenFile(path);
+  let text = first.text;
+  let accounts = accountsOf(first.file, new Map());
 
   function accountsOf(file: TokenFile, before: ReadonlyMap<string, Account>): ReadonlyMap<string, Account> {
     return new Map(
@@ -151,10 +170,10 @@ export function watchTokens(
   let complaint = "";
   const timer = setInterval(() => {
     try {
-      const current = readFileSync(path, "utf8");
-      if (current !== text) {
-        accounts = accountsOf(parseTokenFile(current), accounts);
-        text = current;
+      const current = readTokenFile(path);
+      if (current.text !== text) {
+        accounts = accountsOf(current.file, accounts);
+        text = current.text;
         log.info("the token file has changed and is in effect");
       }
       complaint = "";

@@ -75,15 +75,26 @@ export function createMetrics(engine: Engine, admission: Admission, turns: Turns
       },
     });
   };
+  const total = (name: string, help: string, read: () => number): void => {
+    new Counter({
+      name: `fieldprobe_${name}`,
+      help,
+      registers,
+      collect() {
+        this.reset();
+        this.inc(read());
+      },
+    });
+  };
   gauge("ready", "1 when the catalogue is loaded and the pool answers.", () => (engine.status().ready ? 1 : 0));
   gauge("workers", "Worker threads.", () => engine.status().workers);
   gauge("batches_queued", "Batches that wait for a worker.", () => engine.status().queued);
   gauge("batches_running", "Batches on a worker.", () => engine.status().running);
-  gauge("read_bytes_total", "Bytes read from datasets.", () => engine.status().bytesRead);
-  gauge("cache_hits_total", "Bricks found in the cache.", () => engine.status().cacheHits);
-  gauge("cache_misses_total", "Bricks not found in the cache.", () => engine.status().cacheMisses);
+  total("read_bytes_total", "Bytes read from datasets.", () => engine.status().bytesRead);
+  total("cache_hits_total", "Bricks found in the cache.", () => engine.status().cacheHits);
+  total("cache_misses_total", "Bricks not found in the cache.", () => engine.status().cacheMisses);
   gauge("cache_bytes", "Bytes of bricks in the cache.", () => engine.status().cacheBytes);
-  nodeGauges(engine, registers);
+  nodeFigures(engine, registers);
   gauge("requests_in_flight", "Requests being answered.", () => admission.taken);
   gauge("requests_waiting", "Requests that wait for a slot.", () => admission.waiting);
   gauge("points_in_flight", "Points of requests being read or answered.", () => admission.points);
@@ -99,7 +110,7 @@ export function createMetrics(engine: Engine, admission: Admission, turns: Turns
 }
 
 /** Figures of each node of a cluster; a service that works by itself has none. */
-function nodeGauges(engine: Engine, registers: Registry[]): void {
+function nodeFigures(engine: Engine, registers: Registry[]): void {
   const figures: readonly (readonly [string, string, (node: NodeStatus) => number])[] = [
     ["threads", "Worker threads of a node.", ({ threads }) => threads],
     ["batches_queued", "Batches that wait in a node.", ({ queued }) => queued],
@@ -112,26 +123,35 @@ function nodeGauges(engine: Engine, registers: Registry[]): void {
     ["read_bytes_total", "Bytes a node has read from datasets.", ({ cache }) => cache.bytesRead],
   ];
   const kinds = ["sent", "hedged", "repeated", "lost", "late"] as const;
-  new Gauge({
+  new Counter({
     name: "fieldprobe_node_batches_total",
     help: "Batches sent to nodes, sent to a second one, sent again, lost, and answers that came too late.",
     labelNames: ["kind"],
     registers,
     collect() {
+      this.reset();
       const { sending } = engine.status();
-      if (sending) for (const kind of kinds) this.set({ kind }, sending[kind]);
+      if (sending) for (const kind of kinds) this.inc({ kind }, sending[kind]);
     },
   });
   for (const [name, help, read] of figures) {
-    new Gauge({
-      name: `fieldprobe_node_${name}`,
-      help,
-      labelNames: ["node"],
-      registers,
-      collect() {
-        this.reset();
-        for (const node of engine.status().nodes) this.set({ node: node.name }, read(node));
-      },
-    });
+    const common = { name: `fieldprobe_node_${name}`, help, labelNames: ["node"], registers };
+    if (name.endsWith("_total")) {
+      new Counter({
+        ...common,
+        collect() {
+          this.reset();
+          for (const node of engine.status().nodes) this.inc({ node: node.name }, read(node));
+        },
+      });
+    } else {
+      new Gauge({
+        ...common,
+        collect() {
+          this.reset();
+          for (const node of engine.status().nodes) this.set({ node: node.name }, read(node));
+        },
+      });
+    }
   }
 }

@@ -4,6 +4,7 @@ import type { Engine } from "../engine/query.js";
 import type { Admission } from "./admission.js";
 import type { Auth } from "./auth.js";
 import type { Metrics } from "./metrics.js";
+import type { Round } from "./round.js";
 import type { Turns } from "./turns.js";
 
 export interface Service {
@@ -13,6 +14,7 @@ export interface Service {
   readonly admission: Admission;
   readonly metrics: Metrics;
   readonly turns: Turns;
+  readonly round: Round;
   /** Public address without a slash at its end; from the configuration, else of the listening socket. */
   baseUrl(): string;
 }

@@ -58,6 +58,28 @@ export class Turns {
     if (used > this.longestMs) this.longestMs = used;
   }
 
+  /**
+   * The clock rests while a part of an answer is handed on. It goes on from where it was unless the event loop has turned
+   * meanwhile: parts that are taken at once make one long turn together.
+   *
+   * @returns takes the clock up again
+   */
+  rest(): () => void {
+    const startedAt = this.#startedAt;
+    const sample = this.#sample;
+    let turned = false;
+    setImmediate(() => {
+      turned = true;
+    });
+    this.end();
+    return () => {
+      this.begin();
+      if (turned || this.#depth > 1) return;
+      this.#startedAt = startedAt;
+      this.#sample = sample;
+    };
+  }
+
   /** Waits for something outside the turn. */
   async outside<T>(promise: Promise<T>): Promise<T> {
     this.end();
@@ -68,9 +90,14 @@ export class Turns {
     }
   }
 
+  /** Whether this turn has lasted so long that other work should have its own. */
+  get overdue(): boolean {
+    return performance.now() - this.#startedAt >= TURN_MS;
+  }
+
   /** Gives other work its turn if this one has lasted; undefined where it need not be awaited. */
   pause(): Promise<void> | undefined {
-    if (performance.now() - this.#startedAt < TURN_MS) return undefined;
+    if (!this.overdue) return undefined;
     return this.outside(new Promise((resolve) => setImmediate(resolve)));
   }
 }

@@ -1,7 +1,7 @@
 /** Axes of a description: uniform, or tabulated inline or in a file. */
 import { DataError } from "../errors.js";
 import type { AxisDescription } from "./descriptor.js";
-import type { Axis } from "./grid.js";
+import { type Axis, MAX_NODES } from "./grid.js";
 import type { Verification } from "./verification.js";
 
 const UNIFORM = 1e-6;
@@ -12,8 +12,15 @@ export interface ReadAxis {
   readonly descending: boolean;
 }
 
-/** @throws DataError when the coordinates are missing, not strictly monotonic, or periodic without being uniform */
+/** @throws DataError when the coordinates are missing, not strictly monotonic, periodic without being uniform, or too many */
 export function readAxis(description: AxisDescription, verification: Verification): ReadAxis {
+  const read = axisOf(description, verification);
+  const { nodes } = read.axis;
+  if (nodes > MAX_NODES) throw new DataError(`an axis of ${nodes} nodes is too long, ${MAX_NODES} are served`);
+  return read;
+}
+
+function axisOf(description: AxisDescription, verification: Verification): ReadAxis {
   const { periodic } = description;
   if ("spacing" in description) {
     const { nodes, origin, spacing } = description;

@@ -5,6 +5,8 @@ import type { Stored } from "./hdf5.js";
 const MIB = 1024 * 1024;
 /** A brick thinner than a stencil and its neighbours makes every point touch many. */
 const LEAST_EDGE = 16;
+/** The kernels find the brick of a node in 31 bits, which hold the product of an edge and MAX_NODES. */
+const MOST_EDGE = 16_384;
 const LARGE_BYTES = 8 * MIB;
 const FREE_EDGE = 32;
 const FREE_RUN = 64;
@@ -35,7 +37,7 @@ export function chooseBricking(
   const edge = wholeChunks
     ? groupedChunks(nodes, components, part, chunks, chunkBytes)
     : evenCut(nodes, part.dimensions);
-  while (4 * components * edge[0] * edge[1] * edge[2] > chunkBytes) {
+  while (4 * components * edge[0] * edge[1] * edge[2] > chunkBytes || Math.max(...edge) > MOST_EDGE) {
     const longest = edge.indexOf(Math.max(...edge));
     edge[longest] = Math.ceil((edge[longest] as number) / 2);
   }

@@ -1,12 +1,15 @@
 /** The catalogue: data folders -> verified datasets, and one line for everything that is refused. */
 import { createHash } from "node:crypto";
-import { closeSync, openSync, readdirSync, readFileSync, readSync, realpathSync, type Stats, statSync } from "node:fs";
+import { readdirSync, readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
 import { DataError } from "../errors.js";
+import { reasonOf } from "../system-error.js";
 import { NAME_PATTERN, parseDescriptor } from "./descriptor.js";
+import { realPath, statusOf } from "./files.js";
 import type { Dataset } from "./grid.js";
 import { recognise } from "./layouts/recognise.js";
 import { readManifest } from "./manifest.js";
+import { isHdf5 } from "./signature.js";
 import { type Description, verify } from "./verify.js";
 
 /** Why something in the data folders is not served. */
@@ -41,7 +44,6 @@ export const DESCRIPTOR_NAME = "dataset.json";
 export const CONVERSION_NAME = "conversion.json";
 const DEPTH = 3;
 const HDF5_NAMES = new Set([".h5", ".hdf5", ".hdf", ".he5", ".nc"]);
-const SIGNATURE = Buffer.from("\x89HDF\r\n\x1a\n", "latin1");
 
 /** Scans data folders, three folders deep. `loadHdf5` must have been waited for. */
 export function scanFolders(folders: readonly string[], options: ScanOptions): Scan {
@@ -57,7 +59,10 @@ export function scanFolders(folders: readonly string[], options: ScanOptions): S
   return { datasets, problems: [...unreadable, ...refused, ...clashes], candidates };
 }
 
-/** A candidate as it was, or examined anew. What the operating system refuses is a problem of that candidate alone. */
+/**
+ * A candidate as it was, or examined anew. What the operating system refuses, and what its file does to a layout that did not
+ * reckon with it, is a problem of that candidate alone.
+ */
 function candidateAt(location: string, known: ReadonlyMap<string, Candidate>, options: ScanOptions): Candidate {
   let state = "";
   try {
@@ -65,8 +70,8 @@ function candidateAt(location: string, known: ReadonlyMap<string, Candidate>, op
     const before = known.get(location);
     return before?.state === state ? before : { location, state, outcome: examine(location, state, options) };
   } catch (error) {
-    if (!(error instanceof Error && "syscall" in error)) throw error;
-    return { location, state, outcome: { problems: [`not readable: ${error.message}`] } };
+    const what = error instanceof Error && "syscall" in error ? "not readable" : "defies examination";
+    return { location, state, outcome: { problems: [`${what}: ${reasonOf(error)}`] } };
   }
 }
 
@@ -74,14 +79,17 @@ function candidateAt(location: string, known: ReadonlyMap<string, Candidate>, op
 function findLocations(folders: readonly string[], problems: Problem[]): string[] {
   const found: string[] = [];
   const seen = new Set<string>();
-  const isNew = (path: string) => seen.size < seen.add(realpathSync(path)).size;
+  const isNew = (path: string) => {
+    const real = realPath(path);
+    return real !== undefined && seen.size < seen.add(real).size;
+  };
   const walk = (folder: string, depth: number) => {
     let names: string[];
     try {
-      if (!isNew(folder)) return;
       names = readdirSync(folder).sort();
+      if (!isNew(folder)) return;
     } catch (error) {
-      problems.push({ location: folder, message: `the folder is not readable: ${(error as Error).message}` });
+      problems.push({ location: folder, message: `the folder is not readable: ${reasonOf(error)}` });
       return;
     }
     if (names.includes(DESCRIPTOR_NAME)) {
@@ -104,30 +112,6 @@ function findLocations(folders: readonly string[], problems: Problem[]): string[
   };
   for (const folder of folders) walk(folder, 0);
   return found;
-}
-
-/** Undefined for what is not there, and for links that lead nowhere or in a circle. */
-function statusOf(path: string): Stats | undefined {
-  try {
-    return statSync(path);
-  } catch {
-    return undefined;
-  }
-}
-
-function isHdf5(path: string): boolean {
-  const head = Buffer.alloc(SIGNATURE.length);
-  try {
-    const file = openSync(path, "r");
-    try {
-      readSync(file, head, 0, head.length, 0);
-    } finally {
-      closeSync(file);
-    }
-  } catch {
-    return false;
-  }
-  return head.equals(SIGNATURE);
 }
 
 /** A digest that changes when anything does that the candidate may read: its file, or everything below its folder. */
@@ -165,19 +149,25 @@ export function describeFolder(location: string, state: string): Description | {
   return { ...base, digest: createHash("sha256").update(found.text).update(text).digest("hex") };
 }
 
-/** Recognises a bare file. */
+/** Recognises a bare file; a link to one gives its own name to it. */
 function describeFile(location: string, state: string): Description | { problems: string[] } {
   const name = basename(location, extname(location));
   if (!NAME_PATTERN.test(name)) return { problems: [`the name "${name}" is not 1 to 64 of A-Z a-z 0-9 _ . -`] };
   try {
-    const found = recognise(location);
+    const path = realpathSync(location);
+    const found = recognise(path, 0, name);
     if (found === null)
       return { problems: ["the layout of the file is not recognised; fieldprobe inspect shows what it holds"] };
     const { descriptor, warnings } = found;
-    return { descriptor, folder: dirname(location), location, digest: state, warnings };
+    return { descriptor, folder: dirname(path), location, digest: state, warnings };
   } catch (error) {
     if (!(error instanceof DataError)) throw error;
-    return { problems: [`${error.message} (fieldprobe inspect says more)`] };
+    // The problem is listed with its location; most texts begin with it.
+    return {
+      problems: [
+        error.message.startsWith(location) ? error.message.slice(location.length).replace(/^:? /, "") : error.message,
+      ],
+    };
   }
 }
 

@@ -116,16 +116,26 @@ function flatten(issue: Issue, base: readonly PropertyKey[]): string[] {
     return closest.flatMap((inner) => flatten(inner, path));
   }
   if (issue.code === "unrecognized_keys") return issue.keys.map((key) => `${jsonPath([...path, key])}: no such member`);
-  return [`${jsonPath(path)}: ${issue.message}`];
+  const text = issue.message.replace(/^Invalid (input|option): /, "");
+  return [`${jsonPath(path)}: ${text.endsWith("received undefined") ? "is missing" : text}`];
+}
+
+/** What a JSON parser says, in one line, with the line of the text instead of a count of characters. */
+function syntaxProblem(error: unknown, text: string): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const position = / at position (\d+)/.exec(message);
+  if (position === null) return message.replace(/\s+/g, " ");
+  const line = text.slice(0, Number(position[1])).split("\n").length;
+  return `${message.slice(0, position.index).replace(/\s+/g, " ")}, line ${line}`;
 }
 
 /** Reads a descriptor. Nothing but its own consistency is checked here. */
 export function parseDescriptor(text: string): { descriptor: Descriptor } | { problems: string[] } {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(text.replace(/^\uFEFF/, ""));
   } catch (error) {
-    return { problems: [`$: ${error instanceof Error ? error.message : String(error)}`] };
+    return { problems: [`$: ${syntaxProblem(error, text)}`] };
   }
   const parsed = descriptorSchema.safeParse(value);
   const problems = parsed.success

@@ -1,5 +1,5 @@
 /** Files as the catalogue and the reader see them: size, time and inode, and places that may hold a step number. */
-import { statSync } from "node:fs";
+import { realpathSync, type Stats, statSync } from "node:fs";
 import { STEP_PLACE } from "./descriptor.js";
 import type { FieldPart, FileRecord } from "./grid.js";
 
@@ -9,17 +9,37 @@ export function fileRecord(path: string): FileRecord {
   return { path, bytes: size, modifiedMs: mtimeMs, inode: ino };
 }
 
+/** Undefined for what is not there or cannot be looked at, and for links that lead nowhere or in a circle. */
+export function statusOf(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Whether the file still is the one of the record. */
 export function isUnchanged(record: FileRecord): boolean {
-  const now = statSync(record.path, { throwIfNoEntry: false });
+  const now = statusOf(record.path);
   return (
     now !== undefined && now.size === record.bytes && now.mtimeMs === record.modifiedMs && now.ino === record.inode
   );
 }
 
-/** Writes the number of a step into a place: `p_{step:05d}.h5`, 20 -> `p_00020.h5`. */
+/** The path with its symbolic links resolved; undefined when nothing is there. */
+export function realPath(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+const STEP_PLACES = new RegExp(STEP_PLACE, "g");
+
+/** Writes the number of a step into a place, wherever it is asked for: `p_{step:05d}.h5`, 20 -> `p_00020.h5`. */
 export function placeAt(place: string, step: number): string {
-  return place.replace(STEP_PLACE, (_, digits: string) => String(step).padStart(Number(digits), "0"));
+  return place.replace(STEP_PLACES, (_, digits: string) => String(step).padStart(Number(digits), "0"));
 }
 
 /** Number that a frame of a series carries. */

@@ -4,6 +4,9 @@
 export const FIELD_NAMES = ["velocity", "pressure", "force"] as const;
 export type FieldName = (typeof FIELD_NAMES)[number];
 
+/** Nodes that an axis may have. */
+export const MAX_NODES = 65_536;
+
 /** One grid axis; the members mean what they mean in `kernels/field.ts`. */
 export interface Axis {
   readonly nodes: number;

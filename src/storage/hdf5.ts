@@ -2,6 +2,7 @@
 import { type Stats, statSync } from "node:fs";
 import { h5wasm, Module } from "h5wasm/node";
 import { DataError } from "../errors.js";
+import { whyNotHdf5 } from "./signature.js";
 
 /** How a stored dataset is described by its own header. */
 export interface Stored {
@@ -74,7 +75,7 @@ function collectDiagnostics(): void {
  * Throwing from inside HDF5 leaves its stack and its handles behind: about 1800 failed reads end the library of the
  * thread (decision record 0010). The two calls that a service repeats, open and read, therefore come through here.
  */
-function checked(what: string, call: () => number | bigint): number | bigint {
+function checked(what: () => string, call: () => number | bigint): number | bigint {
   Module.deactivate_throwing_error_handler();
   diagnostics = "";
   try {
@@ -82,7 +83,7 @@ function checked(what: string, call: () => number | bigint): number | bigint {
     if (status < 0) throw new Error(diagnostics);
     return status;
   } catch (cause) {
-    throw new DataError(what, cause);
+    throw new DataError(what(), cause);
   } finally {
     Module.activate_throwing_error_handler();
   }
@@ -144,8 +145,9 @@ export class H5File {
     this.path = path;
     this.status = statSync(path, { throwIfNoEntry: false });
     for (const other of OPEN_FILES) if (isOlderState(other.status, this.status)) other.close();
-    this.id = checked(`${path} does not open as an HDF5 file.`, () =>
-      Module.open(path, Module.H5F_ACC_RDONLY, false, -1, -1),
+    this.id = checked(
+      () => `${path} does not open as an HDF5 file: ${whyNotHdf5(path)}.`,
+      () => Module.open(path, Module.H5F_ACC_RDONLY, false, -1, -1),
     ) as bigint;
     OPEN_FILES.add(this);
   }
@@ -296,15 +298,17 @@ export class H5File {
       total *= length;
     }
     const pointer = buffer.reserve(total * stored.size);
-    checked(`${this.path}: reading ${path} failed.`, () =>
-      Module.get_dataset_data(
-        this.id,
-        path,
-        count.map(BigInt),
-        offset.map(BigInt),
-        count.map(() => 1n),
-        BigInt(pointer),
-      ),
+    checked(
+      () => `${this.path}: reading ${path} failed.`,
+      () =>
+        Module.get_dataset_data(
+          this.id,
+          path,
+          count.map(BigInt),
+          offset.map(BigInt),
+          count.map(() => 1n),
+          BigInt(pointer),
+        ),
     );
     return buffer.values(stored.size, total);
   }

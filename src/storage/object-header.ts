@@ -1,5 +1,5 @@
 /** Object headers of HDF5 files, read as bytes: the library shows neither external raw storage nor where values stand. */
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { DataError } from "../errors.js";
 
 /** A message of an object header: its type and where its body stands in the file. */
@@ -25,7 +25,7 @@ const SIGNATURE = Buffer.from("\x89HDF\r\n\x1a\n", "latin1");
 export function headerMessages(path: string, address: number): HeaderMessage[] {
   const file = openSync(path, "r");
   try {
-    const base = superblock(file, path);
+    const base = dataStart(file, path);
     return walk(file, path, base + address, base);
   } finally {
     closeSync(file);
@@ -37,14 +37,18 @@ export function hasExternalStorage(path: string, address: number): boolean {
   return headerMessages(path, address).some(({ type }) => type === EXTERNAL_FILES);
 }
 
-function bytesAt(file: number, path: string, start: number, length: number): DataView {
+/** Bytes of a file. @throws DataError when it is shorter, as it is where a place or length has been damaged */
+export function bytesAt(file: number, path: string, start: number, length: number): DataView {
+  if (!(length >= 0 && start + length <= fstatSync(file).size))
+    throw new DataError(`${path} ends inside its description of a dataset.`);
   const bytes = Buffer.alloc(length);
-  if (readSync(file, bytes, 0, length, start) < length) throw new DataError(`${path} ends inside an object header.`);
+  if (readSync(file, bytes, 0, length, start) < length)
+    throw new DataError(`${path} ends inside its description of a dataset.`);
   return new DataView(bytes.buffer, bytes.byteOffset, length);
 }
 
-/** Start of the HDF5 data: 0, or after a user block of 512, 1024, ... bytes. */
-function superblock(file: number, path: string): number {
+/** Start of the HDF5 data: 0, or after a user block of 512, 1024, ... bytes. @throws DataError when it is nowhere */
+export function dataStart(file: number, path: string): number {
   const head = Buffer.alloc(16);
   for (let start = 0; readSync(file, head, 0, 16, start) === 16; start = start === 0 ? 512 : 2 * start) {
     if (!head.subarray(0, 8).equals(SIGNATURE)) continue;

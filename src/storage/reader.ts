@@ -1,9 +1,10 @@
 /** Bricks of a dataset: the one place where stored order, type and layout become float32 nodes in [z][y][x][c]. */
 import { DataError } from "../errors.js";
+import { type ChunkIndex, readChunkIndex } from "./chunk-index.js";
 import { copyBox } from "./copy-box.js";
-import { isSeries, isUnchanged, placeAt, stepOf } from "./files.js";
+import { isSeries, isUnchanged, placeAt, realPath, stepOf } from "./files.js";
 import type { Dataset, FieldName, FieldPart, FieldSource, FileRecord, Triple } from "./grid.js";
-import { H5File, ReadBuffer, type Stored } from "./hdf5.js";
+import { type AttributeValue, H5File, ReadBuffer, type Stored } from "./hdf5.js";
 import { type Box, readBox } from "./slab.js";
 
 /** Files of a series kept open at a time. */
@@ -15,6 +16,8 @@ interface OpenPart {
   readonly stored: Stored;
   /** Value that stands for "nothing here", or NaN. */
   readonly fill: number;
+  /** Null where everything is written. */
+  readonly index: ChunkIndex | null;
 }
 
 interface OpenFile {
@@ -102,12 +105,27 @@ class DatasetReader implements OpenDataset {
     const components = source.components / source.parts.length;
     const strides = [source.components, source.components * edge[0], source.components * edge[0] * edge[1], 1] as const;
     const { file, record, opened } = this.open(part, frame);
-    const { path, stored, fill } = opened;
+    const { path, stored, fill, index } = opened;
     const slab = readBox(file, path, stored, part, isSeries(part) ? 0 : frame, nodes, box, this.buffer);
+    const gap = index?.unwritten(slab.offset, slab.count) ?? null;
     // Truncated under an open handle, a file reads as zeros: whatever changed it also changed its record.
     if (!isUnchanged(record)) throw changed(record);
     copyBox(slab.values, slab.layout, box.count, components, out, { base: at, strides }, fill);
     this.bytesRead += slab.bytes;
+    if (gap !== null) this.checkGap(file, opened, gap);
+  }
+
+  /** What was never written reads as the file's fill value, which says "nothing here" only where it is NaN or `_FillValue`. */
+  private checkGap(file: H5File, { path, stored, fill }: OpenPart, gap: readonly number[]): void {
+    const [value] = file.readSlab(
+      path,
+      stored,
+      gap,
+      gap.map(() => 1),
+      this.buffer,
+    );
+    if (!Number.isNaN(value) && value !== fill)
+      throw new DataError(`${file.path}: ${path} was never written at ${gap.join(", ")}.`);
   }
 
   private source(field: FieldName, frame: number): FieldSource {
@@ -138,7 +156,8 @@ class DatasetReader implements OpenDataset {
       if (!isUnchanged(known.record)) throw changed(known.record);
       return known;
     }
-    const record = this.records.get(path);
+    // The files of a series are named by a pattern and may be links; the catalogue has verified what they lead to.
+    const record = this.records.get(path) ?? this.records.get(realPath(path) ?? "");
     if (record === undefined) throw new DataError(`${path} is not a file of ${this.dataset.name}.`);
     if (!isUnchanged(record)) throw changed(record);
     for (const [oldest, { file }] of this.files) {
@@ -146,7 +165,7 @@ class DatasetReader implements OpenDataset {
       file.close();
       this.files.delete(oldest);
     }
-    const opened: OpenFile = { file: new H5File(path), record, parts: new Map() };
+    const opened: OpenFile = { file: new H5File(record.path), record, parts: new Map() };
     this.files.set(path, opened);
     return opened;
   }
@@ -170,12 +189,19 @@ function openPart(file: H5File, path: string, part: FieldPart): OpenPart {
   const same = stored.shape.length === expected.length && stored.shape.every((n, axis) => n === expected[axis]);
   if (!same || stored.element !== "float" || (stored.size !== 4 && stored.size !== 8))
     throw new DataError(`${file.path}: ${path} is not what the catalogue verified.`);
-  const fill = file.attributes(resolved).get("_FillValue");
   return {
     path: resolved,
     stored,
-    fill: typeof fill === "number" ? fill : ((fill?.[0] as number | undefined) ?? Number.NaN),
+    fill: fillOf(file.attributes(resolved).get("_FillValue"), stored),
+    index: readChunkIndex(file.path, file.headerAddress(resolved), stored),
   };
+}
+
+/** The value of an attribute `_FillValue`, of whatever type, as the stored type has it; NaN where there is none. */
+function fillOf(attribute: AttributeValue | undefined, { size }: Stored): number {
+  const given = attribute instanceof Float64Array ? attribute[0] : attribute;
+  const fill = typeof given === "number" ? given : Number.NaN;
+  return size === 4 ? Math.fround(fill) : fill;
 }
 
 function brickBox(dataset: Dataset, source: FieldSource, brick: number): Box {

@@ -13,6 +13,9 @@ export interface Box {
 export interface Slab {
   readonly values: Float32Array | Float64Array;
   readonly layout: Layout;
+  /** Where it stands in the stored dataset. */
+  readonly offset: readonly number[];
+  readonly count: readonly number[];
   /** Bytes taken from the file. */
   readonly bytes: number;
 }
@@ -53,7 +56,7 @@ export function readBox(
     part.declared === null
       ? file.readSlab(path, stored, offset, count, buffer)
       : readReordered(file, path, stored, part.shape, offset, count, buffer);
-  return { values, layout: slabLayout(part, count), bytes: values.length * stored.size };
+  return { values, layout: slabLayout(part, count), offset, count, bytes: values.length * stored.size };
 }
 
 /** Strides of a slab in stored order; a descending axis runs backwards from its last node. */

@@ -1,5 +1,5 @@
 /** A dataset named on the command line: a dataset folder, its descriptor, or a bare file. */
-import { statSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import { basename, dirname, extname, join, resolve } from "node:path";
 import { DataError } from "../errors.js";
 import { DESCRIPTOR_NAME, describeFolder } from "./catalog.js";
@@ -32,10 +32,10 @@ function folderAt(descriptor: string, path: string): Description | { problems: s
 }
 
 function bareFile(location: string, trajectory: number): Description {
-  const found = recognise(location, trajectory);
+  const path = realpathSync(location);
+  const found = recognise(path, trajectory, basename(location, extname(location)));
   if (found === null)
     throw new DataError(`${basename(location)}: its layout is not recognised; fieldprobe inspect shows what it holds`);
   const { descriptor, warnings } = found;
-  const name = basename(location, extname(location));
-  return { descriptor: { ...descriptor, name }, folder: dirname(location), location, digest: "", warnings };
+  return { descriptor, folder: dirname(path), location, digest: "", warnings };
 }

@@ -202,6 +202,19 @@ class FieldCheck {
   }
 }
 
+/** Names of filters that are met in files and not read. Source: the list of registered filters of The HDF Group. */
+const FOREIGN_FILTERS: ReadonlyMap<string, string> = new Map([
+  ["#4", "szip"],
+  ["#5", "nbit"],
+  ["#6", "scale-offset"],
+  ["#32000", "lzf"],
+  ["#32001", "blosc"],
+  ["#32004", "lz4"],
+  ["#32008", "bitshuffle"],
+  ["#32013", "zfp"],
+  ["#32015", "zstd"],
+]);
+
 /** Header of a field's dataset. @throws DataError for everything that is refused whatever the axes say */
 function checkStorage(file: H5File, path: string, chunkBytes: number): Stored {
   const where = `${file.path}: ${path}`;
@@ -214,7 +227,13 @@ function checkStorage(file: H5File, path: string, chunkBytes: number): Stored {
   if (stored.virtual)
     throw new DataError(`${where} is a virtual dataset, which is refused; h5repack copies its values into one file`);
   const foreign = stored.filters.find((filter) => filter.startsWith("#"));
-  if (foreign !== undefined) throw new DataError(`${where} is stored through filter ${foreign}, which cannot be read`);
+  if (foreign !== undefined) {
+    const name = FOREIGN_FILTERS.get(foreign);
+    const filter = name === undefined ? foreign : `${foreign} (${name})`;
+    throw new DataError(
+      `${where} is stored through filter ${filter}, which cannot be read; h5repack -f GZIP=1 replaces it`,
+    );
+  }
   const chunk = stored.chunks?.reduce((bytes, edge) => bytes * edge, stored.size) ?? 0;
   if (chunk > chunkBytes)
     throw new DataError(

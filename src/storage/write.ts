@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { createReadStream, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Dataset, Group, File as Hdf5File } from "h5wasm/node";
+import { DataError } from "../errors.js";
 
 /** What a chunk may pass through on its way to disk; h5wasm admits one of them per dataset. */
 export const FILTERS = ["none", "gzip", "fletcher32"] as const;
@@ -49,6 +50,20 @@ function untimed<T>(write: () => T): T {
   }
 }
 
+/** What the operating system said, in the many lines that HDF5 prints about a failure. */
+const REASON = /error message = '([^']*)'/;
+
+/** Runs a call of the HDF5 library that writes a file. @throws DataError in one line where the library reports a failure */
+function writing<T>(path: string, write: () => T): T {
+  try {
+    return untimed(write);
+  } catch (cause) {
+    const text = String(cause);
+    if (!text.includes("HDF5-DIAG")) throw cause;
+    throw new DataError(`${path} cannot be written: ${REASON.exec(text)?.[1] ?? "the HDF5 library failed"}`, cause);
+  }
+}
+
 /** An HDF5 file in the making: invisible under its final name until `close`, and byte for byte a function of its content. */
 export class Hdf5Writer {
   readonly #file: Hdf5File;
@@ -62,15 +77,20 @@ export class Hdf5Writer {
     this.#path = path;
   }
 
-  /** Starts the file `path`, an existing one of that name being replaced on `close`; its folder must exist. */
+  /** Starts the file `path`, replacing one of that name on `close`. @throws DataError when it cannot be made there */
   static async create(path: string): Promise<Hdf5Writer> {
     // Loaded on demand: the library takes longer to start than most commands to run.
     const [{ File }, { loadHdf5 }] = await Promise.all([import("h5wasm/node"), import("./hdf5.js")]);
     await loadHdf5();
-    return new Hdf5Writer(
-      untimed(() => new File(`${path}.partial`, "w")),
-      path,
-    );
+    try {
+      return new Hdf5Writer(
+        writing(path, () => new File(`${path}.partial`, "w")),
+        path,
+      );
+    } catch (error) {
+      rmSync(`${path}.partial`, { force: true });
+      throw error;
+    }
   }
 
   /**
@@ -96,11 +116,11 @@ export class Hdf5Writer {
         if (!origin || (spec.chunks === null && !whole)) {
           throw new RangeError(`${spec.path}: the first slab has ${count} elements at ${start}, shape ${spec.shape}`);
         }
-        dataset = untimed(() => this.#create(spec, count, values));
+        dataset = writing(this.#path, () => this.#create(spec, count, values));
       } else {
         const ranges = start.map((from, d): [number, number] => [from, from + (count[d] as number)]);
         const target = dataset;
-        untimed(() => target.write_slice(ranges, values));
+        writing(this.#path, () => target.write_slice(ranges, values));
       }
       this.#missing.set(spec.path, (this.#missing.get(spec.path) as number) - values.length);
     };
@@ -117,21 +137,30 @@ export class Hdf5Writer {
 
   /** Sets an attribute of the file: text, or a number stored as float64. */
   attribute(name: string, value: string | number): void {
-    untimed(() => {
+    writing(this.#path, () => {
       if (typeof value === "string") this.#file.create_attribute(name, value);
       else this.#file.create_attribute(name, value, [], "<d");
     });
   }
 
-  /** Finishes the file and gives it its name. @throws Error when a declared dataset is not complete; the file is dropped then */
+  /**
+   * Finishes the file and gives it its name.
+   *
+   * @throws Error when a declared dataset is not complete, DataError when the system does not take it; the file is dropped then
+   */
   close(): void {
     const incomplete = [...this.#missing].find(([, elements]) => elements !== 0);
     if (incomplete !== undefined) {
       this.discard();
       throw new Error(`${incomplete[0]}: ${incomplete[1]} elements were not written`);
     }
+    try {
+      writing(this.#path, () => this.#file.close());
+    } catch (error) {
+      this.discard();
+      throw error;
+    }
     this.#open = false;
-    untimed(() => this.#file.close());
     renameSync(`${this.#path}.partial`, this.#path);
   }
 
@@ -139,7 +168,11 @@ export class Hdf5Writer {
   discard(): void {
     if (!this.#open) return;
     this.#open = false;
-    this.#file.close();
+    try {
+      this.#file.close();
+    } catch {
+      // What could not be written is not wanted any more.
+    }
     rmSync(`${this.#path}.partial`, { force: true });
   }
 

@@ -3,7 +3,7 @@ import { RECORDS } from "../operations.js";
 import { type Call, operationOf } from "./call.js";
 import type { Catalogue, DatasetFacts } from "./facts.js";
 
-/** A refusal of the service, with its public code. */
+/** A refusal of the service, with its public code; status 0 where there was no answer. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
@@ -28,13 +28,28 @@ export function addressOf(path: string): string {
   return new URL(path, new URL(".", document.baseURI)).href;
 }
 
+/** A token that may run few requests at a time is asked again, a little later each time. */
+const ATTEMPTS = 20;
+const LATER_MS = 50;
+
 async function send(path: string, init: RequestInit): Promise<Response> {
   const headers = new Headers(init.headers);
   if (token !== "") headers.set("authorization", `Bearer ${token}`);
-  const response = await fetch(addressOf(path), { ...init, headers });
-  if (response.ok) return response;
-  const problem = (await response.json().catch(() => ({}))) as { code?: string; detail?: string };
-  throw new ApiError(response.status, problem.code ?? "Internal", problem.detail ?? response.statusText);
+  for (let attempt = 1; ; attempt++) {
+    const response = await fetch(addressOf(path), { ...init, headers }).catch((error: unknown) => {
+      throw init.signal?.aborted ? error : new ApiError(0, "Network", "The service cannot be reached.");
+    });
+    if (response.ok) return response;
+    const problem = (await response.json().catch(() => ({}))) as { code?: string; detail?: string; limit?: string };
+    if (problem.limit !== "token.concurrent" || attempt === ATTEMPTS) throw refusalOf(response, problem);
+    await new Promise((resolve) => setTimeout(resolve, attempt * LATER_MS));
+  }
+}
+
+function refusalOf(response: Response, { code, detail }: { code?: string; detail?: string }): ApiError {
+  const wanting = code === "AuthenticationFailed" && token === "";
+  const asking = "This service asks for a token: put yours into the field at the top.";
+  return new ApiError(response.status, code ?? "Internal", wanting ? asking : (detail ?? response.statusText));
 }
 
 export async function fetchCatalogue(): Promise<Catalogue> {

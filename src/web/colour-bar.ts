@@ -32,9 +32,10 @@ export function colourBar(
 ): TemplateResult {
   const [low, high] = range;
   const edge = (index: 0 | 1) => (event: Event) => {
-    const value = Math.fround(Number((event.target as HTMLInputElement).value));
+    const { value: text } = event.target as HTMLInputElement;
+    const value = Math.fround(text === "" ? Number.NaN : Number(text));
     const next: Range = index === 0 ? [value, high] : [low, value];
-    if (next[0] < next[1]) setRange(next);
+    setRange(next[0] < next[1] ? next : [low, high]);
   };
   return html`
     <div class="colour-bar">

@@ -2,12 +2,12 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { DERIVATIVES, INTERPOLATIONS } from "../operations.js";
-import { QUANTITIES, quantityOf } from "../quantities.js";
+import { quantityOf } from "../quantities.js";
 import { COLOUR_MAPS } from "./colour-map.js";
-import { axisOf, type Catalogue, endOf, offers } from "./facts.js";
+import { axisOf, type Catalogue, endOf } from "./facts.js";
 import { floatText } from "./float-text.js";
 import type { Store } from "./store.js";
-import { AXES, RESOLUTIONS, type ViewState } from "./view-state.js";
+import { AXES, quantitiesOf, RESOLUTIONS, type ViewState } from "./view-state.js";
 
 interface Choice {
   readonly value: string;
@@ -58,6 +58,7 @@ export function number(
           const input = event.target as HTMLInputElement;
           const next = Number(input.value);
           if (input.value !== "" && Number.isFinite(next)) set(Math.max(min ?? next, Math.min(max ?? next, next)));
+          else input.value = floatText(Math.fround(value));
         }}
       />
     </label>
@@ -95,7 +96,6 @@ export function controls(store: Store, catalogue: Catalogue, enter: (dataset: st
   const axis = axisOf(facts, state.axis);
   const { times } = facts;
   const step = times.count > 1 ? (times.last - times.first) / (times.count - 1) / 20 : 1;
-  const quantities = QUANTITIES.filter((quantity) => offers(facts, quantity.operation));
   const derived = (quantityOf(state.field).methods as readonly string[]).includes("Fd4Lag4");
   return html`
     <form class="controls" aria-label="What is shown" @submit=${(event: Event) => event.preventDefault()}>
@@ -110,7 +110,7 @@ export function controls(store: Store, catalogue: Catalogue, enter: (dataset: st
         "field",
         "Quantity",
         state.field,
-        quantities.map(({ name, title }) => ({ value: name, text: title })),
+        quantitiesOf(facts).map(({ name, title }) => ({ value: name, text: title })),
         (value) => set({ field: value as ViewState["field"], range: null }),
       )}
       ${choose("axis", "Plane across", state.axis, AXES, (value) => {

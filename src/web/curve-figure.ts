@@ -5,7 +5,7 @@ import { quantityOf } from "../quantities.js";
 import { fetchRecords } from "./api.js";
 import type { Call } from "./call.js";
 import { columnTable, dataTable } from "./data-table.js";
-import { unitOf } from "./facts.js";
+import { offers, unitOf } from "./facts.js";
 import { floatText } from "./float-text.js";
 import { Latest } from "./latest.js";
 import { Plot } from "./plot.js";
@@ -47,11 +47,15 @@ export class CurveFigure {
   }
 
   refresh(): void {
-    const { state } = this.#store;
+    const { state, facts } = this.#store;
     const call = this.source.call(state);
     const key = JSON.stringify([state.field, call.operation, call.dataset, call.parameters, [...call.points]]);
     if (key === this.#asked) return;
     this.#asked = key;
+    if (!offers(facts, call.operation)) {
+      this.latest.clear();
+      return;
+    }
     const quantity = quantityOf(state.field);
     const xName = this.source.xName(state);
     void this.latest.run(async (signal) => {

@@ -18,6 +18,7 @@ export class Latest<T> {
   standing: Standing = IDLE;
   readonly #changed: () => void;
   #controller: AbortController | null = null;
+  #work: ((signal: AbortSignal) => Promise<T>) | null = null;
 
   /** @param changed called whenever `value` or `standing` is new */
   constructor(changed: () => void) {
@@ -27,6 +28,7 @@ export class Latest<T> {
   /** Starts work; its value is kept unless another run or `cancel` comes first. */
   async run(work: (signal: AbortSignal) => Promise<T>): Promise<void> {
     this.#controller?.abort();
+    this.#work = work;
     const controller = new AbortController();
     this.#controller = controller;
     const timer = setTimeout(() => this.#stand({ ...this.standing, slow: true }), SLOW_MS);
@@ -50,6 +52,11 @@ export class Latest<T> {
     }
   }
 
+  /** Does the last work once more, after it failed or was cancelled. */
+  again(): void {
+    if (this.#work !== null) void this.run(this.#work);
+  }
+
   /** Ends what runs and keeps the last value. */
   cancel(): void {
     if (this.#controller === null) return;
@@ -62,6 +69,7 @@ export class Latest<T> {
   clear(): void {
     this.#controller?.abort();
     this.#controller = null;
+    this.#work = null;
     this.value = null;
     this.#stand(IDLE);
   }

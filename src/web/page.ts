@@ -24,6 +24,7 @@ export class Page {
   readonly #requests: RequestPanel;
   #notice: string;
   #tokenText = "";
+  #entering = "";
   #due = false;
 
   constructor(root: HTMLElement, catalogue: Catalogue, facts: DatasetFacts, { state }: ParsedState, notice: string) {
@@ -101,14 +102,23 @@ export class Page {
     });
   }
 
+  /** Shows another dataset, unless yet another was chosen before this one is known. */
   async #enter(name: string): Promise<void> {
+    this.#entering = name;
     try {
       const facts = await fetchFacts(name);
+      if (this.#entering !== name) return;
       const { theme } = this.#store.state;
-      this.#figures.particles.close();
+      const { slice, probe, profile, series, particles } = this.#figures;
+      particles.close();
+      for (const figure of [slice, probe, profile, series]) {
+        figure.latest.clear();
+        figure.invalidate();
+      }
       this.#notice = "";
       this.#store.enter(facts, { ...initialState(facts), theme });
     } catch (error) {
+      if (this.#entering !== name) return;
       this.#notice = error instanceof Error ? error.message : String(error);
       this.#schedule();
     }
@@ -146,7 +156,6 @@ export class Page {
       <main>
         ${controls(this.#store, this.#catalogue, (name) => void this.#enter(name))}
         ${slice.view()}
-        ${probe.view()}
         ${profile.view(html`
           <div class="row">
             ${choose("line", "Along", state.line, AXES, (line) => this.#store.set({ line: line as ViewState["line"] }))}
@@ -154,6 +163,7 @@ export class Page {
           </div>
         `)}
         ${facts.times.count > 1 ? series.view(html`<p class="note">By <b>${state.temporal}</b> between stored times.</p>`) : nothing}
+        ${probe.view()}
         ${particles.view()}
         ${this.#requests.view()}
         ${factsPanel(facts)}

@@ -138,7 +138,8 @@ export class ParticlesFigure {
     const set = (patch: Partial<ViewState>) => this.#store.set(patch);
     const trackers = TRACKERS.filter((name) => offers(facts, name));
     if (trackers.length === 0) {
-      return html`<section class="panel"><h2>Particles</h2><p>This dataset has a single time: nothing moves.</p></section>`;
+      const reason = facts.times.count > 1 ? "This dataset has no velocity" : "This dataset has a single time";
+      return html`<section class="panel particles"><h2>Particles</h2><p>${reason}: nothing moves.</p></section>`;
     }
     return html`
       <section class="panel particles" aria-labelledby="particles-title">
@@ -173,7 +174,7 @@ export class ParticlesFigure {
           <button type="submit" class="primary">Launch</button>
         </form>
         <p class="note">From t = ${shortText(state.time)} with <b>${state.values}</b> in space, PCHIP in time.</p>
-        ${standingBar("particles", this.latest)}
+        ${standingBar("particles", this.latest, () => void this.launch())}
         ${state.launched && this.latest.value !== null ? this.#stage(this.latest.value.trajectories) : nothing}
       </section>
     `;

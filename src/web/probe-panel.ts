@@ -124,8 +124,9 @@ export class ProbePanel {
 
   #table(operation: OperationName, components: readonly string[], values: ByMethod): TemplateResult {
     const { state } = this.#store;
-    const methods = [...values.keys()];
-    const chosen = methods.includes(state.values) ? state.values : state.derivatives;
+    const known = [...values.keys()];
+    const chosen = known.includes(state.values) ? state.values : state.derivatives;
+    const methods = [chosen, ...known.filter((method) => method !== chosen)];
     const reference = values.get(chosen);
     return html`
       <div class="scroll" tabindex="0" role="region" aria-label="${operation} by method">

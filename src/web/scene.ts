@@ -10,6 +10,7 @@ import {
   EdgesGeometry,
   LineBasicMaterial,
   LineSegments,
+  MathUtils,
   Mesh,
   MeshBasicMaterial,
   NearestFilter,
@@ -47,6 +48,8 @@ const PATH_FRAGMENT = `
 varying vec4 shade;
 void main() { gl_FragColor = shade; }`;
 
+/** Angle that the shorter side of the picture takes in, degrees. */
+const FIELD_OF_VIEW = 40;
 /** Smallest and largest polar angle of the camera, so that up stays up. */
 const POLE = 0.05;
 const TURN = Math.PI / 24;
@@ -57,7 +60,7 @@ export class Scene {
   onCamera: (camera: Place) => void = () => undefined;
   readonly #renderer: WebGLRenderer;
   readonly #stage = new Stage();
-  readonly #camera = new PerspectiveCamera(40, 1, 0.01, 100);
+  readonly #camera = new PerspectiveCamera(FIELD_OF_VIEW, 1, 0.01, 100);
   readonly #controls: OrbitControls;
   readonly #axes: readonly AxisFacts[];
   readonly #scale: number;
@@ -210,6 +213,8 @@ export class Scene {
     this.#renderer.setPixelRatio(Math.min(2, window.devicePixelRatio));
     this.#renderer.setSize(width, height, false);
     this.#camera.aspect = width / height;
+    const half = Math.tan(MathUtils.degToRad(FIELD_OF_VIEW / 2)) / Math.min(1, width / height);
+    this.#camera.fov = MathUtils.radToDeg(2 * Math.atan(half));
     this.#camera.updateProjectionMatrix();
     this.render();
   }

@@ -6,7 +6,7 @@ import { fetchSlice, type Ruler, type Slice } from "./api.js";
 import { colourBar } from "./colour-bar.js";
 import { type ColourMap, colourMap, rangeFor } from "./colour-map.js";
 import { dataTable } from "./data-table.js";
-import { unitOf } from "./facts.js";
+import { offers, unitOf } from "./facts.js";
 import { floatText, shortText } from "./float-text.js";
 import { Latest } from "./latest.js";
 import { methodOf, sliceQuery } from "./queries.js";
@@ -58,11 +58,13 @@ export class SliceFigure {
 
   /** Asks again if the state asks for another plane. */
   refresh(): void {
-    const path = sliceQuery(this.#store.state);
+    const { state, facts } = this.#store;
+    const path = sliceQuery(state);
     if (path === this.#asked) return;
     this.#asked = path;
-    const { state } = this.#store;
-    void this.latest.run(async (signal) => ({ slice: await fetchSlice(path, signal), state }));
+    if (offers(facts, quantityOf(state.field).operation)) {
+      void this.latest.run(async (signal) => ({ slice: await fetchSlice(path, signal), state }));
+    } else this.latest.clear();
   }
 
   /** Forces the next refresh to ask, e.g. with another token. */
@@ -84,6 +86,7 @@ export class SliceFigure {
   paint(): void {
     const slice = this.latest.value?.slice ?? null;
     const canvas = this.#canvas;
+    if (slice === null) canvas?.getContext("2d")?.clearRect(0, 0, canvas.width, canvas.height);
     if (slice === null || canvas === null) return;
     const { state } = this.#store;
     if (!this.#placed) this.#placeCursor(slice);
@@ -145,7 +148,7 @@ export class SliceFigure {
             }}
             @keydown=${(event: KeyboardEvent) => this.#key(event)}
           ></canvas>
-          ${slice === null ? html`<p class="empty">No slice yet.</p>` : nothing}
+          ${slice === null ? html`<p class="empty">${offers(facts, quantity.operation) ? "No slice yet." : "This dataset has nothing to slice."}</p>` : nothing}
         </div>
         <div class="slice-axes">
           <span>${this.#edges(slice)}</span>

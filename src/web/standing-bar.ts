@@ -1,10 +1,21 @@
-/** How a figure stands: a bar with a cancel button for slow work, or what went wrong. */
+/** How a figure stands: a bar with a cancel button for slow work, or what went wrong and a button to try again. */
 import { html, nothing, type TemplateResult } from "lit-html";
 import type { Latest } from "./latest.js";
 
-export function standingBar(name: string, latest: Latest<unknown>): TemplateResult | typeof nothing {
+export function standingBar(
+  name: string,
+  latest: Latest<unknown>,
+  again: () => void = () => latest.again(),
+): TemplateResult | typeof nothing {
   const { slow, error } = latest.standing;
-  if (error !== null) return html`<p class="error" role="alert">${error}</p>`;
+  if (error !== null) {
+    return html`
+      <div class="error">
+        <p role="alert">${error}</p>
+        <button type="button" @click=${again} aria-label="Try again: the ${name}">Try again</button>
+      </div>
+    `;
+  }
   if (!slow) return nothing;
   return html`
     <p class="slow">

@@ -2,10 +2,17 @@
 import type { DatasetFacts } from "./facts.js";
 import { formatState, type ViewState } from "./view-state.js";
 
+/** Browsers refuse to write the address more than a hundred times in half a minute: so many at once, then one at a time. */
+const BURST = 20;
+const WRITE_MS = 400;
+
 export class Store {
   state: ViewState;
   facts: DatasetFacts;
   readonly #listeners: ((state: ViewState, before: ViewState) => void)[] = [];
+  #writes = BURST;
+  #countedAt = performance.now();
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(state: ViewState, facts: DatasetFacts) {
     this.state = state;
@@ -38,7 +45,24 @@ export class Store {
   #become(state: ViewState): void {
     const before = this.state;
     this.state = state;
-    history.replaceState(null, "", this.link);
+    this.#write();
     for (const listener of this.#listeners) listener(state, before);
+  }
+
+  /** Brings the address up to date, at once or as soon as it may be written again. */
+  #write(): void {
+    if (this.#timer !== undefined) return;
+    const now = performance.now();
+    this.#writes = Math.min(BURST, this.#writes + (now - this.#countedAt) / WRITE_MS);
+    this.#countedAt = now;
+    if (this.#writes < 1) {
+      this.#timer = setTimeout(() => {
+        this.#timer = undefined;
+        this.#write();
+      }, WRITE_MS);
+      return;
+    }
+    this.#writes -= 1;
+    history.replaceState(null, "", this.link);
   }
 }

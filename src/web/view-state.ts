@@ -2,7 +2,7 @@
 import { DERIVATIVES, INTERPOLATIONS } from "../operations.js";
 import { QUANTITIES, type QuantityName } from "../quantities.js";
 import { COLOUR_MAPS } from "./colour-map.js";
-import { axisOf, type DatasetFacts, endOf } from "./facts.js";
+import { axisOf, type DatasetFacts, endOf, offers } from "./facts.js";
 import { floatText } from "./float-text.js";
 
 export type AxisName = "x" | "y" | "z";
@@ -57,14 +57,18 @@ function middleOf(facts: DatasetFacts, name: AxisName): number {
   return Math.fround(axis.first + axis.length / 2);
 }
 
+/** The quantities that a dataset has. */
+export function quantitiesOf(facts: DatasetFacts): readonly (typeof QUANTITIES)[number][] {
+  return QUANTITIES.filter((quantity) => offers(facts, quantity.operation));
+}
+
 /** Where a view of a dataset begins. */
 export function initialState(facts: DatasetFacts): ViewState {
-  const { times, fields } = facts;
+  const { times } = facts;
   const step = times.count > 1 ? (times.last - times.first) / (times.count - 1) : 1;
-  const hasVelocity = fields.some((field) => field.name === "velocity");
   return {
     dataset: facts.name,
-    field: hasVelocity ? "ux" : "p",
+    field: (quantitiesOf(facts)[0] ?? QUANTITIES[0]).name,
     axis: "z",
     at: middleOf(facts, "z"),
     time: Math.fround(times.first),
@@ -86,7 +90,7 @@ export function initialState(facts: DatasetFacts): ViewState {
     tp: Number(step.toPrecision(6)),
     launched: false,
     record: 0,
-    camera: [1.1, 0.85, 1.5],
+    camera: [1.45, 1.05, 1.95],
     subject: "slice",
     language: "curl",
     theme: "auto",
@@ -129,14 +133,15 @@ function place(text: string, facts: DatasetFacts): readonly [number, number, num
   return inside.includes(undefined) ? undefined : (inside as [number, number, number]);
 }
 
-function positive(text: string): number | undefined {
+/** A number of zero or more. */
+function notNegative(text: string): number | undefined {
   const value = Number(text);
   return text.trim() !== "" && value >= 0 && Number.isFinite(Math.fround(value)) ? value : undefined;
 }
 
 /** Members in the address: their short name there and how their text is read. `at` comes after `axis`, which it needs. */
 const READERS: { readonly [K in keyof Omit<ViewState, "dataset" | "at">]: Reader<ViewState[K]> } = {
-  field: oneOf(QUANTITIES.map((quantity) => quantity.name)),
+  field: (text, facts) => quantitiesOf(facts).find((quantity) => quantity.name === text)?.name,
   axis: oneOf(AXES),
   time: (text, facts) => numberIn(text, facts.times.first, facts.times.last),
   values: oneOf(INTERPOLATIONS),
@@ -159,10 +164,10 @@ const READERS: { readonly [K in keyof Omit<ViewState, "dataset" | "at">]: Reader
   seeds: oneOf(SEED_SHAPES),
   count: wholeIn(1, 1024),
   tracker: oneOf(TRACKERS),
-  dt: positive,
+  dt: (text) => notNegative(text) || undefined,
   steps: wholeIn(1, 10_000),
   every: wholeIn(1, 10_000),
-  tp: positive,
+  tp: notNegative,
   launched: (text) => (text === "true" ? true : undefined),
   record: wholeIn(0, 10_000),
   camera: (text) => numbers(text, 3) as [number, number, number] | undefined,

@@ -2,7 +2,7 @@
 import { Ajv } from "ajv";
 import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { AuthError } from "../../src/errors.js";
+import { AuthError, LimitError } from "../../src/errors.js";
 import { OPERATIONS } from "../../src/operations.js";
 import { type Auth, OPEN_AUTH } from "../../src/server/auth.js";
 import { analyticEngine } from "./analytic-engine.js";
@@ -113,6 +113,21 @@ describe("tokens", () => {
     }
     expect((await ask("bearer good-token")).json().code).toBe("InvalidRequest");
     expect(seen).toEqual([null, "bad", "Basic Z29vZDo=", "good-token"]);
+    await guarded.close();
+  });
+
+  it("that run too many requests at once are told so by 429", async () => {
+    const message = "This token may run 1 requests at a time.";
+    const auth: Auth = {
+      authorise() {
+        throw new LimitError("token.concurrent", message);
+      },
+      close: () => undefined,
+    };
+    const guarded = await serveApi(analyticEngine(), { auth });
+    const response = await guarded.inject({ method: "POST", url: "/api/NullOp", payload: { points: [] } });
+    expect(response.json()).toMatchObject({ status: 429, code: "LimitExceeded", limit: "token.concurrent" });
+    expect([response.statusCode, response.json().detail]).toEqual([429, message]);
     await guarded.close();
   });
 });

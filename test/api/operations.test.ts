@@ -1,7 +1,8 @@
 /** Every operation of the table over HTTP: forms of request and answer, times, layers, and what is refused. */
 import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { BusyError } from "../../src/errors.js";
+import type { Engine } from "../../src/engine/query.js";
+import { BusyError, RequestError } from "../../src/errors.js";
 import { OPERATIONS, type Operation, RECORDS } from "../../src/operations.js";
 import { analyticEngine, closedForm } from "./analytic-engine.js";
 import { serveApi } from "./serve-api.js";
@@ -174,6 +175,33 @@ describe("several times and layers", () => {
     expect(floatsOf(raw.rawPayload)).toEqual(values.flat(2));
   });
 
+  it("repeats times in CSV as they were written", async () => {
+    const payload = { ...COMMON, time: [0.1, 0.3, 1e-7], points: [POINTS[0]] };
+    const csv = await app.inject({ method: "POST", url: VELOCITY, payload, headers: { accept: "text/csv" } });
+    const rows = csv.body.trimEnd().split("\r\n").slice(1);
+    expect(rows.map((row) => row.split(",")[0])).toEqual(["0.1", "0.3", "1e-7"]);
+  });
+
+  it("end with the first time that fails, whose error is told", async () => {
+    const inner = analyticEngine();
+    const start: Engine["start"] = (query, control) => {
+      const evaluation = inner.start(query, control);
+      if (query.time !== 9) return evaluation;
+      return { ...evaluation, finish: () => Promise.reject(new RequestError("OutOfRange", "Time 9 out of range.")) };
+    };
+    const failing = await serveApi({ ...inner, start });
+    const time = Array.from({ length: 400 }, (_, i) => (i === 5 ? 9 : 0));
+    const response = await failing.inject({
+      method: "POST",
+      url: VELOCITY,
+      payload: { ...COMMON, time, points: POINTS },
+    });
+    expect(response.json()).toMatchObject({ status: 422, code: "OutOfRange", detail: "Time 9 out of range." });
+    expect(inner.log.started.length).toBeLessThan(20);
+    expect(inner.log.released).toBe(inner.log.answered);
+    await failing.close();
+  });
+
   it("gives the layers of a filter a dimension of their own", async () => {
     const response = await app.inject({
       method: "POST",
@@ -229,11 +257,18 @@ describe("refusals", () => {
   it.each([
     ["text that is no JSON", "points", 400, {}],
     ["a cut-off body", '{"points":[[1,2,3]', 400, {}],
-    ["two numbers to a point", { ...good, points: [[1, 2]] }, 400, {}],
-    ["four numbers to a point", { ...good, points: [[1, 2, 3, 4]] }, 400, {}],
-    ["text as a coordinate", { ...good, points: [[1, "2", 3]] }, 400, {}],
-    ["NaN as a coordinate", '{"points":[[1,NaN,3]]}', 400, {}],
-    ["a leading zero", '{"points":[[01,2,3]]}', 400, {}],
+    ["two numbers to a point", { ...good, points: [[1, 2]] }, 400, { member: "points[0]" }],
+    ["four numbers to a point", { ...good, points: [[1, 2, 3, 4]] }, 400, { member: "points[0]" }],
+    ["numbers in place of points", { ...good, points: [1, 2, 3] }, 400, { member: "points[0]" }],
+    ["objects in place of points", { ...good, points: [[1, 2, 3], { x: 1 }] }, 400, { member: "points[1]" }],
+    ["text as a coordinate", { ...good, points: [[1, "2", 3]] }, 400, { member: "points[0].y" }],
+    [
+      "NaN as a coordinate",
+      '{"points":[[1,NaN,3]]}',
+      400,
+      { member: "points[0].y", detail: "points[0].y must be a number, not NaN (byte 14 of the body)." },
+    ],
+    ["a leading zero", '{"points":[[01,2,3]]}', 400, { member: "points[0].x" }],
     ["what follows the object", `${JSON.stringify(good)} 1`, 400, {}],
     [
       "a coordinate beyond float32",
@@ -296,12 +331,26 @@ describe("refusals", () => {
   });
 
   it("refuses media types it does not read or write", async () => {
-    expect((await ask("x", { "content-type": "text/plain" })).statusCode).toBe(415);
+    const plain = await ask("x", { "content-type": "text/plain" });
+    expect([plain.statusCode, plain.json().detail]).toEqual([
+      415,
+      "The Content-Type of a body is application/json or application/octet-stream.",
+    ]);
     const response = await ask(good, { accept: "application/xml, image/*;q=0.5" });
     expect([response.statusCode, response.json().code]).toEqual([406, "InvalidRequest"]);
     expect(
       (await ask(good, { accept: "text/html, text/csv;q=0.2, application/json;q=0.1" })).headers["content-type"],
     ).toMatch("text/csv");
+  });
+
+  it("refuses a compressed body, which might pass for numbers", async () => {
+    const response = await app.inject({
+      method: "POST",
+      url: `${VELOCITY}?${query({ ...COMMON, time: 0 })}`,
+      payload: Buffer.alloc(24),
+      headers: { "content-type": "application/octet-stream", "content-encoding": "gzip" },
+    });
+    expect([response.statusCode, response.headers["accept-encoding"]]).toEqual([415, "identity"]);
   });
 
   it("refuses half a point of float32", async () => {

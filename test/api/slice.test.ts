@@ -119,6 +119,8 @@ describe("refusals", () => {
     ["a method of values for derivatives", { ...good, field: "Q", method: "Lag4" }, 400, "method"],
     ["a position that is no number", { ...good, at: "middle" }, 400, "at"],
     ["no nodes", { ...good, nodes: 0 }, 400, "nodes"],
+    ["nodes in hexadecimal", { ...good, nodes: "0x8" }, 400, "nodes"],
+    ["nodes with a fraction", { ...good, nodes: "8.0" }, 400, "nodes"],
     ["a descending range", { ...good, range: "1,0" }, 400, "range"],
     ["an unknown parameter", { ...good, colour: "red" }, 400, "colour"],
   ])("refuses %s", async (_what, query, status, member) => {

@@ -4,11 +4,10 @@ import { createServer, request as httpRequest, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { RunningService } from "../../src/main.js";
 import { findChromium } from "./find-chromium.js";
-import { expectClean, launch, openPage, serveStage, settled } from "./stage.js";
+import { expectClean, openPage, settled, useStage } from "./stage.js";
 
 const reason = findChromium() === undefined ? " (skipped: no Chromium; set FIELDPROBE_CHROMIUM)" : "";
 const BUILT = fileURLToPath(new URL("../../dist/web", import.meta.url));
@@ -41,7 +40,9 @@ function prefixed(service: RunningService, prefix: string): Promise<Server> {
 
 describe("what is sent", () => {
   const packed = (name: string) => gzipSync(readFileSync(`${BUILT}/${name}`), { level: 9 }).length;
-  const assets = readdirSync(`${BUILT}/assets`).map((name) => `assets/${name}`);
+  const assets = readdirSync(`${BUILT}/assets`)
+    .filter((name) => !name.endsWith(".gz"))
+    .map((name) => `assets/${name}`);
 
   it("is at most 60 KiB at first and 150 KiB more for 3-D", () => {
     const first = ["index.html", ...assets.filter((name) => !/\/scene-.*\.js$/.test(name))];
@@ -54,16 +55,7 @@ describe("what is sent", () => {
 });
 
 describe.skipIf(reason !== "")(`everyone${reason}`, () => {
-  let service: RunningService;
-  let browser: Browser;
-  beforeAll(async () => {
-    service = await serveStage();
-    browser = await launch();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await service?.close();
-  });
+  const stage = useStage();
 
   it.each([
     ["light", 320],
@@ -71,9 +63,13 @@ describe.skipIf(reason !== "")(`everyone${reason}`, () => {
     ["dark", 320],
     ["dark", 1280],
   ] as const)("axe-core finds nothing in the %s theme at %i px", async (theme, width) => {
-    const watched = await openPage(browser, `${service.url}/?theme=${theme}&launched=true&count=4&steps=5`, {
-      viewport: { width, height: 800 },
-    });
+    const watched = await openPage(
+      stage.browser,
+      `${stage.service.url}/?theme=${theme}&launched=true&count=4&steps=5`,
+      {
+        viewport: { width, height: 800 },
+      },
+    );
     const { page } = watched;
     await page.waitForSelector("#scene[data-longest-segment]");
     for (const summary of await page.$$("summary")) await summary.click();
@@ -87,7 +83,7 @@ describe.skipIf(reason !== "")(`everyone${reason}`, () => {
   });
 
   it("fits 320 by 256 px: 1280 by 1024 at 400 % zoom", async () => {
-    const watched = await openPage(browser, `${service.url}/?launched=true&count=4&steps=5`, {
+    const watched = await openPage(stage.browser, `${stage.service.url}/?launched=true&count=4&steps=5`, {
       viewport: { width: 320, height: 256 },
     });
     const { page } = watched;
@@ -101,7 +97,7 @@ describe.skipIf(reason !== "")(`everyone${reason}`, () => {
   });
 
   it("does everything by keyboard", async () => {
-    const watched = await openPage(browser, `${service.url}/?count=4&steps=10&nodes=32`);
+    const watched = await openPage(stage.browser, `${stage.service.url}/?count=4&steps=10&nodes=32`);
     const { page } = watched;
     const reached = new Set<string>();
     const unlabelled: string[] = [];
@@ -187,9 +183,9 @@ describe.skipIf(reason !== "")(`everyone${reason}`, () => {
   });
 
   it("works below a path of another server", async () => {
-    const proxy = await prefixed(service, "/tools/flow/");
+    const proxy = await prefixed(stage.service, "/tools/flow/");
     const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/tools/flow/`;
-    const watched = await openPage(browser, `${url}?launched=true&count=4&steps=5`);
+    const watched = await openPage(stage.browser, `${url}?launched=true&count=4&steps=5`);
     const { page, requests } = watched;
     await page.waitForSelector("#scene[data-longest-segment]");
     expect(requests.every((address) => address.startsWith(url))).toBe(true);
@@ -201,7 +197,7 @@ describe.skipIf(reason !== "")(`everyone${reason}`, () => {
   });
 
   it("is sent with its policy, its types and its caching", async () => {
-    const page = await fetch(`${service.url}/`);
+    const page = await fetch(`${stage.service.url}/`);
     const policy = page.headers.get("content-security-policy") ?? "";
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("script-src 'self';");
@@ -210,9 +206,12 @@ describe.skipIf(reason !== "")(`everyone${reason}`, () => {
     const paths = [...(await page.text()).matchAll(/(?:src|href)="\.\/([^"]+)"/g)].map((match) => match[1] as string);
     expect(paths.length).toBeGreaterThanOrEqual(3);
     for (const path of paths) {
-      const asset = await fetch(`${service.url}/${path}`);
+      const asset = await fetch(`${stage.service.url}/${path}`, { headers: { "accept-encoding": "gzip" } });
       expect(asset.headers.get("cache-control")).toMatch(/immutable/);
       expect(asset.headers.get("content-type")).toMatch(/javascript|css|svg/);
+      const bytes = (await asset.arrayBuffer()).byteLength;
+      expect(asset.headers.get("content-encoding")).toBe(bytes < 1024 ? null : "gzip");
+      expect(asset.headers.get("vary")).toMatch(/accept-encoding/i);
     }
   });
 });

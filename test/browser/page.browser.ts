@@ -2,28 +2,18 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { PNG } from "pngjs";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RunningService } from "../../src/main.js";
+import { describe, expect, it } from "vitest";
 import { findChromium } from "./find-chromium.js";
-import { askService, expectClean, launch, openPage, serveStage, settled } from "./stage.js";
+import { askService, expectClean, openPage, settled, useStage } from "./stage.js";
 
 const reason = findChromium() === undefined ? " (skipped: no Chromium; set FIELDPROBE_CHROMIUM)" : "";
 
 describe.skipIf(reason !== "")(`the page${reason}`, () => {
-  let service: RunningService;
-  let browser: Browser;
-  beforeAll(async () => {
-    service = await serveStage();
-    browser = await launch();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await service?.close();
-  });
+  const stage = useStage();
 
-  const open = (query = "", options = {}) => openPage(browser, `${service.url}/${query}`, options);
+  const open = (query = "", options = {}) => openPage(stage.browser, `${stage.service.url}/${query}`, options);
 
   /** Coordinates and value as the read-out says them. */
   async function readOut(page: Page): Promise<{ point: number[]; value: number }> {
@@ -62,7 +52,7 @@ describe.skipIf(reason !== "")(`the page${reason}`, () => {
       Buffer.from(
         await (
           await fetch(
-            `${service.url}/api/datasets/lopsided/slice?field=${field}&axis=${axis}&at=3.25&time=0.7&nodes=32&method=Lag4`,
+            `${stage.service.url}/api/datasets/lopsided/slice?field=${field}&axis=${axis}&at=3.25&time=0.7&nodes=32&method=Lag4`,
             { headers: { accept: "image/png" } },
           )
         ).arrayBuffer(),
@@ -77,7 +67,7 @@ describe.skipIf(reason !== "")(`the page${reason}`, () => {
       await page.mouse.move(box.x + across * box.width, box.y + down * box.height);
       const { point, value } = await readOut(page);
       const parameters = { time: 0.7, spatialInterpolation: "Lag4", temporalInterpolation: "PCHIP" };
-      const answer = await askService(service, "lopsided", "GetVelocity", parameters, point);
+      const answer = await askService(stage.service, "lopsided", "GetVelocity", parameters, point);
       expect(Math.fround(value)).toBe(answer[component]);
       before.push(point);
       await page.mouse.move(box.x + 0.55 * box.width, box.y + 0.45 * box.height);
@@ -116,7 +106,7 @@ describe.skipIf(reason !== "")(`the page${reason}`, () => {
     }
     const ask = (operation: string, spatialInterpolation: string) =>
       askService(
-        service,
+        stage.service,
         "isotropic32",
         operation,
         { time: 0.33, spatialInterpolation, temporalInterpolation: "PCHIP" },
@@ -155,7 +145,7 @@ describe.skipIf(reason !== "")(`the page${reason}`, () => {
         const point = id === "profile" ? [1, row[0], 3] : [1, 2, 3];
         const time = id === "profile" ? 0.5 : row[0];
         const parameters = { time, spatialInterpolation: "Lag6", temporalInterpolation: "PCHIP" };
-        const answer = await askService(service, "isotropic32", "GetVelocityAndPressure", parameters, point);
+        const answer = await askService(stage.service, "isotropic32", "GetVelocityAndPressure", parameters, point);
         expect(Math.fround(row[1])).toBe(answer[3]);
       }
       expect(await page.getAttribute(`#${id}`, "aria-label")).toMatch(/values from/);
@@ -182,7 +172,7 @@ describe.skipIf(reason !== "")(`the page${reason}`, () => {
     expect(await page.textContent("#notice")).toBe("");
     await page.click("#copy-link");
     const link = await page.evaluate(() => navigator.clipboard.readText());
-    const other = await openPage(browser, link);
+    const other = await openPage(stage.browser, link);
     await other.page.waitForSelector("#scene");
     await settled(other.page);
     expect(
@@ -230,9 +220,47 @@ describe.skipIf(reason !== "")(`the page${reason}`, () => {
     await page.waitForLoadState("networkidle");
     expect(await readOut(page)).toEqual(before);
     const parameters = { time: 0, spatialInterpolation: "Lag6", temporalInterpolation: "PCHIP" };
-    const answer = await askService(service, "isotropic32", "GetVelocity", parameters, before.point);
+    const answer = await askService(stage.service, "isotropic32", "GetVelocity", parameters, before.point);
     expect(Math.fround(before.value)).toBe(answer[0]);
     expectClean(watched);
+    await page.context().close();
+  });
+
+  it("shows the dataset that was chosen last, however late the others come", async () => {
+    const watched = await open();
+    const { page } = watched;
+    const held: (() => void)[] = [];
+    await page.route(/api\/datasets\/lopsided$/, async (route) => {
+      const response = await route.fetch();
+      await new Promise<void>((resolve) => held.push(resolve));
+      await route.fulfill({ response }).catch(() => undefined);
+    });
+    await page.selectOption("#dataset", "lopsided");
+    await expect.poll(() => held.length).toBe(1);
+    await page.selectOption("#dataset", "isotropic32");
+    await settled(page);
+    const answered = page.waitForResponse(/api\/datasets\/lopsided$/);
+    for (const release of held) release();
+    await answered;
+    await settled(page);
+    expect(await page.textContent("#facts-title")).toBe("Dataset isotropic32");
+    expect(page.url()).toContain("dataset=isotropic32");
+    expectClean(watched);
+    await page.context().close();
+  });
+
+  it("says what went wrong and tries again on request", async () => {
+    const watched = await open();
+    const { page } = watched;
+    await page.route(/slice\?.*at=1&/, (route) => route.abort());
+    await page.fill("#at-number", "1");
+    await page.press("#at-number", "Enter");
+    const alert = page.locator(".slice [role=alert]");
+    await expect.poll(() => alert.textContent()).toBe("The service cannot be reached.");
+    await page.unroute(/slice\?.*at=1&/);
+    await page.getByRole("button", { name: "Try again: the slice" }).click();
+    await expect.poll(async () => (await readOut(page)).point[2]).toBe(1);
+    expect(await alert.count()).toBe(0);
     await page.context().close();
   });
 

@@ -1,28 +1,20 @@
 /** Particles in 3-D: paths that stay in the box, a time to play, contexts that are given back, and life without WebGL. */
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RunningService } from "../../src/main.js";
+import { describe, expect, it } from "vitest";
 import { findChromium } from "./find-chromium.js";
-import { expectClean, launch, openPage, serveStage, settled } from "./stage.js";
+import { expectClean, launch, openPage, settled, useStage } from "./stage.js";
 
 const reason = findChromium() === undefined ? " (skipped: no Chromium; set FIELDPROBE_CHROMIUM)" : "";
 
 describe.skipIf(reason !== "")(`particles${reason}`, () => {
-  let service: RunningService;
-  let browser: Browser;
-  beforeAll(async () => {
-    service = await serveStage();
-    browser = await launch();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await service?.close();
-  });
+  const stage = useStage();
 
   it.each(["GetPosition", "GetPositionParticleControl", "GetPositionInertialParticle"])(
     "shows the paths of %s, stepped and scrubbed, none across the box",
     async (tracker) => {
-      const watched = await openPage(browser, `${service.url}/?tracker=${tracker}&count=100&axis=x&dt=0.02`);
+      const watched = await openPage(
+        stage.browser,
+        `${stage.service.url}/?tracker=${tracker}&count=100&axis=x&dt=0.02`,
+      );
       const { page, requests } = watched;
       await page.click("text=Launch");
       await page.waitForSelector("#scene[data-longest-segment]");
@@ -48,7 +40,7 @@ describe.skipIf(reason !== "")(`particles${reason}`, () => {
 
   it("plays to the end, and slowly for people who asked for less motion", async () => {
     for (const reducedMotion of ["no-preference", "reduce"] as const) {
-      const watched = await openPage(browser, `${service.url}/?launched=true&count=4&steps=30&record=0`, {
+      const watched = await openPage(stage.browser, `${stage.service.url}/?launched=true&count=4&steps=30&record=0`, {
         reducedMotion,
       });
       const { page } = watched;
@@ -69,7 +61,7 @@ describe.skipIf(reason !== "")(`particles${reason}`, () => {
   });
 
   it("leaves at most one live context after 20 openings", async () => {
-    const watched = await openPage(browser, `${service.url}/?count=4&steps=5`);
+    const watched = await openPage(stage.browser, `${stage.service.url}/?count=4&steps=5`);
     const { page } = watched;
     await page.evaluate(() => {
       const kept: WebGL2RenderingContext[] = [];
@@ -97,7 +89,7 @@ describe.skipIf(reason !== "")(`particles${reason}`, () => {
   it("shows the slice in the box the way the slice shows it", async () => {
     const query =
       "axis=z&at=3&field=ux&map=viridis&count=1&seeds=point&probe=0,0,0&steps=1&launched=true&camera=0,0,1.9&theme=light";
-    const watched = await openPage(browser, `${service.url}/?dataset=lopsided&${query}`, {
+    const watched = await openPage(stage.browser, `${stage.service.url}/?dataset=lopsided&${query}`, {
       viewport: { width: 900, height: 900 },
     });
     const { page } = watched;
@@ -144,7 +136,7 @@ describe.skipIf(reason !== "")(`particles${reason}`, () => {
 
   it("works without WebGL, with the positions in a table", async () => {
     const plain = await launch(false);
-    const watched = await openPage(plain, `${service.url}/?count=4&steps=5`);
+    const watched = await openPage(plain, `${stage.service.url}/?count=4&steps=5`);
     const { page } = watched;
     await page.click("text=Launch");
     await page.waitForSelector("#no-scene");

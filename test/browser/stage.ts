@@ -2,7 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-import { expect } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import type { RunningService } from "../../src/main.js";
 import { descriptor, scratchFolder, writeDescriptor, writeField, writeHdf5 } from "../support/cubes.js";
 import { serveTestData } from "../support/service.js";
@@ -33,7 +33,7 @@ export async function launch(webgl = true): Promise<Browser> {
 }
 
 /** Starts the service with the shipped data and a small dataset of three different axes without any symmetry. */
-export async function serveStage(): Promise<RunningService> {
+async function serveStage(): Promise<RunningService> {
   const folder = join(scratchFolder(), "lopsided");
   mkdirSync(folder, { recursive: true });
   const bend = ({ t, z, y, x, c }: { t: number; z: number; y: number; x: number; c: number }) =>
@@ -54,6 +54,20 @@ export async function serveStage(): Promise<RunningService> {
     }),
   );
   return serveTestData([folder]);
+}
+
+/** The service and a browser for the tests of one group; they are there from its first test to its last. */
+export function useStage(): { readonly service: RunningService; readonly browser: Browser } {
+  const stage = {} as { service: RunningService; browser: Browser };
+  beforeAll(async () => {
+    stage.service = await serveStage();
+    stage.browser = await launch();
+  });
+  afterAll(async () => {
+    await stage.browser?.close();
+    await stage.service?.close();
+  });
+  return stage;
 }
 
 /** A page that reports policy violations, console errors and requests to other origins. */

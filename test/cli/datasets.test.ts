@@ -73,12 +73,16 @@ describe("fieldprobe inspect", () => {
     expect(stderr.trimEnd().split("\n")).toHaveLength(1);
   });
 
-  it("says in one line what is wrong with a file that is not HDF5", () => {
-    const path = join(SCRATCH, "text.h5");
-    writeFileSync(path, "text");
+  it.each([
+    ["text", () => Buffer.from("text"), "it does not begin like one"],
+    ["nothing", () => Buffer.alloc(0), "it is empty"],
+    ["half of an HDF5 file", () => readFileSync(well).subarray(0, 2000), "it is damaged or cut short"],
+  ])("says in one line why a file that holds %s does not open", (_, content, reason) => {
+    const path = join(SCRATCH, "unreadable.h5");
+    writeFileSync(path, content());
     expect(fieldprobe("inspect", path)).toMatchObject({
       status: 1,
-      stderr: `fieldprobe: ${path} does not open as an HDF5 file.\n`,
+      stderr: `fieldprobe: ${path} does not open as an HDF5 file: ${reason}.\n`,
     });
   });
 });
@@ -108,7 +112,7 @@ describe("fieldprobe check", () => {
     writeFileSync(join(folder, "text.h5"), "text");
     const { status, stdout } = fieldprobe("check", folder);
     expect(status).toBe(1);
-    expect(stdout).toMatch(/text\.h5 does not open as an HDF5 file/);
+    expect(stdout).toMatch(/text\.h5: does not open as an HDF5 file: it does not begin like one\.\n/);
     expect(stdout).toMatch(/velocity_00000\.h5: its SHA-256 is [0-9a-f]{64}, manifest\.json says [0-9a-f]{64}\n/);
     expect(stdout).toMatch(/330 values are not finite/);
   });

@@ -1,5 +1,6 @@
 /** The program: every command is known, and a mistake is one line and exit code 2. */
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
@@ -30,3 +31,17 @@ it("suggests a command for one that is misspelt", async () => {
   expect([code, out]).toEqual([2, ""]);
   expect(err).toContain("query");
 });
+
+it.each([[["query", "--help"]], [["cluster", "simulate", "--nodes", "4", "--queries", "100"]]])(
+  "fieldprobe %j says nothing to a reader who has gone",
+  async (words) => {
+    const child = spawn(process.execPath, [BIN, ...words]);
+    child.stdout.destroy();
+    let said = "";
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      said += text;
+    });
+    const [code] = await once(child, "close");
+    expect([code, said]).toEqual([1, ""]);
+  },
+);

@@ -14,6 +14,9 @@ describe("CSV points", () => {
     expect(csv("x,y,z\n1,2,3\n-4.5, .5 ,+6e-1\n")).toEqual([1, 2, 3, -4.5, 0.5, Math.fround(0.6)]);
     expect(csv("# x y z\r\n1,2,3\r\n\r\n4,5,6")).toEqual([1, 2, 3, 4, 5, 6]);
     expect(csv("\uFEFFx,y,z\n1,2,3")).toEqual([1, 2, 3]);
+    expect(csv("x [m], y+, z (10)\n1,2,3")).toEqual([1, 2, 3]);
+    expect(csv("# 3 columns\n1,2,3")).toEqual([1, 2, 3]);
+    expect(csv("1.0e+00 2 3\n4\t5\t6\n 7;8; 9\n")).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
     expect(csv("")).toEqual([]);
   });
 
@@ -31,7 +34,11 @@ describe("CSV points", () => {
     ["1,2,\n", "line 1"],
     ["1,2,0x10\n", "line 1"],
     ["1,2,NaN\n", "line 1"],
-    ["1 2 3\n4,5,6\n7 8 9\n", "line 3"],
+    ["1 2 3\n4,5,6\n7 8\n", "line 3"],
+    ['"1","2","3"\n', "line 1"],
+    ["nan,nan,nan\n1,2,3\n", "line 1"],
+    ["1,5;2,5;3,5\n", "line 1"],
+    ["1,,3\n", "line 1"],
   ])("refuses %j and says where", (text, where) => {
     expect(() => csv(text)).toThrow(where);
   });
@@ -76,6 +83,8 @@ describe(".npy points", () => {
     expect(() => readNpy(npy("<f4", "(3, 2)", "False", f4))).toThrow("shape (3, 2)");
     expect(() => readNpy(npy("<f4", "(1, 2, 3)", "False", f4))).toThrow("shape");
     expect(() => readNpy(npy("<f4", "()", "False", f4))).toThrow("shape");
+    expect(() => readNpy(npy("<f4", "(-1, 3)", "False", f4))).toThrow("shape (-1, 3)");
+    expect(() => readNpy(npy("<f4", "(x, 3)", "False", f4))).toThrow("shape (x, 3)");
     expect(() => readNpy(npy("<i4", "(2, 3)", "False", f4))).toThrow("<i4");
     expect(() => readNpy(npy("<f4", "(2, 3)", "False", f4.subarray(1)))).toThrow("cut short");
     expect(() => readNpy(npy("<f4", "(2, 3)", "False", f4).subarray(0, 9))).toThrow("cut short");

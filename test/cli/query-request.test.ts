@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { MisuseError } from "../../src/cli/misuse.js";
-import { FLAG_ENTRIES, FLAGS, readRequest } from "../../src/cli/query-request.js";
+import { FLAG_ENTRIES, FLAGS, flagsOf, readRequest } from "../../src/cli/query-request.js";
 import { OPERATIONS } from "../../src/operations.js";
 
 /** A value for every flag, by its camel-case name. */
@@ -27,6 +27,35 @@ describe("flags", () => {
     expect(FLAG_ENTRIES.map(([name]) => name).sort()).toEqual([...members].sort());
     expect(new Set(FLAG_ENTRIES.map(([, { name }]) => name)).size).toBe(members.size);
     expect(FLAG_ENTRIES.length).toBe(Object.keys(VALUES).length);
+  });
+});
+
+describe("flagsOf", () => {
+  const entryOf = (name: string): [string, string] => {
+    const key = name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+    return [key, VALUES[key as keyof typeof VALUES]];
+  };
+
+  it.each(OPERATIONS.map((row) => [row.name, row] as const))(
+    "%s needs what is listed without brackets",
+    (name, row) => {
+      const text = flagsOf(row);
+      const needed = [...text.matchAll(/(?<!\[)--([a-z-]+)/g)].map((flag) => entryOf(flag[1] as string));
+      const optional = [...text.matchAll(/\[--([a-z-]+)\]/g)].map((flag) => entryOf(flag[1] as string));
+      expect(() => readRequest(name, Object.fromEntries(needed))).not.toThrow();
+      expect(() => readRequest(name, Object.fromEntries([...needed, ...optional]))).not.toThrow();
+      for (const left of needed) {
+        const given = Object.fromEntries(needed.filter((flag) => flag !== left));
+        expect(() => readRequest(name, given)).toThrow("is missing");
+      }
+    },
+  );
+
+  it("lists the methods that the operation takes", () => {
+    const gradient = OPERATIONS.find(({ name }) => name === "GetPressureGradient");
+    expect(gradient && flagsOf(gradient)).toBe(
+      "--dataset --time --method None_Fd4|None_Fd6|None_Fd8|Fd4Lag4 [--temporal]",
+    );
   });
 });
 

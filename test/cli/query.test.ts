@@ -1,12 +1,14 @@
 /** `fieldprobe query` as it ships: a program with files, pipes and exit codes. */
 import { spawn } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect } from "../../src/client/index.js";
 import type { RunningService } from "../../src/main.js";
+import { OPERATIONS } from "../../src/operations.js";
+import { writeHdf5 } from "../support/cubes.js";
 import { serveTestData } from "../support/service.js";
 
 const BIN = fileURLToPath(new URL("../../bin/fieldprobe.js", import.meta.url));
@@ -41,6 +43,12 @@ function fieldprobe(words: readonly string[], input = "", env: Record<string, st
     child.stdin.on("error", () => {}).end(input);
   });
 }
+
+/** Velocity without a word on axes, times or periods. */
+const writeBareCube = (path: string) =>
+  writeHdf5(path, (cube) => {
+    cube.create_dataset({ name: "u", data: new Float32Array(3 * 8 ** 3), shape: [8, 8, 8, 3] });
+  });
 
 describe("fieldprobe query", { timeout: 60_000 }, () => {
   let service: RunningService;
@@ -152,10 +160,48 @@ describe("fieldprobe query", { timeout: 60_000 }, () => {
     });
   });
 
+  it("says what there is instead of a dataset that is not, and warns only of the one that is asked", async () => {
+    const words = ["GetVelocity", "--time", "0", "--method", "Lag4", "--points", "-"];
+    const data = join(folder, "data");
+    mkdirSync(data);
+    for (const name of ["one", "two"]) await writeBareCube(join(data, `${name}.h5`));
+    const [other, empty, bare] = await Promise.all([
+      fieldprobe([...words, "--dataset", "isotropic23", "--url", service.url], "1,2,3\n"),
+      fieldprobe([...words, "--dataset", "u", "--data", join(folder, "nowhere")], "1,2,3\n"),
+      fieldprobe([...words, "--dataset", "one", "--data", data], "1,2,3\n"),
+    ]);
+    expect(other).toEqual({
+      code: 1,
+      out: "",
+      err: "fieldprobe: Invalid set name: isotropic23 (there is isotropic32)\n",
+    });
+    expect(empty.err).toMatch(
+      /^fieldprobe: .*nowhere: .*\nfieldprobe: Invalid set name: u \(there is no dataset in .*\)\n$/,
+    );
+    expect(bare.code).toBe(0);
+    expect(bare.err).toMatch(/^(fieldprobe: one: .*\n)+$/);
+  });
+
+  it("names the limit that is passed, and an address at which there is no service", async () => {
+    const filter = ["GetBoxFilterVelocity", "--dataset", "isotropic32", "--time", "0", "--filter-length", "1000"];
+    const options = ["--points", "-", "--url"];
+    const [limit, other, none] = await Promise.all([
+      fieldprobe([...filter, ...options, service.url], "1,2,3\n"),
+      fieldprobe(["NullOp", ...options, `${service.url}/nothing`], "1,2,3\n"),
+      fieldprobe(["NullOp", ...options, "localhost:8080"], "1,2,3\n"),
+    ]);
+    expect(limit.err).toMatch(/^fieldprobe: .* \(limit query\.filterSamples\)\n$/);
+    expect(other.err).toMatch(/^fieldprobe: [^\n]*\/nothing[^\n]* 404\b[^\n]*\n$/);
+    expect(none.err).toBe("fieldprobe: Not an address: localhost:8080; http://127.0.0.1:8080 is one.\n");
+  });
+
   it("explains itself", async () => {
     const { code, out } = await fieldprobe(["--help"]);
     expect(code).toBe(0);
     expect(out).toContain("--points <FILE>");
+    for (const { name } of OPERATIONS) expect(out).toMatch(new RegExp(`^  ${name}\\b`, "m"));
+    const words = /\| fieldprobe query (.*)$/m.exec(out)?.[1]?.split(" ") ?? [];
+    expect(await fieldprobe([...words, "--url", service.url], "1,2,3\n")).toMatchObject({ code: 0, err: "" });
   });
 
   it.each([

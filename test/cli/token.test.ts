@@ -66,6 +66,22 @@ it("misuse is one line and exit code 2", () => {
         .filter((line) => /^(fieldprobe|error):/.test(line)).length,
     ).toBeLessThanOrEqual(1);
   }
-  writeFileSync(file, "{");
-  expect(fails("list")).toMatchObject({ status: 2, stderr: expect.stringContaining("no token file") });
+  expect(fails("disable", "nobody").stderr).toBe(`fieldprobe: ${file} has no token named nobody\n`);
+  const nowhere = join(folder, "none", "tokens.json");
+  expect(fails("add", "x", "--file", nowhere).stderr).toBe(
+    `fieldprobe: the token file ${nowhere} cannot be written: no such file or folder\n`,
+  );
+});
+
+it.each([
+  ["{", /^the token file .*tokens\.json cannot be read: .*JSON/],
+  ["[]", /^.*tokens\.json is no token file: .*expected object/],
+  [`{"version":1,"tokens":[{"name":"a","sha256":"zz","limit":0}]}`, /: tokens: 0: sha256: must be 64 of 0-9 a-f$/],
+])("a token file that holds %s is named in one line by command and service", (content, message) => {
+  writeFileSync(file, content);
+  const { status, stderr } = fails("list");
+  expect(status).toBe(2);
+  expect(stderr).toMatch(/^fieldprobe: .*\n$/);
+  expect(stderr.slice("fieldprobe: ".length, -1)).toMatch(message);
+  expect(() => watchTokens(file, false, LIMITS, pino({ level: "silent" }))).toThrow(message);
 });

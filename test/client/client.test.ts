@@ -260,6 +260,22 @@ describe("client", () => {
     release();
   });
 
+  it("stops while it waits for a busy service, with the reason it is given", async () => {
+    const engine = new FakeEngine();
+    engine.failure = new BusyError("Busy.", 60);
+    const url = await serve(engine);
+    const client = await connect(url);
+    const control = new AbortController();
+    const reason = new Error("enough");
+    const running = client.NullOp({ points: line(1) }, { signal: control.signal });
+    while (engine.queries.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    // The refusal is on its way: by the time other exchanges are over it has arrived.
+    for (let n = 0; n < 10; n++) await (await fetch(`${url}/healthz`)).text();
+    control.abort(reason);
+    await expect(running).rejects.toBe(reason);
+    expect(engine.queries.length).toBe(1);
+  });
+
   it("takes the endpoint itself as address", async () => {
     const url = await serve(new FakeEngine());
     const client = await connect(`${url}/service/turbulence.asmx?wsdl`);

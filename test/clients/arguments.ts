@@ -38,12 +38,23 @@ function argumentOf(operation: string, member: string): Value {
 }
 
 /** Members by operation, in schema order. */
-export const ARGUMENTS: Readonly<Record<string, Readonly<Record<string, Value>>>> = Object.fromEntries(
+export type Calls = Readonly<Record<string, Readonly<Record<string, Value>>>>;
+
+export const ARGUMENTS: Calls = Object.fromEntries(
   OPERATIONS.map(({ name, request }) => [
     name,
     Object.fromEntries(request.map((member) => [member.name, argumentOf(name, member.name)])),
   ]),
 );
+
+/** A line per operation: its name and the values of its members with bars between them, points as `1,2,3;4,5,6`. */
+export function asLines(calls: Calls): string {
+  const text = (value: Value): string =>
+    Array.isArray(value) ? value.map((row) => row.join(",")).join(";") : `${value}`;
+  return Object.entries(calls)
+    .map(([name, members]) => [name, ...Object.values(members).map(text)].join("|"))
+    .join("\n");
+}
 
 /** The answers read without any toolkit: a plain POST and a regular expression. */
 export async function plainAnswers(url: string, version: Version): Promise<Record<string, number[][]>> {

@@ -1,4 +1,4 @@
-/* Calls every operation through gSOAP's generated stubs and prints the numbers: gsoap_client URL VERSION.
+/* Calls every operation through gSOAP's generated stubs and prints the numbers: gsoap_client URL VERSION [DATASET].
    The values are those of arguments.ts. */
 #include "soapH.h"
 #include "TurbulenceServiceSoap.nsmap"
@@ -20,7 +20,7 @@ static void print(const char *operation, int count, const float *numbers, int co
   separator = ",";
 }
 
-#define COMMON .authToken = "a", .dataset = "isotropic32"
+#define COMMON .authToken = "a", .dataset = dataset
 #define CALL(op, Record, components, ...)                                                                  \
   do {                                                                                                     \
     struct _ns1__##op in = {__VA_ARGS__};                                                                  \
@@ -39,8 +39,9 @@ static void print(const char *operation, int count, const float *numbers, int co
        .temporalInterpolation = ns1__TemporalInterpolation__None, .points = &points)
 
 int main(int argc, char **argv) {
-  if (argc != 3) return 2;
+  if (argc < 3) return 2;
   const char *url = argv[1];
+  char *dataset = argc > 3 ? argv[3] : "isotropic32";
   struct soap *soap = soap_new1(SOAP_C_UTFSTRING);
   soap_set_version(soap, strcmp(argv[2], "1.1") == 0 ? 1 : 2);
   INTERPOLATED(GetVelocity, Vector3, 3, Lag8);

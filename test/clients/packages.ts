@@ -3,6 +3,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 
 export interface Toolkit {
   readonly name: string;
+  /** Packages of Debian. */
   readonly packages: readonly string[];
   /** A command that succeeds when it is here. */
   readonly probe: readonly [string, ...string[]];
@@ -10,6 +11,12 @@ export interface Toolkit {
 
 const DEBIAN_PYTHON = "/usr/bin/python3";
 export const PYTHON = DEBIAN_PYTHON;
+/** Where Debian keeps jars. */
+export const JARS = "/usr/share/java";
+/** Not from Debian: npm puts it into the folder of the test, for it is no dependency of ours. */
+export const STRONG_SOAP = "strong-soap@5.0.10";
+
+const shell = (command: string): Toolkit["probe"] => ["sh", "-c", command];
 
 export const TOOLKITS = {
   zeep: { name: "zeep", packages: ["python3-zeep"], probe: [DEBIAN_PYTHON, "-c", "import zeep"] },
@@ -23,26 +30,36 @@ export const TOOLKITS = {
   gsoap: {
     name: "gSOAP",
     packages: ["gsoap", "libgsoap-dev", "gcc", "libc6-dev"],
-    probe: ["sh", "-c", "command -v wsdl2h soapcpp2 gcc && test -e /usr/include/stdsoap2.h"],
+    probe: shell("command -v wsdl2h soapcpp2 gcc && test -e /usr/include/stdsoap2.h"),
   },
+  jaxws: {
+    name: "JAX-WS",
+    packages: ["libjaxws-java", "default-jdk-headless"],
+    probe: shell(`command -v java javac && test -e ${JARS}/jaxws-tools.jar`),
+  },
+  mono: { name: "Mono", packages: ["mono-devel", "mono-mcs"], probe: shell("command -v wsdl mcs mono") },
+  strong: { name: "strong-soap", packages: [], probe: shell("command -v npm") },
+  octave: { name: "Octave", packages: ["octave", "curl"], probe: shell("command -v octave-cli curl") },
 } as const satisfies Record<string, Toolkit>;
 
 const works = ({ probe: [command, ...words] }: Toolkit): boolean =>
   spawnSync(command, words, { stdio: "ignore" }).status === 0;
 
+function apt(...words: readonly string[]): void {
+  const environment = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  execFileSync("apt-get", words, { stdio: "ignore", timeout: 240_000, env: environment });
+}
+
 /** Null when the toolkit can be used, else the reason why not. */
 export function missing(toolkit: Toolkit): string | null {
   if (works(toolkit)) return null;
-  if (process.getuid?.() !== 0) return `${toolkit.packages.join(" ")} not installed, and only root may`;
+  const packages = toolkit.packages.join(" ");
+  if (process.getuid?.() !== 0) return `${packages} not installed, and only root may`;
   try {
-    const environment = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-    execFileSync("apt-get", ["install", "-y", "--no-install-recommends", ...toolkit.packages], {
-      stdio: "ignore",
-      timeout: 240_000,
-      env: environment,
-    });
+    apt("update");
+    apt("install", "-y", "--no-install-recommends", ...toolkit.packages);
   } catch (error) {
-    return `${toolkit.packages.join(" ")} could not be installed: ${error instanceof Error ? error.message : String(error)}`;
+    return `${packages} could not be installed: ${error instanceof Error ? error.message : String(error)}`;
   }
-  return works(toolkit) ? null : `${toolkit.packages.join(" ")} is installed but does not work`;
+  return works(toolkit) ? null : `${packages} is installed but does not work`;
 }

@@ -13,9 +13,15 @@ my $order = delete $arguments->{order};
 my $described = SOAP::Schema->new(schema_url => "$url?wsdl")->parse->services;
 my ($methods) = values %$described;
 
+# SOAP::Lite knows by name only the parts of a fault that SOAP 1.1 has.
+sub fault {
+    my ($soap, $answer) = @_;
+    die 'fault: ' . (ref $answer ? $answer->faultstring // $answer->valueof('//Fault/Reason/Text') : $soap->transport->status);
+}
+
 SOAP::Lite->soapversion($version);
 my $soap = SOAP::Lite->new->proxy($url)->default_ns($namespace)->autotype(0)->encodingStyle('')
-    ->on_action(sub { $_[0] . $_[1] })->on_fault(sub { die 'fault: ' . (ref $_[1] ? $_[1]->faultstring : $_[0]->transport->status) });
+    ->on_action(sub { $_[0] . $_[1] })->on_fault(\&fault);
 
 sub array {
     my ($item, $points) = @_;

@@ -1,19 +1,21 @@
 /** Answers of a cluster are those of one process, bit for bit. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Engine } from "../../src/engine/query.js";
 import { writeCube } from "../../src/generate/cube.js";
-import { runQuery } from "../support/run-query.js";
+import { channelPoints, writeChannel } from "../support/channel.js";
+import { generator, runQuery } from "../support/run-query.js";
 import { everyOperation, randomPoints } from "./queries.js";
 import { heard, missing, openAlone, openGateway, type Running, startNats, startWorker } from "./support.js";
 
 const reason = missing();
-/** Only the turbulence has a force. */
+/** Only the turbulence has a force, and box filters need axes that are not tabulated. */
 const QUERIES = [
   ...everyOperation("isotropic32"),
   ...everyOperation("random96").filter(({ query }) => query.operation !== "GetForce"),
+  ...everyOperation("channel").filter(({ query }) => !/^(GetForce|GetBoxFilter)/.test(query.operation)),
 ];
 
 describe.skipIf(reason !== null)(`cluster of processes${reason ? `: skipped, ${reason}` : ""}`, () => {
@@ -24,11 +26,26 @@ describe.skipIf(reason !== null)(`cluster of processes${reason ? `: skipped, ${r
   let gateway: Engine;
 
   beforeAll(async () => {
+    const subfolder = (of: string): string => {
+      mkdirSync(join(folder, of));
+      return join(folder, of);
+    };
+    const name = "random96";
     // 96 nodes make many bricks, so that shards are spread over the workers.
     await writeCube(
-      { kind: "random", nodes: [96, 96, 96], steps: 6, chunk: null, filter: "none", seed: 5, name: "random96", folder },
+      {
+        kind: "random",
+        nodes: [96, 96, 96],
+        steps: 6,
+        chunk: null,
+        filter: "none",
+        seed: 5,
+        name,
+        folder: subfolder(name),
+      },
       () => {},
     );
+    await writeChannel(subfolder("channel"));
     const nats = await startNats();
     processes.push(nats);
     url = nats.url;
@@ -54,7 +71,8 @@ describe.skipIf(reason !== null)(`cluster of processes${reason ? `: skipped, ${r
       "%s",
       { timeout: 60_000 },
       async (_, { query, points }) => {
-        const positions = randomPoints(points, 7);
+        const walls = query.dataset === "channel";
+        const positions = walls ? channelPoints(points, generator(7)) : randomPoints(points, 7);
         const velocities = query.recordEvery !== undefined && query.Tp !== undefined ? randomPoints(points, 8, 1) : [];
         const expected = await runQuery(alone, query, positions, velocities);
         const found = await runQuery(gateway, query, positions, velocities);

@@ -2,20 +2,13 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Engine, Query } from "../../src/engine/query.js";
+import type { Engine } from "../../src/engine/query.js";
 import { runQuery } from "../support/run-query.js";
-import { randomPoints } from "./queries.js";
+import { randomPoints, VELOCITY } from "./queries.js";
 import { heard, missing, openAlone, openGateway, type Running, startNats, startWorker } from "./support.js";
 
 const NAME = `fp${process.pid % 100_000}`;
 const NET = `10.77.${process.pid % 250}`;
-const QUERY = {
-  operation: "GetVelocity",
-  dataset: "isotropic32",
-  time: 0.31,
-  spatialInterpolation: "Lag8",
-  temporalInterpolation: "PCHIP",
-} as const satisfies Query;
 const POINTS = randomPoints(100_000, 23);
 
 const ip = (...args: string[]): void => {
@@ -57,7 +50,7 @@ describe.skipIf(reason !== null)(`partition${reason ? `: skipped, ${reason}` : "
     processes.push(await startWorker("near", nats));
     processes.push(await startWorker("far", { ...nats, within: ["ip", "netns", "exec", NAME] }));
     alone = await openAlone();
-    expected = await runQuery(alone, QUERY, POINTS);
+    expected = await runQuery(alone, VELOCITY, POINTS);
     gateway = await openGateway(2, { ...nats, settings: { BATCH_TIMEOUT_MS: "1000" } });
   });
   afterAll(async () => {
@@ -70,17 +63,17 @@ describe.skipIf(reason !== null)(`partition${reason ? `: skipped, ${reason}` : "
   it("in the middle of a query changes no bit, and the worker comes back when it ends", {
     timeout: 90_000,
   }, async () => {
-    expect(await runQuery(gateway, QUERY, POINTS)).toEqual(expected);
-    const running = runQuery(gateway, QUERY, POINTS);
+    expect(await runQuery(gateway, VELOCITY, POINTS)).toEqual(expected);
+    const running = runQuery(gateway, VELOCITY, POINTS);
     const far = () => gateway.status().nodes.find(({ name }) => name === "far");
     await expect.poll(() => far()?.outstanding, { interval: 1 }).toBeGreaterThan(0);
     ip("link", "set", `${NAME}a`, "down");
     expect(await running).toEqual(expected);
     await heard(gateway, 1);
-    expect(await runQuery(gateway, QUERY, POINTS)).toEqual(expected);
+    expect(await runQuery(gateway, VELOCITY, POINTS)).toEqual(expected);
     ip("link", "set", `${NAME}a`, "up");
     await heard(gateway, 2);
-    expect(await runQuery(gateway, QUERY, POINTS)).toEqual(expected);
+    expect(await runQuery(gateway, VELOCITY, POINTS)).toEqual(expected);
   });
 });
 
@@ -123,8 +116,8 @@ describe.skipIf(noNats !== null)(`delay${noNats ? `: skipped, ${noNats}` : ""}`,
   });
 
   it("of 40 ms each way changes no bit, and both workers are used", { timeout: 60_000 }, async () => {
-    const expected = await runQuery(alone, QUERY, POINTS);
-    for (let i = 0; i < 3; i++) expect(await runQuery(gateway, QUERY, POINTS)).toEqual(expected);
+    const expected = await runQuery(alone, VELOCITY, POINTS);
+    for (let i = 0; i < 3; i++) expect(await runQuery(gateway, VELOCITY, POINTS)).toEqual(expected);
     expect(gateway.status().sending).toMatchObject({ lost: 0, repeated: 0 });
     await expect
       .poll(() => gateway.status().nodes.map(({ cache }) => cache.misses > 0), { timeout: 5000 })

@@ -4,6 +4,15 @@ import type { Query } from "../../src/engine/query.js";
 import { OPERATIONS } from "../../src/operations.js";
 import { generator } from "../support/run-query.js";
 
+/** What is asked where it does not matter what. */
+export const VELOCITY = {
+  operation: "GetVelocity",
+  dataset: "isotropic32",
+  time: 0.31,
+  spatialInterpolation: "Lag8",
+  temporalInterpolation: "PCHIP",
+} as const satisfies Query;
+
 /** Queries of all operations on a dataset, each with its number of points. */
 export function everyOperation(
   dataset: string,

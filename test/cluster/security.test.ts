@@ -1,104 +1,43 @@
-/** The shipped configuration of NATS: keys, permissions and TLS, on a real server. */
-import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { connect, nkeyAuthenticator, nkeys, type PermissionViolationError } from "@nats-io/transport-node";
+/** The shipped configurations of NATS: keys, permissions, TLS and routes, on real servers. */
+import { connect, nkeyAuthenticator, type PermissionViolationError } from "@nats-io/transport-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connectNats } from "../../src/engine/cluster/nats.js";
 import type { Engine } from "../../src/engine/query.js";
 import { runQuery } from "../support/run-query.js";
-import { randomPoints } from "./queries.js";
-import { freePort, missing, openAlone, openGateway, type Running, start, startWorker } from "./support.js";
+import { randomPoints, VELOCITY } from "./queries.js";
+import { makeSecrets, noCertificates, type Secrets, shipped } from "./secrets.js";
+import { freePort, heard, missing, openAlone, openGateway, type Running, start, startWorker } from "./support.js";
 
-const DEPLOY = fileURLToPath(new URL("../../deploy", import.meta.url));
-const reason = missing() ?? (spawnSync("openssl", ["version"]).error ? "openssl is not installed" : null);
-
-/** A certificate for 127.0.0.1, signed by an authority of its own. */
-function makeCertificates(folder: string): void {
-  const openssl = (...args: string[]): void => {
-    const { status, stderr } = spawnSync("openssl", args, { cwd: folder, encoding: "utf8" });
-    if (status !== 0) throw new Error(stderr);
-  };
-  const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
-  for (const name of ["ca", "other-ca"])
-    openssl(
-      "req",
-      "-x509",
-      "-days",
-      "2",
-      ...key,
-      "-keyout",
-      `${name}-key.pem`,
-      "-out",
-      `${name}.pem`,
-      "-subj",
-      `/CN=${name}`,
-    );
-  openssl("req", ...key, "-keyout", "server-key.pem", "-out", "server.csr", "-subj", "/CN=nats");
-  writeFileSync(join(folder, "names"), "subjectAltName=IP:127.0.0.1,DNS:localhost");
-  const signing = ["-CA", "ca.pem", "-CAkey", "ca-key.pem", "-CAcreateserial", "-days", "2", "-extfile", "names"];
-  openssl("x509", "-req", "-in", "server.csr", "-out", "server.pem", ...signing);
-}
+const reason = missing() ?? noCertificates();
 
 describe.skipIf(reason !== null)(`deploy/nats.conf${reason ? `: skipped, ${reason}` : ""}`, () => {
-  const folder = mkdtempSync(join(tmpdir(), "nats-"));
-  const path = (name: string): string => join(folder, name);
-  const keys = new Map<string, { readonly seed: Uint8Array; readonly file: string; readonly id: string }>();
-  let env: Record<string, string>;
+  let secrets: Secrets;
   let url: string;
   let server: Running;
 
   beforeAll(async () => {
-    makeCertificates(folder);
-    for (const role of ["gateway", "worker", "status", "unknown"]) {
-      const pair = nkeys.createUser();
-      const seed = pair.getSeed();
-      writeFileSync(path(`${role}.nk`), `${new TextDecoder().decode(seed)}\n`);
-      keys.set(role, { seed, file: path(`${role}.nk`), id: pair.getPublicKey() });
-    }
-    const id = (role: string): string => keys.get(role)?.id as string;
-    env = {
-      FP_TLS_CERT: path("server.pem"),
-      FP_TLS_KEY: path("server-key.pem"),
-      FP_TLS_CA: path("ca.pem"),
-      FP_GATEWAY_NKEY: id("gateway"),
-      FP_WORKER_NKEY: id("worker"),
-      FP_STATUS_NKEY: id("status"),
-      FP_ROUTE_PASSWORD: "routes",
-    };
+    secrets = makeSecrets();
     const port = await freePort();
     url = `tls://127.0.0.1:${port}`;
-    const args = ["-c", join(DEPLOY, "nats.conf"), "-a", "127.0.0.1", "-p", String(port)];
-    server = await start("nats-server", args, /Server is ready/, env);
+    const args = ["-c", shipped("nats.conf"), "-a", "127.0.0.1", "-p", String(port)];
+    server = await start("nats-server", args, /Server is ready/, secrets.env);
   });
   afterAll(async () => {
     await server?.end();
-    rmSync(folder, { recursive: true });
+    secrets?.remove();
   });
 
-  const as = (role: string, ca = "ca.pem") =>
+  const as = (role: "gateway" | "worker" | "status") =>
     connect({
       servers: url,
-      authenticator: nkeyAuthenticator(keys.get(role)?.seed as Uint8Array),
-      tls: { caFile: path(ca) },
+      authenticator: nkeyAuthenticator(secrets.key(role).seed),
+      tls: { caFile: secrets.path("ca.pem") },
       inboxPrefix: role === "gateway" ? "_FPG" : "_FPX",
       reconnect: false,
     });
 
-  it("is valid, also for three servers", () => {
-    for (const file of ["nats.conf", "nats-cluster.conf"]) {
-      const { status, stderr } = spawnSync("nats-server", ["-t", "-c", join(DEPLOY, file)], {
-        env: { ...process.env, ...env },
-        encoding: "utf8",
-      });
-      expect(`${file} ${status} ${stderr}`).toMatch(/ 0 .*configuration file .* is valid/);
-    }
-  });
-
   it("carries queries between a gateway and a worker", { timeout: 60_000 }, async () => {
-    const settings = (role: string) => ({ NATS_NKEY: keys.get(role)?.file as string, NATS_CA: path("ca.pem") });
+    const { settings } = secrets;
     const worker = await startWorker("w1", { url, settings: settings("worker") });
     const engines: Engine[] = [await openAlone(), await openGateway(1, { url, settings: settings("gateway") })];
     const query = {
@@ -122,9 +61,9 @@ describe.skipIf(reason !== null)(`deploy/nats.conf${reason ? `: skipped, ${reaso
         "--nats",
         url,
         "--nats-ca",
-        path("ca.pem"),
+        secrets.path("ca.pem"),
         "--nats-nkey",
-        keys.get("status")?.file as string,
+        secrets.key("status").file,
       ],
       /^w1 +ready/m,
     );
@@ -134,12 +73,10 @@ describe.skipIf(reason !== null)(`deploy/nats.conf${reason ? `: skipped, ${reaso
 
   it("refuses an unknown key, and is refused where its authority is unknown", async () => {
     const settings = { servers: [url], name: "test", inboxPrefix: "_FPG" };
-    const trusted = { ...settings, ca: path("ca.pem") };
-    await expect(connectNats({ ...trusted, nkey: keys.get("unknown")?.file as string })).rejects.toThrow(
-      /[Aa]uthorization/,
-    );
+    const trusted = { ...settings, ca: secrets.path("ca.pem") };
+    await expect(connectNats({ ...trusted, nkey: secrets.key("unknown").file })).rejects.toThrow(/[Aa]uthorization/);
     await expect(connectNats({ ...trusted, nkey: null })).rejects.toThrow(/[Aa]uthorization|nonce|NKEY|nkey/);
-    const stranger = { ...settings, nkey: keys.get("gateway")?.file as string, ca: path("other-ca.pem") };
+    const stranger = { ...settings, nkey: secrets.key("gateway").file, ca: secrets.path("other-ca.pem") };
     await expect(connectNats(stranger)).rejects.toThrow(/certificate/);
   });
 
@@ -176,5 +113,65 @@ describe.skipIf(reason !== null)(`deploy/nats.conf${reason ? `: skipped, ${reaso
     await watching;
     const name = verb === "publish" ? "publish" : "subscription";
     expect(violations).toEqual(allowed ? [] : [`${name} ${subject}`]);
+  });
+});
+
+describe.skipIf(reason !== null)(`deploy/nats-cluster.conf${reason ? `: skipped, ${reason}` : ""}`, () => {
+  const POINTS = randomPoints(20_000, 21);
+  const running: Running[] = [];
+  const engines: Engine[] = [];
+  let secrets: Secrets;
+
+  beforeAll(() => {
+    secrets = makeSecrets();
+  });
+  afterAll(async () => {
+    for (const engine of engines) await engine.close(1000);
+    for (const one of running.toReversed()) await one.end();
+    secrets?.remove();
+  });
+
+  it("joins three servers; one of them killed, and then another, fails no query", { timeout: 90_000 }, async () => {
+    const routes = [await freePort(), await freePort(), await freePort()];
+    const route = (port: number): string => `nats-route://route:routes@127.0.0.1:${port}`;
+    const urls: string[] = [];
+    for (const [i, port] of routes.entries()) {
+      const own = await freePort();
+      urls.push(`tls://127.0.0.1:${own}`);
+      const ports = ["-a", "127.0.0.1", "-p", String(own), "-m", String(await freePort())];
+      const others = ["--cluster", route(port), "--routes", routes.map(route).join(",")];
+      const args = ["-c", shipped("nats-cluster.conf"), "-n", `s${i}`, ...ports, ...others];
+      running.push(await start("nats-server", args, /Server is ready/, secrets.env));
+    }
+    // Each process knows one server and learns of the others from it.
+    const [first, second, third] = urls as [string, string, string];
+    const servers = running.slice();
+    running.push(await startWorker("w1", { url: first, settings: secrets.settings("worker") }));
+    running.push(await startWorker("w2", { url: second, settings: secrets.settings("worker") }));
+    const alone = await openAlone();
+    engines.push(alone);
+    const gateway = await openGateway(2, { url: third, settings: secrets.settings("gateway") });
+    engines.push(gateway);
+    const expected = await runQuery(alone, VELOCITY, POINTS);
+    let asked = 0;
+    let stop = false;
+    const asking = Promise.all(
+      Array.from({ length: 3 }, async () => {
+        for (; !stop; asked++) expect(await runQuery(gateway, VELOCITY, POINTS)).toEqual(expected);
+      }),
+    );
+    const more = async (): Promise<void> => {
+      const before = asked;
+      await Promise.race([expect.poll(() => asked, { timeout: 20_000 }).toBeGreaterThan(before + 10), asking]);
+    };
+    await more();
+    // The server of a worker, then that of the gateway.
+    for (const server of [servers[1], servers[2]]) {
+      await server?.end("SIGKILL");
+      await more();
+    }
+    stop = true;
+    await asking;
+    await heard(gateway, 2);
   });
 });

@@ -77,9 +77,10 @@ export async function freePort(): Promise<number> {
 export async function startNats(
   args: readonly string[] = [],
   host = "127.0.0.1",
+  env: Readonly<Record<string, string>> = {},
 ): Promise<Running & { readonly url: string; readonly port: number }> {
   const port = await freePort();
-  const running = await start("nats-server", ["-a", host, "-p", String(port), ...args], /Server is ready/);
+  const running = await start("nats-server", ["-a", host, "-p", String(port), ...args], /Server is ready/, env);
   return { ...running, port, url: `nats://${host}:${port}` };
 }
 

@@ -1,35 +1,26 @@
 /** Group A of the conformance rules: HTTP. Raw sockets, because clients hide framing. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { expectFault, readFault } from "../support/faults.js";
+import { exchange, type RawAnswer, rawPost, statusOf } from "../support/raw-http.js";
 import {
   call,
   envelope,
-  exchange,
   expectAlive,
-  expectFault,
   nullOp,
   PATH,
-  type RawAnswer,
-  rawPost,
   readRecords,
   send,
-  startService,
-  statusOf,
-  type TestService,
   TYPES,
+  useService,
   VERSIONS,
 } from "../support/soap-service.js";
 
 const BODY_BYTES = 20_000;
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startService({
-    HTTP_BODY_BYTES: String(BODY_BYTES),
-    HTTP_HEADERS_TIMEOUT_MS: "200",
-    HTTP_REQUEST_TIMEOUT_MS: "400",
-  });
+const service = useService({
+  HTTP_BODY_BYTES: String(BODY_BYTES),
+  HTTP_HEADERS_TIMEOUT_MS: "200",
+  HTTP_REQUEST_TIMEOUT_MS: "400",
 });
-afterAll(() => service.stop());
 
 const raw = (bytes: Parameters<typeof exchange>[1], until?: (text: string) => boolean): Promise<RawAnswer> =>
   exchange(service.port, bytes, until);
@@ -75,7 +66,9 @@ describe.each(VERSIONS)("SOAP %s", (version) => {
     expect(none.text).toContain("MalformedXml");
   });
 
-  it("R11: a Content-Length above the limit gives 413 before the body is read", async () => {
+  it("R11, R103: a Content-Length above the limit gives 413 before the body is read, one at the limit is served", async () => {
+    const full = rawPost(version, good.padEnd(BODY_BYTES));
+    expect(statusOf(await raw(full, answered(1)))).toBe(200);
     const head = rawPost(version, "").replace("Content-Length: 0", `Content-Length: ${BODY_BYTES + 1}`);
     const answer = await raw(head);
     expect(statusOf(answer)).toBe(413);
@@ -99,7 +92,6 @@ describe.each(VERSIONS)("SOAP %s", (version) => {
     const answer = await raw(rawPost(version, good).slice(0, -10));
     expect(statusOf(answer)).toBe(408);
     expect(answer.closed).toBe(true);
-    expect(answer.ms).toBeLessThan(400 + 1000);
   });
 
   it("R16: a body shorter than its Content-Length runs no operation", async () => {
@@ -111,13 +103,26 @@ describe.each(VERSIONS)("SOAP %s", (version) => {
     await expectAlive(service);
   });
 
+  it("R21: the media type decides the version of a fault, whatever the document is", async () => {
+    const other = version === "1.1" ? "1.2" : "1.1";
+    const documents = ["", "<", "<a/>", envelope(other, nullOp()), envelope(other, "<a/>"), envelope(version, "<a/>")];
+    for (const document of documents) expect(readFault(await send(service, version, document)).version).toBe(version);
+  });
+
   it("R19: no response echoes the request's type, names the software or shows a stack", async () => {
     const answers = [
       await call(service, version, nullOp()),
       await call(service, version, "<a/>"),
       await send(service, version, "<", { "x-test": "1" }),
       await send(service, version, good, { "content-type": "text/secret; charset=utf-8" }),
+      await send(service, version, good, { "content-encoding": "secret" }),
+      await send(service, version, good.padEnd(BODY_BYTES + 1)),
+      await send({ url: `${service.url}/nothing` }, version, good),
     ];
+    for (const path of ["", "?wsdl", "/nothing", "/../../healthz", "/../../readyz", "/../../metrics"]) {
+      const response = await fetch(service.url + path);
+      answers.push({ status: response.status, headers: response.headers, text: await response.text() });
+    }
     for (const { headers, text } of answers) {
       expect(headers.get("x-content-type-options")).toBe("nosniff");
       expect(headers.get("server")).toBeNull();
@@ -256,7 +261,6 @@ describe("framing", () => {
     const answer = await raw(`${head}\r\nHost: a\r\n`);
     expect(statusOf(answer)).toBe(408);
     expect(answer.closed).toBe(true);
-    expect(answer.ms).toBeLessThan(200 + 1000);
   });
 
   it("L14: an expectation other than 100-continue gives 417", async () => {

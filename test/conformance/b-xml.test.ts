@@ -1,23 +1,22 @@
 /** Group B of the conformance rules: bytes and XML. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
+import { describe, expect, it } from "vitest";
+import { expectFault } from "../support/faults.js";
 import {
   call,
   envelope,
-  expectFault,
+  expectAlive,
   items,
+  NAMESPACE,
   nullOp,
   readRecords,
   send,
-  startService,
-  type TestService,
+  useService,
   VERSIONS,
 } from "../support/soap-service.js";
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.stop());
+const service = useService();
 
 const MARK = "\ufeff";
 const utf16le = (text: string): Buffer => Buffer.from(text, "utf16le");
@@ -131,6 +130,34 @@ describe.each(VERSIONS)("SOAP %s", (version) => {
     ["alone, with nothing behind it", () => "<!DOCTYPE"],
   ])("R29: a document type declaration %s is malformed", async (_where, change) => {
     await malformed(change(good));
+  });
+
+  it("R29, R67, R68: nothing that a document names is fetched", async () => {
+    let visits = 0;
+    const trap = createServer((socket) => {
+      visits++;
+      socket.destroy();
+    });
+    await once(trap.listen(0, "127.0.0.1"), "listening");
+    const address = `http://127.0.0.1:${(trap.address() as AddressInfo).port}/x`;
+    const xsi = "http://www.w3.org/2001/XMLSchema-instance";
+    const addressing = `<ReplyTo xmlns="http://www.w3.org/2005/08/addressing"><Address>${address}</Address></ReplyTo>`;
+    for (const document of [
+      `<!DOCTYPE a SYSTEM "${address}">${good}`,
+      `<!DOCTYPE a PUBLIC "p" "${address}">${good}`,
+      `<!DOCTYPE a [<!ENTITY b SYSTEM "${address}">]>${withX("&b;")}`,
+      `<!DOCTYPE a [<!ENTITY % b SYSTEM "${address}">%b;]>${good}`,
+      `<?xml-stylesheet href="${address}"?>${good}`,
+      good.replace("<points", `<points href="${address}"`),
+      good.replace("<points", `<points xmlns:xsi="${xsi}" xsi:schemaLocation="${NAMESPACE} ${address}"`),
+      good.replace("<Point3>", `<i:include xmlns:i="http://www.w3.org/2001/XInclude" href="${address}"/><Point3>`),
+      envelope(version, nullOp(), addressing),
+    ]) {
+      await send(service, version, document);
+    }
+    await expectAlive(service);
+    expect(visits).toBe(0);
+    trap.close();
   });
 
   it("R29: reading stops at <!DOCTYPE", async () => {

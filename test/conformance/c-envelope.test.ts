@@ -1,23 +1,9 @@
 /** Group C of the conformance rules: the envelope. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  child,
-  children,
-  ENVELOPES,
-  envelope,
-  expectFault,
-  nullOp,
-  send,
-  startService,
-  type TestService,
-  VERSIONS,
-} from "../support/soap-service.js";
+import { describe, expect, it } from "vitest";
+import { expectFault } from "../support/faults.js";
+import { child, children, ENVELOPES, envelope, nullOp, send, useService, VERSIONS } from "../support/soap-service.js";
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.stop());
+const service = useService();
 
 describe.each(VERSIONS)("SOAP %s", (version) => {
   const env = ENVELOPES[version];

@@ -1,26 +1,21 @@
 /** Group D of the conformance rules: header blocks. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { expectFault } from "../support/faults.js";
 import {
   type Answer,
   child,
   children,
   ENVELOPES,
   envelope,
-  expectFault,
   NAMESPACE,
   nullOp,
   send,
-  startService,
-  type TestService,
+  useService,
   VERSIONS,
   type Version,
 } from "../support/soap-service.js";
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.stop());
+const service = useService();
 
 /** An error that lies with header blocks alone: SOAP 1.1 gives no detail, but its text starts with the code (R83, L1). */
 function expectHeaderFault(answer: Answer, version: Version, code: string): void {

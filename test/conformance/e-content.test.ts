@@ -1,44 +1,27 @@
 /** Group E of the conformance rules: dispatch and request content. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Member, OPERATIONS, RECORDS } from "../../src/operations.js";
+import { describe, expect, it } from "vitest";
+import { OPERATIONS, RECORDS } from "../../src/operations.js";
 import { fakeValue } from "../support/fake-engine.js";
+import { expectFault } from "../support/faults.js";
+import { around, memberOf, requestOf } from "../support/requests.js";
 import {
   type Answer,
   call,
   envelope,
   expectAlive,
-  expectFault,
   getVelocity,
   items,
   NAMESPACE,
   nullOp,
   readRecords,
   send,
-  startService,
-  type TestService,
   TYPES,
+  useService,
   VERSIONS,
 } from "../support/soap-service.js";
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.stop());
+const service = useService();
 
-/** A good value of each member type. */
-const VALUES: Record<Member["type"], string> = {
-  string: "isotropic32",
-  float: "0.25",
-  int: "2",
-  SpatialInterpolation: "Lag6",
-  TemporalInterpolation: "PCHIP",
-  ArrayOfPoint3: items([[1, 2, 3]]),
-  ArrayOfVector3: items([[4, 5, 6]], "Vector3"),
-};
-const member = ({ name, type }: Member): string => `<${name}>${VALUES[type]}</${name}>`;
-const request = (row: (typeof OPERATIONS)[number], content = row.request.map(member).join("")): string =>
-  `<${row.name} xmlns="${NAMESPACE}">${content}</${row.name}>`;
 const XSI = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:xsd="http://www.w3.org/2001/XMLSchema"';
 
 describe.each(VERSIONS)("SOAP %s", (version) => {
@@ -54,7 +37,7 @@ describe.each(VERSIONS)("SOAP %s", (version) => {
   it.each(OPERATIONS.map((row) => [row.name, row] as const))(
     "R55, R62, R92: %s is selected by the name of the body's child",
     async (name, row) => {
-      const records = readRecords(await ask(request(row)), name);
+      const records = readRecords(await ask(requestOf(row)), name);
       const components = RECORDS[row.result];
       const expected = Array.from({ length: records.length }, (_, record) =>
         components.map((_component, c) => (name === "NullOp" ? c + 1 : fakeValue(name, 1, record, c))),
@@ -69,7 +52,7 @@ describe.each(VERSIONS)("SOAP %s", (version) => {
     "R77: %s answers the same in both versions",
     async (name, row) => {
       const result = async (other: "1.1" | "1.2"): Promise<string> => {
-        const { text } = await call(service, other, request(row));
+        const { text } = await call(service, other, requestOf(row));
         return text.slice(text.indexOf(`<${name}Result>`), text.indexOf(`</${name}Response>`));
       };
       expect(await result("1.1")).toBe(await result("1.2"));
@@ -177,14 +160,14 @@ describe.each(VERSIONS)("SOAP %s", (version) => {
   });
 
   it.each(OPERATIONS.map((row) => [row.name, row] as const))("R63: a trailing addr on %s", async (name, row) => {
-    const content = row.request.map(member).join("");
-    const answer = await ask(request(row, `${content}<addr>http://example.org/</addr>`));
+    const content = row.request.map((one) => memberOf(row, one)).join("");
+    const answer = await ask(around(row, `${content}<addr>http://example.org/</addr>`));
     if (name === "NullOp") expectFault(answer, version, "Caller", "InvalidRequest", { member: "addr" });
     else expect(answer.status).toBe(200);
     if (name === "NullOp") return;
-    await invalid(request(row, `${content}<addr>a</addr><addr>b</addr>`), "addr");
-    await invalid(request(row, `<addr>a</addr>${content}`), "dataset");
-    await invalid(request(row, `${content}<addr><a/></addr>`), "addr");
+    await invalid(around(row, `${content}<addr>a</addr><addr>b</addr>`), "addr");
+    await invalid(around(row, `<addr>a</addr>${content}`), "dataset");
+    await invalid(around(row, `${content}<addr><a/></addr>`), "addr");
   });
 
   const required = OPERATIONS.flatMap((row) =>
@@ -194,16 +177,16 @@ describe.each(VERSIONS)("SOAP %s", (version) => {
   );
   it.each(required)("R64, R65: %s without %s", async (_name, missing, row) => {
     const content = row.request.filter(({ name }) => name !== missing);
-    await invalid(request(row, content.map(member).join("")), missing);
+    await invalid(around(row, content.map((one) => memberOf(row, one)).join("")), missing);
   });
 
   it("R64: nil is refused on every member", async () => {
     for (const row of OPERATIONS) {
       for (const one of row.request) {
         const nil = row.request.map((other) =>
-          other === one ? `<${one.name} ${XSI} xsi:nil="true"/>` : member(other),
+          other === one ? `<${one.name} ${XSI} xsi:nil="true"/>` : memberOf(row, other),
         );
-        await invalid(request(row, nil.join("")), one.name);
+        await invalid(around(row, nil.join("")), one.name);
       }
     }
     await invalid(getVelocity().replace("<x>1</x>", `<x ${XSI} xsi:nil="1"/>`), "points[0].x");
@@ -350,13 +333,13 @@ describe.each(VERSIONS)("SOAP %s", (version) => {
     const tracked = OPERATIONS.find(
       ({ name }) => name === "GetPositionInertialParticle",
     ) as (typeof OPERATIONS)[number];
-    await range(request(tracked).replace("<x>4</x>", `<x>${text}</x>`), "InitialV[0].x");
-    await range(request(tracked).replace("<Tp>0.25", `<Tp>${text}`), "Tp");
+    await range(requestOf(tracked, { InitialV: items([[text, 5, 6]], "Vector3") }), "InitialV[0].x");
+    await range(requestOf(tracked, { Tp: text }), "Tp");
   });
 
   it("R72: ints", async () => {
     const box = OPERATIONS.find(({ name }) => name === "GetBoxFilterVelocity") as (typeof OPERATIONS)[number];
-    const layers = (text: string): string => request(box).replace("<nlayers>2", `<nlayers>${text}`);
+    const layers = (text: string): string => requestOf(box, { nlayers: text });
     for (const text of ["1", "+1", " 1 ", "01", "1.0", "1.0000000000"])
       expect((await ask(layers(text))).status).toBe(200);
     for (const text of [

@@ -1,5 +1,5 @@
 /** Group F of the conformance rules: faults. `readFault` of the support file holds what is true of every fault. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   BusyError,
   CALLER_CODES,
@@ -9,29 +9,23 @@ import {
   SERVER_CODES,
   WorkerError,
 } from "../../src/errors.js";
+import { expectFault, readFault } from "../support/faults.js";
 import {
   call,
   children,
   ENVELOPES,
   envelope,
-  expectFault,
   getVelocity,
   items,
   NAMESPACE,
   nullOp,
-  readFault,
   send,
-  startService,
-  type TestService,
   TYPES,
+  useService,
   VERSIONS,
 } from "../support/soap-service.js";
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.stop());
+const service = useService();
 
 describe.each(VERSIONS)("SOAP %s", (version) => {
   it.each([...CALLER_CODES, ...SERVER_CODES])("R79, R84 to R86, R88: the code %s", async (code) => {

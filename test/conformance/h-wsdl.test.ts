@@ -1,6 +1,6 @@
 /** Group H of the conformance rules: the service's description. */
 import { createClientAsync, type IOptions } from "soap";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import {
   type Member,
   OPERATIONS,
@@ -9,15 +9,15 @@ import {
   TEMPORAL_INTERPOLATION,
 } from "../../src/operations.js";
 import { fakeValue } from "../support/fake-engine.js";
+import { exchange } from "../support/raw-http.js";
 import {
   child,
   children,
   type Element,
-  exchange,
   NAMESPACE,
   parseXml,
   startService,
-  type TestService,
+  useService,
   VERSIONS,
 } from "../support/soap-service.js";
 
@@ -28,15 +28,13 @@ const BINDINGS = [
   ["TurbulenceServiceSoap12", "http://schemas.xmlsoap.org/wsdl/soap12/"],
 ] as const;
 
-let service: TestService;
+const service = useService();
 let text: string;
 let root: Element;
 beforeAll(async () => {
-  service = await startService();
   text = await (await fetch(`${service.url}?wsdl`)).text();
   root = parseXml(text);
 });
-afterAll(() => service.stop());
 
 const all = (local: string, parent = root): Element[] => children(parent).filter((node) => node.localName === local);
 const attribute = (node: Element, name: string): string => node.getAttribute(name) as string;

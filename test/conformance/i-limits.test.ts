@@ -1,41 +1,38 @@
 /** Group I of the conformance rules: limits, all lowered. */
-import { connect } from "node:net";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { connect, type Socket } from "node:net";
+import { describe, expect, it } from "vitest";
 import { LIMITS, type LimitName, limitVariable, loadConfig } from "../../src/config.js";
+import { expectFault } from "../support/faults.js";
+import { exchange, rawPost, statusOf } from "../support/raw-http.js";
 import {
   type Answer,
   call,
   ENVELOPES,
   envelope,
-  exchange,
   expectAlive,
-  expectFault,
   getVelocity,
   items,
   NAMESPACE,
   nullOp,
-  rawPost,
   readRecords,
   send,
   startService,
-  statusOf,
   type TestService,
+  useService,
   VERSIONS,
 } from "../support/soap-service.js";
 
 const POINTS = 50;
-let service: TestService;
-beforeAll(async () => {
-  const settings = {
+const service = useService(
+  {
     XML_DEPTH: "6",
     XML_ATTRIBUTES: "4",
     XML_NAME_CHARS: "30",
     XML_TEXT_CHARS: "60",
     SOAP_HEADER_BLOCKS: "2",
-  };
-  service = await startService(settings, { points: POINTS });
-});
-afterAll(() => service.stop());
+  },
+  { points: POINTS },
+);
 
 const points = (count: number): string => items(Array.from({ length: count }, (_, i) => [i, 0, 0]));
 /** An element of that many characters in its name, in a header block that is ignored. */
@@ -115,7 +112,7 @@ describe.each(VERSIONS)("SOAP %s", (version) => {
     await fails(envelope(version, inertial(POINTS + 1)), "query.points");
   });
 
-  it("R104: reading stops at the limit", async () => {
+  it("R29, R104: reading stops at the limit", async () => {
     const document = envelope(version, nullOp(points(POINTS + 1)));
     const part = document.slice(0, document.lastIndexOf("<Point3>") + 8);
     const head = rawPost(version, "").replace("Content-Length: 0", "Content-Length: 100000000");
@@ -123,6 +120,11 @@ describe.each(VERSIONS)("SOAP %s", (version) => {
       [part, "query.points"],
       [`<s:Envelope xmlns:s="${env}"><s:Body><${"n".repeat(31)}`, "xml.nameChars"],
       ["<!DOCTYPE", "MalformedXml"],
+      [`<s:Envelope xmlns:s="${env}"><s:Header><t:T xmlns:t="urn:t"><a><b><c><d>`, "LimitExceeded"],
+      [`<s:Envelope xmlns:s="${env}"><s:Header><a xmlns="u"/><a xmlns="u"/><a xmlns="u">`, "LimitExceeded"],
+      [`<s:Envelope xmlns:s="${env}"><s:Body><NullOp xmlns="${NAMESPACE}" a="" b="" c="" d`, "xml.attributes"],
+      [`<s:Envelope xmlns:s="${env}"><s:Body><NullOp xmlns="${"u".repeat(61)}`, "xml.textChars"],
+      [`<s:Envelope xmlns:s="${env}"><s:Body><NullOp xmlns="${"&amp;".repeat(61)}`, "xml.textChars"],
       [
         `<s:Envelope xmlns:s="${env}"><s:Body><NullOp xmlns="${NAMESPACE}"><authToken>${"x".repeat(61)}`,
         "xml.textChars",
@@ -145,7 +147,7 @@ describe("in flight", () => {
     while (!condition()) await new Promise((resolve) => setImmediate(resolve));
   };
 
-  it.each(VERSIONS)("R106: all slots taken, SOAP %s", async (version) => {
+  it.each(VERSIONS)("R106, L4: all slots taken, SOAP %s", async (version) => {
     const narrow = await startService({ ENGINE_INFLIGHT: "1", QUERY_DEADLINE_MS: "400" });
     close(narrow);
     narrow.engine.deaf = true;
@@ -168,6 +170,33 @@ describe("in flight", () => {
     expect((await first).status).toBe(200);
     narrow.engine.gate = null;
     await expectAlive(narrow);
+    await narrow.stop();
+  });
+
+  it.each(VERSIONS)("R103, R106: engine.queue bounds the requests that wait, SOAP %s", async (version) => {
+    const narrow = await startService({ ENGINE_INFLIGHT: "1", ENGINE_QUEUE: "1" });
+    close(narrow);
+    const document = envelope(version, nullOp());
+    const whole = (text: string): boolean => text.includes("</soap:Envelope>");
+    const sockets: Socket[] = [];
+    const late = Array.from({ length: 2 }, () =>
+      exchange(
+        narrow.port,
+        (socket) => {
+          sockets.push(socket);
+          socket.write(rawPost(version, document).slice(0, -20));
+        },
+        whole,
+      ),
+    );
+    await settle(() => narrow.engine.queries.length === 2);
+    const first = call(narrow, version, nullOp());
+    await untilStatus(() => call(narrow, version, nullOp()), 503);
+    for (const socket of sockets) socket.write(document.slice(-20));
+    expect((await Promise.race(late)).text).toContain("<code>Busy</code>");
+    open();
+    expect((await first).status).toBe(200);
+    expect((await Promise.all(late)).map(statusOf).sort()).toEqual([200, 500]);
     await narrow.stop();
   });
 
@@ -224,6 +253,14 @@ describe("in flight", () => {
     expect(statusOf(await oldest)).toBe(408);
     await expectAlive(tight);
     await tight.stop();
+  });
+
+  it("http.keepAliveTimeoutMs ends a connection on which nothing is asked any more", async () => {
+    const brief = await startService({ HTTP_KEEP_ALIVE_TIMEOUT_MS: "200" });
+    const answer = await exchange(brief.port, rawPost("1.1", envelope("1.1", nullOp())));
+    expect(statusOf(answer)).toBe(200);
+    expect(answer.closed).toBe(true);
+    await brief.stop();
   });
 
   it("http.connections bounds the sockets", async () => {

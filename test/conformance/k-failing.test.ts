@@ -1,28 +1,28 @@
 /** Group K of the conformance rules: failing well. R114 to R118 and R121 need the real engine: `test/chaos/`. */
 import { connect } from "node:net";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { expectFault } from "../support/faults.js";
 import { HOSTILE } from "../support/hostile.js";
+import { rawPost } from "../support/raw-http.js";
 import {
   call,
   envelope,
   expectAlive,
-  expectFault,
+  expectIdle,
   getVelocity,
   items,
   nullOp,
-  rawPost,
   startService,
-  type TestService,
+  useService,
   VERSIONS,
 } from "../support/soap-service.js";
 
 const REPEATS = 20;
-let service: TestService;
-beforeAll(async () => {
-  const settings = { HTTP_HEADERS_TIMEOUT_MS: "200", HTTP_REQUEST_TIMEOUT_MS: "200", HTTP_BODY_BYTES: "1000000" };
-  service = await startService(settings);
+const service = useService({
+  HTTP_HEADERS_TIMEOUT_MS: "200",
+  HTTP_REQUEST_TIMEOUT_MS: "200",
+  HTTP_BODY_BYTES: "1000000",
 });
-afterAll(() => service.stop());
 
 const connections = (): Promise<number> =>
   new Promise((resolve) => service.app.server.getConnections((_error, count) => resolve(count)));
@@ -33,6 +33,7 @@ describe.each(VERSIONS)("SOAP %s", (version) => {
     async (_title, { run }) => {
       for (let i = 0; i < REPEATS; i++) await run(service.port, version);
       await expectAlive(service);
+      await expectIdle(service);
       expect(service.engine.open).toBe(0);
     },
   );
@@ -42,6 +43,7 @@ describe.each(VERSIONS)("SOAP %s", (version) => {
     async (_title, { run }) => {
       await Promise.all(Array.from({ length: REPEATS }, () => run(service.port, version)));
       await expectAlive(service);
+      await expectIdle(service);
     },
   );
 
@@ -132,6 +134,9 @@ describe("health", () => {
     ]) {
       expect(text).toMatch(new RegExp(`^fieldprobe_${name}`, "m"));
     }
+    const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = "", type]) => [name, type] as const);
+    expect(types.filter(([name, type]) => (type === "counter") !== name.endsWith("_total"))).toEqual([]);
+    expect(types.length).toBeGreaterThan(20);
     expect(Number(/^fieldprobe_longest_turn_seconds (\S+)/m.exec(text)?.[1])).toBeLessThan(0.05);
   });
 });

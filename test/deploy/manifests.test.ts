@@ -192,7 +192,15 @@ describe("compose.yaml", () => {
 
   it("gives the server every variable of its configuration", () => {
     const wanted = [...read("nats.conf").matchAll(/: \$(FP_\w+)/g)].map((match) => match[1]);
-    expect(Object.keys(services.nats?.environment ?? {}).sort()).toEqual(wanted.toSorted());
+    const given = Object.keys(services.nats?.environment ?? {});
+    expect(given.filter((name) => name.startsWith("FP_")).sort()).toEqual(wanted.toSorted());
+    const [server] = manifests
+      .flatMap(({ spec }) => spec?.template?.spec.containers ?? [])
+      .filter(({ name }) => name === "nats");
+    for (const name of ["GOGC", "GOMEMLIMIT"]) {
+      const { value } = server?.env.find((one) => one.name === name) ?? {};
+      expect(value).toBe(services.nats?.environment?.[name]);
+    }
   });
 });
 

@@ -94,6 +94,18 @@ async function completeAll(waiting: ReturnType<typeof manualPool>["waiting"], la
 
 const flat = (values: readonly Float32Array[]): number[] => values.flatMap((part) => [...part]);
 
+/** A query between four frames of a field that no cache here holds. */
+const AXIS = { nodes: 512, origin: 0, spacing: 1, periodic: true, coordinates: null };
+const BEYOND_CACHE = {
+  query: { operation: "GetVelocity", time: 1.5, temporalInterpolation: "PCHIP" },
+  dataset: {
+    axes: [AXIS, AXIS, AXIS],
+    fields: { velocity: { components: 3, bricking: { edge: [64, 64, 64], count: [8, 8, 8] } } },
+    time: { count: 4, origin: 0, step: 1, values: null, guardBefore: 0, guardAfter: 0 },
+    frameVelocity: [0, 0, 0],
+  } as unknown as Dataset,
+} as const;
+
 describe("execute", () => {
   it.each([0, 1, 511, 512, 513, 50_000, 300_000])(
     "answers %i points in order, whatever order batches end in",
@@ -116,7 +128,7 @@ describe("execute", () => {
     },
   );
 
-  it("starts while points still arrive and never has more than two batches per worker out", async () => {
+  it("R106: starts while points still arrive and never has more than two batches per worker out", async () => {
     const { waiting, start } = setUp(2);
     const evaluation = start();
     feed(evaluation, 200_000);
@@ -140,7 +152,7 @@ describe("execute", () => {
     expect(held()).toBe(0);
   });
 
-  it("runs a batch again when its thread died, and gives up the second time", async () => {
+  it("R114: runs a batch again when its thread died, and gives up the second time", async () => {
     const once = setUp(1);
     const evaluation = once.start();
     feed(evaluation, 10);
@@ -161,7 +173,7 @@ describe("execute", () => {
     await failed;
   });
 
-  it("answers an abort at once, tells its batches to stop, and gives buffers back only when they have", async () => {
+  it("R112: answers an abort at once, tells its batches to stop, and gives buffers back only when they have", async () => {
     const { waiting, start, held, ended } = setUp();
     const evaluation = start();
     feed(evaluation, 1000);
@@ -237,15 +249,27 @@ describe("execute", () => {
     expect(held()).toBe(0);
   });
 
+  it("leaves points whose bricks fit the cache as they came: a batch per worker that reads all frames", async () => {
+    const { waiting, start, checked } = setUp(2);
+    const evaluation = start({ ...checked, ...BEYOND_CACHE });
+    feed(evaluation, 5001);
+    const result = evaluation.finish();
+    expect(waiting.map(({ task }) => (task as { kind: string }).kind)).toEqual(["sort"]);
+    waiting.shift()?.complete();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(waiting.map(({ task: { count, places, pass } }) => [count, places, pass])).toEqual([
+      [2501, null, null],
+      [2500, null, null],
+    ]);
+    await completeAll(waiting);
+    const { values, release } = await result;
+    expect(flat(values).every((value, i) => value === i)).toBe(true);
+    release();
+  });
+
   it("does not add the same frame twice when the thread of a sweep's later pass dies", async () => {
     const { waiting, start, checked } = setUp(1);
-    const field = { components: 3, bricking: { edge: [64, 64, 64], count: [8, 8, 8] } };
-    const time = { count: 4, origin: 0, step: 1, values: null, guardBefore: 0, guardAfter: 0 };
-    const evaluation = start({
-      ...checked,
-      query: { operation: "GetVelocity", time: 1.5, temporalInterpolation: "PCHIP" },
-      dataset: { fields: { velocity: field }, time, frameVelocity: [0, 0, 0] } as unknown as Dataset,
-    });
+    const evaluation = start({ ...checked, ...BEYOND_CACHE });
     feed(evaluation, 5000);
     const failed = expect(evaluation.finish()).rejects.toThrow(WorkerError);
     const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -253,6 +277,7 @@ describe("execute", () => {
     const firsts = new Map<number, { task: BatchTask; times: number }>();
     for (let next = waiting.shift(); next; next = waiting.shift()) {
       const { task, complete } = next;
+      if ("arranged" in task) Atomics.store(task.arranged as Int32Array, 0, 1);
       const frame = task.pass?.index ?? -1;
       const first = firsts.get(frame) ?? { task, times: 0 };
       firsts.set(frame, first);
@@ -268,7 +293,7 @@ describe("execute", () => {
     ]);
   });
 
-  it("answers the deadline, and ends the thread of a batch that does not stop", async () => {
+  it("R113: answers the deadline, and ends the thread of a batch that does not stop", async () => {
     const { waiting, start } = setUp(1, {}, 20);
     const evaluation = start();
     feed(evaluation, 10);
@@ -307,6 +332,18 @@ describe("execute", () => {
     const evaluation = start({ ...track, query });
     expect(evaluation.limit.points).toBe(0);
     await expect(evaluation.finish()).rejects.toThrow("A path has too many records");
+  });
+
+  it("bounds the records of a filter like points: layers multiply them", async () => {
+    const { start, checked } = setUp(2, { "query.points": 100 } as never);
+    const filter = { ...checked, kernel: KERNELS.boxVelocity, samples: 64 };
+    const two = start({ ...filter, itemsPerPoint: 9 });
+    expect(two.limit).toEqual({ points: 11, name: "query.points" });
+    feed(two, 12);
+    await expect(two.finish()).rejects.toThrow("Request size too large (12 > 11)");
+    const four = start({ ...filter, itemsPerPoint: 585 });
+    feed(four, 1);
+    await expect(four.finish()).rejects.toThrow("The answer at a point has too many records (585 > 100)");
   });
 
   it("stops handing out batches after a failure of the data", async () => {

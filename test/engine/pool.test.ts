@@ -22,7 +22,7 @@ describe("pool", () => {
     expect(pool.alive()).toBe(3);
   });
 
-  it("replaces a thread that met an error nobody foresaw, and goes on", async () => {
+  it("R114: replaces a thread that met an error nobody foresaw, and goes on", async () => {
     open(1);
     const nonsense = { kind: "batch", kernel: "no such kernel" } as unknown as Task;
     const error: unknown = await pool.run(nonsense).catch((reason: unknown) => reason);

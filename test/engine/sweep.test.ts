@@ -1,54 +1,38 @@
-import fc from "fast-check";
+/** Which queries are swept: those that read stored frames which do not fit the cache together. */
 import { describe, expect, it } from "vitest";
-import { columnWidth, sweepTables } from "../../src/engine/sweep.js";
-import type { Axes, Bricking } from "../../src/kernels/field.js";
+import { checkQuery } from "../../src/engine/check.js";
+import { exceedsCache } from "../../src/engine/sweep.js";
+import type { Dataset } from "../../src/storage/grid.js";
 
-function grid(nodes: readonly [number, number, number], edge: readonly [number, number, number]) {
-  const axes = nodes.map((count) => ({ nodes: count, origin: 0, spacing: 1, periodic: true, coordinates: null }));
-  const count = nodes.map((n, a) => Math.ceil(n / (edge[a] as number))) as unknown as [number, number, number];
-  return { axes: axes as unknown as Axes, bricking: { edge, count } satisfies Bricking };
+const MIB = 1024 * 1024;
+const axis = { nodes: 64, origin: 0, spacing: 1, periodic: true, coordinates: null };
+
+/** A snapshot of a force of 3 MiB, which is either what drives the flow or not. */
+function forced(kind: "stored" | "taylorGreen"): Dataset {
+  return {
+    axes: [axis, axis, axis],
+    time: { count: 1, origin: 0, step: 1, values: null, guardBefore: 0, guardAfter: 0 },
+    fields: { force: { components: 3, bricking: { edge: [16, 16, 16], count: [4, 4, 4] }, parts: [] } },
+    forcing: { kind, amplitude: 1, wavenumber: 1 },
+  } as unknown as Dataset;
 }
 
-describe("sweep", () => {
-  it("makes columns as wide as three of their layers, neighbours included, fit the cache", () => {
-    for (let bricks = 27; bricks < 5000; bricks += 7) {
-      const width = columnWidth(bricks);
-      if (width > 1) expect(3 * (width + 2) ** 2).toBeLessThanOrEqual(bricks);
-      expect(3 * (width + 3) ** 2).toBeGreaterThan(bricks);
-    }
+const QUERY = {
+  operation: "GetForce",
+  dataset: "",
+  time: 0,
+  spatialInterpolation: "Lag4",
+  temporalInterpolation: "None",
+} as const;
+
+describe("exceedsCache", () => {
+  it("compares the stored frames with the cache", () => {
+    const checked = checkQuery(QUERY, () => forced("stored"));
+    expect([2, 3].map((mib) => exceedsCache(checked, mib * MIB))).toEqual([true, false]);
   });
 
-  it("finishes a column before the next, and a layer of it before the next", () => {
-    const size = fc.integer({ min: 1, max: 40 });
-    const edges = fc.integer({ min: 1, max: 9 });
-    fc.assert(
-      fc.property(
-        fc.tuple(size, size, size),
-        fc.tuple(edges, edges, edges),
-        fc.integer({ min: 1, max: 5 }),
-        (nodes, edge, width) => {
-          const { axes, bricking } = grid(nodes, edge);
-          const { x, y, z } = sweepTables(axes, bricking, width);
-          const places: { key: number; column: number; layer: number }[] = [];
-          for (let k = 0; k < nodes[2]; k += 3) {
-            for (let j = 0; j < nodes[1]; j += 3) {
-              for (let i = 0; i < nodes[0]; i += 3) {
-                const columnX = Math.floor(Math.floor(i / edge[0]) / width);
-                const columnY = Math.floor(Math.floor(j / edge[1]) / width);
-                const key = ((x[i] as number) | (y[j] as number) | (z[k] as number)) >>> 0;
-                places.push({ key, column: columnY * 1000 + columnX, layer: Math.floor(k / edge[2]) });
-              }
-            }
-          }
-          places.sort((a, b) => a.key - b.key);
-          for (let n = 1; n < places.length; n++) {
-            const [a, b] = [places[n - 1], places[n]] as [(typeof places)[0], (typeof places)[0]];
-            expect(b.column).toBeGreaterThanOrEqual(a.column);
-            if (a.column === b.column) expect(b.layer).toBeGreaterThanOrEqual(a.layer);
-          }
-        },
-      ),
-      { numRuns: 60 },
-    );
+  it("knows that a force in closed form reads none, though the dataset stores one too", () => {
+    const checked = checkQuery(QUERY, () => forced("taylorGreen"));
+    expect(exceedsCache(checked, MIB)).toBe(false);
   });
 });

@@ -285,6 +285,19 @@ describe("a calendar that is downloaded", () => {
     await Promise.all([original.close(), again.close(), single.close()]);
   });
 
+  it("gives each instance the address that it has everywhere, also where two share a day", async () => {
+    const url = "https://a.org/2026/11/02/talk";
+    const start = { dateTime: "2026-11-02T09:00:00" };
+    const event = { id: 7, name: "Talk", url, start, rrule: "FREQ=DAILY;BYHOUR=9,15;COUNT=3" };
+    const served = await serve({ files: [folder.file("twice.json", { events: [event] })], now: NOW });
+    const whole = (await served.get("/events/7")).json as Json;
+    const parsed = new ICAL.Component(ICAL.parse((await served.get("/events.ics")).text));
+    const addresses = parsed.getAllSubcomponents("vevent").map((one) => one.getFirstPropertyValue("url"));
+    expect(addresses).toEqual(whole._embedded.event_instances.map((instance: Json) => instance.url));
+    expect(addresses.slice(0, 2)).toEqual([`${url}?at=0900`, `${url}?at=1500`]);
+    await served.close();
+  });
+
   it("keeps to the form: CRLF, 75 octets, zones described as they are", async () => {
     const served = await serve({ files: [SAMPLE], now: NOW });
     const { text } = await served.get("/events.ics?single_events=false&type=all&source=all");

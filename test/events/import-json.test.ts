@@ -76,7 +76,7 @@ describe("a JSON file", () => {
     ["no object", "[]", "(file)", /object/],
     ["an unknown member", { events: [], colour: 1 }, "(file)", /colour/],
     ["an unknown zone", { zone: "Mars/Base" }, "zone", /IANA/],
-    ["no name", { events: [{ id: 1, start: { date: "2026-11-01" } }] }, "events[0].name", /string/],
+    ["no name", { events: [{ id: 1, start: { date: "2026-11-01" } }] }, "events[0].name", /is missing/],
     ["an id that is none", { events: [timed(), timed({ id: 1.5 })] }, "events[1].id", /int/],
     ["a date that is none", { events: [allDay({ start: { date: "2026-02-30" } })] }, "events[0].start.date", /date/],
     [
@@ -155,6 +155,7 @@ describe("a JSON file", () => {
       /ancestor/,
     ],
     ["a source called all", { events: [timed({ source: "all" })] }, "events[0].source", /all/],
+    ["an address of two lines", { events: [timed({ url: "https://a.org/\r\nX: 1" })] }, "events[0].url", /line breaks/],
     ["a script for an address", { events: [timed({ url: "javascript:alert(1)" })] }, "events[0].url", /http/],
   ])("is refused for %s", (_, content, place, reason) => {
     const before = contents();
@@ -214,6 +215,9 @@ describe("a JSON file", () => {
 
   it("is refused by its name or its bytes", () => {
     expect(problems("{}", "a.txt")[0]?.[1]).toMatch(/\.json or \.ics/);
-    expect(() => importFile(db, join(folder.path, "missing.json"), CONFIGURED)).toThrow(/cannot be read/);
+    expect(() => importFile(db, join(folder.path, "missing.json"), CONFIGURED)).toThrow(
+      /cannot be read: no such file or folder$/,
+    );
+    expect(problems('{"events":[{"id":1}]}')).toContainEqual(["events[0].name", "is missing"]);
   });
 });

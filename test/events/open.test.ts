@@ -1,6 +1,6 @@
 /** The life of the module: first start, later starts, the nightly extension, faults of the operator, and the command line. */
 import { spawnSync } from "node:child_process";
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import Fastify from "fastify";
@@ -11,9 +11,11 @@ import { extendHorizon } from "../../src/events/extend.js";
 import { readMeta } from "../../src/events/meta.js";
 import { nightly } from "../../src/events/nightly.js";
 import { openEvents } from "../../src/events/open.js";
+import { eventsSettings } from "../../src/events/settings.js";
 import { openStore } from "../../src/events/store.js";
 import { EXAMPLE, load, scratch, seconds, serve, walk } from "./support.js";
 
+const CERTIFICATE = fileURLToPath(new URL("../server/fixtures/cert.pem", import.meta.url));
 const BIN = fileURLToPath(new URL("../../bin/fieldprobe.js", import.meta.url));
 
 let folder: ReturnType<typeof scratch>;
@@ -32,6 +34,13 @@ const config = (settings: Record<string, string> = {}) =>
   loadConfig({ STATE: folder.path, EVENTS_NOW: "2026-10-20T12:00:00Z", ...settings }, {});
 
 describe("opening", () => {
+  it("names itself by an address when nobody else gives one", () => {
+    expect(eventsSettings(config({ HOST: "::1", PORT: "9000" })).fallbackSite).toBe("http://[::1]:9000");
+    const tls = { TLS_CERT: CERTIFICATE, TLS_KEY: CERTIFICATE, PORT: "9000" };
+    expect(eventsSettings(config(tls)).fallbackSite).toBe("https://127.0.0.1:9000");
+    expect(eventsSettings(config({ BASE_URL: "https://a.org/x" })).fallbackSite).toBe("https://a.org/x");
+  });
+
   it("imports the sample on first start, and never again", async () => {
     log.length = 0;
     const first = await openEvents(config(), logger);
@@ -55,6 +64,10 @@ describe("opening", () => {
     mkdirSync(join(folder.path, "taken.db"));
     const failure = await openEvents(config({ EVENTS_DB: "taken.db" }), logger).catch((error: Error) => error);
     expect(String(failure)).toMatch(/^DataError: events: cannot open the store [^\n]*taken\.db[^\n]*$/);
+    const state = join(folder.file("file", ""), "state");
+    await expect(openEvents(config({ STATE: state }), logger)).rejects.toThrow(
+      /: a file stands where a folder is needed \(FIELDPROBE_STATE names its folder\)$/,
+    );
     const garbage = folder.file("garbage.db", "x".repeat(5000));
     await expect(openEvents(config({ EVENTS_DB: garbage }), logger)).rejects.toThrow(/^events: /);
   });
@@ -165,6 +178,23 @@ describe("extension", () => {
     await events.close();
     expect(last()).toBe(before + 5);
   });
+
+  it("outlives a night in which the store cannot be read", async () => {
+    const timers: (() => void)[] = [];
+    log.length = 0;
+    const events = await openEvents(config(), logger, (work) => {
+      timers.push(work);
+      return () => undefined;
+    });
+    const db = openConnection(join(folder.path, "events.db"), "write");
+    db.exec("ALTER TABLE meta RENAME TO lost");
+    timers[0]?.();
+    expect(timers).toHaveLength(2);
+    expect(log).toContain("the events store cannot be read");
+    db.exec("ALTER TABLE lost RENAME TO meta");
+    db.close();
+    await events.close();
+  });
 });
 
 describe("the command line", () => {
@@ -197,6 +227,13 @@ describe("the command line", () => {
     expect(stderr).toMatch(/^ {2}events\[1\]\.start\.date: /m);
     expect(run("import").status).toBe(2);
     expect(run("export").status).toBe(2);
+  });
+
+  it("makes no store to list it", () => {
+    const path = join(folder.path, "none", "events.db");
+    const { status, stderr } = run("list", "--db", path);
+    expect([status, stderr]).toEqual([2, `fieldprobe: ${path}: there is no such store; events import makes one\n`]);
+    expect(existsSync(join(folder.path, "none"))).toBe(false);
   });
 });
 

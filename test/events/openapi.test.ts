@@ -50,6 +50,15 @@ describe("the document", () => {
     for (const path of paths) expect(Object.keys(document.paths[path])).toEqual(["get"]);
   });
 
+  it("has a page for people that loads by plain HTTP and fetches nothing from elsewhere", async () => {
+    const page = await events.get("/docs/");
+    const policy = page.headers.get("content-security-policy") ?? "";
+    expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).not.toMatch(/upgrade-insecure-requests|https?:|swagger\.io/);
+    expect(page.text).not.toMatch(/(?:src|href)="https?:/);
+  });
+
   it("has no reference that leads nowhere, and nothing that 3.0 does not know", () => {
     const text = JSON.stringify(document);
     const names = Object.keys(document.components.schemas);

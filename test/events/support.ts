@@ -69,12 +69,14 @@ export interface Served {
 export interface ServeOptions extends Partial<EventsSettings> {
   readonly files?: readonly string[];
   readonly now?: number;
+  /** Long pages are made in a thread, as the service does it. */
+  readonly threaded?: boolean;
   /** Work on the instance before the events are registered. */
   readonly prepare?: (app: FastifyInstance) => void;
 }
 
 export async function serve(options: ServeOptions = {}): Promise<Served> {
-  const { files = [EXAMPLE], now = EXAMPLE_NOW, prepare, ...settings } = options;
+  const { files = [EXAMPLE], now = EXAMPLE_NOW, threaded = false, prepare, ...settings } = options;
   const folder = scratch();
   const db = join(folder.path, "events.db");
   load(db, files, now);
@@ -93,7 +95,7 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
   };
   const app = Fastify();
   prepare?.(app);
-  await app.register(eventsPlugin({ store, clock: () => time, config }));
+  await app.register(eventsPlugin({ store, clock: () => time, config, ...(threaded ? { db } : {}) }));
   await app.listen({ host: "127.0.0.1", port: 0 });
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
   return {

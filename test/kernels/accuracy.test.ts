@@ -45,7 +45,7 @@ const PLACES: readonly Place[] = [
 ];
 
 /** Numbers of nodes: few enough that rounding does not show, which is early at walls where spacings shrink quadratically. */
-const SIZES: Readonly<Record<number, readonly [number, number]>> = { 4: [48, 64], 6: [48, 64], 8: [48, 64] };
+const SIZES: Readonly<Record<number, readonly [number, number]>> = { 4: [48, 64], 6: [48, 64], 8: [48, 60] };
 const WALL_SIZES: Readonly<Record<number, readonly [number, number]>> = { 4: [34, 40], 6: [24, 28], 8: [20, 24] };
 
 /** Coordinates to look at: on nodes, or at five places in every cell. */

@@ -27,6 +27,11 @@ describe("advectInertial", () => {
     expectNear(drag(rotation, 0.1, 10, Number.POSITIVE_INFINITY, [1, 0, 0], [0, 2, 1]).x, [1, 2, 1], 1e-14);
   });
 
+  it("takes a response time of minus zero for the zero it is", () => {
+    const start: [number, number, number] = [9, 9, 9];
+    expect(drag(turbulence, 0.1, 4, -0, T16.point, start).x).toEqual(drag(turbulence, 0.1, 4, 0, T16.point, start).x);
+  });
+
   it("starts with the velocity of the fluid when none is given", () => {
     const own = new Float64Array(3);
     turbulence(Float64Array.from(T16.point), 1, 0, own);

@@ -9,8 +9,12 @@ function sorted(axes: Axes, edge: Triple, points: readonly Triple[]): number[] {
   const count = points.length;
   const keys = new Uint32Array(2 * count);
   const order = new Uint32Array(2 * count);
-  orderByBrick(axes, orderTables(axes, brickingOf(axes, edge)), Float64Array.from(points.flat()), count, keys, order);
-  return [...order.subarray(0, count)];
+  const positions = Float64Array.from(points.flat());
+  const moved = new Float64Array(3 * count);
+  orderByBrick(axes, orderTables(axes, brickingOf(axes, edge)), positions, count, keys, order, moved);
+  const indices = [...order.subarray(0, count)];
+  expect([...moved]).toEqual(indices.flatMap((i) => [...positions.subarray(3 * i, 3 * i + 3)]));
+  return indices;
 }
 
 /** Cells of a point by counting nodes at or below it: no division. */

@@ -27,9 +27,12 @@ function orders(axes: Axes, edge: Triple, points: readonly number[]): { plain: U
   ];
   const inMemory: OrderTables = { x, y, z };
   const plain = new Uint32Array(2 * count);
-  orderByBrick(axes, tables, positions, count, new Uint32Array(2 * count), plain);
+  const moved = new Float64Array(3 * count);
+  orderByBrick(axes, tables, positions, count, new Uint32Array(2 * count), plain, moved);
   const simd = arena.words(2 * count).fill(0xdeadbeef);
-  arena.accelerator().orderByBrick(axes, inMemory, positions, count, arena.words(2 * count), simd);
+  const sorted = arena.doubles(3 * count);
+  arena.accelerator().orderByBrick(axes, inMemory, positions, count, arena.words(2 * count), simd, sorted);
+  expect([...sorted]).toEqual([...moved]);
   return { plain: plain.slice(0, count), simd: simd.slice(0, count) };
 }
 

@@ -8,16 +8,8 @@ import { ConfigError, loadConfig } from "../../src/config.js";
 import { createApp } from "../../src/server/app.js";
 import { checkExposure } from "../../src/server/auth.js";
 import { FakeEngine } from "../support/fake-engine.js";
-import {
-  call,
-  envelope,
-  expectAlive,
-  expectFault,
-  nullOp,
-  PATH,
-  startService,
-  TYPES,
-} from "../support/soap-service.js";
+import { expectFault } from "../support/faults.js";
+import { call, envelope, expectAlive, nullOp, PATH, startService, TYPES } from "../support/soap-service.js";
 
 const fixture = (name: string): string => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
 
@@ -55,6 +47,32 @@ describe("createApp", () => {
     expect(answer.headers.get("x-own")).toBeNull();
     expectFault(await call(service, "1.2", "<a/>"), "1.2", "Caller", "UnknownOperation");
     await expectAlive(service);
+    await service.stop();
+  });
+
+  it("leaves names that cannot be decoded, and very long ones, to the interface they are asked of", async () => {
+    const service = await startService(
+      {},
+      {},
+      {
+        plugins: [
+          (app) => {
+            app.get<{ Params: { name: string } }>("/names/:name", (request, reply) =>
+              reply.code(404).send({ unknown: request.params.name }),
+            );
+          },
+        ],
+      },
+    );
+    const base = new URL(service.url).origin;
+    for (const name of ["%zz", "%ff", "a%", "n".repeat(5000)]) {
+      const answer = await fetch(`${base}/names/${name}`);
+      expect([answer.status, await answer.json()]).toEqual([404, { unknown: name }]);
+    }
+    const lost = await fetch(`${base}/elsewhere/%zz?%zz`);
+    expect([lost.status, await lost.text()]).toEqual([404, "There is nothing at this address.\n"]);
+    expect(lost.headers.get("x-content-type-options")).toBe("nosniff");
+    expect(lost.headers.get("x-request-id")).not.toBeNull();
     await service.stop();
   });
 

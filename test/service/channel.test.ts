@@ -1,5 +1,5 @@
 /** A channel-like dataset, y tabulated and ended, answers everything but box filters. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
@@ -7,32 +7,16 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config.js";
 import { openEngine } from "../../src/engine/engine.js";
 import type { Engine, Query } from "../../src/engine/query.js";
-import { writeCube } from "../../src/generate/cube.js";
 import { OPERATIONS } from "../../src/operations.js";
+import { channelPoints, writeChannel } from "../support/channel.js";
 import { generator, runQuery } from "../support/run-query.js";
-
-const NODES = 32;
 
 describe("a channel-like dataset", () => {
   let folder: string;
   let engine: Engine;
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "fieldprobe-channel-"));
-    const cube = {
-      kind: "abc",
-      nodes: [NODES, NODES, NODES],
-      steps: 6,
-      chunk: [16, 16, 16],
-      filter: "none",
-      seed: 1,
-    } as const;
-    await writeCube({ ...cube, name: "channel", folder }, () => {});
-    const file = join(folder, "dataset.json");
-    const descriptor = JSON.parse(readFileSync(file, "utf8"));
-    const coordinates = Array.from({ length: NODES }, (_, j) => -Math.cos((Math.PI * j) / (NODES - 1)));
-    descriptor.axes.y = { coordinates, periodic: false };
-    descriptor.frameVelocity = [0.45, 0, 0];
-    writeFileSync(file, JSON.stringify(descriptor));
+    await writeChannel(folder);
     const settings = { DATA: folder, WORKERS: "1", CACHE_BYTES: "67108864" };
     engine = await openEngine(loadConfig(settings, {}), pino({ level: "silent" }));
   });
@@ -41,12 +25,7 @@ describe("a channel-like dataset", () => {
     rmSync(folder, { recursive: true });
   });
 
-  const random = generator(6);
-  /** From wall to wall, both walls included. */
-  const points = Float32Array.from({ length: 300 }, (_, k) => {
-    if (k % 3 !== 1) return (random() - 0.5) * 20;
-    return k === 1 ? -1 : k === 4 ? 1 : 2 * random() - 1;
-  });
+  const points = channelPoints(100, generator(6));
   const cases = OPERATIONS.flatMap(({ name, spatial }) => spatial.map((method) => [name, method] as const));
   it.each(cases.filter(([name]) => name !== "GetForce"))(
     "%s %s gives finite numbers from wall to wall",

@@ -49,7 +49,7 @@ describe("every operation over SOAP", () => {
     [0, 1, 5000].map((count) => [operation.name, count, operation] as const),
   );
   it.each(cases)(
-    "%s answers %i points alike in both versions, and as the engine does",
+    "R74, R77, R92: %s answers %i points alike in both versions, and as the engine does",
     async (name, count, operation) => {
       const random = generator(count + 1);
       const points = Float32Array.from({ length: 3 * count }, () => (random() - 0.5) * 20);

@@ -6,7 +6,7 @@ export default defineConfig({
     root: new URL("../..", import.meta.url).pathname,
     include: ["test/soak/**/*.soak.ts"],
     globalSetup: ["test/support/build.ts"],
-    testTimeout: 30 * 60_000,
+    testTimeout: (2 * Number(process.env.SOAK_MINUTES ?? 10) + 30) * 60_000,
     pool: "forks",
   },
 });

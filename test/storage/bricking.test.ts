@@ -1,7 +1,7 @@
 /** Bricks follow the chunks of the storage, within their bounds. */
 import { describe, expect, it } from "vitest";
 import { chooseBricking } from "../../src/storage/bricking.js";
-import type { FieldPart, Triple } from "../../src/storage/grid.js";
+import { type FieldPart, MAX_NODES, type Triple } from "../../src/storage/grid.js";
 import type { Stored } from "../../src/storage/hdf5.js";
 
 const MIB = 1024 * 1024;
@@ -46,6 +46,11 @@ describe("chooseBricking", () => {
   it("halves what is above engine.chunkBytes", () => {
     expect(bricks([256, 256, 256], [128, 128, 128, 3], { chunkBytes: 8 * MIB })).toEqual([64, 64, 128]);
     expect(bricks([256, 256, 256], null, { filters: [], chunkBytes: 4096 })).toEqual([4, 8, 8]);
+  });
+
+  it("keeps edges so short that 31 bits hold their product with the nodes of an axis", () => {
+    const [edge] = bricks([MAX_NODES, 4, 4], [4, 4, MAX_NODES, 3]);
+    expect(edge * MAX_NODES).toBeLessThan(2 ** 31);
   });
 
   it("looks at space only where chunks span times", () => {

@@ -6,6 +6,7 @@ import {
   readFileSync,
   renameSync,
   statSync,
+  symlinkSync,
   truncateSync,
   utimesSync,
   writeFileSync,
@@ -133,6 +134,13 @@ describe("a file that changes under an open dataset", () => {
       },
     ],
     ["removed", () => renameSync(path, `${path}.gone`)],
+    [
+      "hidden behind what cannot be looked at",
+      () => {
+        renameSync(path, `${path}.gone`);
+        symlinkSync(path, path);
+      },
+    ],
     ["touched", () => utimesSync(path, new Date(), new Date(Date.now() + 5000))],
   ];
 

@@ -121,5 +121,20 @@ describe("parseDescriptor", () => {
 
   it("says where a text is not JSON", () => {
     expect(parseDescriptor('{"schemaVersion": 1,}')).toEqual({ problems: [expect.stringMatching(/^\$: .*JSON/)] });
+    expect(parseDescriptor('{\n  "schemaVersion": 1,\n}')).toEqual({ problems: [expect.stringMatching(/, line 3$/)] });
+    expect(parseDescriptor('{\n  "name":\n u\n}')).toEqual({ problems: [expect.stringMatching(/^.*$/)] });
+  });
+
+  it("takes the byte order mark and the line ends of Windows", () => {
+    const text = `\uFEFF${JSON.stringify(VALID, null, 2).replaceAll("\n", "\r\n")}`;
+    expect(parseDescriptor(text)).toEqual(parseDescriptor(JSON.stringify(VALID)));
+  });
+
+  it("says which members are missing", () => {
+    expect(parseDescriptor('{"schemaVersion": 1, "name": "u", "axes": {}, "time": {"count": 3}}')).toEqual({
+      problems: ["x", "y", "z"]
+        .map((axis) => `$.axes.${axis}: is missing`)
+        .concat("$.time.step: is missing", "$.fields: is missing"),
+    });
   });
 });

@@ -229,20 +229,21 @@ describe("readBrick", () => {
     }
   });
 
-  it("turns cells of _FillValue into NaN", async () => {
-    const hole = nodeValue({ t: 1, z: 2, y: 3, x: 4, c: 1 });
+  it.each(["<f", "<d"] as const)("turns cells of a _FillValue of type %s into NaN", async (type) => {
+    const value = (index: Omit<Record<Dimension, number>, "n">) => nodeValue(index) / 10;
+    const hole = value({ t: 1, z: 2, y: 3, x: 4, c: 1 });
     const dimensions: Dimension[] = ["t", "z", "y", "x", "c"];
     const dataset = await load(
-      "fill",
+      `fill-${type.slice(1)}`,
       { fields: { velocity: { file: "u.h5", path: "/u", dimensions } } },
       {
         "u.h5": (file) => {
-          writeField(file, "/u", { dimensions });
-          (file.get("u") as H5Dataset).create_attribute("_FillValue", hole, [], "<f");
+          writeField(file, "/u", { dimensions, value });
+          (file.get("u") as H5Dataset).create_attribute("_FillValue", hole, [], type);
         },
       },
     );
-    expectNodes(dataset, "velocity", 3, (index) => (nodeValue(index) === hole ? Number.NaN : nodeValue(index)));
+    expectNodes(dataset, "velocity", 3, (index) => (value(index) === hole ? Number.NaN : value(index)));
   });
 
   it("rounds float64 to the nearest float32", async () => {

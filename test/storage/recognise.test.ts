@@ -167,6 +167,18 @@ describe("generic files", () => {
     expect(found.descriptor.fields.velocity?.dimensions).toEqual(["z", "y", "x", "c"]);
   });
 
+  it("says which velocity it takes where there are several", async () => {
+    const found = await recognised((file) => {
+      cube(file);
+      for (const name of ["vel", "ux", "uy", "uz"]) {
+        const shape = name === "vel" ? [4, 4, 4, 3] : [4, 4, 4];
+        file.create_dataset({ name, data: new Float32Array(name === "vel" ? 192 : 64), shape });
+      }
+    });
+    expect(said(found)).toMatch(/ux, uy, uz is taken for the velocity, not velocity or vel\./);
+    expect(said(await recognised(cube))).not.toMatch(/is taken for the velocity/);
+  });
+
   it("says when the components might stand first or last", async () => {
     const found = await recognised((file) =>
       file.create_dataset({ name: "u", data: new Float32Array(3 * 4 * 5 * 3), shape: [3, 4, 5, 3] }),
@@ -251,6 +263,14 @@ describe("fluidsim and mpi4py-fft", () => {
       components: [{ path: "/u0/3D/{step:01d}" }, { path: "/u1/3D/{step:01d}" }, { path: "/u2/3D/{step:01d}" }],
       firstStep: 5,
     });
+  });
+
+  it("does not take groups without a numbered step for components", async () => {
+    const write = (file: File) => {
+      for (const name of ["u", "v", "w"])
+        writeField(file, `/${name}/3D/mean`, { dimensions: ["x", "y", "z"], value: () => 0 });
+    };
+    await expect(recognised(write)).rejects.toThrow(/none of the groups u, v, w is a velocity or pressure/);
   });
 });
 

@@ -1,5 +1,5 @@
 /** The HDF5 writer: what is written reads back, misfit slabs are refused, and nothing unfinished looks finished. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Dataset, File, ready } from "h5wasm/node";
@@ -99,6 +99,15 @@ describe("Hdf5Writer", () => {
     writer.dataset(SMALL)([0, 0], [4, 6], ramp(24));
     expect(existsSync(path)).toBe(false);
     expect(() => writer.close()).toThrow("/deep/u: 6 elements were not written");
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it("says in one line why a file cannot be written, and leaves nothing of it", async () => {
+    const homeless = join(folder, "nowhere", "a.h5");
+    await expect(writeSmall(homeless, "none")).rejects.toThrow(`${homeless} cannot be written: No such file or`);
+    const path = join(folder, "a.h5");
+    symlinkSync("/dev/full", `${path}.partial`);
+    await expect(writeSmall(path, "none")).rejects.toThrow(`${path} cannot be written: No space left on device`);
     expect(readdirSync(folder)).toEqual([]);
   });
 

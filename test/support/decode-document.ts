@@ -1,21 +1,25 @@
 /** Runs the reading half of the pipeline on a document cut into chosen chunks, without sockets. */
 
 import { LIMITS } from "../../src/config.js";
-import type { Result } from "../../src/engine/query.js";
+import type { Evaluation, Result } from "../../src/engine/query.js";
 import { decode, findOperation } from "../../src/server/soap/decode.js";
 import { closeEnvelope, openEnvelope } from "../../src/server/soap/envelope.js";
+import { type Steps, walk } from "../../src/server/soap/steps.js";
 import { Transcoder } from "../../src/server/soap/transcode.js";
 import { type ByteSource, XmlReader } from "../../src/server/soap/xml.js";
 import { FakeEngine } from "./fake-engine.js";
 import { NAMESPACE, type Version } from "./soap-service.js";
 
-/** Bytes as a source, each chunk as it is given. */
+/** Bytes as a source, each chunk as it is given, waited for before it comes. */
 export function sourceOf(chunks: readonly Uint8Array[]): ByteSource {
   const transcoder = new Transcoder(undefined);
   let next = 0;
+  let waiting = false;
   return {
     declare: (encoding) => transcoder.declare(encoding),
-    async next() {
+    take() {
+      waiting = !waiting;
+      if (waiting) return undefined;
       for (;;) {
         if (next > chunks.length) return null;
         const chunk = next < chunks.length ? Buffer.from(chunks[next] as Uint8Array) : null;
@@ -24,6 +28,7 @@ export function sourceOf(chunks: readonly Uint8Array[]): ByteSource {
         if (ready.length > 0) return ready;
       }
     },
+    arrival: () => Promise.resolve(),
   };
 }
 
@@ -33,12 +38,17 @@ export async function decodeDocument(
   version: Version,
   slabPoints = 5,
 ): Promise<number[]> {
+  const evaluation = await walk(readDocument(chunks, version, slabPoints));
+  return valuesOf(await evaluation.finish());
+}
+
+function* readDocument(chunks: readonly Uint8Array[], version: Version, slabPoints: number): Steps<Evaluation> {
   const engine = new FakeEngine({ slabPoints });
   const reader = new XmlReader(sourceOf(chunks), LIMITS);
-  await openEnvelope(reader, version, LIMITS["soap.headerBlocks"]);
+  yield* openEnvelope(reader, version, LIMITS["soap.headerBlocks"]);
   const row = findOperation(NAMESPACE, reader);
   if (row === undefined) throw new Error(`no operation ${reader.local}`);
-  const evaluation = await decode(reader, row, {
+  const evaluation = yield* decode(reader, row, {
     namespace: NAMESPACE,
     version,
     textChars: LIMITS["xml.textChars"],
@@ -46,8 +56,8 @@ export async function decodeDocument(
     start: (query) => engine.start(query, {}),
     admit: () => undefined,
   });
-  await closeEnvelope(reader);
-  return valuesOf(await evaluation.finish());
+  yield* closeEnvelope(reader);
+  return evaluation;
 }
 
 function valuesOf(result: Result): number[] {

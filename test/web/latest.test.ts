@@ -47,4 +47,18 @@ describe("Latest", () => {
     await run;
     expect(latest.value).toBeNull();
   });
+
+  it("does failed work again when asked, and nothing after it was cleared", async () => {
+    const latest = new Latest<string>(() => undefined);
+    const answers = [Promise.reject(new Error("busy")), Promise.resolve("second")];
+    let asked = 0;
+    await latest.run(() => answers[asked++] as Promise<string>);
+    expect([latest.value, latest.standing.error]).toEqual([null, "busy"]);
+    latest.again();
+    await vi.waitFor(() => expect(latest.value).toBe("second"));
+    expect([latest.standing.error, asked]).toEqual([null, 2]);
+    latest.clear();
+    latest.again();
+    expect([latest.value, latest.standing.running, asked]).toEqual([null, false, 2]);
+  });
 });

@@ -41,6 +41,9 @@ it("escapes text in XML", () => {
   const text = soapXml({ call: { ...CALL, dataset: "a<b" } }, ENDPOINT);
   expect(text).toContain("<dataset>a&lt;b</dataset>");
   expect(text).toContain('xmlns="urn:a&amp;b/"');
+  const dashes = soapXml({ call: CALL }, { ...ENDPOINT, base: "http://a---b.org/" });
+  expect(/<!--([\s\S]*?)-->/.exec(dashes)?.[1]).not.toContain("--");
+  expect(dashes.split("-->")).toHaveLength(2);
 });
 
 it("names the positions on the way where they are asked for", () => {

@@ -28,7 +28,12 @@ const FACTS: DatasetFacts = {
   dnsStep: null,
   source: "",
   warnings: [],
-  operations: [],
+  operations: [...new Set(QUANTITIES.map((quantity) => quantity.operation))].map((name) => ({
+    name,
+    available: true,
+    spatialInterpolation: [],
+    components: [],
+  })),
 };
 
 const float = (min: number, max: number) => fc.float({ min: Math.fround(min), max: Math.fround(max), noNaN: true });
@@ -79,11 +84,21 @@ describe("the address", () => {
     ["range=2,1", ["range"]],
     ["window=0,1,0,2", ["window"]],
     ["camera=1,2,NaN", ["camera"]],
+    ["dt=0", ["dt"]],
     ["count=0&count=5.5", ["count", "count"]],
     ["constructor=1&unknown=2", ["constructor", "unknown"]],
   ])("names what is bad in %s and keeps the usual", (query, bad) => {
     const parsed = parseState(`?dataset=box&${query}`, FACTS);
     expect(parsed.bad).toEqual(bad);
     expect(parsed.state).toEqual(initialState(FACTS));
+  });
+
+  it("shows only quantities that the dataset has", () => {
+    const available = (name: string) => name === "GetVelocityGradient";
+    const operations = FACTS.operations.map((row) => ({ ...row, available: available(row.name) }));
+    const facts = { ...FACTS, operations };
+    expect(initialState(facts).field).toBe("vorticity");
+    expect(parseState("?dataset=box&field=p", facts)).toEqual({ state: initialState(facts), bad: ["field"] });
+    expect(parseState("?dataset=box&field=Q", facts).state.field).toBe("Q");
   });
 });

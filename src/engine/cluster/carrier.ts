@@ -3,19 +3,22 @@ import { randomBytes } from "node:crypto";
 import type { Logger } from "pino";
 import { CancelledError, DeadlineError, FieldprobeError } from "../../errors.js";
 import { KERNELS } from "../../kernels/index.js";
+import { BufferPool } from "../buffers.js";
 import { legRecords } from "../leg.js";
 import type { NodeStatus, Pool, SendingCounts } from "../pool.js";
-import type { BatchTask, Segment, Task } from "../task.js";
-import { Dispatcher, type DispatchSettings, type Parcel } from "./dispatch.js";
+import type { BatchTask, Task } from "../task.js";
+import { Dispatcher, type DispatchSettings } from "./dispatch.js";
 import { generationOf } from "./generation.js";
+import type { Parcel } from "./job.js";
 import { loadOf, type Member } from "./membership.js";
-import { copyBytes, encodeMessage, HEADER_BYTES, type Header, inputBytes, NO_DEADLINE } from "./message.js";
+import { HEADER_BYTES, type Header, inputBytes, NO_DEADLINE } from "./message.js";
 import { holders } from "./placement.js";
-import { cutByNode, cutEvenly, type Piece, rangesOf, type Shards, shardsOf } from "./split.js";
+import { absorb, inputOf, locate, type Round, rangesIn, type State, sharedHeader, stateBytes } from "./round.js";
+import { cutByNode, cutEvenly, type Piece, shardsOf } from "./split.js";
 import type { Transport } from "./transport.js";
 
 /** Points of a message. */
-const MESSAGE_POINTS = 32_768;
+const MESSAGE_POINTS = 65_536;
 /** Fewest points worth a message, by family. */
 const LEAST = { points: 1024, force: 1024, track: 64, filter: 1, echo: 1 } as const;
 /** Steps after which particles are sent where their surroundings are cached. */
@@ -32,25 +35,6 @@ export interface CarrierOptions {
   readonly log: Logger;
 }
 
-/** Positions and velocities of the particles of a batch between two legs. */
-interface State {
-  readonly positions: Float64Array;
-  readonly velocities: Float64Array | null;
-}
-
-/** A batch while pieces of it are away. */
-interface Round {
-  readonly task: BatchTask;
-  readonly generation: string;
-  readonly from: number;
-  readonly to: number;
-  readonly state: State | null;
-  /** Float32 values of the answer to one point. */
-  readonly components: number;
-  readonly points: Float32Array;
-  readonly velocities: Float32Array | null;
-}
-
 /** Gives up everything that a batch has away. */
 type Abandon = (error: FieldprobeError) => void;
 
@@ -62,6 +46,7 @@ export class Carrier implements Pool {
   readonly attempts = 1;
   readonly #dispatcher: Dispatcher;
   readonly #options: CarrierOptions;
+  readonly #buffers = new BufferPool();
   readonly #active = new Map<BatchTask, Set<Abandon>>();
   /** Queries by the flag their batches share. */
   readonly #queries = new WeakMap<Int32Array, { readonly id: string; batches: number }>();
@@ -154,27 +139,20 @@ export class Carrier implements Pool {
 
   async #runBatch(task: BatchTask, abandons: Set<Abandon>): Promise<void> {
     const generation = generationOf(task.dataset, this.#options.fd8Legacy);
-    const points = joined(task.points);
-    const velocities = task.velocities.length > 0 ? joined(task.velocities) : null;
-    const tracking = KERNELS[task.kernel].family === "track";
-    const components = tracking ? 0 : task.out.length / task.count;
-    if (!tracking) {
-      await this.#round({ task, generation, from: 0, to: 0, state: null, components, points, velocities }, abandons);
+    if (KERNELS[task.kernel].family !== "track") {
+      const components = task.out.length / task.count;
+      await this.#round({ task, generation, from: 0, to: 0, state: null, components }, abandons);
       return;
     }
-    const drag = task.query.Tp !== undefined;
     const state: State = {
-      positions: Float64Array.from(points),
-      velocities: drag ? new Float64Array(3 * task.count) : null,
+      positions: new Float64Array(3 * task.count),
+      velocities: task.query.Tp === undefined ? null : new Float64Array(3 * task.count),
     };
     let from = 0;
     do {
       const to = Math.min(task.steps, from + LEG_STEPS);
       const { first, end } = legRecords(task.steps, task.query.recordEvery, { from, to });
-      await this.#round(
-        { task, generation, from, to, state, components: 3 * (end - first), points, velocities },
-        abandons,
-      );
+      await this.#round({ task, generation, from, to, state, components: 3 * (end - first) }, abandons);
       from = to;
     } while (from < task.steps);
   }
@@ -185,11 +163,12 @@ export class Carrier implements Pool {
     const mine = new Set<Abandon>();
     let worst: { readonly index: number; readonly error: FieldprobeError } | null = null;
     const pieces = this.#cut(round).map(async (piece) => {
-      const { answer, abandon } = this.#dispatcher.send(this.#parcel(round, piece));
+      const buffers: SharedArrayBuffer[] = [];
+      const { done, abandon } = this.#dispatcher.send(this.#parcel(round, piece, buffers));
       mine.add(abandon);
       abandons.add(abandon);
       try {
-        absorb(round, piece, await answer);
+        await done;
       } catch (error) {
         if (!(error instanceof FieldprobeError)) throw error;
         const found = locate(error, piece, round.task.first);
@@ -197,6 +176,7 @@ export class Carrier implements Pool {
         // Other pieces may hold an earlier bad point; after anything else there is nothing to wait for.
         if (error.blame === "server") for (const end of mine) end(error);
       } finally {
+        for (const buffer of buffers) this.#buffers.give(buffer);
         mine.delete(abandon);
         abandons.delete(abandon);
       }
@@ -206,7 +186,7 @@ export class Carrier implements Pool {
   }
 
   #cut(round: Round): Piece[] {
-    const { task, generation, from, to, state, components } = round;
+    const { task, generation, to, components } = round;
     const nodes = this.#dispatcher.membership.usable(generation);
     const { family } = KERNELS[task.kernel];
     const threads = Math.max(
@@ -214,12 +194,12 @@ export class Carrier implements Pool {
       nodes.reduce((sum, { heartbeat }) => sum + heartbeat.threads, 0),
     );
     const least = LEAST[family];
-    const bytes = Math.max(4 * components + stateBytes(task, to), inputBytes({ ...asHeader(round), count: 1, from }));
+    const bytes = Math.max(4 * components + stateBytes(task, to), inputBytes({ ...sharedHeader(round), count: 1 }));
     const fits = Math.max(1, Math.floor((this.#options.transport.maxBytes() - HEADER_BYTES) / bytes));
     const most = Math.min(Math.max(least, Math.ceil(task.count / threads)), MESSAGE_POINTS, fits);
     const shards = nodes.length > this.#options.settings.replicas ? shardsOf(task, generation) : null;
     if (!shards) return cutEvenly(task.count, most);
-    return cutByNode(shards, rangesIn(shards, round, state), this.#chooser(nodes, most), least, most);
+    return cutByNode(shards, rangesIn(shards, round), this.#chooser(nodes, most), least, most);
   }
 
   /** Chooses a node for a slot: of those that hold it the one with least to do. */
@@ -238,13 +218,14 @@ export class Carrier implements Pool {
     };
   }
 
-  #parcel(round: Round, piece: Piece): Parcel {
-    const { task, from, to } = round;
+  /** @param buffers receives what the values are gathered in */
+  #parcel(round: Round, piece: Piece, buffers: SharedArrayBuffer[]): Parcel {
+    const { task, generation, from, to } = round;
     const { query } = task;
     const known = this.#queries.get(task.cancel) ?? { id: randomBytes(8).toString("hex"), batches: 0 };
     this.#queries.set(task.cancel, known);
     const header: Header = {
-      ...asHeader(round),
+      ...sharedHeader(round),
       kind: "evaluate",
       count: piece.count,
       query: known.id,
@@ -254,18 +235,22 @@ export class Carrier implements Pool {
       offset: 0,
       total: 0,
     };
-    const message = encodeMessage(header, inputBytes(header));
-    fillInput(message, round, piece);
+    const room = (bytes: number): SharedArrayBuffer => {
+      const buffer = this.#buffers.take(bytes);
+      buffers.push(buffer);
+      return buffer;
+    };
     const { spatialInterpolation, temporalInterpolation, filterlength, nlayers } = query;
     return {
-      message,
       header,
+      values: inputOf(round, piece, room),
       dataset: task.dataset.name,
       node: piece.node,
       answerBytes: piece.count * (4 * round.components + stateBytes(task, to)),
+      take: (answer) => absorb(round, piece, answer, this.#buffers),
       deadline: task.deadline ?? null,
       kind: [
-        generationKey(header),
+        generation.slice(0, 16),
         task.kernel,
         spatialInterpolation,
         temporalInterpolation,
@@ -275,128 +260,4 @@ export class Carrier implements Pool {
       work: piece.count * Math.max(1, to - from),
     };
   }
-}
-
-function generationKey({ generation }: Header): string {
-  return generation.slice(0, 16);
-}
-
-/** The members of a header that all pieces of a round have. */
-function asHeader({ task, generation, from, to, components, velocities }: Round) {
-  const { dataset: _, ...ask } = task.query;
-  return { generation, ask, from, to, components, velocities: velocities !== null };
-}
-
-/** Bytes of a particle's state in the answer: none after the last step, where only records count. */
-function stateBytes(task: BatchTask, to: number): number {
-  if (KERNELS[task.kernel].family !== "track" || to === task.steps) return 0;
-  return task.query.Tp === undefined ? 24 : 48;
-}
-
-/** All triples of some segments in one array. */
-function joined(segments: readonly Segment[]): Float32Array {
-  const [only] = segments;
-  if (only && segments.length === 1) return only.triples.subarray(0, 3 * only.count);
-  const all = new Float32Array(3 * segments.reduce((sum, { count }) => sum + count, 0));
-  let at = 0;
-  for (const { triples, count } of segments) {
-    all.set(triples.subarray(0, 3 * count), at);
-    at += 3 * count;
-  }
-  return all;
-}
-
-/** Shard ranges of the points, or of where the particles are by now. */
-function rangesIn(shards: Shards, { task, from, points }: Round, state: State | null): Uint16Array {
-  const moved = from > 0 && state;
-  const where = moved ? state.positions : points;
-  const time = task.query.time ?? task.query.StartTime ?? 0;
-  const [dx, dy, dz] = moved ? [0, 0, 0] : task.dataset.frameVelocity.map((speed) => speed * time);
-  const shift = [dx as number, dy as number, dz as number] as const;
-  return rangesOf(shards, task.count, (i, a) => (where[3 * i + a] as number) - shift[a]);
-}
-
-/** Triples of a piece out of those of the batch. */
-function take<A extends Float32Array | Float64Array>({ indices, first, count }: Piece, from: A, into: A): void {
-  if (indices === null) {
-    into.set(from.subarray(3 * first, 3 * (first + count)));
-    return;
-  }
-  for (let i = 0; i < count; i++) {
-    const at = 3 * (indices[i] as number);
-    into[3 * i] = from[at] as number;
-    into[3 * i + 1] = from[at + 1] as number;
-    into[3 * i + 2] = from[at + 2] as number;
-  }
-}
-
-/** Writes points and velocities, or the state of particles, into a message. */
-function fillInput(
-  { buffer }: Uint8Array<ArrayBuffer>,
-  { from, state, points, velocities }: Round,
-  piece: Piece,
-): void {
-  const values = 3 * piece.count;
-  if (from > 0 && state) {
-    take(piece, state.positions, new Float64Array(buffer, HEADER_BYTES, values));
-    if (state.velocities) take(piece, state.velocities, new Float64Array(buffer, HEADER_BYTES + 8 * values, values));
-    return;
-  }
-  take(piece, points, new Float32Array(buffer, HEADER_BYTES, values));
-  if (velocities) take(piece, velocities, new Float32Array(buffer, HEADER_BYTES + 4 * values, values));
-}
-
-/** Puts an answer where it belongs. */
-function absorb(round: Round, piece: Piece, answer: Uint8Array): void {
-  const { task, to, state, components, from } = round;
-  const { count } = piece;
-  let at = 0;
-  if (state && stateBytes(task, to) > 0) {
-    for (const part of [state.positions, state.velocities]) {
-      if (!part) continue;
-      const moved = new Float64Array(3 * count);
-      copyBytes(answer.subarray(at, at + moved.byteLength), moved);
-      put(piece, moved, 3, part, 3, 0);
-      at += moved.byteLength;
-    }
-  }
-  if (components === 0) return;
-  const width = task.out.length / task.count;
-  const offset = state ? 3 * legRecords(task.steps, task.query.recordEvery, { from, to }).first : 0;
-  if (piece.indices === null && components === width) {
-    copyBytes(answer.subarray(at), task.out.subarray(width * piece.first, width * (piece.first + count)));
-    return;
-  }
-  const values = new Float32Array(components * count);
-  copyBytes(answer.subarray(at), values);
-  put(piece, values, components, task.out, width, offset);
-}
-
-/** Copies `size` values a point from a piece to column `offset` of rows of `width` values. */
-function put<A extends Float32Array | Float64Array>(
-  { indices, first, count }: Piece,
-  from: A,
-  size: number,
-  into: A,
-  width: number,
-  offset: number,
-): void {
-  for (let i = 0; i < count; i++) {
-    const to = width * (indices ? (indices[i] as number) : first + i) + offset;
-    for (let k = 0; k < size; k++) into[to + k] = from[size * i + k] as number;
-  }
-}
-
-/** An error of a piece as an error of the query: a point it names gets the number that it has there. */
-function locate(
-  error: FieldprobeError,
-  { indices, first }: Piece,
-  start: number,
-): { index: number; error: FieldprobeError } {
-  const [, digits, rest] = /^points\[(\d+)\](.*)$/.exec(error.context.member ?? "") ?? [];
-  if (digits === undefined) return { index: Number.MAX_SAFE_INTEGER, error };
-  const place = Number(digits);
-  const index = start + (indices ? (indices[place] ?? 0) : first + place);
-  const context = { ...error.context, member: `points[${index}]${rest}` };
-  return { index, error: new FieldprobeError(error.code, error.message, context, error.cause) };
 }

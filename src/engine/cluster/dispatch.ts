@@ -3,10 +3,13 @@ import type { Logger } from "pino";
 import { BusyError, CancelledError, DataError, type FieldprobeError, WorkerError } from "../../errors.js";
 import { reviveError } from "../failure.js";
 import type { SendingCounts } from "../pool.js";
+import { chooseNode } from "./choose.js";
 import { readFault } from "./fault.js";
 import { decodeHeartbeat } from "./heartbeat.js";
-import { hasCredit, loadOf, type Member, Membership } from "./membership.js";
-import { decodeMessage, encodeMessage, type Header, MessageError, NO_DEADLINE, restamp } from "./message.js";
+import { Hedging } from "./hedging.js";
+import { bytesOf, type Job, type Parcel, type Try, timeLeft } from "./job.js";
+import { type Member, Membership } from "./membership.js";
+import { decodeMessage, encodeHeader, type Header, MessageError, NO_DEADLINE } from "./message.js";
 import { SUBJECTS } from "./subjects.js";
 import type { Delivery, Transport } from "./transport.js";
 
@@ -14,7 +17,8 @@ import type { Delivery, Transport } from "./transport.js";
 const TRIES = 3;
 /** Bytes of requests and awaited answers under way: half of what a server keeps for a slow client by default. */
 const BYTES_IN_FLIGHT = 32 * 1024 * 1024;
-const TICK_MS = 10;
+/** Between two looks at the batches under way. */
+const TICK_MS = 5;
 /** How long a batch may be quiet before its node is asked about it. */
 const ENQUIRE_MS = 200;
 /** Between two looks at the heartbeats. */
@@ -23,13 +27,6 @@ const SWEEP_MS = 250;
 const SETTLE_MS = 3000;
 /** Between two tries to reach any node at all in that time. */
 const AGAIN_MS = 50;
-/** Share of batches that may be sent twice, and how many that is at once when there were none for a while. */
-const HEDGE_SHARE = 0.05;
-const HEDGE_BURST = 32;
-/** A batch that takes so many times what its kind usually takes is sent to a second node. */
-const HEDGE_FACTOR = 2;
-/** Weight of the newest time in what a kind usually takes. */
-const NEWEST = 0.2;
 
 export interface DispatchSettings {
   readonly replicas: number;
@@ -38,53 +35,8 @@ export interface DispatchSettings {
   readonly timeoutMs: number;
 }
 
-/** A batch to be sent. */
-export interface Parcel {
-  /** The message as it goes out the first time. */
-  readonly message: Uint8Array;
-  readonly header: Header;
-  /** Name of the dataset. */
-  readonly dataset: string;
-  /** The node whose cache suits it, or null. */
-  readonly node: string | null;
-  readonly answerBytes: number;
-  /** When it must be over, on the clock of `Date.now`. */
-  readonly deadline: number | null;
-  /** What takes equally long per unit of work. */
-  readonly kind: string;
-  readonly work: number;
-}
-
 /** `SendingCounts` while they grow. */
 type Counts = { -readonly [name in keyof SendingCounts]: number };
-
-interface Job {
-  readonly parcel: Parcel;
-  readonly tries: Set<Try>;
-  readonly refused: Set<string>;
-  readonly resolve: (answer: Uint8Array) => void;
-  readonly reject: (error: FieldprobeError) => void;
-  attempts: number;
-  failures: number;
-  /** Not to be sent before. */
-  notBefore: number;
-}
-
-/** One sending of a batch. */
-interface Try {
-  readonly id: string;
-  /** Null once the batch has been answered by another try or given up. */
-  job: Job | null;
-  readonly parcel: Parcel;
-  /** Null: any node of the dataset's group. */
-  readonly member: Member | null;
-  readonly attempt: number;
-  readonly sentAt: number;
-  heardAt: number;
-  enquiredAt: number;
-  bytes: Uint8Array | null;
-  filled: number;
-}
 
 export class Dispatcher {
   readonly membership: Membership;
@@ -96,10 +48,11 @@ export class Dispatcher {
   #waiting: Job[] = [];
   #nextTry = 0;
   #bytes = 0;
-  #hedges = HEDGE_BURST;
+  readonly #hedging: Hedging;
   #settledAt = 0;
   #connected = true;
-  readonly #usual = new Map<string, number>();
+  /** The last heartbeat was of a node too many. */
+  #full = false;
   #ticker: NodeJS.Timeout | null = null;
   readonly #sweeper: NodeJS.Timeout;
   #sweptAt = performance.now();
@@ -109,11 +62,14 @@ export class Dispatcher {
     this.#settings = settings;
     this.#log = log;
     this.membership = new Membership(settings.replicas);
+    this.#hedging = new Hedging(settings.hedgeMs);
     transport.subscribe(`${transport.inbox}.*`, (delivery) => this.#receive(delivery));
     transport.subscribe(SUBJECTS.heartbeats, ({ data }) => {
       const heartbeat = decodeHeartbeat(data);
       if (!heartbeat) return;
-      this.membership.hear(heartbeat, performance.now());
+      const known = this.membership.hear(heartbeat, performance.now());
+      if (!known && !this.#full) this.#log.warn({ node: heartbeat.node }, "more nodes than a gateway keeps");
+      this.#full = !known;
       this.#pump();
     });
     transport.watch((event) => {
@@ -138,26 +94,31 @@ export class Dispatcher {
   /**
    * Sends a batch.
    *
-   * @returns the bytes of the answer, and a way to give the batch up: its promise then rejects with the given error
+   * @returns a promise that resolves once the answer has been taken, and a way to give the batch up: it then rejects with the
+   *   given error. However it ends, nothing reads the values of the batch any more.
    */
-  send(parcel: Parcel): { readonly answer: Promise<Uint8Array>; readonly abandon: (error: FieldprobeError) => void } {
-    let job: Job | null = null;
-    const answer = new Promise<Uint8Array>((resolve, reject) => {
-      job = {
+  send(parcel: Parcel): { readonly done: Promise<void>; readonly abandon: (error: FieldprobeError) => void } {
+    const writes: Promise<void>[] = [];
+    let abandon: (error: FieldprobeError) => void = () => {};
+    const answered = new Promise<void>((resolve, reject) => {
+      const job: Job = {
         parcel,
         tries: new Set(),
         refused: new Set(),
+        writes,
         resolve,
         reject,
         attempts: 0,
         failures: 0,
         notBefore: 0,
       };
+      abandon = (error) => this.#fail(job, error);
       this.#waiting.push(job);
     });
     this.#ticker ??= setInterval(() => this.#tick(), TICK_MS);
     this.#pump();
-    return { answer, abandon: (error) => this.#fail(job as unknown as Job, error) };
+    const done = answered.finally(() => Promise.all(writes));
+    return { done, abandon };
   }
 
   close(): void {
@@ -174,29 +135,15 @@ export class Dispatcher {
     const now = performance.now();
     this.#waiting = this.#waiting.filter((job) => {
       if (job.notBefore > now || !this.#hasRoom(job.parcel)) return true;
-      const chosen = this.#choose(job);
+      const chosen = chooseNode(this.membership, job);
       if (chosen === "later") return true;
       this.#transmit(job, chosen, now);
       return false;
     });
   }
 
-  #hasRoom({ message, answerBytes }: Parcel): boolean {
-    return this.#bytes === 0 || this.#bytes + message.length + answerBytes <= BYTES_IN_FLIGHT;
-  }
-
-  /** The node for a batch: null for any that listens, "later" when all have enough to do. */
-  #choose({ parcel, refused, tries }: Job): Member | null | "later" {
-    const busy = new Set([...tries].map(({ member }) => member));
-    const all = this.membership.usable(parcel.header.generation).filter((member) => !busy.has(member));
-    const fresh = all.filter(({ name }) => !refused.has(name));
-    const usable = fresh.length > 0 ? fresh : all;
-    if (usable.length === 0) return null;
-    const trusted = usable.filter(({ suspect }) => !suspect);
-    const free = (trusted.length > 0 ? trusted : usable).filter(hasCredit);
-    if (free.length === 0) return "later";
-    const suited = free.find(({ name }) => name === parcel.node);
-    return suited ?? free.reduce((least, member) => (loadOf(member) < loadOf(least) ? member : least));
+  #hasRoom(parcel: Parcel): boolean {
+    return this.#bytes === 0 || this.#bytes + bytesOf(parcel) <= BYTES_IN_FLIGHT;
   }
 
   #transmit(job: Job, member: Member | null, now: number): void {
@@ -211,20 +158,18 @@ export class Dispatcher {
       sentAt: now,
       heardAt: now,
       enquiredAt: now,
-      bytes: null,
+      parts: null,
       filled: 0,
     };
-    // The first sending may still sit in the client's queue, which holds on to the bytes it was given.
-    const message = job.attempts === 1 ? parcel.message : parcel.message.slice();
-    restamp(message, job.attempts, timeLeft(parcel.deadline));
     job.tries.add(one);
     this.#tries.set(one.id, one);
-    this.#bytes += message.length + parcel.answerBytes;
-    this.#hedges = Math.min(HEDGE_BURST, this.#hedges + HEDGE_SHARE);
+    this.#bytes += bytesOf(parcel);
+    this.#hedging.earn();
     this.counts.sent++;
     if (member) member.outstanding++;
     const subject = member ? SUBJECTS.evaluate(member.name) : SUBJECTS.any(parcel.dataset);
-    this.#transport.publish(subject, message, `${this.#transport.inbox}.${one.id}`);
+    const header = encodeHeader({ ...parcel.header, attempt: one.attempt, deadlineMs: timeLeft(parcel.deadline) });
+    job.writes.push(this.#transport.publish(subject, [header, ...parcel.values], `${this.#transport.inbox}.${one.id}`));
   }
 
   #receive({ subject, data, unanswered }: Delivery): void {
@@ -275,19 +220,19 @@ export class Dispatcher {
     const { header, answerBytes } = one.parcel;
     if (total !== answerBytes || offset !== one.filled || count !== header.count || components !== header.components)
       throw new MessageError(`an answer of ${total} bytes to a batch that has ${answerBytes}`);
-    if (one.filled === 0 && values.length === total) one.bytes = values;
-    else {
-      one.bytes ??= new Uint8Array(total);
-      one.bytes.set(values, offset);
+    if (values.length < total) {
+      one.parts ??= new Uint8Array(total);
+      one.parts.set(values, offset);
     }
     one.filled += values.length;
     if (one.filled < total) return;
-    const { job, bytes } = one;
-    this.#learn(one);
+    const { job, parts } = one;
+    this.#hedging.learn(one, performance.now());
     this.#drop(one);
     if (job) {
+      job.parcel.take(parts ?? values);
       this.#finish(job);
-      job.resolve(bytes);
+      job.resolve();
     } else this.counts.late++;
     this.#pump();
   }
@@ -403,21 +348,14 @@ export class Dispatcher {
   #drop(one: Try): void {
     if (!this.#tries.delete(one.id)) return;
     one.job?.tries.delete(one);
-    this.#bytes -= one.parcel.message.length + one.parcel.answerBytes;
+    this.#bytes -= bytesOf(one.parcel);
     if (one.member) one.member.outstanding--;
   }
 
   #ask(one: Try, kind: "cancel" | "enquire"): void {
     if (!one.member) return;
-    const message = encodeMessage({ ...one.parcel.header, kind, attempt: one.attempt, deadlineMs: NO_DEADLINE }, 0);
-    this.#transport.publish(SUBJECTS.control(one.member.name), message, `${this.#transport.inbox}.${one.id}`);
-  }
-
-  /** Notes how long a batch of its kind took. */
-  #learn({ parcel: { kind, work }, sentAt }: Try): void {
-    const time = (performance.now() - sentAt) / work;
-    const usual = this.#usual.get(kind);
-    this.#usual.set(kind, usual === undefined ? time : usual + NEWEST * (time - usual));
+    const header = encodeHeader({ ...one.parcel.header, kind, attempt: one.attempt, deadlineMs: NO_DEADLINE });
+    void this.#transport.publish(SUBJECTS.control(one.member.name), [header], `${this.#transport.inbox}.${one.id}`);
   }
 
   #tick(): void {
@@ -438,10 +376,8 @@ export class Dispatcher {
       this.#lose(one, `no word of it for ${this.#settings.timeoutMs} ms`);
       return;
     }
-    const { job, parcel } = one;
-    const usual = (this.#usual.get(parcel.kind) ?? 0) * parcel.work;
-    if (job && job.tries.size === 1 && now - one.sentAt > Math.max(this.#settings.hedgeMs, HEDGE_FACTOR * usual))
-      this.#hedge(job, one, now);
+    const { job } = one;
+    if (job && job.tries.size === 1 && this.#hedging.due(one, now)) this.#hedge(job, one, now);
     if (Math.min(quiet, now - one.enquiredAt) > ENQUIRE_MS) {
       one.enquiredAt = now;
       this.#ask(one, "enquire");
@@ -449,10 +385,10 @@ export class Dispatcher {
   }
 
   #hedge(job: Job, one: Try, now: number): void {
-    if (this.#hedges < 1 || !this.#hasRoom(job.parcel)) return;
-    const other = this.#choose(job);
+    if (!this.#hedging.allowed || !this.#hasRoom(job.parcel)) return;
+    const other = chooseNode(this.membership, job);
     if (other === null || other === "later") return;
-    this.#hedges--;
+    this.#hedging.spend();
     this.counts.hedged++;
     if (one.member && one.heardAt === one.sentAt) one.member.suspect = true;
     this.#transmit(job, other, now);
@@ -466,8 +402,4 @@ export class Dispatcher {
     if (held || now < this.#settledAt) return;
     for (const member of this.membership.silent(now)) this.#depart(member, "no heartbeat");
   }
-}
-
-function timeLeft(deadline: number | null): number {
-  return deadline === null ? NO_DEADLINE : Math.max(0, Math.min(NO_DEADLINE - 1, Math.round(deadline - Date.now())));
 }

@@ -17,7 +17,7 @@ const HEARTBEAT = z.object({
   draining: z.boolean(),
   cache: z.object({ capacity: count, used: count, hits: count, misses: count, bytesRead: count }),
   /** Name and generation of each dataset. */
-  datasets: z.array(z.tuple([z.string(), z.string().regex(/^[0-9a-f]{64}$/)])),
+  datasets: z.array(z.tuple([z.string(), z.string().regex(/^[0-9a-f]{64}$/)])).max(4096),
 });
 
 export type Heartbeat = z.output<typeof HEARTBEAT>;

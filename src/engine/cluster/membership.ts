@@ -5,6 +5,9 @@ import { type Placement, place } from "./placement.js";
 /** Batches that one thread of a node may have at a time: one to work on and one to go on with. */
 const CREDIT = 2;
 
+/** Nodes that a gateway keeps, whatever it hears. */
+const MOST_NODES = 1024;
+
 /** A node, as this gateway sees it. */
 export interface Member {
   readonly name: string;
@@ -27,15 +30,16 @@ export class Membership {
     this.#replicas = replicas;
   }
 
-  /** Takes a heartbeat in. */
-  hear(heartbeat: Heartbeat, now: number): void {
+  /** Takes a heartbeat in; false: it is of one node too many. */
+  hear(heartbeat: Heartbeat, now: number): boolean {
     const known = this.#members.get(heartbeat.node);
     const generations = new Set(heartbeat.datasets.map(([, generation]) => generation));
     if (known) {
       if (known.heartbeat.draining !== heartbeat.draining) this.#placement = null;
       Object.assign(known, { heartbeat, generations, heardAt: now, suspect: false });
-      return;
+      return true;
     }
+    if (this.#members.size >= MOST_NODES) return false;
     this.#placement = null;
     this.#members.set(heartbeat.node, {
       name: heartbeat.node,
@@ -45,6 +49,7 @@ export class Membership {
       outstanding: 0,
       suspect: false,
     });
+    return true;
   }
 
   /** Forgets a node. */

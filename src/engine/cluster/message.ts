@@ -78,15 +78,9 @@ export class MessageError extends Error {
   override readonly name = "MessageError";
 }
 
-/**
- * A message with room for its values: they start at byte HEADER_BYTES.
- *
- * @throws RangeError when it would be larger than MAX_MESSAGE_BYTES
- */
-export function encodeMessage(header: Header, valueBytes: number): Uint8Array<ArrayBuffer> {
-  const bytes = HEADER_BYTES + valueBytes;
-  if (bytes > MAX_MESSAGE_BYTES) throw new RangeError(`a message of ${bytes} bytes is larger than any may be`);
-  const message = new Uint8Array(bytes);
+/** The header as it goes before the values. */
+export function encodeHeader(header: Header): Uint8Array<ArrayBuffer> {
+  const message = new Uint8Array(HEADER_BYTES);
   const view = new DataView(message.buffer);
   view.setUint32(AT.magic, MAGIC, true);
   view.setUint16(AT.version, MESSAGE_VERSION, true);
@@ -123,13 +117,6 @@ function encodeQuery(view: DataView, ask: Query): void {
     view.setFloat64(AT.values + 8 * i, value, true);
   });
   view.setUint32(AT.members, present, true);
-}
-
-/** Says in a message that is about to be sent again how often that has happened and how much time is left. */
-export function restamp(message: Uint8Array, attempt: number, deadlineMs: number): void {
-  const view = new DataView(message.buffer, message.byteOffset, HEADER_BYTES);
-  view.setUint32(AT.attempt, attempt, true);
-  view.setUint32(AT.deadline, deadlineMs, true);
 }
 
 /**

@@ -2,11 +2,13 @@
 import { readFileSync } from "node:fs";
 import {
   type ConnectionOptions,
-  connect,
   createInbox,
-  type NatsConnection,
+  NatsConnectionImpl,
   nkeyAuthenticator,
+  setTransportFactory,
 } from "@nats-io/transport-node";
+import { nodeResolveHost } from "@nats-io/transport-node/lib/node_transport.js";
+import { BulkSocket } from "./bulk-socket.js";
 import { MAX_MESSAGE_BYTES } from "./message.js";
 import type { Channel, ConnectionEvent, Delivery, Transport } from "./transport.js";
 
@@ -52,9 +54,10 @@ export async function connectNats({ servers, nkey, ca, name, inboxPrefix }: Nats
   if (nkey !== null)
     options.authenticator = nkeyAuthenticator(new TextEncoder().encode(readFileSync(nkey, "utf8").trim()));
   if (ca !== null) options.tls = { caFile: ca };
-  let connection: NatsConnection;
+  setTransportFactory({ factory: () => new BulkSocket(), dnsResolveFn: nodeResolveHost });
+  let connection: NatsConnectionImpl;
   try {
-    connection = await connect(options);
+    connection = (await NatsConnectionImpl.connect(options)) as NatsConnectionImpl;
   } catch (error) {
     throw new Error(`no connection to NATS at ${servers.join(", ")}: ${(error as Error).message}`, { cause: error });
   }
@@ -64,10 +67,10 @@ export async function connectNats({ servers, nkey, ca, name, inboxPrefix }: Nats
 class NatsTransport implements Transport {
   readonly inbox: string;
   readonly closed: Promise<Error | null>;
-  readonly #connection: NatsConnection;
+  readonly #connection: NatsConnectionImpl;
   readonly #listeners: ((event: ConnectionEvent) => void)[] = [];
 
-  constructor(connection: NatsConnection, inboxPrefix: string) {
+  constructor(connection: NatsConnectionImpl, inboxPrefix: string) {
     this.#connection = connection;
     this.inbox = createInbox(inboxPrefix);
     this.closed = connection.closed().then((error) => error ?? null);
@@ -78,8 +81,16 @@ class NatsTransport implements Transport {
     return Math.min(MAX_MESSAGE_BYTES, this.#connection.info?.max_payload ?? MAX_MESSAGE_BYTES);
   }
 
-  publish(subject: string, data: Uint8Array, reply?: string): void {
-    if (!this.#connection.isClosed()) this.#connection.publish(subject, data, reply === undefined ? {} : { reply });
+  publish(subject: string, parts: readonly Uint8Array[], reply = ""): Promise<void> {
+    if (this.#connection.isClosed()) return Promise.resolve();
+    const bytes = parts.reduce((sum, { length }) => sum + length, 0);
+    if (bytes > this.maxBytes()) throw new RangeError(`a message of ${bytes} bytes is larger than any may be`);
+    const { connected, transport, outbound } = this.#connection.protocol;
+    // Nothing overtakes what the client still has to send, a subscription for instance.
+    if (connected && outbound.size() === 0 && transport instanceof BulkSocket && !transport.isClosed)
+      return transport.publish(subject, reply, parts);
+    this.#connection.publish(subject, Buffer.concat(parts), { reply });
+    return Promise.resolve();
   }
 
   subscribe(subject: string, receive: (delivery: Delivery) => void, queue?: string): Channel {

@@ -1,24 +1,19 @@
 /** A worker of a cluster: evaluates what gateways send it, on a pool of its own, and says every second that it lives. */
 import type { Logger } from "pino";
 import type { Config } from "../../config.js";
-import { BusyError, DeadlineError, FieldprobeError, RequestError, WorkerError } from "../../errors.js";
-import { RECORDS } from "../../operations.js";
+import { BusyError, DeadlineError, FieldprobeError, WorkerError } from "../../errors.js";
 import type { Dataset } from "../../storage/grid.js";
 import { BufferPool } from "../buffers.js";
 import { Catalog } from "../catalog.js";
-import { type CheckedQuery, checkQuery } from "../check.js";
 import { failureOf } from "../failure.js";
-import { legRecords } from "../leg.js";
-import { BATCH_POINTS } from "../memory.js";
 import { openPool, type Pool } from "../pool.js";
-import type { BatchTask, Leg, Scan } from "../task.js";
+import type { Scan } from "../task.js";
 import { writeFault } from "./fault.js";
 import { generationOf } from "./generation.js";
 import { encodeHeartbeat, HEARTBEAT_MS } from "./heartbeat.js";
 import {
-  copyBytes,
   decodeMessage,
-  encodeMessage,
+  encodeHeader,
   HEADER_BYTES,
   type Header,
   MessageError,
@@ -27,9 +22,13 @@ import {
 } from "./message.js";
 import { SUBJECTS, WORKERS_GROUP } from "./subjects.js";
 import type { Channel, Delivery, Transport } from "./transport.js";
+import { prepareWork, type Work } from "./work.js";
 
 /** How often the data folders are scanned without being asked. */
 const RESCAN_MS = 30_000;
+
+/** Bytes of batches above which a node takes no more: what eight gateways may send it at a time. */
+const HELD_BYTES = 256 * 1024 * 1024;
 
 /** A running worker. */
 export interface ClusterNode {
@@ -78,6 +77,7 @@ class Worker implements ClusterNode {
   #generations: ReadonlyMap<string, Dataset> = new Map();
   /** Cancel flags of the batches it has, by query, batch and attempt. */
   readonly #held = new Map<string, Int32Array>();
+  #heldBytes = 0;
   readonly #channels = new Map<string, Channel>();
   readonly #timers: NodeJS.Timeout[] = [];
   #control: Channel | null = null;
@@ -174,7 +174,7 @@ class Worker implements ClusterNode {
       cache: { capacity: this.#pool.cacheBytes, used: bytesUsed, hits, misses, bytesRead },
       datasets: [...this.#generations].map(([generation, { name }]): [string, string] => [name, generation]),
     });
-    this.#transport.publish(SUBJECTS.heartbeat(this.name), heartbeat);
+    void this.#transport.publish(SUBJECTS.heartbeat(this.name), [heartbeat]);
   }
 
   /** Decodes a message, or notes that it is none. */
@@ -200,9 +200,8 @@ class Worker implements ClusterNode {
   }
 
   #say(reply: string, header: Header, kind: MessageKind, values: Uint8Array = new Uint8Array(0)): void {
-    const message = encodeMessage({ ...header, kind, offset: 0, total: values.length }, values.length);
-    message.set(values, HEADER_BYTES);
-    this.#transport.publish(reply, message);
+    const head = encodeHeader({ ...header, kind, offset: 0, total: values.length });
+    void this.#transport.publish(reply, [head, values]);
   }
 
   #evaluate(delivery: Delivery): void {
@@ -225,6 +224,8 @@ class Worker implements ClusterNode {
       return;
     }
     this.#held.set(key, cancel);
+    const bytes = work.buffers.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    this.#heldBytes += bytes;
     let late = false;
     const expire = (): void => {
       late = true;
@@ -240,122 +241,49 @@ class Worker implements ClusterNode {
         if (timer) clearTimeout(timer);
         for (const buffer of work.buffers) this.#buffers.give(buffer);
         this.#held.delete(key);
+        this.#heldBytes -= bytes;
         if (this.#held.size === 0) this.#idle?.();
       });
   }
 
-  /**
-   * Makes a task of a message.
-   *
-   * @throws BusyError when another node has to do it, DeadlineError, and RequestError for what no gateway would send
-   */
+  /** @throws what `prepareWork` does, BusyError also for a batch that another node has to do */
   #prepare(header: Header, values: Uint8Array, cancel: Int32Array): Work {
     const dataset = this.#generations.get(header.generation);
     if (!dataset) throw new BusyError("This node does not have that generation of the dataset.");
-    if (header.deadlineMs === 0) throw new DeadlineError();
-    const checked = checkQuery({ ...header.ask, dataset: dataset.name }, () => dataset);
-    checkShape(header, checked);
-    const buffers: SharedArrayBuffer[] = [];
-    const shared = (bytes: number): SharedArrayBuffer => {
-      const buffer = this.#buffers.take(bytes);
-      buffers.push(buffer);
-      return buffer;
-    };
-    const { count } = header;
-    const out = new Float32Array(shared(4 * count * header.components), 0, count * header.components);
-    const input = (at: number): BatchTask["points"] => {
-      const triples = new Float32Array(shared(12 * count), 0, 3 * count);
-      copyBytes(values.subarray(at, at + 12 * count), triples);
-      return [{ triples, count }];
-    };
-    const leg = checked.kernel.family === "track" ? legOf(header, values, shared) : null;
-    const fresh = header.from === 0;
-    const task: BatchTask = {
-      kind: "batch",
-      query: checked.query,
-      kernel: checked.operation.kernel,
+    if (this.#heldBytes > HELD_BYTES) throw new BusyError("This node has more batches than it can hold.");
+    const source = this.#catalog.sourceOf(dataset);
+    return prepareWork(header, values, {
       dataset,
-      source: this.#catalog.sourceOf(dataset),
-      first: 0,
-      points: fresh ? input(0) : [],
-      velocities: fresh && header.velocities ? input(12 * count) : [],
-      count,
-      steps: checked.steps,
-      step: checked.step,
-      itemsPerPoint: checked.itemsPerPoint,
-      out,
-      places: null,
-      pass: null,
+      source,
       cancel,
-      ...(leg ? { leg } : {}),
-    };
-    const last = header.to === checked.steps;
-    const state = leg && !last ? [leg.positions, ...(header.ask.Tp === undefined ? [] : [leg.velocities])] : [];
-    return { task, buffers, answer: [...state, out] };
+      limits: this.#config.limits,
+      buffers: this.#buffers,
+    });
   }
 
-  /** Sends an answer, in parts where it does not fit a message. */
-  #answer(reply: string, header: Header, parts: readonly (Float32Array | Float64Array)[]): void {
-    const total = parts.reduce((sum, part) => sum + part.byteLength, 0);
+  /** Sends an answer, in parts where it does not fit a message; resolves once it need not be kept any longer. */
+  async #answer(reply: string, header: Header, values: readonly (Float32Array | Float64Array)[]): Promise<void> {
+    const total = values.reduce((sum, { byteLength }) => sum + byteLength, 0);
     const room = this.#transport.maxBytes() - HEADER_BYTES;
+    const writes: Promise<void>[] = [];
     for (let offset = 0; offset < total; offset += room) {
-      const size = Math.min(room, total - offset);
-      const message = encodeMessage({ ...header, kind: "answer", offset, total }, size);
-      copyRange(parts, offset, message.subarray(HEADER_BYTES));
-      this.#transport.publish(reply, message);
+      const head = encodeHeader({ ...header, kind: "answer", offset, total });
+      writes.push(this.#transport.publish(reply, [head, ...bytesBetween(values, offset, offset + room)]));
     }
+    await Promise.all(writes);
   }
-}
-
-/** A task, the buffers it lives in, and what its answer consists of. */
-interface Work {
-  readonly task: BatchTask;
-  readonly buffers: readonly SharedArrayBuffer[];
-  readonly answer: readonly (Float32Array | Float64Array)[];
 }
 
 function keyOf({ query, batch, attempt }: Header): string {
   return `${query} ${batch} ${attempt}`;
 }
 
-/** Refuses numbers that do not fit together. */
-function checkShape(
-  { count, components, from, to, ask }: Header,
-  { kernel, operation, steps, itemsPerPoint }: CheckedQuery,
-): void {
-  const tracking = kernel.family === "track";
-  const records = tracking ? legRecords(steps, ask.recordEvery, { from, to }) : { first: 0, end: itemsPerPoint };
-  const expected = (records.end - records.first) * RECORDS[operation.result].length;
-  if (kernel.family === "echo" || count > BATCH_POINTS || components !== expected || to > (tracking ? steps : 0))
-    throw new RequestError("InvalidRequest", "The message does not fit its operation.");
-}
-
-/** The state of particles, read from the message where they are on their way. */
-function legOf(
-  { count, from, to, ask }: Header,
-  values: Uint8Array,
-  shared: (bytes: number) => SharedArrayBuffer,
-): Leg {
-  const state = (at: number): Float64Array => {
-    const triples = new Float64Array(shared(24 * count), 0, 3 * count);
-    if (from > 0) copyBytes(values.subarray(at, at + 24 * count), triples);
-    return triples;
-  };
-  const positions = state(0);
-  return { from, to, positions, velocities: ask.Tp === undefined ? positions : state(24 * count) };
-}
-
-/** Copies bytes `offset ..` of some arrays seen as one. */
-function copyRange(parts: readonly (Float32Array | Float64Array)[], offset: number, into: Uint8Array): void {
+/** Bytes `from .. to - 1` of some arrays seen as one. */
+function bytesBetween(arrays: readonly (Float32Array | Float64Array)[], from: number, to: number): Uint8Array[] {
   let start = 0;
-  let filled = 0;
-  for (const { buffer, byteOffset, byteLength } of parts) {
-    const from = Math.max(0, offset + filled - start);
-    const size = Math.min(byteLength - from, into.length - filled);
-    if (size > 0) {
-      into.set(new Uint8Array(buffer, byteOffset + from, size), filled);
-      filled += size;
-    }
+  return arrays.flatMap(({ buffer, byteOffset, byteLength }) => {
+    const [first, end] = [Math.max(0, from - start), Math.min(byteLength, to - start)];
     start += byteLength;
-  }
+    return first < end ? [new Uint8Array(buffer, byteOffset + first, end - first)] : [];
+  });
 }

@@ -3,7 +3,7 @@ import type { Axis, Bricking } from "../../kernels/field.js";
 import { KERNELS, type Kernel } from "../../kernels/index.js";
 import { timeBracket } from "../../kernels/pchip.js";
 import { searchCell, wrap } from "../../kernels/stencil.js";
-import type { Dataset } from "../../storage/grid.js";
+import type { Dataset, Triple } from "../../storage/grid.js";
 import type { BatchTask } from "../task.js";
 import { hashText, slotOf } from "./placement.js";
 
@@ -81,18 +81,22 @@ function cellOf(axis: Axis, x: number): number {
   return axis.periodic ? wrap(cell, axis.nodes) : Math.min(Math.max(cell, 0), axis.nodes - 1);
 }
 
-/** Range of each of `count` points whose coordinate `a` of point `i` is `at(i, a)`. */
+/** Range of each point, `shift` having been taken from its coordinates. */
 export function rangesOf(
-  { axes, tables }: Shards,
-  count: number,
-  at: (i: number, a: 0 | 1 | 2) => number,
+  { axes: [x, y, z], tables: [xs, ys, zs] }: Shards,
+  segments: readonly { readonly triples: Float32Array | Float64Array; readonly count: number }[],
+  shift: Triple,
 ): Uint16Array {
-  const ranges = new Uint16Array(count);
-  for (let i = 0; i < count; i++) {
-    ranges[i] =
-      (tables[0][cellOf(axes[0], at(i, 0))] as number) +
-      (tables[1][cellOf(axes[1], at(i, 1))] as number) +
-      (tables[2][cellOf(axes[2], at(i, 2))] as number);
+  const ranges = new Uint16Array(segments.reduce((sum, { count }) => sum + count, 0));
+  let first = 0;
+  for (const { triples, count } of segments) {
+    for (let i = 0; i < count; i++) {
+      ranges[first + i] =
+        (xs[cellOf(x, (triples[3 * i] as number) - shift[0])] as number) +
+        (ys[cellOf(y, (triples[3 * i + 1] as number) - shift[1])] as number) +
+        (zs[cellOf(z, (triples[3 * i + 2] as number) - shift[2])] as number);
+    }
+    first += count;
   }
   return ranges;
 }

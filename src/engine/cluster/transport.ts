@@ -5,7 +5,7 @@ export interface Delivery {
   readonly subject: string;
   /** Where an answer goes; empty when none is wanted. */
   readonly reply: string;
-  /** Perhaps misaligned; stays as it is. */
+  /** Perhaps misaligned, and only valid until the receiver returns. */
   readonly data: Uint8Array;
   /** Instead of a message: nobody listens where the message with this reply subject went. */
   readonly unanswered: boolean;
@@ -27,8 +27,13 @@ export interface Transport {
   readonly inbox: string;
   /** Largest message that it takes now. */
   maxBytes(): number;
-  /** The data is not copied and must not be changed afterwards. */
-  publish(subject: string, data: Uint8Array, reply?: string): void;
+  /**
+   * Sends a message that consists of parts.
+   *
+   * @returns resolves once the parts may be changed again, which they must not be before; also when the connection is lost
+   * @throws RangeError for more than `maxBytes`
+   */
+  publish(subject: string, parts: readonly Uint8Array[], reply?: string): Promise<void>;
   subscribe(subject: string, receive: (delivery: Delivery) => void, queue?: string): Channel;
   watch(listener: (event: ConnectionEvent) => void): void;
   /** Resolves when the connection has ended for good, with the reason where it was not asked to. */

@@ -80,9 +80,9 @@ export function instantiateSimd(
       };
     },
     boxAverage: createSimdAverage(module, memory, scratch.offset + RECORDS_BYTES),
-    orderByBrick(axes, tables, positions, count, keys, order) {
+    orderByBrick(axes, tables, positions, count, keys, order, sorted) {
       if (axes.some(({ coordinates }) => coordinates !== null)) {
-        orderPlainly(axes, tables, positions, count, keys, order);
+        orderPlainly(axes, tables, positions, count, keys, order, sorted);
         return;
       }
       records.writeScheme(imageOfGrid(axes));
@@ -95,6 +95,7 @@ export function instantiateSimd(
         count,
         keys.byteOffset,
         order.byteOffset,
+        sorted?.byteOffset ?? 0,
         records.work,
       );
     },

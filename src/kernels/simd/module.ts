@@ -1,7 +1,18 @@
 /** The exports of the module. Addresses are byte offsets in the memory; `work` is the work area of the calling thread. */
 export interface Module {
-  tensor(
+  values(
     order: number,
+    large: boolean,
+    axes: number,
+    fields: number,
+    fieldCount: number,
+    positions: number,
+    count: number,
+    out: number,
+    components: number,
+    work: number,
+  ): void;
+  tensor(
     derivatives: number,
     axes: number,
     terms: number,
@@ -64,6 +75,7 @@ export interface Module {
     count: number,
     keys: number,
     order: number,
+    sorted: number,
     work: number,
   ): void;
   boxAverage(

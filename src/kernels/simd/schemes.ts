@@ -1,5 +1,5 @@
 /** Schemes of the module: separable products for interpolation and Fd4Lag4, weighted nodes for the None options. */
-import type { Axes, Scheme } from "../field.js";
+import type { Axes, Bricking, Scheme } from "../field.js";
 import type { DifferenceOrder } from "../finite-difference.js";
 import type { Module } from "./module.js";
 import { imageOfProducts, imageOfTaps, type Records } from "./records.js";
@@ -9,6 +9,14 @@ import { DERIVATIVES, products, type Quantity, SLOTS, taps } from "./stencils.js
 export interface Target {
   readonly quantity: Quantity;
   readonly sizes: readonly number[];
+}
+
+/** Bytes of a field from which on its nodes are fetched ahead: more than the caches of a core and half of those that cores share. */
+const LARGE_BYTES = 16 * 1024 * 1024;
+
+/** Bytes of a field in bricks of float32. */
+function bytesOf({ edge, count }: Bricking, components: number): number {
+  return [0, 1, 2].reduce((bytes, a) => bytes * edge[a] * count[a], 4 * components);
 }
 
 /** Values per point. */
@@ -48,8 +56,22 @@ export function tensorScheme(module: Module, records: Records, axes: Axes, targe
     evaluate(fields, positions, first, count, out) {
       records.writeScheme(image);
       records.writeFields(fields, sizes.length);
+      if (quantity === "value") {
+        module.values(
+          order,
+          fields.some(({ components: size, bricking }) => bytesOf(bricking, size) > LARGE_BYTES),
+          records.axes,
+          records.fields,
+          sizes.length,
+          positions.byteOffset + 24 * first,
+          count,
+          out.byteOffset + 8 * components * first,
+          components,
+          records.work,
+        );
+        return;
+      }
       module.tensor(
-        order,
         DERIVATIVES[quantity],
         records.axes,
         records.stencil,

@@ -6,7 +6,7 @@ import { FLOAT_BYTES, FloatWriter } from "../soap/float-write.js";
 export interface Answer {
   /** One result per time. */
   readonly results: readonly Result[];
-  /** Time of each result, or of each record with `recordTimes`; none where the operation has no time. */
+  /** Time of each result, or of each record with `recordTimes`, as written; none where the operation has no time. */
   readonly times: readonly number[];
   /** Names of the components of a record. */
   readonly components: readonly string[];
@@ -72,10 +72,16 @@ class TextPiece {
   }
 }
 
-/** The decimal text of a float32, as the answers write it. */
+/** The decimal text of a number rounded to float32, as the answers write it. */
 export function floatText(value: number): string {
+  return floatTexts([value])[0] as string;
+}
+
+/** `floatText` of many. */
+export function floatTexts(values: Iterable<number>): string[] {
+  const writer = new FloatWriter();
   const bytes = Buffer.alloc(FLOAT_BYTES);
-  return bytes.toString("latin1", 0, new FloatWriter().write(Math.fround(value), bytes, 0));
+  return Array.from(values, (value) => bytes.toString("latin1", 0, writer.write(Math.fround(value), bytes, 0)));
 }
 
 /** One line per record, a header line first; the time comes first where there are several. */
@@ -83,9 +89,9 @@ export function* csv(answer: Answer): Generator<Buffer> {
   const piece = new TextPiece();
   const { results, times } = answer;
   const several = times.length > 1;
+  const stamps = times.map((time) => `${time},`);
   piece.text(`${several ? "time," : ""}${answer.components.join(",")}\r\n`);
   for (const [index, result] of results.entries()) {
-    const stamps = times.map((time) => `${time},`);
     const records = result.recordTimes === undefined ? 0 : result.itemsPerPoint;
     let column = 0;
     let item = 0;

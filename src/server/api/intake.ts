@@ -33,6 +33,7 @@ export class Intake {
   readonly #visit: Visit;
   readonly #question: Question;
   readonly #stores = new Map<string, TripleStore>();
+  readonly #running = new Set<Evaluation>();
   #request: Request | null = null;
   #evaluation: Evaluation | null = null;
   #points: TripleWriter | null = null;
@@ -79,26 +80,36 @@ export class Intake {
   async finish(): Promise<{ request: Request; results: Result[] }> {
     const request = this.#request ?? this.#read();
     if (this.#evaluation !== null) return { request, results: [await this.#evaluation.finish()] };
-    const results = new Array<Result>(request.queries.length);
-    let next = 0;
-    const work = async () => {
-      while (next < request.queries.length) {
-        const index = next++;
-        results[index] = await this.#evaluate(request.queries[index] as Query, request.queries.length);
-      }
-    };
-    const runs = await Promise.allSettled(Array.from({ length: CONCURRENT }, () => work()));
-    const failed = runs.find((run) => run.status === "rejected");
-    if (failed !== undefined) {
-      for (const result of results) result?.release();
-      throw failed.reason;
-    }
-    return { request, results };
+    return { request, results: await this.#evaluateAll(request.queries) };
   }
 
   /** Stops what runs. */
   abort(): void {
-    this.#evaluation?.abort();
+    for (const evaluation of this.#running) evaluation.abort();
+  }
+
+  /** Answers each query, a few at once; the first that fails ends the others. */
+  async #evaluateAll(queries: readonly Query[]): Promise<Result[]> {
+    const results = new Array<Result>(queries.length);
+    let failure: { readonly error: unknown } | null = null;
+    let next = 0;
+    const work = async () => {
+      while (failure === null && next < queries.length) {
+        const index = next++;
+        try {
+          results[index] = await this.#evaluate(queries[index] as Query, queries.length);
+        } catch (error) {
+          failure ??= { error };
+          this.abort();
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: CONCURRENT }, () => work()));
+    if (failure !== null) {
+      for (const result of results) result?.release();
+      throw (failure as { readonly error: unknown }).error;
+    }
+    return results;
   }
 
   #read(): Request {
@@ -111,19 +122,20 @@ export class Intake {
   #start(query: Query): Evaluation {
     const deadlineMs = this.#visit.deadline - performance.now();
     if (deadlineMs <= 0) throw new DeadlineError();
-    return this.#engine.start(query, { signal: this.#visit.signal, deadlineMs });
+    const evaluation = this.#engine.start(query, { signal: this.#visit.signal, deadlineMs });
+    this.#running.add(evaluation);
+    return evaluation;
   }
 
   async #evaluate(query: Query, times: number): Promise<Result> {
     const evaluation = this.#start(query);
     const limit = tighter(evaluation.limit, this.#visit.limit);
     for (const [member, store] of this.#stores) {
-      if (store.count * times > limit.points) {
-        evaluation.abort();
-        throw tooManyPoints(limit);
-      }
+      if (store.count * times > limit.points) throw tooManyPoints(limit);
       store.replay(sinkOf(evaluation, member));
     }
-    return evaluation.finish();
+    const result = await evaluation.finish();
+    this.#running.delete(evaluation);
+    return result;
   }
 }

@@ -1,7 +1,7 @@
 /** JSON request bodies, read as they arrive: coordinates go straight into sinks, all else is kept as text. */
 import { LimitError, RequestError } from "../../errors.js";
 import { parseFloat32 } from "../soap/float-read.js";
-import { readFloat } from "./parameters.js";
+import { readFloat, refuse } from "./parameters.js";
 import type { TripleWriter } from "./triple-writer.js";
 
 /** What a reader tells its owner. */
@@ -112,7 +112,7 @@ export class JsonReader {
       case "afterNumber":
         if (byte === COMMA && this.#component < 3) return this.#go("number", at);
         if (byte === CLOSE_LIST && this.#component === 3) return this.#endRow(at);
-        throw this.#fault(at, `what follows number ${this.#component} of ${this.#row()}: three numbers make a point`);
+        throw this.#refuse(this.#row(), "must be a list of three numbers", at);
       case "afterRow":
         if (byte === COMMA) return this.#go("row", at);
         if (byte === CLOSE_LIST) return this.#endArray(at);
@@ -120,10 +120,10 @@ export class JsonReader {
       case "firstRow":
         if (byte === CLOSE_LIST) return this.#endArray(at);
         if (byte === OPEN_LIST) return this.#go("number", at);
-        break;
+        throw this.#refuse(this.#row(), "must be a list of three numbers", at);
       case "row":
         if (byte === OPEN_LIST) return this.#go("number", at);
-        break;
+        throw this.#refuse(this.#row(), "must be a list of three numbers", at);
       case "object":
         if (byte === OPEN_OBJECT) return this.#go("firstKey", at);
         break;
@@ -216,9 +216,11 @@ export class JsonReader {
     let end = at;
     while (end < bytes.length && isWordByte(bytes[end] as number)) end++;
     if (end === bytes.length) return -1;
-    if (end === at) throw this.#fault(at, `"${String.fromCharCode(bytes[at] as number)}" in place of a number`);
+    if (end === at) throw this.#refuse(this.#coordinate(), "must be a number", at);
     const text = bytes.toString("latin1", at, end);
-    if (!NUMBER.test(text)) throw this.#fault(at, `"${text.slice(0, 64)}" as ${this.#coordinate()}`);
+    if (!NUMBER.test(text)) {
+      throw this.#refuse(this.#coordinate(), `must be a number, not ${text.slice(0, 64)}`, at);
+    }
     const quick = Number(text);
     this.#triple[this.#component] = Math.fround(quick) === quick ? quick : this.#round(text);
     this.#component++;
@@ -258,6 +260,10 @@ export class JsonReader {
     } catch {
       throw this.#fault(at, "a malformed value");
     }
+  }
+
+  #refuse(member: string, what: string, at: number): RequestError {
+    return refuse(member, `${member} ${what} (byte ${this.#bytesBefore + at} of the body).`);
   }
 
   #fault(at: number, what: string): RequestError {

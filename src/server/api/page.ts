@@ -1,5 +1,6 @@
 /** The page at `/`: the files that Vite built, with the content policy they were built for. */
 import { existsSync } from "node:fs";
+import { relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import fastifyStatic from "@fastify/static";
 import type { Plugin } from "../app.js";
@@ -34,8 +35,13 @@ const FRESH = "no-cache";
 /** Where the page is built: the same place seen from the compiled file and from the source. */
 const FOLDER = fileURLToPath(new URL("../../../dist/web", import.meta.url));
 
+/** How long a file of the page may be kept without asking, by its place in the folder. */
+export function cachingOf(path: string, folder: string = FOLDER): string {
+  return relative(folder, path).startsWith(`assets${sep}`) ? FOREVER : FRESH;
+}
+
 /** Adds the page to the service. */
-export const pagePlugin: Plugin = async (app) => {
+export const pagePlugin: Plugin = async (app, { config }) => {
   if (!existsSync(FOLDER)) {
     app.log.warn("the page is not built: npm run build makes it");
     return;
@@ -45,9 +51,11 @@ export const pagePlugin: Plugin = async (app) => {
     decorateReply: false,
     wildcard: false,
     cacheControl: false,
+    // The build leaves a compressed copy beside each large file.
+    preCompressed: config.gzip !== "off",
     setHeaders(reply, path) {
       for (const [name, value] of Object.entries(HEADERS)) reply.header(name, value);
-      reply.header("cache-control", path.includes("assets") ? FOREVER : FRESH);
+      reply.header("cache-control", cachingOf(path));
     },
   });
 };

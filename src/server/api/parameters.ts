@@ -9,7 +9,7 @@ import {
   TEMPORAL_INTERPOLATION,
 } from "../../operations.js";
 import { parseFloat32 } from "../soap/float-read.js";
-import { floatText } from "./answer.js";
+import { floatTexts } from "./answer.js";
 
 /** Members of a request as text, by name; only `time` may have more than one. */
 export type Texts = Map<string, readonly string[]>;
@@ -99,13 +99,13 @@ export interface Request {
   readonly queries: readonly Query[];
   /** The parameters as understood, for the answer to repeat; `time` is a list only when there are several. */
   readonly options: Readonly<Record<string, string | number | readonly number[]>>;
-  /** The times, where the operation has them. */
+  /** The times as written, where the operation has them. */
   readonly times: readonly number[];
 }
 
-/** A float32 as the number whose decimal form is the shortest one that means it. */
-function asWritten(value: number): number {
-  return Number(floatText(value));
+/** Numbers rounded to float32, as those whose decimal forms are the shortest that mean them. */
+export function asWritten(values: Iterable<number>): number[] {
+  return floatTexts(values).map(Number);
 }
 
 /**
@@ -116,19 +116,20 @@ function asWritten(value: number): number {
 export function readRequest(operation: Operation, dataset: string | undefined, texts: Texts): Request {
   const common: Record<string, string | number> = {};
   const options: Record<string, string | number | readonly number[]> = {};
+  let exact: readonly number[] = [];
   let times: readonly number[] = [];
   for (const member of parametersOf(operation)) {
     const given = texts.get(member.name);
     if (given === undefined || given.length === 0) throw refuse(member.name, `${member.name} is missing.`);
     if (mayBeList(member)) {
-      times = given.map((text) => readFloat(member.name, text));
-      const shown = times.map(asWritten);
-      options[member.name] = shown.length > 1 ? shown : (shown[0] as number);
+      exact = given.map((text) => readFloat(member.name, text));
+      times = asWritten(exact);
+      options[member.name] = times.length > 1 ? times : (times[0] as number);
     } else {
       if (given.length > 1) throw refuse(member.name, `${member.name} is given more than once.`);
       const value = readValue(member, given[0] as string);
       common[member.name] = value;
-      options[member.name] = typeof value === "number" ? asWritten(value) : value;
+      options[member.name] = typeof value === "number" ? (asWritten([value])[0] as number) : value;
     }
   }
   const query = {
@@ -136,7 +137,7 @@ export function readRequest(operation: Operation, dataset: string | undefined, t
     ...(dataset === undefined ? {} : { dataset }),
     ...common,
   } as Query;
-  return { queries: times.length > 0 ? times.map((time) => ({ ...query, time })) : [query], options, times };
+  return { queries: exact.length > 0 ? exact.map((time) => ({ ...query, time })) : [query], options, times };
 }
 
 /**

@@ -52,8 +52,8 @@ export function layPlane(dataset: Dataset, axis: AxisName, at: number, nodes: re
 /** Reads `nodes`: one whole number for both directions, or columns and rows with a comma between. */
 export function readNodes(text: string | undefined): readonly number[] {
   if (text === undefined) return [];
-  const counts = text.split(",").map(Number);
-  if (counts.length > 2 || counts.some((count) => !Number.isInteger(count) || count < 1 || count > 65_536)) {
+  const counts = text.split(",").map((part) => (/^\d+$/.test(part) ? Number(part) : 0));
+  if (counts.length > 2 || counts.some((count) => count < 1 || count > 65_536)) {
     throw new RequestError("InvalidRequest", "nodes must be one or two whole numbers from 1 to 65536.", {
       member: "nodes",
     });

@@ -178,13 +178,16 @@ function answerProblem(error: unknown, request: FastifyRequest, reply: FastifyRe
 async function apiRoutes(api: FastifyInstance, service: Service): Promise<void> {
   api.removeAllContentTypeParsers();
   api.addContentTypeParser([...BODIES], (_request, payload, done) => done(null, payload));
+  api.addContentTypeParser("*", (_request, _payload, done) => {
+    done(new HttpRefusal(415, `The Content-Type of a body is ${BODIES.join(" or ")}.`));
+  });
   api.setErrorHandler(answerProblem);
   const methodsOf = watchRoutes(api);
   api.setNotFoundHandler((request) => {
     const path = request.url.split("?", 1)[0] as string;
     const allow = methodsOf(path).join(", ");
     if (allow !== "") throw new HttpRefusal(405, `This address takes ${allow}.`, { allow });
-    throw new RequestError("UnknownOperation", `There is nothing at ${excerpt(path)}.`);
+    throw new RequestError("UnknownOperation", `There is nothing at ${excerpt(path)}; /api/docs lists what there is.`);
   });
   await api.register(fastifySwagger, {
     openapi: {

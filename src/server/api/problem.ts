@@ -46,6 +46,12 @@ function codeOfStatus(status: number): ErrorCode {
   return status < 500 ? "InvalidRequest" : "Internal";
 }
 
+/** HTTP status of an error; too many requests at once are no fault of this one's size. */
+function statusOf(error: FieldprobeError): number {
+  if (error instanceof NotAcceptableError) return 406;
+  return error.context.limit === "token.concurrent" ? 429 : STATUS[error.code];
+}
+
 /** One finding of fastify's schema check. */
 interface Finding {
   readonly instancePath: string;
@@ -75,7 +81,7 @@ function memberOf(finding: Finding | undefined): string | undefined {
 export function describeProblem(error: unknown, requestId: string): ProblemAnswer {
   if (error instanceof FieldprobeError) {
     const { member, limit, retryAfter } = error.context;
-    const status = error instanceof NotAcceptableError ? 406 : STATUS[error.code];
+    const status = statusOf(error);
     const headers: Record<string, string> = {};
     if (retryAfter !== undefined) headers["retry-after"] = String(Math.ceil(retryAfter));
     if (status === 401) headers["www-authenticate"] = 'Bearer realm="fieldprobe"';

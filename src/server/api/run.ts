@@ -11,7 +11,7 @@ import { BODIES, FORMS, type Form } from "./forms.js";
 import { Intake } from "./intake.js";
 import { JsonReader } from "./json-reader.js";
 import { negotiate } from "./negotiate.js";
-import { arraysOf, optionalArraysOf, refuse, textsOfJson, textsOfQueryString } from "./parameters.js";
+import { arraysOf, asWritten, optionalArraysOf, refuse, textsOfJson, textsOfQueryString } from "./parameters.js";
 import { version } from "./version.js";
 import { Visit } from "./visit.js";
 
@@ -49,6 +49,14 @@ function readerFor(request: FastifyRequest, operation: Operation, intake: Intake
   });
 }
 
+/** Refuses a compressed body, whose bytes would be taken for numbers. */
+function checkEncoding(request: FastifyRequest): void {
+  const encoding = request.headers["content-encoding"];
+  if (encoding !== undefined && encoding.trim().toLowerCase() !== "identity") {
+    throw new HttpRefusal(415, "Compressed requests are not taken.", { "accept-encoding": "identity" });
+  }
+}
+
 /** Bytes that a turn of the event loop reads. */
 const PIECE_BYTES = 32 * 1024;
 
@@ -74,18 +82,22 @@ async function readBody(request: FastifyRequest, reader: BodyReader, intake: Int
   reader.end();
 }
 
-/** Makes pieces one at a time, each a turn of its own. */
+/** Makes pieces one at a time, and gives other work its turn between them. */
 async function* timed(pieces: Iterator<Buffer>, turns: Turns): AsyncGenerator<Buffer> {
-  for (;;) {
-    turns.begin();
-    let next: IteratorResult<Buffer>;
-    try {
-      next = pieces.next();
-    } finally {
-      turns.end();
+  turns.begin();
+  try {
+    for (let next = pieces.next(); !next.done; next = pieces.next()) {
+      const goOn = turns.rest();
+      try {
+        yield next.value;
+      } finally {
+        goOn();
+      }
+      const pause = turns.pause();
+      if (pause !== undefined) await pause;
     }
-    if (next.done) return;
-    yield next.value;
+  } finally {
+    turns.end();
   }
 }
 
@@ -107,6 +119,7 @@ export async function run(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const visit = new Visit(service, operation, request, reply);
+  checkEncoding(request);
   const form = negotiate(request.headers.accept, FORMS);
   const texts = textsOfQueryString(operation, request.query, [...own, ...optionalArraysOf(operation)]);
   const intake = new Intake(service.engine, visit, { operation, dataset, recordEvery }, texts);
@@ -121,16 +134,17 @@ export async function run(
     });
     const found = dataset === undefined ? undefined : service.engine.find(dataset);
     const recordTimes = results[0]?.recordTimes;
+    const times = recordTimes === undefined ? understood.times : asWritten(recordTimes);
     const answer: Answer = {
       results,
-      times: recordTimes === undefined ? understood.times : [...recordTimes],
+      times,
       components: RECORDS[operation.result],
       about: {
         version,
         operation: operation.name,
         ...(found === undefined ? {} : { dataset: found.name, manifest: found.digest }),
         options: understood.options,
-        ...(recordTimes === undefined ? {} : { times: [...recordTimes] }),
+        ...(recordTimes === undefined ? {} : { times }),
       },
     };
     const { type, write } = WRITERS[form];

@@ -10,7 +10,8 @@ export interface TripleLimit {
 
 /** The error of a request with more points than a limit allows. */
 export function tooManyPoints(limit: TripleLimit): LimitError {
-  return new LimitError(limit.name, `The request has more than ${limit.points} points.`);
+  const text = limit.points === 0 ? "A single point is more work than the limit allows." : null;
+  return new LimitError(limit.name, text ?? `The request has more than ${limit.points} points.`);
 }
 
 /** Fills the slabs of a sink. */

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import { CancelledError } from "../../errors.js";
 import { HttpRefusal } from "../refusal.js";
+import type { Round } from "../round.js";
 import type { Turns } from "../turns.js";
 import type { Charset } from "./media-type.js";
 import { Transcoder } from "./transcode.js";
@@ -9,95 +10,106 @@ import type { ByteSource } from "./xml.js";
 
 /** Bytes handed on at a time. */
 const PART_BYTES = 32 * 1024;
+const NOTHING = Buffer.alloc(0);
 
 /** Reads a request pull by pull; while nobody asks, the request is paused and its socket holds its sender back. */
 export class Body implements ByteSource {
   readonly #request: IncomingMessage;
   readonly #limit: number;
   readonly #turns: Turns;
+  readonly #round: Round;
   readonly #transcoder: Transcoder;
   readonly #queue: Buffer[] = [];
   #received = 0;
-  #rest: Buffer = Buffer.alloc(0);
-  #ended = false;
-  #failed = false;
+  /** Transcoded, not handed on yet. */
+  #rest: Buffer = NOTHING;
+  /** The transcoder has been told the end. */
+  #finished = false;
+  #closed = false;
+  #released = false;
   #wake: (() => void) | undefined;
-
-  readonly #onData = (chunk: Buffer): void => {
-    this.#queue.push(chunk);
-    if (this.#wake === undefined) this.#request.pause();
-    this.#settle();
-  };
-  readonly #onEnd = (): void => {
-    this.#ended = true;
-    this.#settle();
-  };
-  readonly #onFailure = (): void => {
-    this.#failed = !this.#ended;
-    this.#settle();
-  };
 
   /**
    * @param limit bytes admitted
    * @param turns clock of the event loop; a turn that has lasted is ended before more is handed on
+   * @param round when reading goes on after bytes have arrived
    */
-  constructor(request: IncomingMessage, charset: Charset | undefined, limit: number, turns: Turns) {
+  constructor(request: IncomingMessage, charset: Charset | undefined, limit: number, turns: Turns, round: Round) {
     this.#request = request;
     this.#limit = limit;
     this.#turns = turns;
+    this.#round = round;
     this.#transcoder = new Transcoder(charset);
-    request.on("data", this.#onData).on("end", this.#onEnd).on("close", this.#onFailure).on("error", this.#onFailure);
+    request.on("data", (chunk: Buffer) => this.#keep(chunk)).on("end", () => this.#settle());
+  }
+
+  /** The caller is gone: what has not arrived will not come. */
+  close(): void {
+    this.#closed = true;
+    this.#settle();
   }
 
   declare(encoding: string): void {
     this.#transcoder.declare(encoding);
   }
 
-  async next(): Promise<Buffer | null> {
-    const pause = this.#turns.pause();
-    if (pause !== undefined) await pause;
-    let last = false;
+  take(): Buffer | null | undefined {
+    if (this.#turns.overdue) return undefined;
     while (this.#rest.length === 0) {
-      if (last) return null;
-      const chunk = this.#queue.shift() ?? (await this.#wait());
-      last = chunk === null;
+      if (this.#finished) return null;
+      const chunk = this.#queue.shift() ?? this.#end();
+      if (chunk === undefined) return undefined;
+      this.#finished = chunk === null;
       this.#received += chunk?.length ?? 0;
       if (this.#received > this.#limit) throw new HttpRefusal(413, "The body is too large.", { connection: "close" });
       this.#rest = this.#transcoder.push(chunk);
     }
-    let cut = Math.min(PART_BYTES, this.#rest.length);
+    if (this.#rest.length <= PART_BYTES) {
+      const whole = this.#rest;
+      this.#rest = NOTHING;
+      return whole;
+    }
+    let cut = PART_BYTES;
     while (cut < this.#rest.length && ((this.#rest[cut] as number) & 0xc0) === 0x80) cut++;
     const part = this.#rest.subarray(0, cut);
     this.#rest = this.#rest.subarray(cut);
     return part;
   }
 
-  /** Stops reading; what still arrives is discarded. Errors of the socket stay handled. */
+  arrival(): Promise<void> {
+    const pause = this.#turns.pause();
+    if (pause !== undefined) return pause;
+    const woken = new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    });
+    if (this.#request.isPaused()) this.#request.resume();
+    return this.#turns.outside(woken);
+  }
+
+  /** Stops reading; what still arrives is discarded. */
   release(): void {
+    this.#released = true;
     this.#queue.length = 0;
-    this.#request.off("data", this.#onData).off("end", this.#onEnd).off("close", this.#onFailure);
-    this.#request.resume();
+    if (this.#request.isPaused()) this.#request.resume();
+  }
+
+  /** What an empty queue means: null for the end, undefined for bytes to come. */
+  #end(): null | undefined {
+    const { complete, readableLength } = this.#request;
+    if (complete && readableLength === 0) return null;
+    if (this.#closed) throw new CancelledError("The caller left before its request was complete.");
+    return undefined;
+  }
+
+  #keep(chunk: Buffer): void {
+    if (this.#released) return;
+    this.#queue.push(chunk);
+    if (this.#wake === undefined) this.#request.pause();
+    this.#settle();
   }
 
   #settle(): void {
-    this.#wake?.();
+    if (this.#wake !== undefined) this.#round.add(this.#wake);
     this.#wake = undefined;
-  }
-
-  async #wait(): Promise<Buffer | null> {
-    this.#turns.end();
-    try {
-      while (this.#queue.length === 0) {
-        if (this.#ended) return null;
-        if (this.#failed) throw new CancelledError("The caller left before its request was complete.");
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve;
-          this.#request.resume();
-        });
-      }
-      return this.#queue.shift() as Buffer;
-    } finally {
-      this.#turns.begin();
-    }
   }
 }

@@ -1,6 +1,6 @@
 /** Body element and table row to a Query: scalars first, then points straight into the engine's slabs. */
 import type { Evaluation, Query, TripleSink } from "../../engine/query.js";
-import { excerpt, LimitError, RequestError } from "../../errors.js";
+import { excerpt, LimitError, RequestError, tooManyPoints } from "../../errors.js";
 import {
   type Member,
   OPERATIONS,
@@ -13,6 +13,7 @@ import {
 import { checkEncodingStyle, nextTag, tagNow } from "./envelope.js";
 import { parseFloat32 } from "./float-read.js";
 import type { SoapVersion } from "./media-type.js";
+import type { Steps } from "./steps.js";
 import { FULL, LONGEST_NUMBER, SHORT, TripleScanner } from "./triples.js";
 import { type Attribute, END, START, TEXT, type XmlReader } from "./xml.js";
 
@@ -49,7 +50,7 @@ export function findOperation(namespace: string, reader: XmlReader): OperationRo
 }
 
 /** Reads the content of one operation element; see `decode`. */
-export async function decode(reader: XmlReader, row: OperationRow, context: DecodeContext): Promise<Evaluation> {
+export function decode(reader: XmlReader, row: OperationRow, context: DecodeContext): Steps<Evaluation> {
   return new Decoder(reader, row, context).run();
 }
 
@@ -80,39 +81,39 @@ class Decoder {
   }
 
   /** Reads from after the start tag of the operation to its end tag. */
-  async run(): Promise<Evaluation> {
+  *run(): Steps<Evaluation> {
     checkEncodingStyle(this.#reader.attributes, this.#context.version);
     this.#checkAttributes(this.#row.name, undefined);
     const stray = (): RequestError => invalid(`There is text between the members of ${this.#row.name}.`);
     for (;;) {
-      const event = tagNow(this.#reader, stray) ?? (await nextTag(this.#reader, stray));
+      const event = tagNow(this.#reader, stray) ?? (yield* nextTag(this.#reader, stray));
       if (event === END) break;
-      await this.#member();
+      yield* this.#member();
     }
     this.#advance(this.#row.request.length, "the end of the request");
     return this.#begin();
   }
 
   /** Reads the member whose start tag was read last. */
-  async #member(): Promise<void> {
+  *#member(): Steps<void> {
     const { local, namespace } = this.#reader;
     const members = this.#row.request;
     const index = namespace === this.#context.namespace ? members.findIndex((member) => member.name === local) : -1;
     if (index !== 0) this.#authorise(null);
     const member = members[index];
-    if (member === undefined) return this.#extra();
+    if (member === undefined) return yield* this.#extra();
     if (index < this.#cursor) throw invalid(`The member ${local} is repeated or out of order.`, local);
     this.#advance(index, local);
     this.#cursor = index + 1;
     this.#checkAttributes(local, this.#typeName(member));
-    if (member.type === "ArrayOfPoint3") await this.#triples("Point3", member.name, this.#begin().points, true);
+    if (member.type === "ArrayOfPoint3") yield* this.#triples("Point3", member.name, this.#begin().points, true);
     else if (member.type === "ArrayOfVector3") {
-      await this.#triples("Vector3", member.name, this.#begin().velocities, false);
-    } else this.#scalar(member, await this.#value(local));
+      yield* this.#triples("Vector3", member.name, this.#begin().velocities, false);
+    } else this.#scalar(member, yield* this.#value(local));
   }
 
   /** Accepts the trailing `addr` of later clients and refuses every other name. */
-  async #extra(): Promise<void> {
+  *#extra(): Steps<void> {
     const { local, namespace } = this.#reader;
     const known = this.#row.addr && local === "addr" && namespace === this.#context.namespace;
     if (!known || this.#cursor > this.#row.request.length) {
@@ -122,7 +123,7 @@ class Decoder {
     this.#advance(this.#row.request.length, local);
     this.#cursor = this.#row.request.length + 1;
     this.#checkAttributes(local, `{${XSD}}string`);
-    await this.#value(local);
+    yield* this.#value(local);
   }
 
   /** Passes over members up to `index`; a required one among them is missing. */
@@ -174,11 +175,11 @@ class Decoder {
   }
 
   /** The text of a simple member up to its end tag. */
-  async #value(member: string): Promise<string> {
+  *#value(member: string): Steps<string> {
     const reader = this.#reader;
     let value = "";
     for (;;) {
-      const event = reader.poll() ?? (await reader.next());
+      const event = reader.poll() ?? (yield* reader.next());
       if (event === END) return value;
       if (event !== TEXT) throw invalid(`The member ${member} may not hold elements.`, member);
       value += reader.text;
@@ -217,11 +218,11 @@ class Decoder {
 
   /** `name` comes from the operation table, never from the caller. */
   #assign(name: string, value: string | number): void {
-    Object.assign(this.#query, { [name]: value });
+    (this.#query as Record<string, unknown>)[name] = value;
   }
 
   /** Reads the items of `points` or `InitialV` up to its end tag. */
-  async #triples(item: "Point3" | "Vector3", member: string, sink: TripleSink, counted: boolean): Promise<void> {
+  *#triples(item: "Point3" | "Vector3", member: string, sink: TripleSink, counted: boolean): Steps<void> {
     const reader = this.#reader;
     const { limit } = this.#begin();
     const token = this.#pointLimit > 0 && this.#pointLimit < limit.points;
@@ -247,43 +248,43 @@ class Decoder {
         const why = scanner.scan(reader.buffer, reader.position, reader.end, sink.slab, filled, room);
         reader.position = scanner.position;
         const wait = advance(scanner.count);
-        if (wait) await wait;
+        if (wait) yield wait;
         if (why === FULL && total < most) continue;
         if (why === SHORT && !reader.ended && reader.end - reader.position < SHORT_BYTES) {
-          await reader.fill();
+          yield* reader.fill();
           continue;
         }
       }
-      if ((tagNow(reader, stray) ?? (await nextTag(reader, stray))) === END) break;
+      if ((tagNow(reader, stray) ?? (yield* nextTag(reader, stray))) === END) break;
       if (total >= most) {
-        const name = token ? "token.points" : limit.name;
-        throw new LimitError(name, `Request size too large (${total + 1} > ${most}); the rest was not read.`);
+        throw tooManyPoints(token ? "token.points" : limit.name, total + 1, most);
       }
-      const tags = await this.#triple(item, `${member}[${total}]`, sink, filled * 3);
+      const tags = yield* this.#triple(item, `${member}[${total}]`, sink, filled * 3);
       if (tags !== undefined && !scanner?.knows(tags)) scanner = new TripleScanner(tags);
-      await advance(1);
+      const wait = advance(1);
+      if (wait) yield wait;
     }
     if (filled > 0) sink.commit(filled);
   }
 
   /** Reads one item the exact way, after its start tag; returns its tags, from which the fast scanner learns. */
-  async #triple(item: "Point3" | "Vector3", path: string, sink: TripleSink, at: number): Promise<Uint8Array[]> {
+  *#triple(item: "Point3" | "Vector3", path: string, sink: TripleSink, at: number): Steps<Uint8Array[]> {
     const reader = this.#reader;
     this.#expect(item, path);
     this.#checkAttributes(path, `{${this.#context.namespace}}${item}`);
     const tags = [reader.copyTag()];
     const stray = (): RequestError => invalid(`There is text inside ${path}.`, path);
     for (const [i, name] of RECORDS[item].entries()) {
-      if ((tagNow(reader, stray) ?? (await nextTag(reader, stray))) !== START)
+      if ((tagNow(reader, stray) ?? (yield* nextTag(reader, stray))) !== START)
         throw invalid(`The member ${path}.${name} is missing.`, path);
       this.#expect(name, `${path}.${name}`);
       this.#checkAttributes(`${path}.${name}`, `{${XSD}}float`);
       tags.push(reader.copyTag());
-      const value = readFloat(await this.#value(`${path}.${name}`), `${path}.${name}`);
+      const value = readFloat(yield* this.#value(`${path}.${name}`), `${path}.${name}`);
       sink.slab[at + i] = value;
       tags.push(reader.copyTag());
     }
-    if ((tagNow(reader, stray) ?? (await nextTag(reader, stray))) !== END)
+    if ((tagNow(reader, stray) ?? (yield* nextTag(reader, stray))) !== END)
       throw invalid(`${path} holds more than x, y and z.`, path);
     tags.push(reader.copyTag());
     return tags;

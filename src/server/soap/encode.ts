@@ -84,13 +84,14 @@ export class ResponseEncoder {
 
   /** Hands a block on; the turn rests while the reader of the blocks is at work. */
   async *#give(block: Buffer): AsyncGenerator<Buffer> {
-    this.#turns.end();
+    const goOn = this.#turns.rest();
     try {
       yield block;
     } finally {
-      this.#turns.begin();
+      goOn();
     }
-    await this.#turns.pause();
+    const pause = this.#turns.pause();
+    if (pause !== undefined) await pause;
   }
 
   #items(

@@ -1,7 +1,9 @@
 /** The envelope: version, header blocks, mustUnderstand, and the single element of the body. */
 import { FieldprobeError, LimitError, RequestError } from "../../errors.js";
 import type { SoapVersion } from "./media-type.js";
-import { type Attribute, DONE, END, isBlank, START, TEXT, type XmlEvent, type XmlReader } from "./xml.js";
+import type { Steps } from "./steps.js";
+import { type Attribute, DONE, END, START, TEXT, type XmlEvent, type XmlReader } from "./xml.js";
+import { isBlank } from "./xml-chars.js";
 
 export const ENVELOPE_NAMESPACE: Readonly<Record<SoapVersion, string>> = {
   "1.1": "http://schemas.xmlsoap.org/soap/envelope/",
@@ -66,7 +68,7 @@ function invalid(message: string): RequestError {
 
 /**
  * The next tag, if its bytes are at hand, where only elements may stand; text that is not white space is refused by `refuse`.
- * Awaiting costs more than reading a tag, so readers ask here first: `tagNow(...) ?? (await nextTag(...))`.
+ * Waiting costs more than reading a tag, so readers ask here first: `tagNow(...) ?? (yield* nextTag(...))`.
  */
 export function tagNow(reader: XmlReader, refuse: () => FieldprobeError): XmlEvent | undefined {
   for (;;) {
@@ -77,9 +79,9 @@ export function tagNow(reader: XmlReader, refuse: () => FieldprobeError): XmlEve
 }
 
 /** The same, waiting for bytes. */
-export async function nextTag(reader: XmlReader, refuse: () => FieldprobeError): Promise<XmlEvent> {
+export function* nextTag(reader: XmlReader, refuse: () => FieldprobeError): Steps<XmlEvent> {
   for (;;) {
-    const event = await reader.next();
+    const event = reader.poll() ?? (yield* reader.next());
     if (event !== TEXT) return event;
     if (!isBlank(reader.text)) throw refuse();
   }
@@ -90,9 +92,9 @@ export async function nextTag(reader: XmlReader, refuse: () => FieldprobeError):
  *
  * @throws VersionFault, MustUnderstandFault, HeaderError, or RequestError `InvalidEnvelope` / `UnknownOperation`
  */
-export async function openEnvelope(reader: XmlReader, version: SoapVersion, headerBlocks: number): Promise<void> {
+export function* openEnvelope(reader: XmlReader, version: SoapVersion, headerBlocks: number): Steps<void> {
   const env = ENVELOPE_NAMESPACE[version];
-  if (tagNow(reader, stray) === undefined) await nextTag(reader, stray);
+  if (tagNow(reader, stray) === undefined) yield* nextTag(reader, stray);
   if (!isNamed(reader, reader.namespace, "Envelope")) {
     if (version === "1.2") throw new VersionFault("The root element is not a SOAP envelope.");
     throw invalid("The root element is not a SOAP envelope.");
@@ -101,28 +103,28 @@ export async function openEnvelope(reader: XmlReader, version: SoapVersion, head
     throw new VersionFault("The namespace of the envelope is not that of the SOAP version of the media type.");
   }
   checkPart(reader.attributes, version);
-  let event = tagNow(reader, stray) ?? (await nextTag(reader, stray));
+  let event = tagNow(reader, stray) ?? (yield* nextTag(reader, stray));
   if (event === START && isNamed(reader, env, "Header")) {
     checkPart(reader.attributes, version);
-    await readHeader(reader, version, headerBlocks);
-    event = tagNow(reader, stray) ?? (await nextTag(reader, stray));
+    yield* readHeader(reader, version, headerBlocks);
+    event = tagNow(reader, stray) ?? (yield* nextTag(reader, stray));
   }
   if (event !== START || !isNamed(reader, env, "Body")) {
     throw invalid("The envelope must hold an optional Header and then one Body.");
   }
   checkPart(reader.attributes, version);
-  if ((tagNow(reader, stray) ?? (await nextTag(reader, stray))) !== START) {
+  if ((tagNow(reader, stray) ?? (yield* nextTag(reader, stray))) !== START) {
     throw new RequestError("UnknownOperation", "The body is empty: it must hold the element of an operation.");
   }
 }
 
 /** Reads from the end of the operation to the end of the document. */
-export async function closeEnvelope(reader: XmlReader): Promise<void> {
-  if ((tagNow(reader, stray) ?? (await nextTag(reader, stray))) !== END)
+export function* closeEnvelope(reader: XmlReader): Steps<void> {
+  if ((tagNow(reader, stray) ?? (yield* nextTag(reader, stray))) !== END)
     throw invalid("The body must hold a single element.");
-  if ((tagNow(reader, stray) ?? (await nextTag(reader, stray))) !== END)
+  if ((tagNow(reader, stray) ?? (yield* nextTag(reader, stray))) !== END)
     throw invalid("Nothing may follow the body of the envelope.");
-  if ((tagNow(reader, stray) ?? (await nextTag(reader, stray))) !== DONE)
+  if ((tagNow(reader, stray) ?? (yield* nextTag(reader, stray))) !== DONE)
     throw invalid("Nothing may follow the envelope.");
 }
 
@@ -158,13 +160,13 @@ function find(attributes: readonly Attribute[], namespace: string, local: string
 }
 
 /** Reads the header blocks; none is understood, so each mandatory one for this service ends the request. */
-async function readHeader(reader: XmlReader, version: SoapVersion, limit: number): Promise<void> {
+function* readHeader(reader: XmlReader, version: SoapVersion, limit: number): Steps<void> {
   try {
     const blocks: QualifiedName[] = [];
-    for (let count = 0; (tagNow(reader, stray) ?? (await nextTag(reader, stray))) === START; count++) {
+    for (let count = 0; (tagNow(reader, stray) ?? (yield* nextTag(reader, stray))) === START; count++) {
       if (count >= limit) throw new LimitError("soap.headerBlocks", "There are too many header blocks.");
       if (isMandatory(reader, version)) blocks.push({ namespace: reader.namespace, local: reader.local });
-      await skipElement(reader);
+      yield* skipElement(reader);
     }
     if (blocks.length > 0) throw new MustUnderstandFault(blocks);
   } catch (error) {
@@ -183,6 +185,6 @@ function isMandatory(reader: XmlReader, version: SoapVersion): boolean {
 }
 
 /** Reads to the end of the element that has just started. */
-async function skipElement(reader: XmlReader): Promise<void> {
-  for (const depth = reader.depth - 1; reader.depth > depth; ) if (reader.poll() === undefined) await reader.fill();
+function* skipElement(reader: XmlReader): Steps<void> {
+  for (const depth = reader.depth - 1; reader.depth > depth; ) if (reader.poll() === undefined) yield* reader.fill();
 }

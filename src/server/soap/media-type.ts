@@ -28,6 +28,11 @@ const TOKEN = /[!#$%&'*+\-.^_`|~0-9A-Za-z]+/y;
 const PARAMETER =
   /[ \t]*;[ \t]*(?:([!#$%&'*+\-.^_`|~0-9A-Za-z]+)=(?:([!#$%&'*+\-.^_`|~0-9A-Za-z]+)|"((?:[^"\\]|\\.)*)"))?/y;
 
+/** Most media types that are kept as they were read. */
+const KEPT = 64;
+/** Media types by their header: clients send the same one with every request. */
+const known = new Map<string, MediaType>();
+
 /**
  * Reads a `Content-Type`.
  *
@@ -35,13 +40,17 @@ const PARAMETER =
  */
 export function readMediaType(header: string | undefined): MediaType {
   if (header === undefined) throw new HttpRefusal(415, "A Content-Type is required: text/xml or application/soap+xml.");
+  const kept = known.get(header);
+  if (kept !== undefined) return kept;
   const parsed = parse(header.trim());
   const version = parsed && VERSIONS.get(parsed.type);
   if (!parsed || !version) throw new HttpRefusal(415, "The Content-Type must be text/xml or application/soap+xml.");
   const named = parsed.parameters.get("charset");
   const charset = named === undefined ? undefined : CHARSETS.get(named.toLowerCase());
   if (named !== undefined && charset === undefined) throw new HttpRefusal(415, "The charset must be utf-8 or utf-16.");
-  return { version, charset, action: parsed.parameters.get("action") || undefined };
+  const media = { version, charset, action: parsed.parameters.get("action") || undefined };
+  if (known.size < KEPT) known.set(header, media);
+  return media;
 }
 
 function parse(header: string): { type: string; parameters: ReadonlyMap<string, string> } | undefined {

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Evaluation, Result } from "../../engine/query.js";
 import { CancelledError, excerpt, RequestError } from "../../errors.js";
 import type { PointsHold } from "../admission.js";
-import { sendBlocks, sendText } from "../answer.js";
+import { sendBlocks, sendBytes, sendText } from "../answer.js";
 import type { Grant } from "../auth.js";
 import { HttpRefusal } from "../refusal.js";
 import type { Service } from "../service.js";
@@ -14,33 +14,27 @@ import { ResponseEncoder } from "./encode.js";
 import { closeEnvelope, openEnvelope } from "./envelope.js";
 import { CONTENT_TYPES, faultAnswer } from "./fault.js";
 import { type MediaType, readMediaType, readSoapAction } from "./media-type.js";
+import { type Steps, walk } from "./steps.js";
 import { writeWsdl } from "./wsdl.js";
 import { XmlReader } from "./xml.js";
-
-declare module "fastify" {
-  interface FastifyRequest {
-    /** Set for SOAP requests. */
-    media: MediaType;
-  }
-}
 
 export const SOAP_PATH = "/service/turbulence.asmx";
 
 /** Registers the one address of the service; parsers and error handling stay inside this plugin. */
 export function soapRoutes(app: FastifyInstance, service: Service): void {
   const encoder = new ResponseEncoder(service.config.namespace, service.turns);
-  app.decorateRequest("media");
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", (_request, payload, done) => done(null, payload));
   app.route({
     method: "POST",
     url: SOAP_PATH,
-    bodyLimit: service.config.limits["http.bodyBytes"],
-    onRequest: (request, _reply, done) => {
-      request.media = refuseEarly(request.headers, service);
-      done();
+    // The body is read by the exchange as it arrives; parsers of the library, which come after this hook, are not asked.
+    onRequest: (request, reply) => {
+      const media = refuseEarly(request.headers, service);
+      new Exchange(request, reply, media, service, encoder).run().catch((error: unknown) => {
+        request.log.error({ reqId: request.id, err: error }, "a request could not be answered");
+        reply.raw.destroy();
+      });
     },
-    handler: (request, reply) => new Exchange(request, reply, service, encoder).run(),
+    handler: () => undefined,
   });
   app.route({ method: "GET", url: SOAP_PATH, handler: (request, reply) => describe(request, reply, service) });
 }
@@ -77,31 +71,42 @@ class Exchange {
   #waiting: AbortController | undefined;
   #gone = false;
   readonly #points: PointsHold;
+  #body: Body | undefined;
   #evaluation: Evaluation | undefined;
   #grant: Grant | undefined;
   #releaseSlot: (() => void) | undefined;
 
-  constructor(request: FastifyRequest, reply: FastifyReply, service: Service, encoder: ResponseEncoder) {
+  constructor(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    media: MediaType,
+    service: Service,
+    encoder: ResponseEncoder,
+  ) {
     this.#request = request;
     this.#reply = reply;
     this.#service = service;
     this.#encoder = encoder;
-    this.#media = request.media;
+    this.#media = media;
     this.#points = service.admission.hold();
     request.facts.interface = `soap ${this.#media.version}`;
-    reply.raw.once("close", () => this.#end());
+    reply.raw.on("close", () => this.#end());
   }
 
-  async run(): Promise<FastifyReply> {
+  /** Serves the request to its end. */
+  async run(): Promise<void> {
     try {
-      const row = await this.#read();
+      const row = await walk(this.#read());
+      if (this.#gone) throw new CancelledError();
       const { limits } = this.#service.config;
       this.#releaseSlot = this.#service.admission.trySlot() ?? (await this.#waitForSlot(limits["query.deadlineMs"]));
       const result = await (this.#evaluation as Evaluation).finish();
-      return await this.#answer(row, result);
+      await this.#answer(row, result);
     } catch (error) {
       this.#evaluation?.abort();
-      return this.#refuse(error);
+      this.#refuse(error);
+    } finally {
+      if (this.#gone) this.#release();
     }
   }
 
@@ -111,23 +116,24 @@ class Exchange {
   }
 
   /** Reads the whole request; its evaluation is under way afterwards. */
-  async #read(): Promise<OperationRow> {
-    const { config, turns } = this.#service;
+  *#read(): Steps<OperationRow> {
+    const { config, turns, round } = this.#service;
     const { limits } = config;
     const { version, charset } = this.#media;
-    const body = new Body(this.#request.raw, charset, limits["http.bodyBytes"], turns);
+    const body = new Body(this.#request.raw, charset, limits["http.bodyBytes"], turns, round);
+    this.#body = body;
     turns.begin();
     try {
       const reader = new XmlReader(body, limits);
-      await openEnvelope(reader, version, limits["soap.headerBlocks"]);
+      yield* openEnvelope(reader, version, limits["soap.headerBlocks"]);
       const row = findOperation(config.namespace, reader);
       if (row === undefined) {
         throw new RequestError("UnknownOperation", `There is no operation ${excerpt(reader.local)}.`);
       }
       this.#request.facts.operation = row.name;
       this.#checkAction(row);
-      await decode(reader, row, this.#decodeContext());
-      await closeEnvelope(reader);
+      yield* decode(reader, row, this.#decodeContext());
+      yield* closeEnvelope(reader);
       return row;
     } finally {
       turns.end();
@@ -139,7 +145,9 @@ class Exchange {
   #checkAction(row: OperationRow): void {
     const header = this.#request.headers.soapaction as string | undefined;
     const action = this.#media.version === "1.1" ? readSoapAction(header) : this.#media.action;
-    if (action !== undefined && action !== `${this.#service.config.namespace}${row.name}`) {
+    if (action === undefined) return;
+    const { namespace } = this.#service.config;
+    if (!action.startsWith(namespace) || action.slice(namespace.length) !== row.name) {
       throw new RequestError("ActionMismatch", `The action ${excerpt(action)} is not that of ${row.name}.`);
     }
   }
@@ -168,43 +176,58 @@ class Exchange {
     };
   }
 
-  async #answer(row: OperationRow, result: Result): Promise<FastifyReply> {
+  async #answer(row: OperationRow, result: Result): Promise<void> {
     try {
       const { version } = this.#media;
       const short = this.#encoder.encodeShort(row, version, result);
-      if (short !== undefined) return this.#reply.type(CONTENT_TYPES[version]).send(short.toString("latin1"));
+      if (short !== undefined) {
+        sendBytes(this.#reply, CONTENT_TYPES[version], short);
+        return;
+      }
       const blocks = this.#encoder.encode(row, version, result);
-      return await sendBlocks(this.#reply, CONTENT_TYPES[version], blocks, this.#service.config.gzip);
+      await sendBlocks(this.#reply, CONTENT_TYPES[version], blocks, this.#service.config.gzip);
     } finally {
       result.release();
     }
   }
 
-  #refuse(error: unknown): FastifyReply {
+  #refuse(error: unknown): void {
     const { facts, raw, id, log } = this.#request;
-    if (this.#gone || error instanceof CancelledError) {
-      facts.outcome = "cancelled";
+    const left = this.#gone || error instanceof CancelledError;
+    if (left || this.#reply.raw.headersSent) {
+      facts.outcome = left ? "cancelled" : "Internal";
+      if (!left) log.error({ reqId: id, err: error }, "an answer could not be completed");
       this.#reply.hijack();
       this.#reply.raw.destroy();
-      return this.#reply;
+      return;
     }
-    if (error instanceof HttpRefusal) throw error;
+    if (error instanceof HttpRefusal) {
+      this.#reply.send(error);
+      return;
+    }
     const answer = faultAnswer(error, this.#media.version, this.#service.config.namespace, id);
     facts.outcome = answer.code;
     if (answer.code === "Internal" || answer.code === "DataError")
       log.error({ reqId: id, err: error }, "a request failed");
-    return sendText(this.#reply, raw, answer.status, answer.headers, answer.body);
+    sendText(this.#reply, raw, answer.status, answer.headers, answer.body);
   }
 
   /** The answer is out, or the caller has left. */
   #end(): void {
     if (!this.#reply.raw.writableFinished) {
       this.#gone = true;
+      this.#body?.close();
       this.#waiting?.abort(new CancelledError());
       this.#evaluation?.abort();
     }
+    this.#release();
+  }
+
+  /** Gives back what is held; a caller may leave before all of it has been taken. */
+  #release(): void {
     this.#points.release();
     this.#grant?.release();
+    this.#grant = undefined;
     this.#releaseSlot?.();
   }
 }

@@ -10,7 +10,7 @@ export class Transcoder {
   readonly #charset: Charset | undefined;
   #encoding: "utf-8" | "utf-16le" | "utf-16be" | undefined;
   #marked = false;
-  #held: Buffer = Buffer.alloc(0);
+  #held: Buffer = NOTHING;
   #broken = false;
 
   constructor(charset: Charset | undefined) {
@@ -33,14 +33,15 @@ export class Transcoder {
   /** Takes the next bytes, or null at the end; the part before an invalid character is given out before it is refused. */
   push(chunk: Buffer | null): Buffer {
     if (this.#broken) throw malformed("its characters are not validly encoded");
-    let input = this.#held.length === 0 ? (chunk ?? this.#held) : Buffer.concat([this.#held, chunk ?? NOTHING]);
-    this.#held = input.subarray(0, 0);
+    let input = this.#held.length === 0 ? (chunk ?? NOTHING) : Buffer.concat([this.#held, chunk ?? NOTHING]);
+    this.#held = NOTHING;
     if (this.#encoding === undefined) {
       if (input.length < 3 && chunk !== null) {
         this.#held = input;
         return NOTHING;
       }
-      input = input.subarray(this.#detect(input));
+      const mark = this.#detect(input);
+      if (mark > 0) input = input.subarray(mark);
     }
     return this.#encoding === "utf-8" ? this.#utf8(input, chunk === null) : this.#utf16(input, chunk === null);
   }
@@ -63,9 +64,9 @@ export class Transcoder {
 
   #utf8(input: Buffer, last: boolean): Buffer {
     const whole = last ? input.length : input.length - unfinished(input);
-    const ready = input.subarray(0, whole);
+    const ready = whole === input.length ? input : input.subarray(0, whole);
     if (isUtf8(ready)) {
-      this.#held = input.subarray(whole);
+      if (whole < input.length) this.#held = input.subarray(whole);
       return ready;
     }
     this.#broken = true;

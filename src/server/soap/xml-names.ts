@@ -19,19 +19,22 @@ export function malformed(what: string): RequestError {
   return new RequestError("MalformedXml", `The request is not well-formed XML: ${what}.`);
 }
 
-/** Whether a code point is a `Char` of XML 1.0. */
-export function isChar(code: number): boolean {
-  if (code < 0x20) return code === 0x09 || code === 0x0a || code === 0x0d;
-  return code <= 0xd7ff || (code >= 0xe000 && code <= 0xfffd) || (code >= 0x10000 && code <= 0x10ffff);
+/** A qualified name. */
+export interface Name {
+  /** As it is written. */
+  readonly text: string;
+  /** "" for none. */
+  readonly prefix: string;
+  readonly local: string;
 }
 
-/** Splits a qualified name into prefix ("" for none) and local part; refuses what is no QName. */
-export function splitName(name: string): readonly [prefix: string, local: string] {
-  const colon = name.indexOf(":");
-  const prefix = colon < 0 ? "" : name.slice(0, colon);
-  const local = colon < 0 ? name : name.slice(colon + 1);
+/** Splits a qualified name; refuses what is no QName. */
+export function splitName(text: string): Name {
+  const colon = text.indexOf(":");
+  const prefix = colon < 0 ? "" : text.slice(0, colon);
+  const local = colon < 0 ? text : text.slice(colon + 1);
   if ((colon >= 0 && !isName(prefix)) || !isName(local)) throw malformed("a name is not a qualified name");
-  return [prefix, local];
+  return { text, prefix, local };
 }
 
 /** The namespace bindings in scope, innermost last. */

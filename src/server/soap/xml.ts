@@ -1,20 +1,33 @@
 /** A strict pull reader over bytes: no document type, no processing instructions, no entities but the five. */
-import { type FieldprobeError, LimitError } from "../../errors.js";
-import { isChar, malformed, NamespaceScopes, splitName } from "./xml-names.js";
+import { LimitError } from "../../errors.js";
+import type { Steps } from "./steps.js";
+import {
+  AMPERSAND,
+  BANG,
+  BRACKET,
+  CR,
+  countChars,
+  DASH,
+  GREATER,
+  isBlank,
+  isSpace,
+  LESS,
+  QUESTION,
+  referenced,
+  SEMICOLON,
+  SLASH,
+} from "./xml-chars.js";
+import { malformed, type Name, NamespaceScopes } from "./xml-names.js";
+import { tooLong, type XmlLimits, XmlScanner } from "./xml-scan.js";
 
-/** Where the bytes come from: valid UTF-8, cut between characters; null at the end. */
+/** Where the bytes come from: valid UTF-8, cut between characters. */
 export interface ByteSource {
-  next(): Promise<Buffer | null>;
+  /** The next bytes; null at the end, undefined where they have to be waited for. */
+  take(): Buffer | null | undefined;
+  /** Resolves when `take` should be asked again. */
+  arrival(): Promise<void>;
   /** Judges the encoding that the XML declaration names; throws where it contradicts what is known. */
   declare(encoding: string): void;
-}
-
-/** Bounds that concern single tokens of markup. */
-export interface XmlLimits {
-  readonly "xml.depth": number;
-  readonly "xml.attributes": number;
-  readonly "xml.nameChars": number;
-  readonly "xml.textChars": number;
 }
 
 export const START = 1;
@@ -30,41 +43,20 @@ export interface Attribute {
   readonly value: string;
 }
 
+type Pair = readonly [name: Name, value: string];
+
+const NO_ATTRIBUTES: readonly Attribute[] = [];
+
 interface OpenElement {
-  readonly name: string;
+  readonly name: Name;
   readonly namespace: string;
-  readonly local: string;
   /** Bindings to go back to at its end. */
   readonly mark: number;
 }
 
-const TAB = 0x09;
-const LF = 0x0a;
-const CR = 0x0d;
-const SPACE = 0x20;
-const BANG = 0x21;
-const QUOTE = 0x22;
-const AMPERSAND = 0x26;
-const APOSTROPHE = 0x27;
-const DASH = 0x2d;
-const SLASH = 0x2f;
-const SEMICOLON = 0x3b;
-const LESS = 0x3c;
-const EQUALS = 0x3d;
-const GREATER = 0x3e;
-const QUESTION = 0x3f;
-const BRACKET = 0x5d;
-
 const COMMENT_START = [LESS, BANG, DASH, DASH];
 const CDATA_START = [...Buffer.from("<![CDATA[")];
 const DECLARATION_START = [...Buffer.from("<?xml")];
-const ENTITIES: ReadonlyMap<string, number> = new Map([
-  ["lt", LESS],
-  ["gt", GREATER],
-  ["amp", AMPERSAND],
-  ["apos", APOSTROPHE],
-  ["quot", QUOTE],
-]);
 /** Below this size a token cut by the end of the input is scanned anew with every chunk; above, only once it has grown by a quarter. */
 const RESCAN_BYTES = 4096;
 
@@ -72,29 +64,19 @@ const RESCAN_BYTES = 4096;
 const MORE = 0;
 const AGAIN = -1;
 
-export function isSpace(byte: number | undefined): boolean {
-  return byte === SPACE || byte === LF || byte === CR || byte === TAB;
-}
-
 /**
  * Reads one document. `poll` gives the next event from the bytes at hand, or undefined where it needs more; `next` waits
  * for more. The members describe the last event and hold until the next one.
  */
-export class XmlReader {
+export class XmlReader extends XmlScanner {
   /** Of the element that started or ended. */
   namespace = "";
   local = "";
-  name = "";
   attributes: readonly Attribute[] = [];
   /** Character data of a TEXT event, a piece of the whole; references resolved, line ends normalised. */
   text = "";
-  /** Bytes at hand: `buffer[position .. end)`. For `triples.ts`, which reads ahead of the reader. */
-  buffer: Buffer = Buffer.alloc(0);
-  position = 0;
-  end = 0;
 
   readonly #source: ByteSource;
-  readonly #limits: XmlLimits;
   readonly #scopes = new NamespaceScopes();
   readonly #open: OpenElement[] = [];
   readonly #tagBytes: number;
@@ -107,14 +89,12 @@ export class XmlReader {
   #retryAt = 0;
   /** Where the last tag began. */
   #tagAt = 0;
-  /** Where the scan of the current tag stands. */
-  #at = 0;
   #runChars = 0;
   #runBlank = true;
 
   constructor(source: ByteSource, limits: XmlLimits) {
+    super(limits);
     this.#source = source;
-    this.#limits = limits;
     this.#tagBytes = 8 * (limits["xml.attributes"] + 1) * (limits["xml.nameChars"] + limits["xml.textChars"]);
   }
 
@@ -135,7 +115,7 @@ export class XmlReader {
 
   /** Whether what comes next is the content of the element that has just started, and `levels` more may open inside it. */
   hasRoom(levels: number): boolean {
-    return !this.#selfClosed && this.#open.length + levels <= this.#limits["xml.depth"];
+    return !this.#selfClosed && this.#open.length + levels <= this.limits["xml.depth"];
   }
 
   /** The namespace a prefix stands for here; "" is the default namespace. */
@@ -143,11 +123,11 @@ export class XmlReader {
     return this.#scopes.find(prefix);
   }
 
-  async next(): Promise<XmlEvent> {
+  *next(): Steps<XmlEvent> {
     for (;;) {
       const event = this.poll();
       if (event !== undefined) return event;
-      await this.fill();
+      yield* this.fill();
     }
   }
 
@@ -172,8 +152,12 @@ export class XmlReader {
   }
 
   /** Waits for the next bytes and puts them behind those at hand. */
-  async fill(): Promise<void> {
-    const chunk = await this.#source.next();
+  *fill(): Steps<void> {
+    let chunk = this.#source.take();
+    while (chunk === undefined) {
+      yield this.#source.arrival();
+      chunk = this.#source.take();
+    }
     if (chunk === null) {
       this.#ended = true;
       return;
@@ -212,7 +196,7 @@ export class XmlReader {
     if (this.#section === "cdata") return this.#cdata();
     if (this.position >= this.end) return MORE;
     if (!this.#started) {
-      const declared = this.#startsWith(DECLARATION_START);
+      const declared = this.startsWith(DECLARATION_START);
       if (declared === undefined && !this.#ended) return MORE;
       if (declared && !this.#ended && this.position + 5 >= this.end) return MORE;
       if (declared && isSpace(this.buffer[this.position + 5])) return this.#declaration();
@@ -227,23 +211,14 @@ export class XmlReader {
     return this.#startTag();
   }
 
-  /** Whether the bytes at hand start so; undefined where too few are there to say. */
-  #startsWith(pattern: readonly number[]): boolean | undefined {
-    for (let i = 0; i < pattern.length; i++) {
-      if (this.position + i >= this.end) return undefined;
-      if (this.buffer[this.position + i] !== pattern[i]) return false;
-    }
-    return true;
-  }
-
   #bang(): typeof MORE | typeof AGAIN {
-    const comment = this.#startsWith(COMMENT_START);
+    const comment = this.startsWith(COMMENT_START);
     if (comment) {
       this.position += COMMENT_START.length;
       this.#section = "comment";
       return AGAIN;
     }
-    const cdata = this.#startsWith(CDATA_START);
+    const cdata = this.startsWith(CDATA_START);
     if (cdata && this.#open.length > 0) {
       this.position += CDATA_START.length;
       this.#section = "cdata";
@@ -267,7 +242,7 @@ export class XmlReader {
         this.#section = "markup";
         return AGAIN;
       }
-      this.#checkByte(p);
+      this.checkByte(p);
     }
     this.position = end;
     return MORE;
@@ -285,7 +260,7 @@ export class XmlReader {
           return this.#piece(position, p, p + 3);
         }
       } else if (byte === CR && p + 1 >= end) break;
-      else this.#checkByte(p);
+      else this.checkByte(p);
     }
     return p === position ? MORE : this.#piece(position, p, p);
   }
@@ -302,7 +277,7 @@ export class XmlReader {
         if (!this.#ended && p + 2 >= end && (p + 1 >= end || buffer[p + 1] === BRACKET)) break;
         if (buffer[p + 1] === BRACKET && buffer[p + 2] === GREATER && p + 2 < end) throw malformed("text holds ]]>");
       } else if (byte === CR && p + 1 >= end && !this.#ended) break;
-      else this.#checkByte(p);
+      else this.checkByte(p);
     }
     return p === position ? MORE : this.#piece(position, p, p);
   }
@@ -323,14 +298,14 @@ export class XmlReader {
     this.text = text;
     this.#runBlank &&= blank;
     this.#runChars += countChars(text);
-    if (this.#runChars > this.#limits["xml.textChars"] && !this.#runBlank) throw tooLong();
+    if (this.#runChars > this.limits["xml.textChars"] && !this.#runBlank) throw tooLong();
     return TEXT;
   }
 
   #reference(): XmlEvent | typeof MORE | typeof AGAIN {
     const { buffer, end, position } = this;
     for (let p = position + 1; p < end; p++) {
-      if (p - position > this.#limits["xml.nameChars"]) break;
+      if (p - position > this.limits["xml.nameChars"]) break;
       if (buffer[p] !== SEMICOLON) continue;
       const code = referenced(buffer.toString("latin1", position + 1, p));
       if (this.#open.length === 0) throw malformed("there is text outside the root element");
@@ -338,35 +313,26 @@ export class XmlReader {
       this.#runBlank = false;
       return this.#give(String.fromCodePoint(code));
     }
-    if (end - position > this.#limits["xml.nameChars"]) throw malformed("an ampersand starts no reference");
+    if (end - position > this.limits["xml.nameChars"]) throw malformed("an ampersand starts no reference");
     return MORE;
   }
 
-  /** Refuses a byte (or the character it begins) that XML does not admit; `p` is inside the bytes at hand. */
-  #checkByte(p: number): void {
-    const byte = this.buffer[p] as number;
-    if (byte < SPACE && byte !== LF && byte !== CR && byte !== TAB) throw malformed("it holds a control character");
-    if (byte === 0xef && this.buffer[p + 1] === 0xbf && (this.buffer[p + 2] as number) >= 0xbe) {
-      throw malformed("it holds a character that XML does not admit");
-    }
-  }
-
   #declaration(): typeof MORE | typeof AGAIN {
-    this.#at = this.position + DECLARATION_START.length;
+    this.at = this.position + DECLARATION_START.length;
     const found: (readonly [string, string])[] = [];
     for (;;) {
-      const spaced = this.#skipSpace();
-      if (this.#at + 1 >= this.end) return MORE;
-      if (this.buffer[this.#at] === QUESTION) {
-        if (this.buffer[this.#at + 1] !== GREATER) throw malformed("its XML declaration is wrong");
+      const spaced = this.skipSpace();
+      if (this.at + 1 >= this.end) return MORE;
+      if (this.buffer[this.at] === QUESTION) {
+        if (this.buffer[this.at + 1] !== GREATER) throw malformed("its XML declaration is wrong");
         break;
       }
       if (!spaced) throw malformed("its XML declaration is wrong");
-      const pair = this.#attribute();
+      const pair = this.scanAttribute();
       if (pair === undefined) return MORE;
-      found.push(pair);
+      found.push([pair[0].text, pair[1]]);
     }
-    this.position = this.#at + 2;
+    this.position = this.at + 2;
     this.#started = true;
     let i = 0;
     if (found[i]?.[0] !== "version" || found[i]?.[1] !== "1.0") throw malformed("its version is not 1.0");
@@ -379,103 +345,33 @@ export class XmlReader {
     return AGAIN;
   }
 
-  #skipSpace(): boolean {
-    const from = this.#at;
-    while (this.#at < this.end && isSpace(this.buffer[this.#at])) this.#at++;
-    return this.#at > from;
-  }
-
-  /** The name at `#at`, or undefined where it may go on. */
-  #name(): string | undefined {
-    const { buffer, end } = this;
-    const from = this.#at;
-    let p = from;
-    for (; p < end; p++) {
-      const byte = buffer[p] as number;
-      if (byte <= SPACE || byte === SLASH || byte === GREATER || byte === EQUALS || byte === LESS) break;
-      if (byte === QUOTE || byte === APOSTROPHE || byte === QUESTION) break;
-    }
-    if (p - from > this.#limits["xml.nameChars"]) {
-      const chars = countChars(buffer.toString("utf8", from, p));
-      if (chars > this.#limits["xml.nameChars"]) throw new LimitError("xml.nameChars", "A name is too long.");
-    }
-    if (p >= end) return undefined;
-    if (p === from) throw malformed("a name is missing");
-    this.#at = p;
-    return buffer.toString("utf8", from, p);
-  }
-
-  /** The attribute at `#at` as name and value, or undefined where bytes are missing. */
-  #attribute(): readonly [name: string, value: string] | undefined {
-    const name = this.#name();
-    if (name === undefined) return undefined;
-    this.#skipSpace();
-    if (this.#at >= this.end) return undefined;
-    if (this.buffer[this.#at++] !== EQUALS) throw malformed("an attribute has no value");
-    this.#skipSpace();
-    if (this.#at >= this.end) return undefined;
-    const quote = this.buffer[this.#at++];
-    if (quote !== QUOTE && quote !== APOSTROPHE) throw malformed("an attribute is not quoted");
-    const value = this.#attributeValue(quote);
-    return value === undefined ? undefined : [name, value];
-  }
-
-  #attributeValue(quote: number): string | undefined {
-    const { buffer, end } = this;
-    let value = "";
-    let from = this.#at;
-    const limit = this.#limits["xml.textChars"];
-    for (let p = from; p < end; p++) {
-      const byte = buffer[p] as number;
-      if (byte === quote) {
-        value += plainValue(buffer.toString("utf8", from, p));
-        this.#at = p + 1;
-        if (value.length > limit && countChars(value) > limit) throw tooLong();
-        return value;
-      }
-      if (byte === LESS) throw malformed("an attribute holds <");
-      if (byte === AMPERSAND) {
-        let q = p + 1;
-        while (q < end && buffer[q] !== SEMICOLON && q - p <= this.#limits["xml.nameChars"]) q++;
-        if (q >= end) break;
-        if (buffer[q] !== SEMICOLON) throw malformed("an ampersand starts no reference");
-        value +=
-          plainValue(buffer.toString("utf8", from, p)) +
-          String.fromCodePoint(referenced(buffer.toString("latin1", p + 1, q)));
-        from = q + 1;
-        p = q;
-      } else this.#checkByte(p);
-    }
-    return undefined;
-  }
-
   #startTag(): XmlEvent | typeof MORE {
-    this.#at = this.position + 1;
-    const name = this.#name();
+    this.at = this.position + 1;
+    const name = this.scanName();
     if (name === undefined) return MORE;
-    const pairs: (readonly [string, string])[] = [];
+    const pairs: Pair[] = [];
     let selfClosed = false;
     for (;;) {
-      const spaced = this.#skipSpace();
-      if (this.#at >= this.end) return MORE;
-      const byte = this.buffer[this.#at];
+      const spaced = this.skipSpace();
+      if (this.at >= this.end) return MORE;
+      const byte = this.buffer[this.at];
       if (byte === GREATER) break;
       if (byte === SLASH) {
-        if (this.#at + 1 >= this.end) return MORE;
-        if (this.buffer[this.#at + 1] !== GREATER) throw malformed("a tag is not closed");
-        this.#at++;
+        if (this.at + 1 >= this.end) return MORE;
+        if (this.buffer[this.at + 1] !== GREATER) throw malformed("a tag is not closed");
+        this.at++;
         selfClosed = true;
         break;
       }
       if (!spaced) throw malformed("a tag holds stray characters");
-      if (pairs.length >= this.#limits["xml.attributes"]) {
+      if (pairs.length >= this.limits["xml.attributes"]) {
         throw new LimitError("xml.attributes", "An element has too many attributes.");
       }
-      const pair = this.#attribute();
+      const pair = this.scanAttribute();
       if (pair === undefined) return MORE;
       pairs.push(pair);
     }
-    this.#take(this.#at + 1);
+    this.#take(this.at + 1);
     return this.#begin(name, pairs, selfClosed);
   }
 
@@ -486,43 +382,40 @@ export class XmlReader {
     this.#runBlank = true;
   }
 
-  #begin(name: string, pairs: readonly (readonly [string, string])[], selfClosed: boolean): XmlEvent {
+  #begin(name: Name, pairs: readonly Pair[], selfClosed: boolean): XmlEvent {
     if (this.#open.length === 0) {
       if (this.#rootSeen) throw malformed("it has two root elements");
       this.#rootSeen = true;
     }
-    if (this.#open.length >= this.#limits["xml.depth"]) {
+    if (this.#open.length >= this.limits["xml.depth"]) {
       throw new LimitError("xml.depth", "Elements are nested too deeply.");
     }
     const mark = this.#scopes.mark;
-    const [prefix, local] = splitName(name);
     if (pairs.length > 0) this.#declare(pairs);
-    const namespace = this.#scopes.find(prefix);
-    if (prefix === "xmlns") throw malformed("an element has the prefix xmlns");
-    this.attributes = pairs.length > 0 ? this.#attributes(pairs) : [];
-    this.#open.push({ name, namespace, local, mark });
-    this.name = name;
+    const namespace = this.#scopes.find(name.prefix);
+    if (name.prefix === "xmlns") throw malformed("an element has the prefix xmlns");
+    this.attributes = pairs.length > 0 ? this.#attributes(pairs) : NO_ATTRIBUTES;
+    this.#open.push({ name, namespace, mark });
     this.namespace = namespace;
-    this.local = local;
+    this.local = name.local;
     this.#selfClosed = selfClosed;
     return START;
   }
 
   /** Makes the bindings of a tag and refuses an attribute that comes twice. */
-  #declare(pairs: readonly (readonly [string, string])[]): void {
+  #declare(pairs: readonly Pair[]): void {
     for (let i = 0; i < pairs.length; i++) {
-      const [name, value] = pairs[i] as readonly [string, string];
-      for (let j = 0; j < i; j++) if (pairs[j]?.[0] === name) throw malformed("an attribute is repeated");
-      if (name === "xmlns") this.#scopes.bind("", value);
-      else if (name.startsWith("xmlns:")) this.#scopes.bind(splitName(name)[1], value);
+      const [{ text, prefix, local }, value] = pairs[i] as Pair;
+      for (let j = 0; j < i; j++) if (pairs[j]?.[0].text === text) throw malformed("an attribute is repeated");
+      if (text === "xmlns") this.#scopes.bind("", value);
+      else if (prefix === "xmlns") this.#scopes.bind(local, value);
     }
   }
 
-  #attributes(pairs: readonly (readonly [string, string])[]): readonly Attribute[] {
+  #attributes(pairs: readonly Pair[]): readonly Attribute[] {
     const found: Attribute[] = [];
-    for (const [name, value] of pairs) {
-      const [prefix, local] = splitName(name);
-      if (prefix === "xmlns" || name === "xmlns") continue;
+    for (const [{ text, prefix, local }, value] of pairs) {
+      if (prefix === "xmlns" || text === "xmlns") continue;
       const namespace = prefix === "" ? "" : this.#scopes.find(prefix);
       if (found.some((other) => other.local === local && other.namespace === namespace)) {
         throw malformed("an attribute is repeated");
@@ -533,57 +426,22 @@ export class XmlReader {
   }
 
   #endTag(): XmlEvent | typeof MORE {
-    this.#at = this.position + 2;
-    const name = this.#name();
+    this.at = this.position + 2;
+    const name = this.scanName();
     if (name === undefined) return MORE;
-    this.#skipSpace();
-    if (this.#at >= this.end) return MORE;
-    if (this.buffer[this.#at] !== GREATER) throw malformed("an end tag is not closed");
-    if (this.#open.at(-1)?.name !== name) throw malformed("tags do not match");
-    this.#take(this.#at + 1);
+    this.skipSpace();
+    if (this.at >= this.end) return MORE;
+    if (this.buffer[this.at] !== GREATER) throw malformed("an end tag is not closed");
+    if (this.#open.at(-1)?.name.text !== name.text) throw malformed("tags do not match");
+    this.#take(this.at + 1);
     return this.#close();
   }
 
   #close(): XmlEvent {
     const element = this.#open.pop() as OpenElement;
     this.#scopes.close(element.mark);
-    this.name = element.name;
     this.namespace = element.namespace;
-    this.local = element.local;
+    this.local = element.name.local;
     return END;
   }
-}
-
-function tooLong(): FieldprobeError {
-  return new LimitError("xml.textChars", "A value is too long.");
-}
-
-export function isBlank(text: string): boolean {
-  for (let i = 0; i < text.length; i++) if (!isSpace(text.charCodeAt(i))) return false;
-  return true;
-}
-
-/** Characters, that is code points. */
-function countChars(text: string): number {
-  let count = text.length;
-  for (let i = 0; i < text.length; i++) if ((text.charCodeAt(i) & 0xfc00) === 0xdc00) count--;
-  return count;
-}
-
-/** White space of an attribute's literal text becomes spaces (XML 1.0, 3.3.3). */
-function plainValue(text: string): string {
-  return text.replace(/\r\n?|[\t\n]/g, " ");
-}
-
-/** The code point that `&name;` stands for. */
-function referenced(name: string): number {
-  const entity = ENTITIES.get(name);
-  if (entity !== undefined) return entity;
-  const hex = name.startsWith("#x");
-  const digits = name.slice(hex ? 2 : 1);
-  const valid = name.startsWith("#") && (hex ? /^[0-9A-Fa-f]+$/ : /^[0-9]+$/).test(digits);
-  if (!valid) throw malformed("it refers to an entity other than the five");
-  const code = Number.parseInt(digits, hex ? 16 : 10);
-  if (!isChar(code)) throw malformed("it refers to a character that XML does not admit");
-  return code;
 }

@@ -28,16 +28,20 @@ export const generic: Layout = {
   recognise(contents) {
     const names = contents.datasets("/");
     const rank = (name: string) => contents.dataset(`/${name}`)?.shape.length ?? 0;
-    const triple = TRIPLES.find((all) => all.every((name) => names.includes(name) && rank(name) >= 3));
-    const vector = VECTORS.find((name) => names.includes(name) && hasThree(contents, name));
+    const triples = TRIPLES.filter((all) => all.every((name) => names.includes(name) && rank(name) >= 3));
+    const vectors = VECTORS.filter((name) => names.includes(name) && hasThree(contents, name));
+    const [triple] = triples;
+    const [vector] = vectors;
     const scalar = SCALARS.find((name) => names.includes(name) && rank(name) >= 3);
     const velocity = triple ?? (vector === undefined ? undefined : [vector]);
     const first = velocity?.[0] ?? scalar;
     if (first === undefined) return null;
-    const notes = {
+    const notes: Notes = {
       reasons: [`velocity: ${velocity?.join(", ") ?? "none"}; pressure: ${scalar ?? "none"}.`],
       warnings: [],
     };
+    const [taken, ...others] = [...triples, ...vectors.map((name) => [name])].map((all) => all.join(", "));
+    if (others.length > 0) notes.warnings.push(`${taken} is taken for the velocity, not ${others.join(" or ")}.`);
     const tables = tablesOf(contents, names);
     const order = orderOf(contents, first, triple === undefined && first !== scalar, tables, notes);
     const shape = contents.dataset(`/${first}`)?.shape as number[];

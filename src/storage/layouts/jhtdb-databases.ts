@@ -42,10 +42,12 @@ const NUMBERS = new Map([
   [8, "mixing"],
 ]);
 
+/** The database of that name in any letter case, or null. */
 export function databaseNamed(name: string): Database | null {
   return DATABASES.find((database) => database.name === name.trim().toLowerCase()) ?? null;
 }
 
+/** The database behind a number of `_dataset`, or null. */
 export function databaseNumbered(number: number): Database | null {
   return databaseNamed(NUMBERS.get(number) ?? "");
 }

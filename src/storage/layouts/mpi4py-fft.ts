@@ -26,10 +26,11 @@ export const mpi4pyFft: Layout = {
     const groups = (contents.group("/") ?? []).filter((name) => contents.datasets(`/${name}/3D`).length > 0);
     if (groups.length === 0) return null;
     const named = (wanted: string) => groups.find((group) => group.toLowerCase() === wanted);
+    /** Dimensions of the first step; 0 where there is no step. */
     const rank = (group: string) => contents.dataset(`/${group}/3D/${steps(contents, group)[0]}`)?.shape.length ?? 0;
     const vector = VECTORS.map(named).find((group) => group !== undefined && rank(group) === 4);
     const triple = TRIPLES.map((names) => names.map(named)).find((found) =>
-      found.every((group) => group !== undefined),
+      found.every((group) => group !== undefined && rank(group) === 3),
     );
     const scalar = SCALARS.map(named).find((group) => group !== undefined && rank(group) === 3);
     const velocity = vector === undefined ? (triple as string[] | undefined) : [vector];

@@ -39,17 +39,18 @@ export interface Recognised {
  * Recognises a file by its groups, datasets and attributes; no field is read.
  *
  * @param trajectory which one, where a file holds several
+ * @param name       of the dataset, that of the file unless given
  * @returns null when no fingerprint matches
  * @throws DataError when the file is not readable, or is recognised but cannot be served
  */
-export function recognise(path: string, trajectory = 0): Recognised | null {
+export function recognise(path: string, trajectory = 0, name = basename(path, extname(path))): Recognised | null {
   const file = new H5File(path);
   try {
     const contents = new Contents(file, basename(path), trajectory);
     for (const layout of LAYOUTS) {
       const found = attempt(layout, contents);
       if (found === null) continue;
-      const written: DescriptorInput = { schemaVersion: 1, name: basename(path, extname(path)), ...found.plan };
+      const written: DescriptorInput = { schemaVersion: 1, name, ...found.plan };
       const parsed = parseDescriptor(JSON.stringify(written));
       if ("problems" in parsed)
         throw new DataError(

@@ -29,7 +29,7 @@ export function soapXml({ call }: Recipe, { base, soap, namespace }: Endpoint): 
   ];
   return [
     '<?xml version="1.0" encoding="utf-8"?>',
-    `<!-- ${notes.map((note) => note.replaceAll("--", "- -")).join("\n     ")} -->`,
+    `<!-- ${notes.map((note) => note.replaceAll(/-(?=-)/g, "- ")).join("\n     ")} -->`,
     '<soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/">',
     "  <soap:Body>",
     `    <${call.operation} xmlns="${escapeText(namespace)}">`,

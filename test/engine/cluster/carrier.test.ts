@@ -13,8 +13,8 @@ import { Carrier } from "../../../src/engine/cluster/carrier.js";
 import { encodeHeartbeat } from "../../../src/engine/cluster/heartbeat.js";
 import {
   decodeMessage,
-  encodeMessage,
   HEADER_BYTES,
+  type Header,
   MAX_MESSAGE_BYTES,
   NO_DEADLINE,
 } from "../../../src/engine/cluster/message.js";
@@ -28,7 +28,7 @@ import type { Scan } from "../../../src/engine/task.js";
 import { CancelledError, type RequestError } from "../../../src/errors.js";
 import { writeCube } from "../../../src/generate/cube.js";
 import { generator, runQuery, writeTriples } from "../../support/run-query.js";
-import { MemoryBus } from "./memory-bus.js";
+import { MemoryBus, messageOf } from "./memory-bus.js";
 
 const SHIPPED = fileURLToPath(new URL("../../../data", import.meta.url));
 const log = pino({ level: "silent" });
@@ -164,11 +164,11 @@ describe("a cluster in memory", () => {
     const answers: ReturnType<typeof decodeMessage>[] = [];
     let client: Transport;
     let generation: string;
-    const send = (data: Uint8Array): void => client.publish(SUBJECTS.evaluate("a"), data, `${client.inbox}.x`);
+    const send = (data: Uint8Array): void => void client.publish(SUBJECTS.evaluate("a"), [data], `${client.inbox}.x`);
 
     beforeAll(() => {
       client = bus.connect();
-      client.subscribe(`${client.inbox}.*`, ({ data }) => answers.push(decodeMessage(data)));
+      client.subscribe(`${client.inbox}.*`, ({ data }) => answers.push(decodeMessage(data.slice())));
       const heartbeat = bus.published.findLast(({ subject }) => subject === SUBJECTS.heartbeat("a"));
       const { datasets } = JSON.parse(new TextDecoder().decode(heartbeat?.data)) as { datasets: [string, string][] };
       generation = datasets.find(([name]) => name === "random72")?.[1] as string;
@@ -176,11 +176,11 @@ describe("a cluster in memory", () => {
 
     it("answers what no gateway would send with a fault, and nothing to noise", async () => {
       answers.length = 0;
-      send(encodeMessage(header, 12));
-      send(encodeMessage({ ...header, generation, components: 4 }, 12));
-      send(encodeMessage({ ...header, generation, to: 5 }, 12));
-      send(encodeMessage({ ...header, generation, deadlineMs: 0 }, 12));
-      send(encodeMessage({ ...header, generation, count: 200_000 }, 2_400_000));
+      send(messageOf(header, 12));
+      send(messageOf({ ...header, generation, components: 4 }, 12));
+      send(messageOf({ ...header, generation, to: 5 }, 12));
+      send(messageOf({ ...header, generation, deadlineMs: 0 }, 12));
+      send(messageOf({ ...header, generation, count: 200_000 }, 2_400_000));
       send(new Uint8Array(HEADER_BYTES));
       await expect.poll(() => answers.length).toBe(5);
       const codes = answers.map(
@@ -189,12 +189,67 @@ describe("a cluster in memory", () => {
       expect(codes).toEqual(["Busy", "InvalidRequest", "InvalidRequest", "Deadline", "InvalidRequest"]);
     });
 
+    it("refuses more work or memory than a query may take, without having begun", async () => {
+      answers.length = 0;
+      const ask = { operation: "GetPosition", StartTime: 0.1, dt: 1e-18, spatialInterpolation: "Lag4" } as const;
+      const filter = { operation: "GetBoxFilterVelocity", time: 0.2, temporalInterpolation: "None" } as const;
+      const gradient = { ...filter, operation: "GetBoxFilterVelocityGradient" } as const;
+      const messages: [ask: Query, header: Partial<Header>][] = [
+        [
+          { ...ask, nt: 1_000_000 },
+          { count: 100, to: 1_000_000 },
+        ],
+        [
+          { ...ask, nt: 1e15 },
+          { to: 1000, components: 0 },
+        ],
+        [{ ...ask, nt: Number.NaN }, { components: 0 }],
+        [{ ...ask, nt: 0.5 }, { components: 0 }],
+        [
+          { ...ask, nt: 20_000_000, recordEvery: 1 },
+          { to: 1000, components: 3003 },
+        ],
+        [
+          { ...ask, nt: 1000, recordEvery: 1 },
+          { count: 10_000, to: 1000, components: 3003 },
+        ],
+        [
+          { ...gradient, filterlength: 0.5, nlayers: 2 },
+          { count: 60_000, components: 81 },
+        ],
+        [{ ...filter, filterlength: 6, nlayers: 1 }, { count: 20_000 }],
+      ];
+      for (const [query, more] of messages) {
+        const whole = { ...header, ask: query, generation, ...more } as Header;
+        send(messageOf(whole, 12 * whole.count));
+      }
+      await expect.poll(() => answers.length).toBe(messages.length);
+      const faults = answers.map(
+        ({ values }) =>
+          JSON.parse(new TextDecoder().decode(values)) as {
+            code: string;
+            context: { limit?: string };
+            message: string;
+          },
+      );
+      expect(faults.map(({ code, context }) => context.limit ?? code)).toEqual([
+        "query.particleSteps",
+        "query.particleSteps",
+        "InvalidRequest",
+        "InvalidRequest",
+        "query.points",
+        "query.points",
+        "InvalidRequest",
+        "query.filterSamples",
+      ]);
+    });
+
     it("answers in parts what does not fit a message", async () => {
       answers.length = 0;
       const count = 100_000;
       const ask = { ...header.ask, operation: "GetVelocityHessian", spatialInterpolation: "None_Fd4" } as const;
       const positions = points(count, 8);
-      const message = encodeMessage({ ...header, ask, generation, count, components: 18 }, 12 * count);
+      const message = messageOf({ ...header, ask, generation, count, components: 18 }, 12 * count);
       new Float32Array(message.buffer, HEADER_BYTES).set(positions);
       send(message);
       await expect.poll(() => answers.length).toBe(2);
@@ -216,7 +271,7 @@ describe("a cluster in memory", () => {
         nt: 20_000,
         spatialInterpolation: "Lag4",
       } as const;
-      const message = encodeMessage({ ...header, ask, generation, count: 500, to: 20_000, deadlineMs: 50 }, 6000);
+      const message = messageOf({ ...header, ask, generation, count: 500, to: 20_000, deadlineMs: 50 }, 6000);
       send(message);
       await expect.poll(() => answers.length).toBe(1);
       expect(JSON.parse(new TextDecoder().decode(answers[0]?.values))).toMatchObject({ code: "Deadline" });
@@ -225,7 +280,7 @@ describe("a cluster in memory", () => {
 
   it("shows its nodes and what their caches hold", () => {
     expect(carrier.nodes().map(({ name }) => name)).toEqual(["a", "b", "c"]);
-    bus.connect().publish(SUBJECTS.heartbeat("x"), encodeHeartbeat({} as never));
+    void bus.connect().publish(SUBJECTS.heartbeat("x"), [encodeHeartbeat({} as never)]);
     expect(carrier.alive()).toBe(3);
     expect(carrier.workers).toBe(3);
   });

@@ -1,17 +1,11 @@
 /** What becomes of batches when nodes are slow, silent, wrong or gone; time is the test's. */
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { Dispatcher, type Parcel } from "../../../src/engine/cluster/dispatch.js";
+import { Dispatcher } from "../../../src/engine/cluster/dispatch.js";
 import { writeFault } from "../../../src/engine/cluster/fault.js";
 import { encodeHeartbeat } from "../../../src/engine/cluster/heartbeat.js";
-import {
-  decodeMessage,
-  encodeMessage,
-  HEADER_BYTES,
-  type Header,
-  type MessageKind,
-  NO_DEADLINE,
-} from "../../../src/engine/cluster/message.js";
+import type { Parcel } from "../../../src/engine/cluster/job.js";
+import { decodeMessage, type Header, type MessageKind, NO_DEADLINE } from "../../../src/engine/cluster/message.js";
 import { SUBJECTS, WORKERS_GROUP } from "../../../src/engine/cluster/subjects.js";
 import type { Delivery, Transport } from "../../../src/engine/cluster/transport.js";
 import { failureOf } from "../../../src/engine/failure.js";
@@ -23,7 +17,7 @@ import {
   RequestError,
   WorkerError,
 } from "../../../src/errors.js";
-import { MemoryBus } from "./memory-bus.js";
+import { MemoryBus, messageOf } from "./memory-bus.js";
 
 const GENERATION = "cd".repeat(32);
 const ANSWER_BYTES = 12;
@@ -68,7 +62,7 @@ class FakeNode {
     const heartbeat = { version: 1, node: this.name, threads: this.threads, queued: 0, running: 0 } as const;
     const datasets: [string, string][] = [["Set", generation]];
     const data = encodeHeartbeat({ ...heartbeat, draining: this.draining, cache, datasets });
-    this.#transport.publish(SUBJECTS.heartbeat(this.name), data);
+    void this.#transport.publish(SUBJECTS.heartbeat(this.name), [data]);
   }
 
   say(
@@ -79,9 +73,7 @@ class FakeNode {
     offset = 0,
     total = values.length,
   ): void {
-    const message = encodeMessage({ ...header, kind, offset, total }, values.length);
-    message.set(values, HEADER_BYTES);
-    this.#transport.publish(reply, message);
+    void this.#transport.publish(reply, [messageOf({ ...header, kind, offset, total }, values)]);
   }
 
   answer(header: Header, reply: string): void {
@@ -121,13 +113,13 @@ function parcel(more: Partial<Parcel> = {}): Parcel {
     offset: 0,
     total: 0,
   };
-  const message = encodeMessage(header, 12);
   return {
-    message,
     header,
+    values: [new Uint8Array(5), new Uint8Array(7)],
     dataset: "Set",
     node: null,
     answerBytes: ANSWER_BYTES,
+    take: () => {},
     deadline: null,
     kind: "k",
     work: 1,
@@ -137,11 +129,15 @@ function parcel(more: Partial<Parcel> = {}): Parcel {
 
 /** Sends a batch; the outcome is what it has come to so far. */
 function send(more: Partial<Parcel> = {}): { outcome: unknown; abandon: (error: FieldprobeError) => void } {
-  const { answer, abandon } = dispatcher.send(parcel(more));
+  let first: number | undefined;
+  const take = (answer: Uint8Array): void => {
+    first = answer[0];
+  };
+  const { done, abandon } = dispatcher.send(parcel({ take, ...more }));
   const state = { outcome: "pending" as unknown, abandon };
-  answer.then(
-    (bytes) => {
-      state.outcome = bytes[0];
+  done.then(
+    () => {
+      state.outcome = first;
     },
     (error: unknown) => {
       state.outcome = error;
@@ -237,9 +233,9 @@ describe("a batch", () => {
       for (const offset of [0, 4, 8]) self.say(header, reply, "answer", new Uint8Array(4).fill(offset + 1), offset, 12);
     };
     await settle();
-    const { answer } = dispatcher.send(parcel());
-    await settle();
-    expect([...(await answer)]).toEqual([1, 1, 1, 1, 5, 5, 5, 5, 9, 9, 9, 9]);
+    const answers: number[][] = [];
+    await dispatcher.send(parcel({ take: (answer) => answers.push([...answer]) })).done;
+    expect(answers).toEqual([[1, 1, 1, 1, 5, 5, 5, 5, 9, 9, 9, 9]]);
   });
 });
 
@@ -279,7 +275,7 @@ describe("a failure", () => {
     const sent = send({ node: "a" });
     await settle();
     expect(sent.outcome).toBe(0);
-    a.onBatch = (_, __, reply) => bus.publish(reply, new Uint8Array(50));
+    a.onBatch = (_, __, reply) => void bus.publish(reply, [new Uint8Array(50)]);
     const foreign = send({ node: "a" });
     await settle();
     expect(foreign.outcome).toBe(1);
@@ -337,6 +333,24 @@ describe("a lost node", () => {
     await settle(300);
     expect(dispatcher.membership.all().length).toBe(1);
     vi.restoreAllMocks();
+  });
+});
+
+describe("nodes", () => {
+  it("are kept up to 1024, those that are known going on to be heard", async () => {
+    const nodes = Array.from({ length: 1100 }, (_, i) => new FakeNode(bus, `n${i}`));
+    await settle();
+    expect(dispatcher.membership.all().length).toBe(1024);
+    await settle(900);
+    for (const node of nodes.slice(0, 10)) node.beat();
+    await settle();
+    expect(dispatcher.membership.get("n0")?.heardAt).toBe(performance.now());
+    expect(dispatcher.membership.get("n1050")).toBeUndefined();
+    nodes[0]?.die();
+    dispatcher.membership.remove("n0");
+    nodes[1050]?.beat();
+    await settle();
+    expect(dispatcher.membership.get("n1050")).toBeDefined();
   });
 });
 

@@ -22,6 +22,11 @@ function shards(axes: Shards["axes"] = [uniform(true), uniform(true), uniform(tr
   ) as Shards;
 }
 
+const at = (points: readonly (readonly number[])[]) => ({
+  triples: Float64Array.from(points.flat()),
+  count: points.length,
+});
+
 describe("shards", () => {
   it("number bricks in Morton order", () => {
     const corner = [
@@ -32,7 +37,7 @@ describe("shards", () => {
       [16, 0, 0],
       [63, 63, 63],
     ] as const;
-    const ranges = rangesOf(shards(), corner.length, (i, a) => (corner[i] as readonly number[])[a] as number);
+    const ranges = rangesOf(shards(), [at(corner)], [0, 0, 0]);
     expect([...ranges]).toEqual([0, 1, 2, 4, 8, 511]);
   });
 
@@ -47,7 +52,7 @@ describe("shards", () => {
       [0, Number.NaN, 0],
       [Infinity, 0, 0],
     ];
-    const ranges = rangesOf(shards(axes), points.length, (i, a) => points[i]?.[a] as number);
+    const ranges = rangesOf(shards(axes), [at(points.slice(0, 2)), at(points.slice(2))], [0, 0, 0]);
     expect([...ranges]).toEqual([0b001001001, 0, 0, 0b010010010, 0b000100000, 0, 0]);
   });
 });
@@ -67,7 +72,7 @@ describe("pieces", () => {
     const all = shards();
     const count = 5000;
     const positions = Float64Array.from({ length: 3 * count }, () => 64 * random());
-    const ranges = rangesOf(all, count, (i, a) => positions[3 * i + a] as number);
+    const ranges = rangesOf(all, [{ triples: positions, count }], [0, 0, 0]);
     const nodeOf = (slot: number): string => `node-${slot % 3}`;
     const pieces = cutByNode(all, ranges, nodeOf, 10, 400);
     const seen = new Uint8Array(count);

@@ -1,14 +1,10 @@
 /** Requests as .NET and MATLAB clients write them, replayed; and the answer read as a MATLAB client does it. */
 import { readFileSync } from "node:fs";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { fakeValue } from "../../support/fake-engine.js";
-import { readRecords, send, startService, type TestService } from "../../support/soap-service.js";
+import { readRecords, send, useService } from "../../support/soap-service.js";
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.stop());
+const service = useService();
 
 const recorded = (name: string): Buffer => readFileSync(new URL(`recorded/${name}`, import.meta.url));
 const ACTION = "http://turbulence.pha.jhu.edu/GetVelocity";

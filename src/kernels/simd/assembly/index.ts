@@ -4,3 +4,4 @@ export { coverNodal, coverTensor } from "./cover";
 export { nodal } from "./nodal";
 export { orderByBrick } from "./order";
 export { tensor } from "./tensor";
+export { values } from "./values";

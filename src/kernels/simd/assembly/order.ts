@@ -38,9 +38,10 @@ function accumulate(counts: usize): void {
  *
  * @param keys  8 * count bytes of scratch
  * @param order 8 * count bytes; the first half becomes the indices of the points in key order
+ * @param sorted receives the positions in key order; 0: they are not wanted
  * @param work  24 KiB of this thread
  */
-export function orderByBrick(axes: usize, x: usize, y: usize, z: usize, positions: usize, count: i32, keys: usize, order: usize, work: usize): void {
+export function orderByBrick(axes: usize, x: usize, y: usize, z: usize, positions: usize, count: i32, keys: usize, order: usize, sorted: usize, work: usize): void {
   const axisX = changetype<Axis>(axes);
   const axisY = changetype<Axis>(axes + offsetof<Axis>());
   const axisZ = changetype<Axis>(axes + 2 * offsetof<Axis>());
@@ -80,4 +81,11 @@ export function orderByBrick(axes: usize, x: usize, y: usize, z: usize, position
     to = other;
   }
   for (let i = 0; i < count; i++) store<u32>(order + (<usize>i << 2), load<u32>(from + (<usize>i << 3)));
+  if (sorted == 0) return;
+  for (const end = order + (<usize>count << 2); order < end; order += 4) {
+    const position = positions + <usize>load<u32>(order) * 24;
+    v128.store(sorted, v128.load(position));
+    store<u64>(sorted, load<u64>(position, 16), 16);
+    sorted += 24;
+  }
 }

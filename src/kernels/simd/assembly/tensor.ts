@@ -1,7 +1,8 @@
-/** Interpolation and Fd4Lag4 differentiation: sums of separable products over stencil boxes. */
+/** Fd4Lag4 differentiation: sums of separable products over stencil boxes. */
+import { ACROSS_BYTES, addAcross } from "./box";
 import { Axis, Field, Term } from "./records";
-import { addBox, addListed } from "./rows";
-import { brickOf, placeNodes, shift, wrap } from "./stencil";
+import { addBox } from "./rows";
+import { brickOf, shift, wrap } from "./stencil";
 import { differences, firstDerivative, lagrange, secondDerivative } from "./weights";
 
 /** Vectors of an axis that a scheme uses besides the interpolation weights (vector 0), as bits. */
@@ -16,27 +17,24 @@ const VECTORS = 5;
 /** Points whose first nodes and weights are computed before any node is read. */
 const TILE = 16;
 
-/** Places in the work area; rows are listed eight at a time, so the list needs room for one store too many. */
+/** Places in the work area. */
 const SUMS = 0;
-const LIST = 256;
-const BASES = 544;
-const PLACES_Y = 576;
-const PLACES_Z = 640;
-const NODES = 704;
-const WEIGHTS = 1024;
+const ACROSS = 192;
+const NODES = ACROSS + ACROSS_BYTES;
+const WEIGHTS = NODES + 256;
 
 /** First node of the interpolation, and the weight vectors beside those of interpolation, for one coordinate. */
 // @ts-ignore: decorator
 @inline
-function finish(order: i32, derivatives: i32, axis: Axis, cell: f64, first: usize, w: usize): void {
-  store<i32>(first, wrap(cell - <f64>((order >> 1) - 1), axis.nodes));
+function finish(derivatives: i32, axis: Axis, cell: f64, first: usize, w: usize): void {
+  store<i32>(first, wrap(cell - 1, axis.nodes));
   if (derivatives & FIRST) firstDerivative(w, axis.spacing, w + VECTOR);
   if (derivatives & SECOND) secondDerivative(w, axis.spacing, w + 2 * VECTOR);
   if (derivatives & MIXED) differences(w, axis.spacing, w + 3 * VECTOR, w + 4 * VECTOR);
 }
 
 /** First nodes and weight vectors of `count` points: coordinates in pairs, whichever axes they belong to. */
-function weighTile(order: i32, derivatives: i32, axes: usize, positions: usize, count: i32, work: usize): void {
+function weighTile(derivatives: i32, axes: usize, positions: usize, count: i32, work: usize): void {
   let first = work + NODES;
   let low = work + WEIGHTS;
   let a = 0;
@@ -50,57 +48,13 @@ function weighTile(order: i32, derivatives: i32, axes: usize, positions: usize, 
     const s = f64x2.div(f64x2.sub(x, origin), spacing);
     const cell = f64x2.floor(s);
     const high = low + VECTORS * VECTOR;
-    lagrange(order, f64x2.sub(s, cell), low, high);
-    finish(order, derivatives, axisA, f64x2.extract_lane(cell, 0), first, low);
-    if (left > 1) finish(order, derivatives, axisB, f64x2.extract_lane(cell, 1), first + 4, high);
+    lagrange(4, f64x2.sub(s, cell), low, high);
+    finish(derivatives, axisA, f64x2.extract_lane(cell, 0), first, low);
+    if (left > 1) finish(derivatives, axisB, f64x2.extract_lane(cell, 1), first + 4, high);
     positions += 16;
     first += 8;
     low = high + VECTORS * VECTOR;
     a = b == 2 ? 0 : b + 1;
-  }
-}
-
-/** Addresses of the rows of a box, y fastest, from the places of its nodes; `table` is the entry of the first brick along y and z. */
-// @ts-ignore: decorator
-@inline
-function listRows(table: usize, start: i32, ny: i32, nz: i32, work: usize): void {
-  const bytes = <usize>ny << 2;
-  let list = work + LIST;
-  let current = -1;
-  for (let k = 0; k < nz; k++) {
-    const placeZ = work + PLACES_Z + (<usize>k << 3);
-    const brick = load<i32>(placeZ);
-    if (brick != current) {
-      current = brick;
-      const column = table + (<usize>brick << 2);
-      for (let j = 0; j < ny; j++) {
-        const placeY = work + PLACES_Y + (<usize>j << 3);
-        const base = load<u32>(column + (<usize>load<i32>(placeY) << 2)) << 2;
-        store<u32>(work + BASES + (<usize>j << 2), base + load<i32>(placeY, 4));
-      }
-    }
-    const offset = i32x4.splat(load<i32>(placeZ, 4) + start);
-    v128.store(list, i32x4.add(offset, v128.load(work + BASES)));
-    v128.store(list, i32x4.add(offset, v128.load(work + BASES, 16)), 16);
-    list += bytes;
-  }
-}
-
-/** Sums of a box over several bricks: rows by address, and in parts along x. */
-function addAcross(field: Field, term: Term, axisX: Axis, axisY: Axis, axisZ: Axis, x: i32, y: i32, z: i32, wy: usize, wz: usize, work: usize): void {
-  const nodeBytes = field.components << 2;
-  const rowBytes = nodeBytes * field.edgeX;
-  placeNodes(work + PLACES_Y, y, term.lengthY, axisY.nodes, field.edgeY, field.reciprocalY, field.countX, rowBytes);
-  placeNodes(work + PLACES_Z, z, term.lengthZ, axisZ.nodes, field.edgeZ, field.reciprocalZ, field.countX * field.countY, rowBytes * field.edgeY);
-  for (let done = 0; done < term.lengthX; ) {
-    const brick = brickOf(x, field.reciprocalX);
-    const local = x - brick * field.edgeX;
-    const run = min(term.lengthX - done, min(field.edgeX - local, axisX.nodes - x));
-    listRows(field.table + (<usize>brick << 2), local * nodeBytes, term.lengthY, term.lengthZ, work);
-    addListed(run * field.components, work + LIST, wy, term.lengthY, wz, term.lengthZ, work + SUMS + (<usize>(done * field.components) << 3));
-    done += run;
-    x += run;
-    if (x == axisX.nodes) x = 0;
   }
 }
 
@@ -128,7 +82,7 @@ function addTerm(field: Field, term: Term, axisX: Axis, axisY: Axis, axisZ: Axis
     const at = base + localX * nodeBytes + localY * rowBytes + localZ * planeBytes;
     addBox(term.lengthX * field.components, at, rowBytes, planeBytes, wy, term.lengthY, wz, term.lengthZ, work + SUMS);
   } else {
-    addAcross(field, term, axisX, axisY, axisZ, x, y, z, wy, wz, work);
+    addAcross(field, axisX, axisY, axisZ, x, term.lengthX, y, term.lengthY, z, term.lengthZ, wy, wz, work + ACROSS, work + SUMS);
   }
 }
 
@@ -166,15 +120,14 @@ function sumSingles(sums: usize, w: usize, length: i32, scale: f64, out: usize):
 }
 
 /**
- * Values of separable schemes at points, float64.
+ * Sums of separable products at points, float64; interpolation is on four nodes an axis.
  *
- * @param order       of the interpolation: 4, 6 or 8 nodes
  * @param derivatives bits of the vectors that the terms use besides the interpolation weights
  * @param slots       outputs per component of a field
  * @param out         `components` values a point, overwritten; fields one after the other, component-major
  * @param work        16 KiB of this thread
  */
-export function tensor(order: i32, derivatives: i32, axes: usize, terms: usize, termCount: i32, slots: i32, fields: usize, fieldCount: i32, positions: usize, count: i32, out: usize, components: i32, work: usize): void {
+export function tensor(derivatives: i32, axes: usize, terms: usize, termCount: i32, slots: i32, fields: usize, fieldCount: i32, positions: usize, count: i32, out: usize, components: i32, work: usize): void {
   const axisX = changetype<Axis>(axes);
   const axisY = changetype<Axis>(axes + offsetof<Axis>());
   const axisZ = changetype<Axis>(axes + 2 * offsetof<Axis>());
@@ -182,7 +135,7 @@ export function tensor(order: i32, derivatives: i32, axes: usize, terms: usize, 
   memory.fill(out, 0, <usize>(count * components) << 3);
   for (let first = 0; first < count; first += TILE) {
     const length = min(TILE, count - first);
-    weighTile(order, derivatives, axes, positions + <usize>first * 24, length, work);
+    weighTile(derivatives, axes, positions + <usize>first * 24, length, work);
     let slot = out + (<usize>(first * components) << 3);
     for (let f = 0; f < fieldCount; f++) {
       const field = changetype<Field>(fields + f * offsetof<Field>());

@@ -1,0 +1,192 @@
+/** Interpolation of values at points, the kernel that most queries and all particles use. */
+import { ACROSS_BYTES, addAcross } from "./box";
+import { Axis, Field } from "./records";
+import { addBox } from "./rows";
+import { brickOf, wrap } from "./stencil";
+import { lagrange } from "./weights";
+
+/** Points whose first nodes and weights are computed before any node is read; even. */
+const TILE = 16;
+/** Bytes of one weight vector, and of the three of a point. */
+const VECTOR = 64;
+const VECTORS = 3 * VECTOR;
+
+/** Places in the work area. */
+const SUMS = 0;
+const ACROSS = 192;
+const NODES = ACROSS + ACROSS_BYTES;
+const BOXES = NODES + 12 * TILE;
+const TOUCHED = BOXES + 4 * TILE;
+const WEIGHTS = TOUCHED + 64;
+
+/** 2^52: added to a whole number from 0 to 2^31, it leaves that in the low half of the float64. */
+const WHOLE: f64 = 4503599627370496;
+
+/** First nodes and weights along one axis, two points at a time; a lone last point is taken twice. */
+// @ts-ignore: decorator
+@inline
+function weighAxis(ORDER: i32, axis: Axis, positions: usize, count: i32, nodes: usize, weights: usize): void {
+  const origin = v128.load64_splat(changetype<usize>(axis));
+  const spacing = v128.load64_splat(changetype<usize>(axis), 8);
+  const period = f64x2.splat(<f64>axis.nodes);
+  const zero = f64x2.splat(0);
+  for (let i = 0; i < count; i += 2) {
+    const other = positions + (i + 1 < count ? 24 : 0);
+    const s = f64x2.div(f64x2.sub(v128.load64_lane(other, v128.load64_zero(positions), 1), origin), spacing);
+    const cell = f64x2.floor(s);
+    lagrange(ORDER, f64x2.sub(s, cell), weights, weights + VECTORS);
+    const first = f64x2.sub(cell, f64x2.splat((ORDER >> 1) - 1));
+    if (i64x2.all_true(v128.and(f64x2.ge(first, zero), f64x2.lt(first, period)))) {
+      const whole = f64x2.add(first, f64x2.splat(WHOLE));
+      v128.store32_lane(nodes, whole, 0);
+      v128.store32_lane(nodes, whole, 2, 12);
+    } else {
+      store<i32>(nodes, wrap(f64x2.extract_lane(first, 0), axis.nodes));
+      store<i32>(nodes, wrap(f64x2.extract_lane(first, 1), axis.nodes), 12);
+    }
+    positions += 48;
+    nodes += 24;
+    weights += 2 * VECTORS;
+  }
+}
+
+/**
+ * Values of one field, `SIZE` components a node, at the points of a tile. AHEAD: the rows of all their boxes are touched first, so that
+ * the memory fetches for one point what the next ones need.
+ */
+// @ts-ignore: decorator
+@inline
+function valuesAt(ORDER: i32, SIZE: i32, AHEAD: bool, field: Field, axisX: Axis, axisY: Axis, axisZ: Axis, count: i32, out: usize, stride: usize, work: usize): void {
+  const rowBytes = (field.edgeX * SIZE) << 2;
+  const planeBytes = rowBytes * field.edgeY;
+  const lastX = field.edgeX - ORDER;
+  const lastY = field.edgeY - ORDER;
+  const lastZ = field.edgeZ - ORDER;
+  const endX = axisX.nodes - ORDER;
+  const endY = axisY.nodes - ORDER;
+  const endZ = axisZ.nodes - ORDER;
+  let nodes = work + NODES;
+  let boxes = work + BOXES;
+  let touched = 0;
+  for (let i = 0; i < count; i++) {
+    const x = load<i32>(nodes);
+    const y = load<i32>(nodes, 4);
+    const z = load<i32>(nodes, 8);
+    const brickX = brickOf(x, field.reciprocalX);
+    const brickY = brickOf(y, field.reciprocalY);
+    const brickZ = brickOf(z, field.reciprocalZ);
+    const localX = x - brickX * field.edgeX;
+    const localY = y - brickY * field.edgeY;
+    const localZ = z - brickZ * field.edgeZ;
+    // Negative when the stencil passes a face or the seam.
+    const inside = (lastX - localX) | (lastY - localY) | (lastZ - localZ) | (endX - x) | (endY - y) | (endZ - z);
+    const base = load<u32>(field.table + (<usize>((brickZ * field.countY + brickY) * field.countX + brickX) << 2)) << 2;
+    const at = base + ((localX * SIZE) << 2) + localY * rowBytes + localZ * planeBytes;
+    store<u32>(boxes, select<u32>(at, 0, inside >= 0));
+    if (AHEAD && inside >= 0) {
+      let plane = at;
+      for (let k = 0; k < ORDER; k++) {
+        let row = plane;
+        for (let j = 0; j < ORDER; j++) {
+          touched |= load<u8>(row) | load<u8>(row + (((ORDER * SIZE) << 2) - 1));
+          row += rowBytes;
+        }
+        plane += planeBytes;
+      }
+    }
+    nodes += 12;
+    boxes += 4;
+  }
+  // Kept, so that no compiler leaves the loads out.
+  if (AHEAD) store<i32>(work + TOUCHED, touched);
+  let w = work + WEIGHTS;
+  nodes = work + NODES;
+  boxes = work + BOXES;
+  for (let i = 0; i < count; i++) {
+    const at = load<u32>(boxes);
+    if (at) {
+      addBox(ORDER * SIZE, at, rowBytes, planeBytes, w + VECTOR, ORDER, w + 2 * VECTOR, ORDER, work + SUMS);
+    } else {
+      const x = load<i32>(nodes);
+      const y = load<i32>(nodes, 4);
+      const z = load<i32>(nodes, 8);
+      addAcross(field, axisX, axisY, axisZ, x, ORDER, y, ORDER, z, ORDER, w + VECTOR, w + 2 * VECTOR, work + ACROSS, work + SUMS);
+    }
+    if (SIZE == 3) storeTriple(ORDER, work + SUMS, w, out);
+    else store<f64>(out, sumSingle(ORDER, work + SUMS, w));
+    out += stride;
+    nodes += 12;
+    boxes += 4;
+    w += VECTORS;
+  }
+}
+
+/** Sums along x of interleaved triples. */
+// @ts-ignore: decorator
+@inline
+function storeTriple(ORDER: i32, sums: usize, w: usize, out: usize): void {
+  let first = f64x2.splat(0), second = first, third = first;
+  for (let i = 0; i < ORDER; i += 2) {
+    first = f64x2.add(first, f64x2.mul(v128.load(sums), v128.load64_splat(w)));
+    second = f64x2.add(second, f64x2.mul(v128.load(sums, 16), v128.load(w)));
+    third = f64x2.add(third, f64x2.mul(v128.load(sums, 32), v128.load64_splat(w, 8)));
+    sums += 48;
+    w += 16;
+  }
+  store<f64>(out, f64x2.extract_lane(first, 0) + f64x2.extract_lane(second, 1));
+  store<f64>(out, f64x2.extract_lane(first, 1) + f64x2.extract_lane(third, 0), 8);
+  store<f64>(out, f64x2.extract_lane(second, 0) + f64x2.extract_lane(third, 1), 16);
+}
+
+/** Sum along x of single values. */
+// @ts-ignore: decorator
+@inline
+function sumSingle(ORDER: i32, sums: usize, w: usize): f64 {
+  let sum = f64x2.splat(0);
+  for (let i = 0; i < ORDER; i += 2) {
+    sum = f64x2.add(sum, f64x2.mul(v128.load(sums), v128.load(w)));
+    sums += 16;
+    w += 16;
+  }
+  return f64x2.extract_lane(sum, 0) + f64x2.extract_lane(sum, 1);
+}
+
+// @ts-ignore: decorator
+@inline
+function interpolate(ORDER: i32, AHEAD: bool, axes: usize, fields: usize, fieldCount: i32, positions: usize, count: i32, out: usize, components: i32, work: usize): void {
+  const axisX = changetype<Axis>(axes);
+  const axisY = changetype<Axis>(axes + offsetof<Axis>());
+  const axisZ = changetype<Axis>(axes + 2 * offsetof<Axis>());
+  const stride = <usize>components << 3;
+  for (let first = 0; first < count; first += TILE) {
+    const length = min(TILE, count - first);
+    weighAxis(ORDER, axisX, positions, length, work + NODES, work + WEIGHTS);
+    weighAxis(ORDER, axisY, positions + 8, length, work + NODES + 4, work + WEIGHTS + VECTOR);
+    weighAxis(ORDER, axisZ, positions + 16, length, work + NODES + 8, work + WEIGHTS + 2 * VECTOR);
+    let slot = out;
+    for (let f = 0; f < fieldCount; f++) {
+      const field = changetype<Field>(fields + f * offsetof<Field>());
+      if (field.components == 3) valuesAt(ORDER, 3, AHEAD, field, axisX, axisY, axisZ, length, slot, stride, work);
+      else valuesAt(ORDER, 1, AHEAD, field, axisX, axisY, axisZ, length, slot, stride, work);
+      slot += <usize>field.components << 3;
+    }
+    positions += 24 * TILE;
+    out += stride * TILE;
+  }
+}
+
+/**
+ * Interpolated values at points, float64.
+ *
+ * @param order 4, 6 or 8 nodes
+ * @param large whether the fields are much larger than the processor's caches
+ * @param out   `components` values a point, overwritten; fields one after the other
+ * @param work  16 KiB of this thread
+ */
+export function values(order: i32, large: bool, axes: usize, fields: usize, fieldCount: i32, positions: usize, count: i32, out: usize, components: i32, work: usize): void {
+  // Boxes of more nodes take so long that looking ahead gains nothing.
+  if (order == 4 && large) interpolate(4, true, axes, fields, fieldCount, positions, count, out, components, work);
+  else if (order == 4) interpolate(4, false, axes, fields, fieldCount, positions, count, out, components, work);
+  else if (order == 6) interpolate(6, false, axes, fields, fieldCount, positions, count, out, components, work);
+  else interpolate(8, false, axes, fields, fieldCount, positions, count, out, components, work);
+}

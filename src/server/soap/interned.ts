@@ -1,0 +1,42 @@
+/** Strings by the bytes that spell them. */
+
+/** A power of two. */
+const SLOTS = 512;
+/** Longer spellings are not kept. */
+const LONGEST = 64;
+
+interface Entry<T> {
+  readonly bytes: Uint8Array;
+  readonly made: T;
+}
+
+/** What is made of short texts, kept by their bytes; a bounded number of them, the last one wins its place. */
+export class Interned<T> {
+  readonly #make: (text: string) => T;
+  readonly #slots: (Entry<T> | undefined)[] = new Array(SLOTS).fill(undefined);
+
+  /** @param make what a text is turned into; what it throws is not kept */
+  constructor(make: (text: string) => T) {
+    this.#make = make;
+  }
+
+  /** What the UTF-8 in `buffer[from .. to)` is turned into. */
+  take(buffer: Buffer, from: number, to: number): T {
+    const length = to - from;
+    if (length > LONGEST) return this.#make(buffer.toString("utf8", from, to));
+    let hash = length;
+    for (let i = from; i < to; i++) hash = Math.imul(hash, 31) + (buffer[i] as number);
+    const slot = (hash ^ (hash >>> 9)) & (SLOTS - 1);
+    const known = this.#slots[slot];
+    if (known !== undefined && spells(known.bytes, buffer, from, length)) return known.made;
+    const made = this.#make(buffer.toString("utf8", from, to));
+    this.#slots[slot] = { bytes: Uint8Array.prototype.slice.call(buffer, from, to), made };
+    return made;
+  }
+}
+
+function spells(bytes: Uint8Array, buffer: Buffer, from: number, length: number): boolean {
+  if (bytes.length !== length) return false;
+  for (let i = 0; i < length; i++) if (bytes[i] !== buffer[from + i]) return false;
+  return true;
+}

@@ -1,0 +1,40 @@
+/** What the operating system refuses, in words: no codes, no names of system calls. */
+
+/** Words for the codes that files, folders and sockets meet; for a code that is not here the system's own text serves. */
+const REASONS: ReadonlyMap<string, string> = new Map([
+  ["ENOENT", "no such file or folder"],
+  ["EACCES", "permission denied"],
+  ["EPERM", "permission denied"],
+  ["EISDIR", "it is a folder"],
+  ["ENOTDIR", "a file stands where a folder is needed"],
+  ["EEXIST", "a file stands where a folder is needed"],
+  ["ENOSPC", "no space is left on the device"],
+  ["EROFS", "the file system is read-only"],
+  ["EADDRINUSE", "the port is in use; --port or FIELDPROBE_PORT takes another"],
+  ["EADDRNOTAVAIL", "this machine has no such address"],
+  ["ENOTFOUND", "there is no host of that name"],
+]);
+
+interface SystemError extends Error {
+  readonly code?: string;
+  readonly path?: string;
+  readonly address?: string;
+  readonly hostname?: string;
+  readonly port?: number;
+}
+
+/** Why the operating system refused, e.g. `permission denied`; the text of any other error. */
+export function reasonOf(error: unknown): string {
+  const { code, message } = error as SystemError;
+  return REASONS.get(code ?? "") ?? message ?? String(error);
+}
+
+/** An error in one line that names the file or address when it is one of the operating system's; else its text. */
+export function describeError(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { code, path, address, hostname, port } = error as SystemError;
+  if (!REASONS.has(code ?? "")) return error.message;
+  const host = address ?? hostname;
+  const where = path ?? (host === undefined || port === undefined ? host : `${host}:${port}`);
+  return where === undefined ? error.message : `${where}: ${reasonOf(error)}`;
+}

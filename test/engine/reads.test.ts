@@ -1,0 +1,80 @@
+/** Bytes read from storage where data exceeds the cache: at most twice the bricks that the stencils touch. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { loadConfig } from "../../src/config.js";
+import { openEngine } from "../../src/engine/engine.js";
+import { writeCube } from "../../src/generate/cube.js";
+import { generator, runQuery } from "../support/run-query.js";
+
+const PERIOD = 2 * Math.PI;
+const EDGE = 16;
+const BRICK_BYTES = 12 * EDGE ** 3;
+const SHAPES = {
+  cube: [96, 96, 96],
+  plate: [128, 128, 32],
+  beam: [32, 32, 256],
+} as const;
+
+/** Bricks that Lag8 touches at random points of a periodic box of length 2 pi. */
+function touchedBricks(nodes: readonly number[], points: Float32Array): number {
+  const touched = new Set<string>();
+  const brickOf = (point: number, a: number, offset: number): number => {
+    const size = nodes[a] as number;
+    const cell = Math.floor(((points[3 * point + a] as number) / PERIOD) * size);
+    return Math.floor(((cell + offset + size) % size) / EDGE);
+  };
+  for (let point = 0; 3 * point < points.length; point++) {
+    for (const x of [-3, 4])
+      for (const y of [-3, 4])
+        for (const z of [-3, 4]) touched.add(`${brickOf(point, 0, x)} ${brickOf(point, 1, y)} ${brickOf(point, 2, z)}`);
+  }
+  return touched.size;
+}
+
+describe("bytes read where data exceeds the cache", () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "fieldprobe-reads-"));
+    for (const [name, nodes] of Object.entries(SHAPES)) {
+      const shape = { kind: "random", nodes, steps: 4, chunk: [EDGE, EDGE, EDGE], filter: "none", seed: 1 } as const;
+      await writeCube({ ...shape, name, folder: join(folder, name) }, () => {});
+    }
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it.each([
+    { name: "cube", count: 20_000, temporal: "None", cacheMiB: 4, workers: 2 },
+    { name: "cube", count: 20_000, temporal: "None", cacheMiB: 3, workers: 2 },
+    { name: "cube", count: 20_000, temporal: "PCHIP", cacheMiB: 3, workers: 2 },
+    { name: "cube", count: 20_000, temporal: "PCHIP", cacheMiB: 4, workers: 1 },
+    { name: "cube", count: 2_000, temporal: "PCHIP", cacheMiB: 4, workers: 2 },
+    { name: "cube", count: 300, temporal: "None", cacheMiB: 2, workers: 2 },
+    { name: "plate", count: 20_000, temporal: "PCHIP", cacheMiB: 2, workers: 2 },
+    { name: "beam", count: 20_000, temporal: "PCHIP", cacheMiB: 2, workers: 2 },
+  ] as const)(
+    "$name, $count random points, $temporal, cache of $cacheMiB MiB, $workers workers: at most twice the bricks touched",
+    async ({ name, count, temporal, cacheMiB, workers }) => {
+      const settings = { DATA: folder, WORKERS: String(workers), CACHE_BYTES: String(cacheMiB * 1024 * 1024) };
+      const engine = await openEngine(loadConfig(settings, {}), pino({ level: "silent" }));
+      try {
+        const random = generator(11);
+        const points = Float32Array.from({ length: 3 * count }, () => random() * 6.28);
+        const query = {
+          operation: "GetVelocity",
+          dataset: name,
+          time: 0.15,
+          spatialInterpolation: "Lag8",
+          temporalInterpolation: temporal,
+        } as const;
+        await runQuery(engine, query, points);
+        const touched = touchedBricks(SHAPES[name], points) * BRICK_BYTES * (temporal === "PCHIP" ? 4 : 1);
+        expect(engine.status().bytesRead / touched).toBeLessThanOrEqual(2);
+      } finally {
+        await engine.close(1000);
+      }
+    },
+  );
+});

@@ -1,0 +1,83 @@
+/** A service that is closed while answers are on their way: whoever reads slowly still gets all of it. */
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { pino } from "pino";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { loadConfig } from "../../src/config.js";
+import { type RunningService, startService } from "../../src/main.js";
+import { load, scratch } from "../events/support.js";
+
+const NOW = "2026-10-20T12:00:00Z";
+const TEXT = "x".repeat(200_000);
+const folder = scratch();
+beforeAll(() => {
+  const events = Array.from({ length: 100 }, (_, n) => ({
+    id: n + 1,
+    name: `Event ${n}`,
+    excerpt: TEXT,
+    start: { date: "2026-12-01" },
+  }));
+  load(join(folder.path, "events.db"), [folder.file("long.json", { events })], Date.parse(NOW) / 1000);
+});
+afterAll(() => folder.remove());
+
+const lines: { level: number; msg: string }[] = [];
+function start(settings: Readonly<Record<string, string>> = {}): Promise<RunningService> {
+  const fixed = { PORT: "0", WORKERS: "1", CACHE_BYTES: `${64 * 1024 * 1024}`, STATE: folder.path, EVENTS_NOW: NOW };
+  const log = pino({ level: "error" }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  return startService(loadConfig({ ...fixed, ...settings }, {}), log);
+}
+
+/** Asks and resolves with the head of the answer; nothing of the body is read yet. */
+async function ask(url: string, method = "GET", body?: Buffer): Promise<IncomingMessage> {
+  const type = "application/octet-stream";
+  const sent = request(url, { method, headers: body === undefined ? {} : { "content-type": type, accept: type } });
+  sent.end(body);
+  const [answer] = (await once(sent, "response")) as [IncomingMessage];
+  return answer.pause();
+}
+
+async function length(answer: IncomingMessage): Promise<number> {
+  let bytes = 0;
+  for await (const piece of answer) bytes += (piece as Buffer).length;
+  return bytes;
+}
+
+it("sends what has been begun to the end", async () => {
+  const service = await start();
+  const points = await ask(`${service.url}/api/NullOp`, "POST", Buffer.alloc(12_000_000));
+  const events = await ask(`${service.url}/events?per_page=100`);
+  const closed = service.close();
+  expect(await length(points)).toBe(12_000_000);
+  expect(await length(events)).toBe(Number(events.headers["content-length"]));
+  expect(Number(events.headers["content-length"])).toBeGreaterThan(100 * TEXT.length);
+  expect(await closed).toBe(true);
+});
+
+it("does not wait for those who only keep a connection, and cuts off who does not read within the grace time", async () => {
+  const service = await start({ SHUTDOWN_GRACE_MS: "300" });
+  const { hostname, port } = new URL(service.url);
+  const silent = connect(Number(port), hostname);
+  await once(silent, "connect");
+  const answer = await ask(`${service.url}/events?per_page=100`);
+  const cut = once(answer, "error");
+  expect(await service.close()).toBe(false);
+  answer.resume();
+  await cut;
+  silent.destroy();
+});
+
+it("notes a caller who leaves in the middle of an answer, but not as a failure", async () => {
+  const service = await start();
+  lines.length = 0;
+  for (const answer of [
+    await ask(`${service.url}/api/NullOp`, "POST", Buffer.alloc(12_000_000)),
+    await ask(`${service.url}/events?per_page=100`),
+  ]) {
+    answer.destroy();
+  }
+  expect(await service.close()).toBe(true);
+  expect(lines).toEqual([]);
+});

@@ -1,0 +1,35 @@
+/** A good request of every operation, from its row of the table; the shipped data answer it. */
+import type { Member, Operation } from "../../src/operations.js";
+import { items, NAMESPACE } from "./soap-service.js";
+
+const VALUES: Readonly<Record<string, string>> = {
+  authToken: "a",
+  dataset: "isotropic32",
+  time: "0.25",
+  StartTime: "0.1",
+  EndTime: "0.3",
+  Tp: "0.25",
+  dt: "0.02",
+  nt: "2",
+  filterlength: "0.6",
+  nlayers: "2",
+  temporalInterpolation: "PCHIP",
+  points: items([[1, 2, 3]]),
+  InitialV: items([[4, 5, 6]], "Vector3"),
+};
+
+/** A member with its content; that of a good request unless another is given. */
+export function memberOf(row: Operation, { name }: Member, content = VALUES[name] ?? row.spatial.at(-1)): string {
+  if (content === undefined) throw new Error(`no value for ${name} of ${row.name}`);
+  return `<${name}>${content}</${name}>`;
+}
+
+/** The element of an operation; members by name hold something else where that is given. */
+export function requestOf(row: Operation, replaced: Readonly<Record<string, string>> = {}): string {
+  return around(row, row.request.map((member) => memberOf(row, member, replaced[member.name])).join(""));
+}
+
+/** The element of an operation around any content. */
+export function around(row: Operation, content: string): string {
+  return `<${row.name} xmlns="${NAMESPACE}">${content}</${row.name}>`;
+}

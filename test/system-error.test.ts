@@ -1,0 +1,41 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, it } from "vitest";
+import { describeError, reasonOf } from "../src/system-error.js";
+
+const folder = mkdtempSync(join(tmpdir(), "system-error-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function thrownBy(work: () => unknown): unknown {
+  try {
+    work();
+  } catch (error) {
+    return error;
+  }
+  throw new Error("nothing was thrown");
+}
+
+it("names the file and says why, without a code", () => {
+  const [none, file] = [join(folder, "none"), join(folder, "file")];
+  writeFileSync(file, "");
+  expect(describeError(thrownBy(() => readFileSync(none)))).toBe(`${none}: no such file or folder`);
+  expect(describeError(thrownBy(() => mkdirSync(file)))).toBe(`${file}: a file stands where a folder is needed`);
+  expect(reasonOf(thrownBy(() => readFileSync(folder)))).toBe("it is a folder");
+});
+
+it("names the address of a port that is in use", async () => {
+  const first = createServer();
+  const port = await new Promise<number>((resolve) => {
+    first.listen(0, "127.0.0.1", () => resolve((first.address() as AddressInfo).port));
+  });
+  const error = await new Promise((resolve) => createServer().on("error", resolve).listen(port, "127.0.0.1"));
+  expect(describeError(error)).toMatch(new RegExp(`^127\\.0\\.0\\.1:${port}: the port is in use`));
+  await new Promise((resolve) => first.close(resolve));
+});
+
+it("leaves other errors as they are", () => {
+  expect(describeError(new Error("no token named bob"))).toBe("no token named bob");
+  expect(describeError("a text")).toBe("a text");
+});
