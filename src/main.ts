@@ -1,5 +1,6 @@
 /** Composition root: configuration -> storage -> engine -> server; signals; remarks at the start; nothing else. */
 import type { AddressInfo } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import { type Logger, pino } from "pino";
 import type { Config } from "./config.js";
 import { openEngine } from "./engine/engine.js";
@@ -96,26 +97,31 @@ export function remarks({ baseUrl, data, host, port, tls }: Config, datasets: nu
 /** Runs the service until SIGTERM or SIGINT, which drain it; SIGHUP scans the data folders again. All count from the start on. */
 export async function runService(config: Config): Promise<void> {
   const log = createLog(config);
-  let service: RunningService | null = null;
+  const starting = startService(config, log);
   let closing = false;
   const shutDown = (code: number): void => {
     if (closing) return;
     closing = true;
-    if (service === null) process.exit(code);
-    service.close().then(
-      (complete) => process.exit(complete ? code : 1),
-      (error: unknown) => {
-        log.fatal({ err: error }, "the service could not be shut down");
-        process.exit(1);
-      },
-    );
+    const close = async (): Promise<void> => {
+      // A start is not cut off: native code of the event store's thread would take the process down.
+      let service: RunningService | null;
+      try {
+        service = await inTime(starting, config.limits["shutdown.graceMs"]);
+      } catch {
+        return; // The command says why, and ends.
+      }
+      process.exit((await service?.close()) ? code : 1);
+    };
+    close().catch((error: unknown) => {
+      log.fatal({ err: error }, "the service could not be shut down");
+      process.exit(1);
+    });
   };
   process.on("SIGTERM", () => shutDown(0));
   process.on("SIGINT", () => shutDown(0));
   process.on("SIGHUP", () => {
-    service?.engine
-      .reload()
-      .catch((error: unknown) => log.error({ err: error }, "the data folders could not be scanned"));
+    const reload = async (): Promise<void> => (await starting).engine.reload();
+    reload().catch((error: unknown) => log.error({ err: error }, "the data folders could not be scanned"));
   });
   const fail = (error: unknown): void => {
     log.fatal({ err: error }, "an error outside of any request: shutting down");
@@ -123,7 +129,13 @@ export async function runService(config: Config): Promise<void> {
   };
   process.on("uncaughtException", fail);
   process.on("unhandledRejection", fail);
-  service = await startService(config, log);
+  const service = await starting;
+  if (closing) return;
   for (const remark of remarks(config, service.engine.datasets().length)) log.warn(remark);
   process.stdout.write(`fieldprobe listening on ${service.url}\n`);
+}
+
+/** What a promise resolves to, or null when the time ends first. */
+function inTime<T>(promise: Promise<T>, ms: number): Promise<T | null> {
+  return Promise.race([promise, delay(ms, null, { ref: false })]);
 }
