@@ -1,8 +1,9 @@
 /** The JSON body reader: whatever the pieces, the same triples and members. */
-import fc from "fast-check";
+
 import { describe, expect, it } from "vitest";
 import { JsonReader } from "../../src/server/api/json-reader.js";
 import { TripleStore, TripleWriter } from "../../src/server/api/triple-writer.js";
+import { fc } from "../support/property.js";
 
 /** Reads a body in pieces that end at the given offsets. */
 function read(body: Buffer, cuts: readonly number[]) {

@@ -1,9 +1,10 @@
 /** Every operation of the table over `/api` answers bit for bit what it answers over SOAP, refusals included. */
-import fc from "fast-check";
+
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ClientError, connect, type FieldClient } from "../../src/client/index.js";
 import type { RunningService } from "../../src/main.js";
 import { type Member, OPERATIONS, type Operation } from "../../src/operations.js";
+import { fc } from "../support/property.js";
 import { serveTestData } from "../support/service.js";
 
 let service: RunningService;

@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { csv, float32Texts, json } from "../../src/cli/print.js";
+import { fc } from "../support/property.js";
 
 const ANSWER = {
   facts: { version: "1", dataset: "box" },

@@ -1,7 +1,7 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ClientError } from "../../src/client/error.js";
 import { inParts } from "../../src/client/split.js";
+import { fc } from "../support/property.js";
 
 const tick = () => new Promise<void>((resolve) => setImmediate(resolve));
 

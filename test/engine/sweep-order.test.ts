@@ -1,8 +1,8 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fewBricks, sweepTables } from "../../src/engine/sweep-order.js";
 import { STENCIL_REACH } from "../../src/engine/sweep-shape.js";
 import type { Axes, Bricking, Triple } from "../../src/kernels/field.js";
+import { fc } from "../support/property.js";
 
 function grid(nodes: readonly [number, number, number], edge: readonly [number, number, number]) {
   const axes = nodes.map((count) => ({ nodes: count, origin: 0, spacing: 1, periodic: true, coordinates: null }));

@@ -1,8 +1,9 @@
 /** Shapes of sweeps against a cache that forgets the brick used longest ago. */
-import fc from "fast-check";
+
 import { describe, expect, it } from "vitest";
 import { chooseShape, type SweepShape } from "../../src/engine/sweep-shape.js";
 import type { Axes, Bricking, Triple } from "../../src/kernels/field.js";
+import { fc } from "../support/property.js";
 
 const EDGE = 16;
 

@@ -1,5 +1,5 @@
 /** Recurrence: walls and offsets, what a series loses and gains, how far it is kept; and the agreement with ical.js. */
-import fc from "fast-check";
+
 import ICAL from "ical.js";
 import { Temporal } from "temporal-polyfill";
 import { describe, expect, it } from "vitest";
@@ -7,6 +7,7 @@ import { expand, strayOverrides } from "../../src/events/expand.js";
 import { horizonAt, MOST_INSTANCES } from "../../src/events/horizon.js";
 import type { EventRecord, Instance } from "../../src/events/model.js";
 import { normaliseRule } from "../../src/events/rule.js";
+import { fc } from "../support/property.js";
 import { seconds } from "./support.js";
 
 const NOW = seconds("2026-07-01T00:00:00Z");

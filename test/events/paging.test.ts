@@ -1,6 +1,7 @@
 /** Following `next` over random filters finds each item once, and exactly those a plain reading of the filters selects. */
-import fc from "fast-check";
+
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fc } from "../support/property.js";
 import { type Json, SAMPLE, type Served, seconds, serve, walk } from "./support.js";
 
 const NOW = seconds("2026-11-10T17:00:00Z");

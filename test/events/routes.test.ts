@@ -1,8 +1,8 @@
 /** The cases of the contract over a real socket, one row each, with its fixture and clock. */
 import { readFileSync } from "node:fs";
-import fc from "fast-check";
 import { parseTemplate } from "url-template";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fc } from "../support/property.js";
 import { EXAMPLE_NOW, type Json, type Served, seconds, serve, walk } from "./support.js";
 
 let events: Served;

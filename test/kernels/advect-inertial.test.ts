@@ -1,7 +1,8 @@
 /** Particles with drag: exact for constant wind, published paths, both limits, order, stability. */
-import fc from "fast-check";
+
 import { describe, expect, it } from "vitest";
 import { advectInertial, dragCoefficients } from "../../src/kernels/advect.js";
+import { fc } from "../support/property.js";
 import { distance, drag, expectNear, path, rotation, trace, turbulence, wind } from "./advect-support.js";
 import { T16 } from "./fields.js";
 

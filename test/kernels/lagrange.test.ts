@@ -1,5 +1,5 @@
 /** Lagrange weights: published values, unit sums, unit vectors on nodes, exactness for polynomials. */
-import fc from "fast-check";
+
 import { describe, expect, it } from "vitest";
 import type { Axis } from "../../src/kernels/field.js";
 import {
@@ -9,6 +9,7 @@ import {
   type Order,
   tabulatedWeights,
 } from "../../src/kernels/lagrange.js";
+import { fc } from "../support/property.js";
 import { cosineAxis, endedAxis, nodeAt, periodicAxis, runningSum, tabulatedAxis } from "./fields.js";
 
 const ORDERS = [4, 6, 8] as const;

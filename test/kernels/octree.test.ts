@@ -1,7 +1,8 @@
 /** The layout of box filter answers. */
-import fc from "fast-check";
+
 import { describe, expect, it } from "vitest";
 import { gatherBits, itemsPerPoint, spreadBits } from "../../src/kernels/octree.js";
+import { fc } from "../support/property.js";
 
 describe("octree", () => {
   it("numbers the eight octants x fastest, bit 0 for the upper half along x", () => {

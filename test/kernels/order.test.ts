@@ -1,8 +1,9 @@
 /** Sorting by brick: a stable permutation, bricks together, neighbours together, every size of grid. */
-import fc from "fast-check";
+
 import { describe, expect, it } from "vitest";
 import type { Axes, Triple } from "../../src/kernels/field.js";
 import { orderByBrick, orderTables } from "../../src/kernels/order.js";
+import { fc } from "../support/property.js";
 import { brickingOf, cosineAxis, endedAxis, periodicAxis } from "./fields.js";
 
 function sorted(axes: Axes, edge: Triple, points: readonly Triple[]): number[] {

@@ -1,8 +1,9 @@
 /** Time: snapping, range, the frames that stand for a time, guards and ends, snapshots, unequal intervals. */
-import fc from "fast-check";
+
 import { describe, expect, it } from "vitest";
 import type { TimeAxis } from "../../src/kernels/field.js";
 import { frameTime, snapTime, timeBracket, timeInRange } from "../../src/kernels/pchip.js";
+import { fc } from "../support/property.js";
 import { runningSum } from "./fields.js";
 
 function uniform(count: number, step: number, origin = 0, guardBefore = 0, guardAfter = 0): TimeAxis {

@@ -1,5 +1,5 @@
 /** Where coordinates fall: cells, wrapping, sliding at ends, the two halves of a tabulated axis, and runs cut at bricks. */
-import fc from "fast-check";
+
 import { describe, expect, it } from "vitest";
 import type { Axes, Axis } from "../../src/kernels/field.js";
 import {
@@ -14,6 +14,7 @@ import {
   place,
   wrap,
 } from "../../src/kernels/stencil.js";
+import { fc } from "../support/property.js";
 import { cosineAxis, endedAxis, periodicAxis, tabulatedAxis } from "./fields.js";
 
 function placed(axis: Axis, order: number, x: number): Place {

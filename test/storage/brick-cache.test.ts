@@ -1,9 +1,9 @@
 import { Worker } from "node:worker_threads";
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { DataError } from "../../src/errors.js";
 import { BrickCache, type BrickRequest } from "../../src/storage/brick-cache.js";
 import { type CacheLayout, cacheLayout } from "../../src/storage/brick-directory.js";
+import { fc } from "../support/property.js";
 
 const UNIT = 16 * 1024;
 const MODULE = new URL("../../dist/storage/brick-cache.js", import.meta.url).href;

@@ -1,7 +1,6 @@
 /** What was never written is a DataError, not zeros, in every kind of chunk index that is read; and so is a damaged index. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import fc from "fast-check";
 import { File, type Dataset as H5Dataset } from "h5wasm/node";
 import { beforeAll, describe, expect, it } from "vitest";
 import { DataError } from "../../src/errors.js";
@@ -21,6 +20,7 @@ import {
   writeField,
   writeHdf5,
 } from "../support/cubes.js";
+import { fc } from "../support/property.js";
 
 const SCRATCH = scratchFolder();
 const ORDER: Dimension[] = ["t", "z", "y", "x"];

@@ -1,8 +1,9 @@
 /** Paths inside the box: what is drawn stays short, what crosses a face is cut, time is a range of pairs. */
-import fc from "fast-check";
+
 import { describe, expect, it } from "vitest";
 import type { AxisFacts } from "../../src/web/facts.js";
 import { pathSegments } from "../../src/web/path-segments.js";
+import { fc } from "../support/property.js";
 
 const axis = (name: AxisFacts["name"], first: number, length: number, periodic: boolean): AxisFacts => ({
   name,

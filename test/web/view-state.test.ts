@@ -1,10 +1,11 @@
 /** The view in the address: whatever it is, it comes back; what is bad is named and replaced. */
-import fc from "fast-check";
+
 import { describe, expect, it } from "vitest";
 import { DERIVATIVES, INTERPOLATIONS } from "../../src/operations.js";
 import { QUANTITIES } from "../../src/quantities.js";
 import type { DatasetFacts } from "../../src/web/facts.js";
 import { formatState, initialState, parseState } from "../../src/web/view-state.js";
+import { fc } from "../support/property.js";
 
 const axis = (name: "x" | "y" | "z", first: number, length: number) => ({
   name,

@@ -1,8 +1,8 @@
 /** Whatever the reads, the client's parser sees what the server sent, and never a part of a message. */
 import { type MsgArg, Parser, type ParserEvent, State } from "@nats-io/transport-node";
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Frames } from "../../../src/engine/cluster/frames.js";
+import { fc } from "../../support/property.js";
 
 /** What a server sends: lines, and messages whose bytes may look like lines. */
 const anyOperation = fc.oneof(

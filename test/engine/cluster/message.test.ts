@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   decodeMessage,
@@ -11,6 +10,7 @@ import {
   NO_DEADLINE,
 } from "../../../src/engine/cluster/message.js";
 import { OPERATIONS, SPATIAL_INTERPOLATION, TEMPORAL_INTERPOLATION } from "../../../src/operations.js";
+import { fc } from "../../support/property.js";
 import { messageOf } from "./memory-bus.js";
 
 const word = fc.nat(0xffff_ffff);

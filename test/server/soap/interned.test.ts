@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Interned } from "../../../src/server/soap/interned.js";
+import { fc } from "../../support/property.js";
 
 test("gives what the text between the bounds is turned into, whatever was asked before", () => {
   const interned = new Interned((text) => ({ text }));
