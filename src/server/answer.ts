@@ -66,6 +66,12 @@ export async function sendBlocks(
     first.push(next.value);
     bytes += next.value.length;
   }
+  if (reply.raw.destroyed) {
+    // Who left while the first blocks were made will not be told again: a pipe to nobody would wait for ever.
+    reply.hijack();
+    await blocks.return(undefined);
+    return reply;
+  }
   reply.header("content-type", contentType);
   if (done) return reply.send(first.length === 1 ? first[0] : Buffer.concat(first));
   const compress = mayCompress(reply, gzip);

@@ -51,8 +51,12 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   app.server.maxConnections = config.limits["http.connections"];
   answerExpectations(app.server, config.limits["http.bodyBytes"]);
   observeRequests(app, service, logger, pipelines);
-  app.setNotFoundHandler(notFound);
   app.setErrorHandler(plainError);
+  await app.register(async (nowhere) => {
+    // Refused before a body is read: whatever it is, nobody asked for it.
+    nowhere.addHook("onRequest", (request, _reply, done) => done(refusalOf(request.url)));
+    nowhere.setNotFoundHandler(() => undefined);
+  });
   app.get("/healthz", (_request, reply) => reply.type("text/plain; charset=utf-8").send("ok\n"));
   app.get("/readyz", (_request, reply) => {
     const { ready } = engine.status();
@@ -82,7 +86,7 @@ function serverOptions(config: Config, pipelines: Pipelines) {
   };
   return {
     ...(tls === null ? { http } : { https: { ...http, ...readTls(tls) } }),
-    rewriteUrl: ({ url }: IncomingMessage) => decodable(url ?? "/"),
+    rewriteUrl: ({ url }: IncomingMessage) => decodable(pathOf(url ?? "/")),
     // Interfaces say themselves that a name is unknown, however long it is.
     routerOptions: { maxParamLength: HEADER_BYTES },
     requestTimeout: limits["http.requestTimeoutMs"],
@@ -96,6 +100,12 @@ function serverOptions(config: Config, pipelines: Pipelines) {
     clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) =>
       pipelines.afterAnswers(socket, () => refuseUnparsed(error, socket, pipelines.hasBegun(socket))),
   };
+}
+
+/** A request target without scheme and authority, which callers may write out (RFC 9112, 3.2.2). */
+function pathOf(target: string): string {
+  const rest = target.replace(/^https?:\/\/[^/?]*/i, "");
+  return rest.length === target.length || rest.startsWith("/") ? rest : `/${rest}`;
 }
 
 /** A path that cannot be decoded means itself, letter by letter: what it names is unknown, and each interface says so in its form. */
@@ -199,13 +209,10 @@ function checkFraming({ rawHeaders, headers }: IncomingMessage): void {
   }
 }
 
-function notFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const path = request.url.split("?", 1)[0];
-  const refusal =
-    path === SOAP_PATH
-      ? new HttpRefusal(405, "Send a SOAP request by POST.", { allow: "POST" })
-      : new HttpRefusal(404, "There is nothing at this address.");
-  return plainError(refusal, request, reply);
+function refusalOf(url: string): HttpRefusal {
+  return url.split("?", 1)[0] === SOAP_PATH
+    ? new HttpRefusal(405, "Send a SOAP request by POST.", { allow: "POST" })
+    : new HttpRefusal(404, "There is nothing at this address.");
 }
 
 /** Answers an error outside of any interface's own form: a status and a line of text. */

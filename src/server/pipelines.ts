@@ -57,5 +57,9 @@ function owesWhole({ owed }: Line): boolean {
 
 /** Node tells only the answer at the head of a connection that its caller has left; those behind it have no socket yet. */
 function tellLeft(owed: ReadonlySet<ServerResponse>): void {
-  for (const answer of owed) if (answer.socket === null) answer.emit("close");
+  for (const answer of owed) {
+    if (answer.socket !== null) continue;
+    answer.destroy();
+    answer.emit("close");
+  }
 }

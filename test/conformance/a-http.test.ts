@@ -197,6 +197,35 @@ describe("paths and methods", () => {
     expect(answer.text).not.toContain("Envelope");
   });
 
+  it.each([
+    ["application/json", "{"],
+    ["application/json", "x".repeat(1_100_000)],
+    ["text/plain", "x".repeat(1_100_000)],
+    ["nonsense", "x"],
+  ])("R3: a body of %s that nobody reads does not matter", async (type, body) => {
+    const answer = await send({ url: `${service.url}/nothing` }, "1.1", body, { "content-type": type });
+    expect(answer.status).toBe(404);
+  });
+
+  it("R5: other methods are refused whatever they carry and however the address is written", async () => {
+    for (const type of ["application/json", "text/plain", "nonsense"]) {
+      const answer = await fetch(service.url, { method: "PUT", headers: { "content-type": type }, body: "{" });
+      expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST"]);
+    }
+    for (const origin of ["", "http://127.0.0.1", "HTTP://other:8080"]) {
+      const answer = await raw(`PUT ${origin}${PATH}?x HTTP/1.1\r\nHost: a\r\n\r\n`, (text) =>
+        text.includes("\r\n\r\n"),
+      );
+      expect(statusOf(answer)).toBe(405);
+    }
+  });
+
+  it("R1: an address in absolute form is the same address", async () => {
+    const document = envelope("1.1", nullOp());
+    const answer = await raw(rawPost("1.1", document, [], `http://127.0.0.1${PATH}`), answered(1));
+    expect(statusOf(answer)).toBe(200);
+  });
+
   it.each(["GET", "HEAD", "OPTIONS"])("R4, L14: %s without wsdl gives 405 with Allow: POST", async (method) => {
     const response = await fetch(service.url, { method });
     expect(response.status).toBe(405);

@@ -66,6 +66,16 @@ describe.each(VERSIONS)("SOAP %s", (version) => {
     expect(header === undefined ? 0 : children(header).length).toBe(version === "1.1" ? 0 : 2);
   });
 
+  it("R50, R79: names that need care are reported as they are", async () => {
+    const xml = expectFault(await sendWith('<xml:Trace s:mustUnderstand="1"/>'), version, "Must");
+    const spaced = '<t:Trace xmlns:t="urn:a&#9;b&#10;&#13;c" s:mustUnderstand="1"/>';
+    const odd = expectFault(await sendWith(spaced), version, "Must");
+    if (version === "1.1") return;
+    const [own, other] = [xml, odd].map((report) => children(child(report.envelope, "Header"))[0]);
+    expect(own?.getAttribute("qname")).toBe("xml:Trace");
+    expect(other?.getAttribute("xmlns:b")).toBe("urn:a\tb\n\rc");
+  });
+
   it.each([next, "", ...(version === "1.2" ? [`${env}/role/ultimateReceiver`] : [])])(
     "R48: a mandatory block for %j gives a Must fault",
     async (uri) => {

@@ -227,6 +227,14 @@ describe.each(VERSIONS)("SOAP %s", (version) => {
       ),
       "points",
     ],
+    [
+      "a type without a declared prefix",
+      getVelocity().replace(
+        "<time>",
+        '<time xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="o:float">',
+      ),
+      "time",
+    ],
     ["another array", getVelocity().replace("<points>", `<points ${XSI} xsi:type="ArrayOfVector3">`), "points"],
     ["id", getVelocity().replace("<points>", '<points id="1">'), "points"],
     ["href", getVelocity().replace("<Point3>", '<Point3 href="#1">'), "points[0]"],

@@ -83,7 +83,10 @@ describe.each(VERSIONS)("SOAP %s", (version) => {
     await passes(token("x".repeat(60)));
     await passes(token("\u{1f300}".repeat(60)));
     await passes(token(`${"&amp;".repeat(30)}<![CDATA[${"x".repeat(30)}]]>`));
+    await passes(token(" ".repeat(60)));
     await fails(token("x".repeat(61)), "xml.textChars");
+    await fails(token(" ".repeat(61)), "xml.textChars");
+    await fails(token(`${" ".repeat(30)}<!-- a -->${"\n".repeat(31)}`), "xml.textChars");
     await fails(token("\u{1f300}".repeat(61)), "xml.textChars");
     await fails(token(`${"x".repeat(30)}<!-- a --><![CDATA[${"x".repeat(31)}]]>`), "xml.textChars");
     await fails(token("x<!-- a -->".repeat(61)), "xml.textChars");

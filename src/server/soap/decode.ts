@@ -1,6 +1,6 @@
 /** Body element and table row to a Query: scalars first, then points straight into the engine's slabs. */
 import type { Evaluation, Query, TripleSink } from "../../engine/query.js";
-import { excerpt, LimitError, RequestError, tooManyPoints } from "../../errors.js";
+import { excerpt, RequestError, tooManyPoints } from "../../errors.js";
 import {
   type Member,
   OPERATIONS,
@@ -16,6 +16,8 @@ import type { SoapVersion } from "./media-type.js";
 import type { Steps } from "./steps.js";
 import { FULL, LONGEST_NUMBER, SHORT, TripleScanner } from "./triples.js";
 import { type Attribute, END, START, TEXT, type XmlReader } from "./xml.js";
+import { countChars } from "./xml-chars.js";
+import { tooLong } from "./xml-scan.js";
 
 const XSI = "http://www.w3.org/2001/XMLSchema-instance";
 const XSD = "http://www.w3.org/2001/XMLSchema";
@@ -169,9 +171,11 @@ class Decoder {
     }
   }
 
+  /** A qualified name with its namespace; "" where its prefix stands for none. */
   #expand(name: string): string {
     const colon = name.indexOf(":");
-    return `{${this.#reader.resolve(colon < 0 ? "" : name.slice(0, colon))}}${name.slice(colon + 1)}`;
+    const namespace = this.#reader.resolve(colon < 0 ? "" : name.slice(0, colon));
+    return namespace === undefined ? "" : `{${namespace}}${name.slice(colon + 1)}`;
   }
 
   /** The text of a simple member up to its end tag. */
@@ -183,9 +187,9 @@ class Decoder {
       if (event === END) return value;
       if (event !== TEXT) throw invalid(`The member ${member} may not hold elements.`, member);
       value += reader.text;
-      if (value.length > 2 * this.#context.textChars) {
-        throw new LimitError("xml.textChars", "A value is too long.");
-      }
+      // The reader lets white space pass, which between elements is no value.
+      const { textChars } = this.#context;
+      if (value.length > textChars && countChars(value) > textChars) throw tooLong();
     }
   }
 

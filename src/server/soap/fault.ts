@@ -3,6 +3,7 @@ import { excerpt, FieldprobeError, RequestError } from "../../errors.js";
 import { envelopeStart } from "./encode.js";
 import { ENVELOPE_NAMESPACE, EncodingFault, HeaderError, MustUnderstandFault, VersionFault } from "./envelope.js";
 import type { SoapVersion } from "./media-type.js";
+import { XML_NAMESPACE } from "./xml-names.js";
 import { element, textElement } from "./xml-write.js";
 
 type FaultKind = "Caller" | "Server" | "Version" | "Must" | "Encoding";
@@ -117,7 +118,10 @@ function upgrade(): string {
 function notUnderstood({ blocks }: Fault): string {
   if (blocks.length === 0) return "";
   const written = blocks.map(({ namespace, local }) =>
-    element("soap:NotUnderstood", "", { qname: `b:${local}`, "xmlns:b": namespace }),
+    // The one namespace that no other prefix may be bound to.
+    namespace === XML_NAMESPACE
+      ? element("soap:NotUnderstood", "", { qname: `xml:${local}` })
+      : element("soap:NotUnderstood", "", { qname: `b:${local}`, "xmlns:b": namespace }),
   );
   return element("soap:Header", written.join(""));
 }

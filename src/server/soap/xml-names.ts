@@ -55,12 +55,18 @@ export class NamespaceScopes {
     this.#uris.push(uri);
   }
 
-  /** The namespace of a prefix; "" where there is no default namespace. */
-  find(prefix: string): string {
+  /** The namespace of a prefix, undefined where it is not declared; "" where there is no default namespace. */
+  bound(prefix: string): string | undefined {
     const i = this.#prefixes.lastIndexOf(prefix);
-    if (i >= 0) return this.#uris[i] as string;
-    if (prefix === "") return "";
-    throw malformed("a prefix is not declared");
+    if (i >= 0) return this.#uris[i];
+    return prefix === "" ? "" : undefined;
+  }
+
+  /** The same; refuses a prefix that is not declared. */
+  find(prefix: string): string {
+    const uri = this.bound(prefix);
+    if (uri === undefined) throw malformed("a prefix is not declared");
+    return uri;
   }
 
   /** Drops the bindings made since `mark` was taken. */

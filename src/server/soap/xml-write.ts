@@ -7,9 +7,9 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
   ['"', "&quot;"],
 ]);
 
-/** Text as element content or as an attribute value in double quotes. */
+/** Text as element content or as an attribute value in double quotes; white space that readers would change is referred to. */
 export function escapeText(text: string): string {
-  return text.replace(/[&<>"]/g, (character) => ESCAPES.get(character) as string);
+  return text.replace(/[&<>"\t\n\r]/g, (character) => ESCAPES.get(character) ?? `&#${character.charCodeAt(0)};`);
 }
 
 /** An element around content that is XML already. */

@@ -118,9 +118,9 @@ export class XmlReader extends XmlScanner {
     return !this.#selfClosed && this.#open.length + levels <= this.limits["xml.depth"];
   }
 
-  /** The namespace a prefix stands for here; "" is the default namespace. */
-  resolve(prefix: string): string {
-    return this.#scopes.find(prefix);
+  /** The namespace a prefix stands for here, undefined where it is not declared; "" is the default namespace. */
+  resolve(prefix: string): string | undefined {
+    return this.#scopes.bound(prefix);
   }
 
   *next(): Steps<XmlEvent> {
