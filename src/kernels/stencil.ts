@@ -72,15 +72,16 @@ export function place(axis: Axis, order: number, x: number, out: Place): void {
   const { nodes, periodic } = axis;
   let s = (x - axis.origin) / axis.spacing;
   if (!periodic) s = Math.min(Math.max(s, 0), nodes - 1);
-  const half = order >> 1;
   const centre = order === 1 ? Math.floor(s + 0.5) : Math.floor(s);
-  const first = order === 1 ? centre : centre - half + 1;
+  /** Nodes of the stencil below its left central one. */
+  const below = order === 1 ? 0 : (order >> 1) - 1;
   if (periodic) {
-    out.start = wrap(first, nodes);
+    // The centre is wrapped first: beyond 2^53 the difference would be rounded to another node.
+    out.start = wrap(wrap(centre, nodes) - below, nodes);
     out.offset = s - centre;
   } else {
-    out.start = Math.min(Math.max(first, 0), nodes - order);
-    out.offset = order === 1 ? s - centre : s - (out.start + half - 1);
+    out.start = Math.min(Math.max(centre - below, 0), nodes - order);
+    out.offset = s - (order === 1 ? centre : out.start + below);
   }
 }
 

@@ -61,6 +61,15 @@ describe("place on a uniform periodic axis", () => {
     expect(placed(unit, 8, -16 * 1000 + 3.5)).toEqual({ start: 0, offset: 0.5 });
   });
 
+  it.each([2 ** 53, 1.5e17, -3e24, 3e38])("puts %d, which is a node, on the same node whatever the order", (x) => {
+    const unit = periodicAxis(16, 16);
+    const node = Number(((BigInt(x) % 16n) + 16n) % 16n);
+    expect(placed(unit, 1, x)).toEqual({ start: node, offset: 0 });
+    for (const order of [4, 6, 8]) {
+      expect(placed(unit, order, x)).toEqual({ start: wrap(node - order / 2 + 1, 16), offset: 0 });
+    }
+  });
+
   it("accepts every finite float32 coordinate", () => {
     fc.assert(
       fc.property(fc.float({ noNaN: true, noDefaultInfinity: true }), fc.constantFrom(1, 4, 6, 8), (x, order) => {

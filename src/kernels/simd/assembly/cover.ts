@@ -1,6 +1,6 @@
 /** Which bricks stencils touch: every brick of a stencil node once, no others. */
 import { Axis, Field, Tap, Term } from "./records";
-import { brickOf, shift, wrap } from "./stencil";
+import { brickOf, shift, wrap, wrapAfter } from "./stencil";
 
 /** Appends a brick to the list unless it is marked; returns the new length of the list. */
 // @ts-ignore: decorator
@@ -63,9 +63,9 @@ export function coverTensor(first: i32, low: i32, span: i32, axes: usize, terms:
   const axisZ = changetype<Axis>(axes + 2 * offsetof<Axis>());
   const field = changetype<Field>(fields);
   for (const end = positions + <usize>count * 24; positions < end; positions += 24) {
-    const x = wrap(Math.floor((load<f64>(positions) - axisX.origin) / axisX.spacing) + <f64>first, axisX.nodes);
-    const y = wrap(Math.floor((load<f64>(positions, 8) - axisY.origin) / axisY.spacing) + <f64>first, axisY.nodes);
-    const z = wrap(Math.floor((load<f64>(positions, 16) - axisZ.origin) / axisZ.spacing) + <f64>first, axisZ.nodes);
+    const x = wrapAfter(Math.floor((load<f64>(positions) - axisX.origin) / axisX.spacing), first, axisX.nodes);
+    const y = wrapAfter(Math.floor((load<f64>(positions, 8) - axisY.origin) / axisY.spacing), first, axisY.nodes);
+    const z = wrapAfter(Math.floor((load<f64>(positions, 16) - axisZ.origin) / axisZ.spacing), first, axisZ.nodes);
     const lowX = shift(x, low, axisX.nodes);
     const lowY = shift(y, low, axisY.nodes);
     const lowZ = shift(z, low, axisZ.nodes);

@@ -16,6 +16,15 @@ export function wrap(n: f64, nodes: i32): i32 {
   return <i32>n;
 }
 
+/** The node `offset` places after a whole number, reduced to 0 .. nodes - 1; the number is reduced before it is rounded by the sum. */
+// @ts-ignore: decorator
+@inline
+export function wrapAfter(n: f64, offset: i32, nodes: i32): i32 {
+  const node = n + <f64>offset;
+  if (node >= 0 && node < <f64>nodes) return <i32>node;
+  return shift(wrap(n, nodes), offset, nodes);
+}
+
 /** The node `offset` places after a node, on a periodic axis. */
 // @ts-ignore: decorator
 @inline

@@ -2,7 +2,7 @@
 import { ACROSS_BYTES, addAcross } from "./box";
 import { Axis, Field, Term } from "./records";
 import { addBox } from "./rows";
-import { brickOf, shift, wrap } from "./stencil";
+import { brickOf, shift, wrapAfter } from "./stencil";
 import { differences, firstDerivative, lagrange, secondDerivative } from "./weights";
 
 /** Vectors of an axis that a scheme uses besides the interpolation weights (vector 0), as bits. */
@@ -27,7 +27,7 @@ const WEIGHTS = NODES + 256;
 // @ts-ignore: decorator
 @inline
 function finish(derivatives: i32, axis: Axis, cell: f64, first: usize, w: usize): void {
-  store<i32>(first, wrap(cell - 1, axis.nodes));
+  store<i32>(first, wrapAfter(cell, -1, axis.nodes));
   if (derivatives & FIRST) firstDerivative(w, axis.spacing, w + VECTOR);
   if (derivatives & SECOND) secondDerivative(w, axis.spacing, w + 2 * VECTOR);
   if (derivatives & MIXED) differences(w, axis.spacing, w + 3 * VECTOR, w + 4 * VECTOR);

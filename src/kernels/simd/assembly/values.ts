@@ -2,7 +2,7 @@
 import { ACROSS_BYTES, addAcross } from "./box";
 import { Axis, Field } from "./records";
 import { addBox } from "./rows";
-import { brickOf, wrap } from "./stencil";
+import { brickOf, wrapAfter } from "./stencil";
 import { lagrange } from "./weights";
 
 /** Points whose first nodes and weights are computed before any node is read; even. */
@@ -41,8 +41,8 @@ function weighAxis(ORDER: i32, axis: Axis, positions: usize, count: i32, nodes: 
       v128.store32_lane(nodes, whole, 0);
       v128.store32_lane(nodes, whole, 2, 12);
     } else {
-      store<i32>(nodes, wrap(f64x2.extract_lane(first, 0), axis.nodes));
-      store<i32>(nodes, wrap(f64x2.extract_lane(first, 1), axis.nodes), 12);
+      store<i32>(nodes, wrapAfter(f64x2.extract_lane(cell, 0), 1 - (ORDER >> 1), axis.nodes));
+      store<i32>(nodes, wrapAfter(f64x2.extract_lane(cell, 1), 1 - (ORDER >> 1), axis.nodes), 12);
     }
     positions += 48;
     nodes += 24;
