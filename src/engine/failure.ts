@@ -20,11 +20,17 @@ export function failureOf(error: FieldprobeError): Failure {
   return { code, message, context, detail };
 }
 
+/** The cause that a detail tells of, for the log, which shows the messages of causes; its stack was the worker's. */
+function causeIn(detail: string): Error | undefined {
+  const reason = /^\w+: (.*)$/s.exec(detail)?.[1];
+  return reason === undefined ? undefined : Object.assign(new Error(reason), { stack: "" });
+}
+
 /** The error that a worker reported, as the class it had there. */
 export function reviveError({ code, message, context, detail }: Failure): FieldprobeError {
   switch (code) {
     case "DataError":
-      return new DataError(message, detail);
+      return new DataError(message, causeIn(detail));
     case "LimitExceeded":
       return new LimitError(context.limit ?? "", message);
     case "UnknownDataset":
@@ -37,7 +43,7 @@ export function reviveError({ code, message, context, detail }: Failure): Fieldp
     case "RateLimited":
       return new AuthError(message, code, context.retryAfter);
     case "Internal":
-      return detail === CancelledError.name ? new CancelledError(message) : new WorkerError(message, detail);
+      return detail === CancelledError.name ? new CancelledError(message) : new WorkerError(message, causeIn(detail));
     default:
       return new RequestError(code, message, context);
   }

@@ -41,6 +41,8 @@ export function fakeValue(operation: string, x: number, record: number, componen
 export class FakeEngine implements Engine {
   /** Queries in the order they were started. */
   readonly queries: Query[] = [];
+  /** Queries that were asked for their result: their requests hold slots. */
+  finishing = 0;
   /** Queries aborted before they ended. */
   aborted = 0;
   /** Results not given back yet. */
@@ -99,11 +101,13 @@ export class FakeEngine implements Engine {
       velocities,
       limit: { points: this.#options.points, name: this.#options.limitName },
       finish: async () => {
+        this.finishing++;
         try {
           await this.#wait(stop.signal, deadlineMs);
           this.#judge(query, points, velocities);
           return this.#result(query, points);
         } finally {
+          this.finishing--;
           ended = true;
         }
       },
