@@ -1,28 +1,20 @@
-/** Sends batches to nodes and sees each of them through: credit, tries, hedges, silence, lost nodes, cancellation. */
+/** Sees batches through: which node gets one and when, and what a fault, silence, a lost node or a caller who leaves makes of it. */
 import type { Logger } from "pino";
 import { BusyError, CancelledError, DataError, type FieldprobeError, WorkerError } from "../../errors.js";
 import { reviveError } from "../failure.js";
-import type { SendingCounts } from "../pool.js";
 import { chooseNode } from "./choose.js";
 import { readFault } from "./fault.js";
-import { decodeHeartbeat } from "./heartbeat.js";
 import { Hedging } from "./hedging.js";
-import { bytesOf, type Job, type Parcel, type Try, timeLeft } from "./job.js";
+import type { Job, Parcel, Try } from "./job.js";
+import { Lookout } from "./lookout.js";
 import { type Member, Membership } from "./membership.js";
-import { decodeMessage, encodeHeader, type Header, MessageError, NO_DEADLINE } from "./message.js";
-import { SUBJECTS } from "./subjects.js";
+import { decodeMessage, type Header, MessageError } from "./message.js";
+import { RollCall } from "./roll-call.js";
 import type { Delivery, Transport } from "./transport.js";
+import { type Counts, joinPart, UnderWay } from "./under-way.js";
 
 /** Times a batch is tried before its query fails. */
 const TRIES = 3;
-/** Bytes of requests and awaited answers under way: half of what a server keeps for a slow client by default. */
-const BYTES_IN_FLIGHT = 32 * 1024 * 1024;
-/** Between two looks at the batches under way. */
-const TICK_MS = 5;
-/** How long a batch may be quiet before its node is asked about it. */
-const ENQUIRE_MS = 200;
-/** Between two looks at the heartbeats. */
-const SWEEP_MS = 250;
 /** How long nodes may be unreachable after a server of the message system was lost. */
 const SETTLE_MS = 3000;
 /** Between two tries to reach any node at all in that time. */
@@ -35,51 +27,43 @@ export interface DispatchSettings {
   readonly timeoutMs: number;
 }
 
-/** `SendingCounts` while they grow. */
-type Counts = { -readonly [name in keyof SendingCounts]: number };
-
 export class Dispatcher {
   readonly membership: Membership;
   readonly counts: Counts = { sent: 0, hedged: 0, repeated: 0, lost: 0, late: 0 };
-  readonly #transport: Transport;
-  readonly #settings: DispatchSettings;
   readonly #log: Logger;
-  readonly #tries = new Map<string, Try>();
-  #waiting: Job[] = [];
-  #nextTry = 0;
-  #bytes = 0;
+  readonly #underWay: UnderWay;
+  readonly #lookout: Lookout;
+  readonly #rollCall: RollCall;
   readonly #hedging: Hedging;
+  #waiting: Job[] = [];
   #settledAt = 0;
   #connected = true;
-  /** The last heartbeat was of a node too many. */
-  #full = false;
-  #ticker: NodeJS.Timeout | null = null;
-  readonly #sweeper: NodeJS.Timeout;
-  #sweptAt = performance.now();
 
   constructor(transport: Transport, settings: DispatchSettings, log: Logger) {
-    this.#transport = transport;
-    this.#settings = settings;
     this.#log = log;
     this.membership = new Membership(settings.replicas);
     this.#hedging = new Hedging(settings.hedgeMs);
+    this.#underWay = new UnderWay(transport, this.counts);
     transport.subscribe(`${transport.inbox}.*`, (delivery) => this.#receive(delivery));
-    transport.subscribe(SUBJECTS.heartbeats, ({ data }) => {
-      const heartbeat = decodeHeartbeat(data);
-      if (!heartbeat) return;
-      const known = this.membership.hear(heartbeat, performance.now());
-      if (!known && !this.#full) this.#log.warn({ node: heartbeat.node }, "more nodes than a gateway keeps");
-      this.#full = !known;
-      this.#pump();
+    this.#lookout = new Lookout(this.#underWay, settings.timeoutMs, {
+      waiting: () => this.#waiting.length > 0,
+      pending: (one, now) => this.#hedge(one, now),
+      silent: (one, reason) => this.#lose(one, reason),
+      after: () => this.#pump(),
+    });
+    this.#rollCall = new RollCall(transport, log, {
+      membership: this.membership,
+      heard: () => this.#pump(),
+      missed: (member) => this.#depart(member, "no heartbeat"),
+      settled: (now) => now >= this.#settledAt,
     });
     transport.watch((event) => {
       this.#settledAt = performance.now() + SETTLE_MS;
       if (event !== "unsettled") this.#connected = event === "restored";
       // What was under way on the lost connection may never arrive.
-      if (event === "restored") for (const one of [...this.#tries.values()]) this.#lose(one, "the connection was lost");
+      if (event === "restored") for (const one of this.#underWay.all()) this.#lose(one, "the connection was lost");
       this.#pump();
     });
-    this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS);
   }
 
   /** Batches that wait for a node, and batches that are with one. */
@@ -88,7 +72,7 @@ export class Dispatcher {
   }
 
   get sent(): number {
-    return this.#tries.size;
+    return this.#underWay.size;
   }
 
   /**
@@ -115,17 +99,16 @@ export class Dispatcher {
       abandon = (error) => this.#fail(job, error);
       this.#waiting.push(job);
     });
-    this.#ticker ??= setInterval(() => this.#tick(), TICK_MS);
+    this.#lookout.start();
     this.#pump();
     const done = answered.finally(() => Promise.all(writes));
     return { done, abandon };
   }
 
   close(): void {
-    clearInterval(this.#sweeper);
-    if (this.#ticker) clearInterval(this.#ticker);
-    this.#ticker = null;
-    const jobs = new Set([...this.#waiting, ...[...this.#tries.values()].flatMap(({ job }) => job ?? [])]);
+    this.#rollCall.close();
+    this.#lookout.stop();
+    const jobs = new Set([...this.#waiting, ...this.#underWay.all().flatMap(({ job }) => job ?? [])]);
     for (const job of jobs) this.#fail(job, new CancelledError());
   }
 
@@ -134,7 +117,7 @@ export class Dispatcher {
     if (!this.#connected || this.#waiting.length === 0) return;
     const now = performance.now();
     this.#waiting = this.#waiting.filter((job) => {
-      if (job.notBefore > now || !this.#hasRoom(job.parcel)) return true;
+      if (job.notBefore > now || !this.#underWay.hasRoom(job.parcel)) return true;
       const chosen = chooseNode(this.membership, job);
       if (chosen === "later") return true;
       this.#transmit(job, chosen, now);
@@ -142,38 +125,13 @@ export class Dispatcher {
     });
   }
 
-  #hasRoom(parcel: Parcel): boolean {
-    return this.#bytes === 0 || this.#bytes + bytesOf(parcel) <= BYTES_IN_FLIGHT;
-  }
-
   #transmit(job: Job, member: Member | null, now: number): void {
-    const { parcel } = job;
-    job.attempts++;
-    const one: Try = {
-      id: (this.#nextTry++).toString(36),
-      job,
-      parcel,
-      member,
-      attempt: job.attempts,
-      sentAt: now,
-      heardAt: now,
-      enquiredAt: now,
-      parts: null,
-      filled: 0,
-    };
-    job.tries.add(one);
-    this.#tries.set(one.id, one);
-    this.#bytes += bytesOf(parcel);
     this.#hedging.earn();
-    this.counts.sent++;
-    if (member) member.outstanding++;
-    const subject = member ? SUBJECTS.evaluate(member.name) : SUBJECTS.any(parcel.dataset);
-    const header = encodeHeader({ ...parcel.header, attempt: one.attempt, deadlineMs: timeLeft(parcel.deadline) });
-    job.writes.push(this.#transport.publish(subject, [header, ...parcel.values], `${this.#transport.inbox}.${one.id}`));
+    this.#underWay.send(job, member, now);
   }
 
   #receive({ subject, data, unanswered }: Delivery): void {
-    const one = this.#tries.get(subject.slice(subject.lastIndexOf(".") + 1));
+    const one = this.#underWay.find(subject);
     if (!one) {
       this.counts.late++;
       return;
@@ -216,21 +174,14 @@ export class Dispatcher {
   }
 
   /** Takes a part of an answer. */
-  #collect(one: Try, { offset, total, count, components }: Header, values: Uint8Array): void {
-    const { header, answerBytes } = one.parcel;
-    if (total !== answerBytes || offset !== one.filled || count !== header.count || components !== header.components)
-      throw new MessageError(`an answer of ${total} bytes to a batch that has ${answerBytes}`);
-    if (values.length < total) {
-      one.parts ??= new Uint8Array(total);
-      one.parts.set(values, offset);
-    }
-    one.filled += values.length;
-    if (one.filled < total) return;
-    const { job, parts } = one;
+  #collect(one: Try, header: Header, values: Uint8Array): void {
+    const answer = joinPart(one, header, values);
+    if (!answer) return;
+    const { job } = one;
     this.#hedging.learn(one, performance.now());
-    this.#drop(one);
+    this.#underWay.drop(one);
     if (job) {
-      job.parcel.take(parts ?? values);
+      job.parcel.take(answer);
       this.#finish(job);
       job.resolve();
     } else this.counts.late++;
@@ -241,21 +192,21 @@ export class Dispatcher {
   #refuse(one: Try, outcome: ReturnType<typeof readFault>): void {
     const { job, member } = one;
     if (!job) {
-      this.#drop(one);
+      this.#underWay.drop(one);
       this.#pump();
       return;
     }
     if (member) job.refused.add(member.name);
     if (outcome.code === "Busy") {
       // It drains, or has another generation by now: nothing was tried.
-      this.#drop(one);
+      this.#underWay.drop(one);
       if (member && this.#othersFor(job)) this.#wait(job);
       else this.#retry(job, reviveError(outcome), true);
       return;
     }
     const error = reviveError(outcome);
     if (error instanceof WorkerError || error instanceof DataError) {
-      this.#drop(one);
+      this.#underWay.drop(one);
       this.#retry(job, error, true);
       return;
     }
@@ -273,7 +224,7 @@ export class Dispatcher {
       this.#depart(member, "nobody listens there");
       return;
     }
-    this.#drop(one);
+    this.#underWay.drop(one);
     if (!job) return;
     if (performance.now() < this.#settledAt) {
       this.#wait(job, AGAIN_MS);
@@ -288,10 +239,10 @@ export class Dispatcher {
       this.membership.remove(member.name);
       this.#log.warn({ node: member.name }, `node lost: ${reason}`);
     }
-    for (const one of [...this.#tries.values()]) {
+    for (const one of this.#underWay.all()) {
       if (one.member !== member) continue;
       const { job } = one;
-      this.#drop(one);
+      this.#underWay.drop(one);
       if (job && job.tries.size === 0) {
         this.counts.repeated++;
         this.#wait(job);
@@ -303,7 +254,7 @@ export class Dispatcher {
   /** A try came to nothing. */
   #lose(one: Try, reason: string): void {
     const { job, member } = one;
-    this.#drop(one);
+    this.#underWay.drop(one);
     if (!job) return;
     this.counts.lost++;
     if (member) job.refused.add(member.name);
@@ -339,67 +290,21 @@ export class Dispatcher {
   #finish(job: Job): void {
     for (const one of job.tries) {
       one.job = null;
-      if (one.member) this.#ask(one, "cancel");
+      if (one.member) this.#underWay.ask(one, "cancel");
     }
     job.tries.clear();
   }
 
-  /** Forgets a try. */
-  #drop(one: Try): void {
-    if (!this.#tries.delete(one.id)) return;
-    one.job?.tries.delete(one);
-    this.#bytes -= bytesOf(one.parcel);
-    if (one.member) one.member.outstanding--;
-  }
-
-  #ask(one: Try, kind: "cancel" | "enquire"): void {
-    if (!one.member) return;
-    const header = encodeHeader({ ...one.parcel.header, kind, attempt: one.attempt, deadlineMs: NO_DEADLINE });
-    void this.#transport.publish(SUBJECTS.control(one.member.name), [header], `${this.#transport.inbox}.${one.id}`);
-  }
-
-  #tick(): void {
-    if (this.#tries.size === 0 && this.#waiting.length === 0) {
-      if (this.#ticker) clearInterval(this.#ticker);
-      this.#ticker = null;
-      return;
-    }
-    const now = performance.now();
-    for (const one of [...this.#tries.values()]) this.#attend(one, now);
-    this.#pump();
-  }
-
-  /** Looks after a try that has not been answered: a second node, an enquiry, the end of patience. */
-  #attend(one: Try, now: number): void {
-    const quiet = now - one.heardAt;
-    if (quiet > this.#settings.timeoutMs) {
-      this.#lose(one, `no word of it for ${this.#settings.timeoutMs} ms`);
-      return;
-    }
+  /** Sends a batch that is late to a second node. */
+  #hedge(one: Try, now: number): void {
     const { job } = one;
-    if (job && job.tries.size === 1 && this.#hedging.due(one, now)) this.#hedge(job, one, now);
-    if (Math.min(quiet, now - one.enquiredAt) > ENQUIRE_MS) {
-      one.enquiredAt = now;
-      this.#ask(one, "enquire");
-    }
-  }
-
-  #hedge(job: Job, one: Try, now: number): void {
-    if (!this.#hedging.allowed || !this.#hasRoom(job.parcel)) return;
+    if (!job || job.tries.size !== 1 || !this.#hedging.due(one, now)) return;
+    if (!this.#hedging.allowed || !this.#underWay.hasRoom(job.parcel)) return;
     const other = chooseNode(this.membership, job);
     if (other === null || other === "later") return;
     this.#hedging.spend();
     this.counts.hedged++;
     if (one.member && one.heardAt === one.sentAt) one.member.suspect = true;
     this.#transmit(job, other, now);
-  }
-
-  /** Gives up nodes that miss their heartbeats; a gateway that was held up itself first reads what has arrived. */
-  #sweep(): void {
-    const now = performance.now();
-    const held = now - this.#sweptAt > 4 * SWEEP_MS;
-    this.#sweptAt = now;
-    if (held || now < this.#settledAt) return;
-    for (const member of this.membership.silent(now)) this.#depart(member, "no heartbeat");
   }
 }
