@@ -38,6 +38,7 @@ export class Dispatcher {
   #waiting: Job[] = [];
   #settledAt = 0;
   #connected = true;
+  #closed = false;
 
   constructor(transport: Transport, settings: DispatchSettings, log: Logger) {
     this.#log = log;
@@ -60,8 +61,8 @@ export class Dispatcher {
     transport.watch((event) => {
       this.#settledAt = performance.now() + SETTLE_MS;
       if (event !== "unsettled") this.#connected = event === "restored";
-      // What was under way on the lost connection may never arrive.
-      if (event === "restored") for (const one of this.#underWay.all()) this.#lose(one, "the connection was lost");
+      // What was under way on the lost connection may never arrive; no node is to blame for that.
+      if (event === "restored") for (const one of this.#underWay.all()) this.#repeat(one);
       this.#pump();
     });
   }
@@ -97,15 +98,17 @@ export class Dispatcher {
         notBefore: 0,
       };
       abandon = (error) => this.#fail(job, error);
-      this.#waiting.push(job);
+      if (this.#closed) reject(new CancelledError());
+      else this.#waiting.push(job);
     });
-    this.#lookout.start();
+    if (!this.#closed) this.#lookout.start();
     this.#pump();
     const done = answered.finally(() => Promise.all(writes));
     return { done, abandon };
   }
 
   close(): void {
+    this.#closed = true;
     this.#rollCall.close();
     this.#lookout.stop();
     const jobs = new Set([...this.#waiting, ...this.#underWay.all().flatMap(({ job }) => job ?? [])]);
@@ -114,8 +117,12 @@ export class Dispatcher {
 
   /** Sends what can be sent. */
   #pump(): void {
-    if (!this.#connected || this.#waiting.length === 0) return;
+    if (this.#waiting.length === 0) return;
     const now = performance.now();
+    if (!this.#connected) {
+      if (now >= this.#settledAt) this.#failWaiting(new BusyError("The message system cannot be reached.", 1));
+      return;
+    }
     this.#waiting = this.#waiting.filter((job) => {
       if (job.notBefore > now || !this.#underWay.hasRoom(job.parcel)) return true;
       const chosen = chooseNode(this.membership, job);
@@ -125,9 +132,18 @@ export class Dispatcher {
     });
   }
 
+  #failWaiting(error: FieldprobeError): void {
+    for (const job of this.#waiting.splice(0)) job.reject(error);
+  }
+
   #transmit(job: Job, member: Member | null, now: number): void {
-    this.#hedging.earn();
-    this.#underWay.send(job, member, now);
+    try {
+      this.#underWay.send(job, member, now);
+      this.#hedging.earn();
+    } catch (error) {
+      // A server that the connection has moved to may take less than the batch was cut for.
+      if (job.tries.size === 0) job.reject(new WorkerError(undefined, error));
+    }
   }
 
   #receive({ subject, data, unanswered }: Delivery): void {
@@ -178,9 +194,10 @@ export class Dispatcher {
     const answer = joinPart(one, header, values);
     if (!answer) return;
     const { job } = one;
-    this.#hedging.learn(one, performance.now());
     this.#underWay.drop(one);
     if (job) {
+      // A late answer tells how long its node was away, not how long such batches take.
+      this.#hedging.learn(one, performance.now());
       job.parcel.take(answer);
       this.#finish(job);
       job.resolve();
@@ -220,6 +237,11 @@ export class Dispatcher {
   /** Nobody listens where a try went. */
   #unreachable(one: Try): void {
     const { job, member } = one;
+    if (member?.heartbeat.draining) {
+      // It takes nothing new, but answers what it has.
+      this.#repeat(one);
+      return;
+    }
     if (member) {
       this.#depart(member, "nobody listens there");
       return;
@@ -240,15 +262,18 @@ export class Dispatcher {
       this.#log.warn({ node: member.name }, `node lost: ${reason}`);
     }
     for (const one of this.#underWay.all()) {
-      if (one.member !== member) continue;
-      const { job } = one;
-      this.#underWay.drop(one);
-      if (job && job.tries.size === 0) {
-        this.counts.repeated++;
-        this.#wait(job);
-      }
+      if (one.member === member) this.#repeat(one);
     }
     this.#pump();
+  }
+
+  /** A try has ended by no fault of its node's. */
+  #repeat(one: Try): void {
+    const { job } = one;
+    this.#underWay.drop(one);
+    if (!job || job.tries.size > 0) return;
+    this.counts.repeated++;
+    this.#wait(job);
   }
 
   /** A try came to nothing. */
@@ -273,7 +298,9 @@ export class Dispatcher {
     this.#wait(job);
   }
 
+  /** Puts a batch back into the line, unless another try of it is under way: its answer must not find it there. */
   #wait(job: Job, ms = 0): void {
+    if (job.tries.size > 0) return;
     job.notBefore = performance.now() + ms;
     this.#waiting.unshift(job);
     this.#pump();
@@ -301,7 +328,7 @@ export class Dispatcher {
     if (!job || job.tries.size !== 1 || !this.#hedging.due(one, now)) return;
     if (!this.#hedging.allowed || !this.#underWay.hasRoom(job.parcel)) return;
     const other = chooseNode(this.membership, job);
-    if (other === null || other === "later") return;
+    if (other === null || other === "later" || job.refused.has(other.name)) return;
     this.#hedging.spend();
     this.counts.hedged++;
     if (one.member && one.heardAt === one.sentAt) one.member.suspect = true;

@@ -46,7 +46,7 @@ export interface Try {
   /** Null: any node of the dataset's group. */
   readonly member: Member | null;
   readonly attempt: number;
-  readonly sentAt: number;
+  sentAt: number;
   heardAt: number;
   enquiredAt: number;
   /** The answer as far as it has come, where it comes in parts. */

@@ -6,6 +6,8 @@ import type { UnderWay } from "./under-way.js";
 const TICK_MS = 5;
 /** How long a batch may be quiet before its node is asked about it. */
 const ENQUIRE_MS = 200;
+/** Time between two looks that counts: a gateway that was held up for longer may have answers that it has not read. */
+const COUNTED_MS = 250;
 
 /** Who is told what is seen. */
 export interface Looked {
@@ -24,6 +26,7 @@ export class Lookout {
   readonly #timeoutMs: number;
   readonly #looked: Looked;
   #ticker: NodeJS.Timeout | null = null;
+  #lookedAt = 0;
 
   constructor(underWay: UnderWay, timeoutMs: number, looked: Looked) {
     this.#underWay = underWay;
@@ -33,7 +36,9 @@ export class Lookout {
 
   /** Looks until nothing is under way and nothing waits. */
   start(): void {
-    this.#ticker ??= setInterval(() => this.#tick(), TICK_MS);
+    if (this.#ticker) return;
+    this.#lookedAt = performance.now();
+    this.#ticker = setInterval(() => this.#tick(), TICK_MS);
   }
 
   stop(): void {
@@ -47,7 +52,12 @@ export class Lookout {
       return;
     }
     const now = performance.now();
-    for (const one of this.#underWay.all()) this.#attend(one, now);
+    const uncounted = now - this.#lookedAt - COUNTED_MS;
+    this.#lookedAt = now;
+    for (const one of this.#underWay.all()) {
+      if (uncounted > 0) moveOn(one, uncounted, now);
+      this.#attend(one, now);
+    }
     this.#looked.after(now);
   }
 
@@ -63,4 +73,9 @@ export class Lookout {
       this.#underWay.ask(one, "enquire");
     }
   }
+}
+
+/** Moves the times of a try, as if some milliseconds had not been. */
+function moveOn(one: Try, ms: number, now: number): void {
+  for (const name of ["sentAt", "heardAt", "enquiredAt"] as const) one[name] = Math.min(now, one[name] + ms);
 }

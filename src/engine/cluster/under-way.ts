@@ -42,7 +42,11 @@ export class UnderWay {
     return this.#bytes === 0 || this.#bytes + bytesOf(parcel) <= BYTES_IN_FLIGHT;
   }
 
-  /** Sends a batch to a node; null: to any that has the dataset. */
+  /**
+   * Sends a batch to a node; null: to any that has the dataset.
+   *
+   * @throws RangeError for one that is larger than a message may be; nothing of it is under way then
+   */
   send(job: Job, member: Member | null, now: number): void {
     const { parcel } = job;
     job.attempts++;
@@ -58,14 +62,14 @@ export class UnderWay {
       parts: null,
       filled: 0,
     };
+    const subject = member ? SUBJECTS.evaluate(member.name) : SUBJECTS.any(parcel.dataset);
+    const header = encodeHeader({ ...parcel.header, attempt: one.attempt, deadlineMs: timeLeft(parcel.deadline) });
+    job.writes.push(this.#transport.publish(subject, [header, ...parcel.values], this.#replyTo(one)));
     job.tries.add(one);
     this.#tries.set(one.id, one);
     this.#bytes += bytesOf(parcel);
     this.#counts.sent++;
     if (member) member.outstanding++;
-    const subject = member ? SUBJECTS.evaluate(member.name) : SUBJECTS.any(parcel.dataset);
-    const header = encodeHeader({ ...parcel.header, attempt: one.attempt, deadlineMs: timeLeft(parcel.deadline) });
-    job.writes.push(this.#transport.publish(subject, [header, ...parcel.values], this.#replyTo(one)));
   }
 
   /** Tells the node of a try to stop, or asks whether it still has it. */

@@ -84,6 +84,13 @@ class FakeNode {
     this.say(header, reply, "fault", new Uint8Array(writeFault(failureOf(error))));
   }
 
+  /** It takes no more batches, and answers what it has. */
+  drain(): void {
+    this.draining = true;
+    this.beat();
+    for (const channel of this.#channels.slice(0, 2)) void channel.drain();
+  }
+
   /** The process is gone. */
   die(): void {
     for (const channel of this.#channels) void channel.drain();
@@ -293,6 +300,63 @@ describe("a failure", () => {
   });
 });
 
+describe("a refusal", () => {
+  it("of a second node leaves the batch with the first alone", async () => {
+    const [a, b] = [new FakeNode(bus, "a"), new FakeNode(bus, "b")];
+    a.onBatch = () => {};
+    b.onBatch = (self, header, reply) => {
+      if (b.evaluated.length < 20) self.fault(header, reply, new BusyError("full"));
+    };
+    await settle();
+    const sent = send({ node: "a" });
+    await settle(60);
+    expect([b.evaluated.length, dispatcher.waiting, sent.outcome]).toEqual([1, 0, "pending"]);
+    const [{ header, reply }] = a.evaluated as [{ header: Header; reply: string }];
+    a.answer(header, reply);
+    await settle(100);
+    expect([b.evaluated.length, sent.outcome]).toEqual([1, 0]);
+  });
+
+  it("by the message system fails the batch it is about and nothing else", async () => {
+    dispatcher.close();
+    const transport = bus.connect();
+    let allowed = Number.POSITIVE_INFINITY;
+    const publish: Transport["publish"] = (subject, parts, reply) => {
+      if (parts.length > 1 && parts.reduce((sum, { length }) => sum + length, 0) > allowed)
+        throw new RangeError("large");
+      return transport.publish(subject, parts, reply);
+    };
+    const settings = { replicas: 2, hedgeMs: 30, timeoutMs: 2000 };
+    dispatcher = new Dispatcher({ ...transport, publish }, settings, pino({ level: "silent" }));
+    const node = new FakeNode(bus, "a");
+    await settle();
+    allowed = 200;
+    const [large, small] = [send({ values: [new Uint8Array(100)] }), send()];
+    await settle(20);
+    expect(large.outcome).toBeInstanceOf(WorkerError);
+    expect([small.outcome, node.evaluated.length, dispatcher.sent, dispatcher.waiting]).toEqual([1, 1, 0, 0]);
+  });
+});
+
+describe("a draining node", () => {
+  it("keeps the batches it has when nobody takes another there", async () => {
+    const [a, b] = [new FakeNode(bus, "a"), new FakeNode(bus, "b")];
+    a.onBatch = () => {};
+    await settle();
+    const had = send({ node: "a" });
+    await settle();
+    a.drain();
+    const late = send({ node: "a" });
+    await settle();
+    expect([late.outcome, had.outcome, b.evaluated.length]).toEqual([1, "pending", 1]);
+    const [{ header, reply }] = a.evaluated as [{ header: Header; reply: string }];
+    a.answer(header, reply);
+    await settle();
+    expect([had.outcome, b.evaluated.length]).toEqual([0, 1]);
+    expect(dispatcher.counts).toMatchObject({ lost: 0, late: 0 });
+  });
+});
+
 describe("a lost node", () => {
   it("is noticed when an enquiry finds nobody, and its batches go elsewhere", async () => {
     const [a, b] = [new FakeNode(bus, "a"), new FakeNode(bus, "b")];
@@ -323,6 +387,23 @@ describe("a lost node", () => {
     a.beat();
     await settle();
     expect(dispatcher.membership.all().length).toBe(2);
+  });
+
+  it("is not one that a gateway could not hear because it was held up", async () => {
+    const node = new FakeNode(bus, "a");
+    node.onBatch = () => {};
+    await settle();
+    const sent = send();
+    await settle(20);
+    vi.setSystemTime(Date.now() + 10_000);
+    vi.spyOn(performance, "now").mockImplementation(() => Date.now());
+    await settle(20);
+    expect(dispatcher.counts).toMatchObject({ lost: 0, repeated: 0 });
+    const [{ header, reply }] = node.evaluated as [{ header: Header; reply: string }];
+    node.answer(header, reply);
+    await settle();
+    expect(sent.outcome).toBe(0);
+    vi.restoreAllMocks();
   });
 
   it("is not every node after the gateway itself was held up", async () => {
@@ -379,6 +460,25 @@ describe("silence", () => {
     await settle();
     expect(dispatcher.membership.get("a")).toMatchObject({ outstanding: 0 });
     expect(dispatcher.counts.late).toBe(1);
+  });
+
+  it("that ends long after a second node answered teaches nothing about how long batches take", async () => {
+    const [a, b] = [new FakeNode(bus, "a"), new FakeNode(bus, "b")];
+    a.onBatch = () => {};
+    await settle();
+    const first = send({ node: "a" });
+    for (let second = 0; second < 5; second++) {
+      await settle(1000);
+      for (const node of [a, b]) node.beat();
+    }
+    expect(first.outcome).toBe(0);
+    const [{ header, reply }] = a.evaluated as [{ header: Header; reply: string }];
+    a.answer(header, reply);
+    await settle();
+    expect(dispatcher.counts.late).toBe(1);
+    const second = send({ node: "a" });
+    await settle(60);
+    expect(second.outcome).toBe(1);
   });
 
   it("of all nodes ends after three timeouts", async () => {
@@ -458,6 +558,40 @@ describe("the connection", () => {
     expect([sent.outcome, held.outcome]).toEqual([0, 1]);
   });
 
+  it("may come and go without using up the tries of a batch", async () => {
+    const node = new FakeNode(bus, "a");
+    node.onBatch = () => {};
+    await settle();
+    const sent = send();
+    for (let i = 0; i < 5; i++) {
+      await settle();
+      bus.tell("lost");
+      bus.tell("restored");
+    }
+    await settle();
+    expect([sent.outcome, node.evaluated.length]).toEqual(["pending", 6]);
+    const { header, reply } = node.evaluated.at(-1) as { header: Header; reply: string };
+    node.answer(header, reply);
+    await settle();
+    expect(sent.outcome).toBe(0);
+  });
+
+  it("fails what it should carry when it has been gone for three seconds", async () => {
+    const node = new FakeNode(bus, "a");
+    node.onBatch = () => {};
+    node.says = "nothing";
+    await settle();
+    const before = send();
+    await settle();
+    bus.tell("lost");
+    const after = send();
+    await settle(2900);
+    expect([before.outcome, after.outcome]).toEqual(["pending", "pending"]);
+    await settle(200);
+    expect(before.outcome).toBeInstanceOf(BusyError);
+    expect(after.outcome).toBeInstanceOf(BusyError);
+  });
+
   it("carries 32 MiB at most at a time", async () => {
     const node = new FakeNode(bus, "a", 1024);
     node.onBatch = () => {};
@@ -484,5 +618,17 @@ describe("giving up", () => {
     await settle();
     expect(dispatcher.sent).toBe(0);
     expect(sent.outcome).toBeInstanceOf(CancelledError);
+  });
+
+  it("of everything leaves no timer, whatever is sent afterwards", async () => {
+    new FakeNode(bus, "a").onBatch = () => {};
+    await settle();
+    const before = send();
+    dispatcher.close();
+    const after = send();
+    await settle();
+    expect(before.outcome).toBeInstanceOf(CancelledError);
+    expect(after.outcome).toBeInstanceOf(CancelledError);
+    expect(vi.getTimerCount()).toBe(0);
   });
 });
