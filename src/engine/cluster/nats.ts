@@ -24,7 +24,7 @@ export interface NatsSettings {
   readonly servers: readonly string[];
   /** File with the seed of an NKEY, or null. */
   readonly nkey: string | null;
-  /** File with the authorities that servers are checked against; null: the system's for `tls://`, else no TLS. */
+  /** File with the authorities that servers are checked against; null: the system's for `tls://`, else TLS if a server wants it. */
   readonly ca: string | null;
   /** Shown by the server. */
   readonly name: string;
@@ -49,11 +49,15 @@ export async function connectNats({ servers, nkey, ca, name, inboxPrefix }: Nats
     reconnectJitter: RECONNECT_MS,
     reconnectJitterTLS: RECONNECT_MS,
     maxReconnectAttempts: -1,
+    // A key may be unknown for a while, until a server has its new configuration.
+    ignoreAuthErrorAbort: true,
     noAsyncTraces: true,
   };
   if (nkey !== null)
     options.authenticator = nkeyAuthenticator(new TextEncoder().encode(readFileSync(nkey, "utf8").trim()));
+  // Given, they refuse a server without TLS: the scheme of the address alone would not.
   if (ca !== null) options.tls = { caFile: ca };
+  else if (servers.some((url) => url.startsWith("tls://"))) options.tls = {};
   setTransportFactory({ factory: () => new BulkSocket(), dnsResolveFn: nodeResolveHost });
   let connection: NatsConnectionImpl;
   try {
@@ -69,6 +73,7 @@ class NatsTransport implements Transport {
   readonly closed: Promise<Error | null>;
   readonly #connection: NatsConnectionImpl;
   readonly #listeners: ((event: ConnectionEvent) => void)[] = [];
+  #closing: Promise<void> | null = null;
 
   constructor(connection: NatsConnectionImpl, inboxPrefix: string) {
     this.#connection = connection;
@@ -82,7 +87,7 @@ class NatsTransport implements Transport {
   }
 
   publish(subject: string, parts: readonly Uint8Array[], reply = ""): Promise<void> {
-    if (this.#connection.isClosed()) return Promise.resolve();
+    if (this.#connection.isClosed() || this.#connection.protocol.noMorePublishing) return Promise.resolve();
     const bytes = parts.reduce((sum, { length }) => sum + length, 0);
     if (bytes > this.maxBytes()) throw new RangeError(`a message of ${bytes} bytes is larger than any may be`);
     const { connected, transport, outbound } = this.#connection.protocol;
@@ -101,15 +106,23 @@ class NatsTransport implements Transport {
         receive({ subject: from, reply, data, unanswered: headers?.code === NO_RESPONDERS });
       },
     });
-    return { drain: () => subscription.drain() };
+    // What cannot be drained any more has been given up by the client.
+    return { drain: () => subscription.drain().catch(() => {}) };
   }
 
   watch(listener: (event: ConnectionEvent) => void): void {
     this.#listeners.push(listener);
   }
 
-  async close(): Promise<void> {
-    if (!this.#connection.isClosed()) await this.#connection.drain();
+  close(): Promise<void> {
+    this.#closing ??= this.#end();
+    return this.#closing;
+  }
+
+  /** A connection that is lost cannot be drained; it would try to come back for ever. */
+  async #end(): Promise<void> {
+    if (this.#connection.isClosed()) return;
+    await this.#connection.drain().catch(() => this.#connection.close());
   }
 
   async #follow(): Promise<void> {

@@ -7,7 +7,7 @@ import type { Transport } from "../../../src/engine/cluster/transport.js";
 import { generator } from "../../support/run-query.js";
 
 /** Answers PING, and gives every message to everybody who has subscribed to its subject. */
-function serve(): Server {
+function serve(refuses: () => boolean): Server {
   const subscribers: { readonly socket: Socket; readonly subject: string; readonly id: string }[] = [];
   return createServer((socket) => {
     let bytes = Buffer.alloc(0);
@@ -21,6 +21,7 @@ function serve(): Server {
         if (bytes.length < end + size + 4) return;
         const body = bytes.subarray(end + 2, end + 2 + Math.max(0, size));
         bytes = bytes.subarray(end + size + 4);
+        if (verb === "CONNECT" && refuses()) socket.end("-ERR 'Authorization Violation'\r\n");
         if (verb === "PING") socket.write("PONG\r\n");
         if (verb === "SUB") subscribers.push({ socket, subject, id: rest.at(-1) as string });
         if (verb !== "PUB") continue;
@@ -39,9 +40,11 @@ describe("the connection", () => {
   let server: Server;
   const sockets: Socket[] = [];
   let transport: Transport;
+  /** Connections that are refused from now on. */
+  let refusals = 0;
 
   beforeEach(async () => {
-    server = serve();
+    server = serve(() => refusals-- > 0);
     server.on("connection", (socket) => sockets.push(socket));
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
@@ -75,6 +78,33 @@ describe("the connection", () => {
       expect(found[i]?.[1].equals(Buffer.concat(parts))).toBe(true);
     });
     expect(() => transport.publish("a", [new Uint8Array(4_194_305)])).toThrow(RangeError);
+  });
+
+  it("ends also while no server can be reached", async () => {
+    const lost = new Promise<void>((resolve) => transport.watch((event) => event === "lost" && resolve()));
+    const channel = transport.subscribe("a", () => {});
+    server.close();
+    for (const socket of sockets.splice(0)) socket.destroy();
+    await lost;
+    await Promise.all([channel.drain(), transport.close()]);
+    expect(await transport.closed).toBe(null);
+    await channel.drain();
+    await transport.close();
+    await transport.publish("a", [new Uint8Array([7])]);
+  });
+
+  it("is refused where a server has no TLS and its address asks for it", async () => {
+    const { port } = server.address() as AddressInfo;
+    const settings = { nkey: null, ca: null, name: "test", inboxPrefix: "_FPT" };
+    await expect(connectNats({ servers: [`tls://127.0.0.1:${port}`], ...settings })).rejects.toThrow(/tls/i);
+  });
+
+  it("comes back to a server that refused its key for a while", async () => {
+    const restored = new Promise<void>((resolve) => transport.watch((event) => event === "restored" && resolve()));
+    refusals = 4;
+    for (const socket of sockets.splice(0)) socket.destroy();
+    await Promise.race([restored, transport.closed]);
+    expect(refusals).toBeLessThan(0);
   });
 
   it("lets go of what it was given when the server goes away, and comes back with it", async () => {
