@@ -88,6 +88,7 @@ export const SETTINGS = {
   REPLICAS: whole(1, 16),
   HEDGE_MS: whole(1),
   BATCH_TIMEOUT_MS: whole(100),
+  MESSAGE_POINTS: whole(1024, 131_072),
 } as const;
 
 export type SettingName = keyof typeof SETTINGS;
@@ -145,6 +146,8 @@ export interface Config {
     readonly hedgeMs: number;
     /** Silence of its node after which a batch counts as lost. */
     readonly timeoutMs: number;
+    /** Most points of a message to a worker. */
+    readonly messagePoints: number;
   };
   readonly limits: Limits;
 }
@@ -270,6 +273,7 @@ export function loadConfig(
       replicas: read("REPLICAS") ?? 2,
       hedgeMs: read("HEDGE_MS") ?? 30,
       timeoutMs: read("BATCH_TIMEOUT_MS") ?? 2_000,
+      messagePoints: read("MESSAGE_POINTS") ?? 65_536,
     },
     limits,
   };

@@ -21,6 +21,7 @@ const FLAGS: readonly (readonly [string, SettingName, string])[] = [
   ["--replicas <number>", "REPLICAS", "workers that keep a part of the data in their caches"],
   ["--hedge-ms <ms>", "HEDGE_MS", "shortest time after which a second worker gets an unanswered batch"],
   ["--batch-timeout-ms <ms>", "BATCH_TIMEOUT_MS", "silence of a worker after which its batch is lost"],
+  ["--message-points <number>", "MESSAGE_POINTS", "most points of a message to a worker"],
   ["--log-level <level>", "LOG_LEVEL", "trace, debug, info, warn, error, fatal or silent"],
 ];
 

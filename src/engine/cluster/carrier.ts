@@ -17,8 +17,6 @@ import { absorb, inputOf, locate, type Round, rangesIn, type State, sharedHeader
 import { cutByNode, cutEvenly, type Piece, shardsOf } from "./split.js";
 import type { Transport } from "./transport.js";
 
-/** Points of a message. */
-const MESSAGE_POINTS = 65_536;
 /** Fewest points worth a message, by family. */
 const LEAST = { points: 1024, force: 1024, track: 64, filter: 1, echo: 1 } as const;
 /** Steps after which particles are sent where their surroundings are cached. */
@@ -31,6 +29,8 @@ export interface CarrierOptions {
   /** Runs what is not sent away. */
   readonly local: Pool;
   readonly fd8Legacy: boolean;
+  /** Most points of a message. */
+  readonly messagePoints: number;
   readonly settings: DispatchSettings;
   readonly log: Logger;
 }
@@ -196,7 +196,7 @@ export class Carrier implements Pool {
     const least = LEAST[family];
     const bytes = Math.max(4 * components + stateBytes(task, to), inputBytes({ ...sharedHeader(round), count: 1 }));
     const fits = Math.max(1, Math.floor((this.#options.transport.maxBytes() - HEADER_BYTES) / bytes));
-    const most = Math.min(Math.max(least, Math.ceil(task.count / threads)), MESSAGE_POINTS, fits);
+    const most = Math.min(Math.max(least, Math.ceil(task.count / threads)), this.#options.messagePoints, fits);
     const shards = nodes.length > this.#options.settings.replicas ? shardsOf(task, generation) : null;
     if (!shards) return cutEvenly(task.count, most);
     return cutByNode(shards, rangesIn(shards, round), this.#chooser(nodes, most), least, most);

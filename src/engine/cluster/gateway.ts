@@ -12,7 +12,7 @@ const INBOX = "_FPG";
 
 /** @throws Error when no server takes the connection */
 export async function openGateway(config: Config, log: Logger): Promise<Pool> {
-  const { nats, nkey, ca, node, replicas, hedgeMs, timeoutMs } = config.cluster;
+  const { nats, nkey, ca, node, replicas, hedgeMs, timeoutMs, messagePoints } = config.cluster;
   const transport = await connectNats({ servers: nats ?? [], nkey, ca, name: `gateway ${node}`, inboxPrefix: INBOX });
   void transport.closed.then((error) => {
     if (error) log.error({ err: error }, "the connection to NATS has ended");
@@ -27,6 +27,7 @@ export async function openGateway(config: Config, log: Logger): Promise<Pool> {
     transport,
     local,
     fd8Legacy: config.fd8Legacy,
+    messagePoints,
     settings: { replicas, hedgeMs, timeoutMs },
     log,
   });

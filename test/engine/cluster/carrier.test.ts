@@ -31,6 +31,8 @@ import { generator, runQuery, writeTriples } from "../../support/run-query.js";
 import { MemoryBus, messageOf } from "./memory-bus.js";
 
 const SHIPPED = fileURLToPath(new URL("../../../data", import.meta.url));
+/** Fewer than some queries have for each worker. */
+const MESSAGE_POINTS = 4096;
 const log = pino({ level: "silent" });
 
 /** As much of an engine as asking takes. */
@@ -75,6 +77,7 @@ describe("a cluster in memory", () => {
       transport: bus.connect(),
       local,
       fd8Legacy: false,
+      messagePoints: MESSAGE_POINTS,
       settings: { replicas: 2, hedgeMs: 10_000, timeoutMs: 10_000 },
       log,
     });
@@ -119,6 +122,8 @@ describe("a cluster in memory", () => {
     const used = new Set(messages.flatMap(({ subject }) => /^fp\.v1\.n\.(.)\.eval$/.exec(subject)?.[1] ?? []));
     if (count >= 3000) expect(used.size).toBe(3);
     for (const { data } of messages) expect(data.length).toBeLessThanOrEqual(MAX_MESSAGE_BYTES);
+    for (const { subject, data } of messages)
+      if (subject.endsWith(".eval")) expect(decodeMessage(data).header.count).toBeLessThanOrEqual(MESSAGE_POINTS);
   });
 
   it("names the first bad point as one process does", async () => {
