@@ -31,6 +31,8 @@ export function workerCommand(): Command {
       node.reload().catch((error: unknown) => log.error({ err: error }, "the data folders could not be scanned"));
     });
     const error = await transport.closed;
-    if (!closing) throw error ?? new Error("the connection to NATS has ended");
+    if (closing) return;
+    await node.close(0);
+    throw error ?? new Error("the connection to NATS has ended");
   });
 }

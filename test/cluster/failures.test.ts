@@ -126,7 +126,16 @@ describe.skipIf(reason !== null)(`failures${reason ? `: skipped, ${reason}` : ""
       .toBe(true);
     expect(await workers[0]?.end("SIGTERM")).toBe(0);
     await Promise.all(asking);
-    expect(gateway.status().sending?.lost).toBe(0);
+    expect(gateway.status().sending).toMatchObject({ lost: 0, late: 0 });
+  });
+
+  it("a worker and a gateway whose server is gone end when they are told to", { timeout: 60_000 }, async () => {
+    const nats = await keep(startNats());
+    const worker = await keep(startWorker("w1", nats));
+    const gateway = await keep(startGateway(nats));
+    await nats.end("SIGKILL");
+    expect(await worker.end("SIGTERM")).toBe(0);
+    expect(await gateway.end("SIGTERM")).toBe(0);
   });
 
   it("a stopped worker costs its first batches a hedge, and later queries nothing", { timeout: 90_000 }, async () => {

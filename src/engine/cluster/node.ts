@@ -79,7 +79,8 @@ class Worker implements ClusterNode {
   readonly #held = new Map<string, Int32Array>();
   #heldBytes = 0;
   readonly #channels = new Map<string, Channel>();
-  readonly #timers: NodeJS.Timeout[] = [];
+  #heart: NodeJS.Timeout | undefined;
+  #rescan: NodeJS.Timeout | undefined;
   #control: Channel | null = null;
   #idle: (() => void) | null = null;
   #draining = false;
@@ -100,10 +101,8 @@ class Worker implements ClusterNode {
     const rescan = (): void => {
       this.reload().catch((error: unknown) => this.#log.error({ err: error }, "the data folders could not be scanned"));
     };
-    this.#timers.push(
-      setInterval(() => this.#beat(), HEARTBEAT_MS),
-      setInterval(rescan, RESCAN_MS),
-    );
+    this.#heart = setInterval(() => this.#beat(), HEARTBEAT_MS);
+    this.#rescan = setInterval(rescan, RESCAN_MS);
     this.#transport.watch((event) => {
       if (event === "restored") this.#beat();
     });
@@ -123,7 +122,7 @@ class Worker implements ClusterNode {
   async close(graceMs: number): Promise<boolean> {
     this.#draining = true;
     this.#beat();
-    for (const timer of this.#timers) clearTimeout(timer);
+    clearInterval(this.#rescan);
     await Promise.all([...this.#channels.values()].map((channel) => channel.drain()));
     let finished = this.#held.size === 0;
     if (!finished) {
@@ -137,6 +136,8 @@ class Worker implements ClusterNode {
       finished = await Promise.race([idle, late]);
       clearTimeout(timer);
     }
+    // Until now: a gateway gives up a node that it does not hear, and with it what that node still works on.
+    clearInterval(this.#heart);
     await this.#control?.drain();
     await this.#transport.close();
     await this.#pool.close();

@@ -10,12 +10,13 @@ import { BufferPool } from "../../../src/engine/buffers.js";
 import { Catalog } from "../../../src/engine/catalog.js";
 import { checkQuery } from "../../../src/engine/check.js";
 import { Carrier } from "../../../src/engine/cluster/carrier.js";
-import { encodeHeartbeat } from "../../../src/engine/cluster/heartbeat.js";
+import { decodeHeartbeat, encodeHeartbeat, type Heartbeat } from "../../../src/engine/cluster/heartbeat.js";
 import {
   decodeMessage,
   HEADER_BYTES,
   type Header,
   MAX_MESSAGE_BYTES,
+  type MessageKind,
   NO_DEADLINE,
 } from "../../../src/engine/cluster/message.js";
 import { type ClusterNode, openNode } from "../../../src/engine/cluster/node.js";
@@ -34,6 +35,23 @@ const SHIPPED = fileURLToPath(new URL("../../../data", import.meta.url));
 /** Fewer than some queries have for each worker. */
 const MESSAGE_POINTS = 4096;
 const log = pino({ level: "silent" });
+
+const HEADER = {
+  kind: "evaluate",
+  count: 1,
+  components: 3,
+  query: "00".repeat(8),
+  batch: 0,
+  attempt: 1,
+  generation: "00".repeat(32),
+  deadlineMs: NO_DEADLINE,
+  ask: { operation: "GetVelocity", time: 0.2, spatialInterpolation: "Lag4", temporalInterpolation: "None" },
+  velocities: false,
+  from: 0,
+  to: 0,
+  offset: 0,
+  total: 0,
+} as const satisfies Header;
 
 /** As much of an engine as asking takes. */
 function engineOn(pool: Pool, catalog: Catalog): Engine {
@@ -150,22 +168,7 @@ describe("a cluster in memory", () => {
   });
 
   describe("a worker", () => {
-    const header = {
-      kind: "evaluate",
-      count: 1,
-      components: 3,
-      query: "00".repeat(8),
-      batch: 0,
-      attempt: 1,
-      generation: "00".repeat(32),
-      deadlineMs: NO_DEADLINE,
-      ask: { operation: "GetVelocity", time: 0.2, spatialInterpolation: "Lag4", temporalInterpolation: "None" },
-      velocities: false,
-      from: 0,
-      to: 0,
-      offset: 0,
-      total: 0,
-    } as const;
+    const header = HEADER;
     const answers: ReturnType<typeof decodeMessage>[] = [];
     let client: Transport;
     let generation: string;
@@ -299,5 +302,45 @@ describe("a cluster in memory", () => {
     for (const found of await Promise.all(running))
       expect(Buffer.from(found.buffer).equals(Buffer.from(expected.buffer))).toBe(true);
     expect(carrier.alive()).toBe(2);
+  });
+
+  it("says that it lives as long as it drains", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "setTimeout", "clearTimeout"] });
+    try {
+      const config = loadConfig({ DATA: folder, WORKERS: "1", CACHE_BYTES: String(32 * 1024 * 1024) }, {});
+      const node = await openNode({ config, name: "d", transport: bus.connect(), log });
+      const beats = (): Heartbeat[] =>
+        bus.published.flatMap(({ subject, data }) =>
+          subject === SUBJECTS.heartbeat("d") ? (decodeHeartbeat(data) ?? []) : [],
+        );
+      const client = bus.connect();
+      const kinds: MessageKind[] = [];
+      client.subscribe(`${client.inbox}.*`, ({ data }) => kinds.push(decodeMessage(data).header.kind));
+      const ask = {
+        operation: "GetPosition",
+        StartTime: 0.1,
+        dt: 1e-5,
+        nt: 20_000,
+        spatialInterpolation: "Lag4",
+      } as const;
+      const generation = beats()[0]?.datasets.find(([name]) => name === "random72")?.[1] as string;
+      const header = { ...HEADER, ask, generation, count: 500, to: 20_000 };
+      const publish = (subject: string, message: Uint8Array): void =>
+        void client.publish(subject, [message], `${client.inbox}.x`);
+      publish(SUBJECTS.evaluate("d"), messageOf(header, 6000));
+      await Promise.resolve();
+      const closed = node.close(60_000);
+      vi.advanceTimersByTime(5000);
+      expect(beats().filter(({ draining }) => draining).length).toBe(6);
+      publish(SUBJECTS.control("d"), messageOf({ ...header, kind: "cancel" }));
+      expect(await closed).toBe(true);
+      expect(kinds).toEqual(["held", "fault"]);
+      const before = beats().length;
+      vi.advanceTimersByTime(5000);
+      expect(beats().length).toBe(before);
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });
