@@ -325,7 +325,7 @@ export class Dispatcher {
   /** Sends a batch that is late to a second node. */
   #hedge(one: Try, now: number): void {
     const { job } = one;
-    if (!job || job.tries.size !== 1 || !this.#hedging.due(one, now)) return;
+    if (job?.tries.size !== 1 || !this.#hedging.due(one, now)) return;
     if (!this.#hedging.allowed || !this.#underWay.hasRoom(job.parcel)) return;
     const other = chooseNode(this.membership, job);
     if (other === null || other === "later" || job.refused.has(other.name)) return;

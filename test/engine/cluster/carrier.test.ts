@@ -33,7 +33,7 @@ import { MemoryBus, messageOf } from "./memory-bus.js";
 
 const SHIPPED = fileURLToPath(new URL("../../../data", import.meta.url));
 /** Fewer than some queries have for each worker. */
-const MESSAGE_POINTS = 4096;
+const MESSAGE_POINTS = 1500;
 const log = pino({ level: "silent" });
 
 const HEADER = {
