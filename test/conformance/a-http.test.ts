@@ -51,6 +51,22 @@ describe.each(VERSIONS)("SOAP %s", (version) => {
     expect(answer.text.indexOf("<x>1.5</x>")).toBeLessThan(answer.text.indexOf("<x>7</x>"));
   });
 
+  it("R17: what cannot be read is refused after the answers to those before it", async () => {
+    let open = (): void => undefined;
+    service.engine.gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    const before = service.engine.queries.length;
+    const exchanged = raw(`${rawPost(version, good)}NO REQUEST\r\n\r\n`);
+    await expect.poll(() => service.engine.queries.length).toBeGreaterThan(before);
+    await fetch(new URL("/healthz", service.url));
+    service.engine.gate = null;
+    open();
+    const answer = await exchanged;
+    expect(answer.text.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 200", "HTTP/1.1 400"]);
+    expect(answer.closed).toBe(true);
+  });
+
   it("R18: Expect: 100-continue is answered 100, then normally", async () => {
     const [head, body] = [rawPost(version, good, ["Expect: 100-continue"]).split("\r\n\r\n")[0], good];
     const answer = await raw((socket) => {

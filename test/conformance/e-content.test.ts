@@ -388,6 +388,16 @@ describe.each(VERSIONS)("SOAP %s", (version) => {
     await invalid(body, named);
   });
 
+  it("R76: the index counts all points, however many there are", async () => {
+    const many = (name: string): string => items(Array.from({ length: 3000 }, () => [1, 2, 3]), name);
+    await invalid(getVelocity({ points: `${many("Point3")}<Point3><x>1</x></Point3>` }), "points[3000]");
+    const tracked = OPERATIONS.find(
+      ({ name }) => name === "GetPositionInertialParticle",
+    ) as (typeof OPERATIONS)[number];
+    const more = { points: many("Point3"), InitialV: `${many("Vector3")}<Vector3><x>one</x></Vector3>` };
+    await invalid(requestOf(tracked, more), "InitialV[3000].x");
+  });
+
   it.each([
     ["in another order", "<y>2</y><x>1</x><z>3</z>"],
     ["missing", "<x>1</x><y>2</y>"],

@@ -78,6 +78,13 @@ describe.each(VERSIONS)("SOAP %s", (version) => {
       expect((detail?.member ?? "").length).toBeLessThanOrEqual(64);
     }
     expect(readFault(faults[0] as (typeof faults)[0]).text).toContain("<&\"'>");
+    for (const [name, shown] of [
+      ["m".repeat(64), "m".repeat(64)],
+      ["m".repeat(65), `${"m".repeat(63)}\u2026`],
+    ]) {
+      const { text } = readFault(await call(service, version, `<${name} xmlns="${NAMESPACE}"/>`));
+      expect(text).toMatch(new RegExp(`\\b${shown}(?!m)`));
+    }
   });
 
   it("R82, R83: SOAP 1.1 has detail for the body's errors and none for header blocks alone", async () => {
