@@ -389,7 +389,11 @@ describe.each(VERSIONS)("SOAP %s", (version) => {
   });
 
   it("R76: the index counts all points, however many there are", async () => {
-    const many = (name: string): string => items(Array.from({ length: 3000 }, () => [1, 2, 3]), name);
+    const many = (name: string): string =>
+      items(
+        Array.from({ length: 3000 }, () => [1, 2, 3]),
+        name,
+      );
     await invalid(getVelocity({ points: `${many("Point3")}<Point3><x>1</x></Point3>` }), "points[3000]");
     const tracked = OPERATIONS.find(
       ({ name }) => name === "GetPositionInertialParticle",

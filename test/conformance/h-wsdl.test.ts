@@ -98,7 +98,7 @@ describe("WSDL", () => {
     }
   });
 
-  it("R99: exactly the operations of the table, each with its action in both bindings", () => {
+  it("R98, R99: exactly the operations of the table, each with its action in both bindings", () => {
     const names = OPERATIONS.map(({ name }) => name);
     expect(all("operation", named("portType", "TurbulenceServiceSoap")).map((node) => attribute(node, "name"))).toEqual(
       names,
