@@ -37,10 +37,10 @@ export class Pipelines {
     return (this.#lines.get(socket)?.owed.size ?? 0) > 0;
   }
 
-  /** Calls back, maybe at once, when every request that has arrived whole on this connection is answered. */
+  /** Calls back, maybe at once, when every request that has arrived whole on this connection is answered; the first caller only. */
   afterAnswers(socket: Socket, act: () => void): void {
     const line = this.#lines.get(socket);
-    if (line && owesWhole(line)) line.afterwards = act;
+    if (line && owesWhole(line)) line.afterwards ??= act;
     else act();
   }
 
