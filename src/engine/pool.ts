@@ -2,7 +2,7 @@
 import { fileURLToPath } from "node:url";
 import type { Worker } from "node:worker_threads";
 import { Piscina } from "piscina";
-import { DeadlineError, WorkerError } from "../errors.js";
+import { BusyError, DeadlineError, WorkerError } from "../errors.js";
 import { BrickCache, type CacheStatus } from "../storage/brick-cache.js";
 import { reviveError } from "./failure.js";
 import { createMemory, type MemoryLayout, memoryLayout } from "./memory.js";
@@ -69,7 +69,8 @@ export interface Pool {
    * However it ends, nobody works on the task any more.
    *
    * @param kill ends the task by ending its thread; for deadlines only
-   * @throws what the worker reported, or WorkerError when its thread died or failed in an unknown way
+   * @throws what the worker reported, or WorkerError when its thread died or failed in an unknown way, or BusyError when no
+   *   thread comes up to do it
    */
   run<T>(task: Task, kill?: AbortSignal): Promise<T>;
   /** Threads, or nodes, that live. */
@@ -107,6 +108,8 @@ export function openPool({ workers, cacheBytes, chunkBytes, fd8Legacy }: PoolOpt
   let running = 0;
   /** Threads that have not ended, and their end. */
   const living = new Map<Worker, Promise<void>>();
+  /** Tasks that run or wait, each by what ends it. */
+  const open = new Set<AbortController>();
   const watch = (): void => {
     for (const thread of piscina.threads) {
       if (living.has(thread)) continue;
@@ -116,6 +119,8 @@ export function openPool({ workers, cacheBytes, chunkBytes, fd8Legacy }: PoolOpt
           living.delete(thread);
           recover(threadId);
           resolve();
+          // The pool gives up on threads once one has failed to come up, and what waits would wait for ever; the next task starts one.
+          if (piscina.threads.length === 0) for (const end of open) end.abort();
         });
       });
       living.set(thread, end);
@@ -148,16 +153,30 @@ export function openPool({ workers, cacheBytes, chunkBytes, fd8Legacy }: PoolOpt
     cacheBytes: cache.capacity,
     async run<T>(task: Task, kill?: AbortSignal): Promise<T> {
       let outcome: Outcome<T>;
+      const end = new AbortController();
+      const stop = (): void => end.abort();
+      if (kill?.aborted) stop();
+      kill?.addEventListener("abort", stop);
+      open.add(end);
       running++;
       try {
-        outcome = await piscina.run(pack(task), kill ? { signal: kill } : {});
+        const done = piscina.run(pack(task), { signal: end.signal });
+        watch();
+        outcome = await done;
       } catch (error) {
+        open.delete(end);
         // The successor may be given a task, and be killed with it, before it says that it is ready.
         watch();
         await abandonedEnded();
-        throw kill?.aborted ? new DeadlineError() : new WorkerError(undefined, error);
+        if (kill?.aborted) throw new DeadlineError();
+        throw end.signal.aborted
+          ? new BusyError("No worker thread could be started.")
+          : new WorkerError(undefined, error);
       } finally {
+        open.delete(end);
+        kill?.removeEventListener("abort", stop);
         running--;
+        watch();
       }
       if (outcome.ok) return outcome.value;
       throw reviveError(outcome);

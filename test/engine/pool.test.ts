@@ -3,7 +3,7 @@ import type { Worker } from "node:worker_threads";
 import { afterEach, describe, expect, it } from "vitest";
 import { openPool, type Pool } from "../../src/engine/pool.js";
 import type { Task } from "../../src/engine/task.js";
-import { DeadlineError, WorkerError } from "../../src/errors.js";
+import { BusyError, DeadlineError, WorkerError } from "../../src/errors.js";
 
 const DATA = fileURLToPath(new URL("../../data", import.meta.url));
 const PING: Task = { kind: "ping" };
@@ -60,5 +60,27 @@ describe("pool", () => {
     } finally {
       process.off("worker", onWorker);
     }
+  });
+
+  it("refuses what waits when no thread comes up, and starts threads again for what comes later", async () => {
+    const nonsense = { kind: "batch", kernel: "no such kernel" } as unknown as Task;
+    const sabotage = (worker: Worker): void => {
+      void worker.terminate();
+    };
+    open(2);
+    await pool.run(PING);
+    process.on("worker", sabotage);
+    try {
+      const failed = [nonsense, nonsense].map((task) => pool.run(task).catch((reason: unknown) => reason));
+      const waiting = Array.from({ length: 4 }, () => pool.run(PING).catch((reason: unknown) => reason));
+      for (const error of await Promise.all(failed)) expect(error).toBeInstanceOf(WorkerError);
+      for (const error of await Promise.all(waiting)) expect(error).toBeInstanceOf(BusyError);
+      expect(await pool.run(PING).catch((reason: unknown) => reason)).toBeInstanceOf(BusyError);
+      expect(pool.alive()).toBe(0);
+      expect(pool.queued()).toBe(0);
+    } finally {
+      process.off("worker", sabotage);
+    }
+    expect(await Promise.all([pool.run(PING), pool.run(PING)])).toEqual([null, null]);
   });
 });
