@@ -7,6 +7,8 @@ import { whyNotHdf5 } from "./signature.js";
 /** How a stored dataset is described by its own header. */
 export interface Stored {
   readonly shape: readonly number[];
+  /** Lengths that it may grow to; Infinity where there is no bound. */
+  readonly maxShape: readonly number[];
   readonly element: "float" | "integer" | "string" | "other";
   /** Bytes per element. */
   readonly size: number;
@@ -33,6 +35,8 @@ const ELEMENTS = new Map<number, Stored["element"]>([
 const MAX_LINKS = 16;
 /** Tables and coordinates are small; anything larger is a field and must go through `readSlab`. */
 const MAX_TABLE_BYTES = 64 * 1024 * 1024;
+/** What the library gives for a dimension without a bound: 2^64 - 1, as a float64 has it. */
+const UNLIMITED = 2 ** 64;
 const STDERR = 2;
 const CHARACTER_DEVICE = 0o020666;
 
@@ -212,8 +216,10 @@ export class H5File {
   describe(path: string): Stored {
     return attempt(`${this.path}: ${path} has no readable header.`, () => {
       const header = Module.get_dataset_metadata(this.id, path);
+      const shape = header.shape ?? [];
       return {
-        shape: header.shape ?? [],
+        shape,
+        maxShape: (header.maxshape ?? shape).map((length) => (length < UNLIMITED ? length : Number.POSITIVE_INFINITY)),
         element: ELEMENTS.get(header.type) ?? "other",
         size: header.size,
         littleEndian: header.littleEndian,

@@ -193,7 +193,7 @@ function openPart(file: H5File, path: string, part: FieldPart): OpenPart {
     path: resolved,
     stored,
     fill: fillOf(file.attributes(resolved).get("_FillValue"), stored),
-    index: readChunkIndex(file.path, file.headerAddress(resolved), stored),
+    index: readChunkIndex(file.path, resolved, file.headerAddress(resolved), stored),
   };
 }
 
