@@ -19,7 +19,7 @@ import {
 
 /** Smaller batches stay in the caller's order: sorting them would cost more than it saves. */
 const SORT_FROM = 128;
-/** Points by which a group grows while its bricks fit the budget. */
+/** Points by which a group grows while its bricks fit the budget, at most. */
 const GROUP_STEP = 1024;
 
 /** One field of an open dataset. */
@@ -72,6 +72,8 @@ export class Sampler {
   readonly #data: Float32Array;
   readonly #cache: BrickCache;
   readonly #budget: number;
+  /** Points by which the next group begins to grow: as many as the last one had. */
+  #step = GROUP_STEP;
   #tablesFor: { axes: Axes; bricking: Bricking } | null = null;
   #tables: ReturnType<typeof orderTables> | null = null;
 
@@ -116,8 +118,9 @@ export class Sampler {
     const cap = Math.floor(GROUP_VALUES / scheme.components);
     for (let first = 0; first < count; ) {
       stop();
-      const size = this.#group(sampling, first, Math.min(count - first, cap));
+      let size = 0;
       try {
+        size = this.#group(sampling, first, Math.min(count - first, cap));
         this.#evaluate(sampling, first, size);
       } finally {
         sources.forEach((_, i) => {
@@ -189,7 +192,8 @@ export class Sampler {
   /** Finds how many points from `first` on share one group, and which bricks they need; at least one point. */
   #group({ scheme, sources }: Sampling, first: number, most: number): number {
     let size = 0;
-    let step = GROUP_STEP;
+    let step = this.#step;
+    let full = false;
     while (size < most) {
       const count = Math.min(step, most - size);
       const before = sources.map((_, i) => this.#fields[i as 0 | 1].length);
@@ -201,14 +205,17 @@ export class Sampler {
       });
       if (bytes <= this.#budget || (size === 0 && count === 1)) {
         size += count;
+        if (!full) step = Math.min(4 * step, GROUP_STEP);
         continue;
       }
+      full = true;
       sources.forEach((_, i) => {
         this.#forget(this.#fields[i as 0 | 1], before[i] as number);
       });
       if (size > 0 && step <= 16) break;
       step = Math.ceil(step / 4);
     }
+    this.#step = Math.min(size, GROUP_STEP);
     return size;
   }
 
