@@ -1,9 +1,12 @@
 /** Group I of the conformance rules: limits, all lowered. */
 import { connect, type Socket } from "node:net";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { LIMITS, type LimitName, limitVariable, loadConfig } from "../../src/config.js";
+import { OPERATIONS, type Operation } from "../../src/operations.js";
+import { Turns } from "../../src/server/turns.js";
 import { expectFault } from "../support/faults.js";
 import { exchange, rawPost, statusOf } from "../support/raw-http.js";
+import { requestOf } from "../support/requests.js";
 import {
   call,
   ENVELOPES,
@@ -244,6 +247,30 @@ describe("in flight", () => {
     expect(readRecords(await later, "NullOp")).toHaveLength(60);
     oldest.destroy();
     await tight.stop();
+  });
+
+  it.each([
+    ["points", "Point3"],
+    ["InitialV", "Vector3"],
+  ])("R124: other work has its turn between %s in an unusual form, however many come at once", async (member, item) => {
+    const COUNT = 2_000;
+    const open = await startService();
+    const tracked = OPERATIONS.find(({ name }) => name === "GetPositionInertialParticle") as Operation;
+    const usual = { points: points(COUNT), InitialV: items(Array(COUNT).fill([1, 2, 3]), "Vector3") };
+    const unusual = `<${item}><x>1<!-- -->2</x><y>&#50;</y><z>3</z></${item}>`.repeat(COUNT);
+    // A clock that goes on by a millisecond whenever it is read: 8 of them are a turn.
+    let now = performance.now();
+    const clock = vi.spyOn(performance, "now").mockImplementation(() => now++);
+    const pause = vi.spyOn(Turns.prototype, "pause");
+    try {
+      const answer = await call(open, "1.1", requestOf(tracked, { ...usual, [member]: unusual }));
+      expect(answer.status).toBe(200);
+      expect(pause.mock.results.filter(({ value }) => value !== undefined).length).toBeGreaterThan(COUNT / 20);
+    } finally {
+      clock.mockRestore();
+      pause.mockRestore();
+    }
+    await open.stop();
   });
 
   it("R123: a request that waited to the request timeout gives 503", async () => {

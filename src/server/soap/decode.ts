@@ -42,7 +42,7 @@ export interface DecodeContext {
   authorise(token: string | null): number;
   /** Begins the evaluation, before the first point is read. */
   start(query: Query): Evaluation;
-  /** Takes note of points decoded; resolves when more may be read. */
+  /** Takes note of points decoded, also of none; a promise where reading has to wait for its share or give way to other work. */
   admit(points: number): Promise<void> | undefined;
 }
 
@@ -244,7 +244,7 @@ class Decoder {
         sink.commit(filled);
         filled = 0;
       }
-      return counted && count > 0 ? this.#context.admit(count) : undefined;
+      return count > 0 ? this.#context.admit(counted ? count : 0) : undefined;
     };
     for (;;) {
       if (scanner !== undefined && total < most) {

@@ -153,7 +153,7 @@ class Exchange {
   }
 
   #decodeContext(): DecodeContext {
-    const { config, auth, engine } = this.#service;
+    const { config, auth, engine, turns } = this.#service;
     const { facts } = this.#request;
     return {
       namespace: config.namespace,
@@ -170,8 +170,9 @@ class Exchange {
       },
       admit: (count) => {
         facts.points += count;
-        const wait = this.#points.add(count);
-        return wait && this.#service.turns.outside(wait);
+        const wait = count > 0 ? this.#points.add(count) : undefined;
+        // Thousands of items in an unusual form fit into what a turn may read.
+        return wait ? turns.outside(wait) : turns.pause();
       },
     };
   }
