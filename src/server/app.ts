@@ -170,7 +170,6 @@ function observeRequests(app: FastifyInstance, { metrics, round }: Service, log:
     request.facts = facts;
     reply.header("x-content-type-options", "nosniff");
     reply.header("x-request-id", request.id);
-    if (closing) reply.header("connection", "close");
     const { raw } = reply;
     const { socket } = request.raw;
     pipelines.add(socket, raw);

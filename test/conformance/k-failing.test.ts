@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
 import { expectFault } from "../support/faults.js";
 import { HOSTILE } from "../support/hostile.js";
-import { rawPost } from "../support/raw-http.js";
+import { exchange, rawPost } from "../support/raw-http.js";
 import {
   call,
   envelope,
@@ -119,6 +119,23 @@ describe("health", () => {
     expect(answer.status).toBe(200);
     await stopped;
     await expect(fetch(own.url)).rejects.toThrow();
+  });
+
+  it("R117: a connection that is kept alive ends with the answer under way, not when it has been idle for long", async () => {
+    const own = await startService({ HTTP_KEEP_ALIVE_TIMEOUT_MS: "600000" });
+    let open: () => void = () => undefined;
+    own.engine.gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    const running = exchange(own.port, rawPost("1.1", envelope("1.1", nullOp())));
+    await expect.poll(() => own.engine.queries.length).toBe(1);
+    const stopped = own.stop();
+    await expect.poll(() => own.app.server.listening).toBe(false);
+    open();
+    const answer = await running;
+    expect(answer.text).toContain("</soap:Envelope>");
+    expect(answer.closed).toBe(true);
+    await stopped;
   });
 
   it("exports what it counts", async () => {
