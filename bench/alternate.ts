@@ -1,5 +1,5 @@
 /** Measuring several things against each other: they run in turn, so that what the machine does beside hits all of them. */
-import { type Row, summarise } from "./row.js";
+import { type Row, ratioRow, summarise } from "./row.js";
 
 /** Shortest warm-up of each: until then WebAssembly may still run in its first, unoptimised form. */
 const WARM_UP_NS = { full: 2e8, quick: 3e7 } as const;
@@ -10,19 +10,50 @@ export interface Contestant {
   readonly row: Omit<Row, "value" | "spread" | "rounds">;
 }
 
-/** Rows of the contestants after `rounds` rounds; the warm-up, a short one when `quick`, is not counted. */
-export async function alternate(contestants: readonly Contestant[], rounds: number, quick = false): Promise<Row[]> {
+/** A row of how two contestants of the same rounds compare: `over` divided by `under`, with the parameters of the former. */
+export interface Comparison {
+  readonly case: string;
+  readonly unit: string;
+  readonly over: Contestant;
+  readonly under: Contestant;
+}
+
+/**
+ * Rows of the contestants after `rounds` rounds, then those of the comparisons; the warm-up, a short one when `quick`, is
+ * not counted.
+ */
+export async function alternate(
+  contestants: readonly Contestant[],
+  rounds: number,
+  quick = false,
+  comparisons: readonly Comparison[] = [],
+): Promise<Row[]> {
   const warmUp = quick ? WARM_UP_NS.quick : WARM_UP_NS.full;
   for (const { run } of contestants) {
     const start = process.hrtime.bigint();
     do await run();
     while (Number(process.hrtime.bigint() - start) < warmUp);
   }
-  const samples = contestants.map((): number[] => []);
+  const runs = contestants.map(({ run }) => run);
+  const samples = await inTurn<number>(runs, rounds);
+  const samplesOf = (contestant: Contestant) => samples[contestants.indexOf(contestant)] ?? [];
+  return [
+    ...contestants.map(({ row }, i) => ({ ...row, ...summarise(samples[i] as number[]) })),
+    ...comparisons.map(({ case: name, unit, over, under }) => {
+      const { bench, params } = over.row;
+      return ratioRow({ bench, case: name, unit, params }, samplesOf(over), samplesOf(under));
+    }),
+  ];
+}
+
+/** Samples of each run, one a round; every second round goes backwards, so that none always follows the same other. */
+export async function inTurn<T>(runs: readonly (() => T | Promise<T>)[], rounds: number): Promise<T[][]> {
+  const samples = runs.map((): T[] => []);
+  const order = [...runs.entries()];
   for (let round = 0; round < rounds; round++) {
-    for (const [i, { run }] of contestants.entries()) (samples[i] as number[]).push(await run());
+    for (const [i, run] of round % 2 === 0 ? order : order.toReversed()) samples[i]?.push(await run());
   }
-  return contestants.map(({ row }, i) => ({ ...row, ...summarise(samples[i] as number[]) }));
+  return samples;
 }
 
 /** Nanoseconds that `work` takes. */

@@ -2,12 +2,12 @@
 import { Agent, request } from "node:http";
 import { availableParallelism } from "node:os";
 import { alternate } from "./alternate.js";
-import { randomNumbers } from "./field.js";
+import { checkSame } from "./ask.js";
 import { readOptions, report } from "./row.js";
-import { body, start, velocity } from "./service.bench.js";
+import { body, coordinates, numbersOf, start, TIME, velocity } from "./service.bench.js";
 
 const METHOD = "Lag6";
-const PERIOD = 2 * Math.PI;
+const SEED = 1;
 
 interface Post {
   readonly path: string;
@@ -32,14 +32,29 @@ function post(port: number, agent: Agent, { path, headers, payload }: Post): Pro
 }
 
 function octets(points: number, accept: string): Post {
-  const random = randomNumbers(1);
-  const floats = Float32Array.from({ length: 3 * points }, () => random() * PERIOD);
-  const query = new URLSearchParams({ time: "0.1", spatialInterpolation: METHOD, temporalInterpolation: "None" });
+  const floats = Float32Array.from(coordinates(points, SEED), Number);
+  const query = new URLSearchParams({
+    time: String(TIME),
+    spatialInterpolation: METHOD,
+    temporalInterpolation: "None",
+  });
   return {
     path: `/api/datasets/isotropic32/GetVelocity?${query}`,
     headers: { "content-type": "application/octet-stream", accept },
     payload: Buffer.from(floats.buffer),
   };
+}
+
+/** Fails unless all three answer the same numbers. */
+async function checkAnswers(soap: Post, raw: Post, csv: Post): Promise<void> {
+  const ask = async ({ path, headers, payload }: Post) => {
+    return await fetch(`http://127.0.0.1:${port}${path}`, { method: "POST", headers, body: new Uint8Array(payload) });
+  };
+  const expected = await numbersOf(port, soap.payload);
+  checkSame("octet-stream", expected, new Float32Array(await (await ask(raw)).arrayBuffer()));
+  const lines = (await (await ask(csv)).text()).trim().split("\n").slice(1);
+  const columns = lines.map((line) => line.split(",").slice(-3).map(Number));
+  checkSame("csv", expected, Float32Array.from(columns.flat()));
 }
 
 const options = readOptions();
@@ -50,23 +65,24 @@ try {
   const soap: Post = {
     path: "/service/turbulence.asmx",
     headers: { "content-type": "text/xml; charset=utf-8" },
-    payload: body("GetVelocity", velocity(METHOD, "None"), points, 1),
+    payload: body("GetVelocity", velocity(METHOD, "None"), points, SEED),
   };
+  const raw = octets(points, "application/octet-stream");
+  const csv = octets(points, "text/csv");
+  await checkAnswers(soap, raw, csv);
   const rows = await alternate(
-    [
-      ["soap", soap] as const,
-      ["octet-stream", octets(points, "application/octet-stream")] as const,
-      ["octet-stream to csv", octets(points, "text/csv")] as const,
-    ].map(([backend, asked]) => ({
-      run: () => post(port, agent, asked),
-      row: {
-        bench: "api",
-        case: `GetVelocity ${METHOD}`,
-        backend,
-        unit: "ms",
-        params: { points, connections: 1, workers: availableParallelism() },
-      },
-    })),
+    [["soap", soap] as const, ["octet-stream", raw] as const, ["octet-stream to csv", csv] as const].map(
+      ([backend, asked]) => ({
+        run: () => post(port, agent, asked),
+        row: {
+          bench: "api",
+          case: `GetVelocity ${METHOD}`,
+          backend,
+          unit: "ms",
+          params: { points, connections: 1, workers: availableParallelism() },
+        },
+      }),
+    ),
     options.quick ? 3 : 7,
   );
   agent.destroy();

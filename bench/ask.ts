@@ -1,4 +1,4 @@
-/** Queries to an engine in process: random points in, time and bytes read out. */
+/** Queries to an engine in process: random points in, time, CPU and bytes read out. */
 import { pino } from "pino";
 import { loadConfig } from "../dist/config.js";
 import { openEngine } from "../dist/engine/engine.js";
@@ -12,15 +12,20 @@ export function openOn(folder: string, workers: number, cacheBytes: number): Pro
   return openEngine(loadConfig(settings, {}), pino({ level: "warn" }));
 }
 
-/** What a query took. */
+/** What a query took; CPU of all threads of this process. */
 export interface Asked {
   readonly milliseconds: number;
+  readonly cpuMilliseconds: number;
   readonly bytesRead: number;
 }
 
+/** Looks at an answer, in the order of the points, once the clock has stopped; throws when it is wrong. */
+export type Check = (values: Float32Array) => void;
+
 /** Runs a query to its end; the clock covers handing the points over too. */
-export async function ask(engine: Engine, query: Query, points: Float32Array): Promise<Asked> {
+export async function ask(engine: Engine, query: Query, points: Float32Array, check?: Check): Promise<Asked> {
   const before = engine.status().bytesRead;
+  const cpu = process.cpuUsage();
   const start = performance.now();
   const evaluation = engine.start(query, { deadlineMs: MOST_MS });
   for (let i = 0; i < points.length; ) {
@@ -32,11 +37,35 @@ export async function ask(engine: Engine, query: Query, points: Float32Array): P
   }
   const result = await evaluation.finish();
   const milliseconds = performance.now() - start;
+  const { user, system } = process.cpuUsage(cpu);
+  const { items, itemsPerPoint, components, values } = result;
+  const numbers = values.reduce((sum, part) => sum + part.length, 0);
+  if (3 * items !== points.length * itemsPerPoint || numbers !== items * components)
+    throw new Error(`${query.operation}: ${items} records of ${numbers} numbers for ${points.length / 3} points`);
+  if (check) check(joined(values, numbers));
   result.release();
-  return { milliseconds, bytesRead: engine.status().bytesRead - before };
+  return { milliseconds, cpuMilliseconds: (user + system) / 1000, bytesRead: engine.status().bytesRead - before };
+}
+
+function joined(parts: readonly Float32Array[], length: number): Float32Array {
+  const all = new Float32Array(length);
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
 }
 
 /** Random points in a box of edge `length` whose lowest corner is `origin` on every axis. */
 export function pointsIn(random: () => number, count: number, origin: number, length: number): Float32Array {
   return Float32Array.from({ length: 3 * count }, () => origin + random() * length);
+}
+
+/** Fails unless the two answers are the same, bit for bit, finite, and not one number over and over. */
+export function checkSame(name: string, one: Float32Array, other: Float32Array): void {
+  const differs = one.findIndex((value, i) => value !== other[i] || !Number.isFinite(value));
+  if (differs >= 0 || one.length !== other.length || one.length === 0)
+    throw new Error(`${name}: number ${differs} is ${one[differs]} and ${other[differs]}`);
+  if (one.length > 1 && one.every((value) => value === one[0])) throw new Error(`${name}: every number is ${one[0]}`);
 }

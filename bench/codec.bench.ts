@@ -10,11 +10,14 @@ import { Transcoder } from "../dist/server/soap/transcode.js";
 import { XmlReader } from "../dist/server/soap/xml.js";
 import { Turns } from "../dist/server/turns.js";
 import { alternate, type Contestant } from "./alternate.js";
+import { checkSame } from "./ask.js";
 import type { BenchOptions, Row } from "./row.js";
 
 const NAMESPACE = "http://turbulence.pha.jhu.edu/";
 const SLAB_POINTS = 65_536;
 const PART_BYTES = 64 * 1024;
+/** Points that are read and written once to see that they come out as they went in. */
+const CHECKED = 100;
 
 /** How clients write an item: name of the case, and the item. */
 const STYLES: readonly (readonly [string, (numbers: readonly number[]) => string])[] = [
@@ -48,16 +51,21 @@ function sink(slab: Float32Array): TripleSink & { last: number } {
 }
 
 function document(count: number, write: (numbers: readonly number[]) => string): Buffer {
-  let state = 7;
-  const number = (): number => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return (6 * state) / 2 ** 32 + 0.01;
-  };
-  const items = Array.from({ length: count }, () => write([number(), number(), number()])).join("");
+  const given = numbers(count);
+  const items = Array.from({ length: count }, (_, i) => write(given.slice(3 * i, 3 * i + 3))).join("");
   return Buffer.from(
     '<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body>' +
       `<NullOp xmlns="${NAMESPACE}" xmlns:ns1="${NAMESPACE}"><points>${items}</points></NullOp></s:Body></s:Envelope>`,
   );
+}
+
+/** Random coordinates, the same in every style. */
+function numbers(count: number): number[] {
+  let state = 7;
+  return Array.from({ length: 3 * count }, () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return (6 * state) / 2 ** 32 + 0.01;
+  });
 }
 
 /** Reads a document in parts as a socket gives them; returns its row and the last slab. */
@@ -127,10 +135,21 @@ export async function benchCodec({ quick }: BenchOptions): Promise<Row[]> {
       run: () => rate(async () => (await walk(read(bytes, slab))).checksum),
     };
   });
+  for (const [name, write] of STYLES) {
+    await walk(read(document(CHECKED, write), slab));
+    for (const [i, number] of numbers(CHECKED).entries()) {
+      if (!(Math.abs((slab[i] as number) - number) < 1e-6)) throw new Error(`${name}: ${number} is read as ${slab[i]}`);
+    }
+  }
   const { row } = await walk(read(document(1, (STYLES[0] as (typeof STYLES)[0])[1]), slab));
   const values = Float32Array.from({ length: 3 * points }, (_, i) => Math.sin(i) * 3);
   const result: Result = { items: points, itemsPerPoint: 1, components: 3, values: [values], release: () => undefined };
   const encoder = new ResponseEncoder(NAMESPACE, new Turns(() => undefined));
+  const some = { ...result, items: CHECKED, values: [values.subarray(0, 3 * CHECKED)] };
+  let text = "";
+  for await (const block of encoder.encode(row, "1.1", some)) text += Buffer.from(block).toString();
+  const written = Float32Array.from(text.matchAll(/<[xyz]>([^<]*)</g), ([, number]) => Number(number));
+  checkSame("encode", written, values.slice(0, 3 * CHECKED));
   const write = async (): Promise<number> => {
     let bytes = 0;
     for await (const block of encoder.encode(row, "1.1", result)) bytes += block.length;

@@ -3,8 +3,8 @@ import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import type { Query } from "../dist/engine/query.js";
 import { OPERATIONS } from "../dist/operations.js";
-import { alternate } from "./alternate.js";
-import { ask, openOn, pointsIn } from "./ask.js";
+import { alternate, type Comparison, type Contestant } from "./alternate.js";
+import { ask, checkSame, openOn, pointsIn } from "./ask.js";
 import { randomNumbers } from "./field.js";
 import type { BenchOptions, Row } from "./row.js";
 
@@ -20,6 +20,22 @@ interface Case {
   readonly name: string;
   readonly query: Query;
   readonly points: number;
+}
+
+/** Large requests, which show what a second worker gives. */
+function largeCases(points: number): Case[] {
+  const common = { operation: "GetVelocity", dataset: "isotropic32", time: 0.35 } as const;
+  return (
+    [
+      ["Lag4", "None"],
+      ["Lag8", "None"],
+      ["Lag8", "PCHIP"],
+    ] as const
+  ).map(([spatialInterpolation, temporalInterpolation]) => ({
+    name: `GetVelocity ${spatialInterpolation}${temporalInterpolation === "PCHIP" ? " PCHIP" : ""}`,
+    query: { ...common, spatialInterpolation, temporalInterpolation },
+    points,
+  }));
 }
 
 function cases(): Case[] {
@@ -54,25 +70,36 @@ function cases(): Case[] {
   });
 }
 
-/** Rows `engine`: unit points/s, params points, workers and nodes; one worker and all of them take turns. */
+/**
+ * Rows `engine`: unit points/s, params points, workers and nodes; one worker and all of them take turns. Where a machine has
+ * more than one, rows `ratio` say how many times faster all are.
+ */
 export async function benchEngine({ quick }: BenchOptions): Promise<Row[]> {
   const counts = [...new Set([1, availableParallelism()])];
+  if (counts.length === 1) console.log("skipped: workers against one (there is one processor)");
   const engines = await Promise.all(counts.map((workers) => openOn(DATA, workers, CACHE_BYTES)));
   const random = randomNumbers(1);
   const rows: Row[] = [];
-  for (const { name, query, points } of cases()) {
+  for (const { name, query, points } of [...cases(), ...largeCases(quick ? 200_000 : 1_000_000)]) {
     const positions = pointsIn(random, points, 0, PERIOD);
-    const contestants = engines.map((engine, e) => ({
-      run: async () => points / ((await ask(engine, query, positions)).milliseconds / 1000),
-      row: {
-        bench: "engine",
-        case: name,
-        backend: "fieldprobe",
-        unit: "points/s",
-        params: { points, workers: counts[e] as number, nodes: 32 },
-      },
-    }));
-    rows.push(...(await alternate(contestants, quick ? 3 : 11, quick)));
+    const answers: Float32Array[] = [];
+    for (const engine of engines) await ask(engine, query, positions, (values) => answers.push(values));
+    checkSame(name, answers[0] as Float32Array, answers.at(-1) as Float32Array);
+    const contestants = engines.map(
+      (engine, e): Contestant => ({
+        run: async () => points / ((await ask(engine, query, positions)).milliseconds / 1000),
+        row: {
+          bench: "engine",
+          case: name,
+          backend: "fieldprobe",
+          unit: "points/s",
+          params: { points, workers: counts[e] as number, nodes: 32 },
+        },
+      }),
+    );
+    const [one, all] = contestants as [Contestant, Contestant?];
+    const comparisons: Comparison[] = all ? [{ case: name, unit: "times one worker", over: all, under: one }] : [];
+    rows.push(...(await alternate(contestants, quick ? 3 : 11, quick, comparisons)));
   }
   await Promise.all(engines.map((engine) => engine.close(1000)));
   return rows;

@@ -18,9 +18,9 @@ import { eventsPlugin } from "../dist/events/plugin.js";
 import { QueryString } from "../dist/events/query-string.js";
 import { readEventQuery } from "../dist/events/read-query.js";
 import { openStore, type Store } from "../dist/events/store.js";
-import { alternate, type Contestant } from "./alternate.js";
+import { alternate, type Comparison, type Contestant } from "./alternate.js";
 import type { Load } from "./events-load-worker.js";
-import { type Row, readOptions, report } from "./row.js";
+import { readOptions, report } from "./row.js";
 
 const NOW = Date.parse("2026-10-20T12:00:00Z") / 1000;
 const PATH = "/events?per_page=100&page=50";
@@ -99,12 +99,6 @@ function requestRate(app: FastifyInstance, path: string): Promise<number> {
   });
 }
 
-function ratio(name: string, backend: string, over: Row | undefined, under: Row | undefined, inverse: boolean): Row {
-  const value = (over?.value ?? Number.NaN) / (under?.value ?? Number.NaN);
-  const unit = inverse ? "of the constant" : "times the SQL";
-  return { bench: "events", case: name, backend, value, unit, spread: 0, rounds, params: over?.params ?? {} };
-}
-
 const folder = mkdtempSync(join(tmpdir(), "fieldprobe-bench-"));
 try {
   const file = join(folder, "events.db");
@@ -144,35 +138,42 @@ try {
     unit,
     params: { ...params, ...more },
   });
-  const inject = (app: FastifyInstance) => () => app.inject(PATH);
-  const inProcess: Contestant[] = [
-    { run: () => median(50, () => db.all(text, cells)), row: row("page SQL", "libsql", "us") },
-    { run: () => median(50, inject(made)), row: row("page in process", "fieldprobe", "us", { bodies: "made" }) },
-    { run: () => median(50, inject(kept)), row: row("page in process", "fieldprobe", "us", { bodies: "kept" }) },
-  ];
-  const overSockets: Contestant[] = [
-    {
-      run: () => requestRate(bare, "/constant"),
-      row: row("constant", "fastify", "req/s", { connections: CONNECTIONS }),
-    },
-    {
-      run: () => requestRate(made, PATH),
-      row: row("page", "fieldprobe", "req/s", { connections: CONNECTIONS, bodies: "made" }),
-    },
-    {
-      run: () => requestRate(kept, PATH),
-      row: row("page", "fieldprobe", "req/s", { connections: CONNECTIONS, bodies: "kept" }),
-    },
-  ];
-  const [sql, inMade, inKept] = await alternate(inProcess, rounds);
-  const [constant, rateMade, rateKept] = await alternate(overSockets, options.quick ? 3 : 7);
-  const rows = [sql, inMade, inKept, constant, rateMade, rateKept].filter((one) => one !== undefined);
-  rows.push(
-    ratio("page in process", "ratio", inMade, sql, false),
-    ratio("page in process", "ratio", inKept, sql, false),
-    ratio("page", "ratio", rateMade, constant, true),
-    ratio("page", "ratio", rateKept, constant, true),
+  const inject = (app: FastifyInstance) => async () => {
+    const { statusCode } = await app.inject(PATH);
+    if (statusCode !== 200) throw new Error(`the page is answered with ${statusCode}`);
+  };
+  const shown = (JSON.parse(body) as { _embedded?: { events?: unknown[] } })._embedded?.events?.length;
+  if (shown !== 100) throw new Error(`a page of 100 events has ${shown}`);
+  if ((await made.inject(PATH)).body !== body) throw new Error("the page made anew is not the page that is kept");
+  const sql: Contestant = { run: () => median(50, () => db.all(text, cells)), row: row("page SQL", "libsql", "us") };
+  const inProcess = [[made, "made"] as const, [kept, "kept"] as const].map(
+    ([app, bodies]): Contestant => ({
+      run: () => median(50, inject(app)),
+      row: row("page in process", "fieldprobe", "us", { bodies }),
+    }),
   );
+  const constant: Contestant = {
+    run: () => requestRate(bare, "/constant"),
+    row: row("constant", "fastify", "req/s", { connections: CONNECTIONS }),
+  };
+  const overSockets = [[made, "made"] as const, [kept, "kept"] as const].map(
+    ([app, bodies]): Contestant => ({
+      run: () => requestRate(app, PATH),
+      row: row("page", "fieldprobe", "req/s", { connections: CONNECTIONS, bodies }),
+    }),
+  );
+  const against =
+    (unit: string, under: Contestant) =>
+    (over: Contestant): Comparison => ({ case: over.row.case, unit, over, under });
+  const rows = [
+    ...(await alternate([sql, ...inProcess], rounds, options.quick, inProcess.map(against("times the SQL", sql)))),
+    ...(await alternate(
+      [constant, ...overSockets],
+      options.quick ? 3 : 7,
+      options.quick,
+      overSockets.map(against("of the constant", constant)),
+    )),
+  ];
   report(rows, options);
   await Promise.all([kept.close(), made.close(), bare.close()]);
   store.close();

@@ -1,13 +1,49 @@
-/** Runs the benches one after another: `npm run bench -- [--quick] [--json FILE]`. */
+/**
+ * Runs the benches one after another:
+ * `npm run bench -- [--quick] [--json FILE] [--only PART[,PART]] [--large NODES] [--folder DIR]`.
+ */
+import { tmpdir } from "node:os";
+import { parseArgs } from "node:util";
 import { benchCodec } from "./codec.bench.js";
 import { benchEngine } from "./engine.bench.js";
 import { benchKernels } from "./kernels.bench.js";
-import { type Row, readOptions, report } from "./row.js";
+import { benchLarge } from "./large.bench.js";
+import { benchParticles } from "./particles.bench.js";
+import { OPTIONS, printRow, type Row, writeRows } from "./row.js";
 import { benchService } from "./service.bench.js";
 import { benchStorage } from "./storage.bench.js";
 
-const options = readOptions();
+const {
+  json = null,
+  quick,
+  only,
+  large,
+  folder,
+} = parseArgs({
+  options: {
+    ...OPTIONS,
+    only: { type: "string" },
+    large: { type: "string", default: "256" },
+    folder: { type: "string", default: tmpdir() },
+  },
+}).values;
+
+const PARTS = new Map<string, () => Promise<Row[]>>([
+  ["kernels", () => benchKernels({ json, quick })],
+  ["codec", () => benchCodec({ json, quick })],
+  ["engine", () => benchEngine({ json, quick })],
+  ["particles", () => benchParticles({ json, quick })],
+  ["storage", () => benchStorage({ json, quick })],
+  ["large", () => benchLarge({ quick, nodes: Number(large), within: folder })],
+  ["service", () => benchService({ json, quick })],
+]);
+
 const rows: Row[] = [];
-for (const bench of [benchKernels, benchCodec, benchEngine, benchStorage, benchService])
-  rows.push(...(await bench(options)));
-report(rows, options);
+for (const name of only?.split(",") ?? PARTS.keys()) {
+  const part = PARTS.get(name);
+  if (!part) throw new Error(`--only ${name}: there are ${[...PARTS.keys()].join(", ")}`);
+  const made = await part();
+  for (const row of made) printRow(row);
+  rows.push(...made);
+}
+writeRows(rows, { json });

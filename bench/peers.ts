@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createScheme } from "../dist/kernels/index.js";
 import { SCRATCH_BYTES } from "../dist/kernels/simd/index.js";
-import { alternate, type Contestant, nanoseconds } from "./alternate.js";
+import { alternate, type Comparison, type Contestant, nanoseconds } from "./alternate.js";
 import { Arena, brickCube, createBatch, createSorter, cubeAxes, randomPositions, smoothFlow } from "./field.js";
 import { type Peer, startPeer, versionOf } from "./peer-process.js";
 import { type BenchOptions, type Row, readOptions, report } from "./row.js";
@@ -53,6 +53,8 @@ interface Setting {
   /** Passes of ours over the first `points` sorted points, or over all of them in random order with sort and return. */
   evaluate(method: string, backend: "simd" | "plain", points: number): Passed;
   batch(method: string): Passed;
+  /** What the plain kernel answers at the first point in an order. */
+  at(order: "random" | "sorted", method: string): Passed;
 }
 
 function prepare(folder: string, nodes: number, points: number): Setting {
@@ -85,6 +87,11 @@ function prepare(folder: string, nodes: number, points: number): Setting {
     evaluate(method, backend, some) {
       const scheme = createScheme("velocity", method, axes, OPTIONS, backend === "simd" ? accelerator : undefined);
       const time = nanoseconds(() => scheme.evaluate([field], sorted, 0, some, out)) / some;
+      return { time, first: [...out.subarray(0, 3)] };
+    },
+    at(order, method) {
+      const scheme = createScheme("velocity", method, axes, OPTIONS);
+      const time = nanoseconds(() => scheme.evaluate([field], order === "sorted" ? sorted : random, 0, 1, out));
       return { time, first: [...out.subarray(0, 3)] };
     },
     batch(method) {
@@ -120,9 +127,8 @@ type Started = readonly { readonly backend: string; readonly peer: Peer }[];
 
 /** Our C loops, once per set of compiler flags. */
 function startLoops(folder: string, setting: Setting): Started {
-  const gcc = versionOf("gcc");
-  if (gcc === null) {
-    console.log("skipped: C loops (there is no gcc)");
+  if (versionOf("gcc") === null) {
+    console.log(`skipped: C loops, ${setting.nodes} nodes (there is no gcc)`);
     return [];
   }
   const source = fileURLToPath(new URL("../bench/peers/loops.c", import.meta.url));
@@ -161,14 +167,15 @@ async function startPython(setting: Setting): Promise<{ cases: ReadonlyMap<strin
   return { cases, peers };
 }
 
-/** Contestants of one kernel on one cube, points in one order. */
+/** Contestants of one kernel on one cube. */
 class Round {
-  readonly contestants: Contestant[] = [];
+  readonly #contestants: Contestant[] = [];
   readonly #setting: Setting;
   readonly #name: string;
   readonly #order: "random" | "sorted";
   readonly #first: readonly number[];
 
+  /** @param first the velocity at the first point in that order, which every answer is held against */
   constructor(setting: Setting, name: string, order: "random" | "sorted", first: readonly number[]) {
     this.#setting = setting;
     this.#name = name;
@@ -186,17 +193,32 @@ class Round {
     }
   }
 
-  add(backend: string, points: number, run: () => Promise<{ time: number; first?: readonly number[] }>): void {
+  /** @param asked the order of the points where it is another, and the velocity at the first of them */
+  add(
+    backend: string,
+    points: number,
+    run: () => Promise<Passed>,
+    asked: { order: "random" | "sorted"; first: readonly number[] } = { order: this.#order, first: this.#first },
+  ): void {
     const { nodes } = this.#setting;
-    const params = { nodes, order: this.#order, points, brick: EDGE };
-    this.contestants.push({
+    const params = { nodes, order: asked.order, points, brick: EDGE };
+    this.#contestants.push({
       row: { bench: "peer", case: this.#name, backend, unit: "ns/point", params },
       run: async () => {
         const { time, first } = await run();
-        if (first !== undefined) agree(this.#first, first, backend);
+        agree(asked.first, first, backend);
         return time;
       },
     });
+  }
+
+  /** Rows of all, and of how many times as fast as each of the others the first is. */
+  async rows(rounds: number, quick: boolean): Promise<Row[]> {
+    const [ours, ...others] = this.#contestants as [Contestant, ...Contestant[]];
+    const comparisons = others.map(
+      (over): Comparison => ({ case: this.#name, unit: `${over.row.backend} / simd`, over, under: ours }),
+    );
+    return await alternate(this.#contestants, rounds, quick, comparisons);
   }
 }
 
@@ -207,7 +229,7 @@ async function benchInCache(folder: string, { quick }: BenchOptions): Promise<Ro
   const rows: Row[] = [];
   for (const method of ["Lag4", "Lag6", "Lag8"]) {
     const name = method.toLowerCase();
-    const round = new Round(setting, name, "sorted", setting.evaluate(method, "simd", 1).first);
+    const round = new Round(setting, name, "sorted", setting.at("sorted", method).first);
     const all = setting.points;
     round.add("simd", all, async () => setting.evaluate(method, "simd", all));
     round.add("plain", 4_000, async () => setting.evaluate(method, "plain", 4_000));
@@ -216,12 +238,12 @@ async function benchInCache(folder: string, { quick }: BenchOptions): Promise<Ro
       round.add(`${backend}-rows`, all, () => peer.pass(`${name}-rows`, "sorted", all));
     }
     round.addPython(python.cases);
-    rows.push(...(await alternate(round.contestants, quick ? 3 : 9)));
+    rows.push(...(await round.rows(quick ? 3 : 9, quick)));
   }
-  const batches = new Round(setting, "lag8-batch", "random", setting.batch("Lag8").first);
+  const batches = new Round(setting, "lag8-batch", "random", setting.at("random", "Lag8").first);
   batches.add("simd", setting.points, async () => setting.batch("Lag8"));
   batches.addPython(python.cases);
-  rows.push(...(await alternate(batches.contestants, quick ? 3 : 9)));
+  rows.push(...(await batches.rows(quick ? 3 : 9, quick)));
   await Promise.all([...loops.map(({ peer }) => peer.close()), ...python.peers.map((peer) => peer.close())]);
   return rows;
 }
@@ -233,15 +255,16 @@ async function benchBeyondCache(folder: string, { quick }: BenchOptions): Promis
   const rows: Row[] = [];
   for (const method of ["Lag4", "Lag8"]) {
     const name = `${method.toLowerCase()}-batch`;
-    const round = new Round(setting, name, "sorted", setting.evaluate(method, "simd", 1).first);
-    round.add("simd", setting.points, async () => ({ time: setting.batch(method).time }));
+    const round = new Round(setting, name, "sorted", setting.at("sorted", method).first);
+    const { first } = setting.at("random", method);
+    round.add("simd", setting.points, async () => setting.batch(method), { order: "random", first });
     for (const { backend, peer } of loops) {
       for (const form of ["dot", "rows"]) {
         const peerCase = `${method.toLowerCase()}-${form}`;
         round.add(`${backend}-${form}`, setting.points, () => peer.pass(peerCase, "sorted", setting.points));
       }
     }
-    rows.push(...(await alternate(round.contestants, quick ? 2 : 7)));
+    rows.push(...(await round.rows(quick ? 3 : 7, quick)));
   }
   await Promise.all(loops.map(({ peer }) => peer.close()));
   return rows;

@@ -38,14 +38,23 @@ export async function open(port: number): Promise<Connection> {
         let received = 0;
         let expected = Number.NaN;
         let tail = Buffer.alloc(0);
+        const leave = (): void => {
+          socket.off("data", onData).off("error", reject).off("close", onClose);
+        };
         const onData = (chunk: Buffer): void => {
           received += chunk.length;
           tail = Buffer.concat([tail, chunk]);
-          if (Number.isNaN(expected)) expected = lengthOf(tail);
+          try {
+            if (Number.isNaN(expected)) expected = lengthOf(tail);
+          } catch (error) {
+            leave();
+            reject(error);
+            return;
+          }
           if (!Number.isNaN(expected)) tail = tail.subarray(-7);
           const done = expected >= 0 ? received >= expected : tail.toString("latin1") === "\r\n0\r\n\r\n";
           if (!done) return;
-          socket.off("data", onData).off("error", reject).off("close", onClose);
+          leave();
           resolve(received);
         };
         const onClose = (): void => reject(new Error(`the peer closed the connection after ${received} bytes`));

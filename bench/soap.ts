@@ -1,11 +1,14 @@
 /** `npm run bench:soap`: the SOAP facade against gSOAP and the `soap` package, in turn in one run; memory and turns. */
-import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { inTurn } from "./alternate.js";
+import { checkSame } from "./ask.js";
 import { type Row, readOptions, report, summarise } from "./row.js";
+import { body, numbersOf } from "./service.bench.js";
 import { cpuSeconds, nullOpRequest, open, resetPeak, residentBytes } from "./soap-load.js";
 
 const MIB = 2 ** 20;
@@ -33,7 +36,10 @@ async function start(
   child.stdin.end(input);
   for await (const line of createInterface({ input: child.stdout })) {
     const port = /(\d+)$/.exec(line)?.[1];
-    if (port !== undefined) return { name, process: child, pid: child.pid as number, port: Number(port) };
+    if (port === undefined) continue;
+    // Log lines go on; nobody may wait for a full pipe.
+    setImmediate(() => child.stdout.resume());
+    return { name, process: child, pid: child.pid as number, port: Number(port) };
   }
   throw new Error(`${name} did not start`);
 }
@@ -46,18 +52,21 @@ function startOurs(folder: string): Promise<Server> {
   });
 }
 
-/** Compiles the gSOAP server from our description; null where its tools are missing. */
+/** Compiles the gSOAP server from our description; null, with the reason, where its tools or its headers are missing. */
 async function startGsoap(folder: string, wsdl: string): Promise<Server | null> {
-  if (spawnSync("sh", ["-c", "command -v wsdl2h soapcpp2 gcc"], { stdio: "ignore" }).status !== 0) {
-    process.stdout.write("gsoap skipped: wsdl2h, soapcpp2 or gcc is not installed\n");
+  writeFileSync(join(folder, "service.wsdl"), wsdl);
+  const sources = [at("../bench/peers/gsoap-server.c"), "soapC.c", "soapServer.c"];
+  for (const [program, words] of [
+    ["wsdl2h", ["-c", "-o", "service.h", "service.wsdl"]],
+    ["soapcpp2", ["-c", "-S", "-x", "-L", "service.h"]],
+    ["gcc", ["-O2", "-I", folder, "-o", "server", ...sources, "-lgsoap", "-lpthread"]],
+  ] as const) {
+    const { error, status, stderr } = spawnSync(program, words, { cwd: folder, encoding: "utf8" });
+    if (status === 0) continue;
+    const reason = error ? error.message : (/error: (.*)/.exec(stderr)?.[1] ?? stderr.slice(0, 200));
+    process.stdout.write(`skipped: gsoap (${program}: ${reason})\n`);
     return null;
   }
-  const inside = { cwd: folder, stdio: "ignore" } as const;
-  writeFileSync(join(folder, "service.wsdl"), wsdl);
-  execFileSync("wsdl2h", ["-c", "-o", "service.h", "service.wsdl"], inside);
-  execFileSync("soapcpp2", ["-c", "-S", "-x", "-L", "service.h"], inside);
-  const sources = [at("../bench/peers/gsoap-server.c"), "soapC.c", "soapServer.c"];
-  execFileSync("gcc", ["-O2", "-I", folder, "-o", "server", ...sources, "-lgsoap", "-lpthread"], inside);
   return start("gsoap", join(folder, "server"), []);
 }
 
@@ -94,17 +103,24 @@ async function requestRound({ pid, port }: Server, seconds: number): Promise<{ r
   return { rate, cpu };
 }
 
-/** Measures all servers in turn, round after round, so that a busy machine is busy for all of them. */
-async function inTurn<T>(
+/** Measures all servers in turn, so that a busy machine is busy for all of them; samples by the name of the server. */
+async function measureAll<T>(
   servers: readonly Server[],
   rounds: number,
   measure: (server: Server) => Promise<T>,
 ): Promise<Map<string, T[]>> {
-  const figures = new Map(servers.map(({ name }) => [name, [] as T[]]));
-  for (let round = 0; round < rounds; round++) {
-    for (const server of servers) figures.get(server.name)?.push(await measure(server));
-  }
-  return figures;
+  const samples = await inTurn<T>(
+    servers.map((server) => () => measure(server)),
+    rounds,
+  );
+  return new Map(servers.map(({ name }, i) => [name, samples[i] as T[]]));
+}
+
+/** Fails unless a server answers a request of three points with these points. */
+async function checkEcho({ name, port }: Server): Promise<void> {
+  const payload = body("NullOp", "", 3, 1);
+  const sent = Float32Array.from(payload.toString().matchAll(/<[xyz]>([^<]*)</g), ([, number]) => Number(number));
+  checkSame(name, sent, await numbersOf(port, payload));
 }
 
 function rowsOf(
@@ -188,11 +204,16 @@ try {
   const gsoap = await startGsoap(folder, wsdl);
   if (gsoap) servers.push(gsoap);
   const rounds = options.quick ? 3 : 9;
-  for (const server of servers) await cpuPerPoint(server, 10);
-  const cpu = await inTurn(servers, rounds, (server) => cpuPerPoint(server, 5));
-  servers.push(await start("soap", process.execPath, [at("soap-server.js")], wsdl));
+  for (const server of servers) {
+    await checkEcho(server);
+    await cpuPerPoint(server, 10);
+  }
+  const cpu = await measureAll(servers, rounds, (server) => cpuPerPoint(server, 5));
+  const theirs = await start("soap", process.execPath, [at("soap-server.js")], wsdl);
+  servers.push(theirs);
+  await checkEcho(theirs);
   for (const server of servers) await requestRound(server, 1);
-  const requests = await inTurn(servers, rounds, (server) => requestRound(server, options.quick ? 1 : 3));
+  const requests = await measureAll(servers, rounds, (server) => requestRound(server, options.quick ? 1 : 3));
   const figure = (name: "rate" | "cpu") =>
     new Map([...requests].map(([server, figures]) => [server, figures.map((found) => found[name])]));
   report(

@@ -127,8 +127,8 @@ def main():
         try:
             ready[name] = makers[name]()
             missing[name] = None
-        except ImportError as error:
-            missing[name] = str(error)
+        except Exception as error:  # a package that is not there, or that does not fit the others
+            missing[name] = f"{type(error).__name__}: {error}"
     print(json.dumps(missing), flush=True)
     for line in sys.stdin:
         name, order, some = line.split()
