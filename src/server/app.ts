@@ -93,6 +93,8 @@ function serverOptions(config: Config, pipelines: Pipelines) {
     keepAliveTimeout: limits["http.keepAliveTimeoutMs"],
     // A caller that stops reading its answer is dropped: nothing moves on the socket for longer than any request may take.
     connectionTimeout: limits["http.requestTimeoutMs"] + limits["query.deadlineMs"],
+    // Said in the hook that gives every answer its headers.
+    return503OnClosing: false,
     logController: new LogController({ disableRequestLogging: true }),
     // Lines carry the request's id themselves: a logger of its own for each request costs more than the line.
     childLoggerFactory: (shared: FastifyBaseLogger) => shared,
@@ -186,6 +188,11 @@ function observeRequests(app: FastifyInstance, { metrics, round }: Service, log:
         ms: performance.now() - since,
       });
     });
+    if (closing) {
+      const headers = { "content-type": "text/plain; charset=utf-8", "retry-after": "1", connection: "close" };
+      sendText(reply, request.raw, 503, headers, "The service is shutting down.\n");
+      return;
+    }
     checkFraming(request.raw);
     done();
   });

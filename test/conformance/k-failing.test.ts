@@ -1,4 +1,5 @@
 /** Group K of the conformance rules: failing well. R114 to R118 and R121 need the real engine: `test/chaos/`. */
+import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
 import { expectFault } from "../support/faults.js";
@@ -135,6 +136,36 @@ describe("health", () => {
     const answer = await running;
     expect(answer.text).toContain("</soap:Envelope>");
     expect(answer.closed).toBe(true);
+    await stopped;
+  });
+
+  it("R117, R19: what still comes over an open connection at a shutdown is refused in plain text", async () => {
+    const own = await startService();
+    let open: () => void = () => undefined;
+    own.engine.gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    const request = rawPost("1.1", envelope("1.1", nullOp()));
+    let more: () => void = () => undefined;
+    const running = exchange(own.port, (socket) => {
+      socket.write(request);
+      more = () => socket.write(request);
+    });
+    await expect.poll(() => own.engine.queries.length).toBe(1);
+    const stopped = own.stop();
+    await expect.poll(() => own.app.server.listening).toBe(false);
+    const seen = once(own.app.server, "request");
+    more();
+    await seen;
+    open();
+    const { text } = await running;
+    expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 200", "HTTP/1.1 503"]);
+    const refusal = text.slice(text.lastIndexOf("HTTP/1.1 503"));
+    expect(refusal).toMatch(/^content-type: text\/plain; charset=utf-8\r$/im);
+    expect(refusal).toMatch(/^x-content-type-options: nosniff\r$/im);
+    expect(refusal).toMatch(/^retry-after: 1\r$/im);
+    expect(refusal).toMatch(/^connection: close\r$/im);
+    expect(own.engine.queries).toHaveLength(1);
     await stopped;
   });
 
