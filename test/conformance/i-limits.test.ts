@@ -93,6 +93,9 @@ describe.each(VERSIONS)("SOAP %s", (version) => {
     await fails(token(`${"x".repeat(30)}<!-- a --><![CDATA[${"x".repeat(31)}]]>`), "xml.textChars");
     await fails(token("x<!-- a -->".repeat(61)), "xml.textChars");
     await fails(envelope(version, nullOp(items([[" ".repeat(200) + 1, 2, 3]]))), "xml.textChars");
+    await passes(withHeader(block("x<!-- a -->".repeat(60))));
+    await fails(withHeader(block("x<!-- a -->".repeat(61))), "xml.textChars");
+    await fails(withHeader(block(`x<!-- a -->${" ".repeat(60)}`)), "xml.textChars");
     await passes(withHeader(block(`<a p="${"x".repeat(60)}"/>`)));
     await fails(withHeader(block(`<a p="${"x".repeat(61)}"/>`)), "xml.textChars");
     await fails(envelope(version, nullOp().replace("<points", `<points xmlns:u="${"u".repeat(61)}"`)), "xml.textChars");
