@@ -75,8 +75,7 @@ function running(
       const graceMs = config.limits["shutdown.graceMs"];
       const drained = app.close();
       // What has been computed still has to reach its caller.
-      const [complete, answered] = await Promise.all([engine.close(graceMs), requests.none(graceMs)]);
-      app.server.closeAllConnections();
+      const [complete, answered] = await Promise.all([engine.close(graceMs), requests.drain(graceMs)]);
       await drained;
       return complete && answered;
     },

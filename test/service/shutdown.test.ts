@@ -3,6 +3,8 @@ import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
 import { join } from "node:path";
+import { connect as connectTls } from "node:tls";
+import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { loadConfig } from "../../src/config.js";
@@ -25,9 +27,10 @@ afterAll(() => folder.remove());
 
 const lines: { level: number; msg: string }[] = [];
 function start(settings: Readonly<Record<string, string>> = {}): Promise<RunningService> {
-  const fixed = { PORT: "0", WORKERS: "1", CACHE_BYTES: `${64 * 1024 * 1024}`, STATE: folder.path, EVENTS_NOW: NOW };
+  const fixed = { PORT: "0", WORKERS: "1", CACHE_BYTES: `${64 * 1024 * 1024}`, STATE: folder.path };
+  const times = { EVENTS_NOW: NOW, SHUTDOWN_GRACE_MS: "60000" };
   const log = pino({ level: "error" }, { write: (line: string) => void lines.push(JSON.parse(line)) });
-  return startService(loadConfig({ ...fixed, ...settings }, {}), log);
+  return startService(loadConfig({ ...fixed, ...times, ...settings }, {}), log);
 }
 
 /** Asks and resolves with the head of the answer; nothing of the body is read yet. */
@@ -55,6 +58,53 @@ it("sends what has been begun to the end", async () => {
   expect(Number(events.headers["content-length"])).toBeGreaterThan(100 * TEXT.length);
   expect(await closed).toBe(true);
 });
+
+const fixture = (name: string): string => fileURLToPath(new URL(`../server/fixtures/${name}`, import.meta.url));
+const POINT = "<Point3><x>1</x><y>2</y><z>3</z></Point3>";
+const POINTS = 250_000;
+const BODY =
+  `<e:Envelope xmlns:e="http://schemas.xmlsoap.org/soap/envelope/"><e:Body><NullOp xmlns="http://turbulence.pha.jhu.edu/">` +
+  `<points>${POINT.repeat(POINTS)}</points></NullOp></e:Body></e:Envelope>`;
+
+it.each([
+  ["http", "keep-alive"],
+  ["http", "close"],
+  ["https", "keep-alive"],
+  ["https", "close"],
+])("sends a SOAP answer to the end over a socket that is read in steps (%s, %s)", async (scheme, connection) => {
+  const tls = scheme === "https";
+  const service = await start(tls ? { TLS_CERT: fixture("cert.pem"), TLS_KEY: fixture("key.pem") } : {});
+  const { hostname: host, port } = new URL(service.url);
+  const to = { host, port: Number(port) };
+  const socket = tls ? connectTls({ ...to, rejectUnauthorized: false }) : connect(to);
+  socket.write(
+    `POST /service/turbulence.asmx HTTP/1.1\r\nhost: here\r\nconnection: ${connection}\r\n` +
+      `content-type: text/xml\r\ncontent-length: ${BODY.length}\r\n\r\n${BODY}`,
+  );
+  await once(socket, "readable");
+  const closed = service.close();
+  const pieces: Buffer[] = [];
+  for await (const piece of socket) {
+    pieces.push(piece as Buffer);
+    await new Promise(setImmediate);
+  }
+  expect(wholeChunks(Buffer.concat(pieces)).split("<Vector3>").length - 1).toBe(POINTS);
+  expect(await closed).toBe(true);
+});
+
+/** The body of an answer in chunks; throws when the chunk that ends it is not there. */
+function wholeChunks(answer: Buffer): string {
+  const parts: Buffer[] = [];
+  let at = answer.indexOf("\r\n\r\n") + 4;
+  for (;;) {
+    const end = answer.indexOf("\r\n", at);
+    const length = Number.parseInt(answer.toString("latin1", at, end), 16);
+    if (!(length >= 0)) throw new Error(`the answer ends after ${answer.length} bytes`);
+    if (length === 0) return Buffer.concat(parts).toString("latin1");
+    parts.push(answer.subarray(end + 2, end + 2 + length));
+    at = end + 4 + length;
+  }
+}
 
 it("does not wait for those who only keep a connection, and cuts off who does not read within the grace time", async () => {
   const service = await start({ SHUTDOWN_GRACE_MS: "300" });
