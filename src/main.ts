@@ -11,12 +11,15 @@ import { apiPlugin } from "./server/api/plugin.js";
 import { createApp, type Plugin } from "./server/app.js";
 import { checkExposure } from "./server/auth.js";
 import { type InFlight, watchRequests } from "./server/in-flight.js";
+import { obeySignals } from "./signals.js";
 
 /** A running service. */
 export interface RunningService {
   /** Address of the listening socket, without a slash at its end. */
   readonly url: string;
   readonly engine: Engine;
+  /** Requests that have not been answered to the end. */
+  readonly requests: number;
   /** Stops accepting, lets requests end within the grace time, frees everything; false when something was cut off. */
   close(): Promise<boolean>;
 }
@@ -71,6 +74,9 @@ function running(
   return {
     url: `${config.tls ? "https" : "http"}://${host}:${port}`,
     engine,
+    get requests() {
+      return requests.count;
+    },
     async close() {
       const graceMs = config.limits["shutdown.graceMs"];
       const drained = app.close();
@@ -97,39 +103,30 @@ export function remarks({ baseUrl, data, host, port, tls }: Config, datasets: nu
 export async function runService(config: Config): Promise<void> {
   const log = createLog(config);
   const starting = startService(config, log);
-  let closing = false;
-  const shutDown = (code: number): void => {
-    if (closing) return;
-    closing = true;
-    const close = async (): Promise<void> => {
-      // A start is not cut off: native code of the event store's thread would take the process down.
-      let service: RunningService | null;
-      try {
-        service = await inTime(starting, config.limits["shutdown.graceMs"]);
-      } catch {
-        return; // The command says why, and ends.
-      }
-      process.exit((await service?.close()) ? code : 1);
-    };
-    close().catch((error: unknown) => {
-      log.fatal({ err: error }, "the service could not be shut down");
-      process.exit(1);
-    });
+  let service: RunningService | null = null;
+  const drain = async (): Promise<boolean | null> => {
+    // A start is not cut off: native code of the event store's thread would take the process down.
+    let started: RunningService | null;
+    try {
+      started = await inTime(starting, config.limits["shutdown.graceMs"]);
+    } catch {
+      return null; // The command says why, and ends.
+    }
+    return (await started?.close()) ?? false;
   };
-  process.on("SIGTERM", () => shutDown(0));
-  process.on("SIGINT", () => shutDown(0));
-  process.on("SIGHUP", () => {
-    const reload = async (): Promise<void> => (await starting).engine.reload();
-    reload().catch((error: unknown) => log.error({ err: error }, "the data folders could not be scanned"));
+  const ending = obeySignals(log, {
+    underWay: () => ({ requests: service?.requests ?? 0 }),
+    drain,
+    reload: async () => (await starting).engine.reload(),
   });
   const fail = (error: unknown): void => {
     log.fatal({ err: error }, "an error outside of any request: shutting down");
-    shutDown(1);
+    ending.begin(1);
   };
   process.on("uncaughtException", fail);
   process.on("unhandledRejection", fail);
-  const service = await starting;
-  if (closing) return;
+  service = await starting;
+  if (ending.begun) return;
   for (const remark of remarks(config, service.engine.datasets().length)) log.warn(remark);
   process.stdout.write(`fieldprobe listening on ${service.url}\n`);
 }

@@ -3,6 +3,7 @@ import { Command } from "commander";
 import { connectNats } from "../engine/cluster/nats.js";
 import { openNode } from "../engine/cluster/node.js";
 import { createLog } from "../main.js";
+import { obeySignals } from "../signals.js";
 import { MisuseError } from "./misuse.js";
 import { addSettings, configOf } from "./settings.js";
 
@@ -19,19 +20,13 @@ export function workerCommand(): Command {
     const transport = await connectNats({ servers: nats, nkey, ca, name: `worker ${name}`, inboxPrefix: "_FPW" });
     const node = await openNode({ config, name, transport, log });
     process.stdout.write(`fieldprobe worker ${name} takes batches\n`);
-    let closing = false;
-    const shutDown = (): void => {
-      if (closing) return;
-      closing = true;
-      void node.close(config.limits["shutdown.graceMs"]).then((complete) => process.exit(complete ? 0 : 1));
-    };
-    process.on("SIGTERM", shutDown);
-    process.on("SIGINT", shutDown);
-    process.on("SIGHUP", () => {
-      node.reload().catch((error: unknown) => log.error({ err: error }, "the data folders could not be scanned"));
+    const ending = obeySignals(log, {
+      underWay: () => ({ batches: node.held }),
+      drain: () => node.close(config.limits["shutdown.graceMs"]),
+      reload: () => node.reload(),
     });
     const error = await transport.closed;
-    if (closing) return;
+    if (ending.begun) return;
     await node.close(0);
     throw error ?? new Error("the connection to NATS has ended");
   });

@@ -124,6 +124,7 @@ describe("the service as a process", () => {
     const running = ask(url, TRACK.replace("<nt>10000</nt>", "<nt>80</nt>"));
     while (!/batches_running 1/.test(await (await fetch(`${url}/metrics`)).text()));
     service.child.kill("SIGTERM");
+    await service.says("stderr", /"requests":1,"msg":"shutting down/);
     const answer = await running;
     expect(answer.status).toBe(200);
     expect((await answer.text()).split("<Point3>").length).toBe(2001);
@@ -139,6 +140,21 @@ describe("the service as a process", () => {
     while (!/batches_running 1/.test(await (await fetch(`${url}/metrics`)).text()));
     service.child.kill("SIGTERM");
     expect(await service.exit()).toBeGreaterThan(0);
+    await running;
+  });
+
+  it("ends at once by a second Ctrl-C, whatever runs", async () => {
+    cpSync(SHIPPED, join(folder, "data", "isotropic32"), { recursive: true });
+    const service = start({ SHUTDOWN_GRACE_MS: "3600000" });
+    const url = await service.url();
+    const running = ask(url, TRACK).catch((error: unknown) => error);
+    while (!/batches_running 1/.test(await (await fetch(`${url}/metrics`)).text()));
+    service.child.kill("SIGINT");
+    await service.says("stderr", /shutting down/);
+    const impatient = setInterval(() => service.child.kill("SIGINT"), 100);
+    await service.exit();
+    clearInterval(impatient);
+    expect(service.child.signalCode).toBe("SIGINT");
     await running;
   });
 

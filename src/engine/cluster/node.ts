@@ -33,6 +33,8 @@ const HELD_BYTES = 256 * 1024 * 1024;
 /** A running worker. */
 export interface ClusterNode {
   readonly name: string;
+  /** Batches that have not been answered. */
+  readonly held: number;
   /** Scans the data folders again. */
   reload(): Promise<void>;
   /** Takes nothing new, answers what it has, ends; false when something was cut off after `graceMs`. */
@@ -107,6 +109,10 @@ class Worker implements ClusterNode {
       if (event === "restored") this.#beat();
     });
     this.#beat();
+  }
+
+  get held(): number {
+    return this.#held.size;
   }
 
   async reload(): Promise<void> {
