@@ -308,6 +308,24 @@ describe("refusals", () => {
     expect(after.statusCode).toBe(200);
   });
 
+  it("names the members and parameters that there are in place of one that there is not", async () => {
+    const has = "it has time, spatialInterpolation, temporalInterpolation";
+    const tracker = "/api/datasets/lopsided/GetPositionInertialParticle";
+    const drag = "it has StartTime, EndTime, Tp, spatialInterpolation";
+    const long = "x".repeat(5000);
+    for (const [payload, url, detail] of [
+      [{ ...good, nlayers: 1 }, VELOCITY, `GetVelocity has no member "nlayers"; ${has}, points.`],
+      [{ nt: 1 }, tracker, `GetPositionInertialParticle has no member "nt"; ${drag}, points, InitialV.`],
+      [{ time: 0 }, "/api/NullOp", `NullOp has no member "time"; it has points.`],
+      [good, `${VELOCITY}?Time=0`, `GetVelocity has no parameter "Time"; ${has}.`],
+      [good, `${tracker}?points=0`, `GetPositionInertialParticle has no parameter "points"; ${drag}, InitialV.`],
+      [good, "/api/NullOp?time=0", `NullOp has no parameter "time"; it has none.`],
+      [good, `${VELOCITY}?${long}=1`, `GetVelocity has no parameter "${"x".repeat(63)}\u2026"; ${has}.`],
+    ] as const) {
+      expect((await ask(payload, {}, url)).json().detail).toBe(detail);
+    }
+  });
+
   it("refuses unknown datasets and operations with 404", async () => {
     const unknown = await ask(good, {}, "/api/datasets/nothing/GetVelocity");
     expect([unknown.statusCode, unknown.json().code]).toEqual([404, "UnknownDataset"]);

@@ -128,6 +128,11 @@ describe("refusals", () => {
     expect([response.statusCode, response.json().member]).toEqual([status, member]);
   });
 
+  it("names the parameters that there are in place of one that there is not", async () => {
+    const { detail } = (await slice({ ...good, colour: "red" }, "image/png")).json();
+    expect(detail).toMatch(/^A slice has no parameter "colour"; it has field, axis, at, time, [A-Za-z, ]+\.$/);
+  });
+
   it("refuses more points than a request may hold, before any work", async () => {
     const response = await slice({ ...good, nodes: "2000,1001" });
     expect(response.json()).toMatchObject({ code: "LimitExceeded", limit: "query.points" });

@@ -44,6 +44,17 @@ export function refuse(member: string, message: string): RequestError {
   return new RequestError("InvalidRequest", message, { member });
 }
 
+/** The error of a member that something does not have; it says which ones it has. */
+export function refuseUnknown(
+  what: string,
+  kind: "member" | "parameter",
+  name: string,
+  known: readonly string[],
+): RequestError {
+  const list = known.length === 0 ? "none" : known.join(", ");
+  return refuse(excerpt(name), `${what} has no ${kind} "${excerpt(name)}"; it has ${list}.`);
+}
+
 /**
  * Reads the text of a float, rounded once to float32.
  *
@@ -152,7 +163,7 @@ export function textsOfQueryString(operation: Operation, query: unknown, extra: 
     const member = members.find((row) => row.name === name);
     if (member === undefined) {
       if (extra.includes(name)) continue;
-      throw refuse(excerpt(name), `${operation.name} has no parameter "${excerpt(name)}".`);
+      throw refuseUnknown(operation.name, "parameter", name, [...members.map((row) => row.name), ...extra]);
     }
     const list = typeof given === "string" ? [given] : given;
     texts.set(name, mayBeList(member) ? list.flatMap((text) => text.split(",")) : list);
@@ -167,8 +178,12 @@ export function textsOfQueryString(operation: Operation, query: unknown, extra: 
  * @throws RequestError when the operation has no such member, or the value is of another kind
  */
 export function textsOfJson(operation: Operation, name: string, text: string): readonly string[] {
-  const member = parametersOf(operation).find((row) => row.name === name);
-  if (member === undefined) throw refuse(excerpt(name), `${operation.name} has no member "${excerpt(name)}".`);
+  const members = parametersOf(operation);
+  const member = members.find((row) => row.name === name);
+  if (member === undefined) {
+    const known = [...members, ...arraysOf(operation)].map((row) => row.name);
+    throw refuseUnknown(operation.name, "member", name, known);
+  }
   const numeric = member.type === "float" || member.type === "int";
   const quoted = text.startsWith('"');
   if (numeric && mayBeList(member) && text.startsWith("[")) {

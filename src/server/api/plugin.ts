@@ -13,7 +13,7 @@ import { SOAP_PATH } from "../soap/route.js";
 import { DATASET_OPERATIONS, describe, summarize } from "./describe.js";
 import { BODIES } from "./forms.js";
 import { watchRoutes } from "./methods.js";
-import { refuse } from "./parameters.js";
+import { refuseUnknown } from "./parameters.js";
 import { describeProblem } from "./problem.js";
 import { run } from "./run.js";
 import { answerSchema, bodySchema, CATALOGUE, DESCRIPTION, FAILURES, querySchema } from "./schemas.js";
@@ -149,8 +149,9 @@ function sliceRoute(api: FastifyInstance, service: Service): void {
         },
       },
       preValidation: async (request) => {
-        const unknown = Object.keys(request.query).find((name) => !Object.hasOwn(SLICE_QUERY.properties, name));
-        if (unknown !== undefined) throw refuse(excerpt(unknown), `A slice has no parameter "${excerpt(unknown)}".`);
+        const known = Object.keys(SLICE_QUERY.properties);
+        const unknown = Object.keys(request.query).find((name) => !known.includes(name));
+        if (unknown !== undefined) throw refuseUnknown("A slice", "parameter", unknown, known);
       },
     },
     (request, reply) => answerSlice(service, request.params.name, request.query, request, reply),
