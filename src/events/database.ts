@@ -76,7 +76,8 @@ function connection(database: Libsql.Database, mode: "read" | "write"): Connecti
     },
     close() {
       // libsql keeps the file open while statements wait to be collected, so the log is not folded in by closing alone.
-      if (mode === "write") database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+      if (mode === "read") database.exec("PRAGMA busy_timeout = 0");
+      database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
       prepared.clear();
       database.close();
     },

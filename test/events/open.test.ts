@@ -1,6 +1,6 @@
 /** The life of the module: first start, later starts, the nightly extension, faults of the operator, and the command line. */
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import Fastify from "fastify";
@@ -87,6 +87,23 @@ describe("opening", () => {
     const db = openConnection(file, "read");
     expect(() => db.run("DELETE FROM event")).toThrow(/readonly/);
     db.close();
+  });
+
+  it("folds in what a writer left in the log when the last reader closes, and does not wait for others", () => {
+    const file = join(folder.path, "events.db");
+    load(file, [EXAMPLE]);
+    const log = () => statSync(`${file}-wal`).size;
+    const [first, last] = [openConnection(file, "read"), openConnection(file, "read")];
+    const killed = openConnection(file, "write");
+    killed.run("DELETE FROM event WHERE id = (SELECT min(id) FROM event)");
+    first.transaction("read", () => {
+      expect(first.first("SELECT count(*) FROM event")).toEqual([1]);
+      killed.run("DELETE FROM event WHERE id = (SELECT max(id) FROM event)");
+      last.close();
+      expect(log()).toBeGreaterThan(0);
+    });
+    first.close();
+    expect(log()).toBe(0);
   });
 
   it("shows what another process imports at once", async () => {
