@@ -6,7 +6,8 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { DataError } from "../../src/errors.js";
 import { scanFolders } from "../../src/storage/catalog.js";
 import type { Dataset } from "../../src/storage/grid.js";
-import { H5File, loadHdf5 } from "../../src/storage/hdf5.js";
+import { H5File } from "../../src/storage/hdf5.js";
+import { loadHdf5 } from "../../src/storage/hdf5-library.js";
 import { headerMessages } from "../../src/storage/object-header.js";
 import { openDataset } from "../../src/storage/reader.js";
 import {
@@ -41,34 +42,48 @@ function scan(folder: string, frames = FRAMES): Dataset {
   return datasets[0] as Dataset;
 }
 
-/** The first frame whole, of the second one the first layers. */
-function writePart(file: File, chunks: number[]): void {
+/** The first frame whole, of the second one the first layers; the leading dimensions have no bound. */
+function writePart(file: File, chunks: number[], unbounded = 0): void {
   const values = (frame: number) => Float32Array.from(fill(ORDER, FRAME, (index) => nodeValue({ ...index, t: frame })));
   const shape = [FRAMES, ...FRAME.slice(1)];
-  file.create_dataset({ name: "p", data: values(0), shape: FRAME, maxshape: shape, chunks, dtype: "<f" });
+  const maxshape = shape.map((length, d) => (d < unbounded ? null : length));
+  file.create_dataset({ name: "p", data: values(0), shape: FRAME, maxshape, chunks, dtype: "<f" });
   const dataset = file.get("p") as H5Dataset;
   dataset.resize(shape);
   const layer = NODES.y * NODES.x;
   dataset.write_slice([[1, 2], [0, WRITTEN], [], []], values(1).subarray(0, WRITTEN * layer));
 }
 
-async function partlyWritten(format: "earliest" | "latest", chunks: number[], name: string): Promise<Dataset> {
+async function partlyWritten(
+  format: "earliest" | "latest",
+  chunks: number[],
+  unbounded: number,
+  name: string,
+): Promise<Dataset> {
   const folder = join(SCRATCH, name);
   mkdirSync(folder);
   const path = join(folder, "p.h5");
   const file = new File(path, "w", { libver: [format, "latest"] });
-  writePart(file, chunks);
+  writePart(file, chunks, unbounded);
   file.close();
   return scan(folder);
 }
 
-const CASES = (["earliest", "latest"] as const).flatMap((format) =>
-  Object.entries(CHUNKS).map(([many, chunks]) => [format, many, chunks] as const),
+const FORMATS = [
+  ["earliest", 0],
+  ["latest", 0],
+  ["latest", 1],
+  ["latest", 2],
+] as const;
+const CASES = FORMATS.flatMap(([format, unbounded]) =>
+  Object.entries(CHUNKS).map(([many, chunks]) => ({ format, unbounded, many, chunks })),
 );
+const TITLE =
+  "answers what is written and nothing else, $format format, $unbounded dimensions without bounds, $many chunks";
 
 describe("readNodes", () => {
-  it.each(CASES)("answers what is written and nothing else, %s format, %s chunks", async (format, many, chunks) => {
-    const dataset = await partlyWritten(format, chunks, `${format}-${many}`);
+  it.each(CASES)(TITLE, async ({ format, unbounded, many, chunks }) => {
+    const dataset = await partlyWritten(format, chunks, unbounded, `${format}-${unbounded}-${many}`);
     const open = openDataset(dataset);
     const depth = chunks[1] as number;
     /** Layers that stand in chunks of which at least one layer is written: the rest of such a chunk is zeros by its writer. */
