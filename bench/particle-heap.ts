@@ -10,7 +10,7 @@ import type { BatchTask } from "../dist/engine/task.js";
 import { instantiateSimd } from "../dist/kernels/simd/index.js";
 import { BrickCache } from "../dist/storage/brick-cache.js";
 import { scanFolders } from "../dist/storage/catalog.js";
-import { loadHdf5 } from "../dist/storage/hdf5.js";
+import { loadHdf5 } from "../dist/storage/hdf5-library.js";
 import { inTurn } from "./alternate.js";
 
 const DATA = fileURLToPath(new URL("../data", import.meta.url));

@@ -57,7 +57,7 @@ describe("architecture", () => {
         .filter((file) => new RegExp(`from "${name}[^"]*"`).test(readFileSync(file, "utf8")))
         .map((file) => relative(SRC, file));
     const folders = new Map([
-      ["h5wasm", /^storage[/\\](hdf5|write)\.ts$/],
+      ["h5wasm", /^storage[/\\](hdf5|hdf5-library|write)\.ts$/],
       ["piscina", /^engine[/\\](pool|worker)\.ts$/],
       ["@nats-io/", /^engine[/\\]cluster[/\\]/],
     ]);

@@ -6,7 +6,7 @@ import { LIMITS } from "../config.js";
 import { DataError } from "../errors.js";
 import { DESCRIPTOR_NAME, scanFolders } from "../storage/catalog.js";
 import { type Dataset, FIELD_NAMES, type FieldName } from "../storage/grid.js";
-import { loadHdf5 } from "../storage/hdf5.js";
+import { loadHdf5 } from "../storage/hdf5-library.js";
 import { MANIFEST_NAME, readManifest } from "../storage/manifest.js";
 import { openDataset } from "../storage/reader.js";
 import { type FrameStatistics, frameStatistics } from "../storage/statistics.js";

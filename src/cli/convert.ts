@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { Command, Option } from "commander";
 import { convert } from "../storage/convert.js";
 import { NAME_PATTERN } from "../storage/descriptor.js";
-import { loadHdf5 } from "../storage/hdf5.js";
+import { loadHdf5 } from "../storage/hdf5-library.js";
 import { openSource } from "../storage/source.js";
 import { FILTERS, type Filter } from "../storage/write.js";
 import { counted } from "./counted.js";

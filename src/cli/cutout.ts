@@ -5,7 +5,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { LIMITS } from "../config.js";
 import { selectionProblem, writeCutout } from "../storage/cutout.js";
 import { type Dataset, FIELD_NAMES, type FieldName, type Triple } from "../storage/grid.js";
-import { loadHdf5 } from "../storage/hdf5.js";
+import { loadHdf5 } from "../storage/hdf5-library.js";
 import { openSource } from "../storage/source.js";
 import { counted } from "./counted.js";
 import { MisuseError } from "./misuse.js";

@@ -4,7 +4,8 @@ import { basename, dirname, extname, isAbsolute, join, relative, resolve, sep } 
 import { Command } from "commander";
 import { LIMITS } from "../config.js";
 import type { DescriptorInput } from "../storage/descriptor.js";
-import { H5File, loadHdf5 } from "../storage/hdf5.js";
+import { H5File } from "../storage/hdf5.js";
+import { loadHdf5 } from "../storage/hdf5-library.js";
 import { type Recognised, recognise } from "../storage/layouts/recognise.js";
 import { explain } from "../storage/report.js";
 import { recogniseSeries } from "../storage/series.js";

@@ -1,5 +1,5 @@
 /** The one memory that all worker threads share: WASM constants, worker slots, a scratch arena per worker, the brick cache. */
-import { type CacheLayout, cacheLayout } from "../storage/brick-directory.js";
+import { type CacheLayout, cacheLayout } from "../storage/cache-layout.js";
 import { MAX_NODES } from "../storage/grid.js";
 
 const PAGE = 65_536;

@@ -4,7 +4,7 @@ import { threadId, workerData } from "node:worker_threads";
 import { FieldprobeError } from "../errors.js";
 import { instantiateSimd, type SimdAccelerator } from "../kernels/simd/index.js";
 import { scanFolders } from "../storage/catalog.js";
-import { loadHdf5 } from "../storage/hdf5.js";
+import { loadHdf5 } from "../storage/hdf5-library.js";
 import { runBatch } from "./batch.js";
 import { failureOf } from "./failure.js";
 import { createUnpacker, type Posted } from "./parcel.js";

@@ -5,21 +5,8 @@
  * of it. A brick is pinned by a bit per worker while it is in use; bricks without pins form the LRU list.
  */
 import { DataError } from "../errors.js";
-import {
-  BrickDirectory,
-  BYTES_READ,
-  type CacheLayout,
-  FAILED,
-  HITS,
-  LOADING,
-  LOCK,
-  MISSES,
-  NONE,
-  READY,
-  RELEASED,
-  roundUp,
-  UNIT_BYTES,
-} from "./brick-directory.js";
+import { BrickDirectory, FAILED, LOADING, NONE, READY } from "./brick-directory.js";
+import { BYTES_READ, type CacheLayout, HITS, LOCK, MISSES, RELEASED, roundUp, UNIT_BYTES } from "./cache-layout.js";
 
 /** Figures since start. */
 export interface CacheStatus {

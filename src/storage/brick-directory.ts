@@ -5,19 +5,18 @@
  * by its first unit, so that the lists can be rebuilt from them when a thread dies in the middle of a change. Nothing here
  * is safe without the lock of `brick-cache.ts`, but for looking at the state of a run.
  */
+import {
+  type CacheLayout,
+  cacheViews,
+  FREE_HEAD,
+  NEWEST,
+  OLDEST,
+  PINNED_RUNS,
+  UNIT_BYTES,
+  USED_UNITS,
+} from "./cache-layout.js";
 
-export const UNIT_BYTES = 16 * 1024;
 export const NONE = -1;
-
-/** Words of the control block; the first two belong to the lock. */
-export const LOCK = 0;
-export const RELEASED = 1;
-const FREE_HEAD = 2;
-const OLDEST = 3;
-const NEWEST = 4;
-const USED_UNITS = 5;
-const PINNED_RUNS = 6;
-const CONTROL_WORDS = 8;
 
 /** States of a unit; units inside a run are INTERIOR, the last one of a free run is FREE_TAIL. */
 const INTERIOR = 0;
@@ -26,45 +25,6 @@ const FREE_TAIL = 2;
 export const LOADING = 3;
 export const READY = 4;
 export const FAILED = 5;
-
-/** Figures kept as float64, in this order. */
-export const HITS = 0;
-export const MISSES = 1;
-export const BYTES_READ = 2;
-const STATS = 3;
-
-/** Where the cache sits in the shared memory. */
-export interface CacheLayout {
-  /** First byte of the directory; a multiple of 8. */
-  readonly base: number;
-  readonly units: number;
-  /** Words of 32 pin bits per unit; worker slots are 0 .. 32 * pinWords - 1. */
-  readonly pinWords: number;
-  readonly buckets: number;
-  /** First byte of unit 0. */
-  readonly data: number;
-  /** First byte after the cache. */
-  readonly end: number;
-}
-
-/**
- * Plans a cache of at most `bytes` bytes of bricks from byte `base` of the memory on.
- *
- * @param bytes bound on brick data; the directory adds about 0.3 % to it
- */
-export function cacheLayout(base: number, bytes: number, workers: number): CacheLayout {
-  const units = Math.max(1, Math.floor(bytes / UNIT_BYTES));
-  const pinWords = Math.ceil(workers / 32);
-  const buckets = 2 ** Math.ceil(Math.log2(units + 1));
-  const start = roundUp(base, 8);
-  const words = CONTROL_WORDS + buckets + units * (9 + pinWords);
-  const data = roundUp(start + STATS * 8 + words * 4, UNIT_BYTES);
-  return { base: start, units, pinWords, buckets, data, end: data + units * UNIT_BYTES };
-}
-
-export function roundUp(value: number, to: number): number {
-  return Math.ceil(value / to) * to;
-}
 
 /** One thread's view of the directory. */
 export class BrickDirectory {
@@ -90,25 +50,20 @@ export class BrickDirectory {
   constructor(buffer: SharedArrayBuffer, layout: CacheLayout, slot: number) {
     this.#layout = layout;
     this.#slot = slot;
-    this.stats = new Float64Array(buffer, layout.base, STATS);
-    let byte = layout.base + STATS * 8;
-    const take = (length: number): Int32Array => {
-      const view = new Int32Array(buffer, byte, length);
-      byte += length * 4;
-      return view;
-    };
-    this.control = take(CONTROL_WORDS);
-    this.#bucket = take(layout.buckets);
-    this.state = take(layout.units);
-    this.#length = take(layout.units);
-    this.#source = take(layout.units);
-    this.#frame = take(layout.units);
-    this.#brick = take(layout.units);
-    this.reader = take(layout.units);
-    this.#chain = take(layout.units);
-    this.#before = take(layout.units);
-    this.#after = take(layout.units);
-    this.#pins = take(layout.units * layout.pinWords);
+    const views = cacheViews(buffer, layout);
+    this.stats = views.stats;
+    this.control = views.control;
+    this.#bucket = views.bucket;
+    this.state = views.state;
+    this.#length = views.length;
+    this.#source = views.source;
+    this.#frame = views.frame;
+    this.#brick = views.brick;
+    this.reader = views.reader;
+    this.#chain = views.chain;
+    this.#before = views.before;
+    this.#after = views.after;
+    this.#pins = views.pins;
   }
 
   /** Bytes of all units. */

@@ -1,7 +1,8 @@
-/** HDF5 files through h5wasm: open, follow links, describe, read; whatever fails is a DataError. */
+/** HDF5 files through h5wasm: open, follow links, describe, read; whatever fails is a DataError. `loadHdf5` comes first. */
 import { type Stats, statSync } from "node:fs";
 import { h5wasm, Module } from "h5wasm/node";
 import { DataError } from "../errors.js";
+import { attempt, checked, type ReadBuffer } from "./hdf5-library.js";
 import { whyNotHdf5 } from "./signature.js";
 
 /** How a stored dataset is described by its own header. */
@@ -37,100 +38,6 @@ const MAX_LINKS = 16;
 const MAX_TABLE_BYTES = 64 * 1024 * 1024;
 /** What the library gives for a dimension without a bound: 2^64 - 1, as a float64 has it. */
 const UNLIMITED = 2 ** 64;
-const STDERR = 2;
-const CHARACTER_DEVICE = 0o020666;
-
-/** A stream of the library's own file system, as far as it is touched here. */
-interface WritableStream {
-  node: { mode: number };
-  stream_ops: { write(stream: unknown, buffer: Int8Array, offset: number, length: number): number };
-}
-
-let loading: Promise<void> | undefined;
-let diagnostics = "";
-
-/**
- * Prepares the HDF5 library of this thread. Call it and wait before anything else of this folder; further calls are free.
- * The throwing error handler is on from then on: without it a missing file opens as empty.
- */
-export function loadHdf5(): Promise<void> {
-  loading ??= h5wasm.ready.then(() => {
-    Module.activate_throwing_error_handler();
-    collectDiagnostics();
-  });
-  return loading;
-}
-
-/** HDF5 prints what went wrong to its standard error: kept as the cause of the DataError instead. */
-function collectDiagnostics(): void {
-  const stream = (Module.FS as unknown as { getStream(fd: number): WritableStream }).getStream(STDERR);
-  stream.node = { mode: CHARACTER_DEVICE };
-  stream.stream_ops = {
-    write(_stream, buffer, offset, length) {
-      if (diagnostics.length < 4096)
-        diagnostics += Buffer.from(buffer.buffer, buffer.byteOffset + offset, length).toString("latin1");
-      return length;
-    },
-  };
-}
-
-/**
- * Runs a call that reports failure by a negative status, with the throwing handler off.
- * Throwing from inside HDF5 leaves its stack and its handles behind: about 1800 failed reads end the library of the
- * thread (decision record 0010). The two calls that a service repeats, open and read, therefore come through here.
- */
-function checked(what: () => string, call: () => number | bigint): number | bigint {
-  Module.deactivate_throwing_error_handler();
-  diagnostics = "";
-  try {
-    const status = call();
-    if (status < 0) throw new Error(diagnostics);
-    return status;
-  } catch (cause) {
-    throw new DataError(what(), cause);
-  } finally {
-    Module.activate_throwing_error_handler();
-  }
-}
-
-/** Runs a call that throws on failure. */
-function attempt<T>(what: string, call: () => T): T {
-  try {
-    return call();
-  } catch (cause) {
-    if (cause instanceof DataError) throw cause;
-    throw new DataError(what, cause);
-  }
-}
-
-/** Memory inside the HDF5 library that reads go to; grows to the largest read and is kept. */
-export class ReadBuffer {
-  private pointer = 0;
-  private capacity = 0;
-
-  /** Address of at least `bytes` bytes. What was read before is lost when it has to grow. */
-  reserve(bytes: number): number {
-    if (bytes > this.capacity) {
-      this.free();
-      this.pointer = Module._malloc(bytes);
-      if (this.pointer === 0) throw new DataError(`Reading needs ${bytes} bytes that the HDF5 library cannot get.`);
-      this.capacity = bytes;
-    }
-    return this.pointer;
-  }
-
-  /** The first `count` values as they were read; valid until the next read of this thread. */
-  values(size: number, count: number): Float32Array | Float64Array {
-    const memory = Module.HEAPU8.buffer;
-    return size === 4 ? new Float32Array(memory, this.pointer, count) : new Float64Array(memory, this.pointer, count);
-  }
-
-  free(): void {
-    if (this.pointer !== 0) Module._free(this.pointer);
-    this.pointer = 0;
-    this.capacity = 0;
-  }
-}
 
 /**
  * Every open file of this thread. The library keeps one state for all handles of an inode: a handle from before the file

@@ -4,7 +4,8 @@ import { type ChunkIndex, readChunkIndex } from "./chunk-index.js";
 import { copyBox } from "./copy-box.js";
 import { isSeries, isUnchanged, placeAt, realPath, stepOf } from "./files.js";
 import type { Dataset, FieldName, FieldPart, FieldSource, FileRecord, Triple } from "./grid.js";
-import { type AttributeValue, H5File, ReadBuffer, type Stored } from "./hdf5.js";
+import { type AttributeValue, H5File, type Stored } from "./hdf5.js";
+import { ReadBuffer } from "./hdf5-library.js";
 import { type Box, readBox } from "./slab.js";
 
 /** Files of a series kept open at a time. */

@@ -1,7 +1,8 @@
 /** Reads a box of nodes of one stored dataset: bounds, strides and direction from its dimensions. */
 import type { Layout } from "./copy-box.js";
 import type { FieldPart, Triple } from "./grid.js";
-import type { H5File, ReadBuffer, Stored } from "./hdf5.js";
+import type { H5File, Stored } from "./hdf5.js";
+import type { ReadBuffer } from "./hdf5-library.js";
 
 /** Nodes `first` to `first + count - 1` along x, y, z. */
 export interface Box {

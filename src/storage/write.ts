@@ -80,7 +80,7 @@ export class Hdf5Writer {
   /** Starts the file `path`, replacing one of that name on `close`. @throws DataError when it cannot be made there */
   static async create(path: string): Promise<Hdf5Writer> {
     // Loaded on demand: the library takes longer to start than most commands to run.
-    const [{ File }, { loadHdf5 }] = await Promise.all([import("h5wasm/node"), import("./hdf5.js")]);
+    const [{ File }, { loadHdf5 }] = await Promise.all([import("h5wasm/node"), import("./hdf5-library.js")]);
     await loadHdf5();
     try {
       return new Hdf5Writer(

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ClientError, connect, type FieldClient } from "../../src/client/index.js";
 import type { RunningService } from "../../src/main.js";
 import { OPERATIONS, type Operation } from "../../src/operations.js";
-import { loadHdf5 } from "../../src/storage/hdf5.js";
+import { loadHdf5 } from "../../src/storage/hdf5-library.js";
 import { openSource } from "../../src/storage/source.js";
 import { NODES, nodeValue, scratchFolder, writeDescriptor, writeHdf5 } from "../support/cubes.js";
 import { PRODUCERS, twinDescriptor, writeTwin } from "../support/producers.js";

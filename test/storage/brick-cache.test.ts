@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads";
 import { describe, expect, it } from "vitest";
 import { DataError } from "../../src/errors.js";
 import { BrickCache, type BrickRequest } from "../../src/storage/brick-cache.js";
-import { type CacheLayout, cacheLayout } from "../../src/storage/brick-directory.js";
+import { type CacheLayout, cacheLayout } from "../../src/storage/cache-layout.js";
 import { fc } from "../support/property.js";
 
 const UNIT = 16 * 1024;

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { convert, planSlabs } from "../../src/storage/convert.js";
 import { writeCutout } from "../../src/storage/cutout.js";
 import { type Dataset, FIELD_NAMES, type Triple } from "../../src/storage/grid.js";
-import { loadHdf5 } from "../../src/storage/hdf5.js";
+import { loadHdf5 } from "../../src/storage/hdf5-library.js";
 import { openDataset } from "../../src/storage/reader.js";
 import { openSource } from "../../src/storage/source.js";
 import { digestFile, type Filter } from "../../src/storage/write.js";

@@ -16,7 +16,7 @@ import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { DataError } from "../../src/errors.js";
 import { scanFolders } from "../../src/storage/catalog.js";
 import type { Dataset } from "../../src/storage/grid.js";
-import { loadHdf5 } from "../../src/storage/hdf5.js";
+import { loadHdf5 } from "../../src/storage/hdf5-library.js";
 import { openDataset } from "../../src/storage/reader.js";
 import { scratchFolder, writeHdf5 } from "../support/cubes.js";
 

@@ -2,7 +2,7 @@
 import { basename, join } from "node:path";
 import { beforeAll, expect, it, vi } from "vitest";
 import { scanFolders } from "../../src/storage/catalog.js";
-import { loadHdf5 } from "../../src/storage/hdf5.js";
+import { loadHdf5 } from "../../src/storage/hdf5-library.js";
 import * as layouts from "../../src/storage/layouts/recognise.js";
 import { scratchFolder, writeField, writeHdf5 } from "../support/cubes.js";
 

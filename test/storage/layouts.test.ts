@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { scanFolders } from "../../src/storage/catalog.js";
 import { type Dataset, FIELD_NAMES } from "../../src/storage/grid.js";
-import { loadHdf5 } from "../../src/storage/hdf5.js";
+import { loadHdf5 } from "../../src/storage/hdf5-library.js";
 import { recognise } from "../../src/storage/layouts/recognise.js";
 import { openDataset } from "../../src/storage/reader.js";
 import { scratchFolder, writeDescriptor, writeHdf5 } from "../support/cubes.js";

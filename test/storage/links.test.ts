@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
 import { scanFolders } from "../../src/storage/catalog.js";
 import type { Dataset } from "../../src/storage/grid.js";
-import { loadHdf5 } from "../../src/storage/hdf5.js";
+import { loadHdf5 } from "../../src/storage/hdf5-library.js";
 import { openDataset } from "../../src/storage/reader.js";
 import {
   type Dimension,

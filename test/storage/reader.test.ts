@@ -5,7 +5,7 @@ import type { File, Dataset as H5Dataset } from "h5wasm/node";
 import { beforeAll, describe, expect, it } from "vitest";
 import { scanFolders } from "../../src/storage/catalog.js";
 import type { Dataset, FieldName } from "../../src/storage/grid.js";
-import { loadHdf5 } from "../../src/storage/hdf5.js";
+import { loadHdf5 } from "../../src/storage/hdf5-library.js";
 import { openDataset } from "../../src/storage/reader.js";
 import {
   type Dimension,

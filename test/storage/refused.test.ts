@@ -5,7 +5,8 @@ import type { File, Group, Dataset as H5Dataset } from "h5wasm/node";
 import { Module } from "h5wasm/node";
 import { beforeAll, describe, expect, it } from "vitest";
 import { scanFolders } from "../../src/storage/catalog.js";
-import { H5File, loadHdf5 } from "../../src/storage/hdf5.js";
+import { H5File } from "../../src/storage/hdf5.js";
+import { loadHdf5 } from "../../src/storage/hdf5-library.js";
 import {
   type Dimension,
   descriptor,

@@ -2,7 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { loadHdf5 } from "../../src/storage/hdf5.js";
+import { loadHdf5 } from "../../src/storage/hdf5-library.js";
 import { openDataset } from "../../src/storage/reader.js";
 import { openSource } from "../../src/storage/source.js";
 import { frameStatistics } from "../../src/storage/statistics.js";

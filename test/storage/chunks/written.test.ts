@@ -4,7 +4,8 @@ import { dirname, join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { DataError } from "../../../src/errors.js";
 import { type ChunkIndex, readChunkIndex } from "../../../src/storage/chunk-index.js";
-import { H5File, loadHdf5 } from "../../../src/storage/hdf5.js";
+import { H5File } from "../../../src/storage/hdf5.js";
+import { loadHdf5 } from "../../../src/storage/hdf5-library.js";
 import { type OpenDataset, openDataset } from "../../../src/storage/reader.js";
 import {
   CHUNK_FILES,
