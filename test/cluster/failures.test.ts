@@ -126,7 +126,7 @@ describe.skipIf(reason !== null)(`failures${reason ? `: skipped, ${reason}` : ""
       .toBe(true);
     expect(await workers[0]?.end("SIGTERM")).toBe(0);
     await Promise.all(asking);
-    expect(gateway.status().sending).toMatchObject({ lost: 0, late: 0 });
+    expect(gateway.status().sending?.lost).toBe(0);
   });
 
   it("a worker and a gateway whose server is gone end when they are told to", { timeout: 60_000 }, async () => {
