@@ -138,7 +138,7 @@ describe.skipIf(reason !== null)(`failures${reason ? `: skipped, ${reason}` : ""
     expect(await gateway.end("SIGTERM")).toBe(0);
   });
 
-  it("a stopped worker costs its first batches a hedge, and later queries nothing", { timeout: 90_000 }, async () => {
+  it("a stopped worker costs its first batches a hedge, and later queries nothing", { timeout: 240_000 }, async () => {
     const { url } = await keep(startNats());
     const names = ["w1", "w2", "w3"];
     const workers = await Promise.all(names.map((name) => keep(startWorker(name, { url }))));
@@ -152,32 +152,41 @@ describe.skipIf(reason !== null)(`failures${reason ? `: skipped, ${reason}` : ""
     for (let i = 0; i < 5; i++) await runQuery(gateway, query, POINTS);
     for (let i = 0; i < 20; i++) await ask();
     const usual: number[] = [];
+    const stopped: number[] = [];
     const messages = (): number => {
       const { sent = 0, hedged = 0 } = gateway.status().sending ?? {};
       return sent - hedged;
     };
-    const before = messages();
-    for (let i = 0; i < 100; i++) usual.push(await ask());
-    expect(messages() - before).toBe(usual.length);
-    // The one that these points go to.
-    const running = ask();
-    await expect
-      .poll(() => gateway.status().nodes.some(({ outstanding }) => outstanding > 0), { interval: 0 })
-      .toBe(true);
-    const victim = gateway.status().nodes.find(({ outstanding }) => outstanding > 0);
-    await running;
-    const { child } = workers[names.indexOf(victim?.name ?? "")] as Running;
-    child.kill("SIGSTOP");
-    const stopped: number[] = [];
-    for (let i = 0; i < 100; i++) stopped.push(await ask());
-    child.kill("SIGCONT");
+    // Several stops, so that one query in a hundred has met with one: fewer would leave the tail to chance.
+    for (let stop = 0; stop < 3; stop++) {
+      const before = messages();
+      for (let i = 0; i < 100; i++) usual.push(await ask());
+      expect(messages() - before).toBe(100);
+      // The one that these points go to.
+      const running = ask();
+      await expect
+        .poll(() => gateway.status().nodes.some(({ outstanding }) => outstanding > 0), { interval: 0 })
+        .toBe(true);
+      const victim = gateway.status().nodes.find(({ outstanding }) => outstanding > 0);
+      await running;
+      const { child } = workers[names.indexOf(victim?.name ?? "")] as Running;
+      const hedged = gateway.status().sending?.hedged ?? 0;
+      child.kill("SIGSTOP");
+      for (let i = 0; i < 100; i++) stopped.push(await ask());
+      child.kill("SIGCONT");
+      expect(gateway.status().sending?.hedged).toBeGreaterThan(hedged);
+      await expect
+        .poll(() => gateway.status().nodes.every((node) => node.outstanding === 0 && !node.suspect), {
+          timeout: 10_000,
+        })
+        .toBe(true);
+      await heard(gateway, 3);
+    }
     const batch = quantile(usual, 0.5);
     process.stdout.write(
       `stopped worker: batch p50 ${batch.toFixed(1)} ms before; query p50 ${quantile(stopped, 0.5).toFixed(1)} ms, p99 ${quantile(stopped, 0.99).toFixed(1)} ms after; hedge ${hedge} ms\n`,
     );
-    expect(gateway.status().sending?.hedged).toBeGreaterThan(0);
     expect(quantile(stopped, 0.99)).toBeLessThan(hedge + 3 * batch);
-    await heard(gateway, 3);
   });
 
   it("a gateway process answers over HTTP, shows its nodes, and says when it has none", {
