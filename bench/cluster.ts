@@ -139,8 +139,9 @@ else {
         return { ...COMMON, operation: "GetVelocity", spatialInterpolation, temporalInterpolation } as const;
       }),
     );
-    queries.push({ ...COMMON, operation: "GetVelocityHessian", spatialInterpolation: "Fd4Lag4" });
-    if (!options.quick) queries.push({ ...(queries.at(-1) as Query), temporalInterpolation: "PCHIP" });
+    const hessian = { ...COMMON, operation: "GetVelocityHessian", spatialInterpolation: "Fd4Lag4" } as const;
+    queries.push({ ...hessian, temporalInterpolation: "None" }, { ...hessian, temporalInterpolation: "PCHIP" });
+    if (options.quick) queries.splice(1, 6);
     for (const [i, query] of queries.entries()) {
       const warmUp = options.quick ? WARM_UP.quick : i === 0 ? WARM_UP.first : WARM_UP.others;
       rows.push(...(await costRows(query, alone, gateways, cluster, points, { rounds, warmUp })));
