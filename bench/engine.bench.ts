@@ -80,7 +80,7 @@ export async function benchEngine({ quick }: BenchOptions): Promise<Row[]> {
   const engines = await Promise.all(counts.map((workers) => openOn(DATA, workers, CACHE_BYTES)));
   const random = randomNumbers(1);
   const rows: Row[] = [];
-  for (const { name, query, points } of [...cases(), ...largeCases(quick ? 200_000 : 1_000_000)]) {
+  for (const { name, query, points } of [...cases(), ...largeCases(quick ? 100_000 : 1_000_000)]) {
     const positions = pointsIn(random, points, 0, PERIOD);
     const answers: Float32Array[] = [];
     for (const engine of engines) await ask(engine, query, positions, (values) => answers.push(values));

@@ -17,7 +17,7 @@ const STEP = 0.001;
 /** A step of Heun's method evaluates the velocity twice. */
 const EVALUATIONS = 2;
 /** Particles whose steps are watched for what they allocate: it should not grow with their number. */
-const HEAP_POINTS = [256, 1024];
+const HEAP_POINTS = [128, 512];
 /** How far a particle may be from where its first velocity alone would have taken it. */
 const DRIFT = 0.005;
 
@@ -26,7 +26,7 @@ const DRIFT = 0.005;
  * (ns/evaluation), one worker; their ratio; bytes that a step allocates.
  */
 export async function benchParticles({ quick }: BenchOptions): Promise<Row[]> {
-  const points = quick ? 10_000 : 50_000;
+  const points = quick ? 5_000 : 50_000;
   const steps = quick ? 10 : 20;
   const positions = pointsIn(randomNumbers(3), points, 0, PERIOD);
   const velocity: Query = { ...COMMON, operation: "GetVelocity", time: START, temporalInterpolation: "PCHIP" };

@@ -56,7 +56,7 @@ export async function benchStorage({ quick }: BenchOptions): Promise<Row[]> {
         temporalInterpolation,
       } as const;
       for (const [name, cacheMiB, again] of settings) {
-        const samples = await measure(folder, cacheMiB * MIB, again, query, positions, quick ? 3 : 5);
+        const samples = await measure(folder, cacheMiB * MIB, again, query, positions, quick ? 2 : 5);
         const params = { nodes, points, chunk, frames, workers: availableParallelism(), cacheMiB };
         const row = { bench: "storage", backend: "fieldprobe", params } as const;
         const time = samples.map(({ milliseconds }) => (milliseconds * 1e6) / points);
