@@ -50,7 +50,7 @@ const writeBareCube = (path: string) =>
     cube.create_dataset({ name: "u", data: new Float32Array(3 * 8 ** 3), shape: [8, 8, 8, 3] });
   });
 
-describe("fieldprobe query", { timeout: 60_000 }, () => {
+describe("fieldprobe query", () => {
   let service: RunningService;
   let expected: Float32Array;
 

@@ -89,7 +89,7 @@ describe.each([
     null,
   ],
 ] as const)("killing %s", (name, args, files) => {
-  it("leaves the store whole", { timeout: 60_000 }, async () => {
+  it("leaves the store whole", async () => {
     const base = join(folder.path, `${name}.db`);
     load(base, files ?? [many], NOW);
     const copy = (suffix: string) => {
