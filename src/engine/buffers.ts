@@ -1,8 +1,11 @@
 /** Shared buffers that are used again: fresh shared memory costs far more than the work done in it. */
 
 const GRAIN = 4096;
-/** Bytes kept for later use. */
-const KEPT_BYTES = 32 * 1024 * 1024;
+/**
+ * Bytes kept for later use: what a sweep of a million points takes. The collector does not know the size of shared memory, so
+ * what is dropped by one large request after another may stay for a long time.
+ */
+const KEPT_BYTES = 96 * 1024 * 1024;
 
 /** A pool of shared buffers by size. What a buffer held before is still in it. */
 export class BufferPool {
