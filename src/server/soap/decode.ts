@@ -1,43 +1,31 @@
 /** Body element and table row to a Query: scalars first, then points straight into the engine's slabs. */
 import type { Evaluation, Query, TripleSink } from "../../engine/query.js";
-import { excerpt, RequestError, tooManyPoints } from "../../errors.js";
+import { excerpt, type RequestError } from "../../errors.js";
 import {
   type Member,
   OPERATIONS,
   type Operation,
   type OperationName,
-  RECORDS,
   SPATIAL_INTERPOLATION,
   TEMPORAL_INTERPOLATION,
 } from "../../operations.js";
 import { checkEncodingStyle, nextTag, tagNow } from "./envelope.js";
-import { parseFloat32 } from "./float-read.js";
-import type { SoapVersion } from "./media-type.js";
+import { type ItemArray, readItems } from "./items.js";
 import type { Steps } from "./steps.js";
-import { FULL, LONGEST_NUMBER, SHORT, TripleScanner } from "./triples.js";
-import { type Attribute, END, START, TEXT, type XmlReader } from "./xml.js";
-import { countChars } from "./xml-chars.js";
-import { tooLong } from "./xml-scan.js";
+import { checkAttributes, type Expected, invalid, readFloat, readInt, readText, schemaType } from "./values.js";
+import { END, type XmlReader } from "./xml.js";
 
-const XSI = "http://www.w3.org/2001/XMLSchema-instance";
-const XSD = "http://www.w3.org/2001/XMLSchema";
 const ROWS: ReadonlyMap<string, OperationRow> = new Map(OPERATIONS.map((row) => [row.name, row]));
 const ENUMERATIONS: Readonly<Record<"SpatialInterpolation" | "TemporalInterpolation", readonly string[]>> = {
   SpatialInterpolation: SPATIAL_INTERPOLATION,
   TemporalInterpolation: TEMPORAL_INTERPOLATION,
 };
-const INT = /^[+-]?[0-9]+(?:\.0+)?$/;
-/** An incomplete item longer than this goes to the slow reader, which never reads a byte twice for long. */
-const SHORT_BYTES = 4096;
 
 /** A row of the operation table with its name as one of the sixteen. */
 export type OperationRow = Operation & { readonly name: OperationName };
 
 /** What the decoder needs of the service. */
-export interface DecodeContext {
-  readonly namespace: string;
-  readonly version: SoapVersion;
-  readonly textChars: number;
+export interface DecodeContext extends Expected {
   /** Judges the token (null where the request has none); returns how many points it admits. */
   authorise(token: string | null): number;
   /** Begins the evaluation, before the first point is read. */
@@ -58,14 +46,6 @@ export function decode(reader: XmlReader, row: OperationRow, context: DecodeCont
 
 type Scalars = { -readonly [K in keyof Query]: Query[K] };
 
-/** Scanners of items as nearly every client writes them: no prefix, the namespace of the service being the default one. */
-const PLAIN_SCANNERS = { Point3: plainScanner("Point3"), Vector3: plainScanner("Vector3") };
-
-function plainScanner(item: "Point3" | "Vector3"): TripleScanner {
-  const tags = [item, ...RECORDS[item].flatMap((name) => [name, `/${name}`]), `/${item}`];
-  return new TripleScanner(tags.map((tag) => Buffer.from(`<${tag}>`)));
-}
-
 class Decoder {
   readonly #reader: XmlReader;
   readonly #row: OperationRow;
@@ -85,7 +65,7 @@ class Decoder {
   /** Reads from after the start tag of the operation to its end tag. */
   *run(): Steps<Evaluation> {
     checkEncodingStyle(this.#reader.attributes, this.#context.version);
-    this.#checkAttributes(this.#row.name, undefined);
+    checkAttributes(this.#reader, this.#context.version, this.#row.name);
     const stray = (): RequestError => invalid(`There is text between the members of ${this.#row.name}.`);
     for (;;) {
       const event = tagNow(this.#reader, stray) ?? (yield* nextTag(this.#reader, stray));
@@ -107,11 +87,11 @@ class Decoder {
     if (index < this.#cursor) throw invalid(`The member ${local} is repeated or out of order.`, local);
     this.#advance(index, local);
     this.#cursor = index + 1;
-    this.#checkAttributes(local, this.#typeName(member));
-    if (member.type === "ArrayOfPoint3") yield* this.#triples("Point3", member.name, this.#begin().points, true);
+    checkAttributes(this.#reader, this.#context.version, local, this.#typeName(member));
+    if (member.type === "ArrayOfPoint3") yield* this.#items("Point3", member.name, this.#begin().points, true);
     else if (member.type === "ArrayOfVector3") {
-      yield* this.#triples("Vector3", member.name, this.#begin().velocities, false);
-    } else this.#scalar(member, yield* this.#value(local));
+      yield* this.#items("Vector3", member.name, this.#begin().velocities, false);
+    } else this.#scalar(member, yield* readText(this.#reader, this.#context.textChars, local));
   }
 
   /** Accepts the trailing `addr` of later clients and refuses every other name. */
@@ -124,8 +104,8 @@ class Decoder {
     }
     this.#advance(this.#row.request.length, local);
     this.#cursor = this.#row.request.length + 1;
-    this.#checkAttributes(local, `{${XSD}}string`);
-    yield* this.#value(local);
+    checkAttributes(this.#reader, this.#context.version, local, schemaType("string"));
+    yield* readText(this.#reader, this.#context.textChars, local);
   }
 
   /** Passes over members up to `index`; a required one among them is missing. */
@@ -149,48 +129,7 @@ class Decoder {
 
   #typeName(member: Member): string {
     const simple = member.type === "string" || member.type === "float" || member.type === "int";
-    return `{${simple ? XSD : this.#context.namespace}}${member.type}`;
-  }
-
-  /** Judges the attributes of the element that has just started; `type` is its declared type, if it has a name. */
-  #checkAttributes(member: string, type: string | undefined): void {
-    const { attributes } = this.#reader;
-    if (attributes.length === 0) return;
-    checkEncodingStyle(attributes, this.#context.version);
-    for (const attribute of attributes) this.#checkAttribute(attribute, member, type);
-  }
-
-  #checkAttribute({ namespace, local, value }: Attribute, member: string, type: string | undefined): void {
-    if (namespace === "") throw invalid(`The attribute ${excerpt(local)} of ${member} is not allowed.`, member);
-    if (namespace !== XSI) return;
-    if (local === "nil" && value.trim() !== "false" && value.trim() !== "0") {
-      throw invalid(`The member ${member} may not be nil.`, member);
-    }
-    if (local === "type" && this.#expand(value.trim()) !== type) {
-      throw invalid(`The member ${member} is declared to be of another type than its xsi:type.`, member);
-    }
-  }
-
-  /** A qualified name with its namespace; "" where its prefix stands for none. */
-  #expand(name: string): string {
-    const colon = name.indexOf(":");
-    const namespace = this.#reader.resolve(colon < 0 ? "" : name.slice(0, colon));
-    return namespace === undefined ? "" : `{${namespace}}${name.slice(colon + 1)}`;
-  }
-
-  /** The text of a simple member up to its end tag. */
-  *#value(member: string): Steps<string> {
-    const reader = this.#reader;
-    let value = "";
-    for (;;) {
-      const event = reader.poll() ?? (yield* reader.next());
-      if (event === END) return value;
-      if (event !== TEXT) throw invalid(`The member ${member} may not hold elements.`, member);
-      value += reader.text;
-      // The reader lets white space pass, which between elements is no value.
-      const { textChars } = this.#context;
-      if (value.length > textChars && countChars(value) > textChars) throw tooLong();
-    }
+    return simple ? schemaType(member.type) : `{${this.#context.namespace}}${member.type}`;
   }
 
   #scalar(member: Member, text: string): void {
@@ -225,103 +164,17 @@ class Decoder {
     (this.#query as Record<string, unknown>)[name] = value;
   }
 
-  /** Reads the items of `points` or `InitialV` up to its end tag. */
-  *#triples(item: "Point3" | "Vector3", member: string, sink: TripleSink, counted: boolean): Steps<void> {
-    const reader = this.#reader;
+  /** Reads the items of `points`, which count against the limits, or of `InitialV`. */
+  #items(item: ItemArray["item"], member: string, sink: TripleSink, counted: boolean): Steps<void> {
     const { limit } = this.#begin();
     const token = this.#pointLimit > 0 && this.#pointLimit < limit.points;
-    const most = token ? this.#pointLimit : limit.points;
-    const stray = (): RequestError => invalid(`There is text inside ${member}.`, member);
-    const plain =
-      reader.resolve("") === this.#context.namespace && reader.hasRoom(2) && this.#context.textChars >= LONGEST_NUMBER;
-    let scanner = plain ? PLAIN_SCANNERS[item] : undefined;
-    let total = 0;
-    let filled = 0;
-    const advance = (count: number): Promise<void> | undefined => {
-      total += count;
-      filled += count;
-      if (filled * 3 === sink.slab.length) {
-        sink.commit(filled);
-        filled = 0;
-      }
-      return count > 0 ? this.#context.admit(counted ? count : 0) : undefined;
-    };
-    for (;;) {
-      if (scanner !== undefined && total < most) {
-        const room = Math.min(sink.slab.length / 3 - filled, most - total);
-        const why = scanner.scan(reader.buffer, reader.position, reader.end, sink.slab, filled, room);
-        reader.position = scanner.position;
-        const wait = advance(scanner.count);
-        if (wait) yield wait;
-        if (why === FULL && total < most) continue;
-        if (why === SHORT && !reader.ended && reader.end - reader.position < SHORT_BYTES) {
-          yield* reader.fill();
-          continue;
-        }
-      }
-      if ((tagNow(reader, stray) ?? (yield* nextTag(reader, stray))) === END) break;
-      if (total >= most) {
-        throw tooManyPoints(token ? "token.points" : limit.name, total + 1, most);
-      }
-      const tags = yield* this.#triple(item, `${member}[${total}]`, sink, filled * 3);
-      if (tags !== undefined && !scanner?.knows(tags)) scanner = new TripleScanner(tags);
-      const wait = advance(1);
-      if (wait) yield wait;
-    }
-    if (filled > 0) sink.commit(filled);
+    return readItems(this.#reader, this.#context, {
+      item,
+      member,
+      sink,
+      most: token ? this.#pointLimit : limit.points,
+      limit: token ? "token.points" : limit.name,
+      admit: (count) => this.#context.admit(counted ? count : 0),
+    });
   }
-
-  /** Reads one item the exact way, after its start tag; returns its tags, from which the fast scanner learns. */
-  *#triple(item: "Point3" | "Vector3", path: string, sink: TripleSink, at: number): Steps<Uint8Array[]> {
-    const reader = this.#reader;
-    this.#expect(item, path);
-    this.#checkAttributes(path, `{${this.#context.namespace}}${item}`);
-    const tags = [reader.copyTag()];
-    const stray = (): RequestError => invalid(`There is text inside ${path}.`, path);
-    for (const [i, name] of RECORDS[item].entries()) {
-      if ((tagNow(reader, stray) ?? (yield* nextTag(reader, stray))) !== START)
-        throw invalid(`The member ${path}.${name} is missing.`, path);
-      this.#expect(name, `${path}.${name}`);
-      this.#checkAttributes(`${path}.${name}`, `{${XSD}}float`);
-      tags.push(reader.copyTag());
-      const value = readFloat(yield* this.#value(`${path}.${name}`), `${path}.${name}`);
-      sink.slab[at + i] = value;
-      tags.push(reader.copyTag());
-    }
-    if ((tagNow(reader, stray) ?? (yield* nextTag(reader, stray))) !== END)
-      throw invalid(`${path} holds more than x, y and z.`, path);
-    tags.push(reader.copyTag());
-    return tags;
-  }
-
-  /** Requires the start tag read last to be of that name. */
-  #expect(local: string, path: string): void {
-    if (this.#reader.local === local && this.#reader.namespace === this.#context.namespace) return;
-    throw invalid(`${path} was expected where ${excerpt(this.#reader.local)} stands.`, path);
-  }
-}
-
-function invalid(message: string, member?: string): RequestError {
-  return new RequestError("InvalidRequest", message, member === undefined ? {} : { member });
-}
-
-/** Text without the white space of XML around it. */
-function collapsed(text: string): string {
-  return text.replace(/^[ \t\r\n]+/, "").replace(/[ \t\r\n]+$/, "");
-}
-
-/** Infinite and NaN values pass: they are judged with the other values, after reading. */
-function readFloat(text: string, member: string): number {
-  const value = parseFloat32(collapsed(text));
-  if (value === undefined) throw invalid(`The value of ${member} is not a number: ${excerpt(text)}.`, member);
-  return value;
-}
-
-function readInt(text: string, member: string): number {
-  const plain = collapsed(text);
-  const value = Number(plain);
-  if (!INT.test(plain) || value < -(2 ** 31) || value >= 2 ** 31) {
-    throw invalid(`The value of ${member} is not an integer of 32 bits: ${excerpt(text)}.`, member);
-  }
-  return value;
 }

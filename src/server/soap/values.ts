@@ -1,0 +1,90 @@
+/** Simple members of a request: the attributes they may have, their text, and the numbers it means. */
+import { excerpt, RequestError } from "../../errors.js";
+import { checkEncodingStyle } from "./envelope.js";
+import { parseFloat32 } from "./float-read.js";
+import type { SoapVersion } from "./media-type.js";
+import type { Steps } from "./steps.js";
+import { type Attribute, END, TEXT, type XmlReader } from "./xml.js";
+import { countChars } from "./xml-chars.js";
+import { tooLong } from "./xml-scan.js";
+
+const XSI = "http://www.w3.org/2001/XMLSchema-instance";
+const XSD = "http://www.w3.org/2001/XMLSchema";
+const INT = /^[+-]?[0-9]+(?:\.0+)?$/;
+
+/** What the members of a request are held against. */
+export interface Expected {
+  readonly namespace: string;
+  readonly version: SoapVersion;
+  readonly textChars: number;
+}
+
+export function invalid(message: string, member?: string): RequestError {
+  return new RequestError("InvalidRequest", message, member === undefined ? {} : { member });
+}
+
+/** The qualified name of a type of XML Schema, as `checkAttributes` compares it. */
+export function schemaType(local: string): string {
+  return `{${XSD}}${local}`;
+}
+
+/** Judges the attributes of the element that has just started; `type` is its declared type, if it has a name. */
+export function checkAttributes(reader: XmlReader, version: SoapVersion, member: string, type?: string): void {
+  const { attributes } = reader;
+  if (attributes.length === 0) return;
+  checkEncodingStyle(attributes, version);
+  for (const attribute of attributes) checkAttribute(reader, attribute, member, type);
+}
+
+function checkAttribute(reader: XmlReader, attribute: Attribute, member: string, type: string | undefined): void {
+  const { namespace, local, value } = attribute;
+  if (namespace === "") throw invalid(`The attribute ${excerpt(local)} of ${member} is not allowed.`, member);
+  if (namespace !== XSI) return;
+  if (local === "nil" && value.trim() !== "false" && value.trim() !== "0") {
+    throw invalid(`The member ${member} may not be nil.`, member);
+  }
+  if (local === "type" && expand(reader, value.trim()) !== type) {
+    throw invalid(`The member ${member} is declared to be of another type than its xsi:type.`, member);
+  }
+}
+
+/** A qualified name with its namespace; "" where its prefix stands for none. */
+function expand(reader: XmlReader, name: string): string {
+  const colon = name.indexOf(":");
+  const namespace = reader.resolve(colon < 0 ? "" : name.slice(0, colon));
+  return namespace === undefined ? "" : `{${namespace}}${name.slice(colon + 1)}`;
+}
+
+/** The text of a simple member up to its end tag. */
+export function* readText(reader: XmlReader, textChars: number, member: string): Steps<string> {
+  let value = "";
+  for (;;) {
+    const event = reader.poll() ?? (yield* reader.next());
+    if (event === END) return value;
+    if (event !== TEXT) throw invalid(`The member ${member} may not hold elements.`, member);
+    value += reader.text;
+    // The reader lets white space pass, which between elements is no value.
+    if (value.length > textChars && countChars(value) > textChars) throw tooLong();
+  }
+}
+
+/** Text without the white space of XML around it. */
+function collapsed(text: string): string {
+  return text.replace(/^[ \t\r\n]+/, "").replace(/[ \t\r\n]+$/, "");
+}
+
+/** Infinite and NaN values pass: they are judged with the other values, after reading. */
+export function readFloat(text: string, member: string): number {
+  const value = parseFloat32(collapsed(text));
+  if (value === undefined) throw invalid(`The value of ${member} is not a number: ${excerpt(text)}.`, member);
+  return value;
+}
+
+export function readInt(text: string, member: string): number {
+  const plain = collapsed(text);
+  const value = Number(plain);
+  if (!INT.test(plain) || value < -(2 ** 31) || value >= 2 ** 31) {
+    throw invalid(`The value of ${member} is not an integer of 32 bits: ${excerpt(text)}.`, member);
+  }
+  return value;
+}
