@@ -6,7 +6,7 @@ import type { Round } from "../round.js";
 import type { Turns } from "../turns.js";
 import type { Charset } from "./media-type.js";
 import { Transcoder } from "./transcode.js";
-import type { ByteSource } from "./xml.js";
+import type { ByteSource } from "./xml-input.js";
 
 /** Bytes handed on at a time. */
 const PART_BYTES = 32 * 1024;

@@ -13,7 +13,8 @@ import { checkEncodingStyle, nextTag, tagNow } from "./envelope.js";
 import { type ItemArray, readItems } from "./items.js";
 import type { Steps } from "./steps.js";
 import { checkAttributes, type Expected, invalid, readFloat, readInt, readText, schemaType } from "./values.js";
-import { END, type XmlReader } from "./xml.js";
+import type { XmlReader } from "./xml.js";
+import { END } from "./xml-events.js";
 
 const ROWS: ReadonlyMap<string, OperationRow> = new Map(OPERATIONS.map((row) => [row.name, row]));
 const ENUMERATIONS: Readonly<Record<"SpatialInterpolation" | "TemporalInterpolation", readonly string[]>> = {

@@ -4,8 +4,10 @@ import { checkEncodingStyle } from "./envelope.js";
 import { parseFloat32 } from "./float-read.js";
 import type { SoapVersion } from "./media-type.js";
 import type { Steps } from "./steps.js";
-import { type Attribute, END, TEXT, type XmlReader } from "./xml.js";
+import type { XmlReader } from "./xml.js";
 import { countChars } from "./xml-chars.js";
+import { END, TEXT } from "./xml-events.js";
+import type { Attribute } from "./xml-names.js";
 import { tooLong } from "./xml-scan.js";
 
 const XSI = "http://www.w3.org/2001/XMLSchema-instance";

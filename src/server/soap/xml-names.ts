@@ -37,6 +37,16 @@ export function splitName(text: string): Name {
   return { text, prefix, local };
 }
 
+/** An attribute as it is written. */
+export type Pair = readonly [name: Name, value: string];
+
+export interface Attribute {
+  /** "" where the attribute has no prefix. */
+  readonly namespace: string;
+  readonly local: string;
+  readonly value: string;
+}
+
 /** The namespace bindings in scope, innermost last. */
 export class NamespaceScopes {
   readonly #prefixes: string[] = ["xml"];
@@ -53,6 +63,30 @@ export class NamespaceScopes {
     if (prefix !== "" && uri === "") throw malformed("a prefix is bound to an empty name");
     this.#prefixes.push(prefix);
     this.#uris.push(uri);
+  }
+
+  /** Makes the bindings of a tag and refuses an attribute that comes twice. */
+  declare(pairs: readonly Pair[]): void {
+    for (let i = 0; i < pairs.length; i++) {
+      const [{ text, prefix, local }, value] = pairs[i] as Pair;
+      for (let j = 0; j < i; j++) if (pairs[j]?.[0].text === text) throw malformed("an attribute is repeated");
+      if (text === "xmlns") this.bind("", value);
+      else if (prefix === "xmlns") this.bind(local, value);
+    }
+  }
+
+  /** The attributes of a tag that bind nothing. */
+  attributes(pairs: readonly Pair[]): readonly Attribute[] {
+    const found: Attribute[] = [];
+    for (const [{ text, prefix, local }, value] of pairs) {
+      if (prefix === "xmlns" || text === "xmlns") continue;
+      const namespace = prefix === "" ? "" : this.find(prefix);
+      if (found.some((other) => other.local === local && other.namespace === namespace)) {
+        throw malformed("an attribute is repeated");
+      }
+      found.push({ namespace, local, value });
+    }
+    return found;
   }
 
   /** The namespace of a prefix, undefined where it is not declared; "" where there is no default namespace. */

@@ -19,7 +19,8 @@ import {
   SPACE,
   TAB,
 } from "./xml-chars.js";
-import { malformed, type Name, splitName } from "./xml-names.js";
+import { type ByteSource, XmlInput } from "./xml-input.js";
+import { malformed, type Name, type Pair, splitName } from "./xml-names.js";
 
 /** Bounds that concern single tokens of markup. */
 export interface XmlLimits {
@@ -34,16 +35,13 @@ const NAMES = new Interned(splitName);
 const VALUES = new Interned(plainValue);
 
 /** Scans tokens; `undefined` says that bytes are missing, and the token is scanned anew when they are there. */
-export class XmlScanner {
-  /** Bytes at hand: `buffer[position .. end)`. For `triples.ts`, which reads ahead of the reader. */
-  buffer: Buffer = Buffer.alloc(0);
-  position = 0;
-  end = 0;
+export class XmlScanner extends XmlInput {
   protected readonly limits: XmlLimits;
   /** Where the scan of the current tag stands. */
   protected at = 0;
 
-  protected constructor(limits: XmlLimits) {
+  protected constructor(source: ByteSource, limits: XmlLimits) {
+    super(source);
     this.limits = limits;
   }
 
@@ -83,7 +81,7 @@ export class XmlScanner {
   }
 
   /** The attribute at `at` as name and value, or undefined where bytes are missing. */
-  protected scanAttribute(): readonly [name: Name, value: string] | undefined {
+  protected scanAttribute(): Pair | undefined {
     const name = this.scanName();
     if (name === undefined) return undefined;
     this.skipSpace();
@@ -95,6 +93,24 @@ export class XmlScanner {
     if (quote !== QUOTE && quote !== APOSTROPHE) throw malformed("an attribute is not quoted");
     const value = this.#value(quote);
     return value === undefined ? undefined : [name, value];
+  }
+
+  /** The rest of an XML declaration from `at` to behind its end, as names and values. */
+  protected scanDeclaration(): (readonly [name: string, value: string])[] | undefined {
+    const found: (readonly [string, string])[] = [];
+    for (;;) {
+      const spaced = this.skipSpace();
+      if (this.at + 1 >= this.end) return undefined;
+      if (this.buffer[this.at] === QUESTION) {
+        if (this.buffer[this.at + 1] !== GREATER) throw malformed("its XML declaration is wrong");
+        this.at += 2;
+        return found;
+      }
+      if (!spaced) throw malformed("its XML declaration is wrong");
+      const pair = this.scanAttribute();
+      if (pair === undefined) return undefined;
+      found.push([pair[0].text, pair[1]]);
+    }
   }
 
   #value(quote: number): string | undefined {
