@@ -1,4 +1,5 @@
 /** Composition root: configuration -> storage -> engine -> server; signals; remarks at the start; nothing else. */
+import { lookup } from "node:dns/promises";
 import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Logger, pino } from "pino";
@@ -43,7 +44,9 @@ export async function startService(config: Config, log: Logger, fieldsOnly = fal
     if (events) plugins.push(events.plugin);
     const app = await createApp({ config, engine, logger: log, plugins });
     const requests = watchRequests(app.server);
-    await app.listen({ host: config.host, port: config.port });
+    // For "localhost" fastify would open a second server, whose requests nobody counts; of other names it takes one address too.
+    const host = config.host === "localhost" ? (await lookup(config.host)).address : config.host;
+    await app.listen({ host, port: config.port });
     return running(config, engine, app, requests);
   } catch (error) {
     await Promise.all([engine.close(0), events?.close()]);

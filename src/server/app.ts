@@ -148,7 +148,7 @@ function listeningUrl(app: FastifyInstance, config: Config): string {
   return `${config.tls === null ? "http" : "https"}://${host}:${address?.port ?? config.port}`;
 }
 
-/** Asks for a body that will be read, and only for such (`Expect: 100-continue`). */
+/** Asks for a body that is not too long for any interface (`Expect: 100-continue`); what else is wrong with a request is judged later. */
 function answerExpectations(server: Server, bodyBytes: number): void {
   server.on("checkContinue", (request, response) => {
     if (Number(request.headers["content-length"] ?? 0) <= bodyBytes) response.writeContinue();

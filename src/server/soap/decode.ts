@@ -9,7 +9,7 @@ import {
   SPATIAL_INTERPOLATION,
   TEMPORAL_INTERPOLATION,
 } from "../../operations.js";
-import { checkEncodingStyle, nextTag, tagNow } from "./envelope.js";
+import { nextTag, tagNow } from "./envelope.js";
 import { type ItemArray, readItems } from "./items.js";
 import type { Steps } from "./steps.js";
 import { checkAttributes, type Expected, invalid, readFloat, readInt, readText, schemaType } from "./values.js";
@@ -65,7 +65,6 @@ class Decoder {
 
   /** Reads from after the start tag of the operation to its end tag. */
   *run(): Steps<Evaluation> {
-    checkEncodingStyle(this.#reader.attributes, this.#context.version);
     checkAttributes(this.#reader, this.#context.version, this.#row.name);
     const stray = (): RequestError => invalid(`There is text between the members of ${this.#row.name}.`);
     for (;;) {
