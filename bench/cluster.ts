@@ -13,7 +13,7 @@ const DATA = fileURLToPath(new URL("../data", import.meta.url));
 /** Points of a message that are compared. */
 const MESSAGE_POINTS = [32_768, 65_536] as const;
 /** Rounds before the first query is measured, and before others: a process runs code that is not compiled for hundreds of messages. */
-const WARM_UP = { first: 40, others: 2, quick: 2 } as const;
+const WARM_UP = { first: 100, others: 2, quick: 2 } as const;
 const COMMON = { dataset: "isotropic32", time: 0.31 } as const;
 const HEDGE_MS = 100;
 /** So few points go out as one batch: the time of a query is that of its batch. */
