@@ -102,6 +102,8 @@ export function openPool({ workers, cacheBytes, chunkBytes, fd8Legacy }: PoolOpt
     concurrentTasksPerWorker: 1,
     maxQueue: Number.POSITIVE_INFINITY,
     workerData: setup,
+    // A worker's objects are few and short-lived: Node's default lets some 30 MiB of dead ones stand before it looks.
+    resourceLimits: { maxYoungGenerationSizeMb: 8 },
   });
   const pack = createPacker();
   let closing = false;
