@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 /** `npm run test:cluster`: what needs a message server and several processes. */
 export default defineConfig({
   test: {
-    include: ["test/cluster/**/*.test.ts"],
+    include: ["test/cluster/processes/**/*.test.ts"],
     globalSetup: ["test/support/build.ts"],
     testTimeout: 30_000,
     hookTimeout: 60_000,

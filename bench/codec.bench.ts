@@ -2,13 +2,13 @@
 
 import { LIMITS } from "../dist/config.js";
 import type { Evaluation, Result, TripleSink } from "../dist/engine/query.js";
+import { Turns } from "../dist/server/http/time-slice.js";
 import { decode, findOperation, type OperationRow } from "../dist/server/soap/decode.js";
 import { ResponseEncoder } from "../dist/server/soap/encode.js";
 import { closeEnvelope, openEnvelope } from "../dist/server/soap/envelope.js";
 import { type Steps, walk } from "../dist/server/soap/steps.js";
 import { Transcoder } from "../dist/server/soap/transcode.js";
-import { XmlReader } from "../dist/server/soap/xml.js";
-import { Turns } from "../dist/server/turns.js";
+import { XmlReader } from "../dist/server/soap/xml/reader.js";
 import { alternate, type Contestant } from "./alternate.js";
 import { checkSame } from "./ask.js";
 import type { BenchOptions, Row } from "./row.js";

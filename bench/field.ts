@@ -1,7 +1,6 @@
 /** Fields and points to measure kernels with, in a shared memory beside the SIMD module. */
 import { readFileSync } from "node:fs";
-import type { Axes, BrickField, Scheme, Triple } from "../dist/kernels/field.js";
-import { type OrderTables, orderTables } from "../dist/kernels/order.js";
+import { type OrderTables, orderTables } from "../dist/kernels/brick-order.js";
 import {
   createSharedMemory,
   instantiateSimd,
@@ -9,6 +8,7 @@ import {
   type SimdAccelerator,
   type WasmMemory,
 } from "../dist/kernels/simd/index.js";
+import type { Axes, BrickField, Scheme, Triple } from "../dist/kernels/types.js";
 
 const MODULE = new URL("../dist/kernels/simd/kernels.wasm", import.meta.url);
 

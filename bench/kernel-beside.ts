@@ -1,7 +1,7 @@
 /** What the sort, derivatives, time and box filters cost beside Lag8. */
-import { createBoxFilter } from "../dist/kernels/box-filter.js";
-import type { BrickReader } from "../dist/kernels/field.js";
+import { createBoxFilter } from "../dist/kernels/filter/box-filter.js";
 import { createScheme } from "../dist/kernels/index.js";
+import type { BrickReader } from "../dist/kernels/types.js";
 import { type Comparison, type Contestant, nanoseconds } from "./alternate.js";
 import { createSorter, cubeAxes } from "./field.js";
 import { CHECKED, checkClose, EDGE, evaluation, type Group, lag8, OPTIONS, type Setting } from "./kernel-setting.js";

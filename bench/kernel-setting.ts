@@ -1,7 +1,8 @@
 /** Cubes and points that kernels are measured with, what is measured together, and whether two ways of computing agree. */
-import type { BrickField, Scheme } from "../dist/kernels/field.js";
+
 import { createScheme } from "../dist/kernels/index.js";
 import { SCRATCH_BYTES, type SimdAccelerator } from "../dist/kernels/simd/index.js";
+import type { BrickField, Scheme } from "../dist/kernels/types.js";
 import { type Comparison, type Contestant, nanoseconds } from "./alternate.js";
 import { Arena, brickCube, createSorter, cubeAxes, randomPositions } from "./field.js";
 

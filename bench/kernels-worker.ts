@@ -1,9 +1,9 @@
 /** A thread of the kernel bench: evaluates Lag8 velocities of its share of the points, every time it is told to. */
 import { readFileSync } from "node:fs";
 import { parentPort } from "node:worker_threads";
-import type { Axes, BrickField, Scheme } from "../dist/kernels/field.js";
 import { createScheme } from "../dist/kernels/index.js";
 import { instantiateSimd, SCRATCH_BYTES, type WasmMemory } from "../dist/kernels/simd/index.js";
+import type { Axes, BrickField, Scheme } from "../dist/kernels/types.js";
 
 /** What one thread does. */
 export interface Share {

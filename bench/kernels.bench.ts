@@ -1,9 +1,9 @@
 /** Kernels on one core: every point kernel in SIMD and plain, sorted and random points, the sort, time, filters, two threads. */
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
-import type { BrickField } from "../dist/kernels/field.js";
 import { createScheme } from "../dist/kernels/index.js";
 import { SCRATCH_BYTES } from "../dist/kernels/simd/index.js";
+import type { BrickField } from "../dist/kernels/types.js";
 import { alternate, type Comparison, type Contestant, nanoseconds } from "./alternate.js";
 import { createBatch, createSorter, cubeAxes } from "./field.js";
 import { filterGroup, sortGroup, timeGroup } from "./kernel-beside.js";

@@ -2,15 +2,15 @@
 import { readFileSync } from "node:fs";
 import { type HeapProfiler, Session } from "node:inspector/promises";
 import { fileURLToPath } from "node:url";
-import { runBatch } from "../dist/engine/batch.js";
-import { createMemory, memoryLayout } from "../dist/engine/memory.js";
 import type { Query } from "../dist/engine/query.js";
-import { Sampler } from "../dist/engine/sampler.js";
 import type { BatchTask } from "../dist/engine/task.js";
+import { runBatch } from "../dist/engine/threads/batch.js";
+import { createMemory, memoryLayout } from "../dist/engine/threads/memory.js";
+import { Sampler } from "../dist/engine/threads/sampler.js";
 import { instantiateSimd } from "../dist/kernels/simd/index.js";
-import { BrickCache } from "../dist/storage/brick-cache.js";
-import { scanFolders } from "../dist/storage/catalog.js";
-import { loadHdf5 } from "../dist/storage/hdf5-library.js";
+import { BrickCache } from "../dist/storage/bricks/cache.js";
+import { scanFolders } from "../dist/storage/catalog/catalog.js";
+import { loadHdf5 } from "../dist/storage/hdf5/library.js";
 import { inTurn } from "./alternate.js";
 
 const DATA = fileURLToPath(new URL("../data", import.meta.url));

@@ -55,7 +55,7 @@ function startOurs(folder: string): Promise<Server> {
 /** Compiles the gSOAP server from our description; null, with the reason, where its tools or its headers are missing. */
 async function startGsoap(folder: string, wsdl: string): Promise<Server | null> {
   writeFileSync(join(folder, "service.wsdl"), wsdl);
-  const sources = [at("../bench/peers/gsoap-server.c"), "soapC.c", "soapServer.c"];
+  const sources = [at("./peers/gsoap-server.c"), "soapC.c", "soapServer.c"];
   for (const [program, words] of [
     ["wsdl2h", ["-c", "-o", "service.h", "service.wsdl"]],
     ["soapcpp2", ["-c", "-S", "-x", "-L", "service.h"]],

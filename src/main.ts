@@ -7,11 +7,11 @@ import type { Config } from "./config.js";
 import { openEngine } from "./engine/engine.js";
 import type { Engine } from "./engine/query.js";
 import { type OpenEvents, openEvents } from "./events/open.js";
-import { pagePlugin } from "./server/api/page.js";
-import { apiPlugin } from "./server/api/plugin.js";
-import { createApp, type Plugin } from "./server/app.js";
-import { checkExposure } from "./server/auth.js";
-import { type InFlight, watchRequests } from "./server/in-flight.js";
+import { createApp, type Plugin } from "./server/http/app.js";
+import { checkExposure } from "./server/http/auth.js";
+import { type InFlight, watchRequests } from "./server/http/in-flight.js";
+import { pagePlugin } from "./server/rest/page-files.js";
+import { apiPlugin } from "./server/rest/plugin.js";
 import { obeySignals } from "./signals.js";
 
 /** A running service. */

@@ -2,7 +2,7 @@
 import { Command, CommanderError } from "commander";
 import { ConfigError } from "../config.js";
 import { describeError } from "../system-error.js";
-import { MisuseError } from "./misuse.js";
+import { MisuseError } from "./input/misuse.js";
 import { version } from "./version.js";
 
 const program = new Command("fieldprobe")
@@ -15,17 +15,17 @@ const program = new Command("fieldprobe")
 
 /** Every command by name, each from a file of its own, which is loaded when the command is run. */
 const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
-  ["serve", async () => (await import("./serve.js")).serveCommand()],
-  ["query", async () => (await import("./query.js")).queryCommand()],
-  ["inspect", async () => (await import("./inspect.js")).inspectCommand()],
-  ["check", async () => (await import("./check.js")).checkCommand()],
-  ["convert", async () => (await import("./convert.js")).convertCommand()],
-  ["cutout", async () => (await import("./cutout.js")).cutoutCommand()],
-  ["generate", async () => (await import("./generate.js")).generateCommand()],
-  ["token", async () => (await import("./token.js")).tokenCommand()],
-  ["events", async () => (await import("./events.js")).eventsCommand()],
-  ["worker", async () => (await import("./worker.js")).workerCommand()],
-  ["cluster", async () => (await import("./cluster.js")).clusterCommand()],
+  ["serve", async () => (await import("./commands/serve.js")).serveCommand()],
+  ["query", async () => (await import("./commands/query.js")).queryCommand()],
+  ["inspect", async () => (await import("./commands/inspect.js")).inspectCommand()],
+  ["check", async () => (await import("./commands/check.js")).checkCommand()],
+  ["convert", async () => (await import("./commands/convert.js")).convertCommand()],
+  ["cutout", async () => (await import("./commands/cutout.js")).cutoutCommand()],
+  ["generate", async () => (await import("./commands/generate.js")).generateCommand()],
+  ["token", async () => (await import("./commands/token.js")).tokenCommand()],
+  ["events", async () => (await import("./commands/events.js")).eventsCommand()],
+  ["worker", async () => (await import("./commands/worker.js")).workerCommand()],
+  ["cluster", async () => (await import("./commands/cluster.js")).clusterCommand()],
 ]);
 const named = COMMANDS.get(process.argv[2] ?? "");
 for (const load of named ? [named] : COMMANDS.values()) program.addCommand((await load()).exitOverride());

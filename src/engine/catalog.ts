@@ -1,6 +1,6 @@
 /** The datasets a process knows by name, kept from scan to scan. */
 import type { Logger } from "pino";
-import type { Dataset } from "../storage/grid.js";
+import type { Dataset } from "../storage/dataset.js";
 import type { Scan } from "./task.js";
 
 /** Numbers reserved in the brick cache for the fields of one version of a dataset. */

@@ -1,11 +1,11 @@
 /** Everything about a query that can be judged before its points: order and texts are the public service's, the texts with reasons added. */
 import { excerpt, NotFoundError, RequestError } from "../errors.js";
-import { controlledSteps } from "../kernels/advect.js";
-import { checkFilter, itemsPerPoint, totalLayers } from "../kernels/box-filter.js";
+import { checkFilter, itemsPerPoint, totalLayers } from "../kernels/filter/box-filter.js";
 import { KERNELS, type Kernel } from "../kernels/index.js";
-import { timeInRange } from "../kernels/pchip.js";
+import { controlledSteps } from "../kernels/particles.js";
+import { timeInRange } from "../kernels/time.js";
 import { INTERPOLATIONS, type KernelName, OPERATIONS, type Operation, type OperationName } from "../operations.js";
-import type { Dataset, TimeAxis } from "../storage/grid.js";
+import type { Dataset, TimeAxis } from "../storage/dataset.js";
 import type { Query } from "./query.js";
 
 /** A row of the table with its kernel's name as a literal. */

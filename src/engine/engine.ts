@@ -2,15 +2,15 @@
 import type { Logger } from "pino";
 import type { Config } from "../config.js";
 import { BusyError, FieldprobeError } from "../errors.js";
-import type { Dataset } from "../storage/grid.js";
-import { BufferPool } from "./buffers.js";
+import type { Dataset } from "../storage/dataset.js";
 import { Catalog } from "./catalog.js";
 import { type CheckedQuery, checkQuery } from "./check.js";
-import { execute, type Workshop } from "./execute.js";
+import { execute, type Workshop } from "./execution.js";
 import { oneAtATime } from "./one-at-a-time.js";
-import { openPool, type Pool } from "./pool.js";
+import { BufferPool } from "./points/buffers.js";
 import type { Engine, Evaluation, Query } from "./query.js";
 import type { Scan } from "./task.js";
+import { openPool, type Pool } from "./threads/pool.js";
 
 /** How often the data folders are scanned without being asked. */
 const RESCAN_MS = 30_000;
@@ -37,7 +37,7 @@ export async function openEngine(config: Config, log: Logger): Promise<Engine> {
 
 /** Threads of this process, or for a gateway the nodes of a cluster. */
 async function openCarrier(config: Config, log: Logger): Promise<Pool> {
-  if (config.cluster.role === "gateway") return (await import("./cluster/gateway.js")).openGateway(config, log);
+  if (config.cluster.role === "gateway") return (await import("../cluster/gateway/open.js")).openGateway(config, log);
   return openPool({
     workers: config.workers,
     cacheBytes: config.cacheBytes,

@@ -1,7 +1,7 @@
 /** What crosses the border between the servers and the engine: queries in, results out. */
 import type { OperationName, SpatialInterpolation, TemporalInterpolation } from "../operations.js";
-import type { Dataset } from "../storage/grid.js";
-import type { NodeStatus, SendingCounts } from "./pool.js";
+import type { Dataset } from "../storage/dataset.js";
+import type { NodeStatus, SendingCounts } from "./threads/pool.js";
 
 /** Everything a request says beside its token and its points; members that its operation lacks are absent. */
 export interface Query {

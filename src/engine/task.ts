@@ -1,9 +1,9 @@
 /** What crosses between the engine and its worker threads: plain records and shared arrays only. */
 import type { ErrorCode, ErrorContext } from "../errors.js";
 import type { KernelName } from "../operations.js";
-import type { Bricking, Dataset, Triple } from "../storage/grid.js";
+import type { Bricking, Dataset, Triple } from "../storage/dataset.js";
+import type { SweepShape } from "./plan/sweep-shape.js";
 import type { Query } from "./query.js";
-import type { SweepShape } from "./sweep-shape.js";
 
 /** A run of triples in shared memory. */
 export interface Segment {

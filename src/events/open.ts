@@ -2,14 +2,14 @@
 import { fileURLToPath } from "node:url";
 import type { FastifyInstance } from "fastify";
 import { type Config, ConfigError } from "../config.js";
-import { fixedClock, systemClock } from "./clock.js";
-import type { Upkeep } from "./maintain.js";
-import { maintainInThread } from "./maintain-thread.js";
-import { nightly, processTimer, type Timer } from "./nightly.js";
-import { eventsPlugin } from "./plugin.js";
-import { configuredFor, eventsSettings } from "./settings.js";
-import { openStore } from "./store.js";
-import { isZone } from "./zone.js";
+import { eventsPlugin } from "./http/events-plugin.js";
+import { configuredFor, eventsSettings } from "./http/events-settings.js";
+import { openStore } from "./store/store.js";
+import { fixedClock, systemClock } from "./time/clock.js";
+import { nightly, processTimer, type Timer } from "./time/nightly.js";
+import { isZone } from "./time/zone.js";
+import type { Upkeep } from "./upkeep.js";
+import { maintainInThread } from "./upkeep-thread.js";
 
 export interface EventsLogger {
   info(context: object, message: string): void;

@@ -119,7 +119,7 @@ export function addTerms(terms: readonly Term[], time: number, slab: Slab, sum: 
     ];
     ops.mul(plane, ndarray(y, [ny, nx], [1, 0]), ndarray(x, [ny, nx], [0, 1]));
     for (let k = 0; k < nz; k++) {
-      ops.muls(scaled, plane, scale * (z[k] as number));
+      ops.muls(scaled, plane, scale * z[k]);
       ops.addeq(sum.pick(k, null, null), scaled);
     }
   }

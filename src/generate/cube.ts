@@ -3,8 +3,8 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import ndarray, { type NdArray } from "ndarray";
 import ops from "ndarray-ops";
-import type { Triple } from "../storage/grid.js";
-import { completeFolder, type Filter, Hdf5Writer, type Manifest } from "../storage/write.js";
+import type { Triple } from "../storage/dataset.js";
+import { completeFolder, type Filter, Hdf5Writer, type Manifest } from "../storage/hdf5/write.js";
 import { abcFlow, addTerms, type Flow, type Slab, smoothFlow, taylorGreenFlow } from "./analytic.js";
 import { randomAt, randomStream } from "./random.js";
 

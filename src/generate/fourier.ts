@@ -20,13 +20,13 @@ export function cubeTransforms(nodes: number): { readonly forward: CubeTransform
         const start = 2 * (outer + inner);
         // The inverse is the conjugate of the forward transform of the conjugate.
         for (let i = 0, at = start; i < 2 * nodes; i += 2, at += 2 * stride) {
-          line[i] = cube[at] as number;
-          line[i + 1] = sign * (cube[at + 1] as number);
+          line[i] = cube[at];
+          line[i + 1] = sign * cube[at + 1];
         }
         fft.transform(image, line);
         for (let i = 0, at = start; i < 2 * nodes; i += 2, at += 2 * stride) {
-          cube[at] = image[i] as number;
-          cube[at + 1] = sign * (image[i + 1] as number);
+          cube[at] = image[i];
+          cube[at + 1] = sign * image[i + 1];
         }
       }
     }

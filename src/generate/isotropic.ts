@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import ndarray, { type NdArray } from "ndarray";
 import ops from "ndarray-ops";
-import { completeFolder, Hdf5Writer, type Manifest } from "../storage/write.js";
+import { completeFolder, Hdf5Writer, type Manifest } from "../storage/hdf5/write.js";
 import { periodicAxes } from "./cube.js";
 import type { Modes, Spectral } from "./modes.js";
 import { NavierStokes } from "./navier-stokes.js";
@@ -173,7 +173,7 @@ function forceTable(modes: Modes): {
     wavenumber: Int32Array.from(rows.flatMap(({ k }) => k)),
     coefficients: (velocity, rates) =>
       rows.flatMap(({ mode, conjugate }) => {
-        const rate = rates[(modes.shell[mode] as number) - 1] as number;
+        const rate = rates[modes.shell[mode] - 1];
         const parts = [...velocity.values.subarray(6 * mode, 6 * mode + 6)];
         return parts.map((value, part) => rate * value * (part % 2 === 0 ? 1 : conjugate));
       }),

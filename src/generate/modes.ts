@@ -74,12 +74,12 @@ export function pack(modes: Modes, from: Spectral, a: number, b: number | null, 
   cube.fill(0);
   for (let m = 0; m < count; m++) {
     const base = 2 * fields * m;
-    const ar = values[base + 2 * a] as number;
-    const ai = values[base + 2 * a + 1] as number;
-    const br = b === null ? 0 : (values[base + 2 * b] as number);
-    const bi = b === null ? 0 : (values[base + 2 * b + 1] as number);
-    const p = at[m] as number;
-    const q = mirror[m] as number;
+    const ar = values[base + 2 * a];
+    const ai = values[base + 2 * a + 1];
+    const br = b === null ? 0 : values[base + 2 * b];
+    const bi = b === null ? 0 : values[base + 2 * b + 1];
+    const p = at[m];
+    const q = mirror[m];
     cube[p] = ar - bi;
     cube[p + 1] = ai + br;
     cube[q] = ar + bi;
@@ -94,10 +94,10 @@ export function unpack(modes: Modes, cube: Float64Array, into: Spectral, a: numb
   const half = 0.5 / nodes ** 3;
   for (let m = 0; m < count; m++) {
     const base = 2 * fields * m;
-    const pr = cube[at[m] as number] as number;
-    const pi = cube[(at[m] as number) + 1] as number;
-    const qr = cube[mirror[m] as number] as number;
-    const qi = cube[(mirror[m] as number) + 1] as number;
+    const pr = cube[at[m] as number];
+    const pi = cube[at[m] + 1];
+    const qr = cube[mirror[m] as number];
+    const qi = cube[mirror[m] + 1];
     values[base + 2 * a] = half * (pr + qr);
     values[base + 2 * a + 1] = half * (pi - qi);
     if (b !== null) {

@@ -56,31 +56,31 @@ export class NavierStokes {
     const slope = this.#slope.values;
     const sum = this.#sum.values;
     const { square, count } = this.modes;
-    const half = Float64Array.from({ length: count }, (_, m) => Math.exp((-this.nu * (square[m] as number) * dt) / 2));
+    const half = Float64Array.from({ length: count }, (_, m) => Math.exp((-this.nu * square[m] * dt) / 2));
     const combine = (use: (e: number, decay: number) => void) => {
-      for (let m = 0; m < count; m++) for (let e = 6 * m; e < 6 * m + 6; e++) use(e, half[m] as number);
+      for (let m = 0; m < count; m++) for (let e = 6 * m; e < 6 * m + 6; e++) use(e, half[m]);
     };
     this.#evaluate(this.velocity);
     combine((e, decay) => {
-      const k1 = slope[e] as number;
-      sum[e] = decay * decay * ((u[e] as number) + (dt / 6) * k1);
-      stage[e] = decay * ((u[e] as number) + (dt / 2) * k1);
+      const k1 = slope[e];
+      sum[e] = decay * decay * (u[e] + (dt / 6) * k1);
+      stage[e] = decay * (u[e] + (dt / 2) * k1);
     });
     this.#evaluate(this.#stage);
     combine((e, decay) => {
-      const k2 = slope[e] as number;
-      sum[e] = (sum[e] as number) + (dt / 3) * decay * k2;
-      stage[e] = decay * (u[e] as number) + (dt / 2) * k2;
+      const k2 = slope[e];
+      sum[e] = sum[e] + (dt / 3) * decay * k2;
+      stage[e] = decay * u[e] + (dt / 2) * k2;
     });
     this.#evaluate(this.#stage);
     combine((e, decay) => {
-      const k3 = slope[e] as number;
-      sum[e] = (sum[e] as number) + (dt / 3) * decay * k3;
-      stage[e] = decay * (decay * (u[e] as number) + dt * k3);
+      const k3 = slope[e];
+      sum[e] = sum[e] + (dt / 3) * decay * k3;
+      stage[e] = decay * (decay * u[e] + dt * k3);
     });
     this.#evaluate(this.#stage);
     combine((e) => {
-      u[e] = (sum[e] as number) + (dt / 6) * (slope[e] as number);
+      u[e] = sum[e] + (dt / 6) * slope[e];
     });
   }
 
@@ -97,7 +97,7 @@ export class NavierStokes {
     this.#toPhysical(this.velocity, 0, 1, first);
     this.#toPhysical(this.velocity, 2, null, second);
     for (let i = 0; i < first.length; i += 2) {
-      const [u, v, w] = [first[i] as number, first[i + 1] as number, second[i] as number];
+      const [u, v, w] = [first[i], first[i + 1], second[i]];
       [first[i], first[i + 1]] = [u * u, v * v];
       [second[i], second[i + 1]] = [w * w, u * v];
       [third[i], third[i + 1]] = [u * w, v * w];
@@ -108,12 +108,12 @@ export class NavierStokes {
     this.#toSpectral(third, products, 4, 5);
     const pressure = spectral(this.modes, 1);
     for (let m = 0; m < count; m++) {
-      const [x, y, z] = [k[3 * m] as number, k[3 * m + 1] as number, k[3 * m + 2] as number];
+      const [x, y, z] = [k[3 * m], k[3 * m + 1], k[3 * m + 2]];
       const factors = [x * x, y * y, z * z, 2 * x * y, 2 * x * z, 2 * y * z];
       for (const part of [0, 1]) {
         let sum = 0;
-        for (let p = 0; p < 6; p++) sum += (factors[p] as number) * (products.values[12 * m + 2 * p + part] as number);
-        pressure.values[2 * m + part] = -sum / (square[m] as number);
+        for (let p = 0; p < 6; p++) sum += factors[p] * products.values[12 * m + 2 * p + part];
+        pressure.values[2 * m + part] = -sum / square[m];
       }
     }
     return pressure;
@@ -123,7 +123,7 @@ export class NavierStokes {
   physical(from: Spectral, field: number): Float64Array {
     const cube = this.#cubes[0];
     this.#toPhysical(from, field, null, cube);
-    return Float64Array.from({ length: cube.length / 2 }, (_, node) => cube[2 * node] as number);
+    return Float64Array.from({ length: cube.length / 2 }, (_, node) => cube[2 * node]);
   }
 
   /** Overwrites the slope with everything but viscosity: nonlinear term and force. */
@@ -131,10 +131,10 @@ export class NavierStokes {
     this.#nonlinear(velocity);
     const rates = forcingRates(this.modes, velocity, this.#slope, this.nu);
     for (let m = 0; m < this.modes.count; m++) {
-      const rate = rates[(this.modes.shell[m] as number) - 1];
+      const rate = rates[this.modes.shell[m] - 1];
       if (rate === undefined) continue;
       for (let e = 6 * m; e < 6 * m + 6; e++) {
-        this.#slope.values[e] = (this.#slope.values[e] as number) + rate * (velocity.values[e] as number);
+        this.#slope.values[e] = this.#slope.values[e] + rate * velocity.values[e];
       }
     }
   }
@@ -147,12 +147,12 @@ export class NavierStokes {
     this.#toPhysical(this.#both, U + 2, OMEGA, second);
     this.#toPhysical(this.#both, OMEGA + 1, OMEGA + 2, third);
     for (let i = 0; i < first.length; i += 2) {
-      const u = first[i] as number;
-      const v = first[i + 1] as number;
-      const w = second[i] as number;
-      const p = second[i + 1] as number;
-      const q = third[i] as number;
-      const r = third[i + 1] as number;
+      const u = first[i];
+      const v = first[i + 1];
+      const w = second[i];
+      const p = second[i + 1];
+      const q = third[i];
+      const r = third[i + 1];
       first[i] = v * r - w * q;
       first[i + 1] = w * p - u * r;
       second[i] = u * q - v * p;
@@ -169,12 +169,12 @@ export class NavierStokes {
     const u = velocity.values;
     const both = this.#both.values;
     for (let m = 0; m < count; m++) {
-      for (let e = 0; e < 6; e++) both[12 * m + e] = u[6 * m + e] as number;
+      for (let e = 0; e < 6; e++) both[12 * m + e] = u[6 * m + e];
       for (let c = 0; c < 3; c++) {
         const [a, b] = [(c + 1) % 3, (c + 2) % 3];
-        const [ka, kb] = [k[3 * m + a] as number, k[3 * m + b] as number];
-        const re = ka * (u[6 * m + 2 * b] as number) - kb * (u[6 * m + 2 * a] as number);
-        const im = ka * (u[6 * m + 2 * b + 1] as number) - kb * (u[6 * m + 2 * a + 1] as number);
+        const [ka, kb] = [k[3 * m + a], k[3 * m + b]];
+        const re = ka * u[6 * m + 2 * b] - kb * u[6 * m + 2 * a];
+        const im = ka * u[6 * m + 2 * b + 1] - kb * u[6 * m + 2 * a + 1];
         both[12 * m + 2 * (OMEGA + c)] = -im;
         both[12 * m + 2 * (OMEGA + c) + 1] = re;
       }
@@ -188,11 +188,11 @@ export class NavierStokes {
     for (let m = 0; m < count; m++) {
       for (const part of [0, 1]) {
         let along = 0;
-        for (let c = 0; c < 3; c++) along += (k[3 * m + c] as number) * (values[6 * m + 2 * c + part] as number);
-        along /= square[m] as number;
+        for (let c = 0; c < 3; c++) along += k[3 * m + c] * values[6 * m + 2 * c + part];
+        along /= square[m];
         for (let c = 0; c < 3; c++) {
           const e = 6 * m + 2 * c + part;
-          values[e] = (values[e] as number) - along * (k[3 * m + c] as number);
+          values[e] = values[e] - along * k[3 * m + c];
         }
       }
     }

@@ -18,27 +18,25 @@ export function forcingRates(modes: Modes, velocity: Spectral, nonlinear: Spectr
   const energy = SHELL_ENERGY.map(() => 0);
   const loss = SHELL_ENERGY.map(() => 0);
   for (let m = 0; m < modes.count; m++) {
-    const s = (modes.shell[m] as number) - 1;
+    const s = modes.shell[m] - 1;
     if (s >= SHELL_ENERGY.length) continue;
     let square = 0;
     let transfer = 0;
     for (let e = 6 * m; e < 6 * m + 6; e++) {
-      const u = velocity.values[e] as number;
+      const u = velocity.values[e];
       square += u * u;
-      transfer += u * (nonlinear.values[e] as number);
+      transfer += u * nonlinear.values[e];
     }
     // Each retained mode stands for itself and its conjugate.
-    energy[s] = (energy[s] as number) + square;
-    loss[s] = (loss[s] as number) + 2 * (nu * (modes.square[m] as number) * square - transfer);
+    energy[s] = energy[s] + square;
+    loss[s] = loss[s] + 2 * (nu * modes.square[m] * square - transfer);
   }
-  return energy.map((e, s) => (loss[s] as number) / (2 * e));
+  return energy.map((e, s) => loss[s] / (2 * e));
 }
 
 /** The modes that are forced, by index, in the order of `modes`: one of each pair, 40 of them. */
 export function forcedModes(modes: Modes): number[] {
-  return Array.from({ length: modes.count }, (_, m) => m).filter(
-    (m) => (modes.shell[m] as number) <= SHELL_ENERGY.length,
-  );
+  return Array.from({ length: modes.count }, (_, m) => m).filter((m) => modes.shell[m] <= SHELL_ENERGY.length);
 }
 
 /** Rescales the forced shells to their energies exactly; other modes are left. */
@@ -47,9 +45,8 @@ export function rescaleShells(modes: Modes, velocity: Spectral): void {
   SHELL_ENERGY.forEach((target, s) => {
     const members = forced.filter((m) => modes.shell[m] === s + 1);
     let energy = 0;
-    for (const m of members) for (let e = 6 * m; e < 6 * m + 6; e++) energy += (velocity.values[e] as number) ** 2;
+    for (const m of members) for (let e = 6 * m; e < 6 * m + 6; e++) energy += velocity.values[e] ** 2;
     const scale = Math.sqrt(target / energy);
-    for (const m of members)
-      for (let e = 6 * m; e < 6 * m + 6; e++) velocity.values[e] = scale * (velocity.values[e] as number);
+    for (const m of members) for (let e = 6 * m; e < 6 * m + 6; e++) velocity.values[e] = scale * velocity.values[e];
   });
 }

@@ -29,14 +29,14 @@ export function flowStatistics(simulation: NavierStokes): FlowStatistics {
   let dissipation = 0;
   for (let m = 0; m < modes.count; m++) {
     let square = 0;
-    for (let e = 6 * m; e < 6 * m + 6; e++) square += (velocity.values[e] as number) ** 2;
-    const shell = modes.shell[m] as number;
-    spectrum[shell] = (spectrum[shell] as number) + square;
-    dissipation += 2 * nu * (modes.square[m] as number) * square;
+    for (let e = 6 * m; e < 6 * m + 6; e++) square += velocity.values[e] ** 2;
+    const shell = modes.shell[m];
+    spectrum[shell] = spectrum[shell] + square;
+    dissipation += 2 * nu * modes.square[m] * square;
   }
   const energy = spectrum.reduce((sum, part) => sum + part, 0);
   const rates = simulation.forcing();
-  const input = SHELL_ENERGY.reduce((sum, _, s) => sum + 2 * (rates[s] as number) * (spectrum[s + 1] as number), 0);
+  const input = SHELL_ENERGY.reduce((sum, _, s) => sum + 2 * rates[s] * spectrum[s + 1], 0);
   const component = Math.sqrt((2 * energy) / 3);
   const taylor = Math.sqrt((15 * nu) / dissipation) * component;
   const integral = spectrum.reduce((sum, part, k) => (k === 0 ? sum : sum + part / k), 0);
@@ -55,7 +55,7 @@ export function flowStatistics(simulation: NavierStokes): FlowStatistics {
 /** Mean of several spectra, shell by shell. */
 export function meanSpectrum(states: readonly FlowStatistics[]): number[] {
   const shells = states[0]?.spectrum.length ?? 0;
-  const mean = (k: number) => states.reduce((sum, { spectrum }) => sum + (spectrum[k] as number), 0) / states.length;
+  const mean = (k: number) => states.reduce((sum, { spectrum }) => sum + spectrum[k], 0) / states.length;
   return Array.from({ length: shells }, (_, k) => mean(k));
 }
 
@@ -64,9 +64,9 @@ function skewness(simulation: NavierStokes, c: number): number {
   const { modes, velocity } = simulation;
   const derivative = spectral(modes, 1);
   for (let m = 0; m < modes.count; m++) {
-    const k = modes.k[3 * m + c] as number;
-    derivative.values[2 * m] = -k * (velocity.values[6 * m + 2 * c + 1] as number);
-    derivative.values[2 * m + 1] = k * (velocity.values[6 * m + 2 * c] as number);
+    const k = modes.k[3 * m + c];
+    derivative.values[2 * m] = -k * velocity.values[6 * m + 2 * c + 1];
+    derivative.values[2 * m + 1] = k * velocity.values[6 * m + 2 * c];
   }
   const values = simulation.physical(derivative, 0);
   const moment = (power: number) => values.reduce((sum, value) => sum + value ** power, 0) / values.length;

@@ -1,5 +1,5 @@
 /** The weight vectors of one axis that derivatives are composed of: interpolation, fused with differences of several kinds. */
-import type { Axis } from "./field.js";
+
 import {
   type DifferenceOrder,
   type DifferenceRows,
@@ -12,6 +12,7 @@ import {
 import type { Taps } from "./interpolate.js";
 import { createAxisWeights } from "./lagrange.js";
 import { wrap } from "./stencil.js";
+import type { Axis } from "./types.js";
 
 /** Interpolation alone. */
 export const VALUE = 0;

@@ -1,6 +1,7 @@
 /** A box of nodes of one field: read where it lies when one brick holds it, gathered to scratch when it crosses faces. */
-import type { Axes, BrickField, Bricking, Values } from "./field.js";
+
 import { createRuns, cutRun, type Runs } from "./stencil.js";
+import type { Axes, BrickField, Bricking, Values } from "./types.js";
 
 /** A box of nodes on three axes; each axis is a run from `start` (0 <= start < nodes) that may pass the periodic seam. */
 export interface Box {

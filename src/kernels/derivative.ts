@@ -2,9 +2,9 @@
 
 import { createAxisDifferences, FIRST, FITTED, PAIR, SECOND, UNFITTED, VALUE } from "./axis-difference.js";
 import { createBlockReader, markBricks, touchedRuns } from "./block.js";
-import type { Axes, Scheme } from "./field.js";
 import { type DifferenceOrder, MIXED_DIFFERENCES } from "./finite-difference.js";
 import { contract } from "./interpolate.js";
+import type { Axes, Scheme } from "./types.js";
 
 /** What is differentiated: the order of the results is that of the records of the same name. */
 export type Layout = "gradient" | "hessian" | "laplacian";

@@ -1,7 +1,8 @@
 /** Finite-difference weights of order 4, 6 and 8 at nodes: centred on uniform axes, off-centre at ends, tabulated elsewhere. */
-import type { Axis } from "./field.js";
+
 import { barycentricWeights } from "./lagrange.js";
 import { nodeStencil } from "./stencil.js";
+import type { Axis } from "./types.js";
 
 /** Order of accuracy of a difference. */
 export type DifferenceOrder = 4 | 6 | 8;

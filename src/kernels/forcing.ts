@@ -1,6 +1,7 @@
 /** Forcing known in closed form, evaluated at the exact points: Taylor-Green, and tables of Fourier modes. */
-import type { Axes, FrameWeights } from "./field.js";
+
 import { axisLength } from "./stencil.js";
+import type { Axes, FrameWeights } from "./types.js";
 
 /** Fourier modes of a force. */
 export interface ModeTable {

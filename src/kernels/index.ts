@@ -1,9 +1,10 @@
 /** The kernel table: what each operation computes from which fields with which options, and the schemes behind the names. */
-import type { BoxAverage } from "./box-average.js";
+
+import type { orderByBrick } from "./brick-order.js";
 import { createDerivative, DERIVATIVE_METHODS, type Layout } from "./derivative.js";
-import type { Axes, Scheme } from "./field.js";
+import type { BoxAverage } from "./filter/box-average.js";
 import { createInterpolation, VALUE_ORDERS } from "./interpolate.js";
-import type { orderByBrick } from "./order.js";
+import type { Axes, Scheme } from "./types.js";
 
 /** How the engine runs a kernel: at points, over regions, along paths, as a forcing, or not at all. */
 export type Family = "points" | "filter" | "track" | "force" | "echo";

@@ -1,7 +1,7 @@
 /** Interpolation at points: Lagrange weights per axis, applied as a tensor product to a box of nodes. */
 import { type Block, createBlockReader, markBricks } from "./block.js";
-import type { Axes, Scheme } from "./field.js";
 import { createAxisWeights, type Order } from "./lagrange.js";
+import type { Axes, Scheme } from "./types.js";
 
 /** Sparse weights on one axis of a block: `weight[i]` belongs to node `node[i]` of the block, for i < count. */
 export interface Taps {

@@ -1,6 +1,7 @@
 /** Lagrange weights of order 4, 6 and 8: closed form on uniform axes, barycentric on tabulated ones. */
-import type { Axis } from "./field.js";
+
 import { type Place, place } from "./stencil.js";
+import type { Axis } from "./types.js";
 
 /** Nodes per axis: 1 is the nearest node alone. */
 export type Order = 1 | 4 | 6 | 8;

@@ -1,5 +1,5 @@
 /** Where a coordinate falls on an axis: stencils, periodic wrapping, the ends of axes, and node runs cut at brick faces. */
-import type { Axes, Axis } from "./field.js";
+import type { Axes, Axis } from "./types.js";
 
 /** Fraction of an axis' length by which a point may lie outside its ends; such a point is moved to the end. */
 const SLACK = 1e-6;

@@ -1,7 +1,7 @@
 /** Files as the catalogue and the reader see them: size, time and inode, and places that may hold a step number. */
 import { realpathSync, type Stats, statSync } from "node:fs";
-import { STEP_PLACE } from "./descriptor.js";
-import type { FieldPart, FileRecord } from "./grid.js";
+import { STEP_PLACE } from "./catalog/descriptor.js";
+import type { FieldPart, FileRecord } from "./dataset.js";
 
 /** The record of a file as it is now. @throws the error of `stat` */
 export function fileRecord(path: string): FileRecord {

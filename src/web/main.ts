@@ -1,9 +1,9 @@
 /** Entry: finds the datasets, reads the view out of the address, and shows the page. */
 import { html, render } from "lit-html";
-import { fetchCatalogue, fetchFacts } from "./api.js";
 import { Page } from "./page.js";
+import { fetchCatalogue, fetchFacts } from "./state/api.js";
 import "./style.css";
-import { parseState } from "./view-state.js";
+import { parseState } from "./state/view-state.js";
 
 async function start(root: HTMLElement): Promise<void> {
   const catalogue = await fetchCatalogue();

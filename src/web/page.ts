@@ -1,20 +1,20 @@
 /** The page: head, controls, slice, probe, curves, particles, calls and facts, kept in step with the state. */
 import { html, nothing, render, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
-import { fetchFacts, setToken } from "./api.js";
-import { choose, controls } from "./controls.js";
-import { copyText } from "./copy-text.js";
-import { CurveFigure } from "./curve-figure.js";
-import { axisOf, type Catalogue, type DatasetFacts } from "./facts.js";
-import { factsPanel } from "./facts-panel.js";
+import { CurveFigure } from "./figures/curve-figure.js";
+import { ParticlesFigure } from "./figures/particles-figure.js";
+import { SliceFigure } from "./figures/slice-figure.js";
 import { shortText } from "./float-text.js";
-import { ParticlesFigure } from "./particles-figure.js";
-import { ProbePanel } from "./probe-panel.js";
-import { profileCall, seriesCall } from "./queries.js";
-import { type Figures, RequestPanel } from "./request-panel.js";
-import { SliceFigure } from "./slice-figure.js";
-import { Store } from "./store.js";
-import { AXES, initialState, type ParsedState, THEMES, type ViewState } from "./view-state.js";
+import { choose, controls } from "./panels/controls.js";
+import { copyText } from "./panels/copy-text.js";
+import { factsPanel } from "./panels/facts-panel.js";
+import { ProbePanel } from "./panels/probe-panel.js";
+import { type Figures, RequestPanel } from "./panels/request-panel.js";
+import { fetchFacts, setToken } from "./state/api.js";
+import { axisOf, type Catalogue, type DatasetFacts } from "./state/facts.js";
+import { Store } from "./state/page-store.js";
+import { profileCall, seriesCall } from "./state/queries.js";
+import { AXES, initialState, type ParsedState, THEMES, type ViewState } from "./state/view-state.js";
 
 export class Page {
   readonly #root: HTMLElement;

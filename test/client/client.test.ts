@@ -17,8 +17,8 @@ import { loadConfig } from "../../src/config.js";
 import type { Evaluation, Query } from "../../src/engine/query.js";
 import { AuthError, BusyError, LimitError } from "../../src/errors.js";
 import { OPERATIONS, type OperationName, RECORDS } from "../../src/operations.js";
-import { createApp } from "../../src/server/app.js";
-import { type Auth, OPEN_AUTH } from "../../src/server/auth.js";
+import { createApp } from "../../src/server/http/app.js";
+import { type Auth, OPEN_AUTH } from "../../src/server/http/auth.js";
 import { FakeEngine, fakeValue } from "../support/fake-engine.js";
 
 const VERSIONS = ["1.1", "1.2"] as const;

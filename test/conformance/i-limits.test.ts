@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import { describe, expect, it, vi } from "vitest";
 import { LIMITS, type LimitName, limitVariable, loadConfig } from "../../src/config.js";
 import { OPERATIONS, type Operation } from "../../src/operations.js";
-import { Turns } from "../../src/server/turns.js";
+import { Turns } from "../../src/server/http/time-slice.js";
 import { expectFault } from "../support/faults.js";
 import { exchange, rawPost, statusOf } from "../support/raw-http.js";
 import { requestOf } from "../support/requests.js";

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
+import { SUBJECTS, WORKERS_GROUP } from "../../src/cluster/wire/subjects.js";
 import { loadConfig } from "../../src/config.js";
-import { SUBJECTS, WORKERS_GROUP } from "../../src/engine/cluster/subjects.js";
 
 const DEPLOY = fileURLToPath(new URL("../../deploy", import.meta.url));
 const read = (path: string): string => readFileSync(join(DEPLOY, path), "utf8");

@@ -2,10 +2,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { parseDescriptor } from "../../src/storage/descriptor.js";
-import { loadHdf5 } from "../../src/storage/hdf5-library.js";
-import { recognise } from "../../src/storage/layouts/recognise.js";
-import { explain } from "../../src/storage/report.js";
+import { parseDescriptor } from "../../src/storage/catalog/descriptor.js";
+import { recognise } from "../../src/storage/catalog/layouts/recognise.js";
+import { loadHdf5 } from "../../src/storage/hdf5/library.js";
+import { explain } from "../../src/storage/tools/report.js";
 import { scratchFolder, writeHdf5 } from "../support/cubes.js";
 import { PRODUCERS } from "../support/producers.js";
 

@@ -3,7 +3,7 @@ import { checkQuery, recordTimes } from "../../src/engine/check.js";
 import type { Query } from "../../src/engine/query.js";
 import { FieldprobeError, NotFoundError } from "../../src/errors.js";
 import { OPERATIONS, type Operation, SPATIAL_INTERPOLATION } from "../../src/operations.js";
-import type { Axis, Dataset, FieldSource } from "../../src/storage/grid.js";
+import type { Axis, Dataset, FieldSource } from "../../src/storage/dataset.js";
 
 const axis: Axis = { nodes: 32, origin: 0, spacing: 0.25, periodic: true, coordinates: null };
 const field = (components: 1 | 3): FieldSource => ({

@@ -6,12 +6,12 @@ import { copyFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openConnection } from "../../src/events/database.js";
+import { openConnection } from "../../src/events/store/database.js";
 import { EXAMPLE, load, scratch, seconds } from "./support.js";
 
 const NOW = seconds("2026-10-20T12:00:00Z");
 const LATER = seconds("2026-12-01T12:00:00Z");
-const MAINTAIN = fileURLToPath(new URL("../../dist/events/maintain.js", import.meta.url));
+const MAINTAIN = fileURLToPath(new URL("../../dist/events/upkeep.js", import.meta.url));
 const BIN = fileURLToPath(new URL("../../bin/fieldprobe.js", import.meta.url));
 
 let folder: ReturnType<typeof scratch>;

@@ -6,16 +6,16 @@ import { fileURLToPath } from "node:url";
 import Fastify from "fastify";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config.js";
-import { openConnection } from "../../src/events/database.js";
-import { extendHorizon } from "../../src/events/extend.js";
-import { readMeta } from "../../src/events/meta.js";
-import { nightly } from "../../src/events/nightly.js";
+import { eventsSettings } from "../../src/events/http/events-settings.js";
 import { openEvents } from "../../src/events/open.js";
-import { eventsSettings } from "../../src/events/settings.js";
-import { openStore } from "../../src/events/store.js";
+import { openConnection } from "../../src/events/store/database.js";
+import { extendHorizon } from "../../src/events/store/extend.js";
+import { readMeta } from "../../src/events/store/meta.js";
+import { openStore } from "../../src/events/store/store.js";
+import { nightly } from "../../src/events/time/nightly.js";
 import { EXAMPLE, load, scratch, seconds, serve, walk } from "./support.js";
 
-const CERTIFICATE = fileURLToPath(new URL("../server/fixtures/cert.pem", import.meta.url));
+const CERTIFICATE = fileURLToPath(new URL("../server/http/fixtures/cert.pem", import.meta.url));
 const BIN = fileURLToPath(new URL("../../bin/fieldprobe.js", import.meta.url));
 
 let folder: ReturnType<typeof scratch>;

@@ -5,12 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import Fastify, { type FastifyInstance } from "fastify";
-import { openConnection } from "../../src/events/database.js";
-import { importFile } from "../../src/events/import-file.js";
-import { migrate } from "../../src/events/migrations.js";
-import { eventsPlugin } from "../../src/events/plugin.js";
-import type { EventsSettings } from "../../src/events/settings.js";
-import { openStore, type Store } from "../../src/events/store.js";
+import { eventsPlugin } from "../../src/events/http/events-plugin.js";
+import type { EventsSettings } from "../../src/events/http/events-settings.js";
+import { importFile } from "../../src/events/import/import-file.js";
+import { openConnection } from "../../src/events/store/database.js";
+import { migrate } from "../../src/events/store/migrations.js";
+import { openStore, type Store } from "../../src/events/store/store.js";
 
 export const EXAMPLE = fileURLToPath(new URL("fixtures/example.json", import.meta.url));
 export const SAMPLE = fileURLToPath(new URL("../../data/events.json", import.meta.url));

@@ -1,7 +1,7 @@
 /** Order of accuracy of every option: interpolation, first, second and mixed derivatives, away from walls and at them. */
 import { describe, expect, it } from "vitest";
-import type { Axes, Axis, Triple } from "../../src/kernels/field.js";
 import { createScheme } from "../../src/kernels/index.js";
+import type { Axes, Axis, Triple } from "../../src/kernels/types.js";
 import { cosineAxis, endedAxis, fieldOf, nodeAt, periodicAxis, valuesAt } from "./fields.js";
 
 /** exp(i (x + 2 y)) as real and imaginary part, times the factors i kx and i ky of a derivative: its error has one size everywhere. */

@@ -1,7 +1,7 @@
 /** Fields in bricks: the same bits for every bricking, bricks needed and bricks named, every point alone. */
 import { describe, expect, it } from "vitest";
-import type { Axes, BrickField, Scheme, Triple } from "../../src/kernels/field.js";
 import { createScheme, KERNELS } from "../../src/kernels/index.js";
+import type { Axes, BrickField, Scheme, Triple } from "../../src/kernels/types.js";
 import {
   cosineAxis,
   endedAxis,

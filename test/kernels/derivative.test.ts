@@ -1,9 +1,9 @@
 /** Derivatives: every stencil weight against the definition in two stages. */
 import { describe, expect, it } from "vitest";
 import { DERIVATIVE_METHODS } from "../../src/kernels/derivative.js";
-import type { Axes, Axis, Triple } from "../../src/kernels/field.js";
 import { createScheme } from "../../src/kernels/index.js";
 import { createAxisWeights } from "../../src/kernels/lagrange.js";
+import type { Axes, Axis, Triple } from "../../src/kernels/types.js";
 import {
   cosineAxis,
   endedAxis,

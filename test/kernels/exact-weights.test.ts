@@ -1,6 +1,5 @@
 /** Weights on tabulated axes against the same polynomials in exact rational arithmetic, also where nodes nearly coincide. */
 import { describe, expect, it } from "vitest";
-import type { Axis } from "../../src/kernels/field.js";
 import {
   type DifferenceOrder,
   differenceRows,
@@ -8,6 +7,7 @@ import {
   SECOND_DIFFERENCES,
 } from "../../src/kernels/finite-difference.js";
 import { createAxisWeights, type Order } from "../../src/kernels/lagrange.js";
+import type { Axis } from "../../src/kernels/types.js";
 import { generator } from "../support/run-query.js";
 
 /** Coordinates are whole numbers of these. */

@@ -1,5 +1,5 @@
 /** Grids and analytic fields for the kernel tests. */
-import type { Axes, Axis, BrickField, Bricking, Scheme, Triple } from "../../src/kernels/field.js";
+import type { Axes, Axis, BrickField, Bricking, Scheme, Triple } from "../../src/kernels/types.js";
 
 /** A field as a function of a point. */
 export type Analytic = (x: number, y: number, z: number) => readonly number[];

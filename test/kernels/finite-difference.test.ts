@@ -1,6 +1,5 @@
 /** Difference weights: published tables, exactness at every node of every kind of axis, and which nodes a stencil holds. */
 import { describe, expect, it } from "vitest";
-import type { Axis } from "../../src/kernels/field.js";
 import {
   type DifferenceOrder,
   differenceRows,
@@ -10,6 +9,7 @@ import {
   PUBLISHED_SECOND_DIFFERENCE_8,
   SECOND_DIFFERENCES,
 } from "../../src/kernels/finite-difference.js";
+import type { Axis } from "../../src/kernels/types.js";
 import { cosineAxis, endedAxis, nodeAt, periodicAxis } from "./fields.js";
 
 const ORDERS: readonly DifferenceOrder[] = [4, 6, 8];

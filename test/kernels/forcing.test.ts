@@ -1,8 +1,8 @@
 /** Closed forms of the force: the published value, periods that are not 2 pi, modes against their sum by hand, time. */
 import { describe, expect, it } from "vitest";
-import type { Axes } from "../../src/kernels/field.js";
 import { type ModeTable, modeForce, taylorGreenForce } from "../../src/kernels/forcing.js";
-import { timeBracket } from "../../src/kernels/pchip.js";
+import { timeBracket } from "../../src/kernels/time.js";
+import type { Axes } from "../../src/kernels/types.js";
 import { endedAxis, periodicAxis, T16 } from "./fields.js";
 
 const NOW = { frames: [0], weights: [1] };

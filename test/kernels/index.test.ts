@@ -1,7 +1,7 @@
 /** The kernel table against the operation table, and the published answers of every point operation on the T16 field. */
 import { describe, expect, it } from "vitest";
-import type { Scheme } from "../../src/kernels/field.js";
 import { type Accelerator, createScheme, KERNELS, type Kernel } from "../../src/kernels/index.js";
+import type { Scheme } from "../../src/kernels/types.js";
 import { OPERATIONS, RECORDS } from "../../src/operations.js";
 import { fieldOf, T16, valuesAt } from "./fields.js";
 

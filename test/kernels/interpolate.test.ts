@@ -1,8 +1,8 @@
 /** What point schemes read and return: NaN, periods, far coordinates, nodes, several fields, float32. */
 
 import { describe, expect, it } from "vitest";
-import type { Axes, BrickField, Triple } from "../../src/kernels/field.js";
 import { createScheme, KERNELS } from "../../src/kernels/index.js";
+import type { Axes, BrickField, Triple } from "../../src/kernels/types.js";
 import { fc } from "../support/property.js";
 import { cosineAxis, endedAxis, fieldByNode, fieldOf, periodicAxis, rough, scatter, T16, valuesAt } from "./fields.js";
 

@@ -1,7 +1,6 @@
 /** Lagrange weights: published values, unit sums, unit vectors on nodes, exactness for polynomials. */
 
 import { describe, expect, it } from "vitest";
-import type { Axis } from "../../src/kernels/field.js";
 import {
   barycentricTable,
   createAxisWeights,
@@ -9,6 +8,7 @@ import {
   type Order,
   tabulatedWeights,
 } from "../../src/kernels/lagrange.js";
+import type { Axis } from "../../src/kernels/types.js";
 import { fc } from "../support/property.js";
 import { cosineAxis, endedAxis, nodeAt, periodicAxis, runningSum, tabulatedAxis } from "./fields.js";
 

@@ -1,7 +1,6 @@
 /** Where coordinates fall: cells, wrapping, sliding at ends, the two halves of a tabulated axis, and runs cut at bricks. */
 
 import { describe, expect, it } from "vitest";
-import type { Axes, Axis } from "../../src/kernels/field.js";
 import {
   axisEnd,
   axisLength,
@@ -14,6 +13,7 @@ import {
   place,
   wrap,
 } from "../../src/kernels/stencil.js";
+import type { Axes, Axis } from "../../src/kernels/types.js";
 import { fc } from "../support/property.js";
 import { cosineAxis, endedAxis, periodicAxis, tabulatedAxis } from "./fields.js";
 

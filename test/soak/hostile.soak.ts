@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { digestToken } from "../../src/server/auth.js";
+import { digestToken } from "../../src/server/http/auth.js";
 import { HOSTILE } from "../support/hostile.js";
 import type { HostileCase } from "../support/hostile-case.js";
 import { type Program, startProgram } from "../support/program.js";

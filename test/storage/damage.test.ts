@@ -14,10 +14,10 @@ import {
 import { join } from "node:path";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { DataError } from "../../src/errors.js";
-import { scanFolders } from "../../src/storage/catalog.js";
-import type { Dataset } from "../../src/storage/grid.js";
-import { loadHdf5 } from "../../src/storage/hdf5-library.js";
-import { openDataset } from "../../src/storage/reader.js";
+import { openDataset } from "../../src/storage/bricks/brick-reader.js";
+import { scanFolders } from "../../src/storage/catalog/catalog.js";
+import type { Dataset } from "../../src/storage/dataset.js";
+import { loadHdf5 } from "../../src/storage/hdf5/library.js";
 import { scratchFolder, writeHdf5 } from "../support/cubes.js";
 
 const SCRATCH = scratchFolder();

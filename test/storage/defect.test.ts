@@ -1,12 +1,12 @@
 /** A defect in what examines a file costs that file alone. */
 import { basename, join } from "node:path";
 import { beforeAll, expect, it, vi } from "vitest";
-import { scanFolders } from "../../src/storage/catalog.js";
-import { loadHdf5 } from "../../src/storage/hdf5-library.js";
-import * as layouts from "../../src/storage/layouts/recognise.js";
+import { scanFolders } from "../../src/storage/catalog/catalog.js";
+import * as layouts from "../../src/storage/catalog/layouts/recognise.js";
+import { loadHdf5 } from "../../src/storage/hdf5/library.js";
 import { scratchFolder, writeField, writeHdf5 } from "../support/cubes.js";
 
-vi.mock(import("../../src/storage/layouts/recognise.js"), { spy: true });
+vi.mock(import("../../src/storage/catalog/layouts/recognise.js"), { spy: true });
 
 const SCRATCH = scratchFolder();
 
@@ -15,7 +15,7 @@ beforeAll(() => loadHdf5());
 it("serves the rest when examining a file ends in an error nobody reckoned with", async () => {
   for (const name of ["a.h5", "b.h5"])
     await writeHdf5(join(SCRATCH, name), (file) => writeField(file, "/p", { dimensions: ["z", "y", "x"] }));
-  const { recognise } = await vi.importActual<typeof layouts>("../../src/storage/layouts/recognise.js");
+  const { recognise } = await vi.importActual<typeof layouts>("../../src/storage/catalog/layouts/recognise.js");
   vi.mocked(layouts.recognise).mockImplementation((path, ...rest) => {
     if (basename(path) === "a.h5") throw new TypeError("no such property");
     return recognise(path, ...rest);

@@ -3,11 +3,11 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
-import { scanFolders } from "../../src/storage/catalog.js";
-import type { Dataset } from "../../src/storage/grid.js";
+import { scanFolders } from "../../src/storage/catalog/catalog.js";
+import type { Dataset } from "../../src/storage/dataset.js";
 import { descriptor, writeDescriptor } from "./cubes.js";
 
-const FIXTURES = fileURLToPath(new URL("../storage/chunks/fixtures", import.meta.url));
+const FIXTURES = fileURLToPath(new URL("../storage/hdf5/chunks/fixtures", import.meta.url));
 
 export type Four = readonly [number, number, number, number];
 

@@ -6,8 +6,8 @@ import { decode, findOperation } from "../../src/server/soap/decode.js";
 import { closeEnvelope, openEnvelope } from "../../src/server/soap/envelope.js";
 import { type Steps, walk } from "../../src/server/soap/steps.js";
 import { Transcoder } from "../../src/server/soap/transcode.js";
-import { XmlReader } from "../../src/server/soap/xml.js";
-import type { ByteSource } from "../../src/server/soap/xml-input.js";
+import type { ByteSource } from "../../src/server/soap/xml/input.js";
+import { XmlReader } from "../../src/server/soap/xml/reader.js";
 import { FakeEngine } from "./fake-engine.js";
 import { NAMESPACE, type Version } from "./soap-service.js";
 

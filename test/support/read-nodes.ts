@@ -1,6 +1,7 @@
 /** Reads every node of a field through the bricks of an open dataset, and compares nodes. */
-import type { Dataset, FieldName } from "../../src/storage/grid.js";
-import type { OpenDataset } from "../../src/storage/reader.js";
+
+import type { OpenDataset } from "../../src/storage/bricks/brick-reader.js";
+import type { Dataset, FieldName } from "../../src/storage/dataset.js";
 
 /** All nodes of a frame in order [z][y][x][c]; surplus nodes of bricks at the far faces must be NaN. */
 export function readNodes(dataset: Dataset, open: OpenDataset, field: FieldName, frame: number): Float32Array {

@@ -1,7 +1,6 @@
 /** A shared memory with the SIMD module in it, and fields cut into bricks inside that memory. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { Axes, BrickField, Bricking, Triple } from "../../src/kernels/field.js";
 import {
   createSharedMemory,
   instantiateSimd,
@@ -9,6 +8,7 @@ import {
   type SimdAccelerator,
   type WasmMemory,
 } from "../../src/kernels/simd/index.js";
+import type { Axes, BrickField, Bricking, Triple } from "../../src/kernels/types.js";
 
 const MODULE = new URL("../../dist/kernels/simd/kernels.wasm", import.meta.url);
 

@@ -4,7 +4,7 @@ import type { FastifyInstance } from "fastify";
 import { type DestinationStream, pino } from "pino";
 import { afterAll, beforeAll, expect } from "vitest";
 import { loadConfig } from "../../src/config.js";
-import { type AppOptions, createApp } from "../../src/server/app.js";
+import { type AppOptions, createApp } from "../../src/server/http/app.js";
 import { FakeEngine, type FakeOptions } from "./fake-engine.js";
 
 export const NAMESPACE = "http://turbulence.pha.jhu.edu/";

@@ -1,6 +1,6 @@
 /** The inner loop of the box means in the SIMD module: weights go in through scratch, sums come back. */
-import { type BoxAverage, createBoxAverage, type IntervalWeights } from "../box-average.js";
-import { BLOCK_EDGE } from "../octree.js";
+import { type BoxAverage, createBoxAverage, type IntervalWeights } from "../filter/box-average.js";
+import { BLOCK_EDGE } from "../filter/octree.js";
 import type { Module } from "./module.js";
 import type { WasmMemory } from "./webassembly.js";
 

@@ -1,8 +1,9 @@
 /** The SIMD module behind the same interfaces as the plain kernels; everything it touches lies in one shared memory. */
-import type { BoxAverage } from "../box-average.js";
+
+import { orderByBrick as orderPlainly } from "../brick-order.js";
+import type { BoxAverage } from "../filter/box-average.js";
 import type { DifferenceOrder } from "../finite-difference.js";
 import { type Accelerator, createScheme } from "../index.js";
-import { orderByBrick as orderPlainly } from "../order.js";
 import { AVERAGE_BYTES, createSimdAverage } from "./average.js";
 import type { Module } from "./module.js";
 import { createRecords, imageOfGrid, RECORDS_BYTES } from "./records.js";

@@ -1,5 +1,5 @@
 /** Records that the module reads from scratch memory, in the layouts of `assembly/records.ts`. */
-import type { Axes, BrickField, Bricking } from "../field.js";
+import type { Axes, BrickField, Bricking } from "../types.js";
 import type { Product, Tap } from "./stencils.js";
 import type { WasmMemory } from "./webassembly.js";
 

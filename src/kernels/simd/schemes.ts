@@ -1,6 +1,7 @@
 /** Schemes of the module: separable products for interpolation and Fd4Lag4, weighted nodes for the None options. */
-import type { Axes, Bricking, Scheme } from "../field.js";
+
 import type { DifferenceOrder } from "../finite-difference.js";
+import type { Axes, Bricking, Scheme } from "../types.js";
 import type { Module } from "./module.js";
 import { imageOfProducts, imageOfTaps, type Records } from "./records.js";
 import { DERIVATIVES, products, type Quantity, SLOTS, taps } from "./stencils.js";

@@ -1,5 +1,5 @@
 /** What the kernels compute, as data: separable products for interpolation and Fd4Lag4, weighted nodes for the None options. */
-import type { Axes } from "../field.js";
+
 import {
   type DifferenceOrder,
   FIRST_DIFFERENCES,
@@ -7,6 +7,7 @@ import {
   PUBLISHED_SECOND_DIFFERENCE_8,
   SECOND_DIFFERENCES,
 } from "../finite-difference.js";
+import type { Axes } from "../types.js";
 
 /** What is wanted of a field. */
 export type Quantity = "value" | "gradient" | "hessian" | "laplacian";

@@ -1,12 +1,12 @@
 /** The body of a request as it arrives: counted, transcoded to UTF-8, in parts short enough for one turn. */
 import type { IncomingMessage } from "node:http";
 import { CancelledError } from "../../errors.js";
-import { HttpRefusal } from "../refusal.js";
-import type { Round } from "../round.js";
-import type { Turns } from "../turns.js";
+import { HttpRefusal } from "../http/refusal.js";
+import type { Round } from "../http/tick.js";
+import type { Turns } from "../http/time-slice.js";
 import type { Charset } from "./media-type.js";
 import { Transcoder } from "./transcode.js";
-import type { ByteSource } from "./xml-input.js";
+import type { ByteSource } from "./xml/input.js";
 
 /** Bytes handed on at a time. */
 const PART_BYTES = 32 * 1024;

@@ -13,8 +13,8 @@ import { nextTag, tagNow } from "./envelope.js";
 import { type ItemArray, readItems } from "./items.js";
 import type { Steps } from "./steps.js";
 import { checkAttributes, type Expected, invalid, readFloat, readInt, readText, schemaType } from "./values.js";
-import type { XmlReader } from "./xml.js";
-import { END } from "./xml-events.js";
+import { END } from "./xml/events.js";
+import type { XmlReader } from "./xml/reader.js";
 
 const ROWS: ReadonlyMap<string, OperationRow> = new Map(OPERATIONS.map((row) => [row.name, row]));
 const ENUMERATIONS: Readonly<Record<"SpatialInterpolation" | "TemporalInterpolation", readonly string[]>> = {

@@ -2,10 +2,10 @@
 import { FieldprobeError, LimitError, RequestError } from "../../errors.js";
 import type { SoapVersion } from "./media-type.js";
 import type { Steps } from "./steps.js";
-import type { XmlReader } from "./xml.js";
-import { isBlank } from "./xml-chars.js";
-import { DONE, END, START, TEXT, type XmlEvent } from "./xml-events.js";
-import type { Attribute } from "./xml-names.js";
+import { isBlank } from "./xml/chars.js";
+import { DONE, END, START, TEXT, type XmlEvent } from "./xml/events.js";
+import type { Attribute } from "./xml/names.js";
+import type { XmlReader } from "./xml/reader.js";
 
 export const ENVELOPE_NAMESPACE: Readonly<Record<SoapVersion, string>> = {
   "1.1": "http://schemas.xmlsoap.org/soap/envelope/",

@@ -6,8 +6,8 @@ import { nextTag, tagNow } from "./envelope.js";
 import type { Steps } from "./steps.js";
 import { FULL, LONGEST_NUMBER, SHORT, TripleScanner } from "./triples.js";
 import { checkAttributes, type Expected, invalid, readFloat, readText, schemaType } from "./values.js";
-import type { XmlReader } from "./xml.js";
-import { END, START } from "./xml-events.js";
+import { END, START } from "./xml/events.js";
+import type { XmlReader } from "./xml/reader.js";
 
 type Item = "Point3" | "Vector3";
 

@@ -1,5 +1,5 @@
 /** The header fields of a SOAP request: media type, character encoding and action. */
-import { HttpRefusal } from "../refusal.js";
+import { HttpRefusal } from "../http/refusal.js";
 
 /** SOAP 1.1 and 1.2, as the media type says. */
 export type SoapVersion = "1.1" | "1.2";

@@ -3,11 +3,11 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Evaluation, Result } from "../../engine/query.js";
 import { CancelledError, excerpt, RequestError } from "../../errors.js";
-import type { PointsHold } from "../admission.js";
-import { sendBlocks, sendBytes, sendText } from "../answer.js";
-import type { Grant } from "../auth.js";
-import { HttpRefusal } from "../refusal.js";
-import type { Service } from "../service.js";
+import type { PointsHold } from "../http/admission.js";
+import { sendBlocks, sendBytes, sendText } from "../http/answer.js";
+import type { Grant } from "../http/auth.js";
+import { HttpRefusal } from "../http/refusal.js";
+import type { Service } from "../http/service.js";
 import { Body } from "./body.js";
 import { type DecodeContext, decode, findOperation, type OperationRow } from "./decode.js";
 import { ResponseEncoder } from "./encode.js";
@@ -16,7 +16,7 @@ import { CONTENT_TYPES, faultAnswer } from "./fault.js";
 import { type MediaType, readMediaType, readSoapAction } from "./media-type.js";
 import { type Steps, walk } from "./steps.js";
 import { writeWsdl } from "./wsdl.js";
-import { XmlReader } from "./xml.js";
+import { XmlReader } from "./xml/reader.js";
 
 export const SOAP_PATH = "/service/turbulence.asmx";
 

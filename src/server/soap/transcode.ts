@@ -1,7 +1,7 @@
 /** Bytes of a request to valid UTF-8: byte order marks, UTF-16, and refusal of what is neither. */
 import { isUtf8 } from "node:buffer";
 import type { Charset } from "./media-type.js";
-import { malformed } from "./xml-names.js";
+import { malformed } from "./xml/names.js";
 
 const NOTHING = Buffer.alloc(0);
 

@@ -1,6 +1,6 @@
 /** The fast path of arrays of three numbers: compares tag bytes with those of an item read before, and scans digits. */
-import { POWERS_OF_TEN } from "./float-read.js";
-import { isSpace } from "./xml-chars.js";
+import { POWERS_OF_TEN } from "../../float32/parse.js";
+import { isSpace } from "./xml/chars.js";
 
 export const FULL = 0;
 export const SHORT = 1;

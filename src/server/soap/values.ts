@@ -1,14 +1,14 @@
 /** Simple members of a request: the attributes they may have, their text, and the numbers it means. */
 import { excerpt, RequestError } from "../../errors.js";
+import { parseFloat32 } from "../../float32/parse.js";
 import { checkEncodingStyle } from "./envelope.js";
-import { parseFloat32 } from "./float-read.js";
 import type { SoapVersion } from "./media-type.js";
 import type { Steps } from "./steps.js";
-import type { XmlReader } from "./xml.js";
-import { countChars } from "./xml-chars.js";
-import { END, TEXT } from "./xml-events.js";
-import type { Attribute } from "./xml-names.js";
-import { tooLong } from "./xml-scan.js";
+import { countChars } from "./xml/chars.js";
+import { END, TEXT } from "./xml/events.js";
+import type { Attribute } from "./xml/names.js";
+import type { XmlReader } from "./xml/reader.js";
+import { tooLong } from "./xml/scan.js";
 
 const XSI = "http://www.w3.org/2001/XMLSchema-instance";
 const XSD = "http://www.w3.org/2001/XMLSchema";

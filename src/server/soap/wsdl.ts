@@ -7,7 +7,7 @@ import {
   SPATIAL_INTERPOLATION,
   TEMPORAL_INTERPOLATION,
 } from "../../operations.js";
-import { element } from "./xml-write.js";
+import { element } from "./xml/writer.js";
 
 const SERVICE = "TurbulenceService";
 const PORT_TYPE = "TurbulenceServiceSoap";

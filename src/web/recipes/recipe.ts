@@ -1,6 +1,7 @@
 /** What the texts of calls are made from. */
-import type { Call } from "../call.js";
+
 import { floatText } from "../float-text.js";
+import type { Call } from "../state/call.js";
 
 export interface Endpoint {
   /** Address of the service, with a slash at its end. */

@@ -1,5 +1,5 @@
 /** A call as a SOAP 1.1 envelope. */
-import { operationOf } from "../call.js";
+import { operationOf } from "../state/call.js";
 import { type Endpoint, hasTimes, parameterText, pointTexts, type Recipe, timesOf } from "./recipe.js";
 
 /** Text safe inside an element. */

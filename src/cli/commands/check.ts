@@ -1,0 +1,123 @@
+/** `fieldprobe check`: descriptors, files, checksums and values of everything below a folder. */
+import { dirname, join } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { Command } from "commander";
+import { LIMITS } from "../../config.js";
+import { DataError } from "../../errors.js";
+import { openDataset } from "../../storage/bricks/brick-reader.js";
+import { DESCRIPTOR_NAME, scanFolders } from "../../storage/catalog/catalog.js";
+import { MANIFEST_NAME, readManifest } from "../../storage/catalog/manifest.js";
+import { type Dataset, FIELD_NAMES, type FieldName } from "../../storage/dataset.js";
+import { loadHdf5 } from "../../storage/hdf5/library.js";
+import { digestFile } from "../../storage/hdf5/write.js";
+import { type FrameStatistics, frameStatistics } from "../../storage/tools/statistics.js";
+import { progressOf } from "../output/progress.js";
+
+const print = (text: string) => process.stdout.write(`${text}\n`);
+
+async function check(folder: string): Promise<void> {
+  await loadHdf5();
+  const { datasets, problems } = scanFolders([folder], { chunkBytes: LIMITS["engine.chunkBytes"] });
+  for (const { location, message } of problems) print(`${location}: ${message}`);
+  let faults = problems.length;
+  for (const dataset of datasets) faults += await checkDataset(dataset);
+  if (datasets.length === 0 && faults === 0) print(`${folder}: there is no dataset below it`);
+  if (datasets.length === 0 || faults > 0) process.exitCode = 1;
+}
+
+/** @returns the number of faults found */
+async function checkDataset(dataset: Dataset): Promise<number> {
+  print(`${dataset.name} (${dataset.location})`);
+  for (const warning of dataset.warnings) print(`  mind: ${warning}`);
+  return (await checkSums(dataset)) + (await checkValues(dataset));
+}
+
+/** Compares the files of a manifest with their checksums. */
+async function checkSums({ location, name }: Dataset): Promise<number> {
+  const folder = dirname(location);
+  const found = location.endsWith(DESCRIPTOR_NAME) ? readManifest(folder) : null;
+  if (found === null || "problems" in found) {
+    print("  checksums: none, there is no manifest.json (fieldprobe convert writes one)");
+    return 0;
+  }
+  const entries = Object.entries(found.manifest.files);
+  const progress = progressOf(`${name} checksums`);
+  let faults = 0;
+  try {
+    for (const [index, [file, { bytes, sha256 }]] of entries.entries()) {
+      const found = await digestFile(join(folder, file));
+      if (found.bytes !== bytes || found.sha256 !== sha256) {
+        faults++;
+        print(`  ${file}: its SHA-256 is ${found.sha256}, ${MANIFEST_NAME} says ${sha256}`);
+      }
+      progress.update((index + 1) / entries.length);
+    }
+  } finally {
+    progress.stop();
+  }
+  print(`  checksums: ${entries.length - faults} of ${entries.length} files as ${MANIFEST_NAME} says`);
+  return faults;
+}
+
+/** Reads every value; a line a field and frame. */
+async function checkValues(dataset: Dataset): Promise<number> {
+  const fields = FIELD_NAMES.filter((field) => dataset.fields[field] !== undefined);
+  const frames = dataset.time.count;
+  const progress = progressOf(`${dataset.name} values`);
+  const open = openDataset(dataset);
+  const lines: string[] = [];
+  let faults = 0;
+  try {
+    for (let frame = 0; frame < frames; frame++)
+      for (const [index, field] of fields.entries()) {
+        const done = frame * fields.length + index;
+        const turn = async (fraction: number) => {
+          progress.update((done + fraction) / (frames * fields.length));
+          await setImmediate();
+        };
+        const line = await frameLine(dataset, open, field, frame, turn);
+        lines.push(line.text);
+        faults += line.faults;
+      }
+  } finally {
+    progress.stop();
+    open.close();
+  }
+  print("  frame field             min          max          rms  divergence");
+  for (const line of lines) print(line);
+  return faults;
+}
+
+async function frameLine(
+  dataset: Dataset,
+  open: ReturnType<typeof openDataset>,
+  field: FieldName,
+  frame: number,
+  turn: (fraction: number) => Promise<void>,
+): Promise<{ text: string; faults: number }> {
+  const head = `  ${String(frame).padStart(5)} ${field.padEnd(10)}`;
+  try {
+    const found = await frameStatistics(dataset, open, field, frame, turn);
+    return { text: `${head}${statisticsText(found)}`, faults: found.nonFinite > 0 ? 1 : 0 };
+  } catch (error) {
+    if (!(error instanceof DataError)) throw error;
+    const cause = error.cause instanceof DataError ? ` ${error.cause.message}` : "";
+    return { text: `${head}  ${error.message}${cause}`, faults: 1 };
+  }
+}
+
+function statisticsText({ min, max, rms, nonFinite, divergence }: FrameStatistics): string {
+  const cell = (value: number) => value.toPrecision(6).padStart(13);
+  const relative = divergence === null ? "-" : divergence.toPrecision(3);
+  const bad = nonFinite === 0 ? "" : `  ${nonFinite} values are not finite`;
+  return `${cell(min)}${cell(max)}${cell(rms)}${relative.padStart(12)}${bad}`;
+}
+
+export function checkCommand(): Command {
+  return new Command("check")
+    .description(
+      "read everything below a folder: descriptors, files, checksums, values; exit code 1 when something is wrong",
+    )
+    .argument("<folder>", "a dataset folder, or a folder of datasets")
+    .action(check);
+}

@@ -1,0 +1,68 @@
+/** `fieldprobe events`: import calendars into the store of the events interface, list what it has. */
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { Command } from "commander";
+import { loadConfig } from "../../config.js";
+import { configuredFor } from "../../events/http/events-settings.js";
+import { importFile } from "../../events/import/import-file.js";
+import { type Connection, openConnection } from "../../events/store/database.js";
+import { listEvents } from "../../events/store/list-events.js";
+import { migrate } from "../../events/store/migrations.js";
+import { fixedClock, systemClock } from "../../events/time/clock.js";
+import { MisuseError } from "../input/misuse.js";
+import { counted } from "../output/counted.js";
+
+interface StoreOptions {
+  readonly db?: string;
+}
+
+/** Runs `work` on the store that `--db`, or else the configuration, names; `create` makes one that is not there. */
+function withStore(
+  options: StoreOptions,
+  create: boolean,
+  work: (db: Connection, configured: ReturnType<typeof configuredFor>) => void,
+) {
+  const config = loadConfig();
+  const clock = config.events.now === null ? systemClock : fixedClock(config.events.now);
+  const path = options.db === undefined ? config.events.db : resolve(options.db);
+  if (!create && !existsSync(path)) throw new MisuseError(`${path}: there is no such store; events import makes one`);
+  const db = openConnection(path, "write");
+  try {
+    migrate(db);
+    work(db, configuredFor(config, clock()));
+  } finally {
+    db.close();
+  }
+}
+
+function importFiles(files: readonly string[], options: StoreOptions & { readonly replace?: boolean }): void {
+  withStore(options, true, (db, configured) => {
+    for (const [position, file] of files.entries()) {
+      const count = importFile(db, file, configured, position === 0 && options.replace === true);
+      process.stdout.write(`${file}: ${counted(count, "event")}\n`);
+    }
+  });
+}
+
+export function eventsCommand(): Command {
+  const command = new Command("events").description("fill or list the calendar of the events interface");
+  command
+    .command("import")
+    .description("load .json and .ics files, each wholly or not at all; an event of a known id is replaced")
+    .argument("<file...>", "files to load")
+    .option("--replace", "empty the store first")
+    .option("--db <file>", "store file (default: FIELDPROBE_EVENTS_DB)")
+    .exitOverride()
+    .action(importFiles);
+  command
+    .command("list")
+    .description("print the stored events: id, next or last start, number of instances, name")
+    .option("--db <file>", "store file (default: FIELDPROBE_EVENTS_DB)")
+    .exitOverride()
+    .action((options: StoreOptions) =>
+      withStore(options, false, (db, { now }) => {
+        for (const line of listEvents(db, now)) process.stdout.write(`${line}\n`);
+      }),
+    );
+  return command;
+}

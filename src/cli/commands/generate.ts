@@ -1,0 +1,172 @@
+/** `fieldprobe generate`: makes demonstration, test and benchmark datasets. */
+import { existsSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { Command, InvalidArgumentError, Option } from "commander";
+import { type CubeKind, type CubeOptions, writeCube } from "../../generate/cube.js";
+import { type FrameReport, writeIsotropic } from "../../generate/isotropic.js";
+import { spectrumPlot } from "../../generate/spectrum-plot.js";
+import { meanSpectrum } from "../../generate/statistics.js";
+import { NAME_PATTERN } from "../../storage/catalog/descriptor.js";
+import type { Triple } from "../../storage/dataset.js";
+import { FILTERS, type Filter, type Manifest } from "../../storage/hdf5/write.js";
+import { MisuseError } from "../input/misuse.js";
+import { wholeNumber } from "../input/whole-number.js";
+import { progressOf } from "../output/progress.js";
+
+/** Largest number of nodes along an axis. */
+const MAX_NODES = 8192;
+
+function powerOfTwo(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = wholeNumber(min, max)(text);
+    if (Number.isInteger(Math.log2(value))) return value;
+    throw new InvalidArgumentError(`a power of two from ${min} to ${max} is needed.`);
+  };
+}
+
+function positive(text: string): number {
+  const value = text.trim() === "" ? Number.NaN : Number(text);
+  if (value > 0 && Number.isFinite(value)) return value;
+  throw new InvalidArgumentError("a positive number is needed.");
+}
+
+/** Parses `N` or `NX,NY,NZ`. */
+function triple(min: number): (text: string) => Triple {
+  return (text) => {
+    const [x, y = x, z = x, ...rest] = text.split(",").map(wholeNumber(min, MAX_NODES));
+    if (x === undefined || y === undefined || z === undefined || rest.length > 0 || text.split(",").length === 2) {
+      throw new InvalidArgumentError("one number or three, separated by commas, are needed.");
+    }
+    return [x, y, z];
+  };
+}
+
+const seed = (standard: number) =>
+  new Option("--seed <number>", "same seed, same numbers").argParser(wholeNumber(0, 0xffffffff)).default(standard);
+
+interface CubeFlags {
+  readonly nodes: Triple;
+  readonly steps: number;
+  readonly out: string;
+  readonly name?: string;
+  readonly chunk?: Triple;
+  readonly filter: Filter;
+  readonly seed: number;
+  readonly smooth?: boolean;
+}
+
+/** A folder that is free to become a dataset under that name. */
+function target(out: string, name: string): { folder: string; name: string } {
+  const folder = resolve(out);
+  if (!NAME_PATTERN.test(name)) {
+    throw new MisuseError(`--name ${name}: 1 to 64 letters, digits, "_", "." and "-" are needed`);
+  }
+  if (existsSync(join(folder, "dataset.json"))) throw new MisuseError(`--out ${out}: there is a dataset already`);
+  return { folder, name };
+}
+
+async function generateCube(kind: CubeKind, flags: CubeFlags): Promise<void> {
+  const { nodes, steps, filter, seed, chunk = null } = flags;
+  const size = nodes[0] === nodes[1] && nodes[1] === nodes[2] ? `${nodes[0]}` : nodes.join("x");
+  const place = target(flags.out, flags.name ?? `${kind}${size}`);
+  const options: CubeOptions = { kind, nodes, steps, chunk, filter, seed, ...place };
+  const progress = progressOf(place.name);
+  report(place, await writeCube(options, progress.update).finally(progress.stop));
+}
+
+interface IsotropicFlags {
+  readonly nodes: number;
+  readonly viscosity: number;
+  readonly seed: number;
+  readonly spinUp: number;
+  readonly steps: number;
+  readonly out: string;
+  readonly name?: string;
+  readonly spectrum?: string;
+}
+
+async function generateIsotropic(flags: IsotropicFlags): Promise<void> {
+  const { nodes, viscosity, seed, spinUp, steps: frames } = flags;
+  const place = target(flags.out, flags.name ?? `isotropic${nodes}`);
+  const aliases = flags.name === undefined ? [`iso${nodes}`] : [];
+  const progress = progressOf(place.name);
+  const options = { nodes, viscosity, seed, spinUp, frames, aliases, ...place };
+  const { manifest, reports, kmax } = await writeIsotropic(options, progress.update).finally(progress.stop);
+  if (flags.spectrum !== undefined) writeFileSync(flags.spectrum, spectrumPlot(meanSpectrum(reports), kmax));
+  process.stdout.write(`${flowTable(reports)}\n`);
+  report(place, manifest);
+}
+
+/** Statistics of the stored frames and their mean spectrum as lines of text. */
+function flowTable(reports: readonly FrameReport[]): string {
+  const lines = ["  time  energy  dissipation   input  Re_lambda  skewness  kmax*eta  turnover"];
+  const cell = (value: number, digits: number, width: number) => value.toFixed(digits).padStart(width);
+  for (const { time, energy, dissipation, input, reynolds, skewness, resolution, turnover } of reports) {
+    const flow = `${cell(time, 1, 6)}${cell(energy, 4, 8)}${cell(dissipation, 4, 13)}${cell(input, 4, 8)}`;
+    lines.push(
+      `${flow}${cell(reynolds, 1, 11)}${cell(skewness, 3, 10)}${cell(resolution, 3, 10)}${cell(turnover, 2, 10)}`,
+    );
+  }
+  lines.push("shell  mean energy");
+  meanSpectrum(reports).forEach((energy, k) => {
+    if (k > 0) lines.push(`${String(k).padStart(5)}  ${energy.toExponential(3)}`);
+  });
+  return lines.join("\n");
+}
+
+function report(place: { folder: string; name: string }, manifest: Manifest): void {
+  const files = Object.entries(manifest.files);
+  process.stdout.write(`${place.name} in ${place.folder}\n`);
+  for (const [path, { bytes, sha256 }] of files) process.stdout.write(`  ${path}  ${bytes} bytes  sha256 ${sha256}\n`);
+}
+
+function cubeCommand(name: string, description: string): Command {
+  return new Command(name)
+    .description(description)
+    .requiredOption("--nodes <n>", "nodes, one number or nx,ny,nz; every axis has the period 2 pi", triple(2))
+    .option("--steps <n>", "stored frames, 0.1 apart from t = 0", wholeNumber(1, 1_000_000), 1)
+    .requiredOption("--out <folder>", "dataset folder to make")
+    .option("--name <name>", "name of the dataset (default: kind and nodes)")
+    .option("--chunk <n>", "nodes of an HDF5 chunk, one number or nx,ny,nz (default: 32)", triple(1))
+    .addOption(
+      new Option("--filter <filter>", "what protects or shrinks a chunk").choices(FILTERS).default("fletcher32"),
+    )
+    .exitOverride();
+}
+
+/** The command with its kinds of data as subcommands. */
+export function generateCommand(): Command {
+  const abc = cubeCommand("abc", "Arnold-Beltrami-Childress flow, decaying; velocity and pressure").action((flags) =>
+    generateCube("abc", { ...flags, seed: 0 }),
+  );
+  const taylorGreen = cubeCommand("taylor-green", "Taylor-Green vortex, decaying; velocity and pressure").action(
+    (flags) => generateCube("taylor-green", { ...flags, seed: 0 }),
+  );
+  const random = cubeCommand("random", "random velocity and pressure")
+    .option("--smooth", "a few standing waves instead of white noise")
+    .addOption(seed(1))
+    .action((flags: CubeFlags) => generateCube(flags.smooth === true ? "smooth" : "random", flags));
+  const isotropic = new Command("isotropic")
+    .description("forced isotropic turbulence by direct numerical simulation; velocity, pressure and force")
+    .option("--nodes <n>", "nodes along each axis, a power of two", powerOfTwo(8, 256), 32)
+    .option(
+      "--steps <n>",
+      "stored frames, 0.2 apart: one guard, those from t = 0 on, two guards",
+      wholeNumber(4, 10_000),
+      15,
+    )
+    .option("--viscosity <nu>", "kinematic viscosity", positive, 0.036)
+    .option("--spin-up <time>", "simulated time before the first stored frame", positive, 40)
+    .requiredOption("--out <folder>", "dataset folder to make")
+    .option("--name <name>", "name of the dataset (default: kind and nodes)")
+    .option("--spectrum <file>", "draw the mean energy spectrum as SVG")
+    .addOption(seed(5))
+    .exitOverride()
+    .action(generateIsotropic);
+  return new Command("generate")
+    .description("make a dataset: a simulated, analytic or random flow")
+    .addCommand(isotropic)
+    .addCommand(abc)
+    .addCommand(taylorGreen)
+    .addCommand(random);
+}

@@ -1,0 +1,106 @@
+/** `fieldprobe inspect`: what a file holds, how it would be served, and why. */
+import { existsSync, mkdirSync, realpathSync, statSync, writeFileSync } from "node:fs";
+import { basename, dirname, extname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { Command } from "commander";
+import { LIMITS } from "../../config.js";
+import type { DescriptorInput } from "../../storage/catalog/descriptor.js";
+import { type Recognised, recognise } from "../../storage/catalog/layouts/recognise.js";
+import { recogniseSeries } from "../../storage/catalog/series.js";
+import { H5File } from "../../storage/hdf5/file.js";
+import { loadHdf5 } from "../../storage/hdf5/library.js";
+import { explain } from "../../storage/tools/report.js";
+import { blankDescriptor, describeTree } from "../../storage/tools/survey.js";
+import { MisuseError } from "../input/misuse.js";
+import { wholeNumber } from "../input/whole-number.js";
+
+interface InspectFlags {
+  readonly json?: boolean;
+  readonly write?: string;
+  readonly trajectory: number;
+}
+
+const print = (lines: readonly string[]) => process.stdout.write(`${lines.join("\n")}\n`);
+
+async function inspect(files: readonly string[], flags: InspectFlags): Promise<void> {
+  const paths = files.map((file) => resolve(file));
+  for (const path of paths) {
+    const status = statSync(path, { throwIfNoEntry: false });
+    if (status === undefined) throw new MisuseError(`${path}: there is no such file`);
+    if (!status.isFile()) throw new MisuseError(`${path} is not a file; fieldprobe check DIR looks at dataset folders`);
+  }
+  await loadHdf5();
+  const [first] = paths as [string];
+  const name = basename(first, extname(first));
+  const single = paths.length === 1;
+  const home = dirname(single ? realpathSync(first) : first);
+  const found = single
+    ? recognise(realpathSync(first), flags.trajectory, name)
+    : recogniseSeries(paths, flags.trajectory);
+  if (found === null) {
+    explainUnknown(first, flags);
+    return;
+  }
+  if (flags.json === true) process.stdout.write(`${JSON.stringify(found.written, null, 2)}\n`);
+  else {
+    const { lines, servable } = explain(found, home, basename(first), LIMITS["engine.chunkBytes"]);
+    print(lines);
+    if (!servable) process.exitCode = 1;
+  }
+  if (flags.write !== undefined) writeDescriptor(found, home, resolve(flags.write));
+}
+
+function explainUnknown(path: string, flags: InspectFlags): void {
+  process.exitCode = 1;
+  const blank = JSON.stringify(blankDescriptor(path), null, 2);
+  if (flags.write !== undefined)
+    throw new MisuseError(
+      `${basename(path)} is not recognised: fill in the descriptor that inspect prints without --write`,
+    );
+  if (flags.json === true) {
+    process.stdout.write(`${blank}\n`);
+    return;
+  }
+  const file = new H5File(path);
+  try {
+    print([
+      `${basename(path)}: no known layout. It holds`,
+      ...describeTree(file).map((text) => `  ${text}`),
+      "",
+      `To serve it, save this as dataset.json beside it, with the blanks filled in, and run fieldprobe check:`,
+      blank,
+    ]);
+  } finally {
+    file.close();
+  }
+}
+
+/** Writes the descriptor; its paths are relative to its folder, which must hold the files. */
+function writeDescriptor(found: Recognised, home: string, folder: string): void {
+  const target = join(folder, "dataset.json");
+  if (existsSync(target)) throw new MisuseError(`${target} exists already`);
+  mkdirSync(folder, { recursive: true });
+  const from = relative(realpathSync(folder), realpathSync(home));
+  if (from === ".." || from.startsWith(`..${sep}`) || isAbsolute(from))
+    throw new MisuseError(`--write ${folder}: a descriptor stands in the folder of its files or above it (${home})`);
+  writeFileSync(target, `${JSON.stringify(movedTo(found.written, from), null, 2)}\n`);
+  process.stderr.write(`wrote ${target}\n`);
+}
+
+/** The descriptor with every file below `from`. */
+function movedTo(written: DescriptorInput, from: string): unknown {
+  return JSON.parse(JSON.stringify(written), (key, value) =>
+    key === "file" && typeof value === "string"
+      ? [...from.split(sep), value].filter((part) => part !== "").join("/")
+      : value,
+  );
+}
+
+export function inspectCommand(): Command {
+  return new Command("inspect")
+    .description("say what an HDF5 file holds, how it would be served, and why; several files are one series")
+    .argument("<files...>", "an HDF5 file, or the files of a series, one time each")
+    .option("--json", "print the descriptor that says the same")
+    .option("--write <folder>", "write the descriptor into the folder of the files, or one above it")
+    .option("--trajectory <n>", "which one, where a file holds several", wholeNumber(0, 1e9), 0)
+    .action(inspect);
+}

@@ -1,0 +1,33 @@
+/** `fieldprobe worker`: a worker of a cluster in the foreground until it is told to stop. */
+import { Command } from "commander";
+import { openNode } from "../../cluster/peer/peer.js";
+import { connectNats } from "../../cluster/wire/nats.js";
+import { createLog } from "../../main.js";
+import { obeySignals } from "../../signals.js";
+import { MisuseError } from "../input/misuse.js";
+import { addSettings, configOf } from "../input/settings.js";
+
+export function workerCommand(): Command {
+  const command = new Command("worker").description(
+    "evaluate what the gateways of a cluster send over NATS, until SIGTERM or SIGINT, which drain it",
+  );
+  const flags = ["DATA", "WORKERS", "CACHE_BYTES", "LOG_LEVEL", "NATS", "NATS_NKEY", "NATS_CA", "NODE"] as const;
+  return addSettings(command, flags).action(async () => {
+    const config = configOf(command);
+    const { nats, nkey, ca, node: name } = config.cluster;
+    if (nats === null) throw new MisuseError("a worker needs --nats");
+    const log = createLog(config);
+    const transport = await connectNats({ servers: nats, nkey, ca, name: `worker ${name}`, inboxPrefix: "_FPW" });
+    const node = await openNode({ config, name, transport, log });
+    process.stdout.write(`fieldprobe worker ${name} takes batches\n`);
+    const ending = obeySignals(log, {
+      underWay: () => ({ batches: node.held }),
+      drain: () => node.close(config.limits["shutdown.graceMs"]),
+      reload: () => node.reload(),
+    });
+    const error = await transport.closed;
+    if (ending.begun) return;
+    await node.close(0);
+    throw error ?? new Error("the connection to NATS has ended");
+  });
+}

@@ -1,0 +1,71 @@
+/** Points and their records as CSV or JSON text, in pieces, so that no answer has to exist as one string. */
+
+import { FLOAT_BYTES, FloatWriter } from "../../float32/format.js";
+
+/** What a query printed: everything that says how the values came about, and the values. */
+export interface Printable {
+  /** Members before the values, e.g. version and options. */
+  readonly facts: Readonly<Record<string, unknown>>;
+  readonly components: readonly string[];
+  readonly recordsPerPoint: number;
+  readonly points: Float32Array;
+  readonly values: Float32Array;
+}
+
+const ROWS_PER_PIECE = 1024;
+
+/** Makes a function that writes the shortest decimal that reads back as the same float32; NaN and INF as XML Schema does. */
+export function float32Texts(): (value: number) => string {
+  const writer = new FloatWriter();
+  const scratch = Buffer.alloc(FLOAT_BYTES);
+  return (value) => scratch.toString("latin1", 0, writer.write(value, scratch, 0));
+}
+
+/** The numbers `first .. first + count - 1`, separated by commas. */
+function row(values: Float32Array, first: number, count: number, text: (value: number) => string): string {
+  let line = text(values[first] as number);
+  for (let i = first + 1; i < first + count; i++) line += `,${text(values[i] as number)}`;
+  return line;
+}
+
+/** Joins `line(0) .. line(count - 1)` by `separator` into pieces of many lines each. */
+function* pieces(count: number, separator: string, line: (i: number) => string): Generator<string> {
+  for (let first = 0; first < count; first += ROWS_PER_PIECE) {
+    const lines = [];
+    for (let i = first; i < Math.min(count, first + ROWS_PER_PIECE); i++) lines.push(line(i));
+    yield (first === 0 ? "" : separator) + lines.join(separator);
+  }
+}
+
+/**
+ * CSV: a header, then a line for every record, x, y, z of its point followed by its components. The records of a point
+ * with several follow one another in the order of the answer.
+ */
+export function* csv({ components, recordsPerPoint, points, values }: Printable): Generator<string> {
+  const width = components.length;
+  const text = float32Texts();
+  yield `x,y,z,${components.join(",")}\n`;
+  yield* pieces(values.length / width, "\n", (i) => {
+    const point = row(points, 3 * Math.floor(i / recordsPerPoint), 3, text);
+    return `${point},${row(values, width * i, width, text)}`;
+  });
+  if (values.length > 0) yield "\n";
+}
+
+/**
+ * One JSON object: the facts, then `components`, `recordsPerPoint`, `points` and `values` with a list per record. JSON has
+ * no NaN and no infinity: `null` stands for both.
+ */
+export function* json({ facts, components, recordsPerPoint, points, values }: Printable): Generator<string> {
+  const text = float32Texts();
+  const number = (value: number) => (Number.isFinite(value) ? text(value) : "null");
+  const head = JSON.stringify({ ...facts, components, recordsPerPoint });
+  const lists = function* (numbers: Float32Array, width: number) {
+    yield* pieces(numbers.length / width, ",\n", (i) => `[${row(numbers, width * i, width, number)}]`);
+  };
+  yield `${head.slice(0, -1)},"points":[`;
+  yield* lists(points, 3);
+  yield '],"values":[';
+  yield* lists(values, components.length);
+  yield "]}\n";
+}

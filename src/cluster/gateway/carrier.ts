@@ -1,0 +1,272 @@
+/** The pool of a gateway: batches go to nodes of a cluster; scans and the like stay on a thread of its own. */
+import { randomBytes } from "node:crypto";
+import type { Logger } from "pino";
+import { BufferPool } from "../../engine/points/buffers.js";
+import type { BatchTask, Task } from "../../engine/task.js";
+import { legRecords } from "../../engine/threads/leg.js";
+import type { NodeStatus, Pool, SendingCounts } from "../../engine/threads/pool.js";
+import { CancelledError, DeadlineError, FieldprobeError } from "../../errors.js";
+import { KERNELS } from "../../kernels/index.js";
+import { generationOf } from "../wire/generation.js";
+import { HEADER_BYTES, type Header, inputBytes, NO_DEADLINE } from "../wire/message.js";
+import type { Transport } from "../wire/transport.js";
+import { Dispatcher, type DispatchSettings } from "./dispatch.js";
+import { loadOf, type Member } from "./membership.js";
+import { holders } from "./placement.js";
+import {
+  absorb,
+  inputOf,
+  locate,
+  type Round,
+  rangesIn,
+  type State,
+  sharedHeader,
+  stateBytes,
+} from "./scatter-gather.js";
+import { cutByNode, cutEvenly, type Piece, shardsOf } from "./shards.js";
+import type { Parcel } from "./shipment.js";
+
+/** Fewest points worth a message, by family. */
+const LEAST = { points: 1024, force: 1024, track: 64, filter: 1, echo: 1 } as const;
+/** Steps after which particles are sent where their surroundings are cached. */
+const LEG_STEPS = 64;
+/** Between two looks at the cancel flags. */
+const POLL_MS = 20;
+
+export interface CarrierOptions {
+  readonly transport: Transport;
+  /** Runs what is not sent away. */
+  readonly local: Pool;
+  readonly fd8Legacy: boolean;
+  /** Most points of a message. */
+  readonly messagePoints: number;
+  readonly settings: DispatchSettings;
+  readonly log: Logger;
+}
+
+/** Gives up everything that a batch has away. */
+type Abandon = (error: FieldprobeError) => void;
+
+/** The carrier of a gateway. */
+export class Carrier implements Pool {
+  /** Batches are not put in an order that suits one cache: their pieces are sent to the cache that suits them. */
+  readonly cacheBytes = Number.POSITIVE_INFINITY;
+  /** A batch that was lost has been tried often enough. */
+  readonly attempts = 1;
+  readonly #dispatcher: Dispatcher;
+  readonly #options: CarrierOptions;
+  readonly #buffers = new BufferPool();
+  readonly #active = new Map<BatchTask, Set<Abandon>>();
+  /** Queries by the flag their batches share. */
+  readonly #queries = new WeakMap<Int32Array, { readonly id: string; batches: number }>();
+  #poll: NodeJS.Timeout | null = null;
+
+  constructor(options: CarrierOptions) {
+    this.#options = options;
+    this.#dispatcher = new Dispatcher(options.transport, options.settings, options.log);
+  }
+
+  /** Nodes, at least one: batches are cut for nodes first and for their threads afterwards. */
+  get workers(): number {
+    return Math.max(1, this.#live().length);
+  }
+
+  async run<T>(task: Task, kill?: AbortSignal): Promise<T> {
+    if (task.kind !== "batch") return this.#options.local.run<T>(task, kill);
+    const abandons = new Set<Abandon>();
+    const killed = (): void => {
+      for (const abandon of abandons) abandon(new DeadlineError());
+    };
+    this.#active.set(task, abandons);
+    this.#poll ??= setInterval(() => this.#pollFlags(), POLL_MS);
+    kill?.addEventListener("abort", killed, { once: true });
+    try {
+      await this.#runBatch(task, abandons);
+      return null as T;
+    } finally {
+      kill?.removeEventListener("abort", killed);
+      this.#active.delete(task);
+      if (this.#active.size === 0 && this.#poll) {
+        clearInterval(this.#poll);
+        this.#poll = null;
+      }
+    }
+  }
+
+  queued(): number {
+    return this.#dispatcher.waiting;
+  }
+
+  running(): number {
+    return this.#dispatcher.sent;
+  }
+
+  cache(): ReturnType<Pool["cache"]> {
+    const sum = { hits: 0, misses: 0, bytesRead: 0, bytesUsed: 0 };
+    for (const { cache } of this.nodes()) {
+      sum.hits += cache.hits;
+      sum.misses += cache.misses;
+      sum.bytesRead += cache.bytesRead;
+      sum.bytesUsed += cache.bytesUsed;
+    }
+    return sum;
+  }
+
+  alive(): number {
+    return this.#live().length;
+  }
+
+  nodes(): readonly NodeStatus[] {
+    return this.#dispatcher.membership.all().map(({ name, heartbeat, outstanding, suspect }) => {
+      const { hits, misses, bytesRead, used } = heartbeat.cache;
+      const { threads, queued, running, draining } = heartbeat;
+      const cache = { hits, misses, bytesRead, bytesUsed: used };
+      return { name, threads, queued, running, draining, suspect, outstanding, cache };
+    });
+  }
+
+  sending(): SendingCounts {
+    return this.#dispatcher.counts;
+  }
+
+  async close(): Promise<void> {
+    this.#dispatcher.close();
+    await Promise.all([this.#options.transport.close(), this.#options.local.close()]);
+  }
+
+  #live(): readonly Member[] {
+    return this.#dispatcher.membership.all().filter(({ heartbeat }) => !heartbeat.draining);
+  }
+
+  /** Tells nodes of batches that need not go on. */
+  #pollFlags(): void {
+    for (const [task, abandons] of this.#active) {
+      if (Atomics.load(task.cancel, 0) === 0) continue;
+      for (const abandon of abandons) abandon(new CancelledError());
+    }
+  }
+
+  async #runBatch(task: BatchTask, abandons: Set<Abandon>): Promise<void> {
+    const generation = generationOf(task.dataset, this.#options.fd8Legacy);
+    if (KERNELS[task.kernel].family !== "track") {
+      const components = task.out.length / task.count;
+      await this.#round({ task, generation, from: 0, to: 0, state: null, components }, abandons);
+      return;
+    }
+    const state: State = {
+      positions: new Float64Array(3 * task.count),
+      velocities: task.query.Tp === undefined ? null : new Float64Array(3 * task.count),
+    };
+    let from = 0;
+    do {
+      const to = Math.min(task.steps, from + LEG_STEPS);
+      const { first, end } = legRecords(task.steps, task.query.recordEvery, { from, to });
+      await this.#round({ task, generation, from, to, state, components: 3 * (end - first) }, abandons);
+      from = to;
+    } while (from < task.steps);
+  }
+
+  /** Sends a batch, or a leg of one, in pieces and puts the answers in place. */
+  async #round(round: Round, abandons: Set<Abandon>): Promise<void> {
+    if (Atomics.load(round.task.cancel, 0) !== 0) throw new CancelledError();
+    const mine = new Set<Abandon>();
+    let worst: { readonly index: number; readonly error: FieldprobeError } | null = null;
+    const pieces = this.#cut(round).map(async (piece) => {
+      const buffers: SharedArrayBuffer[] = [];
+      const { done, abandon } = this.#dispatcher.send(this.#parcel(round, piece, buffers));
+      mine.add(abandon);
+      abandons.add(abandon);
+      try {
+        await done;
+      } catch (error) {
+        if (!(error instanceof FieldprobeError)) throw error;
+        const found = locate(error, piece, round.task.first);
+        if (!worst || found.index < worst.index) worst = found;
+        // Other pieces may hold an earlier bad point; after anything else there is nothing to wait for.
+        if (error.blame === "server") for (const end of mine) end(error);
+      } finally {
+        for (const buffer of buffers) this.#buffers.give(buffer);
+        mine.delete(abandon);
+        abandons.delete(abandon);
+      }
+    });
+    await Promise.all(pieces);
+    if (worst) throw (worst as { error: FieldprobeError }).error;
+  }
+
+  #cut(round: Round): Piece[] {
+    const { task, generation, to, components } = round;
+    const nodes = this.#dispatcher.membership.usable(generation);
+    const { family } = KERNELS[task.kernel];
+    const threads = Math.max(
+      1,
+      nodes.reduce((sum, { heartbeat }) => sum + heartbeat.threads, 0),
+    );
+    const least = LEAST[family];
+    const bytes = Math.max(4 * components + stateBytes(task, to), inputBytes({ ...sharedHeader(round), count: 1 }));
+    const fits = Math.max(1, Math.floor((this.#options.transport.maxBytes() - HEADER_BYTES) / bytes));
+    const most = Math.min(Math.max(least, Math.ceil(task.count / threads)), this.#options.messagePoints, fits);
+    const shards = nodes.length > this.#options.settings.replicas ? shardsOf(task, generation) : null;
+    if (!shards) return cutEvenly(task.count, most);
+    return cutByNode(shards, rangesIn(shards, round), this.#chooser(nodes, most), least, most);
+  }
+
+  /** Chooses a node for a slot: of those that hold it the one with least to do. */
+  #chooser(usable: readonly Member[], most: number): (slot: number, points: number) => string {
+    const placement = this.#dispatcher.membership.placement();
+    const planned = new Map<string, number>();
+    const members = new Map(usable.map((member) => [member.name, member]));
+    const load = (member: Member): number => loadOf(member, (planned.get(member.name) ?? 0) / most);
+    return (slot, points) => {
+      const holding = holders(placement, slot).flatMap((name) => members.get(name) ?? []);
+      const trusted = holding.filter(({ suspect }) => !suspect);
+      const candidates = [trusted, holding, usable].find(({ length }) => length > 0) as readonly Member[];
+      const { name } = candidates.reduce((best, member) => (load(member) < load(best) ? member : best));
+      planned.set(name, (planned.get(name) ?? 0) + points);
+      return name;
+    };
+  }
+
+  /** @param buffers receives what the values are gathered in */
+  #parcel(round: Round, piece: Piece, buffers: SharedArrayBuffer[]): Parcel {
+    const { task, generation, from, to } = round;
+    const { query } = task;
+    const known = this.#queries.get(task.cancel) ?? { id: randomBytes(8).toString("hex"), batches: 0 };
+    this.#queries.set(task.cancel, known);
+    const header: Header = {
+      ...sharedHeader(round),
+      kind: "evaluate",
+      count: piece.count,
+      query: known.id,
+      batch: known.batches++,
+      attempt: 1,
+      deadlineMs: NO_DEADLINE,
+      offset: 0,
+      total: 0,
+    };
+    const room = (bytes: number): SharedArrayBuffer => {
+      const buffer = this.#buffers.take(bytes);
+      buffers.push(buffer);
+      return buffer;
+    };
+    const { spatialInterpolation, temporalInterpolation, filterlength, nlayers } = query;
+    return {
+      header,
+      values: inputOf(round, piece, room),
+      dataset: task.dataset.name,
+      node: piece.node,
+      answerBytes: piece.count * (4 * round.components + stateBytes(task, to)),
+      take: (answer) => absorb(round, piece, answer, this.#buffers),
+      deadline: task.deadline ?? null,
+      kind: [
+        generation.slice(0, 16),
+        task.kernel,
+        spatialInterpolation,
+        temporalInterpolation,
+        filterlength,
+        nlayers,
+      ].join(),
+      work: piece.count * Math.max(1, to - from),
+    };
+  }
+}

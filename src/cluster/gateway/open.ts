@@ -1,0 +1,34 @@
+/** Connects a gateway to its cluster. */
+import type { Logger } from "pino";
+import type { Config } from "../../config.js";
+import { openPool, type Pool } from "../../engine/threads/pool.js";
+import { connectNats } from "../wire/nats.js";
+import { Carrier } from "./carrier.js";
+
+/** A gateway reads datasets only to know them: it evaluates nothing. */
+const LOCAL_CACHE_BYTES = 1024 * 1024;
+/** The permissions of a gateway name it. */
+const INBOX = "_FPG";
+
+/** @throws Error when no server takes the connection */
+export async function openGateway(config: Config, log: Logger): Promise<Pool> {
+  const { nats, nkey, ca, node, replicas, hedgeMs, timeoutMs, messagePoints } = config.cluster;
+  const transport = await connectNats({ servers: nats ?? [], nkey, ca, name: `gateway ${node}`, inboxPrefix: INBOX });
+  void transport.closed.then((error) => {
+    if (error) log.error({ err: error }, "the connection to NATS has ended");
+  });
+  const local = openPool({
+    workers: 1,
+    cacheBytes: LOCAL_CACHE_BYTES,
+    chunkBytes: config.limits["engine.chunkBytes"],
+    fd8Legacy: config.fd8Legacy,
+  });
+  return new Carrier({
+    transport,
+    local,
+    fd8Legacy: config.fd8Legacy,
+    messagePoints,
+    settings: { replicas, hedgeMs, timeoutMs },
+    log,
+  });
+}

@@ -1,0 +1,117 @@
+/** What a worker makes of a message: a task for its threads, checked as if anybody could have sent it. */
+import type { Limits } from "../../config.js";
+import { type CheckedQuery, checkQuery } from "../../engine/check.js";
+import { BATCH_VALUES } from "../../engine/plan/by-arrival.js";
+import type { BufferPool } from "../../engine/points/buffers.js";
+import { pointLimit } from "../../engine/points/point-limit.js";
+import type { BatchTask, Leg } from "../../engine/task.js";
+import { legRecords } from "../../engine/threads/leg.js";
+import { BATCH_POINTS } from "../../engine/threads/memory.js";
+import { DeadlineError, LimitError, RequestError } from "../../errors.js";
+import { RECORDS } from "../../operations.js";
+import type { Dataset } from "../../storage/dataset.js";
+import { copyBytes, type Header } from "../wire/message.js";
+
+/** A task, the buffers it lives in, and what its answer consists of. */
+export interface Work {
+  readonly task: BatchTask;
+  readonly buffers: readonly SharedArrayBuffer[];
+  readonly answer: readonly (Float32Array | Float64Array)[];
+}
+
+/** What a message is turned into work with. */
+export interface Setting {
+  readonly dataset: Dataset;
+  /** Number of the dataset's first field in the brick cache. */
+  readonly source: number;
+  /** Word 0 becomes 1 when the work need not go on. */
+  readonly cancel: Int32Array;
+  readonly limits: Limits;
+  readonly buffers: BufferPool;
+}
+
+/**
+ * Makes a task of a message.
+ *
+ * @throws DeadlineError, LimitError for more work than a query may be, and RequestError for what no gateway would send
+ */
+export function prepareWork(header: Header, values: Uint8Array, setting: Setting): Work {
+  const { dataset, source, cancel, limits } = setting;
+  if (header.deadlineMs === 0) throw new DeadlineError();
+  const checked = checkQuery({ ...header.ask, dataset: dataset.name }, () => dataset);
+  checkShape(header, checked);
+  checkAmount(header, checked, limits);
+  const buffers: SharedArrayBuffer[] = [];
+  const shared = (bytes: number): SharedArrayBuffer => {
+    const buffer = setting.buffers.take(bytes);
+    buffers.push(buffer);
+    return buffer;
+  };
+  const { count } = header;
+  const out = new Float32Array(shared(4 * count * header.components), 0, count * header.components);
+  const input = (at: number): BatchTask["points"] => {
+    const triples = new Float32Array(shared(12 * count), 0, 3 * count);
+    copyBytes(values.subarray(at, at + 12 * count), triples);
+    return [{ triples, count }];
+  };
+  const leg = checked.kernel.family === "track" ? legOf(header, values, shared) : null;
+  const fresh = header.from === 0;
+  const task: BatchTask = {
+    kind: "batch",
+    query: checked.query,
+    kernel: checked.operation.kernel,
+    dataset,
+    source,
+    first: 0,
+    points: fresh ? input(0) : [],
+    velocities: fresh && header.velocities ? input(12 * count) : [],
+    count,
+    steps: checked.steps,
+    step: checked.step,
+    itemsPerPoint: checked.itemsPerPoint,
+    out,
+    places: null,
+    pass: null,
+    cancel,
+    ...(leg ? { leg } : {}),
+  };
+  const last = header.to === checked.steps;
+  const state = leg && !last ? [leg.positions, ...(header.ask.Tp === undefined ? [] : [leg.velocities])] : [];
+  return { task, buffers, answer: [...state, out] };
+}
+
+/** Refuses numbers that do not fit together. */
+function checkShape(
+  { count, components, from, to, ask }: Header,
+  { kernel, operation, steps, itemsPerPoint }: CheckedQuery,
+): void {
+  const tracking = kernel.family === "track";
+  const records = tracking ? legRecords(steps, ask.recordEvery, { from, to }) : { first: 0, end: itemsPerPoint };
+  const expected = (records.end - records.first) * RECORDS[operation.result].length;
+  const fits = Number.isSafeInteger(steps) && components === expected && to <= (tracking ? steps : 0);
+  if (kernel.family === "echo" || count > BATCH_POINTS || !fits)
+    throw new RequestError("InvalidRequest", "The message does not fit its operation.");
+}
+
+/** Refuses more work or more memory than a gateway with the same limits would ask for. */
+function checkAmount({ count, components }: Header, checked: CheckedQuery, limits: Limits): void {
+  const { points, name } = pointLimit(limits, checked);
+  if (!(count <= points)) throw new LimitError(name, `Request size too large (${count} > ${points})`);
+  if (count > 1 && count * components > BATCH_VALUES)
+    throw new RequestError("InvalidRequest", "The answer to the message would be too large.");
+}
+
+/** The state of particles, read from the message where they are on their way. */
+function legOf(
+  { count, from, to, ask }: Header,
+  values: Uint8Array,
+  shared: (bytes: number) => SharedArrayBuffer,
+): Leg {
+  const state = (at: number): Float64Array => {
+    const triples = new Float64Array(shared(24 * count), 0, 3 * count);
+    if (from > 0) copyBytes(values.subarray(at, at + 24 * count), triples);
+    return triples;
+  };
+  const positions = state(0);
+  return { from, to, positions, velocities: ask.Tp === undefined ? positions : state(24 * count) };
+}

@@ -1,0 +1,81 @@
+/**
+ * The shape of a sweep over bricks: columns side by side, each swept layer by layer, a layer row by row.
+ *
+ * Points are ordered by the brick of the lowest node that a stencil may need (`STENCIL_REACH`), so those of one brick touch it
+ * and its next neighbours only: 8 bricks, not 27. Going along a column, a brick is needed again after at most two layers and
+ * two rows of the column, next neighbours included. While a cache with the least recently used brick going first holds
+ * those, and the rows that workers are ahead of each other, every brick is read once for each column that touches it.
+ */
+import type { Axes, Bricking, Triple } from "../../kernels/types.js";
+
+/** Nodes below a point's cell that any stencil may need: four of a centred difference of order eight. */
+export const STENCIL_REACH = 4;
+
+/** How bricks are walked. */
+export interface SweepShape {
+  /** Axes: the one along a row, the one from row to row, the one along which columns are swept. */
+  readonly axes: Triple;
+  /** Bricks of a column along x, y, z; all there are along the last of `axes`. */
+  readonly width: Triple;
+}
+
+/** A shape and what it costs. */
+export interface SweepCost {
+  readonly shape: SweepShape;
+  /** Bricks read per brick of the frame. */
+  readonly reads: number;
+}
+
+const AXIS_ORDERS: readonly Triple[] = [
+  [0, 1, 2],
+  [1, 0, 2],
+  [0, 2, 1],
+  [2, 0, 1],
+  [1, 2, 0],
+  [2, 1, 0],
+];
+
+/**
+ * The shape that reads least among those whose working set fits.
+ *
+ * @param room    bricks of a frame that the cache holds
+ * @param workers threads that go along a column together
+ * @returns columns of single bricks when nothing fits
+ */
+export function chooseShape(axes: Axes, { count }: Bricking, room: number, workers: number): SweepCost {
+  let best: SweepCost | null = null;
+  for (const order of AXIS_ORDERS) {
+    const [row, next, along] = order as readonly [0, 1, 2];
+    for (const wide of evenWidths(count[row])) {
+      for (const deep of evenWidths(count[next])) {
+        const width: [number, number, number] = [...count];
+        width[row] = wide;
+        width[next] = deep;
+        const across = Math.min(count[row], wide + 1);
+        const rows = Math.min(count[next], deep + 1);
+        if (across * (2 * rows + 2 + workers) > room && wide * deep > 1) continue;
+        const reads =
+          overlap(count[row], wide, axes[row].periodic, false) *
+          overlap(count[next], deep, axes[next].periodic, false) *
+          overlap(count[along], count[along], axes[along].periodic, true);
+        if (!best || reads < best.reads) best = { shape: { axes: order, width }, reads };
+      }
+    }
+  }
+  return best as SweepCost;
+}
+
+/** The widths that cut `count` bricks into equal columns, the last one perhaps narrower. */
+function evenWidths(count: number): number[] {
+  return [...new Set(Array.from({ length: count }, (_, i) => Math.ceil(count / (i + 1))))];
+}
+
+/**
+ * How often the bricks along an axis are read: columns share the bricks between them, and the first ones come again at the
+ * periodic seam, unless a layer has them all.
+ */
+function overlap(count: number, width: number, periodic: boolean, along: boolean): number {
+  const columns = Math.ceil(count / width);
+  if (count === 1 || (columns === 1 && !(along && periodic))) return 1;
+  return (count + (periodic ? columns : columns - 1)) / count;
+}

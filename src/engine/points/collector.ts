@@ -1,0 +1,64 @@
+/** Collects decoded triples in shared slabs, small ones first, so that small requests stay small. */
+
+import type { TripleSink } from "../query.js";
+import type { Segment } from "../task.js";
+import type { BufferPool } from "./buffers.js";
+
+/** Triples per slab: the first, the second, all others. */
+const SLABS = [512, 8_192, 32_768] as const;
+
+export class Collector implements TripleSink {
+  readonly slabs: Segment[] = [];
+  /** Triples committed so far. */
+  count = 0;
+  readonly #buffers: BufferPool;
+  readonly #keep: boolean;
+  #released = false;
+  /** None until somebody writes. */
+  #slab: Float32Array | null = null;
+  /** Triples that the slab has room for. */
+  #room: number = SLABS[0];
+  readonly #committed: (count: number) => void;
+
+  /**
+   * @param keep      false: triples are counted and dropped, because the query has failed already
+   * @param committed called after each commit with the number of triples in it
+   */
+  constructor(buffers: BufferPool, keep: boolean, committed: (count: number) => void) {
+    this.#buffers = buffers;
+    this.#keep = keep;
+    this.#committed = committed;
+  }
+
+  get slab(): Float32Array {
+    this.#slab ??= this.#released ? new Float32Array(3 * this.#room) : this.#fresh();
+    return this.#slab;
+  }
+
+  commit(count: number): void {
+    if (count === 0 || this.#released) return;
+    this.count += count;
+    if (this.#keep) {
+      this.slabs.push({ triples: this.slab, count });
+      this.#room = SLABS[Math.min(this.slabs.length, SLABS.length - 1)] as number;
+      this.#slab = null;
+    }
+    this.#committed(count);
+  }
+
+  /**
+   * Gives all slabs back; called once. A writer that has not heard of it goes on where it was, in a slab of the same length
+   * that nobody else sees, and what it writes is dropped.
+   */
+  release(): void {
+    this.#released = true;
+    for (const { triples } of this.slabs) this.#buffers.give(triples.buffer as SharedArrayBuffer);
+    if (this.#slab) this.#buffers.give(this.#slab.buffer as SharedArrayBuffer);
+    this.slabs.length = 0;
+    this.#slab = null;
+  }
+
+  #fresh(): Float32Array {
+    return new Float32Array(this.#buffers.take(12 * this.#room), 0, 3 * this.#room);
+  }
+}

@@ -1,0 +1,66 @@
+/** Points of a task as float64 positions, and the fault of one that lies outside the domain. */
+import { RequestError } from "../../errors.js";
+import { axisEnd, axisStart } from "../../kernels/stencil.js";
+import type { Axes, Triple } from "../../kernels/types.js";
+import type { Segment } from "../task.js";
+
+const AXIS_NAMES = ["x", "y", "z"] as const;
+
+/** Joins segments of triples and takes `shift` from each. */
+export function fillPositions(segments: readonly Segment[], into: Float64Array, shift: Triple): void {
+  let at = 0;
+  for (const { triples, count } of segments) {
+    into.set(triples.subarray(0, 3 * count), at);
+    at += 3 * count;
+  }
+  for (let a = 0; a < 3; a++) {
+    const by = shift[a] as number;
+    if (by !== 0) for (let i = a; i < at; i += 3) (into[i] as number) -= by;
+  }
+}
+
+/** How far the grid has moved at a time. */
+export function frameShift(velocity: Triple, time: number): Triple {
+  return [velocity[0] * time, velocity[1] * time, velocity[2] * time];
+}
+
+/**
+ * The fault of a point outside the domain, in the words of the public service.
+ *
+ * @param at    index of the point in `positions`
+ * @param index index of the point in the query
+ */
+export function outsideError(axes: Axes, positions: Float64Array, at: number, index: number): RequestError {
+  const position = positions.subarray(3 * at, 3 * at + 3);
+  const excess = axes.map((axis, a) => {
+    const x = position[a] as number;
+    if (!Number.isFinite(x)) return Number.POSITIVE_INFINITY;
+    return axis.periodic ? 0 : Math.max(axisStart(axis) - x, x - axisEnd(axis));
+  });
+  const a = excess.indexOf(Math.max(...excess)) as 0 | 1 | 2;
+  const name = AXIS_NAMES[a];
+  const x = position[a] as number;
+  const side = x < axisStart(axes[a]) ? "smaller than the smallest" : "greater than the largest";
+  const text = Number.isFinite(x)
+    ? `The given ${name} value is ${side} allowed grid value for the ${name} dimension: ${x}`
+    : `The given ${name} value is not a finite number.`;
+  return new RequestError("OutOfRange", text, { member: `points[${index}].${name}` });
+}
+
+/** The fault of the first number that is infinite or NaN among slabs of triples, or null. */
+export function notFiniteError(
+  slabs: readonly { readonly triples: Float32Array; readonly count: number }[],
+  member: "points" | "InitialV",
+): RequestError | null {
+  let before = 0;
+  for (const { triples, count } of slabs) {
+    for (let i = 0; i < 3 * count; i++) {
+      if (Number.isFinite(triples[i])) continue;
+      const name = AXIS_NAMES[i % 3];
+      const path = `${member}[${before + Math.floor(i / 3)}].${name}`;
+      return new RequestError("OutOfRange", `The given ${name} value is not a finite number.`, { member: path });
+    }
+    before += count;
+  }
+  return null;
+}

@@ -1,0 +1,95 @@
+/** The one memory that all worker threads share: WASM constants, worker slots, a scratch arena per worker, the brick cache. */
+import { type CacheLayout, cacheLayout } from "../../storage/bricks/cache-layout.js";
+import { MAX_NODES } from "../../storage/dataset.js";
+
+const PAGE = 65_536;
+const LARGEST = 65_536 * PAGE;
+
+/** Points that one batch may hold; sizes the arenas. */
+export const BATCH_POINTS = 131_072;
+/** Bricks that one field may be cut into; sizes the brick tables. */
+export const MAX_BRICKS = 524_288;
+/** Grid nodes over all axes, for the key tables of the sort. */
+export const MAX_AXIS_NODES = 3 * MAX_NODES;
+/** Float64 values that the result of one group of points may have. */
+export const GROUP_VALUES = 3 * BATCH_POINTS;
+/** Bytes handed to the SIMD module of each worker. */
+export const SIMD_SCRATCH = 2 * 1024 * 1024;
+
+const ARENA_BYTES =
+  2 * 24 * BATCH_POINTS +
+  2 * 8 * BATCH_POINTS +
+  2 * 8 * GROUP_VALUES +
+  2 * 9 * MAX_BRICKS +
+  4 * MAX_AXIS_NODES +
+  SIMD_SCRATCH +
+  PAGE;
+
+/** Where everything sits in the memory, in bytes. */
+export interface MemoryLayout {
+  readonly bytes: number;
+  readonly workers: number;
+  /** One Int32 per worker: the id of the thread that has the slot, or 0. The first page is left to the SIMD module. */
+  readonly slots: number;
+  readonly arenas: number;
+  readonly arenaBytes: number;
+  readonly cache: CacheLayout;
+}
+
+/** Plans the memory; a cache that would pass the end of what WebAssembly can address is made smaller. */
+export function memoryLayout(workers: number, cacheBytes: number): MemoryLayout {
+  const slots = PAGE;
+  const arenas = 2 * PAGE;
+  const arenaBytes = Math.ceil(ARENA_BYTES / PAGE) * PAGE;
+  const base = arenas + workers * arenaBytes;
+  let bytes = cacheBytes;
+  let cache = cacheLayout(base, bytes, workers);
+  while (cache.end > LARGEST) {
+    bytes -= cache.end - LARGEST;
+    cache = cacheLayout(base, bytes, workers);
+  }
+  return { bytes: Math.ceil(cache.end / PAGE) * PAGE, workers, slots, arenas, arenaBytes, cache };
+}
+
+/** Makes the memory; pages cost nothing until they are written. */
+export function createMemory(layout: MemoryLayout): WebAssembly.Memory {
+  const pages = layout.bytes / PAGE;
+  return new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+}
+
+/** Hands out typed arrays from a worker's part of the memory; nothing is ever given back. */
+export class Arena {
+  readonly #buffer: ArrayBufferLike;
+  readonly #end: number;
+  #next: number;
+
+  constructor(buffer: ArrayBufferLike, first: number, bytes: number) {
+    this.#buffer = buffer;
+    this.#next = first;
+    this.#end = first + bytes;
+  }
+
+  float64(length: number): Float64Array {
+    return new Float64Array(this.#buffer, this.take(length * 8), length);
+  }
+
+  int32(length: number): Int32Array {
+    return new Int32Array(this.#buffer, this.take(length * 4), length);
+  }
+
+  uint32(length: number): Uint32Array {
+    return new Uint32Array(this.#buffer, this.take(length * 4), length);
+  }
+
+  uint8(length: number): Uint8Array {
+    return new Uint8Array(this.#buffer, this.take(length), length);
+  }
+
+  /** First byte of a piece of so many bytes, aligned to 16. */
+  take(bytes: number): number {
+    const first = this.#next;
+    this.#next += Math.ceil(bytes / 16) * 16;
+    if (this.#next > this.#end) throw new Error("the arena is too small for its plan");
+    return first;
+  }
+}

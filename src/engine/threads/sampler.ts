@@ -1,0 +1,290 @@
+/**
+ * Fields at points: sorts points by brick, pins the bricks that a group of them needs, evaluates frame by frame.
+ * The single path by which kernels read stored nodes.
+ */
+import { DataError } from "../../errors.js";
+import { orderByBrick, orderTables } from "../../kernels/brick-order.js";
+import type { SimdAccelerator } from "../../kernels/simd/index.js";
+import type { Axes, BrickField, Bricking, BrickReader, FrameWeights, Scheme } from "../../kernels/types.js";
+import { BrickCache, type BrickRequest } from "../../storage/bricks/cache.js";
+import {
+  Arena,
+  BATCH_POINTS,
+  GROUP_VALUES,
+  MAX_AXIS_NODES,
+  MAX_BRICKS,
+  type MemoryLayout,
+  SIMD_SCRATCH,
+} from "./memory.js";
+
+/** Smaller batches stay in the caller's order: sorting them would cost more than it saves. */
+const SORT_FROM = 128;
+/** Points by which a group grows while its bricks fit the budget, at most. */
+const GROUP_STEP = 1024;
+
+/** One field of an open dataset. */
+export interface BrickSource {
+  /** Number of this field in the brick cache. */
+  readonly source: number;
+  readonly components: number;
+  readonly bricking: Bricking;
+  readonly load: (frame: number, brick: number, into: Float32Array) => void;
+}
+
+/** What to sample: a scheme on fields of one grid, at a combination of frames. */
+export interface Sampling {
+  readonly axes: Axes;
+  readonly scheme: Scheme;
+  readonly sources: readonly BrickSource[];
+  readonly frames: FrameWeights;
+  /** Whether the points are in a good order already. */
+  readonly sorted: boolean;
+}
+
+/** Receives a group of `count` points: the values of point `order[i]` of the batch are `values[components * i ..]`. */
+export type Emit = (values: Float64Array, order: Uint32Array, count: number) => void;
+
+/** Room for the bricks of one field that a group needs. */
+interface FieldSpace {
+  /** Brick -> where it starts in the memory, -1 for bricks not at hand. */
+  readonly table: Int32Array;
+  /** Brick -> whether the group needs it. */
+  readonly marks: Uint8Array;
+  /** Bricks for which both are valid: a thread that died may have left anything in them. */
+  reset: number;
+  readonly list: Int32Array;
+  offsets: Int32Array;
+  length: number;
+}
+
+/** A worker's sampler: its arena, its view of the brick cache, its SIMD module. */
+export class Sampler {
+  readonly accelerator: SimdAccelerator | undefined;
+  /** Positions of the batch in the caller's order, three a point; the caller fills it before `sample`. */
+  readonly positions: Float64Array;
+  readonly #sorted: Float64Array;
+  readonly #keys: Uint32Array;
+  readonly #order: Uint32Array;
+  readonly #values: Float64Array;
+  readonly #sum: Float64Array;
+  readonly #keyTables: Uint32Array;
+  readonly #fields: readonly [FieldSpace, FieldSpace];
+  readonly #data: Float32Array;
+  readonly #cache: BrickCache;
+  readonly #budget: number;
+  /** Points by which the next group begins to grow: as many as the last one had. */
+  #step = GROUP_STEP;
+  #tablesFor: { axes: Axes; bricking: Bricking } | null = null;
+  #tables: ReturnType<typeof orderTables> | null = null;
+
+  constructor(
+    buffer: SharedArrayBuffer,
+    layout: MemoryLayout,
+    slot: number,
+    accelerate: (scratch: { offset: number; bytes: number }) => SimdAccelerator | undefined,
+  ) {
+    const arena = new Arena(buffer, layout.arenas + slot * layout.arenaBytes, layout.arenaBytes);
+    this.accelerator = accelerate({ offset: arena.take(SIMD_SCRATCH), bytes: SIMD_SCRATCH });
+    this.positions = arena.float64(3 * BATCH_POINTS);
+    this.#sorted = arena.float64(3 * BATCH_POINTS);
+    this.#keys = arena.uint32(2 * BATCH_POINTS);
+    this.#order = arena.uint32(2 * BATCH_POINTS);
+    this.#values = arena.float64(GROUP_VALUES);
+    this.#sum = arena.float64(GROUP_VALUES);
+    this.#keyTables = arena.uint32(MAX_AXIS_NODES);
+    const space = (): FieldSpace => ({
+      table: arena.int32(MAX_BRICKS),
+      marks: arena.uint8(MAX_BRICKS),
+      reset: 0,
+      list: arena.int32(MAX_BRICKS),
+      offsets: new Int32Array(256),
+      length: 0,
+    });
+    this.#fields = [space(), space()];
+    this.#data = new Float32Array(buffer);
+    this.#cache = new BrickCache(buffer, layout.cache, slot);
+    this.#budget = Math.floor(this.#cache.capacity / (layout.workers + 1));
+  }
+
+  /**
+   * Evaluates the first `count` of `positions`.
+   *
+   * @param emit called for each group of points, in no particular order
+   * @param stop polled between groups; throws to end the batch
+   */
+  sample(sampling: Sampling, count: number, emit: Emit, stop: () => void): void {
+    const { scheme, sources } = sampling;
+    this.#arrange(sampling, count);
+    const cap = Math.floor(GROUP_VALUES / scheme.components);
+    for (let first = 0; first < count; ) {
+      stop();
+      let size = 0;
+      try {
+        size = this.#group(sampling, first, Math.min(count - first, cap));
+        this.#evaluate(sampling, first, size);
+      } finally {
+        sources.forEach((_, i) => {
+          this.#forget(this.#fields[i as 0 | 1], 0);
+        });
+      }
+      emit(this.#sum, this.#order.subarray(first, first + size), size);
+      first += size;
+    }
+  }
+
+  /** Access to single bricks of a field, for kernels that walk regions. */
+  reader(source: BrickSource): BrickReader {
+    const { components, bricking } = source;
+    const request = {
+      ...blankRequest(source),
+      count: 1,
+      bricks: new Int32Array(1),
+      offsets: new Int32Array(1),
+      frame: 0,
+    };
+    return {
+      components,
+      bricking,
+      visit: (frame, brick, use) => {
+        request.frame = frame;
+        request.bricks[0] = brick;
+        this.#cache.acquire([request]);
+        try {
+          use(this.#data, request.offsets[0] as number);
+        } finally {
+          this.#cache.release([request]);
+        }
+      },
+    };
+  }
+
+  /** Sorts the batch by the bricks of its first field into `#sorted` and `#order`. */
+  #arrange({ axes, sources, sorted: arranged }: Sampling, count: number): void {
+    const { positions } = this;
+    const sorted = this.#sorted;
+    const order = this.#order;
+    if (arranged || count < SORT_FROM) {
+      for (let i = 0; i < count; i++) order[i] = i;
+      sorted.set(positions.subarray(0, 3 * count));
+      return;
+    }
+    const tables = this.#sortTables(axes, (sources[0] as BrickSource).bricking);
+    const sort = this.accelerator?.orderByBrick ?? orderByBrick;
+    sort(axes, tables, positions, count, this.#keys, order, sorted);
+  }
+
+  /** The sort's key tables, in the arena, kept while the grid stays the same. */
+  #sortTables(axes: Axes, bricking: Bricking): ReturnType<typeof orderTables> {
+    if (this.#tables && this.#tablesFor?.axes === axes && this.#tablesFor.bricking === bricking) return this.#tables;
+    const plain = orderTables(axes, bricking);
+    let first = 0;
+    const place = (table: Uint32Array): Uint32Array => {
+      const placed = this.#keyTables.subarray(first, first + table.length);
+      placed.set(table);
+      first += table.length;
+      return placed;
+    };
+    this.#tables = { x: place(plain.x), y: place(plain.y), z: place(plain.z) };
+    this.#tablesFor = { axes, bricking };
+    return this.#tables;
+  }
+
+  /** Finds how many points from `first` on share one group, and which bricks they need; at least one point. */
+  #group({ scheme, sources }: Sampling, first: number, most: number): number {
+    let size = 0;
+    let step = this.#step;
+    let full = false;
+    while (size < most) {
+      const count = Math.min(step, most - size);
+      const before = sources.map((_, i) => this.#fields[i as 0 | 1].length);
+      let bytes = 0;
+      sources.forEach((source, i) => {
+        const space = this.#fields[i as 0 | 1];
+        this.#cover(scheme, source.bricking, space, first + size, count);
+        bytes += space.length * BrickCache.brickBytes(brickValues(source));
+      });
+      if (bytes <= this.#budget || (size === 0 && count === 1)) {
+        size += count;
+        if (!full) step = Math.min(4 * step, GROUP_STEP);
+        continue;
+      }
+      full = true;
+      sources.forEach((_, i) => {
+        this.#forget(this.#fields[i as 0 | 1], before[i] as number);
+      });
+      if (size > 0 && step <= 16) break;
+      step = Math.ceil(step / 4);
+    }
+    this.#step = Math.min(size, GROUP_STEP);
+    return size;
+  }
+
+  #cover(scheme: Scheme, bricking: Bricking, space: FieldSpace, first: number, count: number): void {
+    const bricks = bricking.count[0] * bricking.count[1] * bricking.count[2];
+    if (bricks > MAX_BRICKS) throw new DataError(`A field of ${bricks} bricks is too finely cut to be served.`);
+    if (bricks > space.reset) {
+      space.table.fill(-1, space.reset, bricks);
+      space.marks.fill(0, space.reset, bricks);
+      space.reset = bricks;
+    }
+    space.length = scheme.cover(bricking, this.#sorted, first, count, space.marks, space.list, space.length);
+    if (space.offsets.length < space.length) space.offsets = new Int32Array(2 * space.length);
+  }
+
+  /** Takes the bricks from entry `keep` on out of the group. */
+  #forget(space: FieldSpace, keep: number): void {
+    for (let i = keep; i < space.length; i++) space.marks[space.list[i] as number] = 0;
+    space.length = keep;
+  }
+
+  /** Leaves in `#sum` the weighted sum over the frames of the group's values. */
+  #evaluate({ scheme, sources, frames }: Sampling, first: number, size: number): void {
+    const positions = this.#sorted.subarray(3 * first, 3 * (first + size));
+    const total = size * scheme.components;
+    const fields: BrickField[] = sources.map(({ components, bricking }, i) => ({
+      components,
+      bricking,
+      data: this.#data,
+      table: this.#fields[i as 0 | 1].table,
+    }));
+    frames.frames.forEach((frame, turn) => {
+      const weight = frames.weights[turn] as number;
+      const out = turn === 0 ? this.#sum : this.#values;
+      this.#withBricks(sources, frame, () => scheme.evaluate(fields, positions, 0, size, out));
+      const sum = this.#sum;
+      if (turn > 0) for (let i = 0; i < total; i++) (sum[i] as number) += weight * (out[i] as number);
+      else if (weight !== 1) for (let i = 0; i < total; i++) (sum[i] as number) *= weight;
+    });
+  }
+
+  /** Runs `use` while the group's bricks of one frame are pinned and in the tables. */
+  #withBricks(sources: readonly BrickSource[], frame: number, use: () => void): void {
+    const requests = sources.map((source, i): BrickRequest => {
+      const { list, offsets, length } = this.#fields[i as 0 | 1];
+      return { ...blankRequest(source), frame, bricks: list, count: length, offsets };
+    });
+    this.#cache.acquire(requests);
+    try {
+      requests.forEach((_, i) => {
+        const { table, list, offsets, length } = this.#fields[i as 0 | 1];
+        for (let k = 0; k < length; k++) table[list[k] as number] = offsets[k] as number;
+      });
+      use();
+    } finally {
+      requests.forEach((_, i) => {
+        const { table, list, length } = this.#fields[i as 0 | 1];
+        for (let k = 0; k < length; k++) table[list[k] as number] = -1;
+      });
+      this.#cache.release(requests);
+    }
+  }
+}
+
+/** Float32 values in a brick of a field. */
+function brickValues({ components, bricking: { edge } }: BrickSource): number {
+  return edge[0] * edge[1] * edge[2] * components;
+}
+
+function blankRequest(source: BrickSource): Pick<BrickRequest, "source" | "values" | "load"> {
+  return { source: source.source, values: brickValues(source), load: source.load };
+}

@@ -1,0 +1,134 @@
+/** The order of a sweep, made in a worker: points of a section by column, layer, row and brick (`sweep-shape.ts`). */
+import { CancelledError } from "../../errors.js";
+import { cellOf, type OrderTables, orderByBrick } from "../../kernels/brick-order.js";
+import { firstOutside, wrap } from "../../kernels/stencil.js";
+import type { Axes, Axis, Bricking } from "../../kernels/types.js";
+import { STENCIL_REACH, type SweepShape } from "../plan/sweep-shape.js";
+import { fillPositions, outsideError } from "../points/positions.js";
+import type { SortTask } from "../task.js";
+
+/** Nodes per edge of the blocks by which points within a brick are ordered, as a power of two. */
+const BLOCK_BITS = 4;
+const KEY_BITS = 32;
+
+/** A part of the sort key: the number it has for the lowest node of a stencil, and how many there are. */
+interface Part {
+  readonly axis: number;
+  readonly values: number;
+  readonly valueAt: (node: number, brick: number) => number;
+}
+
+/** Key tables of a sweep; from the highest bits down: column, layer, row, brick in the row, block in the brick. */
+export function sweepTables(axes: Axes, { edge, count }: Bricking, { axes: order, width }: SweepShape): OrderTables {
+  const [row, next, along] = order;
+  const blocks = edge.map((nodes, axis): Part => {
+    const valueAt = (node: number, brick: number) => (node - brick * nodes) >> BLOCK_BITS;
+    return { axis, values: Math.ceil(nodes / 2 ** BLOCK_BITS), valueAt };
+  });
+  const inColumn = (axis: number): Part => {
+    const wide = width[axis] as number;
+    return { axis, values: wide, valueAt: (_, brick) => brick % wide };
+  };
+  const column = (axis: number): Part => {
+    const wide = width[axis] as number;
+    return { axis, values: Math.ceil((count[axis] as number) / wide), valueAt: (_, brick) => Math.floor(brick / wide) };
+  };
+  const bricks = [inColumn(row), inColumn(next), inColumn(along), column(row), column(next)];
+  const parts = [...blocks, ...bricks];
+  const fits = parts.reduce((sum, { values }) => sum + bitsOf(values), 0) <= KEY_BITS;
+  const tables = axes.map(({ nodes }) => new Uint32Array(nodes));
+  let shift = 0;
+  for (const { axis, values, valueAt } of fits ? parts : bricks) {
+    const table = tables[axis] as Uint32Array;
+    for (let cell = 0; cell < table.length; cell++) {
+      const lowest = lowestNode(axes[axis as 0 | 1 | 2], cell);
+      const part = valueAt(lowest, Math.floor(lowest / (edge[axis] as number)));
+      table[cell] = ((table[cell] as number) | (part << shift)) >>> 0;
+    }
+    shift += bitsOf(values);
+  }
+  const [x, y, z] = tables as [Uint32Array, Uint32Array, Uint32Array];
+  return { x, y, z };
+}
+
+function bitsOf(values: number): number {
+  return values <= 1 ? 0 : 32 - Math.clz32(values - 1);
+}
+
+/** The lowest node that a stencil around a cell may need. */
+function lowestNode({ nodes, periodic }: Axis, cell: number): number {
+  return periodic ? wrap(cell - STENCIL_REACH, nodes) : Math.max(0, cell - STENCIL_REACH);
+}
+
+/** Whether all the bricks that stencils at points may touch are no more than `room`. */
+export function fewBricks(
+  axes: Axes,
+  { edge, count }: Bricking,
+  positions: Float64Array,
+  points: number,
+  room: number,
+): boolean {
+  const strides = [1, count[0], count[0] * count[1]] as const;
+  const [x, y, z] = axes.map((axis, a) =>
+    Int32Array.from({ length: axis.nodes }, (_, cell) => {
+      return Math.floor(lowestNode(axis, cell) / (edge[a] as number)) * (strides[a] as number);
+    }),
+  ) as [Int32Array, Int32Array, Int32Array];
+  const marks = new Uint8Array(strides[2] * count[2]);
+  const lowest: number[] = [];
+  const mark = (brick: number, list: number[]): void => {
+    if (marks[brick] === 0) list.push(brick);
+    marks[brick] = 1;
+  };
+  const [axisX, axisY, axisZ] = axes;
+  for (let i = 0; i < 3 * points && lowest.length <= room; i += 3) {
+    const column = x[cellOf(axisX, positions[i] as number)] as number;
+    const row = y[cellOf(axisY, positions[i + 1] as number)] as number;
+    const brick = column + row + (z[cellOf(axisZ, positions[i + 2] as number)] as number);
+    if (marks[brick] === 0) mark(brick, lowest);
+  }
+  let touched = lowest;
+  for (const a of [0, 1, 2] as const) {
+    if (touched.length > room) return false;
+    const all = [...touched];
+    for (const brick of touched) {
+      const at = Math.floor(brick / strides[a]) % count[a];
+      if (at + 1 < count[a]) mark(brick + strides[a], all);
+      else if (axes[a].periodic) mark(brick - at * strides[a], all);
+    }
+    touched = all;
+  }
+  return touched.length <= room;
+}
+
+/**
+ * Puts the points of a section in sweep order: their triples, and for each the index it had. Points whose bricks fit the cache
+ * together are left as they came.
+ *
+ * @throws RequestError for the first point outside the domain, CancelledError
+ */
+export function sortSection(task: SortTask): null {
+  const { dataset, points, count, first, shift, bricking, shape, room, triples, order, arranged } = task;
+  const { axes } = dataset;
+  const stop = (): void => {
+    if (Atomics.load(task.cancel, 0) !== 0) throw new CancelledError();
+  };
+  const positions = new Float64Array(3 * count);
+  fillPositions(points, positions, shift);
+  const outside = firstOutside(axes, positions, 0, count);
+  if (outside >= 0) throw outsideError(axes, positions, outside, first + outside);
+  if (fewBricks(axes, bricking, positions, count, room)) return null;
+  stop();
+  const indices = new Uint32Array(2 * count);
+  const keys = new Uint32Array(2 * count);
+  orderByBrick(axes, sweepTables(axes, bricking, shape), positions, count, keys, indices, null);
+  stop();
+  fillPositions(points, positions, [0, 0, 0]);
+  for (let i = 0; i < count; i++) {
+    const from = indices[i] as number;
+    order[i] = first + from;
+    for (let a = 0; a < 3; a++) triples[3 * i + a] = positions[3 * from + a] as number;
+  }
+  Atomics.store(arranged, 0, 1);
+  return null;
+}

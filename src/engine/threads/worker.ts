@@ -1,0 +1,66 @@
+/** Entry of the worker threads: opens storage once, runs one task at a time, returns a tagged outcome. */
+import { readFileSync } from "node:fs";
+import { threadId, workerData } from "node:worker_threads";
+import { FieldprobeError } from "../../errors.js";
+import { instantiateSimd, type SimdAccelerator } from "../../kernels/simd/index.js";
+import { scanFolders } from "../../storage/catalog/catalog.js";
+import { loadHdf5 } from "../../storage/hdf5/library.js";
+import type { Outcome, Scan, Task } from "../task.js";
+import { runBatch } from "./batch.js";
+import { createUnpacker, type Posted } from "./dataset-copy.js";
+import { failureOf } from "./errors-as-data.js";
+import type { WorkerSetup } from "./pool.js";
+import { Sampler } from "./sampler.js";
+import { sortSection } from "./sweep-sort.js";
+
+// piscina wraps the data it is given.
+const { memory, layout, chunkBytes, fd8Legacy } = workerData as WorkerSetup;
+
+const unpack = createUnpacker();
+await loadHdf5();
+const sampler = new Sampler(memory.buffer as SharedArrayBuffer, layout, claimSlot(), accelerate);
+
+/** Takes a free worker slot; the one of a thread that died comes free once it has been cleaned up. */
+function claimSlot(): number {
+  const slots = new Int32Array(memory.buffer, layout.slots, layout.workers);
+  for (;;) {
+    for (let slot = 0; slot < layout.workers; slot++) {
+      if (Atomics.compareExchange(slots, slot, 0, threadId) === 0) return slot;
+    }
+    Atomics.wait(slots, 0, Atomics.load(slots, 0), 20);
+  }
+}
+
+function accelerate(scratch: { offset: number; bytes: number }): SimdAccelerator {
+  return instantiateSimd(readFileSync(new URL("../../kernels/simd/kernels.wasm", import.meta.url)), memory, scratch);
+}
+
+function perform(task: Task): unknown {
+  switch (task.kind) {
+    case "ping":
+      return null;
+    case "scan":
+      return scanFolders(task.folders, { chunkBytes }) satisfies Scan;
+    case "sort":
+      return sortSection(task);
+    case "batch":
+      return runBatch(task, sampler, fd8Legacy);
+  }
+}
+
+/**
+ * Runs a task. An error that is not a FieldprobeError is a defect, after which this thread is not to be trusted: thrown
+ * outside of the task it ends the thread, and the pool fails the task with it without giving the thread another.
+ */
+export default function run(posted: Posted): Outcome<unknown> | Promise<never> {
+  try {
+    return { ok: true, value: perform(unpack(posted)) };
+  } catch (error) {
+    if (error instanceof FieldprobeError) return { ok: false, ...failureOf(error) };
+    return new Promise(() => {
+      setImmediate(() => {
+        throw error;
+      });
+    });
+  }
+}

@@ -1,0 +1,87 @@
+/** The routes of events: the collection, under a term too, and one event. */
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { VocabularyName } from "../model/records.js";
+import { renderWhole } from "../render/event.js";
+import { jsonLd } from "../render/json-ld.js";
+import { shownInstance } from "../render/shown-time.js";
+import { prefers } from "./accept.js";
+import { eventsPage, readAsk, takesLong } from "./event-page.js";
+import { openExchange, pageOf, sendAs, sendJson, splitTarget } from "./exchange.js";
+import { notFound } from "./problem.js";
+import type { QueryString } from "./query-string.js";
+import { EVENT_PARAMETERS } from "./read-query.js";
+import { type Resources, textOf } from "./resources.js";
+
+/** A path id as a number; anything but 1 to 15 digits is an unknown resource. */
+export function pathId(request: FastifyRequest): number {
+  const { id = "" } = request.params as { id?: string };
+  if (!/^[0-9]{1,15}$/.test(id)) throw notFound();
+  return Number(id);
+}
+
+/** The id in `/events?id=12`, an address that old clients expand; null unless it is one plain integer. */
+export function looseId(parameters: QueryString): number | null {
+  const [id, ...more] = parameters.raw("id");
+  return id !== undefined && more.length === 0 && /^[0-9]{1,15}$/.test(id) ? Number(id) : null;
+}
+
+/** Sends the caller of a loose id to the member's own address. */
+export function redirectTo(address: string, request: FastifyRequest, reply: FastifyReply) {
+  const callback = request.eventsCallback === null ? "" : `?callback=${encodeURIComponent(request.eventsCallback)}`;
+  return reply.code(308).header("location", `${address}${callback}`).send();
+}
+
+/** Answers `/events`, and `/{vocabulary}/{id}/events` when `vocabulary` is given. */
+export function eventsHandler(resources: Resources, vocabulary: VocabularyName | null) {
+  const { store, clock, settings, render, pages, thread } = resources;
+  return (request: FastifyRequest, reply: FastifyReply) => {
+    const id = vocabulary === null ? null : pathId(request);
+    const { parameters, strict } = openExchange(request, settings, EVENT_PARAMETERS);
+    const loose = vocabulary === null ? looseId(parameters) : null;
+    if (loose !== null) {
+      parameters.check();
+      return redirectTo(`${render.prefix}/events/${loose}`, request, reply);
+    }
+    const ask = { vocabulary, id, strict };
+    const now = clock();
+    const found = store.view(now, (view) => {
+      const wanted = readAsk(resources, view, parameters, ask);
+      const { interval } = view;
+      if (thread === null || !takesLong(resources, view, wanted)) {
+        return pages.get(interval, wanted.key, () => eventsPage(resources, view, wanted));
+      }
+      return pages.find(interval, wanted.key) ?? { interval, wanted };
+    });
+    if (!("wanted" in found)) return sendJson(request, reply, found, settings);
+    const { interval, wanted } = found;
+    const task = { form: "events", ask, search: splitTarget(request).query, now } as const;
+    return thread?.make(interval, wanted.key, task).then((page) => {
+      pages.keep(interval, wanted.key, page);
+      resources.noteTotal(interval, wanted.totalKey, Number(page.headers["x-total-count"]));
+      return sendJson(request, reply, page, settings);
+    });
+  };
+}
+
+/** Answers `/events/{id}`, as schema.org JSON-LD to those who prefer it. */
+export function eventHandler(resources: Resources) {
+  const { store, clock, settings, render } = resources;
+  return (request: FastifyRequest, reply: FastifyReply) => {
+    const id = pathId(request);
+    const { parameters } = openExchange(request, settings, EVENT_PARAMETERS);
+    parameters.check();
+    const linked = request.eventsCallback === null && prefers(request.headers.accept, "application/ld+json");
+    const page = store.view(clock(), (view) =>
+      resources.pages.get(view.interval, `${render.prefix}/events/${id}${linked ? " ld" : ""}`, () => {
+        const event = view.event(id);
+        const instances = event ? view.instances(id) : [];
+        const shown = shownInstance(instances, view.now);
+        if (!event || !shown) throw notFound();
+        if (linked) return pageOf(JSON.stringify(jsonLd(event, instances, shown, view.snapshot)));
+        return pageOf(renderWhole(textOf(resources, view, event), shown, instances));
+      }),
+    );
+    if (linked) return sendAs("application/ld+json", request, reply, page, settings);
+    return sendJson(request, reply, page, settings);
+  };
+}

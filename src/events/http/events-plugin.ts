@@ -1,0 +1,129 @@
+/** The events interface as one fastify plugin; all its hooks, handlers and parsers stay inside it. */
+import rateLimit from "@fastify/rate-limit";
+import swagger from "@fastify/swagger";
+import swaggerUi from "@fastify/swagger-ui";
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { VOCABULARIES } from "../model/records.js";
+import type { Store } from "../store/store.js";
+import type { Clock } from "../time/clock.js";
+import { eventHandler, eventsHandler } from "./event-routes.js";
+import type { EventsSettings } from "./events-settings.js";
+import { callerOf, pageOf, sendAs, sendError, splitTarget } from "./exchange.js";
+import { calendarHandler, eventCalendarHandler } from "./ics-routes.js";
+import { DOCS_POLICY, openapiOptions } from "./openapi.js";
+import { refuseOtherMethods } from "./other-methods.js";
+import { pageThread } from "./page-thread.js";
+import { EventsError } from "./problem.js";
+import { type Resources, resources } from "./resources.js";
+import { SCHEMAS } from "./response-schemas.js";
+import { calendarSchema, eventSchema, eventsSchema, termSchema, termsSchema } from "./route-schemas.js";
+import {
+  eventTermsHandler,
+  refuseEventSubcollection,
+  refuseTermSubcollection,
+  termHandler,
+  termsHandler,
+} from "./term-routes.js";
+
+export interface EventsOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly config: EventsSettings;
+  /** Store file for a thread that makes the pages that take long; without it they are made on the event loop. */
+  readonly db?: string;
+}
+
+/** Longest request target, bytes. */
+const TARGET_BYTES = 8192;
+
+/** @returns a plugin to register on any fastify instance; the routes begin with `config.prefix` */
+export function eventsPlugin(options: EventsOptions) {
+  return async (app: FastifyInstance): Promise<void> => {
+    await app.register((scope) => mount(scope, options), { prefix: options.config.prefix });
+  };
+}
+
+async function mount(scope: FastifyInstance, { store, clock, config, db }: EventsOptions): Promise<void> {
+  // Requests are checked by hand, so that every fault can be reported at once; bodies are finished texts.
+  scope.setValidatorCompiler(() => () => true);
+  scope.setSerializerCompiler(() => (data) => JSON.stringify(data));
+  scope.decorateRequest("eventsCallback", null);
+  scope.setErrorHandler((error: FastifyError, request, reply) =>
+    sendError(request, reply, asEventsError(error, request)),
+  );
+  scope.addHook("onRoute", (route) => {
+    // Addresses may carry keys, which no log may show.
+    route.logSerializers = { req: (request) => ({ method: request.method, path: splitTarget(request).path }) };
+  });
+  scope.addHook("onRequest", async (request, reply) => {
+    reply.headers({
+      "access-control-allow-origin": "*",
+      "access-control-expose-headers": "ETag, Link, X-Total-Count, Retry-After",
+      "cross-origin-resource-policy": "cross-origin",
+      "x-content-type-options": "nosniff",
+    });
+    if (Buffer.byteLength(request.raw.url ?? "") > TARGET_BYTES) {
+      throw new EventsError(414, "uri_too_long", `The request target is longer than ${TARGET_BYTES} bytes.`);
+    }
+  });
+  if (config.perMinute > 0) await limitRate(scope, config);
+  await scope.register(swagger, openapiOptions());
+  for (const schema of SCHEMAS) scope.addSchema(schema);
+  const thread = db === undefined ? null : pageThread({ db, settings: config, prefix: scope.prefix });
+  scope.addHook("onClose", async () => thread?.close());
+  addRoutes(scope, resources(store, clock, config, scope.prefix, thread));
+  refuseOtherMethods(scope);
+  await scope.register(swaggerUi, { routePrefix: "/docs", staticCSP: DOCS_POLICY });
+}
+
+async function limitRate(scope: FastifyInstance, config: EventsSettings): Promise<void> {
+  await scope.register(rateLimit, {
+    max: config.perMinute,
+    timeWindow: 60_000,
+    keyGenerator: (request) => callerOf(request, config),
+    errorResponseBuilder: () => new EventsError(429, "rate_limited", "Too many requests; see Retry-After."),
+  });
+}
+
+function addRoutes(scope: FastifyInstance, shared: Resources): void {
+  const { routerOptions } = scope.initialConfig as { routerOptions?: { ignoreTrailingSlash?: boolean } };
+  const slashes = routerOptions?.ignoreTrailingSlash ? [""] : ["", "/"];
+  const get = (path: string, schema: object, handler: (request: FastifyRequest, reply: FastifyReply) => unknown) => {
+    for (const slash of slashes) scope.get(path + slash, { schema: slash ? { hide: true } : schema }, handler);
+  };
+  const one = eventHandler(shared);
+  get("/events", eventsSchema("Events, one object per instance by default."), eventsHandler(shared, null));
+  get("/events/:id", eventSchema(), (request, reply) => {
+    const { id } = request.params as { id: string };
+    return id.endsWith(".ics") ? eventCalendarHandler(shared, id, request, reply) : one(request, reply);
+  });
+  get("/events.ics", calendarSchema(), calendarHandler(shared));
+  for (const row of VOCABULARIES) {
+    get(`/events/:id/${row.name}`, termsSchema(row, true), eventTermsHandler(shared, row));
+    get(`/${row.name}`, termsSchema(row), termsHandler(shared, row));
+    get(`/${row.name}/:id`, termSchema(row), termHandler(shared, row));
+    get(`/${row.name}/:id/events`, eventsSchema("Events of a term.", true), eventsHandler(shared, row.name));
+    get(`/${row.name}/:id/:sub`, { hide: true }, refuseTermSubcollection);
+  }
+  get("/events/:id/:sub", { hide: true }, refuseEventSubcollection);
+  let document: string | null = null;
+  get("/openapi.json", { hide: true }, (request, reply) => {
+    document ??= JSON.stringify(scope.swagger());
+    return sendAs("application/json", request, reply, pageOf(document), shared.settings);
+  });
+}
+
+/** Anything that is no error of this interface is reported without what it says; the log has it. */
+function asEventsError(error: FastifyError | EventsError, request: FastifyRequest): EventsError {
+  if (error instanceof EventsError) return error;
+  const { status, headers } = error as { status?: number; headers?: Record<string, string> };
+  const refused = status ?? error.statusCode ?? 500;
+  if (refused >= 400 && refused < 500) {
+    return new EventsError(refused, "invalid_parameter", "The request is not valid.", [], headers);
+  }
+  request.log.error({ reqId: request.id, err: error }, "events request failed");
+  if (/^SQLITE_(BUSY|LOCKED|IOERR|FULL|CANTOPEN)/.test(error.code ?? "")) {
+    return new EventsError(503, "unavailable", "The events cannot be read at the moment.", [], { "retry-after": "5" });
+  }
+  return new EventsError(500, "internal", "Something went wrong here.");
+}

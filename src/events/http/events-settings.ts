@@ -1,0 +1,47 @@
+/** Settings of the events routes, taken from the configuration. */
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { Config } from "../../config.js";
+import type { RenderSettings } from "../render/term.js";
+import type { Configured } from "../store/import-settings.js";
+
+export interface EventsSettings extends Omit<RenderSettings, "prefix"> {
+  /** Path under which the routes are mounted; empty or without a slash at its end. */
+  readonly prefix: string;
+  /** Public site, null: what the imported files say. */
+  readonly site: string | null;
+  readonly fallbackSite: string;
+  /** Primary source, null: what the imported files say. */
+  readonly source: string | null;
+  /** API keys; with none the interface is open. */
+  readonly keys: readonly string[];
+  /** Requests per minute and address or key; 0: no limit. */
+  readonly perMinute: number;
+  /** Memory for finished bodies, bytes. */
+  readonly cacheBytes: number;
+}
+
+const CACHE_BYTES = 16 * 1024 * 1024;
+
+export function eventsSettings(config: Config): EventsSettings {
+  const { prefix, site, source, keys, categoryUrl, perMinute } = config.events;
+  const fallbackSite = fallbackSiteOf(config);
+  return { prefix, site, source, keys, categoryUrl, perMinute, fallbackSite, cacheBytes: CACHE_BYTES };
+}
+
+function fallbackSiteOf(config: Config): string {
+  const host = config.host.includes(":") ? `[${config.host}]` : config.host;
+  return config.baseUrl ?? `${config.tls === null ? "http" : "https"}://${host}:${config.port}`;
+}
+
+/** What an import and an extension take from the configuration; `now` in epoch seconds. */
+export function configuredFor(config: Config, now: number): Configured {
+  const { zone, site, source } = config.events;
+  return { now, zone, site, source, fallbackSite: fallbackSiteOf(config) };
+}
+
+/** True when `key` is one of `keys`; the time it takes tells nothing about them. */
+export function isKey(keys: readonly string[], key: string): boolean {
+  const digest = (text: string) => createHash("sha256").update(text).digest();
+  const given = digest(key);
+  return keys.map((known) => timingSafeEqual(digest(known), given)).includes(true);
+}

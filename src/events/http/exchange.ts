@@ -1,0 +1,127 @@
+/** One request and its answer: callback, key, handling preference going in; representation, tags and caching going out. */
+import { Readable } from "node:stream";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { names, prefers } from "./accept.js";
+import { entityTag, isKnown } from "./etag.js";
+import { type EventsSettings, isKey } from "./events-settings.js";
+import { isCallback, wrapJsonp } from "./jsonp.js";
+import type { Page } from "./page-cache.js";
+import { EventsError, errorBody, problemBody } from "./problem.js";
+import { QueryString } from "./query-string.js";
+import { checkVersion, refuseUnknown, UNLINKED } from "./read-query.js";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** A JSONP name that was checked, or null: the answer is not wrapped. */
+    eventsCallback: string | null;
+  }
+}
+
+export interface Exchange {
+  readonly parameters: QueryString;
+  /** `Prefer: handling=strict` was sent. */
+  readonly strict: boolean;
+}
+
+/** Path and query of a request, as sent. */
+export function splitTarget(request: FastifyRequest): { path: string; query: string } {
+  const [path = "", ...query] = (request.raw.url ?? "").split("?");
+  return { path, query: query.join("?") };
+}
+
+/**
+ * Begins an exchange on a known path.
+ *
+ * @param known names a collection takes beside those of every route
+ * @throws EventsError 401 when keys are configured and none of them was sent
+ */
+export function openExchange(request: FastifyRequest, settings: EventsSettings, known: readonly string[]): Exchange {
+  const parameters = new QueryString(splitTarget(request).query);
+  const callbacks = parameters.raw("callback").filter((name) => name !== "");
+  const callback = callbacks.length === 1 ? (callbacks[0] ?? null) : null;
+  request.eventsCallback = callback !== null && isCallback(callback) ? callback : null;
+  checkKey(request, parameters, settings.keys);
+  const name = parameters.text("callback");
+  if (name !== null && !isCallback(name)) {
+    parameters.fault("callback", "must be the name of a function", undefined, "invalid_callback");
+  }
+  checkVersion(parameters);
+  parameters.text("key");
+  const strict = /(?:^|[,;])\s*handling\s*=\s*"?strict"?\s*(?:$|[,;])/i.test(String(request.headers.prefer ?? ""));
+  if (strict) refuseUnknown(parameters, [...known, ...UNLINKED, "id"]);
+  return { parameters, strict };
+}
+
+function checkKey(request: FastifyRequest, parameters: QueryString, keys: readonly string[]): void {
+  if (keys.length === 0) return;
+  const header = request.headers["x-api-key"];
+  const given = header === undefined ? parameters.raw("key") : [header].flat();
+  if (given.length === 1 && isKey(keys, given[0] ?? "")) return;
+  throw new EventsError(401, "unauthorized", "A valid API key is needed.", [], { "www-authenticate": "ApiKey" });
+}
+
+/** Caller for the rate limit: the key when there is one, else the address. */
+export function callerOf(request: FastifyRequest, settings: EventsSettings): string {
+  const header = [request.headers["x-api-key"]].flat()[0];
+  const key = header ?? new URLSearchParams(splitTarget(request).query).get("key");
+  return key && isKey(settings.keys, key) ? `key ${key}` : `address ${request.ip}`;
+}
+
+/** A body made now, with its tag. */
+export function pageOf(body: string, headers: Readonly<Record<string, string>> = {}): Page {
+  return { body, tag: entityTag(body), headers };
+}
+
+/** Sends a page of JSON: wrapped, as HAL or plain. */
+export function sendJson(request: FastifyRequest, reply: FastifyReply, page: Page, settings: EventsSettings) {
+  const callback = request.eventsCallback;
+  if (callback === null) return sendAs(jsonType(request), request, reply, page, settings);
+  const script = pageOf(wrapJsonp(callback, String(page.body)), page.headers);
+  return sendAs("text/javascript", request, reply, script, settings);
+}
+
+function jsonType(request: FastifyRequest): string {
+  return prefers(request.headers.accept, "application/hal+json") ? "application/hal+json" : "application/json";
+}
+
+/** Sends a page as it is, or nothing but 304 when the caller has it. */
+export function sendAs(
+  type: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  page: Page,
+  settings: EventsSettings,
+) {
+  reply.headers(page.headers).headers({
+    vary: "Accept, Accept-Encoding",
+    "cache-control": `${settings.keys.length > 0 ? "private" : "public"}, max-age=60`,
+    etag: page.tag,
+  });
+  if (isKnown(request.headers["if-none-match"], page.tag)) return reply.code(304).send();
+  return sendBody(reply.type(`${type}; charset=utf-8`), page.body);
+}
+
+/** Bodies above this size go out piece by piece: a long one that is handed over whole is cut off when the service is closed. */
+const WHOLE_BYTES = 1024 * 1024;
+const PIECE_BYTES = 64 * 1024;
+
+function sendBody(reply: FastifyReply, body: string | Buffer) {
+  if (body.length <= WHOLE_BYTES) return reply.send(body);
+  const bytes = typeof body === "string" ? Buffer.from(body) : body;
+  return reply.header("content-length", bytes.length).send(Readable.from(piecesOf(bytes)));
+}
+
+function* piecesOf(bytes: Buffer): Generator<Buffer> {
+  for (let from = 0; from < bytes.length; from += PIECE_BYTES) yield bytes.subarray(from, from + PIECE_BYTES);
+}
+
+/** Sends an error in the form the caller takes; wrapped with its status when the callback is sound. */
+export function sendError(request: FastifyRequest, reply: FastifyReply, error: EventsError) {
+  const problem = names(request.headers.accept, "application/problem+json");
+  const body = JSON.stringify(problem ? problemBody(error, splitTarget(request).path) : errorBody(error));
+  const callback = request.eventsCallback;
+  const type = callback !== null ? "text/javascript" : problem ? "application/problem+json" : "application/json";
+  reply.code(error.status).headers(error.headers).header("cache-control", "no-store");
+  reply.header("vary", "Accept, Accept-Encoding").type(`${type}; charset=utf-8`);
+  return reply.send(callback === null ? body : wrapJsonp(callback, body));
+}

@@ -1,0 +1,106 @@
+/** The calendar file of the events that a query selects. */
+
+import type { EventQuery } from "../model/event-query.js";
+import type { EventRecord, Instance } from "../model/records.js";
+import { type CalendarFile, renderCalendar } from "../render/calendar-file.js";
+import { instanceId, instanceUrls } from "../render/shown-time.js";
+import { type CalendarContext, instanceComponent, seriesComponents } from "../render/vevent.js";
+import type { JCal } from "../render/vtimezone.js";
+import type { View } from "../store/store.js";
+import { pageOf } from "./exchange.js";
+import { pageAddress } from "./links.js";
+import type { Page } from "./page-cache.js";
+import type { QueryString } from "./query-string.js";
+import { EVENT_PARAMETERS, readEventQuery } from "./read-query.js";
+import { knownSources, type Resources } from "./resources.js";
+
+const MOST_COMPONENTS = 1000;
+
+/** Parameters of the filters; a calendar has no pages. */
+const FILTERS = EVENT_PARAMETERS.filter((name) => name !== "page" && name !== "per_page");
+
+export interface WantedCalendar {
+  readonly query: EventQuery;
+  readonly key: string;
+}
+
+/** @throws EventsError 400 with every fault of the parameters */
+export function readCalendarAsk(
+  resources: Resources,
+  view: View,
+  parameters: QueryString,
+  strict: boolean,
+): WantedCalendar {
+  const sources = knownSources(view, resources.settings);
+  const query = readEventQuery(parameters, { strict, paged: false, pathTerm: null, ...sources });
+  parameters.check();
+  const key = pageAddress(`${resources.render.prefix}/events.ics`, FILTERS, parameters, query.perPage)(1);
+  return { query, key };
+}
+
+/** Reads in one go and writes in turns. */
+export async function makeCalendar(
+  resources: Resources,
+  now: number,
+  parameters: QueryString,
+  strict: boolean,
+): Promise<Page> {
+  const file = resources.store.view(now, (view) =>
+    calendarOf(resources, view, readCalendarAsk(resources, view, parameters, strict).query),
+  );
+  return pageOf(await renderCalendar(file));
+}
+
+function calendarOf(resources: Resources, view: View, query: EventQuery): CalendarFile {
+  const shown = view.page({ ...query, page: 1, perPage: MOST_COMPONENTS });
+  const events = view.events([...new Set(shown.map(({ eventId }) => eventId))]);
+  const context = contextOf(resources, view);
+  const first = Math.min(view.now, ...shown.map(({ start }) => start));
+  const urls = query.single ? urlsOf(shown, events, view) : null;
+  const components = componentsOf(shown, new Map(events.map((event) => [event.id, event])), urls, context);
+  return { name: `Events of ${context.host}`, components, events, first, now: view.now };
+}
+
+/** Addresses of the instances shown, by their ids; what they look like depends on all instances of their events. */
+function urlsOf(shown: readonly Instance[], events: readonly EventRecord[], view: View): ReadonlyMap<string, string> {
+  const wanted = new Set(shown.map(instanceId));
+  const urls = new Map<string, string>();
+  for (const event of events) {
+    const all = view.instances(event.id);
+    for (const [position, url] of instanceUrls(event.url, all).entries()) {
+      const id = instanceId(all[position] as Instance);
+      if (wanted.has(id)) urls.set(id, url);
+    }
+  }
+  return urls;
+}
+
+/**
+ * At most `MOST_COMPONENTS`, made one by one.
+ *
+ * @param urls addresses of the instances, or null: series with their rules
+ */
+function* componentsOf(
+  shown: readonly Instance[],
+  events: ReadonlyMap<number, EventRecord>,
+  urls: ReadonlyMap<string, string> | null,
+  context: CalendarContext,
+): Generator<JCal> {
+  let count = 0;
+  for (const instance of shown) {
+    const event = events.get(instance.eventId);
+    if (event === undefined) continue;
+    const url = urls?.get(instanceId(instance)) ?? event.url;
+    const made = urls ? [instanceComponent(event, instance, url, context)] : seriesComponents(event, context);
+    for (const component of made) {
+      if (count++ === MOST_COMPONENTS) return;
+      yield component;
+    }
+  }
+}
+
+/** What components need beside their events. */
+export function contextOf({ settings }: Resources, view: View): CalendarContext {
+  const site = settings.site ?? view.snapshot.site ?? settings.fallbackSite;
+  return { snapshot: view.snapshot, host: new URL(site).hostname };
+}

@@ -1,0 +1,140 @@
+/** Parameters of a query string with all their faults; it knows how values are written, not what they are for. */
+
+import { isDay } from "../time/zone.js";
+import { type Detail, type ErrorCode, EventsError } from "./problem.js";
+
+/** Most values in one list. */
+const LIST_VALUES = 200;
+const ORDER_PAIRS = 5;
+const ID = /^[0-9]{1,15}$/;
+
+export class QueryString {
+  readonly #values = new Map<string, string[]>();
+  readonly #faults: { readonly code: ErrorCode; readonly detail: Detail }[] = [];
+
+  /** @param raw the part of the address after `?`, without it */
+  constructor(raw: string) {
+    for (const [name, value] of new URLSearchParams(raw)) {
+      const known = this.#values.get(name);
+      if (known) known.push(value);
+      else this.#values.set(name, [value]);
+    }
+  }
+
+  names(): IterableIterator<string> {
+    return this.#values.keys();
+  }
+
+  /** Every value of a name as sent. */
+  raw(name: string): readonly string[] {
+    return this.#values.get(name) ?? [];
+  }
+
+  fault(parameter: string, reason: string, allowed?: readonly string[], code: ErrorCode = "invalid_parameter"): void {
+    this.#faults.push({ code, detail: { parameter, reason, ...(allowed ? { allowed } : {}) } });
+  }
+
+  /** @throws EventsError with all faults found so far */
+  check(): void {
+    const first = this.#faults[0];
+    if (!first) return;
+    const alike = this.#faults.every((fault) => fault.code === first.code);
+    const details = this.#faults.map((fault) => fault.detail);
+    throw new EventsError(400, alike ? first.code : "invalid_parameter", "Invalid query parameters.", details);
+  }
+
+  /** The value of a parameter; null when it is absent, empty or given twice, which is a fault. */
+  text(name: string): string | null {
+    const values = this.#values.get(name);
+    if (!values) return null;
+    if (values.length > 1) {
+      this.fault(name, "must be given once", undefined, "duplicate_parameter");
+      return null;
+    }
+    return values[0] || null;
+  }
+
+  /** Items of a comma-separated list, trimmed, without empty and repeated ones; null when there is none. */
+  list(name: string): string[] | null {
+    const text = this.text(name);
+    if (text === null) return null;
+    const items = [...new Set(text.split(",").map((item) => item.trim()))].filter((item) => item !== "");
+    if (items.length > LIST_VALUES) {
+      this.fault(name, `must have at most ${LIST_VALUES} values`, undefined, "too_many_values");
+      return null;
+    }
+    return items.length === 0 ? null : items;
+  }
+
+  ids(name: string): number[] | null {
+    const items = this.list(name);
+    if (items === null) return null;
+    if (items.every((item) => ID.test(item))) return [...new Set(items.map(Number))];
+    this.fault(name, "must be a list of ids, which are whole numbers of at most 15 digits");
+    return null;
+  }
+
+  /** Items of a closed set, in any letter case; `alias` gives other spellings. */
+  choices<T extends string>(name: string, allowed: readonly T[], alias: Readonly<Record<string, T>> = {}): T[] | null {
+    const items = this.list(name);
+    if (items === null) return null;
+    const known = items.map((item) => {
+      const folded = item.toLowerCase();
+      return Object.hasOwn(alias, folded) ? alias[folded] : allowed.find((value) => value === folded);
+    });
+    if (known.includes(undefined)) this.fault(name, "unknown value", allowed);
+    return known.filter((value) => value !== undefined);
+  }
+
+  page(): number {
+    const text = this.text("page");
+    if (text === null || /^[1-9][0-9]{0,8}$/.test(text)) return Number(text ?? 1);
+    this.fault("page", "must be an integer of 1 or more");
+    return 1;
+  }
+
+  /** @param strict a number above `most` is a fault instead of being cut to it */
+  perPage(byDefault: number, most: number, strict: boolean): number {
+    const text = this.text("per_page");
+    if (text === null) return byDefault;
+    if (!/^[0-9]+$/.test(text) || /^0+$/.test(text)) {
+      this.fault("per_page", "must be an integer of 1 or more");
+      return byDefault;
+    }
+    const asked = Number(text);
+    if (asked > most && strict) this.fault("per_page", `must be ${most} or less`);
+    return Math.min(asked, most);
+  }
+
+  /** Pairs `FIELD|ORDER`; a repeated field keeps its first place. `list` needs `ids`. */
+  order<Field extends string>(
+    fields: readonly Field[],
+    byDefault: readonly { field: Field; descending: boolean }[],
+  ): readonly { field: Field; descending: boolean }[] {
+    const items = this.list("order_by");
+    if (items === null) return byDefault;
+    const order = new Map<Field, boolean>();
+    const before = this.#faults.length;
+    for (const item of items) {
+      const [name = "", direction = "", ...more] = item.split("|").map((part) => part.trim().toLowerCase());
+      const field = fields.find((known) => known === name);
+      if (field === undefined) this.fault("order_by", "unknown field", fields);
+      else if (more.length > 0 || !["", "asc", "desc"].includes(direction)) {
+        this.fault("order_by", "unknown order", ["asc", "desc"]);
+      } else if (field === "list" && this.list("ids") === null) {
+        this.fault("order_by", "list needs the parameter ids");
+      } else if (!order.has(field)) order.set(field, direction === "desc");
+    }
+    if (order.size > ORDER_PAIRS && this.#faults.length === before) {
+      this.fault("order_by", `must have at most ${ORDER_PAIRS} pairs`, undefined, "too_many_values");
+    }
+    return [...order].map(([field, descending]) => ({ field, descending }));
+  }
+
+  day(name: string): string | null {
+    const text = this.text(name);
+    if (text === null || isDay(text)) return text;
+    this.fault(name, "must be a calendar date YYYY-MM-DD");
+    return null;
+  }
+}

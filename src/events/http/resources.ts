@@ -1,0 +1,87 @@
+/** What the routes share: the store, the clock, the settings and what is remembered between requests. */
+
+import type { EventQuery } from "../model/event-query.js";
+import type { EventRecord, Instance } from "../model/records.js";
+import { type EventText, eventText } from "../render/event.js";
+import type { RenderSettings } from "../render/term.js";
+import type { Interval, Store, View } from "../store/store.js";
+import type { Clock } from "../time/clock.js";
+import type { EventsSettings } from "./events-settings.js";
+import { type PageCache, pageCache } from "./page-cache.js";
+import type { PageThread } from "./page-thread.js";
+
+export interface Resources {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly settings: EventsSettings;
+  readonly render: RenderSettings;
+  readonly pages: PageCache;
+  /** Makes the pages that take long; null: they are made on the event loop like the others. */
+  readonly thread: PageThread | null;
+  /** Texts of the events of some instances, by id. */
+  texts(view: View, instances: readonly Instance[]): ReadonlyMap<number, EventText>;
+  /** `view.count`, remembered under `key` while it holds. */
+  total(view: View, key: string, query: EventQuery): number;
+  /** Whether `total` knows its answer. */
+  isCounted(interval: Interval, key: string): boolean;
+  /** Remembers a number that was counted elsewhere; does nothing when another interval has begun. */
+  noteTotal(interval: Interval, key: string, total: number): void;
+}
+
+const TEXTS = 20_000;
+const TOTALS = 1_000;
+
+/** @param prefix path under which the routes are mounted */
+export function resources(
+  store: Store,
+  clock: Clock,
+  settings: EventsSettings,
+  prefix: string,
+  thread: PageThread | null = null,
+): Resources {
+  const render = { prefix, categoryUrl: settings.categoryUrl };
+  let generation = -1;
+  let interval: Interval | null = null;
+  let totals = new Map<string, number>();
+  let texts = new Map<number, EventText>();
+  const totalsIn = (now: Interval): Map<string, number> => {
+    if (now !== interval || totals.size >= TOTALS) totals = new Map();
+    interval = now;
+    return totals;
+  };
+  return {
+    store,
+    clock,
+    settings,
+    render,
+    pages: pageCache(settings.cacheBytes),
+    thread,
+    texts(view, instances) {
+      if (view.snapshot.generation !== generation || texts.size > TEXTS) texts = new Map();
+      generation = view.snapshot.generation;
+      const missing = [...new Set(instances.map(({ eventId }) => eventId))].filter((id) => !texts.has(id));
+      for (const event of view.events(missing)) texts.set(event.id, eventText(event, view.snapshot, render));
+      return texts;
+    },
+    total(view, key, query) {
+      const known = totalsIn(view.interval).get(key) ?? view.count(query);
+      totals.set(key, known);
+      return known;
+    },
+    isCounted: (at, key) => totalsIn(at).has(key),
+    noteTotal(at, key, total) {
+      if (at === interval) totals.set(key, total);
+    },
+  };
+}
+
+/** Sources a caller may name: those of events, and the primary one. */
+export function knownSources(view: View, settings: EventsSettings): { primarySource: string; sources: string[] } {
+  const primarySource = settings.source ?? view.snapshot.primarySource ?? "main";
+  return { primarySource, sources: [...new Set([...view.snapshot.sources, primarySource])].sort() };
+}
+
+/** The text of an event that a view just returned. */
+export function textOf(resources: Resources, view: View, event: EventRecord): EventText {
+  return eventText(event, view.snapshot, resources.render);
+}

@@ -1,0 +1,95 @@
+/** An iCalendar file as its top components, each parsed by ical.js and each property with the line it begins on. */
+import ICAL from "ical.js";
+import type { Problem } from "../model/import-problem.js";
+
+export interface Component {
+  readonly name: string;
+  readonly line: number;
+  readonly parsed: ICAL.Component;
+  /** Line of the nth property of a name (lower case) at the component's own level; the component's line if there is none. */
+  lineOf(property: string, nth?: number): number;
+}
+
+interface LogicalLine {
+  readonly line: number;
+  readonly text: string;
+}
+
+/** Joins folded lines (RFC 5545 3.1). */
+function logicalLines(text: string): LogicalLine[] {
+  const lines: { line: number; text: string }[] = [];
+  for (const [position, physical] of text
+    .replace(/^\uFEFF/, "")
+    .split(/\r?\n/)
+    .entries()) {
+    const last = lines.at(-1);
+    if (/^[ \t]/.test(physical) && last) last.text += physical.slice(1);
+    else if (physical.trim() !== "") lines.push({ line: position + 1, text: physical });
+  }
+  return lines;
+}
+
+/** Components directly inside VCALENDAR, in file order. Those that cannot be parsed are reported and left out. */
+export function icsComponents(text: string, problems: Problem[]): Component[] {
+  const lines = logicalLines(text);
+  const found: Component[] = [];
+  const open: string[] = [];
+  let first = 0;
+  if (!/^BEGIN:VCALENDAR$/i.test(lines[0]?.text.trim() ?? "")) {
+    problems.push({ place: "line 1", reason: "not iCalendar: BEGIN:VCALENDAR expected" });
+    return [];
+  }
+  for (const [position, { line, text: content }] of lines.entries()) {
+    const [, word, name = ""] = /^(BEGIN|END):([A-Za-z0-9-]+)\s*$/i.exec(content) ?? [];
+    if (word?.toUpperCase() === "BEGIN") {
+      if (open.length === 1) first = position;
+      open.push(name.toUpperCase());
+    } else if (word !== undefined) {
+      if (open.pop() !== name.toUpperCase()) {
+        problems.push({ place: `line ${line}`, reason: `END:${name} without its BEGIN` });
+        return found;
+      }
+      if (open.length === 1) found.push(...parseComponent(name, lines.slice(first, position + 1), problems));
+    } else if (open.length === 0) {
+      problems.push({ place: `line ${line}`, reason: "stands outside VCALENDAR" });
+    }
+  }
+  if (open.length > 0)
+    problems.push({ place: `line ${lines.at(-1)?.line ?? 1}`, reason: `END:${open.at(-1)} is missing` });
+  return found;
+}
+
+function parseComponent(name: string, lines: readonly LogicalLine[], problems: Problem[]): Component[] {
+  const before = problems.length;
+  for (const { line, text } of lines.slice(1, -1)) {
+    try {
+      if (!/^(BEGIN|END):/i.test(text)) ICAL.parse.property(text);
+    } catch {
+      problems.push({ place: `line ${line}`, reason: "cannot be read as a property" });
+    }
+  }
+  if (problems.length > before) return [];
+  const line = lines[0]?.line ?? 1;
+  try {
+    const parsed = new ICAL.Component(ICAL.parse(lines.map(({ text }) => text).join("\r\n")));
+    const places = propertyLines(lines);
+    return [
+      { name: name.toLowerCase(), line, parsed, lineOf: (property, nth = 0) => places.get(property)?.[nth] ?? line },
+    ];
+  } catch (error) {
+    problems.push({ place: `line ${line}`, reason: `${name} cannot be read: ${(error as Error).message}` });
+    return [];
+  }
+}
+
+function propertyLines(lines: readonly LogicalLine[]): ReadonlyMap<string, number[]> {
+  const places = new Map<string, number[]>();
+  let depth = 0;
+  for (const { line, text } of lines) {
+    const name = /^[A-Za-z0-9-]+/.exec(text)?.[0].toLowerCase() ?? "";
+    if (name === "end") depth -= 1;
+    if (depth === 1 && name !== "begin") places.set(name, [...(places.get(name) ?? []), line]);
+    if (name === "begin") depth += 1;
+  }
+  return places;
+}

@@ -1,0 +1,195 @@
+/** An iCalendar file to a calendar: one event per UID, its moved and cancelled instances as overrides. */
+import type ICAL from "ical.js";
+import type { Calendar, NewEvent } from "../model/calendar.js";
+import type { Problem } from "../model/import-problem.js";
+import { EVERYONE, type Override } from "../model/records.js";
+import { slugOf } from "../model/slug.js";
+import { normaliseRule } from "../time/rule.js";
+import { epochSeconds, momentOf } from "../time/zone.js";
+import { type Component, icsComponents } from "./ics-components.js";
+import { type IcsTime, lastDay, lengthFrom, lengthTo, textFor, timesOf } from "./ics-times.js";
+
+const EXCERPT = 200;
+
+/** A component with its times read. */
+interface Occurrence {
+  readonly component: Component;
+  readonly uid: string;
+  readonly start: IcsTime;
+  readonly length: { readonly days: number; readonly seconds: number; readonly given: boolean };
+  /** The instance that this component replaces, or null: the component is the event itself. */
+  readonly recurrence: IcsTime | null;
+  readonly cancelled: boolean;
+}
+
+/** @param zone the site zone, on whose wall times without zone stand */
+export function readIcs(text: string, zone: string): { calendar: Calendar; problems: Problem[] } {
+  const problems: Problem[] = [];
+  const components = icsComponents(text, problems);
+  const locations = new Map<string, string>();
+  for (const { name, parsed } of components) {
+    if (name === "vtimezone") locations.set(value(parsed, "tzid"), value(parsed, "x-lic-location"));
+  }
+  const occurrences = components
+    .filter((component) => component.name === "vevent")
+    .flatMap((component) => readOccurrence(component, zone, locations, problems));
+  const masters = occurrences.filter((occurrence) => occurrence.recurrence === null);
+  const cancelled = new Set(masters.filter((master) => master.cancelled).map((master) => master.uid));
+  const known = new Set(masters.map((master) => master.uid));
+  const events = masters
+    .filter((master) => !master.cancelled)
+    .flatMap((master) => {
+      const replaced = occurrences.filter((other) => other.recurrence !== null && other.uid === master.uid);
+      return eventOf(master, replaced, zone, locations, problems);
+    });
+  const orphans = occurrences.filter((one) => one.recurrence !== null && !known.has(one.uid) && !one.cancelled);
+  events.push(...orphans.flatMap((orphan) => eventOf(orphan, [], zone, locations, problems)));
+  return { calendar: { head: {}, terms: [], events, removed: [...cancelled] }, problems };
+}
+
+function value(parsed: ICAL.Component, name: string): string {
+  return String(parsed.getFirstPropertyValue(name) ?? "").trim();
+}
+
+/** Runs `read`; what it throws becomes a problem at the line of the property. */
+function attempt<T>(
+  component: Component,
+  property: string,
+  problems: Problem[],
+  read: () => T,
+  nth = 0,
+): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    const place = `line ${component.lineOf(property, nth)}`;
+    problems.push({ place, reason: `${property.toUpperCase()} ${(error as Error).message}` });
+    return undefined;
+  }
+}
+
+function readOccurrence(
+  component: Component,
+  zone: string,
+  locations: ReadonlyMap<string, string>,
+  problems: Problem[],
+): Occurrence[] {
+  const { parsed } = component;
+  const before = problems.length;
+  const time = (name: string): IcsTime | null => {
+    const property = parsed.getFirstProperty(name);
+    if (!property) return null;
+    return attempt(component, name, problems, () => timesOf(property, zone, locations)[0]) ?? null;
+  };
+  const uid = value(parsed, "uid");
+  if (uid === "") problems.push({ place: `line ${component.line}`, reason: "UID is missing" });
+  const start = time("dtstart");
+  const end = time("dtend");
+  const recurrence = time("recurrence-id");
+  if (start === null) {
+    if (problems.length === before) problems.push({ place: `line ${component.line}`, reason: "DTSTART is missing" });
+    return [];
+  }
+  const duration = value(parsed, "duration");
+  const length =
+    end !== null
+      ? attempt(component, "dtend", problems, () => ({ ...lengthTo(start, end), given: true }))
+      : duration !== ""
+        ? attempt(component, "duration", problems, () => ({ ...lengthFrom(duration, start.allDay), given: true }))
+        : { days: start.allDay ? 1 : 0, seconds: 0, given: false };
+  if (parsed.getFirstProperty("recurrence-id")?.getFirstParameter("range")) {
+    const place = `line ${component.lineOf("recurrence-id")}`;
+    problems.push({ place, reason: "RECURRENCE-ID with RANGE is not supported" });
+  }
+  if (problems.length > before || !length) return [];
+  const cancelled = value(parsed, "status").toUpperCase() === "CANCELLED";
+  return [{ component, uid, start, length, recurrence, cancelled }];
+}
+
+function eventOf(
+  main: Occurrence,
+  replaced: readonly Occurrence[],
+  siteZone: string,
+  locations: ReadonlyMap<string, string>,
+  problems: Problem[],
+): NewEvent[] {
+  const before = problems.length;
+  const { component, start } = main;
+  const { parsed } = component;
+  const zone = start.allDay ? siteZone : start.zone;
+  const dates = (name: string): string[] =>
+    parsed.getAllProperties(name).flatMap((property, nth) => {
+      const read = () => timesOf(property, siteZone, locations).map((time) => alike(time, start, zone));
+      return attempt(component, name, problems, read, nth) ?? [];
+    });
+  const rule = value(parsed, "rrule");
+  const read = () => (rule === "" || main.recurrence ? null : normaliseRule(rule, start.text, zone, start.allDay));
+  const rrule = attempt(component, "rrule", problems, read) ?? null;
+  const rdate = main.recurrence ? [] : dates("rdate");
+  const exdate = main.recurrence ? [] : dates("exdate");
+  const overrides = replaced.flatMap((one) => {
+    const override = () => overrideOf(one, start, zone);
+    return attempt(one.component, "recurrence-id", problems, override) ?? [];
+  });
+  if (problems.length > before) return [];
+  const name = value(parsed, "summary") || "Untitled";
+  const description = value(parsed, "description");
+  const url = value(parsed, "url");
+  const stamp = parsed.getFirstProperty("created") ?? parsed.getFirstProperty("dtstamp");
+  const published = stamp
+    ? attempt(component, stamp.name, problems, () => timesOf(stamp, "UTC", locations)[0])
+    : undefined;
+  const categories = parsed.getAllProperties("categories").flatMap((property) => property.getValues().map(String));
+  const places = [value(parsed, "location")];
+  const named = (names: readonly string[]) =>
+    names
+      .map((text) => text.trim())
+      .filter(Boolean)
+      .map((text) => ({ name: text }));
+  return [
+    {
+      identity: { uid: main.recurrence ? `${main.uid} ${textFor(main.recurrence, "UTC")}` : main.uid },
+      place: `line ${component.line}`,
+      name,
+      slug: slugOf(name),
+      excerpt: [...description].slice(0, EXCERPT).join(""),
+      url: /^https?:\/\/\S+$/.test(url) ? url : null,
+      shortUrl: null,
+      audience: EVERYONE,
+      publishDate: published && !published.allDay ? epochSeconds(momentOf(published.text, published.zone)) : null,
+      source: null,
+      published: (value(parsed, "class") || "PUBLIC").toUpperCase() === "PUBLIC",
+      zone,
+      allDay: start.allDay,
+      start: start.text,
+      days: main.length.days,
+      seconds: main.length.seconds,
+      rrule,
+      rdate,
+      exdate,
+      overrides,
+      terms: { event_categories: named(categories), locations: named(places), divisions: [], tags: [], channels: [] },
+      image: null,
+      extras: description === "" ? {} : { description },
+    },
+  ];
+}
+
+/** A date beside an event with a time means the instance of that day, as many programs write it. */
+function alike(time: IcsTime, start: IcsTime, zone: string): string {
+  if (time.allDay && !start.allDay) return `${time.text}${start.text.slice(10)}`;
+  if (!time.allDay && start.allDay) return time.text.slice(0, 10);
+  return textFor(time, zone);
+}
+
+function overrideOf(one: Occurrence, start: IcsTime, zone: string): Override {
+  if (!one.recurrence) throw new Error("is missing");
+  const original = alike(one.recurrence, start, zone);
+  if (one.cancelled) return { original, start: null, end: null, cancelled: true };
+  if (one.start.allDay !== start.allDay) throw new Error("must not change an all-day event into a timed one or back");
+  const first = textFor(one.start, zone);
+  if (!one.length.given) return { original, start: first, end: null, cancelled: false };
+  if (one.start.allDay) return { original, start: first, end: lastDay(first, one.length.days), cancelled: false };
+  const end = momentOf(first, zone).add({ days: one.length.days }).add({ seconds: one.length.seconds });
+  return { original, start: first, end: end.toInstant().toString({ smallestUnit: "second" }), cancelled: false };
+}

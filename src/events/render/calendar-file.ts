@@ -1,0 +1,58 @@
+/** Calendars to download: components, the zones they use, and the text with its lines folded. */
+import { setImmediate as nextTurn } from "node:timers/promises";
+import ICAL from "ical.js";
+import type { EventRecord } from "../model/records.js";
+import { epochSeconds, momentOf } from "../time/zone.js";
+import { type JCal, vtimezone } from "./vtimezone.js";
+
+/** Octets after which ical.js folds; its continuation lines carry one more, and 75 is the most (RFC 5545 3.1). */
+const FOLD = 74;
+const AHEAD_SECONDS = 10 * 366 * 86_400;
+
+/** Components written between two turns of the event loop. */
+const SLICE = 50;
+
+export interface CalendarFile {
+  readonly name: string;
+  /** Made as they are written. */
+  readonly components: Iterable<JCal>;
+  /** The events of the components; their zones are described. */
+  readonly events: readonly EventRecord[];
+  /** Earliest start of an instance, epoch seconds. */
+  readonly first: number;
+  readonly now: number;
+}
+
+/** The text of a calendar, written in slices, so that a long one holds up no other request. */
+export async function renderCalendar({ name, components, events, first, now }: CalendarFile): Promise<string> {
+  const properties = [
+    ["version", {}, "text", "2.0"],
+    ["prodid", {}, "text", "-//fieldprobe//events//EN"],
+    ["calscale", {}, "text", "GREGORIAN"],
+    ["name", {}, "text", name],
+    ["refresh-interval", {}, "duration", "PT1H"],
+  ];
+  const lines: string[] = [];
+  for (const component of zonesOf(events, first, now)) lines.push(textOf(component));
+  for (const component of components) {
+    lines.push(textOf(component));
+    if (lines.length % SLICE === 0) await nextTurn();
+  }
+  const [head, tail] = textOf(["vcalendar", properties, []]).split(/\r\n(?=END:VCALENDAR)/);
+  return `${[head, ...lines, tail].join("\r\n")}\r\n`;
+}
+
+function textOf(component: JCal): string {
+  ICAL.foldLength = FOLD;
+  return ICAL.stringify.component(component, ICAL.design.icalendar);
+}
+
+function zonesOf(events: readonly EventRecord[], first: number, now: number): JCal[] {
+  const earliest = new Map<string, number>();
+  for (const event of events) {
+    if (event.allDay || event.zone === "UTC") continue;
+    const start = Math.min(first, epochSeconds(momentOf(event.start, event.zone)));
+    earliest.set(event.zone, Math.min(earliest.get(event.zone) ?? start, start));
+  }
+  return [...earliest].map(([zone, start]) => vtimezone(zone, start, now + AHEAD_SECONDS));
+}

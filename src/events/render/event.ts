@@ -1,0 +1,108 @@
+/** Events as JSON text, put together from pieces that are made once per state of the data. */
+import { audienceNames, type EventRecord, type Instance, type VocabularyName } from "../model/records.js";
+import type { Snapshot } from "../store/snapshot.js";
+import { instanceId, instanceUrls, type ShownTime, shownTime } from "./shown-time.js";
+import { type RenderSettings, renderTerm } from "./term.js";
+
+/** Vocabularies embedded in an event, and where its thumbnail stands among them. Channels are not embedded. */
+const EMBEDDED: readonly (VocabularyName | "image_thumbnail")[] = [
+  "divisions",
+  "event_categories",
+  "image_thumbnail",
+  "locations",
+  "tags",
+];
+
+/** The parts of an event's JSON that do not depend on the instance it shows. */
+export interface EventText {
+  /** `{"_embedded":{...` without the closing brace of `_embedded`. */
+  readonly embedded: string;
+  /** From `_links` to `id`. */
+  readonly identity: string;
+  /** From `type` to `publish_date`. */
+  readonly body: string;
+  /** Optional members and the closing brace. */
+  readonly tail: string;
+  /** Public address, from which those of the instances follow. */
+  readonly url: string;
+}
+
+export function eventText(event: EventRecord, snapshot: Snapshot, settings: RenderSettings): EventText {
+  const embedded = EMBEDDED.map((name) => `${JSON.stringify(name)}:${embeddedValue(event, name, snapshot, settings)}`);
+  const { id, name, slug, excerpt, url, shortUrl } = event;
+  const body = {
+    type: "event",
+    name,
+    slug,
+    excerpt,
+    url,
+    short_url: shortUrl,
+    open_to: audienceNames(event.audience),
+    publish_date: event.publishDate,
+  };
+  return {
+    embedded: `{"_embedded":{${embedded.join(",")}`,
+    identity: `"_links":${JSON.stringify({ self: { href: `${settings.prefix}/events/${id}` } })},"id":${id}`,
+    body: members(body),
+    tail: Object.keys(event.extras).length === 0 ? "}" : `,${members(event.extras)}}`,
+    url,
+  };
+}
+
+function embeddedValue(
+  event: EventRecord,
+  name: VocabularyName | "image_thumbnail",
+  snapshot: Snapshot,
+  settings: RenderSettings,
+): string {
+  if (name === "image_thumbnail") {
+    if (event.image === null) return "null";
+    const { id, ...rest } = event.image;
+    return JSON.stringify([{ id, type: "file", ...rest }]);
+  }
+  const terms = event.terms[name].flatMap((id) => snapshot.terms.get(id) ?? []);
+  return terms.length === 0 ? "null" : JSON.stringify(terms.map((term) => renderTerm(term, snapshot, settings)));
+}
+
+/** The members of an object as JSON without its braces. */
+function members(object: object): string {
+  return JSON.stringify(object).slice(1, -1);
+}
+
+/** An event that stands for one of its instances, as in a collection with `single_events=true`. */
+export function renderSingle(text: EventText, instance: Instance): string {
+  const id = `"instance_id":"${instanceId(instance)}"`;
+  return `${text.embedded}},${text.identity},${id},${text.body},${times(instance)}${text.tail}`;
+}
+
+/** An event with all its instances; `shown` is the one its own times are of. */
+export function renderWhole(text: EventText, shown: Instance, instances: readonly Instance[]): string {
+  const urls = instanceUrls(text.url, instances);
+  const list = instances.map((instance, position) => {
+    const id = `"id":"${instanceId(instance)}","type":"event_instance","url":${JSON.stringify(urls[position])}`;
+    return `{${id},"start":${timeText(shownTime(instance, "start"))},"end":${timeText(shownTime(instance, "end"))}}`;
+  });
+  const embedded = `${text.embedded},"event_instances":[${list.join(",")}]}`;
+  return `${embedded},${text.identity},${text.body},${times(shown)}${text.tail}`;
+}
+
+/** `start` and `end`, and the deprecated forms of both; nothing in them needs escaping, and this is done for every object. */
+function times(instance: Instance): string {
+  const start = shownTime(instance, "start");
+  const end = shownTime(instance, "end");
+  const first = `"start_date":"${dateOf(start)}","start_time":${minuteOf(start)}`;
+  const last = `"end_date":"${dateOf(end)}","end_time":${minuteOf(end)}`;
+  return `"start":${timeText(start)},"end":${timeText(end)},${first},${last}`;
+}
+
+function timeText({ date, dateTime, timestamp }: ShownTime): string {
+  return date === undefined ? `{"dateTime":"${dateTime}","timestamp":${timestamp}}` : `{"date":"${date}"}`;
+}
+
+function dateOf(time: ShownTime): string {
+  return time.date ?? time.dateTime?.slice(0, 10) ?? "";
+}
+
+function minuteOf(time: ShownTime): string {
+  return time.dateTime === undefined ? "null" : `"${time.dateTime.slice(11, 16)}"`;
+}

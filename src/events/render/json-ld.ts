@@ -1,0 +1,62 @@
+/** One event as a schema.org `Event`, its instances as sub-events. */
+import type { EventRecord, Instance, Term } from "../model/records.js";
+import type { Snapshot } from "../store/snapshot.js";
+import { instanceUrls, shownTime } from "./shown-time.js";
+
+export function jsonLd(
+  event: EventRecord,
+  instances: readonly Instance[],
+  shown: Instance,
+  snapshot: Snapshot,
+): object {
+  const named = (ids: readonly number[]) => ids.flatMap((id) => snapshot.terms.get(id)?.name ?? []);
+  const places = event.terms.locations.flatMap((id) => snapshot.terms.get(id) ?? []).map(placeOf);
+  const keywords = [...named(event.terms.event_categories), ...named(event.terms.tags)];
+  const urls = instanceUrls(event.url, instances);
+  const subEvents = instances.map((instance, position) => ({
+    "@type": "Event",
+    name: event.name,
+    url: urls[position],
+    ...times(instance),
+  }));
+  return {
+    "@context": "https://schema.org",
+    "@type": "Event",
+    "@id": event.url,
+    name: event.name,
+    url: event.url,
+    description: event.extras.description ?? event.excerpt,
+    eventStatus: "https://schema.org/EventScheduled",
+    ...times(shown),
+    ...(places.length > 0 ? { location: places.length === 1 ? places[0] : places } : {}),
+    ...(event.image ? { image: Object.values(event.image.sizes) } : {}),
+    ...(keywords.length > 0 ? { keywords } : {}),
+    ...(instances.length > 1 ? { subEvent: subEvents } : {}),
+  };
+}
+
+/** Days for all-day instances, with the last one as the end, and times with their offset for others. */
+function times(instance: Instance): object {
+  const start = shownTime(instance, "start");
+  const end = shownTime(instance, "end");
+  return { startDate: start.date ?? start.dateTime, endDate: end.date ?? end.dateTime };
+}
+
+function placeOf({ name, url, address }: Term): object {
+  const postal = {
+    ...(address?.address ? { streetAddress: address.address } : {}),
+    ...(address?.city ? { addressLocality: address.city } : {}),
+    ...(address?.state ? { addressRegion: address.state } : {}),
+    ...(address?.zipcode ? { postalCode: address.zipcode } : {}),
+  };
+  const located = address?.latitude != null && address.longitude != null;
+  return {
+    "@type": "Place",
+    name,
+    url,
+    ...(Object.keys(postal).length > 0 ? { address: { "@type": "PostalAddress", ...postal } } : {}),
+    ...(located
+      ? { geo: { "@type": "GeoCoordinates", latitude: address.latitude, longitude: address.longitude } }
+      : {}),
+  };
+}

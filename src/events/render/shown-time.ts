@@ -1,0 +1,64 @@
+/** Instances as they are shown: ids, dates and times in the site zone, addresses. */
+import { type Instance, overAt } from "../model/records.js";
+import { addDays, localText, offsetText, utcToDay } from "../time/zone.js";
+
+export interface ShownTime {
+  readonly date?: string;
+  readonly dateTime?: string;
+  readonly timestamp?: number;
+}
+
+/** `start` or `end` of an instance: `{date}` for all-day ones, whose end is their last day, else `{dateTime, timestamp}`. */
+export function shownTime(instance: Instance, which: "start" | "end"): ShownTime {
+  const [seconds, offset] =
+    which === "start" ? [instance.start, instance.startOffset] : [instance.end, instance.endOffset];
+  const local = localText(seconds, offset);
+  if (!instance.allDay) return { dateTime: `${local}${offsetText(offset)}`, timestamp: seconds };
+  return { date: which === "start" ? local.slice(0, 10) : addDays(local.slice(0, 10), -1) };
+}
+
+/** Original start as `YYYYMMDD`, or in UTC as `YYYYMMDDTHHMMSSZ`. */
+function originalText(instance: Instance): string {
+  if (instance.allDay) return utcToDay(instance.original).replaceAll("-", "");
+  return `${new Date(instance.original * 1000).toISOString().slice(0, 19).replace(/[-:]/g, "")}Z`;
+}
+
+/** Id of an instance; a move does not change it. */
+export function instanceId(instance: Instance): string {
+  return `${instance.eventId}-${originalText(instance)}`;
+}
+
+export function localDay(instance: Instance): string {
+  return localText(instance.start, instance.startOffset).slice(0, 10);
+}
+
+/** `HH:MM` at which an instance starts on the site's wall. */
+function localMinute(instance: Instance): string {
+  return localText(instance.start, instance.startOffset).slice(11, 16);
+}
+
+/** The first instance that is not over, else the last; undefined only for an empty list. */
+export function shownInstance(instances: readonly Instance[], now: number): Instance | undefined {
+  return instances.find((instance) => overAt(instance.start, instance.end) > now) ?? instances.at(-1);
+}
+
+const DATED = /^(https?:\/\/[^/?#]+[^?#]*)\/\d{4}\/\d{2}\/\d{2}\/([^/?#]*)(\?[^#]*)?(#.*)?$/;
+
+/**
+ * Addresses of an event's instances: the event's with the instance's local date in its path, and `at=HHMM` where two
+ * share a date. An address without a date in its path is another site's and stands for every instance.
+ */
+export function instanceUrls(url: string, instances: readonly Instance[]): string[] {
+  const match = DATED.exec(url);
+  if (!match) return instances.map(() => url);
+  const [, base = "", slug = "", query = "", fragment = ""] = match;
+  const days = instances.map(localDay);
+  const perDay = new Map<string, number>();
+  for (const day of days) perDay.set(day, (perDay.get(day) ?? 0) + 1);
+  return instances.map((instance, position) => {
+    const day = days[position] ?? "";
+    const at =
+      (perDay.get(day) ?? 0) > 1 ? `${query === "" ? "?" : "&"}at=${localMinute(instance).replace(":", "")}` : "";
+    return `${base}/${day.replaceAll("-", "/")}/${slug}${query}${at}${fragment}`;
+  });
+}

@@ -1,0 +1,31 @@
+/** Terms as objects of the interface. */
+import { type Term, vocabulary } from "../model/records.js";
+import type { Snapshot } from "../store/snapshot.js";
+
+export interface RenderSettings {
+  /** Path under which the routes are mounted. */
+  readonly prefix: string;
+  /** Form of a term's `url`: `{events: URL}` or the bare URL. */
+  readonly categoryUrl: "hash" | "string";
+}
+
+/** A term as it stands inside an event; in its own collection it has `_embedded` as well. */
+export function renderTerm(term: Term, snapshot: Snapshot, settings: RenderSettings): object {
+  const { id, name, slug, url, address } = term;
+  const row = vocabulary(term.vocabulary);
+  const parent = term.parent === null ? undefined : snapshot.terms.get(term.parent);
+  return {
+    _links: { self: { href: `${settings.prefix}/${term.vocabulary}/${id}` } },
+    id,
+    type: row?.type,
+    name,
+    slug,
+    ...(row?.tree ? { parent: parent ? { id: parent.id, name: parent.name, slug: parent.slug } : null } : {}),
+    url: settings.categoryUrl === "hash" ? { events: url } : url,
+    ...address,
+  };
+}
+
+export function renderWholeTerm(term: Term, snapshot: Snapshot, settings: RenderSettings): object {
+  return { _embedded: {}, ...renderTerm(term, snapshot, settings) };
+}

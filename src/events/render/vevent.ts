@@ -1,0 +1,122 @@
+/** Events and instances as VEVENT components. */
+import ICAL from "ical.js";
+import type { EventRecord, Instance, Override } from "../model/records.js";
+import type { Snapshot } from "../store/snapshot.js";
+import { addDays, epochSeconds, isDay, localText, momentOf, offsetAt, utcToDay } from "../time/zone.js";
+import { localDay } from "./shown-time.js";
+import type { JCal } from "./vtimezone.js";
+
+type Property = unknown[];
+
+/** What components need beside the event. */
+export interface CalendarContext {
+  readonly snapshot: Snapshot;
+  /** Right part of UIDs. */
+  readonly host: string;
+}
+
+/** One instance on its own. Instances of a series carry the same UID and are told apart by RECURRENCE-ID. */
+export function instanceComponent(event: EventRecord, instance: Instance, url: string, context: CalendarContext): JCal {
+  const series = event.rrule !== null || event.rdate.length > 0;
+  const original = event.allDay ? utcToDay(instance.original) : wallAt(instance.original, event.zone);
+  const times = event.allDay
+    ? [day("dtstart", localDay(instance)), day("dtend", localText(instance.end, instance.endOffset).slice(0, 10))]
+    : [
+        time("dtstart", wallAt(instance.start, event.zone), event),
+        time("dtend", wallAt(instance.end, event.zone), event),
+      ];
+  const recurrence = series ? [at("recurrence-id", original, event)] : [];
+  return ["vevent", [...common(event, url, context), ...times, ...recurrence], []];
+}
+
+/** An event with its rule, and a component for each moved instance. Cancelled ones are excluded dates. */
+export function seriesComponents(event: EventRecord, context: CalendarContext): JCal[] {
+  const rule = event.rrule === null ? [] : [["rrule", {}, "recur", ICAL.Recur.fromString(event.rrule).toJSON()]];
+  const wall = (text: string) => wallOf(text, event);
+  const gone = event.overrides.filter((override) => override.cancelled).map((override) => override.original);
+  const excluded = [...event.exdate, ...gone].map((text) => at("exdate", wall(text), event));
+  const added = event.rdate.map((text) => at("rdate", wall(text), event));
+  const main: JCal = [
+    "vevent",
+    [
+      ...common(event, event.url, context),
+      at("dtstart", wall(event.start), event),
+      length(event, event.start),
+      ...rule,
+      ...added,
+      ...excluded,
+    ],
+    [],
+  ];
+  const moved = event.overrides.filter((override) => !override.cancelled && (override.start ?? override.end) !== null);
+  return [main, ...moved.map((override) => movedComponent(event, override, context))];
+}
+
+function movedComponent(event: EventRecord, override: Override, context: CalendarContext): JCal {
+  const original = wallOf(override.original, event);
+  const start = override.start === null ? original : wallOf(override.start, event);
+  const end = override.end === null ? length(event, override.start ?? override.original) : endAt(override.end, event);
+  const properties = [at("recurrence-id", original, event), at("dtstart", start, event), end];
+  return ["vevent", [...common(event, event.url, context), ...properties], []];
+}
+
+function endAt(end: string, event: EventRecord): Property {
+  return event.allDay ? day("dtend", addDays(end, 1)) : at("dtend", wallOf(end, event), event);
+}
+
+/** What ends an instance: DTEND for an exact length, DURATION for one that counts days on the wall. */
+function length(event: EventRecord, start: string): Property {
+  if (event.allDay) return ["duration", {}, "duration", `P${event.days}D`];
+  if (event.days > 0)
+    return ["duration", {}, "duration", `P${event.days}D${event.seconds > 0 ? `T${event.seconds}S` : ""}`];
+  const end = epochSeconds(momentOf(start, event.zone)) + event.seconds;
+  return time("dtend", wallAt(end, event.zone), event);
+}
+
+function common(event: EventRecord, url: string, { snapshot, host }: CalendarContext): Property[] {
+  const stamp = `${localText(event.publishDate, 0)}Z`;
+  const terms = (ids: readonly number[]) => ids.flatMap((id) => snapshot.terms.get(id) ?? []);
+  const places = terms(event.terms.locations);
+  const categories = terms(event.terms.event_categories).map(({ name }) => name);
+  const description = event.extras.description ?? event.excerpt;
+  const { latitude, longitude } = places[0]?.address ?? { latitude: null, longitude: null };
+  return [
+    ["uid", {}, "text", `${event.id}@${host}`],
+    ["dtstamp", {}, "date-time", stamp],
+    ["created", {}, "date-time", stamp],
+    ["summary", {}, "text", event.name],
+    ...(description === "" ? [] : [["description", {}, "text", description]]),
+    ["url", {}, "uri", url],
+    ...(places.length === 0 ? [] : [["location", {}, "text", places.map(({ name }) => name).join(", ")]]),
+    ...(latitude === null || longitude === null ? [] : [["geo", {}, "float", [latitude, longitude]]]),
+    ...(categories.length === 0 ? [] : [["categories", {}, "text", ...categories]]),
+    ...images(event),
+  ];
+}
+
+/** The thumbnail as IMAGE (RFC 7986 5.10). */
+function images({ image }: EventRecord): Property[] {
+  const url = image?.sizes.thumbnail ?? Object.values(image?.sizes ?? {})[0];
+  return image && url ? [["image", { display: "THUMBNAIL", fmttype: image.mime_type }, "uri", url]] : [];
+}
+
+function at(name: string, wall: string, event: EventRecord): Property {
+  return event.allDay ? day(name, wall) : time(name, wall, event);
+}
+
+function day(name: string, date: string): Property {
+  return [name, {}, "date", date];
+}
+
+function time(name: string, wall: string, { zone }: EventRecord): Property {
+  return zone === "UTC" ? [name, {}, "date-time", `${wall}Z`] : [name, { tzid: zone }, "date-time", wall];
+}
+
+/** A stored time text on the wall of its event. */
+function wallOf(text: string, event: EventRecord): string {
+  return isDay(text) ? text : wallAt(epochSeconds(momentOf(text, event.zone)), event.zone);
+}
+
+function wallAt(seconds: number, zone: string): string {
+  return localText(seconds, offsetAt(seconds, zone));
+}

@@ -1,0 +1,22 @@
+/** The stored events as lines of text, for people. */
+
+import type { EventRecord } from "../model/records.js";
+import { localText, offsetAt } from "../time/zone.js";
+import type { Connection } from "./database.js";
+import { readMeta } from "./meta.js";
+
+const SQL = `
+  SELECT e.document, count(i.original), coalesce(min(CASE WHEN i.over_ts > ? THEN i.start_key END), max(i.start_key)) >> 1
+  FROM event e LEFT JOIN instance i ON i.event_id = e.id GROUP BY e.id ORDER BY e.id`;
+
+/** One line per event: id, start of the first upcoming instance or else of the last, number of instances, name. */
+export function listEvents(db: Connection, now: number): string[] {
+  const zone = readMeta(db).get("instanceZone") ?? "UTC";
+  return db.all(SQL, [now]).map(([document, count, start]) => {
+    const event = JSON.parse(String(document)) as EventRecord;
+    const wall = localText(Number(start), offsetAt(Number(start), zone));
+    const when = event.allDay ? `${wall.slice(0, 10)}      ` : wall.slice(0, 16).replace("T", " ");
+    const hidden = event.published ? "" : "  (not published)";
+    return `${String(event.id).padStart(10)}  ${when}  ${String(count).padStart(4)}  ${event.name}${hidden}`;
+  });
+}

@@ -1,0 +1,53 @@
+/** What requests need of the whole store, loaded once per state of its data. */
+
+import type { Address, Term, VocabularyName } from "../model/records.js";
+import type { Connection } from "./database.js";
+import { readMeta } from "./meta.js";
+
+export interface Snapshot {
+  /** Distinguishes states of the data within this process. */
+  readonly generation: number;
+  /** The zone the instances were made for; all dates of the interface are in it. */
+  readonly zone: string;
+  readonly site: string | null;
+  readonly primarySource: string | null;
+  readonly terms: ReadonlyMap<number, Term>;
+  /** Ids of a term's direct children. */
+  readonly children: ReadonlyMap<number, readonly number[]>;
+  /** Sources of stored events, sorted. */
+  readonly sources: readonly string[];
+  /** Longest time between the start of an instance and its end, seconds: bounds the scan for those still running. */
+  readonly longest: number;
+}
+
+export function loadSnapshot(db: Connection, generation: number): Snapshot {
+  const meta = readMeta(db);
+  const terms = new Map<number, Term>();
+  const children = new Map<number, number[]>();
+  const rows = db.all("SELECT id, vocabulary, name, slug, parent, weight, url, address FROM term ORDER BY id");
+  for (const [id, vocabulary, name, slug, parent, weight, url, address] of rows) {
+    const term = {
+      id: Number(id),
+      vocabulary: vocabulary as VocabularyName,
+      name: String(name),
+      slug: String(slug),
+      parent: parent as number | null,
+      weight: Number(weight),
+      url: String(url),
+      address: address === null ? null : (JSON.parse(String(address)) as Address),
+    };
+    terms.set(term.id, term);
+    if (term.parent !== null) children.set(term.parent, [...(children.get(term.parent) ?? []), term.id]);
+  }
+  const sources = db.all("SELECT DISTINCT source FROM event ORDER BY source");
+  return {
+    generation,
+    zone: meta.get("instanceZone") ?? "UTC",
+    site: meta.get("site") ?? null,
+    primarySource: meta.get("primarySource") ?? null,
+    terms,
+    children,
+    sources: sources.map(([source]) => String(source)),
+    longest: Number(db.first("SELECT max(over_ts - (start_key >> 1)) FROM instance")?.[0] ?? 0),
+  };
+}

@@ -1,0 +1,137 @@
+/** Event queries as SQL: filters, order and page. Lists travel as one JSON cell, so the texts are few and stay prepared. */
+
+import type { EventOrder, EventQuery, EventType, Ordering, TermFilter } from "../model/event-query.js";
+import { addDays, startOfDay } from "../time/zone.js";
+import type { Cell } from "./database.js";
+import type { Snapshot } from "./snapshot.js";
+
+export interface Sql {
+  readonly text: string;
+  readonly cells: readonly Cell[];
+}
+
+/** Vocabularies that `include_subterms` widens. */
+const WIDENED: readonly string[] = ["event_categories", "locations"];
+
+/** Columns of an instance row, in the order `store.ts` reads them. */
+export const INSTANCE_COLUMNS = "i.event_id, i.original, i.start_key, i.end_ts, i.start_offset, i.end_offset";
+
+class Conditions {
+  readonly parts: string[] = [];
+  readonly cells: Cell[] = [];
+
+  add(part: string, ...cells: Cell[]): void {
+    this.parts.push(part);
+    this.cells.push(...cells);
+  }
+}
+
+/** The condition an instance `i` must meet; `now` in epoch seconds. */
+function instanceFilter(query: EventQuery, snapshot: Snapshot, now: number): Sql {
+  const where = new Conditions();
+  where.add("i.publish_ts <= ?", now);
+  where.add("(i.audience & ?) <> 0", query.audience);
+  if (query.sources) where.add("i.source IN (SELECT value FROM json_each(?))", JSON.stringify(query.sources));
+  addTypes(where, query.types, snapshot.longest, now);
+  if (query.date) {
+    const from = startOfDay(query.date[0], snapshot.zone);
+    const until = startOfDay(addDays(query.date[1], 1), snapshot.zone);
+    where.add("i.start_key < ? AND i.over_ts > ? AND i.start_key >= ?", 2 * until, from, 2 * (from - snapshot.longest));
+  }
+  if (query.startDate) {
+    const from = startOfDay(query.startDate, snapshot.zone);
+    const until = startOfDay(addDays(query.startDate, 1), snapshot.zone);
+    where.add("i.start_key >= ? AND i.start_key < ?", 2 * from, 2 * until);
+  }
+  if (query.ids) where.add("i.event_id IN (SELECT value FROM json_each(?))", JSON.stringify(query.ids));
+  if (query.excludedIds.length > 0) {
+    where.add("i.event_id NOT IN (SELECT value FROM json_each(?))", JSON.stringify(query.excludedIds));
+  }
+  for (const filter of query.terms) {
+    const ids = JSON.stringify(termsOf(filter, query.includeSubterms, snapshot));
+    where.add("i.event_id IN (SELECT event_id FROM event_term WHERE term_id IN (SELECT value FROM json_each(?)))", ids);
+  }
+  return { text: where.parts.join(" AND "), cells: where.cells };
+}
+
+function addTypes(where: Conditions, types: readonly EventType[], longest: number, now: number): void {
+  if (types.includes("all") || (types.includes("upcoming") && types.includes("past"))) return;
+  if (types.includes("past") && types.includes("current")) where.add("i.start_key < ?", 2 * (now + 1));
+  else if (types.includes("past")) where.add("i.over_ts <= ?", now);
+  else {
+    where.add("i.over_ts > ? AND i.start_key >= ?", now, 2 * (now - longest));
+    if (!types.includes("upcoming")) where.add("i.start_key < ?", 2 * (now + 1));
+  }
+}
+
+/** Ids of a filter that are terms of its vocabulary, with the direct children of those that are to be widened. */
+function termsOf(filter: TermFilter, includeSubterms: readonly number[], snapshot: Snapshot): number[] {
+  const own = filter.ids.filter((id) => snapshot.terms.get(id)?.vocabulary === filter.vocabulary);
+  if (!WIDENED.includes(filter.vocabulary)) return own;
+  return own.flatMap((id) => [id, ...(includeSubterms.includes(id) ? (snapshot.children.get(id) ?? []) : [])]);
+}
+
+const ORDER_COLUMNS: Readonly<Record<Exclude<EventOrder, "list">, string>> = {
+  start_date: "i.start_key",
+  end_date: "i.end_ts",
+  id: "i.event_id",
+  name: "e.name_key",
+  publish_date: "i.publish_ts",
+};
+
+/** Order that is total: start, id and original start settle what the caller leaves open. */
+function orderSql(order: readonly Ordering<EventOrder>[], ids: readonly number[] | null): Sql {
+  const cells: Cell[] = [];
+  const parts = order.map(({ field, descending }) => {
+    if (field === "list") cells.push(JSON.stringify(ids));
+    const column = field === "list" ? "(SELECT key FROM json_each(?) WHERE value = i.event_id)" : ORDER_COLUMNS[field];
+    return `${column} ${descending ? "DESC" : "ASC"}`;
+  });
+  for (const column of ["i.start_key", "i.event_id", "i.original"]) {
+    if (!parts.some((part) => part.startsWith(`${column} `))) parts.push(`${column} ASC`);
+  }
+  return { text: parts.join(", "), cells };
+}
+
+/**
+ * Instances with what their order needs. Ordered by name first, the events are walked in the order of their index
+ * (CROSS JOIN keeps SQLite to it), so that a page is found without sorting every instance.
+ */
+function instanceSource(order: readonly Ordering<EventOrder>[]): string {
+  if (order[0]?.field === "name") return "event e CROSS JOIN instance i ON i.event_id = e.id";
+  return `instance i${joinFor(order)}`;
+}
+
+function joinFor(order: readonly Ordering<EventOrder>[]): string {
+  return order.some(({ field }) => field === "name") ? " JOIN event e ON e.id = i.event_id" : "";
+}
+
+/** The instance that an event shows: the first upcoming one, else the latest. */
+const SHOWN = `coalesce(
+  (SELECT n.original FROM instance n WHERE n.event_id = m.event_id AND n.over_ts > ? AND n.start_key >= ?
+   ORDER BY n.start_key, n.original LIMIT 1),
+  (SELECT n.original FROM instance n WHERE n.event_id = m.event_id ORDER BY n.start_key DESC, n.original DESC LIMIT 1))`;
+
+/** Rows of the page: instances, or with `single_events=false` the shown instance of each event. */
+export function pageSql(query: EventQuery, snapshot: Snapshot, now: number): Sql {
+  const filter = instanceFilter(query, snapshot, now);
+  const order = orderSql(query.order, query.ids);
+  const from = query.single ? instanceSource(query.order) : `${matchedEvents(filter.text)}${joinFor(query.order)}`;
+  const where = query.single ? ` WHERE ${filter.text}` : "";
+  const cells = query.single ? filter.cells : [...filter.cells, now, 2 * (now - snapshot.longest)];
+  return {
+    text: `SELECT ${INSTANCE_COLUMNS} FROM ${from}${where} ORDER BY ${order.text} LIMIT ? OFFSET ?`,
+    cells: [...cells, ...order.cells, query.perPage, (query.page - 1) * query.perPage],
+  };
+}
+
+function matchedEvents(filter: string): string {
+  const matched = `(SELECT DISTINCT i.event_id FROM instance i WHERE ${filter}) m`;
+  return `${matched} JOIN instance i ON i.event_id = m.event_id AND i.original = ${SHOWN}`;
+}
+
+export function countSql(query: EventQuery, snapshot: Snapshot, now: number): Sql {
+  const filter = instanceFilter(query, snapshot, now);
+  const what = query.single ? "count(*)" : "count(DISTINCT i.event_id)";
+  return { text: `SELECT ${what} FROM instance i WHERE ${filter.text}`, cells: filter.cells };
+}

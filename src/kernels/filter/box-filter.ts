@@ -1,0 +1,131 @@
+/** Box filters: means over a cube centred on the point and over its halved sub-cubes, down to a number of layers. */
+
+import type { Axes, BrickReader, FrameWeights } from "../types.js";
+import { type BoxAverage, createBoxAverage } from "./box-average.js";
+import { createBoxMean } from "./box-mean.js";
+import { itemsPerPoint } from "./octree.js";
+import { createStress } from "./sgs.js";
+
+export { itemsPerPoint } from "./octree.js";
+
+/** Keeps a filter length known to float32 only from gaining a layer. */
+const LAYER_TOLERANCE = 1e-6;
+
+/** A filter bound to a grid, a filter length and a number of layers. */
+export interface BoxFilter {
+  /** Numbers per record. */
+  readonly components: number;
+  /** Records per point: the whole cube, then its 8 sub-cubes, then their 64, ... */
+  readonly itemsPerPoint: number;
+  /**
+   * Overwrites `out[itemsPerPoint * components * i ..]` for the points `first .. first + count - 1`.
+   *
+   * @param stop polled between blocks of work; when true the rest of `out` is left as it is
+   */
+  evaluate(
+    readers: readonly BrickReader[],
+    frames: FrameWeights,
+    positions: Float64Array,
+    first: number,
+    count: number,
+    out: Float64Array,
+    stop?: () => boolean,
+  ): void;
+  /** Whether the stencils of all leaves around a position (x, y, z) lie inside the axes that are not periodic. */
+  regionInside(position: ArrayLike<number>): boolean;
+}
+
+/** Smallest spacing of a grid. */
+function smallestSpacing(axes: Axes): number {
+  return Math.min(...axes.map((axis) => axis.spacing));
+}
+
+/** How often a cube is halved until its leaves are no longer than the smallest spacing; at most this many layers exist. */
+export function totalLayers(filterLength: number, axes: Axes): number {
+  return Math.ceil(Math.log2(filterLength / smallestSpacing(axes)) - LAYER_TOLERANCE);
+}
+
+/** Whether box filters are defined on a grid. */
+function isUniform(axes: Axes): boolean {
+  return axes.every((axis) => axis.coordinates === null);
+}
+
+/** The text of the fault for a filter length and number of layers, or null when they are accepted. */
+export function checkFilter(filterLength: number, nlayers: number, axes: Axes): string | null {
+  if (nlayers <= 0) return `Invalid input of nlayers: ${nlayers}`;
+  if (!(filterLength >= smallestSpacing(axes))) {
+    return "Filter length is smaller than grid size. Filter calculation not operated.";
+  }
+  if (!Number.isFinite(filterLength)) return "Filter length is not a finite number.";
+  if (nlayers > totalLayers(filterLength, axes)) return "The input for nlayers exceeds the number of total layers";
+  return null;
+}
+
+const KINDS: ReadonlyMap<string, { readonly size: 1 | 3; readonly components: number }> = new Map([
+  ["boxVelocity", { size: 3, components: 3 }],
+  ["boxPressure", { size: 1, components: 1 }],
+  ["boxVelocityGradient", { size: 3, components: 9 }],
+  ["boxStress", { size: 3, components: 6 }],
+] as const);
+
+/**
+ * The filter of a kernel of the family `filter`, for one thread: it holds scratch of its own.
+ *
+ * The cube of side `filterLength` is halved `totalLayers` times; its leaves are points at which the field is interpolated
+ * (Lag4) or differentiated (Fd4Lag4), and every result is a mean over the leaves of a sub-cube, or the covariance of
+ * the velocity over them. Cubes larger than the period are folded.
+ *
+ * @param average a faster box average, if there is one
+ * @throws RangeError for another kernel, a tabulated axis, or arguments that `checkFilter` refuses
+ */
+export function createBoxFilter(
+  kernel: string,
+  axes: Axes,
+  filterLength: number,
+  nlayers: number,
+  accelerator?: { readonly boxAverage?: BoxAverage },
+): BoxFilter {
+  const kind = KINDS.get(kernel);
+  const refusal = isUniform(axes) ? checkFilter(filterLength, nlayers, axes) : "a tabulated axis has no box filter";
+  if (kind === undefined) throw new RangeError(`${kernel} is not a box filter`);
+  if (refusal !== null) throw new RangeError(refusal);
+  const layers = totalLayers(filterLength, axes);
+  const leaves = 2 ** layers;
+  const gradient = kernel === "boxVelocityGradient";
+  const average = accelerator?.boxAverage ?? createBoxAverage();
+  const cube =
+    kernel === "boxStress"
+      ? createStress(axes, filterLength, leaves, nlayers)
+      : createBoxMean({ axes, size: kind.size, gradient, filterLength, leaves, nlayers, average });
+  const items = itemsPerPoint(nlayers);
+  const { components } = kind;
+  return {
+    components,
+    itemsPerPoint: items,
+    evaluate(readers, frames, positions, first, count, out, stop = () => false) {
+      for (let i = first; i < first + count; i++) {
+        cube(readers[0], frames, positions, i, out, i * items * components, stop);
+      }
+    },
+    regionInside: (position) => regionInside(axes, filterLength, leaves, gradient, position),
+  };
+}
+
+function regionInside(
+  axes: Axes,
+  filterLength: number,
+  leaves: number,
+  gradient: boolean,
+  position: ArrayLike<number>,
+): boolean {
+  // Nodes below and above the cell of a leaf.
+  const below = gradient ? 3 : 1;
+  const above = gradient ? 4 : 2;
+  const half = (filterLength - filterLength / leaves) / 2;
+  return axes.every((axis, a) => {
+    if (axis.periodic) return true;
+    const lowest = Math.floor((position[a] - half - axis.origin) / axis.spacing);
+    const highest = Math.floor((position[a] + half - axis.origin) / axis.spacing);
+    return lowest - below >= 0 && highest + above <= axis.nodes - 1;
+  });
+}

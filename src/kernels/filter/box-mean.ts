@@ -1,0 +1,193 @@
+/** Box means of an interpolated field or its gradient: the mean over a lattice of points is separable, one weight per node and axis. */
+import { createAxisDifferences, FIRST, VALUE } from "../axis-difference.js";
+import { createRuns, cutRun, wrap } from "../stencil.js";
+import type { Axes, Axis, BrickReader, Values } from "../types.js";
+import type { BoxAverage, BoxPart, IntervalWeights } from "./box-average.js";
+import { BLOCK_EDGE, type CubeKernel, gatherBits, itemsPerPoint, spreadBits } from "./octree.js";
+
+/** What the means of a cube are made of. */
+export interface MeanOptions {
+  readonly axes: Axes;
+  /** Components of the field. */
+  readonly size: 1 | 3;
+  /** Take means of the three first derivatives (Fd4Lag4) instead of the field (Lag4). */
+  readonly gradient: boolean;
+  readonly filterLength: number;
+  /** Leaves an edge of the cube: 2 ** total layers. */
+  readonly leaves: number;
+  readonly nlayers: number;
+  readonly average: BoxAverage;
+}
+
+/** Weights of one axis over a row of intervals, and the cyclic run of nodes they speak of. */
+interface IntervalRun extends IntervalWeights {
+  start: number;
+  length: number;
+  /** Sets run and weights for leaves centred at first, first + width, ...; `intervals` groups of `group` leaves. */
+  weigh(first: number): void;
+}
+
+/**
+ * Weights of one axis for the means over `intervals` intervals of `group` leaves each; folded where they exceed the period.
+ *
+ * @param kind  VALUE or FIRST: what is averaged along this axis
+ * @param width distance of the leaves, at most about a spacing
+ */
+function createIntervalRun(axis: Axis, kind: number, intervals: number, group: number, width: number): IntervalRun {
+  const differences = createAxisDifferences(axis, 4, 4, new Set([kind]), false);
+  const taps = differences.taps[kind];
+  // Leaves are at most a spacing apart (to rounding), so the run grows by at most about a node per leaf.
+  const room = Math.min(axis.nodes, intervals * group + differences.span);
+  const dense = new Float64Array(intervals * room);
+  const present = new Uint8Array(intervals * room);
+  const self: IntervalRun = {
+    start: 0,
+    length: 0,
+    from: new Int32Array(room + 1),
+    interval: new Int32Array(intervals * room),
+    weight: new Float64Array(intervals * room),
+    weigh(first) {
+      dense.fill(0);
+      present.fill(0);
+      let previous = -1;
+      let offset = 0;
+      let length = 0;
+      for (let leaf = 0; leaf < intervals * group; leaf++) {
+        differences.locate(first + leaf * width);
+        differences.weigh();
+        if (leaf === 0) self.start = differences.start;
+        else offset += wrap(differences.start - previous, axis.nodes);
+        previous = differences.start;
+        length = Math.max(length, offset + differences.length);
+        const row = Math.floor(leaf / group) * room;
+        for (let t = 0; t < taps.count; t++) {
+          const node = axis.periodic ? (offset + taps.node[t]) % axis.nodes : offset + taps.node[t];
+          dense[row + node] += taps.weight[t] / group;
+          present[row + node] = 1;
+        }
+      }
+      self.length = Math.min(length, axis.nodes);
+      let count = 0;
+      for (let node = 0; node < self.length; node++) {
+        self.from[node] = count;
+        for (let m = 0; m < intervals; m++) {
+          if (present[m * room + node] === 0) continue;
+          self.interval[count] = m;
+          self.weight[count++] = dense[m * room + node];
+        }
+      }
+      self.from[self.length] = count;
+    },
+  };
+  return self;
+}
+
+/**
+ * The means of the cube of side `filterLength` around a point and of its sub-cubes, over the lattice of leaves.
+ * Components of the answer: those of the field, or du_i/dx_j row by row. Independent of the batch; memory is bounded by
+ * blocks of 16 x 16 x 16 sub-cubes.
+ */
+export function createBoxMean(options: MeanOptions): CubeKernel {
+  const { axes, size, gradient, filterLength, leaves, nlayers, average } = options;
+  const finest = 2 ** (nlayers - 1);
+  const edge = Math.min(finest, BLOCK_EDGE);
+  const blocks = finest / edge;
+  const group = leaves / finest;
+  const width = filterLength / leaves;
+  const directions = gradient ? [0, 1, 2] : [-1];
+  const components = size * directions.length;
+  const make = (kind: number) => axes.map((axis) => createIntervalRun(axis, kind, edge, group, width));
+  const values = make(VALUE);
+  const slopes = gradient ? make(FIRST) : [];
+  const passes = directions.map((d) => values.map((run, a) => (a === d ? slopes[a] : run)));
+  const widest = Math.max(...[...values, ...slopes].map((run) => run.from.length));
+  const runs = axes.map(() => createRuns(widest));
+  const sums = new Float64Array(edge ** 3 * size);
+  const spread = spreadBits(edge);
+  const part: BoxPart = { first: new Int32Array(3), length: new Int32Array(3) };
+  let weights: readonly IntervalRun[] = values;
+  let source: BrickReader;
+  const inner = new Int32Array(3);
+
+  const use = (data: Values, offset: number): void => {
+    const strideY = source.bricking.edge[0] * size;
+    const strideZ = source.bricking.edge[1] * strideY;
+    const corner = offset + inner[2] * strideZ + inner[1] * strideY + inner[0] * size;
+    average(data, corner, strideY, strideZ, size, part, weights, edge, sums);
+  };
+
+  /** Sums one frame over the runs of `weights`, brick by brick. */
+  const sumFrame = (frame: number): void => {
+    const { count, edge: nodes } = source.bricking;
+    for (let a = 0; a < 3; a++) cutRun(axes[a].nodes, nodes[a], weights[a].start, weights[a].length, runs[a]);
+    const [rx, ry, rz] = runs;
+    const choose = (a: number, j: number) => {
+      part.first[a] = runs[a].from[j];
+      part.length[a] = runs[a].length[j];
+      inner[a] = runs[a].inner[j];
+    };
+    for (let k = 0; k < rz.count; k++) {
+      choose(2, k);
+      for (let j = 0; j < ry.count; j++) {
+        choose(1, j);
+        for (let i = 0; i < rx.count; i++) {
+          choose(0, i);
+          source.visit(frame, (rz.brick[k] * count[1] + ry.brick[j]) * count[0] + rx.brick[i], use);
+        }
+      }
+    }
+  };
+
+  /** Adds `sums` of direction d, times the weight of its frame, to the records of a block, which begin at `out[first]`. */
+  const deposit = (out: Float64Array, first: number, d: number, weight: number): void => {
+    for (let z = 0, i = 0; z < edge; z++) {
+      for (let y = 0; y < edge; y++) {
+        for (let x = 0; x < edge; x++, i += size) {
+          const item = spread[x] | (spread[y] << 1) | (spread[z] << 2);
+          const to = first + item * components + d;
+          for (let c = 0; c < size; c++) out[to + c * directions.length] += weight * sums[i + c];
+        }
+      }
+    }
+  };
+
+  return (reader, frames, positions, point, out, at, stop) => {
+    source = reader;
+    const results = edge ** 3 * components;
+    let first = at + itemsPerPoint(nlayers - 1) * components;
+    for (let block = 0; block < blocks ** 3; block++, first += results) {
+      if (stop()) return;
+      for (let a = 0; a < 3; a++) {
+        const leaf = gatherBits(block, a) * edge * group + 0.5;
+        const coordinate = positions[3 * point + a] - filterLength / 2 + leaf * width;
+        values[a].weigh(coordinate);
+        slopes[a]?.weigh(coordinate);
+      }
+      out.fill(0, first, first + results);
+      for (let d = 0; d < passes.length; d++) {
+        weights = passes[d];
+        for (let f = 0; f < frames.frames.length; f++) {
+          sums.fill(0);
+          sumFrame(frames.frames[f]);
+          deposit(out, first, d, frames.weights[f]);
+        }
+      }
+    }
+    averageLayers(out, at, components, nlayers);
+  };
+}
+
+/** Fills the coarser layers of one answer from its finest: each value is the mean of the eight it is made of. */
+function averageLayers(out: Float64Array, at: number, components: number, nlayers: number): void {
+  for (let layer = nlayers - 2; layer >= 0; layer--) {
+    const coarse = at + itemsPerPoint(layer) * components;
+    const fine = at + itemsPerPoint(layer + 1) * components;
+    for (let item = 0; item < 8 ** layer; item++) {
+      for (let c = 0; c < components; c++) {
+        let sum = 0;
+        for (let octant = 0; octant < 8; octant++) sum += out[fine + (8 * item + octant) * components + c];
+        out[coarse + item * components + c] = sum / 8;
+      }
+    }
+  }
+}

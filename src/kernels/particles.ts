@@ -1,0 +1,185 @@
+/** Particle paths: Heun for tracers, an exponential predictor-corrector for drag; written against `Sample` alone. */
+
+import { clampToDomain } from "./stencil.js";
+import type { Axes, Sample, Triple } from "./types.js";
+
+/** What all particles of a run share. */
+export interface Path {
+  readonly axes: Axes;
+  /** Velocity of the grid: node i of an axis stands at its coordinate plus this times t. */
+  readonly frameVelocity: Triple;
+  /** Fluid velocity, in the resting frame, at positions given in the frame of the grid. */
+  readonly sample: Sample;
+  /** Time of the first position. */
+  readonly start: number;
+  /** Step, negative for tracking backward, and number of steps. */
+  readonly step: number;
+  readonly steps: number;
+  /**
+   * The part of the steps to take, all of them where absent: the run goes on after step `from` and is left after step `to`.
+   * Between parts positions and velocities stay in the frame of the grid, so that parts one after the other give, bit for
+   * bit, what the whole does.
+   */
+  readonly part?: { readonly from: number; readonly to: number };
+  /** Polled before every step; true ends the run. */
+  readonly stop?: () => boolean;
+  /** Called before every step; may permute the particles, in both arrays alike. Velocities only where there is drag. */
+  readonly regroup?: (positions: Float64Array, velocities: Float64Array | null) => void;
+  /** Called after every step, counted from 1, with the positions in the resting frame; valid during the call. */
+  readonly record?: (step: number, positions: Float64Array) => void;
+}
+
+/** Steps taken by one run when the step must not exceed `longest`: equal ones that end exactly at `end`; none for an empty span. */
+export function controlledSteps(start: number, end: number, longest: number): { steps: number; step: number } {
+  if (start === end) return { steps: 0, step: 0 };
+  // The margin keeps a span of n steps, known to float32 only, from becoming n + 1 steps.
+  const steps = Math.max(1, Math.ceil(Math.abs(end - start) / longest - 1e-4));
+  return { steps, step: (end - start) / steps };
+}
+
+/**
+ * Moves `count` tracers in place: x* = x + h u(x, t), x <- x + h/2 (u(x, t) + u(x*, t + h)).
+ *
+ * Predicted and final positions are limited to axes that are not periodic; on periodic axes they are not wrapped.
+ * Error O(h^2). Source: Yu et al., Journal of Turbulence 13 (2012) N12.
+ *
+ * @param positions x, y, z of each particle in the resting frame; overwritten
+ * @returns false when `stop` ended the run
+ */
+export function advectTracers(path: Path, positions: Float64Array, count: number): boolean {
+  const { axes, start, step: h } = path;
+  const size = 3 * count;
+  const before = new Float64Array(size);
+  const after = new Float64Array(size);
+  const predicted = new Float64Array(size);
+  const advance = (t: number, next: number) => {
+    sampleInGrid(path, positions, count, t, before);
+    for (let i = 0; i < size; i++) predicted[i] = positions[i] + h * before[i];
+    clampToDomain(axes, predicted, count);
+    sampleInGrid(path, predicted, count, next, after);
+    for (let i = 0; i < size; i++) positions[i] += 0.5 * h * (before[i] + after[i]);
+    clampToDomain(axes, positions, count);
+  };
+  if (!continues(path)) shift(path, positions, count, -start);
+  return run(path, positions, null, count, predicted, advance);
+}
+
+/**
+ * Moves `count` particles with Stokes drag, dx/dt = v, dv/dt = (u - v) / responseTime, in place.
+ *
+ * Exponential time differencing with a predictor: exact for a fluid velocity linear in time along the path, second
+ * order, stable for every step; response time 0 is the Heun tracer. Positions are limited as for tracers, velocities
+ * never. Source: Cox and Matthews, Journal of Computational Physics 176 (2002), ETD2RK.
+ *
+ * @param responseTime >= 0; the step must not be negative
+ * @param positions    x, y, z of each particle in the resting frame; overwritten
+ * @param velocities   initial velocities, overwritten; null: the fluid's
+ * @param room         where velocities are kept that start as the fluid's, for a run in parts
+ * @returns false when `stop` ended the run
+ * @throws RangeError for a negative step or a response time that is negative or NaN
+ */
+export function advectInertial(
+  path: Path,
+  responseTime: number,
+  positions: Float64Array,
+  velocities: Float64Array | null,
+  count: number,
+  room?: Float64Array,
+): boolean {
+  const { axes, start, step: h } = path;
+  if (!(h >= 0 && responseTime >= 0))
+    throw new RangeError(`step ${h} and response time ${responseTime} must not be negative`);
+  const { decay, a, b, c, phi } = dragCoefficients(Math.abs(h / responseTime));
+  const size = 3 * count;
+  const v = velocities ?? room ?? new Float64Array(size);
+  const before = new Float64Array(size);
+  const after = new Float64Array(size);
+  const predicted = new Float64Array(size);
+  const advance = (t: number, next: number) => {
+    sampleInGrid(path, positions, count, t, before);
+    for (let i = 0; i < size; i++) predicted[i] = positions[i] + h * (phi * v[i] + b * before[i]);
+    clampToDomain(axes, predicted, count);
+    sampleInGrid(path, predicted, count, next, after);
+    for (let i = 0; i < size; i++) {
+      const change = after[i] - before[i];
+      positions[i] = predicted[i] + h * c * change;
+      v[i] = decay * v[i] + a * before[i] + b * change;
+    }
+    clampToDomain(axes, positions, count);
+  };
+  if (!continues(path)) {
+    shift(path, positions, count, -start);
+    if (velocities === null) sampleInGrid(path, positions, count, start, v);
+    else subtractFrame(path, v, count);
+  }
+  return run(path, positions, v, count, predicted, advance);
+}
+
+/** exp(-z) and the weights of the fluid velocity and its change in one step of length z response times (0 <= z <= infinity). */
+export function dragCoefficients(z: number): { decay: number; a: number; b: number; c: number; phi: number } {
+  // 0 / 0: no step at all, with a response time of zero; any finite set does.
+  if (z === Number.POSITIVE_INFINITY || Number.isNaN(z)) return { decay: 0, a: 1, b: 1, c: 0.5, phi: 0 };
+  const decay = Math.exp(-z);
+  const a = -Math.expm1(-z);
+  if (z < 1e-3) {
+    const b = z * (1 / 2 - z * (1 / 6 - z * (1 / 24 - z / 120)));
+    const c = z * (1 / 6 - z * (1 / 24 - z * (1 / 120 - z / 720)));
+    return { decay, a, b, c, phi: 1 - b };
+  }
+  const phi = a / z;
+  return { decay, a, b: 1 - phi, c: 0.5 - (1 - phi) / z, phi };
+}
+
+/** The loop over steps, with the hooks of the path; leaves the positions in the resting frame. */
+function run(
+  path: Path,
+  positions: Float64Array,
+  velocities: Float64Array | null,
+  count: number,
+  scratch: Float64Array,
+  advance: (t: number, next: number) => void,
+): boolean {
+  const { start, step, steps, stop, regroup, record } = path;
+  const { from, to } = path.part ?? { from: 0, to: steps };
+  let done = from;
+  while (done < to) {
+    if (stop?.()) break;
+    regroup?.(positions, velocities);
+    advance(start + done * step, start + (done + 1) * step);
+    done++;
+    if (record) {
+      scratch.set(positions.subarray(0, 3 * count));
+      shift(path, scratch, count, start + done * step);
+      record(done, scratch);
+    }
+  }
+  if (to === steps) shift(path, positions, count, start + done * step);
+  return done === to;
+}
+
+/** Whether the run takes over from an earlier part. */
+function continues({ part }: Path): boolean {
+  return part !== undefined && part.from > 0;
+}
+
+/** Fluid velocity relative to the grid. */
+function sampleInGrid(path: Path, positions: Float64Array, count: number, t: number, out: Float64Array): void {
+  path.sample(positions, count, t, out);
+  subtractFrame(path, out, count);
+}
+
+function subtractFrame({ frameVelocity }: Path, velocities: Float64Array, count: number): void {
+  for (let a = 0; a < 3; a++) {
+    if (frameVelocity[a] === 0) continue;
+    for (let i = a; i < 3 * count; i += 3) velocities[i] -= frameVelocity[a];
+  }
+}
+
+/** Adds the displacement of the grid at time `t`. */
+function shift({ frameVelocity }: Path, positions: Float64Array, count: number, t: number): void {
+  for (let a = 0; a < 3; a++) {
+    const displacement = frameVelocity[a] * t;
+    if (displacement === 0) continue;
+    for (let i = a; i < 3 * count; i += 3) positions[i] += displacement;
+  }
+}

@@ -1,0 +1,252 @@
+/** The fastify instance: limits, timeouts, hooks, error handling and route registration. */
+import { randomBytes } from "node:crypto";
+import type { IncomingMessage, Server } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from "fastify";
+import type { Logger, LoggerOptions } from "pino";
+import { pino } from "pino";
+import type { Config } from "../../config.js";
+import type { Engine } from "../../engine/query.js";
+import { SOAP_PATH, soapRoutes } from "../soap/route.js";
+import { Journal } from "./access-log.js";
+import { Admission } from "./admission.js";
+import { sendText } from "./answer.js";
+import { type Auth, OPEN_AUTH, watchTokens } from "./auth.js";
+import { createMetrics } from "./metrics.js";
+import { Pipelines } from "./pipelines.js";
+import { HttpRefusal } from "./refusal.js";
+import type { Facts, Service } from "./service.js";
+import { Round } from "./tick.js";
+import { mainThreadCpu, Turns } from "./time-slice.js";
+import { readTls } from "./tls.js";
+
+const HEADER_BYTES = 16 * 1024;
+
+/** A further interface (events, HTTP); it gets an encapsulated instance, so its parsers, hooks and error handlers stay its own. */
+export type Plugin = (app: FastifyInstance, service: Service) => void | Promise<void>;
+
+export interface AppOptions {
+  readonly config: Config;
+  readonly engine: Engine;
+  /** A pino instance, or options for one. */
+  readonly logger: Logger | LoggerOptions;
+  /** Judges tokens; made from `config.tokens` where absent. */
+  readonly auth?: Auth;
+  readonly plugins?: readonly Plugin[];
+}
+
+/** Makes the service ready to listen; `close` drains it. */
+export async function createApp(options: AppOptions): Promise<FastifyInstance> {
+  const { config, engine } = options;
+  const logger = "child" in options.logger ? (options.logger as Logger) : pino(options.logger as LoggerOptions);
+  const pipelines = new Pipelines();
+  const app = Fastify({ loggerInstance: logger, ...serverOptions(config, pipelines) }) as unknown as FastifyInstance;
+  const service = createService(app, options, logger);
+  app.server.maxConnections = config.limits["http.connections"];
+  answerExpectations(app.server, config.limits["http.bodyBytes"]);
+  observeRequests(app, service, logger, pipelines);
+  app.setErrorHandler(plainError);
+  await app.register(async (nowhere) => {
+    // Refused before a body is read: whatever it is, nobody asked for it.
+    nowhere.addHook("onRequest", (request, _reply, done) => done(refusalOf(request.url)));
+    nowhere.setNotFoundHandler(() => undefined);
+  });
+  app.get("/healthz", (_request, reply) => reply.type("text/plain; charset=utf-8").send("ok\n"));
+  app.get("/readyz", (_request, reply) => {
+    const { ready } = engine.status();
+    return reply
+      .code(ready ? 200 : 503)
+      .type("text/plain; charset=utf-8")
+      .send(ready ? "ready\n" : "not ready\n");
+  });
+  app.get("/metrics", async (_request, reply) =>
+    reply.type(service.metrics.registry.contentType).send(await service.metrics.registry.metrics()),
+  );
+  await app.register(async (instance) => soapRoutes(instance, service));
+  for (const add of options.plugins ?? []) await app.register(async (instance) => add(instance, service));
+  return app;
+}
+
+function serverOptions(config: Config, pipelines: Pipelines) {
+  const { limits, tls } = config;
+  const prefix = randomBytes(4).toString("hex");
+  let count = 0;
+  const headersTimeout = Math.min(limits["http.headersTimeoutMs"], limits["http.requestTimeoutMs"]);
+  const http = {
+    maxHeaderSize: HEADER_BYTES,
+    headersTimeout,
+    requestTimeout: limits["http.requestTimeoutMs"],
+    connectionsCheckingInterval: Math.min(500, headersTimeout),
+  };
+  return {
+    ...(tls === null ? { http } : { https: { ...http, ...readTls(tls) } }),
+    rewriteUrl: ({ url }: IncomingMessage) => decodable(pathOf(url ?? "/")),
+    // Interfaces say themselves that a name is unknown, however long it is.
+    routerOptions: { maxParamLength: HEADER_BYTES },
+    requestTimeout: limits["http.requestTimeoutMs"],
+    keepAliveTimeout: limits["http.keepAliveTimeoutMs"],
+    // A caller that stops reading its answer is dropped: nothing moves on the socket for longer than any request may take.
+    connectionTimeout: limits["http.requestTimeoutMs"] + limits["query.deadlineMs"],
+    // Said in the hook that gives every answer its headers.
+    return503OnClosing: false,
+    logController: new LogController({ disableRequestLogging: true }),
+    // Lines carry the request's id themselves: a logger of its own for each request costs more than the line.
+    childLoggerFactory: (shared: FastifyBaseLogger) => shared,
+    genReqId: () => `${prefix}-${(count++).toString(36)}`,
+    clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) =>
+      pipelines.afterAnswers(socket, () => refuseUnparsed(error, socket, pipelines.hasBegun(socket))),
+  };
+}
+
+/** A request target without scheme and authority, which callers may write out (RFC 9112, 3.2.2). */
+function pathOf(target: string): string {
+  const rest = target.replace(/^https?:\/\/[^/?]*/i, "");
+  return rest.length === target.length || rest.startsWith("/") ? rest : `/${rest}`;
+}
+
+/** A path that cannot be decoded means itself, letter by letter: what it names is unknown, and each interface says so in its form. */
+function decodable(url: string): string {
+  if (!url.includes("%")) return url;
+  const end = url.indexOf("?");
+  const path = end < 0 ? url : url.slice(0, end);
+  try {
+    decodeURIComponent(path);
+    return url;
+  } catch {
+    return path.replaceAll("%", "%25") + url.slice(path.length);
+  }
+}
+
+function createService(app: FastifyInstance, { config, engine, auth }: AppOptions, logger: Logger): Service {
+  const turns = new Turns(mainThreadCpu());
+  const admission = new Admission(config.limits);
+  const judge =
+    auth ??
+    (config.tokens === null ? OPEN_AUTH : watchTokens(config.tokens, config.anonymous ?? false, config.limits, logger));
+  app.addHook("onClose", async () => judge.close());
+  return {
+    config,
+    engine,
+    auth: judge,
+    admission,
+    turns,
+    round: new Round(),
+    metrics: createMetrics(engine, admission, turns),
+    baseUrl: () => config.baseUrl ?? listeningUrl(app, config),
+  };
+}
+
+function listeningUrl(app: FastifyInstance, config: Config): string {
+  const address = app.server.address() as AddressInfo | null;
+  const host = config.host.includes(":") ? `[${config.host}]` : config.host;
+  return `${config.tls === null ? "http" : "https"}://${host}:${address?.port ?? config.port}`;
+}
+
+/** Asks for a body that is not too long for any interface (`Expect: 100-continue`); what else is wrong with a request is judged later. */
+function answerExpectations(server: Server, bodyBytes: number): void {
+  server.on("checkContinue", (request, response) => {
+    if (Number(request.headers["content-length"] ?? 0) <= bodyBytes) response.writeContinue();
+    server.emit("request", request, response);
+  });
+}
+
+/** Common headers, framing that the HTTP parser lets through, one log line and the counters. */
+function observeRequests(app: FastifyInstance, { metrics, round }: Service, log: Logger, pipelines: Pipelines): void {
+  const journal = new Journal(metrics, log, round);
+  let closing = false;
+  app.addHook("preClose", (done) => {
+    closing = true;
+    done();
+  });
+  app.addHook("onClose", async () => journal.write());
+  app.decorateRequest("facts");
+  app.addHook("onRequest", (request, reply, done) => {
+    const since = performance.now();
+    const facts: Facts = { interface: "http", operation: "none", outcome: null, points: 0, token: null };
+    request.facts = facts;
+    reply.header("x-content-type-options", "nosniff");
+    reply.header("x-request-id", request.id);
+    const { raw } = reply;
+    const { socket } = request.raw;
+    pipelines.add(socket, raw);
+    raw.on("close", () => {
+      pipelines.drop(socket, raw);
+      if (closing && !pipelines.owes(socket)) socket.destroySoon();
+      journal.add({
+        facts,
+        outcome: facts.outcome ?? (raw.writableFinished ? statusOutcome(raw.statusCode) : "cancelled"),
+        id: request.id,
+        method: request.method,
+        path: request.routeOptions.url ?? "none",
+        status: raw.statusCode,
+        ms: performance.now() - since,
+      });
+    });
+    if (closing) {
+      const headers = { "content-type": "text/plain; charset=utf-8", "retry-after": "1", connection: "close" };
+      sendText(reply, request.raw, 503, headers, "The service is shutting down.\n");
+      return;
+    }
+    checkFraming(request.raw);
+    done();
+  });
+}
+
+function statusOutcome(status: number): string {
+  return status < 400 ? "ok" : String(status);
+}
+
+/** Refuses framing that proxies and servers read differently. */
+function checkFraming({ rawHeaders, headers }: IncomingMessage): void {
+  const coding = headers["transfer-encoding"];
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string;
+    if (name.length === 4 && name.toLowerCase() === "host") hosts++;
+  }
+  if (hosts > 1 || (coding !== undefined && coding.trim().toLowerCase() !== "chunked")) {
+    throw new HttpRefusal(400, "The framing of the request is not clear.", { connection: "close" });
+  }
+}
+
+function refusalOf(url: string): HttpRefusal {
+  return url.split("?", 1)[0] === SOAP_PATH
+    ? new HttpRefusal(405, "Send a SOAP request by POST.", { allow: "POST" })
+    : new HttpRefusal(404, "There is nothing at this address.");
+}
+
+/** Answers an error outside of any interface's own form: a status and a line of text. */
+function plainError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const type = { "content-type": "text/plain; charset=utf-8" };
+  if (error instanceof HttpRefusal) {
+    return sendText(reply, request.raw, error.status, { ...type, ...error.headers }, `${error.message}\n`);
+  }
+  const status = (error as { statusCode?: number }).statusCode ?? 500;
+  if (status >= 500) request.log.error({ reqId: request.id, err: error }, "a request failed");
+  const message = status >= 500 ? "The service failed.\n" : "The request is not valid.\n";
+  return sendText(reply, request.raw, status, type, message);
+}
+
+/** Answers what the HTTP parser refuses or what does not arrive in time, unless it has an answer, and closes the connection. */
+function refuseUnparsed(error: NodeJS.ErrnoException, socket: Socket, answered: boolean): void {
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  if (answered) {
+    socket.destroySoon();
+    return;
+  }
+  const statuses = new Map([
+    ["HPE_HEADER_OVERFLOW", "431 Request Header Fields Too Large"],
+    ["ERR_HTTP_REQUEST_TIMEOUT", "408 Request Timeout"],
+  ]);
+  const status = statuses.get(error.code ?? "") ?? "400 Bad Request";
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy());
+}

@@ -1,0 +1,216 @@
+/** Tokens: digests in a file, looked up in constant time, each with its own limits; the file may change while we run. */
+import { createHash, timingSafeEqual } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { z } from "zod";
+import { type Config, ConfigError, type Limits } from "../../config.js";
+import { AuthError, LimitError } from "../../errors.js";
+import { reasonOf } from "../../system-error.js";
+
+/** How often the token file is looked at. */
+const RELOAD_MS = 2_000;
+/** Characters of a digest that name its token in logs. */
+const PREFIX_CHARS = 8;
+
+const TOKEN_FILE = z.strictObject({
+  version: z.literal(1),
+  tokens: z.array(
+    z.strictObject({
+      name: z.string().min(1).max(64),
+      sha256: z.string().regex(/^[0-9a-f]{64}$/, "must be 64 of 0-9 a-f"),
+      limit: z.number().int(),
+      perMinute: z.number().int().min(1).optional(),
+      concurrent: z.number().int().min(1).optional(),
+    }),
+  ),
+});
+
+/** The token file: `limit` is 0 (any number of points), above 0 (points per call) or below 0 (disabled). */
+export type TokenFile = z.infer<typeof TOKEN_FILE>;
+export type TokenEntry = TokenFile["tokens"][number];
+
+/** What a judged request may do; `release` is called once, when it has been answered. */
+export interface Grant {
+  /** Names the token in logs; null without one. */
+  readonly id: string | null;
+  /** Points admitted; 0 for any number. */
+  readonly points: number;
+  release(): void;
+}
+
+/** Judges requests by their token. */
+export interface Auth {
+  /** @throws AuthError `AuthenticationFailed` or `RateLimited`, LimitError `token.concurrent` */
+  authorise(token: string | null): Grant;
+  /** Stops watching. */
+  close(): void;
+}
+
+/** What `watchTokens` says when it cannot read a changed file. */
+export interface AuthLog {
+  info(message: string): void;
+  error(details: { readonly err: unknown }, message: string): void;
+}
+
+const FREE: Grant = { id: null, points: 0, release: () => undefined };
+
+/** Authentication off: every request is served, whatever token it carries. */
+export const OPEN_AUTH: Auth = { authorise: () => FREE, close: () => undefined };
+
+/** Hex SHA-256 of a token: the form in which it is stored. */
+export function digestToken(token: string): string {
+  return createHash("sha256").update(token, "utf8").digest("hex");
+}
+
+/** What is wrong with the content of a token file: one line, the members named. */
+function problemOf(content: unknown): string | null {
+  const parsed = TOKEN_FILE.safeParse(content);
+  if (!parsed.success) {
+    return parsed.error.issues.map(({ path, message }) => [...path, message].join(": ")).join("; ");
+  }
+  const { tokens } = parsed.data;
+  const distinct = new Set(tokens.map(({ sha256 }) => sha256)).size;
+  return distinct < tokens.length ? "two tokens have the same digest" : null;
+}
+
+/** Reads the token file at `path`. @throws Error with one line that names the file and what is wrong */
+export function readTokenFile(path: string): { readonly text: string; readonly file: TokenFile } {
+  let text: string;
+  let content: unknown;
+  try {
+    text = readFileSync(path, "utf8");
+    content = JSON.parse(text);
+  } catch (error) {
+    throw new Error(`the token file ${path} cannot be read: ${reasonOf(error)}`);
+  }
+  const problem = problemOf(content);
+  if (problem !== null) throw new Error(`${path} is no token file: ${problem}`);
+  return { text, file: content as TokenFile };
+}
+
+/** Refuses to serve everyone on a public address unless that is said (`FIELDPROBE_ANONYMOUS=true`). */
+export function checkExposure(config: Pick<Config, "host" | "tokens" | "anonymous">): void {
+  const loopback = config.host === "localhost" || config.host === "::1" || /^127(\.\d{1,3}){3}$/.test(config.host);
+  if (loopback || config.tokens !== null || config.anonymous === true) return;
+  throw new ConfigError([
+    `FIELDPROBE_HOST=${config.host} is not a loopback address and no token file is set: ` +
+      "set FIELDPROBE_TOKENS, or FIELDPROBE_ANONYMOUS=true to serve everyone",
+  ]);
+}
+
+/** A token in use: its entry and what is left of its rate. */
+class Account {
+  entry: TokenEntry;
+  #allowance: number;
+  #at: number;
+  #running = 0;
+
+  constructor(entry: TokenEntry, perMinute: number, now: number) {
+    this.entry = entry;
+    this.#allowance = perMinute;
+    this.#at = now;
+  }
+
+  /** Takes one request from the allowance, which refills evenly to `perMinute`; 0 is no limit. */
+  spend(perMinute: number, now: number): void {
+    if (perMinute === 0) return;
+    this.#allowance = Math.min(perMinute, this.#allowance + ((now - this.#at) * perMinute) / 60_000);
+    this.#at = now;
+    if (this.#allowance < 1) {
+      const wait = ((1 - this.#allowance) * 60) / perMinute;
+      throw new AuthError("The rate of this token is used up.", "RateLimited", Math.ceil(wait));
+    }
+    this.#allowance -= 1;
+  }
+
+  /** Takes one of `concurrent` places; 0 is no limit. */
+  enter(concurrent: number): () => void {
+    if (concurrent > 0 && this.#running >= concurrent) {
+      throw new LimitError("token.concurrent", `This token may run ${concurrent} requests at a time.`);
+    }
+    this.#running++;
+    return () => {
+      this.#running--;
+    };
+  }
+}
+
+/** Options of `watchTokens` that tests set. */
+export interface WatchOptions {
+  readonly reloadMs?: number;
+  readonly now?: () => number;
+}
+
+/**
+ * Authentication by the token file at `path`, which is read again when it changes: a broken one keeps the last good set.
+ *
+ * @param anonymous whether a request without token is served; an empty token counts as none
+ * @throws when the file cannot be used at the start
+ */
+export function watchTokens(
+  path: string,
+  anonymous: boolean,
+  limits: Pick<Limits, "token.concurrent" | "token.perMinute">,
+  log: AuthLog,
+  { reloadMs = RELOAD_MS, now = () => performance.now() }: WatchOptions = {},
+): Auth {
+  const first = readTokenFile(path);
+  let text = first.text;
+  let accounts = accountsOf(first.file, new Map());
+
+  function accountsOf(file: TokenFile, before: ReadonlyMap<string, Account>): ReadonlyMap<string, Account> {
+    return new Map(
+      file.tokens.map((entry) => {
+        const known = before.get(entry.sha256);
+        if (known !== undefined) known.entry = entry;
+        return [entry.sha256, known ?? new Account(entry, entry.perMinute ?? limits["token.perMinute"], now())];
+      }),
+    );
+  }
+
+  let complaint = "";
+  const timer = setInterval(() => {
+    try {
+      const current = readTokenFile(path);
+      if (current.text !== text) {
+        accounts = accountsOf(current.file, accounts);
+        text = current.text;
+        log.info("the token file has changed and is in effect");
+      }
+      complaint = "";
+    } catch (err) {
+      if (String(err) !== complaint) log.error({ err }, "the token file cannot be used; the last good set stays");
+      complaint = String(err);
+    }
+  }, reloadMs);
+  timer.unref();
+
+  return {
+    authorise(token) {
+      const account = search(accounts, token ?? "");
+      if (account === undefined) {
+        if (anonymous && (token ?? "") === "") return FREE;
+        throw new AuthError(
+          "Invalid identification token. Please see the documentation of this service for more information.",
+        );
+      }
+      const { limit, perMinute, concurrent, sha256 } = account.entry;
+      if (limit < 0) {
+        throw new AuthError(
+          "Disabled identification token.  Please see the documentation of this service for more information.",
+        );
+      }
+      account.spend(perMinute ?? limits["token.perMinute"], now());
+      const release = account.enter(concurrent ?? limits["token.concurrent"]);
+      return { id: sha256.slice(0, PREFIX_CHARS), points: limit, release };
+    },
+    close: () => clearInterval(timer),
+  };
+}
+
+/** Compares with every digest, so that the time tells nothing. */
+function search(accounts: ReadonlyMap<string, Account>, token: string): Account | undefined {
+  const digest = Buffer.from(digestToken(token));
+  let found: Account | undefined;
+  for (const [sha256, account] of accounts) if (timingSafeEqual(Buffer.from(sha256), digest)) found = account;
+  return found;
+}

@@ -1,0 +1,157 @@
+/** What the service counts, in the text form of Prometheus; each service has a registry of its own. */
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { Engine } from "../../engine/query.js";
+import type { NodeStatus } from "../../engine/threads/pool.js";
+import type { Admission } from "./admission.js";
+import type { Turns } from "./time-slice.js";
+
+const SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120];
+
+/** The end of one request, as counters see it. */
+export interface RequestFacts {
+  /** A name of the operation table, or "none". */
+  readonly operation: string;
+  readonly interface: string;
+  /** "ok", a code of the error list, a fault code, or a status. */
+  readonly outcome: string;
+  readonly points: number;
+  readonly seconds: number;
+}
+
+export interface Metrics {
+  readonly registry: Registry;
+  observe(facts: RequestFacts): void;
+}
+
+/** A counter that is kept in a plain map and handed over when it is read: requests are many, readers are few. */
+class Tally {
+  readonly #counts = new Map<string, { readonly labels: readonly string[]; count: number }>();
+
+  constructor(name: string, help: string, registers: Registry[], labelNames: readonly string[]) {
+    const counts = this.#counts;
+    new Counter({
+      name: `fieldprobe_${name}`,
+      help,
+      labelNames,
+      registers,
+      collect() {
+        this.reset();
+        for (const { labels, count } of counts.values()) this.labels(...labels).inc(count);
+      },
+    });
+  }
+
+  add(labels: readonly string[], count: number): void {
+    const key = labels.join(" ");
+    const known = this.#counts.get(key);
+    if (known === undefined) this.#counts.set(key, { labels, count });
+    else known.count += count;
+  }
+}
+
+export function createMetrics(engine: Engine, admission: Admission, turns: Turns): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const requests = new Tally("requests_total", "Requests by interface, operation and outcome.", registers, [
+    "interface",
+    "operation",
+    "outcome",
+  ]);
+  const points = new Tally("points_total", "Points answered, by operation.", registers, ["operation"]);
+  const seconds = new Histogram({
+    name: "fieldprobe_request_seconds",
+    help: "Time from arrival to the end of the answer, by operation.",
+    labelNames: ["operation"],
+    buckets: SECONDS,
+    registers,
+  });
+  const gauge = (name: string, help: string, read: () => number): void => {
+    new Gauge({
+      name: `fieldprobe_${name}`,
+      help,
+      registers,
+      collect() {
+        this.set(read());
+      },
+    });
+  };
+  const total = (name: string, help: string, read: () => number): void => {
+    new Counter({
+      name: `fieldprobe_${name}`,
+      help,
+      registers,
+      collect() {
+        this.reset();
+        this.inc(read());
+      },
+    });
+  };
+  gauge("ready", "1 when the catalogue is loaded and the pool answers.", () => (engine.status().ready ? 1 : 0));
+  gauge("workers", "Worker threads.", () => engine.status().workers);
+  gauge("batches_queued", "Batches that wait for a worker.", () => engine.status().queued);
+  gauge("batches_running", "Batches on a worker.", () => engine.status().running);
+  total("read_bytes_total", "Bytes read from datasets.", () => engine.status().bytesRead);
+  total("cache_hits_total", "Bricks found in the cache.", () => engine.status().cacheHits);
+  total("cache_misses_total", "Bricks not found in the cache.", () => engine.status().cacheMisses);
+  gauge("cache_bytes", "Bytes of bricks in the cache.", () => engine.status().cacheBytes);
+  nodeFigures(engine, registers);
+  gauge("requests_in_flight", "Requests being answered.", () => admission.taken);
+  gauge("requests_waiting", "Requests that wait for a slot.", () => admission.waiting);
+  gauge("points_in_flight", "Points of requests being read or answered.", () => admission.points);
+  gauge("longest_turn_seconds", "Longest turn of decoding or encoding, CPU time.", () => turns.longestMs / 1000);
+  return {
+    registry,
+    observe(facts) {
+      requests.add([facts.interface, facts.operation, facts.outcome], 1);
+      seconds.observe({ operation: facts.operation }, facts.seconds);
+      if (facts.points > 0) points.add([facts.operation], facts.points);
+    },
+  };
+}
+
+/** Figures of each node of a cluster; a service that works by itself has none. */
+function nodeFigures(engine: Engine, registers: Registry[]): void {
+  const figures: readonly (readonly [string, string, (node: NodeStatus) => number])[] = [
+    ["threads", "Worker threads of a node.", ({ threads }) => threads],
+    ["batches_queued", "Batches that wait in a node.", ({ queued }) => queued],
+    ["batches_running", "Batches on a node's threads.", ({ running }) => running],
+    ["batches_outstanding", "Batches of this gateway at a node.", ({ outstanding }) => outstanding],
+    ["suspect", "1 when a node keeps a batch waiting and is not heard.", ({ suspect }) => (suspect ? 1 : 0)],
+    ["cache_hits_total", "Bricks found in a node's cache.", ({ cache }) => cache.hits],
+    ["cache_misses_total", "Bricks not found in a node's cache.", ({ cache }) => cache.misses],
+    ["cache_bytes", "Bytes of bricks in a node's cache.", ({ cache }) => cache.bytesUsed],
+    ["read_bytes_total", "Bytes a node has read from datasets.", ({ cache }) => cache.bytesRead],
+  ];
+  const kinds = ["sent", "hedged", "repeated", "lost", "late"] as const;
+  new Counter({
+    name: "fieldprobe_node_batches_total",
+    help: "Batches sent to nodes, sent to a second one, sent again, lost, and answers that came too late.",
+    labelNames: ["kind"],
+    registers,
+    collect() {
+      this.reset();
+      const { sending } = engine.status();
+      if (sending) for (const kind of kinds) this.inc({ kind }, sending[kind]);
+    },
+  });
+  for (const [name, help, read] of figures) {
+    const common = { name: `fieldprobe_node_${name}`, help, labelNames: ["node"], registers };
+    if (name.endsWith("_total")) {
+      new Counter({
+        ...common,
+        collect() {
+          this.reset();
+          for (const node of engine.status().nodes) this.inc({ node: node.name }, read(node));
+        },
+      });
+    } else {
+      new Gauge({
+        ...common,
+        collect() {
+          this.reset();
+          for (const node of engine.status().nodes) this.set({ node: node.name }, read(node));
+        },
+      });
+    }
+  }
+}

@@ -1,0 +1,119 @@
+/** A dataset as callers see it: grid, times, fields, units, and what each operation accepts on it. */
+import { INTERPOLATIONS, OPERATIONS, type Operation, RECORDS, type SpatialInterpolation } from "../../operations.js";
+import type { Axis, Dataset, TimeAxis } from "../../storage/dataset.js";
+
+/** The operations that ask a dataset; only the throughput test does not. */
+export const DATASET_OPERATIONS: readonly Operation[] = OPERATIONS.filter((operation) =>
+  operation.request.some((member) => member.name === "dataset"),
+);
+
+/** Ends and period of an axis. */
+export interface Span {
+  readonly first: number;
+  readonly last: number;
+  /** Length of the domain: the period, or the distance of the end nodes. */
+  readonly length: number;
+}
+
+/** Where an axis begins and ends; the last node of a periodic axis stands one spacing before the period is full. */
+export function spanOf(axis: Axis): Span {
+  const table = axis.coordinates;
+  if (table !== null) {
+    const first = table[0] as number;
+    const last = table[table.length - 1] as number;
+    return { first, last, length: last - first };
+  }
+  const last = axis.origin + (axis.nodes - 1) * axis.spacing;
+  return { first: axis.origin, last, length: axis.periodic ? axis.nodes * axis.spacing : last - axis.origin };
+}
+
+/** Queryable stored times, guards left out. */
+export function timesOf(time: TimeAxis): number[] {
+  const end = time.count - time.guardAfter;
+  const times: number[] = [];
+  for (let k = time.guardBefore; k < end; k++) times.push(time.values?.[k] ?? time.origin + k * time.step);
+  return times;
+}
+
+function describeAxis(name: string, axis: Axis) {
+  return {
+    name,
+    nodes: axis.nodes,
+    ...spanOf(axis),
+    spacing: axis.spacing,
+    periodic: axis.periodic,
+    ...(axis.coordinates === null ? {} : { coordinates: [...axis.coordinates] }),
+  };
+}
+
+/** Whether a dataset holds what an operation needs. */
+function isAvailable(operation: Operation, dataset: Dataset): boolean {
+  if (operation.fields.length === 0) return dataset.forcing.kind !== "none";
+  const uniform = dataset.axes.every((axis) => axis.coordinates === null);
+  const filters = operation.request.some((member) => member.name === "filterlength");
+  const tracks = operation.request.some((member) => member.name === "StartTime");
+  return (
+    operation.fields.every((field) => dataset.fields[field] !== undefined) &&
+    (!filters || uniform) &&
+    (!tracks || dataset.time.count > 1)
+  );
+}
+
+/** Spatial options that an operation answers on a dataset: a stored force is interpolated like velocity. */
+function spatialOf(operation: Operation, dataset: Dataset): readonly SpatialInterpolation[] {
+  return operation.fields.length === 0 && dataset.forcing.kind === "stored" ? INTERPOLATIONS : operation.spatial;
+}
+
+function describeOperation(operation: Operation, dataset: Dataset) {
+  return {
+    name: operation.name,
+    available: isAvailable(operation, dataset),
+    parameters: operation.request
+      .filter((member) => member.name !== "authToken" && member.name !== "dataset")
+      .map(({ name, type, required }) => ({ name, type, required })),
+    spatialInterpolation: [...spatialOf(operation, dataset)],
+    result: operation.result,
+    components: [...RECORDS[operation.result]],
+  };
+}
+
+/** The short form, for lists. */
+export function summarize(dataset: Dataset) {
+  const times = timesOf(dataset.time);
+  return {
+    name: dataset.name,
+    title: dataset.title,
+    aliases: [...dataset.aliases],
+    nodes: dataset.axes.map((axis) => axis.nodes),
+    times: { count: times.length, first: times[0] ?? 0, last: times.at(-1) ?? 0 },
+    fields: Object.keys(dataset.fields),
+  };
+}
+
+/** Everything a caller may want to know before asking. */
+export function describe(dataset: Dataset) {
+  const times = timesOf(dataset.time);
+  return {
+    name: dataset.name,
+    title: dataset.title,
+    aliases: [...dataset.aliases],
+    digest: dataset.digest,
+    axes: dataset.axes.map((axis, index) => describeAxis("xyz"[index] as string, axis)),
+    times: {
+      count: times.length,
+      first: times[0] ?? 0,
+      last: times.at(-1) ?? 0,
+      stored: times,
+      guardBefore: dataset.time.guardBefore,
+      guardAfter: dataset.time.guardAfter,
+    },
+    fields: Object.entries(dataset.fields).map(([name, field]) => ({ name, components: field.components })),
+    units: { ...dataset.units },
+    forcing: dataset.forcing.kind,
+    dnsStep: dataset.dnsStep,
+    frameVelocity: [...dataset.frameVelocity],
+    source: dataset.source,
+    warnings: [...dataset.warnings],
+    operations: DATASET_OPERATIONS.map((operation) => describeOperation(operation, dataset)),
+  };
+}

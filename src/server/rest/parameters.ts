@@ -1,0 +1,198 @@
+/** The members of a request beside its points: from query string or JSON, checked by the rows of the operation table. */
+import type { Query } from "../../engine/query.js";
+import { excerpt, RequestError } from "../../errors.js";
+import { parseFloat32 } from "../../float32/parse.js";
+import {
+  type Member,
+  type Operation,
+  type OperationName,
+  SPATIAL_INTERPOLATION,
+  TEMPORAL_INTERPOLATION,
+} from "../../operations.js";
+import { floatTexts } from "./write-answer.js";
+
+/** Members of a request as text, by name; only `time` may have more than one. */
+export type Texts = Map<string, readonly string[]>;
+
+const WHOLE = /^[+-]?\d+$/;
+const INT_MAX = 2 ** 31 - 1;
+
+/** Members given in the body or by the path and the headers, never as parameters. */
+function isParameter(member: Member): boolean {
+  return !member.type.startsWith("ArrayOf") && member.type !== "string";
+}
+
+/** The parameters of an operation, in the order of the table. */
+export function parametersOf(operation: Operation): readonly Member[] {
+  return operation.request.filter(isParameter);
+}
+
+/** The arrays of triples that an operation takes. */
+export function arraysOf(operation: Operation): readonly Member[] {
+  return operation.request.filter((member) => member.type.startsWith("ArrayOf"));
+}
+
+/** Arrays that an octet-stream may leave out by `<name>=false` in the query string: all but the points. */
+export function optionalArraysOf(operation: Operation): readonly string[] {
+  return arraysOf(operation)
+    .slice(1)
+    .map((member) => member.name);
+}
+
+/** The error of a member that is missing, unknown or wrong. */
+export function refuse(member: string, message: string): RequestError {
+  return new RequestError("InvalidRequest", message, { member });
+}
+
+/** The error of a member that something does not have; it says which ones it has. */
+export function refuseUnknown(
+  what: string,
+  kind: "member" | "parameter",
+  name: string,
+  known: readonly string[],
+): RequestError {
+  const list = known.length === 0 ? "none" : known.join(", ");
+  return refuse(excerpt(name), `${what} has no ${kind} "${excerpt(name)}"; it has ${list}.`);
+}
+
+/**
+ * Reads the text of a float, rounded once to float32.
+ *
+ * @throws RequestError InvalidRequest when it is no number, OutOfRange when it is not finite or beyond float32
+ */
+export function readFloat(member: string, text: string): number {
+  const value = parseFloat32(text);
+  if (value === undefined) throw refuse(member, `${member} is not a number: "${excerpt(text)}".`);
+  if (!Number.isFinite(value)) throw new RequestError("OutOfRange", `${member} is not a finite float32.`, { member });
+  return value;
+}
+
+function readInt(member: string, text: string): number {
+  const value = WHOLE.test(text) ? Number(text) : Number.NaN;
+  if (!(value >= -INT_MAX - 1 && value <= INT_MAX)) {
+    throw refuse(member, `${member} is not a 32-bit whole number: "${excerpt(text)}".`);
+  }
+  return value;
+}
+
+function readOneOf(member: string, text: string, allowed: readonly string[]): string {
+  if (!allowed.includes(text)) throw refuse(member, `${member} must be one of ${allowed.join(", ")}.`);
+  return text;
+}
+
+function readValue(member: Member, text: string): string | number {
+  switch (member.type) {
+    case "float":
+      return readFloat(member.name, text);
+    case "int":
+      return readInt(member.name, text);
+    case "SpatialInterpolation":
+      return readOneOf(member.name, text, SPATIAL_INTERPOLATION);
+    case "TemporalInterpolation":
+      return readOneOf(member.name, text, TEMPORAL_INTERPOLATION);
+    default:
+      throw new Error(`${member.name} is no parameter`);
+  }
+}
+
+/** Whether a member may be a list: several times in one request. */
+export function mayBeList(member: Member): boolean {
+  return member.name === "time";
+}
+
+/** Whether every required parameter of an operation is there, so that its query can start. */
+export function isComplete(operation: Operation, texts: Texts): boolean {
+  return parametersOf(operation).every((member) => texts.has(member.name));
+}
+
+/** A request beside its points: one query per time. */
+export interface Request {
+  readonly queries: readonly Query[];
+  /** The parameters as understood, for the answer to repeat; `time` is a list only when there are several. */
+  readonly options: Readonly<Record<string, string | number | readonly number[]>>;
+  /** The times as written, where the operation has them. */
+  readonly times: readonly number[];
+}
+
+/** Numbers rounded to float32, as those whose decimal forms are the shortest that mean them. */
+export function asWritten(values: Iterable<number>): number[] {
+  return floatTexts(values).map(Number);
+}
+
+/**
+ * Checks the parameters of a request.
+ *
+ * @throws RequestError naming the first member, in the order of the table, that is missing or wrong
+ */
+export function readRequest(operation: Operation, dataset: string | undefined, texts: Texts): Request {
+  const common: Record<string, string | number> = {};
+  const options: Record<string, string | number | readonly number[]> = {};
+  let exact: readonly number[] = [];
+  let times: readonly number[] = [];
+  for (const member of parametersOf(operation)) {
+    const given = texts.get(member.name);
+    if (given === undefined || given.length === 0) throw refuse(member.name, `${member.name} is missing.`);
+    if (mayBeList(member)) {
+      exact = given.map((text) => readFloat(member.name, text));
+      times = asWritten(exact);
+      options[member.name] = times.length > 1 ? times : (times[0] as number);
+    } else {
+      if (given.length > 1) throw refuse(member.name, `${member.name} is given more than once.`);
+      const value = readValue(member, given[0] as string);
+      common[member.name] = value;
+      options[member.name] = typeof value === "number" ? (asWritten([value])[0] as number) : value;
+    }
+  }
+  const query = {
+    operation: operation.name as OperationName,
+    ...(dataset === undefined ? {} : { dataset }),
+    ...common,
+  } as Query;
+  return { queries: exact.length > 0 ? exact.map((time) => ({ ...query, time })) : [query], options, times };
+}
+
+/**
+ * Takes the parameters of an operation out of a parsed query string; a list is separated by commas or repeated.
+ *
+ * @throws RequestError naming a parameter that the operation does not have
+ */
+export function textsOfQueryString(operation: Operation, query: unknown, extra: readonly string[] = []): Texts {
+  const members = parametersOf(operation);
+  const texts: Texts = new Map();
+  for (const [name, given] of Object.entries((query ?? {}) as Record<string, string | string[]>)) {
+    const member = members.find((row) => row.name === name);
+    if (member === undefined) {
+      if (extra.includes(name)) continue;
+      throw refuseUnknown(operation.name, "parameter", name, [...members.map((row) => row.name), ...extra]);
+    }
+    const list = typeof given === "string" ? [given] : given;
+    texts.set(name, mayBeList(member) ? list.flatMap((text) => text.split(",")) : list);
+  }
+  return texts;
+}
+
+/**
+ * Takes the value of a JSON member apart, without rounding its numbers.
+ *
+ * @param text the value as written, valid JSON
+ * @throws RequestError when the operation has no such member, or the value is of another kind
+ */
+export function textsOfJson(operation: Operation, name: string, text: string): readonly string[] {
+  const members = parametersOf(operation);
+  const member = members.find((row) => row.name === name);
+  if (member === undefined) {
+    const known = [...members, ...arraysOf(operation)].map((row) => row.name);
+    throw refuseUnknown(operation.name, "member", name, known);
+  }
+  const numeric = member.type === "float" || member.type === "int";
+  const quoted = text.startsWith('"');
+  if (numeric && mayBeList(member) && text.startsWith("[")) {
+    const inner = text.slice(1, -1).trim();
+    if (inner === "") throw refuse(name, `${name} is an empty list.`);
+    return inner.split(",").map((part) => part.trim());
+  }
+  if (numeric ? !/^-?\d/.test(text) : !quoted) {
+    throw refuse(name, `${name} must be a ${numeric ? "number" : "string"}.`);
+  }
+  return [quoted ? (JSON.parse(text) as string) : text];
+}

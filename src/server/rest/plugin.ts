@@ -1,0 +1,226 @@
+/** The plain HTTP interface under `/api`: one encapsulated fastify plugin over the operation table. */
+import fastifySwagger from "@fastify/swagger";
+import fastifySwaggerUi from "@fastify/swagger-ui";
+import { Type } from "@sinclair/typebox";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { CancelledError, excerpt, NotFoundError, RequestError } from "../../errors.js";
+import { OPERATIONS, type Operation } from "../../operations.js";
+import { version } from "../../version.js";
+import { sendText } from "../http/answer.js";
+import type { Plugin } from "../http/app.js";
+import { HttpRefusal } from "../http/refusal.js";
+import type { Service } from "../http/service.js";
+import { SOAP_PATH } from "../soap/route.js";
+import { DATASET_OPERATIONS, describe, summarize } from "./describe.js";
+import { BODIES } from "./forms.js";
+import { watchRoutes } from "./methods.js";
+import { refuseUnknown } from "./parameters.js";
+import { describeProblem } from "./problem.js";
+import { run } from "./run.js";
+import { answerSchema, bodySchema, CATALOGUE, DESCRIPTION, FAILURES, querySchema } from "./schemas.js";
+import { answerSlice, SLICE_FORMS, SLICE_QUERY, type SliceQuery, sliceSources } from "./slice.js";
+
+const NAME = Type.Object({ name: Type.String({ description: "Name or alias of a dataset, any letter case." }) });
+
+/** Operations whose records are places of particles: the ones that have positions on the way. */
+const TRACKERS: readonly Operation[] = DATASET_OPERATIONS.filter((operation) => operation.result === "Point3");
+
+/** Only documents: bodies are checked as they are read, parameters by the operation table, so that errors name members. */
+const documentOnly = () => () => true;
+
+interface Named {
+  Params: { name: string };
+}
+
+function catalogueRoutes(api: FastifyInstance, service: Service): void {
+  const { engine, config } = service;
+  api.get("/datasets", { schema: { summary: "Datasets", response: { 200: CATALOGUE, ...FAILURES } } }, () => ({
+    version,
+    namespace: config.namespace,
+    service: SOAP_PATH.slice(1),
+    points: config.limits["query.points"],
+    datasets: engine.datasets().map(summarize),
+  }));
+  api.get<Named>(
+    "/datasets/:name",
+    {
+      schema: {
+        summary: "Grid, times, fields and operations of a dataset",
+        params: NAME,
+        response: { 200: DESCRIPTION, ...FAILURES },
+      },
+    },
+    (request) => {
+      const dataset = engine.find(request.params.name);
+      if (dataset === undefined) throw new NotFoundError(`Invalid set name: ${excerpt(request.params.name)}`);
+      return describe(dataset);
+    },
+  );
+}
+
+function operationRoutes(api: FastifyInstance, service: Service): void {
+  for (const operation of OPERATIONS as readonly Operation[]) {
+    const asksDataset = DATASET_OPERATIONS.includes(operation);
+    api.post<Named>(
+      asksDataset ? `/datasets/:name/${operation.name}` : `/${operation.name}`,
+      {
+        schema: {
+          summary: operation.name,
+          consumes: [...BODIES],
+          ...(asksDataset ? { params: NAME } : {}),
+          querystring: querySchema(operation),
+          body: bodySchema(operation),
+          response: { 200: answerSchema(), ...FAILURES },
+        },
+        validatorCompiler: documentOnly,
+      },
+      (request, reply) =>
+        run(service, { operation, ...(asksDataset ? { dataset: request.params.name } : {}), own: [] }, request, reply),
+    );
+  }
+}
+
+function trajectoryRoute(api: FastifyInstance, service: Service): void {
+  const own = {
+    operation: Type.Unsafe({
+      type: "string",
+      enum: TRACKERS.map((operation) => operation.name),
+      default: "GetPosition",
+      description: "The operation that moves the particles; its parameters and points go along.",
+    }),
+    every: Type.Integer({ minimum: 1, default: 1, description: "Steps from one recorded position to the next." }),
+  };
+  const all = TRACKERS.map((operation) => querySchema(operation, own));
+  api.post<Named & { Querystring: Record<string, unknown> }>(
+    "/datasets/:name/trajectories",
+    {
+      schema: {
+        summary: "Positions of particles on the way",
+        description: "The answer has a dimension of records between particles and components; JSON tells their times.",
+        consumes: [...BODIES],
+        params: NAME,
+        querystring: Type.Object(Object.assign({}, ...all.map((schema) => schema.properties))),
+        body: bodySchema(...(TRACKERS as [Operation, ...Operation[]])),
+        response: { 200: answerSchema(), ...FAILURES },
+      },
+      validatorCompiler: documentOnly,
+    },
+    (request, reply) => {
+      const { operation: name = own.operation.default, every = "1" } = request.query;
+      const operation = TRACKERS.find((row) => row.name === name);
+      if (operation === undefined) {
+        throw new RequestError("InvalidRequest", `operation must be one of ${own.operation.enum.join(", ")}.`, {
+          member: "operation",
+        });
+      }
+      const recordEvery = Number(every);
+      if (!/^\d+$/.test(String(every)) || recordEvery < 1) {
+        throw new RequestError("InvalidRequest", "every must be a whole number of at least 1.", { member: "every" });
+      }
+      return run(
+        service,
+        { operation, dataset: request.params.name, recordEvery, own: Object.keys(own) },
+        request,
+        reply,
+      );
+    },
+  );
+}
+
+function sliceRoute(api: FastifyInstance, service: Service): void {
+  api.get<Named & { Querystring: SliceQuery }>(
+    "/datasets/:name/slice",
+    {
+      schema: {
+        summary: "A plane of values",
+        description:
+          "Float32 row by row, or a picture with the smallest coordinates at the lower left. Headers tell shape, axes, " +
+          `origin and spacing of rows and columns, and the range. ${sliceSources()}.`,
+        params: NAME,
+        querystring: SLICE_QUERY,
+        response: {
+          200: {
+            description: "The plane.",
+            content: Object.fromEntries(
+              SLICE_FORMS.map((form) => [form, { schema: Type.String({ format: "binary" }) }]),
+            ),
+          },
+          ...FAILURES,
+        },
+      },
+      preValidation: async (request) => {
+        const known = Object.keys(SLICE_QUERY.properties);
+        const unknown = Object.keys(request.query).find((name) => !known.includes(name));
+        if (unknown !== undefined) throw refuseUnknown("A slice", "parameter", unknown, known);
+      },
+    },
+    (request, reply) => answerSlice(service, request.params.name, request.query, request, reply),
+  );
+}
+
+/** Sends an error as a problem; a caller who is gone gets nothing. */
+function answerProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (error instanceof CancelledError || reply.raw.destroyed) {
+    request.facts.outcome = "cancelled";
+    reply.hijack();
+    reply.raw.destroy();
+    return reply;
+  }
+  const { problem, headers } = describeProblem(error, request.id);
+  request.facts.interface = "api";
+  request.facts.outcome = problem.code;
+  if (problem.code === "Internal" || problem.code === "DataError")
+    request.log.error({ reqId: request.id, err: error }, "a request failed");
+  const type = { "content-type": "application/problem+json; charset=utf-8" };
+  return sendText(reply, request.raw, problem.status, { ...headers, ...type }, JSON.stringify(problem));
+}
+
+/** The interface; its parsers, error form and documentation stay inside. */
+async function apiRoutes(api: FastifyInstance, service: Service): Promise<void> {
+  api.removeAllContentTypeParsers();
+  api.addContentTypeParser([...BODIES], (_request, payload, done) => done(null, payload));
+  api.addContentTypeParser("*", (_request, _payload, done) => {
+    done(new HttpRefusal(415, `The Content-Type of a body is ${BODIES.join(" or ")}.`));
+  });
+  api.setErrorHandler(answerProblem);
+  const methodsOf = watchRoutes(api);
+  api.setNotFoundHandler((request) => {
+    const path = request.url.split("?", 1)[0] as string;
+    const allow = methodsOf(path).join(", ");
+    if (allow !== "") throw new HttpRefusal(405, `This address takes ${allow}.`, { allow });
+    throw new RequestError("UnknownOperation", `There is nothing at ${excerpt(path)}; /api/docs lists what there is.`);
+  });
+  await api.register(fastifySwagger, {
+    openapi: {
+      openapi: "3.0.3",
+      info: { title: "fieldprobe", version, description: "Fields of a stored simulation at points." },
+      components: { securitySchemes: { token: { type: "http", scheme: "bearer" } } },
+      security: [{}, { token: [] }],
+    },
+  });
+  await api.register(fastifySwaggerUi, { routePrefix: "/docs", staticCSP: DOCS_POLICY });
+  api.get("/openapi.json", { schema: { hide: true } }, () => api.swagger());
+  catalogueRoutes(api, service);
+  operationRoutes(api, service);
+  trajectoryRoute(api, service);
+  sliceRoute(api, service);
+}
+
+/** Adds `/api` to the service. */
+export const apiPlugin: Plugin = async (app, service) => {
+  await app.register(async (api) => apiRoutes(api, service), { prefix: "/api" });
+};
+
+/** Content policy of the human page: everything from this service; its own style attributes are the exception. */
+const DOCS_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "connect-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self' data:",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "object-src 'none'",
+].join("; ");

@@ -1,0 +1,116 @@
+/** Errors as RFC 9457 problem details: the codes of the SOAP faults with the HTTP status that fits each. */
+import { type ErrorCode, FieldprobeError } from "../../errors.js";
+import { NotAcceptableError } from "../http/negotiate.js";
+import { HttpRefusal } from "../http/refusal.js";
+
+/** HTTP status of each public error code. */
+const STATUS: Readonly<Record<ErrorCode, number>> = {
+  MalformedXml: 400,
+  InvalidEnvelope: 400,
+  UnknownOperation: 404,
+  ActionMismatch: 400,
+  InvalidRequest: 400,
+  LimitExceeded: 413,
+  UnknownDataset: 404,
+  OutOfRange: 422,
+  Unsupported: 422,
+  AuthenticationFailed: 401,
+  RateLimited: 429,
+  Busy: 503,
+  Deadline: 504,
+  DataError: 500,
+  Internal: 500,
+};
+
+export interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly code: ErrorCode;
+  readonly member?: string;
+  readonly limit?: string;
+  readonly requestId: string;
+}
+
+/** What goes over the wire for an error: a problem and the headers that belong to it. */
+export interface ProblemAnswer {
+  readonly problem: Problem;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The code of an error that fastify raised itself, by its status: callers see the same closed list everywhere. */
+function codeOfStatus(status: number): ErrorCode {
+  if (status === 413) return "LimitExceeded";
+  if (status === 503) return "Busy";
+  return status < 500 ? "InvalidRequest" : "Internal";
+}
+
+/** HTTP status of an error; too many requests at once are no fault of this one's size. */
+function statusOf(error: FieldprobeError): number {
+  if (error instanceof NotAcceptableError) return 406;
+  return error.context.limit === "token.concurrent" ? 429 : STATUS[error.code];
+}
+
+/** One finding of fastify's schema check. */
+interface Finding {
+  readonly instancePath: string;
+  readonly params: { readonly missingProperty?: unknown; readonly additionalProperty?: unknown };
+}
+
+/** What fastify's own errors hold. */
+interface Refusal {
+  readonly statusCode?: unknown;
+  readonly message?: unknown;
+  readonly validation?: readonly Finding[];
+}
+
+function memberOf(finding: Finding | undefined): string | undefined {
+  if (finding === undefined) return undefined;
+  const { missingProperty, additionalProperty } = finding.params;
+  const name = finding.instancePath.slice(1) || missingProperty || additionalProperty;
+  return name === undefined ? undefined : String(name).slice(0, 64);
+}
+
+/**
+ * Describes an error to the caller. An error that is neither ours nor a refusal by the HTTP layer says nothing of its text.
+ *
+ * @param error whatever was thrown
+ * @param requestId the id under which the log knows the request
+ */
+export function describeProblem(error: unknown, requestId: string): ProblemAnswer {
+  if (error instanceof FieldprobeError) {
+    const { member, limit, retryAfter } = error.context;
+    const status = statusOf(error);
+    const headers: Record<string, string> = {};
+    if (retryAfter !== undefined) headers["retry-after"] = String(Math.ceil(retryAfter));
+    if (status === 401) headers["www-authenticate"] = 'Bearer realm="fieldprobe"';
+    return {
+      problem: {
+        type: "about:blank",
+        title: error.code,
+        status,
+        detail: error.message,
+        code: error.code,
+        ...(member === undefined ? {} : { member }),
+        ...(limit === undefined ? {} : { limit }),
+        requestId,
+      },
+      headers,
+    };
+  }
+  const own = error instanceof HttpRefusal ? { statusCode: error.status } : (error as Refusal);
+  const { statusCode } = own;
+  const { message, validation } = error as Refusal;
+  const refused =
+    typeof statusCode === "number" && statusCode >= 400 && (statusCode < 500 || error instanceof HttpRefusal);
+  const status = refused ? statusCode : 500;
+  const code = codeOfStatus(status);
+  const detail = refused ? String(message) : "The service failed to answer this request.";
+  const member = memberOf(validation?.[0]);
+  const about = { type: "about:blank", title: code, status, detail, code };
+  return {
+    problem: { ...about, ...(member === undefined ? {} : { member }), requestId },
+    headers: error instanceof HttpRefusal ? error.headers : {},
+  };
+}

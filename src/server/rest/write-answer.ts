@@ -1,0 +1,145 @@
+/** Answers as a stream of pieces of about 64 KiB: raw float32, CSV or JSON, from one or several results of the engine. */
+import type { Result } from "../../engine/query.js";
+import { FLOAT_BYTES, FloatWriter } from "../../float32/format.js";
+
+/** An answer before it has a form. */
+export interface Answer {
+  /** One result per time. */
+  readonly results: readonly Result[];
+  /** Time of each result, or of each record with `recordTimes`, as written; none where the operation has no time. */
+  readonly times: readonly number[];
+  /** Names of the components of a record. */
+  readonly components: readonly string[];
+  /** What a JSON answer says before its values. */
+  readonly about: Readonly<Record<string, unknown>>;
+}
+
+const PIECE_BYTES = 64 * 1024;
+const PIECE_FLOATS = PIECE_BYTES / 4;
+
+/**
+ * The shape of an answer in C order: times, points, records of a point, components. Several times or records make a
+ * dimension; one does not.
+ */
+export function shapeOf(answer: Answer): number[] {
+  const first = answer.results[0] as Result;
+  const records = first.itemsPerPoint;
+  return [
+    ...(answer.results.length > 1 ? [answer.results.length] : []),
+    records === 0 ? 0 : first.items / records,
+    ...(records > 1 ? [records] : []),
+    first.components,
+  ];
+}
+
+/** Little-endian float32, copied piece by piece so that nothing is sent from memory that workers write. */
+export function* octets(answer: Answer): Generator<Buffer> {
+  for (const result of answer.results) {
+    for (const part of result.values) {
+      for (let from = 0; from < part.length; from += PIECE_FLOATS) {
+        const floats = part.subarray(from, from + PIECE_FLOATS);
+        yield Buffer.from(
+          Uint8Array.prototype.slice.call(new Uint8Array(floats.buffer, floats.byteOffset, floats.byteLength)),
+        );
+      }
+    }
+  }
+}
+
+/** A growing piece of ASCII. */
+class TextPiece {
+  readonly #floats = new FloatWriter();
+  #bytes = Buffer.allocUnsafe(PIECE_BYTES + 1024);
+  #at = 0;
+
+  get full(): boolean {
+    return this.#at >= PIECE_BYTES;
+  }
+
+  text(text: string): void {
+    this.#at += this.#bytes.write(text, this.#at, "latin1");
+  }
+
+  float(value: number): void {
+    this.#at = this.#floats.write(value, this.#bytes, this.#at);
+  }
+
+  take(): Buffer {
+    const piece = this.#bytes.subarray(0, this.#at);
+    this.#bytes = Buffer.allocUnsafe(PIECE_BYTES + 1024);
+    this.#at = 0;
+    return piece;
+  }
+}
+
+/** The decimal text of a number rounded to float32, as the answers write it. */
+export function floatText(value: number): string {
+  return floatTexts([value])[0] as string;
+}
+
+/** `floatText` of many. */
+export function floatTexts(values: Iterable<number>): string[] {
+  const writer = new FloatWriter();
+  const bytes = Buffer.alloc(FLOAT_BYTES);
+  return Array.from(values, (value) => bytes.toString("latin1", 0, writer.write(Math.fround(value), bytes, 0)));
+}
+
+/** One line per record, a header line first; the time comes first where there are several. */
+export function* csv(answer: Answer): Generator<Buffer> {
+  const piece = new TextPiece();
+  const { results, times } = answer;
+  const several = times.length > 1;
+  const stamps = times.map((time) => `${time},`);
+  piece.text(`${several ? "time," : ""}${answer.components.join(",")}\r\n`);
+  for (const [index, result] of results.entries()) {
+    const records = result.recordTimes === undefined ? 0 : result.itemsPerPoint;
+    let column = 0;
+    let item = 0;
+    for (const part of result.values) {
+      for (let i = 0; i < part.length; i++) {
+        if (column === 0 && several) piece.text(stamps[records > 0 ? item % records : index] as string);
+        else if (column > 0) piece.text(",");
+        piece.float(part[i] as number);
+        if (++column === result.components) {
+          piece.text("\r\n");
+          column = 0;
+          item++;
+          if (piece.full) yield piece.take();
+        }
+      }
+    }
+  }
+  yield piece.take();
+}
+
+/** One object whose last member `values` is nested as `shape` says; what is not finite becomes null. */
+export function* json(answer: Answer): Generator<Buffer> {
+  const shape = shapeOf(answer);
+  const head = JSON.stringify({ ...answer.about, components: answer.components, shape });
+  yield Buffer.from(`${head.slice(0, -1)},"values":`);
+  const piece = new TextPiece();
+  if (shape.includes(0)) {
+    piece.text("[]}");
+    yield piece.take();
+    return;
+  }
+  /** Numbers in one element of each dimension, outermost first. */
+  const spans = shape.map((_, axis) => shape.slice(axis).reduce((product, length) => product * length, 1));
+  let count = 0;
+  for (const result of answer.results) {
+    for (const part of result.values) {
+      for (let i = 0; i < part.length; i++) {
+        if (count > 0) piece.text(",");
+        for (const span of spans) if (count % span === 0) piece.text("[");
+        const value = part[i] as number;
+        if (Number.isFinite(value)) piece.float(value);
+        else piece.text("null");
+        count++;
+        for (const span of spans) if (count % span === 0) piece.text("]");
+        if (piece.full) yield piece.take();
+      }
+    }
+  }
+  piece.text("}");
+  yield piece.take();
+}

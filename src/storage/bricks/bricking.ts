@@ -1,0 +1,73 @@
+/** How a field is cut into bricks, the unit of reading and caching, from how it is stored. */
+import type { Bricking, FieldPart, Triple } from "../dataset.js";
+import type { Stored } from "../hdf5/file.js";
+
+const MIB = 1024 * 1024;
+/** A brick thinner than a stencil and its neighbours makes every point touch many. */
+const LEAST_EDGE = 16;
+/** The kernels find the brick of a node in 31 bits, which hold the product of an edge and MAX_NODES. */
+const MOST_EDGE = 16_384;
+const LARGE_BYTES = 8 * MIB;
+const FREE_EDGE = 32;
+const FREE_RUN = 64;
+
+type Edges = [number, number, number];
+
+const AXIS_NAMES = ["x", "y", "z"] as const;
+
+/**
+ * Chooses bricks: whole chunks where the storage is chunked, so that a brick decodes each chunk it touches once; tiny or
+ * thin chunks are grouped to 16 nodes an axis. Contiguous storage, and unfiltered chunks above 8 MiB (which the HDF5
+ * library reads in part), is cut evenly into at most 32 nodes an axis, 64 on the axis stored fastest.
+ *
+ * @param nodes      nodes along x, y, z
+ * @param components values a node
+ * @param chunkBytes upper bound of a brick in bytes of float32
+ */
+export function chooseBricking(
+  nodes: Triple,
+  components: number,
+  part: FieldPart,
+  stored: Stored,
+  chunkBytes: number,
+): Bricking {
+  const { chunks, filters, size } = stored;
+  const wholeChunks =
+    chunks !== null && (filters.length > 0 || chunks.reduce((bytes, edge) => bytes * edge, size) <= LARGE_BYTES);
+  const edge = wholeChunks
+    ? groupedChunks(nodes, components, part, chunks, chunkBytes)
+    : evenCut(nodes, part.dimensions);
+  while (4 * components * edge[0] * edge[1] * edge[2] > chunkBytes || Math.max(...edge) > MOST_EDGE) {
+    const longest = edge.indexOf(Math.max(...edge));
+    edge[longest] = Math.ceil(edge[longest] / 2);
+  }
+  return { edge, count: nodes.map((n, axis) => Math.ceil(n / edge[axis])) as Edges };
+}
+
+function evenCut(nodes: Triple, dimensions: readonly string[]): Edges {
+  const fastest = dimensions.findLast((dimension) => dimension === "x" || dimension === "y" || dimension === "z");
+  return nodes.map((n, axis) => {
+    const most = AXIS_NAMES[axis] === fastest ? FREE_RUN : FREE_EDGE;
+    return Math.ceil(n / Math.ceil(n / most));
+  }) as Edges;
+}
+
+function groupedChunks(
+  nodes: Triple,
+  components: number,
+  part: FieldPart,
+  chunks: readonly number[],
+  chunkBytes: number,
+): Edges {
+  const chunk = AXIS_NAMES.map((axis) => chunks[part.dimensions.indexOf(axis)]) as Edges;
+  const edge = chunk.map((length, axis) => Math.min(length, nodes[axis])) as Edges;
+  const most = Math.min(LARGE_BYTES, chunkBytes);
+  for (const [axis, step] of chunk.entries()) {
+    const n = nodes[axis];
+    const others = (4 * components * edge[0] * edge[1] * edge[2]) / edge[axis];
+    let length = step;
+    while (length < Math.min(LEAST_EDGE, n) && others * (length + step) <= most) length += step;
+    edge[axis] = Math.min(length, n);
+  }
+  return edge;
+}

@@ -1,0 +1,71 @@
+/** Axes of a description: uniform, or tabulated inline or in a file. */
+import { DataError } from "../../errors.js";
+import { type Axis, MAX_NODES } from "../dataset.js";
+import type { AxisDescription } from "./descriptor.js";
+import type { Verification } from "./verification.js";
+
+const UNIFORM = 1e-6;
+
+/** An axis as kernels see it, ascending, and whether it is stored the other way round. */
+export interface ReadAxis {
+  readonly axis: Axis;
+  readonly descending: boolean;
+}
+
+/** @throws DataError when the coordinates are missing, not strictly monotonic, periodic without being uniform, or too many */
+export function readAxis(description: AxisDescription, verification: Verification): ReadAxis {
+  const read = axisOf(description, verification);
+  const { nodes } = read.axis;
+  if (nodes > MAX_NODES) throw new DataError(`an axis of ${nodes} nodes is too long, ${MAX_NODES} are served`);
+  return read;
+}
+
+function axisOf(description: AxisDescription, verification: Verification): ReadAxis {
+  const { periodic } = description;
+  if ("spacing" in description) {
+    const { nodes, origin, spacing } = description;
+    const first = spacing < 0 ? origin + (nodes - 1) * spacing : origin;
+    return {
+      axis: { nodes, origin: first, spacing: Math.abs(spacing), periodic, coordinates: null },
+      descending: spacing < 0,
+    };
+  }
+  const { coordinates } = description;
+  const table = Array.isArray(coordinates)
+    ? { values: Float64Array.from(coordinates), rounding: 0 }
+    : readTable(coordinates.file, coordinates.path, verification);
+  return tabulated(table.values, table.rounding, periodic);
+}
+
+/** Coordinates from a file, and the rounding they carry: a float32 table of a uniform axis is uniform but for it. */
+function readTable(file: string, path: string, verification: Verification): { values: Float64Array; rounding: number } {
+  const h5 = verification.open(file);
+  const resolved = h5.resolve(path);
+  if (resolved === null || h5.kind(resolved) !== "dataset") throw new DataError(`${h5.path}: ${path} is not a dataset`);
+  const values = h5.numbers(resolved);
+  const largest = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+  return { values, rounding: h5.describe(resolved).size === 4 ? largest * 2 ** -23 : 0 };
+}
+
+/** An axis from its coordinates; uniform when every interval is the mean one to 1e-6, or to the rounding of its table. */
+export function tabulated(values: Float64Array, rounding: number, periodic: boolean): ReadAxis {
+  const nodes = values.length;
+  const descending = nodes > 1 && values[1] < values[0];
+  const ascending = descending ? values.slice().reverse() : values;
+  const mean = nodes > 1 ? (ascending[nodes - 1] - ascending[0]) / (nodes - 1) : 1;
+  let smallest = mean;
+  let uniform = true;
+  for (let i = 1; i < nodes; i++) {
+    const interval = ascending[i] - ascending[i - 1];
+    if (!(interval > 0)) throw new DataError(`coordinates do not ascend or descend strictly at node ${i}`);
+    smallest = Math.min(smallest, interval);
+    uniform &&= Math.abs(interval - mean) <= UNIFORM * mean + rounding;
+  }
+  if (!Number.isFinite(mean) || !Number.isFinite(ascending[0])) throw new DataError("coordinates are not all finite");
+  if (periodic && !uniform) throw new DataError("a periodic axis must be uniform");
+  const origin = ascending[0];
+  return {
+    axis: { nodes, origin, spacing: uniform ? mean : smallest, periodic, coordinates: uniform ? null : ascending },
+    descending,
+  };
+}

@@ -1,0 +1,196 @@
+/** The catalogue: data folders -> verified datasets, and one line for everything that is refused. */
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync, realpathSync } from "node:fs";
+import { basename, dirname, extname, join } from "node:path";
+import { DataError } from "../../errors.js";
+import { reasonOf } from "../../system-error.js";
+import type { Dataset } from "../dataset.js";
+import { realPath, statusOf } from "../files.js";
+import { isHdf5 } from "../hdf5/signature.js";
+import { NAME_PATTERN, parseDescriptor } from "./descriptor.js";
+import { recognise } from "./layouts/recognise.js";
+import { readManifest } from "./manifest.js";
+import { type Description, verify } from "./verify.js";
+
+/** Why something in the data folders is not served. */
+export interface Problem {
+  readonly location: string;
+  readonly message: string;
+}
+
+/** What a scan found. A plain record: hand it to the next scan and unchanged datasets are not opened again. */
+export interface Scan {
+  readonly datasets: readonly Dataset[];
+  readonly problems: readonly Problem[];
+  /** Every candidate with the state of its files and what came of it. */
+  readonly candidates: readonly Candidate[];
+}
+
+interface Candidate {
+  readonly location: string;
+  /** Digest of the names, sizes, times and inodes of everything the candidate may read. */
+  readonly state: string;
+  readonly outcome: { readonly dataset: Dataset } | { readonly problems: readonly string[] };
+}
+
+export interface ScanOptions {
+  /** Largest chunk of the files and largest brick, in bytes (`engine.chunkBytes`). */
+  readonly chunkBytes: number;
+  readonly previous?: Scan;
+}
+
+export const DESCRIPTOR_NAME = "dataset.json";
+/** Stands in the folder of a conversion until it is complete. */
+export const CONVERSION_NAME = "conversion.json";
+const DEPTH = 3;
+const HDF5_NAMES = new Set([".h5", ".hdf5", ".hdf", ".he5", ".nc"]);
+
+/** Scans data folders, three folders deep. `loadHdf5` must have been waited for. */
+export function scanFolders(folders: readonly string[], options: ScanOptions): Scan {
+  const known = new Map(options.previous?.candidates.map((candidate) => [candidate.location, candidate]));
+  const candidates: Candidate[] = [];
+  const unreadable: Problem[] = [];
+  for (const location of findLocations(folders, unreadable)) candidates.push(candidateAt(location, known, options));
+  const found = candidates.flatMap(({ outcome }) => ("dataset" in outcome ? [outcome.dataset] : []));
+  const refused = candidates.flatMap(({ location, outcome }) =>
+    "problems" in outcome ? outcome.problems.map((message) => ({ location, message })) : [],
+  );
+  const { datasets, clashes } = withoutClashes(found);
+  return { datasets, problems: [...unreadable, ...refused, ...clashes], candidates };
+}
+
+/**
+ * A candidate as it was, or examined anew. What the operating system refuses, and what its file does to a layout that did not
+ * reckon with it, is a problem of that candidate alone.
+ */
+function candidateAt(location: string, known: ReadonlyMap<string, Candidate>, options: ScanOptions): Candidate {
+  let state = "";
+  try {
+    state = stateOf(location);
+    const before = known.get(location);
+    return before?.state === state ? before : { location, state, outcome: examine(location, state, options) };
+  } catch (error) {
+    const what = error instanceof Error && "syscall" in error ? "not readable" : "defies examination";
+    return { location, state, outcome: { problems: [`${what}: ${reasonOf(error)}`] } };
+  }
+}
+
+/** Descriptors, and HDF5 files that no descriptor claims; what is reached on several ways counts once. */
+function findLocations(folders: readonly string[], problems: Problem[]): string[] {
+  const found: string[] = [];
+  const seen = new Set<string>();
+  const isNew = (path: string) => {
+    const real = realPath(path);
+    return real !== undefined && seen.size < seen.add(real).size;
+  };
+  const walk = (folder: string, depth: number) => {
+    let names: string[];
+    try {
+      names = readdirSync(folder).sort();
+      if (!isNew(folder)) return;
+    } catch (error) {
+      problems.push({ location: folder, message: `the folder is not readable: ${reasonOf(error)}` });
+      return;
+    }
+    if (names.includes(DESCRIPTOR_NAME)) {
+      found.push(join(folder, DESCRIPTOR_NAME));
+      return;
+    }
+    if (names.includes(CONVERSION_NAME)) {
+      const message = "an unfinished conversion; fieldprobe convert with the same arguments resumes it";
+      problems.push({ location: folder, message });
+      return;
+    }
+    for (const name of names) {
+      if (name.startsWith(".") || name.endsWith(".partial")) continue;
+      const path = join(folder, name);
+      const status = statusOf(path);
+      if (status?.isDirectory() && depth < DEPTH) walk(path, depth + 1);
+      if (status?.isFile() && (HDF5_NAMES.has(extname(name).toLowerCase()) || isHdf5(path)) && isNew(path))
+        found.push(path);
+    }
+  };
+  for (const folder of folders) walk(folder, 0);
+  return found;
+}
+
+/** A digest that changes when anything does that the candidate may read: its file, or everything below its folder. */
+function stateOf(location: string): string {
+  const hash = createHash("sha256");
+  const add = (path: string) => {
+    const status = statusOf(path);
+    hash.update(`${path}\n${status?.size} ${status?.mtimeMs} ${status?.ino}\n`);
+  };
+  if (basename(location) !== DESCRIPTOR_NAME) add(location);
+  else {
+    const folder = dirname(location);
+    for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" }).sort()) add(join(folder, name));
+  }
+  return hash.digest("hex");
+}
+
+function examine(location: string, state: string, options: ScanOptions): Candidate["outcome"] {
+  const description =
+    basename(location) === DESCRIPTOR_NAME ? describeFolder(location, state) : describeFile(location, state);
+  if ("problems" in description) return description;
+  return verify(description, options.chunkBytes);
+}
+
+/** Reads descriptor and manifest of a folder. */
+export function describeFolder(location: string, state: string): Description | { problems: string[] } {
+  const text = readFileSync(location, "utf8");
+  const parsed = parseDescriptor(text);
+  if ("problems" in parsed) return parsed;
+  const folder = dirname(location);
+  const base = { descriptor: parsed.descriptor, folder, location, warnings: [] };
+  const found = readManifest(folder);
+  if (found === null) return { ...base, digest: state };
+  if ("problems" in found) return found;
+  return { ...base, digest: createHash("sha256").update(found.text).update(text).digest("hex") };
+}
+
+/** Recognises a bare file; a link to one gives its own name to it. */
+function describeFile(location: string, state: string): Description | { problems: string[] } {
+  const name = basename(location, extname(location));
+  if (!NAME_PATTERN.test(name)) return { problems: [`the name "${name}" is not 1 to 64 of A-Z a-z 0-9 _ . -`] };
+  try {
+    const path = realpathSync(location);
+    const found = recognise(path, 0, name);
+    if (found === null)
+      return { problems: ["the layout of the file is not recognised; fieldprobe inspect shows what it holds"] };
+    const { descriptor, warnings } = found;
+    return { descriptor, folder: dirname(path), location, digest: state, warnings };
+  } catch (error) {
+    if (!(error instanceof DataError)) throw error;
+    // The problem is listed with its location; most texts begin with it.
+    return {
+      problems: [
+        error.message.startsWith(location) ? error.message.slice(location.length).replace(/^:? /, "") : error.message,
+      ],
+    };
+  }
+}
+
+/** Of datasets that claim one name or alias none is served. Names are compared without regard to letter case. */
+function withoutClashes(found: readonly Dataset[]): { datasets: Dataset[]; clashes: Problem[] } {
+  const claims = new Map<string, Dataset[]>();
+  for (const dataset of found) {
+    for (const name of new Set([dataset.name, ...dataset.aliases].map((claim) => claim.toLowerCase())))
+      claims.set(name, [...(claims.get(name) ?? []), dataset]);
+  }
+  const refused = new Set<Dataset>();
+  const clashes: Problem[] = [];
+  for (const [name, claimants] of claims) {
+    if (claimants.length < 2) continue;
+    for (const dataset of claimants) {
+      refused.add(dataset);
+      const others = claimants.filter((other) => other !== dataset).map((other) => other.location);
+      clashes.push({
+        location: dataset.location,
+        message: `the name "${name}" is also claimed by ${others.join(", ")}; neither is served`,
+      });
+    }
+  }
+  const datasets = found.filter((dataset) => !refused.has(dataset));
+  return { datasets: datasets.sort((a, b) => (a.name < b.name ? -1 : 1)), clashes };
+}

@@ -1,0 +1,205 @@
+/** The descriptor `dataset.json`: its schema, and every problem of a text at once, each with its JSON path. */
+import { z } from "zod";
+import { FIELD_NAMES } from "../dataset.js";
+
+export const NAME_PATTERN = /^[A-Za-z0-9_.-]{1,64}$/;
+
+const name = z.string().regex(NAME_PATTERN, "must be 1 to 64 of the characters A-Z a-z 0-9 _ . -");
+const whole = z.number().int().min(0);
+const nodes = z.number().int().min(1);
+const place = {
+  file: z.string().min(1).describe("Relative to this descriptor, not above its folder; may hold {step:0Nd}."),
+  path: z.string().min(1).describe("Of the dataset or group in the file; may hold {step:0Nd}."),
+};
+
+const uniformAxis = z.strictObject({
+  nodes,
+  origin: z.number().describe("Coordinate of the first stored node."),
+  spacing: z.number().refine((spacing) => spacing !== 0, "must not be 0"),
+  periodic: z.boolean().default(false).describe("The axis repeats after nodes * spacing."),
+});
+const tabulatedAxis = z.strictObject({
+  coordinates: z
+    .union([z.array(z.number()).min(1), z.strictObject(place)])
+    .describe("One number per node, ascending or descending: a list, or a dataset of a file."),
+  periodic: z.boolean().default(false),
+});
+const axis = z.union([uniformAxis, tabulatedAxis]);
+
+const guards = {
+  guardBefore: whole.default(0).describe("Stored frames before the first queryable time."),
+  guardAfter: whole.default(0).describe("Stored frames after the last queryable time."),
+};
+const uniformTime = z.strictObject({
+  origin: z.number().default(0),
+  step: z.number().positive(),
+  count: nodes,
+  ...guards,
+});
+const snapshotTime = z.strictObject({ origin: z.number().default(0), count: z.literal(1) });
+const listedTime = z.strictObject({ values: z.array(z.number()).min(1), ...guards });
+
+const counts = z.tuple([whole, whole, whole]);
+const storage = {
+  dimensions: z
+    .array(z.enum(["t", "z", "y", "x", "c", "n"]))
+    .min(3)
+    .describe("Every stored dimension in order; n is one that is fixed at index."),
+  firstStep: whole.default(0).describe("Number of the first frame in {step:0Nd}."),
+  stepIncrement: z.number().int().min(1).default(1).describe("Between the numbers of consecutive frames."),
+  offset: counts.default([0, 0, 0]).describe("Leading nodes to skip: z, y, x."),
+  ghost: counts.default([0, 0, 0]).describe("Ghost layers to strip on both sides: z, y, x."),
+  index: whole.default(0).describe("Where the dimension n is fixed, e.g. a trajectory."),
+  shape: z
+    .array(nodes)
+    .min(3)
+    .optional()
+    .describe("Lengths in the order of dimensions, where the file declares others for the same contiguous values."),
+};
+const single = z.strictObject({ ...place, ...storage });
+const component = z.strictObject(place);
+const separate = z.strictObject({ components: z.tuple([component, component, component]), ...storage });
+const vector = z.union([single, separate]);
+
+const forcing = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("none") }),
+  z.strictObject({ kind: z.literal("stored") }),
+  z.strictObject({ kind: z.literal("taylorGreen"), amplitude: z.number(), wavenumber: z.number().int() }),
+  z.strictObject({ kind: z.literal("modes"), ...place }),
+]);
+
+export const descriptorSchema = z
+  .strictObject({
+    $schema: z.string().optional(),
+    schemaVersion: z.literal(1),
+    name,
+    title: z.string().default(""),
+    aliases: z.array(name).default([]).describe("Other names that the service answers to."),
+    axes: z.strictObject({ x: axis, y: axis, z: axis }),
+    time: z.union([uniformTime, snapshotTime, listedTime]),
+    fields: z
+      .strictObject({ velocity: vector.optional(), pressure: single.optional(), force: vector.optional() })
+      .refine((fields) => Object.keys(fields).length > 0, "must name at least one of velocity, pressure, force"),
+    forcing: forcing.default({ kind: "none" }),
+    dnsStep: z.number().positive().optional().describe("Time step of the simulation behind the data."),
+    frameVelocity: z
+      .tuple([z.number(), z.number(), z.number()])
+      .default([0, 0, 0])
+      .describe("Velocity of the stored grid: node x stands at x + frameVelocity * t."),
+    units: z
+      .strictObject({ length: z.string(), time: z.string(), velocity: z.string(), pressure: z.string() })
+      .partial()
+      .default({}),
+    source: z.string().default("").describe("How it was made, citation, licence."),
+  })
+  .meta({ title: "fieldprobe dataset", description: "A set of fields on one structured grid, kept in HDF5." });
+
+/** A descriptor as it may be written, defaults left out. */
+export type DescriptorInput = z.input<typeof descriptorSchema>;
+/** A valid descriptor, defaults filled in. */
+export type Descriptor = z.output<typeof descriptorSchema>;
+export type AxisDescription = Descriptor["axes"]["x"];
+export type FieldDescription = NonNullable<Descriptor["fields"]["velocity"]>;
+
+type Issue = z.core.$ZodIssue;
+
+const jsonPath = (path: readonly PropertyKey[]): string =>
+  path.reduce<string>((text, key) => text + (typeof key === "number" ? `[${key}]` : `.${String(key)}`), "$");
+
+/** Of the alternatives of a union, the one that fits best is the one that was meant: fewest issues, foreign members first. */
+function flatten(issue: Issue, base: readonly PropertyKey[]): string[] {
+  const path = [...base, ...issue.path];
+  if (issue.code === "invalid_union" && issue.errors.length > 0) {
+    const foreign = (issues: readonly Issue[]) =>
+      issues.reduce((sum, inner) => sum + (inner.code === "unrecognized_keys" ? 10 * inner.keys.length : 1), 0);
+    const closest = [...issue.errors].sort((a, b) => foreign(a) - foreign(b))[0] as readonly Issue[];
+    return closest.flatMap((inner) => flatten(inner, path));
+  }
+  if (issue.code === "unrecognized_keys") return issue.keys.map((key) => `${jsonPath([...path, key])}: no such member`);
+  const text = issue.message.replace(/^Invalid (input|option): /, "");
+  return [`${jsonPath(path)}: ${text.endsWith("received undefined") ? "is missing" : text}`];
+}
+
+/** What a JSON parser says, in one line, with the line of the text instead of a count of characters. */
+function syntaxProblem(error: unknown, text: string): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const position = / at position (\d+)/.exec(message);
+  if (position === null) return message.replace(/\s+/g, " ");
+  const line = text.slice(0, Number(position[1])).split("\n").length;
+  return `${message.slice(0, position.index).replace(/\s+/g, " ")}, line ${line}`;
+}
+
+/** Reads a descriptor. Nothing but its own consistency is checked here. */
+export function parseDescriptor(text: string): { descriptor: Descriptor } | { problems: string[] } {
+  let value: unknown;
+  try {
+    value = JSON.parse(text.replace(/^\uFEFF/, ""));
+  } catch (error) {
+    return { problems: [`$: ${syntaxProblem(error, text)}`] };
+  }
+  const parsed = descriptorSchema.safeParse(value);
+  const problems = parsed.success
+    ? consistency(parsed.data)
+    : parsed.error.issues.flatMap((issue) => flatten(issue, []));
+  return parsed.success && problems.length === 0 ? { descriptor: parsed.data } : { problems };
+}
+
+/** Stored frames, guards included. */
+export function frameCount({ time }: Descriptor): number {
+  return "values" in time ? time.values.length : time.count;
+}
+
+/** What the schema cannot say: members that have to agree with each other. */
+function consistency(descriptor: Descriptor): string[] {
+  const { time } = descriptor;
+  const problems: string[] = [];
+  if ("values" in time) {
+    const at = time.values.findIndex((value, index) => index > 0 && value <= time.values[index - 1]);
+    if (at > 0) problems.push(`$.time.values[${at}]: must be greater than the one before`);
+  }
+  const count = frameCount(descriptor);
+  if ("guardBefore" in time && time.guardBefore + time.guardAfter >= count)
+    problems.push(`$.time: ${time.guardBefore} + ${time.guardAfter} guard frames leave none of ${count} to be queried`);
+  for (const [axisName, axis] of Object.entries(descriptor.axes)) {
+    if ("spacing" in axis && axis.periodic && axis.spacing < 0)
+      problems.push(`$.axes.${axisName}.spacing: must be positive on a periodic axis`);
+  }
+  for (const fieldName of FIELD_NAMES) {
+    const field = descriptor.fields[fieldName];
+    if (field !== undefined)
+      problems.push(...dimensionProblems(`$.fields.${fieldName}`, field, fieldName !== "pressure", count));
+  }
+  if (descriptor.forcing.kind === "stored" && descriptor.fields.force === undefined)
+    problems.push("$.forcing.kind: stored needs the field force");
+  return problems;
+}
+
+/** Whether a place holds `{step:0Nd}`. */
+export const STEP_PLACE = /\{step:0(\d{1,2})d\}/;
+
+function dimensionProblems(path: string, field: FieldDescription, isVector: boolean, count: number): string[] {
+  const { dimensions } = field;
+  const problems: string[] = [];
+  const has = (dimension: string) => (dimensions as string[]).includes(dimension);
+  if (new Set(dimensions).size < dimensions.length) problems.push(`${path}.dimensions: names one twice`);
+  for (const needed of ["x", "y", "z"]) if (!has(needed)) problems.push(`${path}.dimensions: lacks ${needed}`);
+  const separated = "components" in field;
+  if (separated && has("c")) problems.push(`${path}.dimensions: has c although its components are stored apart`);
+  if (!separated && isVector && !has("c")) problems.push(`${path}.dimensions: lacks c, the three components`);
+  if (field.shape !== undefined && field.shape.length !== dimensions.length)
+    problems.push(`${path}.shape: has ${field.shape.length} numbers for ${dimensions.length} dimensions`);
+  const places = separated ? field.components : [field];
+  const series = places.filter(({ file, path: inner }) => STEP_PLACE.test(file) || STEP_PLACE.test(inner)).length;
+  if (series !== 0 && series !== places.length)
+    problems.push(`${path}.components: {step:0Nd} must stand in all of them or none`);
+  if (series === 0 && !has("t") && count > 1)
+    problems.push(
+      `${path}.dimensions: lacks t, and no {step:0Nd} names one dataset per frame, but there are ${count} frames`,
+    );
+  return problems;
+}
+
+/** The JSON Schema of a descriptor, for editors; `docs/schema/dataset.schema.json` is its text. */
+export function descriptorJsonSchema(): object {
+  return z.toJSONSchema(descriptorSchema, { io: "input" });
+}

@@ -1,0 +1,68 @@
+/** JHTDB cutouts before 2019: `u00000` and `p00000` (step times 10), `_size` and `_start` as t x y z counted from 0. */
+import { DataError } from "../../../errors.js";
+import { cutoutAxes, cutoutTimes, databaseNumbered, type Extent, type Notes } from "./jhtdb-databases.js";
+import { AXIS_NAMES, type AxisName, evenLabels, type Layout } from "./layout.js";
+
+const NAME = /^([up])(\d{5})$/;
+const FIELDS = { u: "velocity", p: "pressure" } as const;
+const MARKS = ["_contents", "_dataset", "_size", "_start"];
+
+export const jhtdbLegacy: Layout = {
+  producer: "JHTDB cutout (before 2019)",
+  recognise(contents) {
+    const names = contents.datasets("/");
+    if (!MARKS.every((mark) => names.includes(mark))) return null;
+    const labels = new Map<"u" | "p", number[]>();
+    for (const name of [...names].sort()) {
+      const match = NAME.exec(name);
+      if (match === null) continue;
+      const letter = match[1] as "u" | "p";
+      labels.set(letter, [...(labels.get(letter) ?? []), Number(match[2])]);
+    }
+    const first = labels.get("u") ?? labels.get("p");
+    if (first === undefined) throw new DataError("the cutout has neither velocity (u) nor pressure (p)");
+    const size = contents.numbers("/_size");
+    const start = contents.numbers("/_start");
+    const number = contents.numbers("/_dataset")[0] as number;
+    const database = databaseNumbered(number);
+    const notes: Notes = {
+      reasons: [
+        "dimensions: z y x c, the order of every cutout of this service.",
+        `database: _dataset is ${number}, ${database?.name ?? "which is not a known set"}.`,
+        "labels: the five digits are the stored step times 10.",
+      ],
+      warnings: [],
+    };
+    const extents = Object.fromEntries(
+      AXIS_NAMES.map((axis, index) => [axis, { nodes: size[index + 1], first: start[index + 1], stride: 1 }]),
+    ) as Record<AxisName, Extent>;
+    const fields = [...labels].filter(([letter, its]) => {
+      const same = its.join() === first.join();
+      if (!same) notes.warnings.push(`${FIELDS[letter]} is left out: it has labels ${its.join(", ")}.`);
+      return same;
+    });
+    return {
+      plan: {
+        title: database === null ? contents.name : `Cutout of ${database.name}`,
+        axes: cutoutAxes(contents, database, extents, notes),
+        ...cutoutTimes(
+          first.map((label) => label / 10),
+          database,
+          notes,
+        ),
+        fields: Object.fromEntries(
+          fields.map(([letter, its]) => [
+            FIELDS[letter],
+            {
+              file: contents.name,
+              path: `/${letter}{step:05d}`,
+              dimensions: ["z", "y", "x", "c"],
+              ...evenLabels(its, letter),
+            },
+          ]),
+        ),
+      },
+      ...notes,
+    };
+  },
+};

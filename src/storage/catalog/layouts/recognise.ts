@@ -1,0 +1,80 @@
+/** Which producer wrote a file: every known layout in turn, the most particular fingerprints first. */
+import { basename, extname } from "node:path";
+import { DataError } from "../../../errors.js";
+import { H5File } from "../../hdf5/file.js";
+import { type Descriptor, type DescriptorInput, parseDescriptor } from "../descriptor.js";
+import { channelflow } from "./channelflow.js";
+import { fluidsim } from "./fluidsim.js";
+import { generic } from "./generic.js";
+import { jhtdbCutout, jhtdbXarray } from "./jhtdb-cutout.js";
+import { jhtdbLegacy } from "./jhtdb-legacy.js";
+import { Contents, type Layout } from "./layout.js";
+import { mpi4pyFft } from "./mpi4py-fft.js";
+import { pencil } from "./pencil.js";
+import { theWell } from "./the-well.js";
+
+const LAYOUTS: readonly Layout[] = [
+  jhtdbXarray,
+  jhtdbCutout,
+  jhtdbLegacy,
+  theWell,
+  channelflow,
+  pencil,
+  fluidsim,
+  mpi4pyFft,
+  generic,
+];
+
+/** A bare file in the words of a descriptor. */
+export interface Recognised {
+  readonly producer: string;
+  readonly descriptor: Descriptor;
+  /** The same without defaults, as it would be written. */
+  readonly written: DescriptorInput;
+  readonly reasons: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Recognises a file by its groups, datasets and attributes; no field is read.
+ *
+ * @param trajectory which one, where a file holds several
+ * @param name       of the dataset, that of the file unless given
+ * @returns null when no fingerprint matches
+ * @throws DataError when the file is not readable, or is recognised but cannot be served
+ */
+export function recognise(path: string, trajectory = 0, name = basename(path, extname(path))): Recognised | null {
+  const file = new H5File(path);
+  try {
+    const contents = new Contents(file, basename(path), trajectory);
+    for (const layout of LAYOUTS) {
+      const found = attempt(layout, contents);
+      if (found === null) continue;
+      const written: DescriptorInput = { schemaVersion: 1, name, ...found.plan };
+      const parsed = parseDescriptor(JSON.stringify(written));
+      if ("problems" in parsed)
+        throw new DataError(
+          `recognised as ${layout.producer}, but its description fails: ${parsed.problems.join("; ")}`,
+        );
+      return {
+        producer: layout.producer,
+        descriptor: parsed.descriptor,
+        written,
+        reasons: found.reasons,
+        warnings: found.warnings,
+      };
+    }
+    return null;
+  } finally {
+    file.close();
+  }
+}
+
+function attempt(layout: Layout, contents: Contents) {
+  try {
+    return layout.recognise(contents);
+  } catch (error) {
+    if (!(error instanceof DataError)) throw error;
+    throw new DataError(`recognised as ${layout.producer}, but ${error.message}`, error);
+  }
+}

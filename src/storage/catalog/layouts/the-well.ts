@@ -1,0 +1,78 @@
+/** The Well: `t0_fields` and `t1_fields`, trajectories first, then t x y z c. */
+import { DataError } from "../../../errors.js";
+import type { DescriptorInput } from "../descriptor.js";
+import { AXIS_NAMES, type AxisName, type Contents, describeTimes, type Layout, tableAxis } from "./layout.js";
+
+const MARKS = ["dataset_name", "grid_type", "n_spatial_dims", "n_trajectories"];
+type Dimension = "n" | "t" | "x" | "y" | "z" | "c";
+
+export const theWell: Layout = {
+  producer: "The Well",
+  recognise(contents) {
+    if (MARKS.some((mark) => contents.attribute("/", mark) === null)) return null;
+    if (contents.group("/dimensions") === null) return null;
+    const dims = contents.number("/", "n_spatial_dims");
+    if (dims !== 3) throw new DataError(`the file has ${dims} spatial dimensions, not 3`);
+    const trajectories = contents.number("/", "n_trajectories") ?? 1;
+    const { trajectory } = contents;
+    if (trajectory >= trajectories)
+      throw new DataError(`the file has trajectories 0 to ${trajectories - 1}, not ${trajectory}`);
+    const reasons = [
+      "dimensions: trajectory t x y z (c), the order of the format.",
+      `trajectory: ${trajectory} of ${trajectories} (--trajectory takes another).`,
+    ];
+    const periodic = periodicAxes(contents, reasons);
+    const velocity = field(contents, "/t1_fields/velocity", ["c"]);
+    const pressure = field(contents, "/t0_fields/pressure", []);
+    if (velocity === null && pressure === null) throw new DataError("the file has neither velocity nor pressure");
+    const name = contents.texts("/", "dataset_name")?.[0] ?? contents.name;
+    return {
+      plan: {
+        title: `${name}, trajectory ${trajectory}`,
+        axes: Object.fromEntries(
+          AXIS_NAMES.map((axis) => [axis, tableAxis(contents, `/dimensions/${axis}`, periodic.has(axis))]),
+        ) as DescriptorInput["axes"],
+        time: describeTimes(times(contents)),
+        fields: {
+          ...(velocity === null ? {} : { velocity: { ...velocity, index: trajectory } }),
+          ...(pressure === null ? {} : { pressure: { ...pressure, index: trajectory } }),
+        },
+        source: `${name}, from The Well.`,
+      },
+      reasons,
+      warnings: trajectories > 1 ? [`The file holds ${trajectories} trajectories; one dataset is one of them.`] : [],
+    };
+  },
+};
+
+/** Times of the chosen trajectory: one list for all, or one each. */
+function times(contents: Contents): number[] {
+  const all = [...contents.numbers("/dimensions/time")];
+  const [, each] = contents.dataset("/dimensions/time")?.shape ?? [];
+  return each === undefined ? all : all.slice(contents.trajectory * each, (contents.trajectory + 1) * each);
+}
+
+/** Trajectory and time are there unless the field says that it does not vary with them. */
+function field(contents: Contents, path: string, last: readonly Dimension[]) {
+  const stored = contents.dataset(path);
+  if (stored === null) return null;
+  const all: Dimension[] = ["n", "t", "x", "y", "z", ...last];
+  const missing = all.length - stored.shape.length;
+  if (missing !== 0)
+    throw new DataError(`${path} has ${stored.shape.length} dimensions: a field that does not vary cannot be served`);
+  return { file: contents.name, path, dimensions: all };
+}
+
+function periodicAxes(contents: Contents, reasons: string[]): Set<AxisName> {
+  const periodic = new Set<AxisName>();
+  for (const name of contents.group("/boundary_conditions") ?? []) {
+    const path = `/boundary_conditions/${name}`;
+    const type = contents.texts(path, "bc_type")?.[0] ?? "";
+    const named = contents.texts(path, "associated_dims") ?? [name[0]?.toLowerCase() ?? ""];
+    for (const axis of AXIS_NAMES.filter((axis) => named.includes(axis))) {
+      if (type.toLowerCase() === "periodic") periodic.add(axis);
+      reasons.push(`${axis}: ${path} says ${type === "" ? "nothing" : type.toLowerCase()}.`);
+    }
+  }
+  return periodic;
+}

@@ -1,0 +1,41 @@
+/** A dataset named on the command line: a dataset folder, its descriptor, or a bare file. */
+import { realpathSync, statSync } from "node:fs";
+import { basename, dirname, extname, join, resolve } from "node:path";
+import { DataError } from "../../errors.js";
+import type { Dataset } from "../dataset.js";
+import { DESCRIPTOR_NAME, describeFolder } from "./catalog.js";
+import { recognise } from "./layouts/recognise.js";
+import { type Description, verify } from "./verify.js";
+
+/**
+ * Verifies what stands at a path.
+ *
+ * @param trajectory which one, where a bare file holds several
+ * @throws DataError with everything that is wrong, a line each
+ */
+export function openSource(path: string, chunkBytes: number, trajectory = 0): Dataset {
+  const location = resolve(path);
+  const status = statSync(location, { throwIfNoEntry: false });
+  if (status === undefined) throw new DataError(`${path}: there is no such file or folder`);
+  const descriptor = status.isDirectory() ? join(location, DESCRIPTOR_NAME) : location;
+  const description =
+    basename(descriptor) === DESCRIPTOR_NAME ? folderAt(descriptor, path) : bareFile(location, trajectory);
+  const outcome = "problems" in description ? description : verify(description, chunkBytes);
+  if ("problems" in outcome) throw new DataError(`${path}: ${outcome.problems.join(`\n${path}: `)}`);
+  return outcome.dataset;
+}
+
+function folderAt(descriptor: string, path: string): Description | { problems: string[] } {
+  if (statSync(descriptor, { throwIfNoEntry: false }) === undefined)
+    throw new DataError(`${path}: there is no ${DESCRIPTOR_NAME} in the folder`);
+  return describeFolder(descriptor, "");
+}
+
+function bareFile(location: string, trajectory: number): Description {
+  const path = realpathSync(location);
+  const found = recognise(path, trajectory, basename(location, extname(location)));
+  if (found === null)
+    throw new DataError(`${basename(location)}: its layout is not recognised; fieldprobe inspect shows what it holds`);
+  const { descriptor, warnings } = found;
+  return { descriptor, folder: dirname(path), location, digest: "", warnings };
+}

@@ -1,0 +1,71 @@
+/** HDF5 files read as bytes, where the library does not show what stands in them. */
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { DataError } from "../../errors.js";
+
+const UNDEFINED = 2 ** 64;
+const SIGNATURE = Buffer.from("\x89HDF\r\n\x1a\n", "latin1");
+
+/** Reads bytes at an address, which counts from the start of the HDF5 data. @throws DataError beyond the end of the file */
+export type ReadBytes = (address: number, length: number) => DataView;
+
+/** Opens a file for as long as `use` takes. */
+export type OpenBytes = <T>(use: (read: ReadBytes) => T) => T;
+
+/** The way to the bytes of an HDF5 file. @throws DataError when it is none */
+export function hdf5Bytes(path: string): OpenBytes {
+  const base = withFile(path, (file) => dataStart(file, path));
+  return (use) => withFile(path, (file) => use((address, length) => bytesAt(file, path, base + address, length)));
+}
+
+function withFile<T>(path: string, use: (file: number) => T): T {
+  const file = openSync(path, "r");
+  try {
+    return use(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Start of the HDF5 data: 0, or after a user block of 512, 1024, ... bytes. @throws DataError when it is nowhere */
+function dataStart(file: number, path: string): number {
+  const head = Buffer.alloc(16);
+  for (let start = 0; readSync(file, head, 0, 16, start) === 16; start = start === 0 ? 512 : 2 * start) {
+    if (!head.subarray(0, 8).equals(SIGNATURE)) continue;
+    const sizes = head[8] < 2 ? head.subarray(13, 15) : head.subarray(9, 11);
+    if (sizes[0] !== 8 || sizes[1] !== 8) throw new DataError(`${path} has addresses of ${sizes[0]} bytes, not 8.`);
+    return start;
+  }
+  throw new DataError(`${path} is not an HDF5 file.`);
+}
+
+/** @throws DataError when the file is shorter, as it is where a place or length has been damaged */
+function bytesAt(file: number, path: string, start: number, length: number): DataView {
+  if (!(start >= 0 && length >= 0 && start + length <= fstatSync(file).size))
+    throw new DataError(`${path} ends inside its description of a dataset.`);
+  const bytes = Buffer.alloc(length);
+  if (readSync(file, bytes, 0, length, start) < length)
+    throw new DataError(`${path} ends inside its description of a dataset.`);
+  return new DataView(bytes.buffer, bytes.byteOffset, length);
+}
+
+/** Bytes that begin with four letters. @throws DataError when they begin otherwise */
+export function signedBytes(read: ReadBytes, signature: string, address: number, length: number): DataView {
+  const bytes = read(address, length);
+  for (let i = 0; i < signature.length; i++)
+    if (bytes.getUint8(i) !== signature.charCodeAt(i)) throw new DataError(`No ${signature} stands at ${address}.`);
+  return bytes;
+}
+
+/** A number of up to 8 bytes, to the precision of a float64. */
+export function unsigned(view: DataView, at: number, bytes = 8): number {
+  if (bytes === 8) return view.getUint32(at, true) + 2 ** 32 * view.getUint32(at + 4, true);
+  let value = 0;
+  for (let i = bytes - 1; i >= 0; i--) value = 256 * value + view.getUint8(at + i);
+  return value;
+}
+
+/** Null where nothing has been stored. */
+export function addressAt(view: DataView, at: number): number | null {
+  const address = unsigned(view, at);
+  return address === UNDEFINED ? null : address;
+}

@@ -1,0 +1,137 @@
+/** Which chunks of a stored dataset were ever written: the library reads the others as zeros and says nothing. */
+import { DataError } from "../../errors.js";
+import { addressAt, hdf5Bytes, type OpenBytes } from "./bytes.js";
+import { extensibleArray } from "./chunks/extensible-array.js";
+import { firstTree } from "./chunks/first-tree.js";
+import { fixedArray } from "./chunks/fixed-array.js";
+import type { ChunkGrid, Lookup } from "./chunks/lookup.js";
+import { secondTree } from "./chunks/second-tree.js";
+import { headerMessages } from "./object-header.js";
+
+/** Tells written chunks from others. */
+export interface ChunkIndex {
+  /**
+   * The first element of an unwritten chunk that a box of elements touches, in stored order; null when there is none. The
+   * first element of the box where values have no chunks.
+   * @throws DataError when the index is damaged
+   */
+  unwritten(offset: readonly number[], count: readonly number[]): readonly number[] | null;
+}
+
+/** How a dataset is cut and may grow; no chunks: contiguous or compact. */
+interface Shape {
+  readonly maxShape: readonly number[];
+  readonly chunks: readonly number[] | null;
+}
+
+const LAYOUT = 0x08;
+const CONTIGUOUS = 1;
+const CHUNKED = 2;
+/** Kinds of index since version 4 of the message, the bytes of parameters that each has, and a flag of those of one chunk. */
+const ONE_CHUNK = 1;
+const IMPLICIT = 2;
+const FIXED_ARRAY = 3;
+const EXTENSIBLE_ARRAY = 4;
+const SECOND_TREE = 5;
+const PARAMETERS = new Map([
+  [ONE_CHUNK, 0],
+  [IMPLICIT, 0],
+  [FIXED_ARRAY, 1],
+  [EXTENSIBLE_ARRAY, 5],
+  [SECOND_TREE, 6],
+]);
+const FILTERED = 0x02;
+const FILTERED_PARAMETERS = 12;
+/** Stands for the index that earlier versions all have. */
+const FIRST_TREE = -1;
+
+/** How a layout message says that values are kept. */
+interface Layout {
+  readonly kind: number;
+  /** Of the values or of the chunk index, from the start of the HDF5 data; null when nothing was ever written. */
+  readonly address: number | null;
+}
+
+/**
+ * The chunk index of the dataset with an object header.
+ *
+ * Source: HDF5 file format specification 4.0, section IV.A.2.i.
+ *
+ * @param name of the dataset, for messages
+ * @param address of the object header from the start of the HDF5 data
+ * @returns null where everything is written: contiguous values, one chunk, or chunks that all had a place from the start
+ * @throws DataError when the header is cut short or the index damaged
+ */
+export function readChunkIndex(
+  path: string,
+  name: string,
+  address: number,
+  { chunks, maxShape }: Shape,
+): ChunkIndex | null {
+  const named = <T>(read: () => T): T => {
+    try {
+      return read();
+    } catch (error) {
+      throw new DataError(`${path}: it cannot be read which parts of ${name} were written.`, error);
+    }
+  };
+  return named((): ChunkIndex | null => {
+    const bytes = hdf5Bytes(path);
+    const message = headerMessages(path, address).find(({ type }) => type === LAYOUT);
+    if (message === undefined) throw new DataError("The object header says nothing of a layout.");
+    const layout = readLayout(bytes((read) => read(message.start, message.bytes)));
+    if (layout === null) return null;
+    if (chunks === null) return layout.address === null ? { unwritten: (offset) => offset } : null;
+    const grid = { chunks, maxShape };
+    const has = layout.address === null ? () => false : lookup(bytes, layout.kind, layout.address, grid);
+    if (has === null) return null;
+    return { unwritten: (offset, count) => named(() => firstWithout(has, chunks, offset, count)) };
+  });
+}
+
+/** Null where the values stand in the header, or elsewhere than in this file. */
+function readLayout(message: DataView): Layout | null {
+  const version = message.getUint8(0);
+  const early = version < 3;
+  const kind = message.getUint8(early ? 2 : 1);
+  if (kind !== CONTIGUOUS && kind !== CHUNKED) return null;
+  if (early) return { kind: FIRST_TREE, address: addressAt(message, 8) };
+  if (kind === CONTIGUOUS) return { kind, address: addressAt(message, 2) };
+  if (version === 3) return { kind: FIRST_TREE, address: addressAt(message, 3) };
+  const at = 5 + message.getUint8(3) * message.getUint8(4);
+  const index = message.getUint8(at);
+  const parameters =
+    index === ONE_CHUNK && message.getUint8(2) & FILTERED ? FILTERED_PARAMETERS : PARAMETERS.get(index);
+  if (parameters === undefined) throw new DataError(`The chunk index is of kind ${index}, which is not known.`);
+  return { kind: index, address: addressAt(message, at + 1 + parameters) };
+}
+
+/** Null where every chunk has a place. */
+function lookup(bytes: OpenBytes, kind: number, address: number, grid: ChunkGrid): Lookup | null {
+  if (kind === FIRST_TREE) return firstTree(bytes, address, grid.chunks.length);
+  if (kind === FIXED_ARRAY) return fixedArray(bytes, address, grid);
+  if (kind === EXTENSIBLE_ARRAY) return extensibleArray(bytes, address, grid);
+  if (kind === SECOND_TREE) return secondTree(bytes, address, grid.chunks);
+  return null;
+}
+
+/** The first element of a chunk in a box that is not there. */
+function firstWithout(
+  has: Lookup,
+  chunks: readonly number[],
+  offset: readonly number[],
+  count: readonly number[],
+): readonly number[] | null {
+  const low = chunks.map((edge, d) => Math.floor(offset[d] / edge) * edge);
+  const at = [...low];
+  for (;;) {
+    if (!has(at)) return at;
+    let d = chunks.length - 1;
+    for (; d >= 0; d--) {
+      at[d] = at[d] + chunks[d];
+      if (at[d] < offset[d] + count[d]) break;
+      at[d] = low[d];
+    }
+    if (d < 0) return null;
+  }
+}

@@ -1,0 +1,131 @@
+/** The extensible array: the chunk index of data that has no bound in one dimension, in files of the formats since 1.10. */
+import { DataError } from "../../../errors.js";
+import { addressAt, type OpenBytes, type ReadBytes, signedBytes, unsigned } from "../bytes.js";
+import { entryRuns } from "./entries.js";
+import { type ChunkGrid, chunkNumbers, kept, type Lookup } from "./lookup.js";
+
+/**
+ * What the header says. The first entries stand in the index block, all others in data blocks. These come in levels: level
+ * k has 2^floor(k / 2) blocks of `smallest` * 2^ceil(k / 2) entries. The blocks of the lower levels are found in the index
+ * block, those of each higher one in a super block. Blocks of more than a page of entries are cut into pages.
+ */
+interface Header {
+  readonly entryBytes: number;
+  /** Entries in the index block. */
+  readonly direct: number;
+  readonly smallest: number;
+  /** Levels whose data blocks are found in the index block. */
+  readonly lowLevels: number;
+  readonly levels: number;
+  readonly pageEntries: number;
+  /** Bytes before what a data or super block holds; a data block in pages has its checksum after them. */
+  readonly prefix: number;
+  /** Entries up to the last that was ever used. */
+  readonly used: number;
+  /** Null where there is none. */
+  readonly indexBlock: number | null;
+}
+
+const CHECKSUM = 4;
+const ADDRESS = 8;
+const INDEX_PREFIX = 14;
+
+/**
+ * Source: HDF5 file format specification 4.0, section VII.D; that the bits of pages run on from one data block to the next,
+ * without a byte begun for each, is how the HDF5 library 1.10 to 2.0 writes and reads them.
+ *
+ * @param address of its header
+ * @throws DataError, also from the lookup, when it is cut short or not for such chunks
+ */
+export function extensibleArray(bytes: OpenBytes, address: number, grid: ChunkGrid): Lookup {
+  if (grid.maxShape.filter((length) => length === Number.POSITIVE_INFINITY).length !== 1)
+    throw new DataError("Chunks in an extensible array need one dimension without a bound.");
+  const { numberOf } = chunkNumbers(grid);
+  const header = bytes((read) => readHeader(read, address));
+  const { indexBlock, direct, entryBytes } = header;
+  if (indexBlock === null) return () => false;
+  const { view, firstBlocks, superBlocks } = bytes((read) => readIndexBlock(read, indexBlock, header));
+  const superBlockAt = kept((start: number, level: number) =>
+    bytes((read) => readSuperBlock(read, start, level, header)),
+  );
+  const runAt = entryRuns(bytes);
+  return (first) => {
+    const number = numberOf(first);
+    if (number >= header.used) return false;
+    if (number < direct) return addressAt(view, INDEX_PREFIX + number * entryBytes) !== null;
+    const { level, blockEntries, nth, entry } = placeIn(header, number - direct);
+    if (level < header.lowLevels) {
+      const block = addressAt(view, firstBlocks + ADDRESS * (blocksBelow(level) + nth));
+      return block !== null && runAt(block + header.prefix, { count: blockEntries, entryBytes })[entry] === 1;
+    }
+    const start = addressAt(view, superBlocks + ADDRESS * (level - header.lowLevels));
+    if (start === null) return false;
+    const superBlock = superBlockAt(start, level);
+    const block = addressAt(superBlock.view, superBlock.blocks + ADDRESS * nth);
+    if (block === null) return false;
+    if (superBlock.pages === 0) return runAt(block + header.prefix, { count: blockEntries, entryBytes })[entry] === 1;
+    const { pageEntries } = header;
+    const page = Math.floor(entry / pageEntries);
+    const bit = nth * superBlock.pages + page;
+    if ((superBlock.view.getUint8(header.prefix + (bit >> 3)) & (0x80 >> (bit & 7))) === 0) return false;
+    const pages = block + header.prefix + CHECKSUM;
+    const run = runAt(pages + page * (pageEntries * entryBytes + CHECKSUM), { count: pageEntries, entryBytes });
+    return run[entry - page * pageEntries] === 1;
+  };
+}
+
+function readHeader(read: ReadBytes, address: number): Header {
+  const header = signedBytes(read, "EAHD", address, 72);
+  const bits = header.getUint8(7);
+  const smallest = header.getUint8(9);
+  const levels = 1 + bits - Math.log2(smallest);
+  const lowLevels = 2 * Math.log2(header.getUint8(10));
+  if (!(Number.isInteger(levels) && Number.isInteger(lowLevels) && lowLevels > 0 && lowLevels <= levels))
+    throw new DataError(`The array at ${address} has impossible blocks.`);
+  return {
+    entryBytes: header.getUint8(6),
+    direct: header.getUint8(8),
+    smallest,
+    lowLevels,
+    levels,
+    pageEntries: 2 ** header.getUint8(11),
+    prefix: INDEX_PREFIX + Math.ceil(bits / 8),
+    used: unsigned(header, 44),
+    indexBlock: addressAt(header, 60),
+  };
+}
+
+/** The index block, and where in it the addresses of data blocks and of super blocks begin. */
+function readIndexBlock(read: ReadBytes, start: number, { direct, entryBytes, lowLevels, levels }: Header) {
+  const firstBlocks = INDEX_PREFIX + direct * entryBytes;
+  const superBlocks = firstBlocks + ADDRESS * blocksBelow(lowLevels);
+  const view = signedBytes(read, "EAIB", start, superBlocks + ADDRESS * (levels - lowLevels));
+  return { view, firstBlocks, superBlocks };
+}
+
+/** A super block, where in it the addresses of data blocks begin, and the pages of each of these, 0 for one whole. */
+function readSuperBlock(read: ReadBytes, start: number, level: number, { smallest, pageEntries, prefix }: Header) {
+  const { blocks: count, blockEntries } = levelOf(smallest, level);
+  const pages = blockEntries > pageEntries ? blockEntries / pageEntries : 0;
+  const blocks = prefix + count * Math.ceil(pages / 8);
+  return { view: signedBytes(read, "EASB", start, blocks + ADDRESS * count), blocks, pages };
+}
+
+/** The level of an entry of the data blocks, its block among those of the level, and its place in that. */
+function placeIn({ smallest }: Header, number: number) {
+  const level = Math.floor(Math.log2(Math.floor(number / smallest) + 1));
+  const { blockEntries } = levelOf(smallest, level);
+  const inLevel = number - smallest * (2 ** level - 1);
+  return { level, blockEntries, nth: Math.floor(inLevel / blockEntries), entry: inLevel % blockEntries };
+}
+
+function levelOf(smallest: number, level: number) {
+  return { blocks: 2 ** Math.floor(level / 2), blockEntries: smallest * 2 ** Math.ceil(level / 2) };
+}
+
+/** Data blocks of all levels below one. */
+function blocksBelow(level: number): number {
+  let blocks = 0;
+  for (let below = 0; below < level; below++) blocks += 2 ** Math.floor(below / 2);
+  return blocks;
+}

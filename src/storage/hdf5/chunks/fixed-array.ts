@@ -1,0 +1,41 @@
+/** The fixed array: the chunk index of data that has bounds, in files of the formats since 1.10. */
+import { DataError } from "../../../errors.js";
+import { addressAt, type OpenBytes, signedBytes, unsigned } from "../bytes.js";
+import { entryRuns } from "./entries.js";
+import { type ChunkGrid, chunkNumbers, type Lookup } from "./lookup.js";
+
+const PREFIX = 14;
+const CHECKSUM = 4;
+
+/**
+ * Source: HDF5 file format specification 4.0, section VII.C.
+ *
+ * @param address of its header
+ * @throws DataError when it is cut short or not one for these chunks
+ */
+export function fixedArray(bytes: OpenBytes, address: number, grid: ChunkGrid): Lookup {
+  const { numberOf, total } = chunkNumbers(grid);
+  const header = bytes((read) => signedBytes(read, "FAHD", address, 24));
+  const entryBytes = header.getUint8(6);
+  const pageEntries = 2 ** header.getUint8(7);
+  if (unsigned(header, 8) !== total) throw new DataError(`The array at ${address} is not one of ${total} chunks.`);
+  const block = addressAt(header, 16);
+  if (block === null) return () => false;
+  const runAt = entryRuns(bytes);
+  if (total <= pageEntries) {
+    const run = { count: total, entryBytes };
+    return (first) => runAt(block + PREFIX, run)[numberOf(first)] === 1;
+  }
+  const mapBytes = Math.ceil(Math.ceil(total / pageEntries) / 8);
+  const map = bytes((read) => signedBytes(read, "FADB", block, PREFIX + mapBytes));
+  const pages = block + PREFIX + mapBytes + CHECKSUM;
+  return (first) => {
+    const number = numberOf(first);
+    const page = Math.floor(number / pageEntries);
+    // A page whose bit is not set has never been written; its place is kept.
+    if ((map.getUint8(PREFIX + (page >> 3)) & (0x80 >> (page & 7))) === 0) return false;
+    const count = Math.min(pageEntries, total - page * pageEntries);
+    const run = runAt(pages + page * (pageEntries * entryBytes + CHECKSUM), { count, entryBytes });
+    return run[number - page * pageEntries] === 1;
+  };
+}

@@ -1,0 +1,255 @@
+/** HDF5 files through h5wasm: open, follow links, describe, read; whatever fails is a DataError. `loadHdf5` comes first. */
+import { type Stats, statSync } from "node:fs";
+import { h5wasm, Module } from "h5wasm/node";
+import { DataError } from "../../errors.js";
+import { attempt, checked, type ReadBuffer } from "./library.js";
+import { whyNotHdf5 } from "./signature.js";
+
+/** How a stored dataset is described by its own header. */
+export interface Stored {
+  readonly shape: readonly number[];
+  /** Lengths that it may grow to; Infinity where there is no bound. */
+  readonly maxShape: readonly number[];
+  readonly element: "float" | "integer" | "string" | "other";
+  /** Bytes per element. */
+  readonly size: number;
+  readonly littleEndian: boolean;
+  /** Chunk shape, or null for contiguous storage. */
+  readonly chunks: readonly number[] | null;
+  /** Filter names in order of application, `#id` where unknown. */
+  readonly filters: readonly string[];
+  readonly virtual: boolean;
+}
+
+export type AttributeValue = string | readonly string[] | number | Float64Array;
+
+const FILTERS = new Map([
+  [1, "gzip"],
+  [2, "shuffle"],
+  [3, "fletcher32"],
+]);
+const ELEMENTS = new Map<number, Stored["element"]>([
+  [0, "integer"],
+  [1, "float"],
+  [3, "string"],
+]);
+const MAX_LINKS = 16;
+/** Tables and coordinates are small; anything larger is a field and must go through `readSlab`. */
+const MAX_TABLE_BYTES = 64 * 1024 * 1024;
+/** What the library gives for a dimension without a bound: 2^64 - 1, as a float64 has it. */
+const UNLIMITED = 2 ** 64;
+
+/**
+ * Every open file of this thread. The library keeps one state for all handles of an inode: a handle from before the file
+ * was rewritten in place would answer for one opened after it.
+ */
+const OPEN_FILES = new Set<H5File>();
+
+/** An open file, read-only. */
+export class H5File {
+  readonly path: string;
+  private readonly id: bigint;
+  private readonly status: Stats | undefined;
+  private closed = false;
+
+  constructor(path: string) {
+    this.path = path;
+    this.status = statSync(path, { throwIfNoEntry: false });
+    for (const other of OPEN_FILES) if (isOlderState(other.status, this.status)) other.close();
+    this.id = checked(
+      () => `${path} does not open as an HDF5 file: ${whyNotHdf5(path)}.`,
+      () => Module.open(path, Module.H5F_ACC_RDONLY, false, -1, -1),
+    ) as bigint;
+    OPEN_FILES.add(this);
+  }
+
+  /** Names in a group, in stored order. */
+  names(group: string): string[] {
+    return attempt(`${this.path}: ${group} is not a readable group.`, () => [
+      ...Module.get_names(this.id, group, false),
+    ]);
+  }
+
+  /**
+   * The path with its soft links followed by hand, each of its members checked.
+   *
+   * @returns null when there is no such member
+   * @throws DataError for an external link, and for soft links in a circle
+   */
+  resolve(path: string): string | null {
+    let left = path.split("/").filter((part) => part !== "");
+    let at = "";
+    for (let hops = 0; left.length > 0; ) {
+      const [name, ...rest] = left as [string, ...string[]];
+      const parent = at === "" ? "/" : at;
+      if (at !== "" && this.typeOf(at) !== Module.H5G_GROUP) return null;
+      if (!this.names(parent).includes(name)) return null;
+      const here = `${at}/${name}`;
+      const link = this.link(here);
+      if (link === null) {
+        at = here;
+        left = rest;
+        continue;
+      }
+      if (++hops > MAX_LINKS) throw new DataError(`${this.path}: ${path} is a chain of too many links.`);
+      const target = link.split("/").filter((part) => part !== "" && part !== ".");
+      if (link.startsWith("/")) at = "";
+      left = [...target, ...rest];
+    }
+    return at === "" ? "/" : at;
+  }
+
+  /** Target of a soft link, or null for a hard link. */
+  private link(path: string): string | null {
+    return attempt(`${this.path}: ${path} is not readable.`, () => {
+      const external = Module.get_external_link(this.id, path);
+      if (external.filename !== undefined)
+        throw new DataError(`${this.path}: ${path} is an external link to ${external.filename}, which is refused.`);
+      return (Module.get_symbolic_link(this.id, path) as string | null) ?? null;
+    });
+  }
+
+  private typeOf(path: string): number {
+    return attempt(`${this.path}: ${path} is not readable.`, () => Module.get_type(this.id, path));
+  }
+
+  /** What stands at a path that `resolve` returned. */
+  kind(path: string): "group" | "dataset" | "other" {
+    const type = this.typeOf(path);
+    return type === Module.H5G_GROUP ? "group" : type === Module.H5G_DATASET ? "dataset" : "other";
+  }
+
+  /** Header of the dataset at a path that `resolve` returned. */
+  describe(path: string): Stored {
+    return attempt(`${this.path}: ${path} has no readable header.`, () => {
+      const header = Module.get_dataset_metadata(this.id, path);
+      const shape = header.shape ?? [];
+      return {
+        shape,
+        maxShape: (header.maxshape ?? shape).map((length) => (length < UNLIMITED ? length : Number.POSITIVE_INFINITY)),
+        element: ELEMENTS.get(header.type) ?? "other",
+        size: header.size,
+        littleEndian: header.littleEndian,
+        chunks: header.chunks,
+        filters: Module.get_dataset_filters(this.id, path).map(({ id }) => FILTERS.get(id) ?? `#${id}`),
+        virtual: header.virtual_sources !== undefined,
+      };
+    });
+  }
+
+  /** Address of the object header in the file, from the start of the HDF5 data. */
+  headerAddress(path: string): number {
+    return attempt(`${this.path}: ${path} is not readable.`, () => {
+      const reference = Uint8Array.from(Module.create_object_reference(this.id, path));
+      return Number(new DataView(reference.buffer).getBigUint64(0, true));
+    });
+  }
+
+  /** Attributes that are numbers or text; others are left out. */
+  attributes(path: string): Map<string, AttributeValue> {
+    return attempt(`${this.path}: the attributes of ${path} are not readable.`, () => {
+      const found = new Map<string, AttributeValue>();
+      const holder = new h5wasm.Group(this.id, path);
+      for (const name of Module.get_attribute_names(this.id, path)) {
+        const { type, size } = Module.get_attribute_metadata(this.id, path, name);
+        if (!isReadable(ELEMENTS.get(type), size)) continue;
+        const value = attributeValue(holder.get_attribute(name, true));
+        if (value !== null) found.set(name, value);
+      }
+      return found;
+    });
+  }
+
+  /** Dimension scales attached to each dimension of a dataset: their paths. */
+  scales(path: string): string[][] {
+    return attempt(`${this.path}: the dimension scales of ${path} are not readable.`, () =>
+      this.describe(path).shape.map((_, index) => [...Module.get_attached_scales(this.id, path, index)]),
+    );
+  }
+
+  /** All values of a small numeric dataset, as float64. */
+  numbers(path: string): Float64Array {
+    const { shape, size, element } = this.describe(path);
+    const bytes = shape.reduce((product, extent) => product * extent, size);
+    if (element !== "float" && element !== "integer") throw new DataError(`${this.path}: ${path} holds no numbers.`);
+    if (bytes > MAX_TABLE_BYTES)
+      throw new DataError(`${this.path}: ${path} is too large for a table (${bytes} bytes).`);
+    return attempt(`${this.path}: ${path} is not readable.`, () => {
+      const value = new h5wasm.Dataset(this.id, path).value as unknown;
+      if (typeof value === "number" || typeof value === "bigint") return Float64Array.of(Number(value));
+      return Float64Array.from(value as Iterable<number | bigint>, Number);
+    });
+  }
+
+  /** Text of a dataset of strings, its members joined by line feeds. */
+  text(path: string): string {
+    return attempt(`${this.path}: ${path} is not readable.`, () => {
+      const value = new h5wasm.Dataset(this.id, path).value as unknown;
+      return Array.isArray(value) ? value.join("\n") : String(value);
+    });
+  }
+
+  /**
+   * Reads a hyperslab in stored order and stored type (little-endian) into `buffer`.
+   * The library does not check bounds and takes wrong ranks silently: `offset` and `count` are checked here.
+   */
+  readSlab(
+    path: string,
+    stored: Stored,
+    offset: readonly number[],
+    count: readonly number[],
+    buffer: ReadBuffer,
+  ): Float32Array | Float64Array {
+    if (this.closed) throw new DataError(`${this.path} is closed.`);
+    let total = 1;
+    for (const [axis, extent] of stored.shape.entries()) {
+      const [first, length] = [offset[axis] ?? -1, count[axis] ?? -1];
+      if (first < 0 || length < 1 || first + length > extent)
+        throw new DataError(
+          `${this.path}: ${path} has no nodes ${first} to ${first + length - 1} on dimension ${axis}.`,
+        );
+      total *= length;
+    }
+    const pointer = buffer.reserve(total * stored.size);
+    checked(
+      () => `${this.path}: reading ${path} failed.`,
+      () =>
+        Module.get_dataset_data(
+          this.id,
+          path,
+          count.map(BigInt),
+          offset.map(BigInt),
+          count.map(() => 1n),
+          BigInt(pointer),
+        ),
+    );
+    return buffer.values(stored.size, total);
+  }
+
+  close(): void {
+    if (this.closed) return;
+    this.closed = true;
+    OPEN_FILES.delete(this);
+    Module.close_file(this.id);
+  }
+}
+
+/** Whether both are of one inode and `before` is not how it is now. */
+function isOlderState(before: Stats | undefined, now: Stats | undefined): boolean {
+  if (before === undefined || now === undefined) return false;
+  const same = before.size === now.size && before.mtimeMs === now.mtimeMs;
+  return before.ino === now.ino && before.dev === now.dev && !same;
+}
+
+/** Whether an attribute of that type can be read: no float16, no integers of odd sizes. */
+function isReadable(element: Stored["element"] | undefined, size: number): boolean {
+  if (element === "integer") return [1, 2, 4, 8].includes(size);
+  return element === "float" ? size === 4 || size === 8 : element === "string";
+}
+
+function attributeValue(value: unknown): AttributeValue | null {
+  if (typeof value === "string" || typeof value === "number") return value;
+  if (typeof value === "bigint") return Number(value);
+  if (!Array.isArray(value)) return null;
+  return typeof value[0] === "string" ? (value as string[]) : Float64Array.from(value as number[], Number);
+}

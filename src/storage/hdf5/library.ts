@@ -1,0 +1,98 @@
+/** The HDF5 library of this thread: getting it ready, its failures as DataErrors, and memory inside it that reads go to. */
+import { h5wasm, Module } from "h5wasm/node";
+import { DataError } from "../../errors.js";
+
+const STDERR = 2;
+const CHARACTER_DEVICE = 0o020666;
+
+/** A stream of the library's own file system, as far as it is touched here. */
+interface WritableStream {
+  node: { mode: number };
+  stream_ops: { write(stream: unknown, buffer: Int8Array, offset: number, length: number): number };
+}
+
+let loading: Promise<void> | undefined;
+let diagnostics = "";
+
+/**
+ * Prepares the HDF5 library of this thread. Call it and wait before anything else of this folder; further calls are free.
+ * The throwing error handler is on from then on: without it a missing file opens as empty.
+ */
+export function loadHdf5(): Promise<void> {
+  loading ??= h5wasm.ready.then(() => {
+    Module.activate_throwing_error_handler();
+    collectDiagnostics();
+  });
+  return loading;
+}
+
+/** HDF5 prints what went wrong to its standard error: kept as the cause of the DataError instead. */
+function collectDiagnostics(): void {
+  const stream = (Module.FS as unknown as { getStream(fd: number): WritableStream }).getStream(STDERR);
+  stream.node = { mode: CHARACTER_DEVICE };
+  stream.stream_ops = {
+    write(_stream, buffer, offset, length) {
+      if (diagnostics.length < 4096)
+        diagnostics += Buffer.from(buffer.buffer, buffer.byteOffset + offset, length).toString("latin1");
+      return length;
+    },
+  };
+}
+
+/**
+ * Runs a call that reports failure by a negative status, with the throwing handler off.
+ * Throwing from inside HDF5 leaves its stack and its handles behind: about 1800 failed reads end the library of the
+ * thread (decision record 0010). The two calls that a service repeats, open and read, therefore come through here.
+ */
+export function checked(what: () => string, call: () => number | bigint): number | bigint {
+  Module.deactivate_throwing_error_handler();
+  diagnostics = "";
+  try {
+    const status = call();
+    if (status < 0) throw new Error(diagnostics);
+    return status;
+  } catch (cause) {
+    throw new DataError(what(), cause);
+  } finally {
+    Module.activate_throwing_error_handler();
+  }
+}
+
+/** Runs a call that throws on failure. */
+export function attempt<T>(what: string, call: () => T): T {
+  try {
+    return call();
+  } catch (cause) {
+    if (cause instanceof DataError) throw cause;
+    throw new DataError(what, cause);
+  }
+}
+
+/** Memory inside the HDF5 library that reads go to; grows to the largest read and is kept. */
+export class ReadBuffer {
+  private pointer = 0;
+  private capacity = 0;
+
+  /** Address of at least `bytes` bytes. What was read before is lost when it has to grow. */
+  reserve(bytes: number): number {
+    if (bytes > this.capacity) {
+      this.free();
+      this.pointer = Module._malloc(bytes);
+      if (this.pointer === 0) throw new DataError(`Reading needs ${bytes} bytes that the HDF5 library cannot get.`);
+      this.capacity = bytes;
+    }
+    return this.pointer;
+  }
+
+  /** The first `count` values as they were read; valid until the next read of this thread. */
+  values(size: number, count: number): Float32Array | Float64Array {
+    const memory = Module.HEAPU8.buffer;
+    return size === 4 ? new Float32Array(memory, this.pointer, count) : new Float64Array(memory, this.pointer, count);
+  }
+
+  free(): void {
+    if (this.pointer !== 0) Module._free(this.pointer);
+    this.pointer = 0;
+    this.capacity = 0;
+  }
+}

@@ -1,0 +1,73 @@
+/** Object headers of HDF5 files, read as bytes: the library shows neither external raw storage nor where values stand. */
+import { DataError } from "../../errors.js";
+import { hdf5Bytes, type ReadBytes, unsigned } from "./bytes.js";
+
+/** A message of an object header: its type and where its body stands, from the start of the HDF5 data. */
+export interface HeaderMessage {
+  readonly type: number;
+  readonly start: number;
+  readonly bytes: number;
+}
+
+const CONTINUATION = 0x10;
+const EXTERNAL_FILES = 0x07;
+/** A header split further than this is not one that any writer makes. */
+const MAX_BLOCKS = 64;
+
+/**
+ * The messages of an object header, version 1 or 2, continuation blocks included.
+ * Source: HDF5 file format specification 3.0, section IV.A.1. Addresses and lengths are of 8 bytes, as every current
+ * writer makes them; a file with others is refused.
+ *
+ * @param address address of the header from the start of the HDF5 data
+ */
+export function headerMessages(path: string, address: number): HeaderMessage[] {
+  return hdf5Bytes(path)((read) => walk(read, path, address));
+}
+
+/** Whether the dataset with this object header keeps its values in files outside the HDF5 file. */
+export function hasExternalStorage(path: string, address: number): boolean {
+  return headerMessages(path, address).some(({ type }) => type === EXTERNAL_FILES);
+}
+
+function walk(read: ReadBytes, path: string, start: number): HeaderMessage[] {
+  const prefix = read(start, 16);
+  const second = prefix.getUint32(0) === 0x4f484452; // "OHDR"
+  const flags = prefix.getUint8(5);
+  const ordered = second && (flags & 0x04) !== 0;
+  const blocks: { start: number; bytes: number }[] = [];
+  if (second) {
+    const sizeAt = 6 + (flags & 0x20 ? 16 : 0) + (flags & 0x10 ? 4 : 0);
+    const width = 1 << (flags & 0x03);
+    blocks.push({ start: start + sizeAt + width, bytes: unsigned(read(start + sizeAt, width), 0, width) });
+  } else {
+    if (prefix.getUint8(0) !== 1) throw new DataError(`${path} has no object header at ${start}.`);
+    blocks.push({ start: start + 16, bytes: prefix.getUint32(8, true) });
+  }
+  const messages: HeaderMessage[] = [];
+  for (let at = 0; at < blocks.length; at++) {
+    if (at > MAX_BLOCKS) throw new DataError(`${path} has an object header of too many blocks.`);
+    const block = blocks[at] as { start: number; bytes: number };
+    for (const message of blockMessages(read(block.start, block.bytes), block.start, second, ordered)) {
+      messages.push(message);
+      if (message.type !== CONTINUATION) continue;
+      const body = read(message.start, 16);
+      const [next, bytes] = [unsigned(body, 0), unsigned(body, 8)];
+      // A version 2 continuation is framed by the signature "OCHK" and a checksum.
+      blocks.push(second ? { start: next + 4, bytes: bytes - 8 } : { start: next, bytes });
+    }
+  }
+  return messages;
+}
+
+function blockMessages(block: DataView, start: number, second: boolean, ordered: boolean): HeaderMessage[] {
+  const head = second ? (ordered ? 6 : 4) : 8;
+  const messages: HeaderMessage[] = [];
+  for (let at = 0; at + head <= block.byteLength; ) {
+    const type = second ? block.getUint8(at) : block.getUint16(at, true);
+    const bytes = block.getUint16(at + (second ? 1 : 2), true);
+    messages.push({ type, start: start + at + head, bytes });
+    at += head + bytes;
+  }
+  return messages;
+}

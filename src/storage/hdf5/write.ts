@@ -1,0 +1,228 @@
+/** The only writer of HDF5: datasets slab by slab in bounded memory, then the manifest and, last of all, the descriptor. */
+import { createHash } from "node:crypto";
+import { createReadStream, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Dataset, Group, File as Hdf5File } from "h5wasm/node";
+import { DataError } from "../../errors.js";
+
+/** What a chunk may pass through on its way to disk; h5wasm admits one of them per dataset. */
+export const FILTERS = ["none", "gzip", "fletcher32"] as const;
+export type Filter = (typeof FILTERS)[number];
+
+/** The element types that are written, as h5wasm spells them. */
+const ELEMENTS = { float32: "<f", float64: "<d", int32: "<i" } as const;
+export type Elements = Float32Array | Float64Array | Int32Array;
+
+/** Arguments of `create_dataset` by filter: HDF5's filter number and its parameters. */
+const FILTER_ARGUMENTS: Readonly<Record<Filter, { compression?: number; compression_opts?: number[] }>> = {
+  none: {},
+  gzip: { compression: 1, compression_opts: [6] },
+  fletcher32: { compression: 3, compression_opts: [] },
+};
+
+/** A dataset to be written. */
+export interface DatasetShape {
+  /** Path in the file; groups on the way are made. */
+  readonly path: string;
+  readonly type: keyof typeof ELEMENTS;
+  readonly shape: readonly number[];
+  /** Chunk lengths, each at most the shape's; null stores the dataset contiguously, written by one slab. */
+  readonly chunks: readonly number[] | null;
+  readonly filter: Filter;
+}
+
+/** Takes the slab that starts at `start` and has `count` elements per dimension; the first one starts at the origin. */
+export type WriteSlab = (start: readonly number[], count: readonly number[], values: Elements) => void;
+
+const product = (lengths: readonly number[]) => lengths.reduce((all, length) => all * length, 1);
+
+/**
+ * Runs `write` with the clock at the epoch. HDF5 stamps every object header with the time and h5wasm offers no switch
+ * for it, so this is what makes equal content equal bytes. Nothing else can see the clock: `write` is synchronous.
+ */
+function untimed<T>(write: () => T): T {
+  const { now } = Date;
+  Date.now = () => 0;
+  try {
+    return write();
+  } finally {
+    Date.now = now;
+  }
+}
+
+/** What the operating system said, in the many lines that HDF5 prints about a failure. */
+const REASON = /error message = '([^']*)'/;
+
+/** Runs a call of the HDF5 library that writes a file. @throws DataError in one line where the library reports a failure */
+function writing<T>(path: string, write: () => T): T {
+  try {
+    return untimed(write);
+  } catch (cause) {
+    const text = String(cause);
+    if (!text.includes("HDF5-DIAG")) throw cause;
+    throw new DataError(`${path} cannot be written: ${REASON.exec(text)?.[1] ?? "the HDF5 library failed"}`, cause);
+  }
+}
+
+/** An HDF5 file in the making: invisible under its final name until `close`, and byte for byte a function of its content. */
+export class Hdf5Writer {
+  readonly #file: Hdf5File;
+  readonly #path: string;
+  #open = true;
+  /** Elements still to come, by dataset path. */
+  readonly #missing = new Map<string, number>();
+
+  private constructor(file: Hdf5File, path: string) {
+    this.#file = file;
+    this.#path = path;
+  }
+
+  /** Starts the file `path`, replacing one of that name on `close`. @throws DataError when it cannot be made there */
+  static async create(path: string): Promise<Hdf5Writer> {
+    // Loaded on demand: the library takes longer to start than most commands to run.
+    const [{ File }, { loadHdf5 }] = await Promise.all([import("h5wasm/node"), import("./library.js")]);
+    await loadHdf5();
+    try {
+      return new Hdf5Writer(
+        writing(path, () => new File(`${path}.partial`, "w")),
+        path,
+      );
+    } catch (error) {
+      rmSync(`${path}.partial`, { force: true });
+      throw error;
+    }
+  }
+
+  /**
+   * Declares a dataset and returns what writes it, in slabs that start on chunk borders (others are correct but slow).
+   *
+   * @throws RangeError when a slab does not fit the shape or its values do not fill it
+   */
+  dataset(spec: DatasetShape): WriteSlab {
+    this.#missing.set(spec.path, product(spec.shape));
+    let dataset: Dataset | null = null;
+    return (start, count, values) => {
+      const fits = spec.shape.every((length, d) => {
+        const from = start[d] ?? -1;
+        const many = count[d] ?? 0;
+        return from >= 0 && many > 0 && from + many <= length;
+      });
+      if (!fits || start.length !== spec.shape.length || values.length !== product(count)) {
+        throw new RangeError(`${spec.path}: slab ${count} at ${start} of ${values.length} values, shape ${spec.shape}`);
+      }
+      if (dataset === null) {
+        const origin = start.every((from) => from === 0);
+        const whole = count.every((many, d) => many === spec.shape[d]);
+        if (!origin || (spec.chunks === null && !whole)) {
+          throw new RangeError(`${spec.path}: the first slab has ${count} elements at ${start}, shape ${spec.shape}`);
+        }
+        dataset = writing(this.#path, () => this.#create(spec, count, values));
+      } else {
+        const ranges = start.map((from, d): [number, number] => [from, from + count[d]]);
+        const target = dataset;
+        writing(this.#path, () => target.write_slice(ranges, values));
+      }
+      this.#missing.set(spec.path, (this.#missing.get(spec.path) as number) - values.length);
+    };
+  }
+
+  /** Writes a small dataset at once: contiguous, unfiltered. */
+  whole(path: string, type: DatasetShape["type"], shape: readonly number[], values: Elements): void {
+    this.dataset({ path, type, shape, chunks: null, filter: "none" })(
+      shape.map(() => 0),
+      shape,
+      values,
+    );
+  }
+
+  /** Sets an attribute of the file: text, or a number stored as float64. */
+  attribute(name: string, value: string | number): void {
+    writing(this.#path, () => {
+      if (typeof value === "string") this.#file.create_attribute(name, value);
+      else this.#file.create_attribute(name, value, [], "<d");
+    });
+  }
+
+  /**
+   * Finishes the file and gives it its name.
+   *
+   * @throws Error when a declared dataset is not complete, DataError when the system does not take it; the file is dropped then
+   */
+  close(): void {
+    const incomplete = [...this.#missing].find(([, elements]) => elements !== 0);
+    if (incomplete !== undefined) {
+      this.discard();
+      throw new Error(`${incomplete[0]}: ${incomplete[1]} elements were not written`);
+    }
+    try {
+      writing(this.#path, () => this.#file.close());
+    } catch (error) {
+      this.discard();
+      throw error;
+    }
+    this.#open = false;
+    renameSync(`${this.#path}.partial`, this.#path);
+  }
+
+  /** Gives up: closes the file and removes it. Does nothing after `close`, so it may stand in a `finally`. */
+  discard(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    try {
+      this.#file.close();
+    } catch {
+      // What could not be written is not wanted any more.
+    }
+    rmSync(`${this.#path}.partial`, { force: true });
+  }
+
+  #create(spec: DatasetShape, count: readonly number[], values: Elements): Dataset {
+    const parts = spec.path.split("/").filter((part) => part !== "");
+    const name = parts.pop() as string;
+    let group: Group = this.#file;
+    for (const part of parts) {
+      group = group.keys().includes(part) ? (group.get(part) as Group) : group.create_group(part);
+    }
+    const dataset = group.create_dataset({
+      name,
+      data: values,
+      dtype: ELEMENTS[spec.type],
+      shape: [...count],
+      ...(spec.chunks === null ? {} : { maxshape: [...spec.shape], chunks: [...spec.chunks] }),
+      ...FILTER_ARGUMENTS[spec.filter],
+    });
+    if (spec.chunks !== null) dataset.resize([...spec.shape]);
+    return dataset;
+  }
+}
+
+/** Content of `manifest.json`: what each data file of a folder must be. */
+export interface Manifest {
+  readonly files: Readonly<Record<string, { readonly bytes: number; readonly sha256: string }>>;
+}
+
+/** Size and SHA-256 of a file, read in pieces. */
+export async function digestFile(path: string): Promise<{ bytes: number; sha256: string }> {
+  const hash = createHash("sha256");
+  for await (const piece of createReadStream(path)) hash.update(piece as Buffer);
+  return { bytes: statSync(path).size, sha256: hash.digest("hex") };
+}
+
+/** Replaces a small text file in one step. */
+function writeJson(path: string, content: unknown): void {
+  writeFileSync(`${path}.partial`, `${JSON.stringify(content, null, 2)}\n`);
+  renameSync(`${path}.partial`, path);
+}
+
+/**
+ * Completes a dataset folder: manifest of its `files` (relative, with `/`), then the descriptor that makes it a dataset.
+ * A folder whose writing was interrupted has no descriptor and is therefore not served.
+ */
+export async function completeFolder(folder: string, descriptor: object, files: readonly string[]): Promise<Manifest> {
+  const entries: [string, { bytes: number; sha256: string }][] = [];
+  for (const file of [...files].sort()) entries.push([file, await digestFile(join(folder, file))]);
+  const manifest: Manifest = { files: Object.fromEntries(entries) };
+  writeJson(join(folder, "manifest.json"), manifest);
+  writeJson(join(folder, "dataset.json"), descriptor);
+  return manifest;
+}

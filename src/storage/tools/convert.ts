@@ -1,0 +1,165 @@
+/** Rewrites a dataset into the fast form: one float32 file per field and frame, in chunks that are read whole. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { DataError } from "../../errors.js";
+import { type OpenDataset, openDataset } from "../bricks/brick-reader.js";
+import type { Box } from "../bricks/slab.js";
+import { CONVERSION_NAME, DESCRIPTOR_NAME } from "../catalog/catalog.js";
+import type { DescriptorInput } from "../catalog/descriptor.js";
+import { type Dataset, FIELD_NAMES, type FieldName, type Triple } from "../dataset.js";
+import { placeAt } from "../files.js";
+import { completeFolder, type Filter, Hdf5Writer } from "../hdf5/write.js";
+import { portableDescriptor } from "./portable.js";
+
+export interface ConvertOptions {
+  /** Folder of the new dataset; made if need be. */
+  readonly folder: string;
+  readonly name: string;
+  /** Nodes of a chunk along every axis, at most those of the axis. */
+  readonly chunk: number;
+  readonly filter: Filter;
+}
+
+/** Bytes of float32 that are read and written at a time; the HDF5 library holds them twice more. */
+const SLAB_BYTES = 8 * 1024 * 1024;
+const FORCING = { file: "forcing.h5", path: "/forcing" };
+const filePattern = (field: FieldName) => `${field}_{step:05d}.h5`;
+
+/**
+ * Converts a verified dataset. Interrupted at any point, it resumes when it is called again with the same arguments: a
+ * file has its final name only when it is complete, and those that are there are kept.
+ *
+ * @param progress called with the fraction done after each slab
+ * @returns values read from the source, in bytes
+ * @throws DataError when the folder holds a dataset, or the start of another conversion
+ */
+export async function convert(
+  dataset: Dataset,
+  options: ConvertOptions,
+  progress: (fraction: number) => void,
+): Promise<{ bytesRead: number; files: number; kept: number }> {
+  claimFolder(dataset, options);
+  const { folder } = options;
+  const fields = FIELD_NAMES.filter((field) => dataset.fields[field] !== undefined);
+  const source = openDataset(dataset);
+  const total = fields.length * dataset.time.count;
+  const files: string[] = [];
+  let kept = 0;
+  try {
+    for (let frame = 0; frame < dataset.time.count; frame++) {
+      for (const field of fields) {
+        const file = placeAt(filePattern(field), frame);
+        const done = files.push(file) - 1;
+        if (existsSync(join(folder, file))) kept++;
+        else
+          await writeFrame(dataset, source, field, frame, join(folder, file), options, (f) =>
+            progress((done + f) / total),
+          );
+      }
+    }
+    if (dataset.forcing.kind === "modes") files.push(await writeForcing(dataset.forcing, folder));
+    const { bytesRead } = source;
+    await completeFolder(folder, describeResult(dataset, options, fields), files);
+    rmSync(join(folder, CONVERSION_NAME));
+    progress(1);
+    return { bytesRead, files: files.length, kept };
+  } finally {
+    source.close();
+  }
+}
+
+/** Makes the folder ours: empty, or with the plan of this very conversion. */
+function claimFolder(dataset: Dataset, { folder, name, chunk, filter }: ConvertOptions): void {
+  mkdirSync(folder, { recursive: true });
+  if (existsSync(join(folder, DESCRIPTOR_NAME))) throw new DataError(`${folder} holds a dataset already`);
+  const plan = JSON.stringify({ name, chunk, filter, source: dataset.files }, null, 2);
+  const path = join(folder, CONVERSION_NAME);
+  if (existsSync(path)) {
+    if (readFileSync(path, "utf8") !== plan)
+      throw new DataError(
+        `${folder} holds the start of a conversion of other files or with other options; remove it first`,
+      );
+    return;
+  }
+  if (readdirSync(folder).length > 0) throw new DataError(`${folder} is not empty`);
+  writeFileSync(path, plan);
+}
+
+/** Writes one field of one frame, slab by slab. */
+async function writeFrame(
+  dataset: Dataset,
+  source: OpenDataset,
+  field: FieldName,
+  frame: number,
+  path: string,
+  { chunk, filter }: ConvertOptions,
+  progress: (fraction: number) => void,
+): Promise<void> {
+  const nodes = dataset.axes.map((axis) => axis.nodes) as unknown as Triple;
+  const components = dataset.fields[field]?.components === 3 ? [3] : [];
+  const width = components[0] ?? 1;
+  const edge = nodes.map((n) => Math.min(n, chunk)) as unknown as Triple;
+  const shape = [...nodes.toReversed(), ...components];
+  const chunks = [...edge.toReversed(), ...components];
+  const writer = await Hdf5Writer.create(path);
+  try {
+    const write = writer.dataset({ path: `/${field}`, type: "float32", shape, chunks, filter });
+    const slabs = planSlabs(nodes, edge, width);
+    for (const [index, box] of slabs.entries()) {
+      const values = new Float32Array(width * box.count[0] * box.count[1] * box.count[2]);
+      source.readNodes(field, frame, box, values);
+      const start = [...box.first.toReversed(), ...components.map(() => 0)];
+      write(start, [...box.count.toReversed(), ...components], values);
+      progress((index + 1) / slabs.length);
+      await setImmediate();
+    }
+    writer.close();
+  } finally {
+    writer.discard();
+  }
+}
+
+/** Boxes of whole chunks that cover the grid, x growing first, each within SLAB_BYTES where a chunk is. */
+export function planSlabs(nodes: Triple, edge: Triple, components: number): Box[] {
+  const size = [...edge] as [number, number, number];
+  for (let axis = 0; axis < 3; axis++) {
+    const rest = (4 * components * size[0] * size[1] * size[2]) / size[axis];
+    const chunks = Math.max(1, Math.floor(SLAB_BYTES / rest / edge[axis]));
+    size[axis] = Math.min(nodes[axis], chunks * edge[axis]);
+  }
+  const boxes: Box[] = [];
+  for (let z = 0; z < nodes[2]; z += size[2])
+    for (let y = 0; y < nodes[1]; y += size[1])
+      for (let x = 0; x < nodes[0]; x += size[0]) {
+        const first: Triple = [x, y, z];
+        const count = first.map((at, axis) => Math.min(size[axis], nodes[axis] - at));
+        boxes.push({ first, count: count as unknown as Triple });
+      }
+  return boxes;
+}
+
+async function writeForcing(forcing: Extract<Dataset["forcing"], { kind: "modes" }>, folder: string): Promise<string> {
+  const writer = await Hdf5Writer.create(join(folder, FORCING.file));
+  try {
+    const modes = forcing.wavenumber.length / 3;
+    writer.whole(`${FORCING.path}/wavenumber`, "int32", [modes, 3], forcing.wavenumber);
+    writer.whole(`${FORCING.path}/coefficient`, "float64", [forcing.frames, modes, 3, 2], forcing.coefficient);
+    writer.close();
+  } finally {
+    writer.discard();
+  }
+  return FORCING.file;
+}
+
+function describeResult(dataset: Dataset, { name }: ConvertOptions, fields: readonly FieldName[]): DescriptorInput {
+  const places = fields.map((field) => [
+    field,
+    {
+      file: filePattern(field),
+      path: `/${field}`,
+      dimensions: ["z", "y", "x", ...(dataset.fields[field]?.components === 3 ? ["c"] : [])],
+    },
+  ]);
+  return portableDescriptor(dataset, name, Object.fromEntries(places) as DescriptorInput["fields"], FORCING);
+}

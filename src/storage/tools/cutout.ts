@@ -1,0 +1,149 @@
+/** A sub-box of a dataset as a JHTDB cutout of 2019: one file, and an `.xmf` by which ParaView opens it. */
+import { writeFileSync } from "node:fs";
+import { basename } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { DataError } from "../../errors.js";
+import { type OpenDataset, openDataset } from "../bricks/brick-reader.js";
+import type { Box } from "../bricks/slab.js";
+import type { Axis, Dataset, FieldName, Triple } from "../dataset.js";
+import { Hdf5Writer } from "../hdf5/write.js";
+
+/** What to cut: fields, stored frames from 0, nodes from 0. */
+export interface Selection {
+  readonly fields: readonly FieldName[];
+  readonly frames: { readonly first: number; readonly count: number };
+  readonly box: Box;
+}
+
+/** A field of one frame is written in one piece, contiguous as the service does it. */
+const MAX_BYTES = 1024 * 1024 * 1024;
+const NAMES: Readonly<Record<FieldName, string>> = { velocity: "Velocity", pressure: "Pressure", force: "Force" };
+const AXES = ["x", "y", "z"] as const;
+const label = (field: FieldName, frame: number) => `${NAMES[field]}_${String(frame + 1).padStart(4, "0")}`;
+
+/** Holds a selection against its dataset. @returns what is wrong with it, or null */
+export function selectionProblem(dataset: Dataset, { fields, frames, box }: Selection): string | null {
+  for (const field of fields) if (dataset.fields[field] === undefined) return `${dataset.name} has no ${field}`;
+  if (frames.first + frames.count > dataset.time.count)
+    return `frames ${frames.first + 1} to ${frames.first + frames.count}: there are ${dataset.time.count}`;
+  for (const [index, axis] of AXES.entries()) {
+    const end = box.first[index] + box.count[index];
+    const { nodes } = dataset.axes[index] as Axis;
+    if (end > nodes) return `${axis} ${box.first[index] + 1} to ${end}: there are ${nodes} nodes`;
+  }
+  return null;
+}
+
+/**
+ * Writes the cutout and, beside it, the same name with `.xmf`.
+ *
+ * @param path     of the HDF5 file
+ * @param progress called with the fraction done
+ */
+export async function writeCutout(
+  dataset: Dataset,
+  selection: Selection,
+  path: string,
+  progress: (fraction: number) => void,
+): Promise<void> {
+  const { fields, frames, box } = selection;
+  const source = openDataset(dataset);
+  const writer = await Hdf5Writer.create(path);
+  try {
+    writeAttributes(writer, dataset, selection);
+    for (const [index, axis] of AXES.entries()) {
+      const values = coordinates(dataset.axes[index] as Axis, box.first[index], box.count[index]);
+      writer.whole(`/${axis}coor`, "float64", [values.length], values);
+    }
+    const total = frames.count * fields.length;
+    for (let done = 0; done < total; done++) {
+      const field = fields[done % fields.length] as FieldName;
+      writeField(writer, dataset, source, field, frames.first + Math.floor(done / fields.length), box);
+      progress((done + 1) / total);
+      await setImmediate();
+    }
+    writer.close();
+    writeFileSync(path.replace(/\.[^./]*$/, "").concat(".xmf"), describeXdmf(dataset, selection, basename(path)));
+  } finally {
+    writer.discard();
+    source.close();
+  }
+}
+
+/** Numbers count from 1 and are inclusive. */
+function writeAttributes(writer: Hdf5Writer, dataset: Dataset, { frames, box }: Selection): void {
+  writer.attribute("dataset", dataset.name);
+  writer.attribute("t_start", frames.first + 1);
+  writer.attribute("t_end", frames.first + frames.count);
+  writer.attribute("t_step", 1);
+  for (const [index, axis] of AXES.entries()) {
+    const [first, count] = [box.first[index], box.count[index]];
+    writer.attribute(`${axis}_start`, first + 1);
+    writer.attribute(`${axis}_end`, first + count);
+    writer.attribute(`${axis}_step`, 1);
+  }
+  writer.attribute("filterWidth", 1);
+}
+
+function coordinates({ origin, spacing, coordinates: table }: Axis, first: number, count: number): Float64Array {
+  return Float64Array.from({ length: count }, (_, i) => table?.[first + i] ?? origin + (first + i) * spacing);
+}
+
+function writeField(
+  writer: Hdf5Writer,
+  dataset: Dataset,
+  source: OpenDataset,
+  field: FieldName,
+  frame: number,
+  box: Box,
+): void {
+  const components = dataset.fields[field]?.components as number;
+  const shape = [...box.count.toReversed(), components];
+  const values = shape.reduce((product, length) => product * length, 1);
+  if (4 * values > MAX_BYTES)
+    throw new DataError(`a cutout of ${4 * values} bytes a field is above ${MAX_BYTES}; cut less`);
+  const nodes = new Float32Array(values);
+  source.readNodes(field, frame, box, nodes);
+  writer.whole(`/${label(field, frame)}`, "float32", shape, nodes);
+}
+
+function timeOf({ time }: Dataset, frame: number): number {
+  return time.values?.[frame] ?? time.origin + frame * time.step;
+}
+
+/** XDMF 2: a collection in time of rectilinear grids. File names in it are relative to it. */
+function describeXdmf(dataset: Dataset, { fields, frames, box }: Selection, file: string): string {
+  const escaped = file.replace(/[&<>"]/g, (mark) => `&#${mark.charCodeAt(0)};`);
+  const size = (box.count as Triple).toReversed().join(" ");
+  const item = (path: string, dimensions: string, bytes: number) =>
+    `<DataItem Format="HDF" NumberType="Float" Precision="${bytes}" Dimensions="${dimensions}">${escaped}:${path}</DataItem>`;
+  const grids = Array.from({ length: frames.count }, (_, index) => {
+    const frame = frames.first + index;
+    const attributes = fields.map((field) => {
+      const components = dataset.fields[field]?.components as number;
+      const type = components === 3 ? "Vector" : "Scalar";
+      return `        <Attribute Name="${NAMES[field]}" AttributeType="${type}" Center="Node">${item(`/${label(field, frame)}`, `${size} ${components}`, 4)}</Attribute>`;
+    });
+    return [
+      `      <Grid Name="frame ${frame + 1}" GridType="Uniform">`,
+      `        <Time Value="${timeOf(dataset, frame)}"/>`,
+      `        <Topology TopologyType="3DRectMesh" Dimensions="${size}"/>`,
+      `        <Geometry GeometryType="VXVYVZ">`,
+      ...AXES.map((axis, at) => `          ${item(`/${axis}coor`, String(box.count[at]), 8)}`),
+      "        </Geometry>",
+      ...attributes,
+      "      </Grid>",
+    ].join("\n");
+  });
+  return [
+    '<?xml version="1.0"?>',
+    '<Xdmf Version="2.0">',
+    "  <Domain>",
+    `    <Grid Name="${dataset.name}" GridType="Collection" CollectionType="Temporal">`,
+    ...grids,
+    "    </Grid>",
+    "  </Domain>",
+    "</Xdmf>",
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,84 @@
+/** A dataset in lines of text: fields, storage, axes, times; what `fieldprobe inspect` shows. */
+
+import type { Recognised } from "../catalog/layouts/recognise.js";
+import { verify } from "../catalog/verify.js";
+import { type Axis, type Dataset, FIELD_NAMES, type FieldPart, type FieldSource } from "../dataset.js";
+import { placeAt, stepOf } from "../files.js";
+import { H5File } from "../hdf5/file.js";
+import { describeStorage } from "./survey.js";
+
+const WIDTH = 10;
+const line = (label: string, text: string) => `  ${label.padEnd(WIDTH)} ${text}`;
+const short = (value: number) => String(Number(value.toPrecision(9)));
+
+/** What was recognised in a file, how it reads, why, and whether it can be served. */
+export function explain(
+  found: Recognised,
+  folder: string,
+  file: string,
+  chunkBytes: number,
+): { lines: string[]; servable: boolean } {
+  const { descriptor, producer, reasons, warnings } = found;
+  const outcome = verify({ descriptor, folder, location: file, digest: "", warnings }, chunkBytes);
+  const bullets = (title: string, texts: readonly string[]) =>
+    texts.length === 0 ? [] : [title, ...texts.map((text) => `  - ${text}`)];
+  return {
+    servable: "dataset" in outcome,
+    lines: [
+      `${file}: ${producer}, dataset name ${descriptor.name}`,
+      ...("dataset" in outcome ? describeDataset(outcome.dataset) : bullets("It cannot be served:", outcome.problems)),
+      ...bullets("Why:", reasons),
+      ...bullets("Mind:", warnings),
+    ],
+  };
+}
+
+/** Lines about a verified dataset; opens one file of each field for its header. */
+function describeDataset(dataset: Dataset): string[] {
+  const lines = FIELD_NAMES.flatMap((name) => {
+    const source = dataset.fields[name];
+    return source === undefined ? [] : fieldLines(name, source);
+  });
+  for (const [index, axis] of dataset.axes.entries()) lines.push(line("xyz"[index] as string, axisText(axis)));
+  lines.push(line("time", timeText(dataset)));
+  if (dataset.forcing.kind !== "none") lines.push(line("forcing", dataset.forcing.kind));
+  return lines;
+}
+
+function fieldLines(name: string, source: FieldSource): string[] {
+  const { edge, count } = source.bricking;
+  const parts = source.parts.map((part, index) =>
+    line(index === 0 ? name : "", `${part.path} as ${part.dimensions.join(" ")}: ${storageOf(part)}`),
+  );
+  const bricks = count[0] * count[1] * count[2];
+  return [
+    ...parts,
+    line("", `read in ${bricks === 1 ? "one brick" : `${bricks} bricks`} of ${edge.join(" x ")} nodes`),
+  ];
+}
+
+function storageOf(part: FieldPart): string {
+  const step = stepOf(part, 0);
+  const file = new H5File(placeAt(part.file, step));
+  try {
+    const path = placeAt(part.path, step);
+    return describeStorage(file.describe(file.resolve(path) ?? path));
+  } finally {
+    file.close();
+  }
+}
+
+function axisText({ nodes, origin, spacing, periodic, coordinates }: Axis): string {
+  if (coordinates !== null)
+    return `${nodes} nodes from ${short(origin)} to ${short(coordinates[nodes - 1])}, tabulated, not periodic`;
+  const end = periodic ? `periodic with ${short(nodes * spacing)}` : "not periodic";
+  return `${nodes} nodes from ${short(origin)} every ${short(spacing)}, ${end}`;
+}
+
+function timeText({ time }: Dataset): string {
+  const { count, origin, step, values, guardBefore, guardAfter } = time;
+  if (count === 1) return `a snapshot at ${short(origin)}`;
+  const guards = guardBefore + guardAfter === 0 ? "" : `, ${guardBefore} guards before and ${guardAfter} after`;
+  if (values !== null) return `${count} frames from ${short(origin)} to ${short(values[count - 1])}, listed${guards}`;
+  return `${count} frames from ${short(origin)} every ${short(step)}${guards}`;
+}

@@ -1,0 +1,121 @@
+/** Statistics of one stored frame: range, rms, non-finite values, and how far the velocity is from divergence-free. */
+
+import type { OpenDataset } from "../bricks/brick-reader.js";
+import type { Axis, Dataset, FieldName, Triple } from "../dataset.js";
+
+export interface FrameStatistics {
+  readonly min: number;
+  readonly max: number;
+  /** Root mean square over all values, all components. */
+  readonly rms: number;
+  /** Values that are NaN or infinite; the others above leave them out. */
+  readonly nonFinite: number;
+  /**
+   * Root mean square of the divergence over that of its three terms, by second-order differences inside bricks: about 0
+   * where the flow is incompressible and resolved, about 1 where it is noise. Null for a scalar.
+   */
+  readonly divergence: number | null;
+}
+
+/** Running sums over the bricks of a frame. */
+class Sums {
+  min = Number.POSITIVE_INFINITY;
+  max = Number.NEGATIVE_INFINITY;
+  squares = 0;
+  finite = 0;
+  nonFinite = 0;
+  divergence = 0;
+  terms = 0;
+
+  value(value: number): void {
+    if (!Number.isFinite(value)) {
+      this.nonFinite++;
+      return;
+    }
+    this.min = Math.min(this.min, value);
+    this.max = Math.max(this.max, value);
+    this.squares += value * value;
+    this.finite++;
+  }
+}
+
+/**
+ * Reads every brick of a frame once.
+ *
+ * @param turn awaited after each brick, with the fraction done
+ * @throws DataError when a brick is unreadable
+ */
+export async function frameStatistics(
+  dataset: Dataset,
+  open: OpenDataset,
+  field: FieldName,
+  frame: number,
+  turn: (fraction: number) => Promise<void>,
+): Promise<FrameStatistics> {
+  const source = dataset.fields[field];
+  if (source === undefined) throw new RangeError(`${dataset.name} has no ${field}`);
+  const { edge, count } = source.bricking;
+  const { components } = source;
+  const brick = new Float32Array(edge[0] * edge[1] * edge[2] * components);
+  const sums = new Sums();
+  const bricks = count[0] * count[1] * count[2];
+  for (let index = 0; index < bricks; index++) {
+    open.readBrick(field, frame, index, brick);
+    const at = [index % count[0], Math.floor(index / count[0]) % count[1], Math.floor(index / (count[0] * count[1]))];
+    const first = at.map((place, axis) => place * edge[axis]) as unknown as Triple;
+    const size = dataset.axes.map(({ nodes }, axis) => Math.min(edge[axis], nodes - first[axis]));
+    addValues(brick, edge, size as unknown as Triple, components, sums);
+    if (components === 3) addDivergence(brick, edge, size as unknown as Triple, first, dataset.axes, sums);
+    await turn((index + 1) / bricks);
+  }
+  return {
+    min: sums.min,
+    max: sums.max,
+    rms: Math.sqrt(sums.squares / sums.finite),
+    nonFinite: sums.nonFinite,
+    divergence: components === 3 ? (sums.terms === 0 ? 0 : Math.sqrt(sums.divergence / sums.terms)) : null,
+  };
+}
+
+function addValues(brick: Float32Array, edge: Triple, size: Triple, components: number, sums: Sums): void {
+  for (let z = 0; z < size[2]; z++)
+    for (let y = 0; y < size[1]; y++) {
+      const start = (z * edge[1] + y) * edge[0] * components;
+      for (let i = start; i < start + size[0] * components; i++) sums.value(brick[i]);
+    }
+}
+
+/** Central differences on the nodes of a brick whose six neighbours stand in it too. */
+function addDivergence(
+  brick: Float32Array,
+  edge: Triple,
+  size: Triple,
+  first: Triple,
+  axes: readonly Axis[],
+  sums: Sums,
+): void {
+  const inverse = axes.map((axis, index) => inverseSpans(axis, first[index], size[index]));
+  const [ix, iy, iz] = inverse as [Float64Array, Float64Array, Float64Array];
+  const [sx, sy, sz] = [3, 3 * edge[0], 3 * edge[0] * edge[1]];
+  const difference = (at: number, stride: number) => brick[at + stride] - brick[at - stride];
+  for (let z = 1; z < size[2] - 1; z++)
+    for (let y = 1; y < size[1] - 1; y++)
+      for (let x = 1; x < size[0] - 1; x++) {
+        const at = x * sx + y * sy + z * sz;
+        const dudx = difference(at, sx) * ix[x];
+        const dvdy = difference(at + 1, sy) * iy[y];
+        const dwdz = difference(at + 2, sz) * iz[z];
+        const divergence = dudx + dvdy + dwdz;
+        if (!Number.isFinite(divergence)) continue;
+        sums.divergence += divergence * divergence;
+        sums.terms += dudx * dudx + dvdy * dvdy + dwdz * dwdz;
+      }
+}
+
+/** One over the distance between the two neighbours of each node. */
+function inverseSpans({ spacing, coordinates }: Axis, first: number, size: number): Float64Array {
+  return Float64Array.from({ length: size }, (_, i) => {
+    if (coordinates === null) return 1 / (2 * spacing);
+    return 1 / ((coordinates[first + i + 1] ?? Number.NaN) - (coordinates[first + i - 1] ?? Number.NaN));
+  });
+}

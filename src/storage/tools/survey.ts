@@ -1,0 +1,90 @@
+/** What an HDF5 file holds, as lines of text, and the least descriptor that could serve it, blanks marked. */
+import { basename, extname } from "node:path";
+import { DataError } from "../../errors.js";
+import { NAME_PATTERN } from "../catalog/descriptor.js";
+import type { AttributeValue, H5File, Stored } from "../hdf5/file.js";
+
+/** Members listed before the rest is only counted, and members of one group. */
+const MAX_LINES = 400;
+const MAX_DEPTH = 12;
+/** Characters of an attribute's value that are shown. */
+const MAX_VALUE = 60;
+
+/** One line for a stored dataset: element type, shape, chunks and filters. */
+export function describeStorage(stored: Stored): string {
+  const { element, size, littleEndian, shape, chunks, filters, virtual } = stored;
+  const named = element === "float" ? `float${8 * size}` : element === "integer" ? `int${8 * size}` : element;
+  const type = size === 1 || element === "string" || littleEndian ? named : `${named} big-endian`;
+  const filtered = filters.length === 0 ? "no filter" : filters.join(" + ");
+  const layout = virtual ? "virtual" : chunks === null ? "contiguous" : `chunks ${chunks.join(" x ")}, ${filtered}`;
+  return `${type}, ${shape.length === 0 ? "scalar" : shape.join(" x ")}, ${layout}`;
+}
+
+/** The tree of a file: groups, datasets with their storage, links, attributes. No dataset is read. */
+export function describeTree(file: H5File): string[] {
+  const lines: string[] = [];
+  let unlisted = 0;
+  const add = (line: string) => {
+    if (lines.length < MAX_LINES) lines.push(line);
+    else unlisted++;
+  };
+  const visit = (path: string, depth: number) => {
+    const indent = "  ".repeat(depth);
+    for (const [name, value] of attributesOf(file, path)) add(`${indent}@${name} = ${shortened(value)}`);
+    if (depth === MAX_DEPTH || file.kind(path) !== "group") return;
+    for (const name of file.names(path)) {
+      const child = path === "/" ? `/${name}` : `${path}/${name}`;
+      const { line, enter } = describeMember(file, child, name);
+      add(`${indent}${line}`);
+      if (enter && lines.length < MAX_LINES) visit(child, depth + 1);
+    }
+  };
+  visit("/", 0);
+  if (unlisted > 0) lines.push(`... and ${unlisted} more`);
+  return lines;
+}
+
+function describeMember(file: H5File, path: string, name: string): { line: string; enter: boolean } {
+  try {
+    const resolved = file.resolve(path);
+    if (resolved === null) return { line: `${name}  soft link to nothing`, enter: false };
+    if (resolved !== path) return { line: `${name}  soft link to ${resolved}`, enter: false };
+    const kind = file.kind(path);
+    if (kind === "group") return { line: `${name}/`, enter: true };
+    return {
+      line: `${name}  ${kind === "dataset" ? describeStorage(file.describe(path)) : "a named type"}`,
+      enter: true,
+    };
+  } catch (error) {
+    if (!(error instanceof DataError)) throw error;
+    return { line: `${name}  ${error.message}`, enter: false };
+  }
+}
+
+function attributesOf(file: H5File, path: string): [string, AttributeValue][] {
+  try {
+    return [...file.attributes(path)];
+  } catch (error) {
+    if (error instanceof DataError) return [];
+    throw error;
+  }
+}
+
+function shortened(value: AttributeValue): string {
+  const text = typeof value === "string" ? value : typeof value === "number" ? String(value) : `[${value.join(", ")}]`;
+  return text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}...` : text;
+}
+
+/** The smallest descriptor for a file nothing is known of; what has to be filled in stands in angle brackets. */
+export function blankDescriptor(path: string): object {
+  const file = basename(path);
+  const name = basename(path, extname(path));
+  const axis = { nodes: "<nodes>", origin: 0, spacing: "<spacing>", periodic: "<true or false>" };
+  return {
+    schemaVersion: 1,
+    name: NAME_PATTERN.test(name) ? name : "<name>",
+    axes: { x: axis, y: axis, z: axis },
+    time: { origin: 0, step: "<time between frames>", count: "<frames>" },
+    fields: { velocity: { file, path: "<path of the dataset>", dimensions: ["<t z y x c in stored order>"] } },
+  };
+}

@@ -1,0 +1,54 @@
+/** Paths of particles as line segments inside the box: wrapped at periodic faces, never drawn across them. */
+import type { Trajectories } from "../state/api.js";
+import type { AxisFacts } from "../state/facts.js";
+
+export interface PathSegments {
+  /** x, y, z of particle `p` at record `k`: `positions[3 * (k * particles + p)]`, inside the box. */
+  readonly positions: Float32Array;
+  /** Pairs of vertices; those that end at record `k` are `starts[k] .. starts[k + 1] - 1`. */
+  readonly pairs: Uint32Array;
+  readonly starts: Uint32Array;
+  /** Longest segment along any axis, as a fraction of the box there. */
+  readonly longest: number;
+}
+
+/** A segment longer than this part of the box crosses a face, or cannot be told from one that does. */
+const LONGEST = 0.5;
+
+/** Lays out the segments of all paths, record by record, so that a part of the time is a part of `pairs`. */
+export function pathSegments(
+  { times, particles, positions: given }: Trajectories,
+  axes: readonly AxisFacts[],
+): PathSegments {
+  const records = times.length;
+  const positions = new Float32Array(3 * records * particles);
+  for (let k = 0; k < records; k++) {
+    for (let p = 0; p < particles; p++) {
+      for (const [c, axis] of axes.entries()) {
+        const value = given[3 * (p * records + k) + c] as number;
+        const turns = axis.periodic ? Math.floor((value - axis.first) / axis.length) : 0;
+        positions[3 * (k * particles + p) + c] = value - turns * axis.length;
+      }
+    }
+  }
+  const pairs: number[] = [];
+  const starts = new Uint32Array(records + 1);
+  let longest = 0;
+  for (let k = 1; k < records; k++) {
+    starts[k] = pairs.length;
+    for (let p = 0; p < particles; p++) {
+      const to = k * particles + p;
+      const from = to - particles;
+      let reach = 0;
+      for (const [c, axis] of axes.entries()) {
+        const step = Math.abs((positions[3 * to + c] as number) - (positions[3 * from + c] as number));
+        reach = Math.max(reach, step / axis.length);
+      }
+      if (!(reach <= LONGEST)) continue;
+      longest = Math.max(longest, reach);
+      pairs.push(from, to);
+    }
+  }
+  starts[records] = pairs.length;
+  return { positions, pairs: Uint32Array.from(pairs), starts, longest };
+}

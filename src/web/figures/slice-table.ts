@@ -1,0 +1,41 @@
+/** The numbers of a slice for those who cannot see it: a coarse table, the top row first, as on the picture. */
+import { html, type TemplateResult } from "lit-html";
+import { shortText } from "../float-text.js";
+import type { Slice } from "../state/api.js";
+import { coordinateOf } from "./slice-canvas.js";
+
+const TABLE_SIDE = 12;
+
+/** At most 12 by 12 values of the plane. */
+export function sliceTable(slice: Slice | null): TemplateResult {
+  if (slice === null) return html`<p>No values yet.</p>`;
+  const pick = (count: number) => {
+    const length = Math.min(TABLE_SIDE, count);
+    return Array.from({ length }, (_, i) => Math.floor((i * count) / length));
+  };
+  const columns = pick(slice.columns.count);
+  const rows = pick(slice.rows.count).reverse();
+  return html`
+      <table>
+        <caption>
+          Every ${Math.ceil(slice.columns.count / TABLE_SIDE)}th sample; export as CSV for all.
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col">${slice.rows.axis} \\ ${slice.columns.axis}</th>
+            ${columns.map((column) => html`<th scope="col">${shortText(coordinateOf(slice.columns, column))}</th>`)}
+          </tr>
+        </thead>
+        <tbody>
+          ${rows.map(
+            (row) => html`
+              <tr>
+                <th scope="row">${shortText(coordinateOf(slice.rows, row))}</th>
+                ${columns.map((column) => html`<td>${shortText(slice.values[row * slice.columns.count + column] as number)}</td>`)}
+              </tr>
+            `,
+          )}
+        </tbody>
+      </table>
+    `;
+}

@@ -1,0 +1,227 @@
+/** The whole view as one record, and its form in the address: a link shows another person the same thing. */
+import { DERIVATIVES, INTERPOLATIONS } from "../../operations.js";
+import { QUANTITIES, type QuantityName } from "../../quantities.js";
+import { COLOUR_MAPS } from "../figures/colour-map.js";
+import { floatText } from "../float-text.js";
+import { axisOf, type DatasetFacts, endOf, offers } from "./facts.js";
+
+export type AxisName = "x" | "y" | "z";
+export const AXES: readonly AxisName[] = ["x", "y", "z"];
+export const SEED_SHAPES = ["point", "line", "grid"] as const;
+export const TRACKERS = ["GetPosition", "GetPositionParticleControl", "GetPositionInertialParticle"] as const;
+export const LANGUAGES = ["curl", "soap", "python", "matlab", "typescript"] as const;
+export const SUBJECTS = ["slice", "probe", "profile", "series", "particles"] as const;
+export const RESOLUTIONS = ["32", "64", "128", "256"] as const;
+export const THEMES = ["auto", "light", "dark"] as const;
+
+export interface ViewState {
+  readonly dataset: string;
+  readonly field: QuantityName;
+  readonly axis: AxisName;
+  /** Position of the plane along its axis. */
+  readonly at: number;
+  readonly time: number;
+  /** Spatial option for values, and the one for derivatives. */
+  readonly values: (typeof INTERPOLATIONS)[number];
+  readonly derivatives: (typeof DERIVATIVES)[number];
+  readonly temporal: "None" | "PCHIP";
+  readonly nodes: (typeof RESOLUTIONS)[number];
+  /** Colour map, or `auto`: by the quantity. */
+  readonly map: string;
+  /** Fixed range, or null: that of the values. */
+  readonly range: readonly [number, number] | null;
+  /** Window of the plane in fractions of its sides: left, right, bottom, top. */
+  readonly window: readonly [number, number, number, number];
+  readonly probe: readonly [number, number, number];
+  /** Axis of the line profile. */
+  readonly line: AxisName;
+  readonly seeds: (typeof SEED_SHAPES)[number];
+  readonly count: number;
+  readonly tracker: (typeof TRACKERS)[number];
+  readonly dt: number;
+  readonly steps: number;
+  readonly every: number;
+  readonly tp: number;
+  /** Whether the particles shown were launched: their paths are asked for again with the link. */
+  readonly launched: boolean;
+  readonly record: number;
+  /** Place of the camera relative to the box, in lengths of its longest side. */
+  readonly camera: readonly [number, number, number];
+  readonly subject: (typeof SUBJECTS)[number];
+  readonly language: (typeof LANGUAGES)[number];
+  readonly theme: (typeof THEMES)[number];
+}
+
+function middleOf(facts: DatasetFacts, name: AxisName): number {
+  const axis = axisOf(facts, name);
+  return Math.fround(axis.first + axis.length / 2);
+}
+
+/** The quantities that a dataset has. */
+export function quantitiesOf(facts: DatasetFacts): readonly (typeof QUANTITIES)[number][] {
+  return QUANTITIES.filter((quantity) => offers(facts, quantity.operation));
+}
+
+/** Where a view of a dataset begins. */
+export function initialState(facts: DatasetFacts): ViewState {
+  const { times } = facts;
+  const step = times.count > 1 ? (times.last - times.first) / (times.count - 1) : 1;
+  return {
+    dataset: facts.name,
+    field: (quantitiesOf(facts)[0] ?? QUANTITIES[0]).name,
+    axis: "z",
+    at: middleOf(facts, "z"),
+    time: Math.fround(times.first),
+    values: "Lag6",
+    derivatives: "Fd4Lag4",
+    temporal: "PCHIP",
+    nodes: "128",
+    map: "auto",
+    range: null,
+    window: [0, 1, 0, 1],
+    probe: [middleOf(facts, "x"), middleOf(facts, "y"), middleOf(facts, "z")],
+    line: "x",
+    seeds: "grid",
+    count: 64,
+    tracker: "GetPosition",
+    dt: Number((step / 10).toPrecision(6)),
+    steps: Math.max(1, Math.floor((times.last - times.first) / (step / 10) + 1e-9)),
+    every: 1,
+    tp: Number(step.toPrecision(6)),
+    launched: false,
+    record: 0,
+    camera: [1.45, 1.05, 1.95],
+    subject: "slice",
+    language: "curl",
+    theme: "auto",
+  };
+}
+
+/** A reader of one member: the value, or undefined where the text means none. */
+type Reader<T> = (text: string, facts: DatasetFacts) => T | undefined;
+
+const oneOf =
+  <T extends string>(values: readonly T[]): Reader<T> =>
+  (text) =>
+    values.find((value) => value === text);
+
+function numberIn(text: string, low: number, high: number): number | undefined {
+  const value = text.trim() === "" ? Number.NaN : Math.fround(Number(text));
+  const slack = 1e-6 * Math.max(1, Math.abs(high - low));
+  return value >= low - slack && value <= high + slack ? value : undefined;
+}
+
+function wholeIn(low: number, high: number): Reader<number> {
+  return (text) => {
+    const value = Number(text);
+    return Number.isInteger(value) && value >= low && value <= high ? value : undefined;
+  };
+}
+
+function numbers(text: string, count: number): number[] | undefined {
+  const list = text.split(",").map((part) => (part.trim() === "" ? Number.NaN : Math.fround(Number(part))));
+  return list.length === count && list.every(Number.isFinite) ? list : undefined;
+}
+
+function place(text: string, facts: DatasetFacts): readonly [number, number, number] | undefined {
+  const list = text.split(",");
+  if (list.length !== 3) return undefined;
+  const inside = list.map((part, i) => {
+    const axis = axisOf(facts, AXES[i] as string);
+    return numberIn(part, axis.first, endOf(axis));
+  });
+  return inside.includes(undefined) ? undefined : (inside as [number, number, number]);
+}
+
+/** A number of zero or more. */
+function notNegative(text: string): number | undefined {
+  const value = Number(text);
+  return text.trim() !== "" && value >= 0 && Number.isFinite(Math.fround(value)) ? value : undefined;
+}
+
+/** Members in the address: their short name there and how their text is read. `at` comes after `axis`, which it needs. */
+const READERS: { readonly [K in keyof Omit<ViewState, "dataset" | "at">]: Reader<ViewState[K]> } = {
+  field: (text, facts) => quantitiesOf(facts).find((quantity) => quantity.name === text)?.name,
+  axis: oneOf(AXES),
+  time: (text, facts) => numberIn(text, facts.times.first, facts.times.last),
+  values: oneOf(INTERPOLATIONS),
+  derivatives: oneOf(DERIVATIVES),
+  temporal: oneOf(["None", "PCHIP"] as const),
+  nodes: oneOf(RESOLUTIONS),
+  map: oneOf(["auto", ...COLOUR_MAPS]),
+  range: (text) => {
+    const list = numbers(text, 2);
+    return list !== undefined && (list[0] as number) < (list[1] as number) ? (list as [number, number]) : undefined;
+  },
+  window: (text) => {
+    const list = numbers(text, 4);
+    if (list === undefined || list.some((value) => value < 0 || value > 1)) return undefined;
+    const [left, right, bottom, top] = list as [number, number, number, number];
+    return left < right && bottom < top ? [left, right, bottom, top] : undefined;
+  },
+  probe: place,
+  line: oneOf(AXES),
+  seeds: oneOf(SEED_SHAPES),
+  count: wholeIn(1, 1024),
+  tracker: oneOf(TRACKERS),
+  dt: (text) => notNegative(text) || undefined,
+  steps: wholeIn(1, 10_000),
+  every: wholeIn(1, 10_000),
+  tp: notNegative,
+  launched: (text) => (text === "true" ? true : undefined),
+  record: wholeIn(0, 10_000),
+  camera: (text) => numbers(text, 3) as [number, number, number] | undefined,
+  subject: oneOf(SUBJECTS),
+  language: oneOf(LANGUAGES),
+  theme: oneOf(THEMES),
+};
+
+/** A state read from an address, and the members whose text meant nothing. */
+export interface ParsedState {
+  readonly state: ViewState;
+  readonly bad: readonly string[];
+}
+
+/** Reads the view out of a query string; what is absent or bad is as at the beginning. */
+export function parseState(search: string, facts: DatasetFacts): ParsedState {
+  const query = new URLSearchParams(search);
+  const found: Record<string, unknown> = {};
+  const bad: string[] = [];
+  for (const [name, text] of query) {
+    if (name === "dataset" || name === "at") continue;
+    const reader = Object.hasOwn(READERS, name)
+      ? (READERS[name as keyof typeof READERS] as Reader<unknown>)
+      : undefined;
+    const value = reader?.(text, facts);
+    if (value === undefined) bad.push(name);
+    else found[name] = value;
+  }
+  const start = initialState(facts);
+  const axis = axisOf(facts, (found.axis as AxisName | undefined) ?? start.axis);
+  const text = query.get("at");
+  let at: number | undefined = middleOf(facts, axis.name);
+  if (text !== null) {
+    at = numberIn(text, axis.first, endOf(axis));
+    if (at === undefined) bad.push("at");
+  }
+  return { state: { ...start, at: at ?? middleOf(facts, axis.name), ...found } as ViewState, bad };
+}
+
+/** A member as text; numbers are float32, in the shortest decimal that means them. */
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return value.map(textOf).join(",");
+  return typeof value === "number" ? floatText(Math.fround(value)) : String(value);
+}
+
+/** The query string of a view: only what differs from the beginning. */
+export function formatState(state: ViewState, facts: DatasetFacts): string {
+  const start = initialState(facts);
+  const query = new URLSearchParams({ dataset: state.dataset });
+  const at = middleOf(facts, state.axis);
+  for (const name of [...Object.keys(READERS), "at"] as (keyof ViewState)[]) {
+    const value = state[name];
+    const usual = name === "at" ? at : start[name];
+    if (value !== null && textOf(value) !== textOf(usual)) query.set(name, textOf(value));
+  }
+  return query.toString().replaceAll("%2C", ",");
+}

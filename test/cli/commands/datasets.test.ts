@@ -1,0 +1,188 @@
+/** `fieldprobe inspect`, `check`, `convert` and `cutout` as processes: what they print, write and refuse. */
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { beforeAll, describe, expect, it } from "vitest";
+import { scratchFolder, writeField, writeHdf5 } from "../../support/cubes.js";
+import { PRODUCERS } from "../../support/producers.js";
+
+const BIN = fileURLToPath(new URL("../../../bin/fieldprobe.js", import.meta.url));
+const SHIPPED = fileURLToPath(new URL("../../../data/isotropic32", import.meta.url));
+const SCRATCH = scratchFolder();
+const fieldprobe = (...args: string[]) => spawnSync(process.execPath, [BIN, ...args], { encoding: "utf8" });
+
+let well: string;
+let odd: string;
+
+beforeAll(async () => {
+  mkdirSync(join(SCRATCH, "in"));
+  const entry = PRODUCERS.find(({ name }) => name === "well");
+  well = await writeHdf5(join(SCRATCH, "in", "well.h5"), (file) => entry?.write(file));
+  odd = await writeHdf5(join(SCRATCH, "odd.h5"), (file) => {
+    writeField(file, "/rho", { dimensions: ["z", "y", "x"], value: () => 1 });
+  });
+});
+
+describe("fieldprobe inspect", () => {
+  it("explains a recognised file", () => {
+    const { status, stdout, stderr } = fieldprobe("inspect", well);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    expect(stdout).toMatch(/^well\.h5: The Well, dataset name well\n/);
+    expect(stdout).toMatch(
+      /\n {2}velocity +\/t1_fields\/velocity as n t x y z c: float32, 2 x 3 x 12 x 10 x 11 x 3, contiguous\n/,
+    );
+    expect(stdout).toMatch(/\n {2}z +11 nodes from 0 every 0\.25, not periodic\n/);
+    expect(stdout).toMatch(/\nWhy:\n {2}- dimensions: /);
+  });
+
+  it("prints the descriptor that says the same, and writes it where fieldprobe finds it", () => {
+    const { status, stdout } = fieldprobe("inspect", well, "--json", "--trajectory", "1");
+    expect(status).toBe(0);
+    const printed = JSON.parse(stdout);
+    expect(printed.fields.velocity).toMatchObject({ path: "/t1_fields/velocity", index: 1 });
+    const written = fieldprobe("inspect", well, "--json", "--trajectory", "1", "--write", SCRATCH);
+    expect(written).toMatchObject({ status: 0, stderr: `wrote ${join(SCRATCH, "dataset.json")}\n` });
+    const descriptor = JSON.parse(readFileSync(join(SCRATCH, "dataset.json"), "utf8"));
+    expect(descriptor.fields.velocity.file).toBe("in/well.h5");
+    expect(fieldprobe("check", SCRATCH).stdout).toMatch(/^well \(.*dataset\.json\)\n/);
+    const again = fieldprobe("inspect", well, "--write", SCRATCH);
+    expect(again).toMatchObject({ status: 2 });
+    expect(again.stderr).toMatch(/exists already/);
+  });
+
+  it("prints the tree and a descriptor with blanks for a file of no known layout", () => {
+    const { status, stdout } = fieldprobe("inspect", odd);
+    expect(status).toBe(1);
+    expect(stdout).toMatch(/odd\.h5: no known layout\. It holds\n {2}rho {2}float32, 11 x 10 x 12, contiguous\n/);
+    const blank = JSON.parse(stdout.slice(stdout.indexOf("{")));
+    expect(blank).toMatchObject({ schemaVersion: 1, name: "odd", fields: { velocity: { file: "odd.h5" } } });
+    expect(JSON.stringify(blank)).toContain("<path of the dataset>");
+  });
+
+  it.each([
+    ["no file", [], /missing required argument/],
+    ["a file that is not there", ["/nowhere/u.h5"], /there is no such file/],
+    ["a folder", [SHIPPED], /not a file; fieldprobe check/],
+    ["a trajectory that is no number", ["u.h5", "--trajectory", "one"], /--trajectory/],
+  ])("refuses %s in one line, exit code 2", (_, args, message) => {
+    const { status, stderr } = fieldprobe("inspect", ...args);
+    expect(status).toBe(2);
+    expect(stderr).toMatch(message);
+    expect(stderr.trimEnd().split("\n")).toHaveLength(1);
+  });
+
+  it.each([
+    ["text", () => Buffer.from("text"), "it does not begin like one"],
+    ["nothing", () => Buffer.alloc(0), "it is empty"],
+    ["half of an HDF5 file", () => readFileSync(well).subarray(0, 2000), "it is damaged or cut short"],
+  ])("says in one line why a file that holds %s does not open", (_, content, reason) => {
+    const path = join(SCRATCH, "unreadable.h5");
+    writeFileSync(path, content());
+    expect(fieldprobe("inspect", path)).toMatchObject({
+      status: 1,
+      stderr: `fieldprobe: ${path} does not open as an HDF5 file: ${reason}.\n`,
+    });
+  });
+});
+
+describe("fieldprobe check", () => {
+  it("passes the shipped dataset: checksums, ranges, divergence", () => {
+    const { status, stdout, stderr } = fieldprobe("check", SHIPPED);
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/checksums: 1 of 1 files as manifest\.json says\n/);
+    expect(stdout.match(/^ +\d+ velocity +-\d/gm)).toHaveLength(15);
+    const divergence = Number(/^ +0 velocity .* ([\d.]+)$/m.exec(stdout)?.[1]);
+    expect(divergence).toBeLessThan(0.05);
+    expect(stderr).toMatch(/isotropic32 values: 100 %\n/);
+  });
+
+  it("fails on a changed byte, on values that are not finite, and on what is refused", async () => {
+    const folder = join(SCRATCH, "bad");
+    mkdirSync(folder);
+    await writeHdf5(join(folder, "holes.h5"), (file) => {
+      writeField(file, "/velocity", { dimensions: ["z", "y", "x", "c"], value: ({ x }) => (x === 3 ? Number.NaN : 1) });
+    });
+    expect(fieldprobe("convert", join(folder, "holes.h5"), join(folder, "copy"), "--name", "copy").status).toBe(0);
+    const file = join(folder, "copy", "velocity_00000.h5");
+    const bytes = readFileSync(file);
+    bytes[bytes.length - 1] = (bytes.at(-1) as number) ^ 1;
+    writeFileSync(file, bytes);
+    writeFileSync(join(folder, "text.h5"), "text");
+    const { status, stdout } = fieldprobe("check", folder);
+    expect(status).toBe(1);
+    expect(stdout).toMatch(/text\.h5: does not open as an HDF5 file: it does not begin like one\.\n/);
+    expect(stdout).toMatch(/velocity_00000\.h5: its SHA-256 is [0-9a-f]{64}, manifest\.json says [0-9a-f]{64}\n/);
+    expect(stdout).toMatch(/330 values are not finite/);
+  });
+
+  it("says that there is nothing", () => {
+    const folder = join(SCRATCH, "empty");
+    mkdirSync(folder);
+    expect(fieldprobe("check", folder)).toMatchObject({
+      status: 1,
+      stdout: `${folder}: there is no dataset below it\n`,
+    });
+  });
+});
+
+describe("fieldprobe convert and cutout", () => {
+  it("convert into a folder that fieldprobe check passes", () => {
+    const folder = join(SCRATCH, "converted");
+    const { status, stdout, stderr } = fieldprobe("convert", well, folder, "--chunk", "8", "--filter", "gzip");
+    expect(status).toBe(0);
+    expect(stdout).toBe(`well in ${folder}: 6 files, 63360 bytes read\n`);
+    expect(stderr).toMatch(/^(well: \d+ %\n)+$/);
+    expect(fieldprobe("check", folder).status).toBe(0);
+    expect(fieldprobe("convert", well, folder)).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/a dataset already/),
+    });
+  });
+
+  it("convert, killed and started again, ends as if nothing had happened", async () => {
+    const path = join(SCRATCH, "frames.h5");
+    await writeHdf5(path, (file) => {
+      const data = Float32Array.from({ length: 8 * 3 * 48 ** 3 }, (_, i) => Math.sin(i));
+      file.create_dataset({ name: "velocity", data, shape: [8, 48, 48, 48, 3] });
+    });
+    const [whole, killed] = [join(SCRATCH, "frames-whole"), join(SCRATCH, "frames-killed")];
+    expect(fieldprobe("convert", path, whole, "--chunk", "16", "--filter", "gzip").status).toBe(0);
+    const child = spawn(process.execPath, [BIN, "convert", path, killed, "--chunk", "16", "--filter", "gzip"]);
+    await once(child.stderr, "data");
+    child.kill("SIGKILL");
+    await once(child, "close");
+    expect(existsSync(join(killed, "dataset.json"))).toBe(false);
+    expect(fieldprobe("check", killed)).toMatchObject({
+      status: 1,
+      stdout: `${killed}: an unfinished conversion; fieldprobe convert with the same arguments resumes it\n`,
+    });
+    expect(fieldprobe("convert", path, killed, "--chunk", "16", "--filter", "gzip").status).toBe(0);
+    expect(readdirSync(killed).toSorted()).toEqual(readdirSync(whole).toSorted());
+    for (const file of readdirSync(whole))
+      expect(readFileSync(join(killed, file)).equals(readFileSync(join(whole, file)))).toBe(true);
+  });
+
+  it("cut a box out, with its xmf, and never over something", () => {
+    const file = join(SCRATCH, "cut.h5");
+    const flags = ["--x", "3:10", "--y", "2", "--frames", "2:3", "--field", "velocity"];
+    const { status, stdout } = fieldprobe("cutout", well, file, ...flags);
+    expect({ status, stdout }).toEqual({ status: 0, stdout: `${file}: 8 x 1 x 11 nodes, 2 frames, and its .xmf\n` });
+    expect(existsSync(join(SCRATCH, "cut.xmf"))).toBe(true);
+    expect(fieldprobe("cutout", well, file).stderr).toMatch(/exists already/);
+    expect(fieldprobe("cutout", well, file, "--force").status).toBe(0);
+  });
+
+  it.each([
+    ["nodes beyond the grid", ["--x", "3:13"], /x 3 to 13: there are 12 nodes/],
+    ["frames beyond the last", ["--frames", "4"], /frames 4 to 4: there are 3/],
+    ["a field that is not stored", ["--field", "force"], /has no force/],
+    ["a range that runs backwards", ["--z", "5:2"], /FIRST:LAST/],
+  ])("cutout refuses %s, exit code 2", (_, flags, message) => {
+    const { status, stderr } = fieldprobe("cutout", well, join(SCRATCH, "never.h5"), ...flags);
+    expect(status).toBe(2);
+    expect(stderr).toMatch(message);
+    expect(stderr.trimEnd().split("\n")).toHaveLength(1);
+  });
+});

@@ -1,0 +1,74 @@
+/** `fieldprobe generate` as a process: what it prints, what it refuses, and with which exit code. */
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+const BIN = fileURLToPath(new URL("../../../bin/fieldprobe.js", import.meta.url));
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "fieldprobe-cli-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const generate = (...args: string[]) => spawnSync(process.execPath, [BIN, "generate", ...args], { encoding: "utf8" });
+const out = () => join(folder, "set");
+
+describe("fieldprobe generate", () => {
+  it("makes a cube, names it after its kind and nodes, and prints its digests", () => {
+    const { status, stdout, stderr } = generate("taylor-green", "--nodes", "8,6,4", "--out", out());
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "taylor-green8x6x4: 100 %\n" });
+    const manifest = JSON.parse(readFileSync(join(out(), "manifest.json"), "utf8"));
+    const { bytes, sha256 } = manifest.files["taylor-green8x6x4.h5"];
+    expect(stdout).toBe(`taylor-green8x6x4 in ${out()}\n  taylor-green8x6x4.h5  ${bytes} bytes  sha256 ${sha256}\n`);
+    expect(JSON.parse(readFileSync(join(out(), "dataset.json"), "utf8")).name).toBe("taylor-green8x6x4");
+  });
+
+  it("simulates, reporting progress in plain lines away from a terminal, and prints statistics and spectrum", () => {
+    const flags = ["--nodes", "8", "--viscosity", "0.2", "--spin-up", "1", "--steps", "4", "--seed", "9"];
+    const plot = join(folder, "spectrum.svg");
+    const { status, stdout, stderr } = generate("isotropic", ...flags, "--out", out(), "--spectrum", plot);
+    expect(status).toBe(0);
+    expect(stderr).toMatch(/^(isotropic8: \d+ %\n)+$/);
+    expect(stderr).toContain("isotropic8: 100 %\n");
+    const lines = stdout.split("\n");
+    expect(lines[0]).toMatch(/energy +dissipation +input +Re_lambda +skewness/);
+    expect(lines.slice(1, 5).map((line) => line.slice(0, 6).trim())).toEqual(["-0.2", "0.0", "0.2", "0.4"]);
+    expect(stdout).toMatch(/shell {2}mean energy\n {4}1 {2}3\.000e-1\n {4}2 {2}1\.300e-1\n/);
+    expect(JSON.parse(readFileSync(join(out(), "dataset.json"), "utf8"))).toMatchObject({
+      name: "isotropic8",
+      aliases: ["iso8"],
+      time: { count: 4 },
+    });
+    // 8 nodes keep |k_i| <= 2, so shells 1 to 3.
+    expect(readFileSync(plot, "utf8").match(/<circle /g)).toHaveLength(3);
+  });
+
+  it.each([
+    ["two numbers of nodes", ["abc", "--nodes", "3,3"], "--nodes"],
+    ["a name that is no dataset's", ["abc", "--nodes", "4", "--name", "a/b"], "--name"],
+    ["nodes the transform cannot take", ["isotropic", "--nodes", "24"], "--nodes"],
+    ["a viscosity of zero", ["isotropic", "--viscosity", "0"], "--viscosity"],
+    ["too few frames for the guards", ["isotropic", "--steps", "3"], "--steps"],
+  ])("refuses %s in one line, exit code 2", (_, args, said) => {
+    const { status, stdout, stderr } = generate(...args, "--out", out());
+    expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
+    expect(stderr).toContain(said);
+    expect(stderr.trimEnd().split("\n")).toHaveLength(1);
+    expect(existsSync(out())).toBe(false);
+  });
+
+  it("refuses to write over a dataset", () => {
+    expect(generate("random", "--nodes", "4", "--smooth", "--out", out()).status).toBe(0);
+    const before = readdirSync(out()).map((name) => readFileSync(join(out(), name), "utf8"));
+    const { status, stderr } = generate("abc", "--nodes", "4", "--out", out());
+    expect({ status, stderr }).toEqual({
+      status: 2,
+      stderr: `fieldprobe: --out ${out()}: there is a dataset already\n`,
+    });
+    expect(readdirSync(out()).map((name) => readFileSync(join(out(), name), "utf8"))).toEqual(before);
+  });
+});

@@ -1,0 +1,87 @@
+/** The token command: what it writes is what the service takes. */
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { pino } from "pino";
+import { afterAll, expect, it } from "vitest";
+import { LIMITS } from "../../../src/config.js";
+import { watchTokens } from "../../../src/server/http/auth.js";
+
+const folder = mkdtempSync(join(tmpdir(), "fieldprobe-token-"));
+const file = join(folder, "tokens.json");
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const BIN = fileURLToPath(new URL("../../../bin/fieldprobe.js", import.meta.url));
+const run = (...words: string[]): string =>
+  execFileSync(process.execPath, [BIN, "token", ...words], {
+    encoding: "utf8",
+    env: { PATH: process.env.PATH, FIELDPROBE_TOKENS: file },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+const fails = (...words: string[]): { status: number; stderr: string } => {
+  try {
+    run(...words);
+  } catch (error) {
+    return error as { status: number; stderr: string };
+  }
+  throw new Error(`token ${words.join(" ")} did not fail`);
+};
+
+it("R108: adds, lists and disables tokens; the file holds digests only", () => {
+  const token = run("add", "lab").trim();
+  const small = run("add", "guest", "--limit", "4096", "--per-minute", "60", "--concurrent", "2").trim();
+  expect(token).toMatch(/^[\w-]{32}$/);
+  expect(readFileSync(file, "utf8")).not.toContain(token);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  const auth = watchTokens(file, false, LIMITS, pino({ level: "silent" }));
+  expect(auth.authorise(token).points).toBe(0);
+  expect(auth.authorise(small).points).toBe(4096);
+  auth.close();
+  run("disable", "lab");
+  expect(run("list")).toMatch(
+    /^lab\t[0-9a-f]{8}\tdisabled\nguest\t[0-9a-f]{8}\t4096 points per call\t60 requests per minute\t2 at a time\n$/,
+  );
+  const later = watchTokens(file, false, LIMITS, pino({ level: "silent" }));
+  expect(() => later.authorise(token)).toThrow("Disabled identification token");
+  later.close();
+});
+
+it("misuse is one line and exit code 2", () => {
+  for (const words of [
+    ["add", "guest"],
+
+    ["add", "x", "--limit", "-1"],
+    ["add", "x", "--per-minute", "0"],
+    ["add"],
+    ["explode"],
+  ]) {
+    const { status, stderr } = fails(...words);
+    expect([words, status]).toEqual([words, 2]);
+    expect(
+      stderr
+        .trim()
+        .split("\n")
+        .filter((line) => /^(fieldprobe|error):/.test(line)).length,
+    ).toBeLessThanOrEqual(1);
+  }
+  expect(fails("disable", "nobody").stderr).toBe(`fieldprobe: ${file} has no token named nobody\n`);
+  const nowhere = join(folder, "none", "tokens.json");
+  expect(fails("add", "x", "--file", nowhere).stderr).toBe(
+    `fieldprobe: the token file ${nowhere} cannot be written: no such file or folder\n`,
+  );
+});
+
+it.each([
+  ["{", /^the token file .*tokens\.json cannot be read: .*JSON/],
+  ["[]", /^.*tokens\.json is no token file: .*expected object/],
+  [`{"version":1,"tokens":[{"name":"a","sha256":"zz","limit":0}]}`, /: tokens: 0: sha256: must be 64 of 0-9 a-f$/],
+])("a token file that holds %s is named in one line by command and service", (content, message) => {
+  writeFileSync(file, content);
+  const { status, stderr } = fails("list");
+  expect(status).toBe(2);
+  expect(stderr).toMatch(/^fieldprobe: .*\n$/);
+  expect(stderr.slice("fieldprobe: ".length, -1)).toMatch(message);
+  expect(() => watchTokens(file, false, LIMITS, pino({ level: "silent" }))).toThrow(message);
+});

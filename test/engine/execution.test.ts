@@ -1,0 +1,358 @@
+import { describe, expect, it, vi } from "vitest";
+import { LIMITS } from "../../src/config.js";
+import type { CheckedQuery } from "../../src/engine/check.js";
+import { execute } from "../../src/engine/execution.js";
+import { BufferPool } from "../../src/engine/points/buffers.js";
+import type { Evaluation } from "../../src/engine/query.js";
+import type { BatchTask } from "../../src/engine/task.js";
+import type { Pool } from "../../src/engine/threads/pool.js";
+import { CancelledError, DataError, DeadlineError, LimitError, RequestError, WorkerError } from "../../src/errors.js";
+import { KERNELS } from "../../src/kernels/index.js";
+import { OPERATIONS } from "../../src/operations.js";
+import type { Dataset } from "../../src/storage/dataset.js";
+
+/** A pool whose batches the test completes by hand; the "kernel" answers the point's own coordinates. */
+function manualPool(workers: number) {
+  const waiting: { task: BatchTask; complete: (error?: unknown) => void; kill: AbortSignal | undefined }[] = [];
+  const pool: Pool = {
+    workers,
+    cacheBytes: 1e9,
+    run: (task, kill) =>
+      new Promise((resolve, reject) => {
+        const batch = task as BatchTask;
+        const complete = (error?: unknown): void => {
+          if (error) {
+            reject(error);
+            return;
+          }
+          let at = 0;
+          for (const { triples, count } of batch.out ? batch.points : []) {
+            batch.out.set(triples.subarray(0, 3 * count), at);
+            at += 3 * count;
+          }
+          resolve(null as never);
+        };
+        waiting.push({ task: batch, complete, kill });
+      }),
+    alive: () => workers,
+    attempts: 2,
+    nodes: () => [],
+    sending: () => null,
+    queued: () => 0,
+    running: () => 0,
+    cache: () => ({ hits: 0, misses: 0, bytesRead: 0, bytesUsed: 0 }),
+    close: async () => {},
+  };
+  return { pool, waiting };
+}
+
+function setUp(workers = 2, limits: Partial<typeof LIMITS> = {}, deadlineMs = 10_000) {
+  const { pool, waiting } = manualPool(workers);
+  const operation = OPERATIONS[0];
+  const checked: CheckedQuery = {
+    query: { operation: "GetVelocity" },
+    operation,
+    kernel: KERNELS.velocity,
+    dataset: { fields: {} } as Dataset,
+    steps: 0,
+    step: 0,
+    samples: 1,
+    itemsPerPoint: 1,
+  };
+  let held = 0;
+  let ended = 0;
+  const workshop = {
+    pool,
+    buffers: new BufferPool(),
+    limits: { ...LIMITS, ...limits },
+    sourceOf: () => 4,
+    hold: (points: number) => {
+      held += points;
+    },
+  };
+  const start = (what: CheckedQuery | RequestError = checked): Evaluation =>
+    execute(workshop, what, deadlineMs, () => ended++);
+  return { waiting, start, checked, held: () => held, ended: () => ended };
+}
+
+function feed(evaluation: Evaluation, points: number): void {
+  for (let i = 0; i < points; ) {
+    const { slab } = evaluation.points;
+    const count = Math.min(points - i, slab.length / 3);
+    for (let k = 0; k < 3 * count; k++) slab[k] = 3 * i + k;
+    evaluation.points.commit(count);
+    i += count;
+  }
+}
+
+async function completeAll(waiting: ReturnType<typeof manualPool>["waiting"], last = false): Promise<void> {
+  while (waiting.length > 0) {
+    (last ? waiting.pop() : waiting.shift())?.complete();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+const flat = (values: readonly Float32Array[]): number[] => values.flatMap((part) => [...part]);
+
+/** A query between four frames of a field that no cache here holds. */
+const AXIS = { nodes: 512, origin: 0, spacing: 1, periodic: true, coordinates: null };
+const BEYOND_CACHE = {
+  query: { operation: "GetVelocity", time: 1.5, temporalInterpolation: "PCHIP" },
+  dataset: {
+    axes: [AXIS, AXIS, AXIS],
+    fields: { velocity: { components: 3, bricking: { edge: [64, 64, 64], count: [8, 8, 8] } } },
+    time: { count: 4, origin: 0, step: 1, values: null, guardBefore: 0, guardAfter: 0 },
+    frameVelocity: [0, 0, 0],
+  } as unknown as Dataset,
+} as const;
+
+describe("execute", () => {
+  it.each([0, 1, 511, 512, 513, 50_000, 300_000])(
+    "answers %i points in order, whatever order batches end in",
+    async (points) => {
+      for (const last of [false, true]) {
+        const { waiting, start, held, ended } = setUp();
+        const evaluation = start();
+        feed(evaluation, points);
+        expect(held()).toBe(points);
+        const result = evaluation.finish();
+        await completeAll(waiting, last);
+        const { items, values, release } = await result;
+        expect(items).toBe(points);
+        expect(flat(values).every((value, i) => value === i)).toBe(true);
+        expect(flat(values).length).toBe(3 * points);
+        release();
+        expect(held()).toBe(0);
+        expect(ended()).toBe(1);
+      }
+    },
+  );
+
+  it("R106: starts while points still arrive and never has more than two batches per worker out", async () => {
+    const { waiting, start } = setUp(2);
+    const evaluation = start();
+    feed(evaluation, 200_000);
+    expect(waiting.length).toBe(4);
+    const result = evaluation.finish();
+    expect(waiting.length).toBe(4);
+    await completeAll(waiting);
+    (await result).release();
+  });
+
+  it("reports the failure of the earliest points, whichever batch fails first", async () => {
+    const { waiting, start, held } = setUp(4);
+    const evaluation = start();
+    feed(evaluation, 100_000);
+    const result = evaluation.finish();
+    expect(waiting.length).toBeGreaterThan(2);
+    const [first, ...others] = waiting.splice(0);
+    for (const { complete } of others) complete(new RequestError("OutOfRange", "later"));
+    first?.complete(new RequestError("OutOfRange", "earlier"));
+    await expect(result).rejects.toThrow("earlier");
+    expect(held()).toBe(0);
+  });
+
+  it("R114: runs a batch again when its thread died, and gives up the second time", async () => {
+    const once = setUp(1);
+    const evaluation = once.start();
+    feed(evaluation, 10);
+    const result = evaluation.finish();
+    once.waiting.shift()?.complete(new WorkerError());
+    await new Promise((resolve) => setImmediate(resolve));
+    await completeAll(once.waiting);
+    expect((await result).items).toBe(10);
+
+    const twice = setUp(1);
+    const second = twice.start();
+    feed(second, 10);
+    const failed = expect(second.finish()).rejects.toThrow(WorkerError);
+    for (let i = 0; i < 2; i++) {
+      twice.waiting.shift()?.complete(new WorkerError());
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await failed;
+  });
+
+  it("R112: answers an abort at once, tells its batches to stop, and gives buffers back only when they have", async () => {
+    const { waiting, start, held, ended } = setUp();
+    const evaluation = start();
+    feed(evaluation, 1000);
+    const result = evaluation.finish();
+    evaluation.abort();
+    await expect(result).rejects.toThrow(CancelledError);
+    expect(held()).toBe(1000);
+    const batch = waiting.shift();
+    expect(batch && Atomics.load(batch.task.cancel, 0)).toBe(1);
+    batch?.complete(new CancelledError());
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(held()).toBe(0);
+    expect(ended()).toBe(1);
+  });
+
+  it("drops what a writer that has not heard of an abort still writes, whole slabs of it", async () => {
+    const { start, held, ended } = setUp();
+    const evaluation = start();
+    feed(evaluation, 600);
+    const { slab } = evaluation.points;
+    evaluation.abort();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(evaluation.points.slab.length).toBe(slab.length);
+    expect(evaluation.points.slab.buffer).not.toBe(slab.buffer);
+    feed(evaluation, 20_000);
+    expect(held()).toBe(0);
+    await expect(evaluation.finish()).rejects.toThrow(CancelledError);
+    expect(held()).toBe(0);
+    expect(ended()).toBe(1);
+  });
+
+  it("tells the batches it hands out from the end of the input on when the result is due", async () => {
+    const { waiting, start } = setUp(1);
+    const evaluation = start();
+    feed(evaluation, 2000);
+    const first = waiting[0]?.task;
+    feed(evaluation, 500);
+    const before = Date.now();
+    const result = evaluation.finish();
+    const due = waiting[1]?.task.deadline as number;
+    expect(first && "deadline" in first).toBe(false);
+    expect(due).toBeGreaterThanOrEqual(before + 10_000);
+    expect(due).toBeLessThanOrEqual(Date.now() + 10_000);
+    await completeAll(waiting);
+    (await result).release();
+  });
+
+  it("leaves no timer behind when it is finished after an abort", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      const evaluation = setUp().start();
+      evaluation.abort();
+      await expect(evaluation.finish()).rejects.toThrow(CancelledError);
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it("stops the batches of a query whose input turns out to be too long", async () => {
+    const { waiting, start, held } = setUp(2, { "query.points": 2000 } as never);
+    const evaluation = start();
+    feed(evaluation, 3000);
+    await expect(evaluation.finish()).rejects.toThrow(LimitError);
+    expect(waiting.length).toBe(0);
+    const started = start();
+    feed(started, 1500);
+    const [batch] = waiting;
+    feed(started, 1500);
+    await expect(started.finish()).rejects.toThrow(LimitError);
+    expect(batch && Atomics.load(batch.task.cancel, 0)).toBe(1);
+    await completeAll(waiting);
+    expect(held()).toBe(0);
+  });
+
+  it("leaves points whose bricks fit the cache as they came: a batch per worker that reads all frames", async () => {
+    const { waiting, start, checked } = setUp(2);
+    const evaluation = start({ ...checked, ...BEYOND_CACHE });
+    feed(evaluation, 5001);
+    const result = evaluation.finish();
+    expect(waiting.map(({ task }) => (task as { kind: string }).kind)).toEqual(["sort"]);
+    waiting.shift()?.complete();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(waiting.map(({ task: { count, places, pass } }) => [count, places, pass])).toEqual([
+      [2501, null, null],
+      [2500, null, null],
+    ]);
+    await completeAll(waiting);
+    const { values, release } = await result;
+    expect(flat(values).every((value, i) => value === i)).toBe(true);
+    release();
+  });
+
+  it("does not add the same frame twice when the thread of a sweep's later pass dies", async () => {
+    const { waiting, start, checked } = setUp(1);
+    const evaluation = start({ ...checked, ...BEYOND_CACHE });
+    feed(evaluation, 5000);
+    const failed = expect(evaluation.finish()).rejects.toThrow(WorkerError);
+    const turn = () => new Promise((resolve) => setImmediate(resolve));
+    /** Per frame, the first batch that reads it, and how often it was handed out. */
+    const firsts = new Map<number, { task: BatchTask; times: number }>();
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      const { task, complete } = next;
+      if ("arranged" in task) Atomics.store(task.arranged as Int32Array, 0, 1);
+      const frame = task.pass?.index ?? -1;
+      const first = firsts.get(frame) ?? { task, times: 0 };
+      firsts.set(frame, first);
+      if (first.task === task) first.times++;
+      complete(frame >= 0 && first.task === task && first.times === 1 ? new WorkerError() : undefined);
+      await turn();
+    }
+    await failed;
+    expect([...firsts].map(([frame, { times }]) => [frame, times])).toEqual([
+      [-1, 1],
+      [0, 2],
+      [1, 1],
+    ]);
+  });
+
+  it("R113: answers the deadline, and ends the thread of a batch that does not stop", async () => {
+    const { waiting, start } = setUp(1, {}, 20);
+    const evaluation = start();
+    feed(evaluation, 10);
+    await expect(evaluation.finish()).rejects.toThrow(DeadlineError);
+    const batch = waiting.shift();
+    await new Promise((resolve) => batch?.kill?.addEventListener("abort", resolve));
+    batch?.complete(new DeadlineError());
+  });
+
+  it("reports an error found before the points only at the end, having started nothing", async () => {
+    const { waiting, start, held } = setUp();
+    const evaluation = start(new RequestError("Unsupported", "Invalid dataset specified!"));
+    feed(evaluation, 100_000);
+    expect(waiting.length).toBe(0);
+    await expect(evaluation.finish()).rejects.toThrow("Invalid dataset specified!");
+    expect(held()).toBe(0);
+  });
+
+  it("refuses more points than the limit, and vectors that do not match the points", async () => {
+    const { start } = setUp(2, { "query.points": 100 } as never);
+    const many = start();
+    expect(many.limit).toEqual({ points: 100, name: "query.points" });
+    feed(many, 101);
+    await expect(many.finish()).rejects.toThrow(LimitError);
+    const uneven = start();
+    feed(uneven, 3);
+    uneven.velocities.slab.fill(0);
+    uneven.velocities.commit(2);
+    await expect(uneven.finish()).rejects.toThrow("InitialV has 2 vectors for 3 points.");
+  });
+
+  it("refuses paths of more records than may be answered, also for no particle, before it has room for their times", async () => {
+    const { start, checked } = setUp(2, { "query.points": 100 } as never);
+    const track = { ...checked, kernel: KERNELS.trackStepped, steps: 2 ** 31 - 1, itemsPerPoint: 2 ** 31 };
+    const query = { operation: "GetPosition", recordEvery: 1 } as const;
+    const evaluation = start({ ...track, query });
+    expect(evaluation.limit.points).toBe(0);
+    await expect(evaluation.finish()).rejects.toThrow("A path has too many records");
+  });
+
+  it("bounds the records of a filter like points: layers multiply them", async () => {
+    const { start, checked } = setUp(2, { "query.points": 100 } as never);
+    const filter = { ...checked, kernel: KERNELS.boxVelocity, samples: 64 };
+    const two = start({ ...filter, itemsPerPoint: 9 });
+    expect(two.limit).toEqual({ points: 11, name: "query.points" });
+    feed(two, 12);
+    await expect(two.finish()).rejects.toThrow("Request size too large (12 > 11)");
+    const four = start({ ...filter, itemsPerPoint: 585 });
+    feed(four, 1);
+    await expect(four.finish()).rejects.toThrow("The answer at a point has too many records (585 > 100)");
+  });
+
+  it("stops handing out batches after a failure of the data", async () => {
+    const { waiting, start } = setUp(1);
+    const evaluation = start();
+    feed(evaluation, 300_000);
+    const result = evaluation.finish();
+    for (const { complete } of waiting.splice(0)) complete(new DataError("checksum"));
+    await expect(result).rejects.toThrow("checksum");
+    expect(waiting.length).toBe(0);
+  });
+});

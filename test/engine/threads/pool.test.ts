@@ -1,0 +1,86 @@
+import { fileURLToPath } from "node:url";
+import type { Worker } from "node:worker_threads";
+import { afterEach, describe, expect, it } from "vitest";
+import type { Task } from "../../../src/engine/task.js";
+import { openPool, type Pool } from "../../../src/engine/threads/pool.js";
+import { BusyError, DeadlineError, WorkerError } from "../../../src/errors.js";
+
+const DATA = fileURLToPath(new URL("../../../data", import.meta.url));
+const PING: Task = { kind: "ping" };
+
+describe("pool", () => {
+  let pool: Pool;
+  const open = (workers: number): Pool => {
+    pool = openPool({ workers, cacheBytes: 4 * 1024 * 1024, chunkBytes: 1024 * 1024, fd8Legacy: false });
+    return pool;
+  };
+  afterEach(() => pool.close());
+
+  it("answers from every thread", async () => {
+    open(3);
+    expect(await Promise.all(Array.from({ length: 30 }, () => pool.run(PING)))).toEqual(Array(30).fill(null));
+    expect(pool.alive()).toBe(3);
+  });
+
+  it("R114: replaces a thread that met an error nobody foresaw, and goes on", async () => {
+    open(1);
+    const nonsense = { kind: "batch", kernel: "no such kernel" } as unknown as Task;
+    const error: unknown = await pool.run(nonsense).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(WorkerError);
+    expect((error as WorkerError).message).not.toMatch(/at |\.js|undefined/);
+    expect(String((error as WorkerError).cause)).toContain("TypeError");
+    expect(await pool.run(PING)).toBe(null);
+    expect(pool.alive()).toBe(1);
+  });
+
+  it("gives no task of another query to a thread that is to be replaced", async () => {
+    open(1);
+    const nonsense = { kind: "batch", kernel: "no such kernel" } as unknown as Task;
+    const failed = pool.run(nonsense).catch((reason: unknown) => reason);
+    const others = Array.from({ length: 4 }, () => pool.run(PING));
+    expect(await Promise.all(others)).toEqual(Array(4).fill(null));
+    expect(await failed).toBeInstanceOf(WorkerError);
+  });
+
+  it("reports a killed task only once its thread has ended and writes nowhere any more", async () => {
+    let exited = 0;
+    const onWorker = (worker: Worker): void => {
+      worker.once("exit", () => exited++);
+    };
+    process.on("worker", onWorker);
+    try {
+      open(2);
+      await pool.run(PING);
+      const kill = new AbortController();
+      const scan = pool.run({ kind: "scan", folders: [DATA] }, kill.signal).catch((reason: unknown) => reason);
+      kill.abort();
+      expect(await scan).toBeInstanceOf(DeadlineError);
+      expect(exited).toBe(1);
+      expect(await pool.run(PING)).toBe(null);
+    } finally {
+      process.off("worker", onWorker);
+    }
+  });
+
+  it("refuses what waits when no thread comes up, and starts threads again for what comes later", async () => {
+    const nonsense = { kind: "batch", kernel: "no such kernel" } as unknown as Task;
+    const sabotage = (worker: Worker): void => {
+      void worker.terminate();
+    };
+    open(2);
+    await pool.run(PING);
+    process.on("worker", sabotage);
+    try {
+      const failed = [nonsense, nonsense].map((task) => pool.run(task).catch((reason: unknown) => reason));
+      const waiting = Array.from({ length: 4 }, () => pool.run(PING).catch((reason: unknown) => reason));
+      for (const error of await Promise.all(failed)) expect(error).toBeInstanceOf(WorkerError);
+      for (const error of await Promise.all(waiting)) expect(error).toBeInstanceOf(BusyError);
+      expect(await pool.run(PING).catch((reason: unknown) => reason)).toBeInstanceOf(BusyError);
+      expect(pool.alive()).toBe(0);
+      expect(pool.queued()).toBe(0);
+    } finally {
+      process.off("worker", sabotage);
+    }
+    expect(await Promise.all([pool.run(PING), pool.run(PING)])).toEqual([null, null]);
+  });
+});

@@ -1,0 +1,119 @@
+import { describe, expect, it } from "vitest";
+import { createMemory, memoryLayout } from "../../../src/engine/threads/memory.js";
+import { type Emit, Sampler } from "../../../src/engine/threads/sampler.js";
+import { createScheme } from "../../../src/kernels/index.js";
+import type { Axes, Scheme } from "../../../src/kernels/types.js";
+import { BrickCache } from "../../../src/storage/bricks/cache.js";
+
+const axis = { nodes: 8, origin: 0, spacing: 1, periodic: true, coordinates: null };
+const axes: Axes = [axis, axis, axis];
+const bricking = { edge: [4, 4, 4], count: [2, 2, 2] } as const;
+/** A field whose every value is the number of its brick. */
+const source = {
+  source: 1,
+  components: 3,
+  bricking,
+  load: (_frame: number, brick: number, into: Float32Array): void => {
+    into.fill(brick);
+  },
+};
+
+describe("sampler", () => {
+  it("takes nothing over from a thread that died in the middle of a group and had its slot", () => {
+    const layout = memoryLayout(1, 1024 * 1024);
+    const memory = createMemory(layout);
+    new Uint8Array(memory.buffer, layout.arenas, layout.arenaBytes).fill(1);
+    const buffer = memory.buffer as ArrayBufferLike as SharedArrayBuffer;
+    new BrickCache(buffer, layout.cache, -1).initialise();
+    const sampler = new Sampler(buffer, layout, 0, () => undefined);
+    const scheme = createScheme("velocity", "None", axes, { fd8Legacy: false }, undefined);
+    const found: number[] = [];
+    for (let brick = 0; brick < 8; brick++) {
+      for (let a = 0; a < 3; a++) sampler.positions[3 * brick + a] = 1 + 4 * ((brick >> a) & 1);
+    }
+    sampler.sample(
+      { axes, scheme, sources: [source], frames: { frames: [0], weights: [1] }, sorted: false },
+      8,
+      (values, order, count) => {
+        for (let i = 0; i < count; i++) found[order[i] as number] = values[3 * i] as number;
+      },
+      () => {},
+    );
+    expect(found).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+  });
+
+  it("looks at a point only a few times for its group where a cache holds little more than one stencil", () => {
+    const layout = memoryLayout(1, 16 * 16_384);
+    const buffer = createMemory(layout).buffer as ArrayBufferLike as SharedArrayBuffer;
+    new BrickCache(buffer, layout.cache, -1).initialise();
+    const sampler = new Sampler(buffer, layout, 0, () => undefined);
+    const wide = { ...axis, nodes: 32 };
+    const grid: Axes = [wide, wide, wide];
+    const cut = { edge: [4, 4, 4], count: [8, 8, 8] } as const;
+    const count = 2000;
+    // Each point lies at a corner where eight bricks meet, none of which the next point needs.
+    for (let i = 0; i < 3 * count; i++) {
+      sampler.positions[i] = 3.5 + 8 * ((((i % 3) + 1) * Math.floor(i / 3)) % 4);
+    }
+    const lag4 = createScheme("velocity", "Lag4", grid, { fd8Legacy: false }, undefined);
+    let looks = 0;
+    let answered = 0;
+    const scheme: Scheme = {
+      ...lag4,
+      cover(...args) {
+        looks += args[3];
+        return lag4.cover(...args);
+      },
+    };
+    const sources = [{ ...source, bricking: cut }];
+    const frames = { frames: [0], weights: [1] };
+    const emit: Emit = (_values, _order, points) => {
+      answered += points;
+    };
+    sampler.sample({ axes: grid, scheme, sources, frames, sorted: true }, count, emit, () => {});
+    expect(answered).toBe(count);
+    expect(looks / count).toBeLessThan(10);
+  });
+
+  it("leaves no bricks of a refused query to the next one", () => {
+    const layout = memoryLayout(1, 4 * 1024 * 1024);
+    const buffer = createMemory(layout).buffer as ArrayBufferLike as SharedArrayBuffer;
+    new BrickCache(buffer, layout.cache, -1).initialise();
+    const sampler = new Sampler(buffer, layout, 0, () => undefined);
+    const wide = { ...axis, nodes: 32 };
+    const grid: Axes = [wide, wide, wide];
+    const fine = { ...source, bricking: { edge: [4, 4, 4], count: [8, 8, 8] } as const };
+    const tooFine = {
+      ...source,
+      source: 2,
+      components: 1,
+      bricking: { edge: [1, 1, 1], count: [1024, 1024, 1] } as const,
+    };
+    const frames = { frames: [0], weights: [1] };
+    const both = createScheme("velocityPressure", "None", grid, { fd8Legacy: false }, undefined);
+    sampler.positions.fill(31, 0, 3);
+    const refused = { axes: grid, scheme: both, sources: [fine, tooFine], frames, sorted: true };
+    expect(() =>
+      sampler.sample(
+        refused,
+        1,
+        () => {},
+        () => {},
+      ),
+    ).toThrow("too finely cut");
+    const read: number[] = [];
+    const load = (_frame: number, brick: number): void => {
+      read.push(brick);
+    };
+    const scheme = createScheme("velocity", "None", axes, { fd8Legacy: false }, undefined);
+    sampler.positions.fill(1, 0, 3);
+    const next = { axes, scheme, sources: [{ ...source, source: 3, load }], frames, sorted: true };
+    sampler.sample(
+      next,
+      1,
+      () => {},
+      () => {},
+    );
+    expect(read).toEqual([0]);
+  });
+});

@@ -1,0 +1,125 @@
+/** Long pages are made elsewhere: the answers are the same, the event loop goes on, and a thread that dies is replaced. */
+import { createHash } from "node:crypto";
+import { mkdirSync, rmdirSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { pageThread } from "../../../src/events/http/page-thread.js";
+import { EventsError } from "../../../src/events/http/problem.js";
+import type { Interval } from "../../../src/events/store/store.js";
+import { load, SAMPLE, type Served, scratch, seconds, serve } from "../support.js";
+
+const NOW = seconds("2026-11-10T17:00:00Z");
+
+let plain: Served;
+let threaded: Served;
+beforeAll(async () => {
+  plain = await serve({ files: [SAMPLE], now: NOW });
+  threaded = await serve({ files: [SAMPLE], now: NOW, threaded: true });
+});
+afterAll(async () => {
+  await plain.close();
+  await threaded.close();
+});
+
+describe("answers", () => {
+  it.each([
+    "/events",
+    "/events?page=2",
+    "/events?single_events=false&per_page=100",
+    "/events?single_events=false&order_by=name|desc&type=all&page=2",
+    "/events?order_by=end_date|desc&per_page=50",
+    "/events?single_events=0&callback=show",
+    "/event_categories/31/events?single_events=false",
+    "/events.ics",
+    "/events.ics?single_events=false&type=all",
+    "/events?single_events=false&page=999",
+    "/events?single_events=false&source=nowhere",
+    "/event_categories/999/events?single_events=false",
+  ])("of %s are the same as without a thread, asked once and again", async (path) => {
+    const expected = await plain.get(path);
+    for (let turn = 0; turn < 2; turn++) {
+      const answer = await threaded.get(path);
+      expect([answer.status, answer.text]).toEqual([expected.status, expected.text]);
+      for (const name of ["etag", "x-total-count", "link", "content-type", "content-length"]) {
+        expect(answer.headers.get(name), name).toBe(expected.headers.get(name));
+      }
+    }
+  });
+
+  it("follow the data and the clock", async () => {
+    const own = await serve({ threaded: true });
+    const total = async () => (await own.get("/events?single_events=false")).json.total_available;
+    expect(await total()).toBe(2);
+    own.setClock(seconds("2026-11-02T12:00:00Z"));
+    expect(await total()).toBe(1);
+    load(own.db, [SAMPLE], seconds("2026-11-02T12:00:00Z"));
+    expect(await total()).toBeGreaterThan(10);
+    await own.close();
+  });
+});
+
+describe("the thread", () => {
+  const folder = scratch();
+  afterAll(() => folder.remove());
+  const settings = {
+    prefix: "",
+    site: null,
+    fallbackSite: "http://127.0.0.1",
+    source: null,
+    keys: [],
+    categoryUrl: "hash" as const,
+    perMinute: 0,
+    cacheBytes: 0,
+  };
+  const ask = { vocabulary: null, id: null, strict: false };
+  const task = { form: "events" as const, ask, search: "single_events=false", now: NOW };
+  const interval = {} as Interval;
+
+  it("leaves the event loop to others while it works", async () => {
+    const db = `${folder.path}/dense.db`;
+    const event = (id: number) => ({
+      id,
+      name: `Watch ${id}`,
+      start: { dateTime: "2026-11-01T00:00:00" },
+      rrule: "FREQ=HOURLY",
+    });
+    load(db, [folder.file("dense.json", { events: Array.from({ length: 12 }, (_, n) => event(n + 1)) })], NOW);
+    const thread = pageThread({ db, settings, prefix: "" });
+    let turns = 0;
+    let waiting = true;
+    const count = () => {
+      turns += 1;
+      if (waiting) setImmediate(count);
+    };
+    setImmediate(count);
+    const page = await thread.make(interval, "a", { ...task, search: "single_events=false&per_page=100" });
+    waiting = false;
+    expect(page.body.length).toBeGreaterThan(5_000_000);
+    expect(page.tag).toBe(`"${createHash("sha1").update(page.body).digest("base64url")}"`);
+    expect(turns).toBeGreaterThan(100);
+    await thread.close();
+  });
+
+  it("makes a page once for all who ask for it at the same time, and refuses what it cannot keep waiting", async () => {
+    const thread = pageThread({ db: threaded.db, settings, prefix: "" });
+    const first = thread.make(interval, "a", task);
+    expect(thread.make(interval, "a", task)).toBe(first);
+    expect(thread.make({} as Interval, "a", task)).not.toBe(first);
+    const many = await Promise.allSettled(Array.from({ length: 80 }, (_, n) => thread.make(interval, `${n}`, task)));
+    const refused = many.filter((one) => one.status === "rejected").map(({ reason }) => reason as EventsError);
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused.every((error) => error instanceof EventsError && error.status === 503)).toBe(true);
+    expect(many.length - refused.length).toBeGreaterThanOrEqual(60);
+    await thread.close();
+  });
+
+  it("is replaced when it dies, and fails only the page it was at", async () => {
+    const file = `${folder.path}/later.db`;
+    mkdirSync(file);
+    const thread = pageThread({ db: file, settings, prefix: "" });
+    await expect(thread.make(interval, "a", task)).rejects.toThrow("cannot open the store");
+    rmdirSync(file);
+    load(file, [SAMPLE], NOW);
+    expect((await thread.make(interval, "a", task)).headers["x-total-count"]).toMatch(/^[1-9]/);
+    await thread.close();
+  });
+});

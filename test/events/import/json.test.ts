@@ -1,0 +1,223 @@
+/** Import of JSON files: defaults, every problem with its path, all or nothing. */
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { importFile } from "../../../src/events/import/import-file.js";
+import { ImportError } from "../../../src/events/model/import-problem.js";
+import type { EventRecord } from "../../../src/events/model/records.js";
+import { openConnection } from "../../../src/events/store/database.js";
+import { listEvents } from "../../../src/events/store/list-events.js";
+import { migrate } from "../../../src/events/store/migrations.js";
+import { EXAMPLE, EXAMPLE_NOW, load, SAMPLE, scratch } from "../support.js";
+
+const CONFIGURED = { now: EXAMPLE_NOW, zone: null, site: null, source: null, fallbackSite: "http://127.0.0.1:8080" };
+
+let folder: ReturnType<typeof scratch>;
+let db: ReturnType<typeof openConnection>;
+beforeEach(() => {
+  folder = scratch();
+  db = openConnection(join(folder.path, "events.db"), "write");
+  migrate(db);
+});
+afterEach(() => {
+  db.close();
+  folder.remove();
+});
+
+/** Places and reasons of the problems of a file. */
+function problems(content: string | object, name = "a.json"): [string, string][] {
+  try {
+    importFile(db, folder.file(name, content), CONFIGURED);
+  } catch (error) {
+    if (error instanceof ImportError) return error.problems.map(({ place, reason }) => [place, reason]);
+    throw error;
+  }
+  return [];
+}
+
+/** Everything the store holds, as text. */
+function contents(): string {
+  const tables = ["meta", "term", "event", "event_term", "instance", "uid"];
+  return JSON.stringify(tables.map((table) => db.all(`SELECT * FROM ${table} ORDER BY 1, 2`)));
+}
+
+function stored(id: number): EventRecord {
+  return JSON.parse(String(db.first("SELECT document FROM event WHERE id = ?", [id])?.[0]));
+}
+
+const timed = (members: object = {}) => ({ id: 1, name: "A", start: { dateTime: "2026-11-01T10:00:00" }, ...members });
+const allDay = (members: object = {}) => ({ id: 1, name: "A", start: { date: "2026-11-01" }, ...members });
+
+describe("a JSON file", () => {
+  it("gets defaults for what it leaves out", () => {
+    expect(problems({ site: "https://e.example/", events: [timed({ name: "Café & Crème" })] })).toEqual([]);
+    expect(stored(1)).toMatchObject({
+      slug: "cafe-creme",
+      url: "https://e.example/events/2026/11/01/cafe-creme",
+      shortUrl: "https://e.example/e/1",
+      audience: 15,
+      publishDate: EXAMPLE_NOW,
+      source: "main",
+      published: true,
+      zone: "UTC",
+      days: 0,
+      seconds: 0,
+    });
+  });
+
+  it("dates the address by the site's day, and reads walls in the zone of the start", () => {
+    const start = { dateTime: "2026-11-01T23:30:00", zone: "Europe/Berlin" };
+    expect(problems({ zone: "Asia/Tokyo", events: [timed({ start })] })).toEqual([]);
+    expect(stored(1).url).toBe("http://127.0.0.1:8080/events/2026/11/02/a");
+    expect(db.first("SELECT start_key >> 1 FROM instance")).toEqual([Date.parse("2026-11-01T22:30:00Z") / 1000]);
+  });
+
+  it.each<[string, string | object, string, RegExp]>([
+    ["no JSON", '{\n"events": [\n{,}\n]}', "line 3", /not JSON/],
+    ["no object", "[]", "(file)", /object/],
+    ["an unknown member", { events: [], colour: 1 }, "(file)", /colour/],
+    ["an unknown zone", { zone: "Mars/Base" }, "zone", /IANA/],
+    ["no name", { events: [{ id: 1, start: { date: "2026-11-01" } }] }, "events[0].name", /is missing/],
+    ["an id that is none", { events: [timed(), timed({ id: 1.5 })] }, "events[1].id", /int/],
+    ["a date that is none", { events: [allDay({ start: { date: "2026-02-30" } })] }, "events[0].start.date", /date/],
+    [
+      "two kinds of start",
+      { events: [timed({ start: { date: "2026-11-01", dateTime: "2026-11-01T10:00:00" } })] },
+      "events[0].start",
+      /one of/,
+    ],
+    ["an end of another kind", { events: [timed({ end: { date: "2026-11-02" } })] }, "events[0].end", /time/],
+    [
+      "an end before the start",
+      { events: [timed({ end: { dateTime: "2026-11-01T09:59:59" } })] },
+      "events[0].end",
+      /before/,
+    ],
+    [
+      "an all-day end before the start",
+      { events: [allDay({ end: { date: "2026-10-31" } })] },
+      "events[0].end",
+      /before/,
+    ],
+    ["a bad rule", { events: [timed({ rrule: "FREQ=OFTEN" })] }, "events[0].rrule", /FREQ/],
+    ["a rule beyond all bounds", { events: [timed({ rrule: "FREQ=SECONDLY;COUNT=20000" })] }, "events[0]", /expanded/],
+    ["a date among times", { events: [timed({ exdate: ["2026-11-08"] })] }, "events[0].exdate[0]", /time/],
+    [
+      "a move to all day",
+      { events: [timed({ overrides: [{ original: "2026-11-01T10:00:00", start: { date: "2026-11-02" } }] })] },
+      "events[0].overrides[0].start",
+      /time/,
+    ],
+    [
+      "a stray override",
+      { events: [timed({ overrides: [{ original: "2026-11-02T10:00:00", cancelled: true }] })] },
+      "events[0]",
+      /no instance/,
+    ],
+    ["only excluded instances", { events: [timed({ exdate: ["2026-11-01T10:00:00"] })] }, "events[0]", /no instance/],
+    ["an unknown audience", { events: [timed({ open_to: ["alumni"] })] }, "events[0].open_to", /everyone/],
+    ["an unknown term", { events: [timed({ tags: [5] })] }, "events[0].tags[0]", /no such term/],
+    [
+      "a term of another vocabulary",
+      { terms: { divisions: [{ id: 5, name: "D" }] }, events: [timed({ tags: [5] })] },
+      "events[0].tags[0]",
+      /no such term/,
+    ],
+    ["an id used twice", { events: [timed(), timed()] }, "events[1]", /events\[0\]/],
+    [
+      "a term id used twice",
+      { terms: { tags: [{ id: 5, name: "T" }], divisions: [{ id: 5, name: "D" }] } },
+      "terms.tags[0]",
+      /divisions/,
+    ],
+    [
+      "an unknown parent",
+      { terms: { channels: [{ id: 5, name: "T", parent: 6 }] } },
+      "terms.channels[0].parent",
+      /channels/,
+    ],
+    [
+      "a parent in a flat vocabulary",
+      { terms: { tags: [{ id: 5, name: "T", parent: 5 }] } },
+      "terms.tags[0]",
+      /parent/,
+    ],
+    [
+      "a circle of parents",
+      {
+        terms: {
+          channels: [
+            { id: 5, name: "T", parent: 6 },
+            { id: 6, name: "U", parent: 5 },
+          ],
+        },
+      },
+      "terms.channels[1].parent",
+      /ancestor/,
+    ],
+    ["a source called all", { events: [timed({ source: "all" })] }, "events[0].source", /all/],
+    ["an address of two lines", { events: [timed({ url: "https://a.org/\r\nX: 1" })] }, "events[0].url", /line breaks/],
+    ["a script for an address", { events: [timed({ url: "javascript:alert(1)" })] }, "events[0].url", /http/],
+  ])("is refused for %s", (_, content, place, reason) => {
+    const before = contents();
+    const found = problems(content);
+    expect(
+      found.some(([at, why]) => at === place && reason.test(why)),
+      JSON.stringify(found),
+    ).toBe(true);
+    expect(contents()).toBe(before);
+  });
+
+  it("lists the problems of all its events together", () => {
+    const found = problems({
+      events: [timed({ rrule: "FREQ=X" }), allDay({ id: 2, tags: [9] }), { id: 3 }, timed({ id: 4, colour: 1 })],
+    });
+    expect(new Set(found.map(([place]) => place.slice(0, 9)))).toEqual(
+      new Set(["events[0]", "events[1]", "events[2]", "events[3]"]),
+    );
+  });
+
+  it("changes nothing when any event is bad, and replaces by id when all are good", () => {
+    load(join(folder.path, "events.db"), [EXAMPLE]);
+    const before = contents();
+    expect(problems({ events: [timed({ id: 4102 }), timed({ id: 5, rrule: "X" })] })).toHaveLength(1);
+    expect(contents()).toBe(before);
+    expect(problems({ events: [timed({ id: 4102, name: "New" })] })).toEqual([]);
+    expect(stored(4102).name).toBe("New");
+    expect(db.all("SELECT count(*) FROM event")).toEqual([[2]]);
+    expect(db.all("SELECT count(*) FROM event_term WHERE event_id = 4102")).toEqual([[0]]);
+  });
+
+  it("gives the same store when it is imported twice", () => {
+    load(join(folder.path, "events.db"), [SAMPLE]);
+    const once = contents();
+    load(join(folder.path, "events.db"), [SAMPLE]);
+    expect(contents()).toBe(once);
+  });
+
+  it("empties the store first with replace, in the same transaction", () => {
+    load(join(folder.path, "events.db"), [EXAMPLE]);
+    const before = contents();
+    const bad = folder.file("bad.json", { events: [timed({ rrule: "X" })] });
+    expect(() => importFile(db, bad, CONFIGURED, true)).toThrow(ImportError);
+    expect(contents()).toBe(before);
+    importFile(db, folder.file("good.json", { events: [timed()] }), CONFIGURED, true);
+    expect(listEvents(db, EXAMPLE_NOW)).toEqual(["         1  2026-11-01 10:00     1  A"]);
+    expect(db.all("SELECT count(*) FROM term")).toEqual([[0]]);
+  });
+
+  it("makes all instances anew when a file names another zone", () => {
+    problems({ zone: "America/New_York", events: [allDay()] });
+    problems({ zone: "Asia/Tokyo", events: [timed({ id: 2 })] });
+    expect(db.first("SELECT start_key >> 1 FROM instance WHERE event_id = 1")).toEqual([
+      Date.parse("2026-10-31T15:00:00Z") / 1000,
+    ]);
+  });
+
+  it("is refused by its name or its bytes", () => {
+    expect(problems("{}", "a.txt")[0]?.[1]).toMatch(/\.json or \.ics/);
+    expect(() => importFile(db, join(folder.path, "missing.json"), CONFIGURED)).toThrow(
+      /cannot be read: no such file or folder$/,
+    );
+    expect(problems('{"events":[{"id":1}]}')).toContainEqual(["events[0].name", "is missing"]);
+  });
+});

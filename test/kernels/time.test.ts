@@ -1,0 +1,195 @@
+/** Time: snapping, range, the frames that stand for a time, guards and ends, snapshots, unequal intervals. */
+
+import { describe, expect, it } from "vitest";
+import { frameTime, snapTime, timeBracket, timeInRange } from "../../src/kernels/time.js";
+import type { TimeAxis } from "../../src/kernels/types.js";
+import { fc } from "../support/property.js";
+import { runningSum } from "./fields.js";
+
+function uniform(count: number, step: number, origin = 0, guardBefore = 0, guardAfter = 0): TimeAxis {
+  return { count, origin, step, values: null, guardBefore, guardAfter };
+}
+
+function listed(values: readonly number[], guardBefore = 0, guardAfter = 0): TimeAxis {
+  const [first = 0, second = first] = values;
+  return {
+    count: values.length,
+    origin: first,
+    step: second - first,
+    values: Float64Array.from(values),
+    guardBefore,
+    guardAfter,
+  };
+}
+
+/** The value at a time of a function sampled at the stored times. */
+function valueAt(time: TimeAxis, t: number, f: (t: number) => number, method: "None" | "PCHIP" = "PCHIP"): number {
+  const { frames, weights } = timeBracket(time, t, method);
+  return frames.reduce((sum, frame, i) => sum + (weights[i] as number) * f(frameTime(time, frame)), 0);
+}
+
+describe("PCHIP weights", () => {
+  it.each([
+    [0.25, [-0.0703125, 0.8671875, 0.2265625, -0.0234375]],
+    [0.5, [-0.0625, 0.5625, 0.5625, -0.0625]],
+  ])("at fraction %d as published", (theta, published) => {
+    const { frames, weights } = timeBracket(uniform(8, 1, 0, 1, 2), 3 + theta, "PCHIP");
+    expect(frames).toEqual([2, 3, 4, 5]);
+    expect(weights).toEqual(published);
+  });
+
+  it.each([
+    [0.225, 0.6244999673],
+    [0.25, 0.6815103222],
+    [0.28, 0.7448752523],
+  ])("of sin 3t at %d as published", (t, value) => {
+    expect(Math.abs(valueAt(uniform(4, 0.1, 0.1, 1, 1), t, (s) => Math.sin(3 * s)) - value)).toBeLessThanOrEqual(1e-10);
+  });
+
+  it("give 2.5 between the values 1, 2, 4, 3", () => {
+    const values = [1, 2, 4, 3];
+    const time = uniform(4, 0.002, 0, 1, 1);
+    expect(valueAt(time, 0.0025, (t) => values[Math.round(t / 0.002)] as number)).toBeCloseTo(2.5, 12);
+  });
+
+  it("are exact for quadratics of time, equal steps or not, with the frames in range and ascending", () => {
+    const gaps = fc.array(fc.double({ min: 0.3, max: 3, noNaN: true }), { minLength: 3, maxLength: 12 });
+    fc.assert(
+      fc.property(gaps, fc.double({ min: 0, max: 1, noNaN: true }), (steps, where) => {
+        const time = listed(runningSum(-1, steps), 1, 1);
+        const [low, high] = [frameTime(time, 1), frameTime(time, time.count - 2)];
+        const t = low + where * (high - low);
+        const f = (s: number) => 3 - 2 * s + 0.7 * s * s;
+        const { frames, weights } = timeBracket(time, t, "PCHIP");
+        expect(weights.reduce((sum, weight) => sum + weight, 0)).toBeCloseTo(1, 12);
+        expect(weights.every((weight) => weight !== 0)).toBe(true);
+        expect(frames.every((frame, i) => frame < time.count && (i === 0 || frame > (frames[i - 1] as number)))).toBe(
+          true,
+        );
+        expect(valueAt(time, t, f)).toBeCloseTo(f(snapTime(time, t)), 9);
+      }),
+    );
+  });
+
+  it("agree between a list of equal times and a uniform axis", () => {
+    const list = listed([0, 0.25, 0.5, 0.75, 1, 1.25], 1, 1);
+    for (const t of [0.3, 0.55, 0.9]) {
+      expect(timeBracket(list, t, "PCHIP")).toEqual(timeBracket(uniform(6, 0.25, 0, 1, 1), t, "PCHIP"));
+    }
+  });
+
+  it("have continuous slopes across stored times", () => {
+    const time = listed([0, 1, 1.5, 3.5, 4, 6], 1, 1);
+    const f = (t: number) => Math.sin(t);
+    for (const t of [1.5, 3.5]) {
+      const slope = (s: number) => (valueAt(time, s + 2e-3, f) - valueAt(time, s + 1e-3, f)) / 1e-3;
+      expect(slope(t)).toBeCloseTo(slope(t - 3e-3), 1);
+    }
+  });
+});
+
+describe("ends", () => {
+  it("without guards are extrapolated linearly by one frame", () => {
+    const time = uniform(5, 1);
+    const f = [3, 1, 4, 1, 5];
+    const ghost = (k: number): number =>
+      k < 0
+        ? 2 * (f[0] as number) - (f[1] as number)
+        : k > 4
+          ? 2 * (f[4] as number) - (f[3] as number)
+          : (f[k] as number);
+    for (const k of [0, 1, 2, 3]) {
+      const theta = 0.3;
+      const expected =
+        (-theta / 2 + theta ** 2 - theta ** 3 / 2) * ghost(k - 1) +
+        (1 - 2.5 * theta ** 2 + 1.5 * theta ** 3) * ghost(k) +
+        (theta / 2 + 2 * theta ** 2 - 1.5 * theta ** 3) * ghost(k + 1) +
+        (-(theta ** 2) / 2 + theta ** 3 / 2) * ghost(k + 2);
+      expect(valueAt(time, k + theta, (t) => f[t] as number)).toBeCloseTo(expected, 13);
+    }
+    expect(timeBracket(time, 0.3, "PCHIP").frames).toEqual([0, 1, 2]);
+    expect(timeBracket(time, 3.3, "PCHIP").frames).toEqual([2, 3, 4]);
+  });
+
+  it("are linear with two frames", () => {
+    expect(timeBracket(uniform(2, 1), 0.25, "PCHIP")).toEqual({ frames: [0, 1], weights: [0.75, 0.25] });
+  });
+
+  it("use guards where there are some, also when a single frame is queryable", () => {
+    expect(timeBracket(uniform(6, 1, -1, 1, 2), 0.5, "PCHIP").frames).toEqual([0, 1, 2, 3]);
+    expect(timeBracket(uniform(6, 1, -1, 1, 2), 1.5, "PCHIP").frames).toEqual([1, 2, 3, 4]);
+    expect(timeBracket(uniform(4, 1, -1, 1, 2), 0, "PCHIP")).toEqual({ frames: [1], weights: [1] });
+  });
+
+  it("refuse times out of range, guards excluded", () => {
+    const time = uniform(6, 1, -1, 1, 2);
+    expect([-0.5, -1e-3, 0, 1, 2, 2.001, 3, Number.NaN].map((t) => timeInRange(time, t))).toEqual([
+      false,
+      false,
+      true,
+      true,
+      true,
+      false,
+      false,
+      false,
+    ]);
+    expect(() => timeBracket(time, 2.5, "None")).toThrow(RangeError);
+    expect(() => timeBracket(time, Number.NaN, "PCHIP")).toThrow(RangeError);
+  });
+});
+
+describe("stored times", () => {
+  it("give their frame alone, by either method", () => {
+    for (const method of ["None", "PCHIP"] as const) {
+      for (let k = 0; k < 5; k++) {
+        expect(timeBracket(uniform(5, 0.002), Math.fround(0.002 * k), method)).toEqual({ frames: [k], weights: [1] });
+      }
+    }
+  });
+
+  it("attract times within 1e-4 steps, or the precision of a float32", () => {
+    const time = uniform(5, 0.5, 10);
+    expect(snapTime(time, 10.5 + 4.9e-5)).toBe(10.5);
+    expect(snapTime(time, 10.5 - 4.9e-5)).toBe(10.5);
+    expect(snapTime(time, 10.5 + 5.1e-5)).toBe(10.5 + 5.1e-5);
+    const fine = uniform(5, 1e-4, 1000);
+    expect(snapTime(fine, 1000.0001 + 1e-6)).toBe(frameTime(fine, 1));
+    expect(timeInRange(uniform(4, 0.002), Math.fround(0.006))).toBe(true);
+    expect(timeInRange(uniform(4, 0.002), 0.006 + 1.9e-7)).toBe(true);
+    expect(timeInRange(uniform(4, 0.002), 0.006 + 2.1e-7)).toBe(false);
+    expect(timeInRange(uniform(4, 0.002), -1.9e-7)).toBe(true);
+  });
+
+  it("use the local step on a list", () => {
+    const time = listed([0, 1, 1.01]);
+    expect(snapTime(time, 0.99995)).toBe(1);
+    expect(snapTime(time, 1.000005)).toBe(1.000005);
+    expect(snapTime(time, 1.0000005)).toBe(1);
+  });
+});
+
+describe("None", () => {
+  it("takes the closer frame, the later of a tie", () => {
+    const time = uniform(6, 0.25);
+    expect([0.1, 0.125, 0.13, 0.374, 0.375].map((t) => timeBracket(time, t, "None").frames[0])).toEqual([
+      0, 1, 1, 1, 2,
+    ]);
+    const list = listed([0, 1, 3]);
+    expect([0.49, 0.5, 1.9, 2, 2.1].map((t) => timeBracket(list, t, "None").frames[0])).toEqual([0, 1, 1, 2, 2]);
+  });
+});
+
+describe("snapshots", () => {
+  it("have one time, taken to 1e-6 or the precision of a float32, and one frame", () => {
+    const time = uniform(1, 1, 2.5);
+    expect([2.5, 2.5 + 9e-7, 2.5 - 9e-7, 2.500002, 2.4].map((t) => timeInRange(time, t))).toEqual([
+      true,
+      true,
+      true,
+      false,
+      false,
+    ]);
+    expect(timeInRange(uniform(1, 1, 1000.1), Math.fround(1000.1))).toBe(true);
+    expect(timeBracket(time, 2.5, "PCHIP")).toEqual({ frames: [0], weights: [1] });
+  });
+});

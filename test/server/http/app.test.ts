@@ -1,0 +1,143 @@
+/** The fastify instance: interfaces beside SOAP, exposure, HTTPS, the log. */
+import { readFileSync } from "node:fs";
+import { request } from "node:https";
+import { fileURLToPath } from "node:url";
+import { pino } from "pino";
+import { describe, expect, it } from "vitest";
+import { ConfigError, loadConfig } from "../../../src/config.js";
+import { createApp } from "../../../src/server/http/app.js";
+import { checkExposure } from "../../../src/server/http/auth.js";
+import { FakeEngine } from "../../support/fake-engine.js";
+import { expectFault } from "../../support/faults.js";
+import { call, envelope, expectAlive, nullOp, PATH, startService, TYPES } from "../../support/soap-service.js";
+
+const fixture = (name: string): string => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
+
+describe("createApp", () => {
+  it("keeps parsers, hooks and error handlers of further interfaces apart from SOAP's", async () => {
+    const service = await startService(
+      {},
+      {},
+      {
+        plugins: [
+          (app) => {
+            app.addContentTypeParser("text/xml", { parseAs: "string" }, (_request, _body, done) =>
+              done(null, "parsed"),
+            );
+            app.setErrorHandler((_error, _request, reply) => reply.code(418).send({ own: true }));
+            app.addHook("preHandler", (_request, reply, done) => {
+              reply.header("x-own", "1");
+              done();
+            });
+            app.post("/own", (request) => ({ body: request.body }));
+            app.get("/fails", () => {
+              throw new Error("secret");
+            });
+          },
+        ],
+      },
+    );
+    const base = new URL(service.url).origin;
+    const own = (type: string) =>
+      fetch(`${base}/own`, { method: "POST", headers: { "content-type": type }, body: '{"a":1}' });
+    expect(await (await own("application/json")).json()).toEqual({ body: { a: 1 } });
+    expect(await (await own("text/xml")).json()).toEqual({ body: "parsed" });
+    expect(await (await fetch(`${base}/fails`)).json()).toEqual({ own: true });
+    const answer = await call(service, "1.1", nullOp());
+    expect(answer.headers.get("x-own")).toBeNull();
+    expectFault(await call(service, "1.2", "<a/>"), "1.2", "Caller", "UnknownOperation");
+    await expectAlive(service);
+    await service.stop();
+  });
+
+  it("leaves names that cannot be decoded, and very long ones, to the interface they are asked of", async () => {
+    const service = await startService(
+      {},
+      {},
+      {
+        plugins: [
+          (app) => {
+            app.get<{ Params: { name: string } }>("/names/:name", (request, reply) =>
+              reply.code(404).send({ unknown: request.params.name }),
+            );
+          },
+        ],
+      },
+    );
+    const base = new URL(service.url).origin;
+    for (const name of ["%zz", "%ff", "a%", "n".repeat(5000)]) {
+      const answer = await fetch(`${base}/names/${name}`);
+      expect([answer.status, await answer.json()]).toEqual([404, { unknown: name }]);
+    }
+    const lost = await fetch(`${base}/elsewhere/%zz?%zz`);
+    expect([lost.status, await lost.text()]).toEqual([404, "There is nothing at this address.\n"]);
+    expect(lost.headers.get("x-content-type-options")).toBe("nosniff");
+    expect(lost.headers.get("x-request-id")).not.toBeNull();
+    await service.stop();
+  });
+
+  it("writes one line per request with its id, operation, points and outcome", async () => {
+    const service = await startService();
+    const answer = await call(service, "1.2", nullOp());
+    await expect.poll(() => service.logs.length).toBeGreaterThan(1);
+    const lines = service.logs.map((line) => JSON.parse(line)).filter(({ path }) => path === PATH);
+    expect(lines).toEqual([
+      expect.objectContaining({
+        reqId: answer.headers.get("x-request-id"),
+        interface: "soap 1.2",
+        operation: "NullOp",
+        points: 1,
+        outcome: "ok",
+        status: 200,
+        token: null,
+        ms: expect.any(Number),
+      }),
+    ]);
+    await service.stop();
+  });
+
+  it("serves HTTPS", async () => {
+    const config = loadConfig({ TLS_CERT: fixture("cert.pem"), TLS_KEY: fixture("key.pem") }, {});
+    const app = await createApp({ config, engine: new FakeEngine(), logger: pino({ level: "silent" }) });
+    const url = await app.listen({ port: 0, host: "127.0.0.1" });
+    expect(url).toMatch(/^https:/);
+    const text = await new Promise<string>((resolve, reject) => {
+      const sent = request(
+        `${url}${PATH}`,
+        { method: "POST", ca: readFileSync(fixture("cert.pem")), headers: { "content-type": TYPES["1.1"] } },
+        (response) => {
+          let all = "";
+          response.setEncoding("utf8").on("data", (part) => {
+            all += part;
+          });
+          response.on("end", () => resolve(all));
+        },
+      );
+      sent.on("error", reject).end(envelope("1.1", nullOp()));
+    });
+    expect(text).toContain("<NullOpResult><Vector3><x>1.5</x>");
+    await app.close();
+  });
+});
+
+describe("checkExposure (L17)", () => {
+  const check = (settings: Record<string, string>) => () => checkExposure(loadConfig(settings, {}));
+  it.each([
+    [{}],
+    [{ HOST: "127.9.9.9" }],
+    [{ HOST: "::1" }],
+    [{ HOST: "localhost" }],
+    [{ HOST: "0.0.0.0", ANONYMOUS: "true" }],
+    [{ HOST: "0.0.0.0", TOKENS: "tokens.json" }],
+  ])("%j may start", (settings) => {
+    expect(check(settings)).not.toThrow();
+  });
+  it.each([
+    [{ HOST: "0.0.0.0" }],
+    [{ HOST: "::" }],
+    [{ HOST: "192.0.2.1", ANONYMOUS: "false" }],
+    [{ HOST: "127.0.0.1.example.org" }],
+  ])("%j may not", (settings) => {
+    expect(check(settings)).toThrow(ConfigError);
+  });
+});

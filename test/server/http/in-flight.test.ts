@@ -1,0 +1,98 @@
+/** Connections of a server that is closed: idle ones end, answers reach slow readers, and nothing outlives the grace time. */
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { type InFlight, watchRequests } from "../../../src/server/http/in-flight.js";
+
+const fixture = (name: string): Buffer => readFileSync(fileURLToPath(new URL(`fixtures/${name}`, import.meta.url)));
+/** More than the buffers of a connection take. */
+const LONG = Buffer.alloc(32_000_000, "x");
+const HOUR = 3_600_000;
+
+async function listening(scheme: string): Promise<[Server, InFlight]> {
+  const tls = { cert: fixture("cert.pem"), key: fixture("key.pem") };
+  const server: Server = scheme === "https" ? createTlsServer(tls) : createServer();
+  const requests = watchRequests(server);
+  server.on("request", ({ url, socket }, response) => {
+    // As the service does, whose connections end with the answer under way.
+    response.once("close", () => server.listening || socket.destroySoon());
+    response.end(url === "/long" ? LONG : "short");
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return [server, requests];
+}
+
+const port = (server: Server): number => (server.address() as AddressInfo).port;
+
+async function connected(scheme: string, server: Server): Promise<Socket> {
+  const to = { port: port(server), host: "127.0.0.1" };
+  const socket = scheme === "https" ? connectTls({ ...to, rejectUnauthorized: false }) : connect(to);
+  await once(socket, scheme === "https" ? "secureConnect" : "connect");
+  return socket;
+}
+
+/** Asks and waits for the first bytes of the answer; reads no further. */
+async function ask(socket: Socket, path: string, connection: string): Promise<Buffer> {
+  socket.write(`GET ${path} HTTP/1.1\r\nhost: here\r\nconnection: ${connection}\r\n\r\n`);
+  const [first] = (await once(socket, "data")) as [Buffer];
+  socket.pause();
+  return first;
+}
+
+/** Everything up to the end of the connection, with a pause after each piece. */
+async function readSlowly(socket: Socket): Promise<number> {
+  let bytes = 0;
+  for await (const piece of socket) {
+    bytes += (piece as Buffer).length;
+    await new Promise(setImmediate);
+  }
+  return bytes;
+}
+
+describe.each(["http", "https"])("a server of %s that is closed", (scheme) => {
+  it.each(["keep-alive", "close"])("sends an answer whose reader is slow to the end (%s)", async (connection) => {
+    const [server, requests] = await listening(scheme);
+    const idle = await connected(scheme, server);
+    await ask(idle, "/short", "keep-alive");
+    const slow = await connected(scheme, server);
+    const first = await ask(slow, "/long", connection);
+    expect(requests.count).toBe(1);
+    const closed = once(server.close(), "close");
+    const drained = requests.drain(HOUR);
+    idle.resume();
+    await once(idle, "close");
+    const head = first.indexOf("\r\n\r\n") + 4;
+    expect(first.length + (await readSlowly(slow))).toBe(head + LONG.length);
+    expect(await drained).toBe(true);
+    expect(requests.count).toBe(0);
+    await closed;
+  });
+
+  it("cuts off what is left after the grace time", async () => {
+    const [server, requests] = await listening(scheme);
+    const slow = await connected(scheme, server);
+    const first = await ask(slow, "/long", "keep-alive");
+    const closed = once(server.close(), "close");
+    expect(await requests.drain(50)).toBe(false);
+    await closed;
+    slow.on("error", () => undefined);
+    expect(first.length + (await readSlowly(slow).catch(() => 0))).toBeLessThan(LONG.length);
+  });
+
+  it("does not wait for those who have said nothing yet", async () => {
+    const [server, requests] = await listening(scheme);
+    const accepted = once(server, "connection");
+    const silent = connect(port(server), "127.0.0.1");
+    silent.on("error", () => undefined);
+    await accepted;
+    const closed = once(server.close(), "close");
+    expect(await requests.drain(HOUR)).toBe(true);
+    await closed;
+  });
+});

@@ -1,0 +1,133 @@
+/** Datasets, the description of the interface, its human page, and tokens. */
+import { Ajv } from "ajv";
+import type { FastifyInstance } from "fastify";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { AuthError, LimitError } from "../../../src/errors.js";
+import { OPERATIONS } from "../../../src/operations.js";
+import { type Auth, OPEN_AUTH } from "../../../src/server/http/auth.js";
+import { analyticEngine } from "./analytic-engine.js";
+import { serveApi } from "./serve-api.js";
+
+let app: FastifyInstance;
+beforeAll(async () => {
+  app = await serveApi(analyticEngine());
+});
+afterAll(() => app.close());
+
+describe("datasets", () => {
+  it("lists them", async () => {
+    const { datasets, namespace } = (await app.inject({ url: "/api/datasets" })).json();
+    expect(namespace).toMatch(/\/$/);
+    expect(datasets).toEqual([
+      {
+        name: "lopsided",
+        title: "A field without symmetry",
+        aliases: ["tilted"],
+        nodes: [8, 6, 4],
+        times: { count: 3, first: 0, last: 1 },
+        fields: ["velocity", "pressure"],
+      },
+    ]);
+  });
+
+  it("describes one, by alias and in any letter case", async () => {
+    const body = (await app.inject({ url: "/api/datasets/TILTED" })).json();
+    expect(body).toMatchObject({
+      name: "lopsided",
+      times: { stored: [0, 0.5, 1], guardBefore: 1, guardAfter: 1 },
+      units: { length: "m", velocity: "m/s" },
+      forcing: "none",
+    });
+    expect(body.axes[0]).toMatchObject({ name: "x", nodes: 8, first: 0, length: 2 * Math.PI, periodic: true });
+    expect(body.axes[1]).toMatchObject({ name: "y", first: -1, last: 1, length: 2, periodic: false });
+    const accepts = new Map(body.operations.map((row: { name: string }) => [row.name, row]));
+    expect(accepts.size).toBe(OPERATIONS.length - 1);
+    expect(accepts.get("GetForce")).toMatchObject({ available: false });
+    expect(accepts.get("GetPressureHessian")).toMatchObject({
+      available: true,
+      spatialInterpolation: ["None_Fd4", "None_Fd6", "None_Fd8", "Fd4Lag4"],
+      components: ["d2pdxdx", "d2pdxdy", "d2pdxdz", "d2pdydy", "d2pdydz", "d2pdzdz"],
+    });
+  });
+
+  it("answers 404 for another name", async () => {
+    const response = await app.inject({ url: "/api/datasets/__proto__" });
+    expect([response.statusCode, response.json().code]).toEqual([404, "UnknownDataset"]);
+  });
+});
+
+describe("description of the interface", () => {
+  it("names every operation once, with schemas that compile", async () => {
+    const document = (await app.inject({ url: "/api/openapi.json" })).json();
+    expect(document.openapi).toMatch(/^3\./);
+    const paths = Object.keys(document.paths);
+    for (const { name } of OPERATIONS) expect(paths.filter((path) => path.endsWith(`/${name}`))).toHaveLength(1);
+    const ajv = new Ajv({ strict: false, formats: { float: true, int32: true, binary: true } });
+    for (const path of paths) {
+      for (const method of Object.values(document.paths[path]) as {
+        requestBody?: { content: Record<string, { schema: object }> };
+      }[]) {
+        for (const { schema } of Object.values(method.requestBody?.content ?? {})) ajv.compile(schema);
+      }
+    }
+    const velocity = document.paths["/api/datasets/{name}/GetVelocity"].post;
+    const check = ajv.compile(velocity.requestBody.content["application/json"].schema);
+    const good = { time: [0, 1], spatialInterpolation: "Lag6", temporalInterpolation: "None", points: [[1, 2, 3]] };
+    expect(check(good)).toBe(true);
+    expect(check({ ...good, spatialInterpolation: "Fd4Lag4" })).toBe(false);
+    expect(Object.keys(velocity.responses)).toEqual(expect.arrayContaining(["200", "4XX", "5XX"]));
+  });
+
+  it("has a page for people that fetches nothing from elsewhere", async () => {
+    const page = await app.inject({ url: "/api/docs/" });
+    expect([page.statusCode, page.headers["content-type"]]).toEqual([200, "text/html; charset=utf-8"]);
+    expect(page.headers["content-security-policy"]).toContain("default-src 'none'");
+    expect(page.body).not.toMatch(/(?:src|href)="https?:/);
+  });
+});
+
+describe("tokens", () => {
+  it("come as Bearer and are judged before the body", async () => {
+    const seen: (string | null)[] = [];
+    const auth: Auth = {
+      authorise(token) {
+        seen.push(token);
+        if (token !== "good-token") throw new AuthError("Invalid identification token.");
+        return OPEN_AUTH.authorise(token);
+      },
+      close: () => undefined,
+    };
+    const guarded = await serveApi(analyticEngine(), { auth });
+    const ask = (authorization?: string) =>
+      guarded.inject({
+        method: "POST",
+        url: "/api/NullOp",
+        payload: '{"points":',
+        headers: { "content-type": "application/json", ...(authorization === undefined ? {} : { authorization }) },
+      });
+    for (const header of [undefined, "Bearer bad", "Basic Z29vZDo="]) {
+      const response = await ask(header);
+      expect([response.statusCode, response.json().code]).toEqual([401, "AuthenticationFailed"]);
+      expect(response.headers["www-authenticate"]).toMatch(/^Bearer/);
+      expect(response.body).not.toContain("bad");
+    }
+    expect((await ask("bearer good-token")).json().code).toBe("InvalidRequest");
+    expect(seen).toEqual([null, "bad", "Basic Z29vZDo=", "good-token"]);
+    await guarded.close();
+  });
+
+  it("that run too many requests at once are told so by 429", async () => {
+    const message = "This token may run 1 requests at a time.";
+    const auth: Auth = {
+      authorise() {
+        throw new LimitError("token.concurrent", message);
+      },
+      close: () => undefined,
+    };
+    const guarded = await serveApi(analyticEngine(), { auth });
+    const response = await guarded.inject({ method: "POST", url: "/api/NullOp", payload: { points: [] } });
+    expect(response.json()).toMatchObject({ status: 429, code: "LimitExceeded", limit: "token.concurrent" });
+    expect([response.statusCode, response.json().detail]).toEqual([429, message]);
+    await guarded.close();
+  });
+});

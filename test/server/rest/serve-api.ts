@@ -1,0 +1,16 @@
+/** The interface in an application of its own, without a socket. */
+import type { FastifyInstance } from "fastify";
+import { loadConfig } from "../../../src/config.js";
+import type { Engine } from "../../../src/engine/query.js";
+import { createApp } from "../../../src/server/http/app.js";
+import { type Auth, OPEN_AUTH } from "../../../src/server/http/auth.js";
+import { apiPlugin } from "../../../src/server/rest/plugin.js";
+
+/** An application with the interface under `/api`. */
+export function serveApi(
+  engine: Engine,
+  { auth = OPEN_AUTH, settings = {} }: { auth?: Auth; settings?: Record<string, string> } = {},
+): Promise<FastifyInstance> {
+  const config = loadConfig(settings, {});
+  return createApp({ config, engine, auth, logger: { level: "silent" }, plugins: [apiPlugin] });
+}

@@ -1,0 +1,100 @@
+/** Large requests and answers over a real socket: any pieces, any pace, compressed or not, the same numbers. */
+
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { gunzipSync } from "node:zlib";
+import type { FastifyInstance } from "fastify";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { digestToken, watchTokens } from "../../../src/server/http/auth.js";
+import { analyticEngine } from "./analytic-engine.js";
+import { serveApi } from "./serve-api.js";
+
+const POINTS = 60_000;
+const FLOATS = Float32Array.from({ length: 3 * POINTS }, (_, i) => Math.fround(i / 7) - 1000);
+
+let app: FastifyInstance;
+let url: string;
+beforeAll(async () => {
+  app = await serveApi(analyticEngine(), { settings: { HTTP_GZIP: "on" } });
+  url = await app.listen({ host: "127.0.0.1", port: 0 });
+});
+afterAll(() => app.close());
+
+/** Posts a body in pieces of a size that fits nothing, and reads the answer with rests in between. */
+function exchange(
+  body: Buffer,
+  headers: Record<string, string>,
+): Promise<{ bytes: Buffer; encoding: string | undefined; vary: string | undefined }> {
+  return new Promise((resolve, reject) => {
+    const sent = request(`${url}/api/NullOp`, { method: "POST", headers }, async (response) => {
+      const pieces: Buffer[] = [];
+      for await (const piece of response) {
+        pieces.push(piece as Buffer);
+        if (pieces.length % 8 === 0) await pause(1);
+      }
+      const { "content-encoding": encoding, vary } = response.headers;
+      resolve({ bytes: Buffer.concat(pieces), encoding, vary });
+    });
+    sent.once("error", reject);
+    for (let from = 0; from < body.length; from += 7_919) sent.write(body.subarray(from, from + 7_919));
+    sent.end();
+  });
+}
+
+describe("60 000 points", () => {
+  const octets = Buffer.from(FLOATS.buffer);
+  const text = Buffer.from(
+    JSON.stringify({ points: Array.from({ length: POINTS }, (_, i) => [...FLOATS.subarray(3 * i, 3 * i + 3)]) }),
+  );
+  const type = "application/octet-stream";
+
+  it.each([
+    ["float32", octets, type],
+    ["JSON", text, "application/json"],
+  ])("come back from %s as float32, CSV and JSON", async (_name, body, contentType) => {
+    const raw = await exchange(body, { "content-type": contentType, accept: type });
+    expect(raw.bytes.equals(octets)).toBe(true);
+    const csv = await exchange(body, { "content-type": contentType, accept: "text/csv" });
+    const rows = csv.bytes.toString("latin1").trimEnd().split("\r\n");
+    expect(rows).toHaveLength(POINTS + 1);
+    const cells = rows.slice(1).flatMap((row) => row.split(",").map(Number));
+    expect(Buffer.from(Float32Array.from(cells).buffer).equals(octets)).toBe(true);
+    const json = await exchange(body, { "content-type": contentType, accept: "application/json" });
+    const { values } = JSON.parse(json.bytes.toString()) as { values: number[][] };
+    expect(Buffer.from(Float32Array.from(values.flat()).buffer).equals(octets)).toBe(true);
+  });
+
+  it("come back compressed to who asks for it", async () => {
+    const { bytes, encoding, vary } = await exchange(octets, {
+      "content-type": type,
+      accept: type,
+      "accept-encoding": "gzip",
+    });
+    expect([encoding, vary]).toEqual(["gzip", "Accept, Accept-Encoding"]);
+    expect(gunzipSync(bytes).equals(octets)).toBe(true);
+  });
+
+  it("are too many for a token of fewer", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "fieldprobe-tokens-"));
+    const file = join(folder, "tokens.json");
+    const tokens = [{ name: "small", sha256: digestToken("small-token"), limit: 100 }];
+    writeFileSync(file, JSON.stringify({ version: 1, tokens }));
+    const log = { info: () => undefined, error: () => undefined };
+    const auth = watchTokens(file, false, { "token.concurrent": 0, "token.perMinute": 0 }, log);
+    const guarded = await serveApi(analyticEngine(), { auth });
+    const ask = (count: number) =>
+      guarded.inject({
+        method: "POST",
+        url: "/api/NullOp",
+        payload: octets.subarray(0, 12 * count),
+        headers: { "content-type": type, authorization: "Bearer small-token" },
+      });
+    expect((await ask(100)).statusCode).toBe(200);
+    expect((await ask(101)).json()).toMatchObject({ status: 413, code: "LimitExceeded", limit: "token.points" });
+    await guarded.close();
+    rmSync(folder, { recursive: true });
+  });
+});

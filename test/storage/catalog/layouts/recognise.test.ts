@@ -1,0 +1,361 @@
+/** What recognition decides beyond the ordinary file of a producer: databases, trajectories, ambiguity, series. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { File, Dataset as H5Dataset } from "h5wasm/node";
+import { beforeAll, describe, expect, it } from "vitest";
+import { openDataset } from "../../../../src/storage/bricks/brick-reader.js";
+import { type Recognised, recognise } from "../../../../src/storage/catalog/layouts/recognise.js";
+import { findPattern, recogniseSeries } from "../../../../src/storage/catalog/series.js";
+import { openSource } from "../../../../src/storage/catalog/source.js";
+import { verify } from "../../../../src/storage/catalog/verify.js";
+import { H5File } from "../../../../src/storage/hdf5/file.js";
+import { loadHdf5 } from "../../../../src/storage/hdf5/library.js";
+import { describeTree } from "../../../../src/storage/tools/survey.js";
+import {
+  type Dimension,
+  fill,
+  NODES,
+  nodeValue,
+  parentOf,
+  scratchFolder,
+  writeField,
+  writeHdf5,
+} from "../../../support/cubes.js";
+import { PRODUCERS } from "../../../support/producers.js";
+import { firstDifference, readNodes } from "../../../support/read-nodes.js";
+
+const SCRATCH = scratchFolder();
+const DX = (2 * Math.PI) / 1024;
+const CUTOUT: Dimension[] = ["z", "y", "x", "c"];
+let made = 0;
+
+beforeAll(() => loadHdf5());
+
+async function recognised(write: (file: File) => void, trajectory = 0): Promise<Recognised> {
+  const found = recognise(await writeHdf5(join(SCRATCH, `file${made++}.h5`), write), trajectory);
+  if (found === null) throw new Error("not recognised");
+  return found;
+}
+
+const said = ({ reasons, warnings }: Recognised) => [...reasons, ...warnings].join("\n");
+
+describe("JHTDB cutouts", () => {
+  const cutout = (
+    database: string,
+    members: Record<string, number>,
+    shape: Partial<Record<Dimension, number>> = {},
+  ) => {
+    return (file: File) => {
+      writeField(file, "/Velocity_0001", { dimensions: CUTOUT, lengths: shape, value: () => 0 });
+      file.create_attribute("dataset", database);
+      for (const [name, value] of Object.entries(members)) file.create_attribute(name, value);
+    };
+  };
+
+  it("is periodic on the axis whose whole period it covers, stride included", async () => {
+    const { descriptor } = await recognised(
+      cutout("isotropic1024coarse", { x_start: 1, x_step: 4, y_start: 1, z_start: 1 }, { x: 256, y: 8, z: 8 }),
+    );
+    expect(descriptor.axes.x).toEqual({ nodes: 256, origin: 0, spacing: 4 * DX, periodic: true });
+    expect(descriptor.axes.y).toEqual({ nodes: 8, origin: 0, spacing: DX, periodic: false });
+    expect(descriptor).toMatchObject({ dnsStep: 0.0002, time: { count: 1, origin: 0 } });
+  });
+
+  it("takes the wall-normal table and the moving frame of channel", async () => {
+    const y = Float64Array.from({ length: NODES.y }, (_, i) => -1 + 0.01 * i * i);
+    const { descriptor } = await recognised((file) => {
+      cutout("channel", { x_start: 3, y_start: 1, z_start: 2 })(file);
+      file.create_dataset({ name: "ycoor", data: y });
+    });
+    expect(descriptor.axes.x).toMatchObject({ origin: (2 * 8 * Math.PI) / 2048, spacing: (8 * Math.PI) / 2048 });
+    expect(descriptor.axes.y).toMatchObject({ coordinates: { path: "/ycoor" }, periodic: false });
+    expect(descriptor).toMatchObject({ frameVelocity: [0.45, 0, 0], dnsStep: 0.0013 });
+  });
+
+  it.each([
+    ["isotropic1024fine", 0.0002],
+    ["mhd1024", 0.0025],
+    ["mixing", 0.04],
+    ["channel", 0.0065],
+  ])("knows the time step of %s", async (name, step) => {
+    const { descriptor } = await recognised((file) => {
+      cutout(name, { x_start: 1, y_start: 1, z_start: 1 })(file);
+      writeField(file, "/Velocity_0003", { dimensions: CUTOUT, value: () => 0 });
+      file.create_dataset({ name: "ycoor", data: Float64Array.from({ length: NODES.y }, (_, i) => i * DX) });
+    });
+    expect(descriptor.time).toMatchObject({ origin: 0, step: 2 * step, count: 2 });
+    expect(descriptor.fields.velocity).toMatchObject({ firstStep: 1, stepIncrement: 2 });
+  });
+
+  it("believes coordinates that disagree with the node numbers, and says so", async () => {
+    const found = await recognised((file) => {
+      cutout("isotropic1024coarse", { x_start: 1, y_start: 1, z_start: 1 })(file);
+      const shifted = Float32Array.from({ length: NODES.x }, (_, i) => (i + 0.01) * DX);
+      file.create_dataset({ name: "xcoor", data: shifted });
+    });
+    expect(found.descriptor.axes.x).toMatchObject({ coordinates: { path: "/xcoor" } });
+    expect(said(found)).toMatch(/x: \/xcoor disagrees .* is believed/);
+  });
+
+  it("says what it does not know of other databases, of filtered data and of incomplete fields", async () => {
+    const found = await recognised((file) => {
+      cutout("isotropic9000", { filterWidth: 5 })(file);
+      writeField(file, "/Pressure_0002", { dimensions: CUTOUT, lengths: { c: 1 }, value: () => 0 });
+    });
+    expect(Object.keys(found.descriptor.fields)).toEqual(["velocity"]);
+    for (const expected of [
+      /not a known set/,
+      /time between frames is not known/,
+      /x: no spacing is known/,
+      /filterWidth is 5/,
+      /pressure is left out/,
+    ])
+      expect(said(found)).toMatch(expected);
+  });
+
+  it("refuses labels that are not evenly spaced", async () => {
+    const write = (file: File) => {
+      for (const label of ["0001", "0002", "0004"])
+        writeField(file, `/Velocity_${label}`, { dimensions: CUTOUT, value: () => 0 });
+    };
+    await expect(recognised(write)).rejects.toThrow(/recognised as JHTDB cutout .* \(1, 2, 4\) are not evenly spaced/);
+  });
+});
+
+describe("The Well", () => {
+  const well = PRODUCERS.find(({ name }) => name === "well");
+
+  it("serves another trajectory on demand", async () => {
+    const write = (file: File) => {
+      well?.write(file);
+      const values = fill(["n", "t", "x", "y", "z", "c"], [2, 3, NODES.x, NODES.y, NODES.z, 3], (index) =>
+        index.n === 1 ? nodeValue(index) : -1,
+      );
+      (file.get("t1_fields/velocity") as H5Dataset).write_slice([], Float32Array.from(values));
+    };
+    const path = await writeHdf5(join(SCRATCH, "well.h5"), write);
+    const dataset = openSource(path, 2 ** 26, 1);
+    const open = openDataset(dataset);
+    const expected = fill(["z", "y", "x", "c"], [NODES.z, NODES.y, NODES.x, 3], (index) =>
+      nodeValue({ ...index, t: 2 }),
+    );
+    expect(firstDifference(readNodes(dataset, open, "velocity", 2), Float32Array.from(expected))).toBeNull();
+    open.close();
+    expect(() => recognise(path, 2)).toThrow(/trajectories 0 to 1, not 2/);
+  });
+
+  it("refuses two-dimensional data and fields that do not vary", async () => {
+    const flat = (file: File) => {
+      well?.write(file);
+      file.delete_attribute("n_spatial_dims");
+      file.create_attribute("n_spatial_dims", 2);
+    };
+    await expect(recognised(flat)).rejects.toThrow(/2 spatial dimensions/);
+  });
+});
+
+describe("generic files", () => {
+  const cube = (file: File) =>
+    file.create_dataset({ name: "velocity", data: new Float32Array(3 * 64), shape: [4, 4, 4, 3] });
+
+  it("says that a cube without names is ambiguous, whether or not it has coordinates", async () => {
+    expect(said(await recognised(cube))).toMatch(/order of the axes is a guess: nothing in the file names the axes/);
+    const found = await recognised((file) => {
+      cube(file);
+      for (const axis of ["x", "y", "z"]) file.create_dataset({ name: axis, data: Float64Array.of(0, 1, 2, 3) });
+    });
+    expect(said(found)).toMatch(/a guess: the coordinates do not tell 4 x 4 x 4 nodes apart/);
+    expect(found.descriptor.fields.velocity?.dimensions).toEqual(["z", "y", "x", "c"]);
+  });
+
+  it("says which velocity it takes where there are several", async () => {
+    const found = await recognised((file) => {
+      cube(file);
+      for (const name of ["vel", "ux", "uy", "uz"]) {
+        const shape = name === "vel" ? [4, 4, 4, 3] : [4, 4, 4];
+        file.create_dataset({ name, data: new Float32Array(name === "vel" ? 192 : 64), shape });
+      }
+    });
+    expect(said(found)).toMatch(/ux, uy, uz is taken for the velocity, not velocity or vel\./);
+    expect(said(await recognised(cube))).not.toMatch(/is taken for the velocity/);
+  });
+
+  it("says when the components might stand first or last", async () => {
+    const found = await recognised((file) =>
+      file.create_dataset({ name: "u", data: new Float32Array(3 * 4 * 5 * 3), shape: [3, 4, 5, 3] }),
+    );
+    expect(said(found)).toMatch(/Dimensions 3 and 0 both have 3 elements; 3 is taken/);
+  });
+
+  it("takes components in front, times of their own length only, and three names for a vector", async () => {
+    const found = await recognised((file) => {
+      for (const name of ["U0", "U1", "U2"]) writeField(file, `/${name}`, { dimensions: ["t", "z", "y", "x"] });
+      file.create_dataset({ name: "t", data: Float64Array.of(0, 0.5, 1) });
+    });
+    expect(found.descriptor.time).toMatchObject({ origin: 0, step: 0.5, count: 3 });
+    expect(found.descriptor.fields.velocity).toMatchObject({
+      components: [{ path: "/U0" }, { path: "/U1" }, { path: "/U2" }],
+      dimensions: ["t", "z", "y", "x"],
+    });
+    const leading = await recognised((file) =>
+      file.create_dataset({ name: "vel", data: new Float32Array(3 * 4 * 5 * 6), shape: [3, 4, 5, 6] }),
+    );
+    expect(leading.descriptor.fields.velocity?.dimensions).toEqual(["c", "z", "y", "x"]);
+  });
+
+  it("takes a float32 table of an even axis for uniform", async () => {
+    const path = await writeHdf5(join(SCRATCH, "even.h5"), (file) => {
+      cube(file);
+      for (const axis of ["x", "y", "z"])
+        file.create_dataset({ name: axis, data: Float32Array.of(6.1, 6.2, 6.3, 6.4) });
+    });
+    const { axes } = openSource(path, 2 ** 26);
+    for (const axis of axes) expect(axis.coordinates).toBeNull();
+  });
+});
+
+describe("Pencil Code", () => {
+  it("takes ghost layers from the settings where an axis is stretched, and refuses to guess", async () => {
+    const write = (settings: boolean) => (file: File) => {
+      const stretched = Float64Array.from({ length: NODES.z + 6 }, (_, i) => i + 0.1 * i * i);
+      const lengths = { x: NODES.x + 6, y: NODES.y + 6, z: NODES.z + 6 };
+      for (const name of ["ux", "uy", "uz"])
+        writeField(file, `/data/${name}`, { dimensions: ["z", "y", "x"], lengths, value: () => 0 });
+      for (const axis of ["x", "y"] as const) {
+        const even = Float64Array.from({ length: NODES[axis] + 6 }, (_, i) => i);
+        parentOf(file, "/grid/none").group.create_dataset({ name: axis, data: even });
+        parentOf(file, "/grid/none").group.create_dataset({ name: `L${axis}`, data: Float64Array.of(NODES[axis]) });
+      }
+      parentOf(file, "/grid/none").group.create_dataset({ name: "z", data: stretched });
+      parentOf(file, "/grid/none").group.create_dataset({ name: "Lz", data: Float64Array.of(20) });
+      if (settings) parentOf(file, "/settings/none").group.create_dataset({ name: "nghost", data: Int32Array.of(3) });
+    };
+    await expect(recognised(write(false))).rejects.toThrow(/\/grid\/z is stretched and nothing says/);
+    const { descriptor } = await recognised(write(true));
+    const { z } = descriptor.axes;
+    expect("coordinates" in z && (z.coordinates as number[])).toHaveLength(NODES.z);
+    expect(descriptor.axes.x).toMatchObject({ nodes: NODES.x, origin: 3, spacing: 1, periodic: true });
+  });
+});
+
+describe("fluidsim and mpi4py-fft", () => {
+  it("refuses an order that does not name the axes", async () => {
+    const write = (file: File) => {
+      for (const name of ["vx", "vy", "vz"])
+        writeField(file, `/state_phys/${name}`, { dimensions: ["z", "y", "x"], value: () => 0 });
+      file.create_attribute("axes", "(k, l, m)");
+    };
+    await expect(recognised(write)).rejects.toThrow(/recognised as fluidsim, but the attribute axes is/);
+  });
+
+  it("takes coordinates from a mesh, and three scalar groups for a vector", async () => {
+    const found = await recognised((file) => {
+      for (const [index, axis] of (["x", "y", "z"] as const).entries()) {
+        for (const name of ["u0", "u1", "u2"]) {
+          if (index === 0) writeField(file, `/${name}/3D/5`, { dimensions: ["x", "y", "z"], value: () => 0 });
+          const { group } = parentOf(file, `/${name}/mesh/none`);
+          const data = Float64Array.from({ length: NODES[axis] }, (_, i) => i * i);
+          group.create_dataset({ name: `x${index}`, data });
+        }
+      }
+    });
+    expect(found.descriptor.axes.y).toMatchObject({ coordinates: { path: "/u0/mesh/x1" } });
+    expect(found.descriptor.fields.velocity).toMatchObject({
+      components: [{ path: "/u0/3D/{step:01d}" }, { path: "/u1/3D/{step:01d}" }, { path: "/u2/3D/{step:01d}" }],
+      firstStep: 5,
+    });
+  });
+
+  it("does not take groups without a numbered step for components", async () => {
+    const write = (file: File) => {
+      for (const name of ["u", "v", "w"])
+        writeField(file, `/${name}/3D/mean`, { dimensions: ["x", "y", "z"], value: () => 0 });
+    };
+    await expect(recognised(write)).rejects.toThrow(/none of the groups u, v, w is a velocity or pressure/);
+  });
+});
+
+describe("series", () => {
+  it.each([
+    [["u_0001.h5", "u_0003.h5"], "u_{step:04d}.h5", [1, 3]],
+    [["9.h5", "10.h5", "11.h5"], "{step:01d}.h5", [9, 10, 11]],
+    [["run2_t08.h5", "run2_t10.h5"], "run2_t{step:02d}.h5", [8, 10]],
+  ])("finds the number in which %j differ", (names, pattern, labels) => {
+    expect(findPattern(names)).toEqual({ pattern, labels });
+  });
+
+  it("refuses names without one", () => {
+    expect(() => findPattern(["a.h5", "b.h5"])).toThrow(/do not differ in one number/);
+    expect(() => findPattern(["a1_b1.h5", "a2_b2.h5"])).toThrow(/do not differ in one number/);
+  });
+
+  it("makes one dataset of files of one time each, times from the files", async () => {
+    const folder = join(SCRATCH, "series");
+    mkdirSync(folder);
+    const paths = [];
+    for (const t of [2, 0, 1]) {
+      const write = (file: File) => {
+        for (const [c, name] of ["vx", "vy", "vz"].entries())
+          writeField(file, `/state_phys/${name}`, {
+            dimensions: ["z", "y", "x"],
+            value: (index) => nodeValue({ ...index, t, c }),
+          });
+        (file.get("state_phys") as File).create_attribute("time", [0, 0.25, 1][t] as number, [], "<d");
+        file.create_attribute("axes", ["z", "y", "x"]);
+      };
+      paths.push(await writeHdf5(join(folder, `state_${10 + t}.h5`), write));
+    }
+    const { written, descriptor, warnings, reasons } = recogniseSeries(paths, 0);
+    expect(written).toMatchObject({ name: "state", time: { values: [0, 0.25, 1] } });
+    expect(reasons[0]).toMatch(/3 files state_\{step:02d\}\.h5, step 10 and every 1/);
+    expect(warnings.join()).not.toMatch(/numbers in their names/);
+    const outcome = verify({ descriptor, folder, location: folder, digest: "", warnings: [] }, 2 ** 26);
+    if ("problems" in outcome) throw new Error(outcome.problems.join());
+    const open = openDataset(outcome.dataset);
+    for (const t of [0, 1, 2]) {
+      const nodes = fill(["z", "y", "x", "c"], [NODES.z, NODES.y, NODES.x, 3], (index) => nodeValue({ ...index, t }));
+      expect(firstDifference(readNodes(outcome.dataset, open, "velocity", t), Float32Array.from(nodes))).toBeNull();
+    }
+    open.close();
+  });
+
+  it("refuses files that differ, or hold several times", async () => {
+    const folder = join(SCRATCH, "unlike");
+    mkdirSync(folder);
+    const one = (nodes: number) => (file: File) =>
+      writeField(file, "/velocity", { dimensions: CUTOUT, lengths: { x: nodes }, value: () => 0 });
+    const first = await writeHdf5(join(folder, "u1.h5"), one(12));
+    const other = await writeHdf5(join(folder, "u2.h5"), one(13));
+    expect(() => recogniseSeries([first, other], 0)).toThrow(/u2\.h5 is laid out differently/);
+    const many = await writeHdf5(join(folder, "u3.h5"), (file) =>
+      writeField(file, "/velocity", { dimensions: ["t", ...CUTOUT] }),
+    );
+    expect(() => recogniseSeries([first, many], 0)).toThrow(/u3\.h5 holds several times/);
+  });
+});
+
+describe("describeTree", () => {
+  it("lists groups, storage, links and attributes without reading a dataset", async () => {
+    const path = await writeHdf5(join(SCRATCH, "tree.h5"), (file) => {
+      writeField(file, "/a/rho", { dimensions: ["z", "y", "x"], chunks: [11, 10, 12], filter: "gzip", value: () => 0 });
+      file.create_soft_link("/a/rho", "near");
+      file.create_soft_link("/nowhere", "lost");
+      file.create_external_link("other.h5", "/x", "far");
+      file.create_attribute("note", "made by hand");
+      (file.get("a/rho") as H5Dataset).create_attribute("units", "kg");
+    });
+    const file = new H5File(path);
+    const text = describeTree(file).join("\n");
+    file.close();
+    for (const expected of [
+      "@note = made by hand",
+      /^a\/$/m,
+      /^ {2}rho {2}float32, 11 x 10 x 12, chunks 11 x 10 x 12, gzip$/m,
+      /^ {4}@units = kg$/m,
+      /^near {2}soft link to \/a\/rho$/m,
+      /^lost {2}soft link to nothing$/m,
+      /^far .*external link to other\.h5/m,
+    ])
+      expect(text).toMatch(expected);
+  });
+});

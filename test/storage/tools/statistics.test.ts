@@ -1,0 +1,73 @@
+/** Frame statistics against closed forms. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
+import { openSource } from "../../../src/storage/catalog/source.js";
+import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
+import { frameStatistics } from "../../../src/storage/tools/statistics.js";
+import { scratchFolder, writeHdf5 } from "../../support/cubes.js";
+
+const SCRATCH = scratchFolder();
+const N = 40;
+
+beforeAll(() => loadHdf5());
+
+type Point = readonly [number, number, number];
+
+/** Statistics of a velocity given at the nodes of a cube, stretched along y. */
+async function statisticsOf(name: string, velocity: (at: Point) => readonly [number, number, number]) {
+  mkdirSync(join(SCRATCH, name));
+  const y = Float64Array.from({ length: N }, (_, i) => i / N + 0.1 * Math.sin((2 * Math.PI * i) / N));
+  const even = Float64Array.from({ length: N }, (_, i) => i / N);
+  const path = await writeHdf5(join(SCRATCH, name, "u.h5"), (file) => {
+    const data = new Float32Array(3 * N ** 3);
+    for (let i = 0; i < N ** 3; i++) {
+      const node = [i % N, Math.floor(i / N) % N, Math.floor(i / N ** 2)] as const;
+      data.set(velocity([even[node[0]] as number, y[node[1]] as number, even[node[2]] as number]), 3 * i);
+    }
+    file.create_dataset({ name: "velocity", data, shape: [N, N, N, 3], chunks: [16, 16, 16, 3] });
+    file.create_dataset({ name: "x", data: even });
+    file.create_dataset({ name: "y", data: y });
+    file.create_dataset({ name: "z", data: even });
+  });
+  const dataset = openSource(path, 2 ** 26);
+  const open = openDataset(dataset);
+  const fractions: number[] = [];
+  const found = await frameStatistics(dataset, open, "velocity", 0, async (fraction) => void fractions.push(fraction));
+  open.close();
+  expect(fractions).toHaveLength(27);
+  expect(fractions.at(-1)).toBe(1);
+  return found;
+}
+
+describe("frameStatistics", () => {
+  it("finds range and rms over all components, and no divergence in a linear flow without one", async () => {
+    const found = await statisticsOf("shear", ([x, y, z]) => [2 * x + z, -3 * y, z + x]);
+    expect(found.divergence).toBeLessThan(1e-5);
+    expect(found.nonFinite).toBe(0);
+    let squares = 0;
+    for (let k = 0; k < N; k++)
+      for (let j = 0; j < N; j++)
+        for (let i = 0; i < N; i++) {
+          const [x, y, z] = [i / N, j / N + 0.1 * Math.sin((2 * Math.PI * j) / N), k / N];
+          squares += (2 * x + z) ** 2 + 9 * y * y + (z + x) ** 2;
+        }
+    expect(found.rms).toBeCloseTo(Math.sqrt(squares / (3 * N ** 3)), 6);
+    expect(found.max).toBeCloseTo((3 * (N - 1)) / N, 6);
+  });
+
+  it("finds the divergence of a flow that has one: all of its terms alike", async () => {
+    const { divergence } = await statisticsOf("expansion", ([x, y, z]) => [x, y, z]);
+    // Three equal terms: the sum is 3, the root of the sum of squares is sqrt(3).
+    expect(divergence).toBeCloseTo(Math.sqrt(3), 5);
+  });
+
+  it("counts what is not finite and leaves it out", async () => {
+    const hole = (at: Point) => at[0] === 0.5 && at[2] === 0.25;
+    const found = await statisticsOf("holes", (at) =>
+      hole(at) ? [Number.NaN, Number.POSITIVE_INFINITY, 1] : [1, 1, 1],
+    );
+    expect(found).toMatchObject({ min: 1, max: 1, rms: 1, nonFinite: 2 * N });
+  });
+});

@@ -1,0 +1,63 @@
+/** Paths inside the box: what is drawn stays short, what crosses a face is cut, time is a range of pairs. */
+
+import { describe, expect, it } from "vitest";
+import { pathSegments } from "../../../src/web/figures/path-segments.js";
+import type { AxisFacts } from "../../../src/web/state/facts.js";
+import { fc } from "../../support/property.js";
+
+const axis = (name: AxisFacts["name"], first: number, length: number, periodic: boolean): AxisFacts => ({
+  name,
+  nodes: 8,
+  first,
+  last: first + (length * 7) / 8,
+  length,
+  spacing: length / 8,
+  periodic,
+});
+const BOX = [axis("x", 0, 4, true), axis("y", -1, 2, true), axis("z", 0, 10, false)];
+
+describe("pathSegments", () => {
+  it("cuts a path where it leaves through a face and goes on at the other", () => {
+    const positions = Float32Array.from([3, 0, 1, 3.5, 0, 1, 4.5, 0, 1, 5, 0, 1]);
+    const {
+      pairs,
+      starts,
+      positions: inside,
+      longest,
+    } = pathSegments({ times: [0, 1, 2, 3], particles: 1, positions }, BOX);
+    expect([...inside].filter((_, i) => i % 3 === 0)).toEqual([3, 3.5, 0.5, 1]);
+    expect([...pairs]).toEqual([0, 1, 2, 3]);
+    expect([...starts]).toEqual([0, 0, 2, 2, 4]);
+    expect(longest).toBe(0.125);
+  });
+
+  it("never draws a segment longer than half the box, and loses none that is shorter", () => {
+    const coordinate = fc.float({ min: -30, max: 30, noNaN: true });
+    const path = fc.array(fc.tuple(coordinate, coordinate, fc.float({ min: 0, max: 10, noNaN: true })), {
+      minLength: 2,
+      maxLength: 12,
+    });
+    fc.assert(
+      fc.property(path, (points) => {
+        const times = points.map((_, k) => k);
+        const found = pathSegments({ times, particles: 1, positions: Float32Array.from(points.flat()) }, BOX);
+        const reach = (from: number, to: number) =>
+          Math.max(
+            ...BOX.map(({ length }, c) => {
+              const [a = 0, b = 0] = [found.positions[3 * from + c], found.positions[3 * to + c]];
+              return Math.abs(a - b) / length;
+            }),
+          );
+        const drawn = new Set([...found.pairs].filter((_, i) => i % 2 === 1));
+        for (let k = 1; k < points.length; k++) expect(drawn.has(k)).toBe(reach(k - 1, k) <= 0.5);
+        for (const [c, { first, length, periodic }] of BOX.entries()) {
+          if (!periodic) continue;
+          for (let k = 0; k < points.length; k++) {
+            const place = ((found.positions[3 * k + c] as number) - first) / length;
+            expect(place >= 0 && place <= 1).toBe(true);
+          }
+        }
+      }),
+    );
+  });
+});

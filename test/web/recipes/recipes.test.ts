@@ -1,0 +1,59 @@
+/** Copied calls carry the very numbers, whatever the language, and text that cannot break out of where it stands. */
+import { describe, expect, it } from "vitest";
+import { curl } from "../../../src/web/recipes/curl.js";
+import { matlab } from "../../../src/web/recipes/matlab.js";
+import { python } from "../../../src/web/recipes/python.js";
+import { soapXml } from "../../../src/web/recipes/soap-xml.js";
+import { typescript } from "../../../src/web/recipes/typescript.js";
+import type { Call } from "../../../src/web/state/call.js";
+
+const ENDPOINT = { base: "http://localhost:1/", soap: "service/x.asmx", namespace: "urn:a&b/" };
+const CALL: Call = {
+  operation: "GetVelocity",
+  dataset: "box",
+  parameters: { time: [0.1, 0.2].map(Math.fround), spatialInterpolation: "Lag6", temporalInterpolation: "PCHIP" },
+  points: Float32Array.from([0.1, -2.5, 3e-7]),
+};
+
+describe.each([
+  ["curl", curl],
+  ["SOAP XML", soapXml],
+  ["Python", python],
+  ["MATLAB", matlab],
+  ["TypeScript", typescript],
+] as const)("%s", (_name, write) => {
+  it("says point, times and options in the shortest numbers that mean them", () => {
+    const text = write({ call: CALL }, ENDPOINT);
+    for (const part of ["GetVelocity", "Lag6", "PCHIP", "-2.5", "3e-7"]) expect(text).toContain(part);
+    expect(text).toMatch(/\b0\.1\b/);
+    expect(text).not.toMatch(/0\.1000000/);
+  });
+});
+
+it("asks for every time where a request can hold one", () => {
+  expect(python({ call: CALL }, ENDPOINT)).toContain("for time in (0.1, 0.2):");
+  expect(typescript({ call: CALL }, ENDPOINT)).toContain("for (const time of [0.1, 0.2]) {");
+  expect(soapXml({ call: CALL }, ENDPOINT)).toContain("one request for each of the 2 times");
+  expect(curl({ call: CALL }, ENDPOINT)).toContain('"time":[0.1,0.2]');
+});
+
+it("escapes text in XML", () => {
+  const text = soapXml({ call: { ...CALL, dataset: "a<b" } }, ENDPOINT);
+  expect(text).toContain("<dataset>a&lt;b</dataset>");
+  expect(text).toContain('xmlns="urn:a&amp;b/"');
+  const dashes = soapXml({ call: CALL }, { ...ENDPOINT, base: "http://a---b.org/" });
+  expect(/<!--([\s\S]*?)-->/.exec(dashes)?.[1]).not.toContain("--");
+  expect(dashes.split("-->")).toHaveLength(2);
+});
+
+it("names the positions on the way where they are asked for", () => {
+  const call: Call = {
+    ...CALL,
+    operation: "GetPosition",
+    parameters: { StartTime: 0, dt: 0.25, nt: 4, spatialInterpolation: "Lag4" },
+  };
+  for (const write of [curl, matlab]) {
+    expect(write({ call, every: 2 }, ENDPOINT)).toContain("trajectories?operation=GetPosition&every=2");
+  }
+  expect(curl({ call, get: "api/slice?x=1" }, ENDPOINT)).toContain("'http://localhost:1/api/slice?x=1'");
+});

@@ -1,0 +1,57 @@
+/** The address follows the view, but no faster than browsers let it. */
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import type { DatasetFacts } from "../../../src/web/state/facts.js";
+import { Store } from "../../../src/web/state/page-store.js";
+import { initialState } from "../../../src/web/state/view-state.js";
+
+const axis = (name: "x" | "y" | "z") => ({ name, nodes: 8, first: 0, last: 7, length: 8, spacing: 1, periodic: true });
+const FACTS: DatasetFacts = {
+  name: "box",
+  title: "A box",
+  aliases: [],
+  digest: "",
+  axes: [axis("x"), axis("y"), axis("z")],
+  times: { count: 2, first: 0, last: 1, stored: [0, 1], guardBefore: 0, guardAfter: 0 },
+  fields: [],
+  units: {},
+  forcing: "none",
+  dnsStep: null,
+  source: "",
+  warnings: [],
+  operations: [],
+};
+
+const written: string[] = [];
+beforeEach(() => {
+  vi.useFakeTimers();
+  vi.stubGlobal("document", { baseURI: "http://127.0.0.1/page/?dataset=box" });
+  vi.stubGlobal("history", {
+    replaceState: (_state: unknown, _title: string, address: string) => written.push(address),
+  });
+});
+afterEach(() => {
+  written.length = 0;
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+it("writes the first change at once and the last of many, never more than a hundred in half a minute", () => {
+  const store = new Store(initialState(FACTS), FACTS);
+  const seen: number[] = [];
+  store.onChange((state) => seen.push(state.record));
+  store.set({ record: 1 });
+  expect(written).toEqual(["http://127.0.0.1/page/?dataset=box&record=1"]);
+  for (let record = 2; record <= 1800; record++) {
+    store.set({ record });
+    vi.advanceTimersByTime(1000 / 60);
+  }
+  expect(seen).toHaveLength(1800);
+  expect(written.length).toBeLessThanOrEqual(100);
+  expect(written.length).toBeGreaterThan(50);
+  vi.runAllTimers();
+  expect(written.at(-1)).toBe("http://127.0.0.1/page/?dataset=box&record=1800");
+  const after = written.length;
+  vi.advanceTimersByTime(10_000);
+  expect(written).toHaveLength(after);
+  expect(store.link).toBe(written.at(-1));
+});

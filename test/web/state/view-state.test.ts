@@ -1,0 +1,105 @@
+/** The view in the address: whatever it is, it comes back; what is bad is named and replaced. */
+
+import { describe, expect, it } from "vitest";
+import { DERIVATIVES, INTERPOLATIONS } from "../../../src/operations.js";
+import { QUANTITIES } from "../../../src/quantities.js";
+import type { DatasetFacts } from "../../../src/web/state/facts.js";
+import { formatState, initialState, parseState } from "../../../src/web/state/view-state.js";
+import { fc } from "../../support/property.js";
+
+const axis = (name: "x" | "y" | "z", first: number, length: number) => ({
+  name,
+  nodes: 10,
+  first,
+  last: first + length,
+  length,
+  spacing: length / 9,
+  periodic: false,
+});
+const FACTS: DatasetFacts = {
+  name: "box",
+  title: "A box",
+  aliases: [],
+  digest: "",
+  axes: [axis("x", 0, 1), axis("y", -1, 2), axis("z", 10, 30)],
+  times: { count: 5, first: 0, last: 2, stored: [0, 0.5, 1, 1.5, 2], guardBefore: 0, guardAfter: 0 },
+  fields: [{ name: "velocity", components: 3 }],
+  units: {},
+  forcing: "none",
+  dnsStep: null,
+  source: "",
+  warnings: [],
+  operations: [...new Set(QUANTITIES.map((quantity) => quantity.operation))].map((name) => ({
+    name,
+    available: true,
+    spatialInterpolation: [],
+    components: [],
+  })),
+};
+
+const float = (min: number, max: number) => fc.float({ min: Math.fround(min), max: Math.fround(max), noNaN: true });
+
+describe("the address", () => {
+  it("is short for the view one begins with", () => {
+    expect(formatState(initialState(FACTS), FACTS)).toBe("dataset=box");
+  });
+
+  it("brings back every view", () => {
+    const views = fc.record({
+      field: fc.constantFrom(...QUANTITIES.map((quantity) => quantity.name)),
+      axis: fc.constant("z" as const),
+      at: float(10, 40),
+      time: float(0, 2),
+      values: fc.constantFrom(...INTERPOLATIONS),
+      derivatives: fc.constantFrom(...DERIVATIVES),
+      temporal: fc.constantFrom("None" as const, "PCHIP" as const),
+      range: fc.option(fc.tuple(float(-5, -1), float(0, 9))),
+      probe: fc.tuple(float(0, 1), float(-1, 1), float(10, 40)),
+      count: fc.integer({ min: 1, max: 1024 }),
+      launched: fc.boolean(),
+      record: fc.integer({ min: 0, max: 500 }),
+      camera: fc.tuple(float(-3, 3), float(-3, 3), float(-3, 3)),
+      theme: fc.constantFrom("auto" as const, "dark" as const),
+    });
+    fc.assert(
+      fc.property(views, (view) => {
+        const state = { ...initialState(FACTS), ...view };
+        const text = formatState(state, FACTS);
+        const parsed = parseState(`?${text}`, FACTS);
+        expect(parsed.bad).toEqual([]);
+        expect(formatState(parsed.state, FACTS)).toBe(text);
+        for (const name of ["field", "at", "time", "range", "launched", "record", "theme"] as const) {
+          expect(parsed.state[name]).toEqual(state[name]);
+        }
+        expect(parsed.state.probe.map(Math.abs)).toEqual(state.probe.map(Math.abs));
+      }),
+    );
+  });
+
+  it.each([
+    ["at=9", ["at"]],
+    ["time=-1", ["time"]],
+    ["time=", ["time"]],
+    ["probe=0,0", ["probe"]],
+    ["probe=0,0,9", ["probe"]],
+    ["range=2,1", ["range"]],
+    ["window=0,1,0,2", ["window"]],
+    ["camera=1,2,NaN", ["camera"]],
+    ["dt=0", ["dt"]],
+    ["count=0&count=5.5", ["count", "count"]],
+    ["constructor=1&unknown=2", ["constructor", "unknown"]],
+  ])("names what is bad in %s and keeps the usual", (query, bad) => {
+    const parsed = parseState(`?dataset=box&${query}`, FACTS);
+    expect(parsed.bad).toEqual(bad);
+    expect(parsed.state).toEqual(initialState(FACTS));
+  });
+
+  it("shows only quantities that the dataset has", () => {
+    const available = (name: string) => name === "GetVelocityGradient";
+    const operations = FACTS.operations.map((row) => ({ ...row, available: available(row.name) }));
+    const facts = { ...FACTS, operations };
+    expect(initialState(facts).field).toBe("vorticity");
+    expect(parseState("?dataset=box&field=p", facts)).toEqual({ state: initialState(facts), bad: ["field"] });
+    expect(parseState("?dataset=box&field=Q", facts).state.field).toBe("Q");
+  });
+});
