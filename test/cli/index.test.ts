@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 
 const BIN = fileURLToPath(new URL("../../bin/fieldprobe.js", import.meta.url));
-const CLI = fileURLToPath(new URL("../../src/cli/", import.meta.url));
+const CLI = fileURLToPath(new URL("../../src/cli/commands/", import.meta.url));
 
 const fieldprobe = (...words: string[]) =>
   new Promise<{ code: number; out: string; err: string }>((resolve) => {

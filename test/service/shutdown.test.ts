@@ -59,7 +59,7 @@ it("sends what has been begun to the end", async () => {
   expect(await closed).toBe(true);
 });
 
-const fixture = (name: string): string => fileURLToPath(new URL(`../server/fixtures/${name}`, import.meta.url));
+const fixture = (name: string): string => fileURLToPath(new URL(`../server/http/fixtures/${name}`, import.meta.url));
 const POINT = "<Point3><x>1</x><y>2</y><z>3</z></Point3>";
 const POINTS = 250_000;
 const BODY =

@@ -1,4 +1,4 @@
-/** The HDF5 files of test/storage/chunks/fixtures, made by h5py, and what each of them holds. */
+/** The HDF5 files of test/storage/hdf5/chunks/fixtures, made by h5py, and what each of them holds. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
