@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
+import { openGateway as connectGateway } from "../dist/cluster/gateway/open.js";
 import { loadConfig } from "../dist/config.js";
 import { openEngine } from "../dist/engine/engine.js";
 import type { Engine } from "../dist/engine/query.js";
@@ -98,9 +99,10 @@ export async function openGateway(
   settings: Readonly<Record<string, string>>,
 ): Promise<Engine> {
   const config = loadConfig({ ROLE: "gateway", NATS: url, DATA: at("../data"), ...settings }, {});
-  const engine = await openEngine(config, pino({ level: "warn" }));
+  const log = pino({ level: "warn" });
+  const engine = await openEngine(config, log, await connectGateway(config, log));
   const until = performance.now() + READY_MS;
-  while (engine.status().nodes.length < workers.size) {
+  while (engine.status().peers.length < workers.size) {
     if (performance.now() > until) throw new Error("the workers are not heard");
     await new Promise((resolve) => setTimeout(resolve, 20));
   }

@@ -90,7 +90,7 @@ async function stoppedRows(points: Float32Array, queries: number): Promise<Row[]
     let victim: string | undefined;
     while (victim === undefined) {
       await new Promise((resolve) => setImmediate(resolve));
-      victim = gateway.status().nodes.find(({ outstanding }) => outstanding > 0)?.name;
+      victim = gateway.status().peers.find(({ outstanding }) => outstanding > 0)?.name;
     }
     await running;
     const child = cluster.workers.get(victim);

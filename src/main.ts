@@ -4,8 +4,10 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Logger, pino } from "pino";
 import type { Config } from "./config.js";
+import type { Carrier } from "./engine/carrier.js";
 import { openEngine } from "./engine/engine.js";
 import type { Engine } from "./engine/query.js";
+import { openPool } from "./engine/threads/pool.js";
 import { type OpenEvents, openEvents } from "./events/open.js";
 import { createApp, type Plugin } from "./server/http/app.js";
 import { checkExposure } from "./server/http/auth.js";
@@ -57,13 +59,20 @@ export async function startService(config: Config, log: Logger, fieldsOnly = fal
 /** Opens the engine and the events at the same time; when one fails, the other is closed. */
 async function openBoth(config: Config, log: Logger, fieldsOnly: boolean): Promise<[Engine, OpenEvents | null]> {
   const [engine, events] = await Promise.allSettled([
-    openEngine(config, log),
+    openCarrier(config, log).then((carrier) => openEngine(config, log, carrier)),
     fieldsOnly ? null : openEvents(config, log),
   ]);
   if (engine.status === "fulfilled" && events.status === "fulfilled") return [engine.value, events.value];
   if (engine.status === "fulfilled") await engine.value.close(0);
   if (events.status === "fulfilled") await events.value?.close();
   throw engine.status === "rejected" ? engine.reason : (events as PromiseRejectedResult).reason;
+}
+
+/** Starts the threads of this process, or connects a gateway to its cluster. */
+async function openCarrier(config: Config, log: Logger): Promise<Carrier> {
+  if (config.cluster.role !== "gateway") return openPool(config);
+  const { openGateway } = await import("./cluster/gateway/open.js");
+  return openGateway(config, log);
 }
 
 function running(

@@ -12,14 +12,14 @@ const ALLOWED: Record<string, readonly string[]> = {
   float32: [],
   storage: [],
   generate: ["storage"],
-  engine: ["storage", "kernels", "cluster", "float32"],
+  engine: ["storage", "kernels", "float32"],
   cluster: ["engine", "storage", "kernels"],
   server: ["engine", "storage", "float32"],
   events: [],
   client: [],
   cli: ["client", "engine", "cluster", "events", "generate", "server", "storage", "float32", ""],
   web: [],
-  "": ["engine", "events", "server", "storage"],
+  "": ["cluster", "engine", "events", "server", "storage"],
 };
 const LEAVES = ["errors.ts", "operations.ts", "config.ts", "quantities.ts", "system-error.ts", "version.ts"];
 

@@ -37,13 +37,10 @@ export function placementFigures(nodes: number, replicas: number): { maxToMean: 
   let moved = 0;
   for (let slot = 0; slot < SLOTS; slot++) {
     const had = new Set(
-      Array.from(
-        { length: before.replicas },
-        (_, i) => before.nodes[before.table[slot * before.replicas + i] as number],
-      ),
+      Array.from({ length: before.replicas }, (_, i) => before.nodes[before.table[slot * before.replicas + i]]),
     );
     for (let i = 0; i < after.replicas; i++) {
-      if (!had.has(after.nodes[after.table[slot * after.replicas + i] as number])) moved++;
+      if (!had.has(after.nodes[after.table[slot * after.replicas + i]])) moved++;
     }
   }
   return { maxToMean: Math.max(...loads) / mean, moved: moved / (SLOTS * before.replicas) };
@@ -105,7 +102,7 @@ class Simulation {
     const { table, replicas, nodes } = place(names, options.replicas);
     this.#slots = Array.from({ length: SLOTS }, (_, slot) =>
       Array.from(table.subarray(slot * replicas, (slot + 1) * replicas), (at) => {
-        return this.#nodes[names.indexOf(nodes[at] as string)] as Node;
+        return this.#nodes[names.indexOf(nodes[at])] as Node;
       }),
     );
   }
@@ -114,8 +111,7 @@ class Simulation {
     this.#arrive();
     this.#events.run();
     const sorted = this.#latencies.toSorted((a, b) => a - b);
-    const quantile = (q: number): number =>
-      sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] as number;
+    const quantile = (q: number): number => sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))];
     return { p50: quantile(0.5), p99: quantile(0.99), p999: quantile(0.999), hedged: this.#hedged / this.#sent };
   }
 

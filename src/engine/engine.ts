@@ -1,8 +1,9 @@
-/** The engine: keeps the catalogue of datasets, starts queries on the pool, reports figures. */
+/** The engine: keeps the catalogue of datasets, starts queries on a carrier, reports figures. */
 import type { Logger } from "pino";
 import type { Config } from "../config.js";
 import { BusyError, FieldprobeError } from "../errors.js";
 import type { Dataset } from "../storage/dataset.js";
+import type { Carrier } from "./carrier.js";
 import { Catalog } from "./catalog.js";
 import { type CheckedQuery, checkQuery } from "./check.js";
 import { execute, type Workshop } from "./execution.js";
@@ -10,46 +11,35 @@ import { oneAtATime } from "./one-at-a-time.js";
 import { BufferPool } from "./points/buffers.js";
 import type { Engine, Evaluation, Query } from "./query.js";
 import type { Scan } from "./task.js";
-import { openPool, type Pool } from "./threads/pool.js";
+import { openPool } from "./threads/pool.js";
 
 /** How often the data folders are scanned without being asked. */
 const RESCAN_MS = 30_000;
 
 /**
- * Starts the worker threads, or connects to the cluster, and loads the catalogue.
+ * Loads the catalogue and starts the engine.
  *
+ * @param carrier runs the tasks of queries; the engine closes it
  * @returns the engine once every dataset has been verified; each refused one is a log line
  */
-export async function openEngine(config: Config, log: Logger): Promise<Engine> {
-  const pool = await openCarrier(config, log);
+export async function openEngine(config: Config, log: Logger, carrier: Carrier = openPool(config)): Promise<Engine> {
   const catalog = new Catalog(log);
   const scan = oneAtATime(async () => {
-    catalog.adopt(await pool.run<Scan>({ kind: "scan", folders: config.data }));
+    catalog.adopt(await carrier.run<Scan>({ kind: "scan", folders: config.data }));
   });
   try {
     await scan();
   } catch (error) {
-    await pool.close();
+    await carrier.close();
     throw error;
   }
-  return new LocalEngine(config, log, pool, catalog, scan);
+  return new FieldEngine(config, log, carrier, catalog, scan);
 }
 
-/** Threads of this process, or for a gateway the nodes of a cluster. */
-async function openCarrier(config: Config, log: Logger): Promise<Pool> {
-  if (config.cluster.role === "gateway") return (await import("../cluster/gateway/open.js")).openGateway(config, log);
-  return openPool({
-    workers: config.workers,
-    cacheBytes: config.cacheBytes,
-    chunkBytes: config.limits["engine.chunkBytes"],
-    fd8Legacy: config.fd8Legacy,
-  });
-}
-
-/** The engine of one process. */
-class LocalEngine implements Engine {
+/** An engine that evaluates on a carrier. */
+class FieldEngine implements Engine {
   readonly #config: Config;
-  readonly #pool: Pool;
+  readonly #carrier: Carrier;
   readonly #catalog: Catalog;
   readonly #scan: () => Promise<void>;
   readonly #rescan: NodeJS.Timeout;
@@ -59,16 +49,16 @@ class LocalEngine implements Engine {
   #pointsInFlight = 0;
   #closing = false;
 
-  constructor(config: Config, log: Logger, pool: Pool, catalog: Catalog, scan: () => Promise<void>) {
+  constructor(config: Config, log: Logger, carrier: Carrier, catalog: Catalog, scan: () => Promise<void>) {
     this.#config = config;
-    this.#pool = pool;
+    this.#carrier = carrier;
     this.#catalog = catalog;
     this.#scan = scan;
     this.#rescan = setInterval(() => {
       scan().catch((error: unknown) => log.error({ err: error }, "the data folders could not be scanned"));
     }, RESCAN_MS).unref();
     this.#workshop = {
-      pool,
+      carrier,
       buffers: new BufferPool(),
       limits: config.limits,
       sourceOf: (dataset) => catalog.sourceOf(dataset),
@@ -109,19 +99,19 @@ class LocalEngine implements Engine {
   }
 
   status(): ReturnType<Engine["status"]> {
-    const { hits, misses, bytesRead, bytesUsed } = this.#pool.cache();
+    const { hits, misses, bytesRead, bytesUsed } = this.#carrier.cache();
     return {
-      ready: !this.#closing && this.#pool.alive() > 0,
-      workers: this.#pool.workers,
-      queued: this.#pool.queued(),
-      running: this.#pool.running(),
+      ready: !this.#closing && this.#carrier.alive() > 0,
+      workers: this.#carrier.parallelism,
+      queued: this.#carrier.queued(),
+      running: this.#carrier.running(),
       pointsInFlight: this.#pointsInFlight,
       bytesRead,
       cacheHits: hits,
       cacheMisses: misses,
       cacheBytes: bytesUsed,
-      nodes: this.#pool.nodes(),
-      sending: this.#pool.sending(),
+      peers: this.#carrier.peers(),
+      sending: this.#carrier.sending(),
     };
   }
 
@@ -145,7 +135,7 @@ class LocalEngine implements Engine {
       clearTimeout(timer);
     }
     for (const evaluation of this.#running) evaluation.abort();
-    await this.#pool.close();
+    await this.#carrier.close();
     return finished;
   }
 

@@ -1,4 +1,4 @@
-/** A running query: cuts points into batches as they arrive, runs them on the pool, joins the results in order. */
+/** A running query: cuts points into batches as they arrive, runs them on a carrier, joins the results in order. */
 import { setMaxListeners } from "node:events";
 import type { Limits } from "../config.js";
 import {
@@ -12,6 +12,7 @@ import {
 } from "../errors.js";
 import { RECORDS } from "../operations.js";
 import type { Dataset } from "../storage/dataset.js";
+import type { Carrier } from "./carrier.js";
 import { type CheckedQuery, recordTimes } from "./check.js";
 import { type Cutter, cutByArrival, type Job } from "./plan/by-arrival.js";
 import { cutBySweep, exceedsCache, planSweep } from "./plan/by-sweep.js";
@@ -21,7 +22,6 @@ import { pointLimit } from "./points/point-limit.js";
 import { notFiniteError } from "./points/positions.js";
 import type { Evaluation, Result } from "./query.js";
 import type { BatchTask, SortTask } from "./task.js";
-import type { Pool } from "./threads/pool.js";
 
 /** Fewest points for which data that does not fit the cache is swept: fewer touch few bricks anyway. */
 const SWEEP_FROM = 128;
@@ -30,7 +30,7 @@ const KILL_AFTER_MS = 500;
 
 /** What a running query uses of the engine. */
 export interface Workshop {
-  readonly pool: Pool;
+  readonly carrier: Carrier;
   readonly buffers: BufferPool;
   readonly limits: Limits;
   /** Number of the dataset's first field in the brick cache. */
@@ -69,7 +69,7 @@ class Execution implements Evaluation {
   /** Chosen at the first piece of work; null: nothing to compute. */
   #cutter: Cutter | null = null;
   #outstanding = 0;
-  /** Tasks handed to the pool so far. */
+  /** Tasks handed to the carrier so far. */
   #handed = 0;
   /** What the query fails with: an error of the whole query (index -1), or that of the failed batch with the lowest index. */
   #failure: { readonly index: number; readonly error: FieldprobeError } | null = null;
@@ -136,7 +136,7 @@ class Execution implements Evaluation {
 
   /** Hands out batches while workers have room, then answers if nothing is left to do. */
   #pump(): void {
-    const most = 2 * this.#workshop.pool.workers;
+    const most = 2 * this.#workshop.carrier.parallelism;
     while (!this.#failure && this.#outstanding < most) {
       const task = this.#nextTask();
       if (!task) break;
@@ -156,10 +156,10 @@ class Execution implements Evaluation {
 
   /** By sweep where the data does not fit the cache, which needs all points first; else as points arrive. */
   #chooseCutter(ended: boolean): Cutter | null {
-    const { pool, buffers, sourceOf } = this.#workshop;
+    const { carrier, buffers, sourceOf } = this.#workshop;
     const checked = this.#checked;
     if (!checked?.dataset) return null;
-    const beyond = exceedsCache(checked, pool.cacheBytes);
+    const beyond = exceedsCache(checked, carrier.cacheBytes);
     if (beyond && !ended) return null;
     this.#brakes = { cancel: new Int32Array(new SharedArrayBuffer(4)), kill: new AbortController() };
     // Every task handed out listens to it.
@@ -169,12 +169,12 @@ class Execution implements Evaluation {
       points: this.points,
       velocities: this.velocities,
       buffers,
-      workers: pool.workers,
+      workers: carrier.parallelism,
       source: sourceOf(checked.dataset),
       cancel: this.#brakes.cancel,
     };
     if (!beyond || this.points.count < SWEEP_FROM) return cutByArrival(job);
-    return cutBySweep(job, planSweep(job, pool.cacheBytes));
+    return cutBySweep(job, planSweep(job, carrier.cacheBytes));
   }
 
   async #run(index: number, task: BatchTask | SortTask): Promise<void> {
@@ -192,10 +192,10 @@ class Execution implements Evaluation {
 
   /** Runs a batch, again when what had it died. */
   async #attempt(task: BatchTask | SortTask): Promise<void> {
-    const { pool } = this.#workshop;
-    for (let left = pool.attempts - 1; ; left--) {
+    const { carrier } = this.#workshop;
+    for (let left = carrier.attempts - 1; ; left--) {
       try {
-        await pool.run<null>(task, this.#brakes?.kill.signal);
+        await carrier.run<null>(task, this.#brakes?.kill.signal);
         return;
       } catch (error) {
         if (!(error instanceof WorkerError) || this.#failure || left <= 0 || !repeatable(task)) throw error;

@@ -1,7 +1,7 @@
 /** What crosses the border between the servers and the engine: queries in, results out. */
 import type { OperationName, SpatialInterpolation, TemporalInterpolation } from "../operations.js";
 import type { Dataset } from "../storage/dataset.js";
-import type { NodeStatus, SendingCounts } from "./threads/pool.js";
+import type { PeerStatus, SendingCounts } from "./carrier.js";
 
 /** Everything a request says beside its token and its points; members that its operation lacks are absent. */
 export interface Query {
@@ -81,9 +81,9 @@ export interface EngineStatus {
   readonly cacheHits: number;
   readonly cacheMisses: number;
   readonly cacheBytes: number;
-  /** Nodes of the cluster that does the work; none: this process does it. */
-  readonly nodes: readonly NodeStatus[];
-  /** What has been sent to them; null without a cluster. */
+  /** Peers of the cluster; none where this process evaluates. */
+  readonly peers: readonly PeerStatus[];
+  /** Counts of batches sent to peers; null without a cluster. */
   readonly sending: SendingCounts | null;
 }
 

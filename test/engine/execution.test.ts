@@ -1,21 +1,21 @@
 import { describe, expect, it, vi } from "vitest";
 import { LIMITS } from "../../src/config.js";
+import type { Carrier } from "../../src/engine/carrier.js";
 import type { CheckedQuery } from "../../src/engine/check.js";
 import { execute } from "../../src/engine/execution.js";
 import { BufferPool } from "../../src/engine/points/buffers.js";
 import type { Evaluation } from "../../src/engine/query.js";
 import type { BatchTask } from "../../src/engine/task.js";
-import type { Pool } from "../../src/engine/threads/pool.js";
 import { CancelledError, DataError, DeadlineError, LimitError, RequestError, WorkerError } from "../../src/errors.js";
 import { KERNELS } from "../../src/kernels/index.js";
 import { OPERATIONS } from "../../src/operations.js";
 import type { Dataset } from "../../src/storage/dataset.js";
 
-/** A pool whose batches the test completes by hand; the "kernel" answers the point's own coordinates. */
-function manualPool(workers: number) {
+/** A carrier whose batches the test completes by hand; the "kernel" answers the point's own coordinates. */
+function manualCarrier(workers: number) {
   const waiting: { task: BatchTask; complete: (error?: unknown) => void; kill: AbortSignal | undefined }[] = [];
-  const pool: Pool = {
-    workers,
+  const carrier: Carrier = {
+    parallelism: workers,
     cacheBytes: 1e9,
     run: (task, kill) =>
       new Promise((resolve, reject) => {
@@ -36,18 +36,18 @@ function manualPool(workers: number) {
       }),
     alive: () => workers,
     attempts: 2,
-    nodes: () => [],
+    peers: () => [],
     sending: () => null,
     queued: () => 0,
     running: () => 0,
     cache: () => ({ hits: 0, misses: 0, bytesRead: 0, bytesUsed: 0 }),
     close: async () => {},
   };
-  return { pool, waiting };
+  return { carrier, waiting };
 }
 
 function setUp(workers = 2, limits: Partial<typeof LIMITS> = {}, deadlineMs = 10_000) {
-  const { pool, waiting } = manualPool(workers);
+  const { carrier, waiting } = manualCarrier(workers);
   const operation = OPERATIONS[0];
   const checked: CheckedQuery = {
     query: { operation: "GetVelocity" },
@@ -62,7 +62,7 @@ function setUp(workers = 2, limits: Partial<typeof LIMITS> = {}, deadlineMs = 10
   let held = 0;
   let ended = 0;
   const workshop = {
-    pool,
+    carrier,
     buffers: new BufferPool(),
     limits: { ...LIMITS, ...limits },
     sourceOf: () => 4,
@@ -85,7 +85,7 @@ function feed(evaluation: Evaluation, points: number): void {
   }
 }
 
-async function completeAll(waiting: ReturnType<typeof manualPool>["waiting"], last = false): Promise<void> {
+async function completeAll(waiting: ReturnType<typeof manualCarrier>["waiting"], last = false): Promise<void> {
   while (waiting.length > 0) {
     (last ? waiting.pop() : waiting.shift())?.complete();
     await new Promise((resolve) => setImmediate(resolve));

@@ -79,7 +79,7 @@ export class FakeEngine implements Engine {
       cacheHits: 0,
       cacheMisses: 0,
       cacheBytes: 0,
-      nodes: [],
+      peers: [],
       sending: null,
     };
   }

@@ -1,5 +1,5 @@
 /** What a gateway has sent and not heard the end of: each sending has a subject of its own for its answer, and is counted. */
-import type { SendingCounts } from "../../engine/threads/pool.js";
+import type { SendingCounts } from "../../engine/carrier.js";
 import { encodeHeader, type Header, MessageError, NO_DEADLINE } from "../wire/message.js";
 import { SUBJECTS } from "../wire/subjects.js";
 import type { Transport } from "../wire/transport.js";

@@ -1,10 +1,10 @@
 /** The pool of a gateway: batches go to nodes of a cluster; scans and the like stay on a thread of its own. */
 import { randomBytes } from "node:crypto";
 import type { Logger } from "pino";
+import type { Carrier, PeerStatus, SendingCounts } from "../../engine/carrier.js";
 import { BufferPool } from "../../engine/points/buffers.js";
 import type { BatchTask, Task } from "../../engine/task.js";
 import { legRecords } from "../../engine/threads/leg.js";
-import type { NodeStatus, Pool, SendingCounts } from "../../engine/threads/pool.js";
 import { CancelledError, DeadlineError, FieldprobeError } from "../../errors.js";
 import { KERNELS } from "../../kernels/index.js";
 import { generationOf } from "../wire/generation.js";
@@ -36,7 +36,7 @@ const POLL_MS = 20;
 export interface CarrierOptions {
   readonly transport: Transport;
   /** Runs what is not sent away. */
-  readonly local: Pool;
+  readonly local: Carrier;
   readonly fd8Legacy: boolean;
   /** Most points of a message. */
   readonly messagePoints: number;
@@ -48,7 +48,7 @@ export interface CarrierOptions {
 type Abandon = (error: FieldprobeError) => void;
 
 /** The carrier of a gateway. */
-export class Carrier implements Pool {
+export class ClusterCarrier implements Carrier {
   /** Batches are not put in an order that suits one cache: their pieces are sent to the cache that suits them. */
   readonly cacheBytes = Number.POSITIVE_INFINITY;
   /** A batch that was lost has been tried often enough. */
@@ -66,8 +66,8 @@ export class Carrier implements Pool {
     this.#dispatcher = new Dispatcher(options.transport, options.settings, options.log);
   }
 
-  /** Nodes, at least one: batches are cut for nodes first and for their threads afterwards. */
-  get workers(): number {
+  /** Number of peers, at least one: a batch is divided among peers first and among their threads afterwards. */
+  get parallelism(): number {
     return Math.max(1, this.#live().length);
   }
 
@@ -101,9 +101,9 @@ export class Carrier implements Pool {
     return this.#dispatcher.sent;
   }
 
-  cache(): ReturnType<Pool["cache"]> {
+  cache(): ReturnType<Carrier["cache"]> {
     const sum = { hits: 0, misses: 0, bytesRead: 0, bytesUsed: 0 };
-    for (const { cache } of this.nodes()) {
+    for (const { cache } of this.peers()) {
       sum.hits += cache.hits;
       sum.misses += cache.misses;
       sum.bytesRead += cache.bytesRead;
@@ -116,7 +116,7 @@ export class Carrier implements Pool {
     return this.#live().length;
   }
 
-  nodes(): readonly NodeStatus[] {
+  peers(): readonly PeerStatus[] {
     return this.#dispatcher.membership.all().map(({ name, heartbeat, outstanding, suspect }) => {
       const { hits, misses, bytesRead, used } = heartbeat.cache;
       const { threads, queued, running, draining } = heartbeat;

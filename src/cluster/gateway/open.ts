@@ -1,9 +1,10 @@
 /** Connects a gateway to its cluster. */
 import type { Logger } from "pino";
 import type { Config } from "../../config.js";
-import { openPool, type Pool } from "../../engine/threads/pool.js";
+import type { Carrier } from "../../engine/carrier.js";
+import { openPool } from "../../engine/threads/pool.js";
 import { connectNats } from "../wire/nats.js";
-import { Carrier } from "./carrier.js";
+import { ClusterCarrier } from "./carrier.js";
 
 /** A gateway reads datasets only to know them: it evaluates nothing. */
 const LOCAL_CACHE_BYTES = 1024 * 1024;
@@ -11,19 +12,14 @@ const LOCAL_CACHE_BYTES = 1024 * 1024;
 const INBOX = "_FPG";
 
 /** @throws Error when no server takes the connection */
-export async function openGateway(config: Config, log: Logger): Promise<Pool> {
+export async function openGateway(config: Config, log: Logger): Promise<Carrier> {
   const { nats, nkey, ca, node, replicas, hedgeMs, timeoutMs, messagePoints } = config.cluster;
   const transport = await connectNats({ servers: nats ?? [], nkey, ca, name: `gateway ${node}`, inboxPrefix: INBOX });
   void transport.closed.then((error) => {
     if (error) log.error({ err: error }, "the connection to NATS has ended");
   });
-  const local = openPool({
-    workers: 1,
-    cacheBytes: LOCAL_CACHE_BYTES,
-    chunkBytes: config.limits["engine.chunkBytes"],
-    fd8Legacy: config.fd8Legacy,
-  });
-  return new Carrier({
+  const local = openPool({ ...config, workers: 1, cacheBytes: LOCAL_CACHE_BYTES });
+  return new ClusterCarrier({
     transport,
     local,
     fd8Legacy: config.fd8Legacy,

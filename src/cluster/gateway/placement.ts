@@ -51,11 +51,11 @@ export function place(nodes: readonly string[], replicas: number): Placement {
   for (let copy = 0; copy < width; copy++) {
     for (let slot = 0; slot < SLOTS; slot++) {
       const taken = table.subarray(slot * width, slot * width + copy);
-      const bounded = bestNode(seeds, slot, (node) => (loads[node] as number) < most && !taken.includes(node));
+      const bounded = bestNode(seeds, slot, (node) => loads[node] < most && !taken.includes(node));
       // Only nodes that have the slot already may be left below the bound.
       const best = bounded >= 0 ? bounded : bestNode(seeds, slot, (node) => !taken.includes(node));
       table[slot * width + copy] = best;
-      (loads[best] as number)++;
+      loads[best]++;
     }
   }
   return { replicas: width, nodes: names, table };
@@ -66,7 +66,7 @@ function bestNode(seeds: readonly number[], slot: number, free: (node: number) =
   let highest = -1;
   const mark = Math.imul(slot + 1, 0x9e37_79b1);
   for (let node = 0; node < seeds.length; node++) {
-    const score = scramble((seeds[node] as number) ^ mark);
+    const score = scramble(seeds[node] ^ mark);
     if (score > highest && free(node)) {
       best = node;
       highest = score;
@@ -77,14 +77,14 @@ function bestNode(seeds: readonly number[], slot: number, free: (node: number) =
 
 /** Names of the nodes of a slot, best first. */
 export function holders({ nodes, replicas, table }: Placement, slot: number): readonly string[] {
-  return Array.from(table.subarray(slot * replicas, (slot + 1) * replicas), (node) => nodes[node] as string);
+  return Array.from(table.subarray(slot * replicas, (slot + 1) * replicas), (node) => nodes[node]);
 }
 
 /** How many slots each node has. */
 export function shares({ nodes, table }: Placement): ReadonlyMap<string, number> {
   const loads = new Map(nodes.map((name) => [name, 0]));
   for (const node of table) {
-    const name = nodes[node] as string;
+    const name = nodes[node];
     loads.set(name, (loads.get(name) as number) + 1);
   }
   return loads;

@@ -89,11 +89,11 @@ function gather<A extends Float32Array | Float64Array>(
   let start = 0;
   for (const { triples, count } of segments) {
     const end = start + count;
-    for (; i < indices.length && (indices[i] as number) < end; i++) {
-      const at = 3 * ((indices[i] as number) - start);
-      into[3 * i] = triples[at] as number;
-      into[3 * i + 1] = triples[at + 1] as number;
-      into[3 * i + 2] = triples[at + 2] as number;
+    for (; i < indices.length && indices[i] < end; i++) {
+      const at = 3 * (indices[i] - start);
+      into[3 * i] = triples[at];
+      into[3 * i + 1] = triples[at + 1];
+      into[3 * i + 2] = triples[at + 2];
     }
     start = end;
   }
@@ -148,8 +148,8 @@ function put<A extends Float32Array | Float64Array>(
   offset: number,
 ): void {
   for (let i = 0; i < count; i++) {
-    const to = width * (indices ? (indices[i] as number) : first + i) + offset;
-    for (let k = 0; k < size; k++) into[to + k] = from[size * i + k] as number;
+    const to = width * (indices ? indices[i] : first + i) + offset;
+    for (let k = 0; k < size; k++) into[to + k] = from[size * i + k];
   }
 }
 

@@ -63,7 +63,7 @@ function rangeTables(axes: Shards["axes"], { edge, count }: Bricking): Shards["t
   const bits = count.map((bricks) => (bricks <= 1 ? 0 : 32 - Math.clz32(bricks - 1)));
   const order: (readonly [axis: number, bit: number])[] = [];
   for (let level = 0; level < Math.max(...bits); level++) {
-    for (let a = 0; a < 3; a++) if (level < (bits[a] as number)) order.push([a, level]);
+    for (let a = 0; a < 3; a++) if (level < bits[a]) order.push([a, level]);
   }
   const leading = order.slice(-RANGE_BITS);
   const table = (a: 0 | 1 | 2): Uint16Array =>
@@ -93,9 +93,9 @@ export function rangesOf(
   for (const { triples, count } of segments) {
     for (let i = 0; i < count; i++) {
       ranges[first + i] =
-        (xs[cellOf(x, (triples[3 * i] as number) - shift[0])] as number) +
-        (ys[cellOf(y, (triples[3 * i + 1] as number) - shift[1])] as number) +
-        (zs[cellOf(z, (triples[3 * i + 2] as number) - shift[2])] as number);
+        xs[cellOf(x, triples[3 * i] - shift[0])] +
+        ys[cellOf(y, triples[3 * i + 1] - shift[1])] +
+        zs[cellOf(z, triples[3 * i + 2] - shift[2])];
     }
     first += count;
   }
@@ -127,11 +127,11 @@ export function cutByNode(
   most: number,
 ): Piece[] {
   const counts = new Uint32Array(RANGES);
-  for (const range of ranges) (counts[range] as number)++;
+  for (const range of ranges) counts[range]++;
   const totals = new Map<string, number>();
   const chosen = Array.from(counts, (points, range) => {
     if (points === 0) return "";
-    const node = choose(slots[range] as number, points);
+    const node = choose(slots[range], points);
     totals.set(node, (totals.get(node) ?? 0) + points);
     return node;
   });
@@ -145,7 +145,7 @@ export function cutByNode(
   const numbers = chosen.map((node) => Math.max(0, names.indexOf(totals.has(node) ? node : largest)));
   const lists = names.map((node) => ({ node, indices: new Uint32Array(totals.get(node) as number), filled: 0 }));
   for (let i = 0; i < ranges.length; i++) {
-    const list = lists[numbers[ranges[i] as number] as number] as (typeof lists)[number];
+    const list = lists[numbers[ranges[i]]] as (typeof lists)[number];
     list.indices[list.filled++] = i;
   }
   return lists.flatMap(({ node, indices }) =>

@@ -1,11 +1,12 @@
 /** A worker of a cluster: evaluates what gateways send it, on a pool of its own, and says every second that it lives. */
 import type { Logger } from "pino";
 import type { Config } from "../../config.js";
+import type { Carrier } from "../../engine/carrier.js";
 import { Catalog } from "../../engine/catalog.js";
 import { BufferPool } from "../../engine/points/buffers.js";
 import type { Scan } from "../../engine/task.js";
 import { failureOf } from "../../engine/threads/errors-as-data.js";
-import { openPool, type Pool } from "../../engine/threads/pool.js";
+import { openPool } from "../../engine/threads/pool.js";
 import { BusyError, DeadlineError, FieldprobeError, WorkerError } from "../../errors.js";
 import type { Dataset } from "../../storage/dataset.js";
 import { generationOf } from "../wire/generation.js";
@@ -51,12 +52,7 @@ export interface NodeOptions {
 
 /** Starts the threads, loads the catalogue, listens. */
 export async function openNode({ config, name, transport, log }: NodeOptions): Promise<ClusterNode> {
-  const pool = openPool({
-    workers: config.workers,
-    cacheBytes: config.cacheBytes,
-    chunkBytes: config.limits["engine.chunkBytes"],
-    fd8Legacy: config.fd8Legacy,
-  });
+  const pool = openPool(config);
   const node = new Worker(config, name, transport, log, pool);
   try {
     await node.reload();
@@ -73,7 +69,7 @@ class Worker implements ClusterNode {
   readonly #config: Config;
   readonly #transport: Transport;
   readonly #log: Logger;
-  readonly #pool: Pool;
+  readonly #pool: Carrier;
   readonly #buffers = new BufferPool();
   readonly #catalog: Catalog;
   #generations: ReadonlyMap<string, Dataset> = new Map();
@@ -87,7 +83,7 @@ class Worker implements ClusterNode {
   #idle: (() => void) | null = null;
   #draining = false;
 
-  constructor(config: Config, name: string, transport: Transport, log: Logger, pool: Pool) {
+  constructor(config: Config, name: string, transport: Transport, log: Logger, pool: Carrier) {
     this.name = name;
     this.#config = config;
     this.#transport = transport;
@@ -174,7 +170,7 @@ class Worker implements ClusterNode {
     const heartbeat = encodeHeartbeat({
       version: 1,
       node: this.name,
-      threads: this.#pool.workers,
+      threads: this.#pool.parallelism,
       queued: this.#pool.queued(),
       running: this.#pool.running(),
       draining: this.#draining,

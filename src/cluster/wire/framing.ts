@@ -76,8 +76,8 @@ function lengthOf(bytes: Uint8Array, at: number): number {
   let size = 0;
   let place = 1;
   // The last word, backwards from the line's end.
-  for (let i = lineEnd - 3; (bytes[i] as number) > SPACE; i--) {
-    size += place * ((bytes[i] as number) - ZERO);
+  for (let i = lineEnd - 3; bytes[i] > SPACE; i--) {
+    size += place * (bytes[i] - ZERO);
     place *= 10;
   }
   return line + size + 2;

@@ -142,7 +142,7 @@ export function cutBySweep(job: Job, { bricking, shape, row, room, section: most
     const count = Math.min(size - now.taken, Math.ceil(size / job.workers), BATCH_POINTS);
     const first = now.first + now.taken;
     now.taken += count;
-    const out = (values[0] as Float32Array).subarray(first * perPoint, (first + count) * perPoint);
+    const out = values[0].subarray(first * perPoint, (first + count) * perPoint);
     return batchOf(job, {
       points: segmentsOf(points.slabs, first, count),
       first,

@@ -40,7 +40,7 @@ export class Collector implements TripleSink {
     this.count += count;
     if (this.#keep) {
       this.slabs.push({ triples: this.slab, count });
-      this.#room = SLABS[Math.min(this.slabs.length, SLABS.length - 1)] as number;
+      this.#room = SLABS[Math.min(this.slabs.length, SLABS.length - 1)];
       this.#slab = null;
     }
     this.#committed(count);

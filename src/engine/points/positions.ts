@@ -14,8 +14,8 @@ export function fillPositions(segments: readonly Segment[], into: Float64Array, 
     at += 3 * count;
   }
   for (let a = 0; a < 3; a++) {
-    const by = shift[a] as number;
-    if (by !== 0) for (let i = a; i < at; i += 3) (into[i] as number) -= by;
+    const by = shift[a];
+    if (by !== 0) for (let i = a; i < at; i += 3) into[i] -= by;
   }
 }
 
@@ -33,13 +33,13 @@ export function frameShift(velocity: Triple, time: number): Triple {
 export function outsideError(axes: Axes, positions: Float64Array, at: number, index: number): RequestError {
   const position = positions.subarray(3 * at, 3 * at + 3);
   const excess = axes.map((axis, a) => {
-    const x = position[a] as number;
+    const x = position[a];
     if (!Number.isFinite(x)) return Number.POSITIVE_INFINITY;
     return axis.periodic ? 0 : Math.max(axisStart(axis) - x, x - axisEnd(axis));
   });
   const a = excess.indexOf(Math.max(...excess)) as 0 | 1 | 2;
   const name = AXIS_NAMES[a];
-  const x = position[a] as number;
+  const x = position[a];
   const side = x < axisStart(axes[a]) ? "smaller than the smallest" : "greater than the largest";
   const text = Number.isFinite(x)
     ? `The given ${name} value is ${side} allowed grid value for the ${name} dimension: ${x}`

@@ -77,13 +77,13 @@ function frameOf({ frames, weights }: FrameWeights, index: number): FrameWeights
 function sumInto({ index, count: passes, sums }: Pass, components: number, finish: Emit): Emit {
   return (values, order, count) => {
     for (let i = 0; i < count; i++) {
-      const to = components * (order[i] as number);
+      const to = components * order[i];
       const from = components * i;
       for (let c = 0; c < components; c++) {
-        const value = values[from + c] as number;
+        const value = values[from + c];
         if (index === 0) sums[to + c] = value;
-        else (sums[to + c] as number) += value;
-        values[from + c] = sums[to + c] as number;
+        else sums[to + c] += value;
+        values[from + c] = sums[to + c];
       }
     }
     if (index === passes - 1) finish(values, order, count);
@@ -110,7 +110,7 @@ function runForce(run: Run): void {
     const positions = sampler.positions.subarray(3 * first, 3 * (first + size));
     if (forcing.kind === "modes") modeForce(axes, forcing, frames, positions, 0, size, values);
     else taylorGreenForce(axes, forcing.amplitude, forcing.wavenumber, positions, 0, size, values);
-    for (let i = 0; i < 3 * size; i++) out[3 * first + i] = values[i] as number;
+    for (let i = 0; i < 3 * size; i++) out[3 * first + i] = values[i];
   }
 }
 
@@ -173,7 +173,7 @@ function runTrack({ task, fields, sampler, stop }: Run): void {
   const put = (record: number, from: Float64Array): void => {
     for (let i = 0; i < count; i++) {
       const to = 3 * (i * width + record - records.first);
-      for (let c = 0; c < 3; c++) out[to + c] = from[3 * i + c] as number;
+      for (let c = 0; c < 3; c++) out[to + c] = from[3 * i + c];
     }
   };
   if (every !== undefined && part.from === 0) put(0, positions);
@@ -208,10 +208,10 @@ function runTrack({ task, fields, sampler, stop }: Run): void {
 function scatterInto(out: Float32Array | Float64Array, components: number, places: Uint32Array | null): Emit {
   return (values, order, count) => {
     for (let i = 0; i < count; i++) {
-      const point = order[i] as number;
-      const to = components * (places ? (places[point] as number) : point);
+      const point = order[i];
+      const to = components * (places ? places[point] : point);
       const from = components * i;
-      for (let c = 0; c < components; c++) out[to + c] = values[from + c] as number;
+      for (let c = 0; c < components; c++) out[to + c] = values[from + c];
     }
   };
 }

@@ -2,8 +2,10 @@
 import { fileURLToPath } from "node:url";
 import type { Worker } from "node:worker_threads";
 import { Piscina } from "piscina";
+import type { Config, Limits } from "../../config.js";
 import { BusyError, DeadlineError, WorkerError } from "../../errors.js";
-import { BrickCache, type CacheStatus } from "../../storage/bricks/cache.js";
+import { BrickCache } from "../../storage/bricks/cache.js";
+import type { Carrier } from "../carrier.js";
 import type { Outcome, Task } from "../task.js";
 import { createPacker } from "./dataset-copy.js";
 import { reviveError } from "./errors-as-data.js";
@@ -12,13 +14,10 @@ import { createMemory, type MemoryLayout, memoryLayout } from "./memory.js";
 /** Worker threads run the JavaScript that ships, also when this file runs from source. */
 const ENTRY = fileURLToPath(new URL("./worker.js", import.meta.url).href.replace("/src/engine/", "/dist/engine/"));
 
-export interface PoolOptions {
-  readonly workers: number;
-  readonly cacheBytes: number;
-  /** Largest chunk that storage may decode. */
-  readonly chunkBytes: number;
-  readonly fd8Legacy: boolean;
-}
+/** The settings that a thread pool reads. */
+export type PoolSettings = Pick<Config, "workers" | "cacheBytes" | "fd8Legacy"> & {
+  readonly limits: Pick<Limits, "engine.chunkBytes">;
+};
 
 /** What every worker is started with. */
 export interface WorkerSetup {
@@ -28,66 +27,9 @@ export interface WorkerSetup {
   readonly fd8Legacy: boolean;
 }
 
-/** A node of a cluster and what it has to do. */
-export interface NodeStatus {
-  readonly name: string;
-  readonly threads: number;
-  readonly queued: number;
-  readonly running: number;
-  readonly draining: boolean;
-  /** It has kept a batch waiting for too long and not been heard since. */
-  readonly suspect: boolean;
-  /** Batches that this process has sent to it. */
-  readonly outstanding: number;
-  readonly cache: CacheStatus;
-}
-
-/** Batches that a gateway has sent, since start. */
-export interface SendingCounts {
-  readonly sent: number;
-  /** Sent to a second node because the first took long. */
-  readonly hedged: number;
-  /** Sent again because the node was lost or failed. */
-  readonly repeated: number;
-  /** Of which nothing more was heard, or nothing that makes sense. */
-  readonly lost: number;
-  /** Answers that were no longer needed. */
-  readonly late: number;
-}
-
-/** A carrier of batches: the threads of this process, or the nodes of a cluster. */
-export interface Pool {
-  /** Places where batches are worked on. */
-  readonly workers: number;
-  /** How often a batch is worth handing out when what had it was lost. */
-  readonly attempts: number;
-  /** Bytes of bricks that can be cached. */
-  readonly cacheBytes: number;
-  /**
-   * Runs a task on a worker.
-   *
-   * However it ends, nobody works on the task any more.
-   *
-   * @param kill ends the task by ending its thread; for deadlines only
-   * @throws what the worker reported, or WorkerError when its thread died or failed in an unknown way, or BusyError when no
-   *   thread comes up to do it
-   */
-  run<T>(task: Task, kill?: AbortSignal): Promise<T>;
-  /** Threads, or nodes, that live. */
-  alive(): number;
-  queued(): number;
-  running(): number;
-  cache(): CacheStatus;
-  /** The nodes of a cluster; none: this process does the work. */
-  nodes(): readonly NodeStatus[];
-  /** What has been sent to nodes; null: nothing ever is. */
-  sending(): SendingCounts | null;
-  /** Ends the threads; tasks that still run are lost. */
-  close(): Promise<void>;
-}
-
-/** Starts the threads. */
-export function openPool({ workers, cacheBytes, chunkBytes, fd8Legacy }: PoolOptions): Pool {
+/** Starts the worker threads of this process. */
+export function openPool({ workers, cacheBytes, limits, fd8Legacy }: PoolSettings): Carrier {
+  const chunkBytes = limits["engine.chunkBytes"];
   const layout = memoryLayout(workers, cacheBytes);
   const memory = createMemory(layout);
   const buffer = memory.buffer as SharedArrayBuffer;
@@ -150,7 +92,7 @@ export function openPool({ workers, cacheBytes, chunkBytes, fd8Legacy }: PoolOpt
   piscina.on("error", () => watch());
   watch();
   return {
-    workers,
+    parallelism: workers,
     attempts: 2,
     cacheBytes: cache.capacity,
     async run<T>(task: Task, kill?: AbortSignal): Promise<T> {
@@ -187,7 +129,7 @@ export function openPool({ workers, cacheBytes, chunkBytes, fd8Legacy }: PoolOpt
     queued: () => piscina.queueSize,
     running: () => running - piscina.queueSize,
     cache: () => cache.status(),
-    nodes: () => [],
+    peers: () => [],
     sending: () => null,
     async close(): Promise<void> {
       closing = true;

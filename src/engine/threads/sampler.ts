@@ -150,7 +150,7 @@ export class Sampler {
         request.bricks[0] = brick;
         this.#cache.acquire([request]);
         try {
-          use(this.#data, request.offsets[0] as number);
+          use(this.#data, request.offsets[0]);
         } finally {
           this.#cache.release([request]);
         }
@@ -168,7 +168,7 @@ export class Sampler {
       sorted.set(positions.subarray(0, 3 * count));
       return;
     }
-    const tables = this.#sortTables(axes, (sources[0] as BrickSource).bricking);
+    const tables = this.#sortTables(axes, sources[0].bricking);
     const sort = this.accelerator?.orderByBrick ?? orderByBrick;
     sort(axes, tables, positions, count, this.#keys, order, sorted);
   }
@@ -210,7 +210,7 @@ export class Sampler {
       }
       full = true;
       sources.forEach((_, i) => {
-        this.#forget(this.#fields[i as 0 | 1], before[i] as number);
+        this.#forget(this.#fields[i as 0 | 1], before[i]);
       });
       if (size > 0 && step <= 16) break;
       step = Math.ceil(step / 4);
@@ -233,7 +233,7 @@ export class Sampler {
 
   /** Takes the bricks from entry `keep` on out of the group. */
   #forget(space: FieldSpace, keep: number): void {
-    for (let i = keep; i < space.length; i++) space.marks[space.list[i] as number] = 0;
+    for (let i = keep; i < space.length; i++) space.marks[space.list[i]] = 0;
     space.length = keep;
   }
 
@@ -248,12 +248,12 @@ export class Sampler {
       table: this.#fields[i as 0 | 1].table,
     }));
     frames.frames.forEach((frame, turn) => {
-      const weight = frames.weights[turn] as number;
+      const weight = frames.weights[turn];
       const out = turn === 0 ? this.#sum : this.#values;
       this.#withBricks(sources, frame, () => scheme.evaluate(fields, positions, 0, size, out));
       const sum = this.#sum;
-      if (turn > 0) for (let i = 0; i < total; i++) (sum[i] as number) += weight * (out[i] as number);
-      else if (weight !== 1) for (let i = 0; i < total; i++) (sum[i] as number) *= weight;
+      if (turn > 0) for (let i = 0; i < total; i++) sum[i] += weight * out[i];
+      else if (weight !== 1) for (let i = 0; i < total; i++) sum[i] *= weight;
     });
   }
 
@@ -267,13 +267,13 @@ export class Sampler {
     try {
       requests.forEach((_, i) => {
         const { table, list, offsets, length } = this.#fields[i as 0 | 1];
-        for (let k = 0; k < length; k++) table[list[k] as number] = offsets[k] as number;
+        for (let k = 0; k < length; k++) table[list[k]] = offsets[k];
       });
       use();
     } finally {
       requests.forEach((_, i) => {
         const { table, list, length } = this.#fields[i as 0 | 1];
-        for (let k = 0; k < length; k++) table[list[k] as number] = -1;
+        for (let k = 0; k < length; k++) table[list[k]] = -1;
       });
       this.#cache.release(requests);
     }

@@ -26,12 +26,12 @@ export function sweepTables(axes: Axes, { edge, count }: Bricking, { axes: order
     return { axis, values: Math.ceil(nodes / 2 ** BLOCK_BITS), valueAt };
   });
   const inColumn = (axis: number): Part => {
-    const wide = width[axis] as number;
+    const wide = width[axis];
     return { axis, values: wide, valueAt: (_, brick) => brick % wide };
   };
   const column = (axis: number): Part => {
-    const wide = width[axis] as number;
-    return { axis, values: Math.ceil((count[axis] as number) / wide), valueAt: (_, brick) => Math.floor(brick / wide) };
+    const wide = width[axis];
+    return { axis, values: Math.ceil(count[axis] / wide), valueAt: (_, brick) => Math.floor(brick / wide) };
   };
   const bricks = [inColumn(row), inColumn(next), inColumn(along), column(row), column(next)];
   const parts = [...blocks, ...bricks];
@@ -42,8 +42,8 @@ export function sweepTables(axes: Axes, { edge, count }: Bricking, { axes: order
     const table = tables[axis] as Uint32Array;
     for (let cell = 0; cell < table.length; cell++) {
       const lowest = lowestNode(axes[axis as 0 | 1 | 2], cell);
-      const part = valueAt(lowest, Math.floor(lowest / (edge[axis] as number)));
-      table[cell] = ((table[cell] as number) | (part << shift)) >>> 0;
+      const part = valueAt(lowest, Math.floor(lowest / edge[axis]));
+      table[cell] = (table[cell] | (part << shift)) >>> 0;
     }
     shift += bitsOf(values);
   }
@@ -71,7 +71,7 @@ export function fewBricks(
   const strides = [1, count[0], count[0] * count[1]] as const;
   const [x, y, z] = axes.map((axis, a) =>
     Int32Array.from({ length: axis.nodes }, (_, cell) => {
-      return Math.floor(lowestNode(axis, cell) / (edge[a] as number)) * (strides[a] as number);
+      return Math.floor(lowestNode(axis, cell) / edge[a]) * strides[a];
     }),
   ) as [Int32Array, Int32Array, Int32Array];
   const marks = new Uint8Array(strides[2] * count[2]);
@@ -82,9 +82,9 @@ export function fewBricks(
   };
   const [axisX, axisY, axisZ] = axes;
   for (let i = 0; i < 3 * points && lowest.length <= room; i += 3) {
-    const column = x[cellOf(axisX, positions[i] as number)] as number;
-    const row = y[cellOf(axisY, positions[i + 1] as number)] as number;
-    const brick = column + row + (z[cellOf(axisZ, positions[i + 2] as number)] as number);
+    const column = x[cellOf(axisX, positions[i])];
+    const row = y[cellOf(axisY, positions[i + 1])];
+    const brick = column + row + z[cellOf(axisZ, positions[i + 2])];
     if (marks[brick] === 0) mark(brick, lowest);
   }
   let touched = lowest;
@@ -125,9 +125,9 @@ export function sortSection(task: SortTask): null {
   stop();
   fillPositions(points, positions, [0, 0, 0]);
   for (let i = 0; i < count; i++) {
-    const from = indices[i] as number;
+    const from = indices[i];
     order[i] = first + from;
-    for (let a = 0; a < 3; a++) triples[3 * i + a] = positions[3 * from + a] as number;
+    for (let a = 0; a < 3; a++) triples[3 * i + a] = positions[3 * from + a];
   }
   Atomics.store(arranged, 0, 1);
   return null;

@@ -1,7 +1,7 @@
 /** What the service counts, in the text form of Prometheus; each service has a registry of its own. */
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { PeerStatus } from "../../engine/carrier.js";
 import type { Engine } from "../../engine/query.js";
-import type { NodeStatus } from "../../engine/threads/pool.js";
 import type { Admission } from "./admission.js";
 import type { Turns } from "./time-slice.js";
 
@@ -111,7 +111,7 @@ export function createMetrics(engine: Engine, admission: Admission, turns: Turns
 
 /** Figures of each node of a cluster; a service that works by itself has none. */
 function nodeFigures(engine: Engine, registers: Registry[]): void {
-  const figures: readonly (readonly [string, string, (node: NodeStatus) => number])[] = [
+  const figures: readonly (readonly [string, string, (node: PeerStatus) => number])[] = [
     ["threads", "Worker threads of a node.", ({ threads }) => threads],
     ["batches_queued", "Batches that wait in a node.", ({ queued }) => queued],
     ["batches_running", "Batches on a node's threads.", ({ running }) => running],
@@ -141,7 +141,7 @@ function nodeFigures(engine: Engine, registers: Registry[]): void {
         ...common,
         collect() {
           this.reset();
-          for (const node of engine.status().nodes) this.inc({ node: node.name }, read(node));
+          for (const node of engine.status().peers) this.inc({ node: node.name }, read(node));
         },
       });
     } else {
@@ -149,7 +149,7 @@ function nodeFigures(engine: Engine, registers: Registry[]): void {
         ...common,
         collect() {
           this.reset();
-          for (const node of engine.status().nodes) this.set({ node: node.name }, read(node));
+          for (const node of engine.status().peers) this.set({ node: node.name }, read(node));
         },
       });
     }

@@ -5,7 +5,7 @@ import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { Carrier } from "../../../src/cluster/gateway/carrier.js";
+import { ClusterCarrier } from "../../../src/cluster/gateway/carrier.js";
 import { type ClusterNode, openNode } from "../../../src/cluster/peer/peer.js";
 import { decodeHeartbeat, encodeHeartbeat, type Heartbeat } from "../../../src/cluster/wire/heartbeat.js";
 import {
@@ -19,13 +19,14 @@ import {
 import { SUBJECTS } from "../../../src/cluster/wire/subjects.js";
 import type { Transport } from "../../../src/cluster/wire/transport.js";
 import { loadConfig } from "../../../src/config.js";
+import type { Carrier } from "../../../src/engine/carrier.js";
 import { Catalog } from "../../../src/engine/catalog.js";
 import { checkQuery } from "../../../src/engine/check.js";
 import { execute } from "../../../src/engine/execution.js";
 import { BufferPool } from "../../../src/engine/points/buffers.js";
 import type { Engine, Query } from "../../../src/engine/query.js";
 import type { Scan } from "../../../src/engine/task.js";
-import { openPool, type Pool } from "../../../src/engine/threads/pool.js";
+import { openPool } from "../../../src/engine/threads/pool.js";
 import { CancelledError, type RequestError } from "../../../src/errors.js";
 import { writeCube } from "../../../src/generate/cube.js";
 import { generator, runQuery, writeTriples } from "../../support/run-query.js";
@@ -54,13 +55,13 @@ const HEADER = {
 } as const satisfies Header;
 
 /** As much of an engine as asking takes. */
-function engineOn(pool: Pool, catalog: Catalog): Engine {
+function engineOn(carrier: Carrier, catalog: Catalog): Engine {
   const buffers = new BufferPool();
   const config = loadConfig({}, {});
   const start = (query: Query): ReturnType<Engine["start"]> => {
     const checked = checkQuery(query, (name) => catalog.find(name));
     const sourceOf = catalog.sourceOf.bind(catalog);
-    return execute({ pool, buffers, limits: config.limits, sourceOf, hold: () => {} }, checked, 20_000, () => {});
+    return execute({ carrier, buffers, limits: config.limits, sourceOf, hold: () => {} }, checked, 20_000, () => {});
   };
   return { start } as unknown as Engine;
 }
@@ -69,8 +70,8 @@ describe("a cluster in memory", () => {
   const folder = mkdtempSync(join(tmpdir(), "carrier-"));
   const bus = new MemoryBus();
   const nodes: ClusterNode[] = [];
-  let local: Pool;
-  let carrier: Carrier;
+  let local: Carrier;
+  let carrier: ClusterCarrier;
   let alone: Engine;
   let gateway: Engine;
 
@@ -83,15 +84,10 @@ describe("a cluster in memory", () => {
       { DATA: [SHIPPED, folder].join(delimiter), WORKERS: "1", CACHE_BYTES: String(32 * 1024 * 1024) },
       {},
     );
-    local = openPool({
-      workers: 1,
-      cacheBytes: config.cacheBytes,
-      chunkBytes: config.limits["engine.chunkBytes"],
-      fd8Legacy: false,
-    });
+    local = openPool(config);
     const catalog = new Catalog(log);
     catalog.adopt(await local.run<Scan>({ kind: "scan", folders: config.data }));
-    carrier = new Carrier({
+    carrier = new ClusterCarrier({
       transport: bus.connect(),
       local,
       fd8Legacy: false,
@@ -287,10 +283,10 @@ describe("a cluster in memory", () => {
   });
 
   it("shows its nodes and what their caches hold", () => {
-    expect(carrier.nodes().map(({ name }) => name)).toEqual(["a", "b", "c"]);
+    expect(carrier.peers().map(({ name }) => name)).toEqual(["a", "b", "c"]);
     void bus.connect().publish(SUBJECTS.heartbeat("x"), [encodeHeartbeat({} as never)]);
     expect(carrier.alive()).toBe(3);
-    expect(carrier.workers).toBe(3);
+    expect(carrier.parallelism).toBe(3);
   });
 
   it("loses no answer when a worker drains under load", async () => {

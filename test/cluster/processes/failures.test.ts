@@ -64,14 +64,14 @@ describe.skipIf(reason !== null)(`failures${reason ? `: skipped, ${reason}` : ""
     for (let i = 0; i < 5; i++) usual.push((await timed(runQuery(gateway, VELOCITY, POINTS))).ms);
     const running = timed(runQuery(gateway, VELOCITY, POINTS));
     await expect
-      .poll(() => gateway.status().nodes.find(({ name }) => name === "w1")?.outstanding, { interval: 1 })
+      .poll(() => gateway.status().peers.find(({ name }) => name === "w1")?.outstanding, { interval: 1 })
       .toBeGreaterThan(0);
     await workers[0]?.end("SIGKILL");
     const { value, ms } = await running;
     same(value);
     expect(gateway.status().sending?.repeated).toBeGreaterThan(0);
     expect(ms - quantile(usual, 0.5)).toBeLessThan(timeout + 100);
-    expect(gateway.status().nodes.length).toBe(2);
+    expect(gateway.status().peers.length).toBe(2);
   });
 
   it("a worker killed in the middle of queries of every operation changes no bit", { timeout: 120_000 }, async () => {
@@ -84,7 +84,7 @@ describe.skipIf(reason !== null)(`failures${reason ? `: skipped, ${reason}` : ""
     const wanted = await ask(alone);
     const running = ask(gateway);
     await expect
-      .poll(() => gateway.status().nodes.find(({ name }) => name === "w1")?.outstanding, { interval: 1 })
+      .poll(() => gateway.status().peers.find(({ name }) => name === "w1")?.outstanding, { interval: 1 })
       .toBeGreaterThan(0);
     await workers[0]?.end("SIGKILL");
     const found = await running;
@@ -122,7 +122,7 @@ describe.skipIf(reason !== null)(`failures${reason ? `: skipped, ${reason}` : ""
       for (let i = 0; i < 3; i++) same(await runQuery(gateway, VELOCITY, POINTS));
     });
     await expect
-      .poll(() => gateway.status().nodes.every(({ outstanding }) => outstanding > 0), { interval: 1 })
+      .poll(() => gateway.status().peers.every(({ outstanding }) => outstanding > 0), { interval: 1 })
       .toBe(true);
     expect(await workers[0]?.end("SIGTERM")).toBe(0);
     await Promise.all(asking);
@@ -165,9 +165,9 @@ describe.skipIf(reason !== null)(`failures${reason ? `: skipped, ${reason}` : ""
       // The one that these points go to.
       const running = ask();
       await expect
-        .poll(() => gateway.status().nodes.some(({ outstanding }) => outstanding > 0), { interval: 0 })
+        .poll(() => gateway.status().peers.some(({ outstanding }) => outstanding > 0), { interval: 0 })
         .toBe(true);
-      const victim = gateway.status().nodes.find(({ outstanding }) => outstanding > 0);
+      const victim = gateway.status().peers.find(({ outstanding }) => outstanding > 0);
       await running;
       const { child } = workers[names.indexOf(victim?.name ?? "")] as Running;
       const hedged = gateway.status().sending?.hedged ?? 0;
@@ -176,7 +176,7 @@ describe.skipIf(reason !== null)(`failures${reason ? `: skipped, ${reason}` : ""
       child.kill("SIGCONT");
       expect(gateway.status().sending?.hedged).toBeGreaterThan(hedged);
       await expect
-        .poll(() => gateway.status().nodes.every((node) => node.outstanding === 0 && !node.suspect), {
+        .poll(() => gateway.status().peers.every((node) => node.outstanding === 0 && !node.suspect), {
           timeout: 10_000,
         })
         .toBe(true);

@@ -62,7 +62,7 @@ describe.skipIf(reason !== null)(`cluster of processes${reason ? `: skipped, ${r
 
   describe.each([1, 2, 4])("%i workers", (workers) => {
     beforeAll(async () => {
-      for (let i = gateway.status().nodes.length + 1; i <= workers; i++)
+      for (let i = gateway.status().peers.length + 1; i <= workers; i++)
         processes.push(await startWorker(`w${i}`, { url, data: [folder] }));
       await heard(gateway, workers);
     });
@@ -82,6 +82,6 @@ describe.skipIf(reason !== null)(`cluster of processes${reason ? `: skipped, ${r
   });
 
   it("used every worker", () => {
-    for (const { cache } of gateway.status().nodes) expect(cache.misses).toBeGreaterThan(0);
+    for (const { cache } of gateway.status().peers) expect(cache.misses).toBeGreaterThan(0);
   });
 });

@@ -65,7 +65,7 @@ describe.skipIf(reason !== null)(`partition${reason ? `: skipped, ${reason}` : "
   }, async () => {
     expect(await runQuery(gateway, VELOCITY, POINTS)).toEqual(expected);
     const running = runQuery(gateway, VELOCITY, POINTS);
-    const far = () => gateway.status().nodes.find(({ name }) => name === "far");
+    const far = () => gateway.status().peers.find(({ name }) => name === "far");
     await expect.poll(() => far()?.outstanding, { interval: 1 }).toBeGreaterThan(0);
     ip("link", "set", `${NAME}a`, "down");
     expect(await running).toEqual(expected);
@@ -120,7 +120,7 @@ describe.skipIf(noNats !== null)(`delay${noNats ? `: skipped, ${noNats}` : ""}`,
     for (let i = 0; i < 3; i++) expect(await runQuery(gateway, VELOCITY, POINTS)).toEqual(expected);
     expect(gateway.status().sending).toMatchObject({ lost: 0, repeated: 0 });
     await expect
-      .poll(() => gateway.status().nodes.map(({ cache }) => cache.misses > 0), { timeout: 5000 })
+      .poll(() => gateway.status().peers.map(({ cache }) => cache.misses > 0), { timeout: 5000 })
       .toEqual([true, true]);
   });
 });

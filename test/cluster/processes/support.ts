@@ -5,6 +5,7 @@ import { createServer } from "node:net";
 import { delimiter } from "node:path";
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
+import { openGateway as connectGateway } from "../../../src/cluster/gateway/open.js";
 import { loadConfig } from "../../../src/config.js";
 import { openEngine } from "../../../src/engine/engine.js";
 import type { Engine } from "../../../src/engine/query.js";
@@ -124,7 +125,8 @@ export function startGateway(options: ClusterOptions): Promise<Running & { reado
 /** The engine of a gateway in this process, once it has heard of so many nodes. */
 export async function openGateway(nodes: number, options: ClusterOptions): Promise<Engine> {
   const config = loadConfig({ ...settingsOf(options), ROLE: "gateway" }, {});
-  const engine = await openEngine(config, pino({ level: "silent" }));
+  const log = pino({ level: "silent" });
+  const engine = await openEngine(config, log, await connectGateway(config, log));
   await heard(engine, nodes);
   return engine;
 }
@@ -132,8 +134,8 @@ export async function openGateway(nodes: number, options: ClusterOptions): Promi
 /** Waits until a gateway knows exactly so many nodes. */
 export async function heard(engine: Engine, nodes: number): Promise<void> {
   const until = Date.now() + 20_000;
-  while (engine.status().nodes.length !== nodes) {
-    if (Date.now() > until) throw new Error(`${engine.status().nodes.length} nodes are known, not ${nodes}`);
+  while (engine.status().peers.length !== nodes) {
+    if (Date.now() > until) throw new Error(`${engine.status().peers.length} nodes are known, not ${nodes}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

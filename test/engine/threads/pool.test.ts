@@ -1,17 +1,23 @@
 import { fileURLToPath } from "node:url";
 import type { Worker } from "node:worker_threads";
 import { afterEach, describe, expect, it } from "vitest";
+import type { Carrier } from "../../../src/engine/carrier.js";
 import type { Task } from "../../../src/engine/task.js";
-import { openPool, type Pool } from "../../../src/engine/threads/pool.js";
+import { openPool } from "../../../src/engine/threads/pool.js";
 import { BusyError, DeadlineError, WorkerError } from "../../../src/errors.js";
 
 const DATA = fileURLToPath(new URL("../../../data", import.meta.url));
 const PING: Task = { kind: "ping" };
 
 describe("pool", () => {
-  let pool: Pool;
-  const open = (workers: number): Pool => {
-    pool = openPool({ workers, cacheBytes: 4 * 1024 * 1024, chunkBytes: 1024 * 1024, fd8Legacy: false });
+  let pool: Carrier;
+  const open = (workers: number): Carrier => {
+    pool = openPool({
+      workers,
+      cacheBytes: 4 * 1024 * 1024,
+      limits: { "engine.chunkBytes": 1024 * 1024 },
+      fd8Legacy: false,
+    });
     return pool;
   };
   afterEach(() => pool.close());

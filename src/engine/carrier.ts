@@ -1,0 +1,61 @@
+/** A carrier runs the tasks of queries: the worker threads of this process, or the peers of a cluster. */
+import type { CacheStatus } from "../storage/bricks/cache.js";
+import type { Task } from "./task.js";
+
+/** Runs tasks and reports its load. */
+export interface Carrier {
+  /** Number of batches that it evaluates at a time: worker threads, or peers, which divide a batch among their own threads. */
+  readonly parallelism: number;
+  /** Number of times that a batch may be run when its thread or its peer is lost. */
+  readonly attempts: number;
+  /** Bytes of bricks that it can cache. */
+  readonly cacheBytes: number;
+  /**
+   * Runs a task. Once the promise settles, nothing works on the task any more.
+   *
+   * @param kill ends the task by ending its thread; for deadlines only
+   * @throws the error that the worker thread reported, WorkerError when the thread died or failed in an unknown way, or
+   *   BusyError when no thread can be started
+   */
+  run<T>(task: Task, kill?: AbortSignal): Promise<T>;
+  /** Number of live threads or peers. */
+  alive(): number;
+  /** Number of tasks that wait. */
+  queued(): number;
+  /** Number of tasks that run. */
+  running(): number;
+  cache(): CacheStatus;
+  /** Peers of the cluster; none where this process evaluates. */
+  peers(): readonly PeerStatus[];
+  /** Counts of batches sent to peers; null where this process evaluates. */
+  sending(): SendingCounts | null;
+  /** Ends threads and connections; tasks that still run are lost. */
+  close(): Promise<void>;
+}
+
+/** The load of one peer. */
+export interface PeerStatus {
+  readonly name: string;
+  readonly threads: number;
+  readonly queued: number;
+  readonly running: number;
+  readonly draining: boolean;
+  /** It has exceeded the time of a batch and has not been heard since. */
+  readonly suspect: boolean;
+  /** Batches that this process has sent to it and that are not answered. */
+  readonly outstanding: number;
+  readonly cache: CacheStatus;
+}
+
+/** Counts of batches that a gateway has sent since its start. */
+export interface SendingCounts {
+  readonly sent: number;
+  /** Sent to a second peer because the first was slow. */
+  readonly hedged: number;
+  /** Sent again because the peer was lost or failed. */
+  readonly repeated: number;
+  /** Attempts that timed out or were answered by a malformed message. */
+  readonly lost: number;
+  /** Answers that arrived when they were no longer needed. */
+  readonly late: number;
+}
