@@ -1,4 +1,4 @@
-/** Configuration: one frozen record from defaults, FIELDPROBE_* variables and flags, with every problem listed at once. */
+/** The settings: one table of name, check, default and meaning, from which configuration, flags, help and reference follow. */
 import { existsSync } from "node:fs";
 import { availableParallelism, hostname, totalmem } from "node:os";
 import { delimiter, resolve } from "node:path";
@@ -7,33 +7,61 @@ import { z } from "zod";
 
 const MIB = 1024 * 1024;
 
-/** Bounds of what a request may cost; `http.bodyBytes` is set by FIELDPROBE_HTTP_BODY_BYTES, and so on. 0 switches `token.*` off. */
-export const LIMITS = {
-  "http.bodyBytes": 256 * MIB,
-  "http.headersTimeoutMs": 10_000,
-  "http.requestTimeoutMs": 120_000,
-  "http.keepAliveTimeoutMs": 5_000,
-  "http.connections": 1_024,
-  "xml.depth": 16,
-  "xml.attributes": 32,
-  "xml.nameChars": 256,
-  "xml.textChars": 4_096,
-  "soap.headerBlocks": 16,
-  "query.points": 2_000_000,
-  "query.particleSteps": 50_000_000,
-  "query.filterSamples": 500_000_000,
-  "query.deadlineMs": 120_000,
-  "engine.inflight": 32,
-  "engine.queue": 256,
-  "engine.chunkBytes": 64 * MIB,
-  "engine.pointsInFlight": 8_000_000,
-  "token.concurrent": 0,
-  "token.perMinute": 0,
-  "shutdown.graceMs": 10_000,
-} as const;
+/** Limits of what a request may cost: default and meaning. `http.bodyBytes` is set by FIELDPROBE_HTTP_BODY_BYTES, and so on. */
+const LIMIT_TABLE = {
+  "http.bodyBytes": [256 * MIB, "size of a request"],
+  "http.headersTimeoutMs": [10_000, "time for the headers of a request"],
+  "http.requestTimeoutMs": [120_000, "time for all of a request"],
+  "http.keepAliveTimeoutMs": [5_000, "idle time of a connection"],
+  "http.connections": [1_024, "connections"],
+  "xml.depth": [16, "nesting of elements"],
+  "xml.attributes": [32, "attributes of an element"],
+  "xml.nameChars": [256, "length of a name"],
+  "xml.textChars": [4_096, "length of a value"],
+  "soap.headerBlocks": [16, "header blocks of an envelope"],
+  "query.points": [2_000_000, "points of a call, records of an answer"],
+  "query.particleSteps": [50_000_000, "points times steps of tracking"],
+  "query.filterSamples": [500_000_000, "points times leaves of a box filter"],
+  "query.deadlineMs": [120_000, "time for an answer"],
+  "engine.inflight": [32, "requests being answered"],
+  "engine.queue": [256, "requests that wait"],
+  "engine.chunkBytes": [64 * MIB, "decoded chunk of a dataset"],
+  "engine.pointsInFlight": [8_000_000, "points of all requests together"],
+  "token.concurrent": [0, "requests of one token at once; 0 is off"],
+  "token.perMinute": [0, "requests of one token a minute; 0 is off"],
+  "shutdown.graceMs": [10_000, "time for running requests when the service is told to stop"],
+} as const satisfies Record<string, readonly [number, string]>;
 
-export type LimitName = keyof typeof LIMITS;
+export type LimitName = keyof typeof LIMIT_TABLE;
 export type Limits = Readonly<Record<LimitName, number>>;
+
+/** The default of every limit. */
+export const LIMITS = mapValues(LIMIT_TABLE, ([value]) => value) as Limits;
+
+/** One setting. */
+export interface Setting<T> {
+  /** Name of the variable without FIELDPROBE_. */
+  readonly variable: string;
+  readonly schema: z.ZodType<T>;
+  /** Value where the variable is absent; a function where it depends on the machine. */
+  readonly fallback: T | (() => T);
+  readonly about: string;
+  /** Placeholder of the command-line flag, where the setting has one: `--base-url <url>`. */
+  readonly flag: string | null;
+  /** The default in words, where `fallback` does not show it. */
+  readonly shown: string | null;
+}
+
+function setting<T, D extends T | null = never>(
+  variable: string,
+  schema: z.ZodType<T>,
+  fallback: D | (() => T),
+  about: string,
+  words: { readonly flag?: string; readonly shown?: string } = {},
+): Setting<[D] extends [null] ? T | null : T> {
+  const { flag = null, shown = null } = words;
+  return { variable, schema, fallback, about, flag, shown } as unknown as Setting<[D] extends [null] ? T | null : T>;
+}
 
 function whole(min: number, max = Number.MAX_SAFE_INTEGER) {
   const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
@@ -42,117 +70,192 @@ function whole(min: number, max = Number.MAX_SAFE_INTEGER) {
 }
 const oneOf = <const T extends readonly string[]>(...names: T) =>
   z.enum(names, { error: `must be ${names.slice(0, -1).join(", ")} or ${names.at(-1)}` });
-const flag = oneOf("true", "false", "1", "0").transform((text) => text === "true" || text === "1");
-const folders = z.string().transform((text) => text.split(delimiter).filter((part) => part !== ""));
-const named = z.string().min(1, "must not be empty");
+const yes = oneOf("true", "false", "1", "0").transform((text) => text === "true" || text === "1");
+const text = z.string().min(1, "must not be empty");
+const path = text.transform((name) => resolve(name));
+const list = (separator: string) =>
+  z.string().transform((items) =>
+    items
+      .split(separator)
+      .map((item) => item.trim())
+      .filter((item) => item !== ""),
+  );
 const webAddress = z.url({ protocol: /^https?$/, error: "must be an address that begins with http:// or https://" });
 
-/** Settings by variable name without the FIELDPROBE_ prefix. */
+/** Every setting but the limits, in the shape of `Config`. */
 export const SETTINGS = {
-  HOST: named,
-  PORT: whole(0, 65_535),
-  DATA: folders.pipe(z.array(z.string()).min(1, "must name a folder")),
-  NAMESPACE: z.string().regex(/^[a-z][a-z0-9+.-]*:\S*\/$/i, "must be an absolute URI that ends in a slash"),
-  BASE_URL: webAddress.transform((url) => url.replace(/\/+$/, "")),
-  WORKERS: whole(1, 64),
-  CACHE_BYTES: whole(1 * MIB, 3 * 1024 * MIB),
-  LOG_LEVEL: oneOf("trace", "debug", "info", "warn", "error", "fatal", "silent"),
-  STATE: named,
-  TOKENS: named,
-  ANONYMOUS: flag,
-  FD8_LEGACY: flag,
-  HTTP_GZIP: oneOf("auto", "on", "off"),
-  TLS_CERT: named,
-  TLS_KEY: named,
-  EVENTS_DB: named,
-  EVENTS_PREFIX: z
-    .string()
-    .regex(/^(\/[A-Za-z0-9._~-]+)*$/, "must be empty or a path like /calendar, without a slash at its end"),
-  EVENTS_ZONE: named,
-  EVENTS_SITE: webAddress,
-  EVENTS_SOURCE: named,
-  EVENTS_NOW: z.iso.datetime({ offset: true, error: "must be an instant like 2026-10-20T12:00:00Z" }),
-  EVENTS_KEYS: z.string().transform((text) =>
-    text
-      .split(",")
-      .map((key) => key.trim())
-      .filter((key) => key !== ""),
+  host: setting("HOST", text, "127.0.0.1", "address to listen on; any but loopback needs tokens or `ANONYMOUS=true`", {
+    flag: "address",
+  }),
+  port: setting("PORT", whole(0, 65_535), 8080, "port to listen on; 0 takes a free one", { flag: "number" }),
+  data: setting(
+    "DATA",
+    list(delimiter)
+      .pipe(z.array(z.string()).min(1, "must name a folder"))
+      .transform((folders) => folders.map((folder) => resolve(folder)) as readonly string[]),
+    defaultData,
+    "folders searched for datasets, separated as in `PATH`",
+    { flag: "folders", shown: "`./data`, else the included data" },
   ),
-  EVENTS_CATEGORY_URL: oneOf("hash", "string"),
-  EVENTS_PER_MINUTE: whole(0),
-  ROLE: oneOf("all", "gateway"),
-  NATS: z.string().transform((text) => text.split(",").map((url) => url.trim())),
-  NATS_NKEY: named,
-  NATS_CA: named,
-  NODE: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "must be 1 to 64 letters, digits, - and _"),
-  REPLICAS: whole(1, 16),
-  HEDGE_MS: whole(1),
-  BATCH_TIMEOUT_MS: whole(100),
-  MESSAGE_POINTS: whole(1024, 131_072),
+  namespace: setting(
+    "NAMESPACE",
+    z.string().regex(/^[a-z][a-z0-9+.-]*:\S*\/$/i, "must be an absolute URI that ends in a slash"),
+    "http://turbulence.pha.jhu.edu/",
+    "target namespace of the SOAP service",
+    { flag: "uri" },
+  ),
+  /** Without a slash at its end. */
+  baseUrl: setting(
+    "BASE_URL",
+    webAddress.transform((url) => url.replace(/\/+$/, "")),
+    null,
+    "public address of the service; the WSDL names it",
+    { flag: "url", shown: "the listening address" },
+  ),
+  workers: setting("WORKERS", whole(1, 64), availableParallelism, "worker threads", {
+    flag: "number",
+    shown: "available cores",
+  }),
+  cacheBytes: setting(
+    "CACHE_BYTES",
+    whole(1 * MIB, 3 * 1024 * MIB),
+    () => Math.min(Math.floor(memoryBytes() / 4), 3 * 1024 * MIB),
+    "field data kept in memory, shared by all workers",
+    { flag: "bytes", shown: "a quarter of the memory, at most 3 GiB" },
+  ),
+  logLevel: setting(
+    "LOG_LEVEL",
+    oneOf("trace", "debug", "info", "warn", "error", "fatal", "silent"),
+    "info",
+    "`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`",
+    { flag: "level" },
+  ),
+  state: setting("STATE", path, () => resolve(".fieldprobe"), "folder for what the service itself keeps", {
+    flag: "folder",
+    shown: "`.fieldprobe`",
+  }),
+  tokens: setting("TOKENS", text, null, "token file", { flag: "file", shown: "none: everyone is served" }),
+  anonymous: setting("ANONYMOUS", yes, null, "whether requests without a token are served", {
+    shown: "`true` without a token file, on loopback only; else `false`",
+  }),
+  fd8Legacy: setting(
+    "FD8_LEGACY",
+    yes,
+    false,
+    "published (sixth-order) coefficients for second derivatives with `Fd8`",
+  ),
+  gzip: setting(
+    "HTTP_GZIP",
+    oneOf("auto", "on", "off"),
+    "auto",
+    "compression of large SOAP answers: `auto`, `on` or `off`",
+  ),
+  tls: {
+    cert: setting("TLS_CERT", text, null, "file with the certificate; together with `TLS_KEY`", {
+      shown: "none: plain HTTP",
+    }),
+    key: setting("TLS_KEY", text, null, "file with the key of the certificate", { shown: "none" }),
+  },
+  events: {
+    db: setting("EVENTS_DB", text, "events.db", "file with the events", { shown: "`events.db` in the state folder" }),
+    prefix: setting(
+      "EVENTS_PREFIX",
+      z.string().regex(/^(\/[A-Za-z0-9._~-]+)*$/, "must be empty or a path like /calendar, without a slash at its end"),
+      "",
+      "path before the routes of the events interface",
+      { shown: "empty" },
+    ),
+    zone: setting("EVENTS_ZONE", text, null, "time zone of events that name none", {
+      shown: "what the imported file says, else UTC",
+    }),
+    site: setting("EVENTS_SITE", webAddress, null, "address of the site that the events belong to", {
+      shown: "what the imported file says, else the base URL",
+    }),
+    source: setting("EVENTS_SOURCE", text, null, "name of the primary source of events", {
+      shown: "what the imported file says, else `main`",
+    }),
+    now: setting(
+      "EVENTS_NOW",
+      z.iso.datetime({ offset: true, error: "must be an instant like 2026-10-20T12:00:00Z" }),
+      null,
+      "fixed time of the clock of the events, for tests",
+      { shown: "the real clock" },
+    ),
+    keys: setting(
+      "EVENTS_KEYS",
+      list(",").transform((keys) => keys as readonly string[]),
+      () => [],
+      "API keys of the events interface, separated by commas",
+      { shown: "none: open" },
+    ),
+    categoryUrl: setting(
+      "EVENTS_CATEGORY_URL",
+      oneOf("hash", "string"),
+      "hash",
+      "form of a category's `url`: `hash` or `string`",
+    ),
+    perMinute: setting(
+      "EVENTS_PER_MINUTE",
+      whole(0),
+      0,
+      "requests of one caller a minute on the events interface; 0 is off",
+    ),
+  },
+  cluster: {
+    role: setting("ROLE", oneOf("all", "gateway"), "all", "`all`, or `gateway`: the workers of a cluster evaluate", {
+      flag: "role",
+    }),
+    nats: setting(
+      "NATS",
+      list(",").transform((servers) => servers as readonly string[]),
+      null,
+      "addresses of the cluster's NATS servers, separated by commas",
+      { flag: "urls", shown: "none" },
+    ),
+    nkey: setting("NATS_NKEY", text, null, "file with the seed of the key to connect with", {
+      flag: "file",
+      shown: "none",
+    }),
+    ca: setting("NATS_CA", text, null, "file with the authorities of the NATS servers", {
+      flag: "file",
+      shown: "none",
+    }),
+    peer: setting(
+      "NODE",
+      z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "must be 1 to 64 letters, digits, - and _"),
+      defaultPeer,
+      "name of this worker in the cluster",
+      { flag: "name", shown: "host name and process id" },
+    ),
+    replicas: setting("REPLICAS", whole(1, 16), 2, "workers that cache the same part of the data", { flag: "number" }),
+    hedgeMs: setting("HEDGE_MS", whole(1), 30, "shortest time until an unanswered batch is sent to a second worker", {
+      flag: "ms",
+    }),
+    timeoutMs: setting(
+      "BATCH_TIMEOUT_MS",
+      whole(100),
+      2_000,
+      "silence after which a worker's batch is sent to another",
+      {
+        flag: "ms",
+      },
+    ),
+    messagePoints: setting("MESSAGE_POINTS", whole(1024, 131_072), 65_536, "most points of a message, 1024 to 131072", {
+      flag: "number",
+    }),
+  },
 } as const;
 
-export type SettingName = keyof typeof SETTINGS;
+type Values<T> = T extends Setting<infer V> ? V : { readonly [K in keyof T]: Values<T[K]> };
+type Read = Values<typeof SETTINGS>;
 
-export interface Config {
-  readonly host: string;
-  readonly port: number;
-  /** Folders searched for datasets, absolute. */
-  readonly data: readonly string[];
-  /** Target namespace of the service, ends in a slash. */
-  readonly namespace: string;
-  /** Public address without a slash at its end, or null: `http://host:port` of the listening socket. */
-  readonly baseUrl: string | null;
-  readonly workers: number;
-  readonly cacheBytes: number;
-  readonly logLevel: string;
-  /** Folder for what the service itself keeps, absolute. */
-  readonly state: string;
-  /** Token file, or null: authentication is off. */
-  readonly tokens: string | null;
-  readonly anonymous: boolean | null;
-  /** Use the published (sixth-order) coefficients for second derivatives with Fd8. */
-  readonly fd8Legacy: boolean;
-  readonly gzip: "auto" | "on" | "off";
+/** The configuration of a process; what a member means is said in `SETTINGS`. Names of folders are absolute. */
+export interface Config extends Omit<Read, "tls"> {
   readonly tls: { readonly cert: string; readonly key: string } | null;
-  readonly events: {
-    readonly db: string;
-    readonly prefix: string;
-    readonly zone: string | null;
-    readonly site: string | null;
-    readonly source: string | null;
-    /** Instant that the clock of the events module stands at, or null: the real clock. */
-    readonly now: string | null;
-    /** API keys of the events routes; none: they are open. */
-    readonly keys: readonly string[];
-    /** Form of the `url` of a category: an object or the bare address. */
-    readonly categoryUrl: "hash" | "string";
-    /** Requests per minute and caller on the events routes; 0: no limit. */
-    readonly perMinute: number;
-  };
-  readonly cluster: {
-    /** `gateway`: batches go to workers over NATS. */
-    readonly role: "all" | "gateway";
-    /** Servers of NATS. */
-    readonly nats: readonly string[] | null;
-    /** File with the seed of the NKEY to connect with. */
-    readonly nkey: string | null;
-    /** File with the authorities that the servers' certificates are checked against. */
-    readonly ca: string | null;
-    /** Name of this worker among the nodes. */
-    readonly node: string;
-    /** Nodes that keep a shard in their caches. */
-    readonly replicas: number;
-    /** Shortest time after which an unanswered batch goes to a second node. */
-    readonly hedgeMs: number;
-    /** Silence of its node after which a batch counts as lost. */
-    readonly timeoutMs: number;
-    /** Most points of a message to a worker. */
-    readonly messagePoints: number;
-  };
   readonly limits: Limits;
 }
 
-/** Thrown by `loadConfig`; `problems` has one line per setting at fault. */
+/** A list of problems with the configuration; `problems` has one line per setting at fault. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
 
@@ -171,112 +274,100 @@ export function limitVariable(name: LimitName): string {
     .toUpperCase();
 }
 
-function problemOf(variable: string, error: z.ZodError, text: string): string {
-  const shown = text === "" ? "" : `, not ${text.slice(0, 64)}`;
-  return `FIELDPROBE_${variable} ${error.issues[0]?.message}${shown}`;
+/** The limits as rows of the settings table. */
+export const LIMIT_SETTINGS = mapValues(LIMIT_TABLE, ([value, about], name) =>
+  setting(limitVariable(name as LimitName), whole(name.startsWith("token.") ? 0 : 1), value as number, about),
+);
+
+/** All settings in the order of the table, limits last. */
+export const ALL_SETTINGS: readonly Setting<unknown>[] = [...rowsOf(SETTINGS), ...rowsOf(LIMIT_SETTINGS)];
+
+function isSetting(row: object): row is Setting<unknown> {
+  return "variable" in row;
 }
 
-/** Memory this process may use: the control group's bound where there is one, else the machine's. */
+function rowsOf(group: object): Setting<unknown>[] {
+  return Object.values(group).flatMap((row: object) => (isSetting(row) ? [row] : rowsOf(row)));
+}
+
+function mapValues<T extends object, V>(object: T, map: (value: T[keyof T], name: string) => V) {
+  return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, map(value, name)])) as {
+    readonly [K in keyof T]: V;
+  };
+}
+
+/** Memory this process may use: the bound of its control group where there is one, else the machine's. */
 function memoryBytes(): number {
   const constrained = process.constrainedMemory();
   return constrained > 0 && constrained < totalmem() ? constrained : totalmem();
 }
 
-/** Host and process: unique where nobody gives names. */
-function defaultNode(): string {
-  return `${hostname()
-    .replace(/[^A-Za-z0-9_-]/g, "-")
-    .slice(0, 48)}-${process.pid}`;
+/** Host and process, a name that is unique without anybody choosing it. */
+function defaultPeer(): string {
+  const host = hostname().replace(/[^A-Za-z0-9_-]/g, "-");
+  return `${host.slice(0, 48)}-${process.pid}`;
 }
 
-function defaultData(): string {
+function defaultData(): readonly string[] {
   const local = resolve("data");
-  return existsSync(local) ? local : fileURLToPath(new URL("../data", import.meta.url));
+  return [existsSync(local) ? local : fileURLToPath(new URL("../data", import.meta.url))];
 }
 
 /**
  * Reads the configuration.
  *
- * @param overrides settings by variable name without prefix, e.g. from flags; win over `env`
- * @param env       usually `process.env`; only FIELDPROBE_* members are looked at, and an empty one counts as absent
+ * @param overrides settings by variable name without prefix, e.g. from flags; they win over `env`
+ * @param env       usually `process.env`; only FIELDPROBE_* members count, and an empty one counts as absent
  * @throws ConfigError with all problems, an unknown FIELDPROBE_ variable being one
  */
 export function loadConfig(
   overrides: Readonly<Record<string, string>> = {},
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): Config {
+  const given = givenIn(overrides, env);
+  const known = new Set(ALL_SETTINGS.map(({ variable }) => variable));
+  const problems = [...given.keys()]
+    .filter((name) => !known.has(name))
+    .map((name) => `there is no setting FIELDPROBE_${name}`);
+  const read = readGroup(SETTINGS, given, problems) as Read;
+  const limits = readGroup(LIMIT_SETTINGS, given, problems) as Limits;
+  const { cert, key } = read.tls;
+  if (read.cluster.role === "gateway" && read.cluster.nats === null)
+    problems.push("FIELDPROBE_ROLE=gateway needs FIELDPROBE_NATS");
+  if ((cert === null) !== (key === null)) problems.push("FIELDPROBE_TLS_CERT and FIELDPROBE_TLS_KEY go together");
+  if (problems.length > 0) throw new ConfigError(problems);
+  return Object.freeze({
+    ...read,
+    tls: cert !== null && key !== null ? { cert, key } : null,
+    events: { ...read.events, db: resolve(read.state, read.events.db) },
+    limits,
+  });
+}
+
+/** The texts of settings by variable name without prefix. */
+function givenIn(
+  overrides: Readonly<Record<string, string>>,
+  env: Readonly<Record<string, string | undefined>>,
+): ReadonlyMap<string, string> {
   const given = new Map<string, string>();
   for (const [name, value] of Object.entries(env)) {
     if (name.startsWith("FIELDPROBE_") && value) given.set(name.slice("FIELDPROBE_".length), value);
   }
   for (const [name, value] of Object.entries(overrides)) given.set(name, value);
-  const problems: string[] = [];
-  const limits: Record<LimitName, number> = { ...LIMITS };
-  const seen = new Set<string>(Object.keys(SETTINGS));
-  for (const name of Object.keys(LIMITS) as LimitName[]) {
-    const variable = limitVariable(name);
-    seen.add(variable);
+  return given;
+}
+
+/** The values of a group of settings, in its shape; what is wrong is added to `problems`. */
+function readGroup(group: object, given: ReadonlyMap<string, string>, problems: string[]): object {
+  return mapValues(group, (row: object) => {
+    if (!isSetting(row)) return readGroup(row, given, problems);
+    const { variable, schema, fallback } = row;
     const text = given.get(variable);
-    if (text === undefined) continue;
-    const parsed = whole(name.startsWith("token.") ? 0 : 1).safeParse(text);
-    if (parsed.success) limits[name] = parsed.data;
-    else problems.push(problemOf(variable, parsed.error, text));
-  }
-  for (const name of given.keys()) if (!seen.has(name)) problems.push(`there is no setting FIELDPROBE_${name}`);
-  const read = <N extends SettingName>(name: N): z.output<(typeof SETTINGS)[N]> | null => {
-    const text = given.get(name);
-    if (text === undefined) return null;
-    const parsed = SETTINGS[name].safeParse(text);
-    if (parsed.success) return parsed.data as z.output<(typeof SETTINGS)[N]>;
-    problems.push(problemOf(name, parsed.error, text));
+    if (text === undefined) return typeof fallback === "function" ? fallback() : fallback;
+    const parsed = schema.safeParse(text);
+    if (parsed.success) return parsed.data;
+    const shown = text === "" ? "" : `, not ${text.slice(0, 64)}`;
+    problems.push(`FIELDPROBE_${variable} ${parsed.error.issues[0]?.message}${shown}`);
     return null;
-  };
-  const state = resolve(read("STATE") ?? ".fieldprobe");
-  const cert = read("TLS_CERT");
-  const key = read("TLS_KEY");
-  const role = read("ROLE") ?? "all";
-  const nats = read("NATS");
-  if (role === "gateway" && nats === null) problems.push("FIELDPROBE_ROLE=gateway needs FIELDPROBE_NATS");
-  if ((cert === null) !== (key === null)) problems.push("FIELDPROBE_TLS_CERT and FIELDPROBE_TLS_KEY go together");
-  const config: Config = {
-    host: read("HOST") ?? "127.0.0.1",
-    port: read("PORT") ?? 8080,
-    data: (read("DATA") ?? [defaultData()]).map((folder) => resolve(folder)),
-    namespace: read("NAMESPACE") ?? "http://turbulence.pha.jhu.edu/",
-    baseUrl: read("BASE_URL"),
-    workers: read("WORKERS") ?? availableParallelism(),
-    cacheBytes: read("CACHE_BYTES") ?? Math.min(Math.floor(memoryBytes() / 4), 3 * 1024 * MIB),
-    logLevel: read("LOG_LEVEL") ?? "info",
-    state,
-    tokens: read("TOKENS"),
-    anonymous: read("ANONYMOUS"),
-    fd8Legacy: read("FD8_LEGACY") ?? false,
-    gzip: read("HTTP_GZIP") ?? "auto",
-    tls: cert !== null && key !== null ? { cert, key } : null,
-    events: {
-      db: resolve(state, read("EVENTS_DB") ?? "events.db"),
-      prefix: read("EVENTS_PREFIX") ?? "",
-      zone: read("EVENTS_ZONE"),
-      site: read("EVENTS_SITE"),
-      source: read("EVENTS_SOURCE"),
-      now: read("EVENTS_NOW"),
-      keys: read("EVENTS_KEYS") ?? [],
-      categoryUrl: read("EVENTS_CATEGORY_URL") ?? "hash",
-      perMinute: read("EVENTS_PER_MINUTE") ?? 0,
-    },
-    cluster: {
-      role,
-      nats,
-      nkey: read("NATS_NKEY"),
-      ca: read("NATS_CA"),
-      node: read("NODE") ?? defaultNode(),
-      replicas: read("REPLICAS") ?? 2,
-      hedgeMs: read("HEDGE_MS") ?? 30,
-      timeoutMs: read("BATCH_TIMEOUT_MS") ?? 2_000,
-      messagePoints: read("MESSAGE_POINTS") ?? 65_536,
-    },
-    limits,
-  };
-  if (problems.length > 0) throw new ConfigError(problems);
-  return Object.freeze(config);
+  });
 }

@@ -1,9 +1,9 @@
-/** Puts measured tables into a document, each below its mark. */
+/** Puts measured or generated tables into a document, each below its mark. */
 
-const MARK = /(<!-- measured: (\S+) -->\n)((?:\|.*\n)*)/g;
+const MARK = /(<!-- (?:measured|generated): (\S+) -->\n)((?:\|.*\n)*)/g;
 
 /**
- * The document with the table below every mark `<!-- measured: name -->` replaced by the one of that name.
+ * The document with the table below every mark `<!-- measured: name -->` or `<!-- generated: name -->` replaced by the one of that name.
  *
  * @throws Error unless marks and tables have the same names
  */

@@ -1,13 +1,13 @@
 /** `fieldprobe serve`: the service in the foreground until it is told to stop. */
 import { Command } from "commander";
 import { runService } from "../../main.js";
-import { ALL_FLAGS, addSettings, configOf } from "../input/settings.js";
+import { addSettings, configOf } from "../input/settings.js";
 
 export function serveCommand(): Command {
   const command = new Command("serve").description(
     "serve the datasets over SOAP and HTTP until SIGTERM or SIGINT (Ctrl-C)",
   );
-  return addSettings(command, ALL_FLAGS).action(async () => {
+  return addSettings(command).action(async () => {
     await runService(configOf(command));
   });
 }

@@ -14,7 +14,7 @@ export function workerCommand(): Command {
   const flags = ["DATA", "WORKERS", "CACHE_BYTES", "LOG_LEVEL", "NATS", "NATS_NKEY", "NATS_CA", "NODE"] as const;
   return addSettings(command, flags).action(async () => {
     const config = configOf(command);
-    const { nats, nkey, ca, node: name } = config.cluster;
+    const { nats, nkey, ca, peer: name } = config.cluster;
     if (nats === null) throw new MisuseError("a worker needs --nats");
     const log = createLog(config);
     const transport = await connectNats({ servers: nats, nkey, ca, name: `worker ${name}`, inboxPrefix: "_FPW" });

@@ -1,48 +1,28 @@
-/** Flags that stand for settings, for every command that starts the service or reads its data. */
+/** Command-line flags of the settings, for every command that starts a service or a worker. */
 import { type Command, Option } from "commander";
-import { type Config, loadConfig, type SettingName } from "../../config.js";
+import { ALL_SETTINGS, type Config, loadConfig, type Setting } from "../../config.js";
 
-/** Flag, setting, help. */
-const FLAGS: readonly (readonly [string, SettingName, string])[] = [
-  ["--host <address>", "HOST", "address to listen on"],
-  ["--port <number>", "PORT", "port to listen on, 0 for any free one"],
-  ["--data <folders>", "DATA", "folders searched for datasets, separated by the platform's path delimiter"],
-  ["--namespace <uri>", "NAMESPACE", "target namespace of the SOAP service, ends in a slash"],
-  ["--base-url <url>", "BASE_URL", "public address, where it differs from that of the socket"],
-  ["--workers <number>", "WORKERS", "worker threads"],
-  ["--cache-bytes <bytes>", "CACHE_BYTES", "bound on cached field data"],
-  ["--tokens <file>", "TOKENS", "token file; without one every request is served"],
-  ["--state <folder>", "STATE", "folder for what the service itself keeps"],
-  ["--role <role>", "ROLE", "all, or gateway: workers of a cluster evaluate"],
-  ["--nats <urls>", "NATS", "NATS servers of the cluster, separated by commas"],
-  ["--nats-nkey <file>", "NATS_NKEY", "file with the seed of the key to connect with"],
-  ["--nats-ca <file>", "NATS_CA", "file with the authorities of the NATS servers"],
-  ["--node <name>", "NODE", "name of a worker among the nodes of a cluster"],
-  ["--replicas <number>", "REPLICAS", "workers that keep a part of the data in their caches"],
-  ["--hedge-ms <ms>", "HEDGE_MS", "shortest time after which a second worker gets an unanswered batch"],
-  ["--batch-timeout-ms <ms>", "BATCH_TIMEOUT_MS", "silence of a worker after which its batch is lost"],
-  ["--message-points <number>", "MESSAGE_POINTS", "most points of a message to a worker"],
-  ["--log-level <level>", "LOG_LEVEL", "trace, debug, info, warn, error, fatal or silent"],
-];
+const WITH_FLAGS = ALL_SETTINGS.filter(({ flag }) => flag !== null);
 
-/** Adds the flags of the named settings to a command. */
-export function addSettings(command: Command, names: readonly SettingName[]): Command {
-  for (const [flags, name, help] of FLAGS) {
-    if (names.includes(name)) command.addOption(new Option(flags, `${help} (FIELDPROBE_${name})`));
-  }
+/** The flag of a setting: `BASE_URL` -> `--base-url <url>`. */
+function optionOf({ variable, flag, about }: Setting<unknown>): Option {
+  const name = variable.toLowerCase().replaceAll("_", "-");
+  return new Option(`--${name} <${flag}>`, `${about.replaceAll("`", "")} (FIELDPROBE_${variable})`);
+}
+
+/** Adds the flags of the settings with these variables to a command, or of all settings that have one. */
+export function addSettings(command: Command, variables?: readonly string[]): Command {
+  for (const row of WITH_FLAGS) if (variables?.includes(row.variable) ?? true) command.addOption(optionOf(row));
   return command;
 }
 
-/** Every setting that has a flag. */
-export const ALL_FLAGS: readonly SettingName[] = FLAGS.map(([, name]) => name);
-
-/** The configuration from the environment and a command's flags. */
-export function configOf(command: Command, overrides: Readonly<Record<string, string>> = {}): Config {
-  const given: Record<string, string> = { ...overrides };
+/** The configuration from the environment and a command's flags, which win. */
+export function configOf(command: Command): Config {
   const options: Record<string, unknown> = command.opts();
-  for (const [flags, name] of FLAGS) {
-    const value = options[new Option(flags).attributeName()];
-    if (typeof value === "string") given[name] = value;
+  const given: Record<string, string> = {};
+  for (const row of WITH_FLAGS) {
+    const value = options[optionOf(row).attributeName()];
+    if (typeof value === "string") given[row.variable] = value;
   }
   return loadConfig(given);
 }

@@ -13,7 +13,7 @@ const INBOX = "_FPG";
 
 /** @throws Error when no server takes the connection */
 export async function openGateway(config: Config, log: Logger): Promise<Carrier> {
-  const { nats, nkey, ca, node, replicas, hedgeMs, timeoutMs, messagePoints } = config.cluster;
+  const { nats, nkey, ca, peer: node, replicas, hedgeMs, timeoutMs, messagePoints } = config.cluster;
   const transport = await connectNats({ servers: nats ?? [], nkey, ca, name: `gateway ${node}`, inboxPrefix: INBOX });
   void transport.closed.then((error) => {
     if (error) log.error({ err: error }, "the connection to NATS has ended");

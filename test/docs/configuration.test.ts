@@ -1,0 +1,38 @@
+/** docs/configuration.md lists the settings table; `vitest --update` writes it again. */
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+import { ALL_SETTINGS, LIMIT_SETTINGS, loadConfig, type Setting } from "../../src/config.js";
+import { withTables } from "../support/measured.js";
+
+const DOCUMENT = fileURLToPath(new URL("../../docs/configuration.md", import.meta.url));
+const LIMITS = new Set<Setting<unknown>>(Object.values(LIMIT_SETTINGS));
+
+function row({ variable, flag, fallback, shown, about }: Setting<unknown>): string {
+  const option = flag === null ? "" : `\`--${variable.toLowerCase().replaceAll("_", "-")} <${flag}>\``;
+  return `| \`${variable}\` | ${option} | ${shown ?? `\`${fallback}\``} | ${about} |\n`;
+}
+
+it("lists every setting and limit with flag, default and meaning", async () => {
+  const settings = ALL_SETTINGS.filter((setting) => !LIMITS.has(setting)).map(row);
+  const limits = [...LIMITS].map(({ variable, fallback, about }) => `| \`${variable}\` | ${fallback} | ${about} |\n`);
+  expect(settings.length).toBeGreaterThan(30);
+  expect(limits.length).toBeGreaterThan(20);
+  const tables = new Map([
+    ["settings", `| Name | Flag | Default | Meaning |\n|---|---|---|---|\n${settings.join("")}`],
+    ["limits", `| Name | Default | Bounds |\n|---|---|---|\n${limits.join("")}`],
+  ]);
+  await expect(withTables(readFileSync(DOCUMENT, "utf8"), tables)).toMatchFileSnapshot(DOCUMENT);
+});
+
+it("says in words only what depends on the machine, on another setting, or is nothing", () => {
+  const plain = ALL_SETTINGS.filter(({ shown }) => shown === null);
+  expect(plain.filter(({ fallback }) => fallback === null || typeof fallback === "function")).toEqual([]);
+  const { port, namespace, gzip, limits } = loadConfig({}, {});
+  expect([port, namespace, gzip, limits["http.connections"]]).toEqual([
+    8080,
+    "http://turbulence.pha.jhu.edu/",
+    "auto",
+    1024,
+  ]);
+});
