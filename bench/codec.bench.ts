@@ -2,8 +2,9 @@
 
 import { LIMITS } from "../dist/config.js";
 import type { Evaluation, Result, TripleSink } from "../dist/engine/query.js";
+import type { OperationRow } from "../dist/operations.js";
 import { Turns } from "../dist/server/http/time-slice.js";
-import { decode, findOperation, type OperationRow } from "../dist/server/soap/decode.js";
+import { decode, operationAsked } from "../dist/server/soap/decode.js";
 import { ResponseEncoder } from "../dist/server/soap/encode.js";
 import { closeEnvelope, openEnvelope } from "../dist/server/soap/envelope.js";
 import { type Steps, walk } from "../dist/server/soap/steps.js";
@@ -89,7 +90,7 @@ function* read(bytes: Buffer, slab: Float32Array): Steps<{ row: OperationRow; ch
     LIMITS,
   );
   yield* openEnvelope(reader, "1.1", 16);
-  const row = findOperation(NAMESPACE, reader);
+  const row = operationAsked(NAMESPACE, reader);
   if (row === undefined) throw new Error("the document names no operation");
   const points = sink(slab);
   const evaluation: Evaluation = {

@@ -39,10 +39,10 @@ function largeCases(points: number): Case[] {
 }
 
 function cases(): Case[] {
-  return OPERATIONS.flatMap(({ name, kernel, spatial }): Case[] => {
+  return OPERATIONS.flatMap(({ name, family, spatial }): Case[] => {
     const common = { operation: name, dataset: "isotropic32" } as const;
-    if (kernel === "echo") return [{ name, query: { operation: name }, points: POINTS.echo }];
-    if (kernel.startsWith("box")) {
+    if (family === "echo") return [{ name, query: { operation: name }, points: POINTS.echo }];
+    if (family === "filter") {
       const query: Query = {
         ...common,
         time: 0.3,
@@ -52,16 +52,14 @@ function cases(): Case[] {
       };
       return [{ name, query, points: POINTS.box }];
     }
-    if (kernel.startsWith("track")) {
+    if (family === "track") {
       const time =
-        kernel === "trackStepped"
-          ? { StartTime: 0.3, dt: 0.01, nt: 10 }
-          : { StartTime: 0.3, EndTime: Math.fround(0.35) };
-      const drag = kernel === "trackInertial" ? { Tp: 0.1 } : {};
+        name === "GetPosition" ? { StartTime: 0.3, dt: 0.01, nt: 10 } : { StartTime: 0.3, EndTime: Math.fround(0.35) };
+      const drag = name === "GetPositionInertialParticle" ? { Tp: 0.1 } : {};
       return [{ name, query: { ...common, ...time, ...drag, spatialInterpolation: "Lag6" }, points: POINTS.track }];
     }
-    const methods = kernel === "force" ? (["None"] as const) : spatial;
-    const points = kernel === "force" ? POINTS.force : POINTS.points;
+    const methods = family === "force" ? (["None"] as const) : spatial;
+    const points = family === "force" ? POINTS.force : POINTS.points;
     return methods.map((method) => ({
       name: `${name} ${method}`,
       query: { ...common, time: 0.3, spatialInterpolation: method, temporalInterpolation: "None" },

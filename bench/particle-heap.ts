@@ -50,7 +50,6 @@ export async function bytesPerStep(
     const task: BatchTask = {
       kind: "batch",
       query: { ...query, nt: steps },
-      kernel: "trackStepped",
       dataset,
       source: 1,
       first: 0,

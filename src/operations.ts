@@ -1,6 +1,9 @@
-/** The table of operations: every decoder, encoder, schema, planner and parameterised test reads these rows. */
+/**
+ * The table of operations and the facts that follow from it: decoder, encoder, WSDL, `/api`, planner, workers, client, command
+ * line and parameterised tests ask nowhere else what an operation takes, needs and returns.
+ */
 
-/** Record name -> component names, in wire order. The record `float` is a bare number. */
+/** Records of results: name -> component names, in wire order. The record `float` is a bare number. */
 export const RECORDS = {
   Point3: ["x", "y", "z"],
   Vector3: ["x", "y", "z"],
@@ -74,7 +77,7 @@ const TEMPORAL = { name: "temporalInterpolation", type: "TemporalInterpolation",
 const float = <N extends string>(name: N) => ({ name, type: "float", required: true }) as const;
 const int = <N extends string>(name: N) => ({ name, type: "int", required: true }) as const;
 
-/** Request of the eight operations that interpolate or differentiate. */
+/** Request of operations that interpolate or differentiate. */
 export const INTERPOLATED = [TOKEN, DATASET, float("time"), SPATIAL, TEMPORAL, POINTS] as const;
 /** Request of the box filters. */
 export const FILTERED = [
@@ -114,159 +117,143 @@ export const DERIVATIVES = [
   "Fd4Lag4",
 ] as const satisfies readonly SpatialInterpolation[];
 
-/** One operation of the interface; `kernel` names a row of the kernel table. */
+/** How an operation is run: at points, over regions, along paths, as a forcing, or not at all. */
+export type Family = "points" | "filter" | "track" | "force" | "echo";
+
+/** One operation of the interface. */
 export interface Operation {
   readonly name: string;
   readonly request: readonly Member[];
   readonly result: RecordName;
+  readonly family: Family;
+  /** A row of the kernel table (`kernels/table.ts`): for tracking the one that samples the flow. */
   readonly kernel: string;
-  /** Spatial options it answers. GetForce takes every one for a force in closed form, those of GetVelocity for a stored one. */
+  /** Fields that the kernel reads, in its order. A force may be known in closed form instead of being stored. */
+  readonly fields: readonly ("velocity" | "pressure" | "force")[];
+  /** Spatial options it answers. GetForce takes all for a force in closed form, those of GetVelocity for a stored one. */
   readonly spatial: readonly SpatialInterpolation[];
-  /** Fields a dataset must hold; the force may be stored or known in closed form, so GetForce names none. */
-  readonly fields: readonly ("velocity" | "pressure")[];
   /** Whether a trailing optional string `addr` is accepted and ignored (clients of a later public WSDL send it). */
   readonly addr: boolean;
 }
 
+const VELOCITY = ["velocity"] as const;
+const PRESSURE = ["pressure"] as const;
+
+/** What rows of a family have in common. */
+const VALUES = { request: INTERPOLATED, family: "points", spatial: INTERPOLATIONS, addr: true } as const;
+const DIFFERENCES = { request: INTERPOLATED, family: "points", spatial: DERIVATIVES, addr: true } as const;
+const FILTER = { request: FILTERED, family: "filter", spatial: [], addr: true } as const;
+const TRACKING = {
+  result: "Point3",
+  family: "track",
+  kernel: "velocity",
+  fields: VELOCITY,
+  spatial: INTERPOLATIONS,
+  addr: true,
+} as const;
+
 /** All operations, in WSDL order. */
 export const OPERATIONS = [
-  {
-    name: "GetVelocity",
-    request: INTERPOLATED,
-    result: "Vector3",
-    kernel: "velocity",
-    spatial: INTERPOLATIONS,
-    fields: ["velocity"],
-    addr: true,
-  },
+  { name: "GetVelocity", ...VALUES, result: "Vector3", kernel: "velocity", fields: VELOCITY },
   {
     name: "GetForce",
-    request: INTERPOLATED,
+    ...VALUES,
     result: "Vector3",
-    kernel: "force",
+    family: "force",
+    kernel: "velocity",
+    fields: ["force"],
     spatial: SPATIAL_INTERPOLATION,
-    fields: [],
-    addr: true,
   },
   {
     name: "GetVelocityAndPressure",
-    request: INTERPOLATED,
+    ...VALUES,
     result: "Vector3P",
     kernel: "velocityPressure",
-    spatial: INTERPOLATIONS,
     fields: ["velocity", "pressure"],
-    addr: true,
   },
   {
     name: "GetVelocityGradient",
-    request: INTERPOLATED,
+    ...DIFFERENCES,
     result: "VelocityGradient",
     kernel: "velocityGradient",
-    spatial: DERIVATIVES,
-    fields: ["velocity"],
-    addr: true,
+    fields: VELOCITY,
   },
-  {
-    name: "GetPressureGradient",
-    request: INTERPOLATED,
-    result: "Vector3",
-    kernel: "pressureGradient",
-    spatial: DERIVATIVES,
-    fields: ["pressure"],
-    addr: true,
-  },
+  { name: "GetPressureGradient", ...DIFFERENCES, result: "Vector3", kernel: "pressureGradient", fields: PRESSURE },
   {
     name: "GetPressureHessian",
-    request: INTERPOLATED,
+    ...DIFFERENCES,
     result: "PressureHessian",
     kernel: "pressureHessian",
-    spatial: DERIVATIVES,
-    fields: ["pressure"],
-    addr: true,
+    fields: PRESSURE,
   },
   {
     name: "GetVelocityHessian",
-    request: INTERPOLATED,
+    ...DIFFERENCES,
     result: "VelocityHessian",
     kernel: "velocityHessian",
-    spatial: DERIVATIVES,
-    fields: ["velocity"],
-    addr: true,
+    fields: VELOCITY,
   },
-  {
-    name: "GetVelocityLaplacian",
-    request: INTERPOLATED,
-    result: "Vector3",
-    kernel: "velocityLaplacian",
-    spatial: DERIVATIVES,
-    fields: ["velocity"],
-    addr: true,
-  },
-  {
-    name: "GetBoxFilterVelocity",
-    request: FILTERED,
-    result: "Vector3",
-    kernel: "boxVelocity",
-    spatial: [],
-    fields: ["velocity"],
-    addr: true,
-  },
-  {
-    name: "GetBoxFilterPressure",
-    request: FILTERED,
-    result: "float",
-    kernel: "boxPressure",
-    spatial: [],
-    fields: ["pressure"],
-    addr: true,
-  },
+  { name: "GetVelocityLaplacian", ...DIFFERENCES, result: "Vector3", kernel: "velocityLaplacian", fields: VELOCITY },
+  { name: "GetBoxFilterVelocity", ...FILTER, result: "Vector3", kernel: "boxVelocity", fields: VELOCITY },
+  { name: "GetBoxFilterPressure", ...FILTER, result: "float", kernel: "boxPressure", fields: PRESSURE },
   {
     name: "GetBoxFilterVelocityGradient",
-    request: FILTERED,
+    ...FILTER,
     result: "VelocityGradient",
     kernel: "boxVelocityGradient",
+    fields: VELOCITY,
+  },
+  { name: "GetBoxFilterSGSStress", ...FILTER, result: "SGSStress", kernel: "boxStress", fields: VELOCITY },
+  { name: "GetPositionInertialParticle", ...TRACKING, request: INERTIAL },
+  { name: "GetPosition", ...TRACKING, request: STEPPED },
+  { name: "GetPositionParticleControl", ...TRACKING, request: CONTROLLED },
+  {
+    name: "NullOp",
+    request: ECHO,
+    result: "Vector3",
+    family: "echo",
+    kernel: "none",
+    fields: [],
     spatial: [],
-    fields: ["velocity"],
-    addr: true,
+    addr: false,
   },
-  {
-    name: "GetBoxFilterSGSStress",
-    request: FILTERED,
-    result: "SGSStress",
-    kernel: "boxStress",
-    spatial: [],
-    fields: ["velocity"],
-    addr: true,
-  },
-  {
-    name: "GetPositionInertialParticle",
-    request: INERTIAL,
-    result: "Point3",
-    kernel: "trackInertial",
-    spatial: INTERPOLATIONS,
-    fields: ["velocity"],
-    addr: true,
-  },
-  {
-    name: "GetPosition",
-    request: STEPPED,
-    result: "Point3",
-    kernel: "trackStepped",
-    spatial: INTERPOLATIONS,
-    fields: ["velocity"],
-    addr: true,
-  },
-  {
-    name: "GetPositionParticleControl",
-    request: CONTROLLED,
-    result: "Point3",
-    kernel: "trackControlled",
-    spatial: INTERPOLATIONS,
-    fields: ["velocity"],
-    addr: true,
-  },
-  { name: "NullOp", request: ECHO, result: "Vector3", kernel: "echo", spatial: [], fields: [], addr: false },
 ] as const satisfies readonly Operation[];
 
 export type OperationName = (typeof OPERATIONS)[number]["name"];
-export type KernelName = (typeof OPERATIONS)[number]["kernel"];
+
+/** An operation whose name is known to be one of the table. */
+export type OperationRow = Operation & { readonly name: OperationName };
+
+const ROWS: ReadonlyMap<string, OperationRow> = new Map(OPERATIONS.map((row) => [row.name, row]));
+
+/** The operation of that name; undefined for every other name. */
+export function findOperation(name: string): OperationRow | undefined {
+  return ROWS.get(name);
+}
+
+/** The row of a known name. */
+export function operationOf(name: OperationName): OperationRow {
+  return ROWS.get(name) as OperationRow;
+}
+
+/** What a dataset has, as far as operations ask for it. */
+export interface Holdings {
+  readonly fields: Readonly<Partial<Record<string, unknown>>>;
+  readonly forcing: { readonly kind: string };
+  readonly axes: readonly { readonly coordinates: unknown }[];
+  readonly time: { readonly count: number };
+}
+
+/** States what an operation needs and a dataset does not have; null when nothing is missing. */
+export function lackOf({ family, fields }: Operation, dataset: Holdings): string | null {
+  if (family === "force") return dataset.forcing.kind === "none" ? "nothing says what forces it" : null;
+  for (const field of fields) if (dataset.fields[field] === undefined) return `it has no ${field}`;
+  if (family === "track" && dataset.time.count === 1) return "it is a snapshot";
+  const stretched = family === "filter" && dataset.axes.some((axis) => axis.coordinates !== null);
+  return stretched ? "its grid is not uniform" : null;
+}
+
+/** Lists the spatial options that an operation answers on a dataset: a stored force is interpolated like velocity. */
+export function spatialOf({ family, spatial }: Operation, dataset: Holdings): readonly SpatialInterpolation[] {
+  return family === "force" && dataset.forcing.kind === "stored" ? INTERPOLATIONS : spatial;
+}

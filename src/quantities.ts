@@ -1,17 +1,18 @@
-/** Quantities to look at: each is one operation of the table and a formula on its record. */
+/** Derived quantities: each is a formula on the record of one operation. */
 import { DERIVATIVES, INTERPOLATIONS, type OperationName, type SpatialInterpolation } from "./operations.js";
 
+/** A scalar that can be drawn: a formula and the operation whose records it reads. */
 export interface Quantity {
   readonly name: string;
   readonly title: string;
-  /** Whether zero is its middle. */
+  /** Whether it takes both signs, so that colours are centred on zero. */
   readonly signed: boolean;
-  /** What it measures, for units. */
+  /** Physical dimension, from which its unit follows. */
   readonly measure: "velocity" | "pressure" | "rate" | "rateSquared";
   readonly operation: OperationName;
   readonly methods: readonly SpatialInterpolation[];
   readonly method: SpatialInterpolation;
-  /** The quantity from record `at` of the result, in float64. */
+  /** Computes the quantity of the record that starts at `at`, in float64. */
   readonly of: (values: ArrayLike<number>, at: number) => number;
 }
 
@@ -21,7 +22,7 @@ function speed(values: ArrayLike<number>, at: number): number {
   return Math.hypot(values[at] as number, values[at + 1] as number, values[at + 2] as number);
 }
 
-/** Magnitude of the curl of velocity from its gradient, rows by component. */
+/** Computes the magnitude of the curl of a vector from its gradient, rows by component. */
 function vorticity(g: ArrayLike<number>, at: number): number {
   const x = (g[at + 7] as number) - (g[at + 5] as number);
   const y = (g[at + 2] as number) - (g[at + 6] as number);
@@ -33,7 +34,7 @@ function divergence(g: ArrayLike<number>, at: number): number {
   return (g[at] as number) + (g[at + 4] as number) + (g[at + 8] as number);
 }
 
-/** Second invariant as half the difference of squared rotation and squared strain: -(A_ij A_ji) / 2. */
+/** Computes half the difference of squared rotation and squared strain: -(A_ij A_ji) / 2. */
 function secondInvariant(g: ArrayLike<number>, at: number): number {
   const diagonal = (g[at] as number) ** 2 + (g[at + 4] as number) ** 2 + (g[at + 8] as number) ** 2;
   const crossed =
@@ -52,7 +53,7 @@ const PRESSURE = {
 } as const;
 const GRADIENT = { operation: "GetVelocityGradient", methods: DERIVATIVES, method: "Fd4Lag4" } as const;
 
-/** The quantities by name. */
+/** All quantities, in the order in which they are offered. */
 export const QUANTITIES = [
   { name: "ux", title: "Velocity x", signed: true, ...VELOCITY, of: component(0) },
   { name: "uy", title: "Velocity y", signed: true, ...VELOCITY, of: component(1) },
@@ -66,7 +67,7 @@ export const QUANTITIES = [
 
 export type QuantityName = (typeof QUANTITIES)[number]["name"];
 
-/** The quantity of that name. */
+/** Returns the quantity of a name. */
 export function quantityOf(name: QuantityName): Quantity {
   return QUANTITIES.find((row) => row.name === name) as Quantity;
 }

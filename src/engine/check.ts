@@ -1,21 +1,16 @@
 /** Everything about a query that can be judged before its points: order and texts are the public service's, the texts with reasons added. */
 import { excerpt, NotFoundError, RequestError } from "../errors.js";
 import { checkFilter, itemsPerPoint, totalLayers } from "../kernels/filter/box-filter.js";
-import { KERNELS, type Kernel } from "../kernels/index.js";
 import { controlledSteps } from "../kernels/particles.js";
 import { timeInRange } from "../kernels/time.js";
-import { INTERPOLATIONS, type KernelName, OPERATIONS, type Operation, type OperationName } from "../operations.js";
+import { lackOf, type Operation, type OperationRow, operationOf, spatialOf } from "../operations.js";
 import type { Dataset, TimeAxis } from "../storage/dataset.js";
 import type { Query } from "./query.js";
-
-/** A row of the table with its kernel's name as a literal. */
-type OperationRow = Operation & { readonly kernel: KernelName };
 
 /** A query found good: what it runs on and how much work a point is. */
 export interface CheckedQuery {
   readonly query: Query;
   readonly operation: OperationRow;
-  readonly kernel: Kernel;
   /** Absent in NullOp. */
   readonly dataset: Dataset | null;
   /** Tracking: number of steps and signed step; else 0. */
@@ -29,10 +24,6 @@ export interface CheckedQuery {
 /** Step of the simulation assumed where a dataset does not state it: a tenth of the stored interval. */
 const STEPS_PER_FRAME = 10;
 
-function operationOf(name: OperationName): OperationRow {
-  return OPERATIONS.find((row) => row.name === name) as OperationRow;
-}
-
 /**
  * Checks a query: dataset, time range (start, then end), availability, options.
  *
@@ -40,12 +31,11 @@ function operationOf(name: OperationName): OperationRow {
  */
 export function checkQuery(query: Query, find: (name: string) => Dataset | undefined): CheckedQuery {
   const operation = operationOf(query.operation);
-  const kernel: Kernel = KERNELS[operation.kernel];
-  if (kernel.family === "echo") {
+  const { family } = operation;
+  if (family === "echo") {
     return {
       query,
       operation,
-      kernel,
       dataset: null,
       steps: 0,
       step: 0,
@@ -58,17 +48,16 @@ export function checkQuery(query: Query, find: (name: string) => Dataset | undef
   }
   const dataset = find(query.dataset);
   if (!dataset) throw new NotFoundError(`Invalid set name: ${excerpt(query.dataset)}`);
-  checkTimes(query, kernel, dataset);
-  checkAvailable(operation, kernel, dataset);
-  checkMethod(query, operation, kernel, dataset);
+  checkTimes(query, operation, dataset);
+  checkAvailable(operation, dataset);
+  checkMethod(query, operation, dataset);
   checkFinite(query);
-  const { steps, step } = checkSteps(query, kernel, dataset);
-  const samples = checkLayers(query, kernel, dataset);
-  const layered = kernel.family === "filter" ? itemsPerPoint(query.nlayers as number) : 1;
+  const { steps, step } = family === "track" ? checkSteps(query, dataset) : { steps: 0, step: 0 };
+  const samples = family === "filter" ? checkLayers(query, dataset) : 1;
+  const layered = family === "filter" ? itemsPerPoint(query.nlayers as number) : 1;
   return {
     query,
     operation,
-    kernel,
     dataset,
     steps,
     step,
@@ -104,8 +93,8 @@ function show(value: number): string {
   return String(value);
 }
 
-function checkTimes(query: Query, kernel: Kernel, dataset: Dataset): void {
-  const anyTime = kernel.family === "force" && dataset.forcing.kind === "taylorGreen";
+function checkTimes(query: Query, { family }: Operation, dataset: Dataset): void {
+  const anyTime = family === "force" && dataset.forcing.kind === "taylorGreen";
   const check = (member: string, time: number): void => {
     if (anyTime ? Number.isFinite(time) : timeInRange(dataset.time, time)) return;
     const range = anyTime ? "" : ` It has ${rangeOf(dataset.time)}.`;
@@ -127,30 +116,20 @@ function rangeOf({ values, origin, step, count, guardBefore, guardAfter }: TimeA
   return first === last ? `the time ${first} only` : `times from ${first} to ${last}`;
 }
 
-/** What an operation needs and a dataset does not have; null when there is nothing of the kind. */
-function lackOf(operation: Operation, kernel: Kernel, dataset: Dataset): string | null {
-  if (kernel.family === "force" && dataset.forcing.kind === "none") return "nothing says what forces it";
-  for (const field of operation.fields) if (!dataset.fields[field]) return `it has no ${field}`;
-  if (kernel.family === "track" && dataset.time.count === 1) return "it is a snapshot";
-  const stretched = kernel.family === "filter" && dataset.axes.some((axis) => axis.coordinates !== null);
-  return stretched ? "its grid is not uniform" : null;
-}
-
-function checkAvailable(operation: Operation, kernel: Kernel, dataset: Dataset): void {
-  const lack = lackOf(operation, kernel, dataset);
+function checkAvailable(operation: Operation, dataset: Dataset): void {
+  const lack = lackOf(operation, dataset);
   if (lack === null) return;
   const text = `Invalid dataset specified! "${dataset.name}" cannot answer ${operation.name}: ${lack}.`;
   throw new RequestError("Unsupported", text, { member: "dataset" });
 }
 
-function checkMethod(query: Query, operation: Operation, kernel: Kernel, dataset: Dataset): void {
+function checkMethod(query: Query, operation: Operation, dataset: Dataset): void {
   const method = query.spatialInterpolation;
   if (method === undefined) return;
-  const stored = kernel.family === "force" && dataset.forcing.kind === "stored";
-  const accepted: readonly string[] = stored ? INTERPOLATIONS : operation.spatial;
+  const accepted: readonly string[] = spatialOf(operation, dataset);
   if (accepted.includes(method)) return;
   const text =
-    kernel.family === "track"
+    operation.family === "track"
       ? "Invalid interpolation option specified!"
       : `Invalid Spatial Interpolation Option: ${method}.`;
   throw invalid("spatialInterpolation", `${text} ${operation.name} takes ${accepted.join(", ")}.`);
@@ -170,8 +149,7 @@ function invalid(member: string, text: string): RequestError {
 }
 
 /** Number of steps and signed step of a tracking query. */
-function checkSteps(query: Query, kernel: Kernel, dataset: Dataset): { steps: number; step: number } {
-  if (kernel.family !== "track") return { steps: 0, step: 0 };
+function checkSteps(query: Query, dataset: Dataset): { steps: number; step: number } {
   const { StartTime: start = 0, EndTime: end, dt, nt, Tp: responseTime } = query;
   if (nt !== undefined && dt !== undefined) {
     if (nt < 0) throw invalid("nt", `The number of steps nt must not be negative: ${nt}`);
@@ -190,8 +168,8 @@ function checkSteps(query: Query, kernel: Kernel, dataset: Dataset): { steps: nu
 }
 
 /** Samples per point of a box filter. */
-function checkLayers({ filterlength, nlayers }: Query, kernel: Kernel, dataset: Dataset): number {
-  if (kernel.family !== "filter" || filterlength === undefined || nlayers === undefined) return 1;
+function checkLayers({ filterlength, nlayers }: Query, dataset: Dataset): number {
+  if (filterlength === undefined || nlayers === undefined) return 1;
   const problem = checkFilter(filterlength, nlayers, dataset.axes);
   if (problem) throw invalid(problem.includes("nlayers") ? "nlayers" : "filterlength", problem);
   return 8 ** totalLayers(filterlength, dataset.axes);

@@ -119,7 +119,7 @@ class Execution implements Evaluation {
     const records = this.#checked?.itemsPerPoint ?? 1;
     const most = this.#workshop.limits["query.points"];
     if (records > most) {
-      const what = this.#checked?.kernel.family === "track" ? "A path" : "The answer at a point";
+      const what = this.#checked?.operation.family === "track" ? "A path" : "The answer at a point";
       return new LimitError("query.points", `${what} has too many records (${records} > ${most})`);
     }
     if (count > this.limit.points) {
@@ -130,7 +130,7 @@ class Execution implements Evaluation {
       const text = `InitialV has ${given} vectors for ${count} points.`;
       return new RequestError("InvalidRequest", text, { member: "InitialV" });
     }
-    const echoed = this.#checked?.kernel.family === "echo" ? notFiniteError(this.points.slabs, "points") : null;
+    const echoed = this.#checked?.operation.family === "echo" ? notFiniteError(this.points.slabs, "points") : null;
     return echoed ?? notFiniteError(this.velocities.slabs, "InitialV");
   }
 

@@ -1,6 +1,5 @@
 /** What crosses between the engine and its worker threads: plain records and shared arrays only. */
 import type { ErrorCode, ErrorContext } from "../errors.js";
-import type { KernelName } from "../operations.js";
 import type { Bricking, Dataset, Triple } from "../storage/dataset.js";
 import type { SweepShape } from "./plan/sweep-shape.js";
 import type { Query } from "./query.js";
@@ -15,7 +14,6 @@ export interface Segment {
 export interface BatchTask {
   readonly kind: "batch";
   readonly query: Query;
-  readonly kernel: KernelName;
   readonly dataset: Dataset;
   /** Number of the dataset's first field in the brick cache; the others follow. */
   readonly source: number;

@@ -4,10 +4,11 @@ import { createAxisDifferences, FIRST, FITTED, PAIR, SECOND, UNFITTED, VALUE } f
 import { createBlockReader, markBricks, touchedRuns } from "./block.js";
 import { type DifferenceOrder, MIXED_DIFFERENCES } from "./finite-difference.js";
 import { contract } from "./interpolate.js";
+import { type Quantity, RESULTS } from "./table.js";
 import type { Axes, Scheme } from "./types.js";
 
 /** What is differentiated: the order of the results is that of the records of the same name. */
-export type Layout = "gradient" | "hessian" | "laplacian";
+export type Layout = Exclude<Quantity, "value">;
 
 /** A derivative option: differences of `order` at the nearest node, or at the nodes of a Lagrange stencil of `base` nodes. */
 export interface DerivativeMethod {
@@ -29,8 +30,6 @@ interface Term {
   readonly kinds: readonly number[];
   readonly scale: number;
 }
-
-const RESULTS: Readonly<Record<Layout, number>> = { gradient: 3, hessian: 6, laplacian: 1 };
 
 /** Positions of xx, xy, xz, yy, yz, zz: pure second derivatives and axis pairs. */
 const PURE = [0, 3, 5] as const;

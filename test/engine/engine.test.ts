@@ -22,16 +22,18 @@ function open(settings: Record<string, string>): Promise<Engine> {
 }
 
 /** A query of every operation that the shipped data answers. */
-const QUERIES: readonly Query[] = OPERATIONS.flatMap(({ name, kernel, spatial }): Query[] => {
+const QUERIES: readonly Query[] = OPERATIONS.flatMap(({ name, family, spatial }): Query[] => {
   const common = { operation: name, dataset: "isotropic32" } as const;
-  if (kernel === "echo") return [{ operation: name }];
-  if (kernel.startsWith("box")) {
+  if (family === "echo") return [{ operation: name }];
+  if (family === "filter") {
     return [{ ...common, time: 0.31, filterlength: Math.fround(0.9), nlayers: 2, temporalInterpolation: "PCHIP" }];
   }
   const spatialInterpolation = spatial.at(-1) ?? "None";
-  if (kernel === "trackStepped") return [{ ...common, StartTime: 0.1, dt: 0.05, nt: 6, spatialInterpolation }];
-  if (kernel === "trackControlled") return [{ ...common, StartTime: 0.1, EndTime: 0.15, spatialInterpolation }];
-  if (kernel === "trackInertial") return [{ ...common, StartTime: 0.1, EndTime: 0.15, Tp: 0.02, spatialInterpolation }];
+  if (name === "GetPosition") return [{ ...common, StartTime: 0.1, dt: 0.05, nt: 6, spatialInterpolation }];
+  if (name === "GetPositionParticleControl")
+    return [{ ...common, StartTime: 0.1, EndTime: 0.15, spatialInterpolation }];
+  if (name === "GetPositionInertialParticle")
+    return [{ ...common, StartTime: 0.1, EndTime: 0.15, Tp: 0.02, spatialInterpolation }];
   return spatial.map((method) => ({
     ...common,
     time: 0.31,

@@ -7,8 +7,7 @@ import { BufferPool } from "../../src/engine/points/buffers.js";
 import type { Evaluation } from "../../src/engine/query.js";
 import type { BatchTask } from "../../src/engine/task.js";
 import { CancelledError, DataError, DeadlineError, LimitError, RequestError, WorkerError } from "../../src/errors.js";
-import { KERNELS } from "../../src/kernels/index.js";
-import { OPERATIONS } from "../../src/operations.js";
+import { OPERATIONS, operationOf } from "../../src/operations.js";
 import type { Dataset } from "../../src/storage/dataset.js";
 
 /** A carrier whose batches the test completes by hand; the "kernel" answers the point's own coordinates. */
@@ -52,7 +51,6 @@ function setUp(workers = 2, limits: Partial<typeof LIMITS> = {}, deadlineMs = 10
   const checked: CheckedQuery = {
     query: { operation: "GetVelocity" },
     operation,
-    kernel: KERNELS.velocity,
     dataset: { fields: {} } as Dataset,
     steps: 0,
     step: 0,
@@ -327,7 +325,7 @@ describe("execute", () => {
 
   it("refuses paths of more records than may be answered, also for no particle, before it has room for their times", async () => {
     const { start, checked } = setUp(2, { "query.points": 100 } as never);
-    const track = { ...checked, kernel: KERNELS.trackStepped, steps: 2 ** 31 - 1, itemsPerPoint: 2 ** 31 };
+    const track = { ...checked, operation: operationOf("GetPosition"), steps: 2 ** 31 - 1, itemsPerPoint: 2 ** 31 };
     const query = { operation: "GetPosition", recordEvery: 1 } as const;
     const evaluation = start({ ...track, query });
     expect(evaluation.limit.points).toBe(0);
@@ -336,7 +334,7 @@ describe("execute", () => {
 
   it("bounds the records of a filter like points: layers multiply them", async () => {
     const { start, checked } = setUp(2, { "query.points": 100 } as never);
-    const filter = { ...checked, kernel: KERNELS.boxVelocity, samples: 64 };
+    const filter = { ...checked, operation: operationOf("GetBoxFilterVelocity"), samples: 64 };
     const two = start({ ...filter, itemsPerPoint: 9 });
     expect(two.limit).toEqual({ points: 11, name: "query.points" });
     feed(two, 12);

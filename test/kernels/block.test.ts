@@ -1,6 +1,9 @@
 /** Fields in bricks: the same bits for every bricking, bricks needed and bricks named, every point alone. */
 import { describe, expect, it } from "vitest";
-import { createScheme, KERNELS } from "../../src/kernels/index.js";
+import { DERIVATIVE_METHODS } from "../../src/kernels/derivative.js";
+import { createScheme } from "../../src/kernels/index.js";
+import { VALUE_ORDERS } from "../../src/kernels/interpolate.js";
+import { POINT_KERNELS, type PointKernel } from "../../src/kernels/table.js";
 import type { Axes, BrickField, Scheme, Triple } from "../../src/kernels/types.js";
 import {
   cosineAxis,
@@ -15,9 +18,16 @@ import {
   valuesAt,
 } from "./fields.js";
 
+function kernelOf(name: string): PointKernel {
+  return POINT_KERNELS.get(name) as PointKernel;
+}
+
 const PLAIN = { fd8Legacy: false };
 const SCHEMES = ["velocity", "velocityPressure", "velocityGradient", "pressureHessian", "velocityLaplacian"].flatMap(
-  (kernel) => KERNELS[kernel as keyof typeof KERNELS].methods.map((method) => [kernel, method] as const),
+  (kernel) => {
+    const methods = kernelOf(kernel).quantity === "value" ? VALUE_ORDERS : DERIVATIVE_METHODS;
+    return [...methods.keys()].map((method) => [kernel, method] as const);
+  },
 );
 
 const GRIDS: readonly (readonly [string, Axes])[] = [
@@ -28,9 +38,7 @@ const GRIDS: readonly (readonly [string, Axes])[] = [
 ];
 
 function fieldsOf(kernel: string, axes: Axes, edge?: Triple): BrickField[] {
-  return KERNELS[kernel as keyof typeof KERNELS].fields.map((name) =>
-    fieldByNode(axes, name === "pressure" ? 1 : 3, rough, edge),
-  );
+  return kernelOf(kernel).sizes.map((size) => fieldByNode(axes, size, rough, edge));
 }
 
 function bricksOf(scheme: Scheme, field: BrickField, points: readonly Triple[]): number[] {

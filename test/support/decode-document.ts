@@ -2,7 +2,7 @@
 
 import { LIMITS } from "../../src/config.js";
 import type { Evaluation, Result } from "../../src/engine/query.js";
-import { decode, findOperation } from "../../src/server/soap/decode.js";
+import { decode, operationAsked } from "../../src/server/soap/decode.js";
 import { closeEnvelope, openEnvelope } from "../../src/server/soap/envelope.js";
 import { type Steps, walk } from "../../src/server/soap/steps.js";
 import { Transcoder } from "../../src/server/soap/transcode.js";
@@ -47,7 +47,7 @@ function* readDocument(chunks: readonly Uint8Array[], version: Version, slabPoin
   const engine = new FakeEngine({ slabPoints });
   const reader = new XmlReader(sourceOf(chunks), LIMITS);
   yield* openEnvelope(reader, version, LIMITS["soap.headerBlocks"]);
-  const row = findOperation(NAMESPACE, reader);
+  const row = operationAsked(NAMESPACE, reader);
   if (row === undefined) throw new Error(`no operation ${reader.local}`);
   const evaluation = yield* decode(reader, row, {
     namespace: NAMESPACE,

@@ -2,11 +2,12 @@
 import { randomBytes } from "node:crypto";
 import type { Logger } from "pino";
 import type { Carrier, PeerStatus, SendingCounts } from "../../engine/carrier.js";
+import { LEAST_POINTS } from "../../engine/plan/by-arrival.js";
 import { BufferPool } from "../../engine/points/buffers.js";
 import type { BatchTask, Task } from "../../engine/task.js";
 import { legRecords } from "../../engine/threads/leg.js";
 import { CancelledError, DeadlineError, FieldprobeError } from "../../errors.js";
-import { KERNELS } from "../../kernels/index.js";
+import { operationOf } from "../../operations.js";
 import { generationOf } from "../wire/generation.js";
 import { HEADER_BYTES, type Header, inputBytes, NO_DEADLINE } from "../wire/message.js";
 import type { Transport } from "../wire/transport.js";
@@ -26,8 +27,6 @@ import {
 import { cutByNode, cutEvenly, type Piece, shardsOf } from "./shards.js";
 import type { Parcel } from "./shipment.js";
 
-/** Fewest points worth a message, by family. */
-const LEAST = { points: 1024, force: 1024, track: 64, filter: 1, echo: 1 } as const;
 /** Steps after which particles are sent where their surroundings are cached. */
 const LEG_STEPS = 64;
 /** Between two looks at the cancel flags. */
@@ -148,7 +147,7 @@ export class ClusterCarrier implements Carrier {
 
   async #runBatch(task: BatchTask, abandons: Set<Abandon>): Promise<void> {
     const generation = generationOf(task.dataset, this.#options.fd8Legacy);
-    if (KERNELS[task.kernel].family !== "track") {
+    if (operationOf(task.query.operation).family !== "track") {
       const components = task.out.length / task.count;
       await this.#round({ task, generation, from: 0, to: 0, state: null, components }, abandons);
       return;
@@ -197,12 +196,11 @@ export class ClusterCarrier implements Carrier {
   #cut(round: Round): Piece[] {
     const { task, generation, to, components } = round;
     const nodes = this.#dispatcher.membership.usable(generation);
-    const { family } = KERNELS[task.kernel];
     const threads = Math.max(
       1,
       nodes.reduce((sum, { heartbeat }) => sum + heartbeat.threads, 0),
     );
-    const least = LEAST[family];
+    const least = LEAST_POINTS[operationOf(task.query.operation).family];
     const bytes = Math.max(4 * components + stateBytes(task, to), inputBytes({ ...sharedHeader(round), count: 1 }));
     const fits = Math.max(1, Math.floor((this.#options.transport.maxBytes() - HEADER_BYTES) / bytes));
     const most = Math.min(Math.max(least, Math.ceil(task.count / threads)), this.#options.messagePoints, fits);
@@ -260,7 +258,7 @@ export class ClusterCarrier implements Carrier {
       deadline: task.deadline ?? null,
       kind: [
         generation.slice(0, 16),
-        task.kernel,
+        query.operation,
         spatialInterpolation,
         temporalInterpolation,
         filterlength,

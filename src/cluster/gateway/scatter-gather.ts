@@ -6,7 +6,7 @@ import { frameShift } from "../../engine/points/positions.js";
 import type { BatchTask } from "../../engine/task.js";
 import { legRecords } from "../../engine/threads/leg.js";
 import { FieldprobeError } from "../../errors.js";
-import { KERNELS } from "../../kernels/index.js";
+import { operationOf } from "../../operations.js";
 import { copyBytes, type Header } from "../wire/message.js";
 import { type Piece, rangesOf, type Shards } from "./shards.js";
 
@@ -42,7 +42,7 @@ export function sharedHeader({
 
 /** Bytes of a particle's state in the answer: none after the last step, where only records count. */
 export function stateBytes(task: BatchTask, to: number): number {
-  if (KERNELS[task.kernel].family !== "track" || to === task.steps) return 0;
+  if (operationOf(task.query.operation).family !== "track" || to === task.steps) return 0;
   return task.query.Tp === undefined ? 24 : 48;
 }
 

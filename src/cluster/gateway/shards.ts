@@ -1,10 +1,10 @@
 /** Cuts a batch into pieces for nodes: by shard, so that each finds what it needs in its cache. */
 
 import type { BatchTask } from "../../engine/task.js";
-import { KERNELS, type Kernel } from "../../kernels/index.js";
 import { searchCell, wrap } from "../../kernels/stencil.js";
 import { timeBracket } from "../../kernels/time.js";
 import type { Axis, Bricking } from "../../kernels/types.js";
+import { operationOf } from "../../operations.js";
 import type { Dataset, Triple } from "../../storage/dataset.js";
 import { hashText, slotOf } from "./placement.js";
 
@@ -35,8 +35,8 @@ export interface Shards {
 const cached = new WeakMap<Dataset, Map<string, Shards>>();
 
 /** Shards of the field that a task reads first, in the time chunk where it starts; null when it reads none. */
-export function shardsOf({ dataset, kernel, query }: BatchTask, generation: string): Shards | null {
-  const { fields }: Kernel = KERNELS[kernel];
+export function shardsOf({ dataset, query }: BatchTask, generation: string): Shards | null {
+  const { fields } = operationOf(query.operation);
   const [source] = fields.flatMap((name) => dataset.fields[name] ?? []);
   if (!source) return null;
   const [frame = 0] = timeBracket(dataset.time, query.time ?? query.StartTime ?? 0, "None").frames;

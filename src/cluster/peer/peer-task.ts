@@ -54,12 +54,11 @@ export function prepareWork(header: Header, values: Uint8Array, setting: Setting
     copyBytes(values.subarray(at, at + 12 * count), triples);
     return [{ triples, count }];
   };
-  const leg = checked.kernel.family === "track" ? legOf(header, values, shared) : null;
+  const leg = checked.operation.family === "track" ? legOf(header, values, shared) : null;
   const fresh = header.from === 0;
   const task: BatchTask = {
     kind: "batch",
     query: checked.query,
-    kernel: checked.operation.kernel,
     dataset,
     source,
     first: 0,
@@ -83,13 +82,13 @@ export function prepareWork(header: Header, values: Uint8Array, setting: Setting
 /** Refuses numbers that do not fit together. */
 function checkShape(
   { count, components, from, to, ask }: Header,
-  { kernel, operation, steps, itemsPerPoint }: CheckedQuery,
+  { operation, steps, itemsPerPoint }: CheckedQuery,
 ): void {
-  const tracking = kernel.family === "track";
+  const tracking = operation.family === "track";
   const records = tracking ? legRecords(steps, ask.recordEvery, { from, to }) : { first: 0, end: itemsPerPoint };
   const expected = (records.end - records.first) * RECORDS[operation.result].length;
   const fits = Number.isSafeInteger(steps) && components === expected && to <= (tracking ? steps : 0);
-  if (kernel.family === "echo" || count > BATCH_POINTS || !fits)
+  if (operation.family === "echo" || count > BATCH_POINTS || !fits)
     throw new RequestError("InvalidRequest", "The message does not fit its operation.");
 }
 

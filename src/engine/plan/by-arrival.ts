@@ -1,5 +1,5 @@
 /** Cutting a query into pieces of work, in the order in which its points arrive. */
-import { RECORDS } from "../../operations.js";
+import { type Family, RECORDS } from "../../operations.js";
 import type { CheckedQuery } from "../check.js";
 import type { BufferPool } from "../points/buffers.js";
 import type { Collector } from "../points/collector.js";
@@ -8,14 +8,16 @@ import { BATCH_POINTS } from "../threads/memory.js";
 
 /** Float32 values that the result of one batch may have, so that results with many numbers a point come in pieces. */
 export const BATCH_VALUES = 4 * 1024 * 1024;
-/** Fewest points worth a batch of their own, and batches per worker that waiting points are cut into. */
-const CUTS = {
-  echo: { smallest: 1, perWorker: 1 },
-  points: { smallest: 1024, perWorker: 1 },
-  force: { smallest: 1024, perWorker: 1 },
-  track: { smallest: 64, perWorker: 1 },
-  filter: { smallest: 1, perWorker: 4 },
-} as const;
+/** Fewest points worth a batch, or a message, of their own. */
+export const LEAST_POINTS: Readonly<Record<Family, number>> = {
+  points: 1024,
+  force: 1024,
+  track: 64,
+  filter: 1,
+  echo: 1,
+};
+/** Batches per worker that waiting points of box filters are cut into, since one may take much longer than another. */
+const FILTER_BATCHES = 4;
 
 /** What the batches of one query share. */
 export interface Job {
@@ -57,11 +59,10 @@ export function batchOf(
   { checked, velocities, source, cancel }: Job,
   piece: Pick<BatchTask, "points" | "first" | "count" | "out" | "places" | "pass">,
 ): BatchTask {
-  const { query, operation, dataset, steps, step, itemsPerPoint } = checked;
+  const { query, dataset, steps, step, itemsPerPoint } = checked;
   return {
     kind: "batch",
     query,
-    kernel: operation.kernel,
     dataset,
     source,
     velocities: velocities.count > 0 ? segmentsOf(velocities.slabs, piece.first, piece.count) : [],
@@ -94,8 +95,8 @@ export function segmentsOf(slabs: readonly Segment[], first: number, count: numb
 
 /** Batches in order of arrival, from the first points on; points that wait for a worker gather into larger ones. */
 export function cutByArrival(job: Job): Cutter {
-  const { family } = job.checked.kernel;
-  const { smallest, perWorker } = CUTS[family];
+  const { family } = job.checked.operation;
+  const smallest = LEAST_POINTS[family];
   const width = valuesPerPoint(job.checked);
   const largest = Math.max(1, Math.min(BATCH_POINTS, Math.floor(BATCH_VALUES / width)));
   const values: Float32Array[] = [];
@@ -105,7 +106,7 @@ export function cutByArrival(job: Job): Cutter {
     next(ended) {
       const waiting = job.points.count - taken;
       if (waiting === 0 || (!ended && (family === "track" || waiting < smallest))) return null;
-      const even = Math.ceil(waiting / (perWorker * job.workers));
+      const even = Math.ceil(waiting / (family === "filter" ? FILTER_BATCHES * job.workers : job.workers));
       const count = Math.min(waiting, Math.max(smallest, even), largest);
       const first = taken;
       taken += count;

@@ -44,11 +44,11 @@ interface Demand {
   readonly brickBytes: number;
 }
 
-function demandOf({ query, kernel, dataset }: CheckedQuery): Demand | null {
-  if (!dataset || (kernel.family !== "points" && kernel.family !== "force")) return null;
+function demandOf({ query, operation, dataset }: CheckedQuery): Demand | null {
+  if (!dataset || (operation.family !== "points" && operation.family !== "force")) return null;
   // A force in closed form reads no field, though the dataset may store one.
-  if (kernel.family === "force" && dataset.forcing.kind !== "stored") return null;
-  const fields = kernel.fields.flatMap((name) => dataset.fields[name] ?? []);
+  if (operation.family === "force" && dataset.forcing.kind !== "stored") return null;
+  const fields = operation.fields.flatMap((name) => dataset.fields[name] ?? []);
   const [main] = fields;
   if (!main) return null;
   const { frames } = timeBracket(dataset.time, query.time as number, query.temporalInterpolation ?? "None");

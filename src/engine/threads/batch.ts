@@ -2,11 +2,11 @@
 import { CancelledError, RequestError } from "../../errors.js";
 import { type BoxFilter, createBoxFilter } from "../../kernels/filter/box-filter.js";
 import { modeForce, taylorGreenForce } from "../../kernels/forcing.js";
-import { KERNELS, type Kernel } from "../../kernels/index.js";
 import { advectInertial, advectTracers, type Path } from "../../kernels/particles.js";
 import { firstOutside } from "../../kernels/stencil.js";
 import { timeBracket } from "../../kernels/time.js";
 import type { Axes, FrameWeights, Sample, Triple } from "../../kernels/types.js";
+import { type Family, type Operation, operationOf } from "../../operations.js";
 import { fillPositions, frameShift, outsideError } from "../points/positions.js";
 import type { BatchTask, Pass } from "../task.js";
 import { legRecords } from "./leg.js";
@@ -20,7 +20,7 @@ const STILL: Triple = [0, 0, 0];
 /** What one batch runs with. */
 interface Run {
   readonly task: BatchTask;
-  readonly kernel: Kernel;
+  readonly operation: Operation;
   readonly fields: OpenFields;
   readonly sampler: Sampler;
   /** Throws when the batch need not go on. */
@@ -33,18 +33,18 @@ interface Run {
  * @throws RequestError for a coordinate outside the domain, DataError, CancelledError
  */
 export function runBatch(task: BatchTask, sampler: Sampler, fd8Legacy: boolean): null {
-  const kernel: Kernel = KERNELS[task.kernel];
+  const operation = operationOf(task.query.operation);
   const stop = (): void => {
     if (Atomics.load(task.cancel, 0) !== 0) throw new CancelledError();
   };
   const fields = openFields(task, { fd8Legacy, accelerator: sampler.accelerator });
-  const run: Run = { task, kernel, fields, sampler, stop };
+  const run: Run = { task, operation, fields, sampler, stop };
   if (!task.leg || task.leg.from === 0) loadPositions(run, task.query.time ?? task.query.StartTime ?? 0);
-  RUNS[kernel.family as keyof typeof RUNS](run);
+  RUNS[operation.family as keyof typeof RUNS](run);
   return null;
 }
 
-const RUNS: Record<Exclude<Kernel["family"], "echo">, (run: Run) => void> = {
+const RUNS: Record<Exclude<Family, "echo">, (run: Run) => void> = {
   points: runPoints,
   force: runForce,
   filter: runFilter,
@@ -52,12 +52,12 @@ const RUNS: Record<Exclude<Kernel["family"], "echo">, (run: Run) => void> = {
 };
 
 /** Interpolated and differentiated fields. */
-function runPoints({ task, kernel, fields, sampler, stop }: Run): void {
+function runPoints({ task, operation, fields, sampler, stop }: Run): void {
   const { query, count, places, pass, out } = task;
   const { axes, time } = fields.dataset;
-  const scheme = fields.scheme(task.kernel, query.spatialInterpolation ?? "None");
+  const scheme = fields.scheme(operation.kernel, query.spatialInterpolation ?? "None");
   const frames = timeBracket(time, query.time as number, query.temporalInterpolation ?? "None");
-  const sources = kernel.fields.map((field) => fields.source(field));
+  const sources = operation.fields.map((field) => fields.source(field));
   const finish = scatterInto(out, scheme.components, places);
   const sampling = {
     axes,
@@ -115,12 +115,12 @@ function runForce(run: Run): void {
 }
 
 /** Box filters, point by point: what one returns may be large. */
-function runFilter({ task, kernel, fields, sampler, stop }: Run): void {
+function runFilter({ task, operation, fields, sampler, stop }: Run): void {
   const { query, count, first, out } = task;
   const { axes, time } = fields.dataset;
-  const filter = boxFilter(task, axes, sampler);
+  const filter = boxFilter(task, operation.kernel, axes, sampler);
   const frames = timeBracket(time, query.time as number, query.temporalInterpolation ?? "None");
-  const readers = kernel.fields.map((field) => sampler.reader(fields.source(field)));
+  const readers = operation.fields.map((field) => sampler.reader(fields.source(field)));
   const width = filter.components * filter.itemsPerPoint;
   const values = new Float64Array(width);
   const poll = (): boolean => {
@@ -140,7 +140,7 @@ function runFilter({ task, kernel, fields, sampler, stop }: Run): void {
 }
 
 /** @throws RequestError (Unsupported) when an axis has fewer nodes than the stencil */
-function boxFilter({ query, kernel, dataset }: BatchTask, axes: Axes, { accelerator }: Sampler): BoxFilter {
+function boxFilter({ query, dataset }: BatchTask, kernel: string, axes: Axes, { accelerator }: Sampler): BoxFilter {
   const { filterlength, nlayers } = query as { filterlength: number; nlayers: number };
   try {
     return createBoxFilter(kernel, axes, filterlength, nlayers, accelerator);
@@ -153,10 +153,10 @@ function boxFilter({ query, kernel, dataset }: BatchTask, axes: Axes, { accelera
 }
 
 /** Particle paths, on the velocity that GetVelocity would answer. */
-function runTrack({ task, fields, sampler, stop }: Run): void {
+function runTrack({ task, operation, fields, sampler, stop }: Run): void {
   const { query, count, steps, step, out, leg } = task;
   const { dataset } = fields;
-  const scheme = fields.scheme("velocity", query.spatialInterpolation ?? "None");
+  const scheme = fields.scheme(operation.kernel, query.spatialInterpolation ?? "None");
   const sources = [fields.source("velocity")];
   const sample: Sample = (positions, particles, time, velocities) => {
     sampler.positions.set(positions.subarray(0, 3 * particles));

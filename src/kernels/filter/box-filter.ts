@@ -1,5 +1,6 @@
 /** Box filters: means over a cube centred on the point and over its halved sub-cubes, down to a number of layers. */
 
+import { BOX_KERNELS } from "../table.js";
 import type { Axes, BrickReader, FrameWeights } from "../types.js";
 import { type BoxAverage, createBoxAverage } from "./box-average.js";
 import { createBoxMean } from "./box-mean.js";
@@ -61,15 +62,8 @@ export function checkFilter(filterLength: number, nlayers: number, axes: Axes): 
   return null;
 }
 
-const KINDS: ReadonlyMap<string, { readonly size: 1 | 3; readonly components: number }> = new Map([
-  ["boxVelocity", { size: 3, components: 3 }],
-  ["boxPressure", { size: 1, components: 1 }],
-  ["boxVelocityGradient", { size: 3, components: 9 }],
-  ["boxStress", { size: 3, components: 6 }],
-] as const);
-
 /**
- * The filter of a kernel of the family `filter`, for one thread: it holds scratch of its own.
+ * Makes the filter of a box kernel for one thread: it holds scratch of its own.
  *
  * The cube of side `filterLength` is halved `totalLayers` times; its leaves are points at which the field is interpolated
  * (Lag4) or differentiated (Fd4Lag4), and every result is a mean over the leaves of a sub-cube, or the covariance of
@@ -85,16 +79,16 @@ export function createBoxFilter(
   nlayers: number,
   accelerator?: { readonly boxAverage?: BoxAverage },
 ): BoxFilter {
-  const kind = KINDS.get(kernel);
+  const kind = BOX_KERNELS.get(kernel);
   const refusal = isUniform(axes) ? checkFilter(filterLength, nlayers, axes) : "a tabulated axis has no box filter";
   if (kind === undefined) throw new RangeError(`${kernel} is not a box filter`);
   if (refusal !== null) throw new RangeError(refusal);
   const layers = totalLayers(filterLength, axes);
   const leaves = 2 ** layers;
-  const gradient = kernel === "boxVelocityGradient";
+  const gradient = kind.quantity === "meanGradient";
   const average = accelerator?.boxAverage ?? createBoxAverage();
   const cube =
-    kernel === "boxStress"
+    kind.quantity === "stress"
       ? createStress(axes, filterLength, leaves, nlayers)
       : createBoxMean({ axes, size: kind.size, gradient, filterLength, leaves, nlayers, average });
   const items = itemsPerPoint(nlayers);

@@ -1,13 +1,15 @@
 /** The SIMD module behind the same interfaces as the plain kernels; everything it touches lies in one shared memory. */
 
 import { orderByBrick as orderPlainly } from "../brick-order.js";
+import { DERIVATIVE_METHODS } from "../derivative.js";
 import type { BoxAverage } from "../filter/box-average.js";
-import type { DifferenceOrder } from "../finite-difference.js";
 import { type Accelerator, createScheme } from "../index.js";
+import { VALUE_ORDERS } from "../interpolate.js";
+import { POINT_KERNELS } from "../table.js";
 import { AVERAGE_BYTES, createSimdAverage } from "./average.js";
 import type { Module } from "./module.js";
 import { createRecords, imageOfGrid, RECORDS_BYTES } from "./records.js";
-import { nodalScheme, type Target, tensorScheme } from "./schemes.js";
+import { nodalScheme, tensorScheme } from "./schemes.js";
 import { instantiate, type WasmBytes, type WasmMemory } from "./webassembly.js";
 
 export { createSharedMemory, type WasmBytes, type WasmMemory } from "./webassembly.js";
@@ -28,30 +30,6 @@ export interface SimdAccelerator extends Accelerator {
   readonly boxAverage: BoxAverage;
 }
 
-/** Kernels that have a SIMD form: what they compute of which fields. */
-const KERNELS: ReadonlyMap<string, Target> = new Map([
-  ["velocity", { quantity: "value", sizes: [3] }],
-  ["force", { quantity: "value", sizes: [3] }],
-  ["velocityPressure", { quantity: "value", sizes: [3, 1] }],
-  ["velocityGradient", { quantity: "gradient", sizes: [3] }],
-  ["pressureGradient", { quantity: "gradient", sizes: [1] }],
-  ["pressureHessian", { quantity: "hessian", sizes: [1] }],
-  ["velocityHessian", { quantity: "hessian", sizes: [3] }],
-  ["velocityLaplacian", { quantity: "laplacian", sizes: [3] }],
-]);
-
-/** Options by name: stencil of the interpolation (1 is the nearest node), and order of the differences. */
-const METHODS: ReadonlyMap<string, { readonly nodes: 1 | 4 | 6 | 8; readonly order: DifferenceOrder }> = new Map([
-  ["None", { nodes: 1, order: 4 }],
-  ["Lag4", { nodes: 4, order: 4 }],
-  ["Lag6", { nodes: 6, order: 4 }],
-  ["Lag8", { nodes: 8, order: 4 }],
-  ["None_Fd4", { nodes: 1, order: 4 }],
-  ["None_Fd6", { nodes: 1, order: 6 }],
-  ["None_Fd8", { nodes: 1, order: 8 }],
-  ["Fd4Lag4", { nodes: 4, order: 4 }],
-]);
-
 /** Instantiates the module for one thread; threads may share the memory, each with scratch of its own. */
 export function instantiateSimd(
   wasm: WasmBytes | object,
@@ -64,13 +42,14 @@ export function instantiateSimd(
   const records = createRecords(memory, scratch.offset);
   return {
     scheme(kernel, method, axes, options) {
-      const target = KERNELS.get(kernel);
-      const stencil = METHODS.get(method);
-      if (target === undefined || stencil === undefined || !axes.every(({ periodic }) => periodic)) return null;
+      const target = POINT_KERNELS.get(kernel);
+      const difference = DERIVATIVE_METHODS.get(method);
+      const nodes = target?.quantity === "value" ? VALUE_ORDERS.get(method) : difference?.base;
+      if (target === undefined || nodes === undefined || !axes.every(({ periodic }) => periodic)) return null;
       const scheme =
-        stencil.nodes === 1
-          ? nodalScheme(module, records, axes, target, stencil.order, options.fd8Legacy)
-          : tensorScheme(module, records, axes, target, stencil.nodes);
+        nodes === 1
+          ? nodalScheme(module, records, axes, target, difference?.order ?? 4, options.fd8Legacy)
+          : tensorScheme(module, records, axes, target, nodes);
       const plain = createScheme(kernel, method, axes, options);
       return {
         ...scheme,

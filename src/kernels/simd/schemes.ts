@@ -1,16 +1,11 @@
 /** Schemes of the module: separable products for interpolation and Fd4Lag4, weighted nodes for the None options. */
 
 import type { DifferenceOrder } from "../finite-difference.js";
+import { type PointKernel, RESULTS } from "../table.js";
 import type { Axes, Bricking, Scheme } from "../types.js";
 import type { Module } from "./module.js";
 import { imageOfProducts, imageOfTaps, type Records } from "./records.js";
-import { DERIVATIVES, products, type Quantity, SLOTS, taps } from "./stencils.js";
-
-/** What a scheme computes of fields with how many components. */
-export interface Target {
-  readonly quantity: Quantity;
-  readonly sizes: readonly number[];
-}
+import { DERIVATIVES, products, taps } from "./stencils.js";
 
 /** Bytes of a field from which on its nodes are fetched ahead: more than the caches of a core and half of those that cores share. */
 const LARGE_BYTES = 16 * 1024 * 1024;
@@ -21,12 +16,12 @@ function bytesOf({ edge, count }: Bricking, components: number): number {
 }
 
 /** Values per point. */
-function countComponents({ quantity, sizes }: Target): number {
-  return SLOTS[quantity] * sizes.reduce((sum, size) => sum + size, 0);
+function countComponents({ quantity, sizes }: PointKernel): number {
+  return RESULTS[quantity] * sizes.reduce((sum, size) => sum + size, 0);
 }
 
 /** Interpolation on `order` nodes an axis, or Fd4Lag4. */
-export function tensorScheme(module: Module, records: Records, axes: Axes, target: Target, order: number): Scheme {
+export function tensorScheme(module: Module, records: Records, axes: Axes, target: PointKernel, order: number): Scheme {
   const { quantity, sizes } = target;
   const components = countComponents(target);
   const terms = products(quantity, order);
@@ -77,7 +72,7 @@ export function tensorScheme(module: Module, records: Records, axes: Axes, targe
         records.axes,
         records.stencil,
         terms.length,
-        SLOTS[quantity],
+        RESULTS[quantity],
         records.fields,
         sizes.length,
         positions.byteOffset + 24 * first,
@@ -95,7 +90,7 @@ export function nodalScheme(
   module: Module,
   records: Records,
   axes: Axes,
-  target: Target,
+  target: PointKernel,
   order: DifferenceOrder,
   legacy: boolean,
 ): Scheme {
@@ -130,7 +125,7 @@ export function nodalScheme(
         records.axes,
         records.stencil,
         stencil.length,
-        SLOTS[quantity],
+        RESULTS[quantity],
         records.fields,
         sizes.length,
         positions.byteOffset + 24 * first,

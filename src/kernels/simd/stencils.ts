@@ -7,13 +7,8 @@ import {
   PUBLISHED_SECOND_DIFFERENCE_8,
   SECOND_DIFFERENCES,
 } from "../finite-difference.js";
+import type { Quantity } from "../table.js";
 import type { Axes } from "../types.js";
-
-/** What is wanted of a field. */
-export type Quantity = "value" | "gradient" | "hessian" | "laplacian";
-
-/** Outputs per component. */
-export const SLOTS: Readonly<Record<Quantity, number>> = { value: 1, gradient: 3, hessian: 6, laplacian: 1 };
 
 /** Bits of the weight vectors, besides interpolation, that a quantity needs. */
 export const DERIVATIVES: Readonly<Record<Quantity, number>> = { value: 0, gradient: 1, hessian: 2 + 4, laplacian: 2 };

@@ -1,5 +1,5 @@
 /** A dataset as callers see it: grid, times, fields, units, and what each operation accepts on it. */
-import { INTERPOLATIONS, OPERATIONS, type Operation, RECORDS, type SpatialInterpolation } from "../../operations.js";
+import { lackOf, OPERATIONS, type Operation, RECORDS, spatialOf } from "../../operations.js";
 import type { Axis, Dataset, TimeAxis } from "../../storage/dataset.js";
 
 /** The operations that ask a dataset; only the throughput test does not. */
@@ -46,28 +46,10 @@ function describeAxis(name: string, axis: Axis) {
   };
 }
 
-/** Whether a dataset holds what an operation needs. */
-function isAvailable(operation: Operation, dataset: Dataset): boolean {
-  if (operation.fields.length === 0) return dataset.forcing.kind !== "none";
-  const uniform = dataset.axes.every((axis) => axis.coordinates === null);
-  const filters = operation.request.some((member) => member.name === "filterlength");
-  const tracks = operation.request.some((member) => member.name === "StartTime");
-  return (
-    operation.fields.every((field) => dataset.fields[field] !== undefined) &&
-    (!filters || uniform) &&
-    (!tracks || dataset.time.count > 1)
-  );
-}
-
-/** Spatial options that an operation answers on a dataset: a stored force is interpolated like velocity. */
-function spatialOf(operation: Operation, dataset: Dataset): readonly SpatialInterpolation[] {
-  return operation.fields.length === 0 && dataset.forcing.kind === "stored" ? INTERPOLATIONS : operation.spatial;
-}
-
 function describeOperation(operation: Operation, dataset: Dataset) {
   return {
     name: operation.name,
-    available: isAvailable(operation, dataset),
+    available: lackOf(operation, dataset) === null,
     parameters: operation.request
       .filter((member) => member.name !== "authToken" && member.name !== "dataset")
       .map(({ name, type, required }) => ({ name, type, required })),

@@ -3,13 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Query, Result } from "../../engine/query.js";
 import { excerpt, NotFoundError, RequestError } from "../../errors.js";
-import {
-  OPERATIONS,
-  type Operation,
-  RECORDS,
-  type SpatialInterpolation,
-  TEMPORAL_INTERPOLATION,
-} from "../../operations.js";
+import { operationOf, RECORDS, type SpatialInterpolation, TEMPORAL_INTERPOLATION } from "../../operations.js";
 import { QUANTITIES, type Quantity, type QuantityName, quantityOf } from "../../quantities.js";
 import { inTurns } from "../http/in-turns.js";
 import { negotiate } from "../http/negotiate.js";
@@ -51,10 +45,6 @@ export type SliceQuery = Static<typeof SLICE_QUERY>;
 
 /** Forms of a slice, the default first. */
 export const SLICE_FORMS = ["application/octet-stream", "image/png"] as const;
-
-function operationOf(quantity: Quantity): Operation {
-  return OPERATIONS.find((row) => row.name === quantity.operation) as Operation;
-}
 
 function readMethod(field: Quantity, text: string | undefined): SpatialInterpolation {
   if (text === undefined) return field.method;
@@ -120,7 +110,7 @@ export async function answerSlice(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const field = quantityOf(query.field);
-  const visit = new Visit(service, operationOf(field), request, reply);
+  const visit = new Visit(service, operationOf(field.operation), request, reply);
   const form = negotiate(request.headers.accept, SLICE_FORMS);
   const dataset = service.engine.find(name);
   if (dataset === undefined) throw new NotFoundError(`Invalid set name: ${excerpt(name)}`);
@@ -157,6 +147,6 @@ export async function answerSlice(
 /** What each field is made of, for the description of the interface. */
 export function sliceSources(): string {
   return QUANTITIES.map((quantity) => {
-    return `${quantity.name} from ${quantity.operation} (${RECORDS[operationOf(quantity).result].join(" ")})`;
+    return `${quantity.name} from ${quantity.operation} (${RECORDS[operationOf(quantity.operation).result].join(" ")})`;
   }).join("; ");
 }

@@ -2,10 +2,9 @@
 import type { Evaluation, Query, TripleSink } from "../../engine/query.js";
 import { excerpt, type RequestError } from "../../errors.js";
 import {
+  findOperation,
   type Member,
-  OPERATIONS,
-  type Operation,
-  type OperationName,
+  type OperationRow,
   SPATIAL_INTERPOLATION,
   TEMPORAL_INTERPOLATION,
 } from "../../operations.js";
@@ -16,14 +15,10 @@ import { checkAttributes, type Expected, invalid, readFloat, readInt, readText, 
 import { END } from "./xml/events.js";
 import type { XmlReader } from "./xml/reader.js";
 
-const ROWS: ReadonlyMap<string, OperationRow> = new Map(OPERATIONS.map((row) => [row.name, row]));
 const ENUMERATIONS: Readonly<Record<"SpatialInterpolation" | "TemporalInterpolation", readonly string[]>> = {
   SpatialInterpolation: SPATIAL_INTERPOLATION,
   TemporalInterpolation: TEMPORAL_INTERPOLATION,
 };
-
-/** A row of the operation table with its name as one of the sixteen. */
-export type OperationRow = Operation & { readonly name: OperationName };
 
 /** What the decoder needs of the service. */
 export interface DecodeContext extends Expected {
@@ -35,9 +30,9 @@ export interface DecodeContext extends Expected {
   admit(points: number): Promise<void> | undefined;
 }
 
-/** The operation that a body element names; undefined for every other name. */
-export function findOperation(namespace: string, reader: XmlReader): OperationRow | undefined {
-  return reader.namespace === namespace ? ROWS.get(reader.local) : undefined;
+/** Finds the operation that a body element names; undefined for every other name. */
+export function operationAsked(namespace: string, reader: XmlReader): OperationRow | undefined {
+  return reader.namespace === namespace ? findOperation(reader.local) : undefined;
 }
 
 /** Reads the content of one operation element; see `decode`. */

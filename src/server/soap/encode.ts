@@ -1,9 +1,8 @@
 /** Result and table row to bytes, in blocks of about 64 KiB, in the form the original platform writes. */
 import type { Result } from "../../engine/query.js";
 import { FLOAT_BYTES, FloatWriter } from "../../float32/format.js";
-import { RECORDS } from "../../operations.js";
+import { type OperationRow, RECORDS } from "../../operations.js";
 import type { Turns } from "../http/time-slice.js";
-import type { OperationRow } from "./decode.js";
 import { ENVELOPE_NAMESPACE } from "./envelope.js";
 import type { SoapVersion } from "./media-type.js";
 import { escapeText } from "./xml/writer.js";

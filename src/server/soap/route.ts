@@ -3,13 +3,14 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Evaluation, Result } from "../../engine/query.js";
 import { CancelledError, excerpt, RequestError } from "../../errors.js";
+import type { OperationRow } from "../../operations.js";
 import type { PointsHold } from "../http/admission.js";
 import { sendBlocks, sendBytes, sendText } from "../http/answer.js";
 import type { Grant } from "../http/auth.js";
 import { HttpRefusal } from "../http/refusal.js";
 import type { Service } from "../http/service.js";
 import { Body } from "./body.js";
-import { type DecodeContext, decode, findOperation, type OperationRow } from "./decode.js";
+import { type DecodeContext, decode, operationAsked } from "./decode.js";
 import { ResponseEncoder } from "./encode.js";
 import { closeEnvelope, openEnvelope } from "./envelope.js";
 import { CONTENT_TYPES, faultAnswer } from "./fault.js";
@@ -126,7 +127,7 @@ class Exchange {
     try {
       const reader = new XmlReader(body, limits);
       yield* openEnvelope(reader, version, limits["soap.headerBlocks"]);
-      const row = findOperation(config.namespace, reader);
+      const row = operationAsked(config.namespace, reader);
       if (row === undefined) {
         throw new RequestError("UnknownOperation", `There is no operation ${excerpt(reader.local)}.`);
       }

@@ -16,10 +16,7 @@ function shards(axes: Shards["axes"] = [uniform(true), uniform(true), uniform(tr
     time: { count: 20, origin: 0, step: 1, values: null, guardBefore: 0, guardAfter: 0 },
     fields: { velocity: { components: 3, bricking, parts: [] } },
   } as unknown as Dataset;
-  return shardsOf(
-    { dataset, kernel: "velocity", query: { operation: "GetVelocity", time: 3 } } as BatchTask,
-    "ab",
-  ) as Shards;
+  return shardsOf({ dataset, query: { operation: "GetVelocity", time: 3 } } as BatchTask, "ab") as Shards;
 }
 
 const at = (points: readonly (readonly number[])[]) => ({

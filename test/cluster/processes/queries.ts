@@ -17,10 +17,10 @@ export const VELOCITY = {
 export function everyOperation(
   dataset: string,
 ): { readonly title: string; readonly query: Query; readonly points: number }[] {
-  return OPERATIONS.flatMap(({ name, kernel, spatial }): { title: string; query: Query; points: number }[] => {
+  return OPERATIONS.flatMap(({ name, family, spatial }): { title: string; query: Query; points: number }[] => {
     const common = { operation: name, dataset } as const;
-    if (kernel === "echo") return [{ title: name, query: { operation: name }, points: 3000 }];
-    if (kernel.startsWith("box")) {
+    if (family === "echo") return [{ title: name, query: { operation: name }, points: 3000 }];
+    if (family === "filter") {
       const query = {
         ...common,
         time: 0.31,
@@ -31,7 +31,7 @@ export function everyOperation(
       return [{ title: name, query, points: 40 }];
     }
     const spatialInterpolation = spatial.at(-1) ?? "None";
-    if (kernel === "trackStepped") {
+    if (name === "GetPosition") {
       const query = { ...common, StartTime: 0.3, dt: 0.001, nt: 150, spatialInterpolation };
       return [
         { title: name, query, points: 700 },
@@ -39,11 +39,11 @@ export function everyOperation(
         { title: `${name}, recorded less than once a leg`, query: { ...query, recordEvery: 100 }, points: 300 },
       ];
     }
-    if (kernel === "trackControlled") {
+    if (name === "GetPositionParticleControl") {
       const query = { ...common, StartTime: 0.1, EndTime: Math.fround(0.2), spatialInterpolation };
       return [{ title: name, query, points: 700 }];
     }
-    if (kernel === "trackInertial") {
+    if (name === "GetPositionInertialParticle") {
       const query = {
         ...common,
         StartTime: 0.1,

@@ -10,7 +10,6 @@ const DERIVATIVES = ["None_Fd4", "None_Fd6", "None_Fd8", "Fd4Lag4"];
 /** Kernel, its options, components of its fields, and the order of the derivative. */
 const ROWS = [
   { kernel: "velocity", methods: VALUES, sizes: [3], derivative: 0 },
-  { kernel: "force", methods: VALUES, sizes: [3], derivative: 0 },
   { kernel: "velocityPressure", methods: VALUES, sizes: [3, 1], derivative: 0 },
   { kernel: "velocityGradient", methods: DERIVATIVES, sizes: [3], derivative: 1 },
   { kernel: "pressureGradient", methods: DERIVATIVES, sizes: [1], derivative: 1 },

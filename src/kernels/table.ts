@@ -1,0 +1,43 @@
+/** The kernel table: what each kernel computes of how many components. */
+
+/** What is wanted of fields at points. */
+export type Quantity = "value" | "gradient" | "hessian" | "laplacian";
+
+/** Results per component of a field. */
+export const RESULTS: Readonly<Record<Quantity, number>> = { value: 1, gradient: 3, hessian: 6, laplacian: 1 };
+
+/** What is wanted of a box around a point. */
+export type BoxQuantity = "mean" | "meanGradient" | "stress";
+
+/** A computation at points: of fields with so many components, whose results follow each other. */
+export interface PointKernel {
+  readonly quantity: Quantity;
+  readonly sizes: readonly (1 | 3)[];
+}
+
+/** A computation over boxes of one field. */
+export interface BoxKernel {
+  readonly quantity: BoxQuantity;
+  readonly size: 1 | 3;
+  /** Numbers per record. */
+  readonly components: number;
+}
+
+/** Kernels of schemes by the names that operations give them; a vector may be any field of three components. */
+export const POINT_KERNELS: ReadonlyMap<string, PointKernel> = new Map([
+  ["velocity", { quantity: "value", sizes: [3] }],
+  ["velocityPressure", { quantity: "value", sizes: [3, 1] }],
+  ["velocityGradient", { quantity: "gradient", sizes: [3] }],
+  ["pressureGradient", { quantity: "gradient", sizes: [1] }],
+  ["pressureHessian", { quantity: "hessian", sizes: [1] }],
+  ["velocityHessian", { quantity: "hessian", sizes: [3] }],
+  ["velocityLaplacian", { quantity: "laplacian", sizes: [3] }],
+] as const);
+
+/** Kernels of the box filters by the names that operations give them. */
+export const BOX_KERNELS: ReadonlyMap<string, BoxKernel> = new Map([
+  ["boxVelocity", { quantity: "mean", size: 3, components: 3 }],
+  ["boxPressure", { quantity: "mean", size: 1, components: 1 }],
+  ["boxVelocityGradient", { quantity: "meanGradient", size: 3, components: 9 }],
+  ["boxStress", { quantity: "stress", size: 3, components: 6 }],
+] as const);
