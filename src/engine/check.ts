@@ -1,5 +1,6 @@
 /** Everything about a query that can be judged before its points: order and texts are the public service's, the texts with reasons added. */
 import { excerpt, NotFoundError, RequestError } from "../errors.js";
+import { shortestFloat32 } from "../float32/format.js";
 import { checkFilter, itemsPerPoint, totalLayers } from "../kernels/filter/box-filter.js";
 import { controlledSteps } from "../kernels/particles.js";
 import { timeInRange } from "../kernels/time.js";
@@ -84,21 +85,14 @@ export function recordTimes({ query, steps, step, itemsPerPoint: records }: Chec
   return times;
 }
 
-/** Float32 members are shown as the caller wrote them, not with the digits of their float64 value. */
-function show(value: number): string {
-  for (let digits = 1; digits < 9; digits++) {
-    const text = value.toPrecision(digits);
-    if (Math.fround(Number(text)) === value) return String(Number(text));
-  }
-  return String(value);
-}
-
 function checkTimes(query: Query, { family }: Operation, dataset: Dataset): void {
   const anyTime = family === "force" && dataset.forcing.kind === "taylorGreen";
   const check = (member: string, time: number): void => {
     if (anyTime ? Number.isFinite(time) : timeInRange(dataset.time, time)) return;
     const range = anyTime ? "" : ` It has ${rangeOf(dataset.time)}.`;
-    throw new RequestError("OutOfRange", `Time ${show(time)} out of range for "${dataset.name}".${range}`, { member });
+    throw new RequestError("OutOfRange", `Time ${shortestFloat32(time)} out of range for "${dataset.name}".${range}`, {
+      member,
+    });
   };
   if (query.time !== undefined) check("time", query.time);
   if (query.StartTime !== undefined) check("StartTime", query.StartTime);
@@ -157,7 +151,8 @@ function checkSteps(query: Query, dataset: Dataset): { steps: number; step: numb
   }
   if (end === undefined) throw invalid("EndTime", "The request has no EndTime.");
   if (responseTime !== undefined) {
-    if (!(responseTime >= 0)) throw invalid("Tp", `The response time Tp must not be negative: ${show(responseTime)}`);
+    if (!(responseTime >= 0))
+      throw invalid("Tp", `The response time Tp must not be negative: ${shortestFloat32(responseTime)}`);
     if (end < start)
       throw invalid("EndTime", "Particles with drag cannot be tracked backward: EndTime is before StartTime.");
   }

@@ -19,6 +19,15 @@ export class FloatWriter {
   readonly #singleBits = new Uint32Array(this.#single.buffer);
   readonly #double = new Float64Array(1);
   readonly #doubleBits = new Uint32Array(this.#double.buffer);
+  readonly #bytes = new Uint8Array(FLOAT_BYTES);
+
+  /** The text of a value, rounded to float32 first. */
+  text(value: number): string {
+    const length = this.write(Math.fround(value), this.#bytes, 0);
+    let text = "";
+    for (let i = 0; i < length; i++) text += String.fromCharCode(this.#bytes[i]);
+    return text;
+  }
 
   /** Writes `value`, a float32, at `out[at]` and returns the index after it; needs `FLOAT_BYTES` of room. */
   write(value: number, out: Uint8Array, at: number): number {
@@ -63,6 +72,15 @@ export class FloatWriter {
     const midpoint = (this.#doubleBits[0] & 0x1fffffff) === 0x10000000;
     return !midpoint || (q >= 0 && double <= Number.MAX_SAFE_INTEGER);
   }
+}
+
+/**
+ * The shortest decimal text that reads back as the same float32; NaN and infinities are written as in XML Schema.
+ *
+ * @param value rounded to float32 first
+ */
+export function shortestFloat32(value: number): string {
+  return new FloatWriter().text(value);
 }
 
 function ascii(text: string, out: Uint8Array, at: number): number {

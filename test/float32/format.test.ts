@@ -1,6 +1,6 @@
 /** Writing of float32: every value reads back, and no text has more digits than the shortest one. */
 import { describe, expect, it } from "vitest";
-import { FLOAT_BYTES, FloatWriter } from "../../src/float32/format.js";
+import { FLOAT_BYTES, FloatWriter, shortestFloat32 } from "../../src/float32/format.js";
 
 const writer = new FloatWriter();
 const bytes = new Uint8Array(FLOAT_BYTES + 8);
@@ -67,5 +67,12 @@ describe("writing float32", () => {
 
   it("R93, L16: spellings", () => {
     expect([Infinity, -Infinity, Number.NaN, 0, -0].map(text)).toEqual(["INF", "-INF", "NaN", "0", "-0"]);
+  });
+
+  it("gives back what was typed, rounded to float32", () => {
+    const typed = ["0.1", "3.14159", "1.0000001", "16777216", "1e-45", "3.4028235e38", "-0", "0", "NaN", "INF", "-INF"];
+    const values = typed.map((text) => Number(text.replace("INF", "Infinity")));
+    expect(values.map(shortestFloat32)).toEqual(typed);
+    expect([0.1, 16777217].map(shortestFloat32)).toEqual(["0.1", "16777216"]);
   });
 });

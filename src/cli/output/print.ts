@@ -1,6 +1,6 @@
 /** Points and their records as CSV or JSON text, in pieces, so that no answer has to exist as one string. */
 
-import { FLOAT_BYTES, FloatWriter } from "../../float32/format.js";
+import { FloatWriter } from "../../float32/format.js";
 
 /** What a query printed: everything that says how the values came about, and the values. */
 export interface Printable {
@@ -13,13 +13,6 @@ export interface Printable {
 }
 
 const ROWS_PER_PIECE = 1024;
-
-/** Makes a function that writes the shortest decimal that reads back as the same float32; NaN and INF as XML Schema does. */
-export function float32Texts(): (value: number) => string {
-  const writer = new FloatWriter();
-  const scratch = Buffer.alloc(FLOAT_BYTES);
-  return (value) => scratch.toString("latin1", 0, writer.write(value, scratch, 0));
-}
 
 /** The numbers `first .. first + count - 1`, separated by commas. */
 function row(values: Float32Array, first: number, count: number, text: (value: number) => string): string {
@@ -43,7 +36,8 @@ function* pieces(count: number, separator: string, line: (i: number) => string):
  */
 export function* csv({ components, recordsPerPoint, points, values }: Printable): Generator<string> {
   const width = components.length;
-  const text = float32Texts();
+  const writer = new FloatWriter();
+  const text = (value: number) => writer.text(value);
   yield `x,y,z,${components.join(",")}\n`;
   yield* pieces(values.length / width, "\n", (i) => {
     const point = row(points, 3 * Math.floor(i / recordsPerPoint), 3, text);
@@ -57,8 +51,8 @@ export function* csv({ components, recordsPerPoint, points, values }: Printable)
  * no NaN and no infinity: `null` stands for both.
  */
 export function* json({ facts, components, recordsPerPoint, points, values }: Printable): Generator<string> {
-  const text = float32Texts();
-  const number = (value: number) => (Number.isFinite(value) ? text(value) : "null");
+  const writer = new FloatWriter();
+  const number = (value: number) => (Number.isFinite(value) ? writer.text(value) : "null");
   const head = JSON.stringify({ ...facts, components, recordsPerPoint });
   const lists = function* (numbers: Float32Array, width: number) {
     yield* pieces(numbers.length / width, ",\n", (i) => `[${row(numbers, width * i, width, number)}]`);

@@ -1,6 +1,7 @@
 /** The members of a request beside its points: from query string or JSON, checked by the rows of the operation table. */
 import type { Query } from "../../engine/query.js";
 import { excerpt, RequestError } from "../../errors.js";
+import { FloatWriter } from "../../float32/format.js";
 import { parseFloat32 } from "../../float32/parse.js";
 import {
   type Member,
@@ -9,7 +10,6 @@ import {
   SPATIAL_INTERPOLATION,
   TEMPORAL_INTERPOLATION,
 } from "../../operations.js";
-import { floatTexts } from "./write-answer.js";
 
 /** Members of a request as text, by name; only `time` may have more than one. */
 export type Texts = Map<string, readonly string[]>;
@@ -116,7 +116,8 @@ export interface Request {
 
 /** Numbers rounded to float32, as those whose decimal forms are the shortest that mean them. */
 export function asWritten(values: Iterable<number>): number[] {
-  return floatTexts(values).map(Number);
+  const writer = new FloatWriter();
+  return Array.from(values, (value) => Number(writer.text(value)));
 }
 
 /**

@@ -3,6 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Query, Result } from "../../engine/query.js";
 import { excerpt, NotFoundError, RequestError } from "../../errors.js";
+import { shortestFloat32 } from "../../float32/format.js";
 import { operationOf, RECORDS, type SpatialInterpolation, TEMPORAL_INTERPOLATION } from "../../operations.js";
 import { QUANTITIES, type Quantity, type QuantityName, quantityOf } from "../../quantities.js";
 import { inTurns } from "../http/in-turns.js";
@@ -13,7 +14,6 @@ import { readFloat } from "./parameters.js";
 import { COLOUR_MAPS, drawPicture, rangeOf } from "./picture.js";
 import { AXIS_NAMES, layPlane, type Plane, pointsOf, readNodes, writePlane } from "./plane.js";
 import { TripleWriter, tooManyPoints } from "./triple-writer.js";
-import { floatText } from "./write-answer.js";
 
 const oneOf = <T extends readonly string[]>(values: T, description: string) =>
   Type.Unsafe<T[number]>({ type: "string", enum: [...values], description });
@@ -136,7 +136,7 @@ export async function answerSlice(
     .header("fieldprobe-axes", `${rows.axis},${columns.axis}`)
     .header("fieldprobe-origin", `${rows.origin},${columns.origin}`)
     .header("fieldprobe-spacing", `${rows.spacing},${columns.spacing}`)
-    .header("fieldprobe-range", range.map(floatText).join(","))
+    .header("fieldprobe-range", range.map(shortestFloat32).join(","))
     .type(form);
   if (form === "application/octet-stream") {
     return reply.send(Buffer.from(values.buffer, values.byteOffset, values.byteLength));

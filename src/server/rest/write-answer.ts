@@ -1,6 +1,6 @@
 /** Answers as a stream of pieces of about 64 KiB: raw float32, CSV or JSON, from one or several results of the engine. */
 import type { Result } from "../../engine/query.js";
-import { FLOAT_BYTES, FloatWriter } from "../../float32/format.js";
+import { FloatWriter } from "../../float32/format.js";
 
 /** An answer before it has a form. */
 export interface Answer {
@@ -70,18 +70,6 @@ class TextPiece {
     this.#at = 0;
     return piece;
   }
-}
-
-/** The decimal text of a number rounded to float32, as the answers write it. */
-export function floatText(value: number): string {
-  return floatTexts([value])[0] as string;
-}
-
-/** `floatText` of many. */
-export function floatTexts(values: Iterable<number>): string[] {
-  const writer = new FloatWriter();
-  const bytes = Buffer.alloc(FLOAT_BYTES);
-  return Array.from(values, (value) => bytes.toString("latin1", 0, writer.write(Math.fround(value), bytes, 0)));
 }
 
 /** One line per record, a header line first; the time comes first where there are several. */

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { csv, float32Texts, json } from "../../../src/cli/output/print.js";
-import { fc } from "../../support/property.js";
+import { csv, json } from "../../../src/cli/output/print.js";
 
 const ANSWER = {
   facts: { version: "1", dataset: "box" },
@@ -9,29 +8,6 @@ const ANSWER = {
   points: Float32Array.of(0.1, 2, -0, 4, 5, 6),
   values: Float32Array.of(1, 0.5, 1e-7, 3, 5, Infinity, Number.NaN, 8),
 };
-
-describe("float32 text", () => {
-  const float32Text = float32Texts();
-
-  it("reads back as the same float32 and has at most nine digits", () => {
-    fc.assert(
-      fc.property(fc.float({ noNaN: true }), (value) => {
-        const text = float32Text(value).replace("INF", "Infinity");
-        expect(Object.is(Math.fround(Number(text)), value)).toBe(true);
-        const digits = Number(text).toExponential().replace(/e.*/, "").replace(/\D/g, "");
-        if (Number.isFinite(value)) expect(digits.length).toBeLessThanOrEqual(9);
-      }),
-    );
-  });
-
-  it("is the shortest: what was typed comes back", () => {
-    const typed = ["0.1", "3.14159", "1.0000001", "16777216", "1e-45", "3.4028235e38", "-0", "0", "NaN", "INF", "-INF"];
-    for (const text of typed) {
-      const value = text.endsWith("INF") ? Number(text.replace("INF", "Infinity")) : Number(text);
-      expect(float32Text(Math.fround(value))).toBe(text);
-    }
-  });
-});
 
 describe("printing", () => {
   it("writes a CSV line for every record of every point", () => {
