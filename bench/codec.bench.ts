@@ -7,9 +7,10 @@ import { Turns } from "../dist/server/http/time-slice.js";
 import { decode, operationAsked } from "../dist/server/soap/decode.js";
 import { ResponseEncoder } from "../dist/server/soap/encode.js";
 import { closeEnvelope, openEnvelope } from "../dist/server/soap/envelope.js";
+import { PlainScanners } from "../dist/server/soap/items.js";
 import { type Steps, walk } from "../dist/server/soap/steps.js";
 import { Transcoder } from "../dist/server/soap/transcode.js";
-import { XmlReader } from "../dist/server/soap/xml/reader.js";
+import { Spellings, XmlReader } from "../dist/server/soap/xml/reader.js";
 import { alternate, type Contestant } from "./alternate.js";
 import { checkSame } from "./ask.js";
 import type { BenchOptions, Row } from "./row.js";
@@ -17,6 +18,8 @@ import type { BenchOptions, Row } from "./row.js";
 const NAMESPACE = "http://turbulence.pha.jhu.edu/";
 const SLAB_POINTS = 65_536;
 const PART_BYTES = 64 * 1024;
+const SPELLINGS = new Spellings();
+const SCANNERS = new PlainScanners();
 /** Points that are read and written once to see that they come out as they went in. */
 const CHECKED = 100;
 
@@ -88,6 +91,7 @@ function* read(bytes: Buffer, slab: Float32Array): Steps<{ row: OperationRow; ch
       arrival: () => Promise.resolve(),
     },
     LIMITS,
+    SPELLINGS,
   );
   yield* openEnvelope(reader, "1.1", 16);
   const row = operationAsked(NAMESPACE, reader);
@@ -103,7 +107,7 @@ function* read(bytes: Buffer, slab: Float32Array): Steps<{ row: OperationRow; ch
   yield* decode(reader, row, {
     namespace: NAMESPACE,
     version: "1.1",
-    textChars: LIMITS["xml.textChars"],
+    scanners: SCANNERS,
     authorise: () => 0,
     start: () => evaluation,
     admit: () => undefined,

@@ -4,10 +4,11 @@ import { LIMITS } from "../../src/config.js";
 import type { Evaluation, Result } from "../../src/engine/query.js";
 import { decode, operationAsked } from "../../src/server/soap/decode.js";
 import { closeEnvelope, openEnvelope } from "../../src/server/soap/envelope.js";
+import { PlainScanners } from "../../src/server/soap/items.js";
 import { type Steps, walk } from "../../src/server/soap/steps.js";
 import { Transcoder } from "../../src/server/soap/transcode.js";
-import type { ByteSource } from "../../src/server/soap/xml/input.js";
-import { XmlReader } from "../../src/server/soap/xml/reader.js";
+import type { ByteSource } from "../../src/server/soap/xml/reader.js";
+import { Spellings, XmlReader } from "../../src/server/soap/xml/reader.js";
 import { FakeEngine } from "./fake-engine.js";
 import { NAMESPACE, type Version } from "./soap-service.js";
 
@@ -45,14 +46,14 @@ export async function decodeDocument(
 
 function* readDocument(chunks: readonly Uint8Array[], version: Version, slabPoints: number): Steps<Evaluation> {
   const engine = new FakeEngine({ slabPoints });
-  const reader = new XmlReader(sourceOf(chunks), LIMITS);
+  const reader = new XmlReader(sourceOf(chunks), LIMITS, new Spellings());
   yield* openEnvelope(reader, version, LIMITS["soap.headerBlocks"]);
   const row = operationAsked(NAMESPACE, reader);
   if (row === undefined) throw new Error(`no operation ${reader.local}`);
   const evaluation = yield* decode(reader, row, {
     namespace: NAMESPACE,
     version,
-    textChars: LIMITS["xml.textChars"],
+    scanners: new PlainScanners(),
     authorise: () => 0,
     start: (query) => engine.start(query, {}),
     admit: () => undefined,

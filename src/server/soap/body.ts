@@ -6,7 +6,7 @@ import type { Round } from "../http/tick.js";
 import type { Turns } from "../http/time-slice.js";
 import type { Charset } from "./media-type.js";
 import { Transcoder } from "./transcode.js";
-import type { ByteSource } from "./xml/input.js";
+import type { ByteSource } from "./xml/reader.js";
 
 /** Bytes handed on at a time. */
 const PART_BYTES = 32 * 1024;

@@ -8,12 +8,10 @@ import {
   SPATIAL_INTERPOLATION,
   TEMPORAL_INTERPOLATION,
 } from "../../operations.js";
-import { nextTag, tagNow } from "./envelope.js";
-import { type ItemArray, readItems } from "./items.js";
+import { type ItemArray, type PlainScanners, readItems } from "./items.js";
 import type { Steps } from "./steps.js";
 import { checkAttributes, type Expected, invalid, readFloat, readInt, readText, schemaType } from "./values.js";
-import { END } from "./xml/events.js";
-import type { XmlReader } from "./xml/reader.js";
+import { END, type XmlReader } from "./xml/reader.js";
 
 const ENUMERATIONS: Readonly<Record<"SpatialInterpolation" | "TemporalInterpolation", readonly string[]>> = {
   SpatialInterpolation: SPATIAL_INTERPOLATION,
@@ -22,6 +20,8 @@ const ENUMERATIONS: Readonly<Record<"SpatialInterpolation" | "TemporalInterpolat
 
 /** What the decoder needs of the service. */
 export interface DecodeContext extends Expected {
+  /** Shared by the requests of a service. */
+  readonly scanners: PlainScanners;
   /** Judges the token (null where the request has none); returns how many points it admits. */
   authorise(token: string | null): number;
   /** Begins the evaluation, before the first point is read. */
@@ -63,7 +63,7 @@ class Decoder {
     checkAttributes(this.#reader, this.#context.version, this.#row.name);
     const stray = (): RequestError => invalid(`There is text between the members of ${this.#row.name}.`);
     for (;;) {
-      const event = tagNow(this.#reader, stray) ?? (yield* nextTag(this.#reader, stray));
+      const event = yield* this.#reader.nextTag(stray);
       if (event === END) break;
       yield* this.#member();
     }
@@ -86,7 +86,7 @@ class Decoder {
     if (member.type === "ArrayOfPoint3") yield* this.#items("Point3", member.name, this.#begin().points, true);
     else if (member.type === "ArrayOfVector3") {
       yield* this.#items("Vector3", member.name, this.#begin().velocities, false);
-    } else this.#scalar(member, yield* readText(this.#reader, this.#context.textChars, local));
+    } else this.#scalar(member, yield* readText(this.#reader, local));
   }
 
   /** Accepts the trailing `addr` of later clients and refuses every other name. */
@@ -100,7 +100,7 @@ class Decoder {
     this.#advance(this.#row.request.length, local);
     this.#cursor = this.#row.request.length + 1;
     checkAttributes(this.#reader, this.#context.version, local, schemaType("string"));
-    yield* readText(this.#reader, this.#context.textChars, local);
+    yield* readText(this.#reader, local);
   }
 
   /** Passes over members up to `index`; a required one among them is missing. */
@@ -163,7 +163,7 @@ class Decoder {
   #items(item: ItemArray["item"], member: string, sink: TripleSink, counted: boolean): Steps<void> {
     const { limit } = this.#begin();
     const token = this.#pointLimit > 0 && this.#pointLimit < limit.points;
-    return readItems(this.#reader, this.#context, {
+    return readItems(this.#reader, this.#context, this.#context.scanners, {
       item,
       member,
       sink,

@@ -2,10 +2,8 @@
 import { FieldprobeError, LimitError, RequestError } from "../../errors.js";
 import type { SoapVersion } from "./media-type.js";
 import type { Steps } from "./steps.js";
-import { isBlank } from "./xml/chars.js";
-import { DONE, END, START, TEXT, type XmlEvent } from "./xml/events.js";
 import type { Attribute } from "./xml/names.js";
-import type { XmlReader } from "./xml/reader.js";
+import { DONE, END, START, type XmlReader } from "./xml/reader.js";
 
 export const ENVELOPE_NAMESPACE: Readonly<Record<SoapVersion, string>> = {
   "1.1": "http://schemas.xmlsoap.org/soap/envelope/",
@@ -69,34 +67,13 @@ function invalid(message: string): RequestError {
 }
 
 /**
- * The next tag, if its bytes are at hand, where only elements may stand; text that is not white space is refused by `refuse`.
- * Waiting costs more than reading a tag, so readers ask here first: `tagNow(...) ?? (yield* nextTag(...))`.
- */
-export function tagNow(reader: XmlReader, refuse: () => FieldprobeError): XmlEvent | undefined {
-  for (;;) {
-    const event = reader.poll();
-    if (event !== TEXT) return event;
-    if (!isBlank(reader.text)) throw refuse();
-  }
-}
-
-/** The same, waiting for bytes. */
-export function* nextTag(reader: XmlReader, refuse: () => FieldprobeError): Steps<XmlEvent> {
-  for (;;) {
-    const event = reader.poll() ?? (yield* reader.next());
-    if (event !== TEXT) return event;
-    if (!isBlank(reader.text)) throw refuse();
-  }
-}
-
-/**
  * Reads up to the start tag of the operation, which the reader then describes.
  *
  * @throws VersionFault, MustUnderstandFault, HeaderError, or RequestError `InvalidEnvelope` / `UnknownOperation`
  */
 export function* openEnvelope(reader: XmlReader, version: SoapVersion, headerBlocks: number): Steps<void> {
   const env = ENVELOPE_NAMESPACE[version];
-  if (tagNow(reader, stray) === undefined) yield* nextTag(reader, stray);
+  yield* reader.nextTag(stray);
   if (!isNamed(reader, reader.namespace, "Envelope")) {
     if (version === "1.2") throw new VersionFault("The root element is not a SOAP envelope.");
     throw invalid("The root element is not a SOAP envelope.");
@@ -105,29 +82,26 @@ export function* openEnvelope(reader: XmlReader, version: SoapVersion, headerBlo
     throw new VersionFault("The namespace of the envelope is not that of the SOAP version of the media type.");
   }
   checkPart(reader.attributes, version);
-  let event = tagNow(reader, stray) ?? (yield* nextTag(reader, stray));
+  let event = yield* reader.nextTag(stray);
   if (event === START && isNamed(reader, env, "Header")) {
     checkPart(reader.attributes, version);
     yield* readHeader(reader, version, headerBlocks);
-    event = tagNow(reader, stray) ?? (yield* nextTag(reader, stray));
+    event = yield* reader.nextTag(stray);
   }
   if (event !== START || !isNamed(reader, env, "Body")) {
     throw invalid("The envelope must hold an optional Header and then one Body.");
   }
   checkPart(reader.attributes, version);
-  if ((tagNow(reader, stray) ?? (yield* nextTag(reader, stray))) !== START) {
+  if ((yield* reader.nextTag(stray)) !== START) {
     throw new RequestError("UnknownOperation", "The body is empty: it must hold the element of an operation.");
   }
 }
 
 /** Reads from the end of the operation to the end of the document. */
 export function* closeEnvelope(reader: XmlReader): Steps<void> {
-  if ((tagNow(reader, stray) ?? (yield* nextTag(reader, stray))) !== END)
-    throw invalid("The body must hold a single element.");
-  if ((tagNow(reader, stray) ?? (yield* nextTag(reader, stray))) !== END)
-    throw invalid("Nothing may follow the body of the envelope.");
-  if ((tagNow(reader, stray) ?? (yield* nextTag(reader, stray))) !== DONE)
-    throw invalid("Nothing may follow the envelope.");
+  if ((yield* reader.nextTag(stray)) !== END) throw invalid("The body must hold a single element.");
+  if ((yield* reader.nextTag(stray)) !== END) throw invalid("Nothing may follow the body of the envelope.");
+  if ((yield* reader.nextTag(stray)) !== DONE) throw invalid("Nothing may follow the envelope.");
 }
 
 /** Refuses an encoding style that is not "none"; SOAP 1.1 clients send it on literal messages, where it means nothing. */
@@ -165,7 +139,7 @@ function find(attributes: readonly Attribute[], namespace: string, local: string
 function* readHeader(reader: XmlReader, version: SoapVersion, limit: number): Steps<void> {
   try {
     const blocks: QualifiedName[] = [];
-    for (let count = 0; (tagNow(reader, stray) ?? (yield* nextTag(reader, stray))) === START; count++) {
+    for (let count = 0; (yield* reader.nextTag(stray)) === START; count++) {
       if (count >= limit) throw new LimitError("soap.headerBlocks", "There are too many header blocks.");
       if (isMandatory(reader, version)) blocks.push({ namespace: reader.namespace, local: reader.local });
       yield* skipElement(reader);
@@ -188,5 +162,5 @@ function isMandatory(reader: XmlReader, version: SoapVersion): boolean {
 
 /** Reads to the end of the element that has just started. */
 function* skipElement(reader: XmlReader): Steps<void> {
-  for (const depth = reader.depth - 1; reader.depth > depth; ) if (reader.poll() === undefined) yield* reader.fill();
+  for (const depth = reader.depth - 1; reader.depth > depth; ) yield* reader.next();
 }

@@ -2,12 +2,10 @@
 import type { TripleSink } from "../../engine/query.js";
 import { excerpt, tooManyPoints } from "../../errors.js";
 import { RECORDS } from "../../operations.js";
-import { nextTag, tagNow } from "./envelope.js";
 import type { Steps } from "./steps.js";
 import { FULL, LONGEST_NUMBER, SHORT, TripleScanner } from "./triples.js";
 import { checkAttributes, type Expected, invalid, readFloat, readText, schemaType } from "./values.js";
-import { END, START } from "./xml/events.js";
-import type { XmlReader } from "./xml/reader.js";
+import { END, START, type XmlReader } from "./xml/reader.js";
 
 type Item = "Point3" | "Vector3";
 
@@ -27,7 +25,10 @@ export interface ItemArray {
 const SHORT_BYTES = 4096;
 
 /** Scanners of items as nearly every client writes them: no prefix, the namespace of the service being the default one. */
-const PLAIN_SCANNERS = { Point3: plainScanner("Point3"), Vector3: plainScanner("Vector3") };
+export class PlainScanners implements Readonly<Record<Item, TripleScanner>> {
+  readonly Point3 = plainScanner("Point3");
+  readonly Vector3 = plainScanner("Vector3");
+}
 
 function plainScanner(item: Item): TripleScanner {
   const tags = [item, ...RECORDS[item].flatMap((name) => [name, `/${name}`]), `/${item}`];
@@ -35,11 +36,16 @@ function plainScanner(item: Item): TripleScanner {
 }
 
 /** Reads the items of the member whose start tag was read last, up to its end tag. */
-export function* readItems(reader: XmlReader, expected: Expected, array: ItemArray): Steps<void> {
+export function* readItems(
+  reader: XmlReader,
+  expected: Expected,
+  scanners: PlainScanners,
+  array: ItemArray,
+): Steps<void> {
   const { item, member, sink, most, admit } = array;
   const stray = () => invalid(`There is text inside ${member}.`, member);
-  const plain = reader.resolve("") === expected.namespace && reader.hasRoom(2) && expected.textChars >= LONGEST_NUMBER;
-  let scanner = plain ? PLAIN_SCANNERS[item] : undefined;
+  const plain = reader.resolve("") === expected.namespace && reader.hasRoom(2, LONGEST_NUMBER);
+  let scanner = plain ? scanners[item] : undefined;
   let total = 0;
   let filled = 0;
   const advance = (count: number): Promise<void> | undefined => {
@@ -64,7 +70,7 @@ export function* readItems(reader: XmlReader, expected: Expected, array: ItemArr
         continue;
       }
     }
-    if ((tagNow(reader, stray) ?? (yield* nextTag(reader, stray))) === END) break;
+    if ((yield* reader.nextTag(stray)) === END) break;
     if (total >= most) throw tooManyPoints(array.limit, total + 1, most);
     const tags = yield* readItem(reader, expected, item, `${member}[${total}]`, sink, filled * 3);
     if (!scanner?.knows(tags)) scanner = new TripleScanner(tags);
@@ -83,24 +89,22 @@ function* readItem(
   sink: TripleSink,
   at: number,
 ): Steps<Uint8Array[]> {
-  const { namespace, version, textChars } = expected;
+  const { namespace, version } = expected;
   expect(reader, namespace, item, path);
   checkAttributes(reader, version, path, `{${namespace}}${item}`);
   const tags = [reader.copyTag()];
   const stray = () => invalid(`There is text inside ${path}.`, path);
   for (const [i, name] of RECORDS[item].entries()) {
     const member = `${path}.${name}`;
-    if ((tagNow(reader, stray) ?? (yield* nextTag(reader, stray))) !== START)
-      throw invalid(`The member ${member} is missing.`, path);
+    if ((yield* reader.nextTag(stray)) !== START) throw invalid(`The member ${member} is missing.`, path);
     expect(reader, namespace, name, member);
     checkAttributes(reader, version, member, schemaType("float"));
     tags.push(reader.copyTag());
-    const value = readFloat(yield* readText(reader, textChars, member), member);
+    const value = readFloat(yield* readText(reader, member), member);
     sink.slab[at + i] = value;
     tags.push(reader.copyTag());
   }
-  if ((tagNow(reader, stray) ?? (yield* nextTag(reader, stray))) !== END)
-    throw invalid(`${path} holds more than x, y and z.`, path);
+  if ((yield* reader.nextTag(stray)) !== END) throw invalid(`${path} holds more than x, y and z.`, path);
   tags.push(reader.copyTag());
   return tags;
 }

@@ -14,23 +14,25 @@ import { type DecodeContext, decode, operationAsked } from "./decode.js";
 import { ResponseEncoder } from "./encode.js";
 import { closeEnvelope, openEnvelope } from "./envelope.js";
 import { CONTENT_TYPES, faultAnswer } from "./fault.js";
+import { PlainScanners } from "./items.js";
 import { type MediaType, readMediaType, readSoapAction } from "./media-type.js";
 import { type Steps, walk } from "./steps.js";
 import { writeWsdl } from "./wsdl.js";
-import { XmlReader } from "./xml/reader.js";
+import { Spellings, XmlReader } from "./xml/reader.js";
 
 export const SOAP_PATH = "/service/turbulence.asmx";
 
 /** Registers the one address of the service; parsers and error handling stay inside this plugin. */
 export function soapRoutes(app: FastifyInstance, service: Service): void {
   const encoder = new ResponseEncoder(service.config.namespace, service.turns);
+  const shared: Shared = { encoder, spellings: new Spellings(), scanners: new PlainScanners() };
   app.route({
     method: "POST",
     url: SOAP_PATH,
     // The body is read by the exchange as it arrives; parsers of the library, which come after this hook, are not asked.
     onRequest: (request, reply) => {
       const media = refuseEarly(request.headers, service);
-      new Exchange(request, reply, media, service, encoder).run().catch((error: unknown) => {
+      new Exchange(request, reply, media, service, shared).run().catch((error: unknown) => {
         request.log.error({ reqId: request.id, err: error }, "a request could not be answered");
         reply.raw.destroy();
       });
@@ -61,12 +63,19 @@ function describe(request: FastifyRequest, reply: FastifyReply, service: Service
   return reply.type("text/xml; charset=utf-8").send(wsdl);
 }
 
+/** What the requests of a service share. */
+interface Shared {
+  readonly encoder: ResponseEncoder;
+  readonly spellings: Spellings;
+  readonly scanners: PlainScanners;
+}
+
 /** One request and its answer. */
 class Exchange {
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
   readonly #service: Service;
-  readonly #encoder: ResponseEncoder;
+  readonly #shared: Shared;
   readonly #media: MediaType;
   /** Set while the request waits for a slot. */
   #waiting: AbortController | undefined;
@@ -77,17 +86,11 @@ class Exchange {
   #grant: Grant | undefined;
   #releaseSlot: (() => void) | undefined;
 
-  constructor(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    media: MediaType,
-    service: Service,
-    encoder: ResponseEncoder,
-  ) {
+  constructor(request: FastifyRequest, reply: FastifyReply, media: MediaType, service: Service, shared: Shared) {
     this.#request = request;
     this.#reply = reply;
     this.#service = service;
-    this.#encoder = encoder;
+    this.#shared = shared;
     this.#media = media;
     this.#points = service.admission.hold();
     request.facts.interface = `soap ${this.#media.version}`;
@@ -125,7 +128,7 @@ class Exchange {
     this.#body = body;
     turns.begin();
     try {
-      const reader = new XmlReader(body, limits);
+      const reader = new XmlReader(body, limits, this.#shared.spellings);
       yield* openEnvelope(reader, version, limits["soap.headerBlocks"]);
       const row = operationAsked(config.namespace, reader);
       if (row === undefined) {
@@ -159,7 +162,7 @@ class Exchange {
     return {
       namespace: config.namespace,
       version: this.#media.version,
-      textChars: config.limits["xml.textChars"],
+      scanners: this.#shared.scanners,
       authorise: (token) => {
         this.#grant = auth.authorise(token);
         facts.token = this.#grant.id;
@@ -181,12 +184,12 @@ class Exchange {
   async #answer(row: OperationRow, result: Result): Promise<void> {
     try {
       const { version } = this.#media;
-      const short = this.#encoder.encodeShort(row, version, result);
+      const short = this.#shared.encoder.encodeShort(row, version, result);
       if (short !== undefined) {
         sendBytes(this.#reply, CONTENT_TYPES[version], short);
         return;
       }
-      const blocks = this.#encoder.encode(row, version, result);
+      const blocks = this.#shared.encoder.encode(row, version, result);
       await sendBlocks(this.#reply, CONTENT_TYPES[version], blocks, this.#service.config.gzip);
     } finally {
       result.release();

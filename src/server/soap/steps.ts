@@ -1,10 +1,32 @@
-/** Work in steps: it goes on while what it needs is at hand and yields a promise for what it has to wait for. */
+/** Work in steps goes on while what it needs is there and yields a promise for what it has to wait for. */
 
 /**
  * A request that has arrived whole is read without a single wait, which costs a tenth of as many async functions; the
  * same code reads one that arrives in pieces.
  */
 export type Steps<T> = Generator<Promise<unknown>, T, void>;
+
+/** What `yield*` takes: steps, or a value that needs none. */
+export type Stepping<T> = Iterable<Promise<unknown>, T, void>;
+
+/** A value that needs no steps; one object is filled anew for every value, because making a generator costs more than most values. */
+export class AtHand<T> implements Iterable<Promise<unknown>, T, void> {
+  readonly #result: { done: true; value: T } = { done: true, value: undefined as T };
+
+  /** @returns this, to be handed to `yield*` at once */
+  of(value: T): this {
+    this.#result.value = value;
+    return this;
+  }
+
+  [Symbol.iterator](): this {
+    return this;
+  }
+
+  next(): { done: true; value: T } {
+    return this.#result;
+  }
+}
 
 /** Walks steps to their end. What a wait rejects with is thrown where it was yielded. */
 export async function walk<T>(steps: Steps<T>): Promise<T> {

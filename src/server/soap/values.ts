@@ -3,12 +3,9 @@ import { excerpt, RequestError } from "../../errors.js";
 import { parseFloat32 } from "../../float32/parse.js";
 import { checkEncodingStyle } from "./envelope.js";
 import type { SoapVersion } from "./media-type.js";
-import type { Steps } from "./steps.js";
-import { countChars } from "./xml/chars.js";
-import { END, TEXT } from "./xml/events.js";
+import type { Stepping } from "./steps.js";
 import type { Attribute } from "./xml/names.js";
 import type { XmlReader } from "./xml/reader.js";
-import { tooLong } from "./xml/scan.js";
 
 const XSI = "http://www.w3.org/2001/XMLSchema-instance";
 const XSD = "http://www.w3.org/2001/XMLSchema";
@@ -18,7 +15,6 @@ const INT = /^[+-]?[0-9]+(?:\.0+)?$/;
 export interface Expected {
   readonly namespace: string;
   readonly version: SoapVersion;
-  readonly textChars: number;
 }
 
 export function invalid(message: string, member?: string): RequestError {
@@ -57,17 +53,9 @@ function expand(reader: XmlReader, name: string): string {
   return namespace === undefined ? "" : `{${namespace}}${name.slice(colon + 1)}`;
 }
 
-/** The text of a simple member up to its end tag. */
-export function* readText(reader: XmlReader, textChars: number, member: string): Steps<string> {
-  let value = "";
-  for (;;) {
-    const event = reader.poll() ?? (yield* reader.next());
-    if (event === END) return value;
-    if (event !== TEXT) throw invalid(`The member ${member} may not hold elements.`, member);
-    value += reader.text;
-    // The reader lets white space pass, which between elements is no value.
-    if (value.length > textChars && countChars(value) > textChars) throw tooLong();
-  }
+/** Reads the text of a simple member up to its end tag. */
+export function readText(reader: XmlReader, member: string): Stepping<string> {
+  return reader.content(() => invalid(`The member ${member} may not hold elements.`, member));
 }
 
 /** Text without the white space of XML around it. */

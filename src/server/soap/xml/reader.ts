@@ -1,14 +1,66 @@
-/** A strict pull reader over bytes: no document type, no processing instructions, no entities but the five. */
-import { LimitError } from "../../../errors.js";
-import type { Steps } from "../steps.js";
-import { BANG, DASH, GREATER, isSpace, LESS, QUESTION, SLASH } from "./chars.js";
-import { AGAIN, DONE, END, MORE, START, type XmlEvent } from "./events.js";
-import type { ByteSource } from "./input.js";
-import { type Attribute, malformed, type Name, NamespaceScopes, type Pair } from "./names.js";
-import type { XmlLimits } from "./scan.js";
-import { XmlText } from "./text.js";
+/** `XmlReader` reads an XML document from bytes as they arrive: no document type, no processing instructions, no entities but the five. */
+import { type FieldprobeError, LimitError } from "../../../errors.js";
+import { AtHand, type Stepping, type Steps } from "../steps.js";
+import {
+  AMPERSAND,
+  APOSTROPHE,
+  BANG,
+  BRACKET,
+  CR,
+  countChars,
+  DASH,
+  EQUALS,
+  GREATER,
+  isBlank,
+  isSpace,
+  LESS,
+  LF,
+  QUESTION,
+  QUOTE,
+  referenced,
+  SEMICOLON,
+  SLASH,
+  SPACE,
+  TAB,
+} from "./chars.js";
+import { Interned } from "./interned.js";
+import { type Attribute, malformed, type Name, NamespaceScopes, type Pair, splitName } from "./names.js";
 
-const NO_ATTRIBUTES: readonly Attribute[] = [];
+/** Events of a document: an element starts, an element ends, character data, the end of the document. */
+export const START = 1;
+export const END = 2;
+export const TEXT = 3;
+export const DONE = 4;
+export type XmlEvent = typeof START | typeof END | typeof TEXT | typeof DONE;
+
+/** Outcomes of a scan that are no event: the bytes at hand end inside a token; a token was read that is no event. */
+const MORE = 0;
+const AGAIN = -1;
+type Outcome = XmlEvent | typeof MORE | typeof AGAIN;
+
+/** A source of valid UTF-8, cut between characters. */
+export interface ByteSource {
+  /** The next bytes; null at the end, undefined where they have to be waited for. */
+  take(): Buffer | null | undefined;
+  /** Resolves when `take` should be asked again. */
+  arrival(): Promise<void>;
+  /** Judges the encoding that the XML declaration names; throws where it contradicts what is known. */
+  declare(encoding: string): void;
+}
+
+/** Bounds of single tokens and of nesting. */
+export interface XmlLimits {
+  readonly "xml.depth": number;
+  readonly "xml.attributes": number;
+  readonly "xml.nameChars": number;
+  readonly "xml.textChars": number;
+}
+
+/** Names and attribute values of earlier documents: requests repeat a few dozen, each is decoded and judged once. */
+export class Spellings {
+  readonly names = new Interned(splitName);
+  readonly values = new Interned(plainValue);
+}
 
 interface OpenElement {
   readonly name: Name;
@@ -17,50 +69,74 @@ interface OpenElement {
   readonly mark: number;
 }
 
+const NO_ATTRIBUTES: readonly Attribute[] = [];
 const COMMENT_START = [LESS, BANG, DASH, DASH];
 const CDATA_START = [...Buffer.from("<![CDATA[")];
 const DECLARATION_START = [...Buffer.from("<?xml")];
 /** Below this size a token cut by the end of the input is scanned anew with every chunk; above, only once it has grown by a quarter. */
 const RESCAN_BYTES = 4096;
 
-/**
- * Reads one document. `poll` gives the next event from the bytes at hand, or undefined where it needs more; `next` waits
- * for more. The members describe the last event and hold until the next one.
- */
-export class XmlReader extends XmlText {
+/** Reads one document. `next`, `nextTag` and `content` move on; the members describe the last event and hold until the next one. */
+export class XmlReader {
   /** Of the element that started or ended. */
   namespace = "";
   local = "";
   attributes: readonly Attribute[] = [];
+  /** Character data of a TEXT event, a piece of the whole; references resolved, line ends normalised. */
+  text = "";
 
+  /** Bytes that have arrived and have not been read: `buffer[position .. end)`. `items.ts` reads ahead of the reader there. */
+  buffer: Buffer = Buffer.alloc(0);
+  position = 0;
+  end = 0;
+  /** Whether the input has ended. */
+  ended = false;
+
+  readonly #source: ByteSource;
+  readonly #limits: XmlLimits;
+  readonly #spellings: Spellings;
+  /** Longest tag. */
+  readonly #tagBytes: number;
+  readonly #event = new AtHand<XmlEvent>();
+  readonly #string = new AtHand<string>();
   readonly #scopes = new NamespaceScopes();
   readonly #open: OpenElement[] = [];
-  readonly #tagBytes: number;
+  /** Whether `buffer` was made here, so that it may be written to. */
+  #owned = false;
+  /** Where the scan of the current tag has got to. */
+  #at = 0;
+  /** Where the last tag began. */
+  #tagAt = 0;
+  /** Bytes at hand from which a token that was cut off is scanned again. */
+  #retryAt = 0;
   #started = false;
   #rootSeen = false;
   #selfClosed = false;
-  #retryAt = 0;
-  /** Where the last tag began. */
-  #tagAt = 0;
+  /** The construct that the bytes at hand continue. */
+  #section: "markup" | "comment" | "cdata" = "markup";
+  /** Characters since the last tag, and whether all of them are white space. */
+  #runChars = 0;
+  #runBlank = true;
+  /** Text of the element that `content` reads. */
+  #content = "";
 
-  constructor(source: ByteSource, limits: XmlLimits) {
-    super(source, limits);
+  /** @param spellings those of earlier documents, to which this one's are added */
+  constructor(source: ByteSource, limits: XmlLimits, spellings: Spellings) {
+    this.#source = source;
+    this.#limits = limits;
+    this.#spellings = spellings;
     this.#tagBytes = 8 * (limits["xml.attributes"] + 1) * (limits["xml.nameChars"] + limits["xml.textChars"]);
   }
 
   /** Elements open now. */
-  override get depth(): number {
+  get depth(): number {
     return this.#open.length;
   }
 
-  /** The bytes of the last start or end tag, copied; only right after its event. */
-  copyTag(): Uint8Array {
-    return Uint8Array.prototype.slice.call(this.buffer, this.#tagAt, this.position);
-  }
-
-  /** Whether what comes next is the content of the element that has just started, and `levels` more may open inside it. */
-  hasRoom(levels: number): boolean {
-    return !this.#selfClosed && this.#open.length + levels <= this.limits["xml.depth"];
+  /** Whether the content of the element that has just started comes next and may hold `levels` of elements with texts of `chars`. */
+  hasRoom(levels: number, chars: number): boolean {
+    const { "xml.depth": depth, "xml.textChars": textChars } = this.#limits;
+    return !this.#selfClosed && this.#open.length + levels <= depth && chars <= textChars;
   }
 
   /** The namespace a prefix stands for here, undefined where it is not declared; "" is the default namespace. */
@@ -68,15 +144,107 @@ export class XmlReader extends XmlText {
     return this.#scopes.bound(prefix);
   }
 
-  *next(): Steps<XmlEvent> {
+  /** The bytes of the last start or end tag, copied; only right after its event. */
+  copyTag(): Uint8Array {
+    return Uint8Array.prototype.slice.call(this.buffer, this.#tagAt, this.position);
+  }
+
+  /** Reads the next event. */
+  next(): Stepping<XmlEvent> {
+    const event = this.#poll();
+    return event === undefined ? this.#waitForEvent() : this.#event.of(event);
+  }
+
+  *#waitForEvent(): Steps<XmlEvent> {
     for (;;) {
-      const event = this.poll();
-      if (event !== undefined) return event;
       yield* this.fill();
+      const event = this.#poll();
+      if (event !== undefined) return event;
     }
   }
 
-  poll(): XmlEvent | undefined {
+  /** Reads the next event where only elements may stand: white space is passed over, other text refused with the error of `refuse`. */
+  nextTag(refuse: () => FieldprobeError): Stepping<XmlEvent> {
+    const event = this.#passBlank(refuse);
+    return event === undefined ? this.#waitForTag(refuse) : this.#event.of(event);
+  }
+
+  *#waitForTag(refuse: () => FieldprobeError): Steps<XmlEvent> {
+    for (;;) {
+      yield* this.fill();
+      const event = this.#passBlank(refuse);
+      if (event !== undefined) return event;
+    }
+  }
+
+  #passBlank(refuse: () => FieldprobeError): XmlEvent | undefined {
+    for (;;) {
+      const event = this.#poll();
+      if (event !== TEXT) return event;
+      if (!isBlank(this.text)) throw refuse();
+    }
+  }
+
+  /** Reads the text of the element that has just started up to its end tag; an element inside is refused with the error of `refuse`. */
+  content(refuse: () => FieldprobeError): Stepping<string> {
+    this.#content = "";
+    return this.#gather(refuse) ? this.#string.of(this.#content) : this.#waitForContent(refuse);
+  }
+
+  *#waitForContent(refuse: () => FieldprobeError): Steps<string> {
+    do yield* this.fill();
+    while (!this.#gather(refuse));
+    return this.#content;
+  }
+
+  /** Adds the text at hand to the content; whether the end tag was reached. */
+  #gather(refuse: () => FieldprobeError): boolean {
+    const most = this.#limits["xml.textChars"];
+    for (;;) {
+      const event = this.#poll();
+      if (event === undefined) return false;
+      if (event === END) return true;
+      if (event !== TEXT) throw refuse();
+      this.#content += this.text;
+      // A run of white space passes unbounded, because between elements it is no value; here it is one.
+      if (this.#content.length > most && countChars(this.#content) > most) throw tooLong();
+    }
+  }
+
+  /** Waits for the next bytes and puts them behind those at hand. */
+  *fill(): Steps<void> {
+    let chunk = this.#source.take();
+    while (chunk === undefined) {
+      yield this.#source.arrival();
+      chunk = this.#source.take();
+    }
+    if (chunk === null) {
+      this.ended = true;
+      return;
+    }
+    const held = this.end - this.position;
+    if (held === 0) {
+      this.buffer = chunk;
+      this.position = 0;
+      this.end = chunk.length;
+      this.#owned = false;
+      return;
+    }
+    if (!this.#owned || this.end + chunk.length > this.buffer.length) {
+      const roomy = held + chunk.length <= this.buffer.length && this.#owned;
+      const target = roomy ? this.buffer : Buffer.allocUnsafe(2 * (held + chunk.length));
+      target.set(this.buffer.subarray(this.position, this.end));
+      this.buffer = target;
+      this.#owned = true;
+      this.position = 0;
+      this.end = held;
+    }
+    this.buffer.set(chunk, this.end);
+    this.end += chunk.length;
+  }
+
+  /** The next event from the bytes at hand, or undefined where it needs more. */
+  #poll(): XmlEvent | undefined {
     if (this.#selfClosed) {
       this.#selfClosed = false;
       return this.#close();
@@ -87,7 +255,7 @@ export class XmlReader extends XmlText {
       this.#retryAt = 0;
       const outcome = this.#step();
       if (outcome === AGAIN) continue;
-      if (outcome !== MORE) return outcome as XmlEvent;
+      if (outcome !== MORE) return outcome;
       if (this.ended && this.position < this.end) throw malformed("it ends inside a construct");
       const held = this.end - this.position;
       if (held > this.#tagBytes) throw new LimitError("xml.textChars", "A tag is too long.");
@@ -100,22 +268,22 @@ export class XmlReader extends XmlText {
     if (!this.#rootSeen || this.#open.length > 0) {
       throw malformed(this.#started ? "it ends before its root element does" : "it is empty");
     }
-    if (this.section !== "markup") throw malformed("it ends inside a construct");
+    if (this.#section !== "markup") throw malformed("it ends inside a construct");
     return DONE;
   }
 
-  #step(): XmlEvent | typeof MORE | typeof AGAIN {
-    if (this.section === "comment") return this.comment();
-    if (this.section === "cdata") return this.cdata();
+  #step(): Outcome {
+    if (this.#section === "comment") return this.#comment();
+    if (this.#section === "cdata") return this.#cdata();
     if (this.position >= this.end) return MORE;
     if (!this.#started) {
-      const declared = this.startsWith(DECLARATION_START);
+      const declared = this.#startsWith(DECLARATION_START);
       if (declared === undefined && !this.ended) return MORE;
       if (declared && !this.ended && this.position + 5 >= this.end) return MORE;
       if (declared && isSpace(this.buffer[this.position + 5])) return this.#declaration();
       this.#started = true;
     }
-    if (this.buffer[this.position] !== LESS) return this.characters();
+    if (this.buffer[this.position] !== LESS) return this.#characters();
     const second = this.buffer[this.position + 1];
     if (this.position + 1 >= this.end) return MORE;
     if (second === SLASH) return this.#endTag();
@@ -124,33 +292,44 @@ export class XmlReader extends XmlText {
     return this.#startTag();
   }
 
-  #bang(): typeof MORE | typeof AGAIN {
-    const comment = this.startsWith(COMMENT_START);
+  #bang(): Outcome {
+    const comment = this.#startsWith(COMMENT_START);
     if (comment) {
       this.position += COMMENT_START.length;
-      this.section = "comment";
+      this.#section = "comment";
       return AGAIN;
     }
-    const cdata = this.startsWith(CDATA_START);
+    const cdata = this.#startsWith(CDATA_START);
     if (cdata && this.#open.length > 0) {
       this.position += CDATA_START.length;
-      this.section = "cdata";
+      this.#section = "cdata";
       return AGAIN;
     }
     if (comment === undefined || cdata === undefined) return MORE;
     throw malformed("it holds a document type declaration or a stray <!");
   }
 
-  #declaration(): typeof MORE | typeof AGAIN {
-    this.at = this.position + DECLARATION_START.length;
-    const found = this.scanDeclaration();
+  /** Whether the bytes at hand start so; undefined where too few are there to say. */
+  #startsWith(pattern: readonly number[]): boolean | undefined {
+    for (let i = 0; i < pattern.length; i++) {
+      if (this.position + i >= this.end) return undefined;
+      if (this.buffer[this.position + i] !== pattern[i]) return false;
+    }
+    return true;
+  }
+
+  // Tags.
+
+  #declaration(): Outcome {
+    this.#at = this.position + DECLARATION_START.length;
+    const found = this.#scanDeclaration();
     if (found === undefined) return MORE;
-    this.position = this.at;
+    this.position = this.#at;
     this.#started = true;
     let i = 0;
     if (found[i]?.[0] !== "version" || found[i]?.[1] !== "1.0") throw malformed("its version is not 1.0");
     i++;
-    if (found[i]?.[0] === "encoding") this.source.declare((found[i++] as readonly [string, string])[1]);
+    if (found[i]?.[0] === "encoding") this.#source.declare((found[i++] as readonly [string, string])[1]);
     const standalone = found[i]?.[0] === "standalone" ? found[i++]?.[1] : "no";
     if (i < found.length || (standalone !== "yes" && standalone !== "no")) {
       throw malformed("its XML declaration is wrong");
@@ -158,40 +337,54 @@ export class XmlReader extends XmlText {
     return AGAIN;
   }
 
-  #startTag(): XmlEvent | typeof MORE {
-    this.at = this.position + 1;
-    const name = this.scanName();
+  #startTag(): Outcome {
+    this.#at = this.position + 1;
+    const name = this.#scanName();
     if (name === undefined) return MORE;
     const pairs: Pair[] = [];
     let selfClosed = false;
     for (;;) {
-      const spaced = this.skipSpace();
-      if (this.at >= this.end) return MORE;
-      const byte = this.buffer[this.at];
+      const spaced = this.#skipSpace();
+      if (this.#at >= this.end) return MORE;
+      const byte = this.buffer[this.#at];
       if (byte === GREATER) break;
       if (byte === SLASH) {
-        if (this.at + 1 >= this.end) return MORE;
-        if (this.buffer[this.at + 1] !== GREATER) throw malformed("a tag is not closed");
-        this.at++;
+        if (this.#at + 1 >= this.end) return MORE;
+        if (this.buffer[this.#at + 1] !== GREATER) throw malformed("a tag is not closed");
+        this.#at++;
         selfClosed = true;
         break;
       }
       if (!spaced) throw malformed("a tag holds stray characters");
-      if (pairs.length >= this.limits["xml.attributes"]) {
+      if (pairs.length >= this.#limits["xml.attributes"]) {
         throw new LimitError("xml.attributes", "An element has too many attributes.");
       }
-      const pair = this.scanAttribute();
+      const pair = this.#scanAttribute();
       if (pair === undefined) return MORE;
       pairs.push(pair);
     }
-    this.#take(this.at + 1);
+    this.#takeTag(this.#at + 1);
     return this.#begin(name, pairs, selfClosed);
   }
 
-  #take(next: number): void {
+  #endTag(): Outcome {
+    this.#at = this.position + 2;
+    const name = this.#scanName();
+    if (name === undefined) return MORE;
+    this.#skipSpace();
+    if (this.#at >= this.end) return MORE;
+    if (this.buffer[this.#at] !== GREATER) throw malformed("an end tag is not closed");
+    if (this.#open.at(-1)?.name.text !== name.text) throw malformed("tags do not match");
+    this.#takeTag(this.#at + 1);
+    return this.#close();
+  }
+
+  /** Passes over the tag that ends before `next`; a run of text begins. */
+  #takeTag(next: number): void {
     this.#tagAt = this.position;
     this.position = next;
-    this.startRun();
+    this.#runChars = 0;
+    this.#runBlank = true;
   }
 
   #begin(name: Name, pairs: readonly Pair[], selfClosed: boolean): XmlEvent {
@@ -199,7 +392,7 @@ export class XmlReader extends XmlText {
       if (this.#rootSeen) throw malformed("it has two root elements");
       this.#rootSeen = true;
     }
-    if (this.#open.length >= this.limits["xml.depth"]) {
+    if (this.#open.length >= this.#limits["xml.depth"]) {
       throw new LimitError("xml.depth", "Elements are nested too deeply.");
     }
     const mark = this.#scopes.mark;
@@ -214,18 +407,6 @@ export class XmlReader extends XmlText {
     return START;
   }
 
-  #endTag(): XmlEvent | typeof MORE {
-    this.at = this.position + 2;
-    const name = this.scanName();
-    if (name === undefined) return MORE;
-    this.skipSpace();
-    if (this.at >= this.end) return MORE;
-    if (this.buffer[this.at] !== GREATER) throw malformed("an end tag is not closed");
-    if (this.#open.at(-1)?.name.text !== name.text) throw malformed("tags do not match");
-    this.#take(this.at + 1);
-    return this.#close();
-  }
-
   #close(): XmlEvent {
     const element = this.#open.pop() as OpenElement;
     this.#scopes.close(element.mark);
@@ -233,4 +414,204 @@ export class XmlReader extends XmlText {
     this.local = element.name.local;
     return END;
   }
+
+  // Tokens inside tags: `undefined` means that bytes are missing; the whole tag is scanned anew when they are there.
+
+  #skipSpace(): boolean {
+    const from = this.#at;
+    while (this.#at < this.end && isSpace(this.buffer[this.#at])) this.#at++;
+    return this.#at > from;
+  }
+
+  #scanName(): Name | undefined {
+    const { buffer, end } = this;
+    const from = this.#at;
+    let p = from;
+    for (; p < end; p++) {
+      const byte = buffer[p] as number;
+      if (byte <= SPACE || byte === SLASH || byte === GREATER || byte === EQUALS || byte === LESS) break;
+      if (byte === QUOTE || byte === APOSTROPHE || byte === QUESTION) break;
+    }
+    if (p - from > this.#limits["xml.nameChars"]) {
+      const chars = countChars(buffer.toString("utf8", from, p));
+      if (chars > this.#limits["xml.nameChars"]) throw new LimitError("xml.nameChars", "A name is too long.");
+    }
+    if (p >= end) return undefined;
+    if (p === from) throw malformed("a name is missing");
+    this.#at = p;
+    return this.#spellings.names.take(buffer, from, p);
+  }
+
+  #scanAttribute(): Pair | undefined {
+    const name = this.#scanName();
+    if (name === undefined) return undefined;
+    this.#skipSpace();
+    if (this.#at >= this.end) return undefined;
+    if (this.buffer[this.#at++] !== EQUALS) throw malformed("an attribute has no value");
+    this.#skipSpace();
+    if (this.#at >= this.end) return undefined;
+    const quote = this.buffer[this.#at++];
+    if (quote !== QUOTE && quote !== APOSTROPHE) throw malformed("an attribute is not quoted");
+    const value = this.#scanValue(quote);
+    return value === undefined ? undefined : [name, value];
+  }
+
+  #scanValue(quote: number): string | undefined {
+    const { buffer, end } = this;
+    let value = "";
+    let from = this.#at;
+    const limit = this.#limits["xml.textChars"];
+    let p = from;
+    for (; p < end; p++) {
+      const byte = buffer[p] as number;
+      if (byte === quote) {
+        value += this.#spellings.values.take(buffer, from, p);
+        this.#at = p + 1;
+        if (value.length > limit && countChars(value) > limit) throw tooLong();
+        return value;
+      }
+      if (byte === LESS) throw malformed("an attribute holds <");
+      if (byte === AMPERSAND) {
+        let q = p + 1;
+        while (q < end && buffer[q] !== SEMICOLON && q - p <= this.#limits["xml.nameChars"]) q++;
+        if (q >= end) break;
+        if (buffer[q] !== SEMICOLON) throw malformed("an ampersand starts no reference");
+        value += this.#spellings.values.take(buffer, from, p);
+        value += String.fromCodePoint(referenced(buffer.toString("latin1", p + 1, q)));
+        from = q + 1;
+        p = q;
+      } else this.#checkByte(p);
+    }
+    if (value.length + p - from > limit && countChars(value + buffer.toString("utf8", from, p)) > limit)
+      throw tooLong();
+    return undefined;
+  }
+
+  /** The rest of an XML declaration, as names and values. */
+  #scanDeclaration(): (readonly [name: string, value: string])[] | undefined {
+    const found: (readonly [string, string])[] = [];
+    for (;;) {
+      const spaced = this.#skipSpace();
+      if (this.#at + 1 >= this.end) return undefined;
+      if (this.buffer[this.#at] === QUESTION) {
+        if (this.buffer[this.#at + 1] !== GREATER) throw malformed("its XML declaration is wrong");
+        this.#at += 2;
+        return found;
+      }
+      if (!spaced) throw malformed("its XML declaration is wrong");
+      const pair = this.#scanAttribute();
+      if (pair === undefined) return undefined;
+      found.push([pair[0].text, pair[1]]);
+    }
+  }
+
+  // Between tags.
+
+  /** Character data up to the next markup, a reference or the end of the bytes at hand. */
+  #characters(): Outcome {
+    const { buffer, end, position } = this;
+    if (buffer[position] === AMPERSAND) return this.#reference();
+    let p = position;
+    for (; p < end; p++) {
+      const byte = buffer[p] as number;
+      if (byte === LESS || byte === AMPERSAND) break;
+      if (byte === BRACKET) {
+        if (!this.ended && p + 2 >= end && (p + 1 >= end || buffer[p + 1] === BRACKET)) break;
+        if (buffer[p + 1] === BRACKET && buffer[p + 2] === GREATER && p + 2 < end) throw malformed("text holds ]]>");
+      } else if (byte === CR && p + 1 >= end && !this.ended) break;
+      else this.#checkByte(p);
+    }
+    return p === position ? MORE : this.#piece(position, p, p);
+  }
+
+  #reference(): Outcome {
+    const { buffer, end, position } = this;
+    for (let p = position + 1; p < end; p++) {
+      if (p - position > this.#limits["xml.nameChars"]) break;
+      if (buffer[p] !== SEMICOLON) continue;
+      const code = referenced(buffer.toString("latin1", position + 1, p));
+      if (this.depth === 0) throw malformed("there is text outside the root element");
+      this.position = p + 1;
+      this.#runBlank = false;
+      return this.#give(String.fromCodePoint(code));
+    }
+    if (end - position > this.#limits["xml.nameChars"]) throw malformed("an ampersand starts no reference");
+    return MORE;
+  }
+
+  #cdata(): Outcome {
+    const { buffer, end, position } = this;
+    let p = position;
+    for (; p < end; p++) {
+      const byte = buffer[p] as number;
+      if (byte === BRACKET) {
+        if (p + 2 >= end && !(p + 1 < end && buffer[p + 1] !== BRACKET)) break;
+        if (buffer[p + 1] === BRACKET && buffer[p + 2] === GREATER) {
+          this.#section = "markup";
+          return this.#piece(position, p, p + 3);
+        }
+      } else if (byte === CR && p + 1 >= end) break;
+      else this.#checkByte(p);
+    }
+    return p === position ? MORE : this.#piece(position, p, p);
+  }
+
+  #comment(): Outcome {
+    const { buffer, end } = this;
+    for (let p = this.position; p < end; p++) {
+      const byte = buffer[p] as number;
+      if (byte === DASH) {
+        this.position = p;
+        if (p + 1 >= end) return MORE;
+        if (buffer[p + 1] !== DASH) continue;
+        if (p + 2 >= end) return MORE;
+        if (buffer[p + 2] !== GREATER) throw malformed("a comment holds --");
+        this.position = p + 3;
+        this.#section = "markup";
+        return AGAIN;
+      }
+      this.#checkByte(p);
+    }
+    this.position = end;
+    return MORE;
+  }
+
+  /** Gives out the text in `buffer[from .. to)` and goes on at `next`. */
+  #piece(from: number, to: number, next: number): Outcome {
+    this.position = next;
+    if (from === to) return AGAIN;
+    const raw = this.buffer.toString("utf8", from, to);
+    return this.#give(raw.includes("\r") ? raw.replace(/\r\n?/g, "\n") : raw);
+  }
+
+  #give(text: string): Outcome {
+    const blank = isBlank(text);
+    if (this.depth === 0) {
+      if (!blank) throw malformed("there is text outside the root element");
+      return AGAIN;
+    }
+    this.text = text;
+    this.#runBlank &&= blank;
+    this.#runChars += countChars(text);
+    if (this.#runChars > this.#limits["xml.textChars"] && !this.#runBlank) throw tooLong();
+    return TEXT;
+  }
+
+  /** Refuses a byte (or the character it begins) that XML does not admit; `p` is inside the bytes at hand. */
+  #checkByte(p: number): void {
+    const byte = this.buffer[p] as number;
+    if (byte < SPACE && byte !== LF && byte !== CR && byte !== TAB) throw malformed("it holds a control character");
+    if (byte === 0xef && this.buffer[p + 1] === 0xbf && (this.buffer[p + 2] as number) >= 0xbe) {
+      throw malformed("it holds a character that XML does not admit");
+    }
+  }
+}
+
+function tooLong(): FieldprobeError {
+  return new LimitError("xml.textChars", "A value is too long.");
+}
+
+/** White space of an attribute's literal text becomes spaces (XML 1.0, 3.3.3). */
+function plainValue(text: string): string {
+  return text.replace(/\r\n?|[\t\n]/g, " ");
 }
