@@ -2,8 +2,8 @@
 import { Command, CommanderError } from "commander";
 import { ConfigError } from "../config.js";
 import { describeError } from "../system-error.js";
+import { version } from "../version.js";
 import { MisuseError } from "./input/misuse.js";
-import { version } from "./version.js";
 
 const program = new Command("fieldprobe")
   .description(

@@ -5,11 +5,11 @@ import { SingleBar } from "cli-progress";
 import { Argument, Command, Option } from "commander";
 import { type Answer, type CallOptions, ClientError, connect } from "../../client/index.js";
 import { OPERATIONS, type OperationName } from "../../operations.js";
+import { version } from "../../version.js";
 import { MisuseError } from "../input/misuse.js";
 import { readPoints } from "../input/points.js";
 import { EXAMPLE, FLAG_ENTRIES, flagsOf, type Given, readRequest } from "../input/query-request.js";
 import { csv, json } from "../output/print.js";
-import { version } from "../version.js";
 
 /** The manifest digest of a dataset as the service states it, or null where it does not. */
 async function manifestDigest(base: string, dataset: string, token: string | undefined): Promise<string | null> {

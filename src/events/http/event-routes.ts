@@ -1,10 +1,10 @@
 /** The routes of events: the collection, under a term too, and one event. */
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { preferred } from "../../server/http/negotiate.js";
 import type { VocabularyName } from "../model/records.js";
 import { renderWhole } from "../render/event.js";
 import { jsonLd } from "../render/json-ld.js";
 import { shownInstance } from "../render/shown-time.js";
-import { prefers } from "./accept.js";
 import { eventsPage, readAsk, takesLong } from "./event-page.js";
 import { openExchange, pageOf, sendAs, sendJson, splitTarget } from "./exchange.js";
 import { notFound } from "./problem.js";
@@ -12,11 +12,9 @@ import type { QueryString } from "./query-string.js";
 import { EVENT_PARAMETERS } from "./read-query.js";
 import { type Resources, textOf } from "./resources.js";
 
-/** A path id as a number; anything but 1 to 15 digits is an unknown resource. */
+/** The id in the path of a request. */
 export function pathId(request: FastifyRequest): number {
-  const { id = "" } = request.params as { id?: string };
-  if (!/^[0-9]{1,15}$/.test(id)) throw notFound();
-  return Number(id);
+  return Number((request.params as { readonly id: string }).id);
 }
 
 /** The id in `/events?id=12`, an address that old clients expand; null unless it is one plain integer. */
@@ -63,6 +61,10 @@ export function eventsHandler(resources: Resources, vocabulary: VocabularyName |
   };
 }
 
+/** The type of schema.org JSON-LD, and the forms of one event. */
+const LINKED = "application/ld+json";
+const FORMS = ["application/json", LINKED] as const;
+
 /** Answers `/events/{id}`, as schema.org JSON-LD to those who prefer it. */
 export function eventHandler(resources: Resources) {
   const { store, clock, settings, render } = resources;
@@ -70,7 +72,7 @@ export function eventHandler(resources: Resources) {
     const id = pathId(request);
     const { parameters } = openExchange(request, settings, EVENT_PARAMETERS);
     parameters.check();
-    const linked = request.eventsCallback === null && prefers(request.headers.accept, "application/ld+json");
+    const linked = request.eventsCallback === null && preferred(request.headers.accept, FORMS) === LINKED;
     const page = store.view(clock(), (view) =>
       resources.pages.get(view.interval, `${render.prefix}/events/${id}${linked ? " ld" : ""}`, () => {
         const event = view.event(id);
@@ -81,7 +83,7 @@ export function eventHandler(resources: Resources) {
         return pageOf(renderWhole(textOf(resources, view, event), shown, instances));
       }),
     );
-    if (linked) return sendAs("application/ld+json", request, reply, page, settings);
+    if (linked) return sendAs(LINKED, request, reply, page, settings);
     return sendJson(request, reply, page, settings);
   };
 }

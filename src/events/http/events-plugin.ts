@@ -1,8 +1,8 @@
 /** The events interface as one fastify plugin; all its hooks, handlers and parsers stay inside it. */
 import rateLimit from "@fastify/rate-limit";
-import swagger from "@fastify/swagger";
-import swaggerUi from "@fastify/swagger-ui";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { watchRoutes } from "../../server/http/allowed-methods.js";
+import { documentApi } from "../../server/http/api-docs.js";
 import { VOCABULARIES } from "../model/records.js";
 import type { Store } from "../store/store.js";
 import type { Clock } from "../time/clock.js";
@@ -10,20 +10,13 @@ import { eventHandler, eventsHandler } from "./event-routes.js";
 import type { EventsSettings } from "./events-settings.js";
 import { callerOf, pageOf, sendAs, sendError, splitTarget } from "./exchange.js";
 import { calendarHandler, eventCalendarHandler } from "./ics-routes.js";
-import { DOCS_POLICY, openapiOptions } from "./openapi.js";
-import { refuseOtherMethods } from "./other-methods.js";
+import { refuseOthers } from "./other-methods.js";
 import { pageThread } from "./page-thread.js";
 import { EventsError } from "./problem.js";
 import { type Resources, resources } from "./resources.js";
 import { SCHEMAS } from "./response-schemas.js";
 import { calendarSchema, eventSchema, eventsSchema, termSchema, termsSchema } from "./route-schemas.js";
-import {
-  eventTermsHandler,
-  refuseEventSubcollection,
-  refuseTermSubcollection,
-  termHandler,
-  termsHandler,
-} from "./term-routes.js";
+import { eventTermsHandler, termHandler, termsHandler } from "./term-routes.js";
 
 export interface EventsOptions {
   readonly store: Store;
@@ -35,6 +28,8 @@ export interface EventsOptions {
 
 /** Longest request target, bytes. */
 const TARGET_BYTES = 8192;
+/** An id in a path: 1 to 15 digits. */
+const ID = ":id(^[0-9]{1,15}$)";
 
 /** @returns a plugin to register on any fastify instance; the routes begin with `config.prefix` */
 export function eventsPlugin(options: EventsOptions) {
@@ -67,13 +62,17 @@ async function mount(scope: FastifyInstance, { store, clock, config, db }: Event
     }
   });
   if (config.perMinute > 0) await limitRate(scope, config);
-  await scope.register(swagger, openapiOptions());
+  const methodsOf = watchRoutes(scope);
+  await documentApi(scope, {
+    title: "Events",
+    description: "Read-only collections of events and of the terms they are assigned to, as JSON with links (HAL).",
+    scheme: { name: "apiKey", definition: { type: "apiKey", in: "header", name: "X-API-Key" } },
+  });
   for (const schema of SCHEMAS) scope.addSchema(schema);
   const thread = db === undefined ? null : pageThread({ db, settings: config, prefix: scope.prefix });
   scope.addHook("onClose", async () => thread?.close());
   addRoutes(scope, resources(store, clock, config, scope.prefix, thread));
-  refuseOtherMethods(scope);
-  await scope.register(swaggerUi, { routePrefix: "/docs", staticCSP: DOCS_POLICY });
+  refuseOthers(scope, (path) => methodsOf(path.replace(/\/$/, "")).includes("GET"));
 }
 
 async function limitRate(scope: FastifyInstance, config: EventsSettings): Promise<void> {
@@ -91,21 +90,16 @@ function addRoutes(scope: FastifyInstance, shared: Resources): void {
   const get = (path: string, schema: object, handler: (request: FastifyRequest, reply: FastifyReply) => unknown) => {
     for (const slash of slashes) scope.get(path + slash, { schema: slash ? { hide: true } : schema }, handler);
   };
-  const one = eventHandler(shared);
   get("/events", eventsSchema("Events, one object per instance by default."), eventsHandler(shared, null));
-  get("/events/:id", eventSchema(), (request, reply) => {
-    const { id } = request.params as { id: string };
-    return id.endsWith(".ics") ? eventCalendarHandler(shared, id, request, reply) : one(request, reply);
-  });
+  get(`/events/${ID}`, eventSchema(), eventHandler(shared));
   get("/events.ics", calendarSchema(), calendarHandler(shared));
+  get(`/events/${ID}.ics`, { hide: true }, eventCalendarHandler(shared));
   for (const row of VOCABULARIES) {
-    get(`/events/:id/${row.name}`, termsSchema(row, true), eventTermsHandler(shared, row));
+    get(`/events/${ID}/${row.name}`, termsSchema(row, true), eventTermsHandler(shared, row));
     get(`/${row.name}`, termsSchema(row), termsHandler(shared, row));
-    get(`/${row.name}/:id`, termSchema(row), termHandler(shared, row));
-    get(`/${row.name}/:id/events`, eventsSchema("Events of a term.", true), eventsHandler(shared, row.name));
-    get(`/${row.name}/:id/:sub`, { hide: true }, refuseTermSubcollection);
+    get(`/${row.name}/${ID}`, termSchema(row), termHandler(shared, row));
+    get(`/${row.name}/${ID}/events`, eventsSchema("Events of a term.", true), eventsHandler(shared, row.name));
   }
-  get("/events/:id/:sub", { hide: true }, refuseEventSubcollection);
   let document: string | null = null;
   get("/openapi.json", { hide: true }, (request, reply) => {
     document ??= JSON.stringify(scope.swagger());

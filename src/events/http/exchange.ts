@@ -1,7 +1,8 @@
 /** One request and its answer: callback, key, handling preference going in; representation, tags and caching going out. */
 import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { names, prefers } from "./accept.js";
+import { names, preferred } from "../../server/http/negotiate.js";
+import { PROBLEM_TYPE } from "../../server/http/problem.js";
 import { entityTag, isKnown } from "./etag.js";
 import { type EventsSettings, isKey } from "./events-settings.js";
 import { isCallback, wrapJsonp } from "./jsonp.js";
@@ -81,7 +82,7 @@ export function sendJson(request: FastifyRequest, reply: FastifyReply, page: Pag
 }
 
 function jsonType(request: FastifyRequest): string {
-  return prefers(request.headers.accept, "application/hal+json") ? "application/hal+json" : "application/json";
+  return preferred(request.headers.accept, ["application/json", "application/hal+json"]) ?? "application/json";
 }
 
 /** Sends a page as it is, or nothing but 304 when the caller has it. */
@@ -117,10 +118,12 @@ function* piecesOf(bytes: Buffer): Generator<Buffer> {
 
 /** Sends an error in the form the caller takes; wrapped with its status when the callback is sound. */
 export function sendError(request: FastifyRequest, reply: FastifyReply, error: EventsError) {
-  const problem = names(request.headers.accept, "application/problem+json");
+  const { accept } = request.headers;
+  // Naming the type of problems can mean nothing else, even beside JSON of the same weight.
+  const problem = names(accept, PROBLEM_TYPE) && preferred(accept, [PROBLEM_TYPE, "application/json"]) === PROBLEM_TYPE;
   const body = JSON.stringify(problem ? problemBody(error, splitTarget(request).path) : errorBody(error));
   const callback = request.eventsCallback;
-  const type = callback !== null ? "text/javascript" : problem ? "application/problem+json" : "application/json";
+  const type = callback !== null ? "text/javascript" : problem ? PROBLEM_TYPE : "application/json";
   reply.code(error.status).headers(error.headers).header("cache-control", "no-store");
   reply.header("vary", "Accept, Accept-Encoding").type(`${type}; charset=utf-8`);
   return reply.send(callback === null ? body : wrapJsonp(callback, body));

@@ -2,6 +2,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { renderCalendar } from "../render/calendar-file.js";
 import { seriesComponents } from "../render/vevent.js";
+import { pathId } from "./event-routes.js";
 import { openExchange, pageOf, sendAs, splitTarget } from "./exchange.js";
 import { contextOf, makeCalendar, readCalendarAsk } from "./ics-page.js";
 import { notFound } from "./problem.js";
@@ -30,24 +31,19 @@ export function calendarHandler(resources: Resources) {
   };
 }
 
-/** Answers `/events/{id}.ics`; `file` is the segment with its suffix. */
-export async function eventCalendarHandler(
-  resources: Resources,
-  file: string,
-  request: FastifyRequest,
-  reply: FastifyReply,
-) {
+/** Answers `/events/{id}.ics`. */
+export function eventCalendarHandler(resources: Resources) {
   const { store, clock, settings } = resources;
-  const id = /^([0-9]{1,15})\.ics$/.exec(file)?.[1];
-  if (id === undefined) throw notFound();
-  const { parameters } = openExchange(request, settings, EVENT_PARAMETERS);
-  request.eventsCallback = null;
-  parameters.check();
-  const calendar = store.view(clock(), (view) => {
-    const event = view.event(Number(id));
-    if (!event) throw notFound();
-    const components = seriesComponents(event, contextOf(resources, view));
-    return { name: event.name, components, events: [event], first: view.now, now: view.now };
-  });
-  return sendAs(TYPE, request, reply, pageOf(await renderCalendar(calendar)), settings);
+  return async (request: FastifyRequest, reply: FastifyReply) => {
+    const { parameters } = openExchange(request, settings, EVENT_PARAMETERS);
+    request.eventsCallback = null;
+    parameters.check();
+    const calendar = store.view(clock(), (view) => {
+      const event = view.event(pathId(request));
+      if (!event) throw notFound();
+      const components = seriesComponents(event, contextOf(resources, view));
+      return { name: event.name, components, events: [event], first: view.now, now: view.now };
+    });
+    return sendAs(TYPE, request, reply, pageOf(await renderCalendar(calendar)), settings);
+  };
 }

@@ -1,4 +1,4 @@
-/** Methods other than GET and HEAD, and paths that lead nowhere, below the routes of the events interface. */
+/** Requests that no route of the events interface takes: other methods on known paths, and unknown paths. */
 import { METHODS } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { VOCABULARIES } from "../model/records.js";
@@ -6,36 +6,44 @@ import { splitTarget } from "./exchange.js";
 import { EventsError, notFound } from "./problem.js";
 
 const ALLOW = "GET, HEAD, OPTIONS";
-
-const NAMES = VOCABULARIES.map(({ name }) => name).join("|");
-const KNOWN = new RegExp(
-  `^/(?:(?:events|${NAMES})(?:/[0-9]{1,15})?|events/[0-9]{1,15}/(?:${NAMES})|(?:${NAMES})/[0-9]{1,15}/events|` +
-    "events\\.ics|events/[0-9]{1,15}\\.ics|openapi\\.json|docs)/?$",
-);
-
-/** Roots below which every path is answered here. */
-const ROOTS = ["/events", ...VOCABULARIES.map(({ name }) => `/${name}`)];
+const NAMES = VOCABULARIES.map(({ name }) => name);
+/** Collections below one event or one term, by the first segment of the path. */
+const SUBCOLLECTIONS = new Map<string, readonly string[]>([
+  ["events", NAMES],
+  ...NAMES.map((name) => [name, ["events"]] as const),
+]);
+/** Paths without anything below them. */
 const SINGLE = ["/events.ics", "/openapi.json", "/docs"];
 
-/** Registers the catch-alls: 405 or 204 on known paths for other methods, 404 on all the rest. */
-export function refuseOtherMethods(scope: FastifyInstance): void {
+/**
+ * Registers the catch-alls: 405 or 204 on known paths for other methods than GET and HEAD, 404 on unknown paths.
+ *
+ * @param isKnown whether there is a route of the interface at a path, prefix included
+ */
+export function refuseOthers(scope: FastifyInstance, isKnown: (path: string) => boolean): void {
   for (const method of METHODS) {
     if (method !== "CONNECT" && !scope.supportedMethods.includes(method)) scope.addHttpMethod(method);
   }
   const others = scope.supportedMethods.filter((method) => method !== "GET" && method !== "HEAD");
-  const unknown = () => {
-    throw notFound();
+  const hidden = { hide: true };
+  // Answered before any body is read, which has no business here.
+  const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
+    if (!isKnown(splitTarget(request).path)) throw notFound();
+    return answerMethod(request, reply);
   };
-  for (const url of [...ROOTS.flatMap((root) => [root, `${root}/*`]), ...SINGLE]) {
-    // Answered before any body is read, which has no business here.
-    const onRequest = async (request: FastifyRequest, reply: FastifyReply) => refuse(scope.prefix, request, reply);
-    scope.route({ method: others, url, schema: { hide: true }, onRequest, handler: unknown });
+  const roots = [...SUBCOLLECTIONS.keys()].map((name) => `/${name}`);
+  for (const url of [...roots.flatMap((root) => [root, `${root}/*`]), ...SINGLE]) {
+    scope.route({ method: others, url, schema: hidden, onRequest, handler: () => undefined });
   }
-  for (const root of ROOTS) scope.get(`${root}/*`, { schema: { hide: true } }, unknown);
+  for (const [root, allowed] of SUBCOLLECTIONS) {
+    scope.get(`/${root}/*`, { schema: hidden }, (request) => {
+      const below = (request.params as { readonly "*": string })["*"];
+      throw notFound(/^[^/]+\/[^/]+\/?$/.test(below) ? [{ reason: "unknown subcollection", allowed }] : []);
+    });
+  }
 }
 
-function refuse(prefix: string, request: FastifyRequest, reply: FastifyReply) {
-  if (!KNOWN.test(splitTarget(request).path.slice(prefix.length))) throw notFound();
+function answerMethod(request: FastifyRequest, reply: FastifyReply) {
   if (request.method !== "OPTIONS") {
     throw new EventsError(405, "method_not_allowed", "Only GET, HEAD and OPTIONS are allowed here.", [], {
       allow: ALLOW,

@@ -1,4 +1,5 @@
 /** Errors of the events interface: status, code and the details that are reported together. */
+import { problemDetails } from "../../server/http/problem.js";
 
 export const ERROR_CODES = [
   "invalid_parameter",
@@ -50,17 +51,6 @@ export function notFound(details: readonly Detail[] = []): EventsError {
   return new EventsError(404, "not_found", "Not found.", details);
 }
 
-const TITLES: ReadonlyMap<number, string> = new Map([
-  [400, "Bad Request"],
-  [401, "Unauthorized"],
-  [404, "Not Found"],
-  [405, "Method Not Allowed"],
-  [414, "URI Too Long"],
-  [429, "Too Many Requests"],
-  [500, "Internal Server Error"],
-  [503, "Service Unavailable"],
-]);
-
 /** The body by default. */
 export function errorBody(error: EventsError): object {
   const { message, status, code, details } = error;
@@ -70,6 +60,5 @@ export function errorBody(error: EventsError): object {
 /** The body for those who accept `application/problem+json` (RFC 9457). */
 export function problemBody(error: EventsError, instance: string): object {
   const { message, status, code, details } = error;
-  const title = TITLES.get(status) ?? "Error";
-  return { type: "about:blank", title, status, detail: message, instance, code, errors: details };
+  return problemDetails(status, null, message, { instance, code, errors: details });
 }

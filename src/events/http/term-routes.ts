@@ -1,7 +1,7 @@
 /** The routes of the five vocabularies: collections, of one event too, and single terms. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { TermQuery } from "../model/event-query.js";
-import { type Term, VOCABULARIES, type Vocabulary } from "../model/records.js";
+import type { Term, Vocabulary } from "../model/records.js";
 import { renderEnvelope } from "../render/collection.js";
 import { renderWholeTerm } from "../render/term.js";
 import type { View } from "../store/store.js";
@@ -90,14 +90,4 @@ export function termHandler(resources: Resources, row: Vocabulary) {
     });
     return sendJson(request, reply, page, settings);
   };
-}
-
-/** Answers `/events/{id}/{sub}` for any other `sub`. */
-export function refuseEventSubcollection(): never {
-  throw notFound([{ reason: "unknown subcollection", allowed: VOCABULARIES.map(({ name }) => name) }]);
-}
-
-/** Answers `/{vocabulary}/{id}/{sub}` for any `sub` but `events`. */
-export function refuseTermSubcollection(): never {
-  throw notFound([{ reason: "unknown subcollection", allowed: ["events"] }]);
 }

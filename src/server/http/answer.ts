@@ -5,6 +5,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { constants, createGzip } from "node:zlib";
 import type { FastifyReply } from "fastify";
+import { acceptsGzip } from "./negotiate.js";
 
 /** Only larger bodies are compressed. */
 const GZIP_BYTES = 64 * 1024;
@@ -109,15 +110,4 @@ function mayCompress(reply: FastifyReply, gzip: "auto" | "on" | "off"): boolean 
 function isLoopback(address: string): boolean {
   const plain = address.replace(/^::ffff:/, "");
   return plain === "::1" || (isIP(plain) === 4 && plain.startsWith("127."));
-}
-
-/** Whether an `Accept-Encoding` names gzip (or `*`) with a weight above zero. */
-function acceptsGzip(header: string | string[] | undefined): boolean {
-  const weights = new Map<string, number>();
-  for (const part of String(header ?? "").split(",")) {
-    const [coding, ...parameters] = part.split(";").map((text) => text.trim().toLowerCase());
-    const weight = parameters.find((text) => text.startsWith("q="));
-    weights.set(coding as string, weight === undefined ? 1 : Number(weight.slice(2)));
-  }
-  return (weights.get("gzip") ?? weights.get("*") ?? 0) > 0;
 }

@@ -1,50 +1,50 @@
-/** Choosing the form of an answer by the Accept header (RFC 9110, 12.5.1). */
+/** Content negotiation (RFC 9110, 12.5): the media type and the coding of an answer, by the headers of its request. */
+import Negotiator from "negotiator";
 import { RequestError } from "../../errors.js";
 
-/** Refusal of a request whose Accept header leaves nothing that is offered. */
+/** An Accept header excludes everything that is offered. */
 export class NotAcceptableError extends RequestError {}
 
-interface Range {
-  readonly type: string;
-  readonly quality: number;
-}
-
-function parse(header: string): Range[] {
-  return header.split(",").map((part) => {
-    const [type = "", ...parameters] = part.split(";").map((piece) => piece.trim().toLowerCase());
-    const given = parameters.find((parameter) => parameter.startsWith("q="));
-    const quality = given === undefined ? 1 : Number(given.slice(2));
-    return { type, quality: Number.isFinite(quality) ? quality : 0 };
-  });
-}
-
-/** Quality that a header gives a type: the most specific range that matches decides. */
-function qualityOf(ranges: readonly Range[], type: string): number {
-  const family = `${type.split("/")[0]}/*`;
-  for (const wanted of [type, family, "*/*"]) {
-    const range = ranges.find((candidate) => candidate.type === wanted);
-    if (range !== undefined) return range.quality;
-  }
-  return 0;
-}
-
 /**
- * The offered type that the caller likes best; the first offered where the header is absent or likes several alike.
+ * Chooses the media type with the highest weight in an Accept header; of equal ones the first offered.
  *
+ * @param header undefined or blank: everything is accepted
+ * @param offered lower case, the default first
  * @throws NotAcceptableError when the header excludes all of them
  */
-export function negotiate<T extends string>(header: string | undefined, offered: readonly T[]): T {
-  if (header === undefined || header.trim() === "") return offered[0] as T;
-  const ranges = parse(header);
-  let best: T | undefined;
-  let bestQuality = 0;
-  for (const type of offered) {
-    const quality = qualityOf(ranges, type);
-    if (quality > bestQuality) {
-      best = type;
-      bestQuality = quality;
-    }
-  }
-  if (best === undefined) throw new NotAcceptableError("InvalidRequest", `This is answered as ${offered.join(", ")}.`);
-  return best;
+export function negotiate<T extends string>(header: string | undefined, offered: readonly [T, ...T[]]): T {
+  const chosen = preferred(header, offered);
+  if (chosen === null) throw new NotAcceptableError("InvalidRequest", `This is answered as ${offered.join(", ")}.`);
+  return chosen;
+}
+
+/** The same choice, null where the header excludes everything. */
+export function preferred<T extends string>(header: string | undefined, offered: readonly [T, ...T[]]): T | null {
+  if (header === undefined || header.trim() === "") return offered[0];
+  const ranked = rank(header, offered);
+  if (ranked[0] === offered[0]) return offered[0];
+  const accepted = offered.filter((type) => ranked.includes(type));
+  return accepted.find((type) => !accepted.some((other) => outweighs(header, other, type))) ?? null;
+}
+
+/** Whether a header names a media type itself, not by a wildcard. */
+export function names(header: string | undefined, type: string): boolean {
+  return header?.toLowerCase().includes(type) ?? false;
+}
+
+/** Whether an `Accept-Encoding` names gzip, or `*`, with a weight above zero. */
+export function acceptsGzip(header: string | string[] | undefined): boolean {
+  const negotiator = new Negotiator({ headers: { "accept-encoding": String(header ?? "") } });
+  return negotiator.encodings(["gzip"]).length > 0;
+}
+
+/** The accepted types by weight; the library orders equal ones as the header does. */
+function rank(header: string, types: readonly string[]): string[] {
+  return new Negotiator({ headers: { accept: header } }).mediaTypes([...types]);
+}
+
+/** Whether the weight of `type` exceeds that of `other`: it comes first whichever way the header is ordered. */
+function outweighs(header: string, type: string, other: string): boolean {
+  const backwards = header.split(",").reverse().join(",");
+  return type !== other && [header, backwards].every((text) => rank(text, [other, type])[0] === type);
 }

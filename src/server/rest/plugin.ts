@@ -1,19 +1,19 @@
 /** The plain HTTP interface under `/api`: one encapsulated fastify plugin over the operation table. */
-import fastifySwagger from "@fastify/swagger";
-import fastifySwaggerUi from "@fastify/swagger-ui";
 import { Type } from "@sinclair/typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { CancelledError, excerpt, NotFoundError, RequestError } from "../../errors.js";
 import { OPERATIONS, type Operation } from "../../operations.js";
 import { version } from "../../version.js";
+import { watchRoutes } from "../http/allowed-methods.js";
 import { sendText } from "../http/answer.js";
+import { documentApi } from "../http/api-docs.js";
 import type { Plugin } from "../http/app.js";
+import { PROBLEM_TYPE } from "../http/problem.js";
 import { HttpRefusal } from "../http/refusal.js";
 import type { Service } from "../http/service.js";
 import { SOAP_PATH } from "../soap/route.js";
 import { DATASET_OPERATIONS, describe, summarize } from "./describe.js";
 import { BODIES } from "./forms.js";
-import { watchRoutes } from "./methods.js";
 import { refuseUnknown } from "./parameters.js";
 import { describeProblem } from "./problem.js";
 import { run } from "./run.js";
@@ -171,7 +171,7 @@ function answerProblem(error: unknown, request: FastifyRequest, reply: FastifyRe
   request.facts.outcome = problem.code;
   if (problem.code === "Internal" || problem.code === "DataError")
     request.log.error({ reqId: request.id, err: error }, "a request failed");
-  const type = { "content-type": "application/problem+json; charset=utf-8" };
+  const type = { "content-type": `${PROBLEM_TYPE}; charset=utf-8` };
   return sendText(reply, request.raw, problem.status, { ...headers, ...type }, JSON.stringify(problem));
 }
 
@@ -190,15 +190,11 @@ async function apiRoutes(api: FastifyInstance, service: Service): Promise<void> 
     if (allow !== "") throw new HttpRefusal(405, `This address takes ${allow}.`, { allow });
     throw new RequestError("UnknownOperation", `There is nothing at ${excerpt(path)}; /api/docs lists what there is.`);
   });
-  await api.register(fastifySwagger, {
-    openapi: {
-      openapi: "3.0.3",
-      info: { title: "fieldprobe", version, description: "Fields of a stored simulation at points." },
-      components: { securitySchemes: { token: { type: "http", scheme: "bearer" } } },
-      security: [{}, { token: [] }],
-    },
+  await documentApi(api, {
+    title: "fieldprobe",
+    description: "Fields of a stored simulation at points.",
+    scheme: { name: "token", definition: { type: "http", scheme: "bearer" } },
   });
-  await api.register(fastifySwaggerUi, { routePrefix: "/docs", staticCSP: DOCS_POLICY });
   api.get("/openapi.json", { schema: { hide: true } }, () => api.swagger());
   catalogueRoutes(api, service);
   operationRoutes(api, service);
@@ -210,17 +206,3 @@ async function apiRoutes(api: FastifyInstance, service: Service): Promise<void> 
 export const apiPlugin: Plugin = async (app, service) => {
   await app.register(async (api) => apiRoutes(api, service), { prefix: "/api" });
 };
-
-/** Content policy of the human page: everything from this service; its own style attributes are the exception. */
-const DOCS_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "connect-src 'self'",
-  "img-src 'self' data:",
-  "font-src 'self' data:",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-  "object-src 'none'",
-].join("; ");

@@ -1,6 +1,7 @@
 /** Errors as RFC 9457 problem details: the codes of the SOAP faults with the HTTP status that fits each. */
 import { type ErrorCode, FieldprobeError } from "../../errors.js";
 import { NotAcceptableError } from "../http/negotiate.js";
+import { type ProblemDetails, problemDetails } from "../http/problem.js";
 import { HttpRefusal } from "../http/refusal.js";
 
 /** HTTP status of each public error code. */
@@ -22,11 +23,8 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
   Internal: 500,
 };
 
-export interface Problem {
-  readonly type: string;
-  readonly title: string;
-  readonly status: number;
-  readonly detail: string;
+/** A problem of this interface. */
+export interface Problem extends ProblemDetails {
   readonly code: ErrorCode;
   readonly member?: string;
   readonly limit?: string;
@@ -85,19 +83,13 @@ export function describeProblem(error: unknown, requestId: string): ProblemAnswe
     const headers: Record<string, string> = {};
     if (retryAfter !== undefined) headers["retry-after"] = String(Math.ceil(retryAfter));
     if (status === 401) headers["www-authenticate"] = 'Bearer realm="fieldprobe"';
-    return {
-      problem: {
-        type: "about:blank",
-        title: error.code,
-        status,
-        detail: error.message,
-        code: error.code,
-        ...(member === undefined ? {} : { member }),
-        ...(limit === undefined ? {} : { limit }),
-        requestId,
-      },
-      headers,
+    const about = {
+      code: error.code,
+      ...(member === undefined ? {} : { member }),
+      ...(limit === undefined ? {} : { limit }),
+      requestId,
     };
+    return { problem: problemDetails(status, error.code, error.message, about), headers };
   }
   const own = error instanceof HttpRefusal ? { statusCode: error.status } : (error as Refusal);
   const { statusCode } = own;
@@ -108,9 +100,9 @@ export function describeProblem(error: unknown, requestId: string): ProblemAnswe
   const code = codeOfStatus(status);
   const detail = refused ? String(message) : "The service failed to answer this request.";
   const member = memberOf(validation?.[0]);
-  const about = { type: "about:blank", title: code, status, detail, code };
+  const about = { code, ...(member === undefined ? {} : { member }), requestId };
   return {
-    problem: { ...about, ...(member === undefined ? {} : { member }), requestId },
+    problem: problemDetails(status, code, detail, about),
     headers: error instanceof HttpRefusal ? error.headers : {},
   };
 }
