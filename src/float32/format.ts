@@ -83,6 +83,11 @@ export function shortestFloat32(value: number): string {
   return new FloatWriter().text(value);
 }
 
+/** At most five significant digits of a number, for labels and messages to people. */
+export function shortText(value: number): string {
+  return Number.isFinite(value) ? String(Number(value.toPrecision(5))) : shortestFloat32(value);
+}
+
 function ascii(text: string, out: Uint8Array, at: number): number {
   for (let i = 0; i < text.length; i++) out[at + i] = text.charCodeAt(i);
   return at + text.length;

@@ -1,12 +1,14 @@
-/** Entry: finds the datasets, reads the view out of the address, and shows the page. */
+/** The entry of the page reads the catalogue and the view in the address, and shows the page. */
 import { html, render } from "lit-html";
 import { Page } from "./page.js";
-import { fetchCatalogue, fetchFacts } from "./state/api.js";
+import { ApiClient } from "./state/api.js";
 import "./style.css";
 import { parseState } from "./state/view-state.js";
+import { ViewStore } from "./state/view-store.js";
 
 async function start(root: HTMLElement): Promise<void> {
-  const catalogue = await fetchCatalogue();
+  const api = new ApiClient();
+  const catalogue = await api.catalogue();
   const wanted = new URLSearchParams(location.search).get("dataset");
   const known = catalogue.datasets.find((dataset) => dataset.name === wanted) ?? catalogue.datasets[0];
   if (known === undefined) {
@@ -16,14 +18,14 @@ async function start(root: HTMLElement): Promise<void> {
     );
     return;
   }
-  const facts = await fetchFacts(known.name);
+  const facts = await api.facts(known.name);
   const parsed = parseState(location.search, facts);
   const bad = wanted !== null && wanted !== known.name ? ["dataset", ...parsed.bad] : parsed.bad;
   const notice =
     bad.length === 0
       ? ""
       : `The address held what this service cannot show (${bad.join(", ")}); the usual was taken instead.`;
-  new Page(root, catalogue, facts, parsed, notice);
+  new Page(root, catalogue, new ViewStore(api, parsed.state, facts), notice);
 }
 
 const root = document.querySelector<HTMLElement>("#page");

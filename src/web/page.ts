@@ -1,37 +1,36 @@
-/** The page: head, controls, slice, probe, curves, particles, calls and facts, kept in step with the state. */
+/** The page renders head, controls, figures and panels, and keeps them in step with the view store. */
 import { html, nothing, render, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
+import { shortText } from "../float32/format.js";
 import { CurveFigure } from "./figures/curve-figure.js";
 import { ParticlesFigure } from "./figures/particles-figure.js";
 import { SliceFigure } from "./figures/slice-figure.js";
-import { shortText } from "./float-text.js";
+import { copyText } from "./panels/clipboard.js";
 import { choose, controls } from "./panels/controls.js";
-import { copyText } from "./panels/copy-text.js";
+import { ExportPanel, type Figures } from "./panels/export-panel.js";
 import { factsPanel } from "./panels/facts-panel.js";
 import { ProbePanel } from "./panels/probe-panel.js";
-import { type Figures, RequestPanel } from "./panels/request-panel.js";
-import { fetchFacts, setToken } from "./state/api.js";
-import { axisOf, type Catalogue, type DatasetFacts } from "./state/facts.js";
-import { Store } from "./state/page-store.js";
-import { profileCall, seriesCall } from "./state/queries.js";
-import { AXES, initialState, type ParsedState, THEMES, type ViewState } from "./state/view-state.js";
+import { axisOf, type Catalogue } from "./state/facts.js";
+import { profileQuery, seriesQuery } from "./state/queries.js";
+import { AXES, initialState, THEMES } from "./state/view-state.js";
+import type { ViewStore } from "./state/view-store.js";
 
 export class Page {
   readonly #root: HTMLElement;
   readonly #catalogue: Catalogue;
-  readonly #store: Store;
+  readonly #store: ViewStore;
   readonly #figures: Figures;
-  readonly #requests: RequestPanel;
+  readonly #requests: ExportPanel;
   #notice: string;
   #tokenText = "";
   #entering = "";
   #due = false;
 
-  constructor(root: HTMLElement, catalogue: Catalogue, facts: DatasetFacts, { state }: ParsedState, notice: string) {
+  constructor(root: HTMLElement, catalogue: Catalogue, store: ViewStore, notice: string) {
     this.#root = root;
     this.#catalogue = catalogue;
     this.#notice = notice;
-    this.#store = new Store(state, facts);
+    this.#store = store;
     const update = () => this.#schedule();
     const slice = new SliceFigure(this.#store, update);
     this.#figures = {
@@ -41,7 +40,7 @@ export class Page {
       series: this.#series(update),
       particles: new ParticlesFigure(this.#store, () => slice.picture, update),
     };
-    this.#requests = new RequestPanel(this.#store, this.#figures, catalogue, update);
+    this.#requests = new ExportPanel(this.#store, this.#figures, catalogue, update);
     this.#store.onChange(() => this.#refresh());
     window.addEventListener("resize", update);
     root.addEventListener("table", update);
@@ -55,12 +54,12 @@ export class Page {
         id: "profile",
         title: (state) => `Line profile of ${state.field} along ${state.line}`,
         xName: (state) => state.line,
-        call: (state) => profileCall(state, this.#store.facts),
-        places: (state, call) => {
+        query: (state) => profileQuery(state, this.#store.facts),
+        places: (state, query) => {
           const axis = AXES.indexOf(state.line);
-          return Array.from({ length: call.points.length / 3 }, (_, i) => call.points[3 * i + axis] as number);
+          return Array.from({ length: query.points.length / 3 }, (_, i) => query.points[3 * i + axis]);
         },
-        mark: (state) => state.probe[AXES.indexOf(state.line)] as number,
+        mark: (state) => state.probe[AXES.indexOf(state.line)],
       },
       this.#store,
       update,
@@ -73,8 +72,8 @@ export class Page {
         id: "series",
         title: (state) => `Time series of ${state.field} at the probe`,
         xName: () => "t",
-        call: (state) => seriesCall(state, this.#store.facts),
-        places: (_state, call) => [...(call.parameters.time as readonly number[])],
+        query: (state) => seriesQuery(state, this.#store.facts),
+        places: (_state, query) => [...(query.parameters.time as readonly number[])],
         mark: (state) => state.time,
       },
       this.#store,
@@ -82,14 +81,14 @@ export class Page {
     );
   }
 
-  /** Asks for what the state needs, then draws. */
+  /** Requests what the view needs, then draws. */
   #refresh(): void {
     const { slice, probe, profile, series } = this.#figures;
     for (const figure of [slice, probe, profile, series]) figure.refresh();
     this.#schedule();
   }
 
-  /** Draws once before the next frame, however much has changed. */
+  /** Draws once after this task, however much has changed. */
   #schedule(): void {
     if (this.#due) return;
     this.#due = true;
@@ -102,17 +101,17 @@ export class Page {
     });
   }
 
-  /** Shows another dataset, unless yet another was chosen before this one is known. */
+  /** Shows another dataset, unless yet another is chosen before its facts arrive. */
   async #enter(name: string): Promise<void> {
     this.#entering = name;
     try {
-      const facts = await fetchFacts(name);
+      const facts = await this.#store.api.facts(name);
       if (this.#entering !== name) return;
       const { theme } = this.#store.state;
       const { slice, probe, profile, series, particles } = this.#figures;
       particles.close();
       for (const figure of [slice, probe, profile, series]) {
-        figure.latest.clear();
+        figure.request.clear();
         figure.invalidate();
       }
       this.#notice = "";
@@ -125,7 +124,7 @@ export class Page {
   }
 
   #useToken(token: string): void {
-    setToken(token);
+    this.#store.api.useToken(token);
     const { slice, probe, profile, series } = this.#figures;
     for (const figure of [slice, probe, profile, series]) figure.invalidate();
     this.#refresh();
@@ -147,7 +146,7 @@ export class Page {
         <h1>fieldprobe</h1>
         <div class="row">
           <button type="button" id="copy-link" @click=${() => this.#copyLink()}>Copy link</button>
-          ${choose("theme", "Colours of the page", state.theme, THEMES, (theme) => this.#store.set({ theme: theme as ViewState["theme"] }))}
+          ${choose("theme", "Colours of the page", state.theme, THEMES, (theme) => this.#store.set({ theme }))}
           ${this.#token()}
           <a href="api/docs/">HTTP interface</a>
         </div>
@@ -158,7 +157,7 @@ export class Page {
         ${slice.view()}
         ${profile.view(html`
           <div class="row">
-            ${choose("line", "Along", state.line, AXES, (line) => this.#store.set({ line: line as ViewState["line"] }))}
+            ${choose("line", "Along", state.line, AXES, (line) => this.#store.set({ line }))}
             <span class="note">through the probe, ${shortText(axis.first)} to ${shortText(axis.first + axis.length)}</span>
           </div>
         `)}

@@ -1,44 +1,7 @@
-/** A plane of values as a PNG: colour map, range, rows upwards. */
-import {
-  interpolateCividis,
-  interpolateInferno,
-  interpolateMagma,
-  interpolatePlasma,
-  interpolatePuOr,
-  interpolateRdBu,
-  interpolateViridis,
-} from "d3-scale-chromatic";
+/** This file draws a plane of values as a PNG. */
 import { PNG } from "pngjs";
+import { COLOUR_STEPS, type ColourMapName, colourTable } from "../../colour-map.js";
 import { inTurns } from "../http/in-turns.js";
-
-/** Colour maps by name: perceptually uniform ones, and two that diverge from the middle of the range. */
-const MAPS: ReadonlyMap<string, (t: number) => string> = new Map([
-  ["viridis", interpolateViridis],
-  ["inferno", interpolateInferno],
-  ["magma", interpolateMagma],
-  ["plasma", interpolatePlasma],
-  ["cividis", interpolateCividis],
-  ["RdBu", (t: number) => interpolateRdBu(1 - t)],
-  ["PuOr", (t: number) => interpolatePuOr(1 - t)],
-]);
-
-export const COLOUR_MAPS: readonly string[] = [...MAPS.keys()];
-
-const STEPS = 256;
-
-/** Red, green and blue of the 256 steps of a map. */
-function lookUpTable(name: string): Uint8Array {
-  const colour = MAPS.get(name) as (t: number) => string;
-  const table = new Uint8Array(3 * STEPS);
-  for (let step = 0; step < STEPS; step++) {
-    const text = colour(step / (STEPS - 1));
-    const parts = text.startsWith("#")
-      ? [1, 3, 5].map((at) => Number.parseInt(text.slice(at, at + 2), 16))
-      : (text.match(/\d+/g) ?? []).map(Number);
-    table.set(parts, 3 * step);
-  }
-  return table;
-}
 
 /** Smallest and largest finite value; 0 and 0 where there is none. */
 export function rangeOf(values: Float32Array): readonly [number, number] {
@@ -62,21 +25,21 @@ export async function drawPicture(
   values: Float32Array,
   rows: number,
   columns: number,
-  map: string,
+  map: ColourMapName,
   range: readonly [number, number],
 ): Promise<Buffer> {
-  const table = lookUpTable(map);
+  const table = colourTable(map);
   const png = new PNG({ width: columns, height: rows, filterType: 0 });
   png.data.fill(0);
   const [low, high] = range;
-  const scale = high > low ? (STEPS - 1) / (high - low) : 0;
+  const scale = high > low ? (COLOUR_STEPS - 1) / (high - low) : 0;
   await inTurns(values.length, (from, to) => {
     for (let i = from; i < to; i++) {
       const value = values[i] as number;
       if (!Number.isFinite(value)) continue;
       const row = rows - 1 - Math.floor(i / columns);
       const pixel = 4 * (row * columns + (i % columns));
-      const step = 3 * Math.max(0, Math.min(STEPS - 1, Math.round((value - low) * scale)));
+      const step = 3 * Math.max(0, Math.min(COLOUR_STEPS - 1, Math.round((value - low) * scale)));
       png.data[pixel] = table[step] as number;
       png.data[pixel + 1] = table[step + 1] as number;
       png.data[pixel + 2] = table[step + 2] as number;

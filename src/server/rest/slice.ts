@@ -1,6 +1,7 @@
 /** A plane of one quantity: as float32 with its geometry in headers, or as a picture. */
 import { type Static, Type } from "@sinclair/typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { COLOUR_MAPS } from "../../colour-map.js";
 import type { Query, Result } from "../../engine/query.js";
 import { excerpt, NotFoundError, RequestError } from "../../errors.js";
 import { shortestFloat32 } from "../../float32/format.js";
@@ -11,7 +12,7 @@ import { negotiate } from "../http/negotiate.js";
 import type { Service } from "../http/service.js";
 import { Visit } from "../http/visit.js";
 import { readFloat } from "./parameters.js";
-import { COLOUR_MAPS, drawPicture, rangeOf } from "./picture.js";
+import { drawPicture, rangeOf } from "./picture.js";
 import { AXIS_NAMES, layPlane, type Plane, pointsOf, readNodes, writePlane } from "./plane.js";
 import { TripleWriter, tooManyPoints } from "./triple-writer.js";
 

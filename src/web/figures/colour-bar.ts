@@ -1,40 +1,36 @@
-/** The colour bar: what the colours mean, with units, and whether the range is fixed. */
+/** The colour bar shows the values of a colour scale, with units, and lets the caller fix its range. */
 import { html, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { ref } from "lit-html/directives/ref.js";
-import { shortText } from "../float-text.js";
-import type { ColourMap } from "./colour-map.js";
+import { shortText } from "../../float32/format.js";
+import type { ColourScale, ValueRange } from "./colour-scale.js";
 
-type Range = readonly [number, number];
-
-function paint(canvas: HTMLCanvasElement, map: ColourMap): void {
-  if (canvas.dataset.map === map.name) return;
-  canvas.dataset.map = map.name;
+function paint(canvas: HTMLCanvasElement, scale: ColourScale): void {
+  if (canvas.dataset.map === scale.name) return;
+  canvas.dataset.map = scale.name;
   const image = new ImageData(256, 1);
-  new Uint32Array(image.data.buffer).set(map.pixels);
+  new Uint32Array(image.data.buffer).set(scale.pixels);
   canvas.getContext("2d")?.putImageData(image, 0, 0);
 }
 
 /**
- * @param range   the range in use
  * @param fixed   the range as set, or null where it follows the values
  * @param known   whether there are values yet
  * @param setRange fixes the range, or lets it follow the values
  */
 export function colourBar(
-  map: ColourMap,
-  range: Range,
-  fixed: Range | null,
+  scale: ColourScale,
+  fixed: ValueRange | null,
   title: string,
   unit: string,
   known: boolean,
-  setRange: (range: Range | null) => void,
+  setRange: (range: ValueRange | null) => void,
 ): TemplateResult {
-  const [low, high] = range;
+  const [low, high] = scale.range;
   const edge = (index: 0 | 1) => (event: Event) => {
     const { value: text } = event.target as HTMLInputElement;
     const value = Math.fround(text === "" ? Number.NaN : Number(text));
-    const next: Range = index === 0 ? [value, high] : [low, value];
+    const next: ValueRange = index === 0 ? [value, high] : [low, value];
     setRange(next[0] < next[1] ? next : [low, high]);
   };
   return html`
@@ -45,7 +41,7 @@ export function colourBar(
         role="img"
         aria-label="Colours of ${title} from ${shortText(low)} to ${shortText(high)} ${unit}"
         ${ref((element) => {
-          if (element !== undefined) paint(element as HTMLCanvasElement, map);
+          if (element !== undefined) paint(element as HTMLCanvasElement, scale);
         })}
       ></canvas>
       <div class="ticks">

@@ -1,26 +1,25 @@
-/** A quantity along a line or in time: a plot, its table, and what was asked for it. */
+/** A curve figure requests a quantity along a line or in time, and shows it as a plot and a table. */
 import { html, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
+import { shortestFloat32 } from "../../float32/format.js";
 import { quantityOf } from "../../quantities.js";
-import { floatText } from "../float-text.js";
-import { standingBar } from "../panels/standing-bar.js";
-import { fetchRecords } from "../state/api.js";
-import type { Call } from "../state/call.js";
+import { statusBar } from "../panels/status-bar.js";
 import { offers, unitOf } from "../state/facts.js";
-import { Latest } from "../state/latest.js";
-import type { Store } from "../state/page-store.js";
+import { LatestRequest } from "../state/latest-request.js";
+import type { PointQuery } from "../state/point-query.js";
 import type { ViewState } from "../state/view-state.js";
-import { columnTable, dataTable } from "./data-table.js";
+import type { ViewStore } from "../state/view-store.js";
+import { columnTable, DataTable } from "./data-table.js";
 import { Plot } from "./plot.js";
 
-/** What one curve is of. */
+/** The source of a curve: its title, its query and its places. */
 export interface CurveSource {
   readonly id: "profile" | "series";
   readonly title: (state: ViewState) => string;
   readonly xName: (state: ViewState) => string;
-  readonly call: (state: ViewState) => Call;
+  readonly query: (state: ViewState) => PointQuery;
   /** Places along the curve. */
-  readonly places: (state: ViewState, call: Call) => number[];
+  readonly places: (state: ViewState, query: PointQuery) => number[];
   readonly mark: (state: ViewState) => number;
 }
 
@@ -29,41 +28,43 @@ export interface CurveData {
   readonly y: readonly number[];
   readonly xName: string;
   readonly yName: string;
-  readonly call: Call;
+  readonly query: PointQuery;
 }
 
 export class CurveFigure {
-  readonly latest: Latest<CurveData>;
+  readonly request: LatestRequest<CurveData>;
   readonly source: CurveSource;
-  readonly #store: Store;
+  readonly #store: ViewStore;
   readonly #plot = new Plot();
+  readonly #table: DataTable;
   #element: HTMLElement | null = null;
   #asked = "";
 
-  constructor(source: CurveSource, store: Store, render: () => void) {
+  constructor(source: CurveSource, store: ViewStore, render: () => void) {
     this.source = source;
     this.#store = store;
-    this.latest = new Latest(render);
+    this.#table = new DataTable(`${source.id}-table`);
+    this.request = new LatestRequest(render);
   }
 
   refresh(): void {
     const { state, facts } = this.#store;
-    const call = this.source.call(state);
-    const key = JSON.stringify([state.field, call.operation, call.dataset, call.parameters, [...call.points]]);
+    const query = this.source.query(state);
+    const key = JSON.stringify([state.field, query.operation, query.dataset, query.parameters, [...query.points]]);
     if (key === this.#asked) return;
     this.#asked = key;
-    if (!offers(facts, call.operation)) {
-      this.latest.clear();
+    if (!offers(facts, query.operation)) {
+      this.request.clear();
       return;
     }
     const quantity = quantityOf(state.field);
     const xName = this.source.xName(state);
-    void this.latest.run(async (signal) => {
-      const records = await fetchRecords(call, signal);
+    void this.request.run(async (signal) => {
+      const records = await this.#store.api.records(query, signal);
       const size = records.components.length;
-      const x = this.source.places(state, call);
+      const x = this.source.places(state, query);
       const y = x.map((_, i) => Math.fround(quantity.of(records.values, i * size)));
-      return { x, y, xName, yName: quantity.name, call };
+      return { x, y, xName, yName: quantity.name, query };
     });
   }
 
@@ -72,7 +73,7 @@ export class CurveFigure {
   }
 
   paint(): void {
-    const curve = this.latest.value;
+    const curve = this.request.value;
     if (curve === null || this.#element === null) return;
     const { state, facts } = this.#store;
     const quantity = quantityOf(curve.yName as ViewState["field"]);
@@ -88,7 +89,7 @@ export class CurveFigure {
 
   view(extra: TemplateResult): TemplateResult {
     const { id } = this.source;
-    const curve = this.latest.value;
+    const curve = this.request.value;
     const title = this.source.title(this.#store.state);
     return html`
       <section class="panel" aria-labelledby="${id}-title">
@@ -103,14 +104,14 @@ export class CurveFigure {
             this.#element = (element as HTMLElement | undefined) ?? null;
           })}
         ></div>
-        ${standingBar(id, this.latest)}
-        ${dataTable(`${id}-table`, title, () =>
+        ${statusBar(id, this.request)}
+        ${this.#table.view(title, () =>
           curve === null
             ? html`<p>No values yet.</p>`
             : columnTable(
                 title,
                 [curve.xName, curve.yName],
-                curve.x.map((x, i) => [floatText(Math.fround(x)), floatText(curve.y[i] as number)]),
+                curve.x.map((x, i) => [shortestFloat32(Math.fround(x)), shortestFloat32(curve.y[i])]),
               ),
         )}
       </section>
@@ -121,5 +122,5 @@ export class CurveFigure {
 function describe(curve: CurveData | null): string {
   if (curve === null) return "no values yet";
   const finite = curve.y.filter(Number.isFinite);
-  return `${curve.y.length} values from ${floatText(Math.min(...finite))} to ${floatText(Math.max(...finite))}`;
+  return `${curve.y.length} values from ${shortestFloat32(Math.min(...finite))} to ${shortestFloat32(Math.max(...finite))}`;
 }

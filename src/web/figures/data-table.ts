@@ -1,28 +1,33 @@
-/** The numbers behind a figure as a table, made when it is opened. */
+/** A data table shows the numbers behind a figure; its rows are made when it is opened. */
 import { html, nothing, type TemplateResult } from "lit-html";
-import { keyed } from "lit-html/directives/keyed.js";
 
-const open = new Set<string>();
+export class DataTable {
+  readonly #id: string;
+  #open = false;
 
-/** A closed box that holds the table; `rows` is only asked while it is open. */
-export function dataTable(id: string, title: string, rows: () => TemplateResult): TemplateResult {
-  return html`
-    <details
-      class="data"
-      id=${id}
-      @toggle=${(event: Event) => {
-        const box = event.target as HTMLDetailsElement;
-        if (box.open) open.add(id);
-        else open.delete(id);
-        box.dispatchEvent(new CustomEvent("table", { bubbles: true }));
-      }}
-    >
-      <summary>Data table: ${title}</summary>
-      <div class="scroll" tabindex="0" role="region" aria-label="Data table: ${title}">
-        ${open.has(id) ? keyed(id, rows()) : nothing}
-      </div>
-    </details>
-  `;
+  constructor(id: string) {
+    this.#id = id;
+  }
+
+  /** A closed box that holds the table; `rows` is only called while it is open. */
+  view(title: string, rows: () => TemplateResult): TemplateResult {
+    return html`
+      <details
+        class="data"
+        id=${this.#id}
+        @toggle=${(event: Event) => {
+          const box = event.target as HTMLDetailsElement;
+          this.#open = box.open;
+          box.dispatchEvent(new CustomEvent("table", { bubbles: true }));
+        }}
+      >
+        <summary>Data table: ${title}</summary>
+        <div class="scroll" tabindex="0" role="region" aria-label="Data table: ${title}">
+          ${this.#open ? rows() : nothing}
+        </div>
+      </details>
+    `;
+  }
 }
 
 /** A plain table of columns. */

@@ -1,20 +1,20 @@
-/** Particles: where they start, how they move, and their paths in 3-D with a time to play, step and scrub. */
+/** The particles figure launches particles and plays their paths in 3-D. */
 import { html, nothing, type TemplateResult } from "lit-html";
 import { keyed } from "lit-html/directives/keyed.js";
 import { live } from "lit-html/directives/live.js";
 import { ref } from "lit-html/directives/ref.js";
-import { floatText, shortText } from "../float-text.js";
+import { shortestFloat32, shortText } from "../../float32/format.js";
 import { choose, number } from "../panels/controls.js";
-import { standingBar } from "../panels/standing-bar.js";
-import { fetchTrajectories, type Trajectories } from "../state/api.js";
-import type { Call } from "../state/call.js";
+import { statusBar } from "../panels/status-bar.js";
+import type { Trajectories } from "../state/api.js";
 import { offers } from "../state/facts.js";
-import { Latest } from "../state/latest.js";
-import type { Store } from "../state/page-store.js";
-import { particleCall } from "../state/queries.js";
+import { LatestRequest } from "../state/latest-request.js";
+import type { PointQuery } from "../state/point-query.js";
+import { particleQuery } from "../state/queries.js";
 import { AXES, SEED_SHAPES, TRACKERS, type ViewState } from "../state/view-state.js";
-import { columnTable, dataTable } from "./data-table.js";
-import type { Scene } from "./scene.js";
+import type { ViewStore } from "../state/view-store.js";
+import { columnTable, DataTable } from "./data-table.js";
+import type { BoxScene } from "./scene.js";
 import { schemeColours } from "./scheme-colours.js";
 
 const NAMES: Readonly<Record<ViewState["tracker"], string>> = {
@@ -27,18 +27,19 @@ const PACE = 15;
 const CALM_PACE = 1;
 const TABLE_ROWS = 50;
 
-/** What the particles shown were asked with. */
+/** Paths of particles together with the query behind them. */
 export interface Launched {
-  readonly call: Call;
+  readonly query: PointQuery;
   readonly trajectories: Trajectories;
 }
 
 export class ParticlesFigure {
-  readonly latest: Latest<Launched>;
-  readonly #store: Store;
+  readonly request: LatestRequest<Launched>;
+  readonly #store: ViewStore;
   readonly #render: () => void;
   readonly #picture: () => HTMLCanvasElement | null;
-  #scene: Scene | null = null;
+  readonly #table = new DataTable("particles-table");
+  #scene: BoxScene | null = null;
   #canvas: HTMLCanvasElement | null = null;
   #opened = 0;
   #shown: Launched | null = null;
@@ -47,25 +48,25 @@ export class ParticlesFigure {
   #plane: HTMLCanvasElement | null = null;
   #playing = false;
 
-  constructor(store: Store, picture: () => HTMLCanvasElement | null, render: () => void) {
+  constructor(store: ViewStore, picture: () => HTMLCanvasElement | null, render: () => void) {
     this.#store = store;
     this.#picture = picture;
     this.#render = render;
-    this.latest = new Latest(render);
+    this.request = new LatestRequest(render);
     if (store.state.launched) void this.launch(store.state.record);
   }
 
-  /** Asks for the paths as set, and shows them from `record` on; the last where it is not said. */
+  /** Requests the paths as set and shows record `record` of them, the last by default. */
   async launch(record?: number): Promise<void> {
     const { state, facts } = this.#store;
-    const call = particleCall(state, facts);
+    const query = particleQuery(state, facts);
     this.#playing = false;
-    await this.latest.run(async (signal) => ({
-      call,
-      trajectories: await fetchTrajectories(call, state.every, signal),
+    await this.request.run(async (signal) => ({
+      query,
+      trajectories: await this.#store.api.trajectories(query, state.every, signal),
     }));
-    const launched = this.latest.value;
-    if (launched === null || launched.call !== call) return;
+    const launched = this.request.value;
+    if (launched === null || launched.query !== query) return;
     const last = launched.trajectories.times.length - 1;
     if (this.#scene === null) this.#opened++;
     this.#store.set({ launched: true, record: Math.min(record ?? last, last) });
@@ -80,14 +81,14 @@ export class ParticlesFigure {
     this.#shown = null;
     this.#plane = null;
     this.#drawn = "";
-    this.latest.clear();
+    this.request.clear();
     this.#store.set({ launched: false, record: 0 });
   }
 
   /** Brings the 3-D view up to date with the state. */
   paint(): void {
     const canvas = this.#canvas;
-    const launched = this.latest.value;
+    const launched = this.request.value;
     if (canvas === null || launched === null || !this.#store.state.launched) return;
     if (this.#scene === null) {
       void this.#open(canvas);
@@ -99,9 +100,9 @@ export class ParticlesFigure {
   async #open(canvas: HTMLCanvasElement): Promise<void> {
     if (this.#failure !== "") return;
     try {
-      const { Scene } = await import("./scene.js");
+      const { BoxScene } = await import("./scene.js");
       if (this.#scene !== null || this.#canvas !== canvas) return;
-      this.#scene = new Scene(canvas, this.#store.facts.axes);
+      this.#scene = new BoxScene(canvas, this.#store.facts.axes);
       this.#scene.setCamera(this.#store.state.camera);
       this.#scene.onCamera = (camera) => this.#store.set({ camera });
     } catch {
@@ -110,7 +111,7 @@ export class ParticlesFigure {
     this.#render();
   }
 
-  #draw(scene: Scene, canvas: HTMLCanvasElement, launched: Launched): void {
+  #draw(scene: BoxScene, canvas: HTMLCanvasElement, launched: Launched): void {
     const { state } = this.#store;
     if (this.#shown !== launched) {
       this.#shown = launched;
@@ -157,7 +158,7 @@ export class ParticlesFigure {
               { value: SEED_SHAPES[1], text: `a line along ${state.line}` },
               { value: SEED_SHAPES[2], text: "a grid on the slice" },
             ],
-            (value) => set({ seeds: value as ViewState["seeds"] }),
+            (seeds) => set({ seeds }),
           )}
           ${state.seeds === "point" ? nothing : number("count", "Particles", state.count, { min: 1, max: 1024, step: 1 }, (count) => set({ count: Math.round(count) }))}
           ${choose(
@@ -165,7 +166,7 @@ export class ParticlesFigure {
             "Motion",
             state.tracker,
             trackers.map((value) => ({ value, text: NAMES[value] })),
-            (value) => set({ tracker: value as ViewState["tracker"] }),
+            (tracker) => set({ tracker }),
           )}
           ${number("dt", state.tracker === "GetPosition" ? "Step" : "Unit of time", state.dt, { min: 1e-6 }, (dt) => set({ dt }))}
           ${number("steps", "Steps", state.steps, { min: 1, max: 10_000, step: 1 }, (steps) => set({ steps: Math.round(steps) }))}
@@ -174,8 +175,8 @@ export class ParticlesFigure {
           <button type="submit" class="primary">Launch</button>
         </form>
         <p class="note">From t = ${shortText(state.time)} with <b>${state.values}</b> in space, PCHIP in time.</p>
-        ${standingBar("particles", this.latest, () => void this.launch())}
-        ${state.launched && this.latest.value !== null ? this.#stage(this.latest.value.trajectories) : nothing}
+        ${statusBar("particles", this.request, () => void this.launch())}
+        ${state.launched && this.request.value !== null ? this.#stage(this.request.value.trajectories) : nothing}
       </section>
     `;
   }
@@ -189,7 +190,7 @@ export class ParticlesFigure {
       this.#playing = false;
       this.#store.set({ record: Math.max(0, Math.min(last, next)) });
     };
-    const time = shortText(times[record] as number);
+    const time = shortText(times[record]);
     return html`
       ${
         this.#failure === ""
@@ -229,19 +230,19 @@ export class ParticlesFigure {
         <output id="record-time">t = ${time}</output>
         <button type="button" id="close-scene" @click=${() => this.close()}>Close</button>
       </div>
-      ${dataTable("particles-table", "Positions of the particles", () => this.#table(trajectories, record))}
+      ${this.#table.view("Positions of the particles", () => this.#positions(trajectories, record))}
     `;
   }
 
-  #table({ times, positions }: Trajectories, record: number): TemplateResult {
+  #positions({ times, positions }: Trajectories, record: number): TemplateResult {
     const records = times.length;
     const count = positions.length / 3 / records;
     const rows = Array.from({ length: Math.min(TABLE_ROWS, count) }, (_, p) => [
       String(p),
-      ...[0, 1, 2].map((c) => floatText(positions[3 * (p * records + record) + c] as number)),
+      ...[0, 1, 2].map((c) => shortestFloat32(positions[3 * (p * records + record) + c])),
     ]);
     const more = count > TABLE_ROWS ? ` (first ${TABLE_ROWS} of ${count}; export for all)` : "";
-    return columnTable(`Positions at t = ${shortText(times[record] as number)}${more}`, ["particle", ...AXES], rows);
+    return columnTable(`Positions at t = ${shortText(times[record])}${more}`, ["particle", ...AXES], rows);
   }
 
   #play(last: number): void {

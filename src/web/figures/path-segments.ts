@@ -1,4 +1,4 @@
-/** Paths of particles as line segments inside the box: wrapped at periodic faces, never drawn across them. */
+/** This file turns paths of particles into line segments inside the box, wrapped at periodic faces. */
 import type { Trajectories } from "../state/api.js";
 import type { AxisFacts } from "../state/facts.js";
 
@@ -25,7 +25,7 @@ export function pathSegments(
   for (let k = 0; k < records; k++) {
     for (let p = 0; p < particles; p++) {
       for (const [c, axis] of axes.entries()) {
-        const value = given[3 * (p * records + k) + c] as number;
+        const value = given[3 * (p * records + k) + c];
         const turns = axis.periodic ? Math.floor((value - axis.first) / axis.length) : 0;
         positions[3 * (k * particles + p) + c] = value - turns * axis.length;
       }
@@ -41,7 +41,7 @@ export function pathSegments(
       const from = to - particles;
       let reach = 0;
       for (const [c, axis] of axes.entries()) {
-        const step = Math.abs((positions[3 * to + c] as number) - (positions[3 * from + c] as number));
+        const step = Math.abs(positions[3 * to + c] - positions[3 * from + c]);
         reach = Math.max(reach, step / axis.length);
       }
       if (!(reach <= LONGEST)) continue;

@@ -1,4 +1,4 @@
-/** The 3-D view: the box, the slice inside it, and the paths of particles; loaded when it is first opened. */
+/** The box scene draws the domain, the slice inside it and the paths of particles in 3-D; the page loads it on demand. */
 import {
   AdditiveBlending,
   BoxGeometry,
@@ -18,9 +18,9 @@ import {
   PerspectiveCamera,
   PlaneGeometry,
   Points,
+  Scene,
   ShaderMaterial,
   SRGBColorSpace,
-  Scene as Stage,
   Vector3,
   WebGLRenderer,
 } from "three";
@@ -30,7 +30,7 @@ import type { AxisFacts } from "../state/facts.js";
 import { type PathSegments, pathSegments } from "./path-segments.js";
 import type { SchemeColours } from "./scheme-colours.js";
 
-type Place = readonly [number, number, number];
+type Position = readonly [number, number, number];
 
 const PATH_VERTEX = `
 attribute float record;
@@ -55,11 +55,11 @@ const POLE = 0.05;
 const TURN = Math.PI / 24;
 const ZOOM = 1.15;
 
-export class Scene {
+export class BoxScene {
   /** Called when the caller has moved the camera. */
-  onCamera: (camera: Place) => void = () => undefined;
+  onCamera: (camera: Position) => void = () => undefined;
   readonly #renderer: WebGLRenderer;
-  readonly #stage = new Stage();
+  readonly #stage = new Scene();
   readonly #camera = new PerspectiveCamera(FIELD_OF_VIEW, 1, 0.01, 100);
   readonly #controls: OrbitControls;
   readonly #axes: readonly AxisFacts[];
@@ -101,7 +101,7 @@ export class Scene {
     const positions = new Float32Array(3 * count);
     for (let i = 0; i < 3 * count; i++) {
       const axis = this.#axes[i % 3] as AxisFacts;
-      positions[i] = ((segments.positions[i] as number) - axis.first - axis.length / 2) * this.#scale;
+      positions[i] = (segments.positions[i] - axis.first - axis.length / 2) * this.#scale;
     }
     const tints = new Float32Array(3 * count);
     const record = new Float32Array(count);
@@ -178,7 +178,7 @@ export class Scene {
   }
 
   /** Puts the camera at a place relative to the middle of the box, in lengths of its longest side. */
-  setCamera([x, y, z]: Place): void {
+  setCamera([x, y, z]: Position): void {
     this.#camera.position.set(x, y, z);
     this.#controls.update();
     this.render();
@@ -244,6 +244,6 @@ export class Scene {
 
   #tell(): void {
     const { x, y, z } = this.#camera.position;
-    this.onCamera([x, y, z].map((value) => Number(value.toPrecision(5))) as unknown as Place);
+    this.onCamera([x, y, z].map((value) => Number(value.toPrecision(5))) as unknown as Position);
   }
 }

@@ -1,4 +1,4 @@
-/** Colours of the present scheme for canvases, which know no style sheets: read from an element that has them all. */
+/** This file reads the colours of the present scheme for canvases, which style sheets do not reach. */
 
 export interface SchemeColours {
   readonly ink: string;

@@ -1,6 +1,7 @@
-/** Draws a plane of values on a canvas: low coordinates at the lower left, the window that is zoomed to, cursor and probe. */
-import type { Ruler, Slice } from "../state/api.js";
-import { type ColourMap, pixelOf } from "./colour-map.js";
+/** This file draws a plane of values on a canvas, low coordinates at the lower left, with cursor and probe. */
+import type { SampleAxis, Slice } from "../state/api.js";
+import { type ColourScale, pixelOf } from "./colour-scale.js";
+import type { PlaneWindow } from "./plane-window.js";
 
 /** Row and column of a sample. */
 export interface Cell {
@@ -8,26 +9,21 @@ export interface Cell {
   readonly column: number;
 }
 
-/** Left, right, bottom and top in fractions of the plane. */
-export type Window = readonly [number, number, number, number];
-
 export interface SliceDrawing {
   readonly slice: Slice;
-  readonly map: ColourMap;
-  readonly range: readonly [number, number];
-  readonly window: Window;
+  readonly window: PlaneWindow;
   readonly cursor: Cell;
-  /** Where the probe is, in columns and rows, if it lies in the plane or is seen through it. */
+  /** The probe in columns and rows. */
   readonly probe: { readonly column: number; readonly row: number };
 }
 
 /** Coordinate of a sample, rounded as the service rounds it. */
-export function coordinateOf(ruler: Ruler, index: number): number {
-  return Math.fround(ruler.origin + index * ruler.spacing);
+export function coordinateOf(axis: SampleAxis, index: number): number {
+  return Math.fround(axis.origin + index * axis.spacing);
 }
 
-/** The plane as an opaque picture of its own, one pixel a value, its first row lowest. */
-export function paintPlane(slice: Slice, map: ColourMap, range: readonly [number, number]): HTMLCanvasElement {
+/** Paints a plane as a picture of one pixel a value, its first row lowest. */
+export function paintPlane(slice: Slice, scale: ColourScale): HTMLCanvasElement {
   const canvas = document.createElement("canvas");
   canvas.width = slice.columns.count;
   canvas.height = slice.rows.count;
@@ -37,7 +33,7 @@ export function paintPlane(slice: Slice, map: ColourMap, range: readonly [number
   for (let row = 0; row < slice.rows.count; row++) {
     const to = (slice.rows.count - 1 - row) * width;
     for (let column = 0; column < width; column++) {
-      pixels[to + column] = pixelOf(map, range, slice.values[row * width + column] as number);
+      pixels[to + column] = pixelOf(scale, slice.values[row * width + column]);
     }
   }
   canvas.getContext("2d")?.putImageData(image, 0, 0);
@@ -45,7 +41,7 @@ export function paintPlane(slice: Slice, map: ColourMap, range: readonly [number
 }
 
 /** The cell under a place of the canvas, given in fractions from its upper left corner. */
-export function cellAt(slice: Slice, [left, right, bottom, top]: Window, across: number, down: number): Cell {
+export function cellAt(slice: Slice, [left, right, bottom, top]: PlaneWindow, across: number, down: number): Cell {
   const column = Math.floor((left + across * (right - left)) * slice.columns.count);
   const row = Math.floor((top - down * (top - bottom)) * slice.rows.count);
   return {

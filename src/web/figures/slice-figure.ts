@@ -1,54 +1,77 @@
-/** The slice: canvas, cursor by pointer and keys, zoom, read-out, colour bar, table. */
-import { html, nothing, type TemplateResult } from "lit-html";
-import { ref } from "lit-html/directives/ref.js";
+/** The slice figure requests a plane, keeps its cursor, and turns pointer and keys into zoom and probe. */
+import type { TemplateResult } from "lit-html";
 import { quantityOf } from "../../quantities.js";
-import { floatText, shortText } from "../float-text.js";
-import { standingBar } from "../panels/standing-bar.js";
-import { fetchSlice, type Ruler, type Slice } from "../state/api.js";
-import { offers, unitOf } from "../state/facts.js";
-import { Latest } from "../state/latest.js";
-import type { Store } from "../state/page-store.js";
-import { methodOf, sliceQuery } from "../state/queries.js";
+import type { SampleAxis, Slice } from "../state/api.js";
+import { offers } from "../state/facts.js";
+import { LatestRequest } from "../state/latest-request.js";
+import { slicePathOf } from "../state/queries.js";
 import { AXES, type ViewState } from "../state/view-state.js";
-import { colourBar } from "./colour-bar.js";
-import { type ColourMap, colourMap, rangeFor } from "./colour-map.js";
-import { dataTable } from "./data-table.js";
-import { type Cell, cellAt, coordinateOf, drawSlice, paintPlane, type Window } from "./slice-canvas.js";
-import { sliceTable } from "./slice-table.js";
+import type { ViewStore } from "../state/view-store.js";
+import { type ColourScale, mapName, mapPixels, rangeFor } from "./colour-scale.js";
+import { DataTable } from "./data-table.js";
+import { revealPoint, WHOLE_PLANE, zoomWindow } from "./plane-window.js";
+import { type Cell, cellAt, coordinateOf, drawSlice, paintPlane } from "./slice-canvas.js";
+import { type SliceActions, sliceView, ZOOM_STEP } from "./slice-view.js";
 
-const ZOOM = 1.6;
-
-function clampWindow(centre: readonly [number, number], width: number, height: number): Window {
-  const [w, h] = [Math.min(1, width), Math.min(1, height)];
-  const left = Math.max(0, Math.min(1 - w, centre[0] - w / 2));
-  const bottom = Math.max(0, Math.min(1 - h, centre[1] - h / 2));
-  return [left, left + w, bottom, bottom + h].map(Math.fround) as unknown as Window;
-}
-
-/** A plane together with what was asked for it: while another is on its way, what is shown stays true. */
+/** A plane together with the view that asked for it; it is shown until the next one arrives. */
 export interface ShownSlice {
   readonly slice: Slice;
   readonly state: ViewState;
 }
 
+/** Rows and columns that a key moves the cursor by, for a step and a plane of so many columns. */
+const MOVES: Readonly<Record<string, (step: number, columns: number) => readonly [number, number]>> = {
+  ArrowLeft: (step) => [0, -step],
+  ArrowRight: (step) => [0, step],
+  ArrowUp: (step) => [step, 0],
+  ArrowDown: (step) => [-step, 0],
+  PageUp: () => [10, 0],
+  PageDown: () => [-10, 0],
+  Home: (_step, columns) => [0, -columns],
+  End: (_step, columns) => [0, columns],
+};
+
+function clamp(value: number, count: number): number {
+  return Math.max(0, Math.min(count - 1, value));
+}
+
+/** The cell of a slice nearest to a point. */
+function cellOf({ rows, columns }: Slice, point: readonly number[]): Cell {
+  const index = ({ axis, origin, spacing, count }: SampleAxis) =>
+    clamp(Math.round((point[AXES.indexOf(axis)] - origin) / spacing), count);
+  return { row: index(rows), column: index(columns) };
+}
+
+/** The middle of a cell in fractions of the plane. */
+function middleOf({ rows, columns }: Slice, { row, column }: Cell): readonly [number, number] {
+  return [(column + 0.5) / columns.count, (row + 0.5) / rows.count];
+}
+
 export class SliceFigure {
-  readonly latest: Latest<ShownSlice>;
-  readonly #store: Store;
+  readonly request: LatestRequest<ShownSlice>;
+  readonly #store: ViewStore;
   readonly #render: () => void;
-  #cursor: Cell = { row: 0, column: 0 };
-  #placed = false;
+  readonly #table = new DataTable("slice-table");
+  readonly #actions: SliceActions = {
+    canvas: (element) => {
+      this.#canvas = element;
+    },
+    point: (event) => this.#follow(event),
+    key: (event) => this.#key(event),
+    zoom: (factor) => this.#zoom(factor),
+    probe: () => this.#probe(),
+  };
+  #cursor: Cell | null = null;
   #canvas: HTMLCanvasElement | null = null;
   #picture: HTMLCanvasElement | null = null;
-  #painted = "";
+  #scale: ColourScale | null = null;
+  #painted: readonly [ShownSlice, ColourScale] | null = null;
   #asked = "";
 
-  constructor(store: Store, render: () => void) {
+  constructor(store: ViewStore, render: () => void) {
     this.#store = store;
     this.#render = render;
-    this.latest = new Latest(() => {
-      this.#painted = "";
-      render();
-    });
+    this.request = new LatestRequest(render);
   }
 
   /** The plane as a picture, for the 3-D view. */
@@ -56,169 +79,80 @@ export class SliceFigure {
     return this.#picture;
   }
 
-  /** Asks again if the state asks for another plane. */
+  /** Requests the plane of the view if it is another one. */
   refresh(): void {
-    const { state, facts } = this.#store;
-    const path = sliceQuery(state);
+    const { state, facts, api } = this.#store;
+    const path = slicePathOf(state);
     if (path === this.#asked) return;
     this.#asked = path;
     if (offers(facts, quantityOf(state.field).operation)) {
-      void this.latest.run(async (signal) => ({ slice: await fetchSlice(path, signal), state }));
-    } else this.latest.clear();
+      void this.request.run(async (signal) => ({ slice: await api.slice(path, signal), state }));
+    } else this.request.clear();
   }
 
-  /** Forces the next refresh to ask, e.g. with another token. */
+  /** Makes the next refresh request again, for example with another token. */
   invalidate(): void {
     this.#asked = "";
   }
 
-  get map(): ColourMap {
-    const { field } = this.latest.value?.state ?? this.#store.state;
-    return colourMap(this.#store.state.map, quantityOf(field).signed);
-  }
-
-  get range(): readonly [number, number] {
-    const slice = this.latest.value?.slice;
-    return rangeFor(this.map, this.#store.state.range, slice?.low ?? 0, slice?.high ?? 0);
-  }
-
-  /** Paints what the last rendering laid out. */
+  /** Paints the canvas that the last rendering laid out. */
   paint(): void {
-    const slice = this.latest.value?.slice ?? null;
+    const shown = this.request.value;
     const canvas = this.#canvas;
-    if (slice === null) canvas?.getContext("2d")?.clearRect(0, 0, canvas.width, canvas.height);
-    if (slice === null || canvas === null) return;
+    if (canvas === null) return;
+    if (shown === null) {
+      canvas.getContext("2d")?.clearRect(0, 0, canvas.width, canvas.height);
+      return;
+    }
+    const { slice } = shown;
     const { state } = this.#store;
-    if (!this.#placed) this.#placeCursor(slice);
-    this.#cursor = {
-      row: Math.min(this.#cursor.row, slice.rows.count - 1),
-      column: Math.min(this.#cursor.column, slice.columns.count - 1),
-    };
-    const side = Math.round(canvas.clientWidth * Math.min(2, window.devicePixelRatio));
-    const height = Math.round(side * this.#aspect(slice));
-    if (side > 0 && (canvas.width !== side || canvas.height !== height)) {
-      canvas.width = side;
-      canvas.height = height;
+    const width = Math.round(canvas.clientWidth * Math.min(2, window.devicePixelRatio));
+    const height = Math.round(width * aspectOf(slice));
+    if (width > 0 && (canvas.width !== width || canvas.height !== height)) Object.assign(canvas, { width, height });
+    const scale = this.#colours();
+    if (this.#picture === null || this.#painted?.[0] !== shown || this.#painted[1] !== scale) {
+      this.#picture = paintPlane(slice, scale);
+      this.#painted = [shown, scale];
     }
-    const { map, range } = this;
-    const key = `${map.name} ${range}`;
-    if (this.#picture === null || this.#painted !== key) {
-      this.#picture = paintPlane(slice, map, range);
-      this.#painted = key;
-    }
-    const place = (ruler: Ruler) =>
-      ((state.probe[AXES.indexOf(ruler.axis)] as number) - ruler.origin) / (ruler.spacing || 1);
+    const place = ({ axis, origin, spacing }: SampleAxis) =>
+      (state.probe[AXES.indexOf(axis)] - origin) / (spacing || 1);
     drawSlice(canvas, this.#picture, {
       slice,
-      map,
-      range,
       window: state.window,
-      cursor: this.#cursor,
+      cursor: this.#cell(slice),
       probe: { column: place(slice.columns), row: place(slice.rows) },
     });
   }
 
   view(): TemplateResult {
-    const { facts } = this.#store;
-    const slice = this.latest.value?.slice ?? null;
-    const state = this.latest.value?.state ?? this.#store.state;
-    const quantity = quantityOf(state.field);
-    const unit = unitOf(facts, quantity.measure);
-    return html`
-      <figure class="slice" aria-labelledby="slice-title">
-        <figcaption id="slice-title">
-          ${quantity.title} at ${state.axis} = ${shortText(state.at)}, t = ${shortText(state.time)}
-          <small>${methodOf(state)} in space, ${state.temporal} in time</small>
-        </figcaption>
-        <div class="slice-frame">
-          <canvas
-            id="slice"
-            tabindex="0"
-            role="application"
-            aria-roledescription="slice"
-            aria-label="Slice of ${quantity.title}. Arrow keys move the cursor, Enter probes, plus and minus zoom."
-            aria-describedby="slice-readout"
-            ${ref((element) => {
-              this.#canvas = (element as HTMLCanvasElement | undefined) ?? null;
-            })}
-            @pointermove=${(event: PointerEvent) => this.#follow(event)}
-            @click=${(event: PointerEvent) => {
-              this.#follow(event);
-              this.#probe();
-            }}
-            @keydown=${(event: KeyboardEvent) => this.#key(event)}
-          ></canvas>
-          ${slice === null ? html`<p class="empty">${offers(facts, quantity.operation) ? "No slice yet." : "This dataset has nothing to slice."}</p>` : nothing}
-        </div>
-        <div class="slice-axes">
-          <span>${this.#edges(slice)}</span>
-          <span class="buttons">
-            <button type="button" @click=${() => this.#zoom(ZOOM)} aria-label="Zoom in">+</button>
-            <button type="button" @click=${() => this.#zoom(1 / ZOOM)} aria-label="Zoom out">−</button>
-            <button type="button" @click=${() => this.#store.set({ window: [0, 1, 0, 1] })}>Whole plane</button>
-            <button type="button" @click=${() => this.#probe()}>Probe here</button>
-          </span>
-        </div>
-        <output id="slice-readout" aria-live="polite">${this.#readout(slice, unit)}</output>
-        ${colourBar(this.map, this.range, this.#store.state.range, quantity.title, unit, slice !== null, (range) =>
-          this.#store.set({ range }),
-        )}
-        ${standingBar("slice", this.latest)}
-        ${dataTable("slice-table", "Values of the slice", () => sliceTable(slice))}
-      </figure>
-    `;
+    const slice = this.request.value?.slice;
+    const cursor = slice === undefined ? { row: 0, column: 0 } : this.#cell(slice);
+    const model = { store: this.#store, request: this.request, scale: this.#colours(), cursor, table: this.#table };
+    return sliceView(model, this.#actions);
   }
 
-  #aspect(slice: Slice): number {
-    const width = slice.columns.count * slice.columns.spacing;
-    const height = slice.rows.count * slice.rows.spacing;
-    return Math.max(0.25, Math.min(2, height / width || 1));
+  /** The cursor inside a slice; it begins at the probe. */
+  #cell(slice: Slice): Cell {
+    const { row, column } = this.#cursor ?? cellOf(slice, this.#store.state.probe);
+    return { row: clamp(row, slice.rows.count), column: clamp(column, slice.columns.count) };
   }
 
-  #edges(slice: Slice | null): string {
-    if (slice === null) return "";
-    const [left, right, bottom, top] = this.#store.state.window;
-    const edge = (ruler: Ruler, fraction: number) => shortText(ruler.origin + fraction * ruler.count * ruler.spacing);
-    const { columns, rows } = slice;
-    return `${columns.axis} → ${edge(columns, left)} … ${edge(columns, right)}, ${rows.axis} ↑ ${edge(rows, bottom)} … ${edge(rows, top)}`;
-  }
-
-  #readout(slice: Slice | null, unit: string): TemplateResult | typeof nothing {
-    if (slice === null) return nothing;
-    const state = this.latest.value?.state ?? this.#store.state;
-    const cell = this.#cursor;
-    const place: Record<string, number> = {
-      [state.axis]: state.at,
-      [slice.columns.axis]: coordinateOf(slice.columns, cell.column),
-      [slice.rows.axis]: coordinateOf(slice.rows, cell.row),
-    };
-    const value = slice.values[cell.row * slice.columns.count + cell.column] ?? Number.NaN;
-    return html`
-      ${AXES.map((axis) => html`<span>${axis} <b data-axis=${axis}>${floatText(place[axis] as number)}</b></span> `)}
-      <span class="value">${state.field} <b data-value>${floatText(value)}</b> ${unit}</span>
-    `;
-  }
-
-  #placeCursor(slice: Slice): void {
-    const { probe } = this.#store.state;
-    const index = (ruler: Ruler) =>
-      Math.max(
-        0,
-        Math.min(
-          ruler.count - 1,
-          Math.round(((probe[AXES.indexOf(ruler.axis)] as number) - ruler.origin) / ruler.spacing),
-        ),
-      );
-    this.#cursor = { row: index(slice.rows), column: index(slice.columns) };
-    this.#placed = true;
-    queueMicrotask(this.#render);
+  /** The colour scale of the plane shown; the same record until map or range change. */
+  #colours(): ColourScale {
+    const shown = this.request.value;
+    const { map, range: fixed } = this.#store.state;
+    const name = mapName(map, quantityOf((shown?.state ?? this.#store.state).field).signed);
+    const range = rangeFor(name, fixed, shown?.slice.low ?? 0, shown?.slice.high ?? 0);
+    const known = this.#scale;
+    if (known?.name === name && known.range[0] === range[0] && known.range[1] === range[1]) return known;
+    this.#scale = { name, range, pixels: known?.name === name ? known.pixels : mapPixels(name) };
+    return this.#scale;
   }
 
   #follow(event: PointerEvent): void {
-    const slice = this.latest.value?.slice ?? null;
-    const canvas = this.#canvas;
-    if (slice === null || canvas === null) return;
-    const box = canvas.getBoundingClientRect();
+    const slice = this.request.value?.slice;
+    if (slice === undefined || this.#canvas === null) return;
+    const box = this.#canvas.getBoundingClientRect();
     const across = (event.clientX - box.left) / box.width;
     const down = (event.clientY - box.top) / box.height;
     this.#move(cellAt(slice, this.#store.state.window, across, down));
@@ -230,67 +164,45 @@ export class SliceFigure {
   }
 
   #key(event: KeyboardEvent): void {
-    const slice = this.latest.value?.slice ?? null;
-    if (slice === null || event.ctrlKey || event.metaKey || event.altKey) return;
-    const step = event.shiftKey ? 10 : 1;
-    const moves: Readonly<Record<string, readonly [number, number]>> = {
-      ArrowLeft: [0, -step],
-      ArrowRight: [0, step],
-      ArrowUp: [step, 0],
-      ArrowDown: [-step, 0],
-      PageUp: [10, 0],
-      PageDown: [-10, 0],
-      Home: [0, -slice.columns.count],
-      End: [0, slice.columns.count],
-    };
-    const move = Object.hasOwn(moves, event.key) ? moves[event.key] : undefined;
-    if (move !== undefined) {
-      const [rows, columns] = move;
-      const cell = {
-        row: Math.max(0, Math.min(slice.rows.count - 1, this.#cursor.row + rows)),
-        column: Math.max(0, Math.min(slice.columns.count - 1, this.#cursor.column + columns)),
-      };
-      this.#reveal(slice, cell);
+    const slice = this.request.value?.slice;
+    if (slice === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (Object.hasOwn(MOVES, event.key)) {
+      const [rows, columns] = MOVES[event.key](event.shiftKey ? 10 : 1, slice.columns.count);
+      const { row, column } = this.#cell(slice);
+      const cell = { row: clamp(row + rows, slice.rows.count), column: clamp(column + columns, slice.columns.count) };
+      const window = revealPoint(this.#store.state.window, middleOf(slice, cell));
+      if (window !== this.#store.state.window) this.#store.set({ window });
       this.#move(cell);
     } else if (event.key === "Enter" || event.key === " ") this.#probe();
-    else if (event.key === "+" || event.key === "=") this.#zoom(ZOOM);
-    else if (event.key === "-") this.#zoom(1 / ZOOM);
-    else if (event.key === "0") this.#store.set({ window: [0, 1, 0, 1] });
+    else if (event.key === "+" || event.key === "=") this.#zoom(ZOOM_STEP);
+    else if (event.key === "-") this.#zoom(1 / ZOOM_STEP);
+    else if (event.key === "0") this.#store.set({ window: WHOLE_PLANE });
     else return;
     event.preventDefault();
   }
 
-  /** Moves the window so that a cell is inside. */
-  #reveal(slice: Slice, cell: Cell): void {
-    const [left, right, bottom, top] = this.#store.state.window;
-    const across = (cell.column + 0.5) / slice.columns.count;
-    const up = (cell.row + 0.5) / slice.rows.count;
-    if (across > left && across < right && up > bottom && up < top) return;
-    this.#store.set({ window: clampWindow([across, up], right - left, top - bottom) });
-  }
-
   #zoom(factor: number): void {
-    const slice = this.latest.value?.slice ?? null;
-    if (slice === null) return;
-    const [left, right, bottom, top] = this.#store.state.window;
+    const slice = this.request.value?.slice;
+    if (slice === undefined) return;
     const smallest = 4 / Math.max(slice.columns.count, slice.rows.count);
-    const width = Math.max(smallest, (right - left) / factor);
-    const height = Math.max(smallest, (top - bottom) / factor);
-    const centre = [
-      (this.#cursor.column + 0.5) / slice.columns.count,
-      (this.#cursor.row + 0.5) / slice.rows.count,
-    ] as const;
-    this.#store.set({ window: clampWindow(centre, width, height) });
+    const centre = middleOf(slice, this.#cell(slice));
+    this.#store.set({ window: zoomWindow(this.#store.state.window, factor, centre, smallest) });
   }
 
   #probe(): void {
-    const shown = this.latest.value;
+    const shown = this.request.value;
     if (shown === null) return;
     const { slice, state } = shown;
+    const { row, column } = this.#cell(slice);
     const probe = [...state.probe] as [number, number, number];
     probe[AXES.indexOf(state.axis)] = state.at;
-    probe[AXES.indexOf(slice.columns.axis)] = coordinateOf(slice.columns, this.#cursor.column);
-    probe[AXES.indexOf(slice.rows.axis)] = coordinateOf(slice.rows, this.#cursor.row);
+    probe[AXES.indexOf(slice.columns.axis)] = coordinateOf(slice.columns, column);
+    probe[AXES.indexOf(slice.rows.axis)] = coordinateOf(slice.rows, row);
     this.#store.set({ probe });
   }
+}
+
+function aspectOf({ rows, columns }: Slice): number {
+  const ratio = (rows.count * rows.spacing) / (columns.count * columns.spacing);
+  return Math.max(0.25, Math.min(2, ratio || 1));
 }

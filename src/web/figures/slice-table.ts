@@ -1,6 +1,6 @@
-/** The numbers of a slice for those who cannot see it: a coarse table, the top row first, as on the picture. */
+/** The slice table lists a coarse sample of a plane for readers who cannot see the picture, its top row first. */
 import { html, type TemplateResult } from "lit-html";
-import { shortText } from "../float-text.js";
+import { shortText } from "../../float32/format.js";
 import type { Slice } from "../state/api.js";
 import { coordinateOf } from "./slice-canvas.js";
 
@@ -31,7 +31,7 @@ export function sliceTable(slice: Slice | null): TemplateResult {
             (row) => html`
               <tr>
                 <th scope="row">${shortText(coordinateOf(slice.rows, row))}</th>
-                ${columns.map((column) => html`<td>${shortText(slice.values[row * slice.columns.count + column] as number)}</td>`)}
+                ${columns.map((column) => html`<td>${shortText(slice.values[row * slice.columns.count + column])}</td>`)}
               </tr>
             `,
           )}

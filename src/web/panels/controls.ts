@@ -1,31 +1,33 @@
-/** The controls: dataset, quantity, plane, time, options. */
+/** The controls choose dataset, quantity, plane, time and methods. */
 import { html, nothing, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
+import { COLOUR_MAPS } from "../../colour-map.js";
+import { shortestFloat32 } from "../../float32/format.js";
 import { DERIVATIVES, INTERPOLATIONS } from "../../operations.js";
-import { quantityOf } from "../../quantities.js";
-import { COLOUR_MAPS } from "../figures/colour-map.js";
-import { floatText } from "../float-text.js";
+import { WHOLE_PLANE } from "../figures/plane-window.js";
 import { axisOf, type Catalogue, endOf } from "../state/facts.js";
-import type { Store } from "../state/page-store.js";
-import { AXES, quantitiesOf, RESOLUTIONS, type ViewState } from "../state/view-state.js";
+import { methodOf } from "../state/queries.js";
+import { AXES, quantitiesOf, RESOLUTIONS, TEMPORAL } from "../state/view-state.js";
+import type { ViewStore } from "../state/view-store.js";
 
-interface Choice {
-  readonly value: string;
+/** A value of a select with the text that names it. */
+interface Choice<T extends string> {
+  readonly value: T;
   readonly text: string;
 }
 
 /** A labelled select. */
-export function choose(
+export function choose<T extends string>(
   id: string,
   label: string,
-  value: string,
-  choices: readonly (string | Choice)[],
-  pick: (value: string) => void,
+  value: T,
+  choices: readonly (T | Choice<T>)[],
+  pick: (value: T) => void,
 ): TemplateResult {
   return html`
     <label for=${id}>
       ${label}
-      <select id=${id} @change=${(event: Event) => pick((event.target as HTMLSelectElement).value)}>
+      <select id=${id} @change=${(event: Event) => pick((event.target as HTMLSelectElement).value as T)}>
         ${choices.map((choice) => {
           const { value: own, text } = typeof choice === "string" ? { value: choice, text: choice } : choice;
           return html`<option value=${own} .selected=${live(own === value)}>${text}</option>`;
@@ -53,19 +55,19 @@ export function number(
         min=${min ?? nothing}
         max=${max ?? nothing}
         step=${step}
-        .value=${live(floatText(Math.fround(value)))}
+        .value=${live(shortestFloat32(Math.fround(value)))}
         @change=${(event: Event) => {
           const input = event.target as HTMLInputElement;
           const next = Number(input.value);
           if (input.value !== "" && Number.isFinite(next)) set(Math.max(min ?? next, Math.min(max ?? next, next)));
-          else input.value = floatText(Math.fround(value));
+          else input.value = shortestFloat32(Math.fround(value));
         }}
       />
     </label>
   `;
 }
 
-/** A slider with its number beside it; both say the same value. */
+/** A slider with its number beside it. */
 function slider(
   id: string,
   label: string,
@@ -90,13 +92,9 @@ function slider(
   `;
 }
 
-export function controls(store: Store, catalogue: Catalogue, enter: (dataset: string) => void): TemplateResult {
+/** The form of everything that is shown. */
+export function controls(store: ViewStore, catalogue: Catalogue, enter: (dataset: string) => void): TemplateResult {
   const { state, facts } = store;
-  const set = (patch: Partial<ViewState>) => store.set(patch);
-  const axis = axisOf(facts, state.axis);
-  const { times } = facts;
-  const step = times.count > 1 ? (times.last - times.first) / (times.count - 1) / 20 : 1;
-  const derived = (quantityOf(state.field).methods as readonly string[]).includes("Fd4Lag4");
   return html`
     <form class="controls" aria-label="What is shown" @submit=${(event: Event) => event.preventDefault()}>
       ${choose(
@@ -111,39 +109,53 @@ export function controls(store: Store, catalogue: Catalogue, enter: (dataset: st
         "Quantity",
         state.field,
         quantitiesOf(facts).map(({ name, title }) => ({ value: name, text: title })),
-        (value) => set({ field: value as ViewState["field"], range: null }),
+        (field) => store.set({ field, range: null }),
       )}
-      ${choose("axis", "Plane across", state.axis, AXES, (value) => {
-        const next = axisOf(facts, value);
-        set({ axis: value as ViewState["axis"], at: Math.fround(next.first + next.length / 2), window: [0, 1, 0, 1] });
-      })}
-      ${slider(
-        "at",
-        `Position ${state.axis}`,
-        state.at,
-        { min: axis.first, max: endOf(axis), step: axis.length / 256 },
-        (at) => set({ at }),
-      )}
-      ${
-        times.count > 1
-          ? slider("time", "Time", state.time, { min: times.first, max: times.last, step }, (time) => set({ time }))
-          : html`<p>A single time: ${floatText(Math.fround(times.first))}</p>`
-      }
-      <fieldset>
-        <legend>Method</legend>
-        ${choose("values", "Values", state.values, INTERPOLATIONS, (value) => set({ values: value as ViewState["values"] }))}
-        ${choose("derivatives", "Derivatives", state.derivatives, DERIVATIVES, (value) =>
-          set({ derivatives: value as ViewState["derivatives"] }),
-        )}
-        ${choose("temporal", "In time", state.temporal, ["PCHIP", "None"], (value) =>
-          set({ temporal: value as ViewState["temporal"] }),
-        )}
-        <p id="method" class="method">
-          ${state.field}: <b>${derived ? state.derivatives : state.values}</b> in space, <b>${state.temporal}</b> in time
-        </p>
-      </fieldset>
-      ${choose("map", "Colours", state.map, ["auto", ...COLOUR_MAPS], (map) => set({ map }))}
-      ${choose("nodes", "Samples a side", state.nodes, RESOLUTIONS, (value) => set({ nodes: value as ViewState["nodes"] }))}
+      ${planeControls(store)} ${methodControls(store)}
+      ${choose("map", "Colours", state.map, ["auto", ...COLOUR_MAPS], (map) => store.set({ map }))}
+      ${choose("nodes", "Samples a side", state.nodes, RESOLUTIONS, (nodes) => store.set({ nodes }))}
     </form>
+  `;
+}
+
+/** Axis, position and time of the plane. */
+function planeControls(store: ViewStore): TemplateResult {
+  const { state, facts } = store;
+  const { times } = facts;
+  const axis = axisOf(facts, state.axis);
+  const step = times.count > 1 ? (times.last - times.first) / (times.count - 1) / 20 : 1;
+  return html`
+    ${choose("axis", "Plane across", state.axis, AXES, (name) => {
+      const next = axisOf(facts, name);
+      store.set({ axis: name, at: Math.fround(next.first + next.length / 2), window: WHOLE_PLANE });
+    })}
+    ${slider(
+      "at",
+      `Position ${state.axis}`,
+      state.at,
+      { min: axis.first, max: endOf(axis), step: axis.length / 256 },
+      (at) => store.set({ at }),
+    )}
+    ${
+      times.count > 1
+        ? slider("time", "Time", state.time, { min: times.first, max: times.last, step }, (time) => store.set({ time }))
+        : html`<p>A single time: ${shortestFloat32(Math.fround(times.first))}</p>`
+    }
+  `;
+}
+
+/** Spatial and temporal options. */
+function methodControls(store: ViewStore): TemplateResult {
+  const { state } = store;
+  return html`
+    <fieldset>
+      <legend>Method</legend>
+      ${choose("values", "Values", state.values, INTERPOLATIONS, (values) => store.set({ values }))}
+      ${choose("derivatives", "Derivatives", state.derivatives, DERIVATIVES, (derivatives) => store.set({ derivatives }))}
+      ${choose("temporal", "In time", state.temporal, TEMPORAL, (temporal) => store.set({ temporal }))}
+      <p id="method" class="method">
+        ${state.field}: <b>${methodOf(state)}</b> in space, <b>${state.temporal}</b> in time
+      </p>
+    </fieldset>
   `;
 }

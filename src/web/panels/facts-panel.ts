@@ -1,7 +1,7 @@
-/** What is known of the dataset. */
+/** The facts panel lists grid, times, fields, units and operations of the dataset. */
 import { html, nothing, type TemplateResult } from "lit-html";
+import { shortText } from "../../float32/format.js";
 import { columnTable } from "../figures/data-table.js";
-import { shortText } from "../float-text.js";
 import type { DatasetFacts } from "../state/facts.js";
 
 export function factsPanel(facts: DatasetFacts): TemplateResult {

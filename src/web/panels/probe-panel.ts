@@ -1,16 +1,15 @@
 /** The probe: everything at one point, by every method, with what the methods differ by. */
 import { html, nothing, type TemplateResult } from "lit-html";
+import { shortestFloat32, shortText } from "../../float32/format.js";
 import type { OperationName } from "../../operations.js";
 import { QUANTITIES } from "../../quantities.js";
-import { floatText, shortText } from "../float-text.js";
-import { fetchRecords } from "../state/api.js";
 import { axisOf, endOf, unitOf } from "../state/facts.js";
-import { Latest } from "../state/latest.js";
-import type { Store } from "../state/page-store.js";
-import { probeCall, probeOperations } from "../state/queries.js";
+import { LatestRequest } from "../state/latest-request.js";
+import { probeOperations, probeQuery } from "../state/queries.js";
 import { AXES, type ViewState } from "../state/view-state.js";
+import type { ViewStore } from "../state/view-store.js";
 import { number } from "./controls.js";
-import { standingBar } from "./standing-bar.js";
+import { statusBar } from "./status-bar.js";
 
 /** Components by method. */
 export type ByMethod = ReadonlyMap<string, Float32Array>;
@@ -25,13 +24,13 @@ export interface ShownProbe {
 }
 
 export class ProbePanel {
-  readonly latest: Latest<ShownProbe>;
-  readonly #store: Store;
+  readonly request: LatestRequest<ShownProbe>;
+  readonly #store: ViewStore;
   #asked = "";
 
-  constructor(store: Store, render: () => void) {
+  constructor(store: ViewStore, render: () => void) {
     this.#store = store;
-    this.latest = new Latest(render);
+    this.request = new LatestRequest(render);
   }
 
   refresh(): void {
@@ -39,13 +38,14 @@ export class ProbePanel {
     const key = [state.dataset, state.probe, state.time, state.temporal].join(" ");
     if (key === this.#asked) return;
     this.#asked = key;
-    void this.latest.run(async (signal) => {
+    void this.request.run(async (signal) => {
       const operations = probeOperations(facts);
       const found = await Promise.all(
         operations.map(async ({ operation, methods }) => {
           const answers = await Promise.all(
             methods.map(
-              async (method) => [method, await fetchRecords(probeCall(state, operation, method), signal)] as const,
+              async (method) =>
+                [method, await this.#store.api.records(probeQuery(state, operation, method), signal)] as const,
             ),
           );
           const components = answers[0]?.[1].components ?? [];
@@ -63,28 +63,22 @@ export class ProbePanel {
 
   view(): TemplateResult {
     const { state, facts } = this.#store;
-    const shown = this.latest.value;
+    const shown = this.request.value;
     return html`
       <section class="panel probe" aria-labelledby="probe-title">
         <h2 id="probe-title">Probe</h2>
         <div class="row">
           ${AXES.map((name, index) => {
             const axis = axisOf(facts, name);
-            return number(
-              `probe-${name}`,
-              name,
-              state.probe[index] as number,
-              { min: axis.first, max: endOf(axis) },
-              (value) => {
-                const probe = [...state.probe] as [number, number, number];
-                probe[index] = Math.fround(value);
-                this.#store.set({ probe });
-              },
-            );
+            return number(`probe-${name}`, name, state.probe[index], { min: axis.first, max: endOf(axis) }, (value) => {
+              const probe = [...state.probe] as [number, number, number];
+              probe[index] = Math.fround(value);
+              this.#store.set({ probe });
+            });
           })}
           <span class="note">t = ${shortText((shown?.state ?? state).time)}, in time ${(shown?.state ?? state).temporal}</span>
         </div>
-        ${standingBar("probe", this.latest)}
+        ${statusBar("probe", this.request)}
         ${
           shown === null
             ? nothing
@@ -114,7 +108,7 @@ export class ProbePanel {
           ({ quantity, method, value }) => html`
             <div>
               <dt>${quantity.title} <small>${method}</small></dt>
-              <dd data-probe=${quantity.name}>${floatText(value)} ${unitOf(facts, quantity.measure)}</dd>
+              <dd data-probe=${quantity.name}>${shortestFloat32(value)} ${unitOf(facts, quantity.measure)}</dd>
             </div>
           `,
         )}
@@ -146,10 +140,10 @@ export class ProbePanel {
                   ${methods.map((method) => {
                     const value = values.get(method)?.[index] ?? Number.NaN;
                     if (method === chosen) {
-                      return html`<td class="chosen" data-probe=${name} data-method=${method}>${floatText(value)}</td>`;
+                      return html`<td class="chosen" data-probe=${name} data-method=${method}>${shortestFloat32(value)}</td>`;
                     }
                     const difference = value - (reference?.[index] ?? Number.NaN);
-                    return html`<td data-probe=${name} data-method=${method} title=${floatText(value)}>${signed(difference)}</td>`;
+                    return html`<td data-probe=${name} data-method=${method} title=${shortestFloat32(value)}>${signed(difference)}</td>`;
                   })}
                 </tr>
               `,

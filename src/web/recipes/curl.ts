@@ -1,4 +1,4 @@
-/** A call as a curl command. */
+/** This file writes a query as a curl command. */
 import { httpPath, jsonBody } from "./http-request.js";
 import type { Endpoint, Recipe } from "./recipe.js";
 

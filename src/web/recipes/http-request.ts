@@ -1,20 +1,20 @@
-/** Path and JSON body of a call to the HTTP interface, shared by the texts that use it. */
+/** This file writes the path and the JSON body of a query to the HTTP interface. */
 import { parameterText, pointTexts, type Recipe } from "./recipe.js";
 
 /** The path below the service's root. */
-export function httpPath({ call, every }: Recipe): string {
-  const dataset = encodeURIComponent(call.dataset);
-  if (every !== undefined) return `api/datasets/${dataset}/trajectories?operation=${call.operation}&every=${every}`;
-  return `api/datasets/${dataset}/${call.operation}`;
+export function httpPath({ query, every }: Recipe): string {
+  const dataset = encodeURIComponent(query.dataset);
+  if (every !== undefined) return `api/datasets/${dataset}/trajectories?operation=${query.operation}&every=${every}`;
+  return `api/datasets/${dataset}/${query.operation}`;
 }
 
 /** The body, numbers in their shortest float32 form. */
-export function jsonBody({ call }: Recipe): string {
-  const members = Object.entries(call.parameters).map(([name, value]) => {
+export function jsonBody({ query }: Recipe): string {
+  const members = Object.entries(query.parameters).map(([name, value]) => {
     const text = parameterText(value);
     const json = typeof value === "string" ? JSON.stringify(value) : typeof value === "number" ? text : `[${text}]`;
     return `"${name}":${json}`;
   });
-  const points = pointTexts(call).map((point) => `[${point.join(",")}]`);
+  const points = pointTexts(query).map((point) => `[${point.join(",")}]`);
   return `{${[...members, `"points":[${points.join(",")}]`].join(",")}}`;
 }

@@ -1,4 +1,4 @@
-/** A call as a MATLAB script over the HTTP interface. */
+/** This file writes a query as a MATLAB script over the HTTP interface. */
 import { httpPath } from "./http-request.js";
 import { type Endpoint, parameterText, pointTexts, type Recipe } from "./recipe.js";
 
@@ -8,15 +8,15 @@ function literal(value: string | number | readonly number[]): string {
 }
 
 export function matlab(recipe: Recipe, { base }: Endpoint): string {
-  const { call } = recipe;
-  const points = pointTexts(call).map((point) => `  ${point.join(" ")}`);
+  const { query } = recipe;
+  const points = pointTexts(query).map((point) => `  ${point.join(" ")}`);
   return [
     `url = "${base}${httpPath(recipe)}";`,
     "points = [",
     ...points,
     "];",
     "body = struct();",
-    ...Object.entries(call.parameters).map(([name, value]) => `body.${name} = ${literal(value)};`),
+    ...Object.entries(query.parameters).map(([name, value]) => `body.${name} = ${literal(value)};`),
     "body.points = num2cell(points, 2);",
     'options = weboptions("MediaType", "application/json", "Timeout", 120);',
     "answer = webwrite(url, body, options);",

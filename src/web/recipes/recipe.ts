@@ -1,7 +1,7 @@
-/** What the texts of calls are made from. */
+/** A recipe is a query with all that a copied text says of it. */
 
-import { floatText } from "../float-text.js";
-import type { Call } from "../state/call.js";
+import { shortestFloat32 } from "../../float32/format.js";
+import type { PointQuery } from "../state/point-query.js";
 
 export interface Endpoint {
   /** Address of the service, with a slash at its end. */
@@ -11,33 +11,33 @@ export interface Endpoint {
   readonly namespace: string;
 }
 
-/** A call as a person would send it: by one request, with positions on the way where they are asked for. */
+/** A query as a person would send it: by one request, with positions on the way where they are asked for. */
 export interface Recipe {
-  readonly call: Call;
+  readonly query: PointQuery;
   /** Steps between recorded positions; only for particles. */
   readonly every?: number;
   /** Path of the plain GET request for the same thing, where there is one. */
   readonly get?: string;
 }
 
-/** The times of a call: one, or those of its list. */
-export function timesOf({ parameters }: Call): readonly number[] {
+/** The times of a query: one, or those of its list. */
+export function timesOf({ parameters }: PointQuery): readonly number[] {
   const { time } = parameters;
   return Array.isArray(time) ? (time as readonly number[]) : [time as number];
 }
 
-/** Whether a call asks for several times at once, which SOAP cannot. */
-export function hasTimes({ parameters }: Call): boolean {
+/** Whether a query asks for several times at once, which SOAP cannot. */
+export function hasTimes({ parameters }: PointQuery): boolean {
   return Array.isArray(parameters.time);
 }
 
 /** A parameter as decimal text; numbers are those of float32. */
 export function parameterText(value: string | number | readonly number[]): string {
   if (typeof value === "string") return value;
-  return typeof value === "number" ? floatText(Math.fround(value)) : value.map(floatText).join(",");
+  return typeof value === "number" ? shortestFloat32(Math.fround(value)) : value.map(shortestFloat32).join(",");
 }
 
 /** x, y and z of each point as decimal text. */
-export function pointTexts({ points }: Call): string[][] {
-  return Array.from({ length: points.length / 3 }, (_, i) => [...points.slice(3 * i, 3 * i + 3)].map(floatText));
+export function pointTexts({ points }: PointQuery): string[][] {
+  return Array.from({ length: points.length / 3 }, (_, i) => [...points.slice(3 * i, 3 * i + 3)].map(shortestFloat32));
 }

@@ -1,5 +1,5 @@
-/** A call as a SOAP 1.1 envelope. */
-import { operationOf } from "../state/call.js";
+/** This file writes a query as a SOAP 1.1 envelope. */
+import { operationOf } from "../state/point-query.js";
 import { type Endpoint, hasTimes, parameterText, pointTexts, type Recipe, timesOf } from "./recipe.js";
 
 /** Text safe inside an element. */
@@ -7,34 +7,34 @@ function escapeText(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
-export function soapXml({ call }: Recipe, { base, soap, namespace }: Endpoint): string {
-  const row = operationOf(call);
+export function soapXml({ query }: Recipe, { base, soap, namespace }: Endpoint): string {
+  const row = operationOf(query);
   const lines: string[] = [];
   for (const member of row.request) {
-    if (member.name === "dataset") lines.push(`<dataset>${escapeText(call.dataset)}</dataset>`);
+    if (member.name === "dataset") lines.push(`<dataset>${escapeText(query.dataset)}</dataset>`);
     else if (member.name === "points") {
       lines.push("<points>");
-      for (const [x, y, z] of pointTexts(call)) lines.push(`  <Point3><x>${x}</x><y>${y}</y><z>${z}</z></Point3>`);
+      for (const [x, y, z] of pointTexts(query)) lines.push(`  <Point3><x>${x}</x><y>${y}</y><z>${z}</z></Point3>`);
       lines.push("</points>");
-    } else if (Object.hasOwn(call.parameters, member.name)) {
-      const value = member.name === "time" ? (timesOf(call)[0] as number) : call.parameters[member.name];
+    } else if (Object.hasOwn(query.parameters, member.name)) {
+      const value = member.name === "time" ? (timesOf(query)[0] as number) : query.parameters[member.name];
       lines.push(`<${member.name}>${escapeText(parameterText(value as string | number))}</${member.name}>`);
     }
   }
   const notes = [
     `POST ${base}${soap}`,
     `Content-Type: text/xml; charset=utf-8`,
-    `SOAPAction: "${namespace}${call.operation}"`,
-    ...(hasTimes(call) ? [`one request for each of the ${timesOf(call).length} times; this is the first`] : []),
+    `SOAPAction: "${namespace}${query.operation}"`,
+    ...(hasTimes(query) ? [`one request for each of the ${timesOf(query).length} times; this is the first`] : []),
   ];
   return [
     '<?xml version="1.0" encoding="utf-8"?>',
     `<!-- ${notes.map((note) => note.replaceAll(/-(?=-)/g, "- ")).join("\n     ")} -->`,
     '<soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/">',
     "  <soap:Body>",
-    `    <${call.operation} xmlns="${escapeText(namespace)}">`,
+    `    <${query.operation} xmlns="${escapeText(namespace)}">`,
     ...lines.map((line) => `      ${line}`),
-    `    </${call.operation}>`,
+    `    </${query.operation}>`,
     "  </soap:Body>",
     "</soap:Envelope>",
     "",

@@ -1,18 +1,18 @@
-/** A call as a TypeScript module with the typed client. */
+/** This file writes a query as a TypeScript module with the typed client. */
 import { type Endpoint, hasTimes, parameterText, pointTexts, type Recipe, timesOf } from "./recipe.js";
 
 function literal(value: string | number | readonly number[]): string {
   return typeof value === "string" ? JSON.stringify(value) : parameterText(value);
 }
 
-export function typescript({ call }: Recipe, { base }: Endpoint): string {
-  const several = hasTimes(call);
-  const members = Object.entries(call.parameters).map(([name, value]) =>
+export function typescript({ query }: Recipe, { base }: Endpoint): string {
+  const several = hasTimes(query);
+  const members = Object.entries(query.parameters).map(([name, value]) =>
     several && name === "time" ? "  time," : `  ${name}: ${literal(value)},`,
   );
-  const query = [
-    `client.${call.operation}({`,
-    `  dataset: ${JSON.stringify(call.dataset)},`,
+  const statement = [
+    `client.${query.operation}({`,
+    `  dataset: ${JSON.stringify(query.dataset)},`,
     ...members,
     "  points,",
     "});",
@@ -22,18 +22,18 @@ export function typescript({ call }: Recipe, { base }: Endpoint): string {
     "",
     `const client = await connect("${base.replace(/\/$/, "")}");`,
     "const points: [number, number, number][] = [",
-    ...pointTexts(call).map((point) => `  [${point.join(", ")}],`),
+    ...pointTexts(query).map((point) => `  [${point.join(", ")}],`),
     "];",
   ];
   if (!several)
-    return [...head, `const answer = await ${query.join("\n")}`, "console.log(answer.values);", ""].join("\n");
-  const loop = query
+    return [...head, `const answer = await ${statement.join("\n")}`, "console.log(answer.values);", ""].join("\n");
+  const loop = statement
     .map((line) => `  ${line}`)
     .join("\n")
     .trimStart();
   return [
     ...head,
-    `for (const time of [${timesOf(call)
+    `for (const time of [${timesOf(query)
       .map((time) => parameterText(time))
       .join(", ")}]) {`,
     `  const answer = await ${loop}`,

@@ -1,4 +1,4 @@
-/** What the service tells of itself and of a dataset. */
+/** This file types the answers of the service about itself and about a dataset. */
 
 export interface Catalogue {
   readonly version: string;
@@ -59,19 +59,19 @@ export function axisOf(facts: DatasetFacts, name: string): AxisFacts {
   return facts.axes.find((axis) => axis.name === name) as AxisFacts;
 }
 
-/** Whether the dataset answers an operation. */
+/** Whether a dataset answers an operation. */
 export function offers(facts: DatasetFacts, operation: string): boolean {
   return facts.operations.some((row) => row.name === operation && row.available);
 }
 
-/** Where an axis ends for a slider: the period, or the last node. */
+/** The upper end of an axis: the end of its period, or its last node. */
 export function endOf(axis: AxisFacts): number {
   return axis.first + axis.length;
 }
 
 const NONE = "1";
 
-/** Units of what a quantity measures, in the dataset's own; empty where it has none. */
+/** The unit of a measure in the dataset's own units; empty where it has none. */
 export function unitOf(
   facts: DatasetFacts,
   measure: "velocity" | "pressure" | "rate" | "rateSquared" | "length" | "time",

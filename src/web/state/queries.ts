@@ -1,10 +1,11 @@
-/** What each figure asks for, from the state: the calls that are sent are the calls that are shown and copied. */
+/** This file derives the queries of each figure from the view; the page sends, shows and copies the same queries. */
+
+import { shortestFloat32 } from "../../float32/format.js";
 import { DERIVATIVES, INTERPOLATIONS, type OperationName } from "../../operations.js";
 import { quantityOf } from "../../quantities.js";
-import { floatText } from "../float-text.js";
 import { type Slice, slicePath } from "./api.js";
-import { type Call, operationOf } from "./call.js";
 import { axisOf, type DatasetFacts, offers } from "./facts.js";
+import { operationOf, type PointQuery } from "./point-query.js";
 import { AXES, type ViewState } from "./view-state.js";
 
 /** The spatial option in use for a quantity. */
@@ -15,12 +16,12 @@ export function methodOf(state: ViewState): string {
 }
 
 /** The slice shown, as a path of the service. */
-export function sliceQuery(state: ViewState): string {
+export function slicePathOf(state: ViewState): string {
   return slicePath(state.dataset, {
     field: state.field,
     axis: state.axis,
-    at: floatText(state.at),
-    time: floatText(state.time),
+    at: shortestFloat32(state.at),
+    time: shortestFloat32(state.time),
     method: methodOf(state),
     temporalInterpolation: state.temporal,
     nodes: state.nodes,
@@ -28,7 +29,7 @@ export function sliceQuery(state: ViewState): string {
 }
 
 /** The same plane as points of an operation, for clients that speak SOAP. */
-export function sliceCall(state: ViewState, slice: Slice): Call {
+export function planeQuery(state: ViewState, slice: Slice): PointQuery {
   const { rows, columns } = slice;
   const points = new Float32Array(3 * rows.count * columns.count);
   const axis = AXES.indexOf(state.axis);
@@ -40,10 +41,10 @@ export function sliceCall(state: ViewState, slice: Slice): Call {
     points[3 * i + up] = rows.origin + row * rows.spacing;
     points[3 * i + across] = columns.origin + (i - row * columns.count) * columns.spacing;
   }
-  return fieldCall(state, points);
+  return fieldQuery(state, points);
 }
 
-function fieldCall(state: ViewState, points: Float32Array, time: number | readonly number[] = state.time): Call {
+function fieldQuery(state: ViewState, points: Float32Array, time: number | readonly number[] = state.time): PointQuery {
   return {
     operation: quantityOf(state.field).operation,
     dataset: state.dataset,
@@ -67,7 +68,7 @@ export function probeOperations(
 }
 
 /** One operation at the probe. */
-export function probeCall(state: ViewState, operation: OperationName, method: string): Call {
+export function probeQuery(state: ViewState, operation: OperationName, method: string): PointQuery {
   return {
     operation,
     dataset: state.dataset,
@@ -79,7 +80,7 @@ export function probeCall(state: ViewState, operation: OperationName, method: st
 const PROFILE_POINTS = 256;
 
 /** The quantity shown, along a line through the probe from end to end of the domain. */
-export function profileCall(state: ViewState, facts: DatasetFacts): Call {
+export function profileQuery(state: ViewState, facts: DatasetFacts): PointQuery {
   const axis = AXES.indexOf(state.line);
   const { first, length } = axisOf(facts, state.line);
   const points = new Float32Array(3 * (PROFILE_POINTS + 1));
@@ -87,20 +88,20 @@ export function profileCall(state: ViewState, facts: DatasetFacts): Call {
     points.set(state.probe, 3 * i);
     points[3 * i + axis] = first + (length * i) / PROFILE_POINTS;
   }
-  return fieldCall(state, points);
+  return fieldQuery(state, points);
 }
 
 const SERIES_PER_STEP = 8;
 const SERIES_MAX = 512;
 
 /** The quantity shown, at the probe over all times. */
-export function seriesCall(state: ViewState, facts: DatasetFacts): Call {
+export function seriesQuery(state: ViewState, facts: DatasetFacts): PointQuery {
   const { count, first, last } = facts.times;
   const intervals = Math.min(SERIES_MAX, SERIES_PER_STEP * (count - 1));
   const times = Array.from({ length: intervals + 1 }, (_, i) => {
     return Math.fround(intervals === 0 ? first : first + ((last - first) * i) / intervals);
   });
-  return fieldCall(state, Float32Array.from(state.probe), times);
+  return fieldQuery(state, Float32Array.from(state.probe), times);
 }
 
 /** Where the particles start: at the probe, on the profile's line, or spread over the plane of the slice. */
@@ -133,7 +134,7 @@ function seedPoints(state: ViewState, facts: DatasetFacts): Float32Array {
 }
 
 /** The particles as set: parameters by the table row of the chosen operation. */
-export function particleCall(state: ViewState, facts: DatasetFacts): Call {
+export function particleQuery(state: ViewState, facts: DatasetFacts): PointQuery {
   const given: Readonly<Record<string, string | number>> = {
     StartTime: state.time,
     EndTime: Math.fround(Math.min(state.time + state.dt * state.steps, facts.times.last)),
@@ -147,7 +148,7 @@ export function particleCall(state: ViewState, facts: DatasetFacts): Call {
     operation: state.tracker,
     dataset: state.dataset,
     parameters: Object.fromEntries(
-      names.filter((name) => Object.hasOwn(given, name)).map((name) => [name, given[name] as string | number]),
+      names.filter((name) => Object.hasOwn(given, name)).map((name) => [name, given[name]]),
     ),
     points: seedPoints(state, facts),
   };

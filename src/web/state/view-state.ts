@@ -1,8 +1,9 @@
-/** The whole view as one record, and its form in the address: a link shows another person the same thing. */
+/** The view state is the whole view as one record, written to and read from the address so that links share it. */
+
+import { COLOUR_MAPS, type ColourMapName } from "../../colour-map.js";
+import { shortestFloat32 } from "../../float32/format.js";
 import { DERIVATIVES, INTERPOLATIONS } from "../../operations.js";
 import { QUANTITIES, type QuantityName } from "../../quantities.js";
-import { COLOUR_MAPS } from "../figures/colour-map.js";
-import { floatText } from "../float-text.js";
 import { axisOf, type DatasetFacts, endOf, offers } from "./facts.js";
 
 export type AxisName = "x" | "y" | "z";
@@ -12,6 +13,7 @@ export const TRACKERS = ["GetPosition", "GetPositionParticleControl", "GetPositi
 export const LANGUAGES = ["curl", "soap", "python", "matlab", "typescript"] as const;
 export const SUBJECTS = ["slice", "probe", "profile", "series", "particles"] as const;
 export const RESOLUTIONS = ["32", "64", "128", "256"] as const;
+export const TEMPORAL = ["PCHIP", "None"] as const;
 export const THEMES = ["auto", "light", "dark"] as const;
 
 export interface ViewState {
@@ -24,10 +26,10 @@ export interface ViewState {
   /** Spatial option for values, and the one for derivatives. */
   readonly values: (typeof INTERPOLATIONS)[number];
   readonly derivatives: (typeof DERIVATIVES)[number];
-  readonly temporal: "None" | "PCHIP";
+  readonly temporal: (typeof TEMPORAL)[number];
   readonly nodes: (typeof RESOLUTIONS)[number];
   /** Colour map, or `auto`: by the quantity. */
-  readonly map: string;
+  readonly map: "auto" | ColourMapName;
   /** Fixed range, or null: that of the values. */
   readonly range: readonly [number, number] | null;
   /** Window of the plane in fractions of its sides: left, right, bottom, top. */
@@ -98,10 +100,10 @@ export function initialState(facts: DatasetFacts): ViewState {
 }
 
 /** A reader of one member: the value, or undefined where the text means none. */
-type Reader<T> = (text: string, facts: DatasetFacts) => T | undefined;
+type MemberReader<T> = (text: string, facts: DatasetFacts) => T | undefined;
 
 const oneOf =
-  <T extends string>(values: readonly T[]): Reader<T> =>
+  <T extends string>(values: readonly T[]): MemberReader<T> =>
   (text) =>
     values.find((value) => value === text);
 
@@ -111,7 +113,7 @@ function numberIn(text: string, low: number, high: number): number | undefined {
   return value >= low - slack && value <= high + slack ? value : undefined;
 }
 
-function wholeIn(low: number, high: number): Reader<number> {
+function wholeIn(low: number, high: number): MemberReader<number> {
   return (text) => {
     const value = Number(text);
     return Number.isInteger(value) && value >= low && value <= high ? value : undefined;
@@ -127,7 +129,7 @@ function place(text: string, facts: DatasetFacts): readonly [number, number, num
   const list = text.split(",");
   if (list.length !== 3) return undefined;
   const inside = list.map((part, i) => {
-    const axis = axisOf(facts, AXES[i] as string);
+    const axis = axisOf(facts, AXES[i]);
     return numberIn(part, axis.first, endOf(axis));
   });
   return inside.includes(undefined) ? undefined : (inside as [number, number, number]);
@@ -140,18 +142,18 @@ function notNegative(text: string): number | undefined {
 }
 
 /** Members in the address: their short name there and how their text is read. `at` comes after `axis`, which it needs. */
-const READERS: { readonly [K in keyof Omit<ViewState, "dataset" | "at">]: Reader<ViewState[K]> } = {
+const READERS: { readonly [K in keyof Omit<ViewState, "dataset" | "at">]: MemberReader<ViewState[K]> } = {
   field: (text, facts) => quantitiesOf(facts).find((quantity) => quantity.name === text)?.name,
   axis: oneOf(AXES),
   time: (text, facts) => numberIn(text, facts.times.first, facts.times.last),
   values: oneOf(INTERPOLATIONS),
   derivatives: oneOf(DERIVATIVES),
-  temporal: oneOf(["None", "PCHIP"] as const),
+  temporal: oneOf(TEMPORAL),
   nodes: oneOf(RESOLUTIONS),
-  map: oneOf(["auto", ...COLOUR_MAPS]),
+  map: oneOf(["auto", ...COLOUR_MAPS] as const),
   range: (text) => {
     const list = numbers(text, 2);
-    return list !== undefined && (list[0] as number) < (list[1] as number) ? (list as [number, number]) : undefined;
+    return list !== undefined && list[0] < list[1] ? (list as [number, number]) : undefined;
   },
   window: (text) => {
     const list = numbers(text, 4);
@@ -190,7 +192,7 @@ export function parseState(search: string, facts: DatasetFacts): ParsedState {
   for (const [name, text] of query) {
     if (name === "dataset" || name === "at") continue;
     const reader = Object.hasOwn(READERS, name)
-      ? (READERS[name as keyof typeof READERS] as Reader<unknown>)
+      ? (READERS[name as keyof typeof READERS] as MemberReader<unknown>)
       : undefined;
     const value = reader?.(text, facts);
     if (value === undefined) bad.push(name);
@@ -210,7 +212,7 @@ export function parseState(search: string, facts: DatasetFacts): ParsedState {
 /** A member as text; numbers are float32, in the shortest decimal that means them. */
 function textOf(value: unknown): string {
   if (Array.isArray(value)) return value.map(textOf).join(",");
-  return typeof value === "number" ? floatText(Math.fround(value)) : String(value);
+  return typeof value === "number" ? shortestFloat32(Math.fround(value)) : String(value);
 }
 
 /** The query string of a view: only what differs from the beginning. */

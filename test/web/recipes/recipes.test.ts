@@ -5,10 +5,10 @@ import { matlab } from "../../../src/web/recipes/matlab.js";
 import { python } from "../../../src/web/recipes/python.js";
 import { soapXml } from "../../../src/web/recipes/soap-xml.js";
 import { typescript } from "../../../src/web/recipes/typescript.js";
-import type { Call } from "../../../src/web/state/call.js";
+import type { PointQuery } from "../../../src/web/state/point-query.js";
 
 const ENDPOINT = { base: "http://localhost:1/", soap: "service/x.asmx", namespace: "urn:a&b/" };
-const CALL: Call = {
+const QUERY: PointQuery = {
   operation: "GetVelocity",
   dataset: "box",
   parameters: { time: [0.1, 0.2].map(Math.fround), spatialInterpolation: "Lag6", temporalInterpolation: "PCHIP" },
@@ -23,7 +23,7 @@ describe.each([
   ["TypeScript", typescript],
 ] as const)("%s", (_name, write) => {
   it("says point, times and options in the shortest numbers that mean them", () => {
-    const text = write({ call: CALL }, ENDPOINT);
+    const text = write({ query: QUERY }, ENDPOINT);
     for (const part of ["GetVelocity", "Lag6", "PCHIP", "-2.5", "3e-7"]) expect(text).toContain(part);
     expect(text).toMatch(/\b0\.1\b/);
     expect(text).not.toMatch(/0\.1000000/);
@@ -31,29 +31,29 @@ describe.each([
 });
 
 it("asks for every time where a request can hold one", () => {
-  expect(python({ call: CALL }, ENDPOINT)).toContain("for time in (0.1, 0.2):");
-  expect(typescript({ call: CALL }, ENDPOINT)).toContain("for (const time of [0.1, 0.2]) {");
-  expect(soapXml({ call: CALL }, ENDPOINT)).toContain("one request for each of the 2 times");
-  expect(curl({ call: CALL }, ENDPOINT)).toContain('"time":[0.1,0.2]');
+  expect(python({ query: QUERY }, ENDPOINT)).toContain("for time in (0.1, 0.2):");
+  expect(typescript({ query: QUERY }, ENDPOINT)).toContain("for (const time of [0.1, 0.2]) {");
+  expect(soapXml({ query: QUERY }, ENDPOINT)).toContain("one request for each of the 2 times");
+  expect(curl({ query: QUERY }, ENDPOINT)).toContain('"time":[0.1,0.2]');
 });
 
 it("escapes text in XML", () => {
-  const text = soapXml({ call: { ...CALL, dataset: "a<b" } }, ENDPOINT);
+  const text = soapXml({ query: { ...QUERY, dataset: "a<b" } }, ENDPOINT);
   expect(text).toContain("<dataset>a&lt;b</dataset>");
   expect(text).toContain('xmlns="urn:a&amp;b/"');
-  const dashes = soapXml({ call: CALL }, { ...ENDPOINT, base: "http://a---b.org/" });
+  const dashes = soapXml({ query: QUERY }, { ...ENDPOINT, base: "http://a---b.org/" });
   expect(/<!--([\s\S]*?)-->/.exec(dashes)?.[1]).not.toContain("--");
   expect(dashes.split("-->")).toHaveLength(2);
 });
 
 it("names the positions on the way where they are asked for", () => {
-  const call: Call = {
-    ...CALL,
+  const query: PointQuery = {
+    ...QUERY,
     operation: "GetPosition",
     parameters: { StartTime: 0, dt: 0.25, nt: 4, spatialInterpolation: "Lag4" },
   };
   for (const write of [curl, matlab]) {
-    expect(write({ call, every: 2 }, ENDPOINT)).toContain("trajectories?operation=GetPosition&every=2");
+    expect(write({ query, every: 2 }, ENDPOINT)).toContain("trajectories?operation=GetPosition&every=2");
   }
-  expect(curl({ call, get: "api/slice?x=1" }, ENDPOINT)).toContain("'http://localhost:1/api/slice?x=1'");
+  expect(curl({ query, get: "api/slice?x=1" }, ENDPOINT)).toContain("'http://localhost:1/api/slice?x=1'");
 });

@@ -1,12 +1,14 @@
-/** The state of the page and everybody who wants to know when it changes. */
+/** The view store holds the state of the page, tells listeners of changes, and keeps the address up to date. */
+import type { ApiClient } from "./api.js";
 import type { DatasetFacts } from "./facts.js";
 import { formatState, type ViewState } from "./view-state.js";
 
-/** Browsers refuse to write the address more than a hundred times in half a minute: so many at once, then one at a time. */
+/** Browsers refuse more than a hundred changes of the address in half a minute: a burst, then one each interval. */
 const BURST = 20;
 const WRITE_MS = 400;
 
-export class Store {
+export class ViewStore {
+  readonly api: ApiClient;
   state: ViewState;
   facts: DatasetFacts;
   readonly #listeners: ((state: ViewState, before: ViewState) => void)[] = [];
@@ -14,7 +16,8 @@ export class Store {
   #countedAt = performance.now();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(state: ViewState, facts: DatasetFacts) {
+  constructor(api: ApiClient, state: ViewState, facts: DatasetFacts) {
+    this.api = api;
     this.state = state;
     this.facts = facts;
   }
@@ -49,7 +52,7 @@ export class Store {
     for (const listener of this.#listeners) listener(state, before);
   }
 
-  /** Brings the address up to date, at once or as soon as it may be written again. */
+  /** Writes the address, at once or as soon as the browser allows it again. */
   #write(): void {
     if (this.#timer !== undefined) return;
     const now = performance.now();

@@ -1,13 +1,13 @@
-/** How a figure stands: a bar with a cancel button for slow work, or what went wrong and a button to try again. */
+/** The status bar shows the progress of a slow request with a cancel button, or its error with a button to try again. */
 import { html, nothing, type TemplateResult } from "lit-html";
-import type { Latest } from "../state/latest.js";
+import type { LatestRequest } from "../state/latest-request.js";
 
-export function standingBar(
+export function statusBar(
   name: string,
-  latest: Latest<unknown>,
-  again: () => void = () => latest.again(),
+  request: LatestRequest<unknown>,
+  again: () => void = () => request.again(),
 ): TemplateResult | typeof nothing {
-  const { slow, error } = latest.standing;
+  const { slow, error } = request.status;
   if (error !== null) {
     return html`
       <div class="error">
@@ -20,7 +20,7 @@ export function standingBar(
   return html`
     <p class="slow">
       <progress aria-label="The ${name} is being computed"></progress>
-      <button type="button" @click=${() => latest.cancel()}>Cancel the ${name}</button>
+      <button type="button" @click=${() => request.cancel()}>Cancel the ${name}</button>
     </p>
   `;
 }

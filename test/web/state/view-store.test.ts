@@ -1,8 +1,9 @@
 /** The address follows the view, but no faster than browsers let it. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { ApiClient } from "../../../src/web/state/api.js";
 import type { DatasetFacts } from "../../../src/web/state/facts.js";
-import { Store } from "../../../src/web/state/page-store.js";
 import { initialState } from "../../../src/web/state/view-state.js";
+import { ViewStore } from "../../../src/web/state/view-store.js";
 
 const axis = (name: "x" | "y" | "z") => ({ name, nodes: 8, first: 0, last: 7, length: 8, spacing: 1, periodic: true });
 const FACTS: DatasetFacts = {
@@ -36,7 +37,7 @@ afterEach(() => {
 });
 
 it("writes the first change at once and the last of many, never more than a hundred in half a minute", () => {
-  const store = new Store(initialState(FACTS), FACTS);
+  const store = new ViewStore(new ApiClient(), initialState(FACTS), FACTS);
   const seen: number[] = [];
   store.onChange((state) => seen.push(state.record));
   store.set({ record: 1 });

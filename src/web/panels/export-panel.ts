@@ -1,4 +1,4 @@
-/** What is shown, to take away: files of its numbers, and the very call in five languages. */
+/** What is shown, to take away: files of its numbers, and the very query in five languages. */
 import { html, nothing, type TemplateResult } from "lit-html";
 import type { CurveFigure } from "../figures/curve-figure.js";
 import type { ParticlesFigure } from "../figures/particles-figure.js";
@@ -12,13 +12,13 @@ import { soapXml } from "../recipes/soap-xml.js";
 import { typescript } from "../recipes/typescript.js";
 import { addressOf } from "../state/api.js";
 import type { Catalogue } from "../state/facts.js";
-import type { Store } from "../state/page-store.js";
-import { particleCall, probeCall, probeOperations, sliceCall, sliceQuery } from "../state/queries.js";
+import { particleQuery, planeQuery, probeOperations, probeQuery, slicePathOf } from "../state/queries.js";
 import { AXES, LANGUAGES, SUBJECTS, type ViewState } from "../state/view-state.js";
+import type { ViewStore } from "../state/view-store.js";
+import { copyText } from "./clipboard.js";
 import { choose } from "./controls.js";
-import { copyText } from "./copy-text.js";
-import { download, type ExportedTable, toCsv, toJson } from "./exports.js";
 import type { ProbePanel, ShownProbe } from "./probe-panel.js";
+import { download, toCsv, toJson, type ValueTable } from "./table-files.js";
 
 /** The figures that can be taken away. */
 export interface Figures {
@@ -50,14 +50,14 @@ const SUBJECT_NAMES: Readonly<Record<ViewState["subject"], string>> = {
 /** Characters shown; all of them are copied. */
 const SHOWN = 6_000;
 
-export class RequestPanel {
-  readonly #store: Store;
+export class ExportPanel {
+  readonly #store: ViewStore;
   readonly #figures: Figures;
   readonly #catalogue: Catalogue;
   readonly #render: () => void;
   #note = "";
 
-  constructor(store: Store, figures: Figures, catalogue: Catalogue, render: () => void) {
+  constructor(store: ViewStore, figures: Figures, catalogue: Catalogue, render: () => void) {
     this.#store = store;
     this.#figures = figures;
     this.#catalogue = catalogue;
@@ -77,16 +77,16 @@ export class RequestPanel {
             "Of",
             state.subject,
             SUBJECTS.map((value) => ({ value, text: SUBJECT_NAMES[value] })),
-            (value) => this.#store.set({ subject: value as ViewState["subject"] }),
+            (subject) => this.#store.set({ subject }),
           )}
           ${choose(
             "language",
             "Copy as",
             state.language,
             LANGUAGES.map((value) => ({ value, text: WRITERS[value].name })),
-            (value) => this.#store.set({ language: value as ViewState["language"] }),
+            (language) => this.#store.set({ language }),
           )}
-          <button type="button" id="copy-call" ?disabled=${text === null} @click=${() => this.#copy(text ?? "")}>Copy the call</button>
+          <button type="button" id="copy-call" ?disabled=${text === null} @click=${() => this.#copy(text ?? "")}>Copy the request</button>
           <button type="button" id="save-csv" ?disabled=${table === null} @click=${() => table && download(`${table.name}.csv`, "text/csv", toCsv(table))}>
             CSV
           </button>
@@ -103,7 +103,7 @@ export class RequestPanel {
         ${
           text === null
             ? html`<p>Nothing to show yet.</p>`
-            : html`<pre tabindex="0" role="region" aria-label="The call" id="call">${text.slice(0, SHOWN)}${text.length > SHOWN ? "\n… (copy for all)" : nothing}</pre>`
+            : html`<pre tabindex="0" role="region" aria-label="The query" id="call">${text.slice(0, SHOWN)}${text.length > SHOWN ? "\n… (copy for all)" : nothing}</pre>`
         }
       </section>
     `;
@@ -114,7 +114,7 @@ export class RequestPanel {
     this.#render();
   }
 
-  /** The call as text, or null while there is none. */
+  /** The query as text, or null while there is none. */
   #text(): string | null {
     const recipe = this.#recipe();
     if (recipe === null) return null;
@@ -127,56 +127,56 @@ export class RequestPanel {
     const { slice, profile, series } = this.#figures;
     switch (state.subject) {
       case "slice":
-        return slice.latest.value === null ? null : sliceRecipe(slice.latest.value);
+        return slice.request.value === null ? null : sliceRecipe(slice.request.value);
       case "probe": {
         const first = probeOperations(facts)[0];
-        return first === undefined ? null : { call: probeCall(state, first.operation, state.values) };
+        return first === undefined ? null : { query: probeQuery(state, first.operation, state.values) };
       }
       case "particles":
-        return { call: particleCall(state, facts), every: state.every };
+        return { query: particleQuery(state, facts), every: state.every };
       default: {
         const figure = state.subject === "profile" ? profile : series;
-        return { call: figure.source.call(state) };
+        return { query: figure.source.query(state) };
       }
     }
   }
 
   /** The numbers shown, or null while there are none. */
-  #table(): ExportedTable | null {
+  #table(): ValueTable | null {
     const { state } = this.#store;
     const { slice, probe, profile, series, particles } = this.#figures;
     switch (state.subject) {
       case "slice":
-        return slice.latest.value === null ? null : sliceTable(slice.latest.value);
+        return slice.request.value === null ? null : sliceTable(slice.request.value);
       case "probe":
-        return probe.latest.value === null ? null : probeTable(probe.latest.value);
+        return probe.request.value === null ? null : probeTable(probe.request.value);
       case "particles":
-        return particles.latest.value === null ? null : particleTable(particles);
+        return particles.request.value === null ? null : particleTable(particles);
       default: {
-        const curve = (state.subject === "profile" ? profile : series).latest.value;
+        const curve = (state.subject === "profile" ? profile : series).request.value;
         if (curve === null) return null;
-        const rows = curve.x.map((x, i) => [Math.fround(x), curve.y[i] as number]);
-        return { name: state.subject, columns: [curve.xName, curve.yName], rows, calls: [curve.call] };
+        const rows = curve.x.map((x, i) => [Math.fround(x), curve.y[i]]);
+        return { name: state.subject, columns: [curve.xName, curve.yName], rows, queries: [curve.query] };
       }
     }
   }
 }
 
-function particleTable(figure: ParticlesFigure): ExportedTable {
-  const { call, trajectories } = figure.latest.value as NonNullable<typeof figure.latest.value>;
+function particleTable(figure: ParticlesFigure): ValueTable {
+  const { query, trajectories } = figure.request.value as NonNullable<typeof figure.request.value>;
   const { times, particles, positions } = trajectories;
   const rows = Array.from({ length: particles * times.length }, (_, i) => {
     const record = i % times.length;
-    return [Math.floor(i / times.length), Math.fround(times[record] as number), ...positions.slice(3 * i, 3 * i + 3)];
+    return [Math.floor(i / times.length), Math.fround(times[record]), ...positions.slice(3 * i, 3 * i + 3)];
   });
-  return { name: "particles", columns: ["particle", "time", ...AXES], rows, calls: [call] };
+  return { name: "particles", columns: ["particle", "time", ...AXES], rows, queries: [query] };
 }
 
 function sliceRecipe({ slice, state }: ShownSlice): Recipe {
-  return { call: sliceCall(state, slice), get: sliceQuery(state) };
+  return { query: planeQuery(state, slice), get: slicePathOf(state) };
 }
 
-function sliceTable({ slice, state }: ShownSlice): ExportedTable {
+function sliceTable({ slice, state }: ShownSlice): ValueTable {
   const { rows, columns, values } = slice;
   const table = Array.from(values, (value, i) => {
     const row = Math.floor(i / columns.count);
@@ -185,19 +185,17 @@ function sliceTable({ slice, state }: ShownSlice): ExportedTable {
       [rows.axis]: coordinateOf(rows, row),
       [columns.axis]: coordinateOf(columns, i - row * columns.count),
     };
-    return [...AXES.map((axis) => place[axis] as number), value];
+    return [...AXES.map((axis) => place[axis]), value];
   });
-  return { name: "slice", columns: [...AXES, state.field], rows: table, calls: [sliceCall(state, slice)] };
+  return { name: "slice", columns: [...AXES, state.field], rows: table, queries: [planeQuery(state, slice)] };
 }
 
-function probeTable({ found, state }: ShownProbe): ExportedTable {
+function probeTable({ found, state }: ShownProbe): ValueTable {
   const rows = [...found].flatMap(([operation, { components, values }]) =>
-    [...values].flatMap(([method, numbers]) =>
-      components.map((name, i) => [operation, method, name, numbers[i] as number]),
-    ),
+    [...values].flatMap(([method, numbers]) => components.map((name, i) => [operation, method, name, numbers[i]])),
   );
-  const calls = [...found].flatMap(([operation, { values }]) =>
-    [...values.keys()].map((method) => probeCall(state, operation, method)),
+  const queries = [...found].flatMap(([operation, { values }]) =>
+    [...values.keys()].map((method) => probeQuery(state, operation, method)),
   );
-  return { name: "probe", columns: ["operation", "method", "component", "value"], rows, calls };
+  return { name: "probe", columns: ["operation", "method", "component", "value"], rows, queries };
 }

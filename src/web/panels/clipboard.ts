@@ -1,6 +1,6 @@
-/** Copying text where the browser lets us, secure context or not. */
+/** This file copies text to the clipboard, over HTTPS or plain HTTP. */
 
-/** Whether the text is on the clipboard now. */
+/** Copies text; returns whether the browser allowed it. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -10,7 +10,7 @@ export async function copyText(text: string): Promise<boolean> {
   }
 }
 
-/** The way that also works over plain HTTP: a selection in a field that exists for a moment. */
+/** Copies a selection in a temporary field, which also works over plain HTTP. */
 function copyBySelection(text: string): boolean {
   const field = document.createElement("textarea");
   field.value = text;

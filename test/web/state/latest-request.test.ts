@@ -1,6 +1,6 @@
-/** Of work that overlaps only the latest counts, whatever the order in which it ends. */
+/** Of work that overlaps only the request counts, whatever the order in which it ends. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { Latest } from "../../../src/web/state/latest.js";
+import { LatestRequest } from "../../../src/web/state/latest-request.js";
 
 function deferred<T>() {
   let settle: { resolve: (value: T) => void; reject: (error: Error) => void } | undefined;
@@ -13,13 +13,13 @@ function deferred<T>() {
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-describe("Latest", () => {
+describe("LatestRequest", () => {
   it("drops an answer and an error that come late", async () => {
-    const latest = new Latest<string>(() => undefined);
+    const request = new LatestRequest<string>(() => undefined);
     const [first, second, third] = [deferred<string>(), deferred<string>(), deferred<string>()];
     const signals: AbortSignal[] = [];
     const runs = [first, second, third].map(({ promise }) =>
-      latest.run((signal) => {
+      request.run((signal) => {
         signals.push(signal);
         return promise;
       }),
@@ -30,35 +30,35 @@ describe("Latest", () => {
     first.resolve("first");
     second.reject(new Error("late"));
     await Promise.all(runs);
-    expect([latest.value, latest.standing.error, latest.standing.running]).toEqual(["third", null, false]);
+    expect([request.value, request.status.error, request.status.running]).toEqual(["third", null, false]);
   });
 
   it("is slow after half a second and not before, and ends when it is cancelled", async () => {
-    const latest = new Latest<string>(() => undefined);
+    const request = new LatestRequest<string>(() => undefined);
     const work = deferred<string>();
-    const run = latest.run(() => work.promise);
+    const run = request.run(() => work.promise);
     vi.advanceTimersByTime(499);
-    expect(latest.standing.slow).toBe(false);
+    expect(request.status.slow).toBe(false);
     vi.advanceTimersByTime(1);
-    expect(latest.standing.slow).toBe(true);
-    latest.cancel();
-    expect(latest.standing).toEqual({ slow: false, running: false, error: "Cancelled.", code: null });
+    expect(request.status.slow).toBe(true);
+    request.cancel();
+    expect(request.status).toEqual({ slow: false, running: false, error: "Cancelled.", code: null });
     work.resolve("too late");
     await run;
-    expect(latest.value).toBeNull();
+    expect(request.value).toBeNull();
   });
 
   it("does failed work again when asked, and nothing after it was cleared", async () => {
-    const latest = new Latest<string>(() => undefined);
+    const request = new LatestRequest<string>(() => undefined);
     const answers = [Promise.reject(new Error("busy")), Promise.resolve("second")];
     let asked = 0;
-    await latest.run(() => answers[asked++] as Promise<string>);
-    expect([latest.value, latest.standing.error]).toEqual([null, "busy"]);
-    latest.again();
-    await vi.waitFor(() => expect(latest.value).toBe("second"));
-    expect([latest.standing.error, asked]).toEqual([null, 2]);
-    latest.clear();
-    latest.again();
-    expect([latest.value, latest.standing.running, asked]).toEqual([null, false, 2]);
+    await request.run(() => answers[asked++] as Promise<string>);
+    expect([request.value, request.status.error]).toEqual([null, "busy"]);
+    request.again();
+    await vi.waitFor(() => expect(request.value).toBe("second"));
+    expect([request.status.error, asked]).toEqual([null, 2]);
+    request.clear();
+    request.again();
+    expect([request.value, request.status.running, asked]).toEqual([null, false, 2]);
   });
 });

@@ -1,47 +1,47 @@
-/** Work of which only the latest counts: a new run ends the one before, and what comes late is dropped. */
+/** This file keeps the latest of several requests: a new one aborts the one before, and late answers are dropped. */
 
-/** How a figure stands. */
-export interface Standing {
-  /** Under way for longer than half a second: worth a bar and a button. */
+/** The status of a request, for the status bar of its figure. */
+export interface RequestStatus {
+  /** Whether it has run for longer than half a second and needs a progress bar and a button. */
   readonly slow: boolean;
   readonly running: boolean;
   readonly error: string | null;
-  /** The public code of the error, if the service gave one. */
+  /** The public code of the error; null where the service gave none. */
   readonly code: string | null;
 }
 
 const SLOW_MS = 500;
-const IDLE: Standing = { slow: false, running: false, error: null, code: null };
+const IDLE: RequestStatus = { slow: false, running: false, error: null, code: null };
 
-export class Latest<T> {
+export class LatestRequest<T> {
   value: T | null = null;
-  standing: Standing = IDLE;
+  status: RequestStatus = IDLE;
   readonly #changed: () => void;
   #controller: AbortController | null = null;
   #work: ((signal: AbortSignal) => Promise<T>) | null = null;
 
-  /** @param changed called whenever `value` or `standing` is new */
+  /** @param changed called whenever `value` or `status` has changed */
   constructor(changed: () => void) {
     this.#changed = changed;
   }
 
-  /** Starts work; its value is kept unless another run or `cancel` comes first. */
+  /** Starts a request; its value is kept unless another run or `cancel` comes first. */
   async run(work: (signal: AbortSignal) => Promise<T>): Promise<void> {
     this.#controller?.abort();
     this.#work = work;
     const controller = new AbortController();
     this.#controller = controller;
-    const timer = setTimeout(() => this.#stand({ ...this.standing, slow: true }), SLOW_MS);
-    this.#stand({ ...IDLE, running: true, slow: this.standing.slow });
+    const timer = setTimeout(() => this.#become({ ...this.status, slow: true }), SLOW_MS);
+    this.#become({ ...IDLE, running: true, slow: this.status.slow });
     try {
       const value = await work(controller.signal);
       if (this.#controller !== controller) return;
       this.value = value;
-      this.#stand(IDLE);
+      this.#become(IDLE);
     } catch (error) {
       if (this.#controller !== controller) return;
       const code = (error as { code?: unknown }).code;
-      this.#stand({
+      this.#become({
         ...IDLE,
         error: error instanceof Error ? error.message : String(error),
         code: typeof code === "string" ? code : null,
@@ -52,30 +52,30 @@ export class Latest<T> {
     }
   }
 
-  /** Does the last work once more, after it failed or was cancelled. */
+  /** Repeats the last request after it failed or was cancelled. */
   again(): void {
     if (this.#work !== null) void this.run(this.#work);
   }
 
-  /** Ends what runs and keeps the last value. */
+  /** Aborts the running request and keeps the last value. */
   cancel(): void {
     if (this.#controller === null) return;
     this.#controller.abort();
     this.#controller = null;
-    this.#stand({ ...IDLE, error: "Cancelled." });
+    this.#become({ ...IDLE, error: "Cancelled." });
   }
 
-  /** Forgets everything. */
+  /** Aborts the running request and forgets the last value. */
   clear(): void {
     this.#controller?.abort();
     this.#controller = null;
     this.#work = null;
     this.value = null;
-    this.#stand(IDLE);
+    this.#become(IDLE);
   }
 
-  #stand(standing: Standing): void {
-    this.standing = standing;
+  #become(status: RequestStatus): void {
+    this.status = status;
     this.#changed();
   }
 }

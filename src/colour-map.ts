@@ -1,0 +1,50 @@
+/** Colour maps as tables of 256 colours, shared by the page and the PNG of a slice. */
+import {
+  interpolateCividis,
+  interpolateInferno,
+  interpolateMagma,
+  interpolatePlasma,
+  interpolatePuOr,
+  interpolateRdBu,
+  interpolateViridis,
+} from "d3-scale-chromatic";
+
+/** Colour maps by name: five perceptually uniform ones, and two diverging ones whose middle stands for zero. */
+const MAPS = [
+  { name: "viridis", diverging: false, colour: interpolateViridis },
+  { name: "inferno", diverging: false, colour: interpolateInferno },
+  { name: "magma", diverging: false, colour: interpolateMagma },
+  { name: "plasma", diverging: false, colour: interpolatePlasma },
+  { name: "cividis", diverging: false, colour: interpolateCividis },
+  { name: "RdBu", diverging: true, colour: (t: number) => interpolateRdBu(1 - t) },
+  { name: "PuOr", diverging: true, colour: (t: number) => interpolatePuOr(1 - t) },
+] as const;
+
+export type ColourMapName = (typeof MAPS)[number]["name"];
+export const COLOUR_MAPS: readonly ColourMapName[] = MAPS.map((map) => map.name);
+
+/** Colours of a map. */
+export const COLOUR_STEPS = 256;
+
+/** Red, green and blue of a colour given as `#rrggbb` or `rgb(r, g, b)`. */
+function channels(text: string): readonly number[] {
+  if (!text.startsWith("#")) return (text.match(/\d+/g) ?? []).map(Number);
+  return [1, 3, 5].map((at) => Number.parseInt(text.slice(at, at + 2), 16));
+}
+
+function rowOf(name: ColourMapName): (typeof MAPS)[number] {
+  return MAPS.find((map) => map.name === name) ?? MAPS[0];
+}
+
+/** Whether the middle of a map stands for zero. */
+export function isDiverging(name: ColourMapName): boolean {
+  return rowOf(name).diverging;
+}
+
+/** Red, green and blue of each step of a map, from its low end up. */
+export function colourTable(name: ColourMapName): Uint8Array {
+  const { colour } = rowOf(name);
+  const table = new Uint8Array(3 * COLOUR_STEPS);
+  for (let step = 0; step < COLOUR_STEPS; step++) table.set(channels(colour(step / (COLOUR_STEPS - 1))), 3 * step);
+  return table;
+}

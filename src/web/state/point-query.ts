@@ -1,0 +1,16 @@
+/** A point query is one operation at a list of points; the page sends, exports and copies the same record. */
+import { OPERATIONS, type Operation, type OperationName } from "../../operations.js";
+
+export interface PointQuery {
+  readonly operation: OperationName;
+  readonly dataset: string;
+  /** Parameters by name in the order of the table; only `time` may be a list. */
+  readonly parameters: Readonly<Record<string, string | number | readonly number[]>>;
+  /** x, y, z of each point. */
+  readonly points: Float32Array;
+}
+
+/** The row of the operation table behind a query. */
+export function operationOf(query: Pick<PointQuery, "operation">): Operation {
+  return OPERATIONS.find((row) => row.name === query.operation) as Operation;
+}
