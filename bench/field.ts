@@ -1,6 +1,6 @@
 /** Fields and points to measure kernels with, in a shared memory beside the SIMD module. */
 import { readFileSync } from "node:fs";
-import { type OrderTables, orderTables } from "../dist/kernels/brick-order.js";
+import { type SortTables, sortTables } from "../dist/kernels/brick-order.js";
 import {
   createSharedMemory,
   instantiateSimd,
@@ -131,18 +131,18 @@ export function createSorter(
   { bricking }: BrickField,
   most: number,
 ): Sorter {
-  const plain = orderTables(axes, bricking);
+  const plain = sortTables(axes, bricking);
   const place = (table: Uint32Array) => {
     const placed = arena.uint32(table.length);
     placed.set(table);
     return placed;
   };
-  const tables: OrderTables = { x: place(plain.x), y: place(plain.y), z: place(plain.z) };
+  const tables: SortTables = { x: place(plain.x), y: place(plain.y), z: place(plain.z) };
   const keys = arena.uint32(2 * most);
   const order = arena.uint32(2 * most);
   return {
     sort(count, positions, sorted) {
-      accelerator.orderByBrick(axes, tables, positions, count, keys, order, sorted);
+      accelerator.sortByBrick(axes, tables, positions, count, keys, order, sorted);
       return order;
     },
   };

@@ -22,7 +22,11 @@ function modified(file) {
   return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
-const inputs = [fileURLToPath(import.meta.url), ...readdirSync(SOURCES).map((name) => join(SOURCES, name))];
+const inputs = [
+  fileURLToPath(import.meta.url),
+  join(SOURCES, "../record-sizes.ts"),
+  ...readdirSync(SOURCES).map((name) => join(SOURCES, name)),
+];
 if (inputs.some((file) => modified(file) > modified(TARGET))) {
   mkdirSync(dirname(TARGET), { recursive: true });
   const asc = join(ROOT, "node_modules/assemblyscript/bin/asc.js");

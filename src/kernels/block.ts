@@ -1,7 +1,7 @@
-/** A box of nodes of one field: read where it lies when one brick holds it, gathered to scratch when it crosses faces. */
+/** Opens boxes of nodes of one field: in place when one brick holds them, gathered to scratch when they cross brick faces. */
 
 import { createRuns, cutRun, type Runs } from "./stencil.js";
-import type { Axes, BrickField, Bricking, Values } from "./types.js";
+import type { Axes, BrickField, Bricking, BrickReader, Values } from "./types.js";
 
 /** A box of nodes on three axes; each axis is a run from `start` (0 <= start < nodes) that may pass the periodic seam. */
 export interface Box {
@@ -156,4 +156,31 @@ export function markBricks(
     }
   }
   return end;
+}
+
+/**
+ * Calls `use` for every piece of a box of nodes, each inside one brick, for kernels whose boxes may be larger than what is
+ * at hand at once. Piece (i, j, k) is made of the pieces i, j, k of the runs; its first node stands at `data[corner]`.
+ */
+export function visitPieces(
+  reader: BrickReader,
+  frame: number,
+  [rx, ry, rz]: readonly [Runs, Runs, Runs],
+  use: (data: Values, corner: number, i: number, j: number, k: number) => void,
+): void {
+  const { edge, count } = reader.bricking;
+  const strideY = edge[0] * reader.components;
+  const strideZ = edge[1] * strideY;
+  let i = 0;
+  let j = 0;
+  let k = 0;
+  const open = (data: Values, offset: number): void =>
+    use(data, offset + rz.inner[k] * strideZ + ry.inner[j] * strideY + rx.inner[i] * reader.components, i, j, k);
+  for (k = 0; k < rz.count; k++) {
+    for (j = 0; j < ry.count; j++) {
+      for (i = 0; i < rx.count; i++) {
+        reader.visit(frame, (rz.brick[k] * count[1] + ry.brick[j]) * count[0] + rx.brick[i], open);
+      }
+    }
+  }
 }

@@ -1,17 +1,17 @@
-/** Sorting points by brick: Morton order of bricks, then Morton order of blocks of 8 nodes within, by a radix sort. */
+/** Sorts points by brick: Morton order of bricks, then Morton order of cubes of 8 cells within, by a radix sort. */
 
 import { searchCell, wrap } from "./stencil.js";
 import type { Axes, Axis, Bricking } from "./types.js";
 
-/** Nodes per edge of a block, as a power of two; coarser where 32 bits do not hold the keys. */
-const BLOCK_BITS = 3;
+/** Cells per edge of a cube, as a power of two; coarser where 32 bits do not hold the keys. */
+const CUBE_BITS = 3;
 const KEY_BITS = 32;
 /** Bits sorted per pass. */
 const DIGIT_BITS = 11;
 const DIGITS = 1 << DIGIT_BITS;
 
 /** Per axis and node, its part of the sort key: the key of a point in cell (i, j, k) is `x[i] | y[j] | z[k]`. */
-export interface OrderTables {
+export interface SortTables {
   readonly x: Uint32Array;
   readonly y: Uint32Array;
   readonly z: Uint32Array;
@@ -42,17 +42,17 @@ function deposit(value: number, positions: readonly number[]): number {
 }
 
 /** The key tables of a grid and the bricks of one of its fields. */
-export function orderTables(axes: Axes, bricking: Bricking): OrderTables {
+export function sortTables(axes: Axes, bricking: Bricking): SortTables {
   const { edge, count } = bricking;
   const brickBits = count.map(bitsFor);
   const free = KEY_BITS - brickBits.reduce((sum, bits) => sum + bits, 0);
-  let shift = BLOCK_BITS;
-  const blockBits = () => edge.map((nodes) => bitsFor(Math.ceil(nodes / 2 ** shift)));
-  while (blockBits().reduce((sum, bits) => sum + bits, 0) > free) shift++;
-  const inner = mortonPositions(blockBits(), 0);
+  let shift = CUBE_BITS;
+  const cubeBits = () => edge.map((nodes) => bitsFor(Math.ceil(nodes / 2 ** shift)));
+  while (cubeBits().reduce((sum, bits) => sum + bits, 0) > free) shift++;
+  const inner = mortonPositions(cubeBits(), 0);
   const outer = mortonPositions(
     brickBits,
-    blockBits().reduce((sum, bits) => sum + bits, 0),
+    cubeBits().reduce((sum, bits) => sum + bits, 0),
   );
   const [x, y, z] = axes.map(({ nodes }, a) =>
     Uint32Array.from({ length: nodes }, (_, node) => {
@@ -78,9 +78,9 @@ export function cellOf(axis: Axis, x: number): number {
  * @param order     length at least 2 * count; its first `count` entries become the indices of the points in key order
  * @param sorted    receives the positions in key order; null: they are not wanted
  */
-export function orderByBrick(
+export function sortByBrick(
   axes: Axes,
-  tables: OrderTables,
+  tables: SortTables,
   positions: Float64Array,
   count: number,
   keys: Uint32Array,

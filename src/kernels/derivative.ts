@@ -1,28 +1,14 @@
-/** Gradient, Hessian and Laplacian at points: per axis a few weight vectors, and sums of their tensor products. */
+/** Differentiates fields at points: per axis a few weight vectors, and sums of their tensor products. */
 
-import { createAxisDifferences, FIRST, FITTED, PAIR, SECOND, UNFITTED, VALUE } from "./axis-difference.js";
+import { createDifferenceVectors, FIRST, FITTED, PAIR, SECOND, UNFITTED, VALUE } from "./axis-vectors.js";
 import { createBlockReader, markBricks, touchedRuns } from "./block.js";
 import { type DifferenceOrder, MIXED_DIFFERENCES } from "./finite-difference.js";
 import { contract } from "./interpolate.js";
 import { type Quantity, RESULTS } from "./table.js";
 import type { Axes, Scheme } from "./types.js";
 
-/** What is differentiated: the order of the results is that of the records of the same name. */
-export type Layout = Exclude<Quantity, "value">;
-
-/** A derivative option: differences of `order` at the nearest node, or at the nodes of a Lagrange stencil of `base` nodes. */
-export interface DerivativeMethod {
-  readonly base: 1 | 4;
-  readonly order: DifferenceOrder;
-}
-
-/** Derivative options by name. */
-export const DERIVATIVE_METHODS: ReadonlyMap<string, DerivativeMethod> = new Map([
-  ["None_Fd4", { base: 1, order: 4 }],
-  ["None_Fd6", { base: 1, order: 6 }],
-  ["None_Fd8", { base: 1, order: 8 }],
-  ["Fd4Lag4", { base: 4, order: 4 }],
-] as const);
+/** A derivative of a field; its results follow each other as in the record of the same name. */
+export type Derivative = Exclude<Quantity, "value">;
 
 /** One separable product: the vectors `kinds` on x, y, z, times `scale`, add to the result `output` of each component. */
 interface Term {
@@ -42,8 +28,8 @@ const MIXED = [
 /**
  * The scheme of a derivative of a field with `size` components (1 or 3); results of a component stay together.
  *
- * The derivative is that of the discrete field. With `base` 4 the differences at 4 x 4 x 4 nodes are interpolated by
- * fourth-order Lagrange weights, fused into one weight vector per axis. Mixed derivatives use the plane diagonals
+ * The derivative is that of the discrete field, by differences of `order` at the nearest node; with `base` 4 the differences at
+ * 4 x 4 x 4 nodes are interpolated by fourth-order Lagrange weights, fused into one weight vector per axis. Mixed derivatives use the plane diagonals
  * where the centred stencil stands on both axes, as the sum over k of m_k D_k(a) D_k(b) with D_k f = f(+k) - f(-k),
  * and the product of two first derivatives elsewhere.
  *
@@ -52,19 +38,19 @@ const MIXED = [
  */
 export function createDerivative(
   axes: Axes,
-  layout: Layout,
-  method: DerivativeMethod,
+  derivative: Derivative,
+  method: { readonly base: 1 | 4; readonly order: DifferenceOrder },
   size: 1 | 3,
   legacy: boolean,
 ): Scheme {
-  const terms = TERMS[layout](axes, method.order);
+  const terms = TERMS[derivative](axes, method.order);
   const vectors = axes.map((axis, a) => {
     const kinds = new Set(terms.map((term) => term.kinds[a]));
-    return createAxisDifferences(axis, method.base, method.order, kinds, legacy);
+    return createDifferenceVectors(axis, method.base, method.order, kinds, legacy);
   });
   const span = Math.max(...vectors.map((vector) => vector.span));
   const reader = createBlockReader(axes, span, size);
-  const results = RESULTS[layout];
+  const results = RESULTS[derivative];
   const components = results * size;
   const [vx, vy, vz] = vectors;
   /** Pieces touched by each kind of vector, per axis. */
@@ -123,8 +109,8 @@ export function createDerivative(
   };
 }
 
-/** The terms of each layout; those of products of first derivatives only where an axis has ends. */
-const TERMS: Readonly<Record<Layout, (axes: Axes, order: DifferenceOrder) => readonly Term[]>> = {
+/** The terms of each derivative; those of products of first derivatives only where an axis has ends. */
+const TERMS: Readonly<Record<Derivative, (axes: Axes, order: DifferenceOrder) => readonly Term[]>> = {
   gradient: () => [0, 1, 2].map((a) => ({ output: a, kinds: along(a, FIRST), scale: 1 })),
   laplacian: () => [0, 1, 2].map((a) => ({ output: 0, kinds: along(a, SECOND), scale: 1 })),
   hessian: (axes, order) => [

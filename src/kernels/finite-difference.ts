@@ -1,4 +1,4 @@
-/** Finite-difference weights of order 4, 6 and 8 at nodes: centred on uniform axes, off-centre at ends, tabulated elsewhere. */
+/** Computes finite-difference weights of order 4, 6 and 8 at nodes: centred on uniform axes, off-centre at ends, tabulated elsewhere. */
 
 import { barycentricWeights } from "./lagrange.js";
 import { nodeStencil } from "./stencil.js";

@@ -1,4 +1,4 @@
-/** Forcing known in closed form, evaluated at the exact points: Taylor-Green, and tables of Fourier modes. */
+/** Evaluates forces known in closed form at points: Taylor-Green, and tables of Fourier modes. */
 
 import { axisLength } from "./stencil.js";
 import type { Axes, FrameWeights } from "./types.js";

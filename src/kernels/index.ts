@@ -1,9 +1,9 @@
 /** Makes the scheme of a kernel: the plain one of this folder, or that of an accelerator. */
-import type { orderByBrick } from "./brick-order.js";
-import { createDerivative, DERIVATIVE_METHODS } from "./derivative.js";
-import type { BoxAverage } from "./filter/box-average.js";
-import { createInterpolation, VALUE_ORDERS } from "./interpolate.js";
-import { POINT_KERNELS } from "./table.js";
+import type { sortByBrick } from "./brick-order.js";
+import { createDerivative } from "./derivative.js";
+import type { IntervalSums } from "./filter/interval-sums.js";
+import { createInterpolation } from "./interpolate.js";
+import { METHODS, type Method, POINT_KERNELS, type PointKernel } from "./table.js";
 import type { Axes, Scheme } from "./types.js";
 
 /** Settings of schemes. */
@@ -12,19 +12,26 @@ export interface SchemeOptions {
   readonly fd8Legacy: boolean;
 }
 
+/** What a scheme is made from: a computation at points by a method, on axes. */
+export interface SchemeRequest extends PointKernel {
+  readonly method: Method;
+  readonly axes: Axes;
+  readonly options: SchemeOptions;
+}
+
 /** A faster implementation of the kernels in this folder, with the same results to rounding. */
 export interface Accelerator {
-  /** A scheme, or null where there is none; arguments as for `createScheme`. */
-  scheme(kernel: string, method: string, axes: Axes, options: SchemeOptions): Scheme | null;
-  readonly boxAverage?: BoxAverage;
-  readonly orderByBrick?: typeof orderByBrick;
+  /** A scheme that does what `plain` does, or null where there is none. */
+  scheme(request: SchemeRequest, plain: Scheme): Scheme | null;
+  readonly intervalSums?: IntervalSums;
+  readonly sortByBrick?: typeof sortByBrick;
 }
 
 /**
  * Makes the scheme of a point kernel for one thread: it holds scratch of its own.
  *
  * @param kernel a name of POINT_KERNELS
- * @param method an option for values (VALUE_ORDERS) or derivatives (DERIVATIVE_METHODS), as the kernel asks for
+ * @param method a name of METHODS that suits the kernel: interpolation for values, differences for derivatives
  * @throws RangeError for any other kernel or method, and when an axis with ends has fewer nodes than the stencil
  */
 export function createScheme(
@@ -35,19 +42,17 @@ export function createScheme(
   accelerator?: Accelerator,
 ): Scheme {
   const target = POINT_KERNELS.get(kernel);
-  const order = VALUE_ORDERS.get(method);
-  const difference = DERIVATIVE_METHODS.get(method);
-  const known = target !== undefined && (target.quantity === "value" ? order : difference) !== undefined;
-  if (!known) throw new RangeError(`no scheme ${method} for ${kernel}`);
-  const accelerated = accelerator?.scheme(kernel, method, axes, options) ?? null;
-  if (accelerated !== null) return accelerated;
-  const { quantity, sizes } = target;
-  if (quantity === "value") return createInterpolation(axes, order as NonNullable<typeof order>, sizes);
-  return createDerivative(
-    axes,
-    quantity,
-    difference as NonNullable<typeof difference>,
-    sizes[0] as 1 | 3,
-    options.fd8Legacy,
-  );
+  const known = METHODS.get(method);
+  const request = target && known && { ...target, method: known, axes, options };
+  const plain = request && createPlainScheme(request);
+  if (!request || !plain) throw new RangeError(`no scheme ${method} for ${kernel}`);
+  return accelerator?.scheme(request, plain) ?? plain;
+}
+
+/** The plain scheme of a request; null when the method does not suit the quantity. */
+function createPlainScheme({ quantity, sizes, method, axes, options }: SchemeRequest): Scheme | null {
+  if (quantity === "value") return method.kind === "lagrange" ? createInterpolation(axes, method.order, sizes) : null;
+  return method.kind === "difference"
+    ? createDerivative(axes, quantity, method, sizes[0] as 1 | 3, options.fd8Legacy)
+    : null;
 }

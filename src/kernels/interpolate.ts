@@ -1,4 +1,4 @@
-/** Interpolation at points: Lagrange weights per axis, applied as a tensor product to a box of nodes. */
+/** Interpolates fields at points: Lagrange weights per axis, applied as a tensor product to a box of nodes. */
 import { type Block, createBlockReader, markBricks } from "./block.js";
 import { createAxisWeights, type Order } from "./lagrange.js";
 import type { Axes, Scheme } from "./types.js";
@@ -9,14 +9,6 @@ export interface Taps {
   readonly node: Int32Array;
   readonly weight: Float64Array;
 }
-
-/** Interpolation orders by name. */
-export const VALUE_ORDERS: ReadonlyMap<string, Order> = new Map([
-  ["None", 1],
-  ["Lag4", 4],
-  ["Lag6", 6],
-  ["Lag8", 8],
-]);
 
 /**
  * Adds the sum over the taps of `scale * wx * wy * wz * f` to `out[at + c * stride]` for the components c = 0 .. components - 1.

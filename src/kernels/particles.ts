@@ -1,4 +1,4 @@
-/** Particle paths: Heun for tracers, an exponential predictor-corrector for drag; written against `Sample` alone. */
+/** Moves particles: Heun's method for tracers, an exponential predictor-corrector for drag; written against `Sample` alone. */
 
 import { clampToDomain } from "./stencil.js";
 import type { Axes, Sample, Triple } from "./types.js";
@@ -21,10 +21,6 @@ export interface Path {
    * bit, what the whole does.
    */
   readonly part?: { readonly from: number; readonly to: number };
-  /** Polled before every step; true ends the run. */
-  readonly stop?: () => boolean;
-  /** Called before every step; may permute the particles, in both arrays alike. Velocities only where there is drag. */
-  readonly regroup?: (positions: Float64Array, velocities: Float64Array | null) => void;
   /** Called after every step, counted from 1, with the positions in the resting frame; valid during the call. */
   readonly record?: (step: number, positions: Float64Array) => void;
 }
@@ -44,9 +40,8 @@ export function controlledSteps(start: number, end: number, longest: number): { 
  * Error O(h^2). Source: Yu et al., Journal of Turbulence 13 (2012) N12.
  *
  * @param positions x, y, z of each particle in the resting frame; overwritten
- * @returns false when `stop` ended the run
  */
-export function advectTracers(path: Path, positions: Float64Array, count: number): boolean {
+export function advectTracers(path: Path, positions: Float64Array, count: number): void {
   const { axes, start, step: h } = path;
   const size = 3 * count;
   const before = new Float64Array(size);
@@ -61,7 +56,7 @@ export function advectTracers(path: Path, positions: Float64Array, count: number
     clampToDomain(axes, positions, count);
   };
   if (!continues(path)) shift(path, positions, count, -start);
-  return run(path, positions, null, count, predicted, advance);
+  run(path, positions, count, predicted, advance);
 }
 
 /**
@@ -75,7 +70,6 @@ export function advectTracers(path: Path, positions: Float64Array, count: number
  * @param positions    x, y, z of each particle in the resting frame; overwritten
  * @param velocities   initial velocities, overwritten; null: the fluid's
  * @param room         where velocities are kept that start as the fluid's, for a run in parts
- * @returns false when `stop` ended the run
  * @throws RangeError for a negative step or a response time that is negative or NaN
  */
 export function advectInertial(
@@ -85,7 +79,7 @@ export function advectInertial(
   velocities: Float64Array | null,
   count: number,
   room?: Float64Array,
-): boolean {
+): void {
   const { axes, start, step: h } = path;
   if (!(h >= 0 && responseTime >= 0))
     throw new RangeError(`step ${h} and response time ${responseTime} must not be negative`);
@@ -112,7 +106,7 @@ export function advectInertial(
     if (velocities === null) sampleInGrid(path, positions, count, start, v);
     else subtractFrame(path, v, count);
   }
-  return run(path, positions, v, count, predicted, advance);
+  run(path, positions, count, predicted, advance);
 }
 
 /** exp(-z) and the weights of the fluid velocity and its change in one step of length z response times (0 <= z <= infinity). */
@@ -130,31 +124,25 @@ export function dragCoefficients(z: number): { decay: number; a: number; b: numb
   return { decay, a, b: 1 - phi, c: 0.5 - (1 - phi) / z, phi };
 }
 
-/** The loop over steps, with the hooks of the path; leaves the positions in the resting frame. */
+/** Takes the steps of a path and records them; leaves the positions in the resting frame. */
 function run(
   path: Path,
   positions: Float64Array,
-  velocities: Float64Array | null,
   count: number,
   scratch: Float64Array,
   advance: (t: number, next: number) => void,
-): boolean {
-  const { start, step, steps, stop, regroup, record } = path;
+): void {
+  const { start, step, steps, record } = path;
   const { from, to } = path.part ?? { from: 0, to: steps };
-  let done = from;
-  while (done < to) {
-    if (stop?.()) break;
-    regroup?.(positions, velocities);
+  for (let done = from; done < to; done++) {
     advance(start + done * step, start + (done + 1) * step);
-    done++;
     if (record) {
       scratch.set(positions.subarray(0, 3 * count));
-      shift(path, scratch, count, start + done * step);
-      record(done, scratch);
+      shift(path, scratch, count, start + (done + 1) * step);
+      record(done + 1, scratch);
     }
   }
-  if (to === steps) shift(path, positions, count, start + done * step);
-  return done === to;
+  if (to === steps) shift(path, positions, count, start + to * step);
 }
 
 /** Whether the run takes over from an earlier part. */

@@ -1,4 +1,4 @@
-/** Where a coordinate falls on an axis: stencils, periodic wrapping, the ends of axes, and node runs cut at brick faces. */
+/** Places stencils on axes: periodic wrapping, the ends of axes, and node runs cut at brick faces. */
 import type { Axes, Axis } from "./types.js";
 
 /** Fraction of an axis' length by which a point may lie outside its ends; such a point is moved to the end. */
@@ -129,7 +129,7 @@ export function clampToDomain(axes: Axes, positions: Float64Array, count: number
   }
 }
 
-/** A run of nodes cut into pieces, each inside one brick. Row j: `length[j]` nodes from node `inner[j]` of brick `brick[j]`. */
+/** A run of nodes cut into pieces, each inside one brick. Piece j: `length[j]` nodes from node `inner[j]` of brick `brick[j]`. */
 export interface Runs {
   count: number;
   readonly brick: Int32Array;

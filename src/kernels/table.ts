@@ -1,4 +1,6 @@
-/** The kernel table: what each kernel computes of how many components. */
+/** Tells what each kernel computes of how many components, and what each spatial option means. */
+import type { DifferenceOrder } from "./finite-difference.js";
+import type { Order } from "./lagrange.js";
 
 /** What is wanted of fields at points. */
 export type Quantity = "value" | "gradient" | "hessian" | "laplacian";
@@ -41,3 +43,20 @@ export const BOX_KERNELS: ReadonlyMap<string, BoxKernel> = new Map([
   ["boxVelocityGradient", { quantity: "meanGradient", size: 3, components: 9 }],
   ["boxStress", { quantity: "stress", size: 3, components: 6 }],
 ] as const);
+
+/** A spatial option: Lagrange interpolation, or differences of `order` at the nodes of a Lagrange stencil of `base` nodes. */
+export type Method =
+  | { readonly kind: "lagrange"; readonly order: Order }
+  | { readonly kind: "difference"; readonly base: 1 | 4; readonly order: DifferenceOrder };
+
+/** Spatial options by name. */
+export const METHODS: ReadonlyMap<string, Method> = new Map<string, Method>([
+  ["None", { kind: "lagrange", order: 1 }],
+  ["Lag4", { kind: "lagrange", order: 4 }],
+  ["Lag6", { kind: "lagrange", order: 6 }],
+  ["Lag8", { kind: "lagrange", order: 8 }],
+  ["None_Fd4", { kind: "difference", base: 1, order: 4 }],
+  ["None_Fd6", { kind: "difference", base: 1, order: 6 }],
+  ["None_Fd8", { kind: "difference", base: 1, order: 8 }],
+  ["Fd4Lag4", { kind: "difference", base: 4, order: 4 }],
+]);

@@ -1,4 +1,4 @@
-/** What kernels see of a dataset: axes, stored times, and a field cut into bricks. Types only. */
+/** Declares what kernels see of a dataset: axes, stored times, and fields cut into bricks. Types only. */
 
 /**
  * One grid axis. Uniform: node i stands at `origin + i * spacing`, and a periodic axis repeats after `nodes * spacing`.

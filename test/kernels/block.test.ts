@@ -1,8 +1,6 @@
 /** Fields in bricks: the same bits for every bricking, bricks needed and bricks named, every point alone. */
 import { describe, expect, it } from "vitest";
-import { DERIVATIVE_METHODS } from "../../src/kernels/derivative.js";
 import { createScheme } from "../../src/kernels/index.js";
-import { VALUE_ORDERS } from "../../src/kernels/interpolate.js";
 import { POINT_KERNELS, type PointKernel } from "../../src/kernels/table.js";
 import type { Axes, BrickField, Scheme, Triple } from "../../src/kernels/types.js";
 import {
@@ -10,6 +8,7 @@ import {
   endedAxis,
   fieldByNode,
   fieldOf,
+  methodsOf,
   periodicAxis,
   rough,
   scatter,
@@ -24,10 +23,7 @@ function kernelOf(name: string): PointKernel {
 
 const PLAIN = { fd8Legacy: false };
 const SCHEMES = ["velocity", "velocityPressure", "velocityGradient", "pressureHessian", "velocityLaplacian"].flatMap(
-  (kernel) => {
-    const methods = kernelOf(kernel).quantity === "value" ? VALUE_ORDERS : DERIVATIVE_METHODS;
-    return [...methods.keys()].map((method) => [kernel, method] as const);
-  },
+  (kernel) => methodsOf(kernelOf(kernel).quantity).map((method) => [kernel, method] as const),
 );
 
 const GRIDS: readonly (readonly [string, Axes])[] = [

@@ -1,7 +1,7 @@
 /** Sorting by brick: a stable permutation, bricks together, neighbours together, every size of grid. */
 
 import { describe, expect, it } from "vitest";
-import { orderByBrick, orderTables } from "../../src/kernels/brick-order.js";
+import { sortByBrick, sortTables } from "../../src/kernels/brick-order.js";
 import type { Axes, Triple } from "../../src/kernels/types.js";
 import { fc } from "../support/property.js";
 import { brickingOf, cosineAxis, endedAxis, periodicAxis } from "./fields.js";
@@ -12,7 +12,7 @@ function sorted(axes: Axes, edge: Triple, points: readonly Triple[]): number[] {
   const order = new Uint32Array(2 * count);
   const positions = Float64Array.from(points.flat());
   const moved = new Float64Array(3 * count);
-  orderByBrick(axes, orderTables(axes, brickingOf(axes, edge)), positions, count, keys, order, moved);
+  sortByBrick(axes, sortTables(axes, brickingOf(axes, edge)), positions, count, keys, order, moved);
   const indices = [...order.subarray(0, count)];
   expect([...moved]).toEqual(indices.flatMap((i) => [...positions.subarray(3 * i, 3 * i + 3)]));
   return indices;
@@ -42,7 +42,7 @@ function cloud(count: number, seed: number): Triple[] {
   });
 }
 
-describe("orderByBrick", () => {
+describe("sortByBrick", () => {
   it("permutes, keeps bricks together and blocks of 8 nodes together in them", () => {
     const points = cloud(5000, 1);
     const order = sorted(AXES, EDGE, points);
@@ -101,7 +101,7 @@ describe("orderByBrick", () => {
   });
 });
 
-describe("orderTables", () => {
+describe("sortTables", () => {
   const span = (nodes: number) => ({ ...periodicAxis(nodes, nodes) });
 
   it.each([
@@ -127,7 +127,7 @@ describe("orderTables", () => {
     ],
   ] as [Triple, Triple][])("gives bricks of a %j grid in %j distinct keys within 32 bits", (nodes, edge) => {
     const axes = nodes.map(span) as unknown as Axes;
-    const tables = orderTables(axes, brickingOf(axes, edge));
+    const tables = sortTables(axes, brickingOf(axes, edge));
     const all = [tables.x, tables.y, tables.z];
     // Axes use disjoint bits, and the keys of an axis never decrease from brick to brick.
     const used = all.map((table) => table.reduce((bits, key) => (bits | key) >>> 0, 0));

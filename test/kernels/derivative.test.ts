@@ -1,9 +1,9 @@
 /** Derivatives: every stencil weight against the definition in two stages. */
 import { describe, expect, it } from "vitest";
-import { DERIVATIVE_METHODS } from "../../src/kernels/derivative.js";
 import { createScheme } from "../../src/kernels/index.js";
 import { createAxisWeights } from "../../src/kernels/lagrange.js";
 import type { Axes, Axis, Triple } from "../../src/kernels/types.js";
+import { DERIVATIVES } from "../../src/operations.js";
 import {
   cosineAxis,
   endedAxis,
@@ -17,7 +17,7 @@ import {
 } from "./fields.js";
 import { derivativeByDefinition } from "./two-stage.js";
 
-const METHODS = [...DERIVATIVE_METHODS.keys()];
+const METHODS: readonly string[] = DERIVATIVES;
 const OPTIONS = METHODS.flatMap((method) =>
   method === "None_Fd8"
     ? [

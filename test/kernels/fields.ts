@@ -1,5 +1,12 @@
 /** Grids and analytic fields for the kernel tests. */
+import { METHODS, type Quantity } from "../../src/kernels/table.js";
 import type { Axes, Axis, BrickField, Bricking, Scheme, Triple } from "../../src/kernels/types.js";
+
+/** The spatial options of kernels for a quantity. */
+export function methodsOf(quantity: Quantity): readonly string[] {
+  const kind = quantity === "value" ? "lagrange" : "difference";
+  return [...METHODS].flatMap(([name, method]) => (method.kind === kind ? [name] : []));
+}
 
 /** A field as a function of a point. */
 export type Analytic = (x: number, y: number, z: number) => readonly number[];

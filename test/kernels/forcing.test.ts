@@ -1,7 +1,7 @@
 /** Closed forms of the force: the published value, periods that are not 2 pi, modes against their sum by hand, time. */
 import { describe, expect, it } from "vitest";
 import { type ModeTable, modeForce, taylorGreenForce } from "../../src/kernels/forcing.js";
-import { timeBracket } from "../../src/kernels/time.js";
+import { frameWeights } from "../../src/kernels/time.js";
 import type { Axes } from "../../src/kernels/types.js";
 import { endedAxis, periodicAxis, T16 } from "./fields.js";
 
@@ -80,7 +80,7 @@ describe("modeForce", () => {
 
   it("combines frames linearly", () => {
     const time = { count: 2, origin: 0, step: 1, values: null, guardBefore: 0, guardAfter: 0 };
-    force(table, timeBracket(time, 0.25, "PCHIP")).forEach((value, c) => {
+    force(table, frameWeights(time, 0.25, "PCHIP")).forEach((value, c) => {
       expect(value).toBeCloseTo(0.75 * (byHand(0)[c] as number) + 0.25 * (byHand(1)[c] as number), 12);
     });
   });

@@ -1,17 +1,26 @@
 /** What point schemes read and return: NaN, periods, far coordinates, nodes, several fields, float32. */
 
 import { describe, expect, it } from "vitest";
-import { DERIVATIVE_METHODS } from "../../src/kernels/derivative.js";
 import { createScheme } from "../../src/kernels/index.js";
-import { VALUE_ORDERS } from "../../src/kernels/interpolate.js";
 import type { Axes, BrickField, Triple } from "../../src/kernels/types.js";
 import { fc } from "../support/property.js";
-import { cosineAxis, endedAxis, fieldByNode, fieldOf, periodicAxis, rough, scatter, T16, valuesAt } from "./fields.js";
+import {
+  cosineAxis,
+  endedAxis,
+  fieldByNode,
+  fieldOf,
+  methodsOf,
+  periodicAxis,
+  rough,
+  scatter,
+  T16,
+  valuesAt,
+} from "./fields.js";
 
 const PLAIN = { fd8Legacy: false };
 const SCHEMES = [
-  ...[...VALUE_ORDERS.keys()].map((method) => ["velocity", method] as const),
-  ...[...DERIVATIVE_METHODS.keys()].map((method) => ["velocityGradient", method] as const),
+  ...methodsOf("value").map((method) => ["velocity", method] as const),
+  ...methodsOf("gradient").map((method) => ["velocityGradient", method] as const),
 ];
 
 describe("NaN", () => {
@@ -128,7 +137,7 @@ describe("positions", () => {
   it("returns node values on nodes, bit for bit", () => {
     const axes: Axes = [periodicAxis(16, 16), endedAxis(10, 9), cosineAxis(9)];
     const field = fieldByNode(axes, 3, rough, [4, 4, 4]);
-    for (const method of VALUE_ORDERS.keys()) {
+    for (const method of methodsOf("value")) {
       const scheme = createScheme("velocity", method, axes, PLAIN);
       for (const [i, j, k] of [
         [0, 0, 0],

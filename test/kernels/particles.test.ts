@@ -1,6 +1,6 @@
-/** Particle steps: published paths, order, reversibility, clamping, moving grids, hooks. */
+/** Particle steps: published paths, order, reversibility, clamping, moving grids, records. */
 import { describe, expect, it } from "vitest";
-import { advectInertial, advectTracers, controlledSteps, type Path } from "../../src/kernels/particles.js";
+import { advectTracers, controlledSteps } from "../../src/kernels/particles.js";
 import type { Axes, Sample } from "../../src/kernels/types.js";
 import { endedAxis, periodicAxis, T16 } from "./fields.js";
 import {
@@ -153,46 +153,6 @@ describe("moving grids", () => {
       expectNear(at, [1 + 0.5 * step, 2, 3], 1e-14);
     });
     expectNear(end, [2.5, 2, 3], 1e-14);
-  });
-});
-
-describe("hooks", () => {
-  it("may regroup particles before every step", () => {
-    const points = [1, 2, 3, 4, 5, 6];
-    const swap = (values: Float64Array | null) => {
-      if (values === null) return;
-      const first = values.slice(0, 3);
-      values.copyWithin(0, 3, 6);
-      values.set(first, 3);
-    };
-    let calls = 0;
-    const regroup = (positions: Float64Array, velocities: Float64Array | null) => {
-      calls++;
-      swap(positions);
-      swap(velocities);
-    };
-    for (const responseTime of [null, 0.4]) {
-      const run = (more: Partial<Path>) => {
-        const positions = Float64Array.from(points);
-        const p = path(turbulence, 0.1, 3, more);
-        if (responseTime === null) advectTracers(p, positions, 2);
-        else advectInertial(p, responseTime, positions, Float64Array.of(1, 0, 0, 0, 1, 0), 2);
-        return [...positions];
-      };
-      const straight = run({});
-      expect(run({ regroup })).toEqual([...straight.slice(3), ...straight.slice(0, 3)]);
-    }
-    expect(calls).toBe(6);
-  });
-
-  it("stop between steps, with the particles where they are", () => {
-    let polls = 0;
-    const positions = Float64Array.of(1, 2, 3);
-    const stop = () => polls++ === 2;
-    expect(advectTracers(path(wind, 0.5, 10, { stop, frameVelocity: [0.1, 0, 0], start: 1 }), positions, 1)).toBe(
-      false,
-    );
-    expectNear([...positions], [2, 2, 3], 1e-14);
   });
 });
 

@@ -1,7 +1,7 @@
 /** Time: snapping, range, the frames that stand for a time, guards and ends, snapshots, unequal intervals. */
 
 import { describe, expect, it } from "vitest";
-import { frameTime, snapTime, timeBracket, timeInRange } from "../../src/kernels/time.js";
+import { frameTime, frameWeights, snapTime, timeInRange } from "../../src/kernels/time.js";
 import type { TimeAxis } from "../../src/kernels/types.js";
 import { fc } from "../support/property.js";
 import { runningSum } from "./fields.js";
@@ -24,7 +24,7 @@ function listed(values: readonly number[], guardBefore = 0, guardAfter = 0): Tim
 
 /** The value at a time of a function sampled at the stored times. */
 function valueAt(time: TimeAxis, t: number, f: (t: number) => number, method: "None" | "PCHIP" = "PCHIP"): number {
-  const { frames, weights } = timeBracket(time, t, method);
+  const { frames, weights } = frameWeights(time, t, method);
   return frames.reduce((sum, frame, i) => sum + (weights[i] as number) * f(frameTime(time, frame)), 0);
 }
 
@@ -33,7 +33,7 @@ describe("PCHIP weights", () => {
     [0.25, [-0.0703125, 0.8671875, 0.2265625, -0.0234375]],
     [0.5, [-0.0625, 0.5625, 0.5625, -0.0625]],
   ])("at fraction %d as published", (theta, published) => {
-    const { frames, weights } = timeBracket(uniform(8, 1, 0, 1, 2), 3 + theta, "PCHIP");
+    const { frames, weights } = frameWeights(uniform(8, 1, 0, 1, 2), 3 + theta, "PCHIP");
     expect(frames).toEqual([2, 3, 4, 5]);
     expect(weights).toEqual(published);
   });
@@ -60,7 +60,7 @@ describe("PCHIP weights", () => {
         const [low, high] = [frameTime(time, 1), frameTime(time, time.count - 2)];
         const t = low + where * (high - low);
         const f = (s: number) => 3 - 2 * s + 0.7 * s * s;
-        const { frames, weights } = timeBracket(time, t, "PCHIP");
+        const { frames, weights } = frameWeights(time, t, "PCHIP");
         expect(weights.reduce((sum, weight) => sum + weight, 0)).toBeCloseTo(1, 12);
         expect(weights.every((weight) => weight !== 0)).toBe(true);
         expect(frames.every((frame, i) => frame < time.count && (i === 0 || frame > (frames[i - 1] as number)))).toBe(
@@ -74,7 +74,7 @@ describe("PCHIP weights", () => {
   it("agree between a list of equal times and a uniform axis", () => {
     const list = listed([0, 0.25, 0.5, 0.75, 1, 1.25], 1, 1);
     for (const t of [0.3, 0.55, 0.9]) {
-      expect(timeBracket(list, t, "PCHIP")).toEqual(timeBracket(uniform(6, 0.25, 0, 1, 1), t, "PCHIP"));
+      expect(frameWeights(list, t, "PCHIP")).toEqual(frameWeights(uniform(6, 0.25, 0, 1, 1), t, "PCHIP"));
     }
   });
 
@@ -107,18 +107,18 @@ describe("ends", () => {
         (-(theta ** 2) / 2 + theta ** 3 / 2) * ghost(k + 2);
       expect(valueAt(time, k + theta, (t) => f[t] as number)).toBeCloseTo(expected, 13);
     }
-    expect(timeBracket(time, 0.3, "PCHIP").frames).toEqual([0, 1, 2]);
-    expect(timeBracket(time, 3.3, "PCHIP").frames).toEqual([2, 3, 4]);
+    expect(frameWeights(time, 0.3, "PCHIP").frames).toEqual([0, 1, 2]);
+    expect(frameWeights(time, 3.3, "PCHIP").frames).toEqual([2, 3, 4]);
   });
 
   it("are linear with two frames", () => {
-    expect(timeBracket(uniform(2, 1), 0.25, "PCHIP")).toEqual({ frames: [0, 1], weights: [0.75, 0.25] });
+    expect(frameWeights(uniform(2, 1), 0.25, "PCHIP")).toEqual({ frames: [0, 1], weights: [0.75, 0.25] });
   });
 
   it("use guards where there are some, also when a single frame is queryable", () => {
-    expect(timeBracket(uniform(6, 1, -1, 1, 2), 0.5, "PCHIP").frames).toEqual([0, 1, 2, 3]);
-    expect(timeBracket(uniform(6, 1, -1, 1, 2), 1.5, "PCHIP").frames).toEqual([1, 2, 3, 4]);
-    expect(timeBracket(uniform(4, 1, -1, 1, 2), 0, "PCHIP")).toEqual({ frames: [1], weights: [1] });
+    expect(frameWeights(uniform(6, 1, -1, 1, 2), 0.5, "PCHIP").frames).toEqual([0, 1, 2, 3]);
+    expect(frameWeights(uniform(6, 1, -1, 1, 2), 1.5, "PCHIP").frames).toEqual([1, 2, 3, 4]);
+    expect(frameWeights(uniform(4, 1, -1, 1, 2), 0, "PCHIP")).toEqual({ frames: [1], weights: [1] });
   });
 
   it("refuse times out of range, guards excluded", () => {
@@ -133,8 +133,8 @@ describe("ends", () => {
       false,
       false,
     ]);
-    expect(() => timeBracket(time, 2.5, "None")).toThrow(RangeError);
-    expect(() => timeBracket(time, Number.NaN, "PCHIP")).toThrow(RangeError);
+    expect(() => frameWeights(time, 2.5, "None")).toThrow(RangeError);
+    expect(() => frameWeights(time, Number.NaN, "PCHIP")).toThrow(RangeError);
   });
 });
 
@@ -142,7 +142,7 @@ describe("stored times", () => {
   it("give their frame alone, by either method", () => {
     for (const method of ["None", "PCHIP"] as const) {
       for (let k = 0; k < 5; k++) {
-        expect(timeBracket(uniform(5, 0.002), Math.fround(0.002 * k), method)).toEqual({ frames: [k], weights: [1] });
+        expect(frameWeights(uniform(5, 0.002), Math.fround(0.002 * k), method)).toEqual({ frames: [k], weights: [1] });
       }
     }
   });
@@ -171,11 +171,11 @@ describe("stored times", () => {
 describe("None", () => {
   it("takes the closer frame, the later of a tie", () => {
     const time = uniform(6, 0.25);
-    expect([0.1, 0.125, 0.13, 0.374, 0.375].map((t) => timeBracket(time, t, "None").frames[0])).toEqual([
+    expect([0.1, 0.125, 0.13, 0.374, 0.375].map((t) => frameWeights(time, t, "None").frames[0])).toEqual([
       0, 1, 1, 1, 2,
     ]);
     const list = listed([0, 1, 3]);
-    expect([0.49, 0.5, 1.9, 2, 2.1].map((t) => timeBracket(list, t, "None").frames[0])).toEqual([0, 1, 1, 2, 2]);
+    expect([0.49, 0.5, 1.9, 2, 2.1].map((t) => frameWeights(list, t, "None").frames[0])).toEqual([0, 1, 1, 2, 2]);
   });
 });
 
@@ -190,6 +190,6 @@ describe("snapshots", () => {
       false,
     ]);
     expect(timeInRange(uniform(1, 1, 1000.1), Math.fround(1000.1))).toBe(true);
-    expect(timeBracket(time, 2.5, "PCHIP")).toEqual({ frames: [0], weights: [1] });
+    expect(frameWeights(time, 2.5, "PCHIP")).toEqual({ frames: [0], weights: [1] });
   });
 });

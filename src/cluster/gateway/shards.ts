@@ -2,7 +2,7 @@
 
 import type { BatchTask } from "../../engine/task.js";
 import { searchCell, wrap } from "../../kernels/stencil.js";
-import { timeBracket } from "../../kernels/time.js";
+import { frameWeights } from "../../kernels/time.js";
 import type { Axis, Bricking } from "../../kernels/types.js";
 import { operationOf } from "../../operations.js";
 import type { Dataset, Triple } from "../../storage/dataset.js";
@@ -39,7 +39,7 @@ export function shardsOf({ dataset, query }: BatchTask, generation: string): Sha
   const { fields } = operationOf(query.operation);
   const [source] = fields.flatMap((name) => dataset.fields[name] ?? []);
   if (!source) return null;
-  const [frame = 0] = timeBracket(dataset.time, query.time ?? query.StartTime ?? 0, "None").frames;
+  const [frame = 0] = frameWeights(dataset.time, query.time ?? query.StartTime ?? 0, "None").frames;
   const chunk = Math.floor(frame / CHUNK_FRAMES);
   const known = cached.get(dataset) ?? new Map<string, Shards>();
   cached.set(dataset, known);

@@ -5,7 +5,7 @@
  * The frames of a time interpolation are swept together, or one after another with their sums kept as float64: whichever
  * reads less.
  */
-import { timeBracket } from "../../kernels/time.js";
+import { frameWeights } from "../../kernels/time.js";
 import { BrickCache } from "../../storage/bricks/cache.js";
 import type { Bricking, FieldSource } from "../../storage/dataset.js";
 import type { CheckedQuery } from "../check.js";
@@ -51,7 +51,7 @@ function demandOf({ query, operation, dataset }: CheckedQuery): Demand | null {
   const fields = operation.fields.flatMap((name) => dataset.fields[name] ?? []);
   const [main] = fields;
   if (!main) return null;
-  const { frames } = timeBracket(dataset.time, query.time as number, query.temporalInterpolation ?? "None");
+  const { frames } = frameWeights(dataset.time, query.time as number, query.temporalInterpolation ?? "None");
   const bricks = main.bricking.count.reduce((product, count) => product * count, 1);
   const brickBytes = fields.reduce((sum, { components, bricking: { edge } }) => {
     return sum + BrickCache.brickBytes(components * edge[0] * edge[1] * edge[2]);

@@ -4,7 +4,7 @@ import { type BoxFilter, createBoxFilter } from "../../kernels/filter/box-filter
 import { modeForce, taylorGreenForce } from "../../kernels/forcing.js";
 import { advectInertial, advectTracers, type Path } from "../../kernels/particles.js";
 import { firstOutside } from "../../kernels/stencil.js";
-import { timeBracket } from "../../kernels/time.js";
+import { frameWeights } from "../../kernels/time.js";
 import type { Axes, FrameWeights, Sample, Triple } from "../../kernels/types.js";
 import { type Family, type Operation, operationOf } from "../../operations.js";
 import { fillPositions, frameShift, outsideError } from "../points/positions.js";
@@ -56,7 +56,7 @@ function runPoints({ task, operation, fields, sampler, stop }: Run): void {
   const { query, count, places, pass, out } = task;
   const { axes, time } = fields.dataset;
   const scheme = fields.scheme(operation.kernel, query.spatialInterpolation ?? "None");
-  const frames = timeBracket(time, query.time as number, query.temporalInterpolation ?? "None");
+  const frames = frameWeights(time, query.time as number, query.temporalInterpolation ?? "None");
   const sources = operation.fields.map((field) => fields.source(field));
   const finish = scatterInto(out, scheme.components, places);
   const sampling = {
@@ -101,7 +101,7 @@ function runForce(run: Run): void {
   }
   const frames =
     forcing.kind === "modes" && forcing.frames > 1
-      ? timeBracket(time, query.time as number, query.temporalInterpolation ?? "None")
+      ? frameWeights(time, query.time as number, query.temporalInterpolation ?? "None")
       : { frames: [0], weights: [1] };
   const values = new Float64Array(3 * Math.min(count, FORCE_STEP));
   for (let first = 0; first < count; first += FORCE_STEP) {
@@ -119,7 +119,7 @@ function runFilter({ task, operation, fields, sampler, stop }: Run): void {
   const { query, count, first, out } = task;
   const { axes, time } = fields.dataset;
   const filter = boxFilter(task, operation.kernel, axes, sampler);
-  const frames = timeBracket(time, query.time as number, query.temporalInterpolation ?? "None");
+  const frames = frameWeights(time, query.time as number, query.temporalInterpolation ?? "None");
   const readers = operation.fields.map((field) => sampler.reader(fields.source(field)));
   const width = filter.components * filter.itemsPerPoint;
   const values = new Float64Array(width);
@@ -160,7 +160,7 @@ function runTrack({ task, operation, fields, sampler, stop }: Run): void {
   const sources = [fields.source("velocity")];
   const sample: Sample = (positions, particles, time, velocities) => {
     sampler.positions.set(positions.subarray(0, 3 * particles));
-    const frames = timeBracket(dataset.time, time, "PCHIP");
+    const frames = frameWeights(dataset.time, time, "PCHIP");
     const sampling = { axes: dataset.axes, scheme, sources, frames, sorted: false };
     sampler.sample(sampling, particles, scatterInto(velocities, 3, null), stop);
   };

@@ -51,12 +51,6 @@ export function memoryLayout(workers: number, cacheBytes: number): MemoryLayout 
   return { bytes: Math.ceil(cache.end / PAGE) * PAGE, workers, slots, arenas, arenaBytes, cache };
 }
 
-/** Makes the memory; pages cost nothing until they are written. */
-export function createMemory(layout: MemoryLayout): WebAssembly.Memory {
-  const pages = layout.bytes / PAGE;
-  return new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
-}
-
 /** Hands out typed arrays from a worker's part of the memory; nothing is ever given back. */
 export class Arena {
   readonly #buffer: ArrayBufferLike;

@@ -4,12 +4,13 @@ import type { Worker } from "node:worker_threads";
 import { Piscina } from "piscina";
 import type { Config, Limits } from "../../config.js";
 import { BusyError, DeadlineError, WorkerError } from "../../errors.js";
+import { createSharedMemory, type WasmMemory } from "../../kernels/simd/index.js";
 import { BrickCache } from "../../storage/bricks/cache.js";
 import type { Carrier } from "../carrier.js";
 import type { Outcome, Task } from "../task.js";
 import { createPacker } from "./dataset-copy.js";
 import { reviveError } from "./errors-as-data.js";
-import { createMemory, type MemoryLayout, memoryLayout } from "./memory.js";
+import { type MemoryLayout, memoryLayout } from "./memory.js";
 
 /** Worker threads run the JavaScript that ships, also when this file runs from source. */
 const ENTRY = fileURLToPath(new URL("./worker.js", import.meta.url).href.replace("/src/engine/", "/dist/engine/"));
@@ -21,7 +22,7 @@ export type PoolSettings = Pick<Config, "workers" | "cacheBytes" | "fd8Legacy"> 
 
 /** What every worker is started with. */
 export interface WorkerSetup {
-  readonly memory: WebAssembly.Memory;
+  readonly memory: WasmMemory;
   readonly layout: MemoryLayout;
   readonly chunkBytes: number;
   readonly fd8Legacy: boolean;
@@ -31,7 +32,7 @@ export interface WorkerSetup {
 export function openPool({ workers, cacheBytes, limits, fd8Legacy }: PoolSettings): Carrier {
   const chunkBytes = limits["engine.chunkBytes"];
   const layout = memoryLayout(workers, cacheBytes);
-  const memory = createMemory(layout);
+  const memory = createSharedMemory(layout.bytes);
   const buffer = memory.buffer as SharedArrayBuffer;
   const slots = new Int32Array(buffer, layout.slots, workers);
   const cache = new BrickCache(buffer, layout.cache, -1);

@@ -3,7 +3,7 @@
  * The single path by which kernels read stored nodes.
  */
 import { DataError } from "../../errors.js";
-import { orderByBrick, orderTables } from "../../kernels/brick-order.js";
+import { sortByBrick, sortTables } from "../../kernels/brick-order.js";
 import type { SimdAccelerator } from "../../kernels/simd/index.js";
 import type { Axes, BrickField, Bricking, BrickReader, FrameWeights, Scheme } from "../../kernels/types.js";
 import { BrickCache, type BrickRequest } from "../../storage/bricks/cache.js";
@@ -75,7 +75,7 @@ export class Sampler {
   /** Points by which the next group begins to grow: as many as the last one had. */
   #step = GROUP_STEP;
   #tablesFor: { axes: Axes; bricking: Bricking } | null = null;
-  #tables: ReturnType<typeof orderTables> | null = null;
+  #tables: ReturnType<typeof sortTables> | null = null;
 
   constructor(
     buffer: SharedArrayBuffer,
@@ -169,14 +169,14 @@ export class Sampler {
       return;
     }
     const tables = this.#sortTables(axes, sources[0].bricking);
-    const sort = this.accelerator?.orderByBrick ?? orderByBrick;
+    const sort = this.accelerator?.sortByBrick ?? sortByBrick;
     sort(axes, tables, positions, count, this.#keys, order, sorted);
   }
 
   /** The sort's key tables, in the arena, kept while the grid stays the same. */
-  #sortTables(axes: Axes, bricking: Bricking): ReturnType<typeof orderTables> {
+  #sortTables(axes: Axes, bricking: Bricking): ReturnType<typeof sortTables> {
     if (this.#tables && this.#tablesFor?.axes === axes && this.#tablesFor.bricking === bricking) return this.#tables;
-    const plain = orderTables(axes, bricking);
+    const plain = sortTables(axes, bricking);
     let first = 0;
     const place = (table: Uint32Array): Uint32Array => {
       const placed = this.#keyTables.subarray(first, first + table.length);

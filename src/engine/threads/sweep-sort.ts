@@ -1,6 +1,6 @@
 /** The order of a sweep, made in a worker: points of a section by column, layer, row and brick (`sweep-shape.ts`). */
 import { CancelledError } from "../../errors.js";
-import { cellOf, type OrderTables, orderByBrick } from "../../kernels/brick-order.js";
+import { cellOf, type SortTables, sortByBrick } from "../../kernels/brick-order.js";
 import { firstOutside, wrap } from "../../kernels/stencil.js";
 import type { Axes, Axis, Bricking } from "../../kernels/types.js";
 import { STENCIL_REACH, type SweepShape } from "../plan/sweep-shape.js";
@@ -8,7 +8,7 @@ import { fillPositions, outsideError } from "../points/positions.js";
 import type { SortTask } from "../task.js";
 
 /** Nodes per edge of the blocks by which points within a brick are ordered, as a power of two. */
-const BLOCK_BITS = 4;
+const CUBE_BITS = 4;
 const KEY_BITS = 32;
 
 /** A part of the sort key: the number it has for the lowest node of a stencil, and how many there are. */
@@ -19,11 +19,11 @@ interface Part {
 }
 
 /** Key tables of a sweep; from the highest bits down: column, layer, row, brick in the row, block in the brick. */
-export function sweepTables(axes: Axes, { edge, count }: Bricking, { axes: order, width }: SweepShape): OrderTables {
+export function sweepTables(axes: Axes, { edge, count }: Bricking, { axes: order, width }: SweepShape): SortTables {
   const [row, next, along] = order;
   const blocks = edge.map((nodes, axis): Part => {
-    const valueAt = (node: number, brick: number) => (node - brick * nodes) >> BLOCK_BITS;
-    return { axis, values: Math.ceil(nodes / 2 ** BLOCK_BITS), valueAt };
+    const valueAt = (node: number, brick: number) => (node - brick * nodes) >> CUBE_BITS;
+    return { axis, values: Math.ceil(nodes / 2 ** CUBE_BITS), valueAt };
   });
   const inColumn = (axis: number): Part => {
     const wide = width[axis];
@@ -121,7 +121,7 @@ export function sortSection(task: SortTask): null {
   stop();
   const indices = new Uint32Array(2 * count);
   const keys = new Uint32Array(2 * count);
-  orderByBrick(axes, sweepTables(axes, bricking, shape), positions, count, keys, indices, null);
+  sortByBrick(axes, sweepTables(axes, bricking, shape), positions, count, keys, indices, null);
   stop();
   fillPositions(points, positions, [0, 0, 0]);
   for (let i = 0; i < count; i++) {

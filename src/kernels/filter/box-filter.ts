@@ -1,9 +1,9 @@
-/** Box filters: means over a cube centred on the point and over its halved sub-cubes, down to a number of layers. */
+/** Filters with boxes: means over a cube centred on the point and over its halved sub-cubes, down to a number of layers. */
 
 import { BOX_KERNELS } from "../table.js";
 import type { Axes, BrickReader, FrameWeights } from "../types.js";
-import { type BoxAverage, createBoxAverage } from "./box-average.js";
 import { createBoxMean } from "./box-mean.js";
+import { createIntervalSums, type IntervalSums } from "./interval-sums.js";
 import { itemsPerPoint } from "./octree.js";
 import { createStress } from "./sgs.js";
 
@@ -21,7 +21,7 @@ export interface BoxFilter {
   /**
    * Overwrites `out[itemsPerPoint * components * i ..]` for the points `first .. first + count - 1`.
    *
-   * @param stop polled between blocks of work; when true the rest of `out` is left as it is
+   * @param stop polled between tiles of work; when true the rest of `out` is left as it is
    */
   evaluate(
     readers: readonly BrickReader[],
@@ -69,7 +69,7 @@ export function checkFilter(filterLength: number, nlayers: number, axes: Axes): 
  * (Lag4) or differentiated (Fd4Lag4), and every result is a mean over the leaves of a sub-cube, or the covariance of
  * the velocity over them. Cubes larger than the period are folded.
  *
- * @param average a faster box average, if there is one
+ * @param accelerator faster interval sums, if there are any
  * @throws RangeError for another kernel, a tabulated axis, or arguments that `checkFilter` refuses
  */
 export function createBoxFilter(
@@ -77,7 +77,7 @@ export function createBoxFilter(
   axes: Axes,
   filterLength: number,
   nlayers: number,
-  accelerator?: { readonly boxAverage?: BoxAverage },
+  accelerator?: { readonly intervalSums?: IntervalSums },
 ): BoxFilter {
   const kind = BOX_KERNELS.get(kernel);
   const refusal = isUniform(axes) ? checkFilter(filterLength, nlayers, axes) : "a tabulated axis has no box filter";
@@ -86,11 +86,11 @@ export function createBoxFilter(
   const layers = totalLayers(filterLength, axes);
   const leaves = 2 ** layers;
   const gradient = kind.quantity === "meanGradient";
-  const average = accelerator?.boxAverage ?? createBoxAverage();
+  const addSums = accelerator?.intervalSums ?? createIntervalSums();
   const cube =
     kind.quantity === "stress"
       ? createStress(axes, filterLength, leaves, nlayers)
-      : createBoxMean({ axes, size: kind.size, gradient, filterLength, leaves, nlayers, average });
+      : createBoxMean({ axes, size: kind.size, gradient, filterLength, leaves, nlayers, addSums });
   const items = itemsPerPoint(nlayers);
   const { components } = kind;
   return {

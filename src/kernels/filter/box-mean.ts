@@ -1,11 +1,12 @@
-/** Box means of an interpolated field or its gradient: the mean over a lattice of points is separable, one weight per node and axis. */
-import { createAxisDifferences, FIRST, VALUE } from "../axis-difference.js";
+/** Computes box means of an interpolated field or its gradient: the mean over a lattice of points is separable, one weight per node and axis. */
+import { createDifferenceVectors, FIRST, VALUE } from "../axis-vectors.js";
+import { visitPieces } from "../block.js";
 import { createRuns, cutRun, wrap } from "../stencil.js";
-import type { Axes, Axis, BrickReader, Values } from "../types.js";
-import type { BoxAverage, BoxPart, IntervalWeights } from "./box-average.js";
-import { BLOCK_EDGE, type CubeKernel, gatherBits, itemsPerPoint, spreadBits } from "./octree.js";
+import type { Axes, Axis, BrickReader } from "../types.js";
+import type { BoxPart, IntervalSums, IntervalWeights } from "./interval-sums.js";
+import { type CubeKernel, gatherBits, itemsPerPoint, spreadBits, TILE_EDGE } from "./octree.js";
 
-/** What the means of a cube are made of. */
+/** A field, a cube and its sub-cubes: what means are taken of. */
 export interface MeanOptions {
   readonly axes: Axes;
   /** Components of the field. */
@@ -16,7 +17,7 @@ export interface MeanOptions {
   /** Leaves an edge of the cube: 2 ** total layers. */
   readonly leaves: number;
   readonly nlayers: number;
-  readonly average: BoxAverage;
+  readonly addSums: IntervalSums;
 }
 
 /** Weights of one axis over a row of intervals, and the cyclic run of nodes they speak of. */
@@ -34,7 +35,7 @@ interface IntervalRun extends IntervalWeights {
  * @param width distance of the leaves, at most about a spacing
  */
 function createIntervalRun(axis: Axis, kind: number, intervals: number, group: number, width: number): IntervalRun {
-  const differences = createAxisDifferences(axis, 4, 4, new Set([kind]), false);
+  const differences = createDifferenceVectors(axis, 4, 4, new Set([kind]), false);
   const taps = differences.taps[kind];
   // Leaves are at most a spacing apart (to rounding), so the run grows by at most about a node per leaf.
   const room = Math.min(axis.nodes, intervals * group + differences.span);
@@ -85,13 +86,13 @@ function createIntervalRun(axis: Axis, kind: number, intervals: number, group: n
 /**
  * The means of the cube of side `filterLength` around a point and of its sub-cubes, over the lattice of leaves.
  * Components of the answer: those of the field, or du_i/dx_j row by row. Independent of the batch; memory is bounded by
- * blocks of 16 x 16 x 16 sub-cubes.
+ * tiles of 16 x 16 x 16 sub-cubes.
  */
 export function createBoxMean(options: MeanOptions): CubeKernel {
-  const { axes, size, gradient, filterLength, leaves, nlayers, average } = options;
+  const { axes, size, gradient, filterLength, leaves, nlayers, addSums } = options;
   const finest = 2 ** (nlayers - 1);
-  const edge = Math.min(finest, BLOCK_EDGE);
-  const blocks = finest / edge;
+  const edge = Math.min(finest, TILE_EDGE);
+  const tiles = finest / edge;
   const group = leaves / finest;
   const width = filterLength / leaves;
   const directions = gradient ? [0, 1, 2] : [-1];
@@ -101,80 +102,70 @@ export function createBoxMean(options: MeanOptions): CubeKernel {
   const slopes = gradient ? make(FIRST) : [];
   const passes = directions.map((d) => values.map((run, a) => (a === d ? slopes[a] : run)));
   const widest = Math.max(...[...values, ...slopes].map((run) => run.from.length));
-  const runs = axes.map(() => createRuns(widest));
+  const runs = [createRuns(widest), createRuns(widest), createRuns(widest)] as const;
   const sums = new Float64Array(edge ** 3 * size);
-  const spread = spreadBits(edge);
   const part: BoxPart = { first: new Int32Array(3), length: new Int32Array(3) };
-  let weights: readonly IntervalRun[] = values;
-  let source: BrickReader;
-  const inner = new Int32Array(3);
-
-  const use = (data: Values, offset: number): void => {
-    const strideY = source.bricking.edge[0] * size;
-    const strideZ = source.bricking.edge[1] * strideY;
-    const corner = offset + inner[2] * strideZ + inner[1] * strideY + inner[0] * size;
-    average(data, corner, strideY, strideZ, size, part, weights, edge, sums);
-  };
 
   /** Sums one frame over the runs of `weights`, brick by brick. */
-  const sumFrame = (frame: number): void => {
-    const { count, edge: nodes } = source.bricking;
+  const sumFrame = (reader: BrickReader, frame: number, weights: readonly IntervalRun[]): void => {
+    const { edge: nodes } = reader.bricking;
+    const strideY = nodes[0] * size;
     for (let a = 0; a < 3; a++) cutRun(axes[a].nodes, nodes[a], weights[a].start, weights[a].length, runs[a]);
-    const [rx, ry, rz] = runs;
-    const choose = (a: number, j: number) => {
-      part.first[a] = runs[a].from[j];
-      part.length[a] = runs[a].length[j];
-      inner[a] = runs[a].inner[j];
-    };
-    for (let k = 0; k < rz.count; k++) {
-      choose(2, k);
-      for (let j = 0; j < ry.count; j++) {
-        choose(1, j);
-        for (let i = 0; i < rx.count; i++) {
-          choose(0, i);
-          source.visit(frame, (rz.brick[k] * count[1] + ry.brick[j]) * count[0] + rx.brick[i], use);
-        }
+    sums.fill(0);
+    visitPieces(reader, frame, runs, (data, corner, ...pieces) => {
+      for (let a = 0; a < 3; a++) {
+        part.first[a] = runs[a].from[pieces[a]];
+        part.length[a] = runs[a].length[pieces[a]];
       }
-    }
-  };
-
-  /** Adds `sums` of direction d, times the weight of its frame, to the records of a block, which begin at `out[first]`. */
-  const deposit = (out: Float64Array, first: number, d: number, weight: number): void => {
-    for (let z = 0, i = 0; z < edge; z++) {
-      for (let y = 0; y < edge; y++) {
-        for (let x = 0; x < edge; x++, i += size) {
-          const item = spread[x] | (spread[y] << 1) | (spread[z] << 2);
-          const to = first + item * components + d;
-          for (let c = 0; c < size; c++) out[to + c * directions.length] += weight * sums[i + c];
-        }
-      }
-    }
+      addSums(data, corner, strideY, nodes[1] * strideY, size, part, weights, edge, sums);
+    });
   };
 
   return (reader, frames, positions, point, out, at, stop) => {
-    source = reader;
     const results = edge ** 3 * components;
     let first = at + itemsPerPoint(nlayers - 1) * components;
-    for (let block = 0; block < blocks ** 3; block++, first += results) {
+    for (let tile = 0; tile < tiles ** 3; tile++, first += results) {
       if (stop()) return;
       for (let a = 0; a < 3; a++) {
-        const leaf = gatherBits(block, a) * edge * group + 0.5;
+        const leaf = gatherBits(tile, a) * edge * group + 0.5;
         const coordinate = positions[3 * point + a] - filterLength / 2 + leaf * width;
         values[a].weigh(coordinate);
         slopes[a]?.weigh(coordinate);
       }
       out.fill(0, first, first + results);
       for (let d = 0; d < passes.length; d++) {
-        weights = passes[d];
         for (let f = 0; f < frames.frames.length; f++) {
-          sums.fill(0);
-          sumFrame(frames.frames[f]);
-          deposit(out, first, d, frames.weights[f]);
+          sumFrame(reader, frames.frames[f], passes[d]);
+          scatter(sums, edge, size, frames.weights[f], out, first + d, directions.length);
         }
       }
     }
     averageLayers(out, at, components, nlayers);
   };
+}
+
+/**
+ * Adds the sums of a tile, (edge, edge, edge, size), times `weight`, to its records in octree order: component c of item i
+ * goes to `out[to + (i * size + c) * stride]`.
+ */
+function scatter(
+  sums: Float64Array,
+  edge: number,
+  size: number,
+  weight: number,
+  out: Float64Array,
+  to: number,
+  stride: number,
+): void {
+  const spread = spreadBits(edge);
+  for (let z = 0, i = 0; z < edge; z++) {
+    for (let y = 0; y < edge; y++) {
+      for (let x = 0; x < edge; x++, i += size) {
+        const item = spread[x] | (spread[y] << 1) | (spread[z] << 2);
+        for (let c = 0; c < size; c++) out[to + (item * size + c) * stride] += weight * sums[i + c];
+      }
+    }
+  }
 }
 
 /** Fills the coarser layers of one answer from its finest: each value is the mean of the eight it is made of. */

@@ -1,11 +1,12 @@
-/** Velocities on a lattice of points by separable Lagrange interpolation, from bricks on demand. */
+/** Interpolates velocities to a lattice of points, separably and from bricks on demand. */
 
+import { visitPieces } from "../block.js";
 import { createAxisWeights } from "../lagrange.js";
-import { createRuns, cutRun, wrap } from "../stencil.js";
-import type { Axes, Axis, BrickReader, FrameWeights, Values } from "../types.js";
+import { createRuns, cutRun, type Runs, wrap } from "../stencil.js";
+import type { Axes, Axis, BrickReader, FrameWeights } from "../types.js";
 import { spreadBits } from "./octree.js";
 
-/** Interpolation of the leaves of a block on one axis: leaf l uses nodes offset[l] .. offset[l] + 3 of the run. */
+/** Interpolation of the leaves of a tile on one axis: leaf l uses nodes offset[l] .. offset[l] + 3 of the run. */
 export interface LeafRow {
   /** Run of nodes, 0 <= start < nodes; periodic axes are passed as often as it takes. */
   start: number;
@@ -40,7 +41,7 @@ export function createLeafRow(axis: Axis, edge: number, width: number): LeafRow 
   return self;
 }
 
-/** Velocities on a block of leaves. */
+/** Velocities on a tile of leaves. */
 export interface Lattice {
   /** Three values a leaf, leaves in octree order; valid after `fill`. */
   readonly velocity: Float64Array;
@@ -48,28 +49,42 @@ export interface Lattice {
   fill(reader: BrickReader, frames: FrameWeights): void;
 }
 
-/** Separable interpolation from nodes to a block of leaves: x, then y, then z. */
+/** Separable interpolation from nodes to a tile of leaves: x, then y, then z. */
 export function createLattice(axes: Axes, rows: readonly LeafRow[], edge: number): Lattice {
-  // Leaves are at most a spacing apart, to rounding: a block spans at most `edge` cells, and three nodes around them.
+  // Leaves are at most a spacing apart, to rounding: a tile spans at most `edge` cells, and three nodes around them.
   const reach = edge + 4;
-  const runs = axes.map(() => createRuns(reach));
+  const runs = [createRuns(reach), createRuns(reach), createRuns(reach)] as const;
   const nodes = new Float64Array(3 * reach ** 3);
   const alongX = new Float64Array(3 * edge * reach ** 2);
   const alongY = new Float64Array(3 * edge ** 2 * reach);
   const velocity = new Float64Array(3 * edge ** 3);
-  const spread = spreadBits(edge);
-  const [x, y, z] = rows;
-  const piece = new Int32Array(3);
-  let weight = 0;
-  let source: BrickReader;
+  return {
+    velocity,
+    fill(reader, frames) {
+      const { edge: size } = reader.bricking;
+      for (let a = 0; a < 3; a++) cutRun(axes[a].nodes, size[a], rows[a].start, rows[a].length, runs[a]);
+      nodes.fill(0, 0, 3 * rows[0].length * rows[1].length * rows[2].length);
+      for (let f = 0; f < frames.frames.length; f++) {
+        addFrame(reader, frames.frames[f], frames.weights[f], runs, rows, nodes);
+      }
+      interpolateRows(nodes, rows, edge, alongX, alongY, velocity);
+    },
+  };
+}
 
-  /** Adds the nodes of a piece of a brick, times the weight of the frame, to `nodes`. */
-  const use = (data: Values, offset: number): void => {
-    const [rx, ry, rz] = runs;
-    const [i, j, k] = piece;
-    const strideY = source.bricking.edge[0] * 3;
-    const strideZ = source.bricking.edge[1] * strideY;
-    const corner = offset + rz.inner[k] * strideZ + ry.inner[j] * strideY + rx.inner[i] * 3;
+/** Adds the nodes of one frame, times a weight, to `nodes`, a dense box. */
+function addFrame(
+  reader: BrickReader,
+  frame: number,
+  weight: number,
+  runs: readonly [Runs, Runs, Runs],
+  [x, y]: readonly LeafRow[],
+  nodes: Float64Array,
+): void {
+  const [rx, ry, rz] = runs;
+  const strideY = reader.bricking.edge[0] * 3;
+  const strideZ = reader.bricking.edge[1] * strideY;
+  visitPieces(reader, frame, runs, (data, corner, i, j, k) => {
     for (let c = 0; c < rz.length[k]; c++) {
       for (let b = 0; b < ry.length[j]; b++) {
         const from = corner + c * strideZ + b * strideY;
@@ -77,52 +92,40 @@ export function createLattice(axes: Axes, rows: readonly LeafRow[], edge: number
         for (let e = 0; e < 3 * rx.length[i]; e++) nodes[to + e] += weight * data[from + e];
       }
     }
-  };
+  });
+}
 
-  return {
-    velocity,
-    fill(reader, frames) {
-      source = reader;
-      const { count, edge: size } = reader.bricking;
-      for (let a = 0; a < 3; a++) cutRun(axes[a].nodes, size[a], rows[a].start, rows[a].length, runs[a]);
-      const [rx, ry, rz] = runs;
-      nodes.fill(0, 0, 3 * x.length * y.length * z.length);
-      for (let f = 0; f < frames.frames.length; f++) {
-        weight = frames.weights[f];
-        for (let k = 0; k < rz.count; k++) {
-          for (let j = 0; j < ry.count; j++) {
-            for (let i = 0; i < rx.count; i++) {
-              piece[0] = i;
-              piece[1] = j;
-              piece[2] = k;
-              reader.visit(frames.frames[f], (rz.brick[k] * count[1] + ry.brick[j]) * count[0] + rx.brick[i], use);
-            }
-          }
-        }
+/** Combines nodes to leaves, one axis after the other; the leaves come in octree order. */
+function interpolateRows(
+  nodes: Float64Array,
+  [x, y, z]: readonly LeafRow[],
+  edge: number,
+  alongX: Float64Array,
+  alongY: Float64Array,
+  velocity: Float64Array,
+): void {
+  const spread = spreadBits(edge);
+  const width = 3 * edge;
+  for (let line = 0; line < y.length * z.length; line++) {
+    for (let i = 0; i < edge; i++) {
+      combineFour(nodes, 3 * (line * x.length + x.offset[i]), 3, x.weight, 4 * i, alongX, line * width + 3 * i, 3);
+    }
+  }
+  for (let k = 0; k < z.length; k++) {
+    for (let j = 0; j < edge; j++) {
+      const from = (k * y.length + y.offset[j]) * width;
+      combineFour(alongX, from, width, y.weight, 4 * j, alongY, (k * edge + j) * width, width);
+    }
+  }
+  for (let k = 0; k < edge; k++) {
+    for (let j = 0; j < edge; j++) {
+      for (let i = 0; i < edge; i++) {
+        const leaf = spread[i] | (spread[j] << 1) | (spread[k] << 2);
+        const from = (z.offset[k] * edge + j) * width + 3 * i;
+        combineFour(alongY, from, edge * width, z.weight, 4 * k, velocity, 3 * leaf, 3);
       }
-      const width = 3 * edge;
-      for (let line = 0; line < y.length * z.length; line++) {
-        for (let i = 0; i < edge; i++) {
-          combineFour(nodes, 3 * (line * x.length + x.offset[i]), 3, x.weight, 4 * i, alongX, line * width + 3 * i, 3);
-        }
-      }
-      for (let k = 0; k < z.length; k++) {
-        for (let j = 0; j < edge; j++) {
-          const from = (k * y.length + y.offset[j]) * width;
-          combineFour(alongX, from, width, y.weight, 4 * j, alongY, (k * edge + j) * width, width);
-        }
-      }
-      for (let k = 0; k < edge; k++) {
-        for (let j = 0; j < edge; j++) {
-          for (let i = 0; i < edge; i++) {
-            const leaf = spread[i] | (spread[j] << 1) | (spread[k] << 2);
-            const from = (z.offset[k] * edge + j) * width + 3 * i;
-            combineFour(alongY, from, edge * width, z.weight, 4 * k, velocity, 3 * leaf, 3);
-          }
-        }
-      }
-    },
-  };
+    }
+  }
 }
 
 /** out[to + e] = the sum of weight[w + t] * values[from + t * stride + e] over t = 0 .. 3, for e < count. */

@@ -1,10 +1,10 @@
-/** The halved cube of the box filters: its leaves, the order of its sub-cubes, and the layout of the answer. */
+/** Numbers the sub-cubes of a halved cube, and lays out the answers of the box filters. */
 import type { BrickReader, FrameWeights } from "../types.js";
 
-/** Longest edge of the blocks in which filters work through a cube, in sub-cubes: bounds their memory. */
-export const BLOCK_EDGE = 16;
+/** Longest edge of the tiles in which filters work through a cube, in sub-cubes: bounds their memory. */
+export const TILE_EDGE = 16;
 
-/** Overwrites the answer of point `point` from `out[at]` on; ends early, between blocks of work, when `stop` says so. */
+/** Overwrites the answer of point `point` from `out[at]` on; ends early, between tiles of work, when `stop` says so. */
 export type CubeKernel = (
   reader: BrickReader,
   frames: FrameWeights,

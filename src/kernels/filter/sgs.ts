@@ -1,28 +1,28 @@
-/** Sub-grid-scale stress: velocities on the leaves of a cube, block by block, and their moments merged up the octree. */
+/** Computes the sub-grid-scale stress: velocities on the leaves of a cube, tile by tile, and their moments merged up the octree. */
 import type { Axes } from "../types.js";
 import { createLattice, createLeafRow } from "./lattice.js";
-import { BLOCK_EDGE, type CubeKernel, gatherBits, itemsPerPoint } from "./octree.js";
+import { type CubeKernel, gatherBits, itemsPerPoint, TILE_EDGE } from "./octree.js";
 
 /**
  * The stress mean(u_i u_j) - mean(u_i) mean(u_j), as xx, yy, zz, xy, xz, yz, of the cube of side `filterLength` around a point and of its sub-cubes.
  *
  * Velocities are Lag4 values at the leaves, combined in time first. Moments about the mean are merged eight by eight,
- * tau = mean(tau') + mean((u' - u)(u' - u)^T), which does not cancel. Independent of the batch; works on blocks of
+ * tau = mean(tau') + mean((u' - u)(u' - u)^T), which does not cancel. Independent of the batch; works on tiles of
  * 16 x 16 x 16 leaves.
  *
  * @param leaves leaves an edge of the cube: 2 ** total layers
  */
 export function createStress(axes: Axes, filterLength: number, leaves: number, nlayers: number): CubeKernel {
-  const edge = Math.min(leaves, BLOCK_EDGE);
-  const blocks = leaves / edge;
+  const edge = Math.min(leaves, TILE_EDGE);
+  const tiles = leaves / edge;
   const width = filterLength / leaves;
   const depth = Math.log2(leaves);
-  const top = Math.log2(blocks);
+  const top = Math.log2(tiles);
   const rows = axes.map((axis) => createLeafRow(axis, edge, width));
   const lattice = createLattice(axes, rows, edge);
   const { velocity } = lattice;
   const stress = new Float64Array(6 * edge ** 3);
-  /** Moments of up to eight siblings of every layer above the blocks, waiting for the rest, and how many are complete. */
+  /** Moments of up to eight siblings of every layer above the tiles, waiting for the rest, and how many are complete. */
   const waiting = Array.from({ length: top + 1 }, () => ({ mean: new Float64Array(24), stress: new Float64Array(48) }));
   const complete = new Int32Array(top + 1);
 
@@ -33,10 +33,10 @@ export function createStress(axes: Axes, filterLength: number, leaves: number, n
       for (let i = 0; i < 6 * count; i++) out[to + i] = values[from + i];
     };
     complete.fill(0);
-    for (let block = 0; block < blocks ** 3; block++) {
+    for (let tile = 0; tile < tiles ** 3; tile++) {
       if (stop()) return;
       for (let a = 0; a < 3; a++) {
-        const leaf = gatherBits(block, a) * edge + 0.5;
+        const leaf = gatherBits(tile, a) * edge + 0.5;
         rows[a].weigh(positions[3 * point + a] - filterLength / 2 + leaf * width);
       }
       lattice.fill(reader, frames);
@@ -44,7 +44,7 @@ export function createStress(axes: Axes, filterLength: number, leaves: number, n
       for (let layer = depth - 1; layer >= top; layer--) {
         const count = 8 ** (layer - top);
         for (let m = 0; m < count; m++) mergeEight(velocity, stress, 8 * m, velocity, stress, m);
-        write(layer, block * count, stress, 0, count);
+        write(layer, tile * count, stress, 0, count);
       }
       pile(velocity, stress, waiting[top], complete[top]++ & 7);
       for (let layer = top; layer > 0 && (complete[layer] & 7) === 0; layer--) {
@@ -58,7 +58,7 @@ export function createStress(axes: Axes, filterLength: number, leaves: number, n
   };
 }
 
-/** Copies the first entry of a block's moments to place `item` of those waiting. */
+/** Copies the first entry of a tile's moments to place `item` of those waiting. */
 function pile(
   mean: Float64Array,
   stress: Float64Array,

@@ -1,33 +1,29 @@
-/** The SIMD module behind the same interfaces as the plain kernels; everything it touches lies in one shared memory. */
+/** Puts the SIMD module behind the interfaces of the plain kernels; everything it touches lies in one shared memory. */
 
-import { orderByBrick as orderPlainly } from "../brick-order.js";
-import { DERIVATIVE_METHODS } from "../derivative.js";
-import type { BoxAverage } from "../filter/box-average.js";
-import { type Accelerator, createScheme } from "../index.js";
-import { VALUE_ORDERS } from "../interpolate.js";
-import { POINT_KERNELS } from "../table.js";
-import { AVERAGE_BYTES, createSimdAverage } from "./average.js";
-import type { Module } from "./module.js";
-import { createRecords, imageOfGrid, RECORDS_BYTES } from "./records.js";
+import { sortByBrick as sortPlainly } from "../brick-order.js";
+import type { IntervalSums } from "../filter/interval-sums.js";
+import type { Accelerator } from "../index.js";
+import { createSimdIntervalSums, SUMS_BYTES } from "./interval-sums.js";
 import { nodalScheme, tensorScheme } from "./schemes.js";
+import { createScratch, imageOfGrid, SCHEME_BYTES } from "./scratch.js";
 import { instantiate, type WasmBytes, type WasmMemory } from "./webassembly.js";
 
 export { createSharedMemory, type WasmBytes, type WasmMemory } from "./webassembly.js";
 
 /** Scratch that each thread brings along. */
-export const SCRATCH_BYTES = RECORDS_BYTES + AVERAGE_BYTES;
+export const SCRATCH_BYTES = SCHEME_BYTES + SUMS_BYTES;
 
 /** The kernels of the module, for one thread. */
 export interface SimdAccelerator extends Accelerator {
   /**
-   * As `createScheme`; null when an axis is not periodic. All that `evaluate` is given must be views of the memory, and
-   * `cover` is fast when `marks` and `list` are.
+   * Null when an axis is not periodic. All that `evaluate` is given must be views of the memory, and `cover` is fast when
+   * `marks` and `list` are.
    */
   readonly scheme: Accelerator["scheme"];
   /** As the plain one; every array must be a view of the memory. Tabulated axes are sorted by the plain one. */
-  readonly orderByBrick: typeof orderPlainly;
-  /** As the plain one, fast for data in the memory. */
-  readonly boxAverage: BoxAverage;
+  readonly sortByBrick: typeof sortPlainly;
+  /** As the plain ones, fast for data in the memory. */
+  readonly intervalSums: IntervalSums;
 }
 
 /** Instantiates the module for one thread; threads may share the memory, each with scratch of its own. */
@@ -38,19 +34,18 @@ export function instantiateSimd(
 ): SimdAccelerator {
   if (scratch.bytes < SCRATCH_BYTES || scratch.offset % 16 !== 0)
     throw new RangeError(`scratch: ${SCRATCH_BYTES} bytes at a multiple of 16 are needed`);
-  const module = instantiate(wasm, memory) as unknown as Module;
-  const records = createRecords(memory, scratch.offset);
+  const module = instantiate(wasm, memory);
+  const records = createScratch(memory, scratch.offset);
   return {
-    scheme(kernel, method, axes, options) {
-      const target = POINT_KERNELS.get(kernel);
-      const difference = DERIVATIVE_METHODS.get(method);
-      const nodes = target?.quantity === "value" ? VALUE_ORDERS.get(method) : difference?.base;
-      if (target === undefined || nodes === undefined || !axes.every(({ periodic }) => periodic)) return null;
+    scheme({ quantity, sizes, method, axes, options }, plain) {
+      if (!axes.every(({ periodic }) => periodic)) return null;
+      const nodes = method.kind === "lagrange" ? method.order : method.base;
+      const order = method.kind === "lagrange" ? 4 : method.order;
+      const target = { quantity, sizes };
       const scheme =
         nodes === 1
-          ? nodalScheme(module, records, axes, target, difference?.order ?? 4, options.fd8Legacy)
+          ? nodalScheme(module, records, axes, target, order, options.fd8Legacy)
           : tensorScheme(module, records, axes, target, nodes);
-      const plain = createScheme(kernel, method, axes, options);
       return {
         ...scheme,
         cover(bricking, positions, first, count, marks, list, length) {
@@ -59,14 +54,14 @@ export function instantiateSimd(
         },
       };
     },
-    boxAverage: createSimdAverage(module, memory, scratch.offset + RECORDS_BYTES),
-    orderByBrick(axes, tables, positions, count, keys, order, sorted) {
+    intervalSums: createSimdIntervalSums(module, memory, scratch.offset + SCHEME_BYTES),
+    sortByBrick(axes, tables, positions, count, keys, order, sorted) {
       if (axes.some(({ coordinates }) => coordinates !== null)) {
-        orderPlainly(axes, tables, positions, count, keys, order, sorted);
+        sortPlainly(axes, tables, positions, count, keys, order, sorted);
         return;
       }
       records.writeScheme(imageOfGrid(axes));
-      module.orderByBrick(
+      module.sortByBrick(
         records.axes,
         tables.x.byteOffset,
         tables.y.byteOffset,

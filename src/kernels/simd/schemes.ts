@@ -1,11 +1,11 @@
-/** Schemes of the module: separable products for interpolation and Fd4Lag4, weighted nodes for the None options. */
+/** Makes the schemes of the module: separable products for interpolation and Fd4Lag4, weighted nodes for the None options. */
 
 import type { DifferenceOrder } from "../finite-difference.js";
 import { type PointKernel, RESULTS } from "../table.js";
 import type { Axes, Bricking, Scheme } from "../types.js";
-import type { Module } from "./module.js";
-import { imageOfProducts, imageOfTaps, type Records } from "./records.js";
-import { DERIVATIVES, products, taps } from "./stencils.js";
+import { imageOfProducts, imageOfTaps, type Scratch } from "./scratch.js";
+import { DERIVATIVES, products, taps } from "./terms.js";
+import type { Module } from "./webassembly.js";
 
 /** Bytes of a field from which on its nodes are fetched ahead: more than the caches of a core and half of those that cores share. */
 const LARGE_BYTES = 16 * 1024 * 1024;
@@ -21,7 +21,7 @@ function countComponents({ quantity, sizes }: PointKernel): number {
 }
 
 /** Interpolation on `order` nodes an axis, or Fd4Lag4. */
-export function tensorScheme(module: Module, records: Records, axes: Axes, target: PointKernel, order: number): Scheme {
+export function tensorScheme(module: Module, records: Scratch, axes: Axes, target: PointKernel, order: number): Scheme {
   const { quantity, sizes } = target;
   const components = countComponents(target);
   const terms = products(quantity, order);
@@ -55,7 +55,7 @@ export function tensorScheme(module: Module, records: Records, axes: Axes, targe
       if (quantity === "value") {
         module.values(
           order,
-          fields.some(({ components: size, bricking }) => bytesOf(bricking, size) > LARGE_BYTES),
+          fields.some(({ components: size, bricking }) => bytesOf(bricking, size) > LARGE_BYTES) ? 1 : 0,
           records.axes,
           records.fields,
           sizes.length,
@@ -88,7 +88,7 @@ export function tensorScheme(module: Module, records: Records, axes: Axes, targe
 /** Values, or differences of `order`, at the nearest node. */
 export function nodalScheme(
   module: Module,
-  records: Records,
+  records: Scratch,
   axes: Axes,
   target: PointKernel,
   order: DifferenceOrder,

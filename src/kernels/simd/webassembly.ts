@@ -1,4 +1,4 @@
-/** The few WebAssembly declarations used here; the libraries of this project have neither DOM nor Node types. */
+/** Declares the part of WebAssembly that is used here and instantiates the module; no library of this project has DOM types. */
 
 /** A memory that several threads share. */
 export interface WasmMemory {
@@ -8,8 +8,19 @@ export interface WasmMemory {
 /** Bytes of a module. */
 export type WasmBytes = Uint8Array | ArrayBufferLike;
 
+/**
+ * The exports of the module, with the parameters of the functions of these names in `assembly/`. Addresses are byte offsets
+ * in the memory, truth values 1 and 0; `work` is the work area of the calling thread.
+ */
+export type Module = Readonly<
+  Record<
+    "coverNodal" | "coverTensor" | "intervalSums" | "nodal" | "sortByBrick" | "tensor" | "values",
+    (...parameters: number[]) => number
+  >
+>;
+
 interface Instance {
-  readonly exports: Readonly<Record<string, unknown>>;
+  readonly exports: object;
 }
 
 interface Global {
@@ -22,18 +33,16 @@ interface Global {
 
 const { WebAssembly } = globalThis as unknown as Global;
 
-/** Bytes of a page, and pages of the largest memory that the module can be given (4 GiB). */
 const PAGE_BYTES = 65_536;
-const MAXIMUM_PAGES = 65_536;
 
-/** A memory of at least `bytes` bytes, all zero, fit for the module; pages that nobody touches cost nothing. */
+/** A memory of at least `bytes` bytes (4 GiB at most), all zero, fit for the module; pages that nobody touches cost nothing. */
 export function createSharedMemory(bytes: number): WasmMemory {
-  const initial = Math.ceil(bytes / PAGE_BYTES);
-  return new WebAssembly.Memory({ initial, maximum: MAXIMUM_PAGES, shared: true });
+  const pages = Math.ceil(bytes / PAGE_BYTES);
+  return new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
 }
 
 /** Instantiates a module, given as its bytes or already compiled, over a memory. */
-export function instantiate(wasm: WasmBytes | object, memory: WasmMemory): Instance["exports"] {
+export function instantiate(wasm: WasmBytes | object, memory: WasmMemory): Module {
   const module = wasm instanceof WebAssembly.Module ? wasm : new WebAssembly.Module(wasm as WasmBytes);
-  return new WebAssembly.Instance(module, { env: { memory } }).exports;
+  return new WebAssembly.Instance(module, { env: { memory } }).exports as Module;
 }

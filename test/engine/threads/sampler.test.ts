@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { createMemory, memoryLayout } from "../../../src/engine/threads/memory.js";
+import { memoryLayout } from "../../../src/engine/threads/memory.js";
 import { type Emit, Sampler } from "../../../src/engine/threads/sampler.js";
 import { createScheme } from "../../../src/kernels/index.js";
+import { createSharedMemory } from "../../../src/kernels/simd/index.js";
 import type { Axes, Scheme } from "../../../src/kernels/types.js";
 import { BrickCache } from "../../../src/storage/bricks/cache.js";
 
@@ -21,7 +22,7 @@ const source = {
 describe("sampler", () => {
   it("takes nothing over from a thread that died in the middle of a group and had its slot", () => {
     const layout = memoryLayout(1, 1024 * 1024);
-    const memory = createMemory(layout);
+    const memory = createSharedMemory(layout.bytes);
     new Uint8Array(memory.buffer, layout.arenas, layout.arenaBytes).fill(1);
     const buffer = memory.buffer as ArrayBufferLike as SharedArrayBuffer;
     new BrickCache(buffer, layout.cache, -1).initialise();
@@ -44,7 +45,7 @@ describe("sampler", () => {
 
   it("looks at a point only a few times for its group where a cache holds little more than one stencil", () => {
     const layout = memoryLayout(1, 16 * 16_384);
-    const buffer = createMemory(layout).buffer as ArrayBufferLike as SharedArrayBuffer;
+    const buffer = createSharedMemory(layout.bytes).buffer as ArrayBufferLike as SharedArrayBuffer;
     new BrickCache(buffer, layout.cache, -1).initialise();
     const sampler = new Sampler(buffer, layout, 0, () => undefined);
     const wide = { ...axis, nodes: 32 };
@@ -77,7 +78,7 @@ describe("sampler", () => {
 
   it("leaves no bricks of a refused query to the next one", () => {
     const layout = memoryLayout(1, 4 * 1024 * 1024);
-    const buffer = createMemory(layout).buffer as ArrayBufferLike as SharedArrayBuffer;
+    const buffer = createSharedMemory(layout.bytes).buffer as ArrayBufferLike as SharedArrayBuffer;
     new BrickCache(buffer, layout.cache, -1).initialise();
     const sampler = new Sampler(buffer, layout, 0, () => undefined);
     const wide = { ...axis, nodes: 32 };

@@ -1,7 +1,7 @@
-/** Boxes that several bricks share: rows by address, and in parts along x. */
+/** Adds boxes that several bricks share: rows by address, and in parts along x. */
 import { Axis, Field } from "./records";
 import { addListed } from "./rows";
-import { brickOf, placeNodes } from "./stencil";
+import { brickOf, placeNodes } from "./nodes";
 
 /** Bytes of the work area that `addAcross` uses; rows are listed eight at a time, so the list needs room for one store too many. */
 export const ACROSS_BYTES = 448;

@@ -1,6 +1,6 @@
-/** Which bricks stencils touch: every brick of a stencil node once, no others. */
+/** Lists the bricks that stencils touch: every brick of a stencil node once, no others. */
 import { Axis, Field, Tap, Term } from "./records";
-import { brickOf, shift, wrap, wrapAfter } from "./stencil";
+import { brickOf, shift, wrap, wrapAfter } from "./nodes";
 
 /** Appends a brick to the list unless it is marked; returns the new length of the list. */
 // @ts-ignore: decorator

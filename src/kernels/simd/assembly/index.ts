@@ -1,7 +1,7 @@
-/** Exports of the module. It keeps no state: every function works in memory that its caller owns. */
-export { boxAverage } from "./average";
+/** Exports the functions of the module. It keeps no state: every function works in memory that its caller owns. */
+export { intervalSums } from "./interval-sums";
 export { coverNodal, coverTensor } from "./cover";
 export { nodal } from "./nodal";
-export { orderByBrick } from "./order";
+export { sortByBrick } from "./brick-order";
 export { tensor } from "./tensor";
 export { values } from "./values";

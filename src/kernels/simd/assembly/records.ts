@@ -1,4 +1,5 @@
-/** Records that the host writes into scratch memory before a call; `../records.ts` writes the same layouts. */
+/** Declares the records that the host writes into scratch memory before a call; `../scratch.ts` writes the same layouts. */
+import { AXIS_BYTES, FIELD_BYTES, TAP_BYTES, TERM_BYTES } from "../record-sizes";
 
 /** A uniform axis: node i stands at `origin + i * spacing`. */
 @unmanaged
@@ -51,3 +52,6 @@ export class Tap {
   y: i32;
   z: i32;
 }
+
+if (offsetof<Axis>() != AXIS_BYTES || offsetof<Field>() != FIELD_BYTES || offsetof<Term>() != TERM_BYTES || offsetof<Tap>() != TAP_BYTES)
+  ERROR("record-sizes.ts does not agree with the records");

@@ -1,5 +1,5 @@
 /**
- * The inner loop of every separable scheme: the rows of a stencil box, weighted along y and z, added node by node.
+ * Adds the rows of a stencil box, weighted along y and z, node by node: the inner loop of every separable scheme.
  *
  * All lanes are float64. A row of n float32 values takes ceil(n / 2) accumulators, at most twelve: with the weight and
  * one temporary they fit the sixteen registers. The sum over x comes last (`sumAlongX`), so that a box which several bricks

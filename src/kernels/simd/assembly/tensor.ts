@@ -1,8 +1,8 @@
-/** Fd4Lag4 differentiation: sums of separable products over stencil boxes. */
+/** Differentiates by Fd4Lag4: sums of separable products over stencil boxes. */
 import { ACROSS_BYTES, addAcross } from "./box";
 import { Axis, Field, Term } from "./records";
 import { addBox } from "./rows";
-import { brickOf, shift, wrapAfter } from "./stencil";
+import { brickOf, shift, wrapAfter } from "./nodes";
 import { differences, firstDerivative, lagrange, secondDerivative } from "./weights";
 
 /** Vectors of an axis that a scheme uses besides the interpolation weights (vector 0), as bits. */
@@ -15,7 +15,7 @@ const VECTOR = 64;
 /** Vectors per axis: interpolation, first, second, difference over one node, over two nodes. */
 const VECTORS = 5;
 /** Points whose first nodes and weights are computed before any node is read. */
-const TILE = 16;
+const POINTS = 16;
 
 /** Places in the work area. */
 const SUMS = 0;
@@ -34,7 +34,7 @@ function finish(derivatives: i32, axis: Axis, cell: f64, first: usize, w: usize)
 }
 
 /** First nodes and weight vectors of `count` points: coordinates in pairs, whichever axes they belong to. */
-function weighTile(derivatives: i32, axes: usize, positions: usize, count: i32, work: usize): void {
+function weighPoints(derivatives: i32, axes: usize, positions: usize, count: i32, work: usize): void {
   let first = work + NODES;
   let low = work + WEIGHTS;
   let a = 0;
@@ -133,9 +133,9 @@ export function tensor(derivatives: i32, axes: usize, terms: usize, termCount: i
   const axisZ = changetype<Axis>(axes + 2 * offsetof<Axis>());
   const stride = <usize>slots << 3;
   memory.fill(out, 0, <usize>(count * components) << 3);
-  for (let first = 0; first < count; first += TILE) {
-    const length = min(TILE, count - first);
-    weighTile(derivatives, axes, positions + <usize>first * 24, length, work);
+  for (let first = 0; first < count; first += POINTS) {
+    const length = min(POINTS, count - first);
+    weighPoints(derivatives, axes, positions + <usize>first * 24, length, work);
     let slot = out + (<usize>(first * components) << 3);
     for (let f = 0; f < fieldCount; f++) {
       const field = changetype<Field>(fields + f * offsetof<Field>());

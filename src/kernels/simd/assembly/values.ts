@@ -1,12 +1,12 @@
-/** Interpolation of values at points, the kernel that most queries and all particles use. */
+/** Interpolates values at points: the kernel that most queries and all particles use. */
 import { ACROSS_BYTES, addAcross } from "./box";
 import { Axis, Field } from "./records";
 import { addBox } from "./rows";
-import { brickOf, wrapAfter } from "./stencil";
+import { brickOf, wrapAfter } from "./nodes";
 import { lagrange } from "./weights";
 
 /** Points whose first nodes and weights are computed before any node is read; even. */
-const TILE = 16;
+const POINTS = 16;
 /** Bytes of one weight vector, and of the three of a point. */
 const VECTOR = 64;
 const VECTORS = 3 * VECTOR;
@@ -15,8 +15,8 @@ const VECTORS = 3 * VECTOR;
 const SUMS = 0;
 const ACROSS = 192;
 const NODES = ACROSS + ACROSS_BYTES;
-const BOXES = NODES + 12 * TILE;
-const TOUCHED = BOXES + 4 * TILE;
+const BOXES = NODES + 12 * POINTS;
+const TOUCHED = BOXES + 4 * POINTS;
 const WEIGHTS = TOUCHED + 64;
 
 /** 2^52: added to a whole number from 0 to 2^31, it leaves that in the low half of the float64. */
@@ -51,7 +51,7 @@ function weighAxis(ORDER: i32, axis: Axis, positions: usize, count: i32, nodes: 
 }
 
 /**
- * Values of one field, `SIZE` components a node, at the points of a tile. AHEAD: the rows of all their boxes are touched first, so that
+ * Values of one field, `SIZE` components a node, at the points at hand. AHEAD: the rows of all their boxes are touched first, so that
  * the memory fetches for one point what the next ones need.
  */
 // @ts-ignore: decorator
@@ -158,8 +158,8 @@ function interpolate(ORDER: i32, AHEAD: bool, axes: usize, fields: usize, fieldC
   const axisY = changetype<Axis>(axes + offsetof<Axis>());
   const axisZ = changetype<Axis>(axes + 2 * offsetof<Axis>());
   const stride = <usize>components << 3;
-  for (let first = 0; first < count; first += TILE) {
-    const length = min(TILE, count - first);
+  for (let first = 0; first < count; first += POINTS) {
+    const length = min(POINTS, count - first);
     weighAxis(ORDER, axisX, positions, length, work + NODES, work + WEIGHTS);
     weighAxis(ORDER, axisY, positions + 8, length, work + NODES + 4, work + WEIGHTS + VECTOR);
     weighAxis(ORDER, axisZ, positions + 16, length, work + NODES + 8, work + WEIGHTS + 2 * VECTOR);
@@ -170,8 +170,8 @@ function interpolate(ORDER: i32, AHEAD: bool, axes: usize, fields: usize, fieldC
       else valuesAt(ORDER, 1, AHEAD, field, axisX, axisY, axisZ, length, slot, stride, work);
       slot += <usize>field.components << 3;
     }
-    positions += 24 * TILE;
-    out += stride * TILE;
+    positions += 24 * POINTS;
+    out += stride * POINTS;
   }
 }
 

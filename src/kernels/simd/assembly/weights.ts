@@ -1,5 +1,5 @@
 /**
- * One-dimensional weight vectors, written to memory: read back with splat loads they stay out of the inner loops.
+ * Computes one-dimensional weight vectors and writes them to memory: read back with splat loads they stay out of the inner loops.
  *
  * Interpolation weights of two coordinates are computed side by side, one a lane, and stored apart.
  */

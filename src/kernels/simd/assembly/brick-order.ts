@@ -1,6 +1,6 @@
-/** Stable radix sort of points by brick key, least significant digit first, on entries of key and index side by side. */
+/** Sorts points by brick key: a stable radix sort, least significant digit first, on entries of key and index side by side. */
 import { Axis } from "./records";
-import { wrap } from "./stencil";
+import { wrap } from "./nodes";
 
 const DIGIT_BITS: u32 = 11;
 const DIGITS: usize = 1 << DIGIT_BITS;
@@ -41,7 +41,7 @@ function accumulate(counts: usize): void {
  * @param sorted receives the positions in key order; 0: they are not wanted
  * @param work  24 KiB of this thread
  */
-export function orderByBrick(axes: usize, x: usize, y: usize, z: usize, positions: usize, count: i32, keys: usize, order: usize, sorted: usize, work: usize): void {
+export function sortByBrick(axes: usize, x: usize, y: usize, z: usize, positions: usize, count: i32, keys: usize, order: usize, sorted: usize, work: usize): void {
   const axisX = changetype<Axis>(axes);
   const axisY = changetype<Axis>(axes + offsetof<Axis>());
   const axisZ = changetype<Axis>(axes + 2 * offsetof<Axis>());

@@ -1,7 +1,7 @@
 /** The box average of the SIMD module against the plain one, alone and inside the filters. */
 import { describe, expect, it } from "vitest";
-import { createBoxAverage, type IntervalWeights } from "../../../src/kernels/filter/box-average.js";
 import { createBoxFilter } from "../../../src/kernels/filter/box-filter.js";
+import { createIntervalSums, type IntervalWeights } from "../../../src/kernels/filter/interval-sums.js";
 import type { BrickReader, Triple } from "../../../src/kernels/types.js";
 import { Arena, brickField, bricking, periodicAxes, randomNumbers } from "../../support/simd-memory.js";
 
@@ -27,13 +27,13 @@ function randomWeights(nodes: number, intervals: number, random: () => number): 
   };
 }
 
-describe("boxAverage in SIMD", () => {
+describe("intervalSums in SIMD", () => {
   it.each([1, 3].flatMap((components) => [1, 2, 3, 8, 16].map((n) => ({ components, n }))))(
     "adds what the plain one adds: $components components, $n intervals",
     ({ components, n }) => {
       const random = randomNumbers(SEED);
       const arena = new Arena(2 ** 21);
-      const { boxAverage } = arena.accelerator();
+      const { intervalSums } = arena.accelerator();
       const block = arena.floats(20 ** 3 * components);
       for (let i = 0; i < block.length; i++) block[i] = random() - 0.5;
       const data = new Float32Array(arena.memory.buffer);
@@ -42,8 +42,8 @@ describe("boxAverage in SIMD", () => {
       const part = { first: Int32Array.of(2, 0, 5), length: Int32Array.of(11, 13, 9) };
       const plain = Float64Array.from({ length: n ** 3 * components }, random);
       const simd = plain.slice();
-      createBoxAverage()(data, corner, 20 * components, 400 * components, components, part, weights, n, plain);
-      boxAverage(data, corner, 20 * components, 400 * components, components, part, weights, n, simd);
+      createIntervalSums()(data, corner, 20 * components, 400 * components, components, part, weights, n, plain);
+      intervalSums(data, corner, 20 * components, 400 * components, components, part, weights, n, simd);
       for (let i = 0; i < plain.length; i++)
         expect(Math.abs((simd[i] as number) - (plain[i] as number))).toBeLessThan(1e-13);
     },
@@ -51,14 +51,14 @@ describe("boxAverage in SIMD", () => {
 
   it("leaves data outside the memory to the plain one", () => {
     const random = randomNumbers(SEED);
-    const { boxAverage } = new Arena(2 ** 21).accelerator();
+    const { intervalSums } = new Arena(2 ** 21).accelerator();
     const data = Float64Array.from({ length: 64 }, random);
     const weights = [0, 1, 2].map(() => randomWeights(4, 2, random));
     const part = { first: Int32Array.of(0, 0, 0), length: Int32Array.of(4, 4, 4) };
     const plain = new Float64Array(8);
     const simd = new Float64Array(8);
-    createBoxAverage()(data, 0, 4, 16, 1, part, weights, 2, plain);
-    boxAverage(data, 0, 4, 16, 1, part, weights, 2, simd);
+    createIntervalSums()(data, 0, 4, 16, 1, part, weights, 2, plain);
+    intervalSums(data, 0, 4, 16, 1, part, weights, 2, simd);
     expect(simd).toEqual(plain);
     expect(plain.some((sum) => sum !== 0)).toBe(true);
   });

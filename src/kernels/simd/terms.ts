@@ -1,4 +1,4 @@
-/** What the kernels compute, as data: separable products for interpolation and Fd4Lag4, weighted nodes for the None options. */
+/** Writes kernels as data: separable products for interpolation and Fd4Lag4, weighted nodes for the None options. */
 
 import {
   type DifferenceOrder,
@@ -11,7 +11,12 @@ import type { Quantity } from "../table.js";
 import type { Axes } from "../types.js";
 
 /** Bits of the weight vectors, besides interpolation, that a quantity needs. */
-export const DERIVATIVES: Readonly<Record<Quantity, number>> = { value: 0, gradient: 1, hessian: 2 + 4, laplacian: 2 };
+export const DERIVATIVES: Readonly<Record<Quantity, number>> = {
+  value: 0,
+  gradient: 1,
+  hessian: 2 + 4,
+  laplacian: 2,
+};
 
 /** One weight vector along an axis: its number in the module, and the nodes it covers, counted from the first one of the interpolation. */
 export interface Vector {

@@ -1,23 +1,21 @@
-/** Records that the module reads from scratch memory, in the layouts of `assembly/records.ts`. */
+/** Writes the records of a scheme to the scratch of a thread, in the layouts of `assembly/records.ts`. */
 import type { Axes, BrickField, Bricking } from "../types.js";
-import type { Product, Tap } from "./stencils.js";
+import { AXIS_BYTES, FIELD_BYTES, TAP_BYTES, TERM_BYTES } from "./record-sizes.js";
+import type { Product, Tap } from "./terms.js";
 import type { WasmMemory } from "./webassembly.js";
 
-/** Scratch of one thread; multiple of 16. */
-export const RECORDS_BYTES = 32_768;
+/** Scratch that schemes need; multiple of 16. */
+export const SCHEME_BYTES = 32_768;
 
 /** Places in scratch: axes with terms or taps behind them, fields, and the work area of the module. */
 const SCHEME = 0;
 const FIELDS = 2_048;
 const WORK = 2_304;
 
-const AXIS_BYTES = 24;
-const TERM_BYTES = 48;
-const TAP_BYTES = 24;
-const FIELD_WORDS = 10;
+const FIELD_WORDS = FIELD_BYTES / 4;
 
 /** Records in the scratch of one thread. Addresses are byte offsets in the memory. */
-export interface Records {
+export interface Scratch {
   readonly axes: number;
   /** Terms or taps. */
   readonly stencil: number;
@@ -30,8 +28,8 @@ export interface Records {
   writeBricking(bricking: Bricking): void;
 }
 
-/** Records at `offset` of a memory, RECORDS_BYTES long. */
-export function createRecords(memory: WasmMemory, offset: number): Records {
+/** Scratch at `offset` of a memory, SCHEME_BYTES long. */
+export function createScratch(memory: WasmMemory, offset: number): Scratch {
   const bytes = new Uint8Array(memory.buffer, offset + SCHEME, FIELDS - SCHEME);
   const words = new Int32Array(memory.buffer, offset + FIELDS, (WORK - FIELDS) / 4);
   return {

@@ -1,4 +1,4 @@
-/** Where stencils lie: nodes on periodic axes, and bricks. */
+/** Finds nodes on periodic axes, and the bricks that hold them. */
 
 /** 2^52: whole numbers below it divide and multiply back without loss. */
 const EXACT: f64 = 4503599627370496;

@@ -1,6 +1,6 @@
 /** The sort of the SIMD module against the plain one: the same order, entry by entry. */
 import { describe, expect, it } from "vitest";
-import { type OrderTables, orderByBrick, orderTables } from "../../../src/kernels/brick-order.js";
+import { type SortTables, sortByBrick, sortTables } from "../../../src/kernels/brick-order.js";
 import type { Axes, Axis, Triple } from "../../../src/kernels/types.js";
 import { Arena, bricking, periodicAxes, randomNumbers } from "../../support/simd-memory.js";
 
@@ -17,7 +17,7 @@ function orders(axes: Axes, edge: Triple, points: readonly number[]): { plain: U
   const arena = new Arena(2 ** 22);
   const count = points.length / 3;
   const nodes = axes.map((axis) => axis.nodes) as unknown as Triple;
-  const tables = orderTables(axes, bricking(nodes, edge));
+  const tables = sortTables(axes, bricking(nodes, edge));
   const positions = arena.doubles(points.length);
   positions.set(points);
   const [x, y, z] = [tables.x, tables.y, tables.z].map((table) => shared(arena, table)) as [
@@ -25,13 +25,13 @@ function orders(axes: Axes, edge: Triple, points: readonly number[]): { plain: U
     Uint32Array,
     Uint32Array,
   ];
-  const inMemory: OrderTables = { x, y, z };
+  const inMemory: SortTables = { x, y, z };
   const plain = new Uint32Array(2 * count);
   const moved = new Float64Array(3 * count);
-  orderByBrick(axes, tables, positions, count, new Uint32Array(2 * count), plain, moved);
+  sortByBrick(axes, tables, positions, count, new Uint32Array(2 * count), plain, moved);
   const simd = arena.words(2 * count).fill(0xdeadbeef);
   const sorted = arena.doubles(3 * count);
-  arena.accelerator().orderByBrick(axes, inMemory, positions, count, arena.words(2 * count), simd, sorted);
+  arena.accelerator().sortByBrick(axes, inMemory, positions, count, arena.words(2 * count), simd, sorted);
   expect([...sorted]).toEqual([...moved]);
   return { plain: plain.slice(0, count), simd: simd.slice(0, count) };
 }
@@ -41,7 +41,7 @@ function scattered(count: number, scale: number): number[] {
   return Array.from({ length: 3 * count }, () => Math.fround((random() - 0.3) * scale));
 }
 
-describe("orderByBrick in SIMD", () => {
+describe("sortByBrick in SIMD", () => {
   const cube = periodicAxes([64, 64, 64], [0.1, 0.1, 0.1], [0, 0, 0]);
 
   it.each([

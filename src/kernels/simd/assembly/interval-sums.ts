@@ -1,7 +1,7 @@
-/** Weighted sums of the nodes of one brick over a lattice of intervals. */
+/** Sums the weighted nodes of one brick over a lattice of intervals. */
 
 /**
- * Weights of one axis, as `../average.ts` lays them out. Node r adds `weight[e]` of its value to interval `interval[e]` for
+ * Weights of one axis, as `../interval-sums.ts` lays them out. Node r adds `weight[e]` of its value to interval `interval[e]` for
  * e = from[r] .. from[r + 1] - 1.
  */
 @unmanaged
@@ -61,7 +61,7 @@ function addRow(TRIPLE: bool, node: usize, x: Weights, line: usize): void {
  * @param axes        three records of `Weights`
  * @param line, plane scratch for n and n * n intervals
  */
-export function boxAverage(corner: usize, strideY: usize, strideZ: usize, components: i32, axes: usize, n: i32, line: usize, plane: usize, sums: usize): void {
+export function intervalSums(corner: usize, strideY: usize, strideZ: usize, components: i32, axes: usize, n: i32, line: usize, plane: usize, sums: usize): void {
   const x = changetype<Weights>(axes);
   const y = changetype<Weights>(axes + offsetof<Weights>());
   const z = changetype<Weights>(axes + 2 * offsetof<Weights>());

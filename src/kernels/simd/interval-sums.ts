@@ -1,8 +1,7 @@
-/** The inner loop of the box means in the SIMD module: weights go in through scratch, sums come back. */
-import { type BoxAverage, createBoxAverage, type IntervalWeights } from "../filter/box-average.js";
-import { BLOCK_EDGE } from "../filter/octree.js";
-import type { Module } from "./module.js";
-import type { WasmMemory } from "./webassembly.js";
+/** Runs the inner loop of the box means in the SIMD module: weights go in through scratch, sums come back. */
+import { createIntervalSums, type IntervalSums, type IntervalWeights } from "../filter/interval-sums.js";
+import { TILE_EDGE } from "../filter/octree.js";
+import type { Module, WasmMemory } from "./webassembly.js";
 
 /** Longest part of an axis, and most weights of one, that scratch has room for; larger ones are left to the plain loop. */
 const NODES = 1_024;
@@ -11,13 +10,13 @@ const ENTRIES = 4_096;
 const COMPONENTS = 3;
 const WEIGHTS_BYTES = 16;
 const LINE = 3 * WEIGHTS_BYTES;
-const PLANE = LINE + 8 * COMPONENTS * BLOCK_EDGE;
-const SUMS = PLANE + 8 * COMPONENTS * BLOCK_EDGE ** 2;
-const WEIGHTS = SUMS + 8 * COMPONENTS * BLOCK_EDGE ** 3;
+const PLANE = LINE + 8 * COMPONENTS * TILE_EDGE;
+const SUMS = PLANE + 8 * COMPONENTS * TILE_EDGE ** 2;
+const WEIGHTS = SUMS + 8 * COMPONENTS * TILE_EDGE ** 3;
 const AXIS_BYTES = 12 * ENTRIES + 8 * NODES;
 
 /** Scratch of one thread; multiple of 16. */
-export const AVERAGE_BYTES = WEIGHTS + 3 * AXIS_BYTES;
+export const SUMS_BYTES = WEIGHTS + 3 * AXIS_BYTES;
 
 /** Weights of one axis in scratch, and the record that tells the module of them. */
 interface AxisSlot {
@@ -41,10 +40,10 @@ function copyWeights(weights: IntervalWeights, first: number, length: number, sl
   return true;
 }
 
-/** The box average over data in `memory`, with AVERAGE_BYTES of scratch at `offset`; plain for any other data. */
-export function createSimdAverage(module: Module, memory: WasmMemory, offset: number): BoxAverage {
-  const plain = createBoxAverage();
-  const sumsInMemory = new Float64Array(memory.buffer, offset + SUMS, COMPONENTS * BLOCK_EDGE ** 3);
+/** Interval sums over data in `memory`, with SUMS_BYTES of scratch at `offset`; plain for any other data. */
+export function createSimdIntervalSums(module: Module, memory: WasmMemory, offset: number): IntervalSums {
+  const plain = createIntervalSums();
+  const sumsInMemory = new Float64Array(memory.buffer, offset + SUMS, COMPONENTS * TILE_EDGE ** 3);
   const slots = [0, 1, 2].map((a): AxisSlot => {
     const weight = offset + WEIGHTS + a * AXIS_BYTES;
     const interval = weight + 8 * ENTRIES;
@@ -67,7 +66,7 @@ export function createSimdAverage(module: Module, memory: WasmMemory, offset: nu
       plain(data, corner, strideY, strideZ, components, part, weights, n, sums);
       return;
     }
-    module.boxAverage(
+    module.intervalSums(
       data.byteOffset + 4 * corner,
       4 * strideY,
       4 * strideZ,

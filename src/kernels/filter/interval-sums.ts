@@ -1,6 +1,6 @@
-/** Weighted sums of the nodes of one brick over a lattice of intervals: the inner loop of the box means. */
+/** Sums the weighted nodes of one brick over a lattice of intervals: the inner loop of the box means. */
 import type { Values } from "../types.js";
-import { BLOCK_EDGE } from "./octree.js";
+import { TILE_EDGE } from "./octree.js";
 
 /**
  * Weights of one axis, node by node: node r of a run adds `weight[e]` of its value to interval `interval[e]`, for
@@ -22,7 +22,7 @@ export interface BoxPart {
  * Adds the weighted node values of a part to `sums[((iz * n + iy) * n + ix) * components + c]`, n <= 16 intervals an axis.
  * The part's first node stands at `data[corner]`; its rows and planes are `strideY` and `strideZ` elements apart.
  */
-export type BoxAverage = (
+export type IntervalSums = (
   data: Values,
   corner: number,
   strideY: number,
@@ -34,10 +34,10 @@ export type BoxAverage = (
   sums: Float64Array,
 ) => void;
 
-/** A box average with scratch of its own. Contracts x, then y, then z; a node is read for the intervals it has weights for. */
-export function createBoxAverage(): BoxAverage {
-  const line = new Float64Array(3 * BLOCK_EDGE);
-  const plane = new Float64Array(3 * BLOCK_EDGE * BLOCK_EDGE);
+/** Interval sums with scratch of their own. They contract x, then y, then z; a node is read for the intervals it has weights for. */
+export function createIntervalSums(): IntervalSums {
+  const line = new Float64Array(3 * TILE_EDGE);
+  const plane = new Float64Array(3 * TILE_EDGE * TILE_EDGE);
   return (data, corner, strideY, strideZ, components, part, [wx, wy, wz], n, sums) => {
     const { first, length } = part;
     const lineSize = n * components;
