@@ -1,9 +1,9 @@
-/** The command line: one file per command; errors are one line on stderr, exit code 2 for misuse and 1 for failure. */
+/** The command line runs one command; an error is one line on stderr, with exit code 2 for misuse and 1 for failure. */
 import { Command, CommanderError } from "commander";
 import { ConfigError } from "../config.js";
 import { describeError } from "../system-error.js";
 import { version } from "../version.js";
-import { MisuseError } from "./input/misuse.js";
+import { MisuseError } from "./input/arguments.js";
 
 const program = new Command("fieldprobe")
   .description(
@@ -13,7 +13,7 @@ const program = new Command("fieldprobe")
   .showSuggestionAfterError()
   .exitOverride();
 
-/** Every command by name, each from a file of its own, which is loaded when the command is run. */
+/** Every command by name; its file is loaded when the command is run. */
 const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ["serve", async () => (await import("./commands/serve.js")).serveCommand()],
   ["query", async () => (await import("./commands/query.js")).queryCommand()],
@@ -30,7 +30,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
 const named = COMMANDS.get(process.argv[2] ?? "");
 for (const load of named ? [named] : COMMANDS.values()) program.addCommand((await load()).exitOverride());
 
-/** Errors of the parser look like all others. */
+/** Prints errors of the parser like all others. */
 function likeOthers(command: Command): void {
   command.configureOutput({
     outputError: (text, write) => write(text.replace(/^error: /, "fieldprobe: ").replace(/\n\(Did you/, " (did you")),
@@ -39,10 +39,10 @@ function likeOthers(command: Command): void {
 }
 likeOthers(program);
 
-/** Commands that serve others, whoever reads what they print. */
+/** Commands that go on when nobody reads their output. */
 const SERVICES: readonly string[] = ["serve", "worker"];
 
-// A reader that has seen enough (`| head`) ends the command without a word.
+// A reader that closes the pipe (`| head`) ends the command silently.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") throw error;
   if (!SERVICES.includes(process.argv[2] ?? "")) process.exit(1);

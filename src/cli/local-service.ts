@@ -1,12 +1,12 @@
-/** A service for one command: this process, a free port of the loopback interface, gone when the command is done. */
+/** Runs a service for one command, in this process, on a free port of the loopback interface. */
 import { type Logger, pino } from "pino";
 import { loadConfig } from "../config.js";
 import { startService } from "../main.js";
 
-/** Settings that say how a service meets the world and its peers; none concerns one that only this process talks to. */
+/** Settings of a public service or a cluster, which do not apply to a service for this process alone. */
 const PUBLIC = /^FIELDPROBE_(TOKENS?|ANONYMOUS|TLS|BASE_URL|HTTP|EVENTS|ROLE|NATS)(_|$)/;
 
-/** What the log says from `level` on, as lines for people; of what concerns a single dataset only that of `dataset`. */
+/** Prints log entries from `level` on as plain lines, without those about datasets other than `dataset`. */
 function plainLog(level: string, dataset: string | undefined): Logger {
   const write = (line: string): void => {
     const entry = JSON.parse(line) as { readonly msg: string; readonly dataset?: string };

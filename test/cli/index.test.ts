@@ -32,7 +32,7 @@ it("suggests a command for one that is misspelt", async () => {
   expect(err).toContain("query");
 });
 
-it.each([[["query", "--help"]], [["cluster", "simulate", "--nodes", "4", "--queries", "100"]]])(
+it.each([[["query", "--help"]], [["cluster", "--help"]]])(
   "fieldprobe %j says nothing to a reader who has gone",
   async (words) => {
     const child = spawn(process.execPath, [BIN, ...words]);

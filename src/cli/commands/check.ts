@@ -1,4 +1,4 @@
-/** `fieldprobe check`: descriptors, files, checksums and values of everything below a folder. */
+/** `fieldprobe check` verifies descriptors, files, checksums and values of everything below a folder. */
 import { dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { Command } from "commander";
@@ -32,7 +32,7 @@ async function checkDataset(dataset: Dataset): Promise<number> {
   return (await checkSums(dataset)) + (await checkValues(dataset));
 }
 
-/** Compares the files of a manifest with their checksums. */
+/** Compares files with the checksums of their manifest. @returns the number of faults */
 async function checkSums({ location, name }: Dataset): Promise<number> {
   const folder = dirname(location);
   const found = location.endsWith(DESCRIPTOR_NAME) ? readManifest(folder) : null;
@@ -59,7 +59,7 @@ async function checkSums({ location, name }: Dataset): Promise<number> {
   return faults;
 }
 
-/** Reads every value; a line a field and frame. */
+/** Reads every value and prints one line per field and frame. @returns the number of faults */
 async function checkValues(dataset: Dataset): Promise<number> {
   const fields = FIELD_NAMES.filter((field) => dataset.fields[field] !== undefined);
   const frames = dataset.time.count;

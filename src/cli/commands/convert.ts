@@ -1,4 +1,4 @@
-/** `fieldprobe convert`: rewrites any readable dataset into the fast form. */
+/** `fieldprobe convert` rewrites any readable dataset into the fast form. */
 import { resolve } from "node:path";
 import { Command, Option } from "commander";
 import { NAME_PATTERN } from "../../storage/catalog/descriptor.js";
@@ -6,10 +6,8 @@ import { openSource } from "../../storage/catalog/source.js";
 import { loadHdf5 } from "../../storage/hdf5/library.js";
 import { FILTERS, type Filter } from "../../storage/hdf5/write.js";
 import { convert } from "../../storage/tools/convert.js";
-import { MisuseError } from "../input/misuse.js";
-import { wholeNumber } from "../input/whole-number.js";
-import { counted } from "../output/counted.js";
-import { progressOf } from "../output/progress.js";
+import { MisuseError, wholeNumber } from "../input/arguments.js";
+import { counted, progressOf } from "../output/progress.js";
 
 /** Chunks that are too large to be served can still be rewritten. */
 const SOURCE_CHUNK_BYTES = 1024 * 1024 * 1024;

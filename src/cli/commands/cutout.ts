@@ -1,4 +1,4 @@
-/** `fieldprobe cutout`: a sub-box in the layout of JHTDB cutouts, for ParaView and existing scripts. */
+/** `fieldprobe cutout` writes a sub-box in the layout of JHTDB cutouts, for ParaView and existing scripts. */
 import { existsSync } from "node:fs";
 import { extname, resolve } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
@@ -7,11 +7,10 @@ import { openSource } from "../../storage/catalog/source.js";
 import { type Dataset, FIELD_NAMES, type FieldName, type Triple } from "../../storage/dataset.js";
 import { loadHdf5 } from "../../storage/hdf5/library.js";
 import { selectionProblem, writeCutout } from "../../storage/tools/cutout.js";
-import { MisuseError } from "../input/misuse.js";
-import { counted } from "../output/counted.js";
-import { progressOf } from "../output/progress.js";
+import { MisuseError } from "../input/arguments.js";
+import { counted, progressOf } from "../output/progress.js";
 
-/** Numbers from 1, inclusive at both ends. */
+/** A range of numbers from 1, inclusive at both ends. */
 interface Range {
   readonly first: number;
   readonly last: number;

@@ -1,4 +1,4 @@
-/** `fieldprobe events`: import calendars into the store of the events interface, list what it has. */
+/** `fieldprobe events` imports calendars into the store of the events interface, or lists its events. */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { Command } from "commander";
@@ -9,8 +9,8 @@ import { type Connection, openConnection } from "../../events/store/database.js"
 import { listEvents } from "../../events/store/list-events.js";
 import { migrate } from "../../events/store/migrations.js";
 import { fixedClock, systemClock } from "../../events/time/clock.js";
-import { MisuseError } from "../input/misuse.js";
-import { counted } from "../output/counted.js";
+import { MisuseError } from "../input/arguments.js";
+import { counted } from "../output/progress.js";
 
 interface StoreOptions {
   readonly db?: string;
@@ -25,7 +25,8 @@ function withStore(
   const config = loadConfig();
   const clock = config.events.now === null ? systemClock : fixedClock(config.events.now);
   const path = options.db === undefined ? config.events.db : resolve(options.db);
-  if (!create && !existsSync(path)) throw new MisuseError(`${path}: there is no such store; events import makes one`);
+  if (!create && !existsSync(path))
+    throw new MisuseError(`${path}: this store does not exist; fieldprobe events import creates it`);
   const db = openConnection(path, "write");
   try {
     migrate(db);

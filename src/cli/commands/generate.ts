@@ -1,4 +1,4 @@
-/** `fieldprobe generate`: makes demonstration, test and benchmark datasets. */
+/** `fieldprobe generate` makes demonstration, test and benchmark datasets. */
 import { existsSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
@@ -9,8 +9,7 @@ import { meanSpectrum } from "../../generate/statistics.js";
 import { NAME_PATTERN } from "../../storage/catalog/descriptor.js";
 import type { Triple } from "../../storage/dataset.js";
 import { FILTERS, type Filter, type Manifest } from "../../storage/hdf5/write.js";
-import { MisuseError } from "../input/misuse.js";
-import { wholeNumber } from "../input/whole-number.js";
+import { MisuseError, wholeNumber } from "../input/arguments.js";
 import { progressOf } from "../output/progress.js";
 
 /** Largest number of nodes along an axis. */
@@ -55,13 +54,14 @@ interface CubeFlags {
   readonly smooth?: boolean;
 }
 
-/** A folder that is free to become a dataset under that name. */
+/** Checks that the folder can become a dataset of that name. */
 function target(out: string, name: string): { folder: string; name: string } {
   const folder = resolve(out);
   if (!NAME_PATTERN.test(name)) {
     throw new MisuseError(`--name ${name}: 1 to 64 letters, digits, "_", "." and "-" are needed`);
   }
-  if (existsSync(join(folder, "dataset.json"))) throw new MisuseError(`--out ${out}: there is a dataset already`);
+  if (existsSync(join(folder, "dataset.json")))
+    throw new MisuseError(`--out ${out}: the folder already holds a dataset`);
   return { folder, name };
 }
 
@@ -97,7 +97,7 @@ async function generateIsotropic(flags: IsotropicFlags): Promise<void> {
   report(place, manifest);
 }
 
-/** Statistics of the stored frames and their mean spectrum as lines of text. */
+/** Formats the statistics of the stored frames and their mean spectrum as a table. */
 function flowTable(reports: readonly FrameReport[]): string {
   const lines = ["  time  energy  dissipation   input  Re_lambda  skewness  kmax*eta  turnover"];
   const cell = (value: number, digits: number, width: number) => value.toFixed(digits).padStart(width);
@@ -134,7 +134,7 @@ function cubeCommand(name: string, description: string): Command {
     .exitOverride();
 }
 
-/** The command with its kinds of data as subcommands. */
+/** The command, with one subcommand for each kind of data. */
 export function generateCommand(): Command {
   const abc = cubeCommand("abc", "Arnold-Beltrami-Childress flow, decaying; velocity and pressure").action((flags) =>
     generateCube("abc", { ...flags, seed: 0 }),

@@ -1,4 +1,4 @@
-/** `fieldprobe inspect`: what a file holds, how it would be served, and why. */
+/** `fieldprobe inspect` prints the contents of a file and explains how it would be served. */
 import { existsSync, mkdirSync, realpathSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, extname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { Command } from "commander";
@@ -10,8 +10,7 @@ import { H5File } from "../../storage/hdf5/file.js";
 import { loadHdf5 } from "../../storage/hdf5/library.js";
 import { explain } from "../../storage/tools/report.js";
 import { blankDescriptor, describeTree } from "../../storage/tools/survey.js";
-import { MisuseError } from "../input/misuse.js";
-import { wholeNumber } from "../input/whole-number.js";
+import { MisuseError, wholeNumber } from "../input/arguments.js";
 
 interface InspectFlags {
   readonly json?: boolean;

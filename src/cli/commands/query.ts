@@ -1,4 +1,4 @@
-/** `fieldprobe query`: one operation at the points of a file, against a running service or one started for the occasion. */
+/** `fieldprobe query` runs one operation at the points of a file, on a running service or on one started for this query. */
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { SingleBar } from "cli-progress";
@@ -6,12 +6,12 @@ import { Argument, Command, Option } from "commander";
 import { type Answer, type CallOptions, ClientError, connect } from "../../client/index.js";
 import { OPERATIONS, type OperationName } from "../../operations.js";
 import { version } from "../../version.js";
-import { MisuseError } from "../input/misuse.js";
+import { MisuseError } from "../input/arguments.js";
 import { readPoints } from "../input/points.js";
 import { EXAMPLE, FLAG_ENTRIES, flagsOf, type Given, readRequest } from "../input/query-request.js";
 import { csv, json } from "../output/print.js";
 
-/** The manifest digest of a dataset as the service states it, or null where it does not. */
+/** Asks the service for the manifest digest of a dataset; null where it has none. */
 async function manifestDigest(base: string, dataset: string, token: string | undefined): Promise<string | null> {
   const url = `${base}/api/datasets/${encodeURIComponent(dataset)}`;
   const response = await fetch(url, token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } });
@@ -20,7 +20,7 @@ async function manifestDigest(base: string, dataset: string, token: string | und
   return digest ?? null;
 }
 
-/** The text of an error of the service, with what helps. */
+/** The message of an error of the service, with a hint at the remedy. */
 async function explain(error: ClientError, base: string): Promise<string> {
   const named = error.message.includes(base);
   if (error.code === "Network") return named ? error.message : `there is no service at ${base}: ${error.message}`;
@@ -29,7 +29,7 @@ async function explain(error: ClientError, base: string): Promise<string> {
   return error.code === "UnknownDataset" ? error.message + (await namesAt(base)) : error.message;
 }
 
-/** The names of the datasets of a service, in parentheses; empty where it does not tell. */
+/** The names of the datasets of a service, in parentheses; empty where it does not list them. */
 async function namesAt(base: string): Promise<string> {
   const response = await fetch(`${base}/api/datasets`).catch(() => null);
   if (!response?.ok) return "";
@@ -39,7 +39,7 @@ async function namesAt(base: string): Promise<string> {
   return ` (there is ${names.join(", ")}${datasets.length > names.length ? ", ..." : ""})`;
 }
 
-/** Call options that draw the progress on stderr, and what ends the drawing; nothing is drawn unless stderr is a terminal. */
+/** Draws the progress of a call on stderr if that is a terminal; `stop` ends the drawing. */
 function progressBar(): { readonly options: CallOptions; stop(): void } {
   if (!process.stderr.isTTY) return { options: {}, stop() {} };
   const bar = new SingleBar({ format: "{bar} {percentage}% | {value}/{total} points | {eta_formatted} left" });
@@ -54,7 +54,7 @@ async function print(text: Iterable<string>): Promise<void> {
   try {
     await pipeline(Readable.from(text), process.stdout, { end: false });
   } catch (error) {
-    // The reader of a pipe may stop early, as `head` does: nobody is left to tell.
+    // The reader of a pipe may stop early, as `head` does.
     if ((error as NodeJS.ErrnoException).code !== "EPIPE") throw error;
   }
 }
@@ -97,7 +97,7 @@ async function query(operation: OperationName, given: Given): Promise<void> {
   await withLocalService(data, dataset, ask);
 }
 
-/** A line for each operation. */
+/** The flags of every operation, one line each. */
 function flagTable(): string {
   const width = Math.max(...OPERATIONS.map(({ name }) => name.length));
   return OPERATIONS.map((operation) => `  ${operation.name.padEnd(width)}  ${flagsOf(operation)}`.trimEnd()).join("\n");
@@ -119,6 +119,6 @@ export function queryCommand(): Command {
   return command
     .option("--csv", "print CSV: x,y,z and the components of the record (default)")
     .option("--json", "print JSON with version, dataset, manifest digest and options")
-    .addHelpText("after", `\nOperations and their flags beside --points:\n${flagTable()}\n\nExample:\n  ${EXAMPLE}`)
+    .addHelpText("after", `\nOperations and their flags, besides --points:\n${flagTable()}\n\nExample:\n  ${EXAMPLE}`)
     .action(query);
 }

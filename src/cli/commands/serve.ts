@@ -1,4 +1,4 @@
-/** `fieldprobe serve`: the service in the foreground until it is told to stop. */
+/** `fieldprobe serve` runs the service in the foreground until a signal stops it. */
 import { Command } from "commander";
 import { runService } from "../../main.js";
 import { addSettings, configOf } from "../input/settings.js";

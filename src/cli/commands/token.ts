@@ -1,11 +1,11 @@
-/** fieldprobe token: adds, lists and disables tokens; the file holds digests only, so a token is shown once. */
+/** `fieldprobe token` adds, lists and disables tokens; the file holds only digests, so a token is shown once. */
 import { randomBytes } from "node:crypto";
 import { existsSync, renameSync, writeFileSync } from "node:fs";
-import { Command, InvalidArgumentError } from "commander";
+import { Command } from "commander";
 import { loadConfig } from "../../config.js";
 import { digestToken, readTokenFile, type TokenEntry, type TokenFile } from "../../server/http/auth.js";
 import { reasonOf } from "../../system-error.js";
-import { MisuseError } from "../input/misuse.js";
+import { MisuseError, wholeNumber } from "../input/arguments.js";
 
 /** Bytes of a new token: 192 bits, 32 letters in base64url. */
 const TOKEN_BYTES = 24;
@@ -23,9 +23,9 @@ export function tokenCommand(): Command {
   command
     .command("add <name>")
     .description("make a token and print it; it cannot be shown again")
-    .option("--limit <points>", "points per call; 0 for any number", whole(0), 0)
-    .option("--per-minute <requests>", "requests per minute", whole(1))
-    .option("--concurrent <requests>", "requests at a time", whole(1))
+    .option("--limit <points>", "points per call; 0 for any number", wholeNumber(0), 0)
+    .option("--per-minute <requests>", "requests per minute", wholeNumber(1))
+    .option("--concurrent <requests>", "requests at a time", wholeNumber(1))
     .option(...file)
     .action((name: string, options: AddOptions & FileOption) => add(name, options, pathOf(options)));
   command
@@ -50,16 +50,6 @@ function pathOf({ file }: FileOption): string {
   const path = file ?? loadConfig().tokens;
   if (path === null) throw new MisuseError("no token file: give --file or set FIELDPROBE_TOKENS");
   return path;
-}
-
-function whole(min: number): (text: string) => number {
-  return (text) => {
-    const value = Number(text);
-    if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < min) {
-      throw new InvalidArgumentError(`It must be a whole number from ${min}.`);
-    }
-    return value;
-  };
 }
 
 function readTokens(path: string): TokenFile {

@@ -1,10 +1,10 @@
-/** `fieldprobe worker`: a worker of a cluster in the foreground until it is told to stop. */
+/** `fieldprobe worker` runs a worker of a cluster in the foreground until a signal stops it. */
 import { Command } from "commander";
 import { openNode } from "../../cluster/peer/peer.js";
 import { connectNats } from "../../cluster/wire/nats.js";
 import { createLog } from "../../main.js";
 import { obeySignals } from "../../signals.js";
-import { MisuseError } from "../input/misuse.js";
+import { MisuseError } from "../input/arguments.js";
 import { addSettings, configOf } from "../input/settings.js";
 
 export function workerCommand(): Command {

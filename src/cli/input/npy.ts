@@ -1,4 +1,4 @@
-/** Points from the .npy files of NumPy: an array of shape (n, 3) or (3,), float32 or float64, either byte order. */
+/** Reads points from .npy files of NumPy: shape (n, 3) or (3,), float32 or float64, either byte order. */
 
 const MAGIC = Buffer.from("\x93NUMPY", "latin1");
 

@@ -1,13 +1,13 @@
-/** Points from a file or standard input: text with three numbers a line, or .npy. */
+/** Reads points from a file or standard input: text with three numbers per line, or .npy. */
 import { createReadStream } from "node:fs";
 import { reasonOf } from "../../system-error.js";
-import { MisuseError } from "./misuse.js";
+import { MisuseError } from "./arguments.js";
 import { isNpy, readNpy } from "./npy.js";
 
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
-/** What stands between the numbers of a line. */
+/** Separator of the numbers of a line. */
 const SEPARATOR = /\s*[,;]\s*|\s+/;
-/** A word that was meant as a number, so that its line is no header: `1`, `"2"`, `0x10`, `nan`. */
+/** A word that is meant as a number, so that its line is not a header: `1`, `"2"`, `0x10`, `nan`. */
 const NUMBER_LIKE = /^["']?[+-]?(\d|\.\d|(nan|inf|infinity)["']?$)/i;
 const LINE_FEED = 10;
 

@@ -1,4 +1,4 @@
-/** Which flags of `fieldprobe query` stand for which request members, and the request they make. */
+/** The flags of `fieldprobe query` are matched with request members and make the request. */
 import {
   OPERATIONS,
   type Operation,
@@ -6,19 +6,19 @@ import {
   SPATIAL_INTERPOLATION,
   TEMPORAL_INTERPOLATION,
 } from "../../operations.js";
-import { MisuseError } from "./misuse.js";
+import { MisuseError } from "./arguments.js";
 
 type MemberName = (typeof OPERATIONS)[number]["request"][number]["name"];
 /** Flags by their camel-case names, as the parser hands them over. */
 export type Given = Readonly<Record<string, string | boolean | undefined>>;
 
-/** How a request member is given on the command line. */
+/** The flag of a request member. */
 export interface Flag {
   readonly name: string;
   readonly value: string;
   readonly about: string;
   readonly choices?: readonly string[];
-  /** Taken by operations that have the member when the flag is not there. */
+  /** Value of the member when the flag is missing. */
   readonly fallback?: string;
 }
 
@@ -64,7 +64,7 @@ function readNumber(flag: Flag, text: string, whole: boolean): number {
   throw new MisuseError(`--${flag.name}: ${text} is not ${whole ? "a whole number" : "a number"}`);
 }
 
-/** A call that answers with the included data. */
+/** A call that works with the included data. */
 export const EXAMPLE =
   "echo 1,2,3 | fieldprobe query GetVelocity --dataset isotropic32 --time 0.5 --method Lag8 --points -";
 

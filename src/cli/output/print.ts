@@ -1,8 +1,8 @@
-/** Points and their records as CSV or JSON text, in pieces, so that no answer has to exist as one string. */
+/** Prints points and their records as CSV or JSON, in pieces, so that no answer has to fit one string. */
 
 import { FloatWriter } from "../../float32/format.js";
 
-/** What a query printed: everything that says how the values came about, and the values. */
+/** The answer to print, with the facts that identify it. */
 export interface Printable {
   /** Members before the values, e.g. version and options. */
   readonly facts: Readonly<Record<string, unknown>>;

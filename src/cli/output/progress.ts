@@ -1,4 +1,4 @@
-/** Progress of a long command on stderr: a bar on a terminal, else a line every tenth of the way. */
+/** Progress of a long command on stderr, as a bar on a terminal and else as a line every tenth of the way; counts in words. */
 import { SingleBar } from "cli-progress";
 
 export interface Progress {
@@ -7,7 +7,7 @@ export interface Progress {
   readonly stop: () => void;
 }
 
-/** The progress of a command, after its label. */
+/** Starts the progress of a command; every line begins with the label. */
 export function progressOf(label: string): Progress {
   if (!process.stderr.isTTY) {
     let tenths = 0;
@@ -21,4 +21,9 @@ export function progressOf(label: string): Progress {
   const bar = new SingleBar({ format: `${label} {bar} {percentage} % | {eta_formatted} left`, hideCursor: true });
   bar.start(100, 0);
   return { update: (fraction) => bar.update(Math.floor(fraction * 100)), stop: () => bar.stop() };
+}
+
+/** A number of things in words: `1 file`, `2 files`. */
+export function counted(count: number, thing: string): string {
+  return `${count} ${thing}${count === 1 ? "" : "s"}`;
 }

@@ -47,30 +47,3 @@ describe("cluster status", () => {
     expect(fieldprobe("serve", "--role", "gateway").stderr).toMatch(/FIELDPROBE_ROLE=gateway needs FIELDPROBE_NATS/);
   });
 });
-
-describe("cluster simulate", () => {
-  it("prints placement and tail figures that the document shows", () => {
-    const { status, stdout } = fieldprobe("cluster", "simulate", "--queries", "2000");
-    expect(status).toBe(0);
-    const figures = new Map(
-      stdout
-        .trimEnd()
-        .split("\n")
-        .map((line) => line.split(/ {2,}/) as [string, string]),
-    );
-    expect(Number.parseFloat(figures.get("shards, most on a worker / mean") ?? "")).toBeLessThanOrEqual(1.2);
-    expect(Number.parseFloat(figures.get("copies moved when one worker is lost") ?? "")).toBeLessThanOrEqual(1.2);
-    expect(Number.parseFloat(figures.get("query p99") ?? "")).toBeLessThan(60);
-    expect(Number.parseFloat(figures.get("batches sent twice") ?? "")).toBeLessThanOrEqual(5);
-  });
-
-  it.each([
-    [["--load", "1"], "load must be below 1"],
-    [["--nodes", "1"], "nodes must be 2 or more"],
-    [["--threads", "1.5"], "threads must be a whole number"],
-    [["--slow", "often"], "not a number: often"],
-  ] as const)("refuses %s", (args, text) => {
-    const { status, stderr } = fieldprobe("cluster", "simulate", ...args);
-    expect([status, stderr]).toEqual([2, expect.stringContaining(text)]);
-  });
-});

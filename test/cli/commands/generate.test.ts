@@ -67,7 +67,7 @@ describe("fieldprobe generate", () => {
     const { status, stderr } = generate("abc", "--nodes", "4", "--out", out());
     expect({ status, stderr }).toEqual({
       status: 2,
-      stderr: `fieldprobe: --out ${out()}: there is a dataset already\n`,
+      stderr: `fieldprobe: --out ${out()}: the folder already holds a dataset\n`,
     });
     expect(readdirSync(out()).map((name) => readFileSync(join(out(), name), "utf8"))).toEqual(before);
   });

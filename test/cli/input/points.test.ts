@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { MisuseError } from "../../../src/cli/input/misuse.js";
+import { MisuseError } from "../../../src/cli/input/arguments.js";
 import { isNpy, readNpy } from "../../../src/cli/input/npy.js";
 import { readCsv, readPoints } from "../../../src/cli/input/points.js";
 

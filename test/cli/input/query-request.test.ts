@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { MisuseError } from "../../../src/cli/input/misuse.js";
+import { MisuseError } from "../../../src/cli/input/arguments.js";
 import { FLAG_ENTRIES, FLAGS, flagsOf, readRequest } from "../../../src/cli/input/query-request.js";
 import { OPERATIONS } from "../../../src/operations.js";
 

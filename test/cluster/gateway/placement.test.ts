@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { placementFigures } from "../../../bench/cluster-model.js";
 import { holders, place, SLOTS, shares, slotOf } from "../../../src/cluster/gateway/placement.js";
-import { placementFigures } from "../../../src/cluster/simulate.js";
 
 const names = (count: number): string[] => Array.from({ length: count }, (_, i) => `worker-${i}`);
 

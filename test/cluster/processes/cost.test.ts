@@ -1,7 +1,7 @@
 /** What a cluster costs: processor time and wall time of a million points against one process, in turn on the same machine. */
 import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { simulateTail } from "../../../src/cluster/simulate.js";
+import { runModel } from "../../../bench/cluster-model.js";
 import type { Engine, Query } from "../../../src/engine/query.js";
 import { writeTriples } from "../../support/run-query.js";
 import { randomPoints } from "./queries.js";
@@ -125,8 +125,8 @@ describe.skipIf(reason !== null)(`cost${reason ? `: skipped, ${reason}` : ""}`, 
       // The model with the processor times measured: batches on two threads, alone and with what the cluster adds to each.
       const batches = Math.ceil(POINTS.length / 3 / 65_536);
       const model = (cpu: number, gatewayMs: number): number =>
-        simulateTail({
-          nodes: 2,
+        runModel({
+          workers: 2,
           threads: 1,
           replicas: 2,
           load: 0,

@@ -1,9 +1,9 @@
-/** A model of a cluster: how evenly shards lie, what the loss of a node moves, how long queries take at a load. */
-import { place, SLOTS, shares } from "./gateway/placement.js";
+/** A discrete-event model of a cluster: balance of the shards, copies that a lost worker moves, response times at a load. */
+import { place, SLOTS, shares } from "../dist/cluster/gateway/placement.js";
 
-export interface SimulationOptions {
-  readonly nodes: number;
-  /** Worker threads of a node. */
+export interface ModelOptions {
+  readonly workers: number;
+  /** Threads of a worker. */
   readonly threads: number;
   readonly replicas: number;
   /** Share of the threads' time that the queries need, 0 .. 1; 0: one query at a time. */
@@ -15,32 +15,35 @@ export interface SimulationOptions {
   readonly batchMs: number;
   /** Time that the gateway spends on a batch, one after the other. */
   readonly gatewayMs: number;
-  /** Share of batches that take `slowFactor` times as long on one node, but not on another. */
+  /** Share of batches that take `slowFactor` times as long on one worker, but not on another. */
   readonly slow: number;
   readonly slowFactor: number;
-  /** Time after which an unanswered batch goes to a second node; null: never. */
+  /** Time after which an unanswered batch goes to a second worker; null: never. */
   readonly hedgeMs: number | null;
   /** Largest share of batches that are sent twice. */
   readonly hedgeShare: number;
-  /** How a node is chosen among the replicas. */
+  /** How a worker is chosen among the replicas. */
   readonly choice: "least" | "random";
   readonly seed: number;
 }
 
-/** Placement over some nodes: largest load in means, and the share of copies that move when one of the nodes is lost. */
-export function placementFigures(nodes: number, replicas: number): { maxToMean: number; moved: number } {
-  const names = Array.from({ length: nodes }, (_, i) => `node-${i}`);
+/** Placement over a number of workers: largest load in means, and the share of copies that move when one of them is lost. */
+export function placementFigures(workers: number, replicas: number): { maxToMean: number; moved: number } {
+  const names = Array.from({ length: workers }, (_, i) => `worker-${i}`);
   const before = place(names, replicas);
   const loads = [...shares(before).values()];
-  const mean = loads.reduce((sum, load) => sum + load, 0) / nodes;
+  const mean = loads.reduce((sum, load) => sum + load, 0) / workers;
   const after = place(names.slice(1), replicas);
   let moved = 0;
   for (let slot = 0; slot < SLOTS; slot++) {
     const had = new Set(
-      Array.from({ length: before.replicas }, (_, i) => before.nodes[before.table[slot * before.replicas + i]]),
+      Array.from(
+        { length: before.replicas },
+        (_, i) => before.nodes[before.table[slot * before.replicas + i] as number],
+      ),
     );
     for (let i = 0; i < after.replicas; i++) {
-      if (!had.has(after.nodes[after.table[slot * after.replicas + i]])) moved++;
+      if (!had.has(after.nodes[after.table[slot * after.replicas + i] as number] as string)) moved++;
     }
   }
   return { maxToMean: Math.max(...loads) / mean, moved: moved / (SLOTS * before.replicas) };
@@ -54,10 +57,10 @@ export interface TailFigures {
   readonly hedged: number;
 }
 
-/** A batch on a node. */
+/** A batch on a worker. */
 interface Run {
   readonly batch: Batch;
-  readonly node: Node;
+  readonly worker: Worker;
   ms: number;
   /** Given up: it is passed over in the queue, or its thread is free at once. */
   over: boolean;
@@ -66,43 +69,47 @@ interface Run {
 
 interface Batch {
   readonly query: { left: number; readonly since: number };
-  readonly holders: readonly Node[];
+  readonly holders: readonly Worker[];
   readonly runs: Run[];
   done: boolean;
 }
 
-interface Node {
+interface Worker {
   free: number;
   outstanding: number;
   readonly queue: Run[];
 }
 
 /** Runs the model; time is in milliseconds. */
-export function simulateTail(options: SimulationOptions): TailFigures {
-  return new Simulation(options).run();
+export function runModel(options: ModelOptions): TailFigures {
+  return new Model(options).run();
 }
 
-class Simulation {
-  readonly #options: SimulationOptions;
+class Model {
+  readonly #options: ModelOptions;
   readonly #random: () => number;
   readonly #events = new Agenda();
-  readonly #nodes: readonly Node[];
-  readonly #slots: readonly (readonly Node[])[];
+  readonly #workers: readonly Worker[];
+  readonly #slots: readonly (readonly Worker[])[];
   readonly #latencies: number[] = [];
   #gatewayFree = 0;
   #started = 0;
   #sent = 0;
   #hedged = 0;
 
-  constructor(options: SimulationOptions) {
+  constructor(options: ModelOptions) {
     this.#options = options;
     this.#random = mulberry32(options.seed);
-    this.#nodes = Array.from({ length: options.nodes }, () => ({ free: options.threads, outstanding: 0, queue: [] }));
-    const names = this.#nodes.map((_, i) => `node-${i}`);
+    this.#workers = Array.from({ length: options.workers }, () => ({
+      free: options.threads,
+      outstanding: 0,
+      queue: [],
+    }));
+    const names = this.#workers.map((_, i) => `worker-${i}`);
     const { table, replicas, nodes } = place(names, options.replicas);
     this.#slots = Array.from({ length: SLOTS }, (_, slot) =>
       Array.from(table.subarray(slot * replicas, (slot + 1) * replicas), (at) => {
-        return this.#nodes[names.indexOf(nodes[at])] as Node;
+        return this.#workers[names.indexOf(nodes[at] as string)] as Worker;
       }),
     );
   }
@@ -111,13 +118,14 @@ class Simulation {
     this.#arrive();
     this.#events.run();
     const sorted = this.#latencies.toSorted((a, b) => a - b);
-    const quantile = (q: number): number => sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))];
+    const quantile = (q: number): number =>
+      sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] as number;
     return { p50: quantile(0.5), p99: quantile(0.99), p999: quantile(0.999), hedged: this.#hedged / this.#sent };
   }
 
   /** A query comes in; the next one comes at random at the given load, or when this one has been answered. */
   #arrive(): void {
-    const { queries, batches, load, gatewayMs, nodes, threads, batchMs, slow, slowFactor } = this.#options;
+    const { queries, batches, load, gatewayMs, workers, threads, batchMs, slow, slowFactor } = this.#options;
     if (this.#started++ >= queries) return;
     const query = { left: batches, since: this.#events.now };
     this.#gatewayFree = Math.max(this.#gatewayFree, this.#events.now);
@@ -127,48 +135,48 @@ class Simulation {
     }
     if (load === 0) return;
     const work = batches * batchMs * (1 + slow * (slowFactor - 1));
-    const gap = work / (load * nodes * threads);
+    const gap = work / (load * workers * threads);
     this.#events.at(this.#events.now - gap * Math.log(1 - this.#random()), () => this.#arrive());
   }
 
   #send(query: Batch["query"]): void {
     const { hedgeMs } = this.#options;
-    const holders = this.#slots[Math.floor(this.#random() * SLOTS)] as readonly Node[];
+    const holders = this.#slots[Math.floor(this.#random() * SLOTS)] as readonly Worker[];
     const batch: Batch = { query, holders, runs: [], done: false };
     this.#sent++;
     this.#give(batch, this.#choose(holders));
     if (hedgeMs !== null) this.#events.at(this.#events.now + hedgeMs, () => this.#hedge(batch));
   }
 
-  #choose(nodes: readonly Node[]): Node {
-    if (this.#options.choice === "random") return nodes[Math.floor(this.#random() * nodes.length)] as Node;
-    return nodes.reduce((least, node) => (node.outstanding < least.outstanding ? node : least));
+  #choose(workers: readonly Worker[]): Worker {
+    if (this.#options.choice === "random") return workers[Math.floor(this.#random() * workers.length)] as Worker;
+    return workers.reduce((least, worker) => (worker.outstanding < least.outstanding ? worker : least));
   }
 
   #hedge(batch: Batch): void {
-    const others = batch.holders.filter((node) => node !== batch.runs[0]?.node);
+    const others = batch.holders.filter((worker) => worker !== batch.runs[0]?.worker);
     if (batch.done || others.length === 0 || this.#hedged + 1 > this.#options.hedgeShare * this.#sent) return;
     this.#hedged++;
     this.#give(batch, this.#choose(others));
   }
 
-  #give(batch: Batch, node: Node): void {
+  #give(batch: Batch, worker: Worker): void {
     const { batchMs, slow, slowFactor } = this.#options;
     const ms = batchMs * (this.#random() < slow ? slowFactor : 1);
-    const run: Run = { batch, node, ms, over: false, started: false };
+    const run: Run = { batch, worker, ms, over: false, started: false };
     batch.runs.push(run);
-    node.outstanding++;
-    node.queue.push(run);
-    this.#work(node);
+    worker.outstanding++;
+    worker.queue.push(run);
+    this.#work(worker);
   }
 
-  #work(node: Node): void {
-    while (node.free > 0) {
-      const run = node.queue.shift();
+  #work(worker: Worker): void {
+    while (worker.free > 0) {
+      const run = worker.queue.shift();
       if (!run) return;
       if (run.over) continue;
       run.started = true;
-      node.free--;
+      worker.free--;
       this.#events.at(this.#events.now + run.ms, () => this.#complete(run));
     }
   }
@@ -186,9 +194,9 @@ class Simulation {
 
   #end(run: Run): void {
     run.over = true;
-    run.node.outstanding--;
-    if (run.started) run.node.free++;
-    this.#work(run.node);
+    run.worker.outstanding--;
+    if (run.started) run.worker.free++;
+    this.#work(run.worker);
   }
 }
 

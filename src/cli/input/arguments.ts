@@ -1,0 +1,15 @@
+/** Arguments of the command line: whole numbers within bounds, and the error of a command that makes no sense. */
+import { InvalidArgumentError } from "commander";
+
+/** A mistake on the command line, reported in one line with exit code 2. */
+export class MisuseError extends Error {}
+
+/** Makes a parser of whole numbers from `min` to `max`; it throws InvalidArgumentError for any other text. */
+export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): (text: string) => number {
+  const range = max === Number.MAX_SAFE_INTEGER ? `from ${min}` : `from ${min} to ${max}`;
+  return (text) => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= min && value <= max) return value;
+    throw new InvalidArgumentError(`a whole number ${range} is needed.`);
+  };
+}
