@@ -1,5 +1,5 @@
 /** A carrier runs the tasks of queries: the worker threads of this process, or the peers of a cluster. */
-import type { CacheStatus } from "../storage/bricks/cache.js";
+import type { CacheStatus } from "../storage/bricks/directory.js";
 import type { Task } from "./task.js";
 
 /** Runs tasks and reports its load. */

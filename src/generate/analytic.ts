@@ -1,4 +1,4 @@
-/** Flows given by formulas, each as sums of separable terms, so that any slab of them is a few outer products. */
+/** Evaluates flows given by formulas as sums of separable terms: any box of nodes is a few outer products. */
 import ndarray, { type NdArray } from "ndarray";
 import ops from "ndarray-ops";
 import { randomAt, randomStream } from "./random.js";
@@ -10,7 +10,7 @@ export interface Wave {
 }
 
 /** `amplitude * exp(-decay * t) * cos(frequency * t)` times a wave along each of x, y, z. */
-export interface Term {
+export interface WaveTerm {
   readonly amplitude: number;
   readonly decay: number;
   readonly frequency: number;
@@ -18,12 +18,12 @@ export interface Term {
 }
 
 /** The terms of u, v, w, and p. */
-export type Flow = readonly [readonly Term[], readonly Term[], readonly Term[], readonly Term[]];
+export type Flow = readonly [readonly WaveTerm[], readonly WaveTerm[], readonly WaveTerm[], readonly WaveTerm[]];
 
 const one: Wave = { wavenumber: 0, phase: 0 };
 const cos = (wavenumber = 1): Wave => ({ wavenumber, phase: 0 });
 const sin = (wavenumber = 1): Wave => ({ wavenumber, phase: -Math.PI / 2 });
-const term = (amplitude: number, decay: number, x: Wave, y: Wave, z: Wave): Term => {
+const term = (amplitude: number, decay: number, x: Wave, y: Wave, z: Wave): WaveTerm => {
   return { amplitude, decay, frequency: 0, waves: [x, y, z] };
 };
 
@@ -74,7 +74,7 @@ const SMOOTH = { terms: 6, wavenumber: 4, frequency: 2 };
 
 /** A smooth random field in four components: standing waves of seeded amplitude, wavenumber, phase and frequency. */
 export function smoothFlow(seed: number): Flow {
-  const component = (c: number): Term[] => {
+  const component = (c: number): WaveTerm[] => {
     const stream = randomStream(seed, c);
     let index = 0;
     const draw = () => randomAt(stream, index++);
@@ -92,27 +92,27 @@ export function smoothFlow(seed: number): Flow {
   return [component(0), component(1), component(2), component(3)];
 }
 
-/** The nodes of one slab: per axis x, y, z the first node, how many, and how many the whole period has. */
-export type Slab = readonly { readonly first: number; readonly count: number; readonly nodes: number }[];
+/** A box of nodes: per axis x, y, z the first node, their count, and the nodes of the whole period. */
+export type PeriodicBox = readonly { readonly first: number; readonly count: number; readonly nodes: number }[];
 
-/** Samples a wave at the nodes of a slab along one axis. */
-function sample(wave: Wave, axis: Slab[number]): Float64Array {
+/** Samples a wave at the nodes of a box along one axis. */
+function sample(wave: Wave, axis: PeriodicBox[number]): Float64Array {
   return Float64Array.from({ length: axis.count }, (_, i) => {
     return Math.cos((2 * Math.PI * wave.wavenumber * (axis.first + i)) / axis.nodes + wave.phase);
   });
 }
 
 /**
- * Adds a flow's component at a time to `sum`, of shape (z, y, x) of the slab: each term is an outer product of three
+ * Adds a flow's component at a time to `sum`, of shape (z, y, x) of the box: each term is an outer product of three
  * profiles, built as a plane (y, x) from views of stride zero and added to the layers in proportion to the third.
  */
-export function addTerms(terms: readonly Term[], time: number, slab: Slab, sum: NdArray<Float64Array>): void {
+export function addTerms(terms: readonly WaveTerm[], time: number, box: PeriodicBox, sum: NdArray<Float64Array>): void {
   const [nz, ny, nx] = sum.shape as [number, number, number];
   const plane = ndarray(new Float64Array(ny * nx), [ny, nx]);
   const scaled = ndarray(new Float64Array(ny * nx), [ny, nx]);
   for (const { amplitude, decay, frequency, waves } of terms) {
     const scale = amplitude * Math.exp(-decay * time) * Math.cos(frequency * time);
-    const [x, y, z] = slab.map((axis, d) => sample(waves[d] as Wave, axis)) as [
+    const [x, y, z] = box.map((axis, d) => sample(waves[d] as Wave, axis)) as [
       Float64Array,
       Float64Array,
       Float64Array,

@@ -3,13 +3,14 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import ndarray, { type NdArray } from "ndarray";
 import ops from "ndarray-ops";
+import { completeFolder, type Manifest } from "../storage/catalog/manifest.js";
 import type { Triple } from "../storage/dataset.js";
-import { completeFolder, type Filter, Hdf5Writer, type Manifest } from "../storage/hdf5/write.js";
-import { abcFlow, addTerms, type Flow, type Slab, smoothFlow, taylorGreenFlow } from "./analytic.js";
+import { type Filter, Hdf5Writer } from "../storage/hdf5/writer.js";
+import { abcFlow, addTerms, type Flow, type PeriodicBox, smoothFlow, taylorGreenFlow } from "./analytic.js";
 import { randomAt, randomStream } from "./random.js";
 
-/** Adds component 0 to 3 (u, v, w, p) of a flow at a stored frame to `sum`, shape (z, y, x) of the slab. */
-type AddComponent = (component: number, frame: number, slab: Slab, sum: NdArray<Float64Array>) => void;
+/** Adds component 0 to 3 (u, v, w, p) of a flow at a stored frame to `sum`, shape (z, y, x) of the box. */
+type AddComponent = (component: number, frame: number, box: PeriodicBox, sum: NdArray<Float64Array>) => void;
 
 /** Time between stored frames and viscosity of the analytic flows. */
 const STEP = 0.1;
@@ -20,14 +21,14 @@ const CHUNK = 32;
 
 const fromFlow =
   (flow: Flow): AddComponent =>
-  (component, frame, slab, sum) =>
-    addTerms(flow[component as 0 | 1 | 2 | 3], frame * STEP, slab, sum);
+  (component, frame, box, sum) =>
+    addTerms(flow[component as 0 | 1 | 2 | 3], frame * STEP, box, sum);
 
 /** White noise, -1 <= value < 1, each node's number taken by its place in the whole cube. */
 const whiteNoise =
   (seed: number): AddComponent =>
-  (component, frame, slab, sum) => {
-    const [x, y, z] = slab as [Slab[number], Slab[number], Slab[number]];
+  (component, frame, box, sum) => {
+    const [x, y, z] = box as [PeriodicBox[number], PeriodicBox[number], PeriodicBox[number]];
     const stream = randomStream(seed, 4 * frame + component);
     let at = 0;
     for (let k = z.first; k < z.first + z.count; k++) {
@@ -81,7 +82,7 @@ export interface CubeOptions {
 /**
  * Writes a dataset folder with velocity and pressure.
  *
- * @param progress called with the fraction done, 0 < fraction <= 1, after each slab
+ * @param progress called with the fraction done, 0 < fraction <= 1, after each box
  */
 export async function writeCube(options: CubeOptions, progress: (fraction: number) => void): Promise<Manifest> {
   const { nodes, steps, name, folder } = options;
@@ -111,7 +112,7 @@ export async function writeCube(options: CubeOptions, progress: (fraction: numbe
   return completeFolder(folder, descriptor, [file]);
 }
 
-/** Writes every frame in rows of chunks along x: the smallest slabs that end on chunk borders and stay contiguous. */
+/** Writes every frame in rows of chunks along x: the smallest boxes that end on chunk borders and stay contiguous. */
 function writeFields(options: CubeOptions, writer: Hdf5Writer, progress: (fraction: number) => void): void {
   const { steps, filter } = options;
   const [nx, ny, nz] = options.nodes;
@@ -133,7 +134,7 @@ function writeFields(options: CubeOptions, writer: Hdf5Writer, progress: (fracti
     for (let z = 0; z < nz; z += cz) {
       for (let y = 0; y < ny; y += cy) {
         const [depth, height] = [Math.min(cz, nz - z), Math.min(cy, ny - y)];
-        const slab: Slab = [
+        const box: PeriodicBox = [
           { first: 0, count: nx, nodes: nx },
           { first: y, count: height, nodes: ny },
           { first: z, count: depth, nodes: nz },
@@ -144,7 +145,7 @@ function writeFields(options: CubeOptions, writer: Hdf5Writer, progress: (fracti
         const scalar = ndarray(scalars.subarray(0, size), [depth, height, nx]);
         for (let component = 0; component < 4; component++) {
           sum.data.fill(0);
-          add(component, frame, slab, sum);
+          add(component, frame, box, sum);
           const target: NdArray = component < 3 ? vector.pick(null, null, null, component) : scalar;
           ops.assign(target, sum as NdArray);
         }

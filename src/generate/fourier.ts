@@ -1,4 +1,4 @@
-/** Discrete Fourier transforms of cubes: the FFT of `fft.js` applied along each axis in turn. */
+/** Transforms cubes by the FFT of `fft.js`, applied along each axis in turn. */
 import FFT from "fft.js";
 
 /** Transforms a complex cube in place, re and im interleaved, `2 * nodes^3` numbers in the order [z][y][x]; unnormalised. */

@@ -1,4 +1,4 @@
-/** The Fourier modes a simulation keeps, and the packing of two real fields into one complex cube. */
+/** Lists the Fourier modes a simulation keeps, and packs two real fields into one complex cube. */
 
 /**
  * Retained wavenumbers of a cube of period 2 pi: |k_i| <= (nodes - 1) / 3 on each axis, without k = 0, and of every pair

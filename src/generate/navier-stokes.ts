@@ -1,4 +1,4 @@
-/** Pseudo-spectral direct numerical simulation of forced incompressible turbulence in a cube of period 2 pi. */
+/** Solves the Navier-Stokes equations by pseudo-spectral direct numerical simulation of forced incompressible turbulence in a cube of period 2 pi. */
 import { type CubeTransform, cubeTransforms } from "./fourier.js";
 import { type Modes, pack, retainedModes, type Spectral, spectral, unpack } from "./modes.js";
 import { randomAt, randomStream } from "./random.js";

@@ -1,4 +1,4 @@
-/** Forcing that holds the energy of the two lowest wavenumber shells. */
+/** Computes the forcing that holds the energy of the two lowest wavenumber shells. */
 import type { Modes, Spectral } from "./modes.js";
 
 /** Energy kept in the shells 0.5 <= |k| <= 1.5 and 1.5 < |k| <= 2.5. */

@@ -1,4 +1,4 @@
-/** What is commonly said of isotropic turbulence, from the spectral state of a simulation. */
+/** Computes the usual statistics of isotropic turbulence from the spectral state of a simulation. */
 import { spectral } from "./modes.js";
 import type { NavierStokes } from "./navier-stokes.js";
 import { SHELL_ENERGY } from "./shell-forcing.js";

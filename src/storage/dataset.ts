@@ -1,4 +1,8 @@
-/** Dataset: the plain record that says where the nodes are, when, and what is stored; crosses threads as it is. */
+/** A dataset is a plain record of its grid, its times and its stored fields; it crosses threads as it is. */
+import type { Axis, Bricking, TimeAxis, Triple } from "../kernels/types.js";
+
+// The grid as kernels see it: types only, the one thing that storage knows of kernels.
+export type { Axis, Bricking, TimeAxis, Triple };
 
 /** Names of fields a dataset may hold. */
 export const FIELD_NAMES = ["velocity", "pressure", "force"] as const;
@@ -7,34 +11,11 @@ export type FieldName = (typeof FIELD_NAMES)[number];
 /** Nodes that an axis may have. */
 export const MAX_NODES = 65_536;
 
-/** One grid axis; the members mean what they mean in `kernels/field.ts`. */
-export interface Axis {
-  readonly nodes: number;
-  readonly origin: number;
-  readonly spacing: number;
-  readonly periodic: boolean;
-  readonly coordinates: Float64Array | null;
-}
+/** Names of the axes in the order of every triple. */
+export const AXIS_NAMES = ["x", "y", "z"] as const;
+export type AxisName = (typeof AXIS_NAMES)[number];
 
-/** Stored times, guards included; as in `kernels/field.ts`. */
-export interface TimeAxis {
-  readonly count: number;
-  readonly origin: number;
-  readonly step: number;
-  readonly values: Float64Array | null;
-  readonly guardBefore: number;
-  readonly guardAfter: number;
-}
-
-export type Triple = readonly [number, number, number];
-
-/** How a field is cut into bricks, x, y, z; as in `kernels/field.ts`. */
-export interface Bricking {
-  readonly edge: Triple;
-  readonly count: Triple;
-}
-
-/** Where the values of a field come from: understood by `storage/hdf5.ts` alone. */
+/** Storage of a field; only the brick reader interprets it. */
 export interface FieldSource {
   readonly components: 1 | 3;
   readonly bricking: Bricking;
@@ -73,7 +54,7 @@ export interface FileRecord {
   readonly inode: number;
 }
 
-/** What drives the flow. */
+/** Force that drives the flow. */
 export type Forcing =
   | { readonly kind: "none" }
   | { readonly kind: "stored" }

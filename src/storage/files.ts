@@ -1,4 +1,4 @@
-/** Files as the catalogue and the reader see them: size, time and inode, and places that may hold a step number. */
+/** Records the size, time and inode of files, and writes step numbers into places such as `p_{step:05d}.h5`. */
 import { realpathSync, type Stats, statSync } from "node:fs";
 import { STEP_PLACE } from "./catalog/descriptor.js";
 import type { FieldPart, FileRecord } from "./dataset.js";

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { type Dataset, File, ready } from "h5wasm/node";
 import { beforeAll, describe, expect, it } from "vitest";
 import { type IsotropicOptions, writeIsotropic } from "../../src/generate/isotropic.js";
-import { digestFile } from "../../src/storage/hdf5/write.js";
+import { digestFile } from "../../src/storage/catalog/manifest.js";
 import { type Complex, derivative, indexOf, transformOf, wavenumberAt } from "../support/dft.js";
 
 const FOLDER = fileURLToPath(new URL("../../data/isotropic32", import.meta.url));

@@ -22,5 +22,5 @@ it("serves the rest when examining a file ends in an error nobody reckoned with"
   });
   const { datasets, problems } = scanFolders([SCRATCH], { chunkBytes: 2 ** 26 });
   expect(datasets.map(({ name }) => name)).toEqual(["b"]);
-  expect(problems).toEqual([{ location: join(SCRATCH, "a.h5"), message: "defies examination: no such property" }]);
+  expect(problems).toEqual([{ location: join(SCRATCH, "a.h5"), message: "the examination failed: no such property" }]);
 });

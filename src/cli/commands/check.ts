@@ -5,11 +5,10 @@ import { Command } from "commander";
 import { LIMITS } from "../../config.js";
 import { DataError } from "../../errors.js";
 import { openDataset } from "../../storage/bricks/brick-reader.js";
-import { DESCRIPTOR_NAME, scanFolders } from "../../storage/catalog/catalog.js";
-import { MANIFEST_NAME, readManifest } from "../../storage/catalog/manifest.js";
+import { scanFolders } from "../../storage/catalog/catalog.js";
+import { DESCRIPTOR_NAME, digestFile, MANIFEST_NAME, readManifest } from "../../storage/catalog/manifest.js";
 import { type Dataset, FIELD_NAMES, type FieldName } from "../../storage/dataset.js";
 import { loadHdf5 } from "../../storage/hdf5/library.js";
-import { digestFile } from "../../storage/hdf5/write.js";
 import { type FrameStatistics, frameStatistics } from "../../storage/tools/statistics.js";
 import { progressOf } from "../output/progress.js";
 

@@ -4,7 +4,7 @@ import { Command, Option } from "commander";
 import { NAME_PATTERN } from "../../storage/catalog/descriptor.js";
 import { openSource } from "../../storage/catalog/source.js";
 import { loadHdf5 } from "../../storage/hdf5/library.js";
-import { FILTERS, type Filter } from "../../storage/hdf5/write.js";
+import { FILTERS, type Filter } from "../../storage/hdf5/writer.js";
 import { convert } from "../../storage/tools/convert.js";
 import { MisuseError, wholeNumber } from "../input/arguments.js";
 import { counted, progressOf } from "../output/progress.js";

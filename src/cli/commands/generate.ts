@@ -7,8 +7,9 @@ import { type FrameReport, writeIsotropic } from "../../generate/isotropic.js";
 import { spectrumPlot } from "../../generate/spectrum-plot.js";
 import { meanSpectrum } from "../../generate/statistics.js";
 import { NAME_PATTERN } from "../../storage/catalog/descriptor.js";
+import type { Manifest } from "../../storage/catalog/manifest.js";
 import type { Triple } from "../../storage/dataset.js";
-import { FILTERS, type Filter, type Manifest } from "../../storage/hdf5/write.js";
+import { FILTERS, type Filter } from "../../storage/hdf5/writer.js";
 import { MisuseError, wholeNumber } from "../input/arguments.js";
 import { progressOf } from "../output/progress.js";
 

@@ -1,5 +1,5 @@
 /** The one memory that all worker threads share: WASM constants, worker slots, a scratch arena per worker, the brick cache. */
-import { type CacheLayout, cacheLayout } from "../../storage/bricks/cache-layout.js";
+import { type CacheLayout, cacheLayout } from "../../storage/bricks/directory.js";
 import { MAX_NODES } from "../../storage/dataset.js";
 
 const PAGE = 65_536;

@@ -1,12 +1,12 @@
-/** Bricks of a dataset: the one place where stored order, type and layout become float32 nodes in [z][y][x][c]. */
+/** Reads bricks of a dataset from its files: values of any stored order and type become float32 nodes in [z][y][x][c]. */
+import ndarray from "ndarray";
 import { DataError } from "../../errors.js";
 import type { Dataset, FieldName, FieldPart, FieldSource, FileRecord, Triple } from "../dataset.js";
 import { isSeries, isUnchanged, placeAt, realPath, stepOf } from "../files.js";
 import { type ChunkIndex, readChunkIndex } from "../hdf5/chunk-index.js";
 import { type AttributeValue, H5File, type Stored } from "../hdf5/file.js";
 import { ReadBuffer } from "../hdf5/library.js";
-import { copyBox } from "./copy-box.js";
-import { type Box, readBox } from "./slab.js";
+import { copyBox, type NodeBox, readBox } from "./box.js";
 
 /** Files of a series kept open at a time. */
 const OPEN_FILES = 32;
@@ -42,7 +42,7 @@ export interface OpenDataset {
    */
   readBrick(field: FieldName, frame: number, brick: number, out: Float32Array): void;
   /** Reads any box of nodes of one frame into `out`, layout [z][y][x][c]. @throws DataError as `readBrick` */
-  readNodes(field: FieldName, frame: number, box: Box, out: Float32Array): void;
+  readNodes(field: FieldName, frame: number, box: NodeBox, out: Float32Array): void;
   close(): void;
 }
 
@@ -54,92 +54,92 @@ export function openDataset(dataset: Dataset): OpenDataset {
 class DatasetReader implements OpenDataset {
   bytesRead = 0;
   reads = 0;
-  private readonly dataset: Dataset;
-  private readonly records: ReadonlyMap<string, FileRecord>;
+  readonly #dataset: Dataset;
+  readonly #records: ReadonlyMap<string, FileRecord>;
   /** In order of last use. */
-  private readonly files = new Map<string, OpenFile>();
-  private readonly buffer = new ReadBuffer();
+  readonly #files = new Map<string, OpenFile>();
+  readonly #buffer = new ReadBuffer();
 
   constructor(dataset: Dataset) {
-    this.dataset = dataset;
-    this.records = new Map(dataset.files.map((record) => [record.path, record]));
+    this.#dataset = dataset;
+    this.#records = new Map(dataset.files.map((record) => [record.path, record]));
   }
 
   readBrick(field: FieldName, frame: number, brick: number, out: Float32Array): void {
-    const source = this.source(field, frame);
+    const source = this.#source(field, frame);
     const { edge, count } = source.bricking;
     if (!Number.isInteger(brick) || brick < 0 || brick >= count[0] * count[1] * count[2])
-      throw new DataError(`${this.dataset.name} has no brick ${brick} of ${field}.`);
+      throw new DataError(`${this.#dataset.name} has no brick ${brick} of ${field}.`);
     if (out.length !== edge[0] * edge[1] * edge[2] * source.components)
       throw new RangeError(`a brick of ${field} has ${edge.join(" x ")} nodes, not ${out.length} values`);
-    const box = brickBox(this.dataset, source, brick);
+    const box = brickBox(this.#dataset, source, brick);
     if (box.count.some((length, axis) => length < edge[axis])) out.fill(Number.NaN);
-    this.read(field, source, frame, box, edge, out);
+    this.#read(field, source, frame, box, edge, out);
     this.reads++;
   }
 
-  readNodes(field: FieldName, frame: number, box: Box, out: Float32Array): void {
-    const source = this.source(field, frame);
+  readNodes(field: FieldName, frame: number, box: NodeBox, out: Float32Array): void {
+    const source = this.#source(field, frame);
     if (out.length !== box.count[0] * box.count[1] * box.count[2] * source.components)
       throw new RangeError(`${box.count.join(" x ")} nodes of ${field} are not ${out.length} values`);
-    const outside = this.dataset.axes.some(({ nodes }, axis) => {
+    const outside = this.#dataset.axes.some(({ nodes }, axis) => {
       const [first, length] = [box.first[axis], box.count[axis]];
       return first < 0 || length < 1 || first + length > nodes;
     });
-    if (outside) throw new DataError(`${this.dataset.name} has no nodes ${box.first} to ${box.count} of ${field}.`);
-    this.read(field, source, frame, box, box.count, out);
+    if (outside) throw new DataError(`${this.#dataset.name} has no nodes ${box.first} to ${box.count} of ${field}.`);
+    this.#read(field, source, frame, box, box.count, out);
   }
 
-  /** Reads a box into a block of `edge` nodes along x, y, z. What the files are called is for the log, not for callers. */
-  private read(field: FieldName, source: FieldSource, frame: number, box: Box, edge: Triple, out: Float32Array): void {
+  /** Reads a box into a block of `edge` nodes along x, y, z. File names go to the log, not to callers. */
+  #read(field: FieldName, source: FieldSource, frame: number, box: NodeBox, edge: Triple, out: Float32Array): void {
     try {
-      for (const component of source.parts.keys()) this.readPart(source, component, frame, box, edge, out);
+      for (const component of source.parts.keys()) this.#readPart(source, component, frame, box, edge, out);
     } catch (error) {
       if (!(error instanceof DataError)) throw error;
-      throw new DataError(`${this.dataset.name}: ${field} of frame ${frame} cannot be read.`, error);
+      throw new DataError(`${this.#dataset.name}: ${field} of frame ${frame} cannot be read.`, error);
     }
   }
 
-  private readPart(source: FieldSource, at: number, frame: number, box: Box, edge: Triple, out: Float32Array): void {
+  #readPart(source: FieldSource, at: number, frame: number, box: NodeBox, edge: Triple, out: Float32Array): void {
     const part = source.parts[at] as FieldPart;
-    const nodes = this.dataset.axes.map((axis) => axis.nodes) as unknown as Triple;
-    const components = source.components / source.parts.length;
-    const strides = [source.components, source.components * edge[0], source.components * edge[0] * edge[1], 1] as const;
-    const { file, record, opened } = this.open(part, frame);
+    const nodes = this.#dataset.axes.map((axis) => axis.nodes) as unknown as Triple;
+    const { components } = source;
+    const { file, record, opened } = this.#open(part, frame);
     const { path, stored, fill, index } = opened;
-    const slab = readBox(file, path, stored, part, isSeries(part) ? 0 : frame, nodes, box, this.buffer);
-    const gap = index?.unwritten(slab.offset, slab.count) ?? null;
+    const found = readBox(file, path, stored, part, isSeries(part) ? 0 : frame, nodes, box, fill, this.#buffer);
+    const gap = index?.unwritten(found.offset, found.count) ?? null;
     // Truncated under an open handle, a file reads as zeros: whatever changed it also changed its record.
     if (!isUnchanged(record)) throw changed(record);
-    copyBox(slab.values, slab.layout, box.count, components, out, { base: at, strides }, fill);
-    this.bytesRead += slab.bytes;
-    if (gap !== null) this.checkGap(file, opened, gap);
+    const strides = [components, components * edge[0], components * edge[0] * edge[1], 1];
+    copyBox(found.view, ndarray(out, found.view.shape, strides, at));
+    this.bytesRead += found.bytes;
+    if (gap !== null) this.#checkGap(file, opened, gap);
   }
 
-  /** What was never written reads as the file's fill value, which says "nothing here" only where it is NaN or `_FillValue`. */
-  private checkGap(file: H5File, { path, stored, fill }: OpenPart, gap: readonly number[]): void {
-    const [value] = file.readSlab(
+  /** Unwritten chunks read as the fill value of the file, which means "nothing here" only where it is NaN or `_FillValue`. */
+  #checkGap(file: H5File, { path, stored, fill }: OpenPart, gap: readonly number[]): void {
+    const [value] = file.readHyperslab(
       path,
       stored,
       gap,
       gap.map(() => 1),
-      this.buffer,
+      this.#buffer,
     );
     if (!Number.isNaN(value) && value !== fill)
       throw new DataError(`${file.path}: ${path} was never written at ${gap.join(", ")}.`);
   }
 
-  private source(field: FieldName, frame: number): FieldSource {
-    const source = this.dataset.fields[field];
-    if (source === undefined) throw new DataError(`${this.dataset.name} has no ${field}.`);
-    if (!Number.isInteger(frame) || frame < 0 || frame >= this.dataset.time.count)
-      throw new DataError(`${this.dataset.name} has no frame ${frame} of ${field}.`);
+  #source(field: FieldName, frame: number): FieldSource {
+    const source = this.#dataset.fields[field];
+    if (source === undefined) throw new DataError(`${this.#dataset.name} has no ${field}.`);
+    if (!Number.isInteger(frame) || frame < 0 || frame >= this.#dataset.time.count)
+      throw new DataError(`${this.#dataset.name} has no frame ${frame} of ${field}.`);
     return source;
   }
 
-  private open(part: FieldPart, frame: number): { file: H5File; record: FileRecord; opened: OpenPart } {
+  #open(part: FieldPart, frame: number): { file: H5File; record: FileRecord; opened: OpenPart } {
     const step = stepOf(part, frame);
-    const { file, record, parts } = this.openFile(placeAt(part.file, step));
+    const { file, record, parts } = this.#openFile(placeAt(part.file, step));
     const path = placeAt(part.path, step);
     let opened = parts.get(path);
     if (opened === undefined) {
@@ -149,32 +149,32 @@ class DatasetReader implements OpenDataset {
     return { file, record, opened };
   }
 
-  private openFile(path: string): OpenFile {
-    const known = this.files.get(path);
+  #openFile(path: string): OpenFile {
+    const known = this.#files.get(path);
     if (known !== undefined) {
-      this.files.delete(path);
-      this.files.set(path, known);
+      this.#files.delete(path);
+      this.#files.set(path, known);
       if (!isUnchanged(known.record)) throw changed(known.record);
       return known;
     }
     // The files of a series are named by a pattern and may be links; the catalogue has verified what they lead to.
-    const record = this.records.get(path) ?? this.records.get(realPath(path) ?? "");
-    if (record === undefined) throw new DataError(`${path} is not a file of ${this.dataset.name}.`);
+    const record = this.#records.get(path) ?? this.#records.get(realPath(path) ?? "");
+    if (record === undefined) throw new DataError(`${path} is not a file of ${this.#dataset.name}.`);
     if (!isUnchanged(record)) throw changed(record);
-    for (const [oldest, { file }] of this.files) {
-      if (this.files.size < OPEN_FILES) break;
+    for (const [oldest, { file }] of this.#files) {
+      if (this.#files.size < OPEN_FILES) break;
       file.close();
-      this.files.delete(oldest);
+      this.#files.delete(oldest);
     }
     const opened: OpenFile = { file: new H5File(record.path), record, parts: new Map() };
-    this.files.set(path, opened);
+    this.#files.set(path, opened);
     return opened;
   }
 
   close(): void {
-    for (const { file } of this.files.values()) file.close();
-    this.files.clear();
-    this.buffer.free();
+    for (const { file } of this.#files.values()) file.close();
+    this.#files.clear();
+    this.#buffer.free();
   }
 }
 
@@ -205,7 +205,7 @@ function fillOf(attribute: AttributeValue | undefined, { size }: Stored): number
   return size === 4 ? Math.fround(fill) : fill;
 }
 
-function brickBox(dataset: Dataset, source: FieldSource, brick: number): Box {
+function brickBox(dataset: Dataset, source: FieldSource, brick: number): NodeBox {
   const { edge, count } = source.bricking;
   const at = [brick % count[0], Math.floor(brick / count[0]) % count[1], Math.floor(brick / (count[0] * count[1]))];
   const first = at.map((index, axis) => index * edge[axis]);

@@ -1,5 +1,5 @@
-/** How a field is cut into bricks, the unit of reading and caching, from how it is stored. */
-import type { Bricking, FieldPart, Triple } from "../dataset.js";
+/** Chooses the bricks of a field, the unit of reading and caching, by its storage. */
+import { AXIS_NAMES, type Bricking, type FieldPart, type Triple } from "../dataset.js";
 import type { Stored } from "../hdf5/file.js";
 
 const MIB = 1024 * 1024;
@@ -12,8 +12,6 @@ const FREE_EDGE = 32;
 const FREE_RUN = 64;
 
 type Edges = [number, number, number];
-
-const AXIS_NAMES = ["x", "y", "z"] as const;
 
 /**
  * Chooses bricks: whole chunks where the storage is chunked, so that a brick decodes each chunk it touches once; tiny or

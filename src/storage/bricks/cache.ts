@@ -1,20 +1,11 @@
 /**
  * Byte-bounded LRU cache of decoded bricks in one memory that all worker threads share.
  *
- * All changes of the directory happen under one lock, whose word names its holder; reading bricks from disk happens outside
- * of it. A brick is pinned by a bit per worker while it is in use; bricks without pins form the LRU list.
+ * The directory is changed under a lock; bricks are read from disk outside of it. A worker pins the bricks that it uses, a
+ * bit per worker; bricks without pins form the LRU list.
  */
 import { DataError } from "../../errors.js";
-import { BYTES_READ, type CacheLayout, HITS, LOCK, MISSES, RELEASED, roundUp, UNIT_BYTES } from "./cache-layout.js";
-import { BrickDirectory, FAILED, LOADING, NONE, READY } from "./directory.js";
-
-/** Figures since start. */
-export interface CacheStatus {
-  readonly hits: number;
-  readonly misses: number;
-  readonly bytesRead: number;
-  readonly bytesUsed: number;
-}
+import { BrickDirectory, brickBytes, type CacheLayout, type CacheStatus, NONE } from "./directory.js";
 
 /** Bricks of one frame of one source that are needed together. */
 export interface BrickRequest {
@@ -33,25 +24,20 @@ export interface BrickRequest {
 
 /** One thread's view of the cache. Threads that make views over the same memory and layout share its content. */
 export class BrickCache {
-  readonly #slot: number;
   readonly #values: Float32Array;
   readonly #directory: BrickDirectory;
-  readonly #control: Int32Array;
-  readonly #state: Int32Array;
-  readonly #stats: Float64Array;
 
   /**
    * @param buffer the shared memory
    * @param slot   worker slot of this thread, or -1 for the thread that only sets up, looks and repairs
    */
   constructor(buffer: SharedArrayBuffer, layout: CacheLayout, slot: number) {
-    this.#slot = slot;
     this.#values = new Float32Array(buffer);
     this.#directory = new BrickDirectory(buffer, layout, slot);
-    this.#control = this.#directory.control;
-    this.#state = this.#directory.state;
-    this.#stats = this.#directory.stats;
   }
+
+  /** Bytes that a brick of so many float32 values takes up. */
+  static readonly brickBytes = brickBytes;
 
   /** Makes never-used memory an empty cache; called once, before any other thread looks at it. */
   initialise(): void {
@@ -63,9 +49,8 @@ export class BrickCache {
     return this.#directory.capacity;
   }
 
-  /** Bytes that a brick of so many float32 values takes up. */
-  static brickBytes(values: number): number {
-    return roundUp(values * 4, UNIT_BYTES);
+  status(): CacheStatus {
+    return this.#directory.status();
   }
 
   /**
@@ -91,66 +76,36 @@ export class BrickCache {
 
   /** Unpins what `acquire` pinned. */
   release(requests: readonly BrickRequest[]): void {
-    this.#lock();
-    for (const { count, offsets } of requests) {
-      for (let i = 0; i < count; i++) this.#directory.unpin(this.#directory.unitAt(offsets[i]));
-    }
-    this.#unlock();
-    this.#announceRelease();
-  }
-
-  /**
-   * Frees what a dead worker held: the lock, its pins, and bricks it was reading.
-   *
-   * @returns false when another has the lock. It may have died as well, and who waits here does not hear of that: to be
-   *   called again later.
-   */
-  repair(deadSlot: number): boolean {
-    const dead = holderOf(deadSlot);
-    const own = holderOf(this.#slot);
-    const found = Atomics.compareExchange(this.#control, LOCK, dead, own);
-    if (found !== dead && Atomics.compareExchange(this.#control, LOCK, 0, own) !== 0) return false;
-    const failed: number[] = [];
-    this.#directory.eachRun((unit) => {
-      this.#directory.dropPins(unit, deadSlot);
-      if (this.#state[unit] !== LOADING || this.#directory.reader[unit] !== deadSlot) return;
-      this.#state[unit] = FAILED;
-      failed.push(unit);
+    this.#directory.locked(() => {
+      for (const { count, offsets } of requests) {
+        for (let i = 0; i < count; i++) this.#directory.unpin(this.#directory.unitAt(offsets[i]));
+      }
     });
-    this.#directory.rebuild();
-    this.#unlock();
-    for (const unit of failed) Atomics.notify(this.#state, unit);
-    this.#announceRelease();
-    return true;
+    this.#directory.announceRelease();
   }
 
-  status(): CacheStatus {
-    return {
-      hits: this.#stats[HITS],
-      misses: this.#stats[MISSES],
-      bytesRead: this.#stats[BYTES_READ],
-      bytesUsed: this.#directory.bytesUsed,
-    };
+  /** Frees what a dead worker held. @returns false when it must be called again later, as another holds the lock */
+  repair(deadSlot: number): boolean {
+    return this.#directory.repair(deadSlot);
   }
 
   /** Pins what is there and reserves space for the rest, all or nothing, waiting for other workers' pins if it must. */
   #reserve(requests: readonly BrickRequest[]): void {
-    const bytes = requests.reduce((sum, { count, values }) => sum + count * BrickCache.brickBytes(values), 0);
+    const bytes = requests.reduce((sum, { count, values }) => sum + count * brickBytes(values), 0);
     if (bytes > this.capacity) {
       throw new DataError(`The brick cache of ${this.capacity} bytes cannot hold ${bytes} bytes needed at once.`);
     }
     for (;;) {
-      this.#lock();
-      const released = Atomics.load(this.#control, RELEASED);
-      let done = this.#place(requests);
-      if (!done && !this.#directory.anyPinned) {
-        // Bricks at hand that are needed again may lie so that nothing long enough is free between them.
+      const { done, releases } = this.#directory.locked(() => {
+        const { releases } = this.#directory;
+        if (this.#place(requests)) return { done: true, releases };
+        if (this.#directory.anyPinned) return { done: false, releases };
+        // The bricks to be kept may lie so that no free run between them is long enough.
         this.#directory.clear();
-        done = this.#place(requests);
-      }
-      this.#unlock();
+        return { done: this.#place(requests), releases };
+      });
       if (done) return;
-      Atomics.wait(this.#control, RELEASED, released, 100);
+      this.#directory.awaitRelease(releases);
     }
   }
 
@@ -170,7 +125,7 @@ export class BrickCache {
     let misses = 0;
     for (const request of requests) {
       const { source, frame, bricks, count, values, offsets } = request;
-      const bytes = BrickCache.brickBytes(values);
+      const bytes = brickBytes(values);
       for (let i = 0; i < count; i++) {
         if (offsets[i] !== NONE) continue;
         const unit = this.#directory.reserve(source, frame, bricks[i], bytes);
@@ -182,8 +137,7 @@ export class BrickCache {
         misses++;
       }
     }
-    this.#stats[HITS] = this.#stats[HITS] + hits;
-    this.#stats[MISSES] = this.#stats[MISSES] + misses;
+    this.#directory.count(hits, misses, 0);
     return true;
   }
 
@@ -194,7 +148,7 @@ export class BrickCache {
         const offset = offsets[i];
         if (offset === NONE) continue;
         const unit = this.#directory.unitAt(offset);
-        if (this.#state[unit] === LOADING && this.#directory.reader[unit] === this.#slot) this.#directory.fail(unit);
+        if (this.#directory.isOwn(unit)) this.#directory.fail(unit);
         this.#directory.unpin(unit);
       }
     }
@@ -207,34 +161,17 @@ export class BrickCache {
     for (let i = 0; i < count; i++) {
       const offset = offsets[i];
       const unit = this.#directory.unitAt(offset);
-      if (this.#state[unit] !== LOADING || this.#directory.reader[unit] !== this.#slot) continue;
+      if (!this.#directory.isOwn(unit)) continue;
       try {
         load(frame, bricks[i], this.#values.subarray(offset, offset + values));
       } catch (error) {
-        this.#failReserved();
+        this.#directory.announceFailed(this.#directory.locked(() => this.#directory.failOwn()));
         throw error;
       }
       bytes += values * 4;
-      Atomics.store(this.#state, unit, READY);
-      Atomics.notify(this.#state, unit);
+      this.#directory.finish(unit);
     }
-    if (bytes === 0) return;
-    this.#lock();
-    this.#stats[BYTES_READ] = this.#stats[BYTES_READ] + bytes;
-    this.#unlock();
-  }
-
-  /** Marks everything this worker has reserved and not read as failed, and wakes who waits for it. */
-  #failReserved(): void {
-    const failed: number[] = [];
-    this.#lock();
-    this.#directory.eachRun((unit) => {
-      if (this.#state[unit] !== LOADING || this.#directory.reader[unit] !== this.#slot) return;
-      this.#directory.fail(unit);
-      failed.push(unit);
-    });
-    this.#unlock();
-    for (const unit of failed) Atomics.notify(this.#state, unit);
+    if (bytes > 0) this.#directory.locked(() => this.#directory.count(0, 0, bytes));
   }
 
   /** Waits until other workers have read the bricks they reserved; false when one of them failed. */
@@ -242,34 +179,9 @@ export class BrickCache {
     let complete = true;
     for (const { count, offsets } of requests) {
       for (let i = 0; i < count; i++) {
-        const unit = this.#directory.unitAt(offsets[i]);
-        while (Atomics.load(this.#state, unit) === LOADING) Atomics.wait(this.#state, unit, LOADING, 1000);
-        if (Atomics.load(this.#state, unit) === FAILED) complete = false;
+        if (!this.#directory.awaitRead(this.#directory.unitAt(offsets[i]))) complete = false;
       }
     }
     return complete;
   }
-
-  #lock(): void {
-    const holder = holderOf(this.#slot);
-    for (;;) {
-      const found = Atomics.compareExchange(this.#control, LOCK, 0, holder);
-      if (found === 0) return;
-      Atomics.wait(this.#control, LOCK, found, 20);
-    }
-  }
-
-  #unlock(): void {
-    Atomics.store(this.#control, LOCK, 0);
-    Atomics.notify(this.#control, LOCK, 1);
-  }
-
-  #announceRelease(): void {
-    Atomics.add(this.#control, RELEASED, 1);
-    Atomics.notify(this.#control, RELEASED);
-  }
-}
-
-function holderOf(slot: number): number {
-  return slot + 2;
 }

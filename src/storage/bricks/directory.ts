@@ -1,20 +1,90 @@
 /**
- * The directory of the brick cache: which run of units holds which brick, which runs are free, which brick was used last.
+ * The directory of the brick cache records which run of units holds which brick, which runs are free, and which brick was
+ * used last. It stands in the shared memory, before the units.
  *
  * The memory is cut into units of 16 KiB; a brick takes a run of units. Everything about a run is kept in arrays indexed
- * by its first unit, so that the lists can be rebuilt from them when a thread dies in the middle of a change. Nothing here
- * is safe without the lock of `brick-cache.ts`, but for looking at the state of a run.
+ * by its first unit, so that the lists can be rebuilt from them when a thread dies in the middle of a change. All changes
+ * are made under one lock, whose word names its holder, except where a method says otherwise.
  */
-import {
-  type CacheLayout,
-  cacheViews,
-  FREE_HEAD,
-  NEWEST,
-  OLDEST,
-  PINNED_RUNS,
-  UNIT_BYTES,
-  USED_UNITS,
-} from "./cache-layout.js";
+
+const UNIT_BYTES = 16 * 1024;
+
+/** Words of the control block; the first two belong to the lock. */
+const LOCK = 0;
+const RELEASED = 1;
+const FREE_HEAD = 2;
+const OLDEST = 3;
+const NEWEST = 4;
+const USED_UNITS = 5;
+const PINNED_RUNS = 6;
+const CONTROL_WORDS = 8;
+
+/** Figures kept as float64, in this order. */
+const HITS = 0;
+const MISSES = 1;
+const BYTES_READ = 2;
+const STATS = 3;
+
+/** Words for each unit, but for its pins. */
+const UNIT_WORDS = 9;
+
+/** Places of the cache in the shared memory. */
+export interface CacheLayout {
+  /** First byte of the directory; a multiple of 8. */
+  readonly base: number;
+  readonly units: number;
+  /** Words of 32 pin bits per unit; worker slots are 0 .. 32 * pinWords - 1. */
+  readonly pinWords: number;
+  readonly buckets: number;
+  /** First byte of unit 0. */
+  readonly data: number;
+  /** First byte after the cache. */
+  readonly end: number;
+}
+
+/**
+ * Plans a cache of at most `bytes` bytes of bricks from byte `base` of the memory on.
+ *
+ * @param bytes bound on brick data; the directory adds about 0.3 % to it
+ */
+export function cacheLayout(base: number, bytes: number, workers: number): CacheLayout {
+  const units = Math.max(1, Math.floor(bytes / UNIT_BYTES));
+  const pinWords = Math.ceil(workers / 32);
+  const buckets = 2 ** Math.ceil(Math.log2(units + 1));
+  const start = roundUp(base, 8);
+  const words = CONTROL_WORDS + buckets + units * (UNIT_WORDS + pinWords);
+  const data = roundUp(start + STATS * 8 + words * 4, UNIT_BYTES);
+  return { base: start, units, pinWords, buckets, data, end: data + units * UNIT_BYTES };
+}
+
+function roundUp(value: number, to: number): number {
+  return Math.ceil(value / to) * to;
+}
+
+/** The arrays of the directory in the order of their places; those from `state` on have an element (or `pinWords`) per unit. */
+function cacheViews(buffer: SharedArrayBuffer, { base, units, pinWords, buckets }: CacheLayout) {
+  let byte = base + STATS * 8;
+  const take = (length: number): Int32Array => {
+    const view = new Int32Array(buffer, byte, length);
+    byte += length * 4;
+    return view;
+  };
+  return {
+    stats: new Float64Array(buffer, base, STATS),
+    control: take(CONTROL_WORDS),
+    bucket: take(buckets),
+    state: take(units),
+    length: take(units),
+    source: take(units),
+    frame: take(units),
+    brick: take(units),
+    reader: take(units),
+    chain: take(units),
+    before: take(units),
+    after: take(units),
+    pins: take(units * pinWords),
+  };
+}
 
 export const NONE = -1;
 
@@ -22,18 +92,31 @@ export const NONE = -1;
 const INTERIOR = 0;
 const FREE = 1;
 const FREE_TAIL = 2;
-export const LOADING = 3;
-export const READY = 4;
-export const FAILED = 5;
+const LOADING = 3;
+const READY = 4;
+const FAILED = 5;
+
+/** Figures since start. */
+export interface CacheStatus {
+  readonly hits: number;
+  readonly misses: number;
+  readonly bytesRead: number;
+  readonly bytesUsed: number;
+}
+
+/** Bytes that a brick of so many float32 values takes up. */
+export function brickBytes(values: number): number {
+  return roundUp(values * 4, UNIT_BYTES);
+}
 
 /** One thread's view of the directory. */
 export class BrickDirectory {
-  readonly control: Int32Array;
-  readonly stats: Float64Array;
+  readonly #control: Int32Array;
+  readonly #stats: Float64Array;
   /** State of the run that starts at a unit; waited on while it is LOADING. */
-  readonly state: Int32Array;
+  readonly #state: Int32Array;
   /** Worker slot that reads the brick while it is LOADING. */
-  readonly reader: Int32Array;
+  readonly #reader: Int32Array;
   readonly #layout: CacheLayout;
   readonly #slot: number;
   readonly #bucket: Int32Array;
@@ -51,15 +134,15 @@ export class BrickDirectory {
     this.#layout = layout;
     this.#slot = slot;
     const views = cacheViews(buffer, layout);
-    this.stats = views.stats;
-    this.control = views.control;
+    this.#stats = views.stats;
+    this.#control = views.control;
     this.#bucket = views.bucket;
-    this.state = views.state;
+    this.#state = views.state;
     this.#length = views.length;
     this.#source = views.source;
     this.#frame = views.frame;
     this.#brick = views.brick;
-    this.reader = views.reader;
+    this.#reader = views.reader;
     this.#chain = views.chain;
     this.#before = views.before;
     this.#after = views.after;
@@ -71,13 +154,9 @@ export class BrickDirectory {
     return this.#layout.units * UNIT_BYTES;
   }
 
-  get bytesUsed(): number {
-    return this.control[USED_UNITS] * UNIT_BYTES;
-  }
-
   /** Whether any worker has a brick pinned. */
   get anyPinned(): boolean {
-    return this.control[PINNED_RUNS] !== 0;
+    return this.#control[PINNED_RUNS] !== 0;
   }
 
   /** The unit whose first float32 has this index in the memory. */
@@ -106,8 +185,8 @@ export class BrickDirectory {
     this.#source[unit] = source;
     this.#frame[unit] = frame;
     this.#brick[unit] = brick;
-    this.reader[unit] = this.#slot;
-    this.state[unit] = LOADING;
+    this.#reader[unit] = this.#slot;
+    this.#state[unit] = LOADING;
     this.#link(unit);
     this.pin(unit);
     return unit;
@@ -116,57 +195,143 @@ export class BrickDirectory {
   /** Pins a run for this worker. */
   pin(unit: number): void {
     if (!this.#pinned(unit)) {
-      if (this.state[unit] === READY) this.#detach(unit, OLDEST);
-      this.control[PINNED_RUNS] = this.control[PINNED_RUNS] + 1;
+      if (this.#state[unit] === READY) this.#detach(unit, OLDEST);
+      this.#control[PINNED_RUNS] += 1;
     }
     const at = unit * this.#layout.pinWords + (this.#slot >> 5);
-    this.#pins[at] = this.#pins[at] | (1 << (this.#slot & 31));
+    this.#pins[at] |= 1 << (this.#slot & 31);
   }
 
   /** Drops this worker's pin; a ready brick without pins becomes the newest of the LRU list, a failed one is freed. */
   unpin(unit: number): void {
     const at = unit * this.#layout.pinWords + (this.#slot >> 5);
-    this.#pins[at] = this.#pins[at] & ~(1 << (this.#slot & 31));
+    this.#pins[at] &= ~(1 << (this.#slot & 31));
     if (this.#pinned(unit)) return;
-    this.control[PINNED_RUNS] = this.control[PINNED_RUNS] - 1;
-    if (this.state[unit] === FAILED) this.#free(unit);
+    this.#control[PINNED_RUNS] -= 1;
+    if (this.#state[unit] === FAILED) this.#free(unit);
     else this.#append(unit);
+  }
+
+  /** Whether this worker has reserved the run and not read its brick yet. */
+  isOwn(unit: number): boolean {
+    return this.#state[unit] === LOADING && this.#reader[unit] === this.#slot;
+  }
+
+  /** Makes a brick that this worker has read visible to those that wait for it; needs no lock. */
+  finish(unit: number): void {
+    Atomics.store(this.#state, unit, READY);
+    Atomics.notify(this.#state, unit);
   }
 
   /** Takes a reserved run out of the hash; its memory stays until the last pin is gone. */
   fail(unit: number): void {
     this.#unlink(unit);
-    Atomics.store(this.state, unit, FAILED);
+    Atomics.store(this.#state, unit, FAILED);
   }
 
-  /** Takes a dead worker's pins off a run. */
-  dropPins(unit: number, deadSlot: number): void {
-    const at = unit * this.#layout.pinWords + (deadSlot >> 5);
-    this.#pins[at] = this.#pins[at] & ~(1 << (deadSlot & 31));
+  /** Fails everything that this worker has reserved and not read. @returns the runs, to be announced after the lock */
+  failOwn(): number[] {
+    const failed: number[] = [];
+    this.#eachRun((unit) => {
+      if (!this.isOwn(unit)) return;
+      this.fail(unit);
+      failed.push(unit);
+    });
+    return failed;
   }
 
-  /** Visits the first unit of every run that holds or awaits a brick. */
-  eachRun(visit: (unit: number) => void): void {
-    for (let unit = 0; unit < this.#layout.units; ) {
-      if (this.state[unit] < LOADING) {
-        unit++;
-        continue;
-      }
-      const length = this.#length[unit];
-      visit(unit);
-      unit += length;
+  /** Wakes the workers that wait for runs which have failed; needs no lock. */
+  announceFailed(units: readonly number[]): void {
+    for (const unit of units) Atomics.notify(this.#state, unit);
+  }
+
+  /** Waits until the worker that has reserved a run has read it; needs no lock. @returns false when it has failed */
+  awaitRead(unit: number): boolean {
+    while (Atomics.load(this.#state, unit) === LOADING) Atomics.wait(this.#state, unit, LOADING, 1000);
+    return Atomics.load(this.#state, unit) !== FAILED;
+  }
+
+  /** Adds to the figures. */
+  count(hits: number, misses: number, bytesRead: number): void {
+    this.#stats[HITS] += hits;
+    this.#stats[MISSES] += misses;
+    this.#stats[BYTES_READ] += bytesRead;
+  }
+
+  status(): CacheStatus {
+    return {
+      hits: this.#stats[HITS],
+      misses: this.#stats[MISSES],
+      bytesRead: this.#stats[BYTES_READ],
+      bytesUsed: this.#control[USED_UNITS] * UNIT_BYTES,
+    };
+  }
+
+  /** Runs a change under the lock. */
+  locked<T>(change: () => T): T {
+    const holder = holderOf(this.#slot);
+    for (;;) {
+      const found = Atomics.compareExchange(this.#control, LOCK, 0, holder);
+      if (found === 0) break;
+      Atomics.wait(this.#control, LOCK, found, 20);
     }
+    try {
+      return change();
+    } finally {
+      this.#unlock();
+    }
+  }
+
+  /** A number that changes whenever pins are dropped. */
+  get releases(): number {
+    return Atomics.load(this.#control, RELEASED);
+  }
+
+  /** Tells the workers that wait for space that pins have been dropped. */
+  announceRelease(): void {
+    Atomics.add(this.#control, RELEASED, 1);
+    Atomics.notify(this.#control, RELEASED);
+  }
+
+  /** Waits for a short time for pins to be dropped after `releases` had a value. */
+  awaitRelease(releases: number): void {
+    Atomics.wait(this.#control, RELEASED, releases, 100);
+  }
+
+  /**
+   * Frees what a dead worker held: the lock, its pins, and runs that it had reserved.
+   *
+   * @returns false when another worker has the lock. It may have died as well, without notice to this one: call again later.
+   */
+  repair(deadSlot: number): boolean {
+    const dead = holderOf(deadSlot);
+    const own = holderOf(this.#slot);
+    const found = Atomics.compareExchange(this.#control, LOCK, dead, own);
+    if (found !== dead && Atomics.compareExchange(this.#control, LOCK, 0, own) !== 0) return false;
+    const failed: number[] = [];
+    this.#eachRun((unit) => {
+      const at = unit * this.#layout.pinWords + (deadSlot >> 5);
+      this.#pins[at] &= ~(1 << (deadSlot & 31));
+      if (this.#state[unit] !== LOADING || this.#reader[unit] !== deadSlot) return;
+      this.#state[unit] = FAILED;
+      failed.push(unit);
+    });
+    this.rebuild();
+    this.#unlock();
+    this.announceFailed(failed);
+    this.announceRelease();
+    return true;
   }
 
   /** Drops all bricks; none may be pinned. */
   clear(): void {
-    this.state.fill(INTERIOR);
+    this.#state.fill(INTERIOR);
     this.rebuild();
   }
 
   /** Makes all lists anew from states, lengths, keys and pins. */
   rebuild(): void {
-    const control = this.control;
+    const control = this.#control;
     this.#bucket.fill(NONE);
     control[FREE_HEAD] = NONE;
     control[OLDEST] = NONE;
@@ -177,19 +342,37 @@ export class BrickDirectory {
     const gap = (until: number): void => {
       if (until > end) this.#addFree(end, until - end);
     };
-    this.eachRun((unit) => {
-      if (this.state[unit] === FAILED && !this.#pinned(unit)) {
-        this.state[unit] = INTERIOR;
+    this.#eachRun((unit) => {
+      if (this.#state[unit] === FAILED && !this.#pinned(unit)) {
+        this.#state[unit] = INTERIOR;
         return;
       }
       gap(unit);
       end = unit + this.#length[unit];
-      control[USED_UNITS] = control[USED_UNITS] + end - unit;
-      if (this.state[unit] !== FAILED) this.#link(unit);
-      if (this.#pinned(unit)) control[PINNED_RUNS] = control[PINNED_RUNS] + 1;
+      control[USED_UNITS] += end - unit;
+      if (this.#state[unit] !== FAILED) this.#link(unit);
+      if (this.#pinned(unit)) control[PINNED_RUNS] += 1;
       else this.#append(unit);
     });
     gap(this.#layout.units);
+  }
+
+  /** Visits the first unit of every run that holds or awaits a brick. */
+  #eachRun(visit: (unit: number) => void): void {
+    for (let unit = 0; unit < this.#layout.units; ) {
+      if (this.#state[unit] < LOADING) {
+        unit++;
+        continue;
+      }
+      const length = this.#length[unit];
+      visit(unit);
+      unit += length;
+    }
+  }
+
+  #unlock(): void {
+    Atomics.store(this.#control, LOCK, 0);
+    Atomics.notify(this.#control, LOCK, 1);
   }
 
   #hash(source: number, frame: number, brick: number): number {
@@ -227,17 +410,17 @@ export class BrickDirectory {
   /** A run of `units` units, evicting the oldest bricks until one is found; NONE when only pinned ones are left. */
   #allocate(units: number): number {
     for (;;) {
-      for (let unit = this.control[FREE_HEAD]; unit !== NONE; unit = this.#after[unit]) {
+      for (let unit = this.#control[FREE_HEAD]; unit !== NONE; unit = this.#after[unit]) {
         if (this.#length[unit] < units) continue;
         this.#detach(unit, FREE_HEAD);
         const rest = this.#length[unit] - units;
         if (rest > 0) this.#addFree(unit + units, rest);
-        this.state.fill(INTERIOR, unit, unit + units);
+        this.#state.fill(INTERIOR, unit, unit + units);
         this.#length[unit] = units;
-        this.control[USED_UNITS] = this.control[USED_UNITS] + units;
+        this.#control[USED_UNITS] += units;
         return unit;
       }
-      const oldest = this.control[OLDEST];
+      const oldest = this.#control[OLDEST];
       if (oldest === NONE) return NONE;
       this.#detach(oldest, OLDEST);
       this.#unlink(oldest);
@@ -249,14 +432,14 @@ export class BrickDirectory {
   #free(unit: number): void {
     let first = unit;
     let length = this.#length[unit];
-    this.control[USED_UNITS] = this.control[USED_UNITS] - length;
+    this.#control[USED_UNITS] -= length;
     const next = unit + length;
-    if (next < this.#layout.units && this.state[next] === FREE) {
+    if (next < this.#layout.units && this.#state[next] === FREE) {
       this.#detach(next, FREE_HEAD);
       length += this.#length[next];
     }
     const last = unit - 1;
-    if (last >= 0 && (this.state[last] === FREE_TAIL || (this.state[last] === FREE && this.#length[last] === 1))) {
+    if (last >= 0 && (this.#state[last] === FREE_TAIL || (this.#state[last] === FREE && this.#length[last] === 1))) {
       first = unit - this.#length[last];
       this.#detach(first, FREE_HEAD);
       length += this.#length[last];
@@ -265,34 +448,38 @@ export class BrickDirectory {
   }
 
   #addFree(unit: number, length: number): void {
-    this.state.fill(INTERIOR, unit, unit + length);
+    this.#state.fill(INTERIOR, unit, unit + length);
     this.#length[unit + length - 1] = length;
-    this.state[unit + length - 1] = FREE_TAIL;
+    this.#state[unit + length - 1] = FREE_TAIL;
     this.#length[unit] = length;
-    this.state[unit] = FREE;
-    const head = this.control[FREE_HEAD];
+    this.#state[unit] = FREE;
+    const head = this.#control[FREE_HEAD];
     this.#before[unit] = NONE;
     this.#after[unit] = head;
     if (head !== NONE) this.#before[head] = unit;
-    this.control[FREE_HEAD] = unit;
+    this.#control[FREE_HEAD] = unit;
   }
 
   /** Takes a run out of the free list or the LRU list, whose head word is `head`. */
   #detach(unit: number, head: typeof FREE_HEAD | typeof OLDEST): void {
     const before = this.#before[unit];
     const after = this.#after[unit];
-    if (before === NONE) this.control[head] = after;
+    if (before === NONE) this.#control[head] = after;
     else this.#after[before] = after;
     if (after !== NONE) this.#before[after] = before;
-    else if (head === OLDEST) this.control[NEWEST] = before;
+    else if (head === OLDEST) this.#control[NEWEST] = before;
   }
 
   #append(unit: number): void {
-    const newest = this.control[NEWEST];
+    const newest = this.#control[NEWEST];
     this.#before[unit] = newest;
     this.#after[unit] = NONE;
-    if (newest === NONE) this.control[OLDEST] = unit;
+    if (newest === NONE) this.#control[OLDEST] = unit;
     else this.#after[newest] = unit;
-    this.control[NEWEST] = unit;
+    this.#control[NEWEST] = unit;
   }
+}
+
+function holderOf(slot: number): number {
+  return slot + 2;
 }

@@ -1,4 +1,4 @@
-/** Axes of a description: uniform, or tabulated inline or in a file. */
+/** Reads the axes of a descriptor: uniform ones, and tables inline or in a file. */
 import { DataError } from "../../errors.js";
 import { type Axis, MAX_NODES } from "../dataset.js";
 import type { AxisDescription } from "./descriptor.js";
@@ -6,7 +6,7 @@ import type { Verification } from "./verification.js";
 
 const UNIFORM = 1e-6;
 
-/** An axis as kernels see it, ascending, and whether it is stored the other way round. */
+/** An ascending axis, and whether its nodes are stored in descending order. */
 export interface ReadAxis {
   readonly axis: Axis;
   readonly descending: boolean;

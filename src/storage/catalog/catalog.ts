@@ -1,4 +1,4 @@
-/** The catalogue: data folders -> verified datasets, and one line for everything that is refused. */
+/** Scans data folders: every dataset is verified, and everything refused gets one line. */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
@@ -6,22 +6,22 @@ import { DataError } from "../../errors.js";
 import { reasonOf } from "../../system-error.js";
 import type { Dataset } from "../dataset.js";
 import { realPath, statusOf } from "../files.js";
-import { isHdf5 } from "../hdf5/signature.js";
+import { isHdf5 } from "../hdf5/bytes.js";
 import { NAME_PATTERN, parseDescriptor } from "./descriptor.js";
 import { recognise } from "./layouts/recognise.js";
-import { readManifest } from "./manifest.js";
+import { DESCRIPTOR_NAME, readManifest } from "./manifest.js";
 import { type Description, verify } from "./verify.js";
 
-/** Why something in the data folders is not served. */
-export interface Problem {
+/** Something in the data folders that is not served, and the reason. */
+export interface Refusal {
   readonly location: string;
   readonly message: string;
 }
 
-/** What a scan found. A plain record: hand it to the next scan and unchanged datasets are not opened again. */
-export interface Scan {
+/** Result of a scan, a plain record; handed to the next scan, it keeps unchanged datasets from being opened again. */
+export interface FolderScan {
   readonly datasets: readonly Dataset[];
-  readonly problems: readonly Problem[];
+  readonly problems: readonly Refusal[];
   /** Every candidate with the state of its files and what came of it. */
   readonly candidates: readonly Candidate[];
 }
@@ -36,20 +36,19 @@ interface Candidate {
 export interface ScanOptions {
   /** Largest chunk of the files and largest brick, in bytes (`engine.chunkBytes`). */
   readonly chunkBytes: number;
-  readonly previous?: Scan;
+  readonly previous?: FolderScan;
 }
 
-export const DESCRIPTOR_NAME = "dataset.json";
 /** Stands in the folder of a conversion until it is complete. */
 export const CONVERSION_NAME = "conversion.json";
 const DEPTH = 3;
 const HDF5_NAMES = new Set([".h5", ".hdf5", ".hdf", ".he5", ".nc"]);
 
 /** Scans data folders, three folders deep. `loadHdf5` must have been waited for. */
-export function scanFolders(folders: readonly string[], options: ScanOptions): Scan {
+export function scanFolders(folders: readonly string[], options: ScanOptions): FolderScan {
   const known = new Map(options.previous?.candidates.map((candidate) => [candidate.location, candidate]));
   const candidates: Candidate[] = [];
-  const unreadable: Problem[] = [];
+  const unreadable: Refusal[] = [];
   for (const location of findLocations(folders, unreadable)) candidates.push(candidateAt(location, known, options));
   const found = candidates.flatMap(({ outcome }) => ("dataset" in outcome ? [outcome.dataset] : []));
   const refused = candidates.flatMap(({ location, outcome }) =>
@@ -60,8 +59,8 @@ export function scanFolders(folders: readonly string[], options: ScanOptions): S
 }
 
 /**
- * A candidate as it was, or examined anew. What the operating system refuses, and what its file does to a layout that did not
- * reckon with it, is a problem of that candidate alone.
+ * Returns a candidate as it was, or examines it anew. Errors of the operating system, and any other error that its file causes,
+ * are problems of that candidate alone.
  */
 function candidateAt(location: string, known: ReadonlyMap<string, Candidate>, options: ScanOptions): Candidate {
   let state = "";
@@ -70,13 +69,13 @@ function candidateAt(location: string, known: ReadonlyMap<string, Candidate>, op
     const before = known.get(location);
     return before?.state === state ? before : { location, state, outcome: examine(location, state, options) };
   } catch (error) {
-    const what = error instanceof Error && "syscall" in error ? "not readable" : "defies examination";
+    const what = error instanceof Error && "syscall" in error ? "not readable" : "the examination failed";
     return { location, state, outcome: { problems: [`${what}: ${reasonOf(error)}`] } };
   }
 }
 
 /** Descriptors, and HDF5 files that no descriptor claims; what is reached on several ways counts once. */
-function findLocations(folders: readonly string[], problems: Problem[]): string[] {
+function findLocations(folders: readonly string[], problems: Refusal[]): string[] {
   const found: string[] = [];
   const seen = new Set<string>();
   const isNew = (path: string) => {
@@ -172,14 +171,14 @@ function describeFile(location: string, state: string): Description | { problems
 }
 
 /** Of datasets that claim one name or alias none is served. Names are compared without regard to letter case. */
-function withoutClashes(found: readonly Dataset[]): { datasets: Dataset[]; clashes: Problem[] } {
+function withoutClashes(found: readonly Dataset[]): { datasets: Dataset[]; clashes: Refusal[] } {
   const claims = new Map<string, Dataset[]>();
   for (const dataset of found) {
     for (const name of new Set([dataset.name, ...dataset.aliases].map((claim) => claim.toLowerCase())))
       claims.set(name, [...(claims.get(name) ?? []), dataset]);
   }
   const refused = new Set<Dataset>();
-  const clashes: Problem[] = [];
+  const clashes: Refusal[] = [];
   for (const [name, claimants] of claims) {
     if (claimants.length < 2) continue;
     for (const dataset of claimants) {

@@ -1,4 +1,4 @@
-/** The descriptor `dataset.json`: its schema, and every problem of a text at once, each with its JSON path. */
+/** Defines the schema of the descriptor `dataset.json` and lists all problems of a text at once, each with its JSON path. */
 import { z } from "zod";
 import { FIELD_NAMES } from "../dataset.js";
 

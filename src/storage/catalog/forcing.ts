@@ -1,4 +1,4 @@
-/** What drives the flow: the mode table of a description, loaded and held against the stored frames. */
+/** Reads the forcing of a descriptor: a table of modes is loaded and compared with the stored frames. */
 import { DataError } from "../../errors.js";
 import type { Forcing } from "../dataset.js";
 import { type Descriptor, frameCount } from "./descriptor.js";

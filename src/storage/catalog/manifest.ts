@@ -1,10 +1,16 @@
-/** `manifest.json`: what the files of a dataset folder must be. Its sizes are compared at every scan, its sums by `check`. */
-import { existsSync, readFileSync, statSync } from "node:fs";
+/** Reads and writes `manifest.json`, the sizes and checksums of the files of a dataset folder. Scans compare sizes, `check` sums. */
+import { createHash } from "node:crypto";
+import { createReadStream, existsSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import type { Manifest } from "../hdf5/write.js";
 
+export const DESCRIPTOR_NAME = "dataset.json";
 export const MANIFEST_NAME = "manifest.json";
+
+/** Content of `manifest.json`: what each data file of a folder must be. */
+export interface Manifest {
+  readonly files: Readonly<Record<string, { readonly bytes: number; readonly sha256: string }>>;
+}
 
 const inside = z.string().refine((name) => !name.split(/[\\/]/).includes("..") && !/^([\\/]|[A-Za-z]:)/.test(name));
 const manifestSchema = z.object({
@@ -37,4 +43,30 @@ function sizeProblems(folder: string, { files }: Manifest): string[] {
     if (size === bytes) return [];
     return [`${name} has ${size ?? "no"} bytes, ${MANIFEST_NAME} says ${bytes} (fieldprobe check compares the rest)`];
   });
+}
+
+/** Size and SHA-256 of a file, read in pieces. */
+export async function digestFile(path: string): Promise<{ bytes: number; sha256: string }> {
+  const hash = createHash("sha256");
+  for await (const piece of createReadStream(path)) hash.update(piece as Buffer);
+  return { bytes: statSync(path).size, sha256: hash.digest("hex") };
+}
+
+/** Replaces a small text file in one step. */
+function writeJson(path: string, content: unknown): void {
+  writeFileSync(`${path}.partial`, `${JSON.stringify(content, null, 2)}\n`);
+  renameSync(`${path}.partial`, path);
+}
+
+/**
+ * Completes a dataset folder: manifest of its `files` (relative, with `/`), then the descriptor that makes it a dataset.
+ * A folder whose writing was interrupted has no descriptor and is therefore not served.
+ */
+export async function completeFolder(folder: string, descriptor: object, files: readonly string[]): Promise<Manifest> {
+  const entries: [string, { bytes: number; sha256: string }][] = [];
+  for (const file of [...files].sort()) entries.push([file, await digestFile(join(folder, file))]);
+  const manifest: Manifest = { files: Object.fromEntries(entries) };
+  writeJson(join(folder, MANIFEST_NAME), manifest);
+  writeJson(join(folder, DESCRIPTOR_NAME), descriptor);
+  return manifest;
 }

@@ -1,4 +1,4 @@
-/** Many files as one dataset: the pattern of their names, and a common description. */
+/** Describes a series of files as one dataset: the pattern of their names, and a common descriptor. */
 import { basename, dirname } from "node:path";
 import { DataError } from "../../errors.js";
 import { type DescriptorInput, parseDescriptor } from "./descriptor.js";

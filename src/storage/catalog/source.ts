@@ -1,14 +1,15 @@
-/** A dataset named on the command line: a dataset folder, its descriptor, or a bare file. */
+/** Opens a dataset named on the command line: a dataset folder, its descriptor, or a bare file. */
 import { realpathSync, statSync } from "node:fs";
 import { basename, dirname, extname, join, resolve } from "node:path";
 import { DataError } from "../../errors.js";
 import type { Dataset } from "../dataset.js";
-import { DESCRIPTOR_NAME, describeFolder } from "./catalog.js";
+import { describeFolder } from "./catalog.js";
 import { recognise } from "./layouts/recognise.js";
+import { DESCRIPTOR_NAME } from "./manifest.js";
 import { type Description, verify } from "./verify.js";
 
 /**
- * Verifies what stands at a path.
+ * Verifies the dataset at a path.
  *
  * @param trajectory which one, where a bare file holds several
  * @throws DataError with everything that is wrong, a line each

@@ -1,4 +1,4 @@
-/** Files of a description while it is being verified: resolved inside its folder, opened once, problems collected. */
+/** Holds the files of a descriptor while it is verified: resolves them inside its folder, opens each once, collects problems. */
 import { realpathSync } from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
 import { DataError } from "../../errors.js";
@@ -9,28 +9,28 @@ import { H5File } from "../hdf5/file.js";
 /** The open files of one verification, each opened once, and what was found wrong. */
 export class Verification {
   readonly problems: string[] = [];
-  private readonly root: string;
-  private readonly records = new Map<string, FileRecord>();
-  private current: H5File | null = null;
+  readonly #root: string;
+  readonly #records = new Map<string, FileRecord>();
+  #current: H5File | null = null;
 
   constructor(folder: string) {
-    this.root = realpathSync(folder);
+    this.#root = realpathSync(folder);
   }
 
   /** Files seen so far. */
   get files(): readonly FileRecord[] {
-    return [...this.records.values()];
+    return [...this.#records.values()];
   }
 
   /** The absolute path of a file of the description. @throws DataError when it is missing or outside the folder */
   locate(file: string): string {
     let path: string;
     try {
-      path = realpathSync(join(this.root, file));
+      path = realpathSync(join(this.#root, file));
     } catch (cause) {
       throw new DataError(`${file}: there is no such file`, cause);
     }
-    const inside = relative(this.root, path);
+    const inside = relative(this.#root, path);
     if (isAbsolute(file) || inside === ".." || inside.startsWith(`..${sep}`) || isAbsolute(inside))
       throw new DataError(`${file}: leaves the folder of its descriptor`);
     return path;
@@ -39,11 +39,11 @@ export class Verification {
   /** Opens a file of the description, which stays open until the next one is asked for. */
   open(file: string): H5File {
     const path = this.locate(file);
-    if (this.current?.path === path) return this.current;
+    if (this.#current?.path === path) return this.#current;
     this.close();
-    this.records.set(path, fileRecord(path));
-    this.current = new H5File(path);
-    return this.current;
+    this.#records.set(path, fileRecord(path));
+    this.#current = new H5File(path);
+    return this.#current;
   }
 
   /** Runs one step of the verification; its DataError becomes a problem that names the member. */
@@ -58,7 +58,7 @@ export class Verification {
   }
 
   close(): void {
-    this.current?.close();
-    this.current = null;
+    this.#current?.close();
+    this.#current = null;
   }
 }

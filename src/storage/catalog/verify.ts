@@ -1,15 +1,15 @@
-/** Turns a description into a dataset: every file opened, every header held against the axes; problems are collected. */
+/** Verifies descriptions: every file is opened, every header compared with the axes, and all problems are collected. */
 import { join } from "node:path";
 import { DataError } from "../../errors.js";
 import { chooseBricking } from "../bricks/bricking.js";
 import {
+  AXIS_NAMES,
   type Dataset,
   FIELD_NAMES,
   type FieldName,
   type FieldPart,
   type FieldSource,
   type TimeAxis,
-  type Triple,
 } from "../dataset.js";
 import { placeAt } from "../files.js";
 import type { H5File, Stored } from "../hdf5/file.js";
@@ -19,10 +19,10 @@ import { type Descriptor, type FieldDescription, frameCount, STEP_PLACE } from "
 import { readForcing } from "./forcing.js";
 import { Verification } from "./verification.js";
 
-/** A dataset in words, and where its words are at home. */
+/** A descriptor, the folder that its paths start from, and its origin. */
 export interface Description {
   readonly descriptor: Descriptor;
-  /** Folder that paths are relative to and may not leave. */
+  /** Folder that the paths are relative to and may not leave. */
   readonly folder: string;
   /** Descriptor or bare file, for messages. */
   readonly location: string;
@@ -41,12 +41,11 @@ export function verify(description: Description, chunkBytes: number): { dataset:
   try {
     const axes = readAxes(descriptor, verification);
     if (axes === null) return { problems: verification.problems };
-    const grid = axes.map(({ axis }) => axis) as unknown as Dataset["axes"];
     const fields: Partial<Record<FieldName, FieldSource>> = {};
     for (const name of FIELD_NAMES) {
       const field = descriptor.fields[name];
       if (field === undefined) continue;
-      const source = new FieldCheck(name, field, descriptor, axes, verification, chunkBytes).run();
+      const source = checkField({ name, field, frames: frameCount(descriptor), axes, verification, chunkBytes });
       if (source !== null) fields[name] = source;
     }
     const forcing = verification.step("forcing", () => readForcing(descriptor, verification));
@@ -56,7 +55,7 @@ export function verify(description: Description, chunkBytes: number): { dataset:
         name: descriptor.name,
         title: descriptor.title,
         aliases: descriptor.aliases,
-        axes: grid,
+        axes: triple(axes, ({ axis }) => axis),
         time: timeAxis(descriptor),
         fields,
         forcing,
@@ -76,7 +75,7 @@ export function verify(description: Description, chunkBytes: number): { dataset:
 }
 
 function readAxes(descriptor: Descriptor, verification: Verification) {
-  const axes = (["x", "y", "z"] as const).map((name) =>
+  const axes = AXIS_NAMES.map((name) =>
     verification.step(`axes.${name}`, () => readAxis(descriptor.axes[name], verification)),
   );
   return axes.some((axis) => axis === null) ? null : (axes as ReadAxis[]);
@@ -95,111 +94,105 @@ function timeAxis(descriptor: Descriptor): TimeAxis {
   return { count, origin, step, values: Float64Array.from(time.values), guardBefore, guardAfter };
 }
 
-/** One field against its files. */
-class FieldCheck {
-  private readonly name: FieldName;
-  private readonly field: FieldDescription;
-  private readonly descriptor: Descriptor;
-  private readonly nodes: Triple;
-  private readonly flip: FieldPart["flip"];
-  private readonly verification: Verification;
-  private readonly chunkBytes: number;
+/** A field that is being held against its files. */
+interface FieldCheck {
+  readonly name: FieldName;
+  readonly field: FieldDescription;
+  readonly frames: number;
+  readonly axes: readonly ReadAxis[];
+  readonly verification: Verification;
+  readonly chunkBytes: number;
+}
 
-  constructor(
-    name: FieldName,
-    field: FieldDescription,
-    descriptor: Descriptor,
-    axes: readonly ReadAxis[],
-    verification: Verification,
-    chunkBytes: number,
-  ) {
-    this.name = name;
-    this.field = field;
-    this.descriptor = descriptor;
-    this.nodes = axes.map(({ axis }) => axis.nodes) as unknown as Triple;
-    this.flip = axes.map(({ descending }) => descending) as unknown as FieldPart["flip"];
-    this.verification = verification;
-    this.chunkBytes = chunkBytes;
-  }
+function checkField(check: FieldCheck): FieldSource | null {
+  const { name, field, axes, verification, chunkBytes } = check;
+  const member = `fields.${name}`;
+  const places = "components" in field ? field.components : [field];
+  const checked = places.map((place, index) =>
+    verification.step(places.length === 1 ? member : `${member}.components[${index}]`, () => checkPart(check, place)),
+  );
+  const found = checked.filter((entry) => entry !== null);
+  const [first] = found;
+  if (first === undefined || found.length < places.length) return null;
+  const components = name === "pressure" ? 1 : 3;
+  const bricking = chooseBricking(
+    triple(axes, ({ axis }) => axis.nodes),
+    components,
+    first.part,
+    first.stored,
+    chunkBytes,
+  );
+  return { components, bricking, parts: found.map(({ part }) => part) };
+}
 
-  run(): FieldSource | null {
-    const { field, verification } = this;
-    const member = `fields.${this.name}`;
-    const places = "components" in field ? field.components : [field];
-    const checked = places.map((place, index) =>
-      verification.step(places.length === 1 ? member : `${member}.components[${index}]`, () => this.part(place)),
-    );
-    const [first] = checked;
-    if (first === undefined || first === null || checked.some((entry) => entry === null)) return null;
-    const components = this.name === "pressure" ? 1 : 3;
-    const bricking = chooseBricking(this.nodes, components, first.part, first.stored, this.chunkBytes);
-    return { components, bricking, parts: checked.map((entry) => (entry as { part: FieldPart }).part) };
+/** Checks every dataset of a place: one, or one per frame. */
+function checkPart(
+  check: FieldCheck,
+  { file, path }: { file: string; path: string },
+): { part: FieldPart; stored: Stored } {
+  const { field, verification, axes } = check;
+  const { firstStep, stepIncrement } = field;
+  const isSeries = STEP_PLACE.test(file) || STEP_PLACE.test(path);
+  let first: Stored | null = null;
+  for (let frame = 0; frame < (isSeries ? check.frames : 1); frame++) {
+    const step = firstStep + frame * stepIncrement;
+    const at = placeAt(path, step);
+    const h5 = verification.open(placeAt(file, step));
+    const stored = checkStorage(h5, at, check.chunkBytes);
+    first ??= stored;
+    if (stored.shape.join() !== first.shape.join())
+      throw new DataError(
+        `${h5.path}: ${at} has shape ${stored.shape.join(" x ")}, the first ${first.shape.join(" x ")}`,
+      );
+    if (frame === 0) checkShape(check, `${h5.path}: ${at}`, stored, isSeries);
   }
+  const stored = first as Stored;
+  const [gz, gy, gx] = field.ghost;
+  const [oz, oy, ox] = field.offset;
+  const part = {
+    file: STEP_PLACE.test(file) ? join(verification.locate("."), file) : verification.locate(file),
+    path,
+    dimensions: field.dimensions,
+    shape: field.shape ?? stored.shape,
+    declared: field.shape === undefined ? null : stored.shape,
+    index: field.index,
+    skip: [gx + ox, gy + oy, gz + oz] as const,
+    flip: triple(axes, ({ descending }) => descending),
+    firstStep,
+    stepIncrement,
+  };
+  return { stored, part };
+}
 
-  /** Checks every dataset of a place: one, or one per frame. */
-  private part({ file, path }: { file: string; path: string }): { part: FieldPart; stored: Stored } {
-    const { field, verification } = this;
-    const [gz, gy, gx] = field.ghost;
-    const [oz, oy, ox] = field.offset;
-    const series = STEP_PLACE.test(file) || STEP_PLACE.test(path);
-    const frames = series ? frameCount(this.descriptor) : 1;
-    const base = { firstStep: field.firstStep, stepIncrement: field.stepIncrement };
-    let first: Stored | null = null;
-    for (let frame = 0; frame < frames; frame++) {
-      const step = base.firstStep + frame * base.stepIncrement;
-      const at = placeAt(path, step);
-      const h5 = verification.open(placeAt(file, step));
-      const stored = checkStorage(h5, at, this.chunkBytes);
-      first ??= stored;
-      if (stored.shape.join() !== first.shape.join())
-        throw new DataError(
-          `${h5.path}: ${at} has shape ${stored.shape.join(" x ")}, the first ${first.shape.join(" x ")}`,
-        );
-      if (frame === 0) this.checkShape(`${h5.path}: ${at}`, stored, series);
-    }
-    const stored = first as Stored;
-    return {
-      stored,
-      part: {
-        file: STEP_PLACE.test(file) ? join(verification.locate("."), file) : verification.locate(file),
-        path,
-        dimensions: field.dimensions,
-        shape: field.shape ?? stored.shape,
-        declared: field.shape === undefined ? null : stored.shape,
-        index: field.index,
-        skip: [gx + ox, gy + oy, gz + oz],
-        flip: this.flip,
-        ...base,
-      },
-    };
+/** Holds the shape against axes, components and times. */
+function checkShape(check: FieldCheck, where: string, stored: Stored, isSeries: boolean): void {
+  const { field } = check;
+  const shape = field.shape ?? stored.shape;
+  const size = (lengths: readonly number[]) => lengths.reduce((product, length) => product * length, 1);
+  const said = `${where} has shape ${stored.shape.join(" x ")}`;
+  if (field.shape !== undefined && (size(shape) !== size(stored.shape) || stored.chunks !== null))
+    throw new DataError(`${said}, which the contiguous values of ${shape.join(" x ")} do not fill`);
+  if (shape.length !== field.dimensions.length)
+    throw new DataError(`${said} but dimensions names ${field.dimensions.length} (${field.dimensions.join(" ")})`);
+  for (const [index, dimension] of field.dimensions.entries()) {
+    const length = shape[index];
+    const wanted = lengthOf(check, dimension, isSeries);
+    const fits = dimension === "n" ? field.index < length : length === wanted;
+    if (!fits) throw new DataError(`${said}: dimension ${dimension} must have ${wanted}`);
   }
+}
 
-  /** Holds the shape against axes, components and times. */
-  private checkShape(where: string, stored: Stored, series: boolean): void {
-    const { field } = this;
-    const shape = field.shape ?? stored.shape;
-    const size = (lengths: readonly number[]) => lengths.reduce((product, length) => product * length, 1);
-    const said = `${where} has shape ${stored.shape.join(" x ")}`;
-    if (field.shape !== undefined && (size(shape) !== size(stored.shape) || stored.chunks !== null))
-      throw new DataError(`${said}, which the contiguous values of ${shape.join(" x ")} do not fill`);
-    if (shape.length !== field.dimensions.length)
-      throw new DataError(`${said} but dimensions names ${field.dimensions.length} (${field.dimensions.join(" ")})`);
-    for (const [index, dimension] of field.dimensions.entries()) {
-      const length = shape[index];
-      const wanted = this.wanted(dimension, series);
-      const fits = dimension === "n" ? field.index < length : length === wanted;
-      if (!fits) throw new DataError(`${said}: dimension ${dimension} must have ${wanted}`);
-    }
-  }
+/** Elements that a dimension must have. */
+function lengthOf({ name, field, frames, axes }: FieldCheck, dimension: string, isSeries: boolean): number {
+  if (dimension === "t") return isSeries ? 1 : frames;
+  if (dimension === "c") return name === "pressure" ? 1 : 3;
+  if (dimension === "n") return field.index + 1;
+  const axis = "zyx".indexOf(dimension);
+  return (axes[2 - axis] as ReadAxis).axis.nodes + 2 * field.ghost[axis] + field.offset[axis];
+}
 
-  private wanted(dimension: string, series: boolean): number {
-    const { field } = this;
-    if (dimension === "t") return series ? 1 : frameCount(this.descriptor);
-    if (dimension === "c") return this.name === "pressure" ? 1 : 3;
-    if (dimension === "n") return field.index + 1;
-    const axis = "zyx".indexOf(dimension);
-    return this.nodes[2 - axis] + 2 * field.ghost[axis] + field.offset[axis];
-  }
+function triple<T, U>([x, y, z]: readonly T[], of: (entry: T) => U): readonly [U, U, U] {
+  return [of(x as T), of(y as T), of(z as T)];
 }
 
 /** Names of filters that are met in files and not read. Source: the list of registered filters of The HDF Group. */

@@ -1,6 +1,7 @@
-/** HDF5 files read as bytes, where the library does not show what stands in them. */
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+/** Reads HDF5 files as bytes, for the facts that the library does not show. */
+import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { DataError } from "../../errors.js";
+import { reasonOf } from "../../system-error.js";
 
 const UNDEFINED = 2 ** 64;
 const SIGNATURE = Buffer.from("\x89HDF\r\n\x1a\n", "latin1");
@@ -11,9 +12,9 @@ export type ReadBytes = (address: number, length: number) => DataView;
 /** Opens a file for as long as `use` takes. */
 export type OpenBytes = <T>(use: (read: ReadBytes) => T) => T;
 
-/** The way to the bytes of an HDF5 file. @throws DataError when it is none */
+/** Gives access to the bytes of an HDF5 file. @throws DataError when it is none */
 export function hdf5Bytes(path: string): OpenBytes {
-  const base = withFile(path, (file) => dataStart(file, path));
+  const base = withFile(path, (file) => checkedStart(file, path));
   return (use) => withFile(path, (file) => use((address, length) => bytesAt(file, path, base + address, length)));
 }
 
@@ -26,16 +27,46 @@ function withFile<T>(path: string, use: (file: number) => T): T {
   }
 }
 
-/** Start of the HDF5 data: 0, or after a user block of 512, 1024, ... bytes. @throws DataError when it is nowhere */
-function dataStart(file: number, path: string): number {
-  const head = Buffer.alloc(16);
-  for (let start = 0; readSync(file, head, 0, 16, start) === 16; start = start === 0 ? 512 : 2 * start) {
-    if (!head.subarray(0, 8).equals(SIGNATURE)) continue;
-    const sizes = head[8] < 2 ? head.subarray(13, 15) : head.subarray(9, 11);
-    if (sizes[0] !== 8 || sizes[1] !== 8) throw new DataError(`${path} has addresses of ${sizes[0]} bytes, not 8.`);
-    return start;
+/** Start of the HDF5 data: 0, or after a user block of 512, 1024, ... bytes; null when it is nowhere. */
+function dataStart(file: number): number | null {
+  const head = Buffer.alloc(SIGNATURE.length);
+  for (
+    let start = 0;
+    readSync(file, head, 0, head.length, start) === head.length;
+    start = start === 0 ? 512 : 2 * start
+  )
+    if (head.equals(SIGNATURE)) return start;
+  return null;
+}
+
+/** Whether a file can be read and is an HDF5 file, perhaps after a user block. */
+export function isHdf5(path: string): boolean {
+  try {
+    return withFile(path, dataStart) !== null;
+  } catch {
+    return false;
   }
-  throw new DataError(`${path} is not an HDF5 file.`);
+}
+
+/** Says why the library did not open a file. */
+export function whyNotHdf5(path: string): string {
+  try {
+    if (statSync(path).size === 0) return "it is empty";
+    return isHdf5(path) ? "it is damaged or cut short" : "it does not begin like one";
+  } catch (error) {
+    return reasonOf(error);
+  }
+}
+
+/** @throws DataError when the file is no HDF5 file, or has addresses of another size than 8 bytes */
+function checkedStart(file: number, path: string): number {
+  const start = dataStart(file);
+  if (start === null) throw new DataError(`${path} is not an HDF5 file.`);
+  const head = bytesAt(file, path, start, 16);
+  const at = head.getUint8(8) < 2 ? 13 : 9;
+  const [addresses, lengths] = [head.getUint8(at), head.getUint8(at + 1)];
+  if (addresses !== 8 || lengths !== 8) throw new DataError(`${path} has addresses of ${addresses} bytes, not 8.`);
+  return start;
 }
 
 /** @throws DataError when the file is shorter, as it is where a place or length has been damaged */
@@ -52,7 +83,7 @@ function bytesAt(file: number, path: string, start: number, length: number): Dat
 export function signedBytes(read: ReadBytes, signature: string, address: number, length: number): DataView {
   const bytes = read(address, length);
   for (let i = 0; i < signature.length; i++)
-    if (bytes.getUint8(i) !== signature.charCodeAt(i)) throw new DataError(`No ${signature} stands at ${address}.`);
+    if (bytes.getUint8(i) !== signature.charCodeAt(i)) throw new DataError(`There is no ${signature} at ${address}.`);
   return bytes;
 }
 

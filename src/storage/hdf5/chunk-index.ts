@@ -1,4 +1,4 @@
-/** Which chunks of a stored dataset were ever written: the library reads the others as zeros and says nothing. */
+/** Finds chunks of a stored dataset that were never written, which the library reads as zeros without an error. */
 import { DataError } from "../../errors.js";
 import { addressAt, hdf5Bytes, type OpenBytes } from "./bytes.js";
 import { extensibleArray } from "./chunks/extensible-array.js";
@@ -18,8 +18,8 @@ export interface ChunkIndex {
   unwritten(offset: readonly number[], count: readonly number[]): readonly number[] | null;
 }
 
-/** How a dataset is cut and may grow; no chunks: contiguous or compact. */
-interface Shape {
+/** Chunks of a dataset (null where it is contiguous or compact) and the lengths that it may grow to. */
+interface Extent {
   readonly maxShape: readonly number[];
   readonly chunks: readonly number[] | null;
 }
@@ -45,8 +45,8 @@ const FILTERED_PARAMETERS = 12;
 /** Stands for the index that earlier versions all have. */
 const FIRST_TREE = -1;
 
-/** How a layout message says that values are kept. */
-interface Layout {
+/** Content of a layout message: how and where values are kept. */
+interface LayoutMessage {
   readonly kind: number;
   /** Of the values or of the chunk index, from the start of the HDF5 data; null when nothing was ever written. */
   readonly address: number | null;
@@ -66,7 +66,7 @@ export function readChunkIndex(
   path: string,
   name: string,
   address: number,
-  { chunks, maxShape }: Shape,
+  { chunks, maxShape }: Extent,
 ): ChunkIndex | null {
   const named = <T>(read: () => T): T => {
     try {
@@ -78,7 +78,7 @@ export function readChunkIndex(
   return named((): ChunkIndex | null => {
     const bytes = hdf5Bytes(path);
     const message = headerMessages(path, address).find(({ type }) => type === LAYOUT);
-    if (message === undefined) throw new DataError("The object header says nothing of a layout.");
+    if (message === undefined) throw new DataError("The object header has no layout message.");
     const layout = readLayout(bytes((read) => read(message.start, message.bytes)));
     if (layout === null) return null;
     if (chunks === null) return layout.address === null ? { unwritten: (offset) => offset } : null;
@@ -89,8 +89,8 @@ export function readChunkIndex(
   });
 }
 
-/** Null where the values stand in the header, or elsewhere than in this file. */
-function readLayout(message: DataView): Layout | null {
+/** Null where the values are in the header or in another file. */
+function readLayout(message: DataView): LayoutMessage | null {
   const version = message.getUint8(0);
   const early = version < 3;
   const kind = message.getUint8(early ? 2 : 1);

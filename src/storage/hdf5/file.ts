@@ -1,9 +1,9 @@
-/** HDF5 files through h5wasm: open, follow links, describe, read; whatever fails is a DataError. `loadHdf5` comes first. */
+/** Opens HDF5 files through h5wasm, follows their links, describes and reads them; failures are DataErrors. `loadHdf5` comes first. */
 import { type Stats, statSync } from "node:fs";
 import { h5wasm, Module } from "h5wasm/node";
 import { DataError } from "../../errors.js";
+import { whyNotHdf5 } from "./bytes.js";
 import { attempt, checked, type ReadBuffer } from "./library.js";
-import { whyNotHdf5 } from "./signature.js";
 
 /** How a stored dataset is described by its own header. */
 export interface Stored {
@@ -34,39 +34,38 @@ const ELEMENTS = new Map<number, Stored["element"]>([
   [3, "string"],
 ]);
 const MAX_LINKS = 16;
-/** Tables and coordinates are small; anything larger is a field and must go through `readSlab`. */
+/** Tables and coordinates are small; anything larger is a field and must go through `readHyperslab`. */
 const MAX_TABLE_BYTES = 64 * 1024 * 1024;
 /** What the library gives for a dimension without a bound: 2^64 - 1, as a float64 has it. */
 const UNLIMITED = 2 ** 64;
 
-/**
- * Every open file of this thread. The library keeps one state for all handles of an inode: a handle from before the file
- * was rewritten in place would answer for one opened after it.
- */
-const OPEN_FILES = new Set<H5File>();
-
 /** An open file, read-only. */
 export class H5File {
+  /**
+   * Every open file of this thread. The library keeps one state for all handles of an inode: a handle from before the file
+   * was rewritten in place would answer for one opened after it.
+   */
+  static readonly #open = new Set<H5File>();
   readonly path: string;
-  private readonly id: bigint;
-  private readonly status: Stats | undefined;
-  private closed = false;
+  readonly #id: bigint;
+  readonly #status: Stats | undefined;
+  #closed = false;
 
   constructor(path: string) {
     this.path = path;
-    this.status = statSync(path, { throwIfNoEntry: false });
-    for (const other of OPEN_FILES) if (isOlderState(other.status, this.status)) other.close();
-    this.id = checked(
+    this.#status = statSync(path, { throwIfNoEntry: false });
+    for (const other of H5File.#open) if (isOlderState(other.#status, this.#status)) other.close();
+    this.#id = checked(
       () => `${path} does not open as an HDF5 file: ${whyNotHdf5(path)}.`,
       () => Module.open(path, Module.H5F_ACC_RDONLY, false, -1, -1),
     ) as bigint;
-    OPEN_FILES.add(this);
+    H5File.#open.add(this);
   }
 
   /** Names in a group, in stored order. */
   names(group: string): string[] {
     return attempt(`${this.path}: ${group} is not a readable group.`, () => [
-      ...Module.get_names(this.id, group, false),
+      ...Module.get_names(this.#id, group, false),
     ]);
   }
 
@@ -82,10 +81,10 @@ export class H5File {
     for (let hops = 0; left.length > 0; ) {
       const [name, ...rest] = left as [string, ...string[]];
       const parent = at === "" ? "/" : at;
-      if (at !== "" && this.typeOf(at) !== Module.H5G_GROUP) return null;
+      if (at !== "" && this.#typeOf(at) !== Module.H5G_GROUP) return null;
       if (!this.names(parent).includes(name)) return null;
       const here = `${at}/${name}`;
-      const link = this.link(here);
+      const link = this.#link(here);
       if (link === null) {
         at = here;
         left = rest;
@@ -100,29 +99,29 @@ export class H5File {
   }
 
   /** Target of a soft link, or null for a hard link. */
-  private link(path: string): string | null {
+  #link(path: string): string | null {
     return attempt(`${this.path}: ${path} is not readable.`, () => {
-      const external = Module.get_external_link(this.id, path);
+      const external = Module.get_external_link(this.#id, path);
       if (external.filename !== undefined)
         throw new DataError(`${this.path}: ${path} is an external link to ${external.filename}, which is refused.`);
-      return (Module.get_symbolic_link(this.id, path) as string | null) ?? null;
+      return (Module.get_symbolic_link(this.#id, path) as string | null) ?? null;
     });
   }
 
-  private typeOf(path: string): number {
-    return attempt(`${this.path}: ${path} is not readable.`, () => Module.get_type(this.id, path));
+  #typeOf(path: string): number {
+    return attempt(`${this.path}: ${path} is not readable.`, () => Module.get_type(this.#id, path));
   }
 
   /** What stands at a path that `resolve` returned. */
   kind(path: string): "group" | "dataset" | "other" {
-    const type = this.typeOf(path);
+    const type = this.#typeOf(path);
     return type === Module.H5G_GROUP ? "group" : type === Module.H5G_DATASET ? "dataset" : "other";
   }
 
   /** Header of the dataset at a path that `resolve` returned. */
   describe(path: string): Stored {
     return attempt(`${this.path}: ${path} has no readable header.`, () => {
-      const header = Module.get_dataset_metadata(this.id, path);
+      const header = Module.get_dataset_metadata(this.#id, path);
       const shape = header.shape ?? [];
       return {
         shape,
@@ -131,7 +130,7 @@ export class H5File {
         size: header.size,
         littleEndian: header.littleEndian,
         chunks: header.chunks,
-        filters: Module.get_dataset_filters(this.id, path).map(({ id }) => FILTERS.get(id) ?? `#${id}`),
+        filters: Module.get_dataset_filters(this.#id, path).map(({ id }) => FILTERS.get(id) ?? `#${id}`),
         virtual: header.virtual_sources !== undefined,
       };
     });
@@ -140,7 +139,7 @@ export class H5File {
   /** Address of the object header in the file, from the start of the HDF5 data. */
   headerAddress(path: string): number {
     return attempt(`${this.path}: ${path} is not readable.`, () => {
-      const reference = Uint8Array.from(Module.create_object_reference(this.id, path));
+      const reference = Uint8Array.from(Module.create_object_reference(this.#id, path));
       return Number(new DataView(reference.buffer).getBigUint64(0, true));
     });
   }
@@ -149,9 +148,9 @@ export class H5File {
   attributes(path: string): Map<string, AttributeValue> {
     return attempt(`${this.path}: the attributes of ${path} are not readable.`, () => {
       const found = new Map<string, AttributeValue>();
-      const holder = new h5wasm.Group(this.id, path);
-      for (const name of Module.get_attribute_names(this.id, path)) {
-        const { type, size } = Module.get_attribute_metadata(this.id, path, name);
+      const holder = new h5wasm.Group(this.#id, path);
+      for (const name of Module.get_attribute_names(this.#id, path)) {
+        const { type, size } = Module.get_attribute_metadata(this.#id, path, name);
         if (!isReadable(ELEMENTS.get(type), size)) continue;
         const value = attributeValue(holder.get_attribute(name, true));
         if (value !== null) found.set(name, value);
@@ -163,7 +162,7 @@ export class H5File {
   /** Dimension scales attached to each dimension of a dataset: their paths. */
   scales(path: string): string[][] {
     return attempt(`${this.path}: the dimension scales of ${path} are not readable.`, () =>
-      this.describe(path).shape.map((_, index) => [...Module.get_attached_scales(this.id, path, index)]),
+      this.describe(path).shape.map((_, index) => [...Module.get_attached_scales(this.#id, path, index)]),
     );
   }
 
@@ -175,7 +174,7 @@ export class H5File {
     if (bytes > MAX_TABLE_BYTES)
       throw new DataError(`${this.path}: ${path} is too large for a table (${bytes} bytes).`);
     return attempt(`${this.path}: ${path} is not readable.`, () => {
-      const value = new h5wasm.Dataset(this.id, path).value as unknown;
+      const value = new h5wasm.Dataset(this.#id, path).value as unknown;
       if (typeof value === "number" || typeof value === "bigint") return Float64Array.of(Number(value));
       return Float64Array.from(value as Iterable<number | bigint>, Number);
     });
@@ -184,7 +183,7 @@ export class H5File {
   /** Text of a dataset of strings, its members joined by line feeds. */
   text(path: string): string {
     return attempt(`${this.path}: ${path} is not readable.`, () => {
-      const value = new h5wasm.Dataset(this.id, path).value as unknown;
+      const value = new h5wasm.Dataset(this.#id, path).value as unknown;
       return Array.isArray(value) ? value.join("\n") : String(value);
     });
   }
@@ -193,14 +192,14 @@ export class H5File {
    * Reads a hyperslab in stored order and stored type (little-endian) into `buffer`.
    * The library does not check bounds and takes wrong ranks silently: `offset` and `count` are checked here.
    */
-  readSlab(
+  readHyperslab(
     path: string,
     stored: Stored,
     offset: readonly number[],
     count: readonly number[],
     buffer: ReadBuffer,
   ): Float32Array | Float64Array {
-    if (this.closed) throw new DataError(`${this.path} is closed.`);
+    if (this.#closed) throw new DataError(`${this.path} is closed.`);
     let total = 1;
     for (const [axis, extent] of stored.shape.entries()) {
       const [first, length] = [offset[axis] ?? -1, count[axis] ?? -1];
@@ -215,7 +214,7 @@ export class H5File {
       () => `${this.path}: reading ${path} failed.`,
       () =>
         Module.get_dataset_data(
-          this.id,
+          this.#id,
           path,
           count.map(BigInt),
           offset.map(BigInt),
@@ -227,10 +226,10 @@ export class H5File {
   }
 
   close(): void {
-    if (this.closed) return;
-    this.closed = true;
-    OPEN_FILES.delete(this);
-    Module.close_file(this.id);
+    if (this.#closed) return;
+    this.#closed = true;
+    H5File.#open.delete(this);
+    Module.close_file(this.#id);
   }
 }
 

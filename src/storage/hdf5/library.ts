@@ -1,4 +1,4 @@
-/** The HDF5 library of this thread: getting it ready, its failures as DataErrors, and memory inside it that reads go to. */
+/** Prepares the HDF5 library of this thread, turns its failures into DataErrors, and lends memory inside it to reads. */
 import { h5wasm, Module } from "h5wasm/node";
 import { DataError } from "../../errors.js";
 
@@ -70,29 +70,29 @@ export function attempt<T>(what: string, call: () => T): T {
 
 /** Memory inside the HDF5 library that reads go to; grows to the largest read and is kept. */
 export class ReadBuffer {
-  private pointer = 0;
-  private capacity = 0;
+  #pointer = 0;
+  #capacity = 0;
 
   /** Address of at least `bytes` bytes. What was read before is lost when it has to grow. */
   reserve(bytes: number): number {
-    if (bytes > this.capacity) {
+    if (bytes > this.#capacity) {
       this.free();
-      this.pointer = Module._malloc(bytes);
-      if (this.pointer === 0) throw new DataError(`Reading needs ${bytes} bytes that the HDF5 library cannot get.`);
-      this.capacity = bytes;
+      this.#pointer = Module._malloc(bytes);
+      if (this.#pointer === 0) throw new DataError(`Reading needs ${bytes} bytes that the HDF5 library cannot get.`);
+      this.#capacity = bytes;
     }
-    return this.pointer;
+    return this.#pointer;
   }
 
   /** The first `count` values as they were read; valid until the next read of this thread. */
   values(size: number, count: number): Float32Array | Float64Array {
     const memory = Module.HEAPU8.buffer;
-    return size === 4 ? new Float32Array(memory, this.pointer, count) : new Float64Array(memory, this.pointer, count);
+    return size === 4 ? new Float32Array(memory, this.#pointer, count) : new Float64Array(memory, this.#pointer, count);
   }
 
   free(): void {
-    if (this.pointer !== 0) Module._free(this.pointer);
-    this.pointer = 0;
-    this.capacity = 0;
+    if (this.#pointer !== 0) Module._free(this.#pointer);
+    this.#pointer = 0;
+    this.#capacity = 0;
   }
 }

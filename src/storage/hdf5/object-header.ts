@@ -1,8 +1,8 @@
-/** Object headers of HDF5 files, read as bytes: the library shows neither external raw storage nor where values stand. */
+/** Reads object headers of HDF5 files as bytes: the library shows neither external raw storage nor addresses of values. */
 import { DataError } from "../../errors.js";
 import { hdf5Bytes, type ReadBytes, unsigned } from "./bytes.js";
 
-/** A message of an object header: its type and where its body stands, from the start of the HDF5 data. */
+/** A message of an object header: its type and the place of its body, from the start of the HDF5 data. */
 export interface HeaderMessage {
   readonly type: number;
   readonly start: number;

@@ -3,13 +3,14 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { DataError } from "../../errors.js";
+import type { NodeBox } from "../bricks/box.js";
 import { type OpenDataset, openDataset } from "../bricks/brick-reader.js";
-import type { Box } from "../bricks/slab.js";
-import { CONVERSION_NAME, DESCRIPTOR_NAME } from "../catalog/catalog.js";
+import { CONVERSION_NAME } from "../catalog/catalog.js";
 import type { DescriptorInput } from "../catalog/descriptor.js";
+import { completeFolder, DESCRIPTOR_NAME } from "../catalog/manifest.js";
 import { type Dataset, FIELD_NAMES, type FieldName, type Triple } from "../dataset.js";
 import { placeAt } from "../files.js";
-import { completeFolder, type Filter, Hdf5Writer } from "../hdf5/write.js";
+import { type Filter, Hdf5Writer } from "../hdf5/writer.js";
 import { portableDescriptor } from "./portable.js";
 
 export interface ConvertOptions {
@@ -22,7 +23,7 @@ export interface ConvertOptions {
 }
 
 /** Bytes of float32 that are read and written at a time; the HDF5 library holds them twice more. */
-const SLAB_BYTES = 8 * 1024 * 1024;
+const BOX_BYTES = 8 * 1024 * 1024;
 const FORCING = { file: "forcing.h5", path: "/forcing" };
 const filePattern = (field: FieldName) => `${field}_{step:05d}.h5`;
 
@@ -30,7 +31,7 @@ const filePattern = (field: FieldName) => `${field}_{step:05d}.h5`;
  * Converts a verified dataset. Interrupted at any point, it resumes when it is called again with the same arguments: a
  * file has its final name only when it is complete, and those that are there are kept.
  *
- * @param progress called with the fraction done after each slab
+ * @param progress called with the fraction done after each box
  * @returns values read from the source, in bytes
  * @throws DataError when the folder holds a dataset, or the start of another conversion
  */
@@ -86,7 +87,7 @@ function claimFolder(dataset: Dataset, { folder, name, chunk, filter }: ConvertO
   writeFileSync(path, plan);
 }
 
-/** Writes one field of one frame, slab by slab. */
+/** Writes one field of one frame, box by box. */
 async function writeFrame(
   dataset: Dataset,
   source: OpenDataset,
@@ -105,13 +106,13 @@ async function writeFrame(
   const writer = await Hdf5Writer.create(path);
   try {
     const write = writer.dataset({ path: `/${field}`, type: "float32", shape, chunks, filter });
-    const slabs = planSlabs(nodes, edge, width);
-    for (const [index, box] of slabs.entries()) {
+    const boxes = planBoxes(nodes, edge, width);
+    for (const [index, box] of boxes.entries()) {
       const values = new Float32Array(width * box.count[0] * box.count[1] * box.count[2]);
       source.readNodes(field, frame, box, values);
       const start = [...box.first.toReversed(), ...components.map(() => 0)];
       write(start, [...box.count.toReversed(), ...components], values);
-      progress((index + 1) / slabs.length);
+      progress((index + 1) / boxes.length);
       await setImmediate();
     }
     writer.close();
@@ -120,15 +121,15 @@ async function writeFrame(
   }
 }
 
-/** Boxes of whole chunks that cover the grid, x growing first, each within SLAB_BYTES where a chunk is. */
-export function planSlabs(nodes: Triple, edge: Triple, components: number): Box[] {
+/** Boxes of whole chunks that cover the grid, x growing first, each within BOX_BYTES where a chunk is. */
+export function planBoxes(nodes: Triple, edge: Triple, components: number): NodeBox[] {
   const size = [...edge] as [number, number, number];
   for (let axis = 0; axis < 3; axis++) {
     const rest = (4 * components * size[0] * size[1] * size[2]) / size[axis];
-    const chunks = Math.max(1, Math.floor(SLAB_BYTES / rest / edge[axis]));
+    const chunks = Math.max(1, Math.floor(BOX_BYTES / rest / edge[axis]));
     size[axis] = Math.min(nodes[axis], chunks * edge[axis]);
   }
-  const boxes: Box[] = [];
+  const boxes: NodeBox[] = [];
   for (let z = 0; z < nodes[2]; z += size[2])
     for (let y = 0; y < nodes[1]; y += size[1])
       for (let x = 0; x < nodes[0]; x += size[0]) {

@@ -1,24 +1,23 @@
-/** A sub-box of a dataset as a JHTDB cutout of 2019: one file, and an `.xmf` by which ParaView opens it. */
+/** Writes a sub-box of a dataset as a JHTDB cutout of 2019: one file, and an `.xmf` by which ParaView opens it. */
 import { writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { DataError } from "../../errors.js";
+import type { NodeBox } from "../bricks/box.js";
 import { type OpenDataset, openDataset } from "../bricks/brick-reader.js";
-import type { Box } from "../bricks/slab.js";
-import type { Axis, Dataset, FieldName, Triple } from "../dataset.js";
-import { Hdf5Writer } from "../hdf5/write.js";
+import { AXIS_NAMES, type Axis, type Dataset, type FieldName, type Triple } from "../dataset.js";
+import { Hdf5Writer } from "../hdf5/writer.js";
 
 /** What to cut: fields, stored frames from 0, nodes from 0. */
 export interface Selection {
   readonly fields: readonly FieldName[];
   readonly frames: { readonly first: number; readonly count: number };
-  readonly box: Box;
+  readonly box: NodeBox;
 }
 
 /** A field of one frame is written in one piece, contiguous as the service does it. */
 const MAX_BYTES = 1024 * 1024 * 1024;
 const NAMES: Readonly<Record<FieldName, string>> = { velocity: "Velocity", pressure: "Pressure", force: "Force" };
-const AXES = ["x", "y", "z"] as const;
 const label = (field: FieldName, frame: number) => `${NAMES[field]}_${String(frame + 1).padStart(4, "0")}`;
 
 /** Holds a selection against its dataset. @returns what is wrong with it, or null */
@@ -26,7 +25,7 @@ export function selectionProblem(dataset: Dataset, { fields, frames, box }: Sele
   for (const field of fields) if (dataset.fields[field] === undefined) return `${dataset.name} has no ${field}`;
   if (frames.first + frames.count > dataset.time.count)
     return `frames ${frames.first + 1} to ${frames.first + frames.count}: there are ${dataset.time.count}`;
-  for (const [index, axis] of AXES.entries()) {
+  for (const [index, axis] of AXIS_NAMES.entries()) {
     const end = box.first[index] + box.count[index];
     const { nodes } = dataset.axes[index] as Axis;
     if (end > nodes) return `${axis} ${box.first[index] + 1} to ${end}: there are ${nodes} nodes`;
@@ -51,7 +50,7 @@ export async function writeCutout(
   const writer = await Hdf5Writer.create(path);
   try {
     writeAttributes(writer, dataset, selection);
-    for (const [index, axis] of AXES.entries()) {
+    for (const [index, axis] of AXIS_NAMES.entries()) {
       const values = coordinates(dataset.axes[index] as Axis, box.first[index], box.count[index]);
       writer.whole(`/${axis}coor`, "float64", [values.length], values);
     }
@@ -76,7 +75,7 @@ function writeAttributes(writer: Hdf5Writer, dataset: Dataset, { frames, box }: 
   writer.attribute("t_start", frames.first + 1);
   writer.attribute("t_end", frames.first + frames.count);
   writer.attribute("t_step", 1);
-  for (const [index, axis] of AXES.entries()) {
+  for (const [index, axis] of AXIS_NAMES.entries()) {
     const [first, count] = [box.first[index], box.count[index]];
     writer.attribute(`${axis}_start`, first + 1);
     writer.attribute(`${axis}_end`, first + count);
@@ -95,7 +94,7 @@ function writeField(
   source: OpenDataset,
   field: FieldName,
   frame: number,
-  box: Box,
+  box: NodeBox,
 ): void {
   const components = dataset.fields[field]?.components as number;
   const shape = [...box.count.toReversed(), components];
@@ -129,7 +128,7 @@ function describeXdmf(dataset: Dataset, { fields, frames, box }: Selection, file
       `        <Time Value="${timeOf(dataset, frame)}"/>`,
       `        <Topology TopologyType="3DRectMesh" Dimensions="${size}"/>`,
       `        <Geometry GeometryType="VXVYVZ">`,
-      ...AXES.map((axis, at) => `          ${item(`/${axis}coor`, String(box.count[at]), 8)}`),
+      ...AXIS_NAMES.map((axis, at) => `          ${item(`/${axis}coor`, String(box.count[at]), 8)}`),
       "        </Geometry>",
       ...attributes,
       "      </Grid>",

@@ -1,10 +1,12 @@
-/** A dataset back in the words of a descriptor, complete in itself: coordinates and times inline. */
+/** Describes a dataset as a descriptor that is complete in itself: coordinates and times inline. */
 import type { DescriptorInput } from "../catalog/descriptor.js";
 import type { Axis, Dataset } from "../dataset.js";
 
 type Fields = DescriptorInput["fields"];
 
 /**
+ * Descriptor of a dataset whose files have moved.
+ *
  * @param fields  where the fields are kept now
  * @param forcing where its mode table is kept now, where it has one
  */

@@ -1,4 +1,4 @@
-/** A dataset in lines of text: fields, storage, axes, times; what `fieldprobe inspect` shows. */
+/** Describes a dataset in lines of text for `fieldprobe inspect`: fields, storage, axes, times. */
 
 import type { Recognised } from "../catalog/layouts/recognise.js";
 import { verify } from "../catalog/verify.js";

@@ -1,4 +1,4 @@
-/** Statistics of one stored frame: range, rms, non-finite values, and how far the velocity is from divergence-free. */
+/** Computes statistics of one stored frame: range, rms, non-finite values, and the relative divergence of the velocity. */
 
 import type { OpenDataset } from "../bricks/brick-reader.js";
 import type { Axis, Dataset, FieldName, Triple } from "../dataset.js";

@@ -1,4 +1,4 @@
-/** What an HDF5 file holds, as lines of text, and the least descriptor that could serve it, blanks marked. */
+/** Lists the content of an HDF5 file as lines of text, and makes a descriptor with blanks for a file of unknown layout. */
 import { basename, extname } from "node:path";
 import { DataError } from "../../errors.js";
 import { NAME_PATTERN } from "../catalog/descriptor.js";

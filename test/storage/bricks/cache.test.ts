@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads";
 import { describe, expect, it } from "vitest";
 import { DataError } from "../../../src/errors.js";
 import { BrickCache, type BrickRequest } from "../../../src/storage/bricks/cache.js";
-import { type CacheLayout, cacheLayout } from "../../../src/storage/bricks/cache-layout.js";
+import { type CacheLayout, cacheLayout } from "../../../src/storage/bricks/directory.js";
 import { fc } from "../../support/property.js";
 
 const UNIT = 16 * 1024;

@@ -4,11 +4,12 @@ import { join } from "node:path";
 import { Module } from "h5wasm/node";
 import { beforeAll, describe, expect, it } from "vitest";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
+import { digestFile } from "../../../src/storage/catalog/manifest.js";
 import { openSource } from "../../../src/storage/catalog/source.js";
 import { type Dataset, FIELD_NAMES, type Triple } from "../../../src/storage/dataset.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
-import { digestFile, type Filter } from "../../../src/storage/hdf5/write.js";
-import { convert, planSlabs } from "../../../src/storage/tools/convert.js";
+import type { Filter } from "../../../src/storage/hdf5/writer.js";
+import { convert, planBoxes } from "../../../src/storage/tools/convert.js";
 import { writeCutout } from "../../../src/storage/tools/cutout.js";
 import {
   descriptor,
@@ -202,7 +203,7 @@ describe("convert", () => {
       [10, 7, 3],
     ] as Triple[]) {
       const edge = nodes.map((n) => Math.min(n, 64)) as unknown as Triple;
-      const slabs = planSlabs(nodes, edge, 3);
+      const slabs = planBoxes(nodes, edge, 3);
       let covered = 0;
       for (const { first, count } of slabs) {
         covered += count[0] * count[1] * count[2];

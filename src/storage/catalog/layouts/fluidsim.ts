@@ -1,7 +1,8 @@
-/** fluidsim: `state_phys/vx, vy, vz` of one time; the file attribute `axes` names the order. */
+/** Recognises fluidsim: `state_phys/vx, vy, vz` of one time; the file attribute `axes` names the order. */
 import { DataError } from "../../../errors.js";
+import { AXIS_NAMES } from "../../dataset.js";
 import type { DescriptorInput } from "../descriptor.js";
-import { AXIS_NAMES, type Layout, periodicAxis } from "./layout.js";
+import { type Layout, periodicAxis } from "./layout.js";
 
 const COMPONENTS = ["vx", "vy", "vz"];
 const OPERATORS = "/info_simul/params/oper";

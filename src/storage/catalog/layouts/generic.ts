@@ -1,6 +1,8 @@
-/** Any file with velocity under a usual name in its root: order from dimension scales, else coordinates, else z y x. */
+/** Recognises any file with velocity under a usual name in its root: order from dimension scales, else coordinates, else z y x. */
+
+import { AXIS_NAMES, type AxisName } from "../../dataset.js";
 import type { DescriptorInput } from "../descriptor.js";
-import { AXIS_NAMES, type AxisName, type Contents, describeTimes, type Layout, tableAxis } from "./layout.js";
+import { type Contents, describeTimes, type Layout, tableAxis } from "./layout.js";
 
 const TRIPLES = [
   ["u", "v", "w"],

@@ -1,6 +1,8 @@
-/** JHTDB cutouts from 2019 on: `Velocity_0001` and `Pressure_0001` in the root, z y x c, indices counted from 1. */
+/** Recognises JHTDB cutouts from 2019 on: `Velocity_0001` and `Pressure_0001` in the root, z y x c, indices counted from 1. */
+
+import { AXIS_NAMES, type AxisName } from "../../dataset.js";
 import { cutoutAxes, cutoutTimes, databaseNamed, type Extent, type Notes } from "./jhtdb-databases.js";
-import { AXIS_NAMES, type AxisName, type Contents, evenLabels, type Layout, type Recognition } from "./layout.js";
+import { type Contents, evenLabels, type Layout, type Recognition } from "./layout.js";
 
 const NAME = /^(velocity|pressure)_(\d{4})$/i;
 const DIMENSIONS = ["z", "y", "x", "c"] as const;

@@ -1,6 +1,8 @@
-/** The known databases behind JHTDB cutouts: grid, spacing, period and time step of each. */
+/** Lists the databases behind JHTDB cutouts: grid, spacing, period and time step of each. */
+
+import { AXIS_NAMES, type AxisName } from "../../dataset.js";
 import type { DescriptorInput } from "../descriptor.js";
-import { AXIS_NAMES, type AxisName, type Contents, tableAxis } from "./layout.js";
+import { type Contents, tableAxis } from "./layout.js";
 
 interface Database {
   readonly name: string;

@@ -1,7 +1,8 @@
-/** JHTDB cutouts before 2019: `u00000` and `p00000` (step times 10), `_size` and `_start` as t x y z counted from 0. */
+/** Recognises JHTDB cutouts before 2019: `u00000` and `p00000` (step times 10), `_size` and `_start` as t x y z counted from 0. */
 import { DataError } from "../../../errors.js";
+import { AXIS_NAMES, type AxisName } from "../../dataset.js";
 import { cutoutAxes, cutoutTimes, databaseNumbered, type Extent, type Notes } from "./jhtdb-databases.js";
-import { AXIS_NAMES, type AxisName, evenLabels, type Layout } from "./layout.js";
+import { evenLabels, type Layout } from "./layout.js";
 
 const NAME = /^([up])(\d{5})$/;
 const FIELDS = { u: "velocity", p: "pressure" } as const;

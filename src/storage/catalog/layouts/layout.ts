@@ -1,9 +1,9 @@
-/** What a layout is: a fingerprint and a reading plan in the words of a descriptor, with a reason for each decision. */
+/** A layout recognises the files of one producer and describes them as a descriptor, with a reason for each decision. */
 import { DataError } from "../../../errors.js";
 import type { AttributeValue, H5File, Stored } from "../../hdf5/file.js";
 import type { DescriptorInput } from "../descriptor.js";
 
-/** A file that was recognised. */
+/** Description of a file that was recognised. */
 export interface Recognition {
   /** Descriptor without its name; paths name the file by its base name. */
   readonly plan: Omit<DescriptorInput, "schemaVersion" | "name">;
@@ -23,8 +23,6 @@ export interface Layout {
   recognise(contents: Contents): Recognition | null;
 }
 
-export type AxisName = "x" | "y" | "z";
-export const AXIS_NAMES: readonly AxisName[] = ["x", "y", "z"];
 type Time = DescriptorInput["time"];
 type AxisInput = DescriptorInput["axes"]["x"];
 
@@ -42,7 +40,7 @@ export class Contents {
     this.trajectory = trajectory;
   }
 
-  private find(path: string, kind: "group" | "dataset"): string | null {
+  #find(path: string, kind: "group" | "dataset"): string | null {
     try {
       const resolved = this.file.resolve(path);
       return resolved !== null && this.file.kind(resolved) === kind ? resolved : null;
@@ -54,7 +52,7 @@ export class Contents {
 
   /** Names in a group, or null when it is none. */
   group(path: string): string[] | null {
-    const found = this.find(path, "group");
+    const found = this.#find(path, "group");
     return found === null ? null : this.file.names(found);
   }
 
@@ -64,20 +62,20 @@ export class Contents {
   }
 
   dataset(path: string): Stored | null {
-    const found = this.find(path, "dataset");
+    const found = this.#find(path, "dataset");
     return found === null ? null : this.file.describe(found);
   }
 
   /** Numbers of a small dataset. @throws DataError when there is no such dataset */
   numbers(path: string): Float64Array {
-    const found = this.find(path, "dataset");
+    const found = this.#find(path, "dataset");
     if (found === null) throw new DataError(`${this.file.path} has no dataset ${path}.`);
     return this.file.numbers(found);
   }
 
   /** An attribute of a group or dataset, or null. */
   attribute(path: string, name: string): AttributeValue | null {
-    const found = this.find(path, "group") ?? this.find(path, "dataset");
+    const found = this.#find(path, "group") ?? this.#find(path, "dataset");
     return found === null ? null : (this.file.attributes(found).get(name) ?? null);
   }
 
@@ -97,7 +95,7 @@ export class Contents {
 
   /** Base names of the dimension scales of a dataset, one per dimension, null where there is none. */
   scaleNames(path: string): (string | null)[] {
-    const found = this.find(path, "dataset");
+    const found = this.#find(path, "dataset");
     if (found === null) return [];
     return this.file.scales(found).map(([scale]) => scale?.split("/").pop() ?? null);
   }

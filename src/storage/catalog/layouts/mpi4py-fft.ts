@@ -1,15 +1,8 @@
-/** mpi4py-fft, spectralDNS and shenfun: `/<name>/3D/<step>`, axes in `domain` (origin, length) or `mesh`; x y z. */
+/** Recognises mpi4py-fft, spectralDNS and shenfun: `/<name>/3D/<step>`, axes in `domain` (origin, length) or `mesh`; x y z. */
 import { DataError } from "../../../errors.js";
+import { AXIS_NAMES } from "../../dataset.js";
 import type { DescriptorInput } from "../descriptor.js";
-import {
-  AXIS_NAMES,
-  type Contents,
-  describeTimes,
-  evenLabels,
-  type Layout,
-  periodicAxis,
-  tableAxis,
-} from "./layout.js";
+import { type Contents, describeTimes, evenLabels, type Layout, periodicAxis, tableAxis } from "./layout.js";
 
 const VECTORS = ["velocity", "u", "vel"];
 const TRIPLES = [

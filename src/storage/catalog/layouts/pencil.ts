@@ -1,7 +1,8 @@
-/** Pencil Code: `data/ux, uy, uz` in z y x with ghost layers, `grid` with coordinates and lengths, a scalar `time`. */
+/** Recognises the Pencil Code: `data/ux, uy, uz` in z y x with ghost layers, `grid` with coordinates and lengths, a scalar `time`. */
 import { DataError } from "../../../errors.js";
+import { AXIS_NAMES, type AxisName } from "../../dataset.js";
 import type { DescriptorInput } from "../descriptor.js";
-import { AXIS_NAMES, type AxisName, type Contents, type Layout } from "./layout.js";
+import type { Contents, Layout } from "./layout.js";
 
 const COMPONENTS = ["ux", "uy", "uz"];
 

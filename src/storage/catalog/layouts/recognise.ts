@@ -1,4 +1,4 @@
-/** Which producer wrote a file: every known layout in turn, the most particular fingerprints first. */
+/** Finds the producer of a file: tries every known layout in turn, the most particular fingerprints first. */
 import { basename, extname } from "node:path";
 import { DataError } from "../../../errors.js";
 import { H5File } from "../../hdf5/file.js";

@@ -1,7 +1,8 @@
-/** The Well: `t0_fields` and `t1_fields`, trajectories first, then t x y z c. */
+/** Recognises The Well: `t0_fields` and `t1_fields`, trajectories first, then t x y z c. */
 import { DataError } from "../../../errors.js";
+import { AXIS_NAMES, type AxisName } from "../../dataset.js";
 import type { DescriptorInput } from "../descriptor.js";
-import { AXIS_NAMES, type AxisName, type Contents, describeTimes, type Layout, tableAxis } from "./layout.js";
+import { type Contents, describeTimes, type Layout, tableAxis } from "./layout.js";
 
 const MARKS = ["dataset_name", "grid_type", "n_spatial_dims", "n_trajectories"];
 type Dimension = "n" | "t" | "x" | "y" | "z" | "c";

@@ -1,8 +1,7 @@
-/** The extensible array: the chunk index of data that has no bound in one dimension, in files of the formats since 1.10. */
+/** Reads the extensible array, the chunk index of data that has no bound in one dimension, in files of the formats since 1.10. */
 import { DataError } from "../../../errors.js";
 import { addressAt, type OpenBytes, type ReadBytes, signedBytes, unsigned } from "../bytes.js";
-import { entryRuns } from "./entries.js";
-import { type ChunkGrid, chunkNumbers, kept, type Lookup } from "./lookup.js";
+import { type ChunkGrid, chunkNumbers, entryRuns, kept, type Lookup } from "./lookup.js";
 
 /**
  * What the header says. The first entries stand in the index block, all others in data blocks. These come in levels: level

@@ -1,4 +1,4 @@
-/** The B-tree of version 1: the chunk index of all files of the formats before 1.10. */
+/** Reads the B-tree of version 1, the chunk index of all files of the formats before 1.10. */
 import { DataError } from "../../../errors.js";
 import { type OpenBytes, type ReadBytes, signedBytes, unsigned } from "../bytes.js";
 import { kept, type Lookup } from "./lookup.js";

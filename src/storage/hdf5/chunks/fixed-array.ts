@@ -1,8 +1,7 @@
-/** The fixed array: the chunk index of data that has bounds, in files of the formats since 1.10. */
+/** Reads the fixed array, the chunk index of data that has bounds, in files of the formats since 1.10. */
 import { DataError } from "../../../errors.js";
 import { addressAt, type OpenBytes, signedBytes, unsigned } from "../bytes.js";
-import { entryRuns } from "./entries.js";
-import { type ChunkGrid, chunkNumbers, type Lookup } from "./lookup.js";
+import { type ChunkGrid, chunkNumbers, entryRuns, type Lookup } from "./lookup.js";
 
 const PREFIX = 14;
 const CHECKSUM = 4;

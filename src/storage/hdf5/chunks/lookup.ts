@@ -1,4 +1,5 @@
-/** What the kinds of chunk index have in common: the question, the numbering of chunks and the pieces that are kept. */
+/** Shared parts of the kinds of chunk index: the lookup, the numbers of chunks, runs of entries and the pieces that are kept. */
+import { addressAt, type OpenBytes, type ReadBytes } from "../bytes.js";
 
 /** Whether the chunk with this first element, in stored order, was ever written. */
 export type Lookup = (first: readonly number[]) => boolean;
@@ -47,4 +48,21 @@ export function chunkNumbers({ chunks, maxShape }: ChunkGrid) {
     return number;
   };
   return { numberOf, total: counts.reduce((product, count) => product * count, 1) };
+}
+
+/** A run of entries in the file. */
+interface Run {
+  readonly count: number;
+  /** Bytes of one entry: those of filtered chunks have a size and a mask besides the address. */
+  readonly entryBytes: number;
+}
+
+/** Reads runs of entries by their addresses: 1 for a chunk that has an address, 0 for one that has none. */
+export function entryRuns(bytes: OpenBytes) {
+  return kept((address: number, run: Run) => bytes((read) => entries(read, address, run)));
+}
+
+function entries(read: ReadBytes, address: number, { count, entryBytes }: Run): Uint8Array {
+  const stored = read(address, count * entryBytes);
+  return Uint8Array.from({ length: count }, (_, i) => (addressAt(stored, i * entryBytes) === null ? 0 : 1));
 }

@@ -1,4 +1,4 @@
-/** The B-tree of version 2: the chunk index of data without bounds in two or more dimensions, since the formats of 1.10. */
+/** Reads the B-tree of version 2, the chunk index of data without bounds in two or more dimensions, since the formats of 1.10. */
 import { DataError } from "../../../errors.js";
 import { addressAt, type OpenBytes, type ReadBytes, signedBytes, unsigned } from "../bytes.js";
 import { kept, type Lookup } from "./lookup.js";

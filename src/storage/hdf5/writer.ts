@@ -1,7 +1,5 @@
-/** The only writer of HDF5: datasets slab by slab in bounded memory, then the manifest and, last of all, the descriptor. */
-import { createHash } from "node:crypto";
-import { createReadStream, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+/** Writes HDF5 files: datasets box by box in bounded memory, equal content as equal bytes. The only writer. */
+import { renameSync, rmSync } from "node:fs";
 import type { Dataset, Group, File as Hdf5File } from "h5wasm/node";
 import { DataError } from "../../errors.js";
 
@@ -32,13 +30,13 @@ export interface DatasetShape {
 }
 
 /** Takes the slab that starts at `start` and has `count` elements per dimension; the first one starts at the origin. */
-export type WriteSlab = (start: readonly number[], count: readonly number[], values: Elements) => void;
+export type WriteHyperslab = (start: readonly number[], count: readonly number[], values: Elements) => void;
 
 const product = (lengths: readonly number[]) => lengths.reduce((all, length) => all * length, 1);
 
 /**
- * Runs `write` with the clock at the epoch. HDF5 stamps every object header with the time and h5wasm offers no switch
- * for it, so this is what makes equal content equal bytes. Nothing else can see the clock: `write` is synchronous.
+ * Runs `write` with the clock at the epoch. HDF5 stamps every object header with the time and then a checksum, and h5wasm
+ * has no switch for it: this makes equal content equal bytes. `write` is synchronous, so no other code sees this clock.
  */
 function untimed<T>(write: () => T): T {
   const { now } = Date;
@@ -50,7 +48,7 @@ function untimed<T>(write: () => T): T {
   }
 }
 
-/** What the operating system said, in the many lines that HDF5 prints about a failure. */
+/** Finds the message of the operating system in the many lines that HDF5 prints about a failure. */
 const REASON = /error message = '([^']*)'/;
 
 /** Runs a call of the HDF5 library that writes a file. @throws DataError in one line where the library reports a failure */
@@ -98,7 +96,7 @@ export class Hdf5Writer {
    *
    * @throws RangeError when a slab does not fit the shape or its values do not fill it
    */
-  dataset(spec: DatasetShape): WriteSlab {
+  dataset(spec: DatasetShape): WriteHyperslab {
     this.#missing.set(spec.path, product(spec.shape));
     let dataset: Dataset | null = null;
     return (start, count, values) => {
@@ -194,35 +192,4 @@ export class Hdf5Writer {
     if (spec.chunks !== null) dataset.resize([...spec.shape]);
     return dataset;
   }
-}
-
-/** Content of `manifest.json`: what each data file of a folder must be. */
-export interface Manifest {
-  readonly files: Readonly<Record<string, { readonly bytes: number; readonly sha256: string }>>;
-}
-
-/** Size and SHA-256 of a file, read in pieces. */
-export async function digestFile(path: string): Promise<{ bytes: number; sha256: string }> {
-  const hash = createHash("sha256");
-  for await (const piece of createReadStream(path)) hash.update(piece as Buffer);
-  return { bytes: statSync(path).size, sha256: hash.digest("hex") };
-}
-
-/** Replaces a small text file in one step. */
-function writeJson(path: string, content: unknown): void {
-  writeFileSync(`${path}.partial`, `${JSON.stringify(content, null, 2)}\n`);
-  renameSync(`${path}.partial`, path);
-}
-
-/**
- * Completes a dataset folder: manifest of its `files` (relative, with `/`), then the descriptor that makes it a dataset.
- * A folder whose writing was interrupted has no descriptor and is therefore not served.
- */
-export async function completeFolder(folder: string, descriptor: object, files: readonly string[]): Promise<Manifest> {
-  const entries: [string, { bytes: number; sha256: string }][] = [];
-  for (const file of [...files].sort()) entries.push([file, await digestFile(join(folder, file))]);
-  const manifest: Manifest = { files: Object.fromEntries(entries) };
-  writeJson(join(folder, "manifest.json"), manifest);
-  writeJson(join(folder, "dataset.json"), descriptor);
-  return manifest;
 }

@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Dataset, File, ready } from "h5wasm/node";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { completeFolder, type DatasetShape, digestFile, FILTERS, Hdf5Writer } from "../../../src/storage/hdf5/write.js";
+import { completeFolder, digestFile } from "../../../src/storage/catalog/manifest.js";
+import { type DatasetShape, FILTERS, Hdf5Writer } from "../../../src/storage/hdf5/writer.js";
 
 let folder: string;
 beforeEach(() => {

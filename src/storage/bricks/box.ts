@@ -1,34 +1,36 @@
-/** Reads a box of nodes of one stored dataset: bounds, strides and direction from its dimensions. */
-
-import type { FieldPart, Triple } from "../dataset.js";
+/** Boxes of nodes of one stored dataset: reads them in stored order as views along x, y, z and component, and copies them. */
+import ndarray, { type NdArray } from "ndarray";
+import ops from "ndarray-ops";
+import { AXIS_NAMES, type FieldPart, type Triple } from "../dataset.js";
 import type { H5File, Stored } from "../hdf5/file.js";
 import type { ReadBuffer } from "../hdf5/library.js";
-import type { Layout } from "./copy-box.js";
 
 /** Nodes `first` to `first + count - 1` along x, y, z. */
-export interface Box {
+export interface NodeBox {
   readonly first: Triple;
   readonly count: Triple;
 }
 
-/** A box as it came from the file, in stored order and type. */
-export interface Slab {
-  readonly values: Float32Array | Float64Array;
-  readonly layout: Layout;
-  /** Where it stands in the stored dataset. */
+/** Node values of shape (x, y, z, component), whatever the order that they are stored in. */
+export type NodeView = NdArray<Float32Array | Float64Array>;
+
+/** A box as it was read. */
+export interface StoredBox {
+  /** Every axis ascends. The values are those of the read buffer: they last until its next use. */
+  readonly view: NodeView;
+  /** First element and lengths in the stored dataset. */
   readonly offset: readonly number[];
   readonly count: readonly number[];
   /** Bytes taken from the file. */
   readonly bytes: number;
 }
 
-const AXES = ["x", "y", "z"];
-
 /**
  * Reads a box of one frame.
  *
  * @param frame index on the dimension `t`, where there is one; 0 in a series
  * @param nodes nodes of the grid along x, y, z
+ * @param fill  a value that means "nothing here" and becomes NaN; NaN where there is none
  */
 export function readBox(
   file: H5File,
@@ -37,13 +39,14 @@ export function readBox(
   part: FieldPart,
   frame: number,
   nodes: Triple,
-  box: Box,
+  box: NodeBox,
+  fill: number,
   buffer: ReadBuffer,
-): Slab {
+): StoredBox {
   const offset: number[] = [];
   const count: number[] = [];
   for (const [index, dimension] of part.dimensions.entries()) {
-    const axis = AXES.indexOf(dimension);
+    const axis = (AXIS_NAMES as readonly string[]).indexOf(dimension);
     if (axis >= 0) {
       const [first, length] = [box.first[axis], box.count[axis]];
       const start = part.flip[axis] ? nodes[axis] - first - length : first;
@@ -56,31 +59,47 @@ export function readBox(
   }
   const values =
     part.declared === null
-      ? file.readSlab(path, stored, offset, count, buffer)
+      ? file.readHyperslab(path, stored, offset, count, buffer)
       : readReordered(file, path, stored, part.shape, offset, count, buffer);
-  return { values, layout: slabLayout(part, count), offset, count, bytes: values.length * stored.size };
+  if (!Number.isNaN(fill)) {
+    for (let i = 0; i < values.length; i++) if (values[i] === fill) values[i] = Number.NaN;
+  }
+  return { view: viewOf(values, part, count), offset, count, bytes: values.length * stored.size };
 }
 
-/** Strides of a slab in stored order; a descending axis runs backwards from its last node. */
-function slabLayout(part: FieldPart, count: readonly number[]): Layout {
-  const strides: [number, number, number, number] = [0, 0, 0, 1];
-  let base = 0;
-  let stride = 1;
-  for (let index = count.length - 1; index >= 0; index--) {
-    const dimension = part.dimensions[index] as string;
-    const axis = AXES.indexOf(dimension);
-    const flipped = axis >= 0 && part.flip[axis];
-    if (axis >= 0) strides[axis] = flipped ? -stride : stride;
-    if (dimension === "c") strides[3] = stride;
-    if (flipped) base += stride * (count[index] - 1);
-    stride *= count[index];
-  }
-  return { base, strides };
+/** Values in stored order as nodes of ascending coordinates. */
+function viewOf(values: Float32Array | Float64Array, part: FieldPart, count: readonly number[]): NodeView {
+  const wanted: readonly string[] = [...AXIS_NAMES, "c"];
+  const dimensions = part.dimensions.includes("c") ? part.dimensions : [...part.dimensions, "c"];
+  const lengths = dimensions.map((_, index) => count[index] ?? 1);
+  const nodes = ndarray(values, lengths).pick(...dimensions.map((name) => (wanted.includes(name) ? null : 0)));
+  const left = dimensions.filter((name) => wanted.includes(name));
+  return nodes.transpose(...wanted.map((name) => left.indexOf(name))).step(...part.flip.map((f) => (f ? -1 : 1)), 1);
 }
 
 /**
- * Reads a box of values whose real shape is not the declared one. The storage is contiguous: what lies between the first
- * and the last value of a plane of the box (its two fastest dimensions) is one stretch of the file.
+ * Copies a box into a block of the same shape; float64 is rounded to float32. Rows that lie alike in both are moved whole,
+ * which takes a fifth of the time of views.
+ */
+export function copyBox(from: NodeView, to: NodeView): void {
+  const [nx, ny, nz, components] = from.shape as [number, number, number, number];
+  const isRow = ({ stride }: NodeView) => stride[3] === 1 && stride[0] === components;
+  if (!isRow(from) || !isRow(to)) {
+    ops.assign(to as NdArray, from as NdArray);
+    return;
+  }
+  const row = nx * components;
+  for (let z = 0; z < nz; z++) {
+    for (let y = 0; y < ny; y++) {
+      const start = from.index(0, y, z, 0);
+      to.data.set(from.data.subarray(start, start + row), to.index(0, y, z, 0));
+    }
+  }
+}
+
+/**
+ * Reads a box of values whose real shape is not the declared one. The storage is contiguous: the values from the first
+ * to the last of a plane of the box (its two fastest dimensions) are one stretch of the file.
  */
 function readReordered(
   file: H5File,
@@ -121,7 +140,7 @@ function readStretch(
   for (let first = Math.floor(start / row); first < end; ) {
     const rows = Math.min(end - first, perPlane - (first % perPlane));
     const at = [...unravel(Math.floor(first / perPlane), outer), first % perPlane, 0];
-    const values = file.readSlab(path, stored, at, [...outer.map(() => 1), rows, row], buffer);
+    const values = file.readHyperslab(path, stored, at, [...outer.map(() => 1), rows, row], buffer);
     const from = Math.max(start, first * row);
     const to = Math.min(start + length, (first + rows) * row);
     out.set(values.subarray(from - first * row, to - first * row), from - start);
