@@ -3,7 +3,7 @@
 import { visitPieces } from "../block.js";
 import { createAxisWeights } from "../lagrange.js";
 import { createRuns, cutRun, type Runs, wrap } from "../stencil.js";
-import type { Axes, Axis, BrickReader, FrameWeights } from "../types.js";
+import type { Axes, Axis, BrickReader, FrameWeights, Values } from "../types.js";
 import { spreadBits } from "./octree.js";
 
 /** Interpolation of the leaves of a tile on one axis: leaf l uses nodes offset[l] .. offset[l] + 3 of the run. */
@@ -89,10 +89,15 @@ function addFrame(
       for (let b = 0; b < ry.length[j]; b++) {
         const from = corner + c * strideZ + b * strideY;
         const to = 3 * (((rz.from[k] + c) * y.length + ry.from[j] + b) * x.length + rx.from[i]);
-        for (let e = 0; e < 3 * rx.length[i]; e++) nodes[to + e] += weight * data[from + e];
+        addScaled(data, from, weight, nodes, to, 3 * rx.length[i]);
       }
     }
   });
+}
+
+/** out[to + e] += scale * values[from + e] for e < count. */
+function addScaled(values: Values, from: number, scale: number, out: Float64Array, to: number, count: number): void {
+  for (let e = 0; e < count; e++) out[to + e] += scale * values[from + e];
 }
 
 /** Combines nodes to leaves, one axis after the other; the leaves come in octree order. */
@@ -104,11 +109,12 @@ function interpolateRows(
   alongY: Float64Array,
   velocity: Float64Array,
 ): void {
-  const spread = spreadBits(edge);
   const width = 3 * edge;
-  for (let line = 0; line < y.length * z.length; line++) {
+  const lines = y.length * z.length;
+  for (let line = 0; line < lines; line++) {
+    const row = 3 * line * x.length;
     for (let i = 0; i < edge; i++) {
-      combineFour(nodes, 3 * (line * x.length + x.offset[i]), 3, x.weight, 4 * i, alongX, line * width + 3 * i, 3);
+      combineFour(nodes, row + 3 * x.offset[i], 3, x.weight, 4 * i, alongX, line * width + 3 * i, 3);
     }
   }
   for (let k = 0; k < z.length; k++) {
@@ -117,12 +123,13 @@ function interpolateRows(
       combineFour(alongX, from, width, y.weight, 4 * j, alongY, (k * edge + j) * width, width);
     }
   }
+  const spread = spreadBits(edge);
   for (let k = 0; k < edge; k++) {
     for (let j = 0; j < edge; j++) {
+      const from = (z.offset[k] * edge + j) * width;
+      const row = (spread[j] << 1) | (spread[k] << 2);
       for (let i = 0; i < edge; i++) {
-        const leaf = spread[i] | (spread[j] << 1) | (spread[k] << 2);
-        const from = (z.offset[k] * edge + j) * width + 3 * i;
-        combineFour(alongY, from, edge * width, z.weight, 4 * k, velocity, 3 * leaf, 3);
+        combineFour(alongY, from + 3 * i, edge * width, z.weight, 4 * k, velocity, 3 * (spread[i] | row), 3);
       }
     }
   }
