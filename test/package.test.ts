@@ -14,7 +14,7 @@ const run = promisify(execFile);
 const npm = (words: readonly string[], cwd: string) =>
   run("npm", [...words], { cwd, shell: process.platform === "win32" });
 
-describe("the package", () => {
+describe("the package", { timeout: 120_000 }, () => {
   const folder = mkdtempSync(join(tmpdir(), "package-"));
   const bin = join(folder, "node_modules", "fieldprobe", "bin", "fieldprobe.js");
   let files: readonly string[];
@@ -35,7 +35,7 @@ describe("the package", () => {
       url = listening[1] as string;
       break;
     }
-  });
+  }, 120_000);
   afterAll(async () => {
     service?.kill();
     rmSync(folder, { recursive: true, force: true });

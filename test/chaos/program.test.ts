@@ -61,7 +61,7 @@ const HEAVY = getVelocity({ points: items(POINTS) })
   .replaceAll("GetVelocity", "GetVelocityHessian")
   .replace("Lag8", "None_Fd8");
 
-describe("ending", () => {
+describe("ending", { timeout: 60_000 }, () => {
   it("R117: SIGTERM finishes what runs, refuses what is new, and exits 0", async () => {
     const program = await start();
     const answer = call(at(program), "1.1", HEAVY);
@@ -100,7 +100,7 @@ async function exists(path: string): Promise<boolean> {
   return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
-describe("workers", () => {
+describe("workers", { timeout: 60_000 }, () => {
   it("R114: a worker that dies within a batch fails at most its request, and the pool is back to size", async () => {
     const trigger = join(folder, "die");
     const program = await start({}, inBatch(trigger, "process.exit(9);"));
@@ -113,6 +113,7 @@ describe("workers", () => {
     for (const answer of failed)
       expectFault(answer, versions[answers.indexOf(answer)] as Version, "Server", "Internal");
     expect(failed.length).toBeLessThanOrEqual(1);
+    expect(answers).toHaveLength(6);
     const body = ({ text }: Answer): string => text.slice(text.indexOf("<soap:Body>"));
     for (const answer of answers.filter(({ status }) => status === 200)) expect(body(answer)).toBe(body(expected));
     expect(await metric(program, "workers")).toBe(2);
@@ -121,7 +122,7 @@ describe("workers", () => {
   });
 });
 
-describe("data", () => {
+describe("data", { timeout: 60_000 }, () => {
   it("R115: a file that is truncated or replaced while it is served gives DataError, and other datasets go on", async () => {
     const data = join(folder, "data");
     for (const name of ["good", "cut", "swapped"]) {

@@ -218,10 +218,10 @@ describe("in flight", () => {
       narrow.port,
       (socket) => {
         socket.write(rawPost("1.1", document).slice(0, -20));
-        void settle(() => narrow.engine.queries.length === 2).then(() => {
-          socket.write(document.slice(-20));
-          setTimeout(open, 50);
-        });
+        void settle(() => narrow.engine.queries.length === 2)
+          .then(() => socket.write(document.slice(-20)))
+          .then(() => expect.poll(() => gauge(narrow, "requests_waiting"), { timeout: 10_000 }).toBe(1))
+          .then(open);
       },
       (text) => text.includes("</soap:Envelope>"),
     );
@@ -244,7 +244,7 @@ describe("in flight", () => {
       return answer;
     });
     await settle(() => tight.engine.queries.length === 2);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    for (let i = 0; i < 3; i++) await gauge(tight, "requests_waiting");
     expect(answered).toBe(false);
     oldest.write(document.slice(-100));
     expect(readRecords(await later, "NullOp")).toHaveLength(60);
@@ -317,6 +317,12 @@ describe("configuration", () => {
     expect(limitVariable(name)).toMatch(/^[A-Z]+(_[A-Z]+)+$/);
   });
 });
+
+/** The value of a gauge among the metrics of a service. */
+async function gauge(service: TestService, name: string): Promise<number> {
+  const text = await (await fetch(new URL("/metrics", service.url))).text();
+  return Number(new RegExp(`^fieldprobe_${name} (\\S+)`, "m").exec(text)?.[1]);
+}
 
 async function settleConnections(service: TestService, count: number): Promise<void> {
   for (;;) {

@@ -231,10 +231,17 @@ describe("token file", () => {
     const path = join(folder, "live.json");
     write(ENTRIES, path);
     const lines: string[] = [];
-    const log = pino({ level: "info" }, { write: (line: string) => lines.push(line) });
-    const auth = watchTokens(path, false, LIMITS, log, { reloadMs: RELOAD_MS });
+    let logged = () => {};
+    const keep = (line: string) => {
+      lines.push(line);
+      logged();
+    };
+    const auth = watchTokens(path, false, LIMITS, pino({ level: "info" }, { write: keep }), { reloadMs: RELOAD_MS });
     const said = async (pattern: RegExp): Promise<void> => {
-      while (!lines.some((line) => pattern.test(line))) await new Promise((resolve) => setTimeout(resolve, 5));
+      while (!lines.some((line) => pattern.test(line)))
+        await new Promise<void>((resolve) => {
+          logged = resolve;
+        });
       lines.length = 0;
     };
     expect(auth.authorise(FREE).points).toBe(0);

@@ -86,7 +86,7 @@ describe("docs/accuracy.md", () => {
     rmSync(folder, { recursive: true });
   });
 
-  it("states what is measured", async () => {
+  it("states what is measured", { timeout: 120_000 }, async () => {
     const tables = new Map<string, string>();
     const { flows, velocities } = await shippedFrames();
     const frame = 3;

@@ -2,8 +2,8 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { copyFileSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { copyFileSync, statSync, watch } from "node:fs";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openConnection } from "../../src/events/store/database.js";
@@ -57,21 +57,13 @@ async function runUntil(
 ): Promise<{ killed: boolean; grown: number }> {
   const env = { ...process.env, FIELDPROBE_EVENTS_NOW: new Date(NOW * 1000).toISOString() };
   const child = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "inherit"], env });
-  const exited = once(child, "exit");
   let grown = 0;
-  let over = false;
-  exited.then(() => {
-    over = true;
-  });
-  while (!over) {
+  const watcher = watch(dirname(db), () => {
     grown = Math.max(grown, walSize(db));
-    if (grown >= limit) {
-      child.kill("SIGKILL");
-      break;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 1));
-  }
-  const [code, signal] = await exited;
+    if (grown >= limit) child.kill("SIGKILL");
+  });
+  const [code, signal] = await once(child, "exit");
+  watcher.close();
   if (signal !== "SIGKILL") expect(code).toBe(0);
   return { killed: signal === "SIGKILL", grown };
 }
@@ -89,7 +81,7 @@ describe.each([
     null,
   ],
 ] as const)("killing %s", (name, args, files) => {
-  it("leaves the store whole", async () => {
+  it("leaves the store whole", { timeout: 60_000 }, async () => {
     const base = join(folder.path, `${name}.db`);
     load(base, files ?? [many], NOW);
     const copy = (suffix: string) => {

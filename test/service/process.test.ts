@@ -60,7 +60,7 @@ class Program {
   }
 }
 
-describe("the service as a process", () => {
+describe("the service as a process", { timeout: 60_000 }, () => {
   let folder: string;
   let program: Program | null = null;
   beforeEach(() => {

@@ -106,7 +106,9 @@ function wholeChunks(answer: Buffer): string {
   }
 }
 
-it("does not wait for those who only keep a connection, and cuts off who does not read within the grace time", async () => {
+it("does not wait for those who only keep a connection, and cuts off who does not read within the grace time", {
+  timeout: 60_000,
+}, async () => {
   const service = await start({ SHUTDOWN_GRACE_MS: "300" });
   const { hostname, port } = new URL(service.url);
   const silent = connect(Number(port), hostname);
@@ -119,7 +121,7 @@ it("does not wait for those who only keep a connection, and cuts off who does no
   silent.destroy();
 });
 
-it("notes a caller who leaves in the middle of an answer, but not as a failure", async () => {
+it("notes a caller who leaves in the middle of an answer, but not as a failure", { timeout: 60_000 }, async () => {
   const service = await start();
   lines.length = 0;
   for (const answer of [

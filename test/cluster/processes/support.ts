@@ -5,6 +5,7 @@ import { createServer } from "node:net";
 import { delimiter } from "node:path";
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
+import { expect } from "vitest";
 import { openGateway as connectGateway } from "../../../src/cluster/gateway/open.js";
 import { loadConfig } from "../../../src/config.js";
 import { openEngine } from "../../../src/engine/engine.js";
@@ -133,11 +134,7 @@ export async function openGateway(nodes: number, options: ClusterOptions): Promi
 
 /** Waits until a gateway knows exactly so many nodes. */
 export async function heard(engine: Engine, nodes: number): Promise<void> {
-  const until = Date.now() + 20_000;
-  while (engine.status().peers.length !== nodes) {
-    if (Date.now() > until) throw new Error(`${engine.status().peers.length} nodes are known, not ${nodes}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  await expect.poll(() => engine.status().peers.length, { timeout: 20_000 }).toBe(nodes);
 }
 
 /** The engine without a cluster. */

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { Round } from "../../../src/server/http/tick.js";
 
@@ -8,7 +9,7 @@ test("work added in one turn is done together and in order, before the next turn
   round.add(() => done.push("second"));
   await Promise.resolve();
   process.nextTick(() => done.push("tick"));
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  for (let i = 0; i < 3; i++) await turn();
   expect(done).toEqual(["tick", "first", "second"]);
 });
 
@@ -21,6 +22,6 @@ test("work added by work waits for the next turn", async () => {
   });
   round.add(() => done.push("second"));
   setImmediate(() => done.push("between"));
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  for (let i = 0; i < 3; i++) await turn();
   expect(done).toEqual(["first", "second", "between", "third"]);
 });

@@ -21,7 +21,7 @@ test("a wait is waited for, and its failure is thrown where it stands", async ()
     try {
       yield Promise.reject(new Error("late"));
     } catch (error) {
-      yield new Promise((resolve) => setTimeout(resolve, 1));
+      yield new Promise((resolve) => setImmediate(resolve));
       return (error as Error).message;
     }
     return "nothing was thrown";
