@@ -1,12 +1,12 @@
 /** What `npm pack` ships installs without development dependencies, serves the shipped data and exports the client. */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { scratchFolder } from "./support/scratch.js";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const run = promisify(execFile);
@@ -15,7 +15,7 @@ const npm = (words: readonly string[], cwd: string) =>
   run("npm", [...words], { cwd, shell: process.platform === "win32" });
 
 describe("the package", { timeout: 120_000 }, () => {
-  const folder = mkdtempSync(join(tmpdir(), "package-"));
+  const folder = scratchFolder();
   const bin = join(folder, "node_modules", "fieldprobe", "bin", "fieldprobe.js");
   let files: readonly string[];
   let service: ChildProcess;
@@ -38,7 +38,6 @@ describe("the package", { timeout: 120_000 }, () => {
   }, 120_000);
   afterAll(async () => {
     service?.kill();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   it("holds program, build, data and schema, and neither sources nor tests", () => {

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect } from "vitest";
 import type { RunningService } from "../../src/main.js";
-import { descriptor, scratchFolder, writeDescriptor, writeField, writeHdf5 } from "../support/cubes.js";
+import { descriptor, writeDescriptor, writeField, writeHdf5 } from "../support/cubes.js";
+import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
 import { findChromium } from "./find-chromium.js";
 

@@ -1,11 +1,11 @@
 /** Group K on the program as it ships: signals, stuck and dying workers, damaged and replaced data, errors outside of requests. */
-import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, readFileSync, rmSync, statSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
 import { expectFault } from "../support/faults.js";
 import { type Program, startProgram } from "../support/program.js";
+import { scratchFolder } from "../support/scratch.js";
 import {
   type Answer,
   call,
@@ -19,11 +19,10 @@ import {
 } from "../support/soap-service.js";
 
 const DATA = fileURLToPath(new URL("../../data", import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), "fieldprobe-chaos-"));
+const folder = scratchFolder();
 const running = new Set<Program>();
 afterAll(async () => {
   await Promise.all([...running].map((program) => program.stop("SIGKILL")));
-  rmSync(folder, { recursive: true });
 });
 
 let count = 0;

@@ -1,10 +1,8 @@
 /** R124 seen from outside the code that it binds: whatever a request does on the main thread, merging included, no turn of the loop is long. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Program, startProgram } from "../support/program.js";
+import { scratchFolder } from "../support/scratch.js";
 import { call, getVelocity, items, nullOp, PATH, VERSIONS } from "../support/soap-service.js";
 
 /** The rule says 50, and a dozen is usual. What goes through a request of this size at once takes 200 and more. */
@@ -34,7 +32,7 @@ const PROBE = `
     });
   }`;
 
-const state = mkdtempSync(join(tmpdir(), "fieldprobe-turns-"));
+const state = scratchFolder();
 let program: Program;
 beforeAll(async () => {
   const settings = { DATA: fileURLToPath(new URL("../../data", import.meta.url)), STATE: state, WORKERS: "1" };
@@ -42,7 +40,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await program.stop("SIGKILL");
-  rmSync(state, { recursive: true });
 });
 
 /** The longest turn in milliseconds since this was asked last. */

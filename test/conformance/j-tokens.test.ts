@@ -1,6 +1,5 @@
 /** Group J of the conformance rules: tokens. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -8,6 +7,7 @@ import { LIMITS } from "../../src/config.js";
 import { digestToken, type TokenEntry, watchTokens } from "../../src/server/http/auth.js";
 import { expectFault } from "../support/faults.js";
 import { exchange, rawPost, statusOf } from "../support/raw-http.js";
+import { scratchFolder } from "../support/scratch.js";
 import {
   type Answer,
   call,
@@ -44,7 +44,7 @@ const ENTRIES = [
 ];
 
 const silent = pino({ level: "silent" });
-const folder = mkdtempSync(join(tmpdir(), "fieldprobe-tokens-"));
+const folder = scratchFolder();
 const file = join(folder, "tokens.json");
 const write = (entries: readonly TokenEntry[], path = file): void =>
   writeFileSync(path, JSON.stringify({ version: 1, tokens: entries }));
@@ -63,7 +63,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await service.stop();
-  rmSync(folder, { recursive: true });
 });
 
 const nullOp = (token: string | undefined, count = 1): string =>

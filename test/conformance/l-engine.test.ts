@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../src/main.js";
 import { OPERATIONS, type Operation, RECORDS } from "../../src/operations.js";
-import { scratchFolder } from "../support/cubes.js";
 import { expectFault } from "../support/faults.js";
 import { requestOf } from "../support/requests.js";
+import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
 import { call, getVelocity, items, nullOp, PATH, readRecords, VERSIONS } from "../support/soap-service.js";
 

@@ -1,6 +1,5 @@
 /** docs/accuracy.md says what the service does; `vitest --update` measures again and rewrites it. */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Dataset, File, ready } from "h5wasm/node";
@@ -20,6 +19,7 @@ import {
 } from "../support/accuracy.js";
 import { abc, cubicInTime, type Flow, fourierSeries, type Motion } from "../support/exact-flow.js";
 import { withTables } from "../support/measured.js";
+import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
 
 const DOCUMENT = fileURLToPath(new URL("../../docs/accuracy.md", import.meta.url));
@@ -60,7 +60,7 @@ function rms(values: Float32Array, difference: (i: number) => number): number {
 }
 
 describe("docs/accuracy.md", () => {
-  const folder = mkdtempSync(join(tmpdir(), "accuracy-"));
+  const folder = scratchFolder();
   let service: RunningService;
   let client: FieldClient;
 
@@ -83,7 +83,6 @@ describe("docs/accuracy.md", () => {
   });
   afterAll(async () => {
     await service?.close();
-    rmSync(folder, { recursive: true });
   });
 
   it("states what is measured", { timeout: 120_000 }, async () => {

@@ -6,8 +6,9 @@ import { parseDescriptor } from "../../src/storage/catalog/descriptor.js";
 import { recognise } from "../../src/storage/catalog/layouts/recognise.js";
 import { loadHdf5 } from "../../src/storage/hdf5/library.js";
 import { explain } from "../../src/storage/tools/report.js";
-import { scratchFolder, writeHdf5 } from "../support/cubes.js";
+import { writeHdf5 } from "../support/cubes.js";
 import { PRODUCERS } from "../support/producers.js";
+import { scratchFolder } from "../support/scratch.js";
 
 const PAGE = readFileSync(new URL("../../docs/datasets.md", import.meta.url), "utf8");
 const SCRATCH = scratchFolder();

@@ -5,8 +5,9 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { loadConfig } from "../../src/config.js";
 import { openEngine } from "../../src/engine/engine.js";
 import type { Engine, Query } from "../../src/engine/query.js";
-import { descriptor, nodeValue, scratchFolder, writeDescriptor, writeField, writeHdf5 } from "../support/cubes.js";
+import { descriptor, nodeValue, writeDescriptor, writeField, writeHdf5 } from "../support/cubes.js";
 import { runQuery } from "../support/run-query.js";
+import { scratchFolder } from "../support/scratch.js";
 
 const DATA = scratchFolder();
 const NODES = { x: 8, y: 8, z: 3, t: 1 };

@@ -6,8 +6,8 @@ import { loadConfig } from "../../src/config.js";
 import { openEngine } from "../../src/engine/engine.js";
 import type { Engine, Query } from "../../src/engine/query.js";
 import { chunkFile, chunkStart, type Four, storedValue, unpack, writtenChunks } from "../support/chunk-files.js";
-import { scratchFolder } from "../support/cubes.js";
 import { runQuery } from "../support/run-query.js";
+import { scratchFolder } from "../support/scratch.js";
 
 const DATA = scratchFolder();
 const FILES = ["array", "array-filtered", "array-turned", "array-holes", "array-whole"].concat([

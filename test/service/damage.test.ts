@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect, type FieldClient } from "../../src/client/index.js";
 import type { RunningService } from "../../src/main.js";
-import { scratchFolder, writeHdf5 } from "../support/cubes.js";
+import { writeHdf5 } from "../support/cubes.js";
+import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
 
 const SCRATCH = scratchFolder();

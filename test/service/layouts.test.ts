@@ -7,8 +7,9 @@ import type { RunningService } from "../../src/main.js";
 import { OPERATIONS, type Operation } from "../../src/operations.js";
 import { openSource } from "../../src/storage/catalog/source.js";
 import { loadHdf5 } from "../../src/storage/hdf5/library.js";
-import { NODES, nodeValue, scratchFolder, writeDescriptor, writeHdf5 } from "../support/cubes.js";
+import { NODES, nodeValue, writeDescriptor, writeHdf5 } from "../support/cubes.js";
 import { PRODUCERS, twinDescriptor, writeTwin } from "../support/producers.js";
+import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
 
 const SCRATCH = scratchFolder();

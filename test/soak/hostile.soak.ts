@@ -1,6 +1,5 @@
 /** R120: hostile cases by the thousand, for ten minutes; memory, sockets and threads of the service do not grow. */
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
@@ -9,6 +8,7 @@ import { HOSTILE } from "../support/hostile.js";
 import type { HostileCase } from "../support/hostile-case.js";
 import { type Program, startProgram } from "../support/program.js";
 import { PATIENCE_MS } from "../support/raw-http.js";
+import { scratchFolder } from "../support/scratch.js";
 import {
   call,
   expectAlive,
@@ -32,7 +32,7 @@ const MIB = 2 ** 20;
 const HEAP_BYTES = 4 * MIB;
 const RESIDENT_BYTES = 32 * MIB;
 
-const state = mkdtempSync(join(tmpdir(), "fieldprobe-soak-"));
+const state = scratchFolder();
 const tokens = join(state, "tokens.json");
 const TOKEN = "soak-token-of-many-random-letters";
 /** Replaces the token file: by a good one with another limit, or by a broken one, which changes nothing. */
@@ -66,7 +66,6 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(async () => {
   expect(await program.stop("SIGTERM")).toBe(0);
-  rmSync(state, { recursive: true });
 }, 60_000);
 
 interface Sample {

@@ -18,7 +18,8 @@ import { openDataset } from "../../src/storage/bricks/brick-reader.js";
 import { scanFolders } from "../../src/storage/catalog/catalog.js";
 import type { Dataset } from "../../src/storage/dataset.js";
 import { loadHdf5 } from "../../src/storage/hdf5/library.js";
-import { scratchFolder, writeHdf5 } from "../support/cubes.js";
+import { writeHdf5 } from "../support/cubes.js";
+import { scratchFolder } from "../support/scratch.js";
 
 const SCRATCH = scratchFolder();
 const N = 40;

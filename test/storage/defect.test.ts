@@ -4,7 +4,8 @@ import { beforeAll, expect, it, vi } from "vitest";
 import { scanFolders } from "../../src/storage/catalog/catalog.js";
 import * as layouts from "../../src/storage/catalog/layouts/recognise.js";
 import { loadHdf5 } from "../../src/storage/hdf5/library.js";
-import { scratchFolder, writeField, writeHdf5 } from "../support/cubes.js";
+import { writeField, writeHdf5 } from "../support/cubes.js";
+import { scratchFolder } from "../support/scratch.js";
 
 vi.mock(import("../../src/storage/catalog/layouts/recognise.js"), { spy: true });
 

@@ -1,9 +1,7 @@
 /** Small HDF5 files for tests, written value by value in any order, and what a correct reader must find in them. */
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { File, type Group, h5wasm, Module } from "h5wasm/node";
-import { afterAll } from "vitest";
 
 /** Nodes along x, y, z: all different, so that no mix-up of axes goes unseen, and enough for every stencil. */
 export const NODES = { x: 12, y: 10, z: 11 } as const;
@@ -76,16 +74,6 @@ export function parentOf(file: File, path: string): { group: Group; name: string
     group = group.keys().includes(part) ? (group.get(part) as Group) : group.create_group(part);
   }
   return { group, name };
-}
-
-/** A folder of its own for each test file. */
-export function scratchFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "fieldprobe-test-"));
-  afterAll(async () => {
-    const { rm } = await import("node:fs/promises");
-    await rm(folder, { recursive: true, force: true });
-  });
-  return folder;
 }
 
 /** Writes an HDF5 file; `earliest` takes the oldest format, whose object headers have no checksum. */

@@ -5,8 +5,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, it } from "vitest";
-import { scratchFolder, writeField, writeHdf5 } from "../../support/cubes.js";
+import { writeField, writeHdf5 } from "../../support/cubes.js";
 import { PRODUCERS } from "../../support/producers.js";
+import { scratchFolder } from "../../support/scratch.js";
 
 const BIN = fileURLToPath(new URL("../../../bin/fieldprobe.js", import.meta.url));
 const SHIPPED = fileURLToPath(new URL("../../../data/isotropic32", import.meta.url));

@@ -1,7 +1,6 @@
 /** `fieldprobe query` as it ships: a program with files, pipes and exit codes. */
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -9,13 +8,14 @@ import { connect } from "../../../src/client/index.js";
 import type { RunningService } from "../../../src/main.js";
 import { OPERATIONS } from "../../../src/operations.js";
 import { writeHdf5 } from "../../support/cubes.js";
+import { scratchFolder } from "../../support/scratch.js";
 import { serveTestData } from "../../support/service.js";
 
 const BIN = fileURLToPath(new URL("../../../bin/fieldprobe.js", import.meta.url));
 const POINTS = Float32Array.of(1, 2, 3, 4, 5, 6, -0.1, 100, 0);
 const VELOCITY = ["GetVelocity", "--dataset", "isotropic32", "--time", "0.5", "--method", "Lag6"];
 
-const folder = mkdtempSync(join(tmpdir(), "query-"));
+const folder = scratchFolder();
 const file = (name: string, content: string | Buffer) => {
   const path = join(folder, name);
   writeFileSync(path, content);
@@ -63,7 +63,6 @@ describe("fieldprobe query", () => {
   });
   afterAll(async () => {
     await service?.close();
-    rmSync(folder, { recursive: true });
   });
 
   const rows = (text: string) =>

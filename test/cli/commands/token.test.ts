@@ -1,17 +1,16 @@
 /** The token command: what it writes is what the service takes. */
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { LIMITS } from "../../../src/config.js";
 import { watchTokens } from "../../../src/server/http/auth.js";
+import { scratchFolder } from "../../support/scratch.js";
 
-const folder = mkdtempSync(join(tmpdir(), "fieldprobe-token-"));
+const folder = scratchFolder();
 const file = join(folder, "tokens.json");
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const BIN = fileURLToPath(new URL("../../../bin/fieldprobe.js", import.meta.url));
 const run = (...words: string[]): string =>

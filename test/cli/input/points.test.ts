@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { MisuseError } from "../../../src/cli/input/arguments.js";
 import { isNpy, readNpy } from "../../../src/cli/input/npy.js";
 import { readCsv, readPoints } from "../../../src/cli/input/points.js";
+import { scratchFolder } from "../../support/scratch.js";
 
 const csv = (text: string) => Array.from(readCsv(Buffer.from(text)));
 
@@ -92,8 +92,7 @@ describe(".npy points", () => {
 });
 
 describe("point files", () => {
-  const folder = mkdtempSync(join(tmpdir(), "points-"));
-  afterAll(() => rmSync(folder, { recursive: true }));
+  const folder = scratchFolder();
 
   it("are told apart by their content", async () => {
     const text = join(folder, "points.csv");

@@ -1,7 +1,5 @@
 /** Gateway and workers joined in memory, on real threads: the bits of one process, whatever way a batch is cut. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { delimiter } from "node:path";
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -30,6 +28,7 @@ import { openPool } from "../../../src/engine/threads/pool.js";
 import { CancelledError, type RequestError } from "../../../src/errors.js";
 import { writeCube } from "../../../src/generate/cube.js";
 import { generator, runQuery, writeTriples } from "../../support/run-query.js";
+import { scratchFolder } from "../../support/scratch.js";
 import { MemoryBus, messageOf } from "../memory-bus.js";
 
 const SHIPPED = fileURLToPath(new URL("../../../data", import.meta.url));
@@ -67,7 +66,7 @@ function engineOn(carrier: Carrier, catalog: Catalog): Engine {
 }
 
 describe("a cluster in memory", () => {
-  const folder = mkdtempSync(join(tmpdir(), "carrier-"));
+  const folder = scratchFolder();
   const bus = new MemoryBus();
   const nodes: ClusterNode[] = [];
   let local: Carrier;
@@ -103,7 +102,6 @@ describe("a cluster in memory", () => {
   afterAll(async () => {
     for (const node of nodes) await node.close(1000);
     await carrier.close();
-    rmSync(folder, { recursive: true });
   });
 
   const points = (count: number, seed: number): Float32Array => {

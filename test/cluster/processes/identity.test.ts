@@ -1,12 +1,12 @@
 /** Answers of a cluster are those of one process, bit for bit. */
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Engine } from "../../../src/engine/query.js";
 import { writeCube } from "../../../src/generate/cube.js";
 import { channelPoints, writeChannel } from "../../support/channel.js";
 import { generator, runQuery } from "../../support/run-query.js";
+import { scratchFolder } from "../../support/scratch.js";
 import { everyOperation, randomPoints } from "./queries.js";
 import { heard, missing, openAlone, openGateway, type Running, startNats, startWorker } from "./support.js";
 
@@ -19,7 +19,7 @@ const QUERIES = [
 ];
 
 describe.skipIf(reason !== null)(`cluster of processes${reason ? `: skipped, ${reason}` : ""}`, () => {
-  const folder = mkdtempSync(join(tmpdir(), "cluster-"));
+  const folder = scratchFolder();
   const processes: Running[] = [];
   let url: string;
   let alone: Engine;
@@ -57,7 +57,6 @@ describe.skipIf(reason !== null)(`cluster of processes${reason ? `: skipped, ${r
     await gateway?.close(1000);
     await alone?.close(1000);
     for (const running of processes.toReversed()) await running.end();
-    rmSync(folder, { recursive: true });
   });
 
   describe.each([1, 2, 4])("%i workers", (workers) => {

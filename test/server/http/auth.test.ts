@@ -1,11 +1,11 @@
 /** What the judging of a token costs and how it compares: the same for every token, whatever is wrong with it. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterAll, beforeEach, expect, it, vi } from "vitest";
 import { LIMITS } from "../../../src/config.js";
 import { digestToken, watchTokens } from "../../../src/server/http/auth.js";
+import { scratchFolder } from "../../support/scratch.js";
 
 const calls = vi.hoisted(() => ({ compared: [] as [number, number][], digested: 0 }));
 vi.mock("node:crypto", async (original) => {
@@ -23,7 +23,7 @@ vi.mock("node:crypto", async (original) => {
   };
 });
 
-const folder = mkdtempSync(join(tmpdir(), "fieldprobe-auth-"));
+const folder = scratchFolder();
 const path = join(folder, "tokens.json");
 const NAMES = Array.from({ length: 50 }, (_, i) => `token-number-${i}`);
 const tokens = NAMES.map((name, i) => ({ name, sha256: digestToken(name), limit: i === 7 ? -1 : 0 }));
@@ -31,7 +31,6 @@ writeFileSync(path, JSON.stringify({ version: 1, tokens }));
 const auth = watchTokens(path, false, LIMITS, pino({ level: "silent" }));
 afterAll(() => {
   auth.close();
-  rmSync(folder, { recursive: true });
 });
 beforeEach(() => {
   Object.assign(calls, { compared: [], digested: 0 });

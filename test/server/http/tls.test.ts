@@ -1,17 +1,16 @@
 /** Certificate and key: what is wrong with them is said with setting and file. */
 import { generateKeyPairSync } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { ConfigError } from "../../../src/config.js";
 import { readTls } from "../../../src/server/http/tls.js";
+import { scratchFolder } from "../../support/scratch.js";
 
 const fixture = (name: string): string => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
 const [cert, key] = [fixture("cert.pem"), fixture("key.pem")];
-const folder = mkdtempSync(join(tmpdir(), "tls-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = scratchFolder();
 
 function problem(certificate: string, privateKey: string): string {
   try {

@@ -16,12 +16,12 @@ import {
   NODES,
   nodeValue,
   type StoredSpec,
-  scratchFolder,
   writeDescriptor,
   writeField,
   writeHdf5,
 } from "../../support/cubes.js";
 import { firstDifference, readNodes } from "../../support/read-nodes.js";
+import { scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
 const OPTIONS = { chunkBytes: 64 * 1024 * 1024 };

@@ -13,12 +13,12 @@ import {
   FRAMES,
   NODES,
   parentOf,
-  scratchFolder,
   writeDescriptor,
   writeField,
   writeHdf5,
 } from "../../support/cubes.js";
 import { makeVirtual, SPARE, useExternalStorage, useForeignFilter } from "../../support/patched-files.js";
+import { scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
 const OPTIONS = { chunkBytes: 64 * 1024 * 1024 };

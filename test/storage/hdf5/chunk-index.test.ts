@@ -16,12 +16,12 @@ import {
   fill,
   NODES,
   nodeValue,
-  scratchFolder,
   writeDescriptor,
   writeField,
   writeHdf5,
 } from "../../support/cubes.js";
 import { fc } from "../../support/property.js";
+import { scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
 const ORDER: Dimension[] = ["t", "z", "y", "x"];

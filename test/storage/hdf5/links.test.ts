@@ -13,12 +13,12 @@ import {
   fill,
   NODES,
   nodeValue,
-  scratchFolder,
   writeDescriptor,
   writeField,
   writeHdf5,
 } from "../../support/cubes.js";
 import { firstDifference, readNodes } from "../../support/read-nodes.js";
+import { scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
 const DIMENSIONS: Dimension[] = ["z", "y", "x"];

@@ -11,18 +11,10 @@ import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import type { Filter } from "../../../src/storage/hdf5/writer.js";
 import { convert, planBoxes } from "../../../src/storage/tools/convert.js";
 import { writeCutout } from "../../../src/storage/tools/cutout.js";
-import {
-  descriptor,
-  FRAMES,
-  NODES,
-  parentOf,
-  scratchFolder,
-  writeDescriptor,
-  writeField,
-  writeHdf5,
-} from "../../support/cubes.js";
+import { descriptor, FRAMES, NODES, parentOf, writeDescriptor, writeField, writeHdf5 } from "../../support/cubes.js";
 import { PRODUCERS } from "../../support/producers.js";
 import { firstDifference, readNodes } from "../../support/read-nodes.js";
+import { scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
 const CHUNK_BYTES = 2 ** 26;

@@ -6,7 +6,8 @@ import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { openSource } from "../../../src/storage/catalog/source.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { frameStatistics } from "../../../src/storage/tools/statistics.js";
-import { scratchFolder, writeHdf5 } from "../../support/cubes.js";
+import { writeHdf5 } from "../../support/cubes.js";
+import { scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
 const N = 40;

@@ -7,9 +7,10 @@ import { scanFolders } from "../../../../src/storage/catalog/catalog.js";
 import { recognise } from "../../../../src/storage/catalog/layouts/recognise.js";
 import { type Dataset, FIELD_NAMES } from "../../../../src/storage/dataset.js";
 import { loadHdf5 } from "../../../../src/storage/hdf5/library.js";
-import { scratchFolder, writeDescriptor, writeHdf5 } from "../../../support/cubes.js";
+import { writeDescriptor, writeHdf5 } from "../../../support/cubes.js";
 import { PRODUCERS, twinDescriptor, writeTwin } from "../../../support/producers.js";
 import { firstDifference, readNodes } from "../../../support/read-nodes.js";
+import { scratchFolder } from "../../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
 const OPTIONS = { chunkBytes: 64 * 1024 * 1024 };

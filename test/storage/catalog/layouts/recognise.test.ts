@@ -11,18 +11,10 @@ import { verify } from "../../../../src/storage/catalog/verify.js";
 import { H5File } from "../../../../src/storage/hdf5/file.js";
 import { loadHdf5 } from "../../../../src/storage/hdf5/library.js";
 import { describeTree } from "../../../../src/storage/tools/survey.js";
-import {
-  type Dimension,
-  fill,
-  NODES,
-  nodeValue,
-  parentOf,
-  scratchFolder,
-  writeField,
-  writeHdf5,
-} from "../../../support/cubes.js";
+import { type Dimension, fill, NODES, nodeValue, parentOf, writeField, writeHdf5 } from "../../../support/cubes.js";
 import { PRODUCERS } from "../../../support/producers.js";
 import { firstDifference, readNodes } from "../../../support/read-nodes.js";
+import { scratchFolder } from "../../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
 const DX = (2 * Math.PI) / 1024;

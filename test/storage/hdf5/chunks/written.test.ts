@@ -19,8 +19,8 @@ import {
   unpack,
   writtenChunks,
 } from "../../../support/chunk-files.js";
-import { scratchFolder } from "../../../support/cubes.js";
 import { generator } from "../../../support/run-query.js";
+import { scratchFolder } from "../../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
 const ONE = [1, 1, 1, 1];
