@@ -17,7 +17,7 @@ import { readEventQuery } from "../dist/events/http/read-query.js";
 import { openConnection } from "../dist/events/store/database.js";
 import { pageSql } from "../dist/events/store/sql.js";
 import { openStore, type Store } from "../dist/events/store/store.js";
-import { maintainInThread } from "../dist/events/upkeep-thread.js";
+import { maintainInThread } from "../dist/events/upkeep.js";
 import { alternate, type Comparison, type Contestant } from "./alternate.js";
 import type { Load } from "./events-load-worker.js";
 import { readOptions, report } from "./row.js";
@@ -37,7 +37,7 @@ const rounds = options.quick ? 9 : 25;
 function calendar(): object {
   const rules = ["FREQ=WEEKLY", "FREQ=WEEKLY;BYDAY=TU,TH", "FREQ=MONTHLY;BYDAY=2WE", "FREQ=DAILY"];
   const terms = (first: number, count: number) =>
-    Array.from({ length: count }, (_, n) => ({ id: first + n, name: `Term ${first + n}` }));
+    Array.from({ length: count }, (_, n) => ({ id: first + n, name: `TaxonomyTerm ${first + n}` }));
   const events = Array.from({ length: eventCount }, (_, n) => {
     const day = new Date((NOW + 86_400 * (1 + ((n * 7) % 60))) * 1000).toISOString().slice(0, 10);
     const hour = String(8 + (n % 12)).padStart(2, "0");

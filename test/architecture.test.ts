@@ -70,7 +70,7 @@ describe("architecture", () => {
         .map((file) => relative(SRC, file));
     const folders = new Map([
       ["h5wasm", /^storage[/\\]hdf5[/\\](file|library|write)\.ts$/],
-      ["piscina", /^engine[/\\]threads[/\\](pool|worker)\.ts$/],
+      ["piscina", /^(engine[/\\]threads[/\\](pool|worker)|events[/\\](upkeep|http[/\\]render-(task|thread)))\.ts$/],
       ["@nats-io/", /^cluster[/\\]/],
     ]);
     for (const [name, place] of folders) {

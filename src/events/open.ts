@@ -5,11 +5,9 @@ import { type Config, ConfigError } from "../config.js";
 import { eventsPlugin } from "./http/events-plugin.js";
 import { configuredFor, eventsSettings } from "./http/events-settings.js";
 import { openStore } from "./store/store.js";
-import { fixedClock, systemClock } from "./time/clock.js";
-import { nightly, processTimer, type Timer } from "./time/nightly.js";
+import { fixedClock, nightly, processTimer, systemClock, type Timer } from "./time/clock.js";
 import { isZone } from "./time/zone.js";
-import type { Upkeep } from "./upkeep.js";
-import { maintainInThread } from "./upkeep-thread.js";
+import { maintainInThread, type Upkeep } from "./upkeep.js";
 
 export interface EventsLogger {
   info(context: object, message: string): void;

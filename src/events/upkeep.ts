@@ -1,34 +1,64 @@
-/** Upkeep of a store: schema, sample on first start, horizon of today. */
-
+/** Upkeep of the store: its schema, the sample on the first start, the horizon of today. */
+import { fileURLToPath } from "node:url";
+import { Piscina } from "piscina";
+import { DataError } from "../errors.js";
 import { importFile } from "./import/import-file.js";
 import { openConnection } from "./store/database.js";
-import { type Extension, extendHorizon } from "./store/extend.js";
-import { type Configured, importSettings } from "./store/import-settings.js";
+import { type Extension, extendHorizon } from "./store/instances.js";
 import { migrate } from "./store/migrations.js";
+import { type Configured, importSettings } from "./store/site-settings.js";
 
-export interface Task {
+/** What one upkeep is given. */
+export interface UpkeepTask {
+  /** Store file. */
   readonly file: string;
   /** Imported when the store has no event; null: nothing is. */
   readonly sample: string | null;
   readonly configured: Configured;
 }
 
+/** What one upkeep has done. */
 export interface Upkeep {
   /** Events of the sample that were imported. */
   readonly imported: number;
   readonly extension: Extension;
 }
 
-/** @throws DataError or ImportError; the store is then as after the last step that was done */
-export function maintain({ file, sample, configured }: Task): Upkeep {
+/**
+ * Does the upkeep in this thread.
+ *
+ * @throws DataError or ImportError; the store is then as after the last step that was done
+ */
+export function maintain({ file, sample, configured }: UpkeepTask): Upkeep {
   const db = openConnection(file, "write");
   try {
     migrate(db);
     const empty = db.first("SELECT 1 FROM event LIMIT 1") === undefined;
     const imported = empty && sample !== null ? importFile(db, sample, configured) : 0;
     const { now, zone } = importSettings(db, {}, configured);
-    return { imported, extension: extendHorizon(db, now, zone) };
+    return { imported, extension: db.transaction("write", () => extendHorizon(db, now, zone)) };
   } finally {
     db.close();
+  }
+}
+
+/** The worker's compiled file, also when this one runs from source. */
+const ENTRY = fileURLToPath(new URL("./worker.js", import.meta.url).href.replace("/src/events/", "/dist/events/"));
+
+/**
+ * Does the upkeep in a worker thread, so that recurrence never holds up the thread that answers requests. Resolves once
+ * the thread has ended: native code that is still closing the store must not meet the end of the process.
+ *
+ * @throws DataError with the reason, fit for the operator
+ */
+export async function maintainInThread(task: UpkeepTask): Promise<Upkeep> {
+  const pool = new Piscina({ filename: ENTRY, name: "maintain", minThreads: 1, maxThreads: 1 });
+  try {
+    return await pool.run(task);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new DataError(`events: ${reason.replace(/^events: /, "")}`);
+  } finally {
+    await pool.destroy();
   }
 }

@@ -9,10 +9,10 @@ import { loadConfig } from "../../src/config.js";
 import { eventsSettings } from "../../src/events/http/events-settings.js";
 import { openEvents } from "../../src/events/open.js";
 import { openConnection } from "../../src/events/store/database.js";
-import { extendHorizon } from "../../src/events/store/extend.js";
-import { readMeta } from "../../src/events/store/meta.js";
+import { extendHorizon } from "../../src/events/store/instances.js";
+import { readStored } from "../../src/events/store/site-settings.js";
 import { openStore } from "../../src/events/store/store.js";
-import { nightly } from "../../src/events/time/nightly.js";
+import { nightly } from "../../src/events/time/clock.js";
 import { EXAMPLE, load, scratch, seconds, serve, walk } from "./support.js";
 
 const CERTIFICATE = fileURLToPath(new URL("../server/http/fixtures/cert.pem", import.meta.url));
@@ -136,7 +136,7 @@ describe("extension", () => {
     expect(extendHorizon(db, start + 10 * 86_400, "America/New_York").events).toBe(0);
     expect(rows()).toEqual(after);
     extendHorizon(db, start + 10 * 86_400, "Asia/Tokyo");
-    expect(readMeta(db).get("instanceZone")).toBe("Asia/Tokyo");
+    expect(readStored(db).get("instanceZone")).toBe("Asia/Tokyo");
     db.close();
   });
 
@@ -249,7 +249,10 @@ describe("the command line", () => {
   it("makes no store to list it", () => {
     const path = join(folder.path, "none", "events.db");
     const { status, stderr } = run("list", "--db", path);
-    expect([status, stderr]).toEqual([2, `fieldprobe: ${path}: there is no such store; events import makes one\n`]);
+    expect([status, stderr]).toEqual([
+      2,
+      `fieldprobe: ${path}: this store does not exist; fieldprobe events import creates it\n`,
+    ]);
     expect(existsSync(join(folder.path, "none"))).toBe(false);
   });
 });

@@ -1,16 +1,14 @@
 /** A page of events: what is asked for, whether it takes long, and its body. */
 
+import type { VocabularyName } from "../model/entities.js";
 import type { EventQuery } from "../model/event-query.js";
-import type { VocabularyName } from "../model/records.js";
-import { renderEnvelope } from "../render/collection.js";
 import { renderSingle, renderWhole } from "../render/event.js";
 import type { View } from "../store/store.js";
-import { pageOf } from "./exchange.js";
-import { collectionLinks, linkHeader, pageAddress } from "./links.js";
-import type { Page } from "./page-cache.js";
-import { notFound } from "./problem.js";
+import { pageAddress, representPage } from "./collection.js";
+import { notFound } from "./events-error.js";
 import type { QueryString } from "./query-string.js";
 import { EVENT_PARAMETERS, readEventQuery } from "./read-query.js";
+import type { Representation } from "./representation.js";
 import { knownSources, type Resources } from "./resources.js";
 
 /** Which collection is asked for. */
@@ -55,7 +53,7 @@ export function takesLong(resources: Resources, view: View, { query, totalKey }:
   return !query.single || query.order[0]?.field !== "start_date" || !resources.isCounted(view.interval, totalKey);
 }
 
-export function eventsPage(resources: Resources, view: View, { query, address, totalKey }: WantedPage): Page {
+export function eventsPage(resources: Resources, view: View, { query, address, totalKey }: WantedPage): Representation {
   const total = resources.total(view, totalKey, query);
   const shown = (query.page - 1) * query.perPage < total ? view.page(query) : [];
   const texts = resources.texts(view, shown);
@@ -65,9 +63,6 @@ export function eventsPage(resources: Resources, view: View, { query, address, t
     return query.single ? renderSingle(text, instance) : renderWhole(text, instance, view.instances(instance.eventId));
   });
   const { page, perPage } = query;
-  const links = collectionLinks(address, page, perPage, total);
   const find = `${resources.render.prefix}/events/{id}`;
-  const body = renderEnvelope({ name: "events", items, find, links, page, perPage, total });
-  const link = linkHeader(links);
-  return pageOf(body, { "x-total-count": String(total), ...(link === null ? {} : { link }) });
+  return representPage({ name: "events", items, find, address, page, perPage, total });
 }

@@ -1,15 +1,16 @@
 /** The routes of events: the collection, under a term too, and one event. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { preferred } from "../../server/http/negotiate.js";
-import type { VocabularyName } from "../model/records.js";
+import type { VocabularyName } from "../model/entities.js";
 import { renderWhole } from "../render/event.js";
 import { jsonLd } from "../render/json-ld.js";
 import { shownInstance } from "../render/shown-time.js";
 import { eventsPage, readAsk, takesLong } from "./event-page.js";
-import { openExchange, pageOf, sendAs, sendJson, splitTarget } from "./exchange.js";
-import { notFound } from "./problem.js";
+import { notFound } from "./events-error.js";
+import { openRequest, sendAs, sendJson, splitTarget } from "./exchange.js";
 import type { QueryString } from "./query-string.js";
 import { EVENT_PARAMETERS } from "./read-query.js";
+import { represent } from "./representation.js";
 import { type Resources, textOf } from "./resources.js";
 
 /** The id in the path of a request. */
@@ -34,7 +35,7 @@ export function eventsHandler(resources: Resources, vocabulary: VocabularyName |
   const { store, clock, settings, render, pages, thread } = resources;
   return (request: FastifyRequest, reply: FastifyReply) => {
     const id = vocabulary === null ? null : pathId(request);
-    const { parameters, strict } = openExchange(request, settings, EVENT_PARAMETERS);
+    const { parameters, strict } = openRequest(request, settings, EVENT_PARAMETERS);
     const loose = vocabulary === null ? looseId(parameters) : null;
     if (loose !== null) {
       parameters.check();
@@ -70,7 +71,7 @@ export function eventHandler(resources: Resources) {
   const { store, clock, settings, render } = resources;
   return (request: FastifyRequest, reply: FastifyReply) => {
     const id = pathId(request);
-    const { parameters } = openExchange(request, settings, EVENT_PARAMETERS);
+    const { parameters } = openRequest(request, settings, EVENT_PARAMETERS);
     parameters.check();
     const linked = request.eventsCallback === null && preferred(request.headers.accept, FORMS) === LINKED;
     const page = store.view(clock(), (view) =>
@@ -79,8 +80,8 @@ export function eventHandler(resources: Resources) {
         const instances = event ? view.instances(id) : [];
         const shown = shownInstance(instances, view.now);
         if (!event || !shown) throw notFound();
-        if (linked) return pageOf(JSON.stringify(jsonLd(event, instances, shown, view.snapshot)));
-        return pageOf(renderWhole(textOf(resources, view, event), shown, instances));
+        if (linked) return represent(JSON.stringify(jsonLd(event, instances, shown, view.snapshot)));
+        return represent(renderWhole(textOf(resources, view, event), shown, instances));
       }),
     );
     if (linked) return sendAs(LINKED, request, reply, page, settings);

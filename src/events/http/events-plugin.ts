@@ -3,17 +3,18 @@ import rateLimit from "@fastify/rate-limit";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { watchRoutes } from "../../server/http/allowed-methods.js";
 import { documentApi } from "../../server/http/api-docs.js";
-import { VOCABULARIES } from "../model/records.js";
+import { VOCABULARIES } from "../model/entities.js";
 import type { Store } from "../store/store.js";
 import type { Clock } from "../time/clock.js";
 import { eventHandler, eventsHandler } from "./event-routes.js";
+import { EventsError } from "./events-error.js";
 import type { EventsSettings } from "./events-settings.js";
-import { callerOf, pageOf, sendAs, sendError, splitTarget } from "./exchange.js";
+import { callerOf, sendAs, sendError, splitTarget } from "./exchange.js";
 import { calendarHandler, eventCalendarHandler } from "./ics-routes.js";
 import { refuseOthers } from "./other-methods.js";
-import { pageThread } from "./page-thread.js";
-import { EventsError } from "./problem.js";
-import { type Resources, resources } from "./resources.js";
+import { RenderThread } from "./render-thread.js";
+import { represent } from "./representation.js";
+import { openResources, type Resources } from "./resources.js";
 import { SCHEMAS } from "./response-schemas.js";
 import { calendarSchema, eventSchema, eventsSchema, termSchema, termsSchema } from "./route-schemas.js";
 import { eventTermsHandler, termHandler, termsHandler } from "./term-routes.js";
@@ -69,9 +70,9 @@ async function mount(scope: FastifyInstance, { store, clock, config, db }: Event
     scheme: { name: "apiKey", definition: { type: "apiKey", in: "header", name: "X-API-Key" } },
   });
   for (const schema of SCHEMAS) scope.addSchema(schema);
-  const thread = db === undefined ? null : pageThread({ db, settings: config, prefix: scope.prefix });
+  const thread = db === undefined ? null : new RenderThread({ db, settings: config, prefix: scope.prefix });
   scope.addHook("onClose", async () => thread?.close());
-  addRoutes(scope, resources(store, clock, config, scope.prefix, thread));
+  addRoutes(scope, openResources(store, clock, config, scope.prefix, thread));
   refuseOthers(scope, (path) => methodsOf(path.replace(/\/$/, "")).includes("GET"));
 }
 
@@ -103,7 +104,7 @@ function addRoutes(scope: FastifyInstance, shared: Resources): void {
   let document: string | null = null;
   get("/openapi.json", { hide: true }, (request, reply) => {
     document ??= JSON.stringify(scope.swagger());
-    return sendAs("application/json", request, reply, pageOf(document), shared.settings);
+    return sendAs("application/json", request, reply, represent(document), shared.settings);
   });
 }
 

@@ -2,7 +2,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Config } from "../../config.js";
 import type { RenderSettings } from "../render/term.js";
-import type { Configured } from "../store/import-settings.js";
+import type { Configured } from "../store/site-settings.js";
 
 export interface EventsSettings extends Omit<RenderSettings, "prefix"> {
   /** Path under which the routes are mounted; empty or without a slash at its end. */

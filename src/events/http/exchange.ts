@@ -1,15 +1,14 @@
-/** One request and its answer: callback, key, handling preference going in; representation, tags and caching going out. */
+/** The two ends of a request: its callback, key and preferences are read; its representation or error is sent. */
 import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { names, preferred } from "../../server/http/negotiate.js";
 import { PROBLEM_TYPE } from "../../server/http/problem.js";
-import { entityTag, isKnown } from "./etag.js";
+import { EventsError, errorBody, problemBody } from "./events-error.js";
 import { type EventsSettings, isKey } from "./events-settings.js";
 import { isCallback, wrapJsonp } from "./jsonp.js";
-import type { Page } from "./page-cache.js";
-import { EventsError, errorBody, problemBody } from "./problem.js";
 import { QueryString } from "./query-string.js";
 import { checkVersion, refuseUnknown, UNLINKED } from "./read-query.js";
+import { isKnown, type Representation, represent } from "./representation.js";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -18,7 +17,8 @@ declare module "fastify" {
   }
 }
 
-export interface Exchange {
+/** The parameters of a request, read and checked for what concerns every route. */
+export interface EventsRequest {
   readonly parameters: QueryString;
   /** `Prefer: handling=strict` was sent. */
   readonly strict: boolean;
@@ -31,12 +31,16 @@ export function splitTarget(request: FastifyRequest): { path: string; query: str
 }
 
 /**
- * Begins an exchange on a known path.
+ * Reads what every route of a known path takes.
  *
  * @param known names a collection takes beside those of every route
  * @throws EventsError 401 when keys are configured and none of them was sent
  */
-export function openExchange(request: FastifyRequest, settings: EventsSettings, known: readonly string[]): Exchange {
+export function openRequest(
+  request: FastifyRequest,
+  settings: EventsSettings,
+  known: readonly string[],
+): EventsRequest {
   const parameters = new QueryString(splitTarget(request).query);
   const callbacks = parameters.raw("callback").filter((name) => name !== "");
   const callback = callbacks.length === 1 ? (callbacks[0] ?? null) : null;
@@ -68,16 +72,11 @@ export function callerOf(request: FastifyRequest, settings: EventsSettings): str
   return key && isKey(settings.keys, key) ? `key ${key}` : `address ${request.ip}`;
 }
 
-/** A body made now, with its tag. */
-export function pageOf(body: string, headers: Readonly<Record<string, string>> = {}): Page {
-  return { body, tag: entityTag(body), headers };
-}
-
 /** Sends a page of JSON: wrapped, as HAL or plain. */
-export function sendJson(request: FastifyRequest, reply: FastifyReply, page: Page, settings: EventsSettings) {
+export function sendJson(request: FastifyRequest, reply: FastifyReply, page: Representation, settings: EventsSettings) {
   const callback = request.eventsCallback;
   if (callback === null) return sendAs(jsonType(request), request, reply, page, settings);
-  const script = pageOf(wrapJsonp(callback, String(page.body)), page.headers);
+  const script = represent(wrapJsonp(callback, String(page.body)), page.headers);
   return sendAs("text/javascript", request, reply, script, settings);
 }
 
@@ -90,7 +89,7 @@ export function sendAs(
   type: string,
   request: FastifyRequest,
   reply: FastifyReply,
-  page: Page,
+  page: Representation,
   settings: EventsSettings,
 ) {
   reply.headers(page.headers).headers({

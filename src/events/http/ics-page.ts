@@ -1,17 +1,17 @@
 /** The calendar file of the events that a query selects. */
 
+import type { EventInstance, EventRecord } from "../model/entities.js";
 import type { EventQuery } from "../model/event-query.js";
-import type { EventRecord, Instance } from "../model/records.js";
 import { type CalendarFile, renderCalendar } from "../render/calendar-file.js";
 import { instanceId, instanceUrls } from "../render/shown-time.js";
 import { type CalendarContext, instanceComponent, seriesComponents } from "../render/vevent.js";
 import type { JCal } from "../render/vtimezone.js";
 import type { View } from "../store/store.js";
-import { pageOf } from "./exchange.js";
-import { pageAddress } from "./links.js";
-import type { Page } from "./page-cache.js";
+
+import { pageAddress } from "./collection.js";
 import type { QueryString } from "./query-string.js";
 import { EVENT_PARAMETERS, readEventQuery } from "./read-query.js";
+import { type Representation, represent } from "./representation.js";
 import { knownSources, type Resources } from "./resources.js";
 
 const MOST_COMPONENTS = 1000;
@@ -44,11 +44,11 @@ export async function makeCalendar(
   now: number,
   parameters: QueryString,
   strict: boolean,
-): Promise<Page> {
+): Promise<Representation> {
   const file = resources.store.view(now, (view) =>
     calendarOf(resources, view, readCalendarAsk(resources, view, parameters, strict).query),
   );
-  return pageOf(await renderCalendar(file));
+  return represent(await renderCalendar(file));
 }
 
 function calendarOf(resources: Resources, view: View, query: EventQuery): CalendarFile {
@@ -62,13 +62,17 @@ function calendarOf(resources: Resources, view: View, query: EventQuery): Calend
 }
 
 /** Addresses of the instances shown, by their ids; what they look like depends on all instances of their events. */
-function urlsOf(shown: readonly Instance[], events: readonly EventRecord[], view: View): ReadonlyMap<string, string> {
+function urlsOf(
+  shown: readonly EventInstance[],
+  events: readonly EventRecord[],
+  view: View,
+): ReadonlyMap<string, string> {
   const wanted = new Set(shown.map(instanceId));
   const urls = new Map<string, string>();
   for (const event of events) {
     const all = view.instances(event.id);
     for (const [position, url] of instanceUrls(event.url, all).entries()) {
-      const id = instanceId(all[position] as Instance);
+      const id = instanceId(all[position] as EventInstance);
       if (wanted.has(id)) urls.set(id, url);
     }
   }
@@ -81,7 +85,7 @@ function urlsOf(shown: readonly Instance[], events: readonly EventRecord[], view
  * @param urls addresses of the instances, or null: series with their rules
  */
 function* componentsOf(
-  shown: readonly Instance[],
+  shown: readonly EventInstance[],
   events: ReadonlyMap<number, EventRecord>,
   urls: ReadonlyMap<string, string> | null,
   context: CalendarContext,

@@ -3,10 +3,11 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { renderCalendar } from "../render/calendar-file.js";
 import { seriesComponents } from "../render/vevent.js";
 import { pathId } from "./event-routes.js";
-import { openExchange, pageOf, sendAs, splitTarget } from "./exchange.js";
+import { notFound } from "./events-error.js";
+import { openRequest, sendAs, splitTarget } from "./exchange.js";
 import { contextOf, makeCalendar, readCalendarAsk } from "./ics-page.js";
-import { notFound } from "./problem.js";
 import { EVENT_PARAMETERS } from "./read-query.js";
+import { represent } from "./representation.js";
 import type { Resources } from "./resources.js";
 
 const TYPE = "text/calendar";
@@ -15,7 +16,7 @@ const TYPE = "text/calendar";
 export function calendarHandler(resources: Resources) {
   const { store, clock, settings, pages, thread } = resources;
   return async (request: FastifyRequest, reply: FastifyReply) => {
-    const { parameters, strict } = openExchange(request, settings, EVENT_PARAMETERS);
+    const { parameters, strict } = openRequest(request, settings, EVENT_PARAMETERS);
     request.eventsCallback = null;
     const now = clock();
     const { interval, key, page } = store.view(now, (view) => {
@@ -35,7 +36,7 @@ export function calendarHandler(resources: Resources) {
 export function eventCalendarHandler(resources: Resources) {
   const { store, clock, settings } = resources;
   return async (request: FastifyRequest, reply: FastifyReply) => {
-    const { parameters } = openExchange(request, settings, EVENT_PARAMETERS);
+    const { parameters } = openRequest(request, settings, EVENT_PARAMETERS);
     request.eventsCallback = null;
     parameters.check();
     const calendar = store.view(clock(), (view) => {
@@ -44,6 +45,6 @@ export function eventCalendarHandler(resources: Resources) {
       const components = seriesComponents(event, contextOf(resources, view));
       return { name: event.name, components, events: [event], first: view.now, now: view.now };
     });
-    return sendAs(TYPE, request, reply, pageOf(await renderCalendar(calendar)), settings);
+    return sendAs(TYPE, request, reply, represent(await renderCalendar(calendar)), settings);
   };
 }

@@ -1,9 +1,9 @@
 /** Requests that no route of the events interface takes: other methods on known paths, and unknown paths. */
 import { METHODS } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { VOCABULARIES } from "../model/records.js";
+import { VOCABULARIES } from "../model/entities.js";
+import { EventsError, notFound } from "./events-error.js";
 import { splitTarget } from "./exchange.js";
-import { EventsError, notFound } from "./problem.js";
 
 const ALLOW = "GET, HEAD, OPTIONS";
 const NAMES = VOCABULARIES.map(({ name }) => name);

@@ -1,7 +1,7 @@
 /** Parameters of a query string with all their faults; it knows how values are written, not what they are for. */
 
 import { isDay } from "../time/zone.js";
-import { type Detail, type ErrorCode, EventsError } from "./problem.js";
+import { EventsError, type EventsErrorCode, type EventsErrorDetail } from "./events-error.js";
 
 /** Most values in one list. */
 const LIST_VALUES = 200;
@@ -10,7 +10,7 @@ const ID = /^[0-9]{1,15}$/;
 
 export class QueryString {
   readonly #values = new Map<string, string[]>();
-  readonly #faults: { readonly code: ErrorCode; readonly detail: Detail }[] = [];
+  readonly #faults: { readonly code: EventsErrorCode; readonly detail: EventsErrorDetail }[] = [];
 
   /** @param raw the part of the address after `?`, without it */
   constructor(raw: string) {
@@ -30,7 +30,12 @@ export class QueryString {
     return this.#values.get(name) ?? [];
   }
 
-  fault(parameter: string, reason: string, allowed?: readonly string[], code: ErrorCode = "invalid_parameter"): void {
+  fault(
+    parameter: string,
+    reason: string,
+    allowed?: readonly string[],
+    code: EventsErrorCode = "invalid_parameter",
+  ): void {
     this.#faults.push({ code, detail: { parameter, reason, ...(allowed ? { allowed } : {}) } });
   }
 

@@ -1,5 +1,6 @@
 /** Query strings to queries: which parameters a collection takes and what they default to. */
 
+import { AUDIENCES, audienceMask, VOCABULARIES } from "../model/entities.js";
 import {
   EVENT_ORDERS,
   EVENT_TYPES,
@@ -11,7 +12,6 @@ import {
   type TermOrder,
   type TermQuery,
 } from "../model/event-query.js";
-import { AUDIENCES, audienceMask, VOCABULARIES } from "../model/records.js";
 import { daysBetween, isDay } from "../time/zone.js";
 import type { QueryString } from "./query-string.js";
 

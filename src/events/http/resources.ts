@@ -1,25 +1,25 @@
 /** What the routes share: the store, the clock, the settings and what is remembered between requests. */
 
+import type { EventInstance, EventRecord } from "../model/entities.js";
 import type { EventQuery } from "../model/event-query.js";
-import type { EventRecord, Instance } from "../model/records.js";
 import { type EventText, eventText } from "../render/event.js";
 import type { RenderSettings } from "../render/term.js";
 import type { Interval, Store, View } from "../store/store.js";
 import type { Clock } from "../time/clock.js";
 import type { EventsSettings } from "./events-settings.js";
-import { type PageCache, pageCache } from "./page-cache.js";
-import type { PageThread } from "./page-thread.js";
+import type { RenderThread } from "./render-thread.js";
+import { RepresentationCache } from "./representation.js";
 
 export interface Resources {
   readonly store: Store;
   readonly clock: Clock;
   readonly settings: EventsSettings;
   readonly render: RenderSettings;
-  readonly pages: PageCache;
+  readonly pages: RepresentationCache;
   /** Makes the pages that take long; null: they are made on the event loop like the others. */
-  readonly thread: PageThread | null;
+  readonly thread: RenderThread | null;
   /** Texts of the events of some instances, by id. */
-  texts(view: View, instances: readonly Instance[]): ReadonlyMap<number, EventText>;
+  texts(view: View, instances: readonly EventInstance[]): ReadonlyMap<number, EventText>;
   /** `view.count`, remembered under `key` while it holds. */
   total(view: View, key: string, query: EventQuery): number;
   /** Whether `total` knows its answer. */
@@ -32,12 +32,12 @@ const TEXTS = 20_000;
 const TOTALS = 1_000;
 
 /** @param prefix path under which the routes are mounted */
-export function resources(
+export function openResources(
   store: Store,
   clock: Clock,
   settings: EventsSettings,
   prefix: string,
-  thread: PageThread | null = null,
+  thread: RenderThread | null,
 ): Resources {
   const render = { prefix, categoryUrl: settings.categoryUrl };
   let generation = -1;
@@ -54,7 +54,7 @@ export function resources(
     clock,
     settings,
     render,
-    pages: pageCache(settings.cacheBytes),
+    pages: new RepresentationCache(settings.cacheBytes),
     thread,
     texts(view, instances) {
       if (view.snapshot.generation !== generation || texts.size > TEXTS) texts = new Map();

@@ -1,7 +1,7 @@
 /** Response schemas of the interface, from which the OpenAPI document is made. */
 import { type TObject, type TSchema, Type } from "@sinclair/typebox";
-import { AUDIENCES, VOCABULARIES, type Vocabulary } from "../model/records.js";
-import { ERROR_CODES } from "./problem.js";
+import { AUDIENCES, VOCABULARIES, type Vocabulary } from "../model/entities.js";
+import { EVENTS_ERROR_CODES } from "./events-error.js";
 
 /** A schema that also admits null, as OpenAPI 3.0 writes it. */
 function nullable(schema: TSchema): TSchema {
@@ -157,7 +157,7 @@ const detail = Type.Object(
   },
   closed,
 );
-const code = Type.Unsafe<string>({ type: "string", enum: [...ERROR_CODES] });
+const code = Type.Unsafe<string>({ type: "string", enum: [...EVENTS_ERROR_CODES] });
 
 const error = Type.Object(
   {

@@ -1,7 +1,7 @@
 /** Schemas of the routes: parameters with their meaning, and the responses by status and media type. */
 
+import { AUDIENCES, VOCABULARIES, type Vocabulary } from "../model/entities.js";
 import { EVENT_ORDERS, EVENT_TYPES, TERM_ORDERS } from "../model/event-query.js";
-import { AUDIENCES, VOCABULARIES, type Vocabulary } from "../model/records.js";
 import { MOST_PER_PAGE, PER_PAGE } from "./read-query.js";
 import { termSchemaName } from "./response-schemas.js";
 

@@ -1,6 +1,6 @@
 /** An iCalendar file as its top components, each parsed by ical.js and each property with the line it begins on. */
 import ICAL from "ical.js";
-import type { Problem } from "../model/import-problem.js";
+import type { ImportProblem } from "../model/calendar.js";
 
 export interface Component {
   readonly name: string;
@@ -30,7 +30,7 @@ function logicalLines(text: string): LogicalLine[] {
 }
 
 /** Components directly inside VCALENDAR, in file order. Those that cannot be parsed are reported and left out. */
-export function icsComponents(text: string, problems: Problem[]): Component[] {
+export function icsComponents(text: string, problems: ImportProblem[]): Component[] {
   const lines = logicalLines(text);
   const found: Component[] = [];
   const open: string[] = [];
@@ -59,7 +59,7 @@ export function icsComponents(text: string, problems: Problem[]): Component[] {
   return found;
 }
 
-function parseComponent(name: string, lines: readonly LogicalLine[], problems: Problem[]): Component[] {
+function parseComponent(name: string, lines: readonly LogicalLine[], problems: ImportProblem[]): Component[] {
   const before = problems.length;
   for (const { line, text } of lines.slice(1, -1)) {
     try {

@@ -1,9 +1,8 @@
 /** An iCalendar file to a calendar: one event per UID, its moved and cancelled instances as overrides. */
 import type ICAL from "ical.js";
-import type { Calendar, NewEvent } from "../model/calendar.js";
-import type { Problem } from "../model/import-problem.js";
-import { EVERYONE, type Override } from "../model/records.js";
-import { slugOf } from "../model/slug.js";
+import type { Calendar, ImportProblem, NewEvent } from "../model/calendar.js";
+import { EVERYONE, type Override } from "../model/entities.js";
+import { slugOf } from "../model/names.js";
 import { normaliseRule } from "../time/rule.js";
 import { epochSeconds, momentOf } from "../time/zone.js";
 import { type Component, icsComponents } from "./ics-components.js";
@@ -23,8 +22,8 @@ interface Occurrence {
 }
 
 /** @param zone the site zone, on whose wall times without zone stand */
-export function readIcs(text: string, zone: string): { calendar: Calendar; problems: Problem[] } {
-  const problems: Problem[] = [];
+export function readIcs(text: string, zone: string): { calendar: Calendar; problems: ImportProblem[] } {
+  const problems: ImportProblem[] = [];
   const components = icsComponents(text, problems);
   const locations = new Map<string, string>();
   for (const { name, parsed } of components) {
@@ -55,7 +54,7 @@ function value(parsed: ICAL.Component, name: string): string {
 function attempt<T>(
   component: Component,
   property: string,
-  problems: Problem[],
+  problems: ImportProblem[],
   read: () => T,
   nth = 0,
 ): T | undefined {
@@ -72,7 +71,7 @@ function readOccurrence(
   component: Component,
   zone: string,
   locations: ReadonlyMap<string, string>,
-  problems: Problem[],
+  problems: ImportProblem[],
 ): Occurrence[] {
   const { parsed } = component;
   const before = problems.length;
@@ -111,7 +110,7 @@ function eventOf(
   replaced: readonly Occurrence[],
   siteZone: string,
   locations: ReadonlyMap<string, string>,
-  problems: Problem[],
+  problems: ImportProblem[],
 ): NewEvent[] {
   const before = problems.length;
   const { component, start } = main;

@@ -1,9 +1,9 @@
 /** Import of one file: read it whole, then store it in one transaction, or not at all. */
 import { readFileSync } from "node:fs";
 import { reasonOf } from "../../system-error.js";
-import { ImportError, type Problem } from "../model/import-problem.js";
+import { ImportError, type ImportProblem } from "../model/calendar.js";
 import type { Connection } from "../store/database.js";
-import { type Configured, importSettings } from "../store/import-settings.js";
+import { type Configured, importSettings } from "../store/site-settings.js";
 import { clearStore, writeCalendar } from "../store/write-calendar.js";
 import { readIcs } from "./ics.js";
 import { readJson } from "./json.js";
@@ -38,7 +38,7 @@ function readText(file: string): string {
 function read(db: Connection, kind: string, text: string, configured: Configured) {
   if (kind === "ics") {
     const { calendar, problems } = readIcs(text, importSettings(db, {}, configured).zone);
-    return { calendar, problems: problems as Problem[] };
+    return { calendar, problems: problems as ImportProblem[] };
   }
   return readJson(text, (zone) => importSettings(db, zone === undefined ? {} : { zone }, configured).zone);
 }

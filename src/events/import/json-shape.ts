@@ -1,6 +1,6 @@
 /** The shape of an importable JSON file; what a value means beside its shape is checked in `import-json.ts`. */
 import { z } from "zod";
-import { AUDIENCES, audienceMask } from "../model/records.js";
+import { AUDIENCES, audienceMask } from "../model/entities.js";
 import { isDay, isTime, isZone } from "../time/zone.js";
 
 const id = z.int().min(1).max(999_999_999_999_999);

@@ -1,9 +1,8 @@
 /** A JSON file to a calendar: shape, kinds of time and lengths checked, every problem with its JSON path. */
 import type { z } from "zod";
-import type { Calendar, NewEvent, NewTerm } from "../model/calendar.js";
-import type { Problem } from "../model/import-problem.js";
-import { audienceMask, EVERYONE, type ImageFile, type Override, VOCABULARIES } from "../model/records.js";
-import { slugOf } from "../model/slug.js";
+import type { Calendar, ImportProblem, NewEvent, NewTerm } from "../model/calendar.js";
+import { audienceMask, EVERYONE, type ImageFile, type Override, VOCABULARIES } from "../model/entities.js";
+import { slugOf } from "../model/names.js";
 import { normaliseRule } from "../time/rule.js";
 import { daysBetween, epochSeconds, isDay, momentOf } from "../time/zone.js";
 import { EVENT, FILE, type JsonEvent, type JsonFile, type JsonPlace } from "./json-shape.js";
@@ -15,8 +14,8 @@ import { EVENT, FILE, type JsonEvent, type JsonFile, type JsonPlace } from "./js
 export function readJson(
   text: string,
   zoneFor: (head: string | undefined) => string,
-): { calendar: Calendar | null; problems: Problem[] } {
-  const problems: Problem[] = [];
+): { calendar: Calendar | null; problems: ImportProblem[] } {
+  const problems: ImportProblem[] = [];
   const file = parseFile(text, problems);
   if (file === null) return { calendar: null, problems };
   const zone = zoneFor(file.zone);
@@ -35,7 +34,7 @@ export function readJson(
   return { calendar: { head, terms: termsOf(file), events, removed: [] }, problems };
 }
 
-function parseFile(text: string, problems: Problem[]): JsonFile | null {
+function parseFile(text: string, problems: ImportProblem[]): JsonFile | null {
   let value: unknown;
   try {
     value = JSON.parse(text.replace(/^\uFEFF/, ""));
@@ -52,7 +51,7 @@ function parseFile(text: string, problems: Problem[]): JsonFile | null {
   return null;
 }
 
-function issues(error: z.ZodError, base: string): Problem[] {
+function issues(error: z.ZodError, base: string): ImportProblem[] {
   return error.issues.map((issue) => ({
     place: issue.path.reduce<string>((path, key) => join(path, key), base) || "(file)",
     reason: issue.message.endsWith("received undefined") ? "is missing" : issue.message,
@@ -92,7 +91,7 @@ function termsOf(file: JsonFile): NewTerm[] {
 }
 
 /** Checks what the shape leaves open; an event with problems is left out of the result. */
-function convert(event: JsonEvent, place: string, siteZone: string, problems: Problem[]): NewEvent[] {
+function convert(event: JsonEvent, place: string, siteZone: string, problems: ImportProblem[]): NewEvent[] {
   const before = problems.length;
   const report = (member: string, reason: string) => problems.push({ place: `${place}.${member}`, reason });
   const zone = event.start.zone ?? siteZone;

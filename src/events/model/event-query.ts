@@ -1,5 +1,5 @@
 /** What a request asks for, once its parameters are read. */
-import type { VocabularyName } from "./records.js";
+import type { VocabularyName } from "./entities.js";
 
 export const EVENT_TYPES = ["upcoming", "past", "current", "all"] as const;
 export type EventType = (typeof EVENT_TYPES)[number];

@@ -1,7 +1,7 @@
 /** Calendars to download: components, the zones they use, and the text with its lines folded. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import ICAL from "ical.js";
-import type { EventRecord } from "../model/records.js";
+import type { EventRecord } from "../model/entities.js";
 import { epochSeconds, momentOf } from "../time/zone.js";
 import { type JCal, vtimezone } from "./vtimezone.js";
 

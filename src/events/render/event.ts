@@ -1,5 +1,5 @@
 /** Events as JSON text, put together from pieces that are made once per state of the data. */
-import { audienceNames, type EventRecord, type Instance, type VocabularyName } from "../model/records.js";
+import { audienceNames, type EventInstance, type EventRecord, type VocabularyName } from "../model/entities.js";
 import type { Snapshot } from "../store/snapshot.js";
 import { instanceId, instanceUrls, type ShownTime, shownTime } from "./shown-time.js";
 import { type RenderSettings, renderTerm } from "./term.js";
@@ -70,13 +70,13 @@ function members(object: object): string {
 }
 
 /** An event that stands for one of its instances, as in a collection with `single_events=true`. */
-export function renderSingle(text: EventText, instance: Instance): string {
+export function renderSingle(text: EventText, instance: EventInstance): string {
   const id = `"instance_id":"${instanceId(instance)}"`;
   return `${text.embedded}},${text.identity},${id},${text.body},${times(instance)}${text.tail}`;
 }
 
 /** An event with all its instances; `shown` is the one its own times are of. */
-export function renderWhole(text: EventText, shown: Instance, instances: readonly Instance[]): string {
+export function renderWhole(text: EventText, shown: EventInstance, instances: readonly EventInstance[]): string {
   const urls = instanceUrls(text.url, instances);
   const list = instances.map((instance, position) => {
     const id = `"id":"${instanceId(instance)}","type":"event_instance","url":${JSON.stringify(urls[position])}`;
@@ -87,7 +87,7 @@ export function renderWhole(text: EventText, shown: Instance, instances: readonl
 }
 
 /** `start` and `end`, and the deprecated forms of both; nothing in them needs escaping, and this is done for every object. */
-function times(instance: Instance): string {
+function times(instance: EventInstance): string {
   const start = shownTime(instance, "start");
   const end = shownTime(instance, "end");
   const first = `"start_date":"${dateOf(start)}","start_time":${minuteOf(start)}`;

@@ -1,12 +1,12 @@
 /** One event as a schema.org `Event`, its instances as sub-events. */
-import type { EventRecord, Instance, Term } from "../model/records.js";
+import type { EventInstance, EventRecord, TaxonomyTerm } from "../model/entities.js";
 import type { Snapshot } from "../store/snapshot.js";
 import { instanceUrls, shownTime } from "./shown-time.js";
 
 export function jsonLd(
   event: EventRecord,
-  instances: readonly Instance[],
-  shown: Instance,
+  instances: readonly EventInstance[],
+  shown: EventInstance,
   snapshot: Snapshot,
 ): object {
   const named = (ids: readonly number[]) => ids.flatMap((id) => snapshot.terms.get(id)?.name ?? []);
@@ -36,13 +36,13 @@ export function jsonLd(
 }
 
 /** Days for all-day instances, with the last one as the end, and times with their offset for others. */
-function times(instance: Instance): object {
+function times(instance: EventInstance): object {
   const start = shownTime(instance, "start");
   const end = shownTime(instance, "end");
   return { startDate: start.date ?? start.dateTime, endDate: end.date ?? end.dateTime };
 }
 
-function placeOf({ name, url, address }: Term): object {
+function placeOf({ name, url, address }: TaxonomyTerm): object {
   const postal = {
     ...(address?.address ? { streetAddress: address.address } : {}),
     ...(address?.city ? { addressLocality: address.city } : {}),

@@ -1,5 +1,5 @@
 /** Instances as they are shown: ids, dates and times in the site zone, addresses. */
-import { type Instance, overAt } from "../model/records.js";
+import { type EventInstance, overAt } from "../model/entities.js";
 import { addDays, localText, offsetText, utcToDay } from "../time/zone.js";
 
 export interface ShownTime {
@@ -9,7 +9,7 @@ export interface ShownTime {
 }
 
 /** `start` or `end` of an instance: `{date}` for all-day ones, whose end is their last day, else `{dateTime, timestamp}`. */
-export function shownTime(instance: Instance, which: "start" | "end"): ShownTime {
+export function shownTime(instance: EventInstance, which: "start" | "end"): ShownTime {
   const [seconds, offset] =
     which === "start" ? [instance.start, instance.startOffset] : [instance.end, instance.endOffset];
   const local = localText(seconds, offset);
@@ -18,27 +18,27 @@ export function shownTime(instance: Instance, which: "start" | "end"): ShownTime
 }
 
 /** Original start as `YYYYMMDD`, or in UTC as `YYYYMMDDTHHMMSSZ`. */
-function originalText(instance: Instance): string {
+function originalText(instance: EventInstance): string {
   if (instance.allDay) return utcToDay(instance.original).replaceAll("-", "");
   return `${new Date(instance.original * 1000).toISOString().slice(0, 19).replace(/[-:]/g, "")}Z`;
 }
 
 /** Id of an instance; a move does not change it. */
-export function instanceId(instance: Instance): string {
+export function instanceId(instance: EventInstance): string {
   return `${instance.eventId}-${originalText(instance)}`;
 }
 
-export function localDay(instance: Instance): string {
+export function localDay(instance: EventInstance): string {
   return localText(instance.start, instance.startOffset).slice(0, 10);
 }
 
 /** `HH:MM` at which an instance starts on the site's wall. */
-function localMinute(instance: Instance): string {
+function localMinute(instance: EventInstance): string {
   return localText(instance.start, instance.startOffset).slice(11, 16);
 }
 
 /** The first instance that is not over, else the last; undefined only for an empty list. */
-export function shownInstance(instances: readonly Instance[], now: number): Instance | undefined {
+export function shownInstance(instances: readonly EventInstance[], now: number): EventInstance | undefined {
   return instances.find((instance) => overAt(instance.start, instance.end) > now) ?? instances.at(-1);
 }
 
@@ -48,7 +48,7 @@ const DATED = /^(https?:\/\/[^/?#]+[^?#]*)\/\d{4}\/\d{2}\/\d{2}\/([^/?#]*)(\?[^#
  * Addresses of an event's instances: the event's with the instance's local date in its path, and `at=HHMM` where two
  * share a date. An address without a date in its path is another site's and stands for every instance.
  */
-export function instanceUrls(url: string, instances: readonly Instance[]): string[] {
+export function instanceUrls(url: string, instances: readonly EventInstance[]): string[] {
   const match = DATED.exec(url);
   if (!match) return instances.map(() => url);
   const [, base = "", slug = "", query = "", fragment = ""] = match;

@@ -1,5 +1,5 @@
 /** Terms as objects of the interface. */
-import { type Term, vocabulary } from "../model/records.js";
+import { type TaxonomyTerm, vocabulary } from "../model/entities.js";
 import type { Snapshot } from "../store/snapshot.js";
 
 export interface RenderSettings {
@@ -10,7 +10,7 @@ export interface RenderSettings {
 }
 
 /** A term as it stands inside an event; in its own collection it has `_embedded` as well. */
-export function renderTerm(term: Term, snapshot: Snapshot, settings: RenderSettings): object {
+export function renderTerm(term: TaxonomyTerm, snapshot: Snapshot, settings: RenderSettings): object {
   const { id, name, slug, url, address } = term;
   const row = vocabulary(term.vocabulary);
   const parent = term.parent === null ? undefined : snapshot.terms.get(term.parent);
@@ -26,6 +26,6 @@ export function renderTerm(term: Term, snapshot: Snapshot, settings: RenderSetti
   };
 }
 
-export function renderWholeTerm(term: Term, snapshot: Snapshot, settings: RenderSettings): object {
+export function renderWholeTerm(term: TaxonomyTerm, snapshot: Snapshot, settings: RenderSettings): object {
   return { _embedded: {}, ...renderTerm(term, snapshot, settings) };
 }

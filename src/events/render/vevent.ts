@@ -1,6 +1,6 @@
 /** Events and instances as VEVENT components. */
 import ICAL from "ical.js";
-import type { EventRecord, Instance, Override } from "../model/records.js";
+import type { EventInstance, EventRecord, Override } from "../model/entities.js";
 import type { Snapshot } from "../store/snapshot.js";
 import { addDays, epochSeconds, isDay, localText, momentOf, offsetAt, utcToDay } from "../time/zone.js";
 import { localDay } from "./shown-time.js";
@@ -16,7 +16,12 @@ export interface CalendarContext {
 }
 
 /** One instance on its own. Instances of a series carry the same UID and are told apart by RECURRENCE-ID. */
-export function instanceComponent(event: EventRecord, instance: Instance, url: string, context: CalendarContext): JCal {
+export function instanceComponent(
+  event: EventRecord,
+  instance: EventInstance,
+  url: string,
+  context: CalendarContext,
+): JCal {
   const series = event.rrule !== null || event.rdate.length > 0;
   const original = event.allDay ? utcToDay(instance.original) : wallAt(instance.original, event.zone);
   const times = event.allDay

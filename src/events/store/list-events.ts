@@ -1,9 +1,9 @@
 /** The stored events as lines of text, for people. */
 
-import type { EventRecord } from "../model/records.js";
+import type { EventRecord } from "../model/entities.js";
 import { localText, offsetAt } from "../time/zone.js";
 import type { Connection } from "./database.js";
-import { readMeta } from "./meta.js";
+import { readStored } from "./site-settings.js";
 
 const SQL = `
   SELECT e.document, count(i.original), coalesce(min(CASE WHEN i.over_ts > ? THEN i.start_key END), max(i.start_key)) >> 1
@@ -11,7 +11,7 @@ const SQL = `
 
 /** One line per event: id, start of the first upcoming instance or else of the last, number of instances, name. */
 export function listEvents(db: Connection, now: number): string[] {
-  const zone = readMeta(db).get("instanceZone") ?? "UTC";
+  const zone = readStored(db).get("instanceZone") ?? "UTC";
   return db.all(SQL, [now]).map(([document, count, start]) => {
     const event = JSON.parse(String(document)) as EventRecord;
     const wall = localText(Number(start), offsetAt(Number(start), zone));

@@ -1,8 +1,8 @@
 /** What requests need of the whole store, loaded once per state of its data. */
 
-import type { Address, Term, VocabularyName } from "../model/records.js";
+import type { Address, TaxonomyTerm, VocabularyName } from "../model/entities.js";
 import type { Connection } from "./database.js";
-import { readMeta } from "./meta.js";
+import { readStored } from "./site-settings.js";
 
 export interface Snapshot {
   /** Distinguishes states of the data within this process. */
@@ -11,7 +11,7 @@ export interface Snapshot {
   readonly zone: string;
   readonly site: string | null;
   readonly primarySource: string | null;
-  readonly terms: ReadonlyMap<number, Term>;
+  readonly terms: ReadonlyMap<number, TaxonomyTerm>;
   /** Ids of a term's direct children. */
   readonly children: ReadonlyMap<number, readonly number[]>;
   /** Sources of stored events, sorted. */
@@ -21,8 +21,8 @@ export interface Snapshot {
 }
 
 export function loadSnapshot(db: Connection, generation: number): Snapshot {
-  const meta = readMeta(db);
-  const terms = new Map<number, Term>();
+  const stored = readStored(db);
+  const terms = new Map<number, TaxonomyTerm>();
   const children = new Map<number, number[]>();
   const rows = db.all("SELECT id, vocabulary, name, slug, parent, weight, url, address FROM term ORDER BY id");
   for (const [id, vocabulary, name, slug, parent, weight, url, address] of rows) {
@@ -42,9 +42,9 @@ export function loadSnapshot(db: Connection, generation: number): Snapshot {
   const sources = db.all("SELECT DISTINCT source FROM event ORDER BY source");
   return {
     generation,
-    zone: meta.get("instanceZone") ?? "UTC",
-    site: meta.get("site") ?? null,
-    primarySource: meta.get("primarySource") ?? null,
+    zone: stored.get("instanceZone") ?? "UTC",
+    site: stored.get("site") ?? null,
+    primarySource: stored.get("primarySource") ?? null,
     terms,
     children,
     sources: sources.map(([source]) => String(source)),

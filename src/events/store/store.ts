@@ -1,7 +1,7 @@
 /** The reading side of the store: every request sees one snapshot of it, and what is remembered between requests is dropped when it would differ. */
 
+import type { EventInstance, EventRecord } from "../model/entities.js";
 import type { EventQuery } from "../model/event-query.js";
-import type { EventRecord, Instance } from "../model/records.js";
 import { type Connection, openConnection, type Row } from "./database.js";
 import { loadSnapshot, type Snapshot } from "./snapshot.js";
 import { countSql, INSTANCE_COLUMNS, pageSql } from "./sql.js";
@@ -22,13 +22,13 @@ export interface View {
   readonly snapshot: Snapshot;
   readonly interval: Interval;
   /** Instances of one page; with `single` false the shown instance of each event. */
-  page(query: EventQuery): Instance[];
+  page(query: EventQuery): EventInstance[];
   count(query: EventQuery): number;
   /** A published event, or null. */
   event(id: number): EventRecord | null;
   events(ids: readonly number[]): EventRecord[];
   /** Every instance of an event, ascending. */
-  instances(id: number): Instance[];
+  instances(id: number): EventInstance[];
 }
 
 export interface Store {
@@ -99,7 +99,7 @@ function viewOf(db: Connection, interval: Interval, now: number): View {
   };
 }
 
-function instanceOf(row: Row): Instance {
+function instanceOf(row: Row): EventInstance {
   const [eventId, original, key, end, startOffset, endOffset] = row as readonly [
     number,
     number,

@@ -1,11 +1,18 @@
 /** The terms of a store while a file adds to them: ids, names and parents checked against all that is there. */
-import type { NewTerm, TermReference } from "../model/calendar.js";
-import type { Problem } from "../model/import-problem.js";
-import { nameKey } from "../model/name-key.js";
-import { type Term, type VocabularyName, vocabulary } from "../model/records.js";
-import { slugOf } from "../model/slug.js";
+import type { ImportProblem, NewTerm, TermReference } from "../model/calendar.js";
+import { type TaxonomyTerm, type VocabularyName, vocabulary } from "../model/entities.js";
+import { nameKey, slugOf } from "../model/names.js";
 import type { Cell, Connection } from "./database.js";
-import { nextId } from "./next-id.js";
+
+/** First id that is given to an event or a term that comes without one; ids given by hand are expected below. */
+const FIRST_GIVEN_ID = 1_000_000_000;
+
+/** The first free id after `last`, but none below `FIRST_GIVEN_ID`. */
+export function nextId(last: number, isTaken: (id: number) => boolean): number {
+  let id = Math.max(last + 1, FIRST_GIVEN_ID);
+  while (isTaken(id)) id += 1;
+  return id;
+}
 
 export class TermBook {
   readonly #db: Connection;
@@ -33,7 +40,7 @@ export class TermBook {
     else this.#parents.set(id, parent);
   }
 
-  add(term: NewTerm, problems: Problem[]): void {
+  add(term: NewTerm, problems: ImportProblem[]): void {
     const earlier = this.#fromFile.get(term.id);
     const home = this.#vocabularyOf.get(term.id);
     if (earlier !== undefined) {
@@ -49,7 +56,7 @@ export class TermBook {
     }
   }
 
-  checkParents(terms: readonly NewTerm[], problems: Problem[]): void {
+  checkParents(terms: readonly NewTerm[], problems: ImportProblem[]): void {
     for (const { id, parent, vocabulary: home, place } of terms) {
       if (parent === null) continue;
       if (this.#vocabularyOf.get(parent) !== home) {
@@ -79,7 +86,7 @@ export class TermBook {
     const slug = slugOf(reference.name);
     const blank = { address: null, city: null, state: null, zipcode: null, latitude: null, longitude: null };
     const address = home === "locations" ? blank : null;
-    const problems: Problem[] = [];
+    const problems: ImportProblem[] = [];
     this.add(
       { id, vocabulary: home, name: reference.name, slug, parent: null, weight: 0, url: null, address, place: "" },
       problems,
@@ -88,7 +95,7 @@ export class TermBook {
   }
 }
 
-function writeTerm(db: Connection, term: Term): void {
+function writeTerm(db: Connection, term: TaxonomyTerm): void {
   const cells: Cell[] = [term.id, term.vocabulary, term.name, term.slug, term.parent, term.weight, term.url];
   db.run(
     `INSERT INTO term (id, vocabulary, name, slug, parent, weight, url, address) VALUES (?, ?, ?, ?, ?, ?, ?, ?)

@@ -1,18 +1,14 @@
 /** The only writer of terms and events: one calendar into the store, inside the caller's transaction. */
-import type { Calendar, NewEvent } from "../model/calendar.js";
-import type { Problem } from "../model/import-problem.js";
-import { nameKey } from "../model/name-key.js";
-import type { EventRecord, VocabularyName } from "../model/records.js";
+import type { Calendar, ImportProblem, NewEvent } from "../model/calendar.js";
+import type { EventRecord, VocabularyName } from "../model/entities.js";
+import { nameKey } from "../model/names.js";
 import { strayOverrides } from "../time/expand.js";
 import { horizonAt } from "../time/horizon.js";
 import { momentOf } from "../time/zone.js";
 import type { Connection } from "./database.js";
-import { extendWithin } from "./extend.js";
-import type { ImportSettings } from "./import-settings.js";
-import { writeMeta } from "./meta.js";
-import { nextId } from "./next-id.js";
-import { TermBook } from "./term-book.js";
-import { writeInstances } from "./write-instances.js";
+import { extendHorizon, writeInstances } from "./instances.js";
+import { type ImportSettings, writeStored } from "./site-settings.js";
+import { nextId, TermBook } from "./term-book.js";
 
 /**
  * Stores a calendar. Terms and events replace those of the same id; events that the file cancels go.
@@ -24,13 +20,13 @@ export function writeCalendar(
   db: Connection,
   calendar: Calendar,
   settings: ImportSettings,
-  problems: Problem[],
+  problems: ImportProblem[],
 ): number {
   for (const name of ["zone", "site", "primarySource"] as const) {
     const value = calendar.head[name];
-    if (value !== undefined) writeMeta(db, name, value);
+    if (value !== undefined) writeStored(db, name, value);
   }
-  extendWithin(db, settings.now, settings.zone);
+  extendHorizon(db, settings.now, settings.zone);
   const terms = new TermBook(db, settings.site);
   for (const term of calendar.terms) terms.add(term, problems);
   terms.checkParents(calendar.terms, problems);
@@ -66,7 +62,7 @@ function resolve(
   event: NewEvent,
   terms: TermBook,
   settings: ImportSettings,
-  problems: Problem[],
+  problems: ImportProblem[],
 ): EventRecord {
   const { identity, place, ...rest } = event;
   const id = "id" in identity ? identity.id : idOfUid(db, identity.uid);

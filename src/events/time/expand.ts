@@ -1,6 +1,6 @@
 /** Expansion: one event to the instances that are kept of it. */
 import type { RRuleTemporal } from "rrule-temporal";
-import { type EventRecord, type Instance, type Override, overAt } from "../model/records.js";
+import { type EventInstance, type EventRecord, type Override, overAt } from "../model/entities.js";
 import { type Horizon, MOST_INSTANCES } from "./horizon.js";
 import { occurrences } from "./occurrences.js";
 import { openRule } from "./rule.js";
@@ -29,7 +29,7 @@ const DAY_UNCERTAINTY = 26 * 3600;
  * @param siteZone the zone whose midnights bound all-day instances and whose offsets are noted
  * @throws Error when the rule cannot be expanded within the library's bound of work
  */
-export function expand(event: EventRecord, siteZone: string, horizon: Horizon): Instance[] {
+export function expand(event: EventRecord, siteZone: string, horizon: Horizon): EventInstance[] {
   const original = (text: string) => (event.allDay ? dayToUtc(text) : epochSeconds(momentOf(text, event.zone)));
   const overrides = new Map(event.overrides.map((override) => [original(override.original), override]));
   const excluded = new Set(event.exdate.map(original));
@@ -72,7 +72,12 @@ function matches(rule: RRuleTemporal, start: number): boolean {
   return rule.matches(momentAt(start, "UTC"));
 }
 
-function instanceOf(event: EventRecord, original: number, override: Override | undefined, siteZone: string): Instance {
+function instanceOf(
+  event: EventRecord,
+  original: number,
+  override: Override | undefined,
+  siteZone: string,
+): EventInstance {
   const bounds = event.allDay
     ? allDayBounds(event, original, override, siteZone)
     : timedBounds(event, original, override);
@@ -100,12 +105,12 @@ function timedBounds(event: EventRecord, original: number, override: Override | 
   return { start, end: epochSeconds(nominal) + event.seconds };
 }
 
-function isInside(instance: Instance, horizon: Horizon): boolean {
+function isInside(instance: EventInstance, horizon: Horizon): boolean {
   const day = utcToDay(instance.start + instance.startOffset);
   return day >= horizon.first && day <= horizon.last;
 }
 
-function keepMost(instances: Instance[], now: number): Instance[] {
+function keepMost(instances: EventInstance[], now: number): EventInstance[] {
   if (instances.length <= MOST_INSTANCES) return instances;
   const upcoming = instances.filter((instance) => overAt(instance.start, instance.end) > now).slice(0, MOST_INSTANCES);
   const room = MOST_INSTANCES - upcoming.length;
@@ -130,7 +135,7 @@ function neighbours(rule: RRuleTemporal, span: { from: number; to: number }, cou
 }
 
 /** The last instance before the horizon, else the first after it. */
-function nearest(instances: readonly Instance[], horizonStart: number): Instance[] {
+function nearest(instances: readonly EventInstance[], horizonStart: number): EventInstance[] {
   const before = instances.filter((instance) => instance.start < horizonStart);
   const one = before.at(-1) ?? instances[0];
   return one ? [one] : [];

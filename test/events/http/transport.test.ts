@@ -2,8 +2,8 @@
 import { request as httpRequest } from "node:http";
 import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { isKnown } from "../../../src/events/http/etag.js";
 import { isCallback, wrapJsonp } from "../../../src/events/http/jsonp.js";
+import { isKnown } from "../../../src/events/http/representation.js";
 import { openConnection } from "../../../src/events/store/database.js";
 import { type Json, type Served, serve } from "../support.js";
 

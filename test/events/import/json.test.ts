@@ -2,8 +2,8 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { importFile } from "../../../src/events/import/import-file.js";
-import { ImportError } from "../../../src/events/model/import-problem.js";
-import type { EventRecord } from "../../../src/events/model/records.js";
+import { ImportError } from "../../../src/events/model/calendar.js";
+import type { EventRecord } from "../../../src/events/model/entities.js";
 import { openConnection } from "../../../src/events/store/database.js";
 import { listEvents } from "../../../src/events/store/list-events.js";
 import { migrate } from "../../../src/events/store/migrations.js";

@@ -3,7 +3,7 @@
 import ICAL from "ical.js";
 import { Temporal } from "temporal-polyfill";
 import { describe, expect, it } from "vitest";
-import type { EventRecord, Instance } from "../../../src/events/model/records.js";
+import type { EventInstance, EventRecord } from "../../../src/events/model/entities.js";
 import { expand, strayOverrides } from "../../../src/events/time/expand.js";
 import { horizonAt, MOST_INSTANCES } from "../../../src/events/time/horizon.js";
 import { normaliseRule } from "../../../src/events/time/rule.js";
@@ -42,7 +42,7 @@ function event(members: Partial<EventRecord> & { start: string }): EventRecord {
   };
 }
 
-function instances(one: EventRecord, now = NOW, siteZone = one.zone): Instance[] {
+function instances(one: EventRecord, now = NOW, siteZone = one.zone): EventInstance[] {
   return expand(one, siteZone, horizonAt(now, siteZone));
 }
 

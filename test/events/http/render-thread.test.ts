@@ -2,8 +2,8 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, rmdirSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { pageThread } from "../../../src/events/http/page-thread.js";
-import { EventsError } from "../../../src/events/http/problem.js";
+import { EventsError } from "../../../src/events/http/events-error.js";
+import { RenderThread } from "../../../src/events/http/render-thread.js";
 import type { Interval } from "../../../src/events/store/store.js";
 import { load, SAMPLE, type Served, scratch, seconds, serve } from "../support.js";
 
@@ -83,7 +83,7 @@ describe("the thread", () => {
       rrule: "FREQ=HOURLY",
     });
     load(db, [folder.file("dense.json", { events: Array.from({ length: 12 }, (_, n) => event(n + 1)) })], NOW);
-    const thread = pageThread({ db, settings, prefix: "" });
+    const thread = new RenderThread({ db, settings, prefix: "" });
     let turns = 0;
     let waiting = true;
     const count = () => {
@@ -100,7 +100,7 @@ describe("the thread", () => {
   });
 
   it("makes a page once for all who ask for it at the same time, and refuses what it cannot keep waiting", async () => {
-    const thread = pageThread({ db: threaded.db, settings, prefix: "" });
+    const thread = new RenderThread({ db: threaded.db, settings, prefix: "" });
     const first = thread.make(interval, "a", task);
     expect(thread.make(interval, "a", task)).toBe(first);
     expect(thread.make({} as Interval, "a", task)).not.toBe(first);
@@ -115,7 +115,7 @@ describe("the thread", () => {
   it("is replaced when it dies, and fails only the page it was at", async () => {
     const file = `${folder.path}/later.db`;
     mkdirSync(file);
-    const thread = pageThread({ db: file, settings, prefix: "" });
+    const thread = new RenderThread({ db: file, settings, prefix: "" });
     await expect(thread.make(interval, "a", task)).rejects.toThrow("cannot open the store");
     rmdirSync(file);
     load(file, [SAMPLE], NOW);

@@ -1,14 +1,14 @@
 /** What is kept of finished bodies, and when it goes. */
 import { describe, expect, it } from "vitest";
-import { type Page, pageCache } from "../../../src/events/http/page-cache.js";
+import { type Representation, RepresentationCache } from "../../../src/events/http/representation.js";
 import type { Interval } from "../../../src/events/store/store.js";
 
 const interval = (): Interval => ({ snapshot: {} as Interval["snapshot"], from: 0, until: 1 });
-const page = (length: number): Page => ({ body: "x".repeat(length), tag: "t", headers: {} });
+const page = (length: number): Representation => ({ body: "x".repeat(length), tag: "t", headers: {} });
 
 describe("the cache of pages", () => {
   it("makes a page once in an interval and anew in the next", () => {
-    const cache = pageCache(10_000);
+    const cache = new RepresentationCache(10_000);
     const [first, second] = [interval(), interval()];
     let made = 0;
     const get = (at: Interval) =>
@@ -25,7 +25,7 @@ describe("the cache of pages", () => {
   });
 
   it("holds no more than its bytes, and drops what was used longest ago", () => {
-    const cache = pageCache(2 * 3 * 101);
+    const cache = new RepresentationCache(2 * 3 * 101);
     const at = interval();
     for (const key of ["a", "b", "c"]) cache.get(at, key, () => page(100));
     cache.find(at, "a");
@@ -37,7 +37,7 @@ describe("the cache of pages", () => {
   });
 
   it("keeps nothing when it may hold nothing", () => {
-    const cache = pageCache(0);
+    const cache = new RepresentationCache(0);
     const at = interval();
     cache.get(at, "a", () => page(1));
     expect(cache.find(at, "a")).toBeUndefined();

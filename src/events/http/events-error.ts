@@ -1,7 +1,7 @@
 /** Errors of the events interface: status, code and the details that are reported together. */
 import { problemDetails } from "../../server/http/problem.js";
 
-export const ERROR_CODES = [
+export const EVENTS_ERROR_CODES = [
   "invalid_parameter",
   "duplicate_parameter",
   "too_many_values",
@@ -16,10 +16,10 @@ export const ERROR_CODES = [
   "unavailable",
 ] as const;
 
-export type ErrorCode = (typeof ERROR_CODES)[number];
+export type EventsErrorCode = (typeof EVENTS_ERROR_CODES)[number];
 
 /** One fault; never repeats the value that was sent. */
-export interface Detail {
+export interface EventsErrorDetail {
   readonly parameter?: string;
   readonly reason: string;
   readonly allowed?: readonly string[];
@@ -27,15 +27,15 @@ export interface Detail {
 
 export class EventsError extends Error {
   readonly status: number;
-  readonly code: ErrorCode;
-  readonly details: readonly Detail[];
+  readonly code: EventsErrorCode;
+  readonly details: readonly EventsErrorDetail[];
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(
     status: number,
-    code: ErrorCode,
+    code: EventsErrorCode,
     message: string,
-    details: readonly Detail[] = [],
+    details: readonly EventsErrorDetail[] = [],
     headers: Readonly<Record<string, string>> = {},
   ) {
     super(message);
@@ -47,7 +47,7 @@ export class EventsError extends Error {
   }
 }
 
-export function notFound(details: readonly Detail[] = []): EventsError {
+export function notFound(details: readonly EventsErrorDetail[] = []): EventsError {
   return new EventsError(404, "not_found", "Not found.", details);
 }
 

@@ -45,7 +45,7 @@ export interface Address {
   readonly longitude: number | null;
 }
 
-export interface Term {
+export interface TaxonomyTerm {
   readonly id: number;
   readonly vocabulary: VocabularyName;
   readonly name: string;
@@ -104,7 +104,7 @@ export interface EventRecord {
   readonly rdate: readonly string[];
   readonly exdate: readonly string[];
   readonly overrides: readonly Override[];
-  /** Term ids, ascending. */
+  /** Ids of terms, ascending. */
   readonly terms: Readonly<Record<VocabularyName, readonly number[]>>;
   readonly image: ImageFile | null;
   /** Members that are shown only when the event has them, in output order. */
@@ -119,7 +119,7 @@ export interface Extras {
 }
 
 /** One instance. All instants are epoch seconds; an all-day instance runs from the first midnight to the one after its last day. */
-export interface Instance {
+export interface EventInstance {
   readonly eventId: number;
   /** Start by the rule, unchanged by a move: epoch seconds, for all-day instances of 00:00 UTC of the day. */
   readonly original: number;

@@ -1,0 +1,101 @@
+/** The worker thread that renders long representations, so that they hold up no other request. */
+import { fileURLToPath } from "node:url";
+import { Piscina } from "piscina";
+import type { Interval } from "../store/store.js";
+import type { EventsAsk } from "./event-page.js";
+import { EventsError, type EventsErrorCode, type EventsErrorDetail } from "./events-error.js";
+import type { EventsSettings } from "./events-settings.js";
+import type { Representation } from "./representation.js";
+
+/** What the thread is started with. */
+export interface RenderSetup {
+  /** Store file. */
+  readonly db: string;
+  readonly settings: EventsSettings;
+  /** Path under which the routes are mounted. */
+  readonly prefix: string;
+}
+
+/** One representation to render. */
+export interface RenderTask {
+  readonly form: "events" | "calendar";
+  readonly ask: EventsAsk;
+  /** Query string of the request. */
+  readonly search: string;
+  /** Epoch seconds. */
+  readonly now: number;
+}
+
+/** A finished task; of an EventsError its parts, since cloning drops its class. */
+export type RenderOutcome =
+  | { readonly body: Uint8Array; readonly tag: string; readonly headers: Representation["headers"] }
+  | {
+      readonly refusal: {
+        readonly status: number;
+        readonly code: EventsErrorCode;
+        readonly message: string;
+        readonly details: readonly EventsErrorDetail[];
+      };
+    };
+
+/** Tasks that may wait. */
+const WAITING = 64;
+/** Time after which an idle thread ends. */
+const IDLE_MS = 60_000;
+
+/** The worker's compiled file, also when this one runs from source. */
+const ENTRY = fileURLToPath(new URL("../worker.js", import.meta.url).href.replace("/src/events/", "/dist/events/"));
+
+/** Renders one representation at a time; the thread starts with the first. */
+export class RenderThread {
+  readonly #pool: Piscina;
+  readonly #asked = new Map<string, { readonly interval: Interval; readonly made: Promise<Representation> }>();
+
+  constructor(setup: RenderSetup) {
+    this.#pool = new Piscina({
+      filename: ENTRY,
+      name: "render",
+      workerData: setup,
+      minThreads: 0,
+      maxThreads: 1,
+      idleTimeout: IDLE_MS,
+      maxQueue: WAITING,
+    });
+  }
+
+  /**
+   * Renders the representation of a key; callers who ask for the same one while it waits or is made share it.
+   *
+   * @throws EventsError 503 when too many tasks wait, and what rendering throws
+   */
+  make(interval: Interval, key: string, task: RenderTask): Promise<Representation> {
+    const known = this.#asked.get(key);
+    if (known?.interval === interval) return known.made;
+    const entry = { interval, made: this.#run(task) };
+    this.#asked.set(key, entry);
+    const forget = () => {
+      if (this.#asked.get(key) === entry) this.#asked.delete(key);
+    };
+    entry.made.then(forget, forget);
+    return entry.made;
+  }
+
+  async #run(task: RenderTask): Promise<Representation> {
+    if (this.#pool.queueSize >= WAITING) {
+      throw new EventsError(503, "unavailable", "Too many pages are being made.", [], { "retry-after": "1" });
+    }
+    const outcome: RenderOutcome = await this.#pool.run(task);
+    if ("refusal" in outcome) {
+      const { status, code, message, details } = outcome.refusal;
+      throw new EventsError(status, code, message, details);
+    }
+    const { body, tag, headers } = outcome;
+    return { body: Buffer.from(body.buffer, body.byteOffset, body.byteLength), tag, headers };
+  }
+
+  /** Ends the thread when the representations that were asked for are made: native code of its store must not be cut off. */
+  async close(): Promise<void> {
+    await Promise.allSettled([...this.#asked.values()].map(({ made }) => made));
+    await this.#pool.destroy();
+  }
+}
