@@ -3,7 +3,7 @@
 import { LIMITS } from "../dist/config.js";
 import type { Evaluation, Result, TripleSink } from "../dist/engine/query.js";
 import type { OperationRow } from "../dist/operations.js";
-import { Turns } from "../dist/server/http/time-slice.js";
+import { TimeSlices } from "../dist/server/http/event-loop.js";
 import { decode, operationAsked } from "../dist/server/soap/decode.js";
 import { ResponseEncoder } from "../dist/server/soap/encode.js";
 import { closeEnvelope, openEnvelope } from "../dist/server/soap/envelope.js";
@@ -74,7 +74,7 @@ function numbers(count: number): number[] {
 
 /** Reads a document in parts as a socket gives them; returns its row and the last slab. */
 function* read(bytes: Buffer, slab: Float32Array): Steps<{ row: OperationRow; checksum: number }> {
-  const transcoder = new Transcoder(undefined);
+  const transcoder = new Transcoder(null);
   let at = 0;
   let ended = false;
   const reader = new XmlReader(
@@ -108,7 +108,8 @@ function* read(bytes: Buffer, slab: Float32Array): Steps<{ row: OperationRow; ch
     namespace: NAMESPACE,
     version: "1.1",
     scanners: SCANNERS,
-    authorise: () => 0,
+    authorise: () => undefined,
+    limit: (own) => own,
     start: () => evaluation,
     admit: () => undefined,
   });
@@ -149,7 +150,7 @@ export async function benchCodec({ quick }: BenchOptions): Promise<Row[]> {
   const { row } = await walk(read(document(1, (STYLES[0] as (typeof STYLES)[0])[1]), slab));
   const values = Float32Array.from({ length: 3 * points }, (_, i) => Math.sin(i) * 3);
   const result: Result = { items: points, itemsPerPoint: 1, components: 3, values: [values], release: () => undefined };
-  const encoder = new ResponseEncoder(NAMESPACE, new Turns(() => undefined));
+  const encoder = new ResponseEncoder(NAMESPACE, new TimeSlices(() => undefined));
   const some = { ...result, items: CHECKED, values: [values.subarray(0, 3 * CHECKED)] };
   let text = "";
   for await (const block of encoder.encode(row, "1.1", some)) text += Buffer.from(block).toString();

@@ -9,11 +9,12 @@ import { openEngine } from "./engine/engine.js";
 import type { Engine } from "./engine/query.js";
 import { openPool } from "./engine/threads/pool.js";
 import { type OpenEvents, openEvents } from "./events/open.js";
-import { createApp, type Plugin } from "./server/http/app.js";
+import { createApp } from "./server/http/app.js";
 import { checkExposure } from "./server/http/auth.js";
-import { type InFlight, watchRequests } from "./server/http/in-flight.js";
+import type { Plugin } from "./server/http/service.js";
 import { pagePlugin } from "./server/rest/page-files.js";
 import { apiPlugin } from "./server/rest/plugin.js";
+import { soapPlugin } from "./server/soap/route.js";
 import { obeySignals } from "./signals.js";
 
 /** A running service. */
@@ -42,14 +43,13 @@ export async function startService(config: Config, log: Logger, fieldsOnly = fal
   checkExposure(config);
   const [engine, events] = await openBoth(config, log, fieldsOnly);
   try {
-    const plugins: Plugin[] = [apiPlugin, pagePlugin];
+    const plugins: Plugin[] = [soapPlugin, apiPlugin, pagePlugin];
     if (events) plugins.push(events.plugin);
     const app = await createApp({ config, engine, logger: log, plugins });
-    const requests = watchRequests(app.server);
     // For "localhost" fastify would open a second server, whose requests nobody counts; of other names it takes one address too.
     const host = config.host === "localhost" ? (await lookup(config.host)).address : config.host;
     await app.listen({ host, port: config.port });
-    return running(config, engine, app, requests);
+    return running(config, engine, app);
   } catch (error) {
     await Promise.all([engine.close(0), events?.close()]);
     throw error;
@@ -75,25 +75,20 @@ async function openCarrier(config: Config, log: Logger): Promise<Carrier> {
   return openGateway(config, log);
 }
 
-function running(
-  config: Config,
-  engine: Engine,
-  app: Awaited<ReturnType<typeof createApp>>,
-  requests: InFlight,
-): RunningService {
+function running(config: Config, engine: Engine, app: Awaited<ReturnType<typeof createApp>>): RunningService {
   const { port } = app.server.address() as AddressInfo;
   const host = config.host.includes(":") ? `[${config.host}]` : config.host;
   return {
     url: `${config.tls ? "https" : "http"}://${host}:${port}`,
     engine,
     get requests() {
-      return requests.count;
+      return app.connections.unanswered;
     },
     async close() {
       const graceMs = config.limits["shutdown.graceMs"];
       const drained = app.close();
       // What has been computed still has to reach its caller.
-      const [complete, answered] = await Promise.all([engine.close(graceMs), requests.drain(graceMs)]);
+      const [complete, answered] = await Promise.all([engine.close(graceMs), app.connections.drain(graceMs)]);
       await drained;
       return complete && answered;
     },

@@ -19,6 +19,7 @@ import { AuthError, BusyError, LimitError } from "../../src/errors.js";
 import { OPERATIONS, type OperationName, RECORDS } from "../../src/operations.js";
 import { createApp } from "../../src/server/http/app.js";
 import { type Auth, OPEN_AUTH } from "../../src/server/http/auth.js";
+import { soapPlugin } from "../../src/server/soap/route.js";
 import { FakeEngine, fakeValue } from "../support/fake-engine.js";
 
 const VERSIONS = ["1.1", "1.2"] as const;
@@ -46,7 +47,7 @@ afterEach(async () => {
 /** Serves an engine and resolves with the address. */
 async function serve(engine: FakeEngine, settings: Record<string, string> = {}, auth: Auth = OPEN_AUTH) {
   const config = loadConfig({ BASE_URL: "http://public.example", ...settings }, {});
-  app = await createApp({ config, engine, auth, logger: { level: "silent" } });
+  app = await createApp({ config, engine, auth, logger: { level: "silent" }, plugins: [soapPlugin] });
   return app.listen({ host: "127.0.0.1", port: 0 });
 }
 

@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import { describe, expect, it, vi } from "vitest";
 import { LIMITS, type LimitName, limitVariable, loadConfig } from "../../src/config.js";
 import { OPERATIONS, type Operation } from "../../src/operations.js";
-import { Turns } from "../../src/server/http/time-slice.js";
+import { TimeSlices } from "../../src/server/http/event-loop.js";
 import { expectFault } from "../support/faults.js";
 import { exchange, rawPost, statusOf } from "../support/raw-http.js";
 import { requestOf } from "../support/requests.js";
@@ -255,26 +255,29 @@ describe("in flight", () => {
   it.each([
     ["points", "Point3"],
     ["InitialV", "Vector3"],
-  ])("R124: other work has its turn between %s in an unusual form, however many come at once", async (member, item) => {
-    const COUNT = 2_000;
-    const open = await startService();
-    const tracked = OPERATIONS.find(({ name }) => name === "GetPositionInertialParticle") as Operation;
-    const usual = { points: points(COUNT), InitialV: items(Array(COUNT).fill([1, 2, 3]), "Vector3") };
-    const unusual = `<${item}><x>1<!-- -->2</x><y>&#50;</y><z>3</z></${item}>`.repeat(COUNT);
-    // A clock that goes on by a millisecond whenever it is read: 8 of them are a turn.
-    let now = performance.now();
-    const clock = vi.spyOn(performance, "now").mockImplementation(() => now++);
-    const pause = vi.spyOn(Turns.prototype, "pause");
-    try {
-      const answer = await call(open, "1.1", requestOf(tracked, { ...usual, [member]: unusual }));
-      expect(answer.status).toBe(200);
-      expect(pause.mock.results.filter(({ value }) => value !== undefined).length).toBeGreaterThan(COUNT / 20);
-    } finally {
-      clock.mockRestore();
-      pause.mockRestore();
-    }
-    await open.stop();
-  });
+  ])(
+    "R124: other work has time slices between %s in an unusual form, however many come at once",
+    async (member, item) => {
+      const COUNT = 2_000;
+      const open = await startService();
+      const tracked = OPERATIONS.find(({ name }) => name === "GetPositionInertialParticle") as Operation;
+      const usual = { points: points(COUNT), InitialV: items(Array(COUNT).fill([1, 2, 3]), "Vector3") };
+      const unusual = `<${item}><x>1<!-- -->2</x><y>&#50;</y><z>3</z></${item}>`.repeat(COUNT);
+      // A clock that goes on by a millisecond whenever it is read: 8 of them are a time slice.
+      let now = performance.now();
+      const clock = vi.spyOn(performance, "now").mockImplementation(() => now++);
+      const pause = vi.spyOn(TimeSlices.prototype, "pause");
+      try {
+        const answer = await call(open, "1.1", requestOf(tracked, { ...usual, [member]: unusual }));
+        expect(answer.status).toBe(200);
+        expect(pause.mock.results.filter(({ value }) => value !== undefined).length).toBeGreaterThan(COUNT / 20);
+      } finally {
+        clock.mockRestore();
+        pause.mockRestore();
+      }
+      await open.stop();
+    },
+  );
 
   it("R123: a request that waited to the request timeout gives 503", async () => {
     const tight = await startService({ ENGINE_POINTS_IN_FLIGHT: "100", HTTP_REQUEST_TIMEOUT_MS: "600" });

@@ -14,7 +14,7 @@ import { NAMESPACE, type Version } from "./soap-service.js";
 
 /** Bytes as a source, each chunk as it is given, waited for before it comes. */
 export function sourceOf(chunks: readonly Uint8Array[]): ByteSource {
-  const transcoder = new Transcoder(undefined);
+  const transcoder = new Transcoder(null);
   let next = 0;
   let waiting = false;
   return {
@@ -54,7 +54,8 @@ function* readDocument(chunks: readonly Uint8Array[], version: Version, slabPoin
     namespace: NAMESPACE,
     version,
     scanners: new PlainScanners(),
-    authorise: () => 0,
+    authorise: () => undefined,
+    limit: (own) => own,
     start: (query) => engine.start(query, {}),
     admit: () => undefined,
   });

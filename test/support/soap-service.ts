@@ -5,6 +5,7 @@ import { type DestinationStream, pino } from "pino";
 import { afterAll, beforeAll, expect } from "vitest";
 import { loadConfig } from "../../src/config.js";
 import { type AppOptions, createApp } from "../../src/server/http/app.js";
+import { soapPlugin } from "../../src/server/soap/route.js";
 import { FakeEngine, type FakeOptions } from "./fake-engine.js";
 
 export const NAMESPACE = "http://turbulence.pha.jhu.edu/";
@@ -39,7 +40,7 @@ export interface TestService {
   stop(): Promise<void>;
 }
 
-/** Starts a service over the fake engine; settings by variable name without FIELDPROBE_. */
+/** Starts a service over the fake engine; settings by variable name without FIELDPROBE_; plugins are added to that of SOAP. */
 export async function startService(
   settings: Readonly<Record<string, string>> = {},
   engineOptions: FakeOptions = {},
@@ -49,7 +50,13 @@ export async function startService(
   const logs: string[] = [];
   const stream: DestinationStream = { write: (line) => logs.push(line) };
   const config = loadConfig(settings, {});
-  const app = await createApp({ config, engine, logger: pino({ level: "info" }, stream), ...more });
+  const app = await createApp({
+    config,
+    engine,
+    logger: pino({ level: "info" }, stream),
+    ...more,
+    plugins: [soapPlugin, ...(more.plugins ?? [])],
+  });
   const url = await app.listen({ port: 0, host: "127.0.0.1" });
   return { app, engine, port: Number(new URL(url).port), url: `${url}${PATH}`, logs, stop: () => app.close() };
 }

@@ -1,10 +1,10 @@
-/** What is kept of answered requests: a log line and the counters. */
+/** The access log writes a line for every answered request and counts it. */
 import type { Logger } from "pino";
+import type { Tick } from "./event-loop.js";
 import type { Metrics } from "./metrics.js";
 import type { Facts } from "./service.js";
-import type { Round } from "./tick.js";
 
-/** A request that has ended. */
+/** A request whose answer is out, or whose caller has left. */
 export interface EndedRequest {
   readonly facts: Facts;
   readonly outcome: string;
@@ -17,21 +17,21 @@ export interface EndedRequest {
   readonly ms: number;
 }
 
-/** Requests that end in one turn of the event loop are written down together after it. */
-export class Journal {
+/** Writes down the requests that end in one tick together, after it. */
+export class AccessLog {
   readonly #metrics: Metrics;
   readonly #log: Logger;
-  readonly #round: Round;
+  readonly #tick: Tick;
   #ended: EndedRequest[] = [];
 
-  constructor(metrics: Metrics, log: Logger, round: Round) {
+  constructor(metrics: Metrics, log: Logger, tick: Tick) {
     this.#metrics = metrics;
     this.#log = log;
-    this.#round = round;
+    this.#tick = tick;
   }
 
   add(request: EndedRequest): void {
-    if (this.#ended.push(request) === 1) this.#round.add(() => this.write());
+    if (this.#ended.push(request) === 1) this.#tick.add(() => this.write());
   }
 
   /** Writes down all that have ended. */

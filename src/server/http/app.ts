@@ -1,6 +1,6 @@
-/** The fastify instance: limits, timeouts, hooks, error handling and route registration. */
+/** `createApp` sets the HTTP server up: limits, timeouts, hooks, errors, health and metrics; interfaces are handed in as plugins. */
 import { randomBytes } from "node:crypto";
-import type { IncomingMessage, Server } from "node:http";
+import type { IncomingMessage, RequestListener, Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import Fastify, {
   type FastifyBaseLogger,
@@ -13,23 +13,18 @@ import type { Logger, LoggerOptions } from "pino";
 import { pino } from "pino";
 import type { Config } from "../../config.js";
 import type { Engine } from "../../engine/query.js";
-import { SOAP_PATH, soapRoutes } from "../soap/route.js";
-import { Journal } from "./access-log.js";
+import { AccessLog } from "./access-log.js";
 import { Admission } from "./admission.js";
 import { sendText } from "./answer.js";
 import { type Auth, OPEN_AUTH, watchTokens } from "./auth.js";
+import { Connections, createServer } from "./connections.js";
+import { mainThreadCpu, Tick, TimeSlices } from "./event-loop.js";
 import { createMetrics } from "./metrics.js";
-import { Pipelines } from "./pipelines.js";
-import { HttpRefusal } from "./refusal.js";
-import type { Facts, Service } from "./service.js";
-import { Round } from "./tick.js";
-import { mainThreadCpu, Turns } from "./time-slice.js";
+import { HttpRefusal, refuseTheRest } from "./refusal.js";
+import type { Facts, Plugin, Service } from "./service.js";
 import { readTls } from "./tls.js";
 
 const HEADER_BYTES = 16 * 1024;
-
-/** A further interface (events, HTTP); it gets an encapsulated instance, so its parsers, hooks and error handlers stay its own. */
-export type Plugin = (app: FastifyInstance, service: Service) => void | Promise<void>;
 
 export interface AppOptions {
   readonly config: Config;
@@ -45,18 +40,15 @@ export interface AppOptions {
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const { config, engine } = options;
   const logger = "child" in options.logger ? (options.logger as Logger) : pino(options.logger as LoggerOptions);
-  const pipelines = new Pipelines();
-  const app = Fastify({ loggerInstance: logger, ...serverOptions(config, pipelines) }) as unknown as FastifyInstance;
+  const connections = new Connections();
+  const app = Fastify({ loggerInstance: logger, ...serverOptions(config, connections) }) as unknown as FastifyInstance;
+  app.decorate("connections", connections);
   const service = createService(app, options, logger);
   app.server.maxConnections = config.limits["http.connections"];
   answerExpectations(app.server, config.limits["http.bodyBytes"]);
-  observeRequests(app, service, logger, pipelines);
+  observeRequests(app, service, logger);
   app.setErrorHandler(plainError);
-  await app.register(async (nowhere) => {
-    // Refused before a body is read: whatever it is, nobody asked for it.
-    nowhere.addHook("onRequest", (request, _reply, done) => done(refusalOf(request.url)));
-    nowhere.setNotFoundHandler(() => undefined);
-  });
+  await refuseTheRest(app, "", () => new HttpRefusal(404, "There is nothing at this address."));
   app.get("/healthz", (_request, reply) => reply.type("text/plain; charset=utf-8").send("ok\n"));
   app.get("/readyz", (_request, reply) => {
     const { ready } = engine.status();
@@ -68,12 +60,11 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   app.get("/metrics", async (_request, reply) =>
     reply.type(service.metrics.registry.contentType).send(await service.metrics.registry.metrics()),
   );
-  await app.register(async (instance) => soapRoutes(instance, service));
   for (const add of options.plugins ?? []) await app.register(async (instance) => add(instance, service));
   return app;
 }
 
-function serverOptions(config: Config, pipelines: Pipelines) {
+function serverOptions(config: Config, connections: Connections) {
   const { limits, tls } = config;
   const prefix = randomBytes(4).toString("hex");
   let count = 0;
@@ -82,17 +73,21 @@ function serverOptions(config: Config, pipelines: Pipelines) {
     maxHeaderSize: HEADER_BYTES,
     headersTimeout,
     requestTimeout: limits["http.requestTimeoutMs"],
+    keepAliveTimeout: limits["http.keepAliveTimeoutMs"],
     connectionsCheckingInterval: Math.min(500, headersTimeout),
   };
+  const pair = tls === null ? null : readTls(tls);
   return {
-    ...(tls === null ? { http } : { https: { ...http, ...readTls(tls) } }),
+    ...(pair === null ? {} : { https: pair }),
+    serverFactory: (listener: RequestListener) => {
+      const server = createServer(http, pair, connections, listener);
+      // A caller that stops reading its answer is dropped: nothing moves on the socket for longer than any request may take.
+      server.setTimeout(limits["http.requestTimeoutMs"] + limits["query.deadlineMs"]);
+      return server;
+    },
     rewriteUrl: ({ url }: IncomingMessage) => decodable(pathOf(url ?? "/")),
     // Interfaces say themselves that a name is unknown, however long it is.
     routerOptions: { maxParamLength: HEADER_BYTES },
-    requestTimeout: limits["http.requestTimeoutMs"],
-    keepAliveTimeout: limits["http.keepAliveTimeoutMs"],
-    // A caller that stops reading its answer is dropped: nothing moves on the socket for longer than any request may take.
-    connectionTimeout: limits["http.requestTimeoutMs"] + limits["query.deadlineMs"],
     // Said in the hook that gives every answer its headers.
     return503OnClosing: false,
     logController: new LogController({ disableRequestLogging: true }),
@@ -100,7 +95,7 @@ function serverOptions(config: Config, pipelines: Pipelines) {
     childLoggerFactory: (shared: FastifyBaseLogger) => shared,
     genReqId: () => `${prefix}-${(count++).toString(36)}`,
     clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) =>
-      pipelines.afterAnswers(socket, () => refuseUnparsed(error, socket, pipelines.hasBegun(socket))),
+      connections.afterAnswers(socket, () => refuseUnparsed(error, socket, connections.hasBegun(socket))),
   };
 }
 
@@ -124,7 +119,7 @@ function decodable(url: string): string {
 }
 
 function createService(app: FastifyInstance, { config, engine, auth }: AppOptions, logger: Logger): Service {
-  const turns = new Turns(mainThreadCpu());
+  const slices = new TimeSlices(mainThreadCpu());
   const admission = new Admission(config.limits);
   const judge =
     auth ??
@@ -135,9 +130,9 @@ function createService(app: FastifyInstance, { config, engine, auth }: AppOption
     engine,
     auth: judge,
     admission,
-    turns,
-    round: new Round(),
-    metrics: createMetrics(engine, admission, turns),
+    slices,
+    tick: new Tick(),
+    metrics: createMetrics(engine, admission, slices),
     baseUrl: () => config.baseUrl ?? listeningUrl(app, config),
   };
 }
@@ -157,14 +152,14 @@ function answerExpectations(server: Server, bodyBytes: number): void {
 }
 
 /** Common headers, framing that the HTTP parser lets through, one log line and the counters. */
-function observeRequests(app: FastifyInstance, { metrics, round }: Service, log: Logger, pipelines: Pipelines): void {
-  const journal = new Journal(metrics, log, round);
+function observeRequests(app: FastifyInstance, { metrics, tick }: Service, log: Logger): void {
+  const accessLog = new AccessLog(metrics, log, tick);
   let closing = false;
   app.addHook("preClose", (done) => {
     closing = true;
     done();
   });
-  app.addHook("onClose", async () => journal.write());
+  app.addHook("onClose", async () => accessLog.write());
   app.decorateRequest("facts");
   app.addHook("onRequest", (request, reply, done) => {
     const since = performance.now();
@@ -174,11 +169,9 @@ function observeRequests(app: FastifyInstance, { metrics, round }: Service, log:
     reply.header("x-request-id", request.id);
     const { raw } = reply;
     const { socket } = request.raw;
-    pipelines.add(socket, raw);
     raw.on("close", () => {
-      pipelines.drop(socket, raw);
-      if (closing && !pipelines.owes(socket)) socket.destroySoon();
-      journal.add({
+      if (closing && !app.connections.owes(socket)) socket.destroySoon();
+      accessLog.add({
         facts,
         outcome: facts.outcome ?? (raw.writableFinished ? statusOutcome(raw.statusCode) : "cancelled"),
         id: request.id,
@@ -213,12 +206,6 @@ function checkFraming({ rawHeaders, headers }: IncomingMessage): void {
   if (hosts > 1 || (coding !== undefined && coding.trim().toLowerCase() !== "chunked")) {
     throw new HttpRefusal(400, "The framing of the request is not clear.", { connection: "close" });
   }
-}
-
-function refusalOf(url: string): HttpRefusal {
-  return url.split("?", 1)[0] === SOAP_PATH
-    ? new HttpRefusal(405, "Send a SOAP request by POST.", { allow: "POST" })
-    : new HttpRefusal(404, "There is nothing at this address.");
 }
 
 /** Answers an error outside of any interface's own form: a status and a line of text. */

@@ -3,7 +3,7 @@ import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { PeerStatus } from "../../engine/carrier.js";
 import type { Engine } from "../../engine/query.js";
 import type { Admission } from "./admission.js";
-import type { Turns } from "./time-slice.js";
+import type { TimeSlices } from "./event-loop.js";
 
 const SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120];
 
@@ -49,7 +49,7 @@ class Tally {
   }
 }
 
-export function createMetrics(engine: Engine, admission: Admission, turns: Turns): Metrics {
+export function createMetrics(engine: Engine, admission: Admission, slices: TimeSlices): Metrics {
   const registry = new Registry();
   const registers = [registry];
   const requests = new Tally("requests_total", "Requests by interface, operation and outcome.", registers, [
@@ -98,7 +98,7 @@ export function createMetrics(engine: Engine, admission: Admission, turns: Turns
   gauge("requests_in_flight", "Requests being answered.", () => admission.taken);
   gauge("requests_waiting", "Requests that wait for a slot.", () => admission.waiting);
   gauge("points_in_flight", "Points of requests being read or answered.", () => admission.points);
-  gauge("longest_turn_seconds", "Longest turn of decoding or encoding, CPU time.", () => turns.longestMs / 1000);
+  gauge("longest_turn_seconds", "Longest turn of decoding or encoding, CPU time.", () => slices.longestMs / 1000);
   return {
     registry,
     observe(facts) {

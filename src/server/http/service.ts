@@ -1,23 +1,31 @@
-/** What every interface of the service shares. */
+/** `Service` holds what every interface of the service shares; `Facts` is what the access log keeps of a request. */
+import type { FastifyInstance } from "fastify";
 import type { Config } from "../../config.js";
 import type { Engine } from "../../engine/query.js";
 import type { Admission } from "./admission.js";
 import type { Auth } from "./auth.js";
+import type { Connections } from "./connections.js";
+import type { Tick, TimeSlices } from "./event-loop.js";
 import type { Metrics } from "./metrics.js";
-import type { Round } from "./tick.js";
-import type { Turns } from "./time-slice.js";
 
+/** Path of the SOAP service, which the other interfaces tell their callers. */
+export const SOAP_PATH = "/service/turbulence.asmx";
+
+/** Shared by the interfaces of one service. */
 export interface Service {
   readonly config: Config;
   readonly engine: Engine;
   readonly auth: Auth;
   readonly admission: Admission;
   readonly metrics: Metrics;
-  readonly turns: Turns;
-  readonly round: Round;
+  readonly slices: TimeSlices;
+  readonly tick: Tick;
   /** Public address without a slash at its end; from the configuration, else of the listening socket. */
   baseUrl(): string;
 }
+
+/** An interface: it gets an encapsulated instance, so its parsers, hooks and error handlers stay its own. */
+export type Plugin = (app: FastifyInstance, service: Service) => void | Promise<void>;
 
 /** What is noted of a request while it is served, for one log line and the counters. */
 export interface Facts {
@@ -35,5 +43,8 @@ export interface Facts {
 declare module "fastify" {
   interface FastifyRequest {
     facts: Facts;
+  }
+  interface FastifyInstance {
+    connections: Connections;
   }
 }

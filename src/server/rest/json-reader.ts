@@ -1,7 +1,8 @@
 /** JSON request bodies, read as they arrive: coordinates go straight into sinks, all else is kept as text. */
 import { LimitError, RequestError } from "../../errors.js";
 import { parseFloat32 } from "../../float32/parse.js";
-import { readFloat, refuse } from "./parameters.js";
+import { readFiniteFloat } from "../http/read-number.js";
+import { refuse } from "./parameters.js";
 import type { TripleWriter } from "./triple-writer.js";
 
 /** What a reader tells its owner. */
@@ -243,7 +244,7 @@ export class JsonReader {
 
   #round(text: string): number {
     const value = parseFloat32(text) as number;
-    return Number.isFinite(value) ? value : readFloat(this.#coordinate(), text);
+    return Number.isFinite(value) ? value : readFiniteFloat(text, this.#coordinate());
   }
 
   #coordinate(): string {

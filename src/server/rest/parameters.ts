@@ -2,7 +2,6 @@
 import type { Query } from "../../engine/query.js";
 import { excerpt, RequestError } from "../../errors.js";
 import { FloatWriter } from "../../float32/format.js";
-import { parseFloat32 } from "../../float32/parse.js";
 import {
   type Member,
   type Operation,
@@ -10,12 +9,10 @@ import {
   SPATIAL_INTERPOLATION,
   TEMPORAL_INTERPOLATION,
 } from "../../operations.js";
+import { readFiniteFloat, readInt } from "../http/read-number.js";
 
 /** Members of a request as text, by name; only `time` may have more than one. */
 export type Texts = Map<string, readonly string[]>;
-
-const WHOLE = /^[+-]?\d+$/;
-const INT_MAX = 2 ** 31 - 1;
 
 /** Members given in the body or by the path and the headers, never as parameters. */
 function isParameter(member: Member): boolean {
@@ -55,26 +52,6 @@ export function refuseUnknown(
   return refuse(excerpt(name), `${what} has no ${kind} "${excerpt(name)}"; it has ${list}.`);
 }
 
-/**
- * Reads the text of a float, rounded once to float32.
- *
- * @throws RequestError InvalidRequest when it is no number, OutOfRange when it is not finite or beyond float32
- */
-export function readFloat(member: string, text: string): number {
-  const value = parseFloat32(text);
-  if (value === undefined) throw refuse(member, `${member} is not a number: "${excerpt(text)}".`);
-  if (!Number.isFinite(value)) throw new RequestError("OutOfRange", `${member} is not a finite float32.`, { member });
-  return value;
-}
-
-function readInt(member: string, text: string): number {
-  const value = WHOLE.test(text) ? Number(text) : Number.NaN;
-  if (!(value >= -INT_MAX - 1 && value <= INT_MAX)) {
-    throw refuse(member, `${member} is not a 32-bit whole number: "${excerpt(text)}".`);
-  }
-  return value;
-}
-
 function readOneOf(member: string, text: string, allowed: readonly string[]): string {
   if (!allowed.includes(text)) throw refuse(member, `${member} must be one of ${allowed.join(", ")}.`);
   return text;
@@ -83,9 +60,9 @@ function readOneOf(member: string, text: string, allowed: readonly string[]): st
 function readValue(member: Member, text: string): string | number {
   switch (member.type) {
     case "float":
-      return readFloat(member.name, text);
+      return readFiniteFloat(text, member.name);
     case "int":
-      return readInt(member.name, text);
+      return readInt(text, member.name);
     case "SpatialInterpolation":
       return readOneOf(member.name, text, SPATIAL_INTERPOLATION);
     case "TemporalInterpolation":
@@ -134,7 +111,7 @@ export function readRequest(operation: Operation, dataset: string | undefined, t
     const given = texts.get(member.name);
     if (given === undefined || given.length === 0) throw refuse(member.name, `${member.name} is missing.`);
     if (mayBeList(member)) {
-      exact = given.map((text) => readFloat(member.name, text));
+      exact = given.map((text) => readFiniteFloat(text, member.name));
       times = asWritten(exact);
       options[member.name] = times.length > 1 ? times : (times[0] as number);
     } else {

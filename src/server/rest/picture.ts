@@ -1,7 +1,7 @@
 /** This file draws a plane of values as a PNG. */
 import { PNG } from "pngjs";
 import { COLOUR_STEPS, type ColourMapName, colourTable } from "../../colour-map.js";
-import { inTurns } from "../http/in-turns.js";
+import { inSlices } from "../http/event-loop.js";
 
 /** Smallest and largest finite value; 0 and 0 where there is none. */
 export function rangeOf(values: Float32Array): readonly [number, number] {
@@ -33,7 +33,7 @@ export async function drawPicture(
   png.data.fill(0);
   const [low, high] = range;
   const scale = high > low ? (COLOUR_STEPS - 1) / (high - low) : 0;
-  await inTurns(values.length, (from, to) => {
+  await inSlices(values.length, (from, to) => {
     for (let i = from; i < to; i++) {
       const value = values[i] as number;
       if (!Number.isFinite(value)) continue;

@@ -1,7 +1,7 @@
 /** A plane of equally spaced points through a dataset: the geometry of a slice. */
 import { RequestError } from "../../errors.js";
 import type { Dataset } from "../../storage/dataset.js";
-import { inTurns } from "../http/in-turns.js";
+import { inSlices } from "../http/event-loop.js";
 import { spanOf } from "./describe.js";
 import type { TripleWriter } from "./triple-writer.js";
 
@@ -71,7 +71,7 @@ export async function writePlane(plane: Plane, writer: TripleWriter): Promise<vo
   const { rows, columns } = plane;
   const place = { x: 0, y: 0, z: 0 };
   place[plane.axis] = plane.at;
-  await inTurns(pointsOf(plane), (from, to) => {
+  await inSlices(pointsOf(plane), (from, to) => {
     for (let i = from; i < to; i++) {
       const row = Math.floor(i / columns.count);
       place[rows.axis] = rows.origin + row * rows.spacing;

@@ -7,18 +7,16 @@ import { version } from "../../version.js";
 import { watchRoutes } from "../http/allowed-methods.js";
 import { sendText } from "../http/answer.js";
 import { documentApi } from "../http/api-docs.js";
-import type { Plugin } from "../http/app.js";
 import { PROBLEM_TYPE } from "../http/problem.js";
 import { HttpRefusal } from "../http/refusal.js";
-import type { Service } from "../http/service.js";
-import { SOAP_PATH } from "../soap/route.js";
+import { type Plugin, type Service, SOAP_PATH } from "../http/service.js";
 import { DATASET_OPERATIONS, describe, summarize } from "./describe.js";
-import { BODIES } from "./forms.js";
 import { refuseUnknown } from "./parameters.js";
 import { describeProblem } from "./problem.js";
-import { run } from "./run.js";
+import { REQUEST_TYPES } from "./read-body.js";
 import { answerSchema, bodySchema, CATALOGUE, DESCRIPTION, FAILURES, querySchema } from "./schemas.js";
-import { answerSlice, SLICE_FORMS, SLICE_QUERY, type SliceQuery, sliceSources } from "./slice.js";
+import { serveOperation } from "./serve-operation.js";
+import { SLICE_FORMS, SLICE_QUERY, type SliceQuery, serveSlice, sliceSources } from "./slice.js";
 
 const NAME = Type.Object({ name: Type.String({ description: "Name or alias of a dataset, any letter case." }) });
 
@@ -66,7 +64,7 @@ function operationRoutes(api: FastifyInstance, service: Service): void {
       {
         schema: {
           summary: operation.name,
-          consumes: [...BODIES],
+          consumes: [...REQUEST_TYPES],
           ...(asksDataset ? { params: NAME } : {}),
           querystring: querySchema(operation),
           body: bodySchema(operation),
@@ -75,7 +73,12 @@ function operationRoutes(api: FastifyInstance, service: Service): void {
         validatorCompiler: documentOnly,
       },
       (request, reply) =>
-        run(service, { operation, ...(asksDataset ? { dataset: request.params.name } : {}), own: [] }, request, reply),
+        serveOperation(
+          service,
+          { operation, ...(asksDataset ? { dataset: request.params.name } : {}), own: [] },
+          request,
+          reply,
+        ),
     );
   }
 }
@@ -97,7 +100,7 @@ function trajectoryRoute(api: FastifyInstance, service: Service): void {
       schema: {
         summary: "Positions of particles on the way",
         description: "The answer has a dimension of records between particles and components; JSON tells their times.",
-        consumes: [...BODIES],
+        consumes: [...REQUEST_TYPES],
         params: NAME,
         querystring: Type.Object(Object.assign({}, ...all.map((schema) => schema.properties))),
         body: bodySchema(...(TRACKERS as [Operation, ...Operation[]])),
@@ -117,7 +120,7 @@ function trajectoryRoute(api: FastifyInstance, service: Service): void {
       if (!/^\d+$/.test(String(every)) || recordEvery < 1) {
         throw new RequestError("InvalidRequest", "every must be a whole number of at least 1.", { member: "every" });
       }
-      return run(
+      return serveOperation(
         service,
         { operation, dataset: request.params.name, recordEvery, own: Object.keys(own) },
         request,
@@ -154,7 +157,7 @@ function sliceRoute(api: FastifyInstance, service: Service): void {
         if (unknown !== undefined) throw refuseUnknown("A slice", "parameter", unknown, known);
       },
     },
-    (request, reply) => answerSlice(service, request.params.name, request.query, request, reply),
+    (request, reply) => serveSlice(service, request.params.name, request, reply),
   );
 }
 
@@ -178,9 +181,9 @@ function answerProblem(error: unknown, request: FastifyRequest, reply: FastifyRe
 /** The interface; its parsers, error form and documentation stay inside. */
 async function apiRoutes(api: FastifyInstance, service: Service): Promise<void> {
   api.removeAllContentTypeParsers();
-  api.addContentTypeParser([...BODIES], (_request, payload, done) => done(null, payload));
+  api.addContentTypeParser([...REQUEST_TYPES], (_request, payload, done) => done(null, payload));
   api.addContentTypeParser("*", (_request, _payload, done) => {
-    done(new HttpRefusal(415, `The Content-Type of a body is ${BODIES.join(" or ")}.`));
+    done(new HttpRefusal(415, `The Content-Type of a body is ${REQUEST_TYPES.join(" or ")}.`));
   });
   api.setErrorHandler(answerProblem);
   const methodsOf = watchRoutes(api);

@@ -8,8 +8,9 @@ import {
   SPATIAL_INTERPOLATION,
   TEMPORAL_INTERPOLATION,
 } from "../../operations.js";
-import { BODIES, FORMS } from "./forms.js";
 import { arraysOf, mayBeList, optionalArraysOf, parametersOf } from "./parameters.js";
+import { REQUEST_TYPES } from "./read-body.js";
+import { ANSWER_TYPES } from "./write-answer.js";
 
 const TRIPLE = Type.Array(Type.Number(), { minItems: 3, maxItems: 3 });
 
@@ -140,7 +141,7 @@ export function bodySchema(first: Operation, ...more: readonly Operation[]) {
     format: "binary",
     description: `Little-endian float32: the three numbers of ${[...arrays].join(", then of ")} for each point.`,
   });
-  const [asJson, asOctets] = BODIES;
+  const [asJson, asOctets] = REQUEST_TYPES;
   const json = more.length === 0 ? jsonBody(first) : Type.Union([first, ...more].map(jsonBody));
   return { content: { [asJson]: { schema: json }, [asOctets]: { schema: octets } } };
 }
@@ -158,7 +159,7 @@ export function answerSchema() {
     shape: Type.Array(Type.Integer()),
     values: Type.Array(Type.Unknown(), { description: "Nested as `shape` says; null where a value is not finite." }),
   });
-  const [asJson, asCsv, asOctets] = FORMS;
+  const [asJson, asCsv, asOctets] = ANSWER_TYPES;
   return {
     description:
       "Records in the order of the points; times and layers come before, the shape stands in Fieldprobe-Shape.",

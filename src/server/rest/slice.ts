@@ -3,18 +3,19 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { COLOUR_MAPS } from "../../colour-map.js";
 import type { Query, Result } from "../../engine/query.js";
-import { excerpt, NotFoundError, RequestError } from "../../errors.js";
+import { excerpt, NotFoundError, RequestError, tooManyPoints } from "../../errors.js";
 import { shortestFloat32 } from "../../float32/format.js";
 import { operationOf, RECORDS, type SpatialInterpolation, TEMPORAL_INTERPOLATION } from "../../operations.js";
 import { QUANTITIES, type Quantity, type QuantityName, quantityOf } from "../../quantities.js";
-import { inTurns } from "../http/in-turns.js";
+import { inSlices } from "../http/event-loop.js";
 import { negotiate } from "../http/negotiate.js";
+import { readFiniteFloat } from "../http/read-number.js";
+import type { RequestLife } from "../http/request-life.js";
 import type { Service } from "../http/service.js";
-import { Visit } from "../http/visit.js";
-import { readFloat } from "./parameters.js";
 import { drawPicture, rangeOf } from "./picture.js";
 import { AXIS_NAMES, layPlane, type Plane, pointsOf, readNodes, writePlane } from "./plane.js";
-import { TripleWriter, tooManyPoints } from "./triple-writer.js";
+import { compute } from "./serve-operation.js";
+import { TripleWriter } from "./triple-writer.js";
 
 const oneOf = <T extends readonly string[]>(values: T, description: string) =>
   Type.Unsafe<T[number]>({ type: "string", enum: [...values], description });
@@ -59,7 +60,7 @@ function readMethod(field: Quantity, text: string | undefined): SpatialInterpola
 
 function readRange(text: string | undefined): readonly [number, number] | undefined {
   if (text === undefined) return undefined;
-  const [low, high, ...more] = text.split(",").map((part) => readFloat("range", part));
+  const [low, high, ...more] = text.split(",").map((part) => readFiniteFloat(part, "range"));
   if (low === undefined || high === undefined || more.length > 0 || !(low < high)) {
     throw new RequestError("InvalidRequest", "range must be two ascending numbers.", { member: "range" });
   }
@@ -75,54 +76,55 @@ async function reduce(field: Quantity, result: Result): Promise<Float32Array> {
     filled += part.length;
   }
   const values = new Float32Array(result.items);
-  await inTurns(result.items, (from, to) => {
+  await inSlices(result.items, (from, to) => {
     for (let i = from; i < to; i++) values[i] = field.of(records, i * result.components);
   });
   return values;
 }
 
 /** Computes the values of a plane. */
-async function evaluate(
-  service: Service,
-  visit: Visit,
-  field: Quantity,
-  plane: Plane,
-  query: Query,
-): Promise<Float32Array> {
-  const deadlineMs = Math.max(1, visit.deadline - performance.now());
-  const evaluation = service.engine.start(query, { signal: visit.signal, deadlineMs });
-  try {
-    await writePlane(plane, new TripleWriter(evaluation.points, evaluation.limit));
-    const result = await evaluation.finish();
-    visit.onEnd(() => result.release());
-    return await reduce(field, result);
-  } catch (error) {
-    evaluation.abort();
-    throw error;
-  }
+async function evaluate(life: RequestLife, field: Quantity, plane: Plane, query: Query): Promise<Float32Array> {
+  const evaluation = life.start(query);
+  await writePlane(plane, new TripleWriter(evaluation.points, evaluation.limit));
+  const result = await evaluation.finish();
+  life.onEnd(() => result.release());
+  return reduce(field, result);
 }
 
 /** Answers `GET /datasets/{name}/slice`. */
-export async function answerSlice(
+export function serveSlice(
   service: Service,
   name: string,
-  query: SliceQuery,
-  request: FastifyRequest,
+  request: FastifyRequest<{ Querystring: SliceQuery }>,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
+  const operation = operationOf(quantityOf(request.query.field).operation);
+  return compute(service, operation, request as FastifyRequest, reply, (life) =>
+    answer(service, life, name, request, reply),
+  );
+}
+
+async function answer(
+  service: Service,
+  life: RequestLife,
+  name: string,
+  request: FastifyRequest<{ Querystring: SliceQuery }>,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { query } = request;
   const field = quantityOf(query.field);
-  const visit = new Visit(service, operationOf(field.operation), request, reply);
   const form = negotiate(request.headers.accept, SLICE_FORMS);
   const dataset = service.engine.find(name);
   if (dataset === undefined) throw new NotFoundError(`Invalid set name: ${excerpt(name)}`);
-  const plane = layPlane(dataset, query.axis, readFloat("at", query.at), readNodes(query.nodes));
-  if (pointsOf(plane) > visit.limit.points) throw tooManyPoints(visit.limit);
-  const time = readFloat("time", query.time);
+  const plane = layPlane(dataset, query.axis, readFiniteFloat(query.at, "at"), readNodes(query.nodes));
+  const { points, name: limit } = life.limit({ points: service.config.limits["query.points"], name: "query.points" });
+  if (pointsOf(plane) > points) throw tooManyPoints(limit, pointsOf(plane), points);
+  const time = readFiniteFloat(query.time, "time");
   const spatialInterpolation = readMethod(field, query.method);
   const fixed = readRange(query.range);
-  await visit.admit(pointsOf(plane));
-  await visit.enter();
-  const values = await evaluate(service, visit, field, plane, {
+  await life.admit(pointsOf(plane));
+  await life.enter();
+  const values = await evaluate(life, field, plane, {
     operation: field.operation,
     dataset: dataset.name,
     time,

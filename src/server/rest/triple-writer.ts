@@ -1,34 +1,25 @@
-/** Writing triples into a sink of the engine one by one, counted against a limit; and a sink that keeps what it gets. */
+/** `TripleWriter` writes triples into a sink of the engine one by one, up to a limit; `TripleStore` is a sink that keeps them. */
 import type { TripleSink } from "../../engine/query.js";
-import { LimitError } from "../../errors.js";
-
-/** How many triples may be written, and the name of the limit that says so. */
-export interface TripleLimit {
-  readonly points: number;
-  readonly name: string;
-}
-
-/** The error of a request with more points than a limit allows. */
-export function tooManyPoints(limit: TripleLimit): LimitError {
-  const text = limit.points === 0 ? "A single point is more work than the limit allows." : null;
-  return new LimitError(limit.name, text ?? `The request has more than ${limit.points} points.`);
-}
+import { tooManyPoints } from "../../errors.js";
+import type { PointLimit } from "../http/request-life.js";
 
 /** Fills the slabs of a sink. */
 export class TripleWriter {
   count = 0;
   readonly #sink: TripleSink;
-  readonly #limit: TripleLimit;
+  readonly #limit: PointLimit;
   #at = 0;
 
-  constructor(sink: TripleSink, limit: TripleLimit) {
+  constructor(sink: TripleSink, limit: PointLimit) {
     this.#sink = sink;
     this.#limit = limit;
   }
 
   /** Adds a triple; throws LimitError at the first one too many. */
   add(x: number, y: number, z: number): void {
-    if (this.count === this.#limit.points) throw tooManyPoints(this.#limit);
+    if (this.count === this.#limit.points) {
+      throw tooManyPoints(this.#limit.name, this.count + 1, this.#limit.points);
+    }
     this.count++;
     // Asked for every time: after an abort the one from before may be another query's.
     const { slab } = this.#sink;

@@ -1,4 +1,4 @@
-/** Answers as a stream of pieces of about 64 KiB: raw float32, CSV or JSON, from one or several results of the engine. */
+/** Answers are written in pieces of about 64 KiB as raw float32, CSV or JSON, from one or several results of the engine. */
 import type { Result } from "../../engine/query.js";
 import { FloatWriter } from "../../float32/format.js";
 
@@ -33,7 +33,7 @@ export function shapeOf(answer: Answer): number[] {
 }
 
 /** Little-endian float32, copied piece by piece so that nothing is sent from memory that workers write. */
-export function* octets(answer: Answer): Generator<Buffer> {
+function* octets(answer: Answer): Generator<Buffer> {
   for (const result of answer.results) {
     for (const part of result.values) {
       for (let from = 0; from < part.length; from += PIECE_FLOATS) {
@@ -73,7 +73,7 @@ class TextPiece {
 }
 
 /** One line per record, a header line first; the time comes first where there are several. */
-export function* csv(answer: Answer): Generator<Buffer> {
+function* csv(answer: Answer): Generator<Buffer> {
   const piece = new TextPiece();
   const { results, times } = answer;
   const several = times.length > 1;
@@ -101,7 +101,7 @@ export function* csv(answer: Answer): Generator<Buffer> {
 }
 
 /** One object whose last member `values` is nested as `shape` says; what is not finite becomes null. */
-export function* json(answer: Answer): Generator<Buffer> {
+function* json(answer: Answer): Generator<Buffer> {
   const shape = shapeOf(answer);
   const head = JSON.stringify({ ...answer.about, components: answer.components, shape });
   yield Buffer.from(`${head.slice(0, -1)},"values":`);
@@ -131,3 +131,15 @@ export function* json(answer: Answer): Generator<Buffer> {
   piece.text("}");
   yield piece.take();
 }
+
+/** Media types of an answer, the default first. */
+export const ANSWER_TYPES = ["application/json", "text/csv", "application/octet-stream"] as const;
+
+/** How each is written, and the Content-Type that says so. */
+export const WRITERS: Readonly<
+  Record<(typeof ANSWER_TYPES)[number], { contentType: string; write: (answer: Answer) => Generator<Buffer> }>
+> = {
+  "application/json": { contentType: "application/json; charset=utf-8", write: json },
+  "text/csv": { contentType: "text/csv; charset=utf-8; header=present", write: csv },
+  "application/octet-stream": { contentType: "application/octet-stream", write: octets },
+};

@@ -8,9 +8,11 @@ import {
   SPATIAL_INTERPOLATION,
   TEMPORAL_INTERPOLATION,
 } from "../../operations.js";
+import { readFloat, readInt } from "../http/read-number.js";
+import type { PointLimit } from "../http/request-life.js";
 import { type ItemArray, type PlainScanners, readItems } from "./items.js";
 import type { Steps } from "./steps.js";
-import { checkAttributes, type Expected, invalid, readFloat, readInt, readText, schemaType } from "./values.js";
+import { checkAttributes, collapsed, type Expected, invalid, readText, schemaType } from "./values.js";
 import { END, type XmlReader } from "./xml/reader.js";
 
 const ENUMERATIONS: Readonly<Record<"SpatialInterpolation" | "TemporalInterpolation", readonly string[]>> = {
@@ -22,10 +24,12 @@ const ENUMERATIONS: Readonly<Record<"SpatialInterpolation" | "TemporalInterpolat
 export interface DecodeContext extends Expected {
   /** Shared by the requests of a service. */
   readonly scanners: PlainScanners;
-  /** Judges the token (null where the request has none); returns how many points it admits. */
-  authorise(token: string | null): number;
+  /** Judges the token; null where the request has none. */
+  authorise(token: string | null): void;
   /** Begins the evaluation, before the first point is read. */
   start(query: Query): Evaluation;
+  /** The smaller of a limit and that of the token. */
+  limit(own: PointLimit): PointLimit;
   /** Takes note of points decoded, also of none; a promise where reading has to wait for its share or give way to other work. */
   admit(points: number): Promise<void> | undefined;
 }
@@ -48,7 +52,7 @@ class Decoder {
   readonly #context: DecodeContext;
   readonly #query: Scalars;
   #cursor = 0;
-  #pointLimit = -1;
+  #authorised = false;
   #evaluation: Evaluation | undefined;
 
   constructor(reader: XmlReader, row: OperationRow, context: DecodeContext) {
@@ -114,7 +118,9 @@ class Decoder {
   }
 
   #authorise(token: string | null): void {
-    if (this.#pointLimit < 0) this.#pointLimit = this.#context.authorise(token);
+    if (this.#authorised) return;
+    this.#authorised = true;
+    this.#context.authorise(token);
   }
 
   #begin(): Evaluation {
@@ -134,10 +140,10 @@ class Decoder {
         else this.#assign(member.name, text);
         return;
       case "float":
-        this.#assign(member.name, readFloat(text, member.name));
+        this.#assign(member.name, readFloat(collapsed(text), member.name));
         return;
       case "int":
-        this.#assign(member.name, readInt(text, member.name));
+        this.#assign(member.name, readInt(collapsed(text), member.name));
         return;
       case "SpatialInterpolation":
       case "TemporalInterpolation":
@@ -161,14 +167,13 @@ class Decoder {
 
   /** Reads the items of `points`, which count against the limits, or of `InitialV`. */
   #items(item: ItemArray["item"], member: string, sink: TripleSink, counted: boolean): Steps<void> {
-    const { limit } = this.#begin();
-    const token = this.#pointLimit > 0 && this.#pointLimit < limit.points;
+    const { points, name } = this.#context.limit(this.#begin().limit);
     return readItems(this.#reader, this.#context, this.#context.scanners, {
       item,
       member,
       sink,
-      most: token ? this.#pointLimit : limit.points,
-      limit: token ? "token.points" : limit.name,
+      most: points,
+      limit: name,
       admit: (count) => this.#context.admit(counted ? count : 0),
     });
   }

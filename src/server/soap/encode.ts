@@ -2,7 +2,7 @@
 import type { Result } from "../../engine/query.js";
 import { FLOAT_BYTES, FloatWriter } from "../../float32/format.js";
 import { type OperationRow, RECORDS } from "../../operations.js";
-import type { Turns } from "../http/time-slice.js";
+import type { TimeSlices } from "../http/event-loop.js";
 import { ENVELOPE_NAMESPACE } from "./envelope.js";
 import type { SoapVersion } from "./media-type.js";
 import { escapeText } from "./xml/writer.js";
@@ -22,20 +22,20 @@ interface Template {
 /** Writes responses of one service; templates are made once per operation and version. */
 export class ResponseEncoder {
   readonly #namespace: string;
-  readonly #turns: Turns;
+  readonly #slices: TimeSlices;
   readonly #templates = new Map<string, Template>();
   readonly #floats = new FloatWriter();
 
-  constructor(namespace: string, turns: Turns) {
+  constructor(namespace: string, slices: TimeSlices) {
     this.#namespace = namespace;
-    this.#turns = turns;
+    this.#slices = slices;
   }
 
-  /** A whole response that surely fits into one block, else undefined: most answers are short. */
-  encodeShort(row: OperationRow, version: SoapVersion, result: Result): Buffer | undefined {
+  /** Writes a whole response that surely fits into one block, else null: most answers are short. */
+  encodeShort(row: OperationRow, version: SoapVersion, result: Result): Buffer | null {
     const template = this.#template(row, version);
     const bound = template.head.length + result.items * template.itemBytes + template.tail.length;
-    if (bound > BLOCK_BYTES) return undefined;
+    if (bound > BLOCK_BYTES) return null;
     const block = Buffer.allocUnsafe(bound);
     let at = copy(template.head, block, 0);
     for (const values of result.values) at = this.#items(values, 0, values.length, template.separators, block, at);
@@ -45,7 +45,7 @@ export class ResponseEncoder {
   /**
    * Writes a response of any length.
    *
-   * Yields blocks of at most `BLOCK_BYTES` and a record; gives other work its turn between blocks. The result is read
+   * Yields blocks of at most `BLOCK_BYTES` and a record; lets other work have a time slice between blocks. The result is read
    * only while a block is being made.
    */
   async *encode(row: OperationRow, version: SoapVersion, result: Result): AsyncGenerator<Buffer> {
@@ -53,7 +53,7 @@ export class ResponseEncoder {
     const { components, items } = result;
     let block = allocate(template, items);
     let at = copy(template.head, block, 0);
-    this.#turns.begin();
+    this.#slices.begin();
     try {
       for (const values of result.values) {
         for (let i = 0; i < values.length; ) {
@@ -76,20 +76,20 @@ export class ResponseEncoder {
       }
       at = copy(template.tail, block, at);
     } finally {
-      this.#turns.end();
+      this.#slices.end();
     }
     yield block.subarray(0, at);
   }
 
-  /** Hands a block on; the turn rests while the reader of the blocks is at work. */
+  /** Hands a block on; the time slice rests while the reader of the blocks is at work. */
   async *#give(block: Buffer): AsyncGenerator<Buffer> {
-    const goOn = this.#turns.rest();
+    const goOn = this.#slices.rest();
     try {
       yield block;
     } finally {
       goOn();
     }
-    const pause = this.#turns.pause();
+    const pause = this.#slices.pause();
     if (pause !== undefined) await pause;
   }
 

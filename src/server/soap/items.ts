@@ -2,9 +2,10 @@
 import type { TripleSink } from "../../engine/query.js";
 import { excerpt, tooManyPoints } from "../../errors.js";
 import { RECORDS } from "../../operations.js";
+import { readFloat } from "../http/read-number.js";
 import type { Steps } from "./steps.js";
 import { FULL, LONGEST_NUMBER, SHORT, TripleScanner } from "./triples.js";
-import { checkAttributes, type Expected, invalid, readFloat, readText, schemaType } from "./values.js";
+import { checkAttributes, collapsed, type Expected, invalid, readText, schemaType } from "./values.js";
 import { END, START, type XmlReader } from "./xml/reader.js";
 
 type Item = "Point3" | "Vector3";
@@ -100,7 +101,7 @@ function* readItem(
     expect(reader, namespace, name, member);
     checkAttributes(reader, version, member, schemaType("float"));
     tags.push(reader.copyTag());
-    const value = readFloat(yield* readText(reader, member), member);
+    const value = readFloat(collapsed(yield* readText(reader, member)), member);
     sink.slab[at + i] = value;
     tags.push(reader.copyTag());
   }

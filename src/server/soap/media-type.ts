@@ -1,4 +1,4 @@
-/** The header fields of a SOAP request: media type, character encoding and action. */
+/** `MediaTypes` reads the SOAP version, the character encoding and the action from the header fields of a request. */
 import { HttpRefusal } from "../http/refusal.js";
 
 /** SOAP 1.1 and 1.2, as the media type says. */
@@ -8,9 +8,10 @@ export type Charset = "utf-8" | "utf-16" | "utf-16le" | "utf-16be";
 
 export interface MediaType {
   readonly version: SoapVersion;
-  readonly charset: Charset | undefined;
-  /** The `action` parameter of SOAP 1.2; undefined where absent or empty. */
-  readonly action: string | undefined;
+  /** Null where none is named. */
+  readonly charset: Charset | null;
+  /** The `action` parameter of SOAP 1.2; null where absent or empty. */
+  readonly action: string | null;
 }
 
 const VERSIONS: ReadonlyMap<string, SoapVersion> = new Map([
@@ -30,58 +31,65 @@ const PARAMETER =
 
 /** Most media types that are kept as they were read. */
 const KEPT = 64;
-/** Media types by their header: clients send the same one with every request. */
-const known = new Map<string, MediaType>();
 
-/**
- * Reads a `Content-Type`.
- *
- * @throws HttpRefusal 415 where it is absent, malformed, of another type, or names an encoding that is not served
- */
-export function readMediaType(header: string | undefined): MediaType {
-  if (header === undefined) throw new HttpRefusal(415, "A Content-Type is required: text/xml or application/soap+xml.");
-  const kept = known.get(header);
-  if (kept !== undefined) return kept;
-  const parsed = parse(header.trim());
-  const version = parsed && VERSIONS.get(parsed.type);
-  if (!parsed || !version) throw new HttpRefusal(415, "The Content-Type must be text/xml or application/soap+xml.");
-  const named = parsed.parameters.get("charset");
-  const charset = named === undefined ? undefined : CHARSETS.get(named.toLowerCase());
-  if (named !== undefined && charset === undefined) throw new HttpRefusal(415, "The charset must be utf-8 or utf-16.");
-  const media = { version, charset, action: parsed.parameters.get("action") || undefined };
-  if (known.size < KEPT) known.set(header, media);
-  return media;
+/** Reads `Content-Type` headers, each only once: clients send the same one with every request. One per service. */
+export class MediaTypes {
+  readonly #known = new Map<string, MediaType>();
+
+  /** @throws HttpRefusal 415 where the header is absent, malformed, of another type, or names an encoding that is not served */
+  read(header: string | undefined): MediaType {
+    if (header === undefined) throw unsupported("A Content-Type is required: text/xml or application/soap+xml.");
+    const known = this.#known.get(header);
+    if (known !== undefined) return known;
+    const media = readMediaType(header.trim());
+    if (this.#known.size < KEPT) this.#known.set(header, media);
+    return media;
+  }
 }
 
-function parse(header: string): { type: string; parameters: ReadonlyMap<string, string> } | undefined {
+function readMediaType(header: string): MediaType {
+  const parsed = parse(header);
+  const version = parsed && VERSIONS.get(parsed.type);
+  if (!parsed || !version) throw unsupported("The Content-Type must be text/xml or application/soap+xml.");
+  const named = parsed.parameters.get("charset");
+  const charset = named === undefined ? null : CHARSETS.get(named.toLowerCase());
+  if (charset === undefined) throw unsupported("The charset must be utf-8 or utf-16.");
+  return { version, charset, action: parsed.parameters.get("action") || null };
+}
+
+function unsupported(message: string): HttpRefusal {
+  return new HttpRefusal(415, message);
+}
+
+function parse(header: string): { type: string; parameters: ReadonlyMap<string, string> } | null {
   const slash = match(TOKEN, header, 0);
-  if (!slash || header[slash.end] !== "/") return undefined;
+  if (!slash || header[slash.end] !== "/") return null;
   const subtype = match(TOKEN, header, slash.end + 1);
-  if (!subtype) return undefined;
+  if (!subtype) return null;
   const parameters = new Map<string, string>();
   let at = subtype.end;
   while (at < header.length) {
     const found = match(PARAMETER, header, at);
-    if (!found) return undefined;
+    if (!found) return null;
     at = found.end;
     const [, name, plain, quoted] = found.groups;
     if (name === undefined) continue;
-    if (parameters.has(name.toLowerCase())) return undefined;
+    if (parameters.has(name.toLowerCase())) return null;
     parameters.set(name.toLowerCase(), plain ?? (quoted as string).replace(/\\(.)/g, "$1"));
   }
   return { type: header.slice(0, subtype.end).toLowerCase(), parameters };
 }
 
 /** Matches a sticky pattern at an index. */
-function match(pattern: RegExp, text: string, at: number): { end: number; groups: RegExpExecArray } | undefined {
+function match(pattern: RegExp, text: string, at: number): { end: number; groups: RegExpExecArray } | null {
   pattern.lastIndex = at;
   const groups = pattern.exec(text);
-  return groups === null ? undefined : { end: pattern.lastIndex, groups };
+  return groups === null ? null : { end: pattern.lastIndex, groups };
 }
 
-/** The action that a `SOAPAction` header names; undefined where it is absent or empty. */
-export function readSoapAction(header: string | undefined): string | undefined {
+/** The action that a `SOAPAction` header names; null where it is absent or empty. */
+export function readSoapAction(header: string | undefined): string | null {
   const text = (header ?? "").trim();
   const quoted = text.length >= 2 && text.startsWith('"') && text.endsWith('"');
-  return (quoted ? text.slice(1, -1) : text) || undefined;
+  return (quoted ? text.slice(1, -1) : text) || null;
 }

@@ -1,19 +1,55 @@
-/** Bytes of a request to valid UTF-8: byte order marks, UTF-16, and refusal of what is neither. */
+/** `Utf8Body` turns the body of a request into valid UTF-8: byte order marks, UTF-16, and refusal of what is neither. */
 import { isUtf8 } from "node:buffer";
+import type { Body } from "../http/body.js";
 import type { Charset } from "./media-type.js";
 import { malformed } from "./xml/names.js";
+import type { ByteSource } from "./xml/reader.js";
 
 const NOTHING = Buffer.alloc(0);
 
-/** One document; input may be cut anywhere, output is cut between characters. */
+/** Gives out a body as UTF-8 as it arrives. */
+export class Utf8Body implements ByteSource {
+  readonly #body: Body;
+  readonly #transcoder: Transcoder;
+  #ended = false;
+
+  constructor(body: Body, charset: Charset | null) {
+    this.#body = body;
+    this.#transcoder = new Transcoder(charset);
+  }
+
+  take(): Buffer | null | undefined {
+    while (!this.#ended) {
+      const part = this.#body.take();
+      if (part === undefined) return undefined;
+      this.#ended = part === null;
+      const ready = this.#transcoder.push(part);
+      if (ready.length > 0) return ready;
+    }
+    return null;
+  }
+
+  arrival(): Promise<void> {
+    return this.#body.arrival();
+  }
+
+  declare(encoding: string): void {
+    this.#transcoder.declare(encoding);
+  }
+}
+
+type Encoding = "utf-8" | "utf-16le" | "utf-16be";
+
+/** Transcodes one document; input may be cut anywhere, output is cut between characters. */
 export class Transcoder {
-  readonly #charset: Charset | undefined;
-  #encoding: "utf-8" | "utf-16le" | "utf-16be" | undefined;
+  readonly #charset: Charset | null;
+  /** Null until the first bytes tell. */
+  #encoding: Encoding | null = null;
   #marked = false;
   #held: Buffer = NOTHING;
   #broken = false;
 
-  constructor(charset: Charset | undefined) {
+  constructor(charset: Charset | null) {
     this.#charset = charset;
   }
 
@@ -25,7 +61,7 @@ export class Transcoder {
     const named = encoding.toLowerCase();
     const actual = this.#encoding as string;
     const agrees = named === actual || (named === "utf-16" && actual !== "utf-8");
-    if (!agrees && (this.#marked || this.#charset === undefined)) {
+    if (!agrees && (this.#marked || this.#charset === null)) {
       throw malformed("its declaration names an encoding that it is not in or that is not served");
     }
   }
@@ -35,7 +71,7 @@ export class Transcoder {
     if (this.#broken) throw malformed("its characters are not validly encoded");
     let input = this.#held.length === 0 ? (chunk ?? NOTHING) : Buffer.concat([this.#held, chunk ?? NOTHING]);
     this.#held = NOTHING;
-    if (this.#encoding === undefined) {
+    if (this.#encoding === null) {
       if (input.length < 3 && chunk !== null) {
         this.#held = input;
         return NOTHING;
@@ -57,7 +93,7 @@ export class Transcoder {
     return this.#settle(this.#charset ?? "utf-8", 0);
   }
 
-  #settle(encoding: "utf-8" | "utf-16le" | "utf-16be", mark: number): number {
+  #settle(encoding: Encoding, mark: number): number {
     this.#encoding = encoding;
     return mark;
   }

@@ -1,6 +1,5 @@
-/** Simple members of a request: the attributes they may have, their text, and the numbers it means. */
+/** Simple members of a request: the attributes they may have, and their text. */
 import { excerpt, RequestError } from "../../errors.js";
-import { parseFloat32 } from "../../float32/parse.js";
 import { checkEncodingStyle } from "./envelope.js";
 import type { SoapVersion } from "./media-type.js";
 import type { Stepping } from "./steps.js";
@@ -9,7 +8,6 @@ import type { XmlReader } from "./xml/reader.js";
 
 const XSI = "http://www.w3.org/2001/XMLSchema-instance";
 const XSD = "http://www.w3.org/2001/XMLSchema";
-const INT = /^[+-]?[0-9]+(?:\.0+)?$/;
 
 /** What the members of a request are held against. */
 export interface Expected {
@@ -59,22 +57,6 @@ export function readText(reader: XmlReader, member: string): Stepping<string> {
 }
 
 /** Text without the white space of XML around it. */
-function collapsed(text: string): string {
+export function collapsed(text: string): string {
   return text.replace(/^[ \t\r\n]+/, "").replace(/[ \t\r\n]+$/, "");
-}
-
-/** Infinite and NaN values pass: they are judged with the other values, after reading. */
-export function readFloat(text: string, member: string): number {
-  const value = parseFloat32(collapsed(text));
-  if (value === undefined) throw invalid(`The value of ${member} is not a number: ${excerpt(text)}.`, member);
-  return value;
-}
-
-export function readInt(text: string, member: string): number {
-  const plain = collapsed(text);
-  const value = Number(plain);
-  if (!INT.test(plain) || value < -(2 ** 31) || value >= 2 ** 31) {
-    throw invalid(`The value of ${member} is not an integer of 32 bits: ${excerpt(text)}.`, member);
-  }
-  return value;
 }

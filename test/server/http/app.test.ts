@@ -7,6 +7,7 @@ import { describe, expect, it } from "vitest";
 import { ConfigError, loadConfig } from "../../../src/config.js";
 import { createApp } from "../../../src/server/http/app.js";
 import { checkExposure } from "../../../src/server/http/auth.js";
+import { soapPlugin } from "../../../src/server/soap/route.js";
 import { FakeEngine } from "../../support/fake-engine.js";
 import { expectFault } from "../../support/faults.js";
 import { call, envelope, expectAlive, nullOp, PATH, startService, TYPES } from "../../support/soap-service.js";
@@ -98,7 +99,12 @@ describe("createApp", () => {
 
   it("serves HTTPS", async () => {
     const config = loadConfig({ TLS_CERT: fixture("cert.pem"), TLS_KEY: fixture("key.pem") }, {});
-    const app = await createApp({ config, engine: new FakeEngine(), logger: pino({ level: "silent" }) });
+    const app = await createApp({
+      config,
+      engine: new FakeEngine(),
+      logger: pino({ level: "silent" }),
+      plugins: [soapPlugin],
+    });
     const url = await app.listen({ port: 0, host: "127.0.0.1" });
     expect(url).toMatch(/^https:/);
     const text = await new Promise<string>((resolve, reject) => {

@@ -1,10 +1,11 @@
 /** Writing triples against a limit. */
 import { expect, it } from "vitest";
-import { tooManyPoints } from "../../../src/server/rest/triple-writer.js";
+import { TripleStore, TripleWriter } from "../../../src/server/rest/triple-writer.js";
 
-it("says that a single point is too much where a limit admits none", () => {
-  expect(tooManyPoints({ points: 3, name: "query.points" }).message).toBe("The request has more than 3 points.");
-  const none = tooManyPoints({ points: 0, name: "query.filterSamples" });
-  expect(none.message).toBe("A single point is more work than the limit allows.");
-  expect(none.context.limit).toBe("query.filterSamples");
+it("refuses the first triple beyond a limit and names the limit", () => {
+  const writer = new TripleWriter(new TripleStore(), { points: 1, name: "query.points" });
+  writer.add(1, 2, 3);
+  expect(() => writer.add(4, 5, 6)).toThrow("Request size too large (2 > 1)");
+  const none = new TripleWriter(new TripleStore(), { points: 0, name: "query.filterSamples" });
+  expect(() => none.add(1, 2, 3)).toThrow("a single point exceeds query.filterSamples");
 });

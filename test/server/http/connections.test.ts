@@ -1,23 +1,22 @@
-/** Connections of a server that is closed: idle ones end, answers reach slow readers, and nothing outlives the grace time. */
+/** What connections owe: refusals wait for earlier answers; a server that is closed ends idle ones and no answer before its time. */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { createServer, type Server } from "node:http";
-import { createServer as createTlsServer } from "node:https";
+import type { Server, ServerResponse } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { type InFlight, watchRequests } from "../../../src/server/http/in-flight.js";
+import { Connections, createServer } from "../../../src/server/http/connections.js";
 
 const fixture = (name: string): Buffer => readFileSync(fileURLToPath(new URL(`fixtures/${name}`, import.meta.url)));
 /** More than the buffers of a connection take. */
 const LONG = Buffer.alloc(32_000_000, "x");
 const HOUR = 3_600_000;
 
-async function listening(scheme: string): Promise<[Server, InFlight]> {
+async function listening(scheme: string): Promise<[Server, Connections]> {
   const tls = { cert: fixture("cert.pem"), key: fixture("key.pem") };
-  const server: Server = scheme === "https" ? createTlsServer(tls) : createServer();
-  const requests = watchRequests(server);
+  const requests = new Connections();
+  const server = createServer({}, scheme === "https" ? tls : null, requests);
   server.on("request", ({ url, socket }, response) => {
     // As the service does, whose connections end with the answer under way.
     response.once("close", () => server.listening || socket.destroySoon());
@@ -62,7 +61,7 @@ describe.each(["http", "https"])("a server of %s that is closed", (scheme) => {
     await ask(idle, "/short", "keep-alive");
     const slow = await connected(scheme, server);
     const first = await ask(slow, "/long", connection);
-    expect(requests.count).toBe(1);
+    expect(requests.unanswered).toBe(1);
     const closed = once(server.close(), "close");
     const drained = requests.drain(HOUR);
     idle.resume();
@@ -70,7 +69,7 @@ describe.each(["http", "https"])("a server of %s that is closed", (scheme) => {
     const head = first.indexOf("\r\n\r\n") + 4;
     expect(first.length + (await readSlowly(slow))).toBe(head + LONG.length);
     expect(await drained).toBe(true);
-    expect(requests.count).toBe(0);
+    expect(requests.unanswered).toBe(0);
     await closed;
   });
 
@@ -95,4 +94,29 @@ describe.each(["http", "https"])("a server of %s that is closed", (scheme) => {
     expect(await requests.drain(HOUR)).toBe(true);
     await closed;
   });
+});
+
+it("lets the first refusal wait for the answers to whole requests, and no other after it", async () => {
+  const connections = new Connections();
+  const answers: ServerResponse[] = [];
+  const server = createServer({}, null, connections, (_request, answer) => answers.push(answer));
+  const arrived = (count: number) => expect.poll(() => answers.length).toBe(count);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const caller = connect(port(server), "127.0.0.1");
+  caller.write("GET /whole HTTP/1.1\r\nhost: here\r\n\r\n");
+  caller.write("POST /cut HTTP/1.1\r\nhost: here\r\ncontent-length: 9\r\n\r\nhalf");
+  await arrived(2);
+  const { socket } = (answers[0] as ServerResponse).req;
+  const done: string[] = [];
+  connections.afterAnswers(socket, () => done.push("what cannot be read"));
+  connections.afterAnswers(socket, () => done.push("what comes too late"));
+  expect(done).toEqual([]);
+  answers[0]?.end();
+  await once(answers[0] as ServerResponse, "close");
+  expect(done).toEqual(["what cannot be read"]);
+  expect(connections.unanswered).toBe(1);
+  caller.destroy();
+  await expect.poll(() => connections.unanswered).toBe(0);
+  server.close();
 });

@@ -1,6 +1,6 @@
 /** The forms of an answer. */
 import { expect, it } from "vitest";
-import { csv } from "../../../src/server/rest/write-answer.js";
+import { WRITERS } from "../../../src/server/rest/write-answer.js";
 
 it("writes each time of a long list once, whatever the length", () => {
   const count = 500;
@@ -22,7 +22,7 @@ it("writes each time of a long list once, whatever the length", () => {
     release: () => undefined,
   });
   const answer = { results: Array.from({ length: count }, (_, i) => result(i)), times, components: ["p"], about: {} };
-  const rows = Buffer.concat([...csv(answer)])
+  const rows = Buffer.concat([...WRITERS["text/csv"].write(answer)])
     .toString()
     .trimEnd()
     .split("\r\n");

@@ -1,10 +1,11 @@
-/** A request while its body arrives: points flow into the engine as soon as the query is known, else they are kept. */
-import type { Engine, Evaluation, Query, Result, TripleSink } from "../../engine/query.js";
-import { DeadlineError } from "../../errors.js";
+/** `PendingQuery` is what a request asks while its body arrives: points flow into the engine as soon as the query is known. */
+import type { Limits } from "../../config.js";
+import type { Evaluation, Query, Result, TripleSink } from "../../engine/query.js";
+import { tooManyPoints } from "../../errors.js";
 import type { Operation } from "../../operations.js";
-import type { Visit } from "../http/visit.js";
+import type { PointLimit, RequestLife } from "../http/request-life.js";
 import { isComplete, type Request, readRequest, type Texts } from "./parameters.js";
-import { type TripleLimit, TripleStore, TripleWriter, tooManyPoints } from "./triple-writer.js";
+import { TripleStore, TripleWriter } from "./triple-writer.js";
 
 /** What is asked, beside the parameters. */
 export interface Question {
@@ -22,26 +23,21 @@ function sinkOf(evaluation: Evaluation, member: string): TripleSink {
   return member === "points" ? evaluation.points : evaluation.velocities;
 }
 
-/** The smaller of two limits on points. */
-function tighter(a: TripleLimit, b: TripleLimit): TripleLimit {
-  return a.points <= b.points ? a : b;
-}
-
-export class Intake {
+/** Takes points and parameters in any order; queries start as soon as all of their parameters are there. */
+export class PendingQuery {
   readonly texts: Texts;
-  readonly #engine: Engine;
-  readonly #visit: Visit;
+  readonly #life: RequestLife;
+  readonly #limits: Limits;
   readonly #question: Question;
   readonly #stores = new Map<string, TripleStore>();
-  readonly #running = new Set<Evaluation>();
   #request: Request | null = null;
   #evaluation: Evaluation | null = null;
   #points: TripleWriter | null = null;
   #admitted = 0;
 
-  constructor(engine: Engine, visit: Visit, question: Question, texts: Texts) {
-    this.#engine = engine;
-    this.#visit = visit;
+  constructor(life: RequestLife, limits: Limits, question: Question, texts: Texts) {
+    this.#life = life;
+    this.#limits = limits;
     this.#question = question;
     this.texts = texts;
   }
@@ -53,27 +49,26 @@ export class Intake {
     return writer;
   }
 
-  #target(member: string): [TripleSink, TripleLimit] {
+  #target(member: string): [TripleSink, PointLimit] {
     if (this.#evaluation === null && this.#stores.size === 0 && isComplete(this.#question.operation, this.texts)) {
       this.#request = this.#read();
       const [query, ...more] = this.#request.queries as [Query, ...Query[]];
-      if (more.length === 0) this.#evaluation = this.#start(query);
+      if (more.length === 0) this.#evaluation = this.#life.start(query);
     }
     if (this.#evaluation !== null) {
-      return [sinkOf(this.#evaluation, member), tighter(this.#evaluation.limit, this.#visit.limit)];
+      return [sinkOf(this.#evaluation, member), this.#life.limit(this.#evaluation.limit)];
     }
     const store = new TripleStore();
     this.#stores.set(member, store);
-    return [store, this.#visit.limit];
+    return [store, this.#life.limit({ points: this.#limits["query.points"], name: "query.points" })];
   }
 
-  /** Waits while too many points are in flight, those read since the last call included. */
-  async admitted(): Promise<void> {
+  /** Takes note of the points read since the last call; a promise where reading has to wait. */
+  admit(): Promise<void> | undefined {
     const count = this.#points?.count ?? 0;
-    if (count === this.#admitted) return;
-    const wait = this.#visit.admit(count - this.#admitted);
+    const more = count - this.#admitted;
     this.#admitted = count;
-    await wait;
+    return this.#life.admit(more);
   }
 
   /** Ends the input and waits for the results, one per time. */
@@ -81,11 +76,6 @@ export class Intake {
     const request = this.#request ?? this.#read();
     if (this.#evaluation !== null) return { request, results: [await this.#evaluation.finish()] };
     return { request, results: await this.#evaluateAll(request.queries) };
-  }
-
-  /** Stops what runs. */
-  abort(): void {
-    for (const evaluation of this.#running) evaluation.abort();
   }
 
   /** Answers each query, a few at once; the first that fails ends the others. */
@@ -100,7 +90,7 @@ export class Intake {
           results[index] = await this.#evaluate(queries[index] as Query, queries.length);
         } catch (error) {
           failure ??= { error };
-          this.abort();
+          this.#life.abort();
         }
       }
     };
@@ -119,23 +109,13 @@ export class Intake {
     return { ...request, queries: request.queries.map((query) => ({ ...query, recordEvery })) };
   }
 
-  #start(query: Query): Evaluation {
-    const deadlineMs = this.#visit.deadline - performance.now();
-    if (deadlineMs <= 0) throw new DeadlineError();
-    const evaluation = this.#engine.start(query, { signal: this.#visit.signal, deadlineMs });
-    this.#running.add(evaluation);
-    return evaluation;
-  }
-
   async #evaluate(query: Query, times: number): Promise<Result> {
-    const evaluation = this.#start(query);
-    const limit = tighter(evaluation.limit, this.#visit.limit);
+    const evaluation = this.#life.start(query);
+    const { points, name } = this.#life.limit(evaluation.limit);
     for (const [member, store] of this.#stores) {
-      if (store.count * times > limit.points) throw tooManyPoints(limit);
+      if (store.count * times > points) throw tooManyPoints(name, store.count * times, points);
       store.replay(sinkOf(evaluation, member));
     }
-    const result = await evaluation.finish();
-    this.#running.delete(evaluation);
-    return result;
+    return evaluation.finish();
   }
 }

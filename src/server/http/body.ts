@@ -1,0 +1,104 @@
+/** `Body` gives out the body of a request as it arrives, counted and in parts short enough for one time slice. */
+import type { IncomingMessage } from "node:http";
+import { CancelledError } from "../../errors.js";
+import type { Tick, TimeSlices } from "./event-loop.js";
+import { bodyTooLarge } from "./refusal.js";
+
+/** Bytes given out at a time. */
+const PART_BYTES = 32 * 1024;
+
+/** Reads a request pull by pull; while nobody asks, the request is paused and its socket holds its sender back. */
+export class Body {
+  readonly #request: IncomingMessage;
+  readonly #limit: number;
+  readonly #slices: TimeSlices;
+  readonly #tick: Tick;
+  readonly #queue: Buffer[] = [];
+  #received = 0;
+  #ended = false;
+  #closed = false;
+  #released = false;
+  #wake: (() => void) | null = null;
+
+  /**
+   * @param limit  bytes admitted
+   * @param slices a time slice that has lasted is ended before more is given out
+   * @param tick   when reading goes on after bytes have arrived
+   */
+  constructor(request: IncomingMessage, limit: number, slices: TimeSlices, tick: Tick) {
+    this.#request = request;
+    this.#limit = limit;
+    this.#slices = slices;
+    this.#tick = tick;
+    request.on("data", (chunk: Buffer) => this.#keep(chunk)).on("end", () => this.#finish());
+  }
+
+  /**
+   * The next part; null at the end, undefined where `arrival` has to be awaited first.
+   *
+   * @throws HttpRefusal 413 when the body is longer than admitted, CancelledError when its sender has left
+   */
+  take(): Buffer | null | undefined {
+    if (this.#slices.overdue) return undefined;
+    if (this.#received > this.#limit) throw bodyTooLarge();
+    const chunk = this.#queue[0];
+    if (chunk === undefined) return this.#end();
+    if (chunk.length <= PART_BYTES) {
+      this.#queue.shift();
+      return chunk;
+    }
+    this.#queue[0] = chunk.subarray(PART_BYTES);
+    return chunk.subarray(0, PART_BYTES);
+  }
+
+  /** Resolves when `take` should be asked again. */
+  arrival(): Promise<void> {
+    const pause = this.#slices.pause();
+    if (pause !== undefined) return pause;
+    const woken = new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    });
+    if (this.#request.isPaused()) this.#request.resume();
+    return this.#slices.outside(woken);
+  }
+
+  /** The caller is gone: what has not arrived will not come. */
+  close(): void {
+    this.#closed = true;
+    this.#settle();
+  }
+
+  /** Stops reading; what still arrives is discarded. */
+  release(): void {
+    this.#released = true;
+    this.#queue.length = 0;
+    if (this.#request.isPaused()) this.#request.resume();
+  }
+
+  /** What an empty queue means: null for the end, undefined for bytes to come. */
+  #end(): null | undefined {
+    const { complete, readableLength } = this.#request;
+    // A request that has arrived whole need not wait for the stream to say so.
+    if (this.#ended || (complete && readableLength === 0)) return null;
+    if (this.#closed) throw new CancelledError("The caller left before its request was complete.");
+    return undefined;
+  }
+
+  #keep(chunk: Buffer): void {
+    if (this.#released) return;
+    this.#received += chunk.length;
+    this.#queue.push(chunk);
+    if (this.#wake === null) this.#request.pause();
+    this.#settle();
+  }
+
+  #finish(): void {
+    this.#ended = true;
+    this.#settle();
+  }
+
+  #settle(): void {
+    if (this.#wake !== null) this.#tick.add(this.#wake);
+    this.#wake = null;
+  }
+}

@@ -1,0 +1,153 @@
+/** `Connections` knows the answers that each connection owes: it counts them, orders refusals behind them and ends the connections. */
+import {
+  type IncomingMessage,
+  Server as PlainServer,
+  type RequestListener,
+  type ServerOptions,
+  type ServerResponse,
+} from "node:http";
+import { Server as TlsServer } from "node:https";
+import type { Socket } from "node:net";
+import type { SecureContextOptions } from "node:tls";
+
+/** An open connection by which requests came. */
+interface Connection {
+  readonly owed: Set<ServerResponse>;
+  /** What is to be done once no whole request is unanswered. */
+  afterwards: (() => void) | null;
+}
+
+/** The connections of one server. */
+export class Connections {
+  /** As accepted: with TLS what lies under the sockets that requests come by, from before keys are agreed on. */
+  readonly #accepted = new Set<Socket>();
+  readonly #open = new Map<Socket, Connection>();
+  #unanswered = 0;
+  #over = false;
+  #drained: (() => void) | null = null;
+
+  /** Requests whose answers have not been sent to the end. */
+  get unanswered(): number {
+    return this.#unanswered;
+  }
+
+  /** Follows a server from now on; listens before those who answer its requests. */
+  watch(server: PlainServer | TlsServer): void {
+    server.on("connection", (socket: Socket) => {
+      if (this.#over) socket.destroy();
+      this.#accepted.add(socket);
+      socket.once("close", () => this.#accepted.delete(socket));
+    });
+    server.prependListener("request", ({ socket }: IncomingMessage, answer: ServerResponse) =>
+      this.#owe(socket, answer),
+    );
+  }
+
+  /** Whether the connection has requests that are not answered. */
+  owes(socket: Socket): boolean {
+    return (this.#open.get(socket)?.owed.size ?? 0) > 0;
+  }
+
+  /** Calls back, maybe at once, when every request that has arrived whole on this connection is answered; the first caller only. */
+  afterAnswers(socket: Socket, act: () => void): void {
+    const connection = this.#open.get(socket);
+    if (connection && owesWhole(connection)) connection.afterwards ??= act;
+    else act();
+  }
+
+  /** Whether an answer to a request that is still arriving is on its way. */
+  hasBegun(socket: Socket): boolean {
+    return [...(this.#open.get(socket)?.owed ?? [])].some((answer) => answer.headersSent);
+  }
+
+  /** Ends the connections that owe nothing. */
+  closeIdle(): void {
+    for (const [socket, { owed }] of this.#open) if (owed.size === 0) socket.destroy();
+  }
+
+  /**
+   * Waits, when the server is closed, until the connections have ended; cuts off those left after so many milliseconds.
+   *
+   * @returns false when an answer was cut off
+   */
+  drain(withinMs: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        this.#over = true;
+        resolve(this.#unanswered === 0);
+        for (const socket of this.#accepted) socket.destroy();
+      };
+      const timer = setTimeout(end, withinMs);
+      this.#drained = end;
+      if (this.#open.size === 0) end();
+    });
+  }
+
+  #owe(socket: Socket, answer: ServerResponse): void {
+    let connection = this.#open.get(socket);
+    if (connection === undefined) {
+      connection = { owed: new Set(), afterwards: null };
+      this.#open.set(socket, connection);
+      socket.once("close", () => this.#forget(socket));
+    }
+    const { owed } = connection;
+    owed.add(answer);
+    this.#unanswered++;
+    answer.once("close", () => {
+      if (!owed.delete(answer)) return;
+      this.#unanswered--;
+      if (connection.afterwards && !owesWhole(connection)) connection.afterwards();
+    });
+  }
+
+  /** The connection has broken or ended: those who made its answers are told. */
+  #forget(socket: Socket): void {
+    const { owed } = this.#open.get(socket) as Connection;
+    tellLeft(owed);
+    this.#unanswered -= owed.size;
+    owed.clear();
+    this.#open.delete(socket);
+    if (this.#open.size === 0) this.#drained?.();
+  }
+}
+
+function owesWhole({ owed }: Connection): boolean {
+  for (const answer of owed) if (answer.req.complete) return true;
+  return false;
+}
+
+/** Node tells only the answer at the head of a connection that its caller has left; those behind it have no socket yet. */
+function tellLeft(owed: ReadonlySet<ServerResponse>): void {
+  for (const answer of owed) {
+    if (answer.socket !== null) continue;
+    answer.destroy();
+    answer.emit("close");
+  }
+}
+
+/**
+ * Makes a server of HTTP, or of HTTPS where `tls` is given. When it closes it ends idle connections by its ledger: Node takes a
+ * connection for idle as well whose answer has been handed over but waits for its reader.
+ */
+export function createServer(
+  options: ServerOptions,
+  tls: SecureContextOptions | null,
+  connections: Connections,
+  listener?: RequestListener,
+): PlainServer | TlsServer {
+  const server =
+    tls === null
+      ? new (class extends PlainServer {
+          override closeIdleConnections(): void {
+            connections.closeIdle();
+          }
+        })(options, listener)
+      : new (class extends TlsServer {
+          override closeIdleConnections(): void {
+            connections.closeIdle();
+          }
+        })({ ...options, ...tls }, listener);
+  connections.watch(server);
+  return server;
+}

@@ -1,0 +1,35 @@
+/** Numbers in the text of a request: float32 rounded once, and whole numbers of 32 bits. */
+import { excerpt, RequestError } from "../../errors.js";
+import { parseFloat32 } from "../../float32/parse.js";
+
+/** A fraction of zeros is taken because clients in the field print whole numbers so. */
+const INT = /^[+-]?[0-9]+(?:\.0+)?$/;
+
+/**
+ * Reads a float, rounded once to float32. Infinite and NaN values pass.
+ *
+ * @throws RequestError `InvalidRequest` naming the member
+ */
+export function readFloat(text: string, member: string): number {
+  const value = parseFloat32(text);
+  if (value === undefined) throw notA("number", text, member);
+  return value;
+}
+
+/** Reads a float that must be finite. @throws RequestError `InvalidRequest`, or `OutOfRange` beyond float32 */
+export function readFiniteFloat(text: string, member: string): number {
+  const value = readFloat(text, member);
+  if (!Number.isFinite(value)) throw new RequestError("OutOfRange", `${member} is not a finite float32.`, { member });
+  return value;
+}
+
+/** Reads a whole number of 32 bits. @throws RequestError `InvalidRequest` naming the member */
+export function readInt(text: string, member: string): number {
+  const value = Number(text);
+  if (!INT.test(text) || value < -(2 ** 31) || value >= 2 ** 31) throw notA("whole number of 32 bits", text, member);
+  return value;
+}
+
+function notA(what: string, text: string, member: string): RequestError {
+  return new RequestError("InvalidRequest", `${member} is not a ${what}: "${excerpt(text)}".`, { member });
+}

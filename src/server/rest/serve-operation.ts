@@ -1,0 +1,121 @@
+/** `serveOperation` follows a request for an operation from its arrival to the last byte of its answer. */
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { type Operation, RECORDS } from "../../operations.js";
+import { version } from "../../version.js";
+import { sendBlocks } from "../http/answer.js";
+import type { TimeSlices } from "../http/event-loop.js";
+import { negotiate } from "../http/negotiate.js";
+import { RequestLife } from "../http/request-life.js";
+import type { Service } from "../http/service.js";
+import { asWritten, optionalArraysOf, textsOfQueryString } from "./parameters.js";
+import { PendingQuery } from "./pending-query.js";
+import { readBody } from "./read-body.js";
+import { ANSWER_TYPES, type Answer, shapeOf, WRITERS } from "./write-answer.js";
+
+/** What a route adds to the request as it came. */
+export interface Route {
+  readonly operation: Operation;
+  readonly dataset?: string;
+  readonly recordEvery?: number;
+  /** Parameters of the query string that belong to the route and not to the operation. */
+  readonly own: readonly string[];
+}
+
+/**
+ * Answers a request for an operation.
+ *
+ * Nothing is sent before every result is complete, so each failure still becomes a problem with its own status.
+ */
+export function serveOperation(
+  service: Service,
+  route: Route,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  return compute(service, route.operation, request, reply, (life) => answer(service, route, request, reply, life));
+}
+
+async function answer(
+  service: Service,
+  { operation, dataset, recordEvery, own }: Route,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  life: RequestLife,
+): Promise<FastifyReply> {
+  const type = negotiate(request.headers.accept, ANSWER_TYPES);
+  const texts = textsOfQueryString(operation, request.query, [...own, ...optionalArraysOf(operation)]);
+  const pending = new PendingQuery(life, service.config.limits, { operation, dataset, recordEvery }, texts);
+  if (request.headers["content-type"] !== undefined) await readBody(request, operation, pending, life, service);
+  await life.enter();
+  const { request: understood, results } = await pending.finish();
+  life.onEnd(() => {
+    for (const result of results) result.release();
+  });
+  const found = dataset === undefined ? undefined : service.engine.find(dataset);
+  const recordTimes = results[0]?.recordTimes;
+  const times = recordTimes === undefined ? understood.times : asWritten(recordTimes);
+  const whole: Answer = {
+    results,
+    times,
+    components: RECORDS[operation.result],
+    about: {
+      version,
+      operation: operation.name,
+      ...(found === undefined ? {} : { dataset: found.name, manifest: found.digest }),
+      options: understood.options,
+      ...(recordTimes === undefined ? {} : { times }),
+    },
+  };
+  reply.header("fieldprobe-shape", shapeOf(whole).join(",")).header("vary", "Accept");
+  const { contentType, write } = WRITERS[type];
+  return sendBlocks(reply, contentType, inSlices(write(whole), service.slices), service.config.gzip);
+}
+
+/**
+ * Runs the steps of a computing request from its arrival on.
+ *
+ * @throws HttpRefusal, AuthError, LimitError `token.concurrent` on arrival, and what the steps throw while it can be answered
+ */
+export async function compute(
+  service: Service,
+  operation: Operation,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  steps: (life: RequestLife) => Promise<FastifyReply>,
+): Promise<FastifyReply> {
+  const life = new RequestLife(service, request, reply, "api");
+  request.facts.operation = operation.name;
+  try {
+    life.authorise(tokenOf(request));
+    return await steps(life);
+  } catch (error) {
+    if (life.giveUp(error)) return reply;
+    throw error;
+  }
+}
+
+/** The token of a request, by `Authorization: Bearer`; null without that header, and what is no bearer token is one nobody has. */
+function tokenOf(request: FastifyRequest): string | null {
+  const header = request.headers.authorization;
+  if (header === undefined) return null;
+  return /^Bearer +(\S+) *$/i.exec(header)?.[1] ?? header;
+}
+
+/** Makes pieces one at a time, and lets other work have a time slice between them. */
+async function* inSlices(pieces: Iterator<Buffer>, slices: TimeSlices): AsyncGenerator<Buffer> {
+  slices.begin();
+  try {
+    for (let next = pieces.next(); !next.done; next = pieces.next()) {
+      const goOn = slices.rest();
+      try {
+        yield next.value;
+      } finally {
+        goOn();
+      }
+      const pause = slices.pause();
+      if (pause !== undefined) await pause;
+    }
+  } finally {
+    slices.end();
+  }
+}
