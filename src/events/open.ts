@@ -1,4 +1,4 @@
-/** Opens the events interface from the configuration: store, sample, horizon, nightly upkeep, plugin. */
+/** Opens the events interface from the configuration: store, sample, nightly upkeep, plugin. */
 import { fileURLToPath } from "node:url";
 import type { FastifyInstance } from "fastify";
 import { type Config, ConfigError } from "../config.js";
@@ -9,12 +9,14 @@ import { fixedClock, nightly, processTimer, systemClock, type Timer } from "./ti
 import { isZone } from "./time/zone.js";
 import { maintainInThread, type Upkeep } from "./upkeep.js";
 
+/** The methods of a logger that the module calls. */
 export interface EventsLogger {
   info(context: object, message: string): void;
   warn(context: object, message: string): void;
   error(context: object, message: string): void;
 }
 
+/** The opened module. */
 export interface OpenEvents {
   /** To be registered on the fastify instance of the service; closes everything with it. */
   readonly plugin: (app: FastifyInstance) => Promise<void>;
@@ -22,7 +24,7 @@ export interface OpenEvents {
   close(): Promise<void>;
 }
 
-/** The shipped sample, beside `src` and `dist`. */
+/** The shipped sample. */
 export const SAMPLE = fileURLToPath(new URL("../../data/events.json", import.meta.url));
 
 /**

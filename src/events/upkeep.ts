@@ -1,4 +1,4 @@
-/** Upkeep of the store: its schema, the sample on the first start, the horizon of today. */
+/** Keeps the store up: its schema, the sample on the first start, the horizon of today. */
 import { fileURLToPath } from "node:url";
 import { Piscina } from "piscina";
 import { DataError } from "../errors.js";

@@ -1,4 +1,4 @@
-/** The life of the module: first start, later starts, the nightly extension, faults of the operator, and the command line. */
+/** The life of the module: first start, later starts, nightly extension, faults of the operator, command line. */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** One page of a collection: its envelope as JSON text, its links to other pages, its headers. */
+/** Represents one page of a collection: envelope, links to other pages, headers. */
 import type { QueryString } from "./query-string.js";
 import { type Representation, represent } from "./representation.js";
 

@@ -1,5 +1,4 @@
-/** A page of events: what is asked for, whether it takes long, and its body. */
-
+/** Reads the request for a page of events, tells whether the page takes long, and renders it. */
 import type { VocabularyName } from "../model/entities.js";
 import type { EventQuery } from "../model/event-query.js";
 import { renderSingle, renderWhole } from "../render/event.js";
@@ -19,6 +18,7 @@ export interface EventsAsk {
   readonly strict: boolean;
 }
 
+/** A page that a request asks for, and the keys of what is remembered of it. */
 export interface WantedPage {
   readonly query: EventQuery;
   /** Address of any page of the collection; that of this one is its key. */
@@ -53,6 +53,7 @@ export function takesLong(resources: Resources, view: View, { query, totalKey }:
   return !query.single || query.order[0]?.field !== "start_date" || !resources.isCounted(view.interval, totalKey);
 }
 
+/** Renders a page of events. */
 export function eventsPage(resources: Resources, view: View, { query, address, totalKey }: WantedPage): Representation {
   const total = resources.total(view, totalKey, query);
   const shown = (query.page - 1) * query.perPage < total ? view.page(query) : [];

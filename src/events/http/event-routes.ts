@@ -1,4 +1,4 @@
-/** The routes of events: the collection, under a term too, and one event. */
+/** Serves the routes of events: the collection, the events of a term, one event. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { preferred } from "../../server/http/negotiate.js";
 import type { VocabularyName } from "../model/entities.js";

@@ -1,6 +1,7 @@
-/** Errors of the events interface: status, code and the details that are reported together. */
+/** Errors of the events interface carry a status, a code and details that are reported together. */
 import { problemDetails } from "../../server/http/problem.js";
 
+/** Every code of an error. */
 export const EVENTS_ERROR_CODES = [
   "invalid_parameter",
   "duplicate_parameter",
@@ -16,6 +17,7 @@ export const EVENTS_ERROR_CODES = [
   "unavailable",
 ] as const;
 
+/** One code of an error. */
 export type EventsErrorCode = (typeof EVENTS_ERROR_CODES)[number];
 
 /** One fault; never repeats the value that was sent. */
@@ -25,6 +27,7 @@ export interface EventsErrorDetail {
   readonly allowed?: readonly string[];
 }
 
+/** An error that is reported to the caller. */
 export class EventsError extends Error {
   readonly status: number;
   readonly code: EventsErrorCode;
@@ -47,6 +50,7 @@ export class EventsError extends Error {
   }
 }
 
+/** The error of an unknown resource. */
 export function notFound(details: readonly EventsErrorDetail[] = []): EventsError {
   return new EventsError(404, "not_found", "Not found.", details);
 }

@@ -1,4 +1,4 @@
-/** The events interface as one fastify plugin; all its hooks, handlers and parsers stay inside it. */
+/** Mounts the events interface as one fastify plugin; its hooks, handlers and parsers stay inside. */
 import rateLimit from "@fastify/rate-limit";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { watchRoutes } from "../../server/http/allowed-methods.js";
@@ -19,6 +19,7 @@ import { SCHEMAS } from "./response-schemas.js";
 import { calendarSchema, eventSchema, eventsSchema, termSchema, termsSchema } from "./route-schemas.js";
 import { eventTermsHandler, termHandler, termsHandler } from "./term-routes.js";
 
+/** What the plugin works with. */
 export interface EventsOptions {
   readonly store: Store;
   readonly clock: Clock;

@@ -1,9 +1,10 @@
-/** Settings of the events routes, taken from the configuration. */
+/** Takes the settings of the events interface from the configuration. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Config } from "../../config.js";
 import type { RenderSettings } from "../render/term.js";
 import type { Configured } from "../store/site-settings.js";
 
+/** Settings of the routes. */
 export interface EventsSettings extends Omit<RenderSettings, "prefix"> {
   /** Path under which the routes are mounted; empty or without a slash at its end. */
   readonly prefix: string;
@@ -22,6 +23,7 @@ export interface EventsSettings extends Omit<RenderSettings, "prefix"> {
 
 const CACHE_BYTES = 16 * 1024 * 1024;
 
+/** Settings of the routes, by the configuration. */
 export function eventsSettings(config: Config): EventsSettings {
   const { prefix, site, source, keys, categoryUrl, perMinute } = config.events;
   const fallbackSite = fallbackSiteOf(config);

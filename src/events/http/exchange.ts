@@ -1,4 +1,4 @@
-/** The two ends of a request: its callback, key and preferences are read; its representation or error is sent. */
+/** Opens and ends a request: reads its callback, key and preferences, sends its representation or error. */
 import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { names, preferred } from "../../server/http/negotiate.js";
@@ -33,7 +33,7 @@ export function splitTarget(request: FastifyRequest): { path: string; query: str
 /**
  * Reads what every route of a known path takes.
  *
- * @param known names a collection takes beside those of every route
+ * @param known names a collection takes besides those of every route
  * @throws EventsError 401 when keys are configured and none of them was sent
  */
 export function openRequest(
@@ -101,7 +101,7 @@ export function sendAs(
   return sendBody(reply.type(`${type}; charset=utf-8`), page.body);
 }
 
-/** Bodies above this size go out piece by piece: a long one that is handed over whole is cut off when the service is closed. */
+/** Longer bodies go out piece by piece: handed over whole, one is cut off when the service is closed. */
 const WHOLE_BYTES = 1024 * 1024;
 const PIECE_BYTES = 64 * 1024;
 
@@ -118,7 +118,7 @@ function* piecesOf(bytes: Buffer): Generator<Buffer> {
 /** Sends an error in the form the caller takes; wrapped with its status when the callback is sound. */
 export function sendError(request: FastifyRequest, reply: FastifyReply, error: EventsError) {
   const { accept } = request.headers;
-  // Naming the type of problems can mean nothing else, even beside JSON of the same weight.
+  // Naming the type of problems can mean nothing else, even where JSON has the same weight.
   const problem = names(accept, PROBLEM_TYPE) && preferred(accept, [PROBLEM_TYPE, "application/json"]) === PROBLEM_TYPE;
   const body = JSON.stringify(problem ? problemBody(error, splitTarget(request).path) : errorBody(error));
   const callback = request.eventsCallback;

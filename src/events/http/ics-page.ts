@@ -1,5 +1,4 @@
-/** The calendar file of the events that a query selects. */
-
+/** Renders the events that a query selects as one iCalendar file. */
 import type { EventInstance, EventRecord } from "../model/entities.js";
 import type { EventQuery } from "../model/event-query.js";
 import { type CalendarFile, renderCalendar } from "../render/calendar-file.js";
@@ -19,6 +18,7 @@ const MOST_COMPONENTS = 1000;
 /** Parameters of the filters; a calendar has no pages. */
 const FILTERS = EVENT_PARAMETERS.filter((name) => name !== "page" && name !== "per_page");
 
+/** A calendar that a request asks for, and the key of its representation. */
 export interface WantedCalendar {
   readonly query: EventQuery;
   readonly key: string;
@@ -103,7 +103,7 @@ function* componentsOf(
   }
 }
 
-/** What components need beside their events. */
+/** What components need besides their events. */
 export function contextOf({ settings }: Resources, view: View): CalendarContext {
   const site = settings.site ?? view.snapshot.site ?? settings.fallbackSite;
   return { snapshot: view.snapshot, host: new URL(site).hostname };

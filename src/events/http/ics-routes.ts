@@ -1,4 +1,4 @@
-/** The routes of iCalendar files: one event with its rule, or the events that a query selects. */
+/** Serves the routes of iCalendar files: one event with its rule, or the events that a query selects. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { renderCalendar } from "../render/calendar-file.js";
 import { seriesComponents } from "../render/vevent.js";

@@ -1,5 +1,4 @@
-/** JSONP: which callback names are accepted, and the script that calls them. */
-
+/** JSONP checks the name of a callback and writes the script that calls it. */
 const LONGEST = 128;
 const NAME = /^[A-Za-z_$][\w$]{0,63}(?:\.[A-Za-z_$][\w$]{0,63}|\[\d{1,5}\]){0,8}$/;
 
@@ -12,7 +11,10 @@ const RESERVED = new Set(
   ).split(" "),
 );
 
-/** True for a dotted or indexed name no part of which is a reserved word. Others are refused: a name mended would call some other function. */
+/**
+ * True for a dotted or indexed name no part of which is a reserved word. Others are refused, not mended: a mended name
+ * would call some other function.
+ */
 export function isCallback(name: string): boolean {
   return name.length <= LONGEST && NAME.test(name) && name.split(/[.[\]]+/).every((part) => !RESERVED.has(part));
 }

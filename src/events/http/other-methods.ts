@@ -1,4 +1,4 @@
-/** Requests that no route of the events interface takes: other methods on known paths, and unknown paths. */
+/** Refuses requests that no route takes: other methods on known paths, and unknown paths. */
 import { METHODS } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { VOCABULARIES } from "../model/entities.js";

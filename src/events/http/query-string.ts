@@ -1,5 +1,4 @@
-/** Parameters of a query string with all their faults; it knows how values are written, not what they are for. */
-
+/** Reads the values of a query string and collects their faults; the meaning of a parameter is not its concern. */
 import { isDay } from "../time/zone.js";
 import { EventsError, type EventsErrorCode, type EventsErrorDetail } from "./events-error.js";
 
@@ -8,6 +7,7 @@ const LIST_VALUES = 200;
 const ORDER_PAIRS = 5;
 const ID = /^[0-9]{1,15}$/;
 
+/** The parameters of one query string. */
 export class QueryString {
   readonly #values = new Map<string, string[]>();
   readonly #faults: { readonly code: EventsErrorCode; readonly detail: EventsErrorDetail }[] = [];

@@ -1,5 +1,4 @@
-/** Query strings to queries: which parameters a collection takes and what they default to. */
-
+/** Reads the parameters of a collection as a query, with their defaults. */
 import { AUDIENCES, audienceMask, VOCABULARIES } from "../model/entities.js";
 import {
   EVENT_ORDERS,
@@ -15,11 +14,12 @@ import {
 import { daysBetween, isDay } from "../time/zone.js";
 import type { QueryString } from "./query-string.js";
 
-/** Parameters of every collection beside its own. */
+/** Parameters of every collection. */
 const COMMON = ["page", "per_page", "ids", "excluded_ids", "order_by"];
 /** Taken on every route and never repeated in links. */
 export const UNLINKED = ["callback", "key", "v", "_"];
 
+/** Parameters of a collection of events. */
 export const EVENT_PARAMETERS = [
   ...COMMON,
   ...VOCABULARIES.map(({ name }) => name),
@@ -31,8 +31,10 @@ export const EVENT_PARAMETERS = [
   "start_date",
   "type",
 ];
+/** Parameters of a collection of terms. */
 export const TERM_PARAMETERS = [...COMMON, "slug"];
 
+/** Items of a page by default, and at most. */
 export const PER_PAGE = 5;
 export const MOST_PER_PAGE = 100;
 const LONGEST_RANGE_DAYS = 3700;
@@ -43,6 +45,7 @@ const EVENT_ORDER: readonly Ordering<EventOrder>[] = [
 ];
 const TERM_ORDER: readonly Ordering<TermOrder>[] = [{ field: "name", descending: false }];
 
+/** What the parameters of events are judged by. */
 export interface ReadOptions {
   readonly strict: boolean;
   /** False: the answer has no pages, and parameters of pages mean nothing. */

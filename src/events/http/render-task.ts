@@ -1,4 +1,4 @@
-/** The worker's side of long representations: the code of the routes over a store of its own. */
+/** Renders long representations in a worker thread, by the code of the routes over a store of its own. */
 import { move, transferableSymbol, valueSymbol } from "piscina";
 import { openStore } from "../store/store.js";
 import { systemClock } from "../time/clock.js";
@@ -11,7 +11,7 @@ import type { Representation } from "./representation.js";
 import { openResources, type Resources } from "./resources.js";
 
 /**
- * Makes the task function of a thread; the store is opened with the first task, and again with the next where it failed.
+ * Makes the task function of a thread. The first task opens the store; where that fails, the next one tries again.
  * Errors of the store are thrown; a refusal of the request is an outcome.
  */
 export function createRenderer({ db, settings, prefix }: RenderSetup) {

@@ -1,4 +1,4 @@
-/** The worker thread that renders long representations, so that they hold up no other request. */
+/** Hands long representations to a worker thread, so that they hold up no other request. */
 import { fileURLToPath } from "node:url";
 import { Piscina } from "piscina";
 import type { Interval } from "../store/store.js";
@@ -93,7 +93,7 @@ export class RenderThread {
     return { body: Buffer.from(body.buffer, body.byteOffset, body.byteLength), tag, headers };
   }
 
-  /** Ends the thread when the representations that were asked for are made: native code of its store must not be cut off. */
+  /** Ends the thread once everything asked for is made: native code of its store must not be cut off. */
   async close(): Promise<void> {
     await Promise.allSettled([...this.#asked.values()].map(({ made }) => made));
     await this.#pool.destroy();

@@ -1,4 +1,4 @@
-/** Representations of resources (a body, its entity tag and headers), and the cache that keeps them while they hold. */
+/** A representation is a finished body with its entity tag and headers; a cache keeps it while it holds. */
 import { createHash } from "node:crypto";
 import type { Interval } from "../store/store.js";
 
@@ -17,7 +17,7 @@ export function represent(body: string, headers: Readonly<Record<string, string>
   return { body, tag: `"${createHash("sha1").update(body).digest("base64url")}"`, headers };
 }
 
-/** Whether an `If-None-Match` names the tag: `*`, or a list in which weak tags compare like strong ones (RFC 9110, 13.1.2). */
+/** Whether an `If-None-Match` names the tag, by `*` or in a list; weak tags compare like strong ones (RFC 9110). */
 export function isKnown(ifNoneMatch: string | undefined, tag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch.trim() === "*") return true;

@@ -1,5 +1,4 @@
-/** What the routes share: the store, the clock, the settings and what is remembered between requests. */
-
+/** Holds what the routes share: store, clock, settings, and what is remembered between requests. */
 import type { EventInstance, EventRecord } from "../model/entities.js";
 import type { EventQuery } from "../model/event-query.js";
 import { type EventText, eventText } from "../render/event.js";
@@ -10,6 +9,7 @@ import type { EventsSettings } from "./events-settings.js";
 import type { RenderThread } from "./render-thread.js";
 import { RepresentationCache } from "./representation.js";
 
+/** What the routes share. */
 export interface Resources {
   readonly store: Store;
   readonly clock: Clock;

@@ -1,4 +1,4 @@
-/** Response schemas of the interface, from which the OpenAPI document is made. */
+/** Declares the schemas of responses, from which the OpenAPI document is made. */
 import { type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { AUDIENCES, VOCABULARIES, type Vocabulary } from "../model/entities.js";
 import { EVENTS_ERROR_CODES } from "./events-error.js";

@@ -1,4 +1,4 @@
-/** The routes of the five vocabularies: collections, of one event too, and single terms. */
+/** Serves the routes of the five vocabularies: collections, the terms of an event, single terms. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { TaxonomyTerm, Vocabulary } from "../model/entities.js";
 import type { TermQuery } from "../model/event-query.js";

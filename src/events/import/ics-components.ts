@@ -1,12 +1,13 @@
-/** An iCalendar file as its top components, each parsed by ical.js and each property with the line it begins on. */
+/** Splits an iCalendar file into components, each parsed by ical.js and with the lines of its properties. */
 import ICAL from "ical.js";
 import type { ImportProblem } from "../model/calendar.js";
 
+/** One component of a file. */
 export interface Component {
   readonly name: string;
   readonly line: number;
   readonly parsed: ICAL.Component;
-  /** Line of the nth property of a name (lower case) at the component's own level; the component's line if there is none. */
+  /** Line of the nth property of a name (lower case) at the level of the component, else the line of the component. */
   lineOf(property: string, nth?: number): number;
 }
 

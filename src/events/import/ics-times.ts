@@ -1,4 +1,4 @@
-/** Times and lengths in iCalendar properties. */
+/** Reads times and lengths of iCalendar properties. */
 import ICAL from "ical.js";
 import { addDays, daysBetween, epochSeconds, isDay, isTime, isZone, momentOf } from "../time/zone.js";
 

@@ -1,4 +1,4 @@
-/** An iCalendar file to a calendar: one event per UID, its moved and cancelled instances as overrides. */
+/** Reads an iCalendar file as a calendar: one event per UID, its moved and cancelled instances as overrides. */
 import type ICAL from "ical.js";
 import type { Calendar, ImportProblem, NewEvent } from "../model/calendar.js";
 import { EVERYONE, type Override } from "../model/entities.js";
@@ -174,7 +174,7 @@ function eventOf(
   ];
 }
 
-/** A date beside an event with a time means the instance of that day, as many programs write it. */
+/** A date given for an event with a time means the instance of that day, as many programs write it. */
 function alike(time: IcsTime, start: IcsTime, zone: string): string {
   if (time.allDay && !start.allDay) return `${time.text}${start.text.slice(10)}`;
   if (!time.allDay && start.allDay) return time.text.slice(0, 10);

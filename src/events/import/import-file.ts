@@ -1,4 +1,4 @@
-/** Import of one file: read it whole, then store it in one transaction, or not at all. */
+/** Imports one file: it is read whole and stored in one transaction, or not at all. */
 import { readFileSync } from "node:fs";
 import { reasonOf } from "../../system-error.js";
 import { ImportError, type ImportProblem } from "../model/calendar.js";

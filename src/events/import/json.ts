@@ -1,11 +1,141 @@
-/** A JSON file to a calendar: shape, kinds of time and lengths checked, every problem with its JSON path. */
-import type { z } from "zod";
+/** Reads a JSON file as a calendar; its schema checks members, gives defaults and reports all problems by path. */
+import { z } from "zod";
 import type { Calendar, ImportProblem, NewEvent, NewTerm } from "../model/calendar.js";
-import { audienceMask, EVERYONE, type ImageFile, type Override, VOCABULARIES } from "../model/entities.js";
+import { AUDIENCES, audienceMask, EVERYONE, type Extras, type Override, VOCABULARIES } from "../model/entities.js";
 import { slugOf } from "../model/names.js";
 import { normaliseRule } from "../time/rule.js";
-import { daysBetween, epochSeconds, isDay, momentOf } from "../time/zone.js";
-import { EVENT, FILE, type JsonEvent, type JsonFile, type JsonPlace } from "./json-shape.js";
+import { daysBetween, epochSeconds, isDay, isTime, isZone, momentOf } from "../time/zone.js";
+
+/** A member that may be absent or null, which both mean null. */
+const optional = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? null);
+
+const id = z.int().min(1).max(999_999_999_999_999);
+const ids = z.array(id).default([]);
+/** The parser of addresses passes over blanks and line breaks, which would end a line of a calendar file. */
+const address = z
+  .url({ protocol: /^https?$/, error: "must be an http or https address" })
+  .regex(/^\S+$/, "must have no blanks and line breaks");
+const line = z.string().trim().min(1);
+const zone = z.string().refine(isZone, "must be an IANA zone");
+const slug = z.string().regex(/^[^\s/?#]+$/, "must be one segment of an address");
+const source = z
+  .string()
+  .regex(/^[^\s,]+$/, "must be a name without spaces and commas")
+  .refine((name) => name !== "all", "must not be all, which stands for every source");
+
+/** A date or a time as its text; `isDay` tells which. */
+const moment = z.string().refine((value) => isDay(value) || isTime(value), "must be a date or a time");
+const boundShape = {
+  date: z.string().refine(isDay, "must be a date such as 2026-10-22").optional(),
+  dateTime: z.string().refine(isTime, "must be a time such as 2026-10-22T16:00:00").optional(),
+};
+const hasOneTime = ({ date, dateTime }: { date?: string | undefined; dateTime?: string | undefined }) =>
+  (date === undefined) !== (dateTime === undefined);
+const ONE_TIME = "must have one of date and dateTime";
+const start = z
+  .strictObject({ ...boundShape, zone: zone.optional() })
+  .refine(hasOneTime, ONE_TIME)
+  .transform((at) => ({ text: at.date ?? at.dateTime ?? "", zone: at.zone }));
+const bound = z
+  .strictObject(boundShape)
+  .refine(hasOneTime, ONE_TIME)
+  .transform((at) => at.date ?? at.dateTime ?? "");
+
+const override = z.strictObject({
+  original: moment,
+  start: optional(bound),
+  end: optional(bound),
+  cancelled: z.boolean().default(false),
+});
+
+const image = z
+  .strictObject({
+    id,
+    type: z.literal("file").optional(),
+    name: line,
+    mime_type: z.string().regex(/^[\w.+-]+\/[\w.+-]+$/, "must be a media type"),
+    alt_text: optional(z.string()),
+    caption: optional(z.string()),
+    credit: optional(z.string()),
+    sizes: z.record(z.string().regex(/^[a-z][a-z0-9_-]*$/), address),
+  })
+  .transform(({ type: _type, ...file }) => file);
+
+/** Mask of audiences; an empty list is open to everyone, and everyone includes the other three. */
+const openTo = z
+  .array(z.string())
+  .default([])
+  .refine((names) => typeof audienceMask(names) === "number", `must be of ${AUDIENCES.join(", ")}`)
+  .transform((names) => {
+    const mask = Number(audienceMask(names));
+    return mask === 0 || mask % 2 === 1 ? EVERYONE : mask;
+  });
+
+const event = z.strictObject({
+  id,
+  name: line,
+  slug: slug.optional(),
+  excerpt: z.string().default(""),
+  description: z.string().optional(),
+  alt_name: z.string().optional(),
+  supplemental_location_info: z.string().optional(),
+  registration_required: z.boolean().optional(),
+  url: optional(address),
+  short_url: optional(address),
+  open_to: openTo,
+  publish_date: optional(z.int()),
+  source: optional(source),
+  published: z.boolean().default(true),
+  start,
+  end: optional(bound),
+  rrule: optional(z.string()),
+  rdate: z.array(moment).default([]),
+  exdate: z.array(moment).default([]),
+  overrides: z.array(override).default([]),
+  event_categories: ids,
+  divisions: ids,
+  locations: ids,
+  tags: ids,
+  channels: ids,
+  image_thumbnail: optional(image),
+});
+type JsonEvent = z.output<typeof event>;
+
+const term = z.strictObject({
+  id,
+  name: line,
+  slug: slug.optional(),
+  weight: z.int().default(0),
+  url: optional(address),
+});
+const branch = term.extend({ parent: optional(id) });
+const location = branch.extend({
+  address: optional(z.string()),
+  city: optional(z.string()),
+  state: optional(z.string()),
+  zipcode: optional(z.string()),
+  latitude: optional(z.number().min(-90).max(90)),
+  longitude: optional(z.number().min(-180).max(180)),
+});
+type JsonLocation = z.output<typeof location>;
+
+/** The whole file with its events unread, so that a problem in one leaves the others to be checked. */
+const file = z.strictObject({
+  zone: zone.optional(),
+  site: address.transform((url) => url.replace(/\/+$/, "")).optional(),
+  primarySource: source.optional(),
+  terms: z
+    .strictObject({
+      channels: z.array(branch).default([]),
+      divisions: z.array(term).default([]),
+      event_categories: z.array(branch).default([]),
+      locations: z.array(location).default([]),
+      tags: z.array(term).default([]),
+    })
+    .prefault({}),
+  events: z.array(z.unknown()).default([]),
+});
+type JsonFile = z.output<typeof file>;
 
 /**
  * @param text    the content of the file
@@ -16,22 +146,18 @@ export function readJson(
   zoneFor: (head: string | undefined) => string,
 ): { calendar: Calendar | null; problems: ImportProblem[] } {
   const problems: ImportProblem[] = [];
-  const file = parseFile(text, problems);
-  if (file === null) return { calendar: null, problems };
-  const zone = zoneFor(file.zone);
+  const read = parseFile(text, problems);
+  if (read === null) return { calendar: null, problems };
+  const { terms, events: unread, ...head } = read;
+  const schema = eventSchema(zoneFor(head.zone));
   const events: NewEvent[] = [];
-  for (const [position, value] of file.events.entries()) {
+  for (const [position, value] of unread.entries()) {
     const place = `events[${position}]`;
-    const parsed = EVENT.safeParse(value);
-    if (parsed.success) events.push(...convert(parsed.data, place, zone, problems));
-    else problems.push(...issues(parsed.error, place));
+    const parsed = schema.safeParse(value);
+    if (parsed.success) events.push({ ...parsed.data, place });
+    else problems.push(...problemsOf(parsed.error, place));
   }
-  const head = {
-    ...(file.zone === undefined ? {} : { zone: file.zone }),
-    ...(file.site === undefined ? {} : { site: file.site }),
-    ...(file.primarySource === undefined ? {} : { primarySource: file.primarySource }),
-  };
-  return { calendar: { head, terms: termsOf(file), events, removed: [] }, problems };
+  return { calendar: { head, terms: termsOf(terms), events, removed: [] }, problems };
 }
 
 function parseFile(text: string, problems: ImportProblem[]): JsonFile | null {
@@ -45,166 +171,121 @@ function parseFile(text: string, problems: ImportProblem[]): JsonFile | null {
     problems.push({ place: `line ${line}`, reason: "not JSON: a value, a comma or a bracket is wrong here" });
     return null;
   }
-  const parsed = FILE.safeParse(value);
+  const parsed = file.safeParse(value);
   if (parsed.success) return parsed.data;
-  problems.push(...issues(parsed.error, ""));
+  problems.push(...problemsOf(parsed.error, ""));
   return null;
 }
 
-function issues(error: z.ZodError, base: string): ImportProblem[] {
+function problemsOf(error: z.ZodError, base: string): ImportProblem[] {
   return error.issues.map((issue) => ({
-    place: issue.path.reduce<string>((path, key) => join(path, key), base) || "(file)",
+    place: issue.path.reduce<string>(joinPath, base) || "(file)",
     reason: issue.message.endsWith("received undefined") ? "is missing" : issue.message,
   }));
 }
 
-function join(path: string, key: PropertyKey): string {
+function joinPath(path: string, key: PropertyKey): string {
   if (typeof key === "number") return `${path}[${key}]`;
   return path === "" ? String(key) : `${path}.${String(key)}`;
 }
 
-function termsOf(file: JsonFile): NewTerm[] {
-  return VOCABULARIES.flatMap(({ name }) =>
-    file.terms[name].map((term, position) => {
-      const place = term as JsonPlace;
-      const address = {
-        address: place.address ?? null,
-        city: place.city ?? null,
-        state: place.state ?? null,
-        zipcode: place.zipcode ?? null,
-        latitude: place.latitude ?? null,
-        longitude: place.longitude ?? null,
-      };
-      return {
-        id: term.id,
-        vocabulary: name,
-        name: term.name,
-        slug: term.slug ?? slugOf(term.name),
-        parent: place.parent ?? null,
-        weight: term.weight,
-        url: term.url ?? null,
-        address: name === "locations" ? address : null,
-        place: `terms.${name}[${position}]`,
-      };
+function termsOf(terms: JsonFile["terms"]): NewTerm[] {
+  return VOCABULARIES.flatMap(({ name: vocabulary }) =>
+    terms[vocabulary].map((read, position) => {
+      const { slug, parent = null, id, name, weight, url, ...address } = read as JsonLocation;
+      const place = `terms.${vocabulary}[${position}]`;
+      const located = vocabulary === "locations" ? address : null;
+      return { id, vocabulary, name, slug: slug ?? slugOf(name), parent, weight, url, address: located, place };
     }),
   );
 }
 
-/** Checks what the shape leaves open; an event with problems is left out of the result. */
-function convert(event: JsonEvent, place: string, siteZone: string, problems: ImportProblem[]): NewEvent[] {
-  const before = problems.length;
-  const report = (member: string, reason: string) => problems.push({ place: `${place}.${member}`, reason });
-  const zone = event.start.zone ?? siteZone;
-  const allDay = event.start.date !== undefined;
-  const start = event.start.date ?? event.start.dateTime ?? "";
-  const length = lengthOf(start, event.end ?? null, allDay, zone, (reason) => report("end", reason));
-  for (const member of ["rdate", "exdate"] as const) {
-    for (const [n, text] of event[member].entries()) {
-      if (isDay(text) !== allDay) report(`${member}[${n}]`, kindReason(allDay));
-    }
-  }
-  const overrides = event.overrides.map((override, n) =>
-    convertOverride(override, allDay, zone, (member, reason) => report(`overrides[${n}]${member}`, reason)),
-  );
-  let rrule: string | null = null;
-  try {
-    if (event.rrule) rrule = normaliseRule(event.rrule, start, zone, allDay);
-  } catch (error) {
-    report("rrule", (error as Error).message);
-  }
-  if (problems.length > before) return [];
-  const { event_categories, divisions, locations, tags, channels } = event;
-  return [
-    {
-      identity: { id: event.id },
-      place,
-      name: event.name,
-      slug: event.slug ?? slugOf(event.name),
-      excerpt: event.excerpt,
-      url: event.url ?? null,
-      shortUrl: event.short_url ?? null,
-      audience: openTo(event.open_to),
-      publishDate: event.publish_date ?? null,
-      source: event.source ?? null,
-      published: event.published,
-      zone,
-      allDay,
-      start,
+/** Reports a problem of a member of the event, by its path. */
+type ReportMember = (path: PropertyKey[], message: string) => void;
+
+/** The schema of one event, whose checks across members need the zone that its times stand in. */
+function eventSchema(siteZone: string) {
+  return event.transform((read, context): Omit<NewEvent, "place"> => {
+    const { id, slug, start, end, rrule, overrides, short_url, publish_date, open_to, image_thumbnail, ...more } = read;
+    const { event_categories, divisions, locations, tags, channels, ...texts } = more;
+    const { description, alt_name, supplemental_location_info, registration_required, ...same } = texts;
+    const report: ReportMember = (path, message) => context.addIssue({ code: "custom", path, message });
+    const wall = { zone: start.zone ?? siteZone, allDay: isDay(start.text) };
+    const length = lengthOf(start.text, end, wall, (message) => report(["end"], message));
+    checkKinds(read, wall.allDay, report);
+    for (const [n, one] of overrides.entries())
+      checkOverride(one, wall, (path, m) => report(["overrides", n, ...path], m));
+    return {
+      ...same,
+      ...wall,
       ...length,
-      rrule,
-      rdate: event.rdate,
-      exdate: event.exdate,
+      identity: { id },
+      slug: slug ?? slugOf(read.name),
+      shortUrl: short_url,
+      audience: open_to,
+      publishDate: publish_date,
+      start: start.text,
+      rrule: ruleOf(rrule, start.text, wall, (message) => report(["rrule"], message)),
       overrides,
       terms: { event_categories, divisions, locations, tags, channels },
-      image: imageOf(event),
-      extras: {
-        ...(event.description ? { description: event.description } : {}),
-        ...(event.alt_name ? { alt_name: event.alt_name } : {}),
-        ...(event.supplemental_location_info ? { supplemental_location_info: event.supplemental_location_info } : {}),
-        ...(event.registration_required === undefined ? {} : { registration_required: event.registration_required }),
-      },
-    },
-  ];
+      image: image_thumbnail,
+      extras: given({ description, alt_name, supplemental_location_info, registration_required }),
+    };
+  });
+}
+
+/** The wall that the times of an event stand on, and whether they are days. */
+interface Wall {
+  readonly zone: string;
+  readonly allDay: boolean;
 }
 
 function kindReason(allDay: boolean): string {
   return allDay ? "must be a date, as the event lasts all day" : "must be a time, as the event has one";
 }
 
-/** An empty list is open to everyone, and everyone includes the other three. */
-function openTo(names: readonly string[]): number {
-  const mask = Number(audienceMask(names));
-  return mask === 0 || mask % 2 === 1 ? EVERYONE : mask;
+function checkKinds(read: JsonEvent, allDay: boolean, report: ReportMember): void {
+  for (const member of ["rdate", "exdate"] as const) {
+    for (const [n, text] of read[member].entries()) {
+      if (isDay(text) !== allDay) report([member, n], kindReason(allDay));
+    }
+  }
 }
 
-type Bound = { readonly date?: string | undefined; readonly dateTime?: string | undefined } | null | undefined;
+function checkOverride({ original, start, end }: Override, wall: Wall, report: ReportMember): void {
+  const { allDay } = wall;
+  for (const [member, text] of Object.entries({ original, start, end })) {
+    if (text !== null && isDay(text) !== allDay) report([member], kindReason(allDay));
+  }
+  const first = start ?? original;
+  if (end !== null && isDay(end) === allDay && isDay(first) === allDay) {
+    lengthOf(first, end, wall, (message) => report(["end"], message));
+  }
+}
 
-function lengthOf(start: string, end: Bound, allDay: boolean, zone: string, report: (reason: string) => void) {
-  if (!end) return { days: allDay ? 1 : 0, seconds: 0 };
-  if ((end.date !== undefined) !== allDay) {
+/** Length of an instance: calendar days of an all-day event, else exact seconds. */
+function lengthOf(start: string, end: string | null, { zone, allDay }: Wall, report: (message: string) => void) {
+  if (end === null) return { days: allDay ? 1 : 0, seconds: 0 };
+  if (isDay(end) !== allDay) {
     report(kindReason(allDay));
     return { days: 0, seconds: 0 };
   }
-  const days = end.date === undefined ? 0 : daysBetween(start, end.date) + 1;
-  const seconds =
-    end.dateTime === undefined ? 0 : epochSeconds(momentOf(end.dateTime, zone)) - epochSeconds(momentOf(start, zone));
-  if (days < 0 || (allDay && days === 0) || seconds < 0) report("must not be before the start");
+  const days = allDay ? daysBetween(start, end) + 1 : 0;
+  const seconds = allDay ? 0 : epochSeconds(momentOf(end, zone)) - epochSeconds(momentOf(start, zone));
+  if (days < (allDay ? 1 : 0) || seconds < 0) report("must not be before the start");
   return { days, seconds };
 }
 
-function convertOverride(
-  override: JsonEvent["overrides"][number],
-  allDay: boolean,
-  zone: string,
-  report: (member: string, reason: string) => void,
-): Override {
-  if (isDay(override.original) !== allDay) report(".original", kindReason(allDay));
-  const pick = (bound: Bound, member: string): string | null => {
-    if (!bound) return null;
-    if ((bound.date !== undefined) !== allDay) report(`.${member}`, kindReason(allDay));
-    return bound.date ?? bound.dateTime ?? null;
-  };
-  const start = pick(override.start, "start");
-  const end = pick(override.end, "end");
-  const first = start ?? override.original;
-  if (end !== null && isDay(end) === isDay(first)) {
-    const bound = allDay ? { date: end } : { dateTime: end };
-    lengthOf(first, bound, allDay, zone, (reason) => report(".end", reason));
+function ruleOf(text: string | null, start: string, { zone, allDay }: Wall, report: (message: string) => void) {
+  try {
+    return text === null || text === "" ? null : normaliseRule(text, start, zone, allDay);
+  } catch (error) {
+    report((error as Error).message);
+    return null;
   }
-  return { original: override.original, start, end, cancelled: override.cancelled };
 }
 
-function imageOf(event: JsonEvent): ImageFile | null {
-  const image = event.image_thumbnail;
-  if (!image) return null;
-  const { id, name, mime_type, sizes } = image;
-  return {
-    id,
-    name,
-    mime_type,
-    alt_text: image.alt_text ?? null,
-    caption: image.caption ?? null,
-    credit: image.credit ?? null,
-    sizes,
-  };
+/** The members that have a value, empty texts left out. */
+function given(members: { readonly [Name in keyof Extras]: Extras[Name] | undefined }): Extras {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined && value !== ""));
 }

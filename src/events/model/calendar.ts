@@ -1,4 +1,4 @@
-/** The content of an imported file: settings of its head, terms and events without ids and defaults, and its problems. */
+/** A calendar is the content of an imported file: settings, terms and events before they get ids and defaults. */
 import type { Address, EventRecord, TaxonomyTerm, VocabularyName } from "./entities.js";
 
 /** Settings that a file may carry. */

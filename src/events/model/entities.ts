@@ -1,6 +1,5 @@
-/** The records of the events module: vocabularies, audiences, terms, events and their instances. */
-
-/** The five vocabularies: collection name, type of one term, segment of its public address, whether its terms form a tree. */
+/** The entities of the events module are terms of five vocabularies, events and their instances. */
+/** The vocabularies: collection name, type of a term, segment of its public address, whether terms form a tree. */
 export const VOCABULARIES = [
   { name: "channels", type: "channel", segment: "channel", tree: true },
   { name: "divisions", type: "division", segment: "division", tree: false },
@@ -9,18 +8,22 @@ export const VOCABULARIES = [
   { name: "tags", type: "tag", segment: "tag", tree: false },
 ] as const;
 
+/** One of the five vocabularies. */
 export type Vocabulary = (typeof VOCABULARIES)[number];
+/** Collection name of a vocabulary. */
 export type VocabularyName = Vocabulary["name"];
 
+/** The vocabulary of a collection name. */
 export function vocabulary(name: string): Vocabulary | undefined {
   return VOCABULARIES.find((row) => row.name === name);
 }
 
 /** Audiences in output order; the bit of an audience in a mask is its position. */
 export const AUDIENCES = ["everyone", "faculty", "staff", "students"] as const;
+/** The mask of all audiences. */
 export const EVERYONE = 0b1111;
 
-/** Mask of audience names in any letter case (`faulty` is `faculty`), or the first name that is none. Being open to everyone admits all. */
+/** Mask of audience names in any letter case (`faulty` is `faculty`), or the first name that is unknown. */
 export function audienceMask(names: readonly string[]): number | string {
   let mask = 0;
   for (const name of names) {
@@ -32,10 +35,12 @@ export function audienceMask(names: readonly string[]): number | string {
   return mask;
 }
 
+/** Names of the audiences in a mask, in output order. */
 export function audienceNames(mask: number): readonly string[] {
   return AUDIENCES.filter((_, position) => (mask & (1 << position)) !== 0);
 }
 
+/** The postal address and position of a location; unknown members are null. */
 export interface Address {
   readonly address: string | null;
   readonly city: string | null;
@@ -45,6 +50,7 @@ export interface Address {
   readonly longitude: number | null;
 }
 
+/** A term: a category, division, location, tag or channel that events are assigned to. */
 export interface TaxonomyTerm {
   readonly id: number;
   readonly vocabulary: VocabularyName;
@@ -57,6 +63,7 @@ export interface TaxonomyTerm {
   readonly address: Address | null;
 }
 
+/** The thumbnail of an event. */
 export interface ImageFile {
   readonly id: number;
   readonly name: string;
@@ -78,7 +85,10 @@ export interface Override {
   readonly cancelled: boolean;
 }
 
-/** An event as stored. A time is `YYYY-MM-DDTHH:MM:SS` on the wall of `zone`, or with an offset an instant; a day `YYYY-MM-DD`. */
+/**
+ * An event as stored. A time is `YYYY-MM-DDTHH:MM:SS` on the wall of `zone`, or with an offset an instant; a day is
+ * `YYYY-MM-DD`.
+ */
 export interface EventRecord {
   readonly id: number;
   /** UID of the iCalendar component it came from, or null. */
@@ -111,6 +121,7 @@ export interface EventRecord {
   readonly extras: Extras;
 }
 
+/** Members that an event shows only when it has them. */
 export interface Extras {
   readonly description?: string;
   readonly alt_name?: string;
@@ -118,7 +129,7 @@ export interface Extras {
   readonly registration_required?: boolean;
 }
 
-/** One instance. All instants are epoch seconds; an all-day instance runs from the first midnight to the one after its last day. */
+/** One instance; instants are epoch seconds. An all-day one runs from its first midnight to that after its last day. */
 export interface EventInstance {
   readonly eventId: number;
   /** Start by the rule, unchanged by a move: epoch seconds, for all-day instances of 00:00 UTC of the day. */

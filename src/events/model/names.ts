@@ -1,5 +1,4 @@
-/** Texts derived from names: the key by which they are compared, and the slug that stands for them in an address. */
-
+/** Names give two texts: the key by which they are compared, and the slug that stands for them in an address. */
 /**
  * The key of a name: NFC, upper case, lower case (so that `ß` equals `ss`). Names that differ only in letter case or
  * normal form have the same key; two keys compare by code point.

@@ -1,4 +1,4 @@
-/** Calendars to download: components, the zones they use, and the text with its lines folded. */
+/** Writes a calendar file: components, the zones they use, folded lines. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import ICAL from "ical.js";
 import type { EventRecord } from "../model/entities.js";
@@ -12,6 +12,7 @@ const AHEAD_SECONDS = 10 * 366 * 86_400;
 /** Components written between two turns of the event loop. */
 const SLICE = 50;
 
+/** A calendar to write. */
 export interface CalendarFile {
   readonly name: string;
   /** Made as they are written. */

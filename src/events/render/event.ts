@@ -1,10 +1,10 @@
-/** Events as JSON text, put together from pieces that are made once per state of the data. */
+/** Writes events as JSON text, from pieces that are made once per state of the data. */
 import { audienceNames, type EventInstance, type EventRecord, type VocabularyName } from "../model/entities.js";
 import type { Snapshot } from "../store/snapshot.js";
 import { instanceId, instanceUrls, type ShownTime, shownTime } from "./shown-time.js";
 import { type RenderSettings, renderTerm } from "./term.js";
 
-/** Vocabularies embedded in an event, and where its thumbnail stands among them. Channels are not embedded. */
+/** Vocabularies embedded in an event, and the place of its thumbnail among them. Channels are not embedded. */
 const EMBEDDED: readonly (VocabularyName | "image_thumbnail")[] = [
   "divisions",
   "event_categories",
@@ -27,6 +27,7 @@ export interface EventText {
   readonly url: string;
 }
 
+/** Writes the parts of an event that do not depend on its instances. */
 export function eventText(event: EventRecord, snapshot: Snapshot, settings: RenderSettings): EventText {
   const embedded = EMBEDDED.map((name) => `${JSON.stringify(name)}:${embeddedValue(event, name, snapshot, settings)}`);
   const { id, name, slug, excerpt, url, shortUrl } = event;
@@ -69,7 +70,7 @@ function members(object: object): string {
   return JSON.stringify(object).slice(1, -1);
 }
 
-/** An event that stands for one of its instances, as in a collection with `single_events=true`. */
+/** An event that represents one of its instances, as in a collection with `single_events=true`. */
 export function renderSingle(text: EventText, instance: EventInstance): string {
   const id = `"instance_id":"${instanceId(instance)}"`;
   return `${text.embedded}},${text.identity},${id},${text.body},${times(instance)}${text.tail}`;
@@ -86,7 +87,7 @@ export function renderWhole(text: EventText, shown: EventInstance, instances: re
   return `${embedded},${text.identity},${text.body},${times(shown)}${text.tail}`;
 }
 
-/** `start` and `end`, and the deprecated forms of both; nothing in them needs escaping, and this is done for every object. */
+/** `start` and `end` with their deprecated forms, put together by hand because every object has them. */
 function times(instance: EventInstance): string {
   const start = shownTime(instance, "start");
   const end = shownTime(instance, "end");

@@ -1,8 +1,9 @@
-/** One event as a schema.org `Event`, its instances as sub-events. */
+/** Describes one event as a schema.org `Event`, its instances as sub-events. */
 import type { EventInstance, EventRecord, TaxonomyTerm } from "../model/entities.js";
 import type { Snapshot } from "../store/snapshot.js";
 import { instanceUrls, shownTime } from "./shown-time.js";
 
+/** The description of an event; its own times are those of `shown`. */
 export function jsonLd(
   event: EventRecord,
   instances: readonly EventInstance[],

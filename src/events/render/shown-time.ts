@@ -1,14 +1,15 @@
-/** Instances as they are shown: ids, dates and times in the site zone, addresses. */
+/** Shows an instance: its id, its dates and times in the site zone, its address. */
 import { type EventInstance, overAt } from "../model/entities.js";
 import { addDays, localText, offsetText, utcToDay } from "../time/zone.js";
 
+/** A start or end as it is shown: a date, or a time with its instant. */
 export interface ShownTime {
   readonly date?: string;
   readonly dateTime?: string;
   readonly timestamp?: number;
 }
 
-/** `start` or `end` of an instance: `{date}` for all-day ones, whose end is their last day, else `{dateTime, timestamp}`. */
+/** `start` or `end` of an instance: `{date}` if it lasts all day (end: the last day), else `{dateTime, timestamp}`. */
 export function shownTime(instance: EventInstance, which: "start" | "end"): ShownTime {
   const [seconds, offset] =
     which === "start" ? [instance.start, instance.startOffset] : [instance.end, instance.endOffset];
@@ -28,6 +29,7 @@ export function instanceId(instance: EventInstance): string {
   return `${instance.eventId}-${originalText(instance)}`;
 }
 
+/** The date of the start of an instance in the site zone. */
 export function localDay(instance: EventInstance): string {
   return localText(instance.start, instance.startOffset).slice(0, 10);
 }

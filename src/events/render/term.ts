@@ -1,7 +1,8 @@
-/** Terms as objects of the interface. */
+/** Shows terms as objects of the interface. */
 import { type TaxonomyTerm, vocabulary } from "../model/entities.js";
 import type { Snapshot } from "../store/snapshot.js";
 
+/** Settings that change how objects are shown. */
 export interface RenderSettings {
   /** Path under which the routes are mounted. */
   readonly prefix: string;
@@ -9,7 +10,7 @@ export interface RenderSettings {
   readonly categoryUrl: "hash" | "string";
 }
 
-/** A term as it stands inside an event; in its own collection it has `_embedded` as well. */
+/** A term as an object embedded in an event. */
 export function renderTerm(term: TaxonomyTerm, snapshot: Snapshot, settings: RenderSettings): object {
   const { id, name, slug, url, address } = term;
   const row = vocabulary(term.vocabulary);
@@ -26,6 +27,7 @@ export function renderTerm(term: TaxonomyTerm, snapshot: Snapshot, settings: Ren
   };
 }
 
+/** A term as an object of its own collection, which has `_embedded` as well. */
 export function renderWholeTerm(term: TaxonomyTerm, snapshot: Snapshot, settings: RenderSettings): object {
   return { _embedded: {}, ...renderTerm(term, snapshot, settings) };
 }

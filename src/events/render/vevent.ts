@@ -1,4 +1,4 @@
-/** Events and instances as VEVENT components. */
+/** Describes events and instances as VEVENT components. */
 import ICAL from "ical.js";
 import type { EventInstance, EventRecord, Override } from "../model/entities.js";
 import type { Snapshot } from "../store/snapshot.js";
@@ -8,7 +8,7 @@ import type { JCal } from "./vtimezone.js";
 
 type Property = unknown[];
 
-/** What components need beside the event. */
+/** What components need besides the event. */
 export interface CalendarContext {
   readonly snapshot: Snapshot;
   /** Right part of UIDs. */

@@ -1,4 +1,4 @@
-/** A zone's offsets over a stretch of time as a VTIMEZONE (RFC 5545 3.6.5), every change of offset listed. */
+/** Describes the offsets of a zone as a VTIMEZONE (RFC 5545, 3.6.5) that lists every change. */
 import { dayAt, localText, momentAt, offsetAt, offsetText } from "../time/zone.js";
 
 /** A component in jCal form (RFC 7265): name, properties, components. */
@@ -45,7 +45,7 @@ function standing(offset: number, start: string): JCal {
   return ["standard", [["dtstart", {}, "date-time", start], ...offsets], []];
 }
 
-/** One change as an observance of its own, beginning on the wall before it; not every program reads lists of dates here. */
+/** One change as one observance, whose start is on the wall before it; not every program reads lists of dates here. */
 function observance({ at, from, to }: Change): JCal {
   return [
     to > from ? "daylight" : "standard",

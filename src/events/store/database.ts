@@ -1,13 +1,16 @@
-/** The only importer of libsql: a connection to one SQLite file with prepared statements, and nothing of its quirks. */
+/** Connects to one SQLite file with prepared statements; the only importer of libsql hides its peculiarities. */
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import Libsql from "libsql";
 import { DataError } from "../../errors.js";
 import { reasonOf } from "../../system-error.js";
 
+/** A value of a row. */
 export type Cell = number | string | null;
+/** The values of a row, in the order of its columns. */
 export type Row = readonly Cell[];
 
+/** A connection to a store file. */
 export interface Connection {
   /** All rows of a statement, each an array of cells in the order of its columns. */
   all(sql: string, cells?: readonly Cell[]): Row[];

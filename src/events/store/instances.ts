@@ -1,4 +1,4 @@
-/** The only writer of instances: those of one event, and those of all events when the horizon has moved. */
+/** Writes instances: those of one event, and those of all events when the horizon has moved. */
 import { type EventRecord, overAt, startKey } from "../model/entities.js";
 import { expand } from "../time/expand.js";
 import { type Horizon, horizonAt } from "../time/horizon.js";

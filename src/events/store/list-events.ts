@@ -1,12 +1,12 @@
-/** The stored events as lines of text, for people. */
-
+/** Lists the stored events as lines of text. */
 import type { EventRecord } from "../model/entities.js";
 import { localText, offsetAt } from "../time/zone.js";
 import type { Connection } from "./database.js";
 import { readStored } from "./site-settings.js";
 
 const SQL = `
-  SELECT e.document, count(i.original), coalesce(min(CASE WHEN i.over_ts > ? THEN i.start_key END), max(i.start_key)) >> 1
+  SELECT e.document, count(i.original),
+    coalesce(min(CASE WHEN i.over_ts > ? THEN i.start_key END), max(i.start_key)) >> 1
   FROM event e LEFT JOIN instance i ON i.event_id = e.id GROUP BY e.id ORDER BY e.id`;
 
 /** One line per event: id, start of the first upcoming instance or else of the last, number of instances, name. */

@@ -1,9 +1,9 @@
-/** The schema of the store as a list of migrations; `user_version` counts those that a file has seen. */
+/** The schema of the store is a list of migrations; `user_version` counts those that a file has seen. */
 import { DataError } from "../../errors.js";
 import type { Connection } from "./database.js";
 
 /**
- * `event.document` holds the record as JSON; the columns beside it are what orders and filters need. The index
+ * `event.document` holds the record as JSON; orders and filters read the other columns. The index
  * `instance_by_start` covers a page of the default order with all its filters, so that a page reads no other row.
  * `publish_ts` is null for events that are not published.
  */

@@ -1,4 +1,4 @@
-/** The settings of the site: those that the store keeps from imported files, and those in force for an import. */
+/** Settings of the site come from the operator, from imported files and from the store, which keeps them. */
 import type { FileHead } from "../model/calendar.js";
 import type { Connection } from "./database.js";
 
@@ -35,7 +35,7 @@ export interface ImportSettings {
   readonly source: string;
 }
 
-/** Settles each setting: the operator's, else the file's, else that of earlier files, else UTC, the fallback site, `main`. */
+/** The operator's settings, else the file's, else those of earlier files, else UTC, the fallback site, `main`. */
 export function importSettings(db: Connection, head: FileHead, configured: Configured): ImportSettings {
   const stored = readStored(db);
   const site = configured.site ?? head.site ?? stored.get("site") ?? configured.fallbackSite;

@@ -1,9 +1,9 @@
-/** What requests need of the whole store, loaded once per state of its data. */
-
+/** Loads once per state of the data what requests need of the whole store. */
 import type { Address, TaxonomyTerm, VocabularyName } from "../model/entities.js";
 import type { Connection } from "./database.js";
 import { readStored } from "./site-settings.js";
 
+/** What requests need of the whole store. */
 export interface Snapshot {
   /** Distinguishes states of the data within this process. */
   readonly generation: number;
@@ -20,6 +20,7 @@ export interface Snapshot {
   readonly longest: number;
 }
 
+/** Loads a snapshot. */
 export function loadSnapshot(db: Connection, generation: number): Snapshot {
   const stored = readStored(db);
   const terms = new Map<number, TaxonomyTerm>();

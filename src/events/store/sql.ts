@@ -1,10 +1,10 @@
-/** Event queries as SQL: filters, order and page. Lists travel as one JSON cell, so the texts are few and stay prepared. */
-
+/** Writes event queries as SQL. Lists travel as one JSON cell, so the texts are few and stay prepared. */
 import type { EventOrder, EventQuery, EventType, Ordering, TermFilter } from "../model/event-query.js";
 import { addDays, startOfDay } from "../time/zone.js";
 import type { Cell } from "./database.js";
 import type { Snapshot } from "./snapshot.js";
 
+/** A statement, or a part of one, with the cells that it binds. */
 export interface Sql {
   readonly text: string;
   readonly cells: readonly Cell[];
@@ -110,7 +110,8 @@ function joinFor(order: readonly Ordering<EventOrder>[]): string {
 const SHOWN = `coalesce(
   (SELECT n.original FROM instance n WHERE n.event_id = m.event_id AND n.over_ts > ? AND n.start_key >= ?
    ORDER BY n.start_key, n.original LIMIT 1),
-  (SELECT n.original FROM instance n WHERE n.event_id = m.event_id ORDER BY n.start_key DESC, n.original DESC LIMIT 1))`;
+  (SELECT n.original FROM instance n WHERE n.event_id = m.event_id
+   ORDER BY n.start_key DESC, n.original DESC LIMIT 1))`;
 
 /** Rows of the page: instances, or with `single_events=false` the shown instance of each event. */
 export function pageSql(query: EventQuery, snapshot: Snapshot, now: number): Sql {
@@ -130,6 +131,7 @@ function matchedEvents(filter: string): string {
   return `${matched} JOIN instance i ON i.event_id = m.event_id AND i.original = ${SHOWN}`;
 }
 
+/** The number of items in all pages. */
 export function countSql(query: EventQuery, snapshot: Snapshot, now: number): Sql {
   const filter = instanceFilter(query, snapshot, now);
   const what = query.single ? "count(*)" : "count(DISTINCT i.event_id)";

@@ -1,5 +1,4 @@
-/** The reading side of the store: every request sees one snapshot of it, and what is remembered between requests is dropped when it would differ. */
-
+/** Reads the store for requests: each sees one snapshot, and nothing remembered outlives the data it came from. */
 import type { EventInstance, EventRecord } from "../model/entities.js";
 import type { EventQuery } from "../model/event-query.js";
 import { type Connection, openConnection, type Row } from "./database.js";
@@ -17,6 +16,7 @@ export interface Interval {
   readonly until: number;
 }
 
+/** One snapshot of the store at one time. */
 export interface View {
   readonly now: number;
   readonly snapshot: Snapshot;
@@ -31,6 +31,7 @@ export interface View {
   instances(id: number): EventInstance[];
 }
 
+/** A store that is open for reading. */
 export interface Store {
   /** Runs `work` on one snapshot of the data at a time given in epoch seconds. */
   view<T>(now: number, work: (view: View) => T): T;

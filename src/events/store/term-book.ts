@@ -1,4 +1,4 @@
-/** The terms of a store while a file adds to them: ids, names and parents checked against all that is there. */
+/** Checks ids, names and parents of terms while a file adds them to those of the store. */
 import type { ImportProblem, NewTerm, TermReference } from "../model/calendar.js";
 import { type TaxonomyTerm, type VocabularyName, vocabulary } from "../model/entities.js";
 import { nameKey, slugOf } from "../model/names.js";
@@ -14,6 +14,7 @@ export function nextId(last: number, isTaken: (id: number) => boolean): number {
   return id;
 }
 
+/** The terms of a store, and those that a file adds. */
 export class TermBook {
   readonly #db: Connection;
   readonly #site: string;

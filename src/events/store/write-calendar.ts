@@ -1,4 +1,4 @@
-/** The only writer of terms and events: one calendar into the store, inside the caller's transaction. */
+/** Writes one calendar into the store inside the transaction of the caller; no other code writes terms and events. */
 import type { Calendar, ImportProblem, NewEvent } from "../model/calendar.js";
 import type { EventRecord, VocabularyName } from "../model/entities.js";
 import { nameKey } from "../model/names.js";

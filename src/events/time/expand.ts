@@ -1,4 +1,4 @@
-/** Expansion: one event to the instances that are kept of it. */
+/** Expands an event into the instances that are kept of it. */
 import type { RRuleTemporal } from "rrule-temporal";
 import { type EventInstance, type EventRecord, type Override, overAt } from "../model/entities.js";
 import { type Horizon, MOST_INSTANCES } from "./horizon.js";
@@ -16,41 +16,57 @@ import {
   utcToDay,
 } from "./zone.js";
 
-/** Seconds by which days on the wall may differ from 24 hours each, and midnights of a zone from those of UTC. */
+/**
+ * Seconds by which the end of an instance may differ from its start plus 24 hours a day: an instance that lasts whole
+ * days on the wall may pass changes of the zone's offset.
+ */
 const NOMINAL_UNCERTAINTY = 2 * 3600;
+/** The same for all-day instances: starts are compared as midnights of UTC and shown as those of the site zone. */
 const DAY_UNCERTAINTY = 26 * 3600;
 
+/** The recurrence set of an event before dates are excluded and instances moved. */
+interface Series {
+  /** The start that a text of the event stands for: epoch seconds, for a day 00:00 UTC. */
+  startOf(text: string): number;
+  readonly rule: RRuleTemporal | null;
+  /** The first start and the extra dates. */
+  readonly explicit: readonly number[];
+  /** Whether a start is explicit or one of the rule's. */
+  has(start: number): boolean;
+}
+
+function seriesOf(event: EventRecord): Series {
+  const startOf = (text: string) => (event.allDay ? dayToUtc(text) : epochSeconds(momentOf(text, event.zone)));
+  const rule = event.rrule === null ? null : openRule(event.rrule, event.start, event.zone, event.allDay);
+  const explicit = [event.start, ...event.rdate].map(startOf);
+  const has = (start: number) => explicit.includes(start) || (rule?.matches(momentAt(start, "UTC")) ?? false);
+  return { startOf, rule, explicit, has };
+}
+
 /**
- * The instances of an event inside the horizon, ascending by start: recurrence set (start, rule and extra dates, less
- * the excluded ones) with moved instances moved and cancelled ones gone. Of more than `MOST_INSTANCES`, the next
- * upcoming are kept first, then the latest past. An event whose series lies outside the horizon keeps the instance
- * nearest to it, as a one-time event keeps its only one. Empty only if every instance is excluded or cancelled.
+ * The instances of an event inside the horizon, ascending by start: its recurrence set (first start, rule and extra
+ * dates, less the excluded ones) with moved instances moved and cancelled ones left out. Of more than `MOST_INSTANCES`,
+ * the next upcoming are kept first, then the latest past. An event whose series lies outside the horizon keeps the
+ * instance nearest to it, as a one-time event keeps its only one. Empty only if all are excluded or cancelled.
  *
  * @param siteZone the zone whose midnights bound all-day instances and whose offsets are noted
  * @throws Error when the rule cannot be expanded within the library's bound of work
  */
 export function expand(event: EventRecord, siteZone: string, horizon: Horizon): EventInstance[] {
-  const original = (text: string) => (event.allDay ? dayToUtc(text) : epochSeconds(momentOf(text, event.zone)));
-  const overrides = new Map(event.overrides.map((override) => [original(override.original), override]));
-  const excluded = new Set(event.exdate.map(original));
-  const rule = event.rrule === null ? null : openRule(event.rrule, event.start, event.zone, event.allDay);
-  const explicit = [original(event.start), ...event.rdate.map(original)];
-  const moved = [...overrides.keys()].filter(
-    (start) => explicit.includes(start) || (rule !== null && matches(rule, start)),
-  );
-  const build = (starts: Iterable<number>) =>
+  const { startOf, rule, explicit, has } = seriesOf(event);
+  const overrides = new Map(event.overrides.map((override) => [startOf(override.original), override]));
+  const excluded = new Set(event.exdate.map(startOf));
+  // An instance may be moved into the horizon from outside, where the rule is not scanned.
+  const moved = [...overrides.keys()].filter(has);
+  const build = (starts: readonly number[]) =>
     [...new Set(starts)]
       .filter((start) => !excluded.has(start) && !overrides.get(start)?.cancelled)
       .map((start) => instanceOf(event, start, overrides.get(start), siteZone))
       .sort((a, b) => a.start - b.start || a.original - b.original);
+  // Each exclusion and override takes away at most one generated start, so that many more are asked for.
   const slack = excluded.size + overrides.size + 1;
-  const uncertainty = event.allDay ? DAY_UNCERTAINTY : event.days > 0 ? NOMINAL_UNCERTAINTY : 0;
-  const span = {
-    from: startOfDay(horizon.first, siteZone) - 86_400,
-    to: startOfDay(horizon.last, siteZone) + 2 * 86_400,
-    middle: horizon.now - Math.max(event.days * 86_400 + event.seconds, 1) + 1 - uncertainty,
-  };
-  const generated = rule === null ? [] : occurrences(rule, span, MOST_INSTANCES + slack + uncertainty);
+  const span = scanSpan(event, siteZone, horizon);
+  const generated = rule === null ? [] : occurrences(rule, span, MOST_INSTANCES + slack + span.uncertainty);
   const all = build([...explicit, ...generated, ...moved]);
   const inside = all.filter((instance) => isInside(instance, horizon));
   if (inside.length > 0) return keepMost(inside, horizon.now);
@@ -58,18 +74,27 @@ export function expand(event: EventRecord, siteZone: string, horizon: Horizon): 
   return nearest(near, startOfDay(horizon.first, siteZone));
 }
 
+/**
+ * The starts to scan: the horizon with a margin for zones, and in its middle the earliest start whose instance may not
+ * be over now, from which the scan goes both ways. That start is uncertain by some seconds; a rule has at most one
+ * start in each of them, so the scan takes that many starts more.
+ */
+function scanSpan(event: EventRecord, siteZone: string, horizon: Horizon) {
+  const uncertainty = event.allDay ? DAY_UNCERTAINTY : event.days > 0 ? NOMINAL_UNCERTAINTY : 0;
+  const length = Math.max(event.days * 86_400 + event.seconds, 1);
+  return {
+    from: startOfDay(horizon.first, siteZone) - 86_400,
+    to: startOfDay(horizon.last, siteZone) + 2 * 86_400,
+    middle: horizon.now - length + 1 - uncertainty,
+    uncertainty,
+  };
+}
+
 /** Originals of overrides that name no instance of the series. */
 export function strayOverrides(event: EventRecord): string[] {
   if (event.overrides.length === 0) return [];
-  const original = (text: string) => (event.allDay ? dayToUtc(text) : epochSeconds(momentOf(text, event.zone)));
-  const rule = event.rrule === null ? null : openRule(event.rrule, event.start, event.zone, event.allDay);
-  const explicit = [event.start, ...event.rdate].map(original);
-  const known = (start: number) => explicit.includes(start) || (rule !== null && matches(rule, start));
-  return event.overrides.map((override) => override.original).filter((text) => !known(original(text)));
-}
-
-function matches(rule: RRuleTemporal, start: number): boolean {
-  return rule.matches(momentAt(start, "UTC"));
+  const { startOf, has } = seriesOf(event);
+  return event.overrides.map((override) => override.original).filter((text) => !has(startOf(text)));
 }
 
 function instanceOf(
@@ -110,6 +135,7 @@ function isInside(instance: EventInstance, horizon: Horizon): boolean {
   return day >= horizon.first && day <= horizon.last;
 }
 
+/** The upcoming instances that fit, then as many of the latest past ones as there is room for. */
 function keepMost(instances: EventInstance[], now: number): EventInstance[] {
   if (instances.length <= MOST_INSTANCES) return instances;
   const upcoming = instances.filter((instance) => overAt(instance.start, instance.end) > now).slice(0, MOST_INSTANCES);

@@ -1,7 +1,8 @@
-/** The publication horizon: the days whose instances are kept. */
+/** The publication horizon bounds the days whose instances are kept. */
 import { Temporal } from "temporal-polyfill";
 import { momentAt } from "./zone.js";
 
+/** A horizon in the site zone. */
 export interface Horizon {
   /** First and last day, both included, in the site zone. */
   readonly first: string;

@@ -1,4 +1,4 @@
-/** The part of a recurrence set that can matter: the next starts from an instant on, and the last ones before it. */
+/** Lists the starts of a rule around an instant: the next ones from it on and the last ones before it. */
 import type { RRuleTemporal } from "rrule-temporal";
 import { occurrencesBetween } from "./rule.js";
 

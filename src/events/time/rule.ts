@@ -1,4 +1,4 @@
-/** Recurrence rules: one RRULE value checked and brought to the form in which it is stored. */
+/** Checks a recurrence rule, brings it to the form in which it is stored, and opens it for expansion. */
 import { RRuleTemporal } from "rrule-temporal";
 import { Temporal } from "temporal-polyfill";
 import { isDay, momentAt, momentOf } from "./zone.js";
@@ -66,7 +66,7 @@ export function normaliseRule(text: string, start: string, zone: string, allDay:
   return rule;
 }
 
-/** The rule with a date in UNTIL as 00:00 UTC, the form the library takes beside a start with a time. */
+/** The rule with a date in UNTIL as 00:00 UTC, the form that the library takes for a start with a time. */
 function withTimedUntil(rule: string): string {
   return rule.replace(/(UNTIL=\d{8})(?=;|$)/, "$1T000000Z");
 }

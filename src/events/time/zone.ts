@@ -1,4 +1,4 @@
-/** Times of a zone: wall texts to instants, instants to local dates and offsets. */
+/** Converts times of a zone: wall texts to instants, instants to local dates and offsets. */
 import { Temporal } from "temporal-polyfill";
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
@@ -16,6 +16,7 @@ export function isTime(text: string): boolean {
   return OFFSET.test(text) && succeeds(() => Temporal.Instant.from(text));
 }
 
+/** True for the name of an IANA zone. */
 export function isZone(name: string): boolean {
   return !/^[+-]/.test(name) && succeeds(() => Temporal.PlainDate.from("2000-01-01").toZonedDateTime(name));
 }
@@ -30,7 +31,7 @@ function succeeds(attempt: () => unknown): boolean {
 }
 
 /**
- * The moment a text stands for. A wall time in an autumn overlap is its first passing; one in a spring gap is read with
+ * The moment that a text denotes. A wall time in an autumn overlap is its first passing; one in a spring gap is read with
  * the offset before it (RFC 5545 3.3.5).
  */
 export function momentOf(text: string, zone: string): Temporal.ZonedDateTime {
@@ -38,10 +39,12 @@ export function momentOf(text: string, zone: string): Temporal.ZonedDateTime {
   return Temporal.PlainDateTime.from(text).toZonedDateTime(zone, { disambiguation: "compatible" });
 }
 
+/** Epoch seconds of a moment, rounded down. */
 export function epochSeconds(moment: Temporal.ZonedDateTime): number {
   return Math.floor(moment.epochMilliseconds / 1000);
 }
 
+/** The moment at epoch seconds, on the wall of a zone. */
 export function momentAt(seconds: number, zone: string): Temporal.ZonedDateTime {
   return Temporal.Instant.fromEpochMilliseconds(seconds * 1000).toZonedDateTimeISO(zone);
 }
@@ -56,6 +59,7 @@ export function startOfDay(day: string, zone: string): number {
   return epochSeconds(Temporal.PlainDate.from(day).toZonedDateTime(zone));
 }
 
+/** The day some days later. */
 export function addDays(day: string, days: number): string {
   return Temporal.PlainDate.from(day).add({ days }).toString();
 }

@@ -1,4 +1,4 @@
-/** Following `next` over random filters finds each item once, and exactly those a plain reading of the filters selects. */
+/** Following `next` over random filters finds each item once, and the items that a plain filter selects. */
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fc } from "../../support/property.js";

@@ -1,4 +1,4 @@
-/** Long pages are made elsewhere: the answers are the same, the event loop goes on, and a thread that dies is replaced. */
+/** The render thread gives the same answers, leaves the event loop to others, and is replaced when it dies. */
 import { createHash } from "node:crypto";
 import { mkdirSync, rmdirSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
