@@ -39,11 +39,11 @@ export function placementFigures(workers: number, replicas: number): { maxToMean
     const had = new Set(
       Array.from(
         { length: before.replicas },
-        (_, i) => before.nodes[before.table[slot * before.replicas + i] as number],
+        (_, i) => before.peers[before.table[slot * before.replicas + i] as number],
       ),
     );
     for (let i = 0; i < after.replicas; i++) {
-      if (!had.has(after.nodes[after.table[slot * after.replicas + i] as number] as string)) moved++;
+      if (!had.has(after.peers[after.table[slot * after.replicas + i] as number] as string)) moved++;
     }
   }
   return { maxToMean: Math.max(...loads) / mean, moved: moved / (SLOTS * before.replicas) };
@@ -106,10 +106,10 @@ class Model {
       queue: [],
     }));
     const names = this.#workers.map((_, i) => `worker-${i}`);
-    const { table, replicas, nodes } = place(names, options.replicas);
+    const { table, replicas, peers } = place(names, options.replicas);
     this.#slots = Array.from({ length: SLOTS }, (_, slot) =>
       Array.from(table.subarray(slot * replicas, (slot + 1) * replicas), (at) => {
-        return this.#workers[names.indexOf(nodes[at] as string)] as Worker;
+        return this.#workers[names.indexOf(peers[at] as string)] as Worker;
       }),
     );
   }

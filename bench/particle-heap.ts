@@ -3,9 +3,10 @@ import { readFileSync } from "node:fs";
 import { type HeapProfiler, Session } from "node:inspector/promises";
 import { fileURLToPath } from "node:url";
 import type { Query } from "../dist/engine/query.js";
-import type { BatchTask } from "../dist/engine/task.js";
-import { runBatch } from "../dist/engine/threads/batch.js";
+import { evaluateBatch } from "../dist/engine/threads/batch.js";
+import { type BatchMessage, copyDataset } from "../dist/engine/threads/dataset-copy.js";
 import { memoryLayout } from "../dist/engine/threads/memory.js";
+import { OpenDatasets } from "../dist/engine/threads/open-dataset.js";
 import { Sampler } from "../dist/engine/threads/sampler.js";
 import { createSharedMemory, instantiateSimd } from "../dist/kernels/simd/index.js";
 import { BrickCache } from "../dist/storage/bricks/cache.js";
@@ -44,13 +45,15 @@ export async function bytesPerStep(
   const buffer = memory.buffer as ArrayBufferLike as SharedArrayBuffer;
   new BrickCache(buffer, layout.cache, -1).initialise();
   const sampler = new Sampler(buffer, layout, 0, (scratch) => instantiateSimd(readFileSync(MODULE), memory, scratch));
+  const datasets = new OpenDatasets({ fd8Legacy: false, accelerator: sampler.accelerator });
+  const copy = copyDataset(dataset);
   const most = query.nt as number;
   const run = (triples: Float32Array, steps: number): void => {
     const count = triples.length / 3;
-    const task: BatchTask = {
+    const task: BatchMessage = {
       kind: "batch",
       query: { ...query, nt: steps },
-      dataset,
+      dataset: copy,
       source: 1,
       first: 0,
       points: [{ triples, count }],
@@ -64,7 +67,7 @@ export async function bytesPerStep(
       pass: null,
       cancel: new Int32Array(new SharedArrayBuffer(4)),
     };
-    runBatch(task, sampler, false);
+    evaluateBatch(task, datasets.of(task), sampler);
   };
   const session = new Session();
   session.connect();

@@ -1,37 +1,64 @@
-/** The datasets a process knows by name, kept from scan to scan. */
+/** The catalogue holds the datasets that a process serves, and scans the data folders for them. */
 import type { Logger } from "pino";
 import type { Dataset } from "../storage/dataset.js";
+import type { Carrier } from "./carrier.js";
 import type { Scan } from "./task.js";
 
 /** Numbers reserved in the brick cache for the fields of one version of a dataset. */
 const FIELDS_PER_DATASET = 4;
+/** Interval at which the data folders are scanned unasked. */
+const RESCAN_MS = 30_000;
 
-/** The datasets served now, and which numbers stand for their fields in the brick cache. */
+/** The datasets served now, and the numbers of their fields in the brick cache. */
 export class Catalog {
   datasets: readonly Dataset[] = [];
+  /** Scans the data folders; calls during a scan share the next one. */
+  readonly reload: () => Promise<void>;
   readonly #log: Logger;
+  #timer: NodeJS.Timeout | undefined;
   #names: ReadonlyMap<string, Dataset> = new Map();
   #sources: ReadonlyMap<Dataset, number> = new Map();
   #nextSource = 1;
   #reported: ReadonlySet<string> = new Set();
 
-  constructor(log: Logger) {
+  /**
+   * @param folders data folders
+   * @param changed called after each scan
+   */
+  constructor(folders: readonly string[], carrier: Carrier, log: Logger, changed: () => void = () => {}) {
     this.#log = log;
+    this.reload = oneAtATime(async () => {
+      this.#adopt(await carrier.run<Scan>({ kind: "scan", folders }));
+      changed();
+    });
   }
 
+  /** Scans the data folders at intervals from now on. */
+  watch(): void {
+    this.#timer = setInterval(() => {
+      this.reload().catch((error: unknown) => this.#log.error({ err: error }, "the data folders could not be scanned"));
+    }, RESCAN_MS).unref();
+  }
+
+  /** Ends the scans at intervals. */
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** The dataset of a name or alias, in any letter case. */
   find(name: string): Dataset | undefined {
     return this.#names.get(name.toLowerCase());
   }
 
-  /** The number of a dataset's first field; a dataset that has been replaced meanwhile gets numbers nobody else has. */
+  /** The number of a dataset's first field; a dataset that has been replaced meanwhile gets numbers that no other has. */
   sourceOf(dataset: Dataset): number {
     return this.#sources.get(dataset) ?? FIELDS_PER_DATASET * this.#nextSource++;
   }
 
   /** Takes over a scan: datasets that have not changed stay the same objects and keep their cached bricks. */
-  adopt({ datasets, problems }: Scan): void {
+  #adopt({ datasets, problems }: Scan): void {
     const before = new Map(this.datasets.map((dataset) => [versionOf(dataset), dataset]));
-    const now = datasets.map((dataset) => before.get(versionOf(dataset)) ?? shareTables(dataset));
+    const now = datasets.map((dataset) => before.get(versionOf(dataset)) ?? dataset);
     for (const dataset of this.datasets) {
       if (!now.includes(dataset)) this.#log.info({ dataset: dataset.name }, "dataset removed or replaced");
     }
@@ -53,16 +80,28 @@ export class Catalog {
   }
 }
 
-/** The same dataset with its mode table in shared memory: a dataset crosses to a worker with every batch, and tables may be large. */
-function shareTables(dataset: Dataset): Dataset {
-  if (dataset.forcing.kind !== "modes") return dataset;
-  const { coefficient } = dataset.forcing;
-  const shared = new Float64Array(new SharedArrayBuffer(coefficient.byteLength));
-  shared.set(coefficient);
-  return { ...dataset, forcing: { ...dataset.forcing, coefficient: shared } };
-}
-
-/** What two scans of the same unchanged dataset agree on. */
+/** A text that is equal for two scans of the same unchanged dataset. */
 function versionOf({ name, location, digest, files }: Dataset): string {
   return JSON.stringify([name, location, digest, files]);
+}
+
+/**
+ * Wraps `work` so that it never runs twice at a time. Calls during a run share the next one, which begins after it: it sees what
+ * they have changed before, and an older outcome never replaces a newer one.
+ */
+export function oneAtATime(work: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | null = null;
+  let next: Promise<void> | null = null;
+  const begin = (): Promise<void> => {
+    next = null;
+    running = work().finally(() => {
+      running = null;
+    });
+    return running;
+  };
+  return () => {
+    if (next === null && running === null) return begin();
+    next ??= (running as Promise<void>).then(begin, begin);
+    return next;
+  };
 }

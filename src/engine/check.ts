@@ -1,4 +1,5 @@
-/** Everything about a query that can be judged before its points: order and texts are the public service's, the texts with reasons added. */
+/** Checks a query before its points arrive, in the order and the words of the public service, with reasons added. */
+import type { Limits } from "../config.js";
 import { excerpt, NotFoundError, RequestError } from "../errors.js";
 import { shortestFloat32 } from "../float32/format.js";
 import { checkFilter, itemsPerPoint, totalLayers } from "../kernels/filter/box-filter.js";
@@ -7,8 +8,9 @@ import { timeInRange } from "../kernels/time.js";
 import { lackOf, type Operation, type OperationRow, operationOf, spatialOf } from "../operations.js";
 import type { Dataset, TimeAxis } from "../storage/dataset.js";
 import type { Query } from "./query.js";
+import { countRecords } from "./records.js";
 
-/** A query found good: what it runs on and how much work a point is. */
+/** A checked query: its dataset and the work per point. */
 export interface CheckedQuery {
   readonly query: Query;
   readonly operation: OperationRow;
@@ -65,24 +67,6 @@ export function checkQuery(query: Query, find: (name: string) => Dataset | undef
     samples,
     itemsPerPoint: countRecords(query, steps) ?? layered,
   };
-}
-
-/** Records of a particle with `recordEvery`: the start, every so many steps, the end. */
-function countRecords({ recordEvery }: Query, steps: number): number | null {
-  if (recordEvery === undefined) return null;
-  if (!Number.isInteger(recordEvery) || recordEvery < 1) {
-    throw invalid("recordEvery", `recordEvery must be a whole number of steps, at least 1: ${recordEvery}`);
-  }
-  return 1 + Math.ceil(steps / recordEvery);
-}
-
-/** Times of the records of a particle; null without `recordEvery`. */
-export function recordTimes({ query, steps, step, itemsPerPoint: records }: CheckedQuery): Float64Array | null {
-  const { recordEvery, StartTime = 0 } = query;
-  if (recordEvery === undefined) return null;
-  const times = new Float64Array(records);
-  for (let i = 0; i < records; i++) times[i] = StartTime + Math.min(i * recordEvery, steps) * step;
-  return times;
 }
 
 function checkTimes(query: Query, { family }: Operation, dataset: Dataset): void {
@@ -168,4 +152,19 @@ function checkLayers({ filterlength, nlayers }: Query, dataset: Dataset): number
   const problem = checkFilter(filterlength, nlayers, dataset.axes);
   if (problem) throw invalid(problem.includes("nlayers") ? "nlayers" : "filterlength", problem);
   return 8 ** totalLayers(filterlength, dataset.axes);
+}
+
+/** The largest number of points of a query, and the name of the limit that sets it; `query.points` bounds points and records. */
+export function pointLimit(
+  limits: Limits,
+  checked: CheckedQuery | null,
+): { readonly points: number; readonly name: string } {
+  const bounds = [{ points: Math.floor(limits["query.points"] / (checked?.itemsPerPoint ?? 1)), name: "query.points" }];
+  if (checked && checked.steps > 0) {
+    bounds.push({ points: Math.floor(limits["query.particleSteps"] / checked.steps), name: "query.particleSteps" });
+  }
+  if (checked && checked.samples > 1) {
+    bounds.push({ points: Math.floor(limits["query.filterSamples"] / checked.samples), name: "query.filterSamples" });
+  }
+  return bounds.reduce((least, bound) => (bound.points < least.points ? bound : least));
 }

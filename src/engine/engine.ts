@@ -1,4 +1,4 @@
-/** The engine: keeps the catalogue of datasets, starts queries on a carrier, reports figures. */
+/** The engine keeps the catalogue of datasets and runs queries on a carrier. */
 import type { Logger } from "pino";
 import type { Config } from "../config.js";
 import { BusyError, FieldprobeError } from "../errors.js";
@@ -6,15 +6,11 @@ import type { Dataset } from "../storage/dataset.js";
 import type { Carrier } from "./carrier.js";
 import { Catalog } from "./catalog.js";
 import { type CheckedQuery, checkQuery } from "./check.js";
-import { execute, type Workshop } from "./execution.js";
-import { oneAtATime } from "./one-at-a-time.js";
+import { InProgress } from "./drain.js";
+import { Execution, type ExecutionSetting } from "./execution.js";
 import { BufferPool } from "./points/buffers.js";
 import type { Engine, Evaluation, Query } from "./query.js";
-import type { Scan } from "./task.js";
 import { openPool } from "./threads/pool.js";
-
-/** How often the data folders are scanned without being asked. */
-const RESCAN_MS = 30_000;
 
 /**
  * Loads the catalogue and starts the engine.
@@ -23,17 +19,15 @@ const RESCAN_MS = 30_000;
  * @returns the engine once every dataset has been verified; each refused one is a log line
  */
 export async function openEngine(config: Config, log: Logger, carrier: Carrier = openPool(config)): Promise<Engine> {
-  const catalog = new Catalog(log);
-  const scan = oneAtATime(async () => {
-    catalog.adopt(await carrier.run<Scan>({ kind: "scan", folders: config.data }));
-  });
+  const catalog = new Catalog(config.data, carrier, log);
   try {
-    await scan();
+    await catalog.reload();
   } catch (error) {
     await carrier.close();
     throw error;
   }
-  return new FieldEngine(config, log, carrier, catalog, scan);
+  catalog.watch();
+  return new FieldEngine(config, carrier, catalog);
 }
 
 /** An engine that evaluates on a carrier. */
@@ -41,23 +35,16 @@ class FieldEngine implements Engine {
   readonly #config: Config;
   readonly #carrier: Carrier;
   readonly #catalog: Catalog;
-  readonly #scan: () => Promise<void>;
-  readonly #rescan: NodeJS.Timeout;
-  readonly #workshop: Workshop;
-  readonly #running = new Set<Evaluation>();
-  #idle: (() => void) | null = null;
+  readonly #setting: ExecutionSetting;
+  readonly #running = new InProgress<Evaluation>();
   #pointsInFlight = 0;
   #closing = false;
 
-  constructor(config: Config, log: Logger, carrier: Carrier, catalog: Catalog, scan: () => Promise<void>) {
+  constructor(config: Config, carrier: Carrier, catalog: Catalog) {
     this.#config = config;
     this.#carrier = carrier;
     this.#catalog = catalog;
-    this.#scan = scan;
-    this.#rescan = setInterval(() => {
-      scan().catch((error: unknown) => log.error({ err: error }, "the data folders could not be scanned"));
-    }, RESCAN_MS).unref();
-    this.#workshop = {
+    this.#setting = {
       carrier,
       buffers: new BufferPool(),
       limits: config.limits,
@@ -81,65 +68,50 @@ class FieldEngine implements Engine {
     { signal, deadlineMs }: { readonly signal?: AbortSignal; readonly deadlineMs?: number },
   ): Evaluation {
     const ended = (): void => {
-      this.#running.delete(evaluation);
+      this.#running.delete(execution);
       signal?.removeEventListener("abort", abort);
-      if (this.#running.size === 0) this.#idle?.();
     };
-    const evaluation = execute(
-      this.#workshop,
-      this.#judge(query),
-      deadlineMs ?? this.#config.limits["query.deadlineMs"],
-      ended,
-    );
-    const abort = (): void => evaluation.abort();
-    this.#running.add(evaluation);
+    const within = deadlineMs ?? this.#config.limits["query.deadlineMs"];
+    const execution = new Execution(this.#setting, this.#check(query), within, ended);
+    const abort = (): void => execution.abort();
+    this.#running.add(execution);
     signal?.addEventListener("abort", abort, { once: true });
     if (signal?.aborted) abort();
-    return evaluation;
+    return execution;
   }
 
   status(): ReturnType<Engine["status"]> {
-    const { hits, misses, bytesRead, bytesUsed } = this.#carrier.cache();
+    const carrier = this.#carrier;
+    const { hits, misses, bytesRead, bytesUsed } = carrier.cache();
     return {
-      ready: !this.#closing && this.#carrier.alive() > 0,
-      workers: this.#carrier.parallelism,
-      queued: this.#carrier.queued(),
-      running: this.#carrier.running(),
+      ready: !this.#closing && carrier.alive() > 0,
+      workers: carrier.parallelism,
+      queued: carrier.queued(),
+      running: carrier.running(),
       pointsInFlight: this.#pointsInFlight,
       bytesRead,
       cacheHits: hits,
       cacheMisses: misses,
       cacheBytes: bytesUsed,
-      peers: this.#carrier.peers(),
-      sending: this.#carrier.sending(),
+      peers: carrier.peers(),
+      sending: carrier.sending(),
     };
   }
 
   reload(): Promise<void> {
-    return this.#scan();
+    return this.#catalog.reload();
   }
 
   async close(graceMs: number): Promise<boolean> {
     this.#closing = true;
-    clearInterval(this.#rescan);
-    let finished = this.#running.size === 0;
-    if (!finished) {
-      const idle = new Promise<true>((resolve) => {
-        this.#idle = () => resolve(true);
-      });
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<false>((resolve) => {
-        timer = setTimeout(() => resolve(false), graceMs);
-      });
-      finished = await Promise.race([idle, late]);
-      clearTimeout(timer);
-    }
-    for (const evaluation of this.#running) evaluation.abort();
+    this.#catalog.close();
+    const finished = await this.#running.drain(graceMs);
+    for (const execution of this.#running) execution.abort();
     await this.#carrier.close();
     return finished;
   }
 
-  #judge(query: Query): CheckedQuery | FieldprobeError {
+  #check(query: Query): CheckedQuery | FieldprobeError {
     if (this.#closing) return new BusyError("The service is shutting down.");
     try {
       return checkQuery(query, (name) => this.find(name));

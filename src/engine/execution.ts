@@ -1,4 +1,4 @@
-/** A running query: cuts points into batches as they arrive, runs them on a carrier, joins the results in order. */
+/** An execution runs one query: it plans batches as points arrive, runs them on a carrier and returns the result. */
 import { setMaxListeners } from "node:events";
 import type { Limits } from "../config.js";
 import {
@@ -13,99 +13,108 @@ import {
 import { RECORDS } from "../operations.js";
 import type { Dataset } from "../storage/dataset.js";
 import type { Carrier } from "./carrier.js";
-import { type CheckedQuery, recordTimes } from "./check.js";
-import { type Cutter, cutByArrival, type Job } from "./plan/by-arrival.js";
-import { cutBySweep, exceedsCache, planSweep } from "./plan/by-sweep.js";
+import { type CheckedQuery, pointLimit } from "./check.js";
+import { type Plan, type PlanSetting, planByArrival } from "./plan/by-arrival.js";
+import { exceedsCache, planBySweep } from "./plan/by-sweep.js";
 import type { BufferPool } from "./points/buffers.js";
 import { Collector } from "./points/collector.js";
-import { pointLimit } from "./points/point-limit.js";
 import { notFiniteError } from "./points/positions.js";
 import type { Evaluation, Result } from "./query.js";
+import { recordTimes } from "./records.js";
 import type { BatchTask, SortTask } from "./task.js";
 
 /** Fewest points for which data that does not fit the cache is swept: fewer touch few bricks anyway. */
 const SWEEP_FROM = 128;
-/** How long a batch may go on after it was told to stop before its thread is ended. */
+/** Time that a batch has to obey its cancel flag before its thread is ended. */
 const KILL_AFTER_MS = 500;
 
-/** What a running query uses of the engine. */
-export interface Workshop {
+/** The parts of the engine that an execution uses. */
+export interface ExecutionSetting {
   readonly carrier: Carrier;
   readonly buffers: BufferPool;
   readonly limits: Limits;
   /** Number of the dataset's first field in the brick cache. */
   sourceOf(dataset: Dataset): number;
-  /** Told by how much the number of points held for queries changes. */
+  /** Called with the change of the number of points held for queries. */
   hold(points: number): void;
 }
 
-/**
- * Starts a query.
- *
- * @param checked    the query as found good, or the error that `finish` is to report once the input has been read
- * @param deadlineMs how long the result may take, from the end of the input on
- * @param ended      called once nothing of the query is left: its result released, or its last batch over after a failure
- */
-export function execute(
-  workshop: Workshop,
-  checked: CheckedQuery | FieldprobeError,
-  deadlineMs: number,
-  ended: () => void,
-): Evaluation {
-  return new Execution(workshop, checked, deadlineMs, ended);
+/** The error of the whole query (index -1), or of its failed task with the lowest index. */
+interface QueryFailure {
+  readonly index: number;
+  readonly error: FieldprobeError;
 }
 
-class Execution implements Evaluation {
+/**
+ * The life of an execution: `input` until `finish` is called, `due` while `finish` waits, `over` once the outcome is known or the
+ * query was aborted but tasks may still run, `cleared` when its buffers have been given back.
+ */
+type State =
+  | { readonly name: "input" | "over" | "cleared" }
+  | {
+      readonly name: "due";
+      readonly resolve: (result: Result) => void;
+      readonly reject: (error: FieldprobeError) => void;
+    };
+
+/** A running query. */
+export class Execution implements Evaluation {
   readonly points: Collector;
   readonly velocities: Collector;
   readonly limit: { readonly points: number; readonly name: string };
-  readonly #workshop: Workshop;
+  readonly #setting: ExecutionSetting;
   readonly #checked: CheckedQuery | null;
   readonly #deadlineMs: number;
   readonly #ended: () => void;
-  /** Made with the first piece of work: `cancel` tells batches to stop, `kill` ends threads that do not. */
-  #brakes: { readonly cancel: Int32Array; readonly kill: AbortController } | null = null;
-  #stopped = false;
-  /** Chosen at the first piece of work; null: nothing to compute. */
-  #cutter: Cutter | null = null;
-  #outstanding = 0;
-  /** Tasks handed to the carrier so far. */
-  #handed = 0;
-  /** What the query fails with: an error of the whole query (index -1), or that of the failed batch with the lowest index. */
-  #failure: { readonly index: number; readonly error: FieldprobeError } | null = null;
-  #settle: { resolve: (result: Result) => void; reject: (error: FieldprobeError) => void } | null = null;
-  /** When the result is due, once the input is complete. */
-  #deadline: number | null = null;
-  #answered = false;
-  #cleared = false;
   readonly #timers: NodeJS.Timeout[] = [];
+  #state: State = { name: "input" };
+  #failure: QueryFailure | null = null;
+  /** Made with the first task; null: nothing to compute. */
+  #work: { readonly plan: Plan; readonly cancel: Int32Array; readonly kill: AbortController } | null = null;
+  /** Time of the deadline on the clock of `Date.now`; null while input arrives. */
+  #deadline: number | null = null;
+  /** Tasks started so far, and of these the ones that run. */
+  #started = 0;
+  #outstanding = 0;
 
-  constructor(workshop: Workshop, checked: CheckedQuery | FieldprobeError, deadlineMs: number, ended: () => void) {
-    this.#workshop = workshop;
+  /**
+   * @param checked    the checked query, or the error that `finish` reports once the input has been read
+   * @param deadlineMs time that the result may take after the end of the input
+   * @param ended      called when the execution is cleared: after the release of its result, or after its last task when it failed
+   */
+  constructor(
+    setting: ExecutionSetting,
+    checked: CheckedQuery | FieldprobeError,
+    deadlineMs: number,
+    ended: () => void,
+  ) {
+    this.#setting = setting;
     this.#ended = ended;
     this.#deadlineMs = deadlineMs;
     this.#checked = checked instanceof FieldprobeError ? null : checked;
     if (checked instanceof FieldprobeError) this.#failure = { index: -1, error: checked };
-    this.limit = pointLimit(workshop.limits, this.#checked);
+    this.limit = pointLimit(setting.limits, this.#checked);
     const keep = this.#checked !== null;
-    this.points = new Collector(workshop.buffers, keep, (count) => {
-      this.#workshop.hold(count);
-      this.#pump();
+    this.points = new Collector(setting.buffers, keep, (count) => {
+      setting.hold(count);
+      this.#advance();
     });
-    this.velocities = new Collector(workshop.buffers, keep, () => {});
+    this.velocities = new Collector(setting.buffers, keep, () => {});
   }
 
   finish(): Promise<Result> {
     return new Promise((resolve, reject) => {
-      this.#settle = { resolve, reject };
-      const error = this.#failure ? null : this.#judgeInput();
-      if (error) this.#stop(error);
-      const failed = this.#failure?.index === -1;
-      if (!failed) this.#deadline = Date.now() + this.#deadlineMs;
-      this.#pump();
-      if (!failed && !this.#answered) {
-        this.#timers.push(setTimeout(() => this.#stop(new DeadlineError()), this.#deadlineMs));
+      if (this.#failure && this.#state.name !== "input") {
+        reject(this.#failure.error);
+        return;
       }
+      this.#state = { name: "due", resolve, reject };
+      this.#failure ??= this.#checkInput();
+      if (this.#failure?.index !== -1) {
+        this.#deadline = Date.now() + this.#deadlineMs;
+        this.#timers.push(setTimeout(() => this.#stop(new DeadlineError()), this.#deadlineMs));
+      } else this.#stopTasks();
+      this.#advance();
     });
   }
 
@@ -113,68 +122,76 @@ class Execution implements Evaluation {
     this.#stop(new CancelledError());
   }
 
-  /** What can be said of the input only once it is complete. */
-  #judgeInput(): FieldprobeError | null {
+  /** Checks that need the whole input. */
+  #checkInput(): QueryFailure | null {
+    const error = this.#countError() ?? this.#numberError();
+    return error && { index: -1, error };
+  }
+
+  #countError(): FieldprobeError | null {
     const { count } = this.points;
     const records = this.#checked?.itemsPerPoint ?? 1;
-    const most = this.#workshop.limits["query.points"];
+    const most = this.#setting.limits["query.points"];
     if (records > most) {
       const what = this.#checked?.operation.family === "track" ? "A path" : "The answer at a point";
       return new LimitError("query.points", `${what} has too many records (${records} > ${most})`);
     }
-    if (count > this.limit.points) {
-      return tooManyPoints(this.limit.name, count, this.limit.points);
-    }
+    if (count > this.limit.points) return tooManyPoints(this.limit.name, count, this.limit.points);
     const given = this.velocities.count;
-    if (given > 0 && given !== count) {
-      const text = `InitialV has ${given} vectors for ${count} points.`;
-      return new RequestError("InvalidRequest", text, { member: "InitialV" });
-    }
+    if (given === 0 || given === count) return null;
+    return new RequestError("InvalidRequest", `InitialV has ${given} vectors for ${count} points.`, {
+      member: "InitialV",
+    });
+  }
+
+  #numberError(): FieldprobeError | null {
     const echoed = this.#checked?.operation.family === "echo" ? notFiniteError(this.points.slabs, "points") : null;
     return echoed ?? notFiniteError(this.velocities.slabs, "InitialV");
   }
 
-  /** Hands out batches while workers have room, then answers if nothing is left to do. */
-  #pump(): void {
-    const most = 2 * this.#workshop.carrier.parallelism;
+  /** Starts tasks while the carrier has room, then settles the outcome if it is known. */
+  #advance(): void {
+    const most = 2 * this.#setting.carrier.parallelism;
     while (!this.#failure && this.#outstanding < most) {
       const task = this.#nextTask();
       if (!task) break;
-      void this.#run(this.#handed++, task);
+      void this.#run(this.#started++, task);
     }
-    this.#answer();
+    this.#settle();
   }
 
-  /** The next piece of work, or null when there is none now. */
+  /** The next task, or null when there is none now. */
   #nextTask(): BatchTask | SortTask | null {
-    const ended = this.#settle !== null;
+    const complete = this.#state.name === "due";
     if (this.points.count === 0 || this.points.count > this.limit.points) return null;
-    this.#cutter ??= this.#chooseCutter(ended);
-    const task = this.#cutter?.next(ended, this.#outstanding) ?? null;
+    this.#work ??= this.#makePlan(complete);
+    const task = this.#work?.plan.next(complete, this.#outstanding) ?? null;
     return task?.kind === "batch" && this.#deadline !== null ? { ...task, deadline: this.#deadline } : task;
   }
 
-  /** By sweep where the data does not fit the cache, which needs all points first; else as points arrive. */
-  #chooseCutter(ended: boolean): Cutter | null {
-    const { carrier, buffers, sourceOf } = this.#workshop;
+  /** Plans by sweep where the data does not fit the cache, which needs all points first; else as points arrive. */
+  #makePlan(complete: boolean): { plan: Plan; cancel: Int32Array; kill: AbortController } | null {
+    const { carrier, buffers, sourceOf } = this.#setting;
     const checked = this.#checked;
     if (!checked?.dataset) return null;
-    const beyond = exceedsCache(checked, carrier.cacheBytes);
-    if (beyond && !ended) return null;
-    this.#brakes = { cancel: new Int32Array(new SharedArrayBuffer(4)), kill: new AbortController() };
-    // Every task handed out listens to it.
-    setMaxListeners(0, this.#brakes.kill.signal);
-    const job: Job = {
+    const sweep = exceedsCache(checked, carrier.cacheBytes);
+    if (sweep && !complete) return null;
+    const cancel = new Int32Array(new SharedArrayBuffer(4));
+    const kill = new AbortController();
+    // Every task listens to it.
+    setMaxListeners(0, kill.signal);
+    const setting: PlanSetting = {
       checked: { ...checked, dataset: checked.dataset },
       points: this.points,
       velocities: this.velocities,
       buffers,
-      workers: carrier.parallelism,
+      parallelism: carrier.parallelism,
       source: sourceOf(checked.dataset),
-      cancel: this.#brakes.cancel,
+      cancel,
     };
-    if (!beyond || this.points.count < SWEEP_FROM) return cutByArrival(job);
-    return cutBySweep(job, planSweep(job, carrier.cacheBytes));
+    const plan =
+      sweep && this.points.count >= SWEEP_FROM ? planBySweep(setting, carrier.cacheBytes) : planByArrival(setting);
+    return { plan, cancel, kill };
   }
 
   async #run(index: number, task: BatchTask | SortTask): Promise<void> {
@@ -186,82 +203,84 @@ class Execution implements Evaluation {
       if (!this.#failure || this.#failure.index > index) this.#failure = { index, error: known };
     } finally {
       this.#outstanding--;
-      this.#pump();
+      this.#advance();
     }
   }
 
-  /** Runs a batch, again when what had it died. */
+  /** Runs a task, and repeats it when its thread or its peer was lost. */
   async #attempt(task: BatchTask | SortTask): Promise<void> {
-    const { carrier } = this.#workshop;
+    const { carrier } = this.#setting;
     for (let left = carrier.attempts - 1; ; left--) {
       try {
-        await carrier.run<null>(task, this.#brakes?.kill.signal);
+        await carrier.run<null>(task, this.#work?.kill.signal);
         return;
       } catch (error) {
-        if (!(error instanceof WorkerError) || this.#failure || left <= 0 || !repeatable(task)) throw error;
+        if (!(error instanceof WorkerError) || this.#failure || left <= 0 || !isRepeatable(task)) throw error;
       }
     }
   }
 
-  /** Ends the query with an error: at once for its caller, at the next group of points for its batches. */
+  /** Fails the query: at once for its caller, at the next group of points for its tasks. */
   #stop(error: FieldprobeError): void {
-    if (this.#answered) return;
+    if (this.#state.name !== "input" && this.#state.name !== "due") return;
     this.#failure = { index: -1, error };
-    this.#stopped = true;
-    if (this.#brakes) {
-      const { cancel, kill } = this.#brakes;
-      Atomics.store(cancel, 0, 1);
-      this.#timers.push(setTimeout(() => kill.abort(), KILL_AFTER_MS).unref());
-    }
-    this.#answer();
+    this.#stopTasks();
+    if (this.#state.name === "input") this.#state = { name: "over" };
+    this.#settle();
   }
 
-  /** Settles the promise of `finish` as soon as its outcome is certain, and clears up once no batch runs any more. */
-  #answer(): void {
-    const complete = this.#settle !== null && this.#outstanding === 0;
-    if (this.#settle && !this.#answered) {
-      if (this.#failure && (complete || this.#failure.index === -1)) {
-        this.#answered = true;
-        this.#settle.reject(this.#failure.error);
-      } else if (complete && (this.#cutter?.complete() ?? true)) {
-        this.#answered = true;
+  #stopTasks(): void {
+    if (!this.#work) return;
+    const { cancel, kill } = this.#work;
+    Atomics.store(cancel, 0, 1);
+    this.#timers.push(setTimeout(() => kill.abort(), KILL_AFTER_MS).unref());
+  }
+
+  /** Settles the promise of `finish` once its outcome is certain, and clears a failed query once no task of it runs. */
+  #settle(): void {
+    const idle = this.#outstanding === 0;
+    if (this.#state.name === "due") {
+      const { resolve, reject } = this.#state;
+      if (this.#failure && (idle || this.#failure.index === -1)) {
+        this.#state = { name: "over" };
+        reject(this.#failure.error);
+      } else if (idle && (this.#work?.plan.complete() ?? true)) {
+        this.#state = { name: "over" };
         for (const timer of this.#timers) clearTimeout(timer);
-        this.#settle.resolve(this.#result());
-        return;
+        resolve(this.#result());
       }
     }
-    if (this.#failure && this.#outstanding === 0 && (this.#answered || this.#stopped)) this.#clear();
+    if (this.#failure && idle && this.#state.name === "over") this.#clear();
   }
 
   #result(): Result {
     const checked = this.#checked as CheckedQuery;
-    const items = this.points.count * checked.itemsPerPoint;
     const echoed = this.points.slabs.map(({ triples, count }) => triples.subarray(0, 3 * count));
     const times = recordTimes(checked);
     return {
-      items,
+      items: this.points.count * checked.itemsPerPoint,
       itemsPerPoint: checked.itemsPerPoint,
       components: RECORDS[checked.operation.result].length,
-      values: this.#cutter?.values ?? echoed,
+      values: this.#work?.plan.values ?? echoed,
       ...(times ? { recordTimes: times } : {}),
       release: () => this.#clear(),
     };
   }
 
-  /** Gives everything back. */
+  /** Gives all buffers back. */
   #clear(): void {
-    if (this.#cleared) return;
-    this.#cleared = true;
+    if (this.#state.name === "cleared") return;
+    this.#state = { name: "cleared" };
     for (const timer of this.#timers) clearTimeout(timer);
-    this.#workshop.hold(-this.points.count);
+    this.#setting.hold(-this.points.count);
     this.points.release();
     this.velocities.release();
-    this.#cutter?.release();
+    this.#work?.plan.release();
     this.#ended();
   }
 }
 
-/** Whether a batch that was lost may run again: one that adds to the sums of earlier frames may have done so in part. */
-function repeatable(task: BatchTask | SortTask): boolean {
+/** Whether a lost task may be repeated: one that adds to the sums of earlier frames may have done so in part. */
+function isRepeatable(task: BatchTask | SortTask): boolean {
   return task.kind === "sort" || task.pass === null || task.pass.index === 0;
 }

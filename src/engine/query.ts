@@ -1,9 +1,9 @@
-/** What crosses the border between the servers and the engine: queries in, results out. */
+/** The interface between the servers and the engine: queries in, results out. */
 import type { OperationName, SpatialInterpolation, TemporalInterpolation } from "../operations.js";
 import type { Dataset } from "../storage/dataset.js";
 import type { PeerStatus, SendingCounts } from "./carrier.js";
 
-/** Everything a request says beside its token and its points; members that its operation lacks are absent. */
+/** The members of a request except its token and its points; members that its operation lacks are absent. */
 export interface Query {
   readonly operation: OperationName;
   /** Absent in NullOp. */
@@ -28,7 +28,7 @@ export interface Query {
 }
 
 /**
- * Where decoded triples go. The writer fills `slab` (x, y, z, x, y, z, ...) from index 0 and calls `commit` when it is
+ * Receives decoded triples. The writer fills `slab` (x, y, z, x, y, z, ...) from index 0 and calls `commit` when it is
  * full or the input ends; the sink then takes the slab over and puts an empty one in its place. An abort puts another of
  * the same length there at any time, so the slab is asked for again after every wait.
  */
@@ -43,7 +43,7 @@ export interface Evaluation {
   readonly points: TripleSink;
   /** Initial velocities; only GetPositionInertialParticle takes them. */
   readonly velocities: TripleSink;
-  /** How many points this query may have, and the name of the limit that says so. */
+  /** The largest number of points of this query, and the name of the limit that sets it. */
   readonly limit: { readonly points: number; readonly name: string };
   /**
    * Ends the input and waits for the result.
@@ -70,7 +70,7 @@ export interface Result {
   release(): void;
 }
 
-/** Figures of a running engine, for /metrics and /readyz. */
+/** The state of a running engine, for /metrics and /readyz. */
 export interface EngineStatus {
   readonly ready: boolean;
   readonly workers: number;

@@ -1,16 +1,16 @@
-/** What crosses between the engine and its worker threads: plain records and shared arrays only. */
+/** Tasks cross from the engine to its worker threads as plain records and shared arrays. */
 import type { ErrorCode, ErrorContext } from "../errors.js";
 import type { Bricking, Dataset, Triple } from "../storage/dataset.js";
 import type { SweepShape } from "./plan/sweep-shape.js";
 import type { Query } from "./query.js";
 
-/** A run of triples in shared memory. */
-export interface Segment {
+/** Consecutive triples in shared memory. */
+export interface Slab {
   readonly triples: Float32Array;
   readonly count: number;
 }
 
-/** One batch of a query: points in, `count * itemsPerPoint * components` float32 out. */
+/** The evaluation of one batch of a query: points in, `count * itemsPerPoint * components` float32 out. */
 export interface BatchTask {
   readonly kind: "batch";
   readonly query: Query;
@@ -19,40 +19,40 @@ export interface BatchTask {
   readonly source: number;
   /** Index of the batch's first point in the query. */
   readonly first: number;
-  readonly points: readonly Segment[];
+  readonly points: readonly Slab[];
   /** Initial velocities, point by point; none: those of the flow. */
-  readonly velocities: readonly Segment[];
+  readonly velocities: readonly Slab[];
   readonly count: number;
   readonly steps: number;
   readonly step: number;
   readonly itemsPerPoint: number;
   readonly out: Float32Array;
-  /** Points in sweep order: the place of each of them in `out`; null: `out` is this batch's alone, in the order of `points`. */
+  /** Points in sweep order: the place of each in `out`; null: `out` belongs to this batch, in the order of `points`. */
   readonly places: Uint32Array | null;
-  /** This batch reads one frame of several and keeps sums for the others; null: it reads all frames it needs. */
-  readonly pass: Pass | null;
-  /** Word 0 becomes 1 when the batch need not go on. */
+  /** The batch reads one frame of several and adds to their sums; null: it reads all its frames. */
+  readonly pass: FramePass | null;
+  /** Word 0 becomes 1 when the batch is cancelled. */
   readonly cancel: Int32Array;
-  /** When the query has to be over, on the clock of `Date.now`; absent while its input arrives. */
+  /** Deadline of the query on the clock of `Date.now`; absent while its input arrives. */
   readonly deadline?: number;
-  /** Tracking: the part of the steps to take; absent: all of them. */
-  readonly leg?: Leg;
+  /** Tracking: the steps to take; absent: all of them. */
+  readonly range?: StepRange;
 }
 
-/** A part of the steps of tracking; `out` then has only the records made in it (`legRecords`). */
-export interface Leg {
+/** A range of the steps of tracking; `out` then has only the records made in it (`recordsBetween`). */
+export interface StepRange {
   readonly from: number;
   readonly to: number;
   /**
-   * Positions and, with drag, velocities of the particles, in the frame of the grid: where the leg starts when `from` is not
-   * 0, and where it ends unless it is the last.
+   * Positions and, with drag, velocities of the particles, in the frame of the grid: at the start of the range when `from` is
+   * not 0, and afterwards at its end.
    */
   readonly positions: Float64Array;
   readonly velocities: Float64Array;
 }
 
-/** One of `count` frames, in the order of their weights: the first sets the sums, the last rounds them into `out`. */
-export interface Pass {
+/** A pass over one of `count` frames, in the order of their weights: the first sets the sums, the last rounds them into `out`. */
+export interface FramePass {
   readonly index: number;
   readonly count: number;
   /** Per point and component of the batch. */
@@ -60,17 +60,18 @@ export interface Pass {
 }
 
 /**
- * Puts points in the order in which data that does not fit the cache is best walked (`sweep.ts`), unless the bricks that they
- * touch fit after all.
+ * Puts points in sweep order (`plan/by-sweep.ts`), unless the bricks that they touch fit the cache.
  */
 export interface SortTask {
   readonly kind: "sort";
   readonly dataset: Dataset;
-  readonly points: readonly Segment[];
+  /** Number of the dataset's first field in the brick cache. */
+  readonly source: number;
+  readonly points: readonly Slab[];
   readonly count: number;
   /** Index of the first point in the query. */
   readonly first: number;
-  /** How far the grid has moved. */
+  /** Displacement of the grid. */
   readonly shift: Triple;
   readonly bricking: Bricking;
   readonly shape: SweepShape;
@@ -78,7 +79,7 @@ export interface SortTask {
   readonly room: number;
   /** Word 0 becomes 1 when the points have been put in order. */
   readonly arranged: Int32Array;
-  /** Word 0 becomes 1 when the task need not go on. */
+  /** Word 0 becomes 1 when the task is cancelled. */
   readonly cancel: Int32Array;
   /** Receives the points in sweep order. */
   readonly triples: Float32Array;
@@ -86,25 +87,27 @@ export interface SortTask {
   readonly order: Uint32Array;
 }
 
-/** Reads the data folders. */
+/** Scans the data folders. */
 export interface ScanTask {
   readonly kind: "scan";
   readonly folders: readonly string[];
 }
 
-/** Answers at once: shows that workers run. */
+/** Returns at once, which shows that a worker runs. */
 export interface PingTask {
   readonly kind: "ping";
 }
 
+/** A task for a worker thread. */
 export type Task = BatchTask | SortTask | ScanTask | PingTask;
 
+/** The datasets that a scan found, and why others were refused. */
 export interface Scan {
   readonly datasets: readonly Dataset[];
   readonly problems: readonly { readonly location: string; readonly message: string }[];
 }
 
-/** What a worker returns; errors cross as data because cloning drops their class and members. */
+/** The outcome of a task; errors cross as data because cloning drops their class and members. */
 export type Outcome<T> = { readonly ok: true; readonly value: T } | (Failure & { readonly ok: false });
 
 /** An error as data. */

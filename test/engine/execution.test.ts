@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from "vitest";
 import { LIMITS } from "../../src/config.js";
 import type { Carrier } from "../../src/engine/carrier.js";
 import type { CheckedQuery } from "../../src/engine/check.js";
-import { execute } from "../../src/engine/execution.js";
+import { Execution } from "../../src/engine/execution.js";
 import { BufferPool } from "../../src/engine/points/buffers.js";
 import type { Evaluation } from "../../src/engine/query.js";
 import type { BatchTask } from "../../src/engine/task.js";
@@ -59,7 +59,7 @@ function setUp(workers = 2, limits: Partial<typeof LIMITS> = {}, deadlineMs = 10
   };
   let held = 0;
   let ended = 0;
-  const workshop = {
+  const setting = {
     carrier,
     buffers: new BufferPool(),
     limits: { ...LIMITS, ...limits },
@@ -69,7 +69,7 @@ function setUp(workers = 2, limits: Partial<typeof LIMITS> = {}, deadlineMs = 10
     },
   };
   const start = (what: CheckedQuery | RequestError = checked): Evaluation =>
-    execute(workshop, what, deadlineMs, () => ended++);
+    new Execution(setting, what, deadlineMs, () => ended++);
   return { waiting, start, checked, held: () => held, ended: () => ended };
 }
 
@@ -104,7 +104,7 @@ const BEYOND_CACHE = {
   } as unknown as Dataset,
 } as const;
 
-describe("execute", () => {
+describe("an execution", () => {
   it.each([0, 1, 511, 512, 513, 50_000, 300_000])(
     "answers %i points in order, whatever order batches end in",
     async (points) => {

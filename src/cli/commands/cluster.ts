@@ -34,28 +34,28 @@ function statusCommand(): Command {
   });
 }
 
-/** The last heartbeat of each node that is heard. */
+/** Collects the last heartbeat of each peer. */
 async function listen({ cluster: { nats, nkey, ca } }: Config): Promise<Heartbeat[]> {
   if (nats === null) throw new MisuseError("cluster status needs --nats");
   const transport = await connectNats({ servers: nats, nkey, ca, name: "cluster status", inboxPrefix: "_FPS" });
-  const nodes = new Map<string, Heartbeat>();
+  const peers = new Map<string, Heartbeat>();
   transport.subscribe(SUBJECTS.heartbeats, ({ data }) => {
     const heartbeat = decodeHeartbeat(data);
-    if (heartbeat) nodes.set(heartbeat.node, heartbeat);
+    if (heartbeat) peers.set(heartbeat.node, heartbeat);
   });
   await sleep(BEATS * HEARTBEAT_MS);
   await transport.close();
-  return [...nodes.values()].sort((a, b) => (a.node < b.node ? -1 : 1));
+  return [...peers.values()].sort((a, b) => (a.node < b.node ? -1 : 1));
 }
 
-/** One line a node, columns padded. */
-export function statusTable(nodes: readonly Heartbeat[], replicas: number): string {
+/** Prints one line per peer, with padded columns. */
+export function statusTable(peers: readonly Heartbeat[], replicas: number): string {
   const placement = place(
-    nodes.flatMap(({ node, draining }) => (draining ? [] : [node])),
+    peers.flatMap(({ node, draining }) => (draining ? [] : [node])),
     replicas,
   );
   const slots = shares(placement);
-  const rows = nodes.map(({ node, draining, threads, queued, running, cache, datasets }) => {
+  const rows = peers.map(({ node, draining, threads, queued, running, cache, datasets }) => {
     const asked = cache.hits + cache.misses;
     return [
       node,

@@ -1,6 +1,6 @@
 /** `fieldprobe worker` runs a worker of a cluster in the foreground until a signal stops it. */
 import { Command } from "commander";
-import { openNode } from "../../cluster/peer/peer.js";
+import { openPeer } from "../../cluster/peer/peer.js";
 import { connectNats } from "../../cluster/wire/nats.js";
 import { createLog } from "../../main.js";
 import { obeySignals } from "../../signals.js";
@@ -18,16 +18,16 @@ export function workerCommand(): Command {
     if (nats === null) throw new MisuseError("a worker needs --nats");
     const log = createLog(config);
     const transport = await connectNats({ servers: nats, nkey, ca, name: `worker ${name}`, inboxPrefix: "_FPW" });
-    const node = await openNode({ config, name, transport, log });
+    const peer = await openPeer({ config, name, transport, log });
     process.stdout.write(`fieldprobe worker ${name} takes batches\n`);
     const ending = obeySignals(log, {
-      underWay: () => ({ batches: node.held }),
-      drain: () => node.close(config.limits["shutdown.graceMs"]),
-      reload: () => node.reload(),
+      underWay: () => ({ batches: peer.held }),
+      drain: () => peer.close(config.limits["shutdown.graceMs"]),
+      reload: () => peer.reload(),
     });
     const error = await transport.closed;
     if (ending.begun) return;
-    await node.close(0);
+    await peer.close(0);
     throw error ?? new Error("the connection to NATS has ended");
   });
 }

@@ -1,11 +1,11 @@
-/** The pool of a gateway: batches go to nodes of a cluster; scans and the like stay on a thread of its own. */
+/** The carrier of a gateway: batches go to the peers of a cluster, other tasks to a thread of its own. */
 import { randomBytes } from "node:crypto";
 import type { Logger } from "pino";
 import type { Carrier, PeerStatus, SendingCounts } from "../../engine/carrier.js";
 import { LEAST_POINTS } from "../../engine/plan/by-arrival.js";
 import { BufferPool } from "../../engine/points/buffers.js";
+import { recordsBetween } from "../../engine/records.js";
 import type { BatchTask, Task } from "../../engine/task.js";
-import { legRecords } from "../../engine/threads/leg.js";
 import { CancelledError, DeadlineError, FieldprobeError } from "../../errors.js";
 import { operationOf } from "../../operations.js";
 import { generationOf } from "../wire/generation.js";
@@ -18,45 +18,47 @@ import {
   absorb,
   inputOf,
   locate,
-  type Round,
   rangesIn,
+  type Scatter,
   type State,
   sharedHeader,
   stateBytes,
 } from "./scatter-gather.js";
-import { cutByNode, cutEvenly, type Piece, shardsOf } from "./shards.js";
-import type { Parcel } from "./shipment.js";
+import { cutByPeer, cutEvenly, type Portion, ShardTables } from "./shards.js";
+import type { Shipment } from "./shipment.js";
 
-/** Steps after which particles are sent where their surroundings are cached. */
-const LEG_STEPS = 64;
-/** Between two looks at the cancel flags. */
+/** Steps after which particles are sent to the peers that cache their new surroundings. */
+const RANGE_STEPS = 64;
+/** Interval at which cancel flags are polled. */
 const POLL_MS = 20;
 
+/** What the carrier of a gateway is made with. */
 export interface CarrierOptions {
   readonly transport: Transport;
-  /** Runs what is not sent away. */
+  /** Runs the tasks that are not batches. */
   readonly local: Carrier;
   readonly fd8Legacy: boolean;
-  /** Most points of a message. */
+  /** Largest number of points of a message. */
   readonly messagePoints: number;
   readonly settings: DispatchSettings;
   readonly log: Logger;
 }
 
-/** Gives up everything that a batch has away. */
+/** Gives up a shipment. */
 type Abandon = (error: FieldprobeError) => void;
 
-/** The carrier of a gateway. */
+/** Divides each batch into shipments for peers. */
 export class ClusterCarrier implements Carrier {
-  /** Batches are not put in an order that suits one cache: their pieces are sent to the cache that suits them. */
+  /** Points are not put in an order that suits one cache: each shipment goes to the cache that suits it. */
   readonly cacheBytes = Number.POSITIVE_INFINITY;
-  /** A batch that was lost has been tried often enough. */
+  /** The dispatcher has repeated a lost shipment already. */
   readonly attempts = 1;
   readonly #dispatcher: Dispatcher;
   readonly #options: CarrierOptions;
   readonly #buffers = new BufferPool();
+  readonly #shards = new ShardTables();
   readonly #active = new Map<BatchTask, Set<Abandon>>();
-  /** Queries by the flag their batches share. */
+  /** Queries by the cancel flag that their batches share. */
   readonly #queries = new WeakMap<Int32Array, { readonly id: string; batches: number }>();
   #poll: NodeJS.Timeout | null = null;
 
@@ -137,7 +139,7 @@ export class ClusterCarrier implements Carrier {
     return this.#dispatcher.membership.all().filter(({ heartbeat }) => !heartbeat.draining);
   }
 
-  /** Tells nodes of batches that need not go on. */
+  /** Gives up the shipments of cancelled batches. */
   #pollFlags(): void {
     for (const [task, abandons] of this.#active) {
       if (Atomics.load(task.cancel, 0) === 0) continue;
@@ -149,7 +151,7 @@ export class ClusterCarrier implements Carrier {
     const generation = generationOf(task.dataset, this.#options.fd8Legacy);
     if (operationOf(task.query.operation).family !== "track") {
       const components = task.out.length / task.count;
-      await this.#round({ task, generation, from: 0, to: 0, state: null, components }, abandons);
+      await this.#scatterGather({ task, generation, from: 0, to: 0, state: null, components }, abandons);
       return;
     }
     const state: State = {
@@ -158,30 +160,30 @@ export class ClusterCarrier implements Carrier {
     };
     let from = 0;
     do {
-      const to = Math.min(task.steps, from + LEG_STEPS);
-      const { first, end } = legRecords(task.steps, task.query.recordEvery, { from, to });
-      await this.#round({ task, generation, from, to, state, components: 3 * (end - first) }, abandons);
+      const to = Math.min(task.steps, from + RANGE_STEPS);
+      const { first, end } = recordsBetween(task.steps, task.query.recordEvery, { from, to });
+      await this.#scatterGather({ task, generation, from, to, state, components: 3 * (end - first) }, abandons);
       from = to;
     } while (from < task.steps);
   }
 
-  /** Sends a batch, or a leg of one, in pieces and puts the answers in place. */
-  async #round(round: Round, abandons: Set<Abandon>): Promise<void> {
-    if (Atomics.load(round.task.cancel, 0) !== 0) throw new CancelledError();
+  /** Sends the portions of a batch, or of a range of its steps, to peers and copies the answers to their places. */
+  async #scatterGather(scatter: Scatter, abandons: Set<Abandon>): Promise<void> {
+    if (Atomics.load(scatter.task.cancel, 0) !== 0) throw new CancelledError();
     const mine = new Set<Abandon>();
     let worst: { readonly index: number; readonly error: FieldprobeError } | null = null;
-    const pieces = this.#cut(round).map(async (piece) => {
+    const shipments = this.#cut(scatter).map(async (portion) => {
       const buffers: SharedArrayBuffer[] = [];
-      const { done, abandon } = this.#dispatcher.send(this.#parcel(round, piece, buffers));
+      const { done, abandon } = this.#dispatcher.send(this.#shipmentOf(scatter, portion, buffers));
       mine.add(abandon);
       abandons.add(abandon);
       try {
         await done;
       } catch (error) {
         if (!(error instanceof FieldprobeError)) throw error;
-        const found = locate(error, piece, round.task.first);
+        const found = locate(error, portion, scatter.task.first);
         if (!worst || found.index < worst.index) worst = found;
-        // Other pieces may hold an earlier bad point; after anything else there is nothing to wait for.
+        // Other portions may hold an earlier bad point; after anything else there is nothing to wait for.
         if (error.blame === "server") for (const end of mine) end(error);
       } finally {
         for (const buffer of buffers) this.#buffers.give(buffer);
@@ -189,27 +191,27 @@ export class ClusterCarrier implements Carrier {
         abandons.delete(abandon);
       }
     });
-    await Promise.all(pieces);
+    await Promise.all(shipments);
     if (worst) throw (worst as { error: FieldprobeError }).error;
   }
 
-  #cut(round: Round): Piece[] {
-    const { task, generation, to, components } = round;
-    const nodes = this.#dispatcher.membership.usable(generation);
+  #cut(scatter: Scatter): Portion[] {
+    const { task, generation, to, components } = scatter;
+    const peers = this.#dispatcher.membership.usable(generation);
     const threads = Math.max(
       1,
-      nodes.reduce((sum, { heartbeat }) => sum + heartbeat.threads, 0),
+      peers.reduce((sum, { heartbeat }) => sum + heartbeat.threads, 0),
     );
     const least = LEAST_POINTS[operationOf(task.query.operation).family];
-    const bytes = Math.max(4 * components + stateBytes(task, to), inputBytes({ ...sharedHeader(round), count: 1 }));
+    const bytes = Math.max(4 * components + stateBytes(task, to), inputBytes({ ...sharedHeader(scatter), count: 1 }));
     const fits = Math.max(1, Math.floor((this.#options.transport.maxBytes() - HEADER_BYTES) / bytes));
     const most = Math.min(Math.max(least, Math.ceil(task.count / threads)), this.#options.messagePoints, fits);
-    const shards = nodes.length > this.#options.settings.replicas ? shardsOf(task, generation) : null;
+    const shards = peers.length > this.#options.settings.replicas ? this.#shards.of(task, generation) : null;
     if (!shards) return cutEvenly(task.count, most);
-    return cutByNode(shards, rangesIn(shards, round), this.#chooser(nodes, most), least, most);
+    return cutByPeer(shards, rangesIn(shards, scatter), this.#chooser(peers, most), least, most);
   }
 
-  /** Chooses a node for a slot: of those that hold it the one with least to do. */
+  /** Chooses the peer of a slot: the least loaded of those that hold it. */
   #chooser(usable: readonly Member[], most: number): (slot: number, points: number) => string {
     const placement = this.#dispatcher.membership.placement();
     const planned = new Map<string, number>();
@@ -225,16 +227,16 @@ export class ClusterCarrier implements Carrier {
     };
   }
 
-  /** @param buffers receives what the values are gathered in */
-  #parcel(round: Round, piece: Piece, buffers: SharedArrayBuffer[]): Parcel {
-    const { task, generation, from, to } = round;
+  /** @param buffers receives the buffers that the values are gathered in */
+  #shipmentOf(scatter: Scatter, portion: Portion, buffers: SharedArrayBuffer[]): Shipment {
+    const { task, generation, from, to } = scatter;
     const { query } = task;
     const known = this.#queries.get(task.cancel) ?? { id: randomBytes(8).toString("hex"), batches: 0 };
     this.#queries.set(task.cancel, known);
     const header: Header = {
-      ...sharedHeader(round),
+      ...sharedHeader(scatter),
       kind: "evaluate",
-      count: piece.count,
+      count: portion.count,
       query: known.id,
       batch: known.batches++,
       attempt: 1,
@@ -250,13 +252,13 @@ export class ClusterCarrier implements Carrier {
     const { spatialInterpolation, temporalInterpolation, filterlength, nlayers } = query;
     return {
       header,
-      values: inputOf(round, piece, room),
+      values: inputOf(scatter, portion, room),
       dataset: task.dataset.name,
-      node: piece.node,
-      answerBytes: piece.count * (4 * round.components + stateBytes(task, to)),
-      take: (answer) => absorb(round, piece, answer, this.#buffers),
+      peer: portion.peer,
+      answerBytes: portion.count * (4 * scatter.components + stateBytes(task, to)),
+      take: (answer) => absorb(scatter, portion, answer, this.#buffers),
       deadline: task.deadline ?? null,
-      kind: [
+      costKey: [
         generation.slice(0, 16),
         query.operation,
         spatialInterpolation,
@@ -264,7 +266,7 @@ export class ClusterCarrier implements Carrier {
         filterlength,
         nlayers,
       ].join(),
-      work: piece.count * Math.max(1, to - from),
+      work: portion.count * Math.max(1, to - from),
     };
   }
 }

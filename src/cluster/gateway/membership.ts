@@ -1,26 +1,28 @@
-/** The nodes a gateway knows: what they said last, what they are working on, which of them it may use. */
+/** The peers that a gateway knows: their last heartbeat, their outstanding shipments, and which of them may be used. */
 import { HEARTBEAT_MS, type Heartbeat, MISSED } from "../wire/heartbeat.js";
 import { type Placement, place } from "./placement.js";
+import type { PendingShipment } from "./shipment.js";
 
-/** Batches that one thread of a node may have at a time: one to work on and one to go on with. */
+/** Shipments per thread of a peer: one that runs and one that waits. */
 const CREDIT = 2;
 
-/** Nodes that a gateway keeps, whatever it hears. */
-const MOST_NODES = 1024;
+/** Largest number of peers that a gateway keeps. */
+const MOST_PEERS = 1024;
 
-/** A node, as this gateway sees it. */
+/** A peer as this gateway sees it. */
 export interface Member {
   readonly name: string;
   heartbeat: Heartbeat;
   generations: ReadonlySet<string>;
   /** When it was last heard, on the clock of `performance.now`. */
   heardAt: number;
-  /** Batches sent to it and neither answered nor given up. */
+  /** Shipments sent to it and neither answered nor given up. */
   outstanding: number;
-  /** It has kept a batch waiting for too long and not been heard since. */
+  /** It has exceeded the time of a shipment and has not been heard since. */
   suspect: boolean;
 }
 
+/** The peers of a cluster and where the shards are. */
 export class Membership {
   readonly #members = new Map<string, Member>();
   readonly #replicas: number;
@@ -30,7 +32,7 @@ export class Membership {
     this.#replicas = replicas;
   }
 
-  /** Takes a heartbeat in; false: it is of one node too many. */
+  /** Takes a heartbeat in; false when the list of peers is full. */
   hear(heartbeat: Heartbeat, now: number): boolean {
     const known = this.#members.get(heartbeat.node);
     const generations = new Set(heartbeat.datasets.map(([, generation]) => generation));
@@ -39,7 +41,7 @@ export class Membership {
       Object.assign(known, { heartbeat, generations, heardAt: now, suspect: false });
       return true;
     }
-    if (this.#members.size >= MOST_NODES) return false;
+    if (this.#members.size >= MOST_PEERS) return false;
     this.#placement = null;
     this.#members.set(heartbeat.node, {
       name: heartbeat.node,
@@ -52,7 +54,7 @@ export class Membership {
     return true;
   }
 
-  /** Forgets a node. */
+  /** Forgets a peer. */
   remove(name: string): void {
     if (this.#members.delete(name)) this.#placement = null;
   }
@@ -65,17 +67,17 @@ export class Membership {
     return [...this.#members.values()];
   }
 
-  /** Nodes that have missed their heartbeats. */
+  /** Peers that have missed their heartbeats. */
   silent(now: number): readonly Member[] {
     return this.all().filter(({ heardAt }) => now - heardAt > MISSED * HEARTBEAT_MS);
   }
 
-  /** Nodes that take batches on a generation. */
+  /** Peers that take shipments on a generation of a dataset. */
   usable(generation: string): readonly Member[] {
     return this.all().filter(({ heartbeat, generations }) => !heartbeat.draining && generations.has(generation));
   }
 
-  /** Where the slots are, over the nodes that are not draining. */
+  /** The placement of slots over the peers that are not draining. */
   placement(): Placement {
     this.#placement ??= place(
       this.all().flatMap(({ name, heartbeat }) => (heartbeat.draining ? [] : [name])),
@@ -85,12 +87,29 @@ export class Membership {
   }
 }
 
-/** Load of a node in relation to its threads, with so many batches more. */
+/** Outstanding shipments per thread of a peer, with `more` added. */
 export function loadOf({ outstanding, heartbeat }: Member, more = 0): number {
   return (outstanding + more) / heartbeat.threads;
 }
 
-/** Whether a node may be sent another batch. */
+/** Whether a peer may be sent another shipment. */
 export function hasCredit({ outstanding, heartbeat }: Member): boolean {
   return outstanding < CREDIT * heartbeat.threads;
+}
+
+/** Chooses the peer for a shipment: null for any that listens, "later" while all are busy. */
+export function choosePeer(
+  membership: Membership,
+  { shipment, refused, attempts }: PendingShipment,
+): Member | null | "later" {
+  const busy = new Set([...attempts].map(({ member }) => member));
+  const all = membership.usable(shipment.header.generation).filter((member) => !busy.has(member));
+  const fresh = all.filter(({ name }) => !refused.has(name));
+  const usable = fresh.length > 0 ? fresh : all;
+  if (usable.length === 0) return null;
+  const trusted = usable.filter(({ suspect }) => !suspect);
+  const free = (trusted.length > 0 ? trusted : usable).filter(hasCredit);
+  if (free.length === 0) return "later";
+  const suited = free.find(({ name }) => name === shipment.peer);
+  return suited ?? free.reduce((least, member) => (loadOf(member) < loadOf(least) ? member : least));
 }

@@ -1,14 +1,14 @@
-/** Which nodes keep which shards in their caches: rendezvous hashing with bounded loads over a fixed number of slots. */
+/** The placement says which peers cache which shards: rendezvous hashing with bounded loads over a fixed number of slots. */
 
-/** Shards are hashed to so many slots: 32 or more a node up to 128 nodes. */
+/** Number of slots that shards are hashed to: 32 or more a peer up to 128 peers. */
 export const SLOTS = 4096;
-/** No node holds more than this many times the mean. */
+/** No peer holds more than this many times the mean. */
 const BOUND = 1.2;
 
-/** For each slot the numbers of its nodes, best first: entries `replicas * slot ..`. */
+/** Slot -> the numbers of its peers, best first: entries `replicas * slot ..`. */
 export interface Placement {
   readonly replicas: number;
-  readonly nodes: readonly string[];
+  readonly peers: readonly string[];
   readonly table: Uint16Array;
 }
 
@@ -33,13 +33,13 @@ export function slotOf(generation: number, chunk: number, range: number): number
 }
 
 /**
- * Places every slot on `replicas` nodes, or on all when there are fewer.
+ * Places every slot on `replicas` peers, or on all when there are fewer.
  *
- * Each slot prefers nodes by a hash of both; a node at its bound is passed over. A node that comes or goes moves the slots
+ * Each slot prefers peers by a hash of both; a peer at its bound is passed over. A peer that comes or goes moves the slots
  * it wins or had, and few others.
  */
-export function place(nodes: readonly string[], replicas: number): Placement {
-  const names = nodes.toSorted();
+export function place(peers: readonly string[], replicas: number): Placement {
+  const names = peers.toSorted();
   const width = Math.min(replicas, names.length);
   const seeds = names.map(hashText);
   const most = Math.max(
@@ -51,40 +51,40 @@ export function place(nodes: readonly string[], replicas: number): Placement {
   for (let copy = 0; copy < width; copy++) {
     for (let slot = 0; slot < SLOTS; slot++) {
       const taken = table.subarray(slot * width, slot * width + copy);
-      const bounded = bestNode(seeds, slot, (node) => loads[node] < most && !taken.includes(node));
-      // Only nodes that have the slot already may be left below the bound.
-      const best = bounded >= 0 ? bounded : bestNode(seeds, slot, (node) => !taken.includes(node));
+      const bounded = bestPeer(seeds, slot, (peer) => loads[peer] < most && !taken.includes(peer));
+      // Only peers that have the slot already may be left below the bound.
+      const best = bounded >= 0 ? bounded : bestPeer(seeds, slot, (peer) => !taken.includes(peer));
       table[slot * width + copy] = best;
       loads[best]++;
     }
   }
-  return { replicas: width, nodes: names, table };
+  return { replicas: width, peers: names, table };
 }
 
-function bestNode(seeds: readonly number[], slot: number, free: (node: number) => boolean): number {
+function bestPeer(seeds: readonly number[], slot: number, free: (peer: number) => boolean): number {
   let best = -1;
   let highest = -1;
   const mark = Math.imul(slot + 1, 0x9e37_79b1);
-  for (let node = 0; node < seeds.length; node++) {
-    const score = scramble(seeds[node] ^ mark);
-    if (score > highest && free(node)) {
-      best = node;
+  for (let peer = 0; peer < seeds.length; peer++) {
+    const score = scramble(seeds[peer] ^ mark);
+    if (score > highest && free(peer)) {
+      best = peer;
       highest = score;
     }
   }
   return best;
 }
 
-/** Names of the nodes of a slot, best first. */
-export function holders({ nodes, replicas, table }: Placement, slot: number): readonly string[] {
-  return Array.from(table.subarray(slot * replicas, (slot + 1) * replicas), (node) => nodes[node]);
+/** Names of the peers of a slot, best first. */
+export function holders({ peers, replicas, table }: Placement, slot: number): readonly string[] {
+  return Array.from(table.subarray(slot * replicas, (slot + 1) * replicas), (peer) => peers[peer]);
 }
 
-/** How many slots each node has. */
-export function shares({ nodes, table }: Placement): ReadonlyMap<string, number> {
-  const loads = new Map(nodes.map((name) => [name, 0]));
-  for (const node of table) {
-    const name = nodes[node];
+/** Counts the slots of each peer. */
+export function shares({ peers, table }: Placement): ReadonlyMap<string, number> {
+  const loads = new Map(peers.map((name) => [name, 0]));
+  for (const peer of table) {
+    const name = peers[peer];
     loads.set(name, (loads.get(name) as number) + 1);
   }
   return loads;

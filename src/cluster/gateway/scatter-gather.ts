@@ -1,23 +1,23 @@
-/** What goes out for a piece of a batch, and where its answer goes. */
+/** Scatter-gather: the values that go out for each portion of a batch, and the places that its answer fills. */
 
-import { segmentsOf } from "../../engine/plan/by-arrival.js";
+import { sliceSlabs } from "../../engine/plan/by-arrival.js";
 import type { BufferPool } from "../../engine/points/buffers.js";
 import { frameShift } from "../../engine/points/positions.js";
+import { recordsBetween } from "../../engine/records.js";
 import type { BatchTask } from "../../engine/task.js";
-import { legRecords } from "../../engine/threads/leg.js";
 import { FieldprobeError } from "../../errors.js";
 import { operationOf } from "../../operations.js";
 import { copyBytes, type Header } from "../wire/message.js";
-import { type Piece, rangesOf, type Shards } from "./shards.js";
+import { type Portion, rangesOf, type Shards } from "./shards.js";
 
-/** Positions and velocities of the particles of a batch between two legs; filled by the answers to the first. */
+/** Positions and velocities of the particles of a batch between two ranges of steps; the answers to the first range fill them. */
 export interface State {
   readonly positions: Float64Array;
   readonly velocities: Float64Array | null;
 }
 
-/** A batch, or a leg of one, while pieces of it are away. */
-export interface Round {
+/** A batch, or a range of its steps, whose portions are evaluated by peers. */
+export interface Scatter {
   readonly task: BatchTask;
   readonly generation: string;
   readonly from: number;
@@ -28,47 +28,47 @@ export interface Round {
   readonly components: number;
 }
 
-/** The members of a header that all pieces of a round have. */
+/** The members of a header that all portions share. */
 export function sharedHeader({
   task,
   generation,
   from,
   to,
   components,
-}: Round): Omit<Header, "kind" | "count" | "query" | "batch" | "attempt" | "deadlineMs" | "offset" | "total"> {
+}: Scatter): Omit<Header, "kind" | "count" | "query" | "batch" | "attempt" | "deadlineMs" | "offset" | "total"> {
   const { dataset: _, ...ask } = task.query;
   return { generation, ask, from, to, components, velocities: task.velocities.length > 0 };
 }
 
-/** Bytes of a particle's state in the answer: none after the last step, where only records count. */
+/** Bytes of a particle's state in the answer: none after the last step, when only records count. */
 export function stateBytes(task: BatchTask, to: number): number {
   if (operationOf(task.query.operation).family !== "track" || to === task.steps) return 0;
   return task.query.Tp === undefined ? 24 : 48;
 }
 
-/** Shard ranges of the points, or of where the particles are by now. */
-export function rangesIn(shards: Shards, { task, from, state }: Round): Uint16Array {
+/** Shard ranges of the points, or of the present positions of particles. */
+export function rangesIn(shards: Shards, { task, from, state }: Scatter): Uint16Array {
   if (from > 0 && state) return rangesOf(shards, [{ triples: state.positions, count: task.count }], [0, 0, 0]);
   const time = task.query.time ?? task.query.StartTime ?? 0;
   return rangesOf(shards, task.points, frameShift(task.dataset.frameVelocity, time));
 }
 
 /**
- * The values of an evaluation: points and velocities, or the state of particles on their way. What lies together goes out
- * from where it is.
+ * The values that a portion sends: points and velocities, or the state of particles after earlier steps. Consecutive values
+ * are sent without a copy.
  *
- * @param room memory for what has to be gathered
+ * @param room lends memory for values that must be gathered
  */
 export function inputOf(
-  { task, from, state }: Round,
-  { indices, first, count }: Piece,
+  { task, from, state }: Scatter,
+  { indices, first, count }: Portion,
   room: (bytes: number) => SharedArrayBuffer,
 ): Uint8Array[] {
   if (from === 0 || !state)
     return [task.points, task.velocities].flatMap((segments) => {
       if (segments.length === 0) return [];
       if (indices === null)
-        return segmentsOf(segments, first, count).map(({ triples, count }) => bytesOf(triples.subarray(0, 3 * count)));
+        return sliceSlabs(segments, first, count).map(({ triples, count }) => bytesOf(triples.subarray(0, 3 * count)));
       return [bytesOf(gather(segments, indices, new Float32Array(room(12 * count), 0, 3 * count)))];
     });
   return [state.positions, state.velocities].flatMap((triples) => {
@@ -105,17 +105,17 @@ function bytesOf({ buffer, byteOffset, byteLength }: Float32Array | Float64Array
 }
 
 /**
- * Puts an answer where it belongs.
+ * Copies an answer to its places in the result.
  *
- * @param buffers for values that have to be aligned before they are spread
+ * @param buffers lends memory for values that must be aligned first
  */
 export function absorb(
-  { task, from, to, state, components }: Round,
-  piece: Piece,
+  { task, from, to, state, components }: Scatter,
+  portion: Portion,
   answer: Uint8Array,
   buffers: BufferPool,
 ): void {
-  const { indices, first, count } = piece;
+  const { indices, first, count } = portion;
   const width = task.out.length / task.count;
   if (!state && indices === null) {
     copyBytes(answer, task.out.subarray(width * first, width * (first + count)));
@@ -130,17 +130,17 @@ export function absorb(
   };
   if (state && stateBytes(task, to) > 0)
     for (const part of [state.positions, state.velocities])
-      if (part) put(piece, aligned(new Float64Array(buffer, 0, 3 * count)), 3, part, 3, 0);
+      if (part) put(portion, aligned(new Float64Array(buffer, 0, 3 * count)), 3, part, 3, 0);
   if (components > 0) {
-    const column = state ? 3 * legRecords(task.steps, task.query.recordEvery, { from, to }).first : 0;
-    put(piece, aligned(new Float32Array(buffer, 0, components * count)), components, task.out, width, column);
+    const column = state ? 3 * recordsBetween(task.steps, task.query.recordEvery, { from, to }).first : 0;
+    put(portion, aligned(new Float32Array(buffer, 0, components * count)), components, task.out, width, column);
   }
   buffers.give(buffer);
 }
 
-/** Copies `size` values a point from a piece to column `offset` of rows of `width` values. */
+/** Copies `size` values a point from a portion to column `offset` of rows of `width` values. */
 function put<A extends Float32Array | Float64Array>(
-  { indices, first, count }: Piece,
+  { indices, first, count }: Portion,
   from: A,
   size: number,
   into: A,
@@ -153,10 +153,10 @@ function put<A extends Float32Array | Float64Array>(
   }
 }
 
-/** An error of a piece as an error of the query: a point it names gets the number that it has there. */
+/** Turns an error of a portion into one of the query: a point that it names gets its index in the query. */
 export function locate(
   error: FieldprobeError,
-  { indices, first }: Piece,
+  { indices, first }: Portion,
   start: number,
 ): { index: number; error: FieldprobeError } {
   const [, digits, rest] = /^points\[(\d+)\](.*)$/.exec(error.context.member ?? "") ?? [];

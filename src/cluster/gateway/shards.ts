@@ -1,4 +1,4 @@
-/** Cuts a batch into pieces for nodes: by shard, so that each finds what it needs in its cache. */
+/** Divides the points of a batch among peers by shard, so that each peer finds the bricks in its cache. */
 
 import type { BatchTask } from "../../engine/task.js";
 import { searchCell, wrap } from "../../kernels/stencil.js";
@@ -14,43 +14,46 @@ const RANGES = 1 << RANGE_BITS;
 /** Frames of a time chunk. */
 const CHUNK_FRAMES = 4;
 
-/** Points of a batch that go to one node together. */
-export interface Piece {
+/** The points of a shipment. */
+export interface Portion {
   /** Indices in the batch, ascending; null: `count` points from `first` on. */
   readonly indices: Uint32Array | null;
   readonly first: number;
   readonly count: number;
-  /** The node whose cache suits it, or null. */
-  readonly node: string | null;
+  /** The peer whose cache suits it, or null. */
+  readonly peer: string | null;
 }
 
-/** Which shard a point is in. */
+/** The tables that give the shard of a point. */
 export interface Shards {
   readonly axes: readonly [Axis, Axis, Axis];
-  /** Per axis and node its part of the range's number. */
+  /** Per axis and grid node its part of the range's number. */
   readonly tables: readonly [Uint16Array, Uint16Array, Uint16Array];
   readonly slots: Uint16Array;
 }
 
-const cached = new WeakMap<Dataset, Map<string, Shards>>();
+/** The shards of datasets, made once per time chunk. */
+export class ShardTables {
+  readonly #made = new WeakMap<Dataset, Map<string, Shards>>();
 
-/** Shards of the field that a task reads first, in the time chunk where it starts; null when it reads none. */
-export function shardsOf({ dataset, query }: BatchTask, generation: string): Shards | null {
-  const { fields } = operationOf(query.operation);
-  const [source] = fields.flatMap((name) => dataset.fields[name] ?? []);
-  if (!source) return null;
-  const [frame = 0] = frameWeights(dataset.time, query.time ?? query.StartTime ?? 0, "None").frames;
-  const chunk = Math.floor(frame / CHUNK_FRAMES);
-  const known = cached.get(dataset) ?? new Map<string, Shards>();
-  cached.set(dataset, known);
-  const key = `${chunk} ${fields[0]}`;
-  const shards = known.get(key) ?? {
-    axes: dataset.axes,
-    tables: rangeTables(dataset.axes, source.bricking),
-    slots: slotsOf(generation, chunk),
-  };
-  known.set(key, shards);
-  return shards;
+  /** The shards of the field that a task reads first, in the time chunk where it starts; null when it reads none. */
+  of({ dataset, query }: BatchTask, generation: string): Shards | null {
+    const { fields } = operationOf(query.operation);
+    const [source] = fields.flatMap((name) => dataset.fields[name] ?? []);
+    if (!source) return null;
+    const [frame = 0] = frameWeights(dataset.time, query.time ?? query.StartTime ?? 0, "None").frames;
+    const chunk = Math.floor(frame / CHUNK_FRAMES);
+    const known = this.#made.get(dataset) ?? new Map<string, Shards>();
+    this.#made.set(dataset, known);
+    const key = `${chunk} ${fields[0]}`;
+    const shards = known.get(key) ?? {
+      axes: dataset.axes,
+      tables: rangeTables(dataset.axes, source.bricking),
+      slots: slotsOf(generation, chunk),
+    };
+    known.set(key, shards);
+    return shards;
+  }
 }
 
 function slotsOf(generation: string, chunk: number): Uint16Array {
@@ -74,7 +77,7 @@ function rangeTables(axes: Shards["axes"], { edge, count }: Bricking): Shards["t
   return [table(0), table(1), table(2)];
 }
 
-/** The node at or below a coordinate; any node for one that is nowhere. */
+/** The grid node at or below a coordinate; any for a coordinate that is not finite. */
 function cellOf(axis: Axis, x: number): number {
   if (axis.coordinates !== null) return searchCell(axis.coordinates, x);
   const cell = Math.floor((x - axis.origin) / axis.spacing) || 0;
@@ -82,7 +85,7 @@ function cellOf(axis: Axis, x: number): number {
   return axis.periodic ? wrap(cell, axis.nodes) : Math.min(Math.max(cell, 0), axis.nodes - 1);
 }
 
-/** Range of each point, `shift` having been taken from its coordinates. */
+/** The range of each point, after `shift` is subtracted from its coordinates. */
 export function rangesOf(
   { axes: [x, y, z], tables: [xs, ys, zs] }: Shards,
   segments: readonly { readonly triples: Float32Array | Float64Array; readonly count: number }[],
@@ -102,58 +105,58 @@ export function rangesOf(
   return ranges;
 }
 
-/** Pieces of at most `most` points in the order of the batch, for any node. */
-export function cutEvenly(count: number, most: number): Piece[] {
-  const pieces = Math.ceil(count / most);
-  return Array.from({ length: pieces }, (_, k) => {
-    const first = Math.floor((k * count) / pieces);
-    return { indices: null, first, count: Math.floor(((k + 1) * count) / pieces) - first, node: null };
+/** Cuts a batch into portions of at most `most` points, in the order of the batch, for any peer. */
+export function cutEvenly(count: number, most: number): Portion[] {
+  const portions = Math.ceil(count / most);
+  return Array.from({ length: portions }, (_, k) => {
+    const first = Math.floor((k * count) / portions);
+    return { indices: null, first, count: Math.floor(((k + 1) * count) / portions) - first, peer: null };
   });
 }
 
 /**
- * Pieces by node; within one, points stay in the order of the batch, so that its first bad point is the batch's.
+ * Cuts a batch into portions by peer. A portion keeps the order of the batch, so that its first bad point is the batch's.
  *
  * @param ranges range of each point
- * @param choose the node of a slot, told how many points it is about
- * @param least  a node with fewer points than that is not sent any: they go to the node that has most
+ * @param choose the peer of a slot, told how many points it is about
+ * @param least  a peer with fewer points than that is not sent any: they go to the peer that has most
  * @param most   points of a piece
  */
-export function cutByNode(
+export function cutByPeer(
   { slots }: Shards,
   ranges: Uint16Array,
   choose: (slot: number, points: number) => string,
   least: number,
   most: number,
-): Piece[] {
+): Portion[] {
   const counts = new Uint32Array(RANGES);
   for (const range of ranges) counts[range]++;
   const totals = new Map<string, number>();
   const chosen = Array.from(counts, (points, range) => {
     if (points === 0) return "";
-    const node = choose(slots[range], points);
-    totals.set(node, (totals.get(node) ?? 0) + points);
-    return node;
+    const peer = choose(slots[range], points);
+    totals.set(peer, (totals.get(peer) ?? 0) + points);
+    return peer;
   });
   const [[largest] = [""]] = [...totals].sort(([, a], [, b]) => b - a);
-  for (const [node, points] of totals) {
-    if (points >= least || node === largest) continue;
+  for (const [peer, points] of totals) {
+    if (points >= least || peer === largest) continue;
     totals.set(largest, (totals.get(largest) as number) + points);
-    totals.delete(node);
+    totals.delete(peer);
   }
   const names = [...totals.keys()];
-  const numbers = chosen.map((node) => Math.max(0, names.indexOf(totals.has(node) ? node : largest)));
-  const lists = names.map((node) => ({ node, indices: new Uint32Array(totals.get(node) as number), filled: 0 }));
+  const numbers = chosen.map((peer) => Math.max(0, names.indexOf(totals.has(peer) ? peer : largest)));
+  const lists = names.map((peer) => ({ peer, indices: new Uint32Array(totals.get(peer) as number), filled: 0 }));
   for (let i = 0; i < ranges.length; i++) {
     const list = lists[numbers[ranges[i]]] as (typeof lists)[number];
     list.indices[list.filled++] = i;
   }
-  return lists.flatMap(({ node, indices }) =>
+  return lists.flatMap(({ peer, indices }) =>
     cutEvenly(indices.length, most).map(({ first, count }) => ({
       indices: indices.subarray(first, first + count),
       first: 0,
       count,
-      node,
+      peer,
     })),
   );
 }

@@ -1,65 +1,69 @@
-/** Batches on their way: what is to be sent, and one sending of it. */
+/** A shipment is a part of a batch for one peer; an attempt is one sending of it. */
 import type { FieldprobeError } from "../../errors.js";
 import { HEADER_BYTES, type Header, inputBytes, NO_DEADLINE } from "../wire/message.js";
 import type { Member } from "./membership.js";
 
-/** A batch to be sent. */
-export interface Parcel {
+/** A part of a batch, encoded for sending. */
+export interface Shipment {
   readonly header: Header;
-  /** The values after it, in parts; they stay as they are until the batch has been done. */
+  /** The values that follow the header, in parts; they must not change until the shipment is settled. */
   readonly values: readonly Uint8Array[];
   /** Name of the dataset. */
   readonly dataset: string;
-  /** The node whose cache suits it, or null. */
-  readonly node: string | null;
+  /** The peer whose cache suits it, or null. */
+  readonly peer: string | null;
   readonly answerBytes: number;
-  /** Told the values of the answer, which are only valid until it returns. */
+  /** Receives the values of the answer, which are valid until it returns. */
   readonly take: (answer: Uint8Array) => void;
-  /** When it must be over, on the clock of `Date.now`. */
+  /** When it must be answered, on the clock of `Date.now`; null: no deadline. */
   readonly deadline: number | null;
-  /** What takes equally long per unit of work. */
-  readonly kind: string;
+  /** Shipments with the same key take equally long per unit of work. */
+  readonly costKey: string;
   readonly work: number;
 }
 
-/** A batch until it has been answered or given up. */
-export interface Job {
-  readonly parcel: Parcel;
-  readonly tries: Set<Try>;
+/** The state of a shipment that is neither answered nor given up. */
+export interface PendingShipment {
+  readonly shipment: Shipment;
+  /** Attempts that may still be answered. */
+  readonly attempts: Set<Attempt>;
+  /** Peers that have refused it. */
   readonly refused: Set<string>;
-  /** Sendings that may still be reading the values. */
+  /** Writes that may still be reading the values. */
   readonly writes: Promise<void>[];
   readonly resolve: () => void;
   readonly reject: (error: FieldprobeError) => void;
-  attempts: number;
+  /** Number of attempts so far. */
+  sent: number;
   failures: number;
-  /** Not to be sent before. */
+  /** Earliest time of the next attempt, on the clock of `performance.now`. */
   notBefore: number;
 }
 
-/** One sending of a batch. */
-export interface Try {
+/** One sending of a shipment. */
+export interface Attempt {
   readonly id: string;
-  /** Null once the batch has been answered by another try or given up. */
-  job: Job | null;
-  readonly parcel: Parcel;
-  /** Null: any node of the dataset's group. */
+  /** Null once the shipment has been answered by another attempt or given up. */
+  pending: PendingShipment | null;
+  readonly shipment: Shipment;
+  /** Null: any peer of the dataset's group. */
   readonly member: Member | null;
-  readonly attempt: number;
+  /** 1 for the first sending. */
+  readonly number: number;
   sentAt: number;
   heardAt: number;
   enquiredAt: number;
-  /** The answer as far as it has come, where it comes in parts. */
+  /** The received part of an answer that comes in several messages. */
   parts: Uint8Array | null;
   filled: number;
 }
 
-/** Bytes of a batch that are under way, request and answer. */
-export function bytesOf({ header, answerBytes }: Parcel): number {
+/** Bytes of the request and of the answer. */
+export function bytesOf({ header, answerBytes }: Shipment): number {
   return HEADER_BYTES + inputBytes(header) + answerBytes;
 }
 
-/** What a message says of its deadline. */
+/** Milliseconds until a deadline, as a message states them. */
 export function timeLeft(deadline: number | null): number {
   return deadline === null ? NO_DEADLINE : Math.max(0, Math.min(NO_DEADLINE - 1, Math.round(deadline - Date.now())));
 }

@@ -1,30 +1,29 @@
-/** What a worker makes of a message: a task for its threads, checked as if anybody could have sent it. */
+/** Turns a message into a task for the threads of a peer, and checks it as untrusted input. */
 import type { Limits } from "../../config.js";
-import { type CheckedQuery, checkQuery } from "../../engine/check.js";
+import { type CheckedQuery, checkQuery, pointLimit } from "../../engine/check.js";
 import { BATCH_VALUES } from "../../engine/plan/by-arrival.js";
 import type { BufferPool } from "../../engine/points/buffers.js";
-import { pointLimit } from "../../engine/points/point-limit.js";
-import type { BatchTask, Leg } from "../../engine/task.js";
-import { legRecords } from "../../engine/threads/leg.js";
+import { recordsBetween } from "../../engine/records.js";
+import type { BatchTask, StepRange } from "../../engine/task.js";
 import { BATCH_POINTS } from "../../engine/threads/memory.js";
 import { DeadlineError, LimitError, RequestError } from "../../errors.js";
 import { RECORDS } from "../../operations.js";
 import type { Dataset } from "../../storage/dataset.js";
 import { copyBytes, type Header } from "../wire/message.js";
 
-/** A task, the buffers it lives in, and what its answer consists of. */
-export interface Work {
+/** A task, its buffers, and the arrays of its answer. */
+export interface PeerTask {
   readonly task: BatchTask;
   readonly buffers: readonly SharedArrayBuffer[];
   readonly answer: readonly (Float32Array | Float64Array)[];
 }
 
-/** What a message is turned into work with. */
-export interface Setting {
+/** What a message is turned into a task with. */
+export interface TaskSetting {
   readonly dataset: Dataset;
   /** Number of the dataset's first field in the brick cache. */
   readonly source: number;
-  /** Word 0 becomes 1 when the work need not go on. */
+  /** Word 0 becomes 1 when the task is cancelled. */
   readonly cancel: Int32Array;
   readonly limits: Limits;
   readonly buffers: BufferPool;
@@ -35,7 +34,7 @@ export interface Setting {
  *
  * @throws DeadlineError, LimitError for more work than a query may be, and RequestError for what no gateway would send
  */
-export function prepareWork(header: Header, values: Uint8Array, setting: Setting): Work {
+export function prepareTask(header: Header, values: Uint8Array, setting: TaskSetting): PeerTask {
   const { dataset, source, cancel, limits } = setting;
   if (header.deadlineMs === 0) throw new DeadlineError();
   const checked = checkQuery({ ...header.ask, dataset: dataset.name }, () => dataset);
@@ -54,7 +53,7 @@ export function prepareWork(header: Header, values: Uint8Array, setting: Setting
     copyBytes(values.subarray(at, at + 12 * count), triples);
     return [{ triples, count }];
   };
-  const leg = checked.operation.family === "track" ? legOf(header, values, shared) : null;
+  const range = checked.operation.family === "track" ? stepRangeOf(header, values, shared) : null;
   const fresh = header.from === 0;
   const task: BatchTask = {
     kind: "batch",
@@ -72,20 +71,20 @@ export function prepareWork(header: Header, values: Uint8Array, setting: Setting
     places: null,
     pass: null,
     cancel,
-    ...(leg ? { leg } : {}),
+    ...(range ? { range } : {}),
   };
   const last = header.to === checked.steps;
-  const state = leg && !last ? [leg.positions, ...(header.ask.Tp === undefined ? [] : [leg.velocities])] : [];
+  const state = range && !last ? [range.positions, ...(header.ask.Tp === undefined ? [] : [range.velocities])] : [];
   return { task, buffers, answer: [...state, out] };
 }
 
-/** Refuses numbers that do not fit together. */
+/** Refuses numbers that contradict each other. */
 function checkShape(
   { count, components, from, to, ask }: Header,
   { operation, steps, itemsPerPoint }: CheckedQuery,
 ): void {
   const tracking = operation.family === "track";
-  const records = tracking ? legRecords(steps, ask.recordEvery, { from, to }) : { first: 0, end: itemsPerPoint };
+  const records = tracking ? recordsBetween(steps, ask.recordEvery, { from, to }) : { first: 0, end: itemsPerPoint };
   const expected = (records.end - records.first) * RECORDS[operation.result].length;
   const fits = Number.isSafeInteger(steps) && components === expected && to <= (tracking ? steps : 0);
   if (operation.family === "echo" || count > BATCH_POINTS || !fits)
@@ -100,12 +99,12 @@ function checkAmount({ count, components }: Header, checked: CheckedQuery, limit
     throw new RequestError("InvalidRequest", "The answer to the message would be too large.");
 }
 
-/** The state of particles, read from the message where they are on their way. */
-function legOf(
+/** The state of particles, read from the message unless they start. */
+function stepRangeOf(
   { count, from, to, ask }: Header,
   values: Uint8Array,
   shared: (bytes: number) => SharedArrayBuffer,
-): Leg {
+): StepRange {
   const state = (at: number): Float64Array => {
     const triples = new Float64Array(shared(24 * count), 0, 3 * count);
     if (from > 0) copyBytes(values.subarray(at, at + 24 * count), triples);

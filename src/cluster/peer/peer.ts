@@ -1,10 +1,10 @@
-/** A worker of a cluster: evaluates what gateways send it, on a pool of its own, and says every second that it lives. */
+/** A peer of a cluster evaluates the batches that gateways send, on worker threads of its own, and sends a heartbeat every second. */
 import type { Logger } from "pino";
 import type { Config } from "../../config.js";
 import type { Carrier } from "../../engine/carrier.js";
 import { Catalog } from "../../engine/catalog.js";
+import { InProgress } from "../../engine/drain.js";
 import { BufferPool } from "../../engine/points/buffers.js";
-import type { Scan } from "../../engine/task.js";
 import { failureOf } from "../../engine/threads/errors-as-data.js";
 import { openPool } from "../../engine/threads/pool.js";
 import { BusyError, DeadlineError, FieldprobeError, WorkerError } from "../../errors.js";
@@ -23,16 +23,13 @@ import {
 import { SUBJECTS, WORKERS_GROUP } from "../wire/subjects.js";
 import type { Channel, Delivery, Transport } from "../wire/transport.js";
 import { writeFault } from "../wire/wire-fault.js";
-import { prepareWork, type Work } from "./peer-task.js";
+import { type PeerTask, prepareTask } from "./peer-task.js";
 
-/** How often the data folders are scanned without being asked. */
-const RESCAN_MS = 30_000;
-
-/** Bytes of batches above which a node takes no more: what eight gateways may send it at a time. */
+/** Bytes of batches above which a peer takes no more: what eight gateways may send at a time. */
 const HELD_BYTES = 256 * 1024 * 1024;
 
-/** A running worker. */
-export interface ClusterNode {
+/** A running peer. */
+export interface Peer {
   readonly name: string;
   /** Batches that have not been answered. */
   readonly held: number;
@@ -42,29 +39,30 @@ export interface ClusterNode {
   close(graceMs: number): Promise<boolean>;
 }
 
-/** What a node does for gateways. */
-export interface NodeOptions {
+/** What a peer is made with. */
+export interface PeerOptions {
   readonly config: Config;
   readonly name: string;
   readonly transport: Transport;
   readonly log: Logger;
 }
 
-/** Starts the threads, loads the catalogue, listens. */
-export async function openNode({ config, name, transport, log }: NodeOptions): Promise<ClusterNode> {
+/** Starts the threads of a peer, loads its catalogue and subscribes to its subjects. */
+export async function openPeer({ config, name, transport, log }: PeerOptions): Promise<Peer> {
   const pool = openPool(config);
-  const node = new Worker(config, name, transport, log, pool);
+  const peer = new ClusterPeer(config, name, transport, log, pool);
   try {
-    await node.reload();
+    await peer.reload();
   } catch (error) {
     await pool.close();
     throw error;
   }
-  node.listen();
-  return node;
+  peer.listen();
+  return peer;
 }
 
-class Worker implements ClusterNode {
+/** A peer on worker threads of its own. */
+class ClusterPeer implements Peer {
   readonly name: string;
   readonly #config: Config;
   readonly #transport: Transport;
@@ -73,14 +71,13 @@ class Worker implements ClusterNode {
   readonly #buffers = new BufferPool();
   readonly #catalog: Catalog;
   #generations: ReadonlyMap<string, Dataset> = new Map();
-  /** Cancel flags of the batches it has, by query, batch and attempt. */
+  /** Cancel flags of the batches that it holds, by query, batch and attempt. */
   readonly #held = new Map<string, Int32Array>();
+  readonly #running = new InProgress<string>();
   #heldBytes = 0;
   readonly #channels = new Map<string, Channel>();
   #heart: NodeJS.Timeout | undefined;
-  #rescan: NodeJS.Timeout | undefined;
   #control: Channel | null = null;
-  #idle: (() => void) | null = null;
   #draining = false;
 
   constructor(config: Config, name: string, transport: Transport, log: Logger, pool: Carrier) {
@@ -89,18 +86,15 @@ class Worker implements ClusterNode {
     this.#transport = transport;
     this.#log = log;
     this.#pool = pool;
-    this.#catalog = new Catalog(log);
+    this.#catalog = new Catalog(config.data, pool, log, () => this.#adopt());
   }
 
   listen(): void {
     this.#control = this.#transport.subscribe(SUBJECTS.control(this.name), (delivery) => this.#heed(delivery));
     this.#open(SUBJECTS.evaluate(this.name));
     this.#listenForDatasets();
-    const rescan = (): void => {
-      this.reload().catch((error: unknown) => this.#log.error({ err: error }, "the data folders could not be scanned"));
-    };
     this.#heart = setInterval(() => this.#beat(), HEARTBEAT_MS);
-    this.#rescan = setInterval(rescan, RESCAN_MS);
+    this.#catalog.watch();
     this.#transport.watch((event) => {
       if (event === "restored") this.#beat();
     });
@@ -111,8 +105,26 @@ class Worker implements ClusterNode {
     return this.#held.size;
   }
 
-  async reload(): Promise<void> {
-    this.#catalog.adopt(await this.#pool.run<Scan>({ kind: "scan", folders: this.#config.data }));
+  reload(): Promise<void> {
+    return this.#catalog.reload();
+  }
+
+  async close(graceMs: number): Promise<boolean> {
+    this.#draining = true;
+    this.#beat();
+    this.#catalog.close();
+    await Promise.all([...this.#channels.values()].map((channel) => channel.drain()));
+    const finished = await this.#running.drain(graceMs);
+    // Heartbeats go on until now: a gateway gives up a silent peer and the batches that it still evaluates.
+    clearInterval(this.#heart);
+    await this.#control?.drain();
+    await this.#transport.close();
+    await this.#pool.close();
+    return finished;
+  }
+
+  /** Subscribes to the datasets of a scan, and announces them. */
+  #adopt(): void {
     const { fd8Legacy } = this.#config;
     this.#generations = new Map(this.#catalog.datasets.map((dataset) => [generationOf(dataset, fd8Legacy), dataset]));
     if (this.#control) {
@@ -121,32 +133,7 @@ class Worker implements ClusterNode {
     }
   }
 
-  async close(graceMs: number): Promise<boolean> {
-    this.#draining = true;
-    this.#beat();
-    clearInterval(this.#rescan);
-    await Promise.all([...this.#channels.values()].map((channel) => channel.drain()));
-    let finished = this.#held.size === 0;
-    if (!finished) {
-      const idle = new Promise<boolean>((resolve) => {
-        this.#idle = () => resolve(true);
-      });
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<boolean>((resolve) => {
-        timer = setTimeout(() => resolve(false), graceMs);
-      });
-      finished = await Promise.race([idle, late]);
-      clearTimeout(timer);
-    }
-    // Until now: a gateway gives up a node that it does not hear, and with it what that node still works on.
-    clearInterval(this.#heart);
-    await this.#control?.drain();
-    await this.#transport.close();
-    await this.#pool.close();
-    return finished;
-  }
-
-  /** Has a channel for each dataset, and none for others. */
+  /** Keeps one subscription per dataset. */
   #listenForDatasets(): void {
     const wanted = new Set(this.#catalog.datasets.map(({ name }) => SUBJECTS.any(name)));
     for (const subject of wanted) this.#open(subject, WORKERS_GROUP);
@@ -180,19 +167,19 @@ class Worker implements ClusterNode {
     void this.#transport.publish(SUBJECTS.heartbeat(this.name), [heartbeat]);
   }
 
-  /** Decodes a message, or notes that it is none. */
+  /** Decodes a message; logs one that is malformed and returns null. */
   #read({ data, reply, subject }: Delivery): ReturnType<typeof decodeMessage> | null {
     try {
       if (reply === "") throw new MessageError("nobody waits for an answer");
       return decodeMessage(data);
     } catch (error) {
       if (!(error instanceof MessageError)) throw error;
-      this.#log.warn({ subject, bytes: data.length, err: error }, "a message that makes no sense");
+      this.#log.warn({ subject, bytes: data.length, err: error }, "malformed message");
       return null;
     }
   }
 
-  /** Cancels a batch, or says whether it is here. */
+  /** Cancels a batch, or replies whether it is held. */
   #heed(delivery: Delivery): void {
     const message = this.#read(delivery);
     if (!message) return;
@@ -219,15 +206,16 @@ class Worker implements ClusterNode {
       const known = error instanceof FieldprobeError ? error : new WorkerError(undefined, error);
       this.#say(delivery.reply, header, "fault", writeFault(failureOf(known)));
     };
-    let work: Work;
+    let held: PeerTask;
     try {
-      work = this.#prepare(header, values, cancel);
+      held = this.#prepare(header, values, cancel);
     } catch (error) {
       fail(error);
       return;
     }
     this.#held.set(key, cancel);
-    const bytes = work.buffers.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    this.#running.add(key);
+    const bytes = held.buffers.reduce((sum, { byteLength }) => sum + byteLength, 0);
     this.#heldBytes += bytes;
     let late = false;
     const expire = (): void => {
@@ -237,25 +225,25 @@ class Worker implements ClusterNode {
     const timer =
       header.deadlineMs === NO_DEADLINE ? null : setTimeout(expire, Math.min(header.deadlineMs, 2 ** 31 - 1));
     this.#pool
-      .run(work.task)
-      .then(() => this.#answer(delivery.reply, header, work.answer))
+      .run(held.task)
+      .then(() => this.#answer(delivery.reply, header, held.answer))
       .catch((error: unknown) => fail(late ? new DeadlineError() : error))
       .finally(() => {
         if (timer) clearTimeout(timer);
-        for (const buffer of work.buffers) this.#buffers.give(buffer);
+        for (const buffer of held.buffers) this.#buffers.give(buffer);
         this.#held.delete(key);
         this.#heldBytes -= bytes;
-        if (this.#held.size === 0) this.#idle?.();
+        this.#running.delete(key);
       });
   }
 
-  /** @throws what `prepareWork` does, BusyError also for a batch that another node has to do */
-  #prepare(header: Header, values: Uint8Array, cancel: Int32Array): Work {
+  /** @throws what `prepareTask` does, BusyError where another peer has to evaluate the batch */
+  #prepare(header: Header, values: Uint8Array, cancel: Int32Array): PeerTask {
     const dataset = this.#generations.get(header.generation);
-    if (!dataset) throw new BusyError("This node does not have that generation of the dataset.");
-    if (this.#heldBytes > HELD_BYTES) throw new BusyError("This node has more batches than it can hold.");
+    if (!dataset) throw new BusyError("This peer does not have that generation of the dataset.");
+    if (this.#heldBytes > HELD_BYTES) throw new BusyError("This peer has more batches than it can hold.");
     const source = this.#catalog.sourceOf(dataset);
-    return prepareWork(header, values, {
+    return prepareTask(header, values, {
       dataset,
       source,
       cancel,
@@ -264,7 +252,7 @@ class Worker implements ClusterNode {
     });
   }
 
-  /** Sends an answer, in parts where it does not fit a message; resolves once it need not be kept any longer. */
+  /** Sends an answer, in parts where it exceeds a message; resolves once its values may be reused. */
   async #answer(reply: string, header: Header, values: readonly (Float32Array | Float64Array)[]): Promise<void> {
     const total = values.reduce((sum, { byteLength }) => sum + byteLength, 0);
     const room = this.#transport.maxBytes() - HEADER_BYTES;
@@ -281,7 +269,7 @@ function keyOf({ query, batch, attempt }: Header): string {
   return `${query} ${batch} ${attempt}`;
 }
 
-/** Bytes `from .. to - 1` of some arrays seen as one. */
+/** Bytes `from .. to - 1` of the concatenation of some arrays. */
 function bytesBetween(arrays: readonly (Float32Array | Float64Array)[], from: number, to: number): Uint8Array[] {
   let start = 0;
   return arrays.flatMap(({ buffer, byteOffset, byteLength }) => {

@@ -1,6 +1,6 @@
 /**
- * The socket under the NATS client, for large messages: they come whole and go out in parts, in memory that is used again. What
- * the client does by itself, a fresh array for each read, each message and each sending, costs more than the network.
+ * A socket for the NATS client that receives large messages whole and sends them in parts, in reused memory. The client itself
+ * allocates an array for each read, each message and each sending, which costs more than the network.
  */
 import { connect, type Socket } from "node:net";
 import { NodeTransport } from "@nats-io/transport-node/lib/node_transport.js";
@@ -10,8 +10,9 @@ import { Frames } from "./framing.js";
 const READ_BYTES = 256 * 1024;
 const LINE_END = Buffer.from("\r\n");
 
+/** The socket transport of the NATS client. */
 export class BulkSocket extends NodeTransport {
-  /** Memory to read into: all of it, and what holds nothing now. */
+  /** Memory to read into, and the part of it that is free. */
   readonly #chunks = new Set<ArrayBufferLike>();
   readonly #free: ArrayBuffer[] = [];
 
@@ -68,7 +69,7 @@ export class BulkSocket extends NodeTransport {
     return new Uint8Array(chunk);
   }
 
-  /** Hands on what was read: to the client as an event before it is connected, so that it can see the server's greeting. */
+  /** Passes on what was read; before the client is connected as an event, so that it sees the server's greeting. */
   #arrive(socket: Socket, read: Uint8Array): void {
     if (!this.connected) {
       socket.emit("data", read.slice());

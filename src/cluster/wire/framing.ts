@@ -1,4 +1,4 @@
-/** Cuts what arrives from a NATS server so that no message is divided: the client library reads whole ones where they lie. */
+/** Cuts the stream of a NATS server at the ends of messages, so that the client library reads whole messages in place. */
 
 const LINE_FEED = 10;
 const SPACE = 32;
@@ -6,21 +6,21 @@ const ZERO = 48;
 const LETTER = { M: 77, S: 83, H: 72 } as const;
 
 /**
- * Joins the pieces of messages that came in several reads.
+ * Joins the parts of messages that came in several reads.
  *
  * The protocol is lines, `MSG` and `HMSG` being followed by as many bytes as the last word of their line says, and a line end.
  */
 export class Frames {
-  /** The start of what is not complete. */
+  /** The start of an incomplete line or message. */
   #buffer = new Uint8Array(0);
   #filled = 0;
-  /** Bytes of the line or message that starts the buffer; 0: its line is not complete either. */
+  /** Bytes of the line or message at the start of the buffer; 0 while its line is incomplete. */
   #needed = 0;
 
   /**
-   * Takes what was read.
+   * Takes the bytes of a read.
    *
-   * @returns all that is complete now; each part is valid until the next one is asked for
+   * @returns the complete messages; each part is valid until the next one is requested
    */
   *take(read: Uint8Array): Generator<Uint8Array> {
     let at = 0;
@@ -43,7 +43,7 @@ export class Frames {
     this.#keep(read.subarray(end));
   }
 
-  /** Adds to the buffer what is missing there: the rest of the line, or of the message. Returns how much that was. */
+  /** Adds the rest of the line or of the message to the buffer, and returns its length. */
   #complete(read: Uint8Array): number {
     const lineEnd = this.#needed > 0 ? -1 : read.indexOf(LINE_FEED) + 1;
     const missing = this.#needed > 0 ? this.#needed - this.#filled : lineEnd > 0 ? lineEnd : read.length;

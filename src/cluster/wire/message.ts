@@ -1,25 +1,25 @@
-/** Messages between gateways and workers: a fixed little-endian header, then raw values; docs/cluster.md has the table. */
+/** The messages between gateways and peers have a fixed little-endian header and raw values; docs/cluster.md has the table. */
 
 import type { Query } from "../../engine/query.js";
 import { OPERATIONS, SPATIAL_INTERPOLATION, TEMPORAL_INTERPOLATION } from "../../operations.js";
 
-/** Largest message, header included. */
+/** Largest size of a message, header included. */
 export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
-/** Bytes of the header: a multiple of 8, so that values behind it are aligned in a buffer of their own. */
+/** Bytes of the header: a multiple of 8, so that the values after it are aligned. */
 export const HEADER_BYTES = 168;
 export const MESSAGE_VERSION = 1;
-/** No deadline. */
+/** The value of a message without a deadline. */
 export const NO_DEADLINE = 0xffff_ffff;
 
 /** "FPQ1" as a little-endian word. */
 const MAGIC = 0x3151_5046;
 const ABSENT = 255;
 
-/** What a message is; the position in this list goes over the wire. */
+/** The kinds of messages; a kind is sent as its index in this list. */
 export const KINDS = ["evaluate", "answer", "fault", "cancel", "enquire", "held", "unknown"] as const;
 export type MessageKind = (typeof KINDS)[number];
 
-/** Numeric members of a query, in the order of their bits and places. */
+/** Numeric members of a query, in the order of their bits and offsets. */
 const MEMBERS = ["time", "StartTime", "EndTime", "dt", "nt", "Tp", "filterlength", "nlayers", "recordEvery"] as const;
 
 /** Byte offsets of the header. */
@@ -46,7 +46,7 @@ const AT = {
   values: 96,
 } as const;
 
-/** The header, decoded. */
+/** A decoded header. */
 export interface Header {
   readonly kind: MessageKind;
   /** Points or particles. */
@@ -56,7 +56,7 @@ export interface Header {
   /** Id of the query, 16 hexadecimal digits. */
   readonly query: string;
   readonly batch: number;
-  /** 1 for the first sending of a batch. */
+  /** 1 for the first attempt. */
   readonly attempt: number;
   /** Generation of the dataset, 64 hexadecimal digits (`generationOf`). */
   readonly generation: string;
@@ -74,12 +74,12 @@ export interface Header {
   readonly total: number;
 }
 
-/** A message that is not one of ours, or not whole. */
+/** Reports a message that is foreign or truncated. */
 export class MessageError extends Error {
   override readonly name = "MessageError";
 }
 
-/** The header as it goes before the values. */
+/** Encodes a header. */
 export function encodeHeader(header: Header): Uint8Array<ArrayBuffer> {
   const message = new Uint8Array(HEADER_BYTES);
   const view = new DataView(message.buffer);
@@ -121,7 +121,7 @@ function encodeQuery(view: DataView, ask: Query): void {
 }
 
 /**
- * Reads a message; `values` is a view of it and may be misaligned.
+ * Decodes a message; `values` is a view of it and may be misaligned.
  *
  * @throws MessageError for anything truncated, oversized, foreign or of another version
  */

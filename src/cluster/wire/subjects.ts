@@ -1,24 +1,25 @@
-/** Subjects of the messages; the permissions in deploy/nats.conf are written against these. */
+/** The subjects of the messages; deploy/nats.conf grants permissions on them. */
 
 const ROOT = "fp.v1";
 
+/** The subjects by purpose. */
 export const SUBJECTS = {
-  /** Evaluations for one node. */
-  evaluate: (node: string) => `${ROOT}.n.${node}.eval`,
-  /** Cancellations and enquiries for one node. */
-  control: (node: string) => `${ROOT}.n.${node}.ctl`,
-  /** Evaluations for any node that has the dataset. */
+  /** Evaluations for one peer. */
+  evaluate: (peer: string) => `${ROOT}.n.${peer}.eval`,
+  /** Cancellations and enquiries for one peer. */
+  control: (peer: string) => `${ROOT}.n.${peer}.ctl`,
+  /** Evaluations for any peer that has the dataset. */
   any: (dataset: string) => `${ROOT}.any.${datasetToken(dataset)}`,
-  /** Where a node says every second that it lives. */
-  heartbeat: (node: string) => `${ROOT}.hb.${node}`,
+  /** Heartbeats of one peer. */
+  heartbeat: (peer: string) => `${ROOT}.hb.${peer}`,
   heartbeats: `${ROOT}.hb.*`,
 } as const;
 
-/** Queue group of the nodes on the `any` subjects. */
+/** Queue group of the peers on the `any` subjects. */
 export const WORKERS_GROUP = "fp-workers";
 
-/** What a name of a node may be: one token of a subject. */
-export const NODE_NAME = /^[A-Za-z0-9_-]{1,64}$/;
+/** The form of a peer's name: one token of a subject. */
+export const PEER_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** A dataset's name as one token: letters, digits and - stay, anything else becomes its code in hexadecimal between _. */
 function datasetToken(name: string): string {

@@ -1,43 +1,45 @@
-/** What the cluster needs of a message system; `nats.ts` provides it, tests have one in memory. */
+/** The transport interface of the cluster; `nats.ts` implements it over NATS, the tests in memory. */
 
-/** A message that has arrived. */
+/** A received message. */
 export interface Delivery {
   readonly subject: string;
-  /** Where an answer goes; empty when none is wanted. */
+  /** Subject for the answer; empty when none is expected. */
   readonly reply: string;
-  /** Perhaps misaligned, and only valid until the receiver returns. */
+  /** May be misaligned; valid until the receiver returns. */
   readonly data: Uint8Array;
-  /** Instead of a message: nobody listens where the message with this reply subject went. */
+  /** True in the notice that nobody listens where the message with this reply subject went. */
   readonly unanswered: boolean;
 }
 
+/** A subscription. */
 export interface Channel {
-  /** Takes no more messages; resolves once those under way have been handed out. */
+  /** Ends the subscription; resolves once messages in flight have been delivered. */
   drain(): Promise<void>;
 }
 
 /**
- * What happens to the connection: `lost` and `restored` are its own, `unsettled` means that servers came or went, so that
- * others may be on their way to another one.
+ * Events of the connection: it was lost or restored, or servers came or went (`unsettled`), so that other clients may be
+ * reconnecting.
  */
 export type ConnectionEvent = "lost" | "restored" | "unsettled";
 
+/** Publishes and receives messages. */
 export interface Transport {
-  /** Prefix of subjects that only this process hears. */
+  /** Prefix of the reply subjects of this process. */
   readonly inbox: string;
-  /** Largest message that it takes now. */
+  /** Largest message that the server takes now. */
   maxBytes(): number;
   /**
-   * Sends a message that consists of parts.
+   * Publishes a message given in parts.
    *
-   * @returns resolves once the parts may be changed again, which they must not be before; also when the connection is lost
+   * @returns resolves once the parts may be changed again, or the connection is lost
    * @throws RangeError for more than `maxBytes`
    */
   publish(subject: string, parts: readonly Uint8Array[], reply?: string): Promise<void>;
   subscribe(subject: string, receive: (delivery: Delivery) => void, queue?: string): Channel;
   watch(listener: (event: ConnectionEvent) => void): void;
-  /** Resolves when the connection has ended for good, with the reason where it was not asked to. */
+  /** Resolves when the connection has ended for good; with the reason unless `close` was called. */
   readonly closed: Promise<Error | null>;
-  /** Sends what has been published, then ends the connection. */
+  /** Sends the published messages, then ends the connection. */
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Errors of a batch as they cross between nodes. */
+/** Faults carry the errors of a batch from a peer to a gateway as JSON. */
 import { z } from "zod";
 import type { Failure } from "../../engine/task.js";
 import { CALLER_CODES, SERVER_CODES } from "../../errors.js";
@@ -15,11 +15,16 @@ const FAULT = z.object({
   detail: z.string(),
 });
 
+/** Encodes an error. */
 export function writeFault({ code, message, context, detail }: Failure): Uint8Array {
   return new TextEncoder().encode(JSON.stringify({ code, message, context, detail }));
 }
 
-/** @throws MessageError for anything but what `writeFault` writes */
+/**
+ * Decodes an error.
+ *
+ * @throws MessageError for anything that `writeFault` does not write
+ */
 export function readFault(values: Uint8Array): Failure {
   try {
     const parsed = FAULT.safeParse(JSON.parse(new TextDecoder().decode(values)));

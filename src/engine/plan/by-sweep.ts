@@ -1,6 +1,7 @@
 /**
- * A query on data that does not fit the cache: its points are put in the order of a sweep over bricks (`sweep-shape.ts`), and
- * batches are small consecutive pieces of that order, so that all workers stay near the front of the sweep and share its bricks.
+ * A plan by sweep serves a query on data that does not fit the cache: its points are put in the order of a sweep over bricks
+ * (`sweep-shape.ts`), and batches are small consecutive parts of that order, so that all workers stay near the front of the sweep
+ * and share its bricks.
  *
  * The frames of a time interpolation are swept together, or one after another with their sums kept as float64: whichever
  * reads less.
@@ -12,7 +13,7 @@ import type { CheckedQuery } from "../check.js";
 import { frameShift } from "../points/positions.js";
 import type { BatchTask, SortTask } from "../task.js";
 import { BATCH_POINTS } from "../threads/memory.js";
-import { batchOf, type Cutter, type Job, segmentsOf, valuesPerPoint } from "./by-arrival.js";
+import { batchOf, type Plan, type PlanSetting, sliceSlabs, valuesPerPoint } from "./by-arrival.js";
 import { chooseShape, type SweepShape } from "./sweep-shape.js";
 
 /** Points put in order at a time; fewer where float64 sums of that many would pass the bound. */
@@ -22,20 +23,20 @@ const SUM_BYTES = 32 * 1024 * 1024;
 const BATCH = { rows: 2, least: 64, most: 32_768 } as const;
 
 /** How a query is swept. */
-export interface SweepPlan {
+export interface Sweep {
   readonly bricking: Bricking;
   readonly shape: SweepShape;
   /** The part of a frame that is in a row of a column. */
   readonly row: number;
   /** Bricks of a frame that fit the cache, all frames together. */
   readonly room: number;
-  /** Points of a section, at most. */
+  /** Largest number of points of a section. */
   readonly section: number;
   /** Times every section is swept: 1, or once per frame. */
   readonly passes: number;
 }
 
-/** What a query needs of the cache; null when it is not one that walks points once. */
+/** The bricks that a query needs of the cache. */
 interface Demand {
   readonly main: FieldSource;
   readonly frames: number;
@@ -44,6 +45,7 @@ interface Demand {
   readonly brickBytes: number;
 }
 
+/** The demand of a query; null unless it walks its points once. */
 function demandOf({ query, operation, dataset }: CheckedQuery): Demand | null {
   if (!dataset || (operation.family !== "points" && operation.family !== "force")) return null;
   // A force in closed form reads no field, though the dataset may store one.
@@ -65,22 +67,27 @@ export function exceedsCache(checked: CheckedQuery, cacheBytes: number): boolean
   return demand !== null && demand.frames * demand.bricks * demand.brickBytes > cacheBytes;
 }
 
-/** Plans the sweep of a query that exceeds the cache, once all of its points are in. */
-export function planSweep({ checked, points, workers }: Job, cacheBytes: number): SweepPlan {
+/** Chooses the sweep of a query that exceeds the cache, once all of its points have arrived. */
+export function chooseSweep({ checked, points, parallelism }: PlanSetting, cacheBytes: number): Sweep {
   const { main, frames, bricks, brickBytes } = demandOf(checked) as Demand;
   const { bricking } = main;
   const room = Math.floor(cacheBytes / (frames * brickBytes));
   const ways = [1, frames].map((passes) => {
-    const { shape, reads } = chooseShape(checked.dataset.axes, bricking, passes * room, workers);
+    const { shape, reads } = chooseShape(checked.dataset.axes, bricking, passes * room, parallelism);
     const sums = Math.floor(SUM_BYTES / (8 * valuesPerPoint(checked)));
     const section = passes === 1 ? SECTION : Math.min(SECTION, sums);
     const row = shape.width[shape.axes[0] as 0 | 1 | 2] / bricks;
-    return { plan: { bricking, shape, row, room, section, passes }, reads: reads * Math.ceil(points.count / section) };
+    return { sweep: { bricking, shape, row, room, section, passes }, reads: reads * Math.ceil(points.count / section) };
   });
-  return ways.reduce((best, way) => (way.reads < best.reads ? way : best)).plan;
+  return ways.reduce((best, way) => (way.reads < best.reads ? way : best)).sweep;
 }
 
-/** Points `first .. end - 1` of the query on their way through the sweep. */
+/** Plans batches in sweep order, section by section, once all points have arrived. */
+export function planBySweep(setting: PlanSetting, cacheBytes: number): Plan {
+  return new SweepPlan(setting, chooseSweep(setting, cacheBytes));
+}
+
+/** Points `first .. end - 1` of the query while they are swept. */
 interface Section {
   readonly first: number;
   readonly end: number;
@@ -94,39 +101,87 @@ interface Section {
   taken: number;
 }
 
-/** Batches in sweep order, section by section; starts when all points are in. */
-export function cutBySweep(job: Job, { bricking, shape, row, room, section: most, passes }: SweepPlan): Cutter {
-  const { points, buffers, checked, cancel } = job;
-  const perPoint = valuesPerPoint(checked);
-  const values: Float32Array[] = [];
-  const lent: SharedArrayBuffer[] = [];
-  const borrow = (bytes: number): SharedArrayBuffer => {
-    const buffer = buffers.take(bytes);
-    lent.push(buffer);
-    return buffer;
-  };
-  const giveSection = (): void => {
-    for (const buffer of lent.splice(0)) buffers.give(buffer);
-  };
-  let section: Section | null = null;
-  let end = 0;
+/** The plan of a sweep. */
+class SweepPlan implements Plan {
+  readonly values: readonly Float32Array[];
+  readonly #setting: PlanSetting;
+  readonly #sweep: Sweep;
+  readonly #perPoint: number;
+  readonly #out: Float32Array;
+  readonly #lent: SharedArrayBuffer[] = [];
+  #section: Section | null = null;
+  /** Points of the sections that have been swept. */
+  #end = 0;
 
-  const sort = (first: number): SortTask => {
-    const count = Math.min(most, points.count - first);
-    const order = new Uint32Array(borrow(4 * count), 0, count);
-    const triples = new Float32Array(borrow(12 * count), 0, 3 * count);
-    const sums = passes === 1 ? null : new Float64Array(borrow(8 * count * perPoint), 0, count * perPoint);
+  constructor(setting: PlanSetting, sweep: Sweep) {
+    this.#setting = setting;
+    this.#sweep = sweep;
+    this.#perPoint = valuesPerPoint(setting.checked);
+    const size = setting.points.count * this.#perPoint;
+    this.#out = new Float32Array(setting.buffers.take(4 * size), 0, size);
+    this.values = [this.#out];
+  }
+
+  next(_complete: boolean, outstanding: number): BatchTask | SortTask | null {
+    const section = this.#section;
+    if (section === null) return this.#sort(0);
+    if (section.taken < 0) {
+      if (outstanding > 0) return null;
+      section.taken = 0;
+    }
+    if (section.taken < section.end - section.first) return this.#batch(section);
+    // The next pass adds to sums that batches of this one may still be writing; so do new sections to their buffers.
+    if (outstanding > 0) return null;
+    if (section.arranged[0] === 1 && section.pass + 1 < this.#sweep.passes) {
+      section.pass++;
+      section.taken = 0;
+      return this.#batch(section);
+    }
+    this.#end = section.end;
+    if (this.complete()) return null;
+    this.#giveSection();
+    return this.#sort(this.#end);
+  }
+
+  complete(): boolean {
+    return this.#end === this.#setting.points.count;
+  }
+
+  release(): void {
+    this.#giveSection();
+    this.#setting.buffers.give(this.#out.buffer as SharedArrayBuffer);
+  }
+
+  #borrow(bytes: number): SharedArrayBuffer {
+    const buffer = this.#setting.buffers.take(bytes);
+    this.#lent.push(buffer);
+    return buffer;
+  }
+
+  #giveSection(): void {
+    for (const buffer of this.#lent.splice(0)) this.#setting.buffers.give(buffer);
+  }
+
+  /** Starts a section: its points are put in order first. */
+  #sort(first: number): SortTask {
+    const { points, checked, cancel, source } = this.#setting;
+    const { bricking, shape, room, section, passes } = this.#sweep;
+    const count = Math.min(section, points.count - first);
+    const order = new Uint32Array(this.#borrow(4 * count), 0, count);
+    const triples = new Float32Array(this.#borrow(12 * count), 0, 3 * count);
+    const values = count * this.#perPoint;
+    const sums = passes === 1 ? null : new Float64Array(this.#borrow(8 * values), 0, values);
     const arranged = new Int32Array(new SharedArrayBuffer(4));
-    section = { first, end: first + count, order, triples, sums, arranged, pass: 0, taken: -1 };
-    const shift = frameShift(checked.dataset.frameVelocity, checked.query.time as number);
-    const { dataset } = checked;
+    this.#section = { first, end: first + count, order, triples, sums, arranged, pass: 0, taken: -1 };
+    const { dataset, query } = checked;
     return {
       kind: "sort",
       dataset,
-      points: segmentsOf(points.slabs, first, count),
+      source,
+      points: sliceSlabs(points.slabs, first, count),
       count,
       first,
-      shift,
+      shift: frameShift(dataset.frameVelocity, query.time as number),
       bricking,
       shape,
       room,
@@ -135,70 +190,41 @@ export function cutBySweep(job: Job, { bricking, shape, row, room, section: most
       triples,
       order,
     };
-  };
-  /** Points as they came, all frames at once: a large batch per worker. */
-  const plainBatch = (now: Section): BatchTask => {
+  }
+
+  #batch(now: Section): BatchTask {
+    if (now.arranged[0] === 0) return this.#plainBatch(now);
+    const perPoint = this.#perPoint;
     const size = now.end - now.first;
-    const count = Math.min(size - now.taken, Math.ceil(size / job.workers), BATCH_POINTS);
-    const first = now.first + now.taken;
-    now.taken += count;
-    const out = values[0].subarray(first * perPoint, (first + count) * perPoint);
-    return batchOf(job, {
-      points: segmentsOf(points.slabs, first, count),
-      first,
-      count,
-      out,
-      places: null,
-      pass: null,
-    });
-  };
-  const batch = (now: Section): BatchTask => {
-    if (now.arranged[0] === 0) return plainBatch(now);
-    const size = now.end - now.first;
-    const aim = Math.round(BATCH.rows * row * size);
+    const aim = Math.round(BATCH.rows * this.#sweep.row * size);
     const count = Math.min(size - now.taken, Math.min(Math.max(aim, BATCH.least), BATCH.most));
     const at = now.taken;
     now.taken += count;
-    const triples = now.triples.subarray(3 * at, 3 * (at + count));
-    const places = now.order.subarray(at, at + count);
-    const pass = now.sums && {
-      index: now.pass,
-      count: passes,
-      sums: now.sums.subarray(at * perPoint, (at + count) * perPoint),
-    };
-    const [out] = values as [Float32Array];
-    return batchOf(job, { points: [{ triples, count }], first: now.first, count, out, places, pass });
-  };
-  return {
-    values,
-    next(ended, outstanding) {
-      if (!ended || points.count === 0) return null;
-      if (values.length === 0) {
-        const size = points.count * perPoint;
-        values.push(new Float32Array(buffers.take(4 * size), 0, size));
-      }
-      if (section === null) return sort(0);
-      if (section.taken < 0) {
-        if (outstanding > 0) return null;
-        section.taken = 0;
-      }
-      if (section.taken < section.end - section.first) return batch(section);
-      // The next pass adds to sums that batches of this one may still be writing; so do new sections to their buffers.
-      if (outstanding > 0) return null;
-      if (section.arranged[0] === 1 && section.pass + 1 < passes) {
-        section.pass++;
-        section.taken = 0;
-        return batch(section);
-      }
-      end = section.end;
-      if (end === points.count) return null;
-      giveSection();
-      return sort(end);
-    },
-    complete: () => end === points.count,
-    release() {
-      giveSection();
-      for (const { buffer } of values) buffers.give(buffer as SharedArrayBuffer);
-    },
-  };
+    const sums = now.sums?.subarray(at * perPoint, (at + count) * perPoint);
+    return batchOf(this.#setting, {
+      points: [{ triples: now.triples.subarray(3 * at, 3 * (at + count)), count }],
+      first: now.first,
+      count,
+      out: this.#out,
+      places: now.order.subarray(at, at + count),
+      pass: sums ? { index: now.pass, count: this.#sweep.passes, sums } : null,
+    });
+  }
+
+  /** Points as they came, all frames at once: a large batch per worker. */
+  #plainBatch(now: Section): BatchTask {
+    const { points, parallelism } = this.#setting;
+    const size = now.end - now.first;
+    const count = Math.min(size - now.taken, Math.ceil(size / parallelism), BATCH_POINTS);
+    const first = now.first + now.taken;
+    now.taken += count;
+    return batchOf(this.#setting, {
+      points: sliceSlabs(points.slabs, first, count),
+      first,
+      count,
+      out: this.#out.subarray(first * this.#perPoint, (first + count) * this.#perPoint),
+      places: null,
+      pass: null,
+    });
+  }
 }

@@ -11,7 +11,7 @@ import type { Axes, Bricking, Triple } from "../../kernels/types.js";
 /** Nodes below a point's cell that any stencil may need: four of a centred difference of order eight. */
 export const STENCIL_REACH = 4;
 
-/** How bricks are walked. */
+/** The order in which bricks are swept. */
 export interface SweepShape {
   /** Axes: the one along a row, the one from row to row, the one along which columns are swept. */
   readonly axes: Triple;
@@ -19,7 +19,7 @@ export interface SweepShape {
   readonly width: Triple;
 }
 
-/** A shape and what it costs. */
+/** A shape and its cost. */
 export interface SweepCost {
   readonly shape: SweepShape;
   /** Bricks read per brick of the frame. */
@@ -36,7 +36,7 @@ const AXIS_ORDERS: readonly Triple[] = [
 ];
 
 /**
- * The shape that reads least among those whose working set fits.
+ * Chooses the shape that reads least among those whose working set fits.
  *
  * @param room    bricks of a frame that the cache holds
  * @param workers threads that go along a column together

@@ -1,18 +1,18 @@
-/** Shared buffers that are used again: fresh shared memory costs far more than the work done in it. */
+/** A pool of shared buffers for reuse: fresh shared memory costs far more than the work done in it. */
 
 const GRAIN = 4096;
 /**
- * Bytes kept for later use: what a sweep of a million points takes. The collector does not know the size of shared memory, so
- * what is dropped by one large request after another may stay for a long time.
+ * Bytes kept for later use: the need of a sweep over a million points. The garbage collector does not know the size of shared
+ * memory, so that buffers dropped by large requests may stay for a long time.
  */
 const KEPT_BYTES = 96 * 1024 * 1024;
 
-/** A pool of shared buffers by size. What a buffer held before is still in it. */
+/** Keeps shared buffers by size; a buffer still holds its previous contents. */
 export class BufferPool {
   readonly #free = new Map<number, SharedArrayBuffer[]>();
   #kept = 0;
 
-  /** A buffer of at least so many bytes. */
+  /** Lends a buffer of at least `bytes` bytes. */
   take(bytes: number): SharedArrayBuffer {
     const size = sizeClass(bytes);
     const found = this.#free.get(size)?.pop();
@@ -21,7 +21,7 @@ export class BufferPool {
     return found;
   }
 
-  /** Gives a buffer back; nobody may look at it any more. */
+  /** Takes a buffer back, which must not be read any more. */
   give(buffer: SharedArrayBuffer): void {
     const size = buffer.byteLength;
     if (this.#kept + size > KEPT_BYTES) return;
@@ -32,7 +32,7 @@ export class BufferPool {
   }
 }
 
-/** The size that serves so many bytes: a power of two or three quarters of one, so that buffers of like use find each other. */
+/** The size class of a buffer: a power of two or three quarters of one, so that buffers of similar use are interchangeable. */
 function sizeClass(bytes: number): number {
   const power = 2 ** Math.ceil(Math.log2(Math.max(GRAIN, bytes)));
   return bytes <= 0.75 * power ? Math.max(GRAIN, 0.75 * power) : power;

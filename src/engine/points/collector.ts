@@ -1,20 +1,21 @@
-/** Collects decoded triples in shared slabs, small ones first, so that small requests stay small. */
+/** The collector gathers decoded triples in shared slabs, small ones first, so that small requests stay small. */
 
 import type { TripleSink } from "../query.js";
-import type { Segment } from "../task.js";
+import type { Slab } from "../task.js";
 import type { BufferPool } from "./buffers.js";
 
 /** Triples per slab: the first, the second, all others. */
 const SLABS = [512, 8_192, 32_768] as const;
 
+/** Gathers triples for one query. */
 export class Collector implements TripleSink {
-  readonly slabs: Segment[] = [];
+  readonly slabs: Slab[] = [];
   /** Triples committed so far. */
   count = 0;
   readonly #buffers: BufferPool;
   readonly #keep: boolean;
   #released = false;
-  /** None until somebody writes. */
+  /** The slab that is being filled; null until it is asked for. */
   #slab: Float32Array | null = null;
   /** Triples that the slab has room for. */
   #room: number = SLABS[0];
@@ -47,8 +48,7 @@ export class Collector implements TripleSink {
   }
 
   /**
-   * Gives all slabs back; called once. A writer that has not heard of it goes on where it was, in a slab of the same length
-   * that nobody else sees, and what it writes is dropped.
+   * Gives all slabs back; called once. A writer that still runs goes on in a slab of the same length, whose contents are dropped.
    */
   release(): void {
     this.#released = true;

@@ -1,15 +1,15 @@
-/** Points of a task as float64 positions, and the fault of one that lies outside the domain. */
+/** Positions are the points of a task as float64, relative to the grid; a point outside the domain is an error. */
 import { RequestError } from "../../errors.js";
 import { axisEnd, axisStart } from "../../kernels/stencil.js";
 import type { Axes, Triple } from "../../kernels/types.js";
-import type { Segment } from "../task.js";
+import type { Slab } from "../task.js";
 
 const AXIS_NAMES = ["x", "y", "z"] as const;
 
-/** Joins segments of triples and takes `shift` from each. */
-export function fillPositions(segments: readonly Segment[], into: Float64Array, shift: Triple): void {
+/** Joins slabs of triples and subtracts `shift` from each. */
+export function fillPositions(slabs: readonly Slab[], into: Float64Array, shift: Triple): void {
   let at = 0;
-  for (const { triples, count } of segments) {
+  for (const { triples, count } of slabs) {
     into.set(triples.subarray(0, 3 * count), at);
     at += 3 * count;
   }
@@ -19,13 +19,13 @@ export function fillPositions(segments: readonly Segment[], into: Float64Array, 
   }
 }
 
-/** How far the grid has moved at a time. */
+/** Displacement of a moving grid at a time. */
 export function frameShift(velocity: Triple, time: number): Triple {
   return [velocity[0] * time, velocity[1] * time, velocity[2] * time];
 }
 
 /**
- * The fault of a point outside the domain, in the words of the public service.
+ * The error of a point outside the domain, in the words of the public service.
  *
  * @param at    index of the point in `positions`
  * @param index index of the point in the query
@@ -47,7 +47,7 @@ export function outsideError(axes: Axes, positions: Float64Array, at: number, in
   return new RequestError("OutOfRange", text, { member: `points[${index}].${name}` });
 }
 
-/** The fault of the first number that is infinite or NaN among slabs of triples, or null. */
+/** The error of the first number that is infinite or NaN among slabs of triples, or null. */
 export function notFiniteError(
   slabs: readonly { readonly triples: Float32Array; readonly count: number }[],
   member: "points" | "InitialV",

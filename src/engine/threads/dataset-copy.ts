@@ -1,62 +1,49 @@
 /**
- * Datasets on their way to worker threads. A task is copied for its thread, and the record of a long series or of a mode table
- * would cost milliseconds a batch: it is written down once, in shared memory, and read once per thread.
+ * A dataset copy carries a dataset to the worker threads in shared memory. A task is cloned for its thread, and the record of a long
+ * series or of a mode table would cost milliseconds per batch: it is serialised once, and read once per thread.
  */
 import { deserialize, serialize } from "node:v8";
 import type { Dataset } from "../../storage/dataset.js";
 import type { BatchTask, SortTask, Task } from "../task.js";
 
-/** Datasets a thread keeps at hand; the one used longest ago is forgotten. */
-const MOST_KEPT = 32;
-
-/** A dataset written down. */
-export interface Parcel {
-  /** Tells it from all others of this process. */
-  readonly id: number;
+/** A serialised dataset. */
+export interface DatasetCopy {
   readonly bytes: Uint8Array<SharedArrayBuffer>;
-  /** The table of a forcing by modes, which threads share as it is; it is not in `bytes`. */
-  readonly coefficient: Float64Array | null;
+  /** The mode table of a forcing, which all threads share; it is not in `bytes`. */
+  readonly coefficient: Float64Array<SharedArrayBuffer> | null;
 }
 
-/** A task as it crosses to a thread. */
-export type Posted =
-  | Exclude<Task, BatchTask | SortTask>
-  | (Omit<BatchTask, "dataset"> & { readonly dataset: Parcel })
-  | (Omit<SortTask, "dataset"> & { readonly dataset: Parcel });
+/** A batch or a sort as a message to a worker thread. */
+export type BatchMessage = Omit<BatchTask, "dataset"> & { readonly dataset: DatasetCopy };
+export type SortMessage = Omit<SortTask, "dataset"> & { readonly dataset: DatasetCopy };
+/** A task as a message to a worker thread. */
+export type TaskMessage = Exclude<Task, BatchTask | SortTask> | BatchMessage | SortMessage;
 
-/** Replaces the dataset of tasks by its parcel, made at first sight. */
-export function createPacker(): (task: Task) => Posted {
-  const parcels = new WeakMap<Dataset, Parcel>();
-  let next = 0;
-  const parcelOf = (dataset: Dataset): Parcel => {
-    const known = parcels.get(dataset);
-    if (known) return known;
-    const { forcing } = dataset;
-    const coefficient = forcing.kind === "modes" ? forcing.coefficient : null;
-    const record = serialize(coefficient ? { ...dataset, forcing: { ...forcing, coefficient: null } } : dataset);
-    const bytes = new Uint8Array(new SharedArrayBuffer(record.length));
-    bytes.set(record);
-    const parcel = { id: next++, bytes, coefficient };
-    parcels.set(dataset, parcel);
-    return parcel;
+/** Makes a function that turns tasks into messages; it copies each dataset once. */
+export function createPacker(): (task: Task) => TaskMessage {
+  const copies = new WeakMap<Dataset, DatasetCopy>();
+  return (task) => {
+    if (!("dataset" in task)) return task;
+    const dataset = copies.get(task.dataset) ?? copyDataset(task.dataset);
+    copies.set(task.dataset, dataset);
+    return { ...task, dataset };
   };
-  return (task) => ("dataset" in task ? { ...task, dataset: parcelOf(task.dataset) } : task);
 }
 
-/** The other end: the same object for every task on the same dataset while it is at hand. */
-export function createUnpacker(): (posted: Posted) => Task {
-  const kept = new Map<number, Dataset>();
-  const open = ({ id, bytes, coefficient }: Parcel): Dataset => {
-    const dataset = kept.get(id) ?? read(bytes, coefficient);
-    kept.delete(id);
-    kept.set(id, dataset);
-    if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value as number);
-    return dataset;
-  };
-  return (posted) => ("dataset" in posted ? { ...posted, dataset: open(posted.dataset) } : posted);
+/** Serialises a dataset into shared memory. */
+export function copyDataset(dataset: Dataset): DatasetCopy {
+  const { forcing } = dataset;
+  const table = forcing.kind === "modes" ? forcing.coefficient : null;
+  const coefficient = table && new Float64Array(new SharedArrayBuffer(table.byteLength));
+  coefficient?.set(table ?? []);
+  const record = serialize(table ? { ...dataset, forcing: { ...forcing, coefficient: null } } : dataset);
+  const bytes = new Uint8Array(new SharedArrayBuffer(record.length));
+  bytes.set(record);
+  return { bytes, coefficient };
 }
 
-function read(bytes: Uint8Array, coefficient: Float64Array | null): Dataset {
+/** Reads a dataset from its copy. */
+export function readDataset({ bytes, coefficient }: DatasetCopy): Dataset {
   const dataset = deserialize(Uint8Array.from(bytes)) as Dataset;
   if (coefficient === null || dataset.forcing.kind !== "modes") return dataset;
   return { ...dataset, forcing: { ...dataset.forcing, coefficient } };

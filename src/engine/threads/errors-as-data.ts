@@ -1,4 +1,4 @@
-/** Errors as data, and back: cloning and messages drop their class and members. */
+/** Errors cross threads and processes as data, because cloning drops their class and members. */
 import {
   AuthError,
   BusyError,
@@ -13,20 +13,20 @@ import {
 } from "../../errors.js";
 import type { Failure } from "../task.js";
 
-/** An error as a worker reports it. */
+/** Turns an error into data. */
 export function failureOf(error: FieldprobeError): Failure {
   const { code, message, context, cause } = error;
   const detail = cause instanceof Error ? `${error.name}: ${cause.message}` : error.name;
   return { code, message, context, detail };
 }
 
-/** The cause that a detail tells of, for the log, which shows the messages of causes; its stack was the worker's. */
+/** Rebuilds the cause from its text for the log; its stack was the worker's. */
 function causeIn(detail: string): Error | undefined {
   const reason = /^\w+: (.*)$/s.exec(detail)?.[1];
   return reason === undefined ? undefined : Object.assign(new Error(reason), { stack: "" });
 }
 
-/** The error that a worker reported, as the class it had there. */
+/** Rebuilds an error in its class. */
 export function reviveError({ code, message, context, detail }: Failure): FieldprobeError {
   switch (code) {
     case "DataError":

@@ -1,17 +1,17 @@
-/** The one memory that all worker threads share: WASM constants, worker slots, a scratch arena per worker, the brick cache. */
+/** All worker threads share one memory: WebAssembly constants, worker slots, a scratch arena per worker, and the brick cache. */
 import { type CacheLayout, cacheLayout } from "../../storage/bricks/directory.js";
 import { MAX_NODES } from "../../storage/dataset.js";
 
 const PAGE = 65_536;
 const LARGEST = 65_536 * PAGE;
 
-/** Points that one batch may hold; sizes the arenas. */
+/** Largest number of points of a batch; it sizes the arenas. */
 export const BATCH_POINTS = 131_072;
-/** Bricks that one field may be cut into; sizes the brick tables. */
+/** Largest number of bricks of a field; it sizes the brick tables. */
 export const MAX_BRICKS = 524_288;
 /** Grid nodes over all axes, for the key tables of the sort. */
 export const MAX_AXIS_NODES = 3 * MAX_NODES;
-/** Float64 values that the result of one group of points may have. */
+/** Largest number of float64 values in the result of a group. */
 export const GROUP_VALUES = 3 * BATCH_POINTS;
 /** Bytes handed to the SIMD module of each worker. */
 export const SIMD_SCRATCH = 2 * 1024 * 1024;
@@ -25,7 +25,7 @@ const ARENA_BYTES =
   SIMD_SCRATCH +
   PAGE;
 
-/** Where everything sits in the memory, in bytes. */
+/** The layout of the memory, in bytes. */
 export interface MemoryLayout {
   readonly bytes: number;
   readonly workers: number;
@@ -36,7 +36,7 @@ export interface MemoryLayout {
   readonly cache: CacheLayout;
 }
 
-/** Plans the memory; a cache that would pass the end of what WebAssembly can address is made smaller. */
+/** Plans the memory; a cache that exceeds the addresses of WebAssembly is made smaller. */
 export function memoryLayout(workers: number, cacheBytes: number): MemoryLayout {
   const slots = PAGE;
   const arenas = 2 * PAGE;
@@ -51,7 +51,7 @@ export function memoryLayout(workers: number, cacheBytes: number): MemoryLayout 
   return { bytes: Math.ceil(cache.end / PAGE) * PAGE, workers, slots, arenas, arenaBytes, cache };
 }
 
-/** Hands out typed arrays from a worker's part of the memory; nothing is ever given back. */
+/** Allocates typed arrays in a worker's part of the memory; nothing is given back. */
 export class Arena {
   readonly #buffer: ArrayBufferLike;
   readonly #end: number;
@@ -79,7 +79,7 @@ export class Arena {
     return new Uint8Array(this.#buffer, this.take(length), length);
   }
 
-  /** First byte of a piece of so many bytes, aligned to 16. */
+  /** Allocates bytes, aligned to 16, and returns the index of the first. */
   take(bytes: number): number {
     const first = this.#next;
     this.#next += Math.ceil(bytes / 16) * 16;

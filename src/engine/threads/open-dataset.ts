@@ -1,75 +1,98 @@
-/** Datasets a worker thread has open: their files, the brick sources of their fields, the schemes made for their grid. */
+/** The datasets that a worker thread has open: their files, the brick sources of their fields, and the schemes of their grids. */
 import { RequestError } from "../../errors.js";
 import { type Accelerator, createScheme } from "../../kernels/index.js";
 import type { Scheme } from "../../kernels/types.js";
-import { type OpenDataset, openDataset } from "../../storage/bricks/brick-reader.js";
+import { type OpenDataset as OpenFiles, openDataset } from "../../storage/bricks/brick-reader.js";
 import { type Dataset, FIELD_NAMES, type FieldName } from "../../storage/dataset.js";
-import type { BatchTask } from "../task.js";
+import { type DatasetCopy, readDataset } from "./dataset-copy.js";
 import type { BrickSource } from "./sampler.js";
 
-/** Datasets kept open per thread; the least recently used one is closed. */
+/** Datasets that a thread keeps open; the least recently used one is closed. */
 const MOST_OPEN = 16;
 
-/** A dataset as this thread has it open. */
-export interface OpenFields {
-  /** The same object from task to task, unlike the task's copy. */
+/** The settings that schemes depend on. */
+export interface SchemeSettings {
+  readonly fd8Legacy: boolean;
+  readonly accelerator: Accelerator | undefined;
+}
+
+/** The open datasets by the number of their first field in the brick cache. */
+export class OpenDatasets {
+  readonly #settings: SchemeSettings;
+  readonly #open = new Map<number, OpenDataset>();
+
+  constructor(settings: SchemeSettings) {
+    this.#settings = settings;
+  }
+
+  /** The open dataset of a task. */
+  of({ source, dataset }: { readonly source: number; readonly dataset: DatasetCopy }): OpenDataset {
+    const found = this.#open.get(source) ?? new OpenDataset(source, readDataset(dataset), this.#settings);
+    this.#open.delete(source);
+    this.#open.set(source, found);
+    if (this.#open.size > MOST_OPEN) {
+      const [oldest, dropped] = this.#open.entries().next().value as [number, OpenDataset];
+      this.#open.delete(oldest);
+      dropped.close();
+    }
+    return found;
+  }
+}
+
+/** A dataset that this thread has open. */
+export class OpenDataset {
   readonly dataset: Dataset;
-  source(field: FieldName): BrickSource;
+  readonly #source: number;
+  readonly #settings: SchemeSettings;
+  readonly #sources = new Map<FieldName, BrickSource>();
+  readonly #schemes = new Map<string, Scheme>();
+  readonly #files: OpenFiles;
+
+  constructor(source: number, dataset: Dataset, settings: SchemeSettings) {
+    this.dataset = dataset;
+    this.#source = source;
+    this.#settings = settings;
+    this.#files = openDataset(dataset);
+  }
+
+  /** The brick source of a field that the dataset has. */
+  source(name: FieldName): BrickSource {
+    const known = this.#sources.get(name);
+    const field = this.dataset.fields[name];
+    if (known || !field) return known as BrickSource;
+    const source: BrickSource = {
+      source: this.#source + FIELD_NAMES.indexOf(name),
+      components: field.components,
+      bricking: field.bricking,
+      load: (frame, brick, into) => this.#files.readBrick(name, frame, brick, into),
+    };
+    this.#sources.set(name, source);
+    return source;
+  }
+
   /**
    * The scheme of a kernel on this grid, made once.
    *
    * @throws RequestError (Unsupported) when an axis has fewer nodes than the stencil
    */
-  scheme(kernel: string, method: string): Scheme;
-}
-
-const opened = new Map<number, { readonly fields: OpenFields; readonly files: OpenDataset }>();
-
-/** The open dataset of a task. */
-export function openFields(
-  { source, dataset }: BatchTask,
-  settings: { readonly fd8Legacy: boolean; readonly accelerator: Accelerator | undefined },
-): OpenFields {
-  const entry = opened.get(source) ?? open(source, dataset, settings);
-  opened.delete(source);
-  opened.set(source, entry);
-  if (opened.size > MOST_OPEN) {
-    const [oldest, { files }] = opened.entries().next().value as [number, typeof entry];
-    opened.delete(oldest);
-    files.close();
-  }
-  return entry.fields;
-}
-
-function open(
-  source: number,
-  dataset: Dataset,
-  { fd8Legacy, accelerator }: Parameters<typeof openFields>[1],
-): { fields: OpenFields; files: OpenDataset } {
-  const files = openDataset(dataset);
-  const sources = new Map(
-    FIELD_NAMES.flatMap((name, i): [FieldName, BrickSource][] => {
-      const field = dataset.fields[name];
-      if (!field) return [];
-      const load: BrickSource["load"] = (frame, brick, into) => files.readBrick(name, frame, brick, into);
-      return [[name, { source: source + i, components: field.components, bricking: field.bricking, load }]];
-    }),
-  );
-  const schemes = new Map<string, Scheme>();
-  const scheme = (kernel: string, method: string): Scheme => {
+  scheme(kernel: string, method: string): Scheme {
     const key = `${kernel} ${method}`;
-    const known = schemes.get(key);
+    const known = this.#schemes.get(key);
     if (known) return known;
+    const { fd8Legacy, accelerator } = this.#settings;
     try {
-      const made = createScheme(kernel, method, dataset.axes, { fd8Legacy }, accelerator);
-      schemes.set(key, made);
+      const made = createScheme(kernel, method, this.dataset.axes, { fd8Legacy }, accelerator);
+      this.#schemes.set(key, made);
       return made;
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      throw new RequestError("Unsupported", `The grid of "${dataset.name}" is too small for ${method}.`, {
+      throw new RequestError("Unsupported", `The grid of "${this.dataset.name}" is too small for ${method}.`, {
         member: "spatialInterpolation",
       });
     }
-  };
-  return { files, fields: { dataset, source: (field) => sources.get(field) as BrickSource, scheme } };
+  }
+
+  close(): void {
+    this.#files.close();
+  }
 }

@@ -1,4 +1,4 @@
-/** The pool of worker threads: runs tasks, rebuilds errors, replaces threads that failed, and cleans up after them. */
+/** The thread pool runs tasks on worker threads, rebuilds their errors, and replaces and repairs threads that failed. */
 import { fileURLToPath } from "node:url";
 import type { Worker } from "node:worker_threads";
 import { Piscina } from "piscina";

@@ -1,6 +1,6 @@
 /**
- * Fields at points: sorts points by brick, pins the bricks that a group of them needs, evaluates frame by frame.
- * The single path by which kernels read stored nodes.
+ * The sampler evaluates fields at points: it sorts the points by brick, pins the bricks that a group of points needs, and
+ * evaluates frame by frame. It is the only path by which kernels read stored nodes.
  */
 import { DataError } from "../../errors.js";
 import { sortByBrick, sortTables } from "../../kernels/brick-order.js";
@@ -17,9 +17,9 @@ import {
   SIMD_SCRATCH,
 } from "./memory.js";
 
-/** Smaller batches stay in the caller's order: sorting them would cost more than it saves. */
+/** Fewest points that are sorted: sorting fewer costs more than it saves. */
 const SORT_FROM = 128;
-/** Points by which a group grows while its bricks fit the budget, at most. */
+/** Largest number of points by which a group grows while its bricks fit the budget. */
 const GROUP_STEP = 1024;
 
 /** One field of an open dataset. */
@@ -31,7 +31,7 @@ export interface BrickSource {
   readonly load: (frame: number, brick: number, into: Float32Array) => void;
 }
 
-/** What to sample: a scheme on fields of one grid, at a combination of frames. */
+/** The parameters of a sampling: a scheme on fields of one grid, at a combination of frames. */
 export interface Sampling {
   readonly axes: Axes;
   readonly scheme: Scheme;
@@ -44,13 +44,13 @@ export interface Sampling {
 /** Receives a group of `count` points: the values of point `order[i]` of the batch are `values[components * i ..]`. */
 export type Emit = (values: Float64Array, order: Uint32Array, count: number) => void;
 
-/** Room for the bricks of one field that a group needs. */
+/** The bricks of one field that a group needs. */
 interface FieldSpace {
-  /** Brick -> where it starts in the memory, -1 for bricks not at hand. */
+  /** Brick -> index of its first value in the memory; -1 for bricks that are not pinned. */
   readonly table: Int32Array;
   /** Brick -> whether the group needs it. */
   readonly marks: Uint8Array;
-  /** Bricks for which both are valid: a thread that died may have left anything in them. */
+  /** Number of bricks for which both are valid: a dead thread may have left anything in them. */
   reset: number;
   readonly list: Int32Array;
   offsets: Int32Array;
@@ -60,7 +60,7 @@ interface FieldSpace {
 /** A worker's sampler: its arena, its view of the brick cache, its SIMD module. */
 export class Sampler {
   readonly accelerator: SimdAccelerator | undefined;
-  /** Positions of the batch in the caller's order, three a point; the caller fills it before `sample`. */
+  /** Positions of the batch in the caller's order, three values per point; the caller fills it before `sample`. */
   readonly positions: Float64Array;
   readonly #sorted: Float64Array;
   readonly #keys: Uint32Array;
@@ -72,7 +72,7 @@ export class Sampler {
   readonly #data: Float32Array;
   readonly #cache: BrickCache;
   readonly #budget: number;
-  /** Points by which the next group begins to grow: as many as the last one had. */
+  /** Points by which the next group begins to grow: as many as the last group had. */
   #step = GROUP_STEP;
   #tablesFor: { axes: Axes; bricking: Bricking } | null = null;
   #tables: ReturnType<typeof sortTables> | null = null;
@@ -189,7 +189,7 @@ export class Sampler {
     return this.#tables;
   }
 
-  /** Finds how many points from `first` on share one group, and which bricks they need; at least one point. */
+  /** Chooses the number of points from `first` on that form a group, at least one, and collects the bricks that they need. */
   #group({ scheme, sources }: Sampling, first: number, most: number): number {
     let size = 0;
     let step = this.#step;
@@ -231,13 +231,13 @@ export class Sampler {
     if (space.offsets.length < space.length) space.offsets = new Int32Array(2 * space.length);
   }
 
-  /** Takes the bricks from entry `keep` on out of the group. */
+  /** Removes the bricks from entry `keep` on from the group. */
   #forget(space: FieldSpace, keep: number): void {
     for (let i = keep; i < space.length; i++) space.marks[space.list[i]] = 0;
     space.length = keep;
   }
 
-  /** Leaves in `#sum` the weighted sum over the frames of the group's values. */
+  /** Fills `#sum` with the weighted sum over the frames of the group's values. */
   #evaluate({ scheme, sources, frames }: Sampling, first: number, size: number): void {
     const positions = this.#sorted.subarray(3 * first, 3 * (first + size));
     const total = size * scheme.components;

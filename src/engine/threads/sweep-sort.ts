@@ -1,24 +1,25 @@
-/** The order of a sweep, made in a worker: points of a section by column, layer, row and brick (`sweep-shape.ts`). */
+/** A worker puts the points of a section in sweep order: by column, layer, row and brick (`sweep-shape.ts`). */
 import { CancelledError } from "../../errors.js";
 import { cellOf, type SortTables, sortByBrick } from "../../kernels/brick-order.js";
 import { firstOutside, wrap } from "../../kernels/stencil.js";
 import type { Axes, Axis, Bricking } from "../../kernels/types.js";
+import type { Dataset } from "../../storage/dataset.js";
 import { STENCIL_REACH, type SweepShape } from "../plan/sweep-shape.js";
 import { fillPositions, outsideError } from "../points/positions.js";
-import type { SortTask } from "../task.js";
+import type { SortMessage } from "./dataset-copy.js";
 
 /** Nodes per edge of the blocks by which points within a brick are ordered, as a power of two. */
 const CUBE_BITS = 4;
 const KEY_BITS = 32;
 
-/** A part of the sort key: the number it has for the lowest node of a stencil, and how many there are. */
+/** A part of the sort key: its value for the lowest node of a stencil, and the number of values. */
 interface Part {
   readonly axis: number;
   readonly values: number;
   readonly valueAt: (node: number, brick: number) => number;
 }
 
-/** Key tables of a sweep; from the highest bits down: column, layer, row, brick in the row, block in the brick. */
+/** Makes the key tables of a sweep; from the highest bits down: column, layer, row, brick in the row, block in the brick. */
 export function sweepTables(axes: Axes, { edge, count }: Bricking, { axes: order, width }: SweepShape): SortTables {
   const [row, next, along] = order;
   const blocks = edge.map((nodes, axis): Part => {
@@ -60,7 +61,7 @@ function lowestNode({ nodes, periodic }: Axis, cell: number): number {
   return periodic ? wrap(cell - STENCIL_REACH, nodes) : Math.max(0, cell - STENCIL_REACH);
 }
 
-/** Whether all the bricks that stencils at points may touch are no more than `room`. */
+/** Whether the stencils at some points touch at most `room` bricks. */
 export function fewBricks(
   axes: Axes,
   { edge, count }: Bricking,
@@ -102,14 +103,13 @@ export function fewBricks(
 }
 
 /**
- * Puts the points of a section in sweep order: their triples, and for each the index it had. Points whose bricks fit the cache
- * together are left as they came.
+ * Puts the points of a section in sweep order: their triples, and the former index of each. Points whose bricks fit the cache
+ * together stay as they came.
  *
  * @throws RequestError for the first point outside the domain, CancelledError
  */
-export function sortSection(task: SortTask): null {
-  const { dataset, points, count, first, shift, bricking, shape, room, triples, order, arranged } = task;
-  const { axes } = dataset;
+export function sortSection(task: SortMessage, { axes }: Dataset): null {
+  const { points, count, first, shift, bricking, shape, room, triples, order, arranged } = task;
   const stop = (): void => {
     if (Atomics.load(task.cancel, 0) !== 0) throw new CancelledError();
   };

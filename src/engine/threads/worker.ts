@@ -1,14 +1,15 @@
-/** Entry of the worker threads: opens storage once, runs one task at a time, returns a tagged outcome. */
+/** The entry of the worker threads runs one task at a time and returns a tagged outcome. */
 import { readFileSync } from "node:fs";
 import { threadId, workerData } from "node:worker_threads";
 import { FieldprobeError } from "../../errors.js";
 import { instantiateSimd, type SimdAccelerator } from "../../kernels/simd/index.js";
 import { scanFolders } from "../../storage/catalog/catalog.js";
 import { loadHdf5 } from "../../storage/hdf5/library.js";
-import type { Outcome, Scan, Task } from "../task.js";
-import { runBatch } from "./batch.js";
-import { createUnpacker, type Posted } from "./dataset-copy.js";
+import type { Outcome, Scan } from "../task.js";
+import { evaluateBatch } from "./batch.js";
+import type { TaskMessage } from "./dataset-copy.js";
 import { failureOf } from "./errors-as-data.js";
+import { OpenDatasets } from "./open-dataset.js";
 import type { WorkerSetup } from "./pool.js";
 import { Sampler } from "./sampler.js";
 import { sortSection } from "./sweep-sort.js";
@@ -16,11 +17,11 @@ import { sortSection } from "./sweep-sort.js";
 // piscina wraps the data it is given.
 const { memory, layout, chunkBytes, fd8Legacy } = workerData as WorkerSetup;
 
-const unpack = createUnpacker();
 await loadHdf5();
 const sampler = new Sampler(memory.buffer as SharedArrayBuffer, layout, claimSlot(), accelerate);
+const datasets = new OpenDatasets({ fd8Legacy, accelerator: sampler.accelerator });
 
-/** Takes a free worker slot; the one of a thread that died comes free once it has been cleaned up. */
+/** Takes a free worker slot; the slot of a dead thread becomes free once it has been repaired. */
 function claimSlot(): number {
   const slots = new Int32Array(memory.buffer, layout.slots, layout.workers);
   for (;;) {
@@ -35,26 +36,26 @@ function accelerate(scratch: { offset: number; bytes: number }): SimdAccelerator
   return instantiateSimd(readFileSync(new URL("../../kernels/simd/kernels.wasm", import.meta.url)), memory, scratch);
 }
 
-function perform(task: Task): unknown {
+function perform(task: TaskMessage): unknown {
   switch (task.kind) {
     case "ping":
       return null;
     case "scan":
       return scanFolders(task.folders, { chunkBytes }) satisfies Scan;
     case "sort":
-      return sortSection(task);
+      return sortSection(task, datasets.of(task).dataset);
     case "batch":
-      return runBatch(task, sampler, fd8Legacy);
+      return evaluateBatch(task, datasets.of(task), sampler);
   }
 }
 
 /**
- * Runs a task. An error that is not a FieldprobeError is a defect, after which this thread is not to be trusted: thrown
- * outside of the task it ends the thread, and the pool fails the task with it without giving the thread another.
+ * Runs a task. An error that is not a FieldprobeError is a defect, after which this thread cannot be trusted: thrown outside of
+ * the task it ends the thread, and the pool fails the task without giving the thread another.
  */
-export default function run(posted: Posted): Outcome<unknown> | Promise<never> {
+export default function run(task: TaskMessage): Outcome<unknown> | Promise<never> {
   try {
-    return { ok: true, value: perform(unpack(posted)) };
+    return { ok: true, value: perform(task) };
   } catch (error) {
     if (error instanceof FieldprobeError) return { ok: false, ...failureOf(error) };
     return new Promise(() => {

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { ClusterCarrier } from "../../../src/cluster/gateway/carrier.js";
-import { type ClusterNode, openNode } from "../../../src/cluster/peer/peer.js";
+import { openPeer, type Peer } from "../../../src/cluster/peer/peer.js";
 import { decodeHeartbeat, encodeHeartbeat, type Heartbeat } from "../../../src/cluster/wire/heartbeat.js";
 import {
   decodeMessage,
@@ -20,10 +20,9 @@ import { loadConfig } from "../../../src/config.js";
 import type { Carrier } from "../../../src/engine/carrier.js";
 import { Catalog } from "../../../src/engine/catalog.js";
 import { checkQuery } from "../../../src/engine/check.js";
-import { execute } from "../../../src/engine/execution.js";
+import { Execution } from "../../../src/engine/execution.js";
 import { BufferPool } from "../../../src/engine/points/buffers.js";
 import type { Engine, Query } from "../../../src/engine/query.js";
-import type { Scan } from "../../../src/engine/task.js";
 import { openPool } from "../../../src/engine/threads/pool.js";
 import { CancelledError, type RequestError } from "../../../src/errors.js";
 import { writeCube } from "../../../src/generate/cube.js";
@@ -60,7 +59,8 @@ function engineOn(carrier: Carrier, catalog: Catalog): Engine {
   const start = (query: Query): ReturnType<Engine["start"]> => {
     const checked = checkQuery(query, (name) => catalog.find(name));
     const sourceOf = catalog.sourceOf.bind(catalog);
-    return execute({ carrier, buffers, limits: config.limits, sourceOf, hold: () => {} }, checked, 20_000, () => {});
+    const setting = { carrier, buffers, limits: config.limits, sourceOf, hold: () => {} };
+    return new Execution(setting, checked, 20_000, () => {});
   };
   return { start } as unknown as Engine;
 }
@@ -68,7 +68,7 @@ function engineOn(carrier: Carrier, catalog: Catalog): Engine {
 describe("a cluster in memory", () => {
   const folder = scratchFolder();
   const bus = new MemoryBus();
-  const nodes: ClusterNode[] = [];
+  const peers: Peer[] = [];
   let local: Carrier;
   let carrier: ClusterCarrier;
   let alone: Engine;
@@ -84,8 +84,8 @@ describe("a cluster in memory", () => {
       {},
     );
     local = openPool(config);
-    const catalog = new Catalog(log);
-    catalog.adopt(await local.run<Scan>({ kind: "scan", folders: config.data }));
+    const catalog = new Catalog(config.data, local, log);
+    await catalog.reload();
     carrier = new ClusterCarrier({
       transport: bus.connect(),
       local,
@@ -94,13 +94,13 @@ describe("a cluster in memory", () => {
       settings: { replicas: 2, hedgeMs: 10_000, timeoutMs: 10_000 },
       log,
     });
-    for (const name of ["a", "b", "c"]) nodes.push(await openNode({ config, name, transport: bus.connect(), log }));
+    for (const name of ["a", "b", "c"]) peers.push(await openPeer({ config, name, transport: bus.connect(), log }));
     await vi.waitFor(() => expect(carrier.alive()).toBe(3));
     alone = engineOn(local, catalog);
     gateway = engineOn(carrier, catalog);
   });
   afterAll(async () => {
-    for (const node of nodes) await node.close(1000);
+    for (const peer of peers) await peer.close(1000);
     await carrier.close();
   });
 
@@ -280,7 +280,7 @@ describe("a cluster in memory", () => {
     });
   });
 
-  it("shows its nodes and what their caches hold", () => {
+  it("shows its peers and what their caches hold", () => {
     expect(carrier.peers().map(({ name }) => name)).toEqual(["a", "b", "c"]);
     void bus.connect().publish(SUBJECTS.heartbeat("x"), [encodeHeartbeat({} as never)]);
     expect(carrier.alive()).toBe(3);
@@ -292,7 +292,7 @@ describe("a cluster in memory", () => {
     const expected = await runQuery(alone, query, points(60_000, 9));
     const running = Array.from({ length: 4 }, () => runQuery(gateway, query, points(60_000, 9)));
     await expect.poll(() => carrier.running()).toBeGreaterThan(0);
-    expect(await (nodes.shift() as ClusterNode).close(5000)).toBe(true);
+    expect(await (peers.shift() as Peer).close(5000)).toBe(true);
     for (const found of await Promise.all(running))
       expect(Buffer.from(found.buffer).equals(Buffer.from(expected.buffer))).toBe(true);
     expect(carrier.alive()).toBe(2);
@@ -302,7 +302,7 @@ describe("a cluster in memory", () => {
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "setTimeout", "clearTimeout"] });
     try {
       const config = loadConfig({ DATA: folder, WORKERS: "1", CACHE_BYTES: String(32 * 1024 * 1024) }, {});
-      const node = await openNode({ config, name: "d", transport: bus.connect(), log });
+      const peer = await openPeer({ config, name: "d", transport: bus.connect(), log });
       const beats = (): Heartbeat[] =>
         bus.published.flatMap(({ subject, data }) =>
           subject === SUBJECTS.heartbeat("d") ? (decodeHeartbeat(data) ?? []) : [],
@@ -323,7 +323,7 @@ describe("a cluster in memory", () => {
         void client.publish(subject, [message], `${client.inbox}.x`);
       publish(SUBJECTS.evaluate("d"), messageOf(header, 6000));
       await Promise.resolve();
-      const closed = node.close(60_000);
+      const closed = peer.close(60_000);
       vi.advanceTimersByTime(5000);
       expect(beats().filter(({ draining }) => draining).length).toBe(6);
       publish(SUBJECTS.control("d"), messageOf({ ...header, kind: "cancel" }));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { cutByNode, cutEvenly, rangesOf, type Shards, shardsOf } from "../../../src/cluster/gateway/shards.js";
+import { cutByPeer, cutEvenly, rangesOf, type Shards, ShardTables } from "../../../src/cluster/gateway/shards.js";
 import { decodeHeartbeat, encodeHeartbeat, type Heartbeat } from "../../../src/cluster/wire/heartbeat.js";
 import type { BatchTask } from "../../../src/engine/task.js";
 import type { Axis, Dataset } from "../../../src/storage/dataset.js";
@@ -16,7 +16,7 @@ function shards(axes: Shards["axes"] = [uniform(true), uniform(true), uniform(tr
     time: { count: 20, origin: 0, step: 1, values: null, guardBefore: 0, guardAfter: 0 },
     fields: { velocity: { components: 3, bricking, parts: [] } },
   } as unknown as Dataset;
-  return shardsOf({ dataset, query: { operation: "GetVelocity", time: 3 } } as BatchTask, "ab") as Shards;
+  return new ShardTables().of({ dataset, query: { operation: "GetVelocity", time: 3 } } as BatchTask, "ab") as Shards;
 }
 
 const at = (points: readonly (readonly number[])[]) => ({
@@ -64,33 +64,33 @@ describe("pieces", () => {
     expect(cutEvenly(4, 4).length).toBe(1);
   });
 
-  it("have every point once, in the order of the batch, on the node of its slot", () => {
+  it("have every point once, in the order of the batch, on the peer of its slot", () => {
     const random = generator(1);
     const all = shards();
     const count = 5000;
     const positions = Float64Array.from({ length: 3 * count }, () => 64 * random());
     const ranges = rangesOf(all, [{ triples: positions, count }], [0, 0, 0]);
-    const nodeOf = (slot: number): string => `node-${slot % 3}`;
-    const pieces = cutByNode(all, ranges, nodeOf, 10, 400);
+    const peerOf = (slot: number): string => `peer-${slot % 3}`;
+    const pieces = cutByPeer(all, ranges, peerOf, 10, 400);
     const seen = new Uint8Array(count);
-    for (const { indices, count: size, node } of pieces) {
+    for (const { indices, count: size, peer } of pieces) {
       expect(size).toBeLessThanOrEqual(400);
       for (let k = 0; k < size; k++) {
         const i = indices?.[k] as number;
         seen[i] = (seen[i] as number) + 1;
         if (k > 0) expect(i).toBeGreaterThan(indices?.[k - 1] as number);
-        expect(nodeOf(all.slots[ranges[i] as number] as number)).toBe(node);
+        expect(peerOf(all.slots[ranges[i] as number] as number)).toBe(peer);
       }
     }
     expect(seen.every((times) => times === 1)).toBe(true);
   });
 
-  it("of few points go to the node that has most", () => {
+  it("of few points go to the peer that has most", () => {
     const all = shards();
     const ranges = Uint16Array.from({ length: 1000 }, (_, i) => (i < 990 ? 0 : 7));
     const few = all.slots[7];
-    const pieces = cutByNode(all, ranges, (slot) => (slot === few ? "few" : "many"), 100, 5000);
-    expect(pieces.map(({ node, count }) => [node, count])).toEqual([["many", 1000]]);
+    const pieces = cutByPeer(all, ranges, (slot) => (slot === few ? "few" : "many"), 100, 5000);
+    expect(pieces.map(({ peer, count }) => [peer, count])).toEqual([["many", 1000]]);
   });
 });
 

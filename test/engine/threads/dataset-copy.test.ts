@@ -1,8 +1,8 @@
-/** Datasets written down once for all tasks and read once per thread. */
+/** Datasets are serialised once for all tasks, and read from shared memory. */
 import { serialize } from "node:v8";
 import { describe, expect, it } from "vitest";
 import type { BatchTask } from "../../../src/engine/task.js";
-import { createPacker, createUnpacker } from "../../../src/engine/threads/dataset-copy.js";
+import { type BatchMessage, createPacker, readDataset } from "../../../src/engine/threads/dataset-copy.js";
 
 function task(name: string, files = 1): BatchTask {
   const axis = { nodes: 3, origin: 0, spacing: 1, periodic: false, coordinates: Float64Array.of(-1, 0.25, 1) };
@@ -15,57 +15,47 @@ function task(name: string, files = 1): BatchTask {
   } as unknown as BatchTask;
 }
 
-describe("parcels", () => {
-  it("bring a task across with its dataset, the same object every time", () => {
+describe("a dataset copy", () => {
+  it("brings a task across with its dataset", () => {
     const pack = createPacker();
-    const unpack = createUnpacker();
-    const first = task("one");
-    const second = { ...first, first: 8 };
-    const [a, b] = [unpack(structuredClone(pack(first))), unpack(structuredClone(pack(second)))] as [
-      BatchTask,
-      BatchTask,
-    ];
-    expect(a).toEqual(first);
-    expect(b).toEqual(second);
-    expect(b.dataset).toBe(a.dataset);
-    const other = unpack(structuredClone(pack(task("two")))) as BatchTask;
-    expect(other.dataset.name).toBe("two");
+    const sent = task("one");
+    const message = structuredClone(pack(sent)) as BatchMessage;
+    expect({ ...message, dataset: readDataset(message.dataset) }).toEqual(sent);
     expect(pack({ kind: "ping" })).toEqual({ kind: "ping" });
   });
 
-  it("leave a table of modes in the memory that threads share", () => {
+  it("is made once per dataset", () => {
+    const pack = createPacker();
+    const sent = task("one");
+    const copies = [sent, { ...sent, first: 8 }, task("one")].map((one) => (pack(one) as BatchMessage).dataset);
+    expect(copies[1]).toBe(copies[0]);
+    expect(copies[2]).not.toBe(copies[0]);
+  });
+
+  it("leaves the table of modes in memory that threads share", () => {
     const plain = task("modes");
-    const coefficient = new Float64Array(new SharedArrayBuffer(64)).fill(3);
+    const coefficient = new Float64Array(8).fill(3);
     const forced = {
       ...plain,
       dataset: { ...plain.dataset, forcing: { kind: "modes", coefficient } },
     } as unknown as BatchTask;
-    const arrived = createUnpacker()(createPacker()(forced)) as BatchTask;
-    expect(arrived).toEqual(forced);
-    expect(arrived.dataset.forcing).toHaveProperty("coefficient", coefficient);
-    coefficient[0] = 4;
-    expect((arrived.dataset.forcing as { coefficient: Float64Array }).coefficient[0]).toBe(4);
+    const { dataset } = createPacker()(forced) as BatchMessage;
+    const [a, b] = [readDataset(dataset), readDataset(structuredClone(dataset))].map(
+      ({ forcing }) => (forcing as { coefficient: Float64Array }).coefficient,
+    ) as [Float64Array, Float64Array];
+    expect([...a]).toEqual([...coefficient]);
+    expect([a.buffer, b.buffer].every((buffer) => buffer instanceof SharedArrayBuffer)).toBe(true);
+    a[0] = 4;
+    expect(b[0]).toBe(4);
   });
 
-  it("cost the same for a series of thousands of files as for one", () => {
+  it("costs a message the same for a series of thousands of files as for one", () => {
     const pack = createPacker();
-    const size = (files: number) => serialize(structuredCloneOf(pack(task("series", files)))).length;
+    const size = (files: number): number => {
+      const message = pack(task("series", files)) as BatchMessage;
+      expect(message.dataset.bytes.buffer).toBeInstanceOf(SharedArrayBuffer);
+      return serialize({ ...message, dataset: null }).length;
+    };
     expect(size(5000)).toBe(size(1));
   });
-
-  it("are read again when a thread has forgotten them", () => {
-    const pack = createPacker();
-    const unpack = createUnpacker();
-    const tasks = Array.from({ length: 40 }, (_, i) => task(`set ${i}`));
-    for (let round = 0; round < 2; round++)
-      for (const [i, one] of tasks.entries()) expect((unpack(pack(one)) as BatchTask).dataset.name).toBe(`set ${i}`);
-  });
 });
-
-/** What is copied with a message: everything but the shared bytes. */
-function structuredCloneOf(posted: ReturnType<ReturnType<typeof createPacker>>): unknown {
-  if (!("dataset" in posted)) return posted;
-  const { id, bytes } = posted.dataset;
-  expect(bytes.buffer).toBeInstanceOf(SharedArrayBuffer);
-  return { ...posted, dataset: { id } };
-}

@@ -1,5 +1,6 @@
+/** Scans of the data folders never overlap. */
 import { describe, expect, it } from "vitest";
-import { oneAtATime } from "../../src/engine/one-at-a-time.js";
+import { oneAtATime } from "../../src/engine/catalog.js";
 
 describe("one at a time", () => {
   it("shares the run after the present one among all who ask meanwhile, also when the present one fails", async () => {
