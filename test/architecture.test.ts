@@ -69,7 +69,7 @@ describe("architecture", () => {
         .filter((file) => new RegExp(`from "${name}[^"]*"`).test(readFileSync(file, "utf8")))
         .map((file) => relative(SRC, file));
     const folders = new Map([
-      ["h5wasm", /^storage[/\\]hdf5[/\\](file|library|write)\.ts$/],
+      ["h5wasm", /^storage[/\\]hdf5[/\\](file|library|writer)\.ts$/],
       ["piscina", /^(engine[/\\]threads[/\\](pool|worker)|events[/\\](upkeep|http[/\\]render-(task|thread)))\.ts$/],
       ["@nats-io/", /^cluster[/\\]/],
     ]);
