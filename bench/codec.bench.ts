@@ -95,7 +95,7 @@ function* read(bytes: Buffer, slab: Float32Array): Steps<{ row: OperationRow; ch
   );
   yield* openEnvelope(reader, "1.1", 16);
   const row = operationAsked(NAMESPACE, reader);
-  if (row === undefined) throw new Error("the document names no operation");
+  if (row === null) throw new Error("the document names no operation");
   const points = sink(slab);
   const evaluation: Evaluation = {
     points,
@@ -111,7 +111,7 @@ function* read(bytes: Buffer, slab: Float32Array): Steps<{ row: OperationRow; ch
     authorise: () => undefined,
     limit: (own) => own,
     start: () => evaluation,
-    admit: () => undefined,
+    admit: () => null,
   });
   yield* closeEnvelope(reader);
   return { row, checksum: (slab[0] as number) + points.last };
@@ -150,7 +150,7 @@ export async function benchCodec({ quick }: BenchOptions): Promise<Row[]> {
   const { row } = await walk(read(document(1, (STYLES[0] as (typeof STYLES)[0])[1]), slab));
   const values = Float32Array.from({ length: 3 * points }, (_, i) => Math.sin(i) * 3);
   const result: Result = { items: points, itemsPerPoint: 1, components: 3, values: [values], release: () => undefined };
-  const encoder = new ResponseEncoder(NAMESPACE, new TimeSlices(() => undefined));
+  const encoder = new ResponseEncoder(NAMESPACE, new TimeSlices(() => null));
   const some = { ...result, items: CHECKED, values: [values.subarray(0, 3 * CHECKED)] };
   let text = "";
   for await (const block of encoder.encode(row, "1.1", some)) text += Buffer.from(block).toString();

@@ -49,7 +49,7 @@ function* readDocument(chunks: readonly Uint8Array[], version: Version, slabPoin
   const reader = new XmlReader(sourceOf(chunks), LIMITS, new Spellings());
   yield* openEnvelope(reader, version, LIMITS["soap.headerBlocks"]);
   const row = operationAsked(NAMESPACE, reader);
-  if (row === undefined) throw new Error(`no operation ${reader.local}`);
+  if (row === null) throw new Error(`no operation ${reader.local}`);
   const evaluation = yield* decode(reader, row, {
     namespace: NAMESPACE,
     version,
@@ -57,7 +57,7 @@ function* readDocument(chunks: readonly Uint8Array[], version: Version, slabPoin
     authorise: () => undefined,
     limit: (own) => own,
     start: (query) => engine.start(query, {}),
-    admit: () => undefined,
+    admit: () => null,
   });
   yield* closeEnvelope(reader);
   return evaluation;

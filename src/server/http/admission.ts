@@ -1,4 +1,4 @@
-/** Who may go on: slots for requests being answered, and a bound on the points held by all requests together. */
+/** `Admission` bounds the requests being answered by slots, and the points that all requests hold together. */
 import { BusyError } from "../../errors.js";
 import { HttpRefusal } from "./refusal.js";
 
@@ -61,14 +61,14 @@ export class Admission {
    */
   async slot(waitMs: number, signal: AbortSignal): Promise<() => void> {
     const free = this.trySlot();
-    if (free !== undefined) return free;
+    if (free !== null) return free;
     await this.#wait(waitMs, signal);
     return this.#returner();
   }
 
-  /** Takes a slot if one is free. */
-  trySlot(): (() => void) | undefined {
-    if (this.#taken >= this.#limits["engine.inflight"]) return undefined;
+  /** Takes a slot; null where none is free. */
+  trySlot(): (() => void) | null {
+    if (this.#taken >= this.#limits["engine.inflight"]) return null;
     this.#taken++;
     return this.#returner();
   }
@@ -90,10 +90,10 @@ export class Admission {
   }
 
   /** Adds to an account; a promise where its request has to wait before it reads more. For `PointsHold`. */
-  add(hold: PointsHold, count: number): Promise<void> | undefined {
+  add(hold: PointsHold, count: number): Promise<void> | null {
     this.#points += count;
     this.#holds.set(hold, (this.#holds.get(hold) ?? 0) + count);
-    return this.#mayGoOn(hold) ? undefined : this.#pause(hold);
+    return this.#mayGoOn(hold) ? null : this.#pause(hold);
   }
 
   /** Closes an account; one that is paused goes on, to find its request over. For `PointsHold`. */
@@ -157,8 +157,8 @@ export class PointsHold {
   }
 
   /** Takes note of points read; a promise where reading has to wait. What is read after `release` counts for nothing. */
-  add(count: number): Promise<void> | undefined {
-    return this.#released ? undefined : this.#admission.add(this, count);
+  add(count: number): Promise<void> | null {
+    return this.#released ? null : this.#admission.add(this, count);
   }
 
   release(): void {

@@ -1,4 +1,4 @@
-/** Answers to the socket: whole or in blocks, compressed where it helps, and a patient end where a body is left unread. */
+/** Answers go to the socket whole or in blocks, compressed where it helps; a refused sender gets time to read its answer. */
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import { Readable } from "node:stream";

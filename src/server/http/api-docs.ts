@@ -1,4 +1,4 @@
-/** The OpenAPI document of an interface and its human page, both made from the schemas of its routes. */
+/** `documentApi` makes the OpenAPI document of an interface and its human page from the schemas of its routes. */
 import swagger from "@fastify/swagger";
 import swaggerUi from "@fastify/swagger-ui";
 import type { FastifyInstance } from "fastify";

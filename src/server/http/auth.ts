@@ -1,4 +1,4 @@
-/** Tokens: digests in a file, looked up in constant time, each with its own limits; the file may change while we run. */
+/** `Auth` judges requests by tokens, whose digests stand in a file that may change while the service runs. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { z } from "zod";
@@ -187,7 +187,7 @@ export function watchTokens(
   return {
     authorise(token) {
       const account = search(accounts, token ?? "");
-      if (account === undefined) {
+      if (account === null) {
         if (anonymous && (token ?? "") === "") return FREE;
         throw new AuthError(
           "Invalid identification token. Please see the documentation of this service for more information.",
@@ -208,9 +208,9 @@ export function watchTokens(
 }
 
 /** Compares with every digest, so that the time tells nothing. */
-function search(accounts: ReadonlyMap<string, Account>, token: string): Account | undefined {
+function search(accounts: ReadonlyMap<string, Account>, token: string): Account | null {
   const digest = Buffer.from(digestToken(token));
-  let found: Account | undefined;
+  let found: Account | null = null;
   for (const [sha256, account] of accounts) if (timingSafeEqual(Buffer.from(sha256), digest)) found = account;
   return found;
 }

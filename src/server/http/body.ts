@@ -54,7 +54,7 @@ export class Body {
   /** Resolves when `take` should be asked again. */
   arrival(): Promise<void> {
     const pause = this.#slices.pause();
-    if (pause !== undefined) return pause;
+    if (pause !== null) return pause;
     const woken = new Promise<void>((resolve) => {
       this.#wake = resolve;
     });

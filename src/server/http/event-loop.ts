@@ -9,8 +9,8 @@ const SAMPLE_MS = 2;
 /** Elements that a slice of `inSlices` treats: a few milliseconds of simple work. */
 const SLICE_ELEMENTS = 65_536;
 
-/** CPU time of the main thread in milliseconds, or undefined where the system does not tell. */
-export type CpuClock = () => number | undefined;
+/** CPU time of the main thread in milliseconds, or null where the system does not tell. */
+export type CpuClock = () => number | null;
 
 /** Reads the clock of Linux: time on CPU of the process's main thread, from its scheduler statistics. */
 export function mainThreadCpu(): CpuClock {
@@ -18,13 +18,13 @@ export function mainThreadCpu(): CpuClock {
   try {
     file = openSync("/proc/self/schedstat", "r");
   } catch {
-    return () => undefined;
+    return () => null;
   }
   const buffer = Buffer.alloc(64);
   return () => {
     const length = readSync(file, buffer, 0, buffer.length, 0);
     const nanoseconds = Number(buffer.toString("latin1", 0, length).split(" ", 1)[0]);
-    return nanoseconds > 0 ? nanoseconds / 1e6 : undefined;
+    return nanoseconds > 0 ? nanoseconds / 1e6 : null;
   };
 }
 
@@ -36,7 +36,7 @@ export class TimeSlices {
   #depth = 0;
   #startedAt = 0;
   #sampledAt = Number.NEGATIVE_INFINITY;
-  #sample: number | undefined;
+  #sample: number | null = null;
 
   constructor(cpu: CpuClock) {
     this.#cpu = cpu;
@@ -57,7 +57,7 @@ export class TimeSlices {
     const wall = performance.now() - this.#startedAt;
     if (wall <= this.longestMs) return;
     const now = this.#cpu();
-    const used = now === undefined || this.#sample === undefined ? wall : Math.min(wall, now - this.#sample);
+    const used = now === null || this.#sample === null ? wall : Math.min(wall, now - this.#sample);
     if (used > this.longestMs) this.longestMs = used;
   }
 
@@ -98,9 +98,9 @@ export class TimeSlices {
     return performance.now() - this.#startedAt >= SLICE_MS;
   }
 
-  /** Lets other work have a slice if this one has lasted; undefined where it need not be awaited. */
-  pause(): Promise<void> | undefined {
-    if (!this.overdue) return undefined;
+  /** Lets other work have a slice if this one has lasted; null where nothing need be awaited. */
+  pause(): Promise<void> | null {
+    if (!this.overdue) return null;
     return this.outside(immediate());
   }
 }

@@ -1,4 +1,4 @@
-/** What the service counts, in the text form of Prometheus; each service has a registry of its own. */
+/** `createMetrics` counts the requests of a service and shows its state in the text form of Prometheus; each service has a registry. */
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { PeerStatus } from "../../engine/carrier.js";
 import type { Engine } from "../../engine/query.js";
@@ -23,22 +23,45 @@ export interface Metrics {
   observe(facts: RequestFacts): void;
 }
 
-/** A counter that is kept in a plain map and handed over when it is read: requests are many, readers are few. */
+/** A value with those of its labels. */
+type Sample = readonly [labels: readonly string[], value: number];
+
+/** Makes a figure whose samples are read when somebody asks; names that end in `_total` are counters, the others gauges. */
+function figure(
+  registers: Registry[],
+  name: string,
+  help: string,
+  labelNames: readonly string[],
+  read: () => Iterable<Sample>,
+): void {
+  const common = { name: `fieldprobe_${name}`, help, labelNames, registers };
+  if (name.endsWith("_total")) {
+    new Counter({
+      ...common,
+      collect() {
+        this.reset();
+        for (const [labels, value] of read()) this.labels(...labels).inc(value);
+      },
+    });
+    return;
+  }
+  new Gauge({
+    ...common,
+    collect() {
+      this.reset();
+      for (const [labels, value] of read()) this.labels(...labels).set(value);
+    },
+  });
+}
+
+/** Counts in a plain map, which is handed over when it is read: requests are many, readers are few. */
 class Tally {
   readonly #counts = new Map<string, { readonly labels: readonly string[]; count: number }>();
 
   constructor(name: string, help: string, registers: Registry[], labelNames: readonly string[]) {
-    const counts = this.#counts;
-    new Counter({
-      name: `fieldprobe_${name}`,
-      help,
-      labelNames,
-      registers,
-      collect() {
-        this.reset();
-        for (const { labels, count } of counts.values()) this.labels(...labels).inc(count);
-      },
-    });
+    figure(registers, name, help, labelNames, () =>
+      [...this.#counts.values()].map(({ labels, count }): Sample => [labels, count]),
+    );
   }
 
   add(labels: readonly string[], count: number): void {
@@ -49,14 +72,12 @@ class Tally {
   }
 }
 
+/** Makes the figures of a service. */
 export function createMetrics(engine: Engine, admission: Admission, slices: TimeSlices): Metrics {
   const registry = new Registry();
   const registers = [registry];
-  const requests = new Tally("requests_total", "Requests by interface, operation and outcome.", registers, [
-    "interface",
-    "operation",
-    "outcome",
-  ]);
+  const byOutcome = ["interface", "operation", "outcome"];
+  const requests = new Tally("requests_total", "Requests by interface, operation and outcome.", registers, byOutcome);
   const points = new Tally("points_total", "Points answered, by operation.", registers, ["operation"]);
   const seconds = new Histogram({
     name: "fieldprobe_request_seconds",
@@ -65,40 +86,22 @@ export function createMetrics(engine: Engine, admission: Admission, slices: Time
     buckets: SECONDS,
     registers,
   });
-  const gauge = (name: string, help: string, read: () => number): void => {
-    new Gauge({
-      name: `fieldprobe_${name}`,
-      help,
-      registers,
-      collect() {
-        this.set(read());
-      },
-    });
-  };
-  const total = (name: string, help: string, read: () => number): void => {
-    new Counter({
-      name: `fieldprobe_${name}`,
-      help,
-      registers,
-      collect() {
-        this.reset();
-        this.inc(read());
-      },
-    });
-  };
-  gauge("ready", "1 when the catalogue is loaded and the pool answers.", () => (engine.status().ready ? 1 : 0));
-  gauge("workers", "Worker threads.", () => engine.status().workers);
-  gauge("batches_queued", "Batches that wait for a worker.", () => engine.status().queued);
-  gauge("batches_running", "Batches on a worker.", () => engine.status().running);
-  total("read_bytes_total", "Bytes read from datasets.", () => engine.status().bytesRead);
-  total("cache_hits_total", "Bricks found in the cache.", () => engine.status().cacheHits);
-  total("cache_misses_total", "Bricks not found in the cache.", () => engine.status().cacheMisses);
-  gauge("cache_bytes", "Bytes of bricks in the cache.", () => engine.status().cacheBytes);
-  nodeFigures(engine, registers);
-  gauge("requests_in_flight", "Requests being answered.", () => admission.taken);
-  gauge("requests_waiting", "Requests that wait for a slot.", () => admission.waiting);
-  gauge("points_in_flight", "Points of requests being read or answered.", () => admission.points);
-  gauge("longest_turn_seconds", "Longest turn of decoding or encoding, CPU time.", () => slices.longestMs / 1000);
+  const plain: readonly (readonly [name: string, help: string, read: () => number])[] = [
+    ["ready", "1 when the catalogue is loaded and the pool answers.", () => (engine.status().ready ? 1 : 0)],
+    ["workers", "Worker threads.", () => engine.status().workers],
+    ["batches_queued", "Batches that wait for a worker.", () => engine.status().queued],
+    ["batches_running", "Batches on a worker.", () => engine.status().running],
+    ["read_bytes_total", "Bytes read from datasets.", () => engine.status().bytesRead],
+    ["cache_hits_total", "Bricks found in the cache.", () => engine.status().cacheHits],
+    ["cache_misses_total", "Bricks not found in the cache.", () => engine.status().cacheMisses],
+    ["cache_bytes", "Bytes of bricks in the cache.", () => engine.status().cacheBytes],
+    ["requests_in_flight", "Requests being answered.", () => admission.taken],
+    ["requests_waiting", "Requests that wait for a slot.", () => admission.waiting],
+    ["points_in_flight", "Points of requests being read or answered.", () => admission.points],
+    ["longest_turn_seconds", "Longest time slice of decoding or encoding, CPU time.", () => slices.longestMs / 1000],
+  ];
+  for (const [name, help, read] of plain) figure(registers, name, help, [], () => [[[], read()]]);
+  peerFigures(engine, registers);
   return {
     registry,
     observe(facts) {
@@ -109,9 +112,9 @@ export function createMetrics(engine: Engine, admission: Admission, slices: Time
   };
 }
 
-/** Figures of each node of a cluster; a service that works by itself has none. */
-function nodeFigures(engine: Engine, registers: Registry[]): void {
-  const figures: readonly (readonly [string, string, (node: PeerStatus) => number])[] = [
+/** Figures of each peer of a cluster; a service that works by itself has none. */
+function peerFigures(engine: Engine, registers: Registry[]): void {
+  const figures: readonly (readonly [name: string, help: string, read: (peer: PeerStatus) => number])[] = [
     ["threads", "Worker threads of a node.", ({ threads }) => threads],
     ["batches_queued", "Batches that wait in a node.", ({ queued }) => queued],
     ["batches_running", "Batches on a node's threads.", ({ running }) => running],
@@ -122,36 +125,15 @@ function nodeFigures(engine: Engine, registers: Registry[]): void {
     ["cache_bytes", "Bytes of bricks in a node's cache.", ({ cache }) => cache.bytesUsed],
     ["read_bytes_total", "Bytes a node has read from datasets.", ({ cache }) => cache.bytesRead],
   ];
-  const kinds = ["sent", "hedged", "repeated", "lost", "late"] as const;
-  new Counter({
-    name: "fieldprobe_node_batches_total",
-    help: "Batches sent to nodes, sent to a second one, sent again, lost, and answers that came too late.",
-    labelNames: ["kind"],
-    registers,
-    collect() {
-      this.reset();
-      const { sending } = engine.status();
-      if (sending) for (const kind of kinds) this.inc({ kind }, sending[kind]);
-    },
-  });
   for (const [name, help, read] of figures) {
-    const common = { name: `fieldprobe_node_${name}`, help, labelNames: ["node"], registers };
-    if (name.endsWith("_total")) {
-      new Counter({
-        ...common,
-        collect() {
-          this.reset();
-          for (const node of engine.status().peers) this.inc({ node: node.name }, read(node));
-        },
-      });
-    } else {
-      new Gauge({
-        ...common,
-        collect() {
-          this.reset();
-          for (const node of engine.status().peers) this.set({ node: node.name }, read(node));
-        },
-      });
-    }
+    figure(registers, `node_${name}`, help, ["node"], () =>
+      engine.status().peers.map((peer): Sample => [[peer.name], read(peer)]),
+    );
   }
+  const kinds = ["sent", "hedged", "repeated", "lost", "late"] as const;
+  const help = "Batches sent to nodes, sent to a second one, sent again, lost, and answers that came too late.";
+  figure(registers, "node_batches_total", help, ["kind"], () => {
+    const { sending } = engine.status();
+    return sending === null ? [] : kinds.map((kind): Sample => [[kind], sending[kind]]);
+  });
 }

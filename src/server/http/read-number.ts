@@ -1,4 +1,4 @@
-/** Numbers in the text of a request: float32 rounded once, and whole numbers of 32 bits. */
+/** These functions read numbers from the text of a request: float32 rounded once, and whole numbers of 32 bits. */
 import { excerpt, RequestError } from "../../errors.js";
 import { parseFloat32 } from "../../float32/parse.js";
 

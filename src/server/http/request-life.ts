@@ -75,9 +75,9 @@ export class RequestLife {
   }
 
   /** Takes note of points read; a promise where reading has to wait. */
-  admit(count: number): Promise<void> | undefined {
+  admit(count: number): Promise<void> | null {
     this.#request.facts.points += count;
-    return count > 0 ? this.#hold.add(count) : undefined;
+    return count > 0 ? this.#hold.add(count) : null;
   }
 
   /** Begins a query; it is aborted when the caller leaves. */
@@ -98,7 +98,7 @@ export class RequestLife {
     const waitMs = config.limits["query.deadlineMs"];
     this.#deadline = performance.now() + waitMs;
     let release = admission.trySlot();
-    if (release === undefined) {
+    if (release === null) {
       this.#waiting = new AbortController();
       release = await admission.slot(waitMs, this.#waiting.signal);
     }

@@ -1,4 +1,4 @@
-/** Certificate and key of an HTTPS server, read and tried before it starts. */
+/** `readTls` reads certificate and key of an HTTPS server and tries them before it starts. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { type Config, ConfigError } from "../../config.js";

@@ -1,4 +1,4 @@
-/** A dataset as callers see it: grid, times, fields, units, and what each operation accepts on it. */
+/** `describe` tells callers of a dataset: grid, times, fields, units, and what each operation accepts on it. */
 import { lackOf, OPERATIONS, type Operation, RECORDS, spatialOf } from "../../operations.js";
 import type { Axis, Dataset, TimeAxis } from "../../storage/dataset.js";
 

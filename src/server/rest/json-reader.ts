@@ -1,4 +1,4 @@
-/** JSON request bodies, read as they arrive: coordinates go straight into sinks, all else is kept as text. */
+/** `JsonReader` reads a JSON body as it arrives: coordinates go straight into their writers, the other members are kept as text. */
 import { LimitError, RequestError } from "../../errors.js";
 import { parseFloat32 } from "../../float32/parse.js";
 import { readFiniteFloat } from "../http/read-number.js";
@@ -15,6 +15,8 @@ export interface JsonEvents {
 
 /** Longest member value that is not an array of triples, e.g. a list of times. */
 const VALUE_BYTES = 64 * 1024;
+/** Longest name of a member and longest coordinate. */
+const TOKEN_BYTES = 4 * 1024;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -28,20 +30,21 @@ const CLOSE_LIST = 0x5d;
 /** JSON's own number grammar, which is narrower than that of XML Schema. */
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
+/** What is expected next; a number, a name or the text of a value may have begun in an earlier part. */
 type State =
   | "object"
-  | "firstKey"
-  | "key"
-  | "inKey"
+  | "first name"
+  | "name"
+  | "inside name"
   | "colon"
   | "value"
-  | "text"
-  | "afterValue"
-  | "firstRow"
+  | "inside text"
+  | "after value"
+  | "first row"
   | "row"
   | "number"
-  | "afterNumber"
-  | "afterRow"
+  | "after number"
+  | "after row"
   | "end";
 
 function isSpace(byte: number): boolean {
@@ -50,31 +53,26 @@ function isSpace(byte: number): boolean {
 
 /** Whether a byte can be part of a number; letters are taken along so that `NaN` is named in full when it is refused. */
 function isWordByte(byte: number): boolean {
-  return (
-    (byte >= 0x30 && byte <= 0x39) ||
-    byte === 0x2d ||
-    byte === 0x2b ||
-    byte === 0x2e ||
-    (byte >= 0x41 && byte <= 0x5a) ||
-    (byte >= 0x61 && byte <= 0x7a)
-  );
+  const letter = byte | 0x20;
+  const digit = byte >= 0x30 && byte <= 0x39;
+  return digit || byte === 0x2d || byte === 0x2b || byte === 0x2e || (letter >= 0x61 && letter <= 0x7a);
 }
 
-/** A pull-free reader of one JSON object: `write` every piece, then `end`. Throws RequestError at the first fault. */
+/** Reads one JSON object: `write` every part, then `end`. Throws RequestError at the first fault. */
 export class JsonReader {
   readonly #arrays: readonly string[];
   readonly #events: JsonEvents;
   readonly #seen = new Set<string>();
   #state: State = "object";
-  #bytesBefore = 0;
-  /** Bytes of a token that the last piece cut off. */
-  #carry: Buffer = Buffer.alloc(0);
-  #key = "";
+  /** Bytes of the parts before this one. */
+  #before = 0;
+  /** The beginning of a token that earlier parts held. */
+  #held: Buffer[] = [];
+  #heldBytes = 0;
+  #name = "";
   #depth = 0;
   #inString = false;
   #escaped = false;
-  #value: Buffer[] = [];
-  #valueBytes = 0;
   #writer: TripleWriter | null = null;
   #component = 0;
   readonly #triple: [number, number, number] = [0, 0, 0];
@@ -84,41 +82,33 @@ export class JsonReader {
     this.#events = events;
   }
 
-  write(piece: Buffer): void {
-    const bytes = this.#carry.length > 0 ? Buffer.concat([this.#carry, piece]) : piece;
-    let at = 0;
-    while (at < bytes.length) {
-      const next = this.#step(bytes, at);
-      if (next < 0) break;
-      at = next;
-    }
-    this.#carry = at < bytes.length ? Buffer.from(bytes.subarray(at)) : Buffer.alloc(0);
-    if (this.#carry.length > VALUE_BYTES) throw this.#fault(at, "a name or number of this length");
-    this.#bytesBefore += at;
+  write(part: Buffer): void {
+    for (let at = 0; at < part.length; ) at = this.#step(part, at);
+    this.#before += part.length;
   }
 
   end(): void {
     if (this.#state !== "end") throw this.#fault(0, "the end of the body");
   }
 
-  /** Reads one token from `at`; returns where it ended, or -1 when it goes on in the next piece. */
-  #step(bytes: Buffer, at: number): number {
-    const byte = bytes[at] as number;
-    if (this.#state === "text") return this.#takeText(bytes, at);
-    if (this.#state === "inKey") return this.#takeKey(bytes, at);
-    if (isSpace(byte)) return at + 1;
+  /** Reads from `at` to the end of a token or of the part; returns where. */
+  #step(part: Buffer, at: number): number {
+    const byte = part[at] as number;
+    if (this.#state === "inside text") return this.#readText(part, at);
+    if (this.#state === "inside name") return this.#readName(part, at);
+    if (isSpace(byte) && this.#heldBytes === 0) return at + 1;
     switch (this.#state) {
       case "number":
-        return this.#takeNumber(bytes, at);
-      case "afterNumber":
+        return this.#readNumber(part, at);
+      case "after number":
         if (byte === COMMA && this.#component < 3) return this.#go("number", at);
         if (byte === CLOSE_LIST && this.#component === 3) return this.#endRow(at);
         throw this.#refuse(this.#row(), "must be a list of three numbers", at);
-      case "afterRow":
+      case "after row":
         if (byte === COMMA) return this.#go("row", at);
         if (byte === CLOSE_LIST) return this.#endArray(at);
         break;
-      case "firstRow":
+      case "first row":
         if (byte === CLOSE_LIST) return this.#endArray(at);
         if (byte === OPEN_LIST) return this.#go("number", at);
         throw this.#refuse(this.#row(), "must be a list of three numbers", at);
@@ -126,22 +116,22 @@ export class JsonReader {
         if (byte === OPEN_LIST) return this.#go("number", at);
         throw this.#refuse(this.#row(), "must be a list of three numbers", at);
       case "object":
-        if (byte === OPEN_OBJECT) return this.#go("firstKey", at);
+        if (byte === OPEN_OBJECT) return this.#go("first name", at);
         break;
-      case "firstKey":
+      case "first name":
         if (byte === CLOSE_OBJECT) return this.#go("end", at);
-        if (byte === QUOTE) return this.#go("inKey", at);
+        if (byte === QUOTE) return this.#go("inside name", at);
         break;
-      case "key":
-        if (byte === QUOTE) return this.#go("inKey", at);
+      case "name":
+        if (byte === QUOTE) return this.#go("inside name", at);
         break;
       case "colon":
         if (byte === COLON) return this.#go("value", at);
         break;
       case "value":
-        return this.#openValue(byte, at);
-      case "afterValue":
-        if (byte === COMMA) return this.#go("key", at);
+        return this.#beginValue(byte, at);
+      case "after value":
+        if (byte === COMMA) return this.#go("name", at);
         if (byte === CLOSE_OBJECT) return this.#go("end", at);
         break;
       default:
@@ -155,39 +145,38 @@ export class JsonReader {
     return at + 1;
   }
 
-  #takeKey(bytes: Buffer, at: number): number {
+  #readName(part: Buffer, at: number): number {
     let end = at;
-    while (end < bytes.length && bytes[end] !== QUOTE) end += bytes[end] === BACKSLASH ? 2 : 1;
-    if (end >= bytes.length) return -1;
-    this.#key = this.#parse(`"${bytes.toString("utf8", at, end)}"`, at) as string;
-    if (this.#seen.has(this.#key)) {
-      throw new RequestError("InvalidRequest", "A member is given twice.", { member: this.#key.slice(0, 64) });
+    for (; end < part.length; end++) {
+      if (this.#escaped) this.#escaped = false;
+      else if (part[end] === BACKSLASH) this.#escaped = true;
+      else if (part[end] === QUOTE) break;
     }
-    this.#seen.add(this.#key);
+    if (end === part.length) return this.#hold(part, at, end, TOKEN_BYTES);
+    this.#name = this.#parse(`"${this.#token(part, at, end, "utf8")}"`, at) as string;
+    if (this.#seen.has(this.#name)) {
+      throw new RequestError("InvalidRequest", "A member is given twice.", { member: this.#name.slice(0, 64) });
+    }
+    this.#seen.add(this.#name);
     return this.#go("colon", end);
   }
 
-  #openValue(byte: number, at: number): number {
-    if (this.#arrays.includes(this.#key)) {
-      if (byte !== OPEN_LIST) {
-        throw new RequestError("InvalidRequest", `${this.#key} must be a list of [x, y, z].`, { member: this.#key });
-      }
-      this.#writer = this.#events.array(this.#key);
-      return this.#go("firstRow", at);
+  #beginValue(byte: number, at: number): number {
+    if (!this.#arrays.includes(this.#name)) {
+      this.#state = "inside text";
+      this.#depth = 0;
+      return at;
     }
-    this.#state = "text";
-    this.#depth = 0;
-    this.#value = [];
-    this.#valueBytes = 0;
-    return at;
+    if (byte !== OPEN_LIST) throw refuse(this.#name, `${this.#name} must be a list of [x, y, z].`);
+    this.#writer = this.#events.array(this.#name);
+    return this.#go("first row", at);
   }
 
-  /** Takes the bytes of a value up to the comma or brace that ends it. */
-  #takeText(bytes: Buffer, at: number): number {
+  /** Reads the text of a value up to the comma or brace that ends it. */
+  #readText(part: Buffer, at: number): number {
     let end = at;
-    let done = false;
-    for (; end < bytes.length; end++) {
-      const byte = bytes[end] as number;
+    for (; end < part.length; end++) {
+      const byte = part[end] as number;
       if (this.#inString) {
         if (this.#escaped) this.#escaped = false;
         else if (byte === BACKSLASH) this.#escaped = true;
@@ -195,37 +184,32 @@ export class JsonReader {
       } else if (byte === QUOTE) this.#inString = true;
       else if (byte === OPEN_LIST || byte === OPEN_OBJECT) this.#depth++;
       else if (this.#depth > 0 && (byte === CLOSE_LIST || byte === CLOSE_OBJECT)) this.#depth--;
-      else if (this.#depth === 0 && (byte === COMMA || byte === CLOSE_OBJECT)) {
-        done = true;
-        break;
-      }
+      else if (this.#depth === 0 && (byte === COMMA || byte === CLOSE_OBJECT)) break;
     }
-    this.#valueBytes += end - at;
-    if (this.#valueBytes > VALUE_BYTES) {
+    if (this.#heldBytes + end - at > VALUE_BYTES) {
       throw new LimitError("json.valueBytes", `A member has more than ${VALUE_BYTES} bytes.`);
     }
-    this.#value.push(Buffer.from(bytes.subarray(at, end)));
-    if (!done) return end;
-    const text = Buffer.concat(this.#value).toString("utf8").trim();
+    if (end === part.length) return this.#hold(part, at, end, VALUE_BYTES);
+    const text = this.#token(part, at, end, "utf8").trim();
     this.#parse(text, end);
-    this.#events.member(this.#key, text);
-    this.#state = "afterValue";
+    this.#events.member(this.#name, text);
+    this.#state = "after value";
     return end;
   }
 
-  #takeNumber(bytes: Buffer, at: number): number {
+  #readNumber(part: Buffer, at: number): number {
     let end = at;
-    while (end < bytes.length && isWordByte(bytes[end] as number)) end++;
-    if (end === bytes.length) return -1;
-    if (end === at) throw this.#refuse(this.#coordinate(), "must be a number", at);
-    const text = bytes.toString("latin1", at, end);
+    while (end < part.length && isWordByte(part[end] as number)) end++;
+    if (end === part.length) return this.#hold(part, at, end, TOKEN_BYTES);
+    const text = this.#token(part, at, end, "latin1");
+    if (text === "") throw this.#refuse(this.#coordinate(), "must be a number", at);
     if (!NUMBER.test(text)) {
-      throw this.#refuse(this.#coordinate(), `must be a number, not ${text.slice(0, 64)}`, at);
+      throw this.#refuse(this.#coordinate(), `must be a number, not ${text.slice(0, 64)}`, end - text.length);
     }
     const quick = Number(text);
     this.#triple[this.#component] = Math.fround(quick) === quick ? quick : this.#round(text);
     this.#component++;
-    this.#state = "afterNumber";
+    this.#state = "after number";
     return end;
   }
 
@@ -233,13 +217,13 @@ export class JsonReader {
     const [x, y, z] = this.#triple;
     (this.#writer as TripleWriter).add(x, y, z);
     this.#component = 0;
-    return this.#go("afterRow", at);
+    return this.#go("after row", at);
   }
 
   #endArray(at: number): number {
     (this.#writer as TripleWriter).flush();
     this.#writer = null;
-    return this.#go("afterValue", at);
+    return this.#go("after value", at);
   }
 
   #round(text: string): number {
@@ -247,12 +231,29 @@ export class JsonReader {
     return Number.isFinite(value) ? value : readFiniteFloat(text, this.#coordinate());
   }
 
+  /** Keeps the beginning of a token that the part cuts off; every byte is kept and looked at once. */
+  #hold(part: Buffer, from: number, to: number, most: number): number {
+    this.#heldBytes += to - from;
+    if (this.#heldBytes > most) throw this.#fault(to, "a name or number of this length");
+    this.#held.push(Buffer.from(part.subarray(from, to)));
+    return to;
+  }
+
+  /** The token that ends before `to`, with what was kept of it. */
+  #token(part: Buffer, from: number, to: number, encoding: "latin1" | "utf8"): string {
+    if (this.#heldBytes === 0) return part.toString(encoding, from, to);
+    const whole = Buffer.concat([...this.#held, part.subarray(from, to)]);
+    this.#held = [];
+    this.#heldBytes = 0;
+    return whole.toString(encoding);
+  }
+
   #coordinate(): string {
     return `${this.#row()}.${"xyz"[this.#component]}`;
   }
 
   #row(): string {
-    return `${this.#key}[${this.#writer?.count ?? 0}]`;
+    return `${this.#name}[${this.#writer?.count ?? 0}]`;
   }
 
   #parse(text: string, at: number): unknown {
@@ -264,13 +265,11 @@ export class JsonReader {
   }
 
   #refuse(member: string, what: string, at: number): RequestError {
-    return refuse(member, `${member} ${what} (byte ${this.#bytesBefore + at} of the body).`);
+    return refuse(member, `${member} ${what} (byte ${this.#before + at} of the body).`);
   }
 
   #fault(at: number, what: string): RequestError {
-    return new RequestError(
-      "InvalidRequest",
-      `The body is not the JSON expected: ${what} at byte ${this.#bytesBefore + at}.`,
-    );
+    const place = this.#before + at;
+    return new RequestError("InvalidRequest", `The body is not the JSON expected: ${what} at byte ${place}.`);
   }
 }

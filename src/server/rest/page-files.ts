@@ -1,4 +1,4 @@
-/** The page at `/`: the files that Vite built, with the content policy they were built for. */
+/** `pagePlugin` serves the page at `/`: the files that Vite built, with the content policy they were built for. */
 import { existsSync } from "node:fs";
 import { relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -1,4 +1,4 @@
-/** The members of a request beside its points: from query string or JSON, checked by the rows of the operation table. */
+/** Parameters of a request, from query string or JSON, are checked by the rows of the operation table. */
 import type { Query } from "../../engine/query.js";
 import { excerpt, RequestError } from "../../errors.js";
 import { FloatWriter } from "../../float32/format.js";
@@ -102,7 +102,7 @@ export function asWritten(values: Iterable<number>): number[] {
  *
  * @throws RequestError naming the first member, in the order of the table, that is missing or wrong
  */
-export function readRequest(operation: Operation, dataset: string | undefined, texts: Texts): Request {
+export function readRequest(operation: Operation, dataset: string | null, texts: Texts): Request {
   const common: Record<string, string | number> = {};
   const options: Record<string, string | number | readonly number[]> = {};
   let exact: readonly number[] = [];
@@ -123,7 +123,7 @@ export function readRequest(operation: Operation, dataset: string | undefined, t
   }
   const query = {
     operation: operation.name as OperationName,
-    ...(dataset === undefined ? {} : { dataset }),
+    ...(dataset === null ? {} : { dataset }),
     ...common,
   } as Query;
   return { queries: exact.length > 0 ? exact.map((time) => ({ ...query, time })) : [query], options, times };

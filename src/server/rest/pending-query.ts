@@ -10,10 +10,10 @@ import { TripleStore, TripleWriter } from "./triple-writer.js";
 /** What is asked, beside the parameters. */
 export interface Question {
   readonly operation: Operation;
-  /** Absent where the operation has no dataset. */
-  readonly dataset: string | undefined;
-  /** Set where the positions on the way are asked for. */
-  readonly recordEvery: number | undefined;
+  /** Null where the operation has none. */
+  readonly dataset: string | null;
+  /** Steps between the positions on the way; null where they are not asked for. */
+  readonly recordEvery: number | null;
 }
 
 /** Queries of a time list that are in the engine at once. */
@@ -64,7 +64,7 @@ export class PendingQuery {
   }
 
   /** Takes note of the points read since the last call; a promise where reading has to wait. */
-  admit(): Promise<void> | undefined {
+  admit(): Promise<void> | null {
     const count = this.#points?.count ?? 0;
     const more = count - this.#admitted;
     this.#admitted = count;
@@ -105,7 +105,7 @@ export class PendingQuery {
   #read(): Request {
     const { operation, dataset, recordEvery } = this.#question;
     const request = readRequest(operation, dataset, this.texts);
-    if (recordEvery === undefined) return request;
+    if (recordEvery === null) return request;
     return { ...request, queries: request.queries.map((query) => ({ ...query, recordEvery })) };
   }
 

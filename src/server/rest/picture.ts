@@ -1,4 +1,4 @@
-/** This file draws a plane of values as a PNG. */
+/** `drawPicture` draws a plane of values as a PNG. */
 import { PNG } from "pngjs";
 import { COLOUR_STEPS, type ColourMapName, colourTable } from "../../colour-map.js";
 import { inSlices } from "../http/event-loop.js";

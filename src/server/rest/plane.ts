@@ -1,4 +1,4 @@
-/** A plane of equally spaced points through a dataset: the geometry of a slice. */
+/** `layPlane` lays a plane of equally spaced points through a dataset: the geometry of a slice. */
 import { RequestError } from "../../errors.js";
 import type { Dataset } from "../../storage/dataset.js";
 import { inSlices } from "../http/event-loop.js";

@@ -1,4 +1,4 @@
-/** The plain HTTP interface under `/api`: one encapsulated fastify plugin over the operation table. */
+/** `apiPlugin` adds the plain HTTP interface under `/api`, its routes drawn from the operation table. */
 import { Type } from "@sinclair/typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { CancelledError, excerpt, NotFoundError, RequestError } from "../../errors.js";
@@ -75,7 +75,7 @@ function operationRoutes(api: FastifyInstance, service: Service): void {
       (request, reply) =>
         serveOperation(
           service,
-          { operation, ...(asksDataset ? { dataset: request.params.name } : {}), own: [] },
+          { operation, dataset: asksDataset ? request.params.name : null, recordEvery: null, own: [] },
           request,
           reply,
         ),

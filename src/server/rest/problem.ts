@@ -1,4 +1,4 @@
-/** Errors as RFC 9457 problem details: the codes of the SOAP faults with the HTTP status that fits each. */
+/** `describeProblem` turns errors into problem details (RFC 9457): the codes of the SOAP faults, each with an HTTP status. */
 import { type ErrorCode, FieldprobeError } from "../../errors.js";
 import { NotAcceptableError } from "../http/negotiate.js";
 import { type ProblemDetails, problemDetails } from "../http/problem.js";

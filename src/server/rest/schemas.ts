@@ -1,4 +1,4 @@
-/** JSON Schemas of the interface, drawn from the operation table; fastify checks and documents with them. */
+/** These JSON Schemas of the interface, drawn from the operation table, document it. */
 import { type TSchema, Type } from "@sinclair/typebox";
 import { CALLER_CODES, SERVER_CODES } from "../../errors.js";
 import {

@@ -15,8 +15,10 @@ import { ANSWER_TYPES, type Answer, shapeOf, WRITERS } from "./write-answer.js";
 /** What a route adds to the request as it came. */
 export interface Route {
   readonly operation: Operation;
-  readonly dataset?: string;
-  readonly recordEvery?: number;
+  /** Null where the operation has none. */
+  readonly dataset: string | null;
+  /** Steps between the positions on the way; null where they are not asked for. */
+  readonly recordEvery: number | null;
   /** Parameters of the query string that belong to the route and not to the operation. */
   readonly own: readonly string[];
 }
@@ -51,7 +53,7 @@ async function answer(
   life.onEnd(() => {
     for (const result of results) result.release();
   });
-  const found = dataset === undefined ? undefined : service.engine.find(dataset);
+  const found = dataset === null ? undefined : service.engine.find(dataset);
   const recordTimes = results[0]?.recordTimes;
   const times = recordTimes === undefined ? understood.times : asWritten(recordTimes);
   const whole: Answer = {
@@ -113,7 +115,7 @@ async function* inSlices(pieces: Iterator<Buffer>, slices: TimeSlices): AsyncGen
         goOn();
       }
       const pause = slices.pause();
-      if (pause !== undefined) await pause;
+      if (pause !== null) await pause;
     }
   } finally {
     slices.end();

@@ -1,4 +1,4 @@
-/** A plane of one quantity: as float32 with its geometry in headers, or as a picture. */
+/** `serveSlice` answers with a plane of one quantity: as float32 with its geometry in headers, or as a picture. */
 import { type Static, Type } from "@sinclair/typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { COLOUR_MAPS } from "../../colour-map.js";

@@ -1,4 +1,4 @@
-/** Body element and table row to a Query: scalars first, then points straight into the engine's slabs. */
+/** `decode` reads the element of an operation by its row of the table: scalars first, then points straight into the engine's slabs. */
 import type { Evaluation, Query, TripleSink } from "../../engine/query.js";
 import { excerpt, type RequestError } from "../../errors.js";
 import {
@@ -31,12 +31,12 @@ export interface DecodeContext extends Expected {
   /** The smaller of a limit and that of the token. */
   limit(own: PointLimit): PointLimit;
   /** Takes note of points decoded, also of none; a promise where reading has to wait for its share or give way to other work. */
-  admit(points: number): Promise<void> | undefined;
+  admit(points: number): Promise<void> | null;
 }
 
-/** Finds the operation that a body element names; undefined for every other name. */
-export function operationAsked(namespace: string, reader: XmlReader): OperationRow | undefined {
-  return reader.namespace === namespace ? findOperation(reader.local) : undefined;
+/** Finds the operation that a body element names; null for every other name. */
+export function operationAsked(namespace: string, reader: XmlReader): OperationRow | null {
+  return reader.namespace === namespace ? (findOperation(reader.local) ?? null) : null;
 }
 
 /** Reads the content of one operation element; see `decode`. */
@@ -53,7 +53,7 @@ class Decoder {
   readonly #query: Scalars;
   #cursor = 0;
   #authorised = false;
-  #evaluation: Evaluation | undefined;
+  #evaluation: Evaluation | null = null;
 
   constructor(reader: XmlReader, row: OperationRow, context: DecodeContext) {
     this.#reader = reader;

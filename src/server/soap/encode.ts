@@ -1,4 +1,4 @@
-/** Result and table row to bytes, in blocks of about 64 KiB, in the form the original platform writes. */
+/** `ResponseEncoder` writes results in blocks of about 64 KiB, in the form the original platform writes. */
 import type { Result } from "../../engine/query.js";
 import { FLOAT_BYTES, FloatWriter } from "../../float32/format.js";
 import { type OperationRow, RECORDS } from "../../operations.js";
@@ -90,7 +90,7 @@ export class ResponseEncoder {
       goOn();
     }
     const pause = this.#slices.pause();
-    if (pause !== undefined) await pause;
+    if (pause !== null) await pause;
   }
 
   #items(

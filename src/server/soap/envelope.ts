@@ -1,4 +1,4 @@
-/** The envelope: version, header blocks, mustUnderstand, and the single element of the body. */
+/** `openEnvelope` and `closeEnvelope` read the envelope: version, header blocks, and the single element of the body. */
 import { FieldprobeError, LimitError, RequestError } from "../../errors.js";
 import type { SoapVersion } from "./media-type.js";
 import type { Steps } from "./steps.js";

@@ -1,4 +1,4 @@
-/** Errors to faults: the only place that decides how an error looks on the wire, one function per SOAP version. */
+/** `faultAnswer` decides how an error looks on the wire, with one function per SOAP version. */
 import { excerpt, FieldprobeError, RequestError } from "../../errors.js";
 import { envelopeStart } from "./encode.js";
 import { ENVELOPE_NAMESPACE, EncodingFault, HeaderError, MustUnderstandFault, VersionFault } from "./envelope.js";

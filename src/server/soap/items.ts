@@ -1,4 +1,4 @@
-/** The items of `points` and `InitialV`: by the scanner that knows their tags, else the exact way, into the engine's slabs. */
+/** `readItems` reads the items of `points` and `InitialV` into the engine's slabs: by a scanner that knows their tags, else the exact way. */
 import type { TripleSink } from "../../engine/query.js";
 import { excerpt, tooManyPoints } from "../../errors.js";
 import { RECORDS } from "../../operations.js";
@@ -19,7 +19,7 @@ export interface ItemArray {
   readonly most: number;
   readonly limit: string;
   /** Takes note of items read; a promise where reading has to wait. */
-  readonly admit: (count: number) => Promise<void> | undefined;
+  readonly admit: (count: number) => Promise<void> | null;
 }
 
 /** An incomplete item longer than this goes to the slow reader, which never reads a byte twice for long. */
@@ -49,14 +49,14 @@ export function* readItems(
   let scanner = plain ? scanners[item] : undefined;
   let total = 0;
   let filled = 0;
-  const advance = (count: number): Promise<void> | undefined => {
+  const advance = (count: number): Promise<void> | null => {
     total += count;
     filled += count;
     if (filled * 3 === sink.slab.length) {
       sink.commit(filled);
       filled = 0;
     }
-    return count > 0 ? admit(count) : undefined;
+    return count > 0 ? admit(count) : null;
   };
   for (;;) {
     if (scanner !== undefined && total < most) {

@@ -25,9 +25,9 @@ const CHARSETS: ReadonlyMap<string, Charset> = new Map([
   ["utf-16le", "utf-16le"],
   ["utf-16be", "utf-16be"],
 ]);
-const TOKEN = /[!#$%&'*+\-.^_`|~0-9A-Za-z]+/y;
+const TYPE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+\/[!#$%&'*+\-.^_`|~0-9A-Za-z]+)/;
 const PARAMETER =
-  /[ \t]*;[ \t]*(?:([!#$%&'*+\-.^_`|~0-9A-Za-z]+)=(?:([!#$%&'*+\-.^_`|~0-9A-Za-z]+)|"((?:[^"\\]|\\.)*)"))?/y;
+  /^[ \t]*;[ \t]*(?:([!#$%&'*+\-.^_`|~0-9A-Za-z]+)=(?:([!#$%&'*+\-.^_`|~0-9A-Za-z]+)|"((?:[^"\\]|\\.)*)"))?/;
 
 /** Most media types that are kept as they were read. */
 const KEPT = 64;
@@ -62,29 +62,19 @@ function unsupported(message: string): HttpRefusal {
 }
 
 function parse(header: string): { type: string; parameters: ReadonlyMap<string, string> } | null {
-  const slash = match(TOKEN, header, 0);
-  if (!slash || header[slash.end] !== "/") return null;
-  const subtype = match(TOKEN, header, slash.end + 1);
-  if (!subtype) return null;
+  const type = TYPE.exec(header)?.[0];
+  if (type === undefined) return null;
   const parameters = new Map<string, string>();
-  let at = subtype.end;
-  while (at < header.length) {
-    const found = match(PARAMETER, header, at);
-    if (!found) return null;
-    at = found.end;
-    const [, name, plain, quoted] = found.groups;
+  for (let rest = header.slice(type.length); rest !== ""; ) {
+    const found = PARAMETER.exec(rest);
+    if (found === null) return null;
+    rest = rest.slice(found[0].length);
+    const [, name, plain, quoted] = found;
     if (name === undefined) continue;
     if (parameters.has(name.toLowerCase())) return null;
     parameters.set(name.toLowerCase(), plain ?? (quoted as string).replace(/\\(.)/g, "$1"));
   }
-  return { type: header.slice(0, subtype.end).toLowerCase(), parameters };
-}
-
-/** Matches a sticky pattern at an index. */
-function match(pattern: RegExp, text: string, at: number): { end: number; groups: RegExpExecArray } | null {
-  pattern.lastIndex = at;
-  const groups = pattern.exec(text);
-  return groups === null ? null : { end: pattern.lastIndex, groups };
+  return { type: type.toLowerCase(), parameters };
 }
 
 /** The action that a `SOAPAction` header names; null where it is absent or empty. */

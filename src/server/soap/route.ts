@@ -91,7 +91,7 @@ function* readCall(request: FastifyRequest, life: RequestLife, media: MediaType,
     const reader = new XmlReader(new Utf8Body(body, media.charset), config.limits, shared.spellings);
     yield* openEnvelope(reader, media.version, config.limits["soap.headerBlocks"]);
     const row = operationAsked(config.namespace, reader);
-    if (row === undefined) {
+    if (row === null) {
       throw new RequestError("UnknownOperation", `There is no operation ${excerpt(reader.local)}.`);
     }
     request.facts.operation = row.name;

@@ -1,4 +1,4 @@
-/** The fast path of arrays of three numbers: compares tag bytes with those of an item read before, and scans digits. */
+/** `TripleScanner` is the fast path for items of three numbers: it compares tag bytes with those of an earlier item and scans digits. */
 import { POWERS_OF_TEN } from "../../float32/parse.js";
 import { isSpace } from "./xml/chars.js";
 

@@ -1,4 +1,4 @@
-/** Simple members of a request: the attributes they may have, and their text. */
+/** These functions read simple members of a request: the attributes they may have, and their text. */
 import { excerpt, RequestError } from "../../errors.js";
 import { checkEncodingStyle } from "./envelope.js";
 import type { SoapVersion } from "./media-type.js";

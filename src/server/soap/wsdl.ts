@@ -1,4 +1,4 @@
-/** The operation table as WSDL 1.1 with a SOAP 1.1 and a SOAP 1.2 binding; one document that includes no other. */
+/** `writeWsdl` writes the operation table as WSDL 1.1 with a SOAP 1.1 and a SOAP 1.2 binding, in one document. */
 import {
   type Member,
   OPERATIONS,

@@ -15,12 +15,12 @@ describe("points in flight", () => {
   it("are none when every request is over, also those that read on after their end", async () => {
     const admission = new Admission(LIMITS);
     const [first, second] = [admission.hold(), admission.hold()];
-    expect(first.add(100)).toBeUndefined();
+    expect(first.add(100)).toBeNull();
     const wait = second.add(10);
     expect(wait).toBeInstanceOf(Promise);
     second.release();
     await wait;
-    expect(second.add(10)).toBeUndefined();
+    expect(second.add(10)).toBeNull();
     expect(admission.points).toBe(100);
     first.release();
     expect(admission.points).toBe(0);
@@ -29,9 +29,9 @@ describe("points in flight", () => {
   it("let the oldest request go on and the others in turn", async () => {
     const admission = new Admission(LIMITS);
     const [first, second] = [admission.hold(), admission.hold()];
-    expect(first.add(60)).toBeUndefined();
+    expect(first.add(60)).toBeNull();
     const wait = second.add(60);
-    expect(first.add(60)).toBeUndefined();
+    expect(first.add(60)).toBeNull();
     let resumed = false;
     const after = wait?.then(() => {
       resumed = true;
@@ -59,7 +59,7 @@ describe("slots", () => {
     });
     await expect(admission.slot(60_000, stay)).rejects.toBeInstanceOf(BusyError);
     held[0]?.();
-    expect(admission.trySlot()).toBeUndefined();
+    expect(admission.trySlot()).toBeNull();
     (await early)();
     (await late)();
     held[1]?.();

@@ -1,4 +1,4 @@
-/** Bytes and characters of XML 1.0, as text is judged by them. */
+/** Bytes and characters of XML 1.0 have their names and classes here. */
 import { malformed } from "./names.js";
 
 export const TAB = 0x09;

@@ -1,4 +1,4 @@
-/** Strings by the bytes that spell them. */
+/** `Interned` keeps what is made of short texts, so that a text which is repeated is decoded once. */
 
 /** A power of two. */
 const SLOTS = 512;

@@ -1,4 +1,4 @@
-/** Text into XML: the only place where markup characters are escaped. */
+/** `element` and `textElement` write XML; this is the only place where markup characters are escaped. */
 
 const ESCAPES: ReadonlyMap<string, string> = new Map([
   ["&", "&amp;"],
