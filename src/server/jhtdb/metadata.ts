@@ -1,0 +1,135 @@
+/** Writer of the metadata that clients of the REST interface read first: variables, methods and the datasets served. */
+import type { SpatialInterpolation } from "../../operations.js";
+import type { Axis, Dataset } from "../../storage/dataset.js";
+import {
+  METHODS,
+  OPERATORS,
+  type Operator,
+  operationFor,
+  TEMPORAL_METHODS,
+  VARIABLES,
+  type Variable,
+} from "./variables.js";
+
+/** What a dataset answers for an operation: its spatial options, none where it lacks a field. */
+export type Answers = (dataset: Dataset, operation: string) => readonly SpatialInterpolation[];
+
+/** Nodes to the left and right of a point that a method with so many nodes along an axis takes. */
+const bucket = (nodes: number): readonly [number, number] => [Math.max(0, nodes / 2 - 1), Math.max(1, nodes / 2)];
+
+/** Nodes along an axis around a point, by the method's name. */
+function nodesOf(method: string): number {
+  const spline = /^m\dq(\d+)$/.exec(method);
+  if (spline) return Number(spline[1]);
+  if (method === "none") return 2;
+  if (method === "fd4lag4") return 8;
+  const differences = /^fd(\d)noint$/.exec(method);
+  if (differences) return Number(differences[1]) + 2;
+  return Number(method.replace("lag", ""));
+}
+
+/** An end of an axis as clients read it: `2pi` where it is a whole multiple of pi to within 1e-12, else a number. */
+function endText(value: number): string {
+  const multiple = Math.round(value / Math.PI);
+  const isMultiple = multiple > 0 && Math.abs(value - multiple * Math.PI) < 1e-12 * value;
+  return isMultiple ? `${multiple}pi` : String(value);
+}
+
+function axisLimits(axis: Axis) {
+  const last = axis.coordinates?.[axis.nodes - 1] ?? axis.origin + (axis.nodes - 1) * axis.spacing;
+  const upper = axis.periodic ? axis.origin + axis.nodes * axis.spacing : last;
+  const first = axis.coordinates?.[0] ?? axis.origin;
+  return {
+    lower: axis.periodic ? endText(first) : String(first),
+    upper: axis.periodic ? endText(upper) : String(upper),
+    n: axis.nodes,
+    isPeriodic: axis.periodic,
+    spacing: axis.coordinates === null ? axis.spacing : (last - first) / (axis.nodes - 1),
+  };
+}
+
+function timeLimits({ time }: Dataset) {
+  const at = (k: number): number => time.values?.[k] ?? time.origin + k * time.step;
+  const first = time.guardBefore;
+  const last = time.count - time.guardAfter - 1;
+  const n = last - first + 1;
+  return {
+    lower: String(at(first)),
+    upper: String(at(last)),
+    n,
+    isPeriodic: false,
+    isDiscrete: false,
+    dt: n > 1 ? (at(last) - at(first)) / (n - 1) : 0,
+    timeIndexShift: { getcutout: -1, getdata: 0 },
+  };
+}
+
+function physicalVariable(dataset: Dataset, variable: Variable, answers: Answers) {
+  const taken = OPERATORS.flatMap((operator: Operator) => {
+    const operation = operationFor(variable, operator);
+    const options = operation === null ? [] : answers(dataset, operation.name);
+    const methods = [...METHODS].filter(([, option]) => options.includes(option)).map(([name]) => name);
+    return methods.length === 0 ? [] : [{ operator, methods }];
+  });
+  if (taken.length === 0) return [];
+  return [
+    {
+      code: variable.code,
+      name: variable.name,
+      isPersistent: variable.code !== "position",
+      offsets: [{ code: variable.code, coordinate: [0, 0, 0] }],
+      spatialOperatorMethods: taken,
+      temporalMethods: variable.code === "position" ? ["pchip"] : Object.keys(TEMPORAL_METHODS),
+    },
+  ];
+}
+
+/**
+ * The metadata of the datasets served.
+ *
+ * @param most points that a request may have
+ */
+export function describeForClients(datasets: readonly Dataset[], answers: Answers, most: number) {
+  return {
+    name: "fieldprobe",
+    description: "The datasets of this service.",
+    pickled_metadata_filepath: "none",
+    variables: VARIABLES.map(({ code, name, columns }) => ({
+      code,
+      name,
+      component_codes: [...columns],
+      cardinality: columns.length,
+    })),
+    spatial_operators: OPERATORS.map((code) => ({ code, name: code })),
+    spatial_methods: [...METHODS.keys()].map((code) => ({
+      code,
+      name: code,
+      bucketIndices: [...bucket(nodesOf(code))],
+    })),
+    temporal_methods: Object.keys(TEMPORAL_METHODS).map((code) => ({ code, name: code })),
+    giverny_constants: {
+      maximum_processes: 1,
+      missing_value_placeholder: -999.9,
+      bytes_per_datapoint: 4,
+      max_cutout_size: 16,
+      max_local_cutout_size: 3072,
+      max_data_points: Math.min(most, 2_000_000),
+      max_num_chunks: 1,
+      decimals: 7,
+      pyJHTDB_testing_token: "none",
+      turbulence_email_address: "none",
+    },
+    datasets: datasets.map((dataset) => ({
+      code: dataset.name,
+      name: dataset.title,
+      storage: { filepath: "none", chunks: [...(Object.values(dataset.fields)[0]?.bricking.edge ?? [0, 0, 0])] },
+      simulation: {
+        tlims: timeLimits(dataset),
+        xlims: axisLimits(dataset.axes[0]),
+        ylims: axisLimits(dataset.axes[1]),
+        zlims: axisLimits(dataset.axes[2]),
+      },
+      physicalVariables: VARIABLES.flatMap((variable) => physicalVariable(dataset, variable, answers)),
+    })),
+  };
+}

@@ -1,0 +1,121 @@
+/** Reader of request bodies with one point a line, `x TAB y TAB z`, as they arrive. */
+import { excerpt, RequestError } from "../../errors.js";
+import { parseFloat32 } from "../../float32/parse.js";
+import { DecimalScanner } from "../../float32/scan.js";
+
+/** A longer line is no point. */
+const LONGEST_LINE = 256;
+const TAB = 0x09;
+const LF = 0x0a;
+const CR = 0x0d;
+
+/** Where the points go. */
+export interface PointWriter {
+  add(x: number, y: number, z: number): void;
+  flush(): void;
+}
+
+/** Reads lines of three decimals; each is rounded once to float32. Empty lines are taken only at the end. */
+export class PointsReader {
+  readonly #writer: PointWriter;
+  readonly #scanner = new DecimalScanner();
+  /** The bytes of a line that has not ended yet. */
+  #carry: Buffer = Buffer.alloc(0);
+  #line = 1;
+  #blank = 0;
+
+  constructor(writer: PointWriter) {
+    this.#writer = writer;
+  }
+
+  /** Reads a piece of the body. @throws RequestError naming the line and what is wrong with it */
+  write(piece: Buffer): void {
+    let from = 0;
+    if (this.#carry.length > 0) {
+      const at = piece.indexOf(LF);
+      const line = Buffer.concat([this.#carry, at < 0 ? piece : piece.subarray(0, at + 1)]);
+      if (at < 0) {
+        this.#keep(line);
+        return;
+      }
+      this.#carry = Buffer.alloc(0);
+      this.#lines(line, 0, line.length);
+      from = at + 1;
+    }
+    const last = piece.lastIndexOf(LF) + 1;
+    this.#lines(piece, from, last);
+    const rest = Math.max(from, last);
+    if (rest < piece.length) this.#keep(Buffer.from(piece.subarray(rest)));
+  }
+
+  /** Reads the last line, which needs no line feed. @throws RequestError as `write` does */
+  end(): void {
+    if (this.#carry.length > 0) {
+      const line = Buffer.concat([this.#carry, Buffer.of(LF)]);
+      this.#lines(line, 0, line.length);
+    }
+    this.#writer.flush();
+  }
+
+  #keep(line: Buffer): void {
+    if (line.length > LONGEST_LINE) throw this.#wrong(`is longer than ${LONGEST_LINE} bytes`);
+    this.#carry = line;
+  }
+
+  /** Reads whole lines. */
+  #lines(bytes: Buffer, from: number, end: number): void {
+    const scanner = this.#scanner;
+    const writer = this.#writer;
+    let p = from;
+    while (p < end) {
+      const x = scanner.read(bytes, p, end);
+      let q = scanner.next;
+      if (q > 0 && bytes[q] === TAB && this.#blank === 0) {
+        const y = scanner.read(bytes, q + 1, end);
+        q = scanner.next;
+        if (q > 0 && bytes[q] === TAB) {
+          const z = scanner.read(bytes, q + 1, end);
+          q = scanner.next;
+          if (q > 0 && bytes[q] === CR) q++;
+          if (q > 0 && bytes[q] === LF) {
+            writer.add(x, y, z);
+            this.#line++;
+            p = q + 1;
+            continue;
+          }
+        }
+      }
+      p = this.#slowLine(bytes, p);
+    }
+  }
+
+  /** Reads a line that the scanner leaves in doubt, or says what is wrong with it; returns where the next line begins. */
+  #slowLine(bytes: Buffer, from: number): number {
+    const end = bytes.indexOf(LF, from);
+    if (end - from > LONGEST_LINE) throw this.#wrong(`is longer than ${LONGEST_LINE} bytes`);
+    const text = bytes.toString("latin1", from, end).trim();
+    if (text === "") this.#blank++;
+    else {
+      if (this.#blank > 0) throw this.#wrong("follows an empty line");
+      const [x, y, z] = this.#numbers(text);
+      this.#writer.add(x, y, z);
+    }
+    this.#line++;
+    return end + 1;
+  }
+
+  #numbers(text: string): readonly [number, number, number] {
+    const words = text.split(/[\t ]+/);
+    if (words.length !== 3) throw this.#wrong(`has ${words.length} numbers; a point has three, separated by tabs`);
+    return words.map((word) => {
+      const value = parseFloat32(word);
+      if (value === undefined) throw this.#wrong(`holds "${excerpt(word)}", which is no number`);
+      if (!Number.isFinite(value)) throw this.#wrong(`holds "${excerpt(word)}", which is no finite float32`);
+      return value;
+    }) as unknown as readonly [number, number, number];
+  }
+
+  #wrong(what: string): RequestError {
+    return new RequestError("InvalidRequest", `Line ${this.#line} of the points ${what}.`, { member: "points" });
+  }
+}

@@ -1,0 +1,136 @@
+/** Reader of the query string of `POST values`: which operation, with which options, at which times. */
+import { excerpt, LimitError, RequestError } from "../../errors.js";
+import { parseFloat32 } from "../../float32/parse.js";
+import type { Operation, SpatialInterpolation, TemporalInterpolation } from "../../operations.js";
+import { METHODS, OPERATORS, operationFor, TEMPORAL_METHODS, VARIABLES } from "./variables.js";
+
+/** The number by which clients say that a parameter is not given. */
+const NOT_GIVEN = -999.9;
+
+/** What a request for values asks. */
+export interface ValuesQuery {
+  readonly token: string | null;
+  readonly dataset: string;
+  readonly operation: Operation;
+  readonly spatialInterpolation: SpatialInterpolation;
+  readonly temporalInterpolation: TemporalInterpolation;
+  /** Times of a series, or the one of a plain query, or the start of a track; as given, in double precision. */
+  readonly times: readonly number[];
+  /** End and step of a track; null for all variables but `position`. */
+  readonly track: { readonly end: number; readonly step: number } | null;
+}
+
+const PARAMETERS = [
+  "authToken",
+  "dataset",
+  "function",
+  "var",
+  "t",
+  "sint",
+  "sop",
+  "tint",
+  "timepoint_end",
+  "delta_t",
+] as const;
+
+type Parameter = (typeof PARAMETERS)[number];
+
+/** The parameters of a request, each given at most once. @throws RequestError naming one that is unknown or repeated */
+function parameters(query: unknown): ReadonlyMap<Parameter, string> {
+  const read = new Map<Parameter, string>();
+  for (const [name, value] of Object.entries((query ?? {}) as Record<string, string | string[]>)) {
+    if (!(PARAMETERS as readonly string[]).includes(name)) {
+      throw refuse(excerpt(name), `There is no parameter "${excerpt(name)}"; there are ${PARAMETERS.join(", ")}.`);
+    }
+    if (typeof value !== "string") throw refuse(name, `${name} is given more than once.`);
+    read.set(name as Parameter, value);
+  }
+  return read;
+}
+
+function refuse(member: string, message: string): RequestError {
+  return new RequestError("InvalidRequest", message, { member });
+}
+
+/** A required parameter out of a list of names, any letter case. */
+function choice(given: ReadonlyMap<Parameter, string>, name: Parameter, allowed: readonly string[]): string {
+  const text = given.get(name);
+  const list = `${name} must be one of ${allowed.join(", ")}`;
+  if (text === undefined) throw refuse(name, `${name} is missing: ${list}.`);
+  const found = allowed.find((option) => option === text.toLowerCase());
+  if (found === undefined) throw refuse(name, `${list}, not "${excerpt(text)}".`);
+  return found;
+}
+
+/** A number that a float32 can hold, in double precision; null where it is absent or `NOT_GIVEN`. */
+function number(given: ReadonlyMap<Parameter, string>, name: Parameter): number | null {
+  const text = given.get(name)?.trim();
+  if (text === undefined || text === "" || Number(text) === NOT_GIVEN) return null;
+  const single = parseFloat32(text);
+  if (single === undefined) throw refuse(name, `${name} is not a number: "${excerpt(text)}".`);
+  if (!Number.isFinite(single))
+    throw new RequestError("OutOfRange", `${name} is not a finite float32.`, { member: name });
+  return Number(text);
+}
+
+/**
+ * Reads the query string of a request for values.
+ *
+ * @param most times that a series may have
+ * @throws RequestError naming the first parameter that is unknown, missing or wrong; LimitError for a longer series
+ */
+export function readValuesQuery(query: unknown, most: number): ValuesQuery {
+  const given = parameters(query);
+  const named = given.get("function");
+  if (named !== undefined && named !== "GetVariable") throw refuse("function", "function must be GetVariable.");
+  const dataset = given.get("dataset");
+  if (dataset === undefined) throw refuse("dataset", "dataset is missing.");
+  const codes = VARIABLES.map((row) => row.code);
+  const code = choice(given, "var", codes);
+  const variable = VARIABLES[codes.indexOf(code)] as (typeof VARIABLES)[number];
+  const operators = OPERATORS.filter((operator) => operationFor(variable, operator) !== null);
+  const operator = choice(given, "sop", operators) as (typeof OPERATORS)[number];
+  const operation = operationFor(variable, operator) as Operation;
+  const methods = [...METHODS].filter(([, option]) => operation.spatial.includes(option));
+  const method = choice(
+    given,
+    "sint",
+    methods.map(([name]) => name),
+  );
+  const temporal = choice(given, "tint", Object.keys(TEMPORAL_METHODS)) as keyof typeof TEMPORAL_METHODS;
+  const start = number(given, "t");
+  if (start === null) throw refuse("t", "t is missing: the time.");
+  const end = number(given, "timepoint_end");
+  const step = number(given, "delta_t");
+  if ((end === null) !== (step === null)) {
+    throw refuse(
+      end === null ? "timepoint_end" : "delta_t",
+      "timepoint_end and delta_t are given together or not at all.",
+    );
+  }
+  const tracks = operation.request.some((member) => member.name === "StartTime");
+  if (tracks && end === null) throw refuse("timepoint_end", "position needs timepoint_end and delta_t.");
+  const shared = {
+    token: given.get("authToken") || null,
+    dataset,
+    operation,
+    spatialInterpolation: METHODS.get(method) as SpatialInterpolation,
+    temporalInterpolation: TEMPORAL_METHODS[temporal],
+  };
+  if (end === null || step === null) return { ...shared, times: [start], track: null };
+  if (tracks) return { ...shared, times: [start], track: { end, step } };
+  return { ...shared, times: seriesTimes(start, end, step, most), track: null };
+}
+
+/**
+ * The times of a series: `start + k step` up to `end`, where an end that the last step meets within a millionth of a step
+ * counts. Clients expect as many answers.
+ */
+function seriesTimes(start: number, end: number, step: number, most: number): number[] {
+  if (!(step > 0)) throw refuse("delta_t", "delta_t must be above 0.");
+  if (end < start) throw refuse("timepoint_end", "timepoint_end must not be before t.");
+  const count = Math.floor((end - start) / step + 1e-6) + 1;
+  if (count > most)
+    throw new LimitError("query.points", `The series has ${count} times; at most ${most} are answered.`);
+  return Array.from({ length: count }, (_, k) => start + k * step);
+}

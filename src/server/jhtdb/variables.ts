@@ -1,0 +1,60 @@
+/** The variables, operators and methods of the REST interface, each with the operation or option that computes it. */
+import { OPERATIONS, type Operation, SPATIAL_INTERPOLATION, type SpatialInterpolation } from "../../operations.js";
+
+/** Spatial operators, in the order of the published metadata. */
+export const OPERATORS = ["field", "gradient", "hessian", "laplacian"] as const;
+export type Operator = (typeof OPERATORS)[number];
+
+/** Temporal methods and the option of each. */
+export const TEMPORAL_METHODS = { none: "None", pchip: "PCHIP" } as const;
+
+/** One variable: its columns, and the operation behind each operator that it takes. */
+export interface Variable {
+  readonly code: string;
+  readonly name: string;
+  readonly columns: readonly string[];
+  readonly operations: Partial<Record<Operator, string>>;
+}
+
+const vector = (code: string, name: string, symbol: string, stem: string, hessian = `${stem}Hessian`): Variable => ({
+  code,
+  name,
+  columns: ["x", "y", "z"].map((axis) => `${symbol}${axis}`),
+  operations: { field: stem, gradient: `${stem}Gradient`, hessian, laplacian: `${stem}Laplacian` },
+});
+
+const scalar = (code: string, column: string, stem: string): Variable => ({
+  code,
+  name: code,
+  columns: [column],
+  operations: { field: stem, gradient: `${stem}Gradient`, hessian: `${stem}Hessian` },
+});
+
+/** Every variable that some operation computes. */
+export const VARIABLES: readonly Variable[] = [
+  scalar("pressure", "p", "GetPressure"),
+  vector("velocity", "velocity", "u", "GetVelocity"),
+  { code: "force", name: "force", columns: ["fx", "fy", "fz"], operations: { field: "GetForce" } },
+  { code: "position", name: "position", columns: ["x", "y", "z"], operations: { field: "GetPosition" } },
+  vector("magneticfield", "magnetic field", "b", "GetMagneticField", "GetMagneticHessian"),
+  vector("vectorpotential", "vector potential", "a", "GetVectorPotential"),
+  scalar("density", "d", "GetDensity"),
+  scalar("temperature", "t", "GetTemperature"),
+];
+
+/** The row of the operation table for a variable and an operator; null where there is none. */
+export function operationFor(variable: Variable, operator: Operator): Operation | null {
+  const name = variable.operations[operator];
+  return (OPERATIONS as readonly Operation[]).find((row) => row.name === name) ?? null;
+}
+
+/** The interface's name of a spatial option: `None_Fd4` is `fd4noint`, others are lower case. */
+export function methodName(option: SpatialInterpolation): string {
+  const differences = /^None_Fd(\d)$/.exec(option);
+  return differences ? `fd${differences[1]}noint` : option.toLowerCase();
+}
+
+/** Spatial options by the interface's names. */
+export const METHODS: ReadonlyMap<string, SpatialInterpolation> = new Map(
+  SPATIAL_INTERPOLATION.map((option) => [methodName(option), option]),
+);
