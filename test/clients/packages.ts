@@ -39,6 +39,11 @@ export const TOOLKITS = {
   },
   mono: { name: "Mono", packages: ["mono-devel", "mono-mcs"], probe: shell("command -v wsdl mcs mono") },
   strong: { name: "strong-soap", packages: [], probe: shell("command -v npm") },
+  notebooks: {
+    name: "Jupyter",
+    packages: ["python3-nbconvert", "python3-ipykernel", "python3-numpy", "python3-matplotlib"],
+    probe: [DEBIAN_PYTHON, "-c", "import nbconvert, ipykernel, numpy, matplotlib"],
+  },
   octave: { name: "Octave", packages: ["octave", "curl"], probe: shell("command -v octave-cli curl") },
 } as const satisfies Record<string, Toolkit>;
 
