@@ -1,0 +1,89 @@
+/** Reader of the query string of `GET cutout/api/local`: which nodes of which frames of which variable. */
+import { excerpt, RequestError } from "../../errors.js";
+import type { Operation } from "../../operations.js";
+import type { Axis, Dataset } from "../../storage/dataset.js";
+import { operationFor, VARIABLES, type Variable } from "./variables.js";
+
+/** Nodes or frames `first`, `first + stride`, ...; zero-based. */
+export interface Range {
+  readonly first: number;
+  readonly count: number;
+  readonly stride: number;
+}
+
+/** What a request for a cutout asks. */
+export interface CutoutQuery {
+  readonly variable: Variable;
+  readonly operation: Operation;
+  readonly axes: readonly [Range, Range, Range];
+  readonly frames: Range;
+}
+
+const PARAMETERS = [
+  "token",
+  "function",
+  "dataset",
+  ...["x", "y", "z", "t"].flatMap((axis) => [`${axis}s`, `${axis}e`, `stride${axis}`]),
+  "filter_width",
+];
+
+/** The parameters as text, each given at most once. @throws RequestError naming one that is unknown or repeated */
+export function readCutoutTexts(query: unknown): ReadonlyMap<string, string> {
+  const texts = new Map<string, string>();
+  for (const [name, value] of Object.entries((query ?? {}) as Record<string, string | string[]>)) {
+    if (!PARAMETERS.includes(name)) {
+      throw refuse(excerpt(name), `There is no parameter "${excerpt(name)}"; there are ${PARAMETERS.join(", ")}.`);
+    }
+    if (typeof value !== "string") throw refuse(name, `${name} is given more than once.`);
+    texts.set(name, value);
+  }
+  return texts;
+}
+
+function refuse(member: string, message: string): RequestError {
+  return new RequestError("InvalidRequest", message, { member });
+}
+
+function whole(texts: ReadonlyMap<string, string>, name: string, least: number, fallback: number | null): number {
+  const text = texts.get(name);
+  if (text === undefined && fallback !== null) return fallback;
+  if (text === undefined) throw refuse(name, `${name} is missing.`);
+  const value = /^\d{1,9}$/.test(text.trim()) ? Number(text) : Number.NaN;
+  if (!(value >= least)) throw refuse(name, `${name} must be a whole number of at least ${least}, not "${excerpt(text)}".`);
+  return value;
+}
+
+/** A one-based inclusive range with its stride. */
+function range(texts: ReadonlyMap<string, string>, axis: string, length: number, wraps: boolean): Range {
+  const start = whole(texts, `${axis}s`, 1, null);
+  const end = whole(texts, `${axis}e`, 1, null);
+  const stride = whole(texts, `stride${axis}`, 1, 1);
+  if (end < start) throw refuse(`${axis}e`, `${axis}e must not be below ${axis}s.`);
+  const last = wraps ? 2 * length : length;
+  if (end > last) throw new RequestError("OutOfRange", `${axis}e is ${end}; the last is ${last}.`, { member: `${axis}e` });
+  return { first: start - 1, count: Math.floor((end - start) / stride) + 1, stride };
+}
+
+/**
+ * Reads the box and the frames of a cutout. On a periodic axis a box may go on over the seam for one more period.
+ *
+ * @param frames queryable stored times of the dataset
+ * @throws RequestError naming the first parameter that is missing or wrong
+ */
+export function readCutoutQuery(texts: ReadonlyMap<string, string>, dataset: Dataset, frames: number): CutoutQuery {
+  const stored = VARIABLES.filter((row) => row.code !== "position" && operationFor(row, "field") !== null);
+  const codes = stored.map((row) => row.code);
+  const name = texts.get("function")?.toLowerCase() ?? "";
+  const variable = stored[codes.indexOf(name)];
+  if (variable === undefined) throw refuse("function", `function must be one of ${codes.join(", ")}.`);
+  if (whole(texts, "filter_width", 1, 1) !== 1) {
+    throw new RequestError("Unsupported", "filter_width must be 1.", { member: "filter_width" });
+  }
+  const [x, y, z] = dataset.axes.map((axis: Axis, i) => range(texts, "xyz".charAt(i), axis.nodes, axis.periodic));
+  return {
+    variable,
+    operation: operationFor(variable, "field") as Operation,
+    axes: [x as Range, y as Range, z as Range],
+    frames: range(texts, "t", frames, false),
+  };
+}
