@@ -12,6 +12,7 @@ import { type OpenEvents, openEvents } from "./events/open.js";
 import { createApp } from "./server/http/app.js";
 import { checkExposure } from "./server/http/auth.js";
 import type { Plugin } from "./server/http/service.js";
+import { jhtdbPlugin } from "./server/jhtdb/plugin.js";
 import { pagePlugin } from "./server/rest/page-files.js";
 import { apiPlugin } from "./server/rest/plugin.js";
 import { soapPlugin } from "./server/soap/route.js";
@@ -43,7 +44,7 @@ export async function startService(config: Config, log: Logger, fieldsOnly = fal
   checkExposure(config);
   const [engine, events] = await openBoth(config, log, fieldsOnly);
   try {
-    const plugins: Plugin[] = [soapPlugin, apiPlugin, pagePlugin];
+    const plugins: Plugin[] = [soapPlugin, apiPlugin, jhtdbPlugin, pagePlugin];
     if (events) plugins.push(events.plugin);
     const app = await createApp({ config, engine, logger: log, plugins });
     // For "localhost" fastify would open a second server, whose requests nobody counts; of other names it takes one address too.

@@ -49,7 +49,8 @@ function whole(texts: ReadonlyMap<string, string>, name: string, least: number, 
   if (text === undefined && fallback !== null) return fallback;
   if (text === undefined) throw refuse(name, `${name} is missing.`);
   const value = /^\d{1,9}$/.test(text.trim()) ? Number(text) : Number.NaN;
-  if (!(value >= least)) throw refuse(name, `${name} must be a whole number of at least ${least}, not "${excerpt(text)}".`);
+  if (!(value >= least))
+    throw refuse(name, `${name} must be a whole number of at least ${least}, not "${excerpt(text)}".`);
   return value;
 }
 
@@ -60,7 +61,8 @@ function range(texts: ReadonlyMap<string, string>, axis: string, length: number,
   const stride = whole(texts, `stride${axis}`, 1, 1);
   if (end < start) throw refuse(`${axis}e`, `${axis}e must not be below ${axis}s.`);
   const last = wraps ? 2 * length : length;
-  if (end > last) throw new RequestError("OutOfRange", `${axis}e is ${end}; the last is ${last}.`, { member: `${axis}e` });
+  if (end > last)
+    throw new RequestError("OutOfRange", `${axis}e is ${end}; the last is ${last}.`, { member: `${axis}e` });
   return { first: start - 1, count: Math.floor((end - start) / stride) + 1, stride };
 }
 

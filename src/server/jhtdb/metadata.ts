@@ -1,5 +1,5 @@
 /** Writer of the metadata that clients of the REST interface read first: variables, methods and the datasets served. */
-import type { SpatialInterpolation } from "../../operations.js";
+import type { Operation, SpatialInterpolation } from "../../operations.js";
 import type { Axis, Dataset } from "../../storage/dataset.js";
 import {
   METHODS,
@@ -12,7 +12,7 @@ import {
 } from "./variables.js";
 
 /** What a dataset answers for an operation: its spatial options, none where it lacks a field. */
-export type Answers = (dataset: Dataset, operation: string) => readonly SpatialInterpolation[];
+export type Answers = (dataset: Dataset, operation: Operation) => readonly SpatialInterpolation[];
 
 /** Nodes to the left and right of a point that a method with so many nodes along an axis takes. */
 const bucket = (nodes: number): readonly [number, number] => [Math.max(0, nodes / 2 - 1), Math.max(1, nodes / 2)];
@@ -67,7 +67,7 @@ function timeLimits({ time }: Dataset) {
 function physicalVariable(dataset: Dataset, variable: Variable, answers: Answers) {
   const taken = OPERATORS.flatMap((operator: Operator) => {
     const operation = operationFor(variable, operator);
-    const options = operation === null ? [] : answers(dataset, operation.name);
+    const options = operation === null ? [] : answers(dataset, operation);
     const methods = [...METHODS].filter(([, option]) => options.includes(option)).map(([name]) => name);
     return methods.length === 0 ? [] : [{ operator, methods }];
   });

@@ -1,4 +1,4 @@
-/** `readBody` feeds the body of a request to the reader of its media type as it arrives. */
+/** `readBody` feeds the body of a request to a reader as it arrives; `readerFor` chooses one by media type. */
 import type { FastifyRequest } from "fastify";
 import type { Operation } from "../../operations.js";
 import type { RequestLife } from "../http/request-life.js";
@@ -12,20 +12,18 @@ import type { PendingQuery } from "./pending-query.js";
 export const REQUEST_TYPES = ["application/json", "application/octet-stream"] as const;
 
 /** A reader for the body of a request: `write` every part, then `end`. */
-interface BodyReader {
+export interface BodyReader {
   write(part: Buffer): void;
   end(): void;
 }
 
 /** Reads a body to its end; its socket waits while a part is read or too many points are in flight. */
 export async function readBody(
-  request: FastifyRequest,
-  operation: Operation,
+  reader: BodyReader,
   pending: PendingQuery,
   life: RequestLife,
   { slices }: Service,
 ): Promise<void> {
-  const reader = readerFor(request, operation, pending);
   const body = life.openBody();
   slices.begin();
   try {
@@ -44,7 +42,8 @@ export async function readBody(
   }
 }
 
-function readerFor(request: FastifyRequest, operation: Operation, pending: PendingQuery): BodyReader {
+/** The reader for the media type of a request. */
+export function readerFor(request: FastifyRequest, operation: Operation, pending: PendingQuery): BodyReader {
   const arrays = arraysOf(operation).map((member) => member.name);
   const [, asOctets] = REQUEST_TYPES;
   if (request.headers["content-type"]?.toLowerCase().startsWith(asOctets)) {

@@ -9,7 +9,7 @@ import { RequestLife } from "../http/request-life.js";
 import type { Service } from "../http/service.js";
 import { asWritten, optionalArraysOf, textsOfQueryString } from "./parameters.js";
 import { PendingQuery } from "./pending-query.js";
-import { readBody } from "./read-body.js";
+import { readBody, readerFor } from "./read-body.js";
 import { ANSWER_TYPES, type Answer, shapeOf, WRITERS } from "./write-answer.js";
 
 /** What a route adds to the request as it came. */
@@ -47,7 +47,8 @@ async function answer(
   const type = negotiate(request.headers.accept, ANSWER_TYPES);
   const texts = textsOfQueryString(operation, request.query, [...own, ...optionalArraysOf(operation)]);
   const pending = new PendingQuery(life, service.config.limits, { operation, dataset, recordEvery }, texts);
-  if (request.headers["content-type"] !== undefined) await readBody(request, operation, pending, life, service);
+  if (request.headers["content-type"] !== undefined)
+    await readBody(readerFor(request, operation, pending), pending, life, service);
   await life.enter();
   const { request: understood, results } = await pending.finish();
   life.onEnd(() => {
@@ -104,7 +105,7 @@ function tokenOf(request: FastifyRequest): string | null {
 }
 
 /** Makes pieces one at a time, and lets other work have a time slice between them. */
-async function* inSlices(pieces: Iterator<Buffer>, slices: TimeSlices): AsyncGenerator<Buffer> {
+export async function* inSlices(pieces: Iterator<Buffer>, slices: TimeSlices): AsyncGenerator<Buffer> {
   slices.begin();
   try {
     for (let next = pieces.next(); !next.done; next = pieces.next()) {

@@ -101,20 +101,26 @@ function* csv(answer: Answer): Generator<Buffer> {
 }
 
 /** One object whose last member `values` is nested as `shape` says; what is not finite becomes null. */
-function* json(answer: Answer): Generator<Buffer> {
+export function* json(answer: Answer): Generator<Buffer> {
   const shape = shapeOf(answer);
   const head = JSON.stringify({ ...answer.about, components: answer.components, shape });
   yield Buffer.from(`${head.slice(0, -1)},"values":`);
+  yield* nested(answer.results, shape);
+  yield Buffer.from("}");
+}
+
+/** The numbers of results as nested JSON arrays of a shape, outermost dimension first; what is not finite becomes null. */
+export function* nested(results: readonly Result[], shape: readonly number[]): Generator<Buffer> {
   const piece = new TextPiece();
   if (shape.includes(0)) {
-    piece.text("[]}");
+    piece.text("[]");
     yield piece.take();
     return;
   }
   /** Numbers in one element of each dimension, outermost first. */
   const spans = shape.map((_, axis) => shape.slice(axis).reduce((product, length) => product * length, 1));
   let count = 0;
-  for (const result of answer.results) {
+  for (const result of results) {
     for (const part of result.values) {
       for (let i = 0; i < part.length; i++) {
         if (count > 0) piece.text(",");
@@ -128,7 +134,6 @@ function* json(answer: Answer): Generator<Buffer> {
       }
     }
   }
-  piece.text("}");
   yield piece.take();
 }
 

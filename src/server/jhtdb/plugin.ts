@@ -1,0 +1,59 @@
+/** The REST interface that today's clients of the public turbulence database speak, under each of its public prefixes. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { CancelledError, NotFoundError } from "../../errors.js";
+import { lackOf, spatialOf } from "../../operations.js";
+import { sendText } from "../http/answer.js";
+import type { Plugin, Service } from "../http/service.js";
+import { describeProblem } from "../rest/problem.js";
+import { describeForClients } from "./metadata.js";
+import { serveCutout } from "./serve-cutout.js";
+import { JSON_TYPE, serveValues } from "./serve-values.js";
+
+/** Where clients look: the path of each public version, and none. */
+const PREFIXES = ["/turbulence-svc", "/turbulence-svc-test", "/turbsvc-testing", ""] as const;
+
+/** Answers an error in the form that clients print: a title and a list of lines. */
+function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (error instanceof CancelledError || reply.raw.destroyed) {
+    request.facts.outcome = "cancelled";
+    reply.hijack();
+    reply.raw.destroy();
+    return reply;
+  }
+  const { problem, headers } = describeProblem(error, request.id);
+  request.facts.interface = "values";
+  request.facts.outcome = problem.code;
+  if (problem.code === "Internal" || problem.code === "DataError")
+    request.log.error({ reqId: request.id, err: error }, "a request failed");
+  const body = JSON.stringify({ title: "Error", description: [problem.detail] });
+  return sendText(reply, request.raw, problem.status, { ...headers, "content-type": JSON_TYPE }, body);
+}
+
+function routes(scope: FastifyInstance, service: Service): void {
+  const hidden = { schema: { hide: true } };
+  scope.post("/values", hidden, (request, reply) => serveValues(service, request, reply));
+  scope.get("/cutout/api/local", hidden, (request, reply) => serveCutout(service, request, reply));
+  scope.get("/jhtdb_config.json", hidden, () =>
+    describeForClients(
+      service.engine.datasets(),
+      (dataset, operation) => (lackOf(operation, dataset) === null ? spatialOf(operation, dataset) : []),
+      service.config.limits["query.points"],
+    ),
+  );
+  for (const path of ["/turbine", "/blade"]) {
+    scope.post(path, hidden, () => {
+      throw new NotFoundError("This service holds no wind farms: there are no turbines and blades to ask.");
+    });
+  }
+}
+
+/** Adds the interface; its parsers and error form stay inside. */
+export const jhtdbPlugin: Plugin = async (app, service) => {
+  await app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    // Clients send any Content-Type or none; what the bytes are is known.
+    scope.addContentTypeParser("*", (_request, payload, done) => done(null, payload));
+    scope.setErrorHandler(answerError);
+    for (const prefix of PREFIXES) await scope.register(async (inner) => routes(inner, service), { prefix });
+  });
+};

@@ -1,0 +1,73 @@
+/** `serveValues` follows `POST values` from its arrival to the last row of its answer. */
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { sendBlocks } from "../http/answer.js";
+import { RequestLife } from "../http/request-life.js";
+import type { Service } from "../http/service.js";
+import { PendingQuery } from "../rest/pending-query.js";
+import { readBody } from "../rest/read-body.js";
+import { inSlices } from "../rest/serve-operation.js";
+import { nested } from "../rest/write-answer.js";
+import { PointsReader } from "./points-reader.js";
+import { readValuesQuery, type ValuesQuery } from "./values-query.js";
+
+/** The parameters of the operation as text, for the one place that checks them. */
+function textsOf({ times, track, spatialInterpolation, temporalInterpolation }: ValuesQuery) {
+  const spatial = [spatialInterpolation];
+  if (track === null) {
+    return { time: times.map(String), spatialInterpolation: spatial, temporalInterpolation: [temporalInterpolation] };
+  }
+  const [start] = times;
+  return {
+    StartTime: [String(start)],
+    EndTime: [String(track.end)],
+    dt: [String(track.step)],
+    spatialInterpolation: spatial,
+  };
+}
+
+/**
+ * Answers with one row of JSON numbers a point, all points of the first time, then of the next.
+ *
+ * Nothing is sent before every result is complete, so each failure still gets its own status.
+ */
+export async function serveValues(
+  service: Service,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const life = new RequestLife(service, request, reply, "values");
+  try {
+    life.authorise(tokenIn(request.query, "authToken"));
+    const { limits, gzip } = service.config;
+    const query = readValuesQuery(request.query, limits["query.points"]);
+    const { operation, dataset } = query;
+    request.facts.operation = operation.name;
+    const pending = new PendingQuery(
+      life,
+      limits,
+      { operation, dataset, recordEvery: undefined },
+      new Map(Object.entries(textsOf(query))),
+    );
+    await readBody(new PointsReader(pending.writer("points")), pending, life, service);
+    await life.enter();
+    const { results } = await pending.finish();
+    life.onEnd(() => {
+      for (const result of results) result.release();
+    });
+    const rows = results.reduce((sum, result) => sum + result.items, 0);
+    const shape = [rows, results[0]?.components ?? 0];
+    return await sendBlocks(reply, JSON_TYPE, inSlices(nested(results, shape), service.slices), gzip);
+  } catch (error) {
+    if (life.giveUp(error)) return reply;
+    throw error;
+  }
+}
+
+/** Media type of every answer. */
+export const JSON_TYPE = "application/json; charset=utf-8";
+
+/** The token among the parameters; null where there is none, or an empty one. */
+export function tokenIn(query: unknown, name: string): string | null {
+  const given = (query as Record<string, unknown> | null)?.[name];
+  return typeof given === "string" && given !== "" ? given : null;
+}

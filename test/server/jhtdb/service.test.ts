@@ -1,0 +1,222 @@
+/** The REST interface of the public service over real sockets: requests as its clients send them, answers as they read them. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { RunningService } from "../../../src/main.js";
+import { serveTestData } from "../../support/service.js";
+
+let service: RunningService;
+beforeAll(async () => {
+  service = await serveTestData();
+});
+afterAll(() => service.close());
+
+const POINTS = [
+  [1, 2, 3],
+  [0.1, 4.12345679, 5],
+  [-0.5, 7, 6.2],
+];
+
+/** The query string of the Python client, in its order. */
+const pythonQuery = (change: Record<string, string | number>): string =>
+  Object.entries({
+    authToken: "TOKEN",
+    dataset: "isotropic32",
+    function: "GetVariable",
+    var: "velocity",
+    t: 0.364,
+    sint: "lag8",
+    sop: "field",
+    tint: "none",
+    timepoint_end: -999.9,
+    delta_t: -999.9,
+    ...change,
+  })
+    .map(([name, value]) => `${name}=${value}`)
+    .join("&");
+
+const body = (points: readonly (readonly number[])[]): Buffer =>
+  Buffer.from(points.map((point) => point.map((value) => value.toFixed(8)).join("\t")).join("\n"));
+
+/** Sends a request without a Content-Type, as the Python client does. */
+async function values(change: Record<string, string | number>, prefix = "", points = POINTS) {
+  const answer = await fetch(`${service.url}${prefix}/values?${pythonQuery(change)}`, {
+    method: "POST",
+    body: new Uint8Array(body(points)),
+  });
+  return { status: answer.status, type: answer.headers.get("content-type"), json: await answer.json() };
+}
+
+/** The same question asked of `/api`, as rows of float32. */
+async function plain(operation: string, members: Record<string, unknown>, points = POINTS): Promise<number[][]> {
+  const answer = await fetch(`${service.url}/api/datasets/isotropic32/${operation}`, {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "application/json" },
+    body: JSON.stringify({ ...members, points: points.map((point) => point.map((value) => Number(value.toFixed(8)))) }),
+  });
+  const { values: rows } = (await answer.json()) as { values: number[][] };
+  return rows;
+}
+
+describe("POST values", () => {
+  it.each(["/turbulence-svc", "/turbulence-svc-test", "/turbsvc-testing", ""])(
+    "answers under %j with a row a point and a JSON type",
+    async (prefix) => {
+      const { status, type, json } = await values({}, prefix);
+      expect([status, type]).toEqual([200, "application/json; charset=utf-8"]);
+      const spatial = { time: 0.364, spatialInterpolation: "Lag8", temporalInterpolation: "None" };
+      expect(json).toEqual(await plain("GetVelocity", spatial));
+    },
+  );
+
+  it.each([
+    ["velocity", "gradient", "fd4noint", "GetVelocityGradient", "None_Fd4", 9],
+    ["velocity", "hessian", "fd4lag4", "GetVelocityHessian", "Fd4Lag4", 18],
+    ["velocity", "laplacian", "fd8noint", "GetVelocityLaplacian", "None_Fd8", 3],
+    ["pressure", "gradient", "fd6noint", "GetPressureGradient", "None_Fd6", 3],
+    ["pressure", "hessian", "fd4lag4", "GetPressureHessian", "Fd4Lag4", 6],
+    ["force", "field", "lag4", "GetForce", "Lag4", 3],
+  ] as const)("computes the %s %s by %s", async (variable, sop, sint, operation, option, columns) => {
+    const { status, json } = await values({ var: variable, sop, sint, tint: "pchip" });
+    expect(status).toBe(200);
+    expect(json[0]).toHaveLength(columns);
+    const members = { time: 0.364, spatialInterpolation: option, temporalInterpolation: "PCHIP" };
+    expect(json).toEqual(await plain(operation, members));
+  });
+
+  it("answers a series with all points of the first time, then of the next", async () => {
+    const { json } = await values({ t: 0.1, tint: "pchip", timepoint_end: 0.5, delta_t: 0.1 });
+    expect(json).toHaveLength(5 * POINTS.length);
+    for (let k = 0; k < 5; k++) {
+      const members = { time: 0.1 + k * 0.1, spatialInterpolation: "Lag8", temporalInterpolation: "PCHIP" };
+      expect(json.slice(k * POINTS.length, (k + 1) * POINTS.length)).toEqual(await plain("GetVelocity", members));
+    }
+  });
+
+  it("takes the C client's form: a wrong media type, a line feed at the end, no options", async () => {
+    const query =
+      "authToken=T&dataset=isotropic32&function=GetVariable&var=velocity&t=0.364000&sint=lag8&sop=field&tint=none";
+    const answer = await fetch(`${service.url}/turbulence-svc/values?${query}`, {
+      method: "POST",
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+      body: new Uint8Array(Buffer.concat([body(POINTS), Buffer.from("\n")])),
+    });
+    expect(await answer.json()).toEqual((await values({})).json);
+  });
+
+  it.each([
+    [{ dataset: "nowhere" }, 404, "Invalid set name: nowhere"],
+    [{ var: "energy" }, 400, "var must be one of"],
+    [{ sint: "lag5" }, 400, "sint must be one of"],
+    [{ t: 99 }, 422, "out of range"],
+  ])("tells %j as a title and a list of lines", async (change, status, text) => {
+    const answer = await values(change as Record<string, string>);
+    expect(answer.status).toBe(status);
+    expect(answer.type).toBe("application/json; charset=utf-8");
+    expect(answer.json).toEqual({ title: "Error", description: [expect.stringContaining(text)] });
+  });
+
+  it("names the line of a point that is wrong", async () => {
+    const answer = await fetch(`${service.url}/values?${pythonQuery({})}`, { method: "POST", body: "1\t2\t3\n1\t2" });
+    expect([answer.status, await answer.json()]).toEqual([
+      400,
+      { title: "Error", description: ["Line 2 of the points has 2 numbers; a point has three, separated by tabs."] },
+    ]);
+  });
+
+  it.each(["turbine", "blade"])("says of %s that there are no wind farms", async (path) => {
+    const answer = await fetch(`${service.url}/turbulence-svc/${path}?include_metadata=0`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: "{}",
+    });
+    const { title, description } = (await answer.json()) as { title: string; description: string[] };
+    expect([answer.status, title]).toEqual([404, "Error"]);
+    expect(description[0]).toContain("no wind farms");
+  });
+});
+
+describe("GET cutout/api/local", () => {
+  interface Cutout {
+    readonly coords: Record<string, { dims: string[]; data: number[] }>;
+    readonly data_vars: Record<string, { dims: string[]; data: number[][][][] }>;
+  }
+
+  const ask = async (query: string): Promise<{ status: number; json: Cutout }> => {
+    const answer = await fetch(`${service.url}/turbulence-svc/cutout/api/local?${query}`);
+    return { status: answer.status, json: (await answer.json()) as Cutout };
+  };
+
+  it("holds the stored numbers in z, y, x order, over the seam and with strides", async () => {
+    const { status, json } = await ask(
+      "token=T&function=velocity&dataset=isotropic32&xs=30&xe=35&ys=1&ye=3&zs=2&ze=3&ts=2&te=4" +
+        "&stridet=2&stridex=2&stridey=1&stridez=1&filter_width=1",
+    );
+    expect(status).toBe(200);
+    expect(Object.keys(json.data_vars)).toEqual(["velocity_0002", "velocity_0004"]);
+    const { dims, data } = json.data_vars.velocity_0002 as { dims: string[]; data: number[][][][] };
+    expect(dims).toEqual(["zcoor", "ycoor", "xcoor", "values"]);
+    expect([data.length, data[0]?.length, data[0]?.[0]?.length, data[0]?.[0]?.[0]?.length]).toEqual([2, 3, 3, 3]);
+    const spacing = (2 * Math.PI) / 32;
+    expect(json.coords.xcoor?.data).toEqual([29, 31, 33].map((node) => expect.closeTo(node * spacing, 12)));
+    expect(json.coords.zcoor?.dims).toEqual(["zcoor"]);
+    const stored = (await (await fetch(`${service.url}/api/datasets/isotropic32`)).json()) as {
+      times: { stored: number[] };
+    };
+    const nodes = [1, 2].flatMap((z) =>
+      [0, 1, 2].flatMap((y) => [29, 31, 1].map((x) => [x * spacing, y * spacing, z * spacing])),
+    );
+    const rows = await plain(
+      "GetVelocity",
+      { time: stored.times.stored[1], spatialInterpolation: "None", temporalInterpolation: "None" },
+      nodes,
+    );
+    expect(data.flat(2)).toEqual(rows);
+  });
+
+  it.each([
+    ["function=velocity&xs=0&xe=1&ys=1&ye=1&zs=1&ze=1&ts=1&te=1", 400, "xs must be a whole number of at least 1"],
+    ["function=velocity&xs=1&xe=65&ys=1&ye=1&zs=1&ze=1&ts=1&te=1", 422, "xe is 65; the last is 64."],
+    ["function=velocity&xs=1&xe=1&ys=1&ye=1&zs=1&ze=1&ts=1&te=99", 422, "te is 99"],
+    ["function=position&xs=1&xe=1&ys=1&ye=1&zs=1&ze=1&ts=1&te=1", 400, "function must be one of"],
+    ["function=velocity&xs=1&xe=1&ys=1&ye=1&zs=1&ze=1&ts=1&te=1&filter_width=3", 422, "filter_width must be 1"],
+    ["function=velocity&ys=1&ye=1&zs=1&ze=1&ts=1&te=1", 400, "xs is missing"],
+  ])("refuses %j", async (query, status, text) => {
+    const answer = await ask(`dataset=isotropic32&${query}`);
+    expect(answer.status).toBe(status);
+    expect(answer.json).toEqual({ title: "Error", description: [expect.stringContaining(text)] });
+  });
+});
+
+it("describes the served datasets in the form that clients check", async () => {
+  const answer = await fetch(`${service.url}/turbulence-svc/jhtdb_config.json`);
+  const metadata = (await answer.json()) as {
+    variables: { code: string; component_codes: string[]; cardinality: number }[];
+    spatial_methods: { code: string; bucketIndices: number[] }[];
+    datasets: {
+      code: string;
+      simulation: Record<string, { lower: string; upper: string; n: number; isPeriodic: boolean; spacing?: number }>;
+      physicalVariables: { code: string; spatialOperatorMethods: { operator: string; methods: string[] }[] }[];
+    }[];
+  };
+  const buckets = Object.fromEntries(metadata.spatial_methods.map(({ code, bucketIndices }) => [code, bucketIndices]));
+  expect(buckets).toMatchObject({
+    none: [0, 1],
+    lag4: [1, 2],
+    lag6: [2, 3],
+    lag8: [3, 4],
+    fd4noint: [2, 3],
+    fd6noint: [3, 4],
+    fd8noint: [4, 5],
+    fd4lag4: [3, 4],
+  });
+  const dataset = metadata.datasets.find(({ code }) => code === "isotropic32");
+  expect(dataset?.simulation.xlims).toMatchObject({ lower: "0", upper: "2pi", n: 32, isPeriodic: true });
+  expect(dataset?.simulation.xlims?.spacing).toBeCloseTo((2 * Math.PI) / 32, 12);
+  const velocity = dataset?.physicalVariables.find(({ code }) => code === "velocity");
+  const methods = (operator: string) =>
+    velocity?.spatialOperatorMethods.find((row) => row.operator === operator)?.methods;
+  expect(methods("field")).toEqual(expect.arrayContaining(["none", "lag4", "lag6", "lag8"]));
+  expect(methods("laplacian")).toEqual(["fd4noint", "fd6noint", "fd8noint", "fd4lag4"]);
+  for (const { code, component_codes, cardinality } of metadata.variables) {
+    expect([code, cardinality]).toEqual([code, component_codes.length]);
+  }
+});
