@@ -2,10 +2,10 @@
 import { readFileSync } from "node:fs";
 import { type HeapProfiler, Session } from "node:inspector/promises";
 import { fileURLToPath } from "node:url";
+import { memoryLayout } from "../dist/engine/memory.js";
 import type { Query } from "../dist/engine/query.js";
 import { evaluateBatch } from "../dist/engine/threads/batch.js";
 import { type BatchMessage, copyDataset } from "../dist/engine/threads/dataset-copy.js";
-import { memoryLayout } from "../dist/engine/threads/memory.js";
 import { OpenDatasets } from "../dist/engine/threads/open-dataset.js";
 import { Sampler } from "../dist/engine/threads/sampler.js";
 import { createSharedMemory, instantiateSimd } from "../dist/kernels/simd/index.js";

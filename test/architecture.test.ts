@@ -1,81 +1,202 @@
-/** Imports between the folders of src point one way; this walks them all and fails on any other arrow. */
-import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join, relative, resolve, sep } from "node:path";
+/** The tables of docs/architecture.md and the imports of the source say the same. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, posix, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 
-const SRC = fileURLToPath(new URL("../src", import.meta.url));
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const SRC = join(ROOT, "src");
+const TEXT = readFileSync(join(ROOT, "docs/architecture.md"), "utf8");
 
-/** Folder -> folders it may import besides itself and the leaves. `engine` may reach kernels only from the files named below. */
-const ALLOWED: Record<string, readonly string[]> = {
-  kernels: [],
-  float32: [],
-  // Only the types of the grid.
-  storage: ["kernels/types.ts"],
-  generate: ["storage"],
-  engine: ["storage", "kernels", "float32"],
-  cluster: ["engine", "storage", "kernels"],
-  server: ["engine", "storage", "float32"],
-  events: ["server/http"],
-  client: [],
-  cli: ["client", "engine", "cluster", "events", "generate", "server", "storage", "float32", ""],
-  web: ["float32"],
-  "": ["cluster", "engine", "events", "server", "storage"],
+/** Rows of the table under a heading, as lists of cells. */
+function table(heading: string): string[][] {
+  const section = TEXT.split(`\n## ${heading}\n`)[1]?.split("\n## ")[0] ?? "";
+  const rows = (section.match(/(^\|.*\n)+/m)?.[0] ?? "").trimEnd().split("\n").slice(2);
+  return rows.map((row) => row.slice(2, -2).split(" | "));
+}
+
+const names = (cell: string | undefined) => [...(cell ?? "").matchAll(/`([^`]+)`/g)].map((match) => match[1] as string);
+
+interface Import {
+  readonly from: string;
+  /** A file of src, or a package by its name. */
+  readonly to: string;
+  /** Whether the file is started as a thread, which shares no module with the one that starts it. */
+  readonly entry: boolean;
+}
+
+const FILES = readdirSync(SRC, { recursive: true, encoding: "utf8" })
+  .filter((name) => name.endsWith(".ts"))
+  .map((name) => name.replaceAll(sep, "/"));
+
+/** `import` and `export` declarations, type imports among them, dynamic imports, and modules that are named for a thread. */
+const REFERENCE =
+  /^(?:import|export)\b[^;"]*?\bfrom "([^"]+)"|^import "([^"]+)"|\bimport\("([^"]+)"\)|new URL\("(\.[^"]+\.js)", import\.meta\.url\)/gm;
+
+function importsOf(file: string): Import[] {
+  const text = readFileSync(join(SRC, file), "utf8");
+  return [...text.matchAll(REFERENCE)].flatMap(([, declared, bare, dynamic, threaded]) => {
+    const target = (declared ?? bare ?? dynamic ?? threaded) as string;
+    if (target.startsWith("node:") || /\.(css|wasm)$/.test(target)) return [];
+    const entry = threaded !== undefined;
+    if (!target.startsWith(".")) return [{ from: file, entry, to: /^(@[^/]+\/)?[^/]+/.exec(target)?.[0] as string }];
+    const path = resolve(SRC, dirname(file), target).replace(/\.js$/, "");
+    return [{ from: file, entry, to: `${relative(SRC, path).replaceAll(sep, "/")}.ts` }];
+  });
+}
+
+const IMPORTS = FILES.flatMap(importsOf);
+const WITHIN = IMPORTS.filter(({ to }) => FILES.includes(to));
+const PACKAGES = IMPORTS.filter(({ to }) => !to.endsWith(".ts"));
+const LEAVES = table("Leaves").flatMap(([file]) => names(file));
+/** The room of a file: its folder, `leaves`, or for what else lies in src itself the file. */
+const roomOf = (file: string) => {
+  if (LEAVES.includes(file)) return "leaves";
+  return file.includes("/") ? posix.dirname(file) : file;
 };
-const LEAVES = [
-  "colour-map.ts",
-  "errors.ts",
-  "operations.ts",
-  "config.ts",
-  "quantities.ts",
-  "system-error.ts",
-  "version.ts",
-];
+const inside = (a: string, b: string) => a.startsWith(`${b}/`) || b.startsWith(`${a}/`);
 
-function sources(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".ts") && !name.includes(`assembly${sep}`))
-    .map((name) => join(folder, name));
+function grouped<T>(all: readonly T[], keyOf: (one: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const one of all) groups.set(keyOf(one), [...(groups.get(keyOf(one)) ?? []), one]);
+  return groups;
 }
 
-function imports(file: string): string[] {
-  const text = readFileSync(file, "utf8");
-  return [...text.matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g)].map((match) =>
-    resolve(dirname(file), (match[1] as string).replace(/\.js$/, ".ts")),
-  );
+/** The members of circles among the points of a graph. */
+function circles(arrows: readonly (readonly [string, string])[]): string[] {
+  const next = grouped(arrows, ([from]) => from);
+  const reached = (from: string): Set<string> => {
+    const seen = new Set<string>();
+    const open = [from];
+    for (let at = open.pop(); at !== undefined; at = open.pop())
+      for (const [, to] of next.get(at) ?? [])
+        if (!seen.has(to)) {
+          seen.add(to);
+          open.push(to);
+        }
+    return seen;
+  };
+  return [...next.keys()].filter((name) => reached(name).has(name)).sort();
 }
 
-describe("architecture", () => {
-  it("has only the arrows of the layout", () => {
-    const wrong: string[] = [];
-    for (const file of sources(SRC)) {
-      const from = relative(SRC, file);
-      const home = from.includes(sep) ? (from.split(sep)[0] as string) : "";
-      for (const target of imports(file)) {
-        const to = relative(SRC, target);
-        const folder = to.includes(sep) ? (to.split(sep)[0] as string) : "";
-        if (folder === home) continue;
-        if (folder === "" && LEAVES.includes(to) && home !== "kernels") continue;
-        if (!(ALLOWED[home] ?? []).some((room) => room === folder || room === to || to.startsWith(`${room}/`)))
-          wrong.push(`${from} -> ${to}`);
-      }
-    }
+describe("docs/architecture.md", () => {
+  const rooms = new Map(table("Rooms").map(([room, , imports]) => [names(room)[0] as string, names(imports)]));
+
+  it("has a row for each room, and its rows are rooms", () => {
+    const found = new Set(FILES.map(roomOf));
+    found.delete("leaves");
+    expect([...rooms.keys()].toSorted()).toEqual([...found].sort());
+    expect(FILES.filter((file) => !file.includes("/") && roomOf(file) === "leaves").toSorted()).toEqual(
+      LEAVES.toSorted(),
+    );
+  });
+
+  it("lists exactly the arrows between rooms", () => {
+    expect(WITHIN.length).toBeGreaterThan(700);
+    const arrows = grouped(
+      WITHIN.filter(({ from, to }) => roomOf(from) !== roomOf(to) && roomOf(from) !== "leaves"),
+      ({ from, to }) => `${roomOf(from)} -> ${roomOf(to)}`,
+    );
+    const listed = [...rooms].flatMap(([room, targets]) => targets.map((target) => `${room} -> ${target}`));
+    const unlisted = [...arrows]
+      .filter(([arrow]) => !listed.includes(arrow))
+      .map(([arrow, [one]]) => `${arrow} (${one?.from} imports ${one?.to})`);
+    expect({ unlisted, unused: listed.filter((arrow) => !arrows.has(arrow)) }).toEqual({ unlisted: [], unused: [] });
+  });
+
+  it("resolves every import inside src", () => {
+    const lost = IMPORTS.filter(({ to }) => to.endsWith(".ts") && !FILES.includes(to));
+    expect(lost).toEqual([]);
+  });
+
+  it("has leaves that import nothing but leaves", () => {
+    const wrong = WITHIN.filter(({ from, to }) => roomOf(from) === "leaves" && roomOf(to) !== "leaves");
+    expect(LEAVES.length).toBeGreaterThan(3);
     expect(wrong).toEqual([]);
   });
 
-  it("imports h5wasm, piscina and the NATS client in one place each", () => {
-    const importers = (name: string) =>
-      sources(SRC)
-        .filter((file) => new RegExp(`from "${name}[^"]*"`).test(readFileSync(file, "utf8")))
-        .map((file) => relative(SRC, file));
-    const folders = new Map([
-      ["h5wasm", /^storage[/\\]hdf5[/\\](file|library|writer)\.ts$/],
-      ["piscina", /^(engine[/\\]threads[/\\](pool|worker)|events[/\\](upkeep|http[/\\]render-(task|thread)))\.ts$/],
-      ["@nats-io/", /^cluster[/\\]/],
-    ]);
-    for (const [name, place] of folders) {
-      for (const file of importers(name))
-        expect(`${name} in ${file}`).toMatch(new RegExp(`in ${place.source.slice(1)}`));
+  it("has no circle of rooms, a room and the rooms inside it taken as one, and none of files", () => {
+    const between = WITHIN.map(({ from, to }) => [roomOf(from), roomOf(to)] as const);
+    expect(circles(between.filter(([from, to]) => from !== to && !inside(from, to)))).toEqual([]);
+    expect(circles(WITHIN.filter(({ entry }) => !entry).map(({ from, to }) => [from, to] as const))).toEqual([]);
+    expect(
+      circles([
+        ["a", "b"],
+        ["b", "a"],
+        ["b", "c"],
+      ]),
+    ).toEqual(["a", "b"]);
+  });
+
+  it("names every file that sees both storage and kernels", () => {
+    const sees = (room: string) =>
+      new Set(WITHIN.filter(({ from, to }) => to.startsWith(room) && !from.startsWith(room)).map(({ from }) => from));
+    const both = [...sees("storage/")].filter((file) => sees("kernels/").has(file));
+    expect(table("Storage and kernels").flatMap(([file]) => names(file))).toEqual(both.toSorted());
+    expect(both.length).toBeGreaterThan(0);
+    const upward = WITHIN.filter(({ from, to }) => from.startsWith("storage/") && to.startsWith("kernels/"));
+    expect(upward.filter(({ to }) => to !== "kernels/types.ts")).toEqual([]);
+    for (const { from } of upward) {
+      const text = readFileSync(join(SRC, from), "utf8");
+      expect(text).not.toMatch(/^import (?!type\b)[^;]*kernels\/types\.js/m);
     }
+  });
+
+  it("has one place for each library", () => {
+    const places = new Map(table("Libraries").map(([name, place]) => [names(name)[0] as string, names(place)]));
+    const importers = grouped(
+      PACKAGES.filter(({ from }) => !from.startsWith("web/")),
+      ({ to }) => to,
+    );
+    const misplaced = [...importers].flatMap(([name, all]) =>
+      all.filter(({ from }) => !places.get(name)?.some((place) => place === from || from.startsWith(`${place}/`))),
+    );
+    const unused = [...places].flatMap(([name, all]) =>
+      all
+        .filter((place) => !importers.get(name)?.some(({ from }) => from === place || from.startsWith(`${place}/`)))
+        .map((place) => `${name} in ${place}`),
+    );
+    expect({ misplaced, unused }).toEqual({ misplaced: [], unused: [] });
+    expect(importers.size).toBeGreaterThan(15);
+  });
+
+  it("follows a request through files that run on the threads it names", () => {
+    const loadedBy = (entry: string): Set<string> => {
+      const seen = new Set([entry]);
+      for (const file of seen) for (const { from, to } of WITHIN) if (from === file) seen.add(to);
+      return seen;
+    };
+    const worker = loadedBy("engine/threads/worker.ts");
+    const main = loadedBy("main.ts");
+    const steps = table("The journey of a request");
+    expect(steps.map(([number]) => number)).toEqual(Array.from({ length: 10 }, (_, i) => String(i + 1)));
+    for (const [number, , files, thread] of steps) {
+      const loaded = thread === "worker" ? worker : main;
+      expect(
+        names(files).filter((file) => !loaded.has(file)),
+        `step ${number}`,
+      ).toEqual([]);
+      expect(names(files).length).toBeGreaterThan(0);
+      expect(["main", "worker"]).toContain(thread);
+    }
+    const http = [...worker].filter((file) => /^(server|events|cluster|client|cli)\//.test(file));
+    expect(http, "a worker thread loads nothing of the servers").toEqual([]);
+  });
+
+  it("names the entry of every thread", () => {
+    const started = FILES.flatMap((file) => {
+      const text = readFileSync(join(SRC, file), "utf8");
+      return [...text.matchAll(/new URL\("(\.[^"]+)\.js", import\.meta\.url\)/g)].map(
+        ([, path]) => `${posix.join(posix.dirname(file), path as string)}.ts`,
+      );
+    });
+    const listed = table("Threads").flatMap(([, entry]) => names(entry));
+    expect(listed.toSorted()).toEqual([...new Set(["main.ts", ...started])].sort());
+  });
+
+  it("names files that exist", () => {
+    const paths = [...TEXT.matchAll(/`([\w/-]+\.ts)`/g)].map(([, path]) => path as string);
+    expect(paths.filter((path) => !existsSync(join(SRC, path)) && !existsSync(join(ROOT, path)))).toEqual([]);
+    expect(paths.length).toBeGreaterThan(40);
   });
 });

@@ -1,5 +1,6 @@
 /** A carrier runs the tasks of queries: the worker threads of this process, or the peers of a cluster. */
 import type { CacheStatus } from "../storage/bricks/directory.js";
+import type { PeerStatus, SendingCounts } from "./query.js";
 import type { Task } from "./task.js";
 
 /** Runs tasks and reports its load. */
@@ -31,31 +32,4 @@ export interface Carrier {
   sending(): SendingCounts | null;
   /** Ends threads and connections; tasks that still run are lost. */
   close(): Promise<void>;
-}
-
-/** The load of one peer. */
-export interface PeerStatus {
-  readonly name: string;
-  readonly threads: number;
-  readonly queued: number;
-  readonly running: number;
-  readonly draining: boolean;
-  /** It has exceeded the time of a batch and has not been heard since. */
-  readonly suspect: boolean;
-  /** Batches that this process has sent to it and that are not answered. */
-  readonly outstanding: number;
-  readonly cache: CacheStatus;
-}
-
-/** Counts of batches that a gateway has sent since its start. */
-export interface SendingCounts {
-  readonly sent: number;
-  /** Sent to a second peer because the first was slow. */
-  readonly hedged: number;
-  /** Sent again because the peer was lost or failed. */
-  readonly repeated: number;
-  /** Attempts that timed out or were answered by a malformed message. */
-  readonly lost: number;
-  /** Answers that arrived when they were no longer needed. */
-  readonly late: number;
 }

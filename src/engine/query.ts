@@ -1,7 +1,8 @@
 /** The interface between the servers and the engine: queries in, results out. */
+
 import type { OperationName, SpatialInterpolation, TemporalInterpolation } from "../operations.js";
+import type { CacheStatus } from "../storage/bricks/directory.js";
 import type { Dataset } from "../storage/dataset.js";
-import type { PeerStatus, SendingCounts } from "./carrier.js";
 
 /** The members of a request except its token and its points; members that its operation lacks are absent. */
 export interface Query {
@@ -68,6 +69,33 @@ export interface Result {
   readonly recordTimes?: Float64Array;
   /** Gives the buffers back; the values must not be read afterwards. */
   release(): void;
+}
+
+/** The load of one peer. */
+export interface PeerStatus {
+  readonly name: string;
+  readonly threads: number;
+  readonly queued: number;
+  readonly running: number;
+  readonly draining: boolean;
+  /** It has exceeded the time of a batch and has not been heard since. */
+  readonly suspect: boolean;
+  /** Batches that this process has sent to it and that are not answered. */
+  readonly outstanding: number;
+  readonly cache: CacheStatus;
+}
+
+/** Counts of batches that a gateway has sent since its start. */
+export interface SendingCounts {
+  readonly sent: number;
+  /** Sent to a second peer because the first was slow. */
+  readonly hedged: number;
+  /** Sent again because the peer was lost or failed. */
+  readonly repeated: number;
+  /** Attempts that timed out or were answered by a malformed message. */
+  readonly lost: number;
+  /** Answers that arrived when they were no longer needed. */
+  readonly late: number;
 }
 
 /** The state of a running engine, for /metrics and /readyz. */

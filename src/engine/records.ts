@@ -1,6 +1,5 @@
 /** The records of a particle are its start, its position after every `recordEvery` steps, and its end. */
 import { RequestError } from "../errors.js";
-import type { CheckedQuery } from "./check.js";
 import type { Query } from "./query.js";
 
 /**
@@ -18,7 +17,13 @@ export function countRecords({ recordEvery }: Query, steps: number): number | nu
 }
 
 /** Times of the records of a particle; null without `recordEvery`. */
-export function recordTimes({ query, steps, step, itemsPerPoint: records }: CheckedQuery): Float64Array | null {
+export function recordTimes(checked: {
+  readonly query: Query;
+  readonly steps: number;
+  readonly step: number;
+  readonly itemsPerPoint: number;
+}): Float64Array | null {
+  const { query, steps, step, itemsPerPoint: records } = checked;
   const { recordEvery, StartTime = 0 } = query;
   if (recordEvery === undefined) return null;
   const times = new Float64Array(records);

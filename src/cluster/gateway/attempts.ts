@@ -1,5 +1,5 @@
 /** Tracks the attempts that are in flight: each has a reply subject of its own, and their bytes are bounded. */
-import type { SendingCounts } from "../../engine/carrier.js";
+import type { SendingCounts } from "../../engine/query.js";
 import { encodeHeader, type Header, MessageError, NO_DEADLINE } from "../wire/message.js";
 import { SUBJECTS } from "../wire/subjects.js";
 import type { Transport } from "../wire/transport.js";

@@ -1,9 +1,10 @@
 /** The carrier of a gateway: batches go to the peers of a cluster, other tasks to a thread of its own. */
 import { randomBytes } from "node:crypto";
 import type { Logger } from "pino";
-import type { Carrier, PeerStatus, SendingCounts } from "../../engine/carrier.js";
+import type { Carrier } from "../../engine/carrier.js";
 import { LEAST_POINTS } from "../../engine/plan/by-arrival.js";
 import { BufferPool } from "../../engine/points/buffers.js";
+import type { PeerStatus, SendingCounts } from "../../engine/query.js";
 import { recordsBetween } from "../../engine/records.js";
 import type { BatchTask, Task } from "../../engine/task.js";
 import { CancelledError, DeadlineError, FieldprobeError } from "../../errors.js";

@@ -14,8 +14,8 @@ import type { ConnectionEvent, Delivery, Transport } from "../wire/transport.js"
 import { readFault } from "../wire/wire-fault.js";
 import { type Counts, InFlight, joinPart } from "./attempts.js";
 import { Hedging } from "./hedging.js";
-import { choosePeer, type Member, Membership } from "./membership.js";
-import type { Attempt, PendingShipment, Shipment } from "./shipment.js";
+import { type Member, Membership } from "./membership.js";
+import { type Attempt, choosePeer, type PendingShipment, type Shipment } from "./shipment.js";
 
 /** Failed attempts after which the query fails. */
 const MOST_FAILURES = 3;

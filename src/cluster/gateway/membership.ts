@@ -1,7 +1,6 @@
 /** The peers that a gateway knows: their last heartbeat, their outstanding shipments, and which of them may be used. */
 import { HEARTBEAT_MS, type Heartbeat, MISSED } from "../wire/heartbeat.js";
 import { type Placement, place } from "./placement.js";
-import type { PendingShipment } from "./shipment.js";
 
 /** Shipments per thread of a peer: one that runs and one that waits. */
 const CREDIT = 2;
@@ -95,21 +94,4 @@ export function loadOf({ outstanding, heartbeat }: Member, more = 0): number {
 /** Whether a peer may be sent another shipment. */
 export function hasCredit({ outstanding, heartbeat }: Member): boolean {
   return outstanding < CREDIT * heartbeat.threads;
-}
-
-/** Chooses the peer for a shipment: null for any that listens, "later" while all are busy. */
-export function choosePeer(
-  membership: Membership,
-  { shipment, refused, attempts }: PendingShipment,
-): Member | null | "later" {
-  const busy = new Set([...attempts].map(({ member }) => member));
-  const all = membership.usable(shipment.header.generation).filter((member) => !busy.has(member));
-  const fresh = all.filter(({ name }) => !refused.has(name));
-  const usable = fresh.length > 0 ? fresh : all;
-  if (usable.length === 0) return null;
-  const trusted = usable.filter(({ suspect }) => !suspect);
-  const free = (trusted.length > 0 ? trusted : usable).filter(hasCredit);
-  if (free.length === 0) return "later";
-  const suited = free.find(({ name }) => name === shipment.peer);
-  return suited ?? free.reduce((least, member) => (loadOf(member) < loadOf(least) ? member : least));
 }

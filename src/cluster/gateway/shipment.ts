@@ -1,7 +1,7 @@
 /** A shipment is a part of a batch for one peer; an attempt is one sending of it. */
 import type { FieldprobeError } from "../../errors.js";
 import { HEADER_BYTES, type Header, inputBytes, NO_DEADLINE } from "../wire/message.js";
-import type { Member } from "./membership.js";
+import { hasCredit, loadOf, type Member, type Membership } from "./membership.js";
 
 /** A part of a batch, encoded for sending. */
 export interface Shipment {
@@ -66,4 +66,21 @@ export function bytesOf({ header, answerBytes }: Shipment): number {
 /** Milliseconds until a deadline, as a message states them. */
 export function timeLeft(deadline: number | null): number {
   return deadline === null ? NO_DEADLINE : Math.max(0, Math.min(NO_DEADLINE - 1, Math.round(deadline - Date.now())));
+}
+
+/** Chooses the peer for a shipment: null for any that listens, "later" while all are busy. */
+export function choosePeer(
+  membership: Membership,
+  { shipment, refused, attempts }: PendingShipment,
+): Member | null | "later" {
+  const busy = new Set([...attempts].map(({ member }) => member));
+  const all = membership.usable(shipment.header.generation).filter((member) => !busy.has(member));
+  const fresh = all.filter(({ name }) => !refused.has(name));
+  const usable = fresh.length > 0 ? fresh : all;
+  if (usable.length === 0) return null;
+  const trusted = usable.filter(({ suspect }) => !suspect);
+  const free = (trusted.length > 0 ? trusted : usable).filter(hasCredit);
+  if (free.length === 0) return "later";
+  const suited = free.find(({ name }) => name === shipment.peer);
+  return suited ?? free.reduce((least, member) => (loadOf(member) < loadOf(least) ? member : least));
 }

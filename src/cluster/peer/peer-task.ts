@@ -1,11 +1,11 @@
 /** Turns a message into a task for the threads of a peer, and checks it as untrusted input. */
 import type { Limits } from "../../config.js";
 import { type CheckedQuery, checkQuery, pointLimit } from "../../engine/check.js";
+import { BATCH_POINTS } from "../../engine/memory.js";
 import { BATCH_VALUES } from "../../engine/plan/by-arrival.js";
 import type { BufferPool } from "../../engine/points/buffers.js";
 import { recordsBetween } from "../../engine/records.js";
 import type { BatchTask, StepRange } from "../../engine/task.js";
-import { BATCH_POINTS } from "../../engine/threads/memory.js";
 import { DeadlineError, LimitError, RequestError } from "../../errors.js";
 import { RECORDS } from "../../operations.js";
 import type { Dataset } from "../../storage/dataset.js";

@@ -1,10 +1,10 @@
 /** A plan by arrival cuts a query into batches in the order in which its points arrive. */
 import { type Family, RECORDS } from "../../operations.js";
 import type { CheckedQuery } from "../check.js";
+import { BATCH_POINTS } from "../memory.js";
 import type { BufferPool } from "../points/buffers.js";
 import type { Collector } from "../points/collector.js";
 import type { BatchTask, Slab, SortTask } from "../task.js";
-import { BATCH_POINTS } from "../threads/memory.js";
 
 /** Float32 values that the result of one batch may have, so that results with many numbers per point are cut small. */
 export const BATCH_VALUES = 4 * 1024 * 1024;

@@ -10,9 +10,9 @@ import { frameWeights } from "../../kernels/time.js";
 import { BrickCache } from "../../storage/bricks/cache.js";
 import type { Bricking, FieldSource } from "../../storage/dataset.js";
 import type { CheckedQuery } from "../check.js";
+import { BATCH_POINTS } from "../memory.js";
 import { frameShift } from "../points/positions.js";
 import type { BatchTask, SortTask } from "../task.js";
-import { BATCH_POINTS } from "../threads/memory.js";
 import { batchOf, type Plan, type PlanSetting, sliceSlabs, valuesPerPoint } from "./by-arrival.js";
 import { chooseShape, type SweepShape } from "./sweep-shape.js";
 

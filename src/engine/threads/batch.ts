@@ -5,11 +5,12 @@ import { modeForce, taylorGreenForce } from "../../kernels/forcing.js";
 import { firstOutside } from "../../kernels/stencil.js";
 import { frameWeights } from "../../kernels/time.js";
 import type { FrameWeights } from "../../kernels/types.js";
-import { type Family, type Operation, operationOf } from "../../operations.js";
+import { type Family, operationOf } from "../../operations.js";
 import type { Dataset } from "../../storage/dataset.js";
 import { fillPositions, frameShift, outsideError } from "../points/positions.js";
 import type { Query } from "../query.js";
 import type { FramePass } from "../task.js";
+import { type BatchContext, scatterInto } from "./batch-context.js";
 import type { BatchMessage } from "./dataset-copy.js";
 import type { OpenDataset } from "./open-dataset.js";
 import type { Emit, Sampler } from "./sampler.js";
@@ -17,16 +18,6 @@ import { trackParticles } from "./tracking.js";
 
 /** Points between two checks of the cancel flag where a force is evaluated in closed form. */
 const FORCE_STEP = 1024;
-
-/** A batch and the means to evaluate it. */
-export interface BatchContext {
-  readonly task: BatchMessage;
-  readonly operation: Operation;
-  readonly open: OpenDataset;
-  readonly sampler: Sampler;
-  /** Throws CancelledError when the batch is cancelled. */
-  readonly stop: () => void;
-}
 
 /**
  * Evaluates a batch and fills `task.out`.
@@ -150,22 +141,6 @@ function boxFilter(kernel: string, query: Query, { name, axes }: Dataset, { acce
       member: "dataset",
     });
   }
-}
-
-/**
- * Copies each value to its place in the caller's order, rounded once where `out` is float32.
- *
- * @param places place of each point of the batch in `out`, where it is not its index
- */
-export function scatterInto(out: Float32Array | Float64Array, components: number, places: Uint32Array | null): Emit {
-  return (values, order, count) => {
-    for (let i = 0; i < count; i++) {
-      const point = order[i];
-      const to = components * (places ? places[point] : point);
-      const from = components * i;
-      for (let c = 0; c < components; c++) out[to + c] = values[from + c];
-    }
-  };
 }
 
 /** Fills the sampler with the points of the batch, relative to the grid, and checks them. */

@@ -7,10 +7,10 @@ import { BusyError, DeadlineError, WorkerError } from "../../errors.js";
 import { createSharedMemory, type WasmMemory } from "../../kernels/simd/index.js";
 import { BrickCache } from "../../storage/bricks/cache.js";
 import type { Carrier } from "../carrier.js";
+import { type MemoryLayout, memoryLayout } from "../memory.js";
 import type { Outcome, Task } from "../task.js";
 import { createPacker } from "./dataset-copy.js";
 import { reviveError } from "./errors-as-data.js";
-import { type MemoryLayout, memoryLayout } from "./memory.js";
 
 /** Worker threads run the JavaScript that ships, also when this file runs from source. */
 const ENTRY = fileURLToPath(new URL("./worker.js", import.meta.url).href.replace("/src/engine/", "/dist/engine/"));

@@ -15,7 +15,7 @@ import {
   MAX_BRICKS,
   type MemoryLayout,
   SIMD_SCRATCH,
-} from "./memory.js";
+} from "../memory.js";
 
 /** Fewest points that are sorted: sorting fewer costs more than it saves. */
 const SORT_FROM = 128;

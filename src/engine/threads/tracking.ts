@@ -4,7 +4,7 @@ import { frameWeights } from "../../kernels/time.js";
 import type { Sample, Triple } from "../../kernels/types.js";
 import { fillPositions } from "../points/positions.js";
 import { recordsBetween } from "../records.js";
-import { type BatchContext, scatterInto } from "./batch.js";
+import { type BatchContext, scatterInto } from "./batch-context.js";
 import type { BatchMessage } from "./dataset-copy.js";
 
 const STILL: Triple = [0, 0, 0];

@@ -1,22 +1,13 @@
 /** Reads the request for a page of events, tells whether the page takes long, and renders it. */
-import type { VocabularyName } from "../model/entities.js";
 import type { EventQuery } from "../model/event-query.js";
 import { renderSingle, renderWhole } from "../render/event.js";
 import type { View } from "../store/store.js";
 import { pageAddress, representPage } from "./collection.js";
 import { notFound } from "./events-error.js";
 import type { QueryString } from "./query-string.js";
-import { EVENT_PARAMETERS, readEventQuery } from "./read-query.js";
+import { EVENT_PARAMETERS, type EventsAsk, readEventQuery } from "./read-query.js";
 import type { Representation } from "./representation.js";
 import { knownSources, type Resources } from "./resources.js";
-
-/** Which collection is asked for. */
-export interface EventsAsk {
-  /** The term whose events these are; both null: all events. */
-  readonly vocabulary: VocabularyName | null;
-  readonly id: number | null;
-  readonly strict: boolean;
-}
 
 /** A page that a request asks for, and the keys of what is remembered of it. */
 export interface WantedPage {

@@ -2,9 +2,9 @@
 import { fileURLToPath } from "node:url";
 import { Piscina } from "piscina";
 import type { Interval } from "../store/store.js";
-import type { EventsAsk } from "./event-page.js";
 import { EventsError, type EventsErrorCode, type EventsErrorDetail } from "./events-error.js";
 import type { EventsSettings } from "./events-settings.js";
+import type { EventsAsk } from "./read-query.js";
 import type { Representation } from "./representation.js";
 
 /** What the thread is started with. */

@@ -1,7 +1,6 @@
 /** `createMetrics` counts the requests of a service and shows its state in the text form of Prometheus; each service has a registry. */
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { PeerStatus } from "../../engine/carrier.js";
-import type { Engine } from "../../engine/query.js";
+import type { Engine, PeerStatus } from "../../engine/query.js";
 import type { Admission } from "./admission.js";
 import type { TimeSlices } from "./event-loop.js";
 

@@ -3,7 +3,6 @@ import { html, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
 import { shortestFloat32 } from "../../float32/format.js";
 import { quantityOf } from "../../quantities.js";
-import { statusBar } from "../panels/status-bar.js";
 import { offers, unitOf } from "../state/facts.js";
 import { LatestRequest } from "../state/latest-request.js";
 import type { PointQuery } from "../state/point-query.js";
@@ -11,6 +10,7 @@ import type { ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { columnTable, DataTable } from "./data-table.js";
 import { Plot } from "./plot.js";
+import { statusBar } from "./status-bar.js";
 
 /** The source of a curve: its title, its query and its places. */
 export interface CurveSource {

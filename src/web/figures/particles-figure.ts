@@ -4,8 +4,6 @@ import { keyed } from "lit-html/directives/keyed.js";
 import { live } from "lit-html/directives/live.js";
 import { ref } from "lit-html/directives/ref.js";
 import { shortestFloat32, shortText } from "../../float32/format.js";
-import { choose, number } from "../panels/controls.js";
-import { statusBar } from "../panels/status-bar.js";
 import type { Trajectories } from "../state/api.js";
 import { offers } from "../state/facts.js";
 import { LatestRequest } from "../state/latest-request.js";
@@ -14,8 +12,10 @@ import { particleQuery } from "../state/queries.js";
 import { AXES, SEED_SHAPES, TRACKERS, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { columnTable, DataTable } from "./data-table.js";
+import { choose, number } from "./inputs.js";
 import type { BoxScene } from "./scene.js";
 import { schemeColours } from "./scheme-colours.js";
+import { statusBar } from "./status-bar.js";
 
 const NAMES: Readonly<Record<ViewState["tracker"], string>> = {
   GetPosition: "Tracers, step by step",

@@ -5,19 +5,13 @@ import type { SampleAxis, Slice } from "../state/api.js";
 import { offers } from "../state/facts.js";
 import { LatestRequest } from "../state/latest-request.js";
 import { slicePathOf } from "../state/queries.js";
-import { AXES, type ViewState } from "../state/view-state.js";
+import { AXES } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { type ColourScale, mapName, mapPixels, rangeFor } from "./colour-scale.js";
 import { DataTable } from "./data-table.js";
 import { revealPoint, WHOLE_PLANE, zoomWindow } from "./plane-window.js";
 import { type Cell, cellAt, coordinateOf, drawSlice, paintPlane } from "./slice-canvas.js";
-import { type SliceActions, sliceView, ZOOM_STEP } from "./slice-view.js";
-
-/** A plane together with the view that asked for it; it is shown until the next one arrives. */
-export interface ShownSlice {
-  readonly slice: Slice;
-  readonly state: ViewState;
-}
+import { type ShownSlice, type SliceActions, sliceView, ZOOM_STEP } from "./slice-view.js";
 
 /** Rows and columns that a key moves the cursor by, for a step and a plane of so many columns. */
 const MOVES: Readonly<Record<string, (step: number, columns: number) => readonly [number, number]>> = {

@@ -3,20 +3,25 @@ import { html, nothing, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
 import { shortestFloat32, shortText } from "../../float32/format.js";
 import { quantityOf } from "../../quantities.js";
-import { statusBar } from "../panels/status-bar.js";
 import type { SampleAxis, Slice } from "../state/api.js";
 import { unitOf } from "../state/facts.js";
 import type { LatestRequest } from "../state/latest-request.js";
 import { methodOf } from "../state/queries.js";
-import { AXES } from "../state/view-state.js";
+import { AXES, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { colourBar } from "./colour-bar.js";
 import type { ColourScale } from "./colour-scale.js";
 import type { DataTable } from "./data-table.js";
 import { WHOLE_PLANE } from "./plane-window.js";
 import { type Cell, coordinateOf } from "./slice-canvas.js";
-import type { ShownSlice } from "./slice-figure.js";
 import { sliceTable } from "./slice-table.js";
+import { statusBar } from "./status-bar.js";
+
+/** A plane together with the view that asked for it; it is shown until the next one arrives. */
+export interface ShownSlice {
+  readonly slice: Slice;
+  readonly state: ViewState;
+}
 
 /** Enlargement by one press of a button or a key. */
 export const ZOOM_STEP = 1.6;

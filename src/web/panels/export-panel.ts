@@ -1,9 +1,11 @@
 /** What is shown, to take away: files of its numbers, and the very query in five languages. */
 import { html, nothing, type TemplateResult } from "lit-html";
 import type { CurveFigure } from "../figures/curve-figure.js";
+import { choose } from "../figures/inputs.js";
 import type { ParticlesFigure } from "../figures/particles-figure.js";
 import { coordinateOf } from "../figures/slice-canvas.js";
-import type { ShownSlice, SliceFigure } from "../figures/slice-figure.js";
+import type { SliceFigure } from "../figures/slice-figure.js";
+import type { ShownSlice } from "../figures/slice-view.js";
 import { curl } from "../recipes/curl.js";
 import { matlab } from "../recipes/matlab.js";
 import { python } from "../recipes/python.js";
@@ -16,7 +18,6 @@ import { particleQuery, planeQuery, probeOperations, probeQuery, slicePathOf } f
 import { AXES, LANGUAGES, SUBJECTS, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { copyText } from "./clipboard.js";
-import { choose } from "./controls.js";
 import type { ProbePanel, ShownProbe } from "./probe-panel.js";
 import { download, toCsv, toJson, type ValueTable } from "./table-files.js";
 

@@ -3,13 +3,13 @@ import { html, nothing, type TemplateResult } from "lit-html";
 import { shortestFloat32, shortText } from "../../float32/format.js";
 import type { OperationName } from "../../operations.js";
 import { QUANTITIES } from "../../quantities.js";
+import { number } from "../figures/inputs.js";
+import { statusBar } from "../figures/status-bar.js";
 import { axisOf, endOf, unitOf } from "../state/facts.js";
 import { LatestRequest } from "../state/latest-request.js";
 import { probeOperations, probeQuery } from "../state/queries.js";
 import { AXES, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
-import { number } from "./controls.js";
-import { statusBar } from "./status-bar.js";
 
 /** Components by method. */
 export type ByMethod = ReadonlyMap<string, Float32Array>;

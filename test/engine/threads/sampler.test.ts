@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { memoryLayout } from "../../../src/engine/threads/memory.js";
+import { memoryLayout } from "../../../src/engine/memory.js";
 import { type Emit, Sampler } from "../../../src/engine/threads/sampler.js";
 import { createScheme } from "../../../src/kernels/index.js";
 import { createSharedMemory } from "../../../src/kernels/simd/index.js";

@@ -1,6 +1,6 @@
 /** All worker threads share one memory: WebAssembly constants, worker slots, a scratch arena per worker, and the brick cache. */
-import { type CacheLayout, cacheLayout } from "../../storage/bricks/directory.js";
-import { MAX_NODES } from "../../storage/dataset.js";
+import { type CacheLayout, cacheLayout } from "../storage/bricks/directory.js";
+import { MAX_NODES } from "../storage/dataset.js";
 
 const PAGE = 65_536;
 const LARGEST = 65_536 * PAGE;

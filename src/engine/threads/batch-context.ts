@@ -1,0 +1,31 @@
+/** The context of a batch in a worker thread, and the way of its results to the caller's places. */
+import type { Operation } from "../../operations.js";
+import type { BatchMessage } from "./dataset-copy.js";
+import type { OpenDataset } from "./open-dataset.js";
+import type { Emit, Sampler } from "./sampler.js";
+
+/** A batch and the means to evaluate it. */
+export interface BatchContext {
+  readonly task: BatchMessage;
+  readonly operation: Operation;
+  readonly open: OpenDataset;
+  readonly sampler: Sampler;
+  /** Throws CancelledError when the batch is cancelled. */
+  readonly stop: () => void;
+}
+
+/**
+ * Copies each value to its place in the caller's order, rounded once where `out` is float32.
+ *
+ * @param places place of each point of the batch in `out`, where it is not its index
+ */
+export function scatterInto(out: Float32Array | Float64Array, components: number, places: Uint32Array | null): Emit {
+  return (values, order, count) => {
+    for (let i = 0; i < count; i++) {
+      const point = order[i];
+      const to = components * (places ? places[point] : point);
+      const from = components * i;
+      for (let c = 0; c < components; c++) out[to + c] = values[from + c];
+    }
+  };
+}
