@@ -103,7 +103,7 @@ export async function serveCutout(
     const pending = new PendingQuery(
       life,
       limits,
-      { operation, dataset: dataset.name, recordEvery: undefined },
+      { operation, dataset: dataset.name, recordEvery: null },
       new Map(
         Object.entries({
           time: asked.map((k) => String(times[k])),

@@ -45,7 +45,7 @@ export async function serveValues(
     const pending = new PendingQuery(
       life,
       limits,
-      { operation, dataset, recordEvery: undefined },
+      { operation, dataset, recordEvery: null },
       new Map(Object.entries(textsOf(query))),
     );
     await readBody(new PointsReader(pending.writer("points")), pending, life, service);
