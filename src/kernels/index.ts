@@ -3,6 +3,7 @@ import type { sortByBrick } from "./brick-order.js";
 import { createDerivative } from "./derivative.js";
 import type { IntervalSums } from "./filter/interval-sums.js";
 import { createInterpolation } from "./interpolate.js";
+import { createSpline } from "./spline.js";
 import { METHODS, type Method, POINT_KERNELS, type PointKernel } from "./table.js";
 import type { Axes, Scheme } from "./types.js";
 
@@ -31,7 +32,8 @@ export interface Accelerator {
  * Makes the scheme of a point kernel for one thread: it holds scratch of its own.
  *
  * @param kernel a name of POINT_KERNELS
- * @param method a name of METHODS that suits the kernel: interpolation for values, differences for derivatives
+ * @param method a name of METHODS that suits the kernel: interpolation for values, differences for derivatives, splines for
+ *   both but no Laplacian and, where only the first derivative is continuous, no Hessian
  * @throws RangeError for any other kernel or method, and when an axis with ends has fewer nodes than the stencil
  */
 export function createScheme(
@@ -51,6 +53,10 @@ export function createScheme(
 
 /** The plain scheme of a request; null when the method does not suit the quantity. */
 function createPlainScheme({ quantity, sizes, method, axes, options }: SchemeRequest): Scheme | null {
+  if (method.kind === "spline") {
+    const smooth = quantity !== "laplacian" && (quantity !== "hessian" || method.smoothness >= 2);
+    return smooth ? createSpline(axes, quantity, method, sizes) : null;
+  }
   if (quantity === "value") return method.kind === "lagrange" ? createInterpolation(axes, method.order, sizes) : null;
   return method.kind === "difference"
     ? createDerivative(axes, quantity, method, sizes[0] as 1 | 3, options.fd8Legacy)

@@ -1,6 +1,7 @@
 /** Tells what each kernel computes of how many components, and what each spatial option means. */
 import type { DifferenceOrder } from "./finite-difference.js";
 import type { Order } from "./lagrange.js";
+import type { Spline } from "./spline-weights.js";
 
 /** What is wanted of fields at points. */
 export type Quantity = "value" | "gradient" | "hessian" | "laplacian";
@@ -44,8 +45,12 @@ export const BOX_KERNELS: ReadonlyMap<string, BoxKernel> = new Map([
   ["boxStress", { quantity: "stress", size: 3, components: 6 }],
 ] as const);
 
-/** A spatial option: Lagrange interpolation, or differences of `order` at the nodes of a Lagrange stencil of `base` nodes. */
+/**
+ * A spatial option: Lagrange interpolation, differences of `order` at the nodes of a Lagrange stencil of `base` nodes, or a
+ * spline.
+ */
 export type Method =
+  | ({ readonly kind: "spline" } & Spline)
   | { readonly kind: "lagrange"; readonly order: Order }
   | { readonly kind: "difference"; readonly base: 1 | 4; readonly order: DifferenceOrder };
 
@@ -59,4 +64,14 @@ export const METHODS: ReadonlyMap<string, Method> = new Map<string, Method>([
   ["None_Fd6", { kind: "difference", base: 1, order: 6 }],
   ["None_Fd8", { kind: "difference", base: 1, order: 8 }],
   ["Fd4Lag4", { kind: "difference", base: 4, order: 4 }],
+  ...splines(),
 ]);
+
+/** The splines M{m}Q{q}; the derivatives 0 .. m of each are taken from q - 1 nodes, so that M3Q4 and M4Q4 do not exist. */
+function splines(): [string, Method][] {
+  return [4, 6, 8, 10, 12, 14].flatMap((nodes) =>
+    [1, 2, 3, 4]
+      .filter((smoothness) => smoothness <= nodes - 2)
+      .map((smoothness): [string, Method] => [`M${smoothness}Q${nodes}`, { kind: "spline", smoothness, nodes }]),
+  );
+}

@@ -22,9 +22,15 @@ function kernelOf(name: string): PointKernel {
 }
 
 const PLAIN = { fd8Legacy: false };
-const SCHEMES = ["velocity", "velocityPressure", "velocityGradient", "pressureHessian", "velocityLaplacian"].flatMap(
-  (kernel) => methodsOf(kernelOf(kernel).quantity).map((method) => [kernel, method] as const),
-);
+const SCHEMES = [
+  ...["velocity", "velocityPressure", "velocityGradient", "pressureHessian", "velocityLaplacian"].flatMap((kernel) =>
+    methodsOf(kernelOf(kernel).quantity).map((method) => [kernel, method] as const),
+  ),
+  ["velocityPressure", "M3Q10"],
+  ["velocityGradient", "M1Q4"],
+  ["velocityGradient", "M2Q8"],
+  ["pressureHessian", "M2Q6"],
+] as const;
 
 const GRIDS: readonly (readonly [string, Axes])[] = [
   ["periodic", [periodicAxis(12), periodicAxis(11, 3, -1), periodicAxis(10, 5)]],

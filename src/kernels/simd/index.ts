@@ -4,7 +4,7 @@ import { sortByBrick as sortPlainly } from "../brick-order.js";
 import type { IntervalSums } from "../filter/interval-sums.js";
 import type { Accelerator } from "../index.js";
 import { createSimdIntervalSums, SUMS_BYTES } from "./interval-sums.js";
-import { nodalScheme, tensorScheme } from "./schemes.js";
+import { createSimdScheme } from "./schemes.js";
 import { createScratch, imageOfGrid, SCHEME_BYTES } from "./scratch.js";
 import { instantiate, type WasmBytes, type WasmMemory } from "./webassembly.js";
 
@@ -37,15 +37,9 @@ export function instantiateSimd(
   const module = instantiate(wasm, memory);
   const records = createScratch(memory, scratch.offset);
   return {
-    scheme({ quantity, sizes, method, axes, options }, plain) {
-      if (!axes.every(({ periodic }) => periodic)) return null;
-      const nodes = method.kind === "lagrange" ? method.order : method.base;
-      const order = method.kind === "lagrange" ? 4 : method.order;
-      const target = { quantity, sizes };
-      const scheme =
-        nodes === 1
-          ? nodalScheme(module, records, axes, target, order, options.fd8Legacy)
-          : tensorScheme(module, records, axes, target, nodes);
+    scheme(request, plain) {
+      if (!request.axes.every(({ periodic }) => periodic)) return null;
+      const scheme = createSimdScheme(module, records, request);
       return {
         ...scheme,
         cover(bricking, positions, first, count, marks, list, length) {

@@ -1,10 +1,13 @@
-/** Makes the schemes of the module: separable products for interpolation and Fd4Lag4, weighted nodes for the None options. */
+/** Makes the schemes of the module: separable products for interpolation, Fd4Lag4 and splines, weighted nodes for the None options. */
 
 import type { DifferenceOrder } from "../finite-difference.js";
+import type { SchemeRequest } from "../index.js";
+import { type PolynomialTable, splinePolynomials } from "../spline-weights.js";
 import { type PointKernel, RESULTS } from "../table.js";
 import type { Axes, Bricking, Scheme } from "../types.js";
+import { TERM_BYTES } from "./record-sizes.js";
 import { imageOfProducts, imageOfTaps, type Scratch } from "./scratch.js";
-import { DERIVATIVES, products, taps } from "./terms.js";
+import { DERIVATIVES, products, splineProducts, taps } from "./terms.js";
 import type { Module } from "./webassembly.js";
 
 /** Bytes of a field from which on its nodes are fetched ahead: more than the caches of a core and half of those that cores share. */
@@ -20,22 +23,43 @@ function countComponents({ quantity, sizes }: PointKernel): number {
   return RESULTS[quantity] * sizes.reduce((sum, size) => sum + size, 0);
 }
 
-/** Interpolation on `order` nodes an axis, or Fd4Lag4. */
-export function tensorScheme(module: Module, records: Scratch, axes: Axes, target: PointKernel, order: number): Scheme {
+/** The scheme of a request on periodic axes. */
+export function createSimdScheme(module: Module, records: Scratch, request: SchemeRequest): Scheme {
+  const { method, axes, options } = request;
+  if (method.kind === "spline")
+    return tensorScheme(module, records, axes, request, method.nodes, splinePolynomials(method));
+  const nodes = method.kind === "lagrange" ? method.order : method.base;
+  if (nodes > 1) return tensorScheme(module, records, axes, request, nodes, null);
+  const order = method.kind === "lagrange" ? 4 : method.order;
+  return nodalScheme(module, records, axes, request, order, options.fd8Legacy);
+}
+
+/** Interpolation on `nodes` nodes an axis, Fd4Lag4, or a spline. */
+function tensorScheme(
+  module: Module,
+  records: Scratch,
+  axes: Axes,
+  target: PointKernel,
+  nodes: number,
+  table: PolynomialTable | null,
+): Scheme {
   const { quantity, sizes } = target;
   const components = countComponents(target);
-  const terms = products(quantity, order);
-  const image = imageOfProducts(axes, terms);
+  const terms = table === null ? products(quantity, nodes) : splineProducts(quantity, nodes);
+  const image = imageOfProducts(axes, terms, table?.coefficients ?? new Float64Array(0));
+  const polynomials = table === null ? 0 : records.stencil + terms.length * TERM_BYTES;
+  const degree = table === null ? 0 : table.length - 1;
   const vectors = terms.flatMap((term) => term.vectors);
   const low = Math.min(...vectors.map(({ start }) => start));
   const span = Math.max(...vectors.map(({ start, length }) => start + length)) - low;
+  const used = vectors.reduce((bits, { vector }) => bits | (1 << vector), 0);
   return {
     components,
     cover(bricking, positions, first, count, marks, list, length) {
       records.writeScheme(image);
       records.writeBricking(bricking);
       return module.coverTensor(
-        1 - order / 2,
+        1 - nodes / 2,
         low,
         span,
         records.axes,
@@ -52,41 +76,24 @@ export function tensorScheme(module: Module, records: Scratch, axes: Axes, targe
     evaluate(fields, positions, first, count, out) {
       records.writeScheme(image);
       records.writeFields(fields, sizes.length);
-      if (quantity === "value") {
-        module.values(
-          order,
-          fields.some(({ components: size, bricking }) => bytesOf(bricking, size) > LARGE_BYTES) ? 1 : 0,
-          records.axes,
-          records.fields,
-          sizes.length,
-          positions.byteOffset + 24 * first,
-          count,
-          out.byteOffset + 8 * components * first,
-          components,
-          records.work,
-        );
+      const at = positions.byteOffset + 24 * first;
+      const to = out.byteOffset + 8 * components * first;
+      if (quantity === "value" && nodes <= 8) {
+        const large = fields.some(({ components: size, bricking }) => bytesOf(bricking, size) > LARGE_BYTES) ? 1 : 0;
+        const source = [records.axes, records.fields, sizes.length, at, count, to, components, records.work];
+        module.values(nodes, polynomials, degree, large, ...source);
         return;
       }
-      module.tensor(
-        DERIVATIVES[quantity],
-        records.axes,
-        records.stencil,
-        terms.length,
-        RESULTS[quantity],
-        records.fields,
-        sizes.length,
-        positions.byteOffset + 24 * first,
-        count,
-        out.byteOffset + 8 * components * first,
-        components,
-        records.work,
-      );
+      const stencil = [records.axes, records.stencil, terms.length, RESULTS[quantity]];
+      const points = [records.fields, sizes.length, at, count, to, components, records.work];
+      if (table === null) module.tensor(DERIVATIVES[quantity], ...stencil, ...points);
+      else module.spline(nodes, used, polynomials, degree, ...stencil, ...points);
     },
   };
 }
 
 /** Values, or differences of `order`, at the nearest node. */
-export function nodalScheme(
+function nodalScheme(
   module: Module,
   records: Scratch,
   axes: Axes,

@@ -7,10 +7,10 @@ import type { WasmMemory } from "./webassembly.js";
 /** Scratch that schemes need; multiple of 16. */
 export const SCHEME_BYTES = 32_768;
 
-/** Places in scratch: axes with terms or taps behind them, fields, and the work area of the module. */
+/** Places in scratch: axes with terms or taps and the polynomials of a spline behind them, fields, and the work area of the module. */
 const SCHEME = 0;
-const FIELDS = 2_048;
-const WORK = 2_304;
+const FIELDS = 4_096;
+const WORK = 4_352;
 
 const FIELD_WORDS = FIELD_BYTES / 4;
 
@@ -59,9 +59,13 @@ function writeBricks({ edge, count }: Bricking, words: Int32Array, at: number): 
   words[at + 4] = count[1];
 }
 
-/** Axes and terms of a separable scheme. */
-export function imageOfProducts(axes: Axes, terms: readonly Product[]): Uint8Array {
-  const view = imageOfAxes(axes, terms.length * TERM_BYTES);
+/** Axes and terms of a separable scheme, and the coefficients of a spline. */
+export function imageOfProducts(axes: Axes, terms: readonly Product[], coefficients: Float64Array): Uint8Array {
+  const end = 3 * AXIS_BYTES + terms.length * TERM_BYTES;
+  const view = imageOfAxes(axes, terms.length * TERM_BYTES + coefficients.byteLength);
+  coefficients.forEach((value, i) => {
+    view.setFloat64(end + 8 * i, value, true);
+  });
   terms.forEach(({ scale, slot, vectors }, t) => {
     const at = 3 * AXIS_BYTES + t * TERM_BYTES;
     view.setFloat64(at, scale, true);

@@ -7,6 +7,7 @@ import {
   PUBLISHED_SECOND_DIFFERENCE_8,
   SECOND_DIFFERENCES,
 } from "../finite-difference.js";
+import { SPLINE_TERMS, type SplineQuantity } from "../spline.js";
 import type { Quantity } from "../table.js";
 import type { Axes } from "../types.js";
 
@@ -65,6 +66,16 @@ function product(slot: number, scale: number, vector: Vector, along: readonly nu
   const other = interpolation(4);
   const at = (axis: number) => (along.includes(axis) ? vector : other);
   return { scale, slot, vectors: [at(0), at(1), at(2)] };
+}
+
+/** Separable products of a quantity of a spline on `nodes` nodes; vector r is its r-th derivative. */
+export function splineProducts(quantity: Quantity, nodes: number): readonly Product[] {
+  const vectorOf = (kind: number): Vector => ({ vector: kind, start: 0, length: nodes });
+  return SPLINE_TERMS[quantity as SplineQuantity].map(({ output, kinds: [x, y, z], scale }) => ({
+    scale,
+    slot: output,
+    vectors: [vectorOf(x), vectorOf(y), vectorOf(z)],
+  }));
 }
 
 /** Separable products of a quantity: interpolation of the given order, or Fd4Lag4. */

@@ -14,7 +14,7 @@ export type WasmBytes = Uint8Array | ArrayBufferLike;
  */
 export type Module = Readonly<
   Record<
-    "coverNodal" | "coverTensor" | "intervalSums" | "nodal" | "sortByBrick" | "tensor" | "values",
+    "coverNodal" | "coverTensor" | "intervalSums" | "nodal" | "sortByBrick" | "spline" | "tensor" | "values",
     (...parameters: number[]) => number
   >
 >;

@@ -1,14 +1,17 @@
 /** Adds boxes that several bricks share: rows by address, and in parts along x. */
 import { Axis, Field } from "./records";
-import { addListed } from "./rows";
+import { addListed, LONGEST_PART } from "./rows";
 import { brickOf, placeNodes } from "./nodes";
 
-/** Bytes of the work area that `addAcross` uses; rows are listed eight at a time, so the list needs room for one store too many. */
-export const ACROSS_BYTES = 448;
+/**
+ * Bytes of the work area that `addAcross` uses for boxes of up to 14 nodes an axis; rows are listed eight at a time, so the list
+ * needs room for one store too many.
+ */
+export const ACROSS_BYTES = 1184;
 const LIST = 0;
-const BASES = 288;
-const PLACES_Y = 320;
-const PLACES_Z = 384;
+const BASES = 864;
+const PLACES_Y = 928;
+const PLACES_Z = 1056;
 
 /** Addresses of the rows of a box, y fastest, from the places of its nodes; `table` is the entry of the first brick along y and z. */
 // @ts-ignore: decorator
@@ -32,6 +35,10 @@ function listRows(table: usize, start: i32, ny: i32, nz: i32, work: usize): void
     const offset = i32x4.splat(load<i32>(placeZ, 4) + start);
     v128.store(list, i32x4.add(offset, v128.load(work + BASES)));
     v128.store(list, i32x4.add(offset, v128.load(work + BASES, 16)), 16);
+    if (ny > 8) {
+      v128.store(list, i32x4.add(offset, v128.load(work + BASES, 32)), 32);
+      v128.store(list, i32x4.add(offset, v128.load(work + BASES, 48)), 48);
+    }
     list += bytes;
   }
 }
@@ -45,7 +52,7 @@ export function addAcross(field: Field, axisX: Axis, axisY: Axis, axisZ: Axis, x
   for (let done = 0; done < nx; ) {
     const brick = brickOf(x, field.reciprocalX);
     const local = x - brick * field.edgeX;
-    const run = min(nx - done, min(field.edgeX - local, axisX.nodes - x));
+    const run = min(min(nx - done, LONGEST_PART), min(field.edgeX - local, axisX.nodes - x));
     listRows(field.table + (<usize>brick << 2), local * nodeBytes, ny, nz, work);
     addListed(run * field.components, work + LIST, wy, ny, wz, nz, sums + (<usize>(done * field.components) << 3));
     done += run;

@@ -3,5 +3,6 @@ export { intervalSums } from "./interval-sums";
 export { coverNodal, coverTensor } from "./cover";
 export { nodal } from "./nodal";
 export { sortByBrick } from "./brick-order";
+export { spline } from "./spline";
 export { tensor } from "./tensor";
 export { values } from "./values";

@@ -25,6 +25,24 @@ export function wrapAfter(n: f64, offset: i32, nodes: i32): i32 {
   return shift(wrap(n, nodes), offset, nodes);
 }
 
+/** 2^52: added to a whole number from 0 to 2^31, it leaves that in the low half of the float64. */
+const WHOLE: f64 = 4503599627370496;
+
+/** Stores the nodes `below` places before two cells, reduced to 0 .. nodes - 1, twelve bytes apart. */
+// @ts-ignore: decorator
+@inline
+export function storeFirstNodes(cells: v128, below: i32, nodes: i32, out: usize): void {
+  const first = f64x2.sub(cells, f64x2.splat(below));
+  if (i64x2.all_true(v128.and(f64x2.ge(first, f64x2.splat(0)), f64x2.lt(first, f64x2.splat(<f64>nodes))))) {
+    const whole = f64x2.add(first, f64x2.splat(WHOLE));
+    v128.store32_lane(out, whole, 0);
+    v128.store32_lane(out, whole, 2, 12);
+  } else {
+    store<i32>(out, wrapAfter(f64x2.extract_lane(cells, 0), -below, nodes));
+    store<i32>(out, wrapAfter(f64x2.extract_lane(cells, 1), -below, nodes), 12);
+  }
+}
+
 /** The node `offset` places after a node, on a periodic axis. */
 // @ts-ignore: decorator
 @inline

@@ -78,6 +78,17 @@ function addRows(N: i32, LISTED: bool, at: usize, rowStride: usize, planeStride:
   if (N > 22) v128.store(sums, a11, 176);
 }
 
+/** Nodes of a row that are added at once; longer rows are added in parts, which the sums do not show. */
+export const LONGEST_PART = 8;
+
+/** Nodes to add at once of a row of which `left` nodes are left: 4, 6 or 8 where these are even. */
+// @ts-ignore: decorator
+@inline
+export function partOf(left: i32): i32 {
+  if (left <= LONGEST_PART) return left;
+  return left == 10 ? 6 : LONGEST_PART;
+}
+
 /** A box inside one brick: whole stencil rows of 4, 6 or 8 nodes with one or three components. */
 export function addBox(n: i32, at: usize, rowStride: usize, planeStride: usize, wy: usize, ny: i32, wz: usize, nz: i32, sums: usize): void {
   switch (n) {

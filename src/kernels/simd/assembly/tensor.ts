@@ -1,7 +1,7 @@
 /** Differentiates by Fd4Lag4: sums of separable products over stencil boxes. */
 import { ACROSS_BYTES, addAcross } from "./box";
 import { Axis, Field, Term } from "./records";
-import { addBox } from "./rows";
+import { addBox, partOf } from "./rows";
 import { brickOf, shift, wrapAfter } from "./nodes";
 import { differences, firstDerivative, lagrange, secondDerivative } from "./weights";
 
@@ -17,10 +17,12 @@ const VECTORS = 5;
 /** Points whose first nodes and weights are computed before any node is read. */
 const POINTS = 16;
 
-/** Places in the work area. */
+/** Places in the work area: sums of up to 14 triples, and what follows. */
 const SUMS = 0;
-const ACROSS = 192;
-const NODES = ACROSS + ACROSS_BYTES;
+const ACROSS = 352;
+/** Where the work area is free. */
+export const FREE = ACROSS + ACROSS_BYTES;
+const NODES = FREE;
 const WEIGHTS = NODES + 256;
 
 /** First node of the interpolation, and the weight vectors beside those of interpolation, for one coordinate. */
@@ -80,7 +82,11 @@ function addTerm(field: Field, term: Term, axisX: Axis, axisY: Axis, axisZ: Axis
     const planeBytes = rowBytes * field.edgeY;
     const base = load<u32>(field.table + (<usize>((brickZ * field.countY + brickY) * field.countX + brickX) << 2)) << 2;
     const at = base + localX * nodeBytes + localY * rowBytes + localZ * planeBytes;
-    addBox(term.lengthX * field.components, at, rowBytes, planeBytes, wy, term.lengthY, wz, term.lengthZ, work + SUMS);
+    for (let done = 0, part = 0; done < term.lengthX; done += part) {
+      part = partOf(term.lengthX - done);
+      const sums = work + SUMS + (<usize>(done * field.components) << 3);
+      addBox(part * field.components, at + done * nodeBytes, rowBytes, planeBytes, wy, term.lengthY, wz, term.lengthZ, sums);
+    }
   } else {
     addAcross(field, axisX, axisY, axisZ, x, term.lengthX, y, term.lengthY, z, term.lengthZ, wy, wz, work + ACROSS, work + SUMS);
   }
@@ -119,6 +125,30 @@ function sumSingles(sums: usize, w: usize, length: i32, scale: f64, out: usize):
   store<f64>(out, load<f64>(out) + scale * (f64x2.extract_lane(sum, 0) + f64x2.extract_lane(sum, 1)));
 }
 
+/** Adds all terms of one field at the points at hand; `vector` bytes a weight vector, `vectors` of them an axis. */
+// @ts-ignore: decorator
+@inline
+export function addTerms(vector: i32, vectors: i32, field: Field, axes: usize, terms: usize, termCount: i32, slots: i32, count: i32, nodes: usize, w: usize, out: usize, components: i32, work: usize): void {
+  const axisX = changetype<Axis>(axes);
+  const axisY = changetype<Axis>(axes + offsetof<Axis>());
+  const axisZ = changetype<Axis>(axes + 2 * offsetof<Axis>());
+  const stride = <usize>slots << 3;
+  for (let i = 0; i < count; i++) {
+    for (let t = 0; t < termCount; t++) {
+      const term = changetype<Term>(terms + t * offsetof<Term>());
+      const wx = w + term.vectorX * vector;
+      const wy = w + (vectors + term.vectorY) * vector;
+      const wz = w + (2 * vectors + term.vectorZ) * vector;
+      addTerm(field, term, axisX, axisY, axisZ, nodes, wy, wz, work);
+      if (field.components == 3) sumTriples(work + SUMS, wx, term.lengthX, term.scale, out + (<usize>term.slot << 3), stride);
+      else sumSingles(work + SUMS, wx, term.lengthX, term.scale, out + (<usize>term.slot << 3));
+    }
+    nodes += 12;
+    w += 3 * vectors * vector;
+    out += <usize>components << 3;
+  }
+}
+
 /**
  * Sums of separable products at points, float64; interpolation is on four nodes an axis.
  *
@@ -128,10 +158,6 @@ function sumSingles(sums: usize, w: usize, length: i32, scale: f64, out: usize):
  * @param work        16 KiB of this thread
  */
 export function tensor(derivatives: i32, axes: usize, terms: usize, termCount: i32, slots: i32, fields: usize, fieldCount: i32, positions: usize, count: i32, out: usize, components: i32, work: usize): void {
-  const axisX = changetype<Axis>(axes);
-  const axisY = changetype<Axis>(axes + offsetof<Axis>());
-  const axisZ = changetype<Axis>(axes + 2 * offsetof<Axis>());
-  const stride = <usize>slots << 3;
   memory.fill(out, 0, <usize>(count * components) << 3);
   for (let first = 0; first < count; first += POINTS) {
     const length = min(POINTS, count - first);
@@ -139,21 +165,8 @@ export function tensor(derivatives: i32, axes: usize, terms: usize, termCount: i
     let slot = out + (<usize>(first * components) << 3);
     for (let f = 0; f < fieldCount; f++) {
       const field = changetype<Field>(fields + f * offsetof<Field>());
-      for (let i = 0; i < length; i++) {
-        const nodes = work + NODES + i * 12;
-        const w = work + WEIGHTS + i * (3 * VECTORS * VECTOR);
-        const at = slot + (<usize>(i * components) << 3);
-        for (let t = 0; t < termCount; t++) {
-          const term = changetype<Term>(terms + t * offsetof<Term>());
-          const wx = w + term.vectorX * VECTOR;
-          const wy = w + (VECTORS + term.vectorY) * VECTOR;
-          const wz = w + (2 * VECTORS + term.vectorZ) * VECTOR;
-          addTerm(field, term, axisX, axisY, axisZ, nodes, wy, wz, work);
-          if (field.components == 3) sumTriples(work + SUMS, wx, term.lengthX, term.scale, at + (<usize>term.slot << 3), stride);
-          else sumSingles(work + SUMS, wx, term.lengthX, term.scale, at + (<usize>term.slot << 3));
-        }
-      }
-      slot += <usize>field.components * stride;
+      addTerms(VECTOR, VECTORS, field, axes, terms, termCount, slots, length, work + NODES, work + WEIGHTS, slot, components, work);
+      slot += <usize>(field.components * slots) << 3;
     }
   }
 }

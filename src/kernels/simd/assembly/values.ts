@@ -2,7 +2,8 @@
 import { ACROSS_BYTES, addAcross } from "./box";
 import { Axis, Field } from "./records";
 import { addBox } from "./rows";
-import { brickOf, wrapAfter } from "./nodes";
+import { brickOf, storeFirstNodes } from "./nodes";
+import { weighSpline } from "./spline";
 import { lagrange } from "./weights";
 
 /** Points whose first nodes and weights are computed before any node is read; even. */
@@ -19,31 +20,18 @@ const BOXES = NODES + 12 * POINTS;
 const TOUCHED = BOXES + 4 * POINTS;
 const WEIGHTS = TOUCHED + 64;
 
-/** 2^52: added to a whole number from 0 to 2^31, it leaves that in the low half of the float64. */
-const WHOLE: f64 = 4503599627370496;
-
 /** First nodes and weights along one axis, two points at a time; a lone last point is taken twice. */
 // @ts-ignore: decorator
 @inline
 function weighAxis(ORDER: i32, axis: Axis, positions: usize, count: i32, nodes: usize, weights: usize): void {
   const origin = v128.load64_splat(changetype<usize>(axis));
   const spacing = v128.load64_splat(changetype<usize>(axis), 8);
-  const period = f64x2.splat(<f64>axis.nodes);
-  const zero = f64x2.splat(0);
   for (let i = 0; i < count; i += 2) {
     const other = positions + (i + 1 < count ? 24 : 0);
     const s = f64x2.div(f64x2.sub(v128.load64_lane(other, v128.load64_zero(positions), 1), origin), spacing);
     const cell = f64x2.floor(s);
     lagrange(ORDER, f64x2.sub(s, cell), weights, weights + VECTORS);
-    const first = f64x2.sub(cell, f64x2.splat((ORDER >> 1) - 1));
-    if (i64x2.all_true(v128.and(f64x2.ge(first, zero), f64x2.lt(first, period)))) {
-      const whole = f64x2.add(first, f64x2.splat(WHOLE));
-      v128.store32_lane(nodes, whole, 0);
-      v128.store32_lane(nodes, whole, 2, 12);
-    } else {
-      store<i32>(nodes, wrapAfter(f64x2.extract_lane(cell, 0), 1 - (ORDER >> 1), axis.nodes));
-      store<i32>(nodes, wrapAfter(f64x2.extract_lane(cell, 1), 1 - (ORDER >> 1), axis.nodes), 12);
-    }
+    storeFirstNodes(cell, (ORDER >> 1) - 1, axis.nodes, nodes);
     positions += 48;
     nodes += 24;
     weights += 2 * VECTORS;
@@ -153,16 +141,22 @@ function sumSingle(ORDER: i32, sums: usize, w: usize): f64 {
 
 // @ts-ignore: decorator
 @inline
-function interpolate(ORDER: i32, AHEAD: bool, axes: usize, fields: usize, fieldCount: i32, positions: usize, count: i32, out: usize, components: i32, work: usize): void {
+function interpolate(ORDER: i32, AHEAD: bool, table: usize, degree: i32, axes: usize, fields: usize, fieldCount: i32, positions: usize, count: i32, out: usize, components: i32, work: usize): void {
   const axisX = changetype<Axis>(axes);
   const axisY = changetype<Axis>(axes + offsetof<Axis>());
   const axisZ = changetype<Axis>(axes + 2 * offsetof<Axis>());
   const stride = <usize>components << 3;
   for (let first = 0; first < count; first += POINTS) {
     const length = min(POINTS, count - first);
-    weighAxis(ORDER, axisX, positions, length, work + NODES, work + WEIGHTS);
-    weighAxis(ORDER, axisY, positions + 8, length, work + NODES + 4, work + WEIGHTS + VECTOR);
-    weighAxis(ORDER, axisZ, positions + 16, length, work + NODES + 8, work + WEIGHTS + 2 * VECTOR);
+    if (table) {
+      weighSpline(ORDER, 1, table, degree, axisX, positions, length, work + NODES, work + WEIGHTS, VECTOR, VECTORS);
+      weighSpline(ORDER, 1, table, degree, axisY, positions + 8, length, work + NODES + 4, work + WEIGHTS + VECTOR, VECTOR, VECTORS);
+      weighSpline(ORDER, 1, table, degree, axisZ, positions + 16, length, work + NODES + 8, work + WEIGHTS + 2 * VECTOR, VECTOR, VECTORS);
+    } else {
+      weighAxis(ORDER, axisX, positions, length, work + NODES, work + WEIGHTS);
+      weighAxis(ORDER, axisY, positions + 8, length, work + NODES + 4, work + WEIGHTS + VECTOR);
+      weighAxis(ORDER, axisZ, positions + 16, length, work + NODES + 8, work + WEIGHTS + 2 * VECTOR);
+    }
     let slot = out;
     for (let f = 0; f < fieldCount; f++) {
       const field = changetype<Field>(fields + f * offsetof<Field>());
@@ -178,15 +172,16 @@ function interpolate(ORDER: i32, AHEAD: bool, axes: usize, fields: usize, fieldC
 /**
  * Interpolated values at points, float64.
  *
- * @param order 4, 6 or 8 nodes
- * @param large whether the fields are much larger than the processor's caches
- * @param out   `components` values a point, overwritten; fields one after the other
- * @param work  16 KiB of this thread
+ * @param order  4, 6 or 8 nodes
+ * @param table  polynomials of the weights of a spline, of `degree`; 0: Lagrange interpolation
+ * @param large  whether the fields are much larger than the processor's caches
+ * @param out    `components` values a point, overwritten; fields one after the other
+ * @param work   16 KiB of this thread
  */
-export function values(order: i32, large: bool, axes: usize, fields: usize, fieldCount: i32, positions: usize, count: i32, out: usize, components: i32, work: usize): void {
+export function values(order: i32, table: usize, degree: i32, large: bool, axes: usize, fields: usize, fieldCount: i32, positions: usize, count: i32, out: usize, components: i32, work: usize): void {
   // Boxes of more nodes take so long that looking ahead gains nothing.
-  if (order == 4 && large) interpolate(4, true, axes, fields, fieldCount, positions, count, out, components, work);
-  else if (order == 4) interpolate(4, false, axes, fields, fieldCount, positions, count, out, components, work);
-  else if (order == 6) interpolate(6, false, axes, fields, fieldCount, positions, count, out, components, work);
-  else interpolate(8, false, axes, fields, fieldCount, positions, count, out, components, work);
+  if (order == 4 && large) interpolate(4, true, table, degree, axes, fields, fieldCount, positions, count, out, components, work);
+  else if (order == 4) interpolate(4, false, table, degree, axes, fields, fieldCount, positions, count, out, components, work);
+  else if (order == 6) interpolate(6, false, table, degree, axes, fields, fieldCount, positions, count, out, components, work);
+  else interpolate(8, false, table, degree, axes, fields, fieldCount, positions, count, out, components, work);
 }

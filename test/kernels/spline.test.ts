@@ -1,0 +1,256 @@
+/** Splines: exact weights, published answers, continuity, polynomials reproduced, ends of axes. */
+import { beforeAll, describe, expect, it } from "vitest";
+import { createScheme } from "../../src/kernels/index.js";
+import { evaluatePolynomial, type PolynomialTable, splinePolynomials } from "../../src/kernels/spline-weights.js";
+import { METHODS, type Method } from "../../src/kernels/table.js";
+import type { Axes, Triple } from "../../src/kernels/types.js";
+import { readTurbulence, type Turbulence } from "../support/isotropic.js";
+import { cosineAxis, endedAxis, fieldByNode, fieldOf, nodeAt, periodicAxis, rough, T16, valuesAt } from "./fields.js";
+
+type SplineMethod = Extract<Method, { kind: "spline" }>;
+const PLAIN = { fd8Legacy: false };
+const SPLINES = [...METHODS].flatMap(([name, method]): (readonly [string, SplineMethod])[] =>
+  method.kind === "spline" ? [[name, method]] : [],
+);
+
+/** Highest degree of which all polynomials are reproduced. */
+const degreeOf = ({ smoothness: m, nodes: q }: SplineMethod) => Math.min(2 * m + 1, q - 2);
+
+/** A quotient of two large whole numbers. */
+function quotient(numerator: bigint, denominator: bigint): number {
+  return Number((numerator << 200n) / denominator) / 2 ** 200;
+}
+
+/**
+ * Coefficients, over a common denominator, of the polynomial on 0 .. 1 whose l-th derivatives at both ends are l! times the
+ * coefficients of power l of the Lagrange polynomials of node k, through the q - 1 nodes around that end: Newton's form with
+ * divided differences of repeated points.
+ */
+function exactWeight(
+  { smoothness: m, nodes: q }: SplineMethod,
+  k: number,
+): { numerators: bigint[]; denominator: bigint } {
+  const n = q / 2 - 1;
+  const ends = [0, 1].map((end) => {
+    const node = k - n - end;
+    let polynomial = [1n];
+    let denominator = 1n;
+    for (let other = -n; other <= n; other++) {
+      if (other === node) continue;
+      polynomial = [0n, ...polynomial].map((c, p) => c - BigInt(other) * (polynomial[p] ?? 0n));
+      denominator *= BigInt(node - other);
+    }
+    return Math.abs(node) > n ? { polynomial: [], denominator: 1n } : { polynomial, denominator };
+  });
+  const denominator = ends.reduce((product, end) => product * end.denominator, 1n);
+  const derivatives = ends.map(({ polynomial, denominator: own }) =>
+    Array.from({ length: m + 1 }, (_, l) => ((polynomial[l] ?? 0n) * denominator) / own),
+  ) as [bigint[], bigint[]];
+  const points = Array.from({ length: 2 * m + 2 }, (_, i) => (i <= m ? 0 : 1));
+  let column = points.map((point) => (derivatives[point] as bigint[])[0] as bigint);
+  const newton = [column[0] as bigint];
+  for (let order = 1; order < points.length; order++) {
+    column = column.slice(1).map((upper, i) => {
+      const [low, high] = [points[i] as number, points[i + order] as number];
+      return low === high ? ((derivatives[low] as bigint[])[order] as bigint) : upper - (column[i] as bigint);
+    });
+    newton.push(column[0] as bigint);
+  }
+  const numerators = newton.reduceRight<bigint[]>((sum, c, i) => {
+    const at = BigInt(points[i] as number);
+    return Array.from({ length: sum.length + 1 }, (_, p) => (sum[p - 1] ?? c) - at * (sum[p] ?? 0n));
+  }, []);
+  return { numerators, denominator };
+}
+
+/** Weights, or their r-th derivatives, at a fraction of the cell. */
+function weightsAt(table: PolynomialTable, r: number, x: number): number[] {
+  return Array.from({ length: table.count }, (_, k) => evaluatePolynomial(table, r, k, x));
+}
+
+it("offers the 22 splines that exist", () => {
+  expect(SPLINES).toHaveLength(22);
+  expect(METHODS.has("M3Q4") || METHODS.has("M4Q4")).toBe(false);
+});
+
+describe.each(SPLINES)("%s", (_name, spline) => {
+  const table = splinePolynomials(spline);
+  const { smoothness: m, nodes: q } = spline;
+
+  it("has the exact coefficients, each rounded once", () => {
+    for (let k = 0; k < q; k++) {
+      const { numerators, denominator } = exactWeight(spline, k);
+      for (let r = 0; r <= 2; r++) {
+        for (let p = 0; p < 2 * m + 2; p++) {
+          const factor = Array.from({ length: r }, (_, i) => BigInt(p + r - i)).reduce((a, b) => a * b, 1n);
+          const exact = quotient((numerators[p + r] ?? 0n) * factor, denominator);
+          const actual = table.coefficients[(r * q + k) * (2 * m + 2) + p] as number;
+          expect(Math.abs(actual - exact)).toBeLessThanOrEqual(2 ** -53 * Math.abs(exact));
+        }
+      }
+    }
+  });
+
+  it("continues from cell to cell with its derivatives up to m, in exact arithmetic", () => {
+    for (let k = 0; k <= q; k++) {
+      const side = (node: number) =>
+        node < 0 || node >= q ? { numerators: [] as bigint[], denominator: 1n } : exactWeight(spline, node);
+      const [left, right] = [side(k), side(k - 1)];
+      for (let l = 0; l <= m; l++) {
+        const atEnd = left.numerators.reduce((sum, c, p) => {
+          let binomial = 1n;
+          for (let i = 0; i < l; i++) binomial = (binomial * BigInt(p - i)) / BigInt(i + 1);
+          return sum + (p < l ? 0n : binomial * c);
+        }, 0n);
+        expect(atEnd * right.denominator).toBe((right.numerators[l] ?? 0n) * left.denominator);
+      }
+    }
+  });
+
+  it("reproduces polynomials up to its degree and their derivatives, and no further", () => {
+    const degree = degreeOf(spline);
+    const power = (x: number, d: number, r: number): number =>
+      r > d ? 0 : Array.from({ length: r }, (_, i) => d - i).reduce((a, b) => a * b, 1) * x ** (d - r);
+    const error = (d: number, r: number, x: number) =>
+      weightsAt(table, r, x).reduce((sum, weight, k) => sum + weight * (k - q / 2 + 1) ** d, 0) - power(x, d, r);
+    for (const x of [0, 0.1, 0.35, 0.5, 0.8, 1]) {
+      for (let r = 0; r <= 2; r++)
+        for (let d = 0; d <= degree; d++) expect(Math.abs(error(d, r, x))).toBeLessThan(1e-9 * (q / 2) ** d);
+    }
+    expect(Math.abs(error(degree + 1, 0, 0.35))).toBeGreaterThan(1e-4);
+  });
+
+  const axes: Axes = [cosineAxis(q + 4), endedAxis(q + 2, 2, -1), endedAxis(q - 1, 2, -1)];
+
+  it("reproduces them up to the ends of uniform and tabulated axes", () => {
+    const degree = degreeOf(spline);
+    const field = fieldOf(axes, 1, (x, y, z) => [x ** degree + 2 * y ** degree * z + z ** degree * x * y]);
+    const gradient = createScheme("pressureGradient", _name, axes, PLAIN);
+    for (const [x, y, z] of [
+      [-1, -1, -1],
+      [-0.999, 0.97, 0.2],
+      [0.31, -0.77, 0.9],
+      [1, 1, 1],
+      [0.93, 0.1, -0.6],
+    ] as Triple[]) {
+      const expected = [
+        degree * x ** (degree - 1) + z ** degree * y,
+        2 * degree * y ** (degree - 1) * z + z ** degree * x,
+        2 * y ** degree + degree * z ** (degree - 1) * x * y,
+      ];
+      const actual = valuesAt(gradient, [field], [[x, y, z]])[0] as number[];
+      expected.forEach((value, i) => {
+        expect(Math.abs((actual[i] as number) - value)).toBeLessThan(1e-8);
+      });
+    }
+  });
+
+  it("gives the nodes, and derivatives that are continuous at them, up to the ends", () => {
+    const field = fieldByNode(axes, 3, rough, [5, 4, 3]);
+    const kernels = ["velocity", "velocityGradient", ...(m >= 2 ? ["velocityHessian"] : [])];
+    for (const node of [0, 1, q / 2 - 2, q / 2, q - 3, q - 2].filter((i) => i >= 0)) {
+      const at = axes.map((axis) => nodeAt(axis, node)) as unknown as Triple;
+      const values = valuesAt(createScheme("velocity", _name, axes, PLAIN), [field], [at])[0] as number[];
+      values.forEach((value, c) => {
+        expect(Math.abs(value - rough(node, node, node, c))).toBeLessThan(1e-11);
+      });
+      if (node === 0 || node === q - 2) continue;
+      for (const kernel of kernels) {
+        const scheme = createScheme(kernel, _name, axes, PLAIN);
+        const near = [-1e-9, 1e-9].map((step) => at.map((x) => x + step) as unknown as Triple);
+        const [left, right] = valuesAt(scheme, [field], near) as [number[], number[]];
+        const size = Math.max(...left.map(Math.abs));
+        left.forEach((value, i) => {
+          expect(Math.abs(value - (right[i] as number))).toBeLessThan(1e-5 * size);
+        });
+      }
+    }
+  });
+});
+
+it("gives far from the ends what a periodic axis gives", () => {
+  const spacing = 0.1;
+  const periodic: Axes = [periodicAxis(30, 3), periodicAxis(30, 3), periodicAxis(30, 3)];
+  const ended = periodic.map((axis) => ({ ...axis, periodic: false })) as unknown as Axes;
+  const points: Triple[] = [
+    [1.234, 1.5, 1.71],
+    [1.9, 15 * spacing, 1.0001],
+  ];
+  for (const [name] of SPLINES) {
+    const [a, b] = [periodic, ended].map((axes) =>
+      valuesAt(createScheme("velocityGradient", name, axes, PLAIN), [fieldByNode(axes, 3, rough)], points).flat(),
+    ) as [number[], number[]];
+    a.forEach((value, i) => {
+      expect(Math.abs(value - (b[i] as number))).toBeLessThan(1e-10);
+    });
+  }
+});
+
+it("refuses axes that are too short, Laplacians, and Hessians of splines with one continuous derivative", () => {
+  const short: Axes = [endedAxis(6, 1), endedAxis(20, 1), endedAxis(20, 1)];
+  expect(() => createScheme("velocity", "M2Q8", short, PLAIN)).toThrow(RangeError);
+  expect(() => createScheme("velocity", "M2Q6", short, PLAIN)).not.toThrow();
+  expect(() => createScheme("velocityLaplacian", "M2Q8", T16.axes, PLAIN)).toThrow(RangeError);
+  expect(() => createScheme("velocityHessian", "M1Q8", T16.axes, PLAIN)).toThrow(RangeError);
+  expect(() => createScheme("velocity", "M3Q4", T16.axes, PLAIN)).toThrow(RangeError);
+});
+
+describe("published answers", () => {
+  const numbers = (text: string) => text.trim().split(/\s+/).map(Number);
+  const expectNear = (actual: readonly number[], printed: string, unit: number) => {
+    const expected = numbers(printed);
+    expected.forEach((value, i) => {
+      expect(Math.abs((actual[i] as number) - value), `number ${i}`).toBeLessThanOrEqual(unit);
+    });
+  };
+
+  it.each([
+    ["velocityPressure", "M1Q4", "1.0470749350 0.2187777543 -0.7438006194 -0.5450883308"],
+    ["velocityPressure", "M2Q8", "1.0445761466 0.2216923507 -0.7419844360 -0.5458109541"],
+    ["velocityGradient", "M2Q8", "0.3496764777 -1.2595736095 0.0776303842"],
+  ])("on analytic data: %s %s", (kernel, method, printed) => {
+    const fields = [fieldOf(T16.axes, 3, T16.velocity), fieldOf(T16.axes, 1, T16.pressure)];
+    expectNear(
+      valuesAt(createScheme(kernel, method, T16.axes, PLAIN), fields, [T16.point])[0] as number[],
+      printed,
+      1e-10,
+    );
+  });
+
+  describe("on the shipped turbulence", () => {
+    let turbulence: Turbulence;
+    beforeAll(async () => {
+      turbulence = await readTurbulence(0.4);
+    });
+    const at = (kernel: string, method: string) => {
+      const { axes, velocity, pressure } = turbulence;
+      return valuesAt(createScheme(kernel, method, axes, PLAIN), [velocity, pressure], [[1, 2, 3]])[0] as number[];
+    };
+
+    it.each([
+      ["M1Q4", "-0.16474948 0.08426609 0.25444321 0.55098181"],
+      ["M1Q6", "-0.16534247 0.08448579 0.25530607 0.55089683"],
+      ["M2Q4", "-0.16486702 0.08459479 0.25408543 0.55092235"],
+      ["M2Q8", "-0.16556855 0.08470919 0.25545963 0.55081518"],
+      ["M2Q14", "-0.16566049 0.08479913 0.25558353 0.55073675"],
+      ["M3Q10", "-0.16561951 0.08476218 0.25553550 0.55077293"],
+      ["M4Q14", "-0.16565956 0.08480006 0.25558295 0.55073695"],
+    ])("velocity and pressure by %s", (method, printed) => {
+      expectNear(at("velocityPressure", method), printed, 1e-8);
+    });
+
+    it.each([
+      ["M1Q4", "0.1908166 0.2146719 -0.0373743 -0.9740866 -0.0553284 0.5400347 1.5223729 0.8775654 -0.1269709"],
+      ["M2Q8", "0.1805036 0.2086241 -0.0470659 -0.9653649 -0.0482968 0.5484170 1.5499269 0.8806123 -0.1281642"],
+      ["M2Q14", "0.1779150 0.2088337 -0.0475853 -0.9618305 -0.0489190 0.5490871 1.5539429 0.8812667 -0.1281909"],
+    ])("velocity gradient by %s", (method, printed) => {
+      expectNear(at("velocityGradient", method), printed, 1e-7);
+    });
+
+    it("velocity Hessian by M2Q8", () => {
+      const printed =
+        "2.229157 1.430251 -1.285695 0.767713 -1.027216 1.431611 -4.463931 -2.003307 1.595655 -1.651027 0.719167 -0.645626 2.122343 0.139438 -0.175696 0.005938 0.160305 0.585723";
+      expectNear(at("velocityHessian", "M2Q8"), printed, 1e-6);
+    });
+  });
+});
