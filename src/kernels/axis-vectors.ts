@@ -8,6 +8,7 @@ import {
   fitsCentred,
   PUBLISHED_SECOND_DIFFERENCE_8,
   SECOND_DIFFERENCES,
+  THIRD_DIFFERENCES,
 } from "./finite-difference.js";
 import type { Taps } from "./interpolate.js";
 import { type AxisWeights, createAxisWeights } from "./lagrange.js";
@@ -16,14 +17,15 @@ import type { Axis } from "./types.js";
 
 /** Interpolation alone. */
 export const VALUE = 0;
-/** First and second derivative. */
+/** First, second and third derivative. */
 export const FIRST = 1;
 export const SECOND = 2;
+export const THIRD = 5;
 /** First derivative taken only at those nodes of the interpolation where the centred stencil stands, and only at the others. */
 export const FITTED = 3;
 export const UNFITTED = 4;
 /** PAIR + k - 1: (f(+k) - f(-k)) / spacing, k = 1 .. order / 2, at the nodes where the centred stencil stands. */
-export const PAIR = 5;
+export const PAIR = 6;
 
 /** Vectors on a common run of nodes; `locate` a coordinate, then `weigh` it. */
 export interface AxisVectors {
@@ -139,7 +141,7 @@ class DifferenceVectors implements AxisVectors {
 
   /** Whether a kind uses the difference at node n of the interpolation. */
   #takes(kind: number, n: number): boolean {
-    if (kind < FITTED) return true;
+    if (kind < FITTED || kind === THIRD) return true;
     return fitsCentred(this.#axis, this.#order, this.#low + this.#inset + n) === (kind !== UNFITTED);
   }
 
@@ -190,6 +192,7 @@ function chooseTables(
     const rows = differenceRows(axis, order, 1, FIRST_DIFFERENCES[order]);
     for (const kind of first) tables.set(kind, rows);
   }
+  if (used.includes(THIRD)) tables.set(THIRD, differenceRows(axis, order, 3, THIRD_DIFFERENCES[order]));
   if (used.includes(SECOND)) {
     const centred = legacy && order === 8 ? PUBLISHED_SECOND_DIFFERENCE_8 : SECOND_DIFFERENCES[order];
     tables.set(SECOND, differenceRows(axis, order, 2, centred));

@@ -1,6 +1,6 @@
 /** Differentiates fields at points: per axis a few weight vectors, and sums of their tensor products. */
 
-import { createDifferenceVectors, FIRST, FITTED, PAIR, SECOND, UNFITTED } from "./axis-vectors.js";
+import { createDifferenceVectors, FIRST, FITTED, PAIR, SECOND, THIRD, UNFITTED } from "./axis-vectors.js";
 import { type DifferenceOrder, MIXED_DIFFERENCES } from "./finite-difference.js";
 import { across, along, createProducts, type Term } from "./products.js";
 import { type Quantity, RESULTS } from "./table.js";
@@ -25,6 +25,8 @@ export const MIXED = [
  * where the centred stencil stands on both axes, as the sum over k of m_k D_k(a) D_k(b) with D_k f = f(+k) - f(-k),
  * and the product of two first derivatives elsewhere.
  *
+ * The Laplacian of the gradient is made of third derivatives and products of first and second ones, on periodic axes only.
+ *
  * @param legacy published coefficients for the second derivative of order 8
  * @throws RangeError when an axis that is not periodic has fewer nodes than the stencil
  */
@@ -47,6 +49,10 @@ export function createDerivative(
 const TERMS: Readonly<Record<Derivative, (axes: Axes, order: DifferenceOrder) => readonly Term[]>> = {
   gradient: () => [0, 1, 2].map((a) => ({ output: a, kinds: along(a, FIRST), scale: 1 })),
   laplacian: () => [0, 1, 2].map((a) => ({ output: 0, kinds: along(a, SECOND), scale: 1 })),
+  laplacianOfGradient: () =>
+    [0, 1, 2].flatMap((a) =>
+      [0, 1, 2].map((b) => ({ output: a, kinds: a === b ? along(a, THIRD) : across(a, FIRST, b, SECOND), scale: 1 })),
+    ),
   hessian: (axes, order) => [
     ...PURE.map((output, a) => ({ output, kinds: along(a, SECOND), scale: 1 })),
     ...MIXED.flatMap(({ output, axes: [a, b] }) => [

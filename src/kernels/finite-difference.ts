@@ -25,6 +25,13 @@ export const SECOND_DIFFERENCES: Coefficients = {
 /** The second difference that the public turbulence database publishes as its eighth-order one; its order is 6. */
 export const PUBLISHED_SECOND_DIFFERENCE_8: readonly number[] = [792 / 591, -207 / 2955, -104 / 8865, 9 / 3152];
 
+/** f''' = (1/h^3) sum_k c_k (f(+k) - f(-k)), on the nodes of the first difference: of two orders less. */
+export const THIRD_DIFFERENCES: Coefficients = {
+  4: [-1, 1 / 2],
+  6: [-13 / 8, 1, -1 / 8],
+  8: [-61 / 30, 169 / 120, -3 / 10, 7 / 240],
+};
+
 /** f_xy = (1/(hx hy)) sum_k m_k (f(+k,+k) + f(-k,-k) - f(+k,-k) - f(-k,+k)). */
 export const MIXED_DIFFERENCES: Coefficients = {
   4: [1 / 3, -1 / 48],
@@ -53,22 +60,22 @@ export function fitsCentred(axis: Axis, order: DifferenceOrder, node: number): b
 }
 
 /**
- * Weights of the first or second derivative at every node of an axis, scaled by its spacing.
+ * Weights of the first, second or third derivative at every node of an axis, scaled by its spacing.
  *
  * Where the centred stencil of a uniform axis does not fit, and on tabulated axes: order + 1 nodes for the first and
  * order + 2 for the second derivative, slid inward at the ends, so that the order is kept.
  *
  * @param centred coefficients of the centred stencil, `order / 2` of them
- * @throws RangeError when an axis that is not periodic has fewer nodes than the stencil
+ * @throws RangeError when an axis that is not periodic has fewer nodes than the stencil, or for third derivatives ends at all
  */
 export function differenceRows(
   axis: Axis,
   order: DifferenceOrder,
-  derivative: 1 | 2,
+  derivative: 1 | 2 | 3,
   centred: readonly number[],
 ): DifferenceRows {
-  const count = order + derivative;
-  if (!axis.periodic && axis.nodes < count)
+  const count = order + Math.min(derivative, 2);
+  if (!axis.periodic && (axis.nodes < count || derivative === 3))
     throw new RangeError(`an axis of ${axis.nodes} nodes has no room for ${count}`);
   const rows = axis.periodic ? 1 : axis.nodes;
   const offset = new Int32Array(rows);
@@ -80,12 +87,12 @@ export function differenceRows(
     if (fitsCentred(axis, order, r)) {
       offset[r] = -order / 2;
       row.set(inner);
-      support[r] = (1 << inner.length) - 1 - (derivative === 1 ? 1 << (order / 2) : 0);
+      support[r] = (1 << inner.length) - 1 - (derivative === 2 ? 0 : 1 << (order / 2));
     } else {
       const start = nodeStencil(axis.nodes, r, count);
       const nodes = Float64Array.from({ length: count }, (_, t) => nodeCoordinate(axis, start + t));
       offset[r] = start - r;
-      differentiationRow(nodes, r - start, derivative, row);
+      differentiationRow(nodes, r - start, derivative === 1 ? 1 : 2, row);
       support[r] = (1 << count) - 1;
     }
   }
@@ -93,17 +100,18 @@ export function differenceRows(
 }
 
 /** The centred stencil as a dense row of 2 * coefficients + 1 weights. */
-function centredRow(derivative: 1 | 2, coefficients: readonly number[], spacing: number): Float64Array {
+function centredRow(derivative: 1 | 2 | 3, coefficients: readonly number[], spacing: number): Float64Array {
   const half = coefficients.length;
   const row = new Float64Array(2 * half + 1);
   let sum = 0;
   coefficients.forEach((coefficient, i) => {
-    const scaled = derivative === 1 ? coefficient / spacing : coefficient / (spacing * spacing);
+    const square = spacing * spacing;
+    const scaled = coefficient / (derivative === 1 ? spacing : derivative === 2 ? square : square * spacing);
     row[half + i + 1] = scaled;
-    row[half - i - 1] = derivative === 1 ? -scaled : scaled;
+    row[half - i - 1] = derivative === 2 ? scaled : -scaled;
     sum += scaled;
   });
-  row[half] = derivative === 1 ? 0 : -2 * sum;
+  row[half] = derivative === 2 ? -2 * sum : 0;
   return row;
 }
 

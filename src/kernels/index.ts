@@ -54,11 +54,12 @@ export function createScheme(
 /** The plain scheme of a request; null when the method does not suit the quantity. */
 function createPlainScheme({ quantity, sizes, method, axes, options }: SchemeRequest): Scheme | null {
   if (method.kind === "spline") {
-    const smooth = quantity !== "laplacian" && (quantity !== "hessian" || method.smoothness >= 2);
-    return smooth ? createSpline(axes, quantity, method, sizes) : null;
+    if (quantity === "laplacian" || quantity === "laplacianOfGradient") return null;
+    return quantity === "hessian" && method.smoothness < 2 ? null : createSpline(axes, quantity, method, sizes);
   }
   if (quantity === "value") return method.kind === "lagrange" ? createInterpolation(axes, method.order, sizes) : null;
-  return method.kind === "difference"
+  // Fd4Lag4 has no Laplacian of the gradient.
+  return method.kind === "difference" && (quantity !== "laplacianOfGradient" || method.base === 1)
     ? createDerivative(axes, quantity, method, sizes[0] as 1 | 3, options.fd8Legacy)
     : null;
 }

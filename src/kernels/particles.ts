@@ -3,6 +3,9 @@
 import { clampToDomain } from "./stencil.js";
 import type { Axes, Sample, Triple } from "./types.js";
 
+/** A rest of time that is not worth a step of its own. */
+const ARRIVED = 1e-5;
+
 /** What all particles of a run share. */
 export interface Path {
   readonly axes: Axes;
@@ -15,6 +18,8 @@ export interface Path {
   /** Step, negative for tracking backward, and number of steps. */
   readonly step: number;
   readonly steps: number;
+  /** Length of the last step where it is another. */
+  readonly last?: number;
   /**
    * The part of the steps to take, all of them where absent: the run goes on after step `from` and is left after step `to`.
    * Between parts positions and velocities stay in the frame of the grid, so that parts one after the other give, bit for
@@ -34,6 +39,26 @@ export function controlledSteps(start: number, end: number, longest: number): { 
 }
 
 /**
+ * Steps of length `longest` from `start` to `end`, whichever lies first; the last one is shortened, or lengthened by less than
+ * 1e-5, so that it ends there. A span shorter than that has no step.
+ *
+ * @param longest not 0; its sign does not matter
+ */
+export function intervalSteps(
+  start: number,
+  end: number,
+  longest: number,
+): { steps: number; step: number; last: number } {
+  const span = Math.abs(end - start);
+  const length = Math.abs(longest);
+  const sign = end < start ? -1 : 1;
+  const whole = Math.floor(span / length);
+  const rest = span - whole * length;
+  const steps = rest < ARRIVED ? whole : whole + 1;
+  return { steps, step: sign * length, last: steps === 0 ? 0 : sign * (span - (steps - 1) * length) };
+}
+
+/**
  * Moves `count` tracers in place: x* = x + h u(x, t), x <- x + h/2 (u(x, t) + u(x*, t + h)).
  *
  * Predicted and final positions are limited to axes that are not periodic; on periodic axes they are not wrapped.
@@ -42,12 +67,12 @@ export function controlledSteps(start: number, end: number, longest: number): { 
  * @param positions x, y, z of each particle in the resting frame; overwritten
  */
 export function advectTracers(path: Path, positions: Float64Array, count: number): void {
-  const { axes, start, step: h } = path;
+  const { axes, start } = path;
   const size = 3 * count;
   const before = new Float64Array(size);
   const after = new Float64Array(size);
   const predicted = new Float64Array(size);
-  const advance = (t: number, next: number) => {
+  const advance = (t: number, next: number, h: number) => {
     sampleInGrid(path, positions, count, t, before);
     for (let i = 0; i < size; i++) predicted[i] = positions[i] + h * before[i];
     clampToDomain(axes, predicted, count);
@@ -80,16 +105,17 @@ export function advectInertial(
   count: number,
   room?: Float64Array,
 ): void {
-  const { axes, start, step: h } = path;
-  if (!(h >= 0 && responseTime >= 0))
-    throw new RangeError(`step ${h} and response time ${responseTime} must not be negative`);
-  const { decay, a, b, c, phi } = dragCoefficients(Math.abs(h / responseTime));
+  const { axes, start, step } = path;
+  if (!(step >= 0 && responseTime >= 0))
+    throw new RangeError(`step ${step} and response time ${responseTime} must not be negative`);
+  const usual = dragCoefficients(Math.abs(step / responseTime));
   const size = 3 * count;
   const v = velocities ?? room ?? new Float64Array(size);
   const before = new Float64Array(size);
   const after = new Float64Array(size);
   const predicted = new Float64Array(size);
-  const advance = (t: number, next: number) => {
+  const advance = (t: number, next: number, h: number) => {
+    const { decay, a, b, c, phi } = h === step ? usual : dragCoefficients(Math.abs(h / responseTime));
     sampleInGrid(path, positions, count, t, before);
     for (let i = 0; i < size; i++) predicted[i] = positions[i] + h * (phi * v[i] + b * before[i]);
     clampToDomain(axes, predicted, count);
@@ -130,19 +156,21 @@ function run(
   positions: Float64Array,
   count: number,
   scratch: Float64Array,
-  advance: (t: number, next: number) => void,
+  advance: (t: number, next: number, h: number) => void,
 ): void {
-  const { start, step, steps, record } = path;
+  const { start, step, steps, last = step, record } = path;
+  const timeAfter = (done: number): number =>
+    done === steps && last !== step ? start + (done - 1) * step + last : start + done * step;
   const { from, to } = path.part ?? { from: 0, to: steps };
   for (let done = from; done < to; done++) {
-    advance(start + done * step, start + (done + 1) * step);
+    advance(start + done * step, timeAfter(done + 1), done + 1 === steps ? last : step);
     if (record) {
       scratch.set(positions.subarray(0, 3 * count));
-      shift(path, scratch, count, start + (done + 1) * step);
+      shift(path, scratch, count, timeAfter(done + 1));
       record(done + 1, scratch);
     }
   }
-  if (to === steps) shift(path, positions, count, start + to * step);
+  if (to === steps) shift(path, positions, count, timeAfter(to));
 }
 
 /** Whether the run takes over from an earlier part. */

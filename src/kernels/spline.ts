@@ -18,7 +18,7 @@ import type { Axes, Axis, Scheme } from "./types.js";
 const KINDS = [VALUE, FIRST, SECOND] as const;
 
 /** Quantities that splines give: continuous ones, and derivatives up to the second. */
-export type SplineQuantity = Exclude<Quantity, "laplacian">;
+export type SplineQuantity = Exclude<Quantity, "laplacian" | "laplacianOfGradient">;
 
 /** The products that make up each quantity. */
 export const SPLINE_TERMS: Readonly<Record<SplineQuantity, readonly Term[]>> = {

@@ -4,10 +4,16 @@ import type { Order } from "./lagrange.js";
 import type { Spline } from "./spline-weights.js";
 
 /** What is wanted of fields at points. */
-export type Quantity = "value" | "gradient" | "hessian" | "laplacian";
+export type Quantity = "value" | "gradient" | "hessian" | "laplacian" | "laplacianOfGradient";
 
 /** Results per component of a field. */
-export const RESULTS: Readonly<Record<Quantity, number>> = { value: 1, gradient: 3, hessian: 6, laplacian: 1 };
+export const RESULTS: Readonly<Record<Quantity, number>> = {
+  value: 1,
+  gradient: 3,
+  hessian: 6,
+  laplacian: 1,
+  laplacianOfGradient: 3,
+};
 
 /** What is wanted of a box around a point. */
 export type BoxQuantity = "mean" | "meanGradient" | "stress";
@@ -29,12 +35,15 @@ export interface BoxKernel {
 /** Kernels of schemes by the names that operations give them; a vector may be any field of three components. */
 export const POINT_KERNELS: ReadonlyMap<string, PointKernel> = new Map([
   ["velocity", { quantity: "value", sizes: [3] }],
+  ["pressure", { quantity: "value", sizes: [1] }],
   ["velocityPressure", { quantity: "value", sizes: [3, 1] }],
   ["velocityGradient", { quantity: "gradient", sizes: [3] }],
   ["pressureGradient", { quantity: "gradient", sizes: [1] }],
   ["pressureHessian", { quantity: "hessian", sizes: [1] }],
   ["velocityHessian", { quantity: "hessian", sizes: [3] }],
   ["velocityLaplacian", { quantity: "laplacian", sizes: [3] }],
+  ["velocityLaplacianOfGradient", { quantity: "laplacianOfGradient", sizes: [3] }],
+  ["pressureLaplacianOfGradient", { quantity: "laplacianOfGradient", sizes: [1] }],
 ] as const);
 
 /** Kernels of the box filters by the names that operations give them. */

@@ -1,6 +1,6 @@
 /** Particle steps: published paths, order, reversibility, clamping, moving grids, records. */
 import { describe, expect, it } from "vitest";
-import { advectTracers, controlledSteps } from "../../src/kernels/particles.js";
+import { advectTracers, controlledSteps, intervalSteps } from "../../src/kernels/particles.js";
 import type { Axes, Sample } from "../../src/kernels/types.js";
 import { endedAxis, periodicAxis, T16 } from "./fields.js";
 import {
@@ -153,6 +153,47 @@ describe("moving grids", () => {
       expectNear(at, [1 + 0.5 * step, 2, 3], 1e-14);
     });
     expectNear(end, [2.5, 2, 3], 1e-14);
+  });
+});
+
+describe("intervalSteps", () => {
+  it.each([
+    [0, 1, 0.1, 10, 0.1],
+    [0, 0.25, 0.1, 3, 0.05],
+    [0.25, 0, 0.1, 3, -0.05],
+    [0.25, 0, -0.1, 3, -0.05],
+    [0, 1, 1, 1, 1],
+    [0.364, 0.376, Math.fround(0.0004), 30, 0.0004],
+    [0, 0.300_005, 0.1, 3, 0.100_005],
+    [2, 2, 0.1, 0, 0],
+    [2, 2 + 5e-6, 0.1, 0, 0],
+  ])("from %d to %d by %d takes %d, the last of %d", (start, end, longest, steps, last) => {
+    const chosen = intervalSteps(start, end, longest);
+    expect(chosen.steps).toBe(steps);
+    expect(chosen.last).toBeCloseTo(last, 6);
+    if (steps > 0) expect(start + (steps - 1) * chosen.step + chosen.last).toBeCloseTo(end, 14);
+  });
+
+  it("ends with the short step of the published path", () => {
+    const { steps, step, last } = intervalSteps(0, 0.25, 0.1);
+    expectNear(trace(rotation, step, steps, [1, 0, 0], { last }), [0.96884997, 0.2477525, 0], 1e-8);
+  });
+
+  it("moves particles with drag by steps of two lengths as by two runs", () => {
+    const start = [1, 2, 3];
+    const first = drag(turbulence, 0.1, 2, 0.3, start, [0.1, 0.2, 0.3], { start: 1 });
+    const second = drag(turbulence, 0.04, 1, 0.3, first.x, first.v, { start: 1.2 });
+    const whole = drag(turbulence, 0.1, 3, 0.3, start, [0.1, 0.2, 0.3], { start: 1, last: 0.04 });
+    expectNear(whole.x, second.x, 1e-14);
+    expectNear(whole.v, second.v, 1e-14);
+  });
+
+  it("records the end at its time on a moving grid", () => {
+    const seen: number[][] = [];
+    const record = (_: number, positions: Float64Array) => seen.push([...positions]);
+    const end = trace(wind, 0.5, 2, [1, 2, 3], { frameVelocity: [0.25, 0, 0], last: 0.2, record });
+    expectNear(seen[1] as number[], end, 1e-14);
+    expectNear(end, [1.7, 2, 3], 1e-14);
   });
 });
 

@@ -16,7 +16,7 @@ export const SCRATCH_BYTES = SCHEME_BYTES + SUMS_BYTES;
 /** The kernels of the module, for one thread. */
 export interface SimdAccelerator extends Accelerator {
   /**
-   * Null when an axis is not periodic. All that `evaluate` is given must be views of the memory, and `cover` is fast when
+   * Null when an axis is not periodic, and for Laplacians of gradients. All that `evaluate` is given must be views of the memory, and `cover` is fast when
    * `marks` and `list` are.
    */
   readonly scheme: Accelerator["scheme"];
@@ -40,6 +40,7 @@ export function instantiateSimd(
     scheme(request, plain) {
       if (!request.axes.every(({ periodic }) => periodic)) return null;
       const scheme = createSimdScheme(module, records, request);
+      if (scheme === null) return null;
       return {
         ...scheme,
         cover(bricking, positions, first, count, marks, list, length) {

@@ -7,7 +7,7 @@ import { type PointKernel, RESULTS } from "../table.js";
 import type { Axes, Bricking, Scheme } from "../types.js";
 import { TERM_BYTES } from "./record-sizes.js";
 import { imageOfProducts, imageOfTaps, type Scratch } from "./scratch.js";
-import { DERIVATIVES, products, splineProducts, taps } from "./terms.js";
+import { DERIVATIVES, products, type SimdQuantity, splineProducts, taps } from "./terms.js";
 import type { Module } from "./webassembly.js";
 
 /** Bytes of a field from which on its nodes are fetched ahead: more than the caches of a core and half of those that cores share. */
@@ -23,15 +23,22 @@ function countComponents({ quantity, sizes }: PointKernel): number {
   return RESULTS[quantity] * sizes.reduce((sum, size) => sum + size, 0);
 }
 
-/** The scheme of a request on periodic axes. */
-export function createSimdScheme(module: Module, records: Scratch, request: SchemeRequest): Scheme {
-  const { method, axes, options } = request;
+/** A computation that the module has. */
+interface Target extends PointKernel {
+  readonly quantity: SimdQuantity;
+}
+
+/** The scheme of a request on periodic axes; null when the module has none. */
+export function createSimdScheme(module: Module, records: Scratch, request: SchemeRequest): Scheme | null {
+  const { quantity, sizes, method, axes, options } = request;
+  if (quantity === "laplacianOfGradient") return null;
+  const target: Target = { quantity, sizes };
   if (method.kind === "spline")
-    return tensorScheme(module, records, axes, request, method.nodes, splinePolynomials(method));
+    return tensorScheme(module, records, axes, target, method.nodes, splinePolynomials(method));
   const nodes = method.kind === "lagrange" ? method.order : method.base;
-  if (nodes > 1) return tensorScheme(module, records, axes, request, nodes, null);
+  if (nodes > 1) return tensorScheme(module, records, axes, target, nodes, null);
   const order = method.kind === "lagrange" ? 4 : method.order;
-  return nodalScheme(module, records, axes, request, order, options.fd8Legacy);
+  return nodalScheme(module, records, axes, target, order, options.fd8Legacy);
 }
 
 /** Interpolation on `nodes` nodes an axis, Fd4Lag4, or a spline. */
@@ -39,7 +46,7 @@ function tensorScheme(
   module: Module,
   records: Scratch,
   axes: Axes,
-  target: PointKernel,
+  target: Target,
   nodes: number,
   table: PolynomialTable | null,
 ): Scheme {
@@ -97,7 +104,7 @@ function nodalScheme(
   module: Module,
   records: Scratch,
   axes: Axes,
-  target: PointKernel,
+  target: Target,
   order: DifferenceOrder,
   legacy: boolean,
 ): Scheme {

@@ -11,8 +11,11 @@ import { SPLINE_TERMS, type SplineQuantity } from "../spline.js";
 import type { Quantity } from "../table.js";
 import type { Axes } from "../types.js";
 
+/** Quantities that the module computes. */
+export type SimdQuantity = Exclude<Quantity, "laplacianOfGradient">;
+
 /** Bits of the weight vectors, besides interpolation, that a quantity needs. */
-export const DERIVATIVES: Readonly<Record<Quantity, number>> = {
+export const DERIVATIVES: Readonly<Record<SimdQuantity, number>> = {
   value: 0,
   gradient: 1,
   hessian: 2 + 4,
@@ -69,7 +72,7 @@ function product(slot: number, scale: number, vector: Vector, along: readonly nu
 }
 
 /** Separable products of a quantity of a spline on `nodes` nodes; vector r is its r-th derivative. */
-export function splineProducts(quantity: Quantity, nodes: number): readonly Product[] {
+export function splineProducts(quantity: SimdQuantity, nodes: number): readonly Product[] {
   const vectorOf = (kind: number): Vector => ({ vector: kind, start: 0, length: nodes });
   return SPLINE_TERMS[quantity as SplineQuantity].map(({ output, kinds: [x, y, z], scale }) => ({
     scale,
@@ -79,7 +82,7 @@ export function splineProducts(quantity: Quantity, nodes: number): readonly Prod
 }
 
 /** Separable products of a quantity: interpolation of the given order, or Fd4Lag4. */
-export function products(quantity: Quantity, order: number): readonly Product[] {
+export function products(quantity: SimdQuantity, order: number): readonly Product[] {
   switch (quantity) {
     case "value": {
       const vector = interpolation(order);
@@ -146,7 +149,7 @@ function mixedTaps(a: number, b: number, slot: number, order: DifferenceOrder, a
 }
 
 /** Nodes and weights of a quantity at the nearest node; the order of accuracy is not used for values. */
-export function taps(quantity: Quantity, order: DifferenceOrder, axes: Axes, legacy: boolean): readonly Tap[] {
+export function taps(quantity: SimdQuantity, order: DifferenceOrder, axes: Axes, legacy: boolean): readonly Tap[] {
   switch (quantity) {
     case "value":
       return [{ weight: 1, slot: 0, offset: [0, 0, 0] }];

@@ -1,0 +1,287 @@
+/** Finds the grid nodes of a box at which a quantity exceeds a threshold, tile by tile and from bricks on demand. */
+import { visitPieces } from "./block.js";
+import { type DifferenceOrder, type DifferenceRows, differenceRows, FIRST_DIFFERENCES } from "./finite-difference.js";
+import { secondInvariantOf, vorticityOf } from "./invariant.js";
+import { createRuns, cutRun, type Runs, wrap } from "./stencil.js";
+import type { Axes, Axis, BrickReader, Triple } from "./types.js";
+
+/** Nodes per edge of a tile. */
+const TILE_EDGE = 32;
+
+/** The magnitude of a field, or the vorticity or second invariant of a velocity by differences of an order. */
+export type ThresholdQuantity =
+  | { readonly kind: "norm"; readonly size: 1 | 3 }
+  | { readonly kind: "vorticity" | "q"; readonly order: DifferenceOrder };
+
+/** Nodes found, in the order of the scan. */
+export interface Hits {
+  /** Nodes above the threshold, also those for which there was no room. */
+  count: number;
+  /** Nodes at which the quantity is not a number: whether they are above the threshold is not known. */
+  unknown: number;
+  /** x, y, z of a node, from 0. */
+  nodes: Int32Array;
+  /** The quantity, rounded to float32. */
+  values: Float32Array;
+  /** Nodes there may be room for. */
+  readonly limit: number;
+}
+
+/** Room for up to `limit` nodes; it grows as they come. */
+export function createHits(limit: number): Hits {
+  const room = Math.min(limit, 1024);
+  return { count: 0, unknown: 0, nodes: new Int32Array(3 * room), values: new Float32Array(room), limit };
+}
+
+function addHit(hits: Hits, x: number, y: number, z: number, value: number): void {
+  const i = hits.count++;
+  if (i >= hits.limit) return;
+  if (i === hits.values.length) {
+    const room = Math.min(hits.limit, 2 * i);
+    const { nodes, values } = hits;
+    hits.nodes = new Int32Array(3 * room);
+    hits.nodes.set(nodes);
+    hits.values = new Float32Array(room);
+    hits.values.set(values);
+  }
+  hits.values[i] = value;
+  hits.nodes[3 * i] = x;
+  hits.nodes[3 * i + 1] = y;
+  hits.nodes[3 * i + 2] = z;
+}
+
+/**
+ * The order of the first `count` nodes by value, largest first; of equal values by z, then y, then x.
+ *
+ * @param count less than 2^21
+ */
+export function sortHits({ nodes, values }: Pick<Hits, "nodes" | "values">, count: number): Uint32Array {
+  // Bits of a float32 that rise with its value, then turned round, above the index: numbers sort without a comparison function.
+  const bits = new Uint32Array(values.slice(0, count).buffer);
+  const keys = new Float64Array(count);
+  for (let i = 0; i < count; i++) {
+    const rising = bits[i] >>> 31 === 1 ? ~bits[i] >>> 0 : (bits[i] | 0x8000_0000) >>> 0;
+    keys[i] = (0xffff_ffff - rising) * 2 ** 21 + i;
+  }
+  keys.sort();
+  const order = Uint32Array.from(keys, (key) => key % 2 ** 21);
+  const compare = (a: number, b: number): number =>
+    nodes[3 * a + 2] - nodes[3 * b + 2] || nodes[3 * a + 1] - nodes[3 * b + 1] || nodes[3 * a] - nodes[3 * b];
+  for (let from = 0, to = 1; from < count; from = to++) {
+    while (to < count && values[order[to]] === values[order[from]]) to++;
+    if (to - from > 1) order.subarray(from, to).sort(compare);
+  }
+  return order;
+}
+
+/** A search bound to a grid and a quantity. */
+export interface Threshold {
+  /**
+   * Adds the nodes of a box whose value, as float32, is greater than `threshold` to `hits`. A box may be searched in parts: the
+   * bits are the same.
+   *
+   * @param start  first node, from 0, on x, y, z
+   * @param length nodes; the box must lie inside the grid
+   * @param stop   polled between tiles; when true the search ends
+   */
+  search(
+    reader: BrickReader,
+    frame: number,
+    start: Triple,
+    length: Triple,
+    threshold: number,
+    hits: Hits,
+    stop?: () => boolean,
+  ): void;
+}
+
+/** First differences at the nodes of a tile: weight t of local node n belongs to the element `offset[n * width + t]` from it. */
+interface TileDifferences {
+  readonly width: number;
+  readonly count: Int32Array;
+  readonly offset: Int32Array;
+  readonly weight: Float64Array;
+}
+
+/**
+ * The search for one thread: it holds scratch of its own. Differences are those of None_Fd4, None_Fd6 and None_Fd8.
+ *
+ * @throws RangeError when an axis that is not periodic has fewer nodes than the stencil
+ */
+export function createThreshold(axes: Axes, quantity: ThresholdQuantity): Threshold {
+  const size = quantity.kind === "norm" ? quantity.size : 3;
+  const tables =
+    quantity.kind === "norm"
+      ? null
+      : axes.map((axis) => differenceRows(axis, quantity.order, 1, FIRST_DIFFERENCES[quantity.order]));
+  /** Nodes that differences reach beyond a tile. */
+  const most = TILE_EDGE + (quantity.kind === "norm" ? 0 : 2 * (quantity.order + 1));
+  const nodes = new Float32Array(size * most ** 3);
+  const runs = [createRuns(most), createRuns(most), createRuns(most)] as const;
+  const low = new Int32Array(3);
+  const span = new Int32Array(3);
+
+  return {
+    search(reader, frame, start, length, threshold, hits, stop = () => false) {
+      const evaluate = (first: Triple, count: Triple): void => {
+        const reach = axes.map((axis, a) => reachOf(axis, tables?.[a] ?? null, first[a], count[a]));
+        reach.forEach(({ below, above }, a) => {
+          low[a] = first[a] - below;
+          span[a] = count[a] + below + above;
+        });
+        gatherTile(reader, frame, axes, low, span, runs, nodes);
+        const inner = first.map((node, a) => node - low[a]) as unknown as Triple;
+        const values =
+          tables === null
+            ? null
+            : tables.map((table, a) => tileDifferences(table, first[a], count[a], size * stride(span, a)));
+        searchTile(quantity.kind, nodes, span, inner, first, count, values, size, threshold, hits);
+      };
+      for (let z = 0; z < length[2]; z += TILE_EDGE) {
+        for (let y = 0; y < length[1]; y += TILE_EDGE) {
+          for (let x = 0; x < length[0]; x += TILE_EDGE) {
+            if (stop()) return;
+            const corner = [x, y, z] as const;
+            const first = corner.map((offset, a) => start[a] + offset) as unknown as Triple;
+            const count = corner.map((offset, a) => Math.min(TILE_EDGE, length[a] - offset)) as unknown as Triple;
+            evaluate(first, count);
+          }
+        }
+      }
+    },
+  };
+}
+
+/** Nodes between neighbours along an axis of a dense box. */
+function stride(span: ArrayLike<number>, axis: number): number {
+  return axis === 0 ? 1 : axis === 1 ? span[0] : span[0] * span[1];
+}
+
+/** How far differences at `count` nodes from `first` on reach beyond them. */
+function reachOf(
+  axis: Axis,
+  table: DifferenceRows | null,
+  first: number,
+  count: number,
+): { below: number; above: number } {
+  if (table === null) return { below: 0, above: 0 };
+  let lowest = first;
+  let highest = first + count - 1;
+  for (let node = first; node < first + count; node++) {
+    const r = table.shared ? 0 : node;
+    lowest = Math.min(lowest, node + table.offset[r]);
+    highest = Math.max(highest, node + table.offset[r] + 31 - Math.clz32(table.support[r]));
+  }
+  if (!axis.periodic && (lowest < 0 || highest >= axis.nodes)) throw new RangeError("the box leaves the grid");
+  return { below: first - lowest, above: highest - first - count + 1 };
+}
+
+/** Differences at `count` nodes from `first` on; `step` elements lie between neighbours. */
+function tileDifferences(table: DifferenceRows, first: number, count: number, step: number): TileDifferences {
+  const { width } = table;
+  const out = {
+    width,
+    count: new Int32Array(count),
+    offset: new Int32Array(count * width),
+    weight: new Float64Array(count * width),
+  };
+  for (let n = 0; n < count; n++) {
+    const r = table.shared ? 0 : first + n;
+    for (let t = 0; t < width; t++) {
+      if ((table.support[r] & (1 << t)) === 0) continue;
+      const at = n * width + out.count[n]++;
+      out.offset[at] = (table.offset[r] + t) * step;
+      out.weight[at] = table.weight[r * width + t];
+    }
+  }
+  return out;
+}
+
+/** Copies a box of nodes, `low` counted without wrapping, to a dense array of layout [z][y][x][component]. */
+function gatherTile(
+  reader: BrickReader,
+  frame: number,
+  axes: Axes,
+  low: Int32Array,
+  span: Int32Array,
+  runs: readonly [Runs, Runs, Runs],
+  nodes: Float32Array,
+): void {
+  const { bricking, components } = reader;
+  const [rx, ry, rz] = runs;
+  const strideY = bricking.edge[0] * components;
+  const strideZ = bricking.edge[1] * strideY;
+  for (let a = 0; a < 3; a++) cutRun(axes[a].nodes, bricking.edge[a], wrap(low[a], axes[a].nodes), span[a], runs[a]);
+  visitPieces(reader, frame, runs, (data, corner, i, j, k) => {
+    const count = rx.length[i] * components;
+    for (let z = 0; z < rz.length[k]; z++) {
+      for (let y = 0; y < ry.length[j]; y++) {
+        const from = corner + z * strideZ + y * strideY;
+        const to = components * (((rz.from[k] + z) * span[1] + ry.from[j] + y) * span[0] + rx.from[i]);
+        for (let e = 0; e < count; e++) nodes[to + e] = data[from + e];
+      }
+    }
+  });
+}
+
+/** Evaluates the quantity at the nodes of a tile, which begins at node `inner` of the dense box, and adds those above the threshold. */
+function searchTile(
+  kind: ThresholdQuantity["kind"],
+  nodes: Float32Array,
+  span: Int32Array,
+  inner: Triple,
+  first: Triple,
+  count: Triple,
+  differences: readonly TileDifferences[] | null,
+  size: number,
+  threshold: number,
+  hits: Hits,
+): void {
+  const gradient = new Float64Array(9);
+  for (let z = 0; z < count[2]; z++) {
+    for (let y = 0; y < count[1]; y++) {
+      let at = size * (((inner[2] + z) * span[1] + inner[1] + y) * span[0] + inner[0]);
+      for (let x = 0; x < count[0]; x++, at += size) {
+        let value: number;
+        if (differences === null) {
+          value = size === 1 ? Math.abs(nodes[at]) : magnitude(nodes, at);
+        } else {
+          differentiate(nodes, at, differences[0], x, gradient, 0);
+          differentiate(nodes, at, differences[1], y, gradient, 1);
+          differentiate(nodes, at, differences[2], z, gradient, 2);
+          value = kind === "q" ? secondInvariantOf(gradient, 0) : vorticityOf(gradient, 0);
+        }
+        const rounded = Math.fround(value);
+        if (rounded > threshold) addHit(hits, first[0] + x, first[1] + y, first[2] + z, rounded);
+        else if (Number.isNaN(rounded)) hits.unknown++;
+      }
+    }
+  }
+}
+
+function magnitude(nodes: Float32Array, at: number): number {
+  return Math.sqrt(nodes[at] * nodes[at] + nodes[at + 1] * nodes[at + 1] + nodes[at + 2] * nodes[at + 2]);
+}
+
+/** The derivatives of three components along an axis at local node n, whose element is `at`, to entries axis, axis + 3, axis + 6. */
+function differentiate(
+  nodes: Float32Array,
+  at: number,
+  { width, count, offset, weight }: TileDifferences,
+  n: number,
+  gradient: Float64Array,
+  axis: number,
+): void {
+  let u = 0;
+  let v = 0;
+  let w = 0;
+  for (let t = n * width; t < n * width + count[n]; t++) {
+    const e = at + offset[t];
+    u += weight[t] * nodes[e];
+    v += weight[t] * nodes[e + 1];
+    w += weight[t] * nodes[e + 2];
+  }
+  gradient[axis] = u;
+  gradient[axis + 3] = v;
+  gradient[axis + 6] = w;
+}
