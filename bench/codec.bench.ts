@@ -3,7 +3,6 @@
 import { LIMITS } from "../dist/config.js";
 import type { Evaluation, Result, TripleSink } from "../dist/engine/query.js";
 import type { OperationRow } from "../dist/operations.js";
-import { TimeSlices } from "../dist/server/http/event-loop.js";
 import { decode, operationAsked } from "../dist/server/soap/decode.js";
 import { ResponseEncoder } from "../dist/server/soap/encode.js";
 import { closeEnvelope, openEnvelope } from "../dist/server/soap/envelope.js";
@@ -150,15 +149,15 @@ export async function benchCodec({ quick }: BenchOptions): Promise<Row[]> {
   const { row } = await walk(read(document(1, (STYLES[0] as (typeof STYLES)[0])[1]), slab));
   const values = Float32Array.from({ length: 3 * points }, (_, i) => Math.sin(i) * 3);
   const result: Result = { items: points, itemsPerPoint: 1, components: 3, values: [values], release: () => undefined };
-  const encoder = new ResponseEncoder(NAMESPACE, new TimeSlices(() => null));
+  const encoder = new ResponseEncoder(NAMESPACE);
   const some = { ...result, items: CHECKED, values: [values.subarray(0, 3 * CHECKED)] };
   let text = "";
-  for await (const block of encoder.encode(row, "1.1", some)) text += Buffer.from(block).toString();
+  for (const block of encoder.encode(row, "1.1", some)) text += Buffer.from(block).toString();
   const written = Float32Array.from(text.matchAll(/<[xyz]>([^<]*)</g), ([, number]) => Number(number));
   checkSame("encode", written, values.slice(0, 3 * CHECKED));
   const write = async (): Promise<number> => {
     let bytes = 0;
-    for await (const block of encoder.encode(row, "1.1", result)) bytes += block.length;
+    for (const block of encoder.encode(row, "1.1", result)) bytes += block.length;
     return bytes;
   };
   const encode: Contestant = { row: about("encode", await write()), run: () => rate(write) };

@@ -5,7 +5,9 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { constants, createGzip } from "node:zlib";
 import type { FastifyReply } from "fastify";
+import type { TimeSlices } from "./event-loop.js";
 import { acceptsGzip } from "./negotiate.js";
+import type { Service } from "./service.js";
 
 /** Only larger bodies are compressed. */
 const GZIP_BYTES = 64 * 1024;
@@ -38,68 +40,85 @@ export function sendText(
   return reply;
 }
 
-/** Sends a whole answer without the library's detours, which take longer than a small query. */
-export function sendBytes(reply: FastifyReply, contentType: string, body: Buffer): void {
-  const common = reply.getHeaders() as Record<string, string>;
-  reply.hijack();
-  reply.raw.writeHead(200, { ...common, "content-type": contentType, "content-length": body.length });
-  reply.raw.end(body);
-}
-
 function hasBody({ headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }
 
-/** Sends an answer of any length with bounded memory; blocks are made no faster than the socket takes them. */
+/**
+ * Sends an answer of any length with bounded memory: blocks are made no faster than the socket takes them, and a time slice that has
+ * lasted ends between two of them. A short answer goes out at once, without the library's detours, which take longer than a small query.
+ */
 export async function sendBlocks(
   reply: FastifyReply,
   contentType: string,
-  blocks: AsyncGenerator<Buffer>,
-  gzip: "auto" | "on" | "off",
-): Promise<FastifyReply> {
-  const first: Buffer[] = [];
-  let bytes = 0;
-  let done = false;
-  while (!done && bytes <= GZIP_BYTES) {
-    const next = await blocks.next();
-    done = next.done === true;
-    if (next.done) break;
-    first.push(next.value);
-    bytes += next.value.length;
-  }
-  if (reply.raw.destroyed) {
-    // Who left while the first blocks were made will not be told again: a pipe to nobody would wait for ever.
-    reply.hijack();
-    await blocks.return(undefined);
-    return reply;
-  }
-  reply.header("content-type", contentType);
-  if (done) return reply.send(first.length === 1 ? first[0] : Buffer.concat(first));
-  const compress = mayCompress(reply, gzip);
-  if (gzip !== "off") {
+  blocks: Iterator<Buffer>,
+  { config, slices }: Pick<Service, "config" | "slices">,
+): Promise<void> {
+  const { first, complete } = begin(blocks, slices);
+  const { raw } = reply;
+  if (!complete && config.gzip !== "off") {
     const vary = reply.getHeader("vary");
     reply.header("vary", vary === undefined ? "Accept-Encoding" : `${vary}, Accept-Encoding`);
   }
-  if (compress) reply.header("content-encoding", "gzip");
-  const headers = reply.getHeaders() as Record<string, string>;
+  const compress = !complete && mayCompress(reply, config.gzip);
+  const headers: Record<string, string | number> = { ...(reply.getHeaders() as Record<string, string>) };
+  headers["content-type"] = contentType;
+  if (compress) headers["content-encoding"] = "gzip";
   reply.hijack();
-  reply.raw.writeHead(200, headers);
-  const source = Readable.from(chain(first, blocks));
-  const sent = compress
-    ? pipeline(source, createGzip({ level: constants.Z_BEST_SPEED }), reply.raw)
-    : pipeline(source, reply.raw);
+  // Who left meanwhile will not be told again: a pipe to nobody would wait for ever.
+  if (raw.destroyed) return;
+  if (complete) {
+    const body = first.length === 1 ? (first[0] as Buffer) : Buffer.concat(first);
+    headers["content-length"] = body.length;
+    raw.writeHead(200, headers).end(body);
+    return;
+  }
+  raw.writeHead(200, headers);
+  const source = Readable.from(paced(first, blocks, slices));
+  const sent = compress ? pipeline(source, createGzip({ level: constants.Z_BEST_SPEED }), raw) : pipeline(source, raw);
   await sent.catch(ignoreLeaving);
-  return reply;
+}
+
+/** Makes the first blocks, up to the length from which an answer may be compressed. */
+function begin(blocks: Iterator<Buffer>, slices: TimeSlices): { first: Buffer[]; complete: boolean } {
+  const first: Buffer[] = [];
+  slices.begin();
+  try {
+    for (let bytes = 0; bytes <= GZIP_BYTES; ) {
+      const next = blocks.next();
+      if (next.done) return { first, complete: true };
+      first.push(next.value);
+      bytes += next.value.length;
+    }
+    return { first, complete: false };
+  } finally {
+    slices.end();
+  }
+}
+
+/** Gives out the first blocks, then makes the others one at a time; the time slice rests while the socket is at work. */
+async function* paced(first: readonly Buffer[], rest: Iterator<Buffer>, slices: TimeSlices): AsyncGenerator<Buffer> {
+  yield* first;
+  slices.begin();
+  try {
+    for (let next = rest.next(); !next.done; next = rest.next()) {
+      const goOn = slices.rest();
+      try {
+        yield next.value;
+      } finally {
+        goOn();
+      }
+      const pause = slices.pause();
+      if (pause !== null) await pause;
+    }
+  } finally {
+    slices.end();
+  }
 }
 
 /** A caller who leaves in the middle of an answer is no failure of ours. */
 function ignoreLeaving(error: NodeJS.ErrnoException): void {
   if (error.code !== "ERR_STREAM_PREMATURE_CLOSE") throw error;
-}
-
-async function* chain(first: readonly Buffer[], rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
-  yield* first;
-  yield* rest;
 }
 
 function mayCompress(reply: FastifyReply, gzip: "auto" | "on" | "off"): boolean {

@@ -8,7 +8,6 @@ import { RequestLife } from "../http/request-life.js";
 import type { Service } from "../http/service.js";
 import { timesOf } from "../rest/describe.js";
 import { PendingQuery } from "../rest/pending-query.js";
-import { inSlices } from "../rest/serve-operation.js";
 import { nested } from "../rest/write-answer.js";
 import { type CutoutQuery, type Range, readCutoutQuery, readCutoutTexts } from "./cutout-query.js";
 import { JSON_TYPE, tokenIn } from "./serve-values.js";
@@ -33,8 +32,8 @@ async function addNodes(
     for (const zk of z ?? []) {
       for (const yj of y ?? []) {
         for (const xi of x ?? []) writer.add(xi, yj, zk);
-        const wait = pending.admit() ?? slices.pause();
-        if (wait) await slices.outside(wait);
+        const wait = pending.admit();
+        await (wait ? slices.outside(wait) : slices.pause());
       }
     }
     writer.flush();
@@ -95,7 +94,7 @@ export async function serveCutout(
     const dataset = datasetOf(service, texts.get("dataset"));
     const times = timesOf(dataset.time);
     const query = readCutoutQuery(texts, dataset, times.length);
-    const { limits, gzip } = service.config;
+    const { limits } = service.config;
     checkSize(query, life.limit({ points: limits["query.points"], name: "query.points" }).points);
     const { operation, frames, variable } = query;
     request.facts.operation = operation.name;
@@ -120,7 +119,8 @@ export async function serveCutout(
       for (const result of results) result.release();
     });
     const names = asked.map((k) => `${variable.code}_${String(k + 1).padStart(4, "0")}`);
-    return await sendBlocks(reply, JSON_TYPE, inSlices(frame(coordinates, names, results), service.slices), gzip);
+    await sendBlocks(reply, JSON_TYPE, frame(coordinates, names, results), service);
+    return reply;
   } catch (error) {
     if (life.giveUp(error)) return reply;
     throw error;

@@ -5,7 +5,6 @@ import { RequestLife } from "../http/request-life.js";
 import type { Service } from "../http/service.js";
 import { PendingQuery } from "../rest/pending-query.js";
 import { readBody } from "../rest/read-body.js";
-import { inSlices } from "../rest/serve-operation.js";
 import { nested } from "../rest/write-answer.js";
 import { PointsReader } from "./points-reader.js";
 import { readValuesQuery, type ValuesQuery } from "./values-query.js";
@@ -38,7 +37,7 @@ export async function serveValues(
   const life = new RequestLife(service, request, reply, "values");
   try {
     life.authorise(tokenIn(request.query, "authToken"));
-    const { limits, gzip } = service.config;
+    const { limits } = service.config;
     const query = readValuesQuery(request.query, limits["query.points"]);
     const { operation, dataset } = query;
     request.facts.operation = operation.name;
@@ -56,7 +55,8 @@ export async function serveValues(
     });
     const rows = results.reduce((sum, result) => sum + result.items, 0);
     const shape = [rows, results[0]?.components ?? 0];
-    return await sendBlocks(reply, JSON_TYPE, inSlices(nested(results, shape), service.slices), gzip);
+    await sendBlocks(reply, JSON_TYPE, nested(results, shape), service);
+    return reply;
   } catch (error) {
     if (life.giveUp(error)) return reply;
     throw error;

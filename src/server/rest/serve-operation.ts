@@ -3,7 +3,6 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { type Operation, RECORDS } from "../../operations.js";
 import { version } from "../../version.js";
 import { sendBlocks } from "../http/answer.js";
-import type { TimeSlices } from "../http/event-loop.js";
 import { negotiate } from "../http/negotiate.js";
 import { RequestLife } from "../http/request-life.js";
 import type { Service } from "../http/service.js";
@@ -71,7 +70,8 @@ async function answer(
   };
   reply.header("fieldprobe-shape", shapeOf(whole).join(",")).header("vary", "Accept");
   const { contentType, write } = WRITERS[type];
-  return sendBlocks(reply, contentType, inSlices(write(whole), service.slices), service.config.gzip);
+  await sendBlocks(reply, contentType, write(whole), service);
+  return reply;
 }
 
 /**
@@ -102,23 +102,4 @@ function tokenOf(request: FastifyRequest): string | null {
   const header = request.headers.authorization;
   if (header === undefined) return null;
   return /^Bearer +(\S+) *$/i.exec(header)?.[1] ?? header;
-}
-
-/** Makes pieces one at a time, and lets other work have a time slice between them. */
-export async function* inSlices(pieces: Iterator<Buffer>, slices: TimeSlices): AsyncGenerator<Buffer> {
-  slices.begin();
-  try {
-    for (let next = pieces.next(); !next.done; next = pieces.next()) {
-      const goOn = slices.rest();
-      try {
-        yield next.value;
-      } finally {
-        goOn();
-      }
-      const pause = slices.pause();
-      if (pause !== null) await pause;
-    }
-  } finally {
-    slices.end();
-  }
 }

@@ -2,7 +2,6 @@
 import type { Result } from "../../engine/query.js";
 import { FLOAT_BYTES, FloatWriter } from "../../float32/format.js";
 import { type OperationRow, RECORDS } from "../../operations.js";
-import type { TimeSlices } from "../http/event-loop.js";
 import { ENVELOPE_NAMESPACE } from "./envelope.js";
 import type { SoapVersion } from "./media-type.js";
 import { escapeText } from "./xml/writer.js";
@@ -22,75 +21,42 @@ interface Template {
 /** Writes responses of one service; templates are made once per operation and version. */
 export class ResponseEncoder {
   readonly #namespace: string;
-  readonly #slices: TimeSlices;
   readonly #templates = new Map<string, Template>();
   readonly #floats = new FloatWriter();
 
-  constructor(namespace: string, slices: TimeSlices) {
+  constructor(namespace: string) {
     this.#namespace = namespace;
-    this.#slices = slices;
-  }
-
-  /** Writes a whole response that surely fits into one block, else null: most answers are short. */
-  encodeShort(row: OperationRow, version: SoapVersion, result: Result): Buffer | null {
-    const template = this.#template(row, version);
-    const bound = template.head.length + result.items * template.itemBytes + template.tail.length;
-    if (bound > BLOCK_BYTES) return null;
-    const block = Buffer.allocUnsafe(bound);
-    let at = copy(template.head, block, 0);
-    for (const values of result.values) at = this.#items(values, 0, values.length, template.separators, block, at);
-    return block.subarray(0, copy(template.tail, block, at));
   }
 
   /**
-   * Writes a response of any length.
-   *
-   * Yields blocks of at most `BLOCK_BYTES` and a record; lets other work have a time slice between blocks. The result is read
-   * only while a block is being made.
+   * Writes a response in blocks of at most `BLOCK_BYTES` and a record; a short one is a single block. The result is read only while a
+   * block is being made.
    */
-  async *encode(row: OperationRow, version: SoapVersion, result: Result): AsyncGenerator<Buffer> {
+  *encode(row: OperationRow, version: SoapVersion, result: Result): Generator<Buffer, undefined> {
     const template = this.#template(row, version);
     const { components, items } = result;
     let block = allocate(template, items);
     let at = copy(template.head, block, 0);
-    this.#slices.begin();
-    try {
-      for (const values of result.values) {
-        for (let i = 0; i < values.length; ) {
-          const room = Math.floor((BLOCK_BYTES - at) / template.itemBytes);
-          if (room < 1) {
-            yield* this.#give(block.subarray(0, at));
-            block = allocate(template, items);
-            at = 0;
-            continue;
-          }
-          const end = Math.min(values.length, i + room * components);
-          at = this.#items(values, i, end, template.separators, block, at);
-          i = end;
+    for (const values of result.values) {
+      for (let i = 0; i < values.length; ) {
+        const room = Math.floor((block.length - at) / template.itemBytes);
+        if (room < 1) {
+          yield block.subarray(0, at);
+          block = allocate(template, items);
+          at = 0;
+          continue;
         }
+        const end = Math.min(values.length, i + room * components);
+        at = this.#items(values, i, end, template.separators, block, at);
+        i = end;
       }
-      if (at + template.tail.length > block.length) {
-        yield* this.#give(block.subarray(0, at));
-        block = allocate(template, 0);
-        at = 0;
-      }
-      at = copy(template.tail, block, at);
-    } finally {
-      this.#slices.end();
     }
-    yield block.subarray(0, at);
-  }
-
-  /** Hands a block on; the time slice rests while the reader of the blocks is at work. */
-  async *#give(block: Buffer): AsyncGenerator<Buffer> {
-    const goOn = this.#slices.rest();
-    try {
-      yield block;
-    } finally {
-      goOn();
+    if (at + template.tail.length > block.length) {
+      yield block.subarray(0, at);
+      block = allocate(template, 0);
+      at = 0;
     }
-    const pause = this.#slices.pause();
-    if (pause !== null) await pause;
+    yield block.subarray(0, copy(template.tail, block, at));
   }
 
   #items(

@@ -1,9 +1,9 @@
 /** The route of SOAP requests follows each from its media type to the last byte of its answer. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Evaluation, Result } from "../../engine/query.js";
+import type { Evaluation } from "../../engine/query.js";
 import { excerpt, RequestError } from "../../errors.js";
 import type { OperationRow } from "../../operations.js";
-import { sendBlocks, sendBytes, sendText } from "../http/answer.js";
+import { sendBlocks, sendText } from "../http/answer.js";
 import { HttpRefusal, refuseTheRest } from "../http/refusal.js";
 import { RequestLife } from "../http/request-life.js";
 import { type Plugin, type Service, SOAP_PATH } from "../http/service.js";
@@ -40,7 +40,7 @@ export const soapPlugin: Plugin = async (app, service) => {
     mediaTypes: new MediaTypes(),
     spellings: new Spellings(),
     scanners: new PlainScanners(),
-    encoder: new ResponseEncoder(service.config.namespace, service.slices),
+    encoder: new ResponseEncoder(service.config.namespace),
   };
   await app.register(async (soap) => postRoute(soap, shared));
   app.get(SOAP_PATH, (request, reply) => describe(request, reply, service));
@@ -75,7 +75,12 @@ async function serve(request: FastifyRequest, reply: FastifyReply, shared: Share
     const { row, evaluation } = await walk(readCall(request, life, media, shared));
     await life.enter();
     const result = await evaluation.finish();
-    await answer(reply, row, media, result, shared);
+    try {
+      const blocks = shared.encoder.encode(row, media.version, result);
+      await sendBlocks(reply, CONTENT_TYPES[media.version], blocks, shared.service);
+    } finally {
+      result.release();
+    }
   } catch (error) {
     if (!life.giveUp(error)) refuse(error, request, reply, media, shared.service);
   }
@@ -124,23 +129,6 @@ function checkAction(request: FastifyRequest, media: MediaType, row: OperationRo
   if (action === null) return;
   if (!action.startsWith(namespace) || action.slice(namespace.length) !== row.name) {
     throw new RequestError("ActionMismatch", `The action ${excerpt(action)} is not that of ${row.name}.`);
-  }
-}
-
-/** Sends a result: in one piece where it is short, else in blocks made no faster than they are taken. */
-async function answer(
-  reply: FastifyReply,
-  row: OperationRow,
-  { version }: MediaType,
-  result: Result,
-  { encoder, service }: Shared,
-): Promise<void> {
-  try {
-    const short = encoder.encodeShort(row, version, result);
-    if (short !== null) sendBytes(reply, CONTENT_TYPES[version], short);
-    else await sendBlocks(reply, CONTENT_TYPES[version], encoder.encode(row, version, result), service.config.gzip);
-  } finally {
-    result.release();
   }
 }
 
