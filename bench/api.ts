@@ -1,4 +1,4 @@
-/** GetVelocity as raw float32 over HTTP against the same points over SOAP: `npm run bench:api -- [--quick] [--json FILE]`. */
+/** GetVelocity over every interface with the same points: `npm run bench:api -- [--quick] [--json FILE]`. */
 import { Agent, request } from "node:http";
 import { availableParallelism } from "node:os";
 import { alternate } from "./alternate.js";
@@ -6,7 +6,7 @@ import { checkSame } from "./ask.js";
 import { readOptions, report } from "./row.js";
 import { body, coordinates, numbersOf, start, TIME, velocity } from "./service.bench.js";
 
-const METHOD = "Lag6";
+const METHOD = "Lag8";
 const SEED = 1;
 
 interface Post {
@@ -45,16 +45,50 @@ function octets(points: number, accept: string): Post {
   };
 }
 
-/** Fails unless all three answer the same numbers. */
-async function checkAnswers(soap: Post, raw: Post, csv: Post): Promise<void> {
+/** The question of `POST values`, points as lines of text. */
+function lines(points: number): Post {
+  const floats = Float32Array.from(coordinates(points, SEED), Number);
+  const rows = Array.from({ length: points }, (_, i) => Array.from(floats.subarray(3 * i, 3 * i + 3)).join("\t"));
+  const query = new URLSearchParams({
+    dataset: "isotropic32",
+    var: "velocity",
+    t: String(TIME),
+    sint: METHOD.toLowerCase(),
+    sop: "field",
+    tint: "none",
+  });
+  return { path: `/turbulence-svc/values?${query}`, headers: {}, payload: Buffer.from(rows.join("\n")) };
+}
+
+/** The question of `/api` in JSON. */
+function json(points: number): Post {
+  const floats = Float32Array.from(coordinates(points, SEED), Number);
+  const triples = Array.from(
+    { length: points },
+    (_, i) => `[${Array.from(floats.subarray(3 * i, 3 * i + 3)).join(",")}]`,
+  );
+  const members = { time: TIME, spatialInterpolation: METHOD, temporalInterpolation: "None" };
+  return {
+    path: "/api/datasets/isotropic32/GetVelocity",
+    headers: { "content-type": "application/json", accept: "application/json" },
+    payload: Buffer.from(`${JSON.stringify(members).slice(0, -1)},"points":[${triples.join(",")}]}`),
+  };
+}
+
+/** Fails unless all answer the same numbers. */
+async function checkAnswers(soap: Post, raw: Post, csv: Post, tabs: Post, object: Post): Promise<void> {
   const ask = async ({ path, headers, payload }: Post) => {
     return await fetch(`http://127.0.0.1:${port}${path}`, { method: "POST", headers, body: new Uint8Array(payload) });
   };
   const expected = await numbersOf(port, soap.payload);
   checkSame("octet-stream", expected, new Float32Array(await (await ask(raw)).arrayBuffer()));
-  const lines = (await (await ask(csv)).text()).trim().split("\n").slice(1);
-  const columns = lines.map((line) => line.split(",").slice(-3).map(Number));
+  const records = (await (await ask(csv)).text()).trim().split("\n").slice(1);
+  const columns = records.map((line) => line.split(",").slice(-3).map(Number));
   checkSame("csv", expected, Float32Array.from(columns.flat()));
+  const rows = (await (await ask(tabs)).json()) as number[][];
+  checkSame("values", expected, Float32Array.from(rows.flat()));
+  const { values } = (await (await ask(object)).json()) as { values: number[][] };
+  checkSame("json", expected, Float32Array.from(values.flat()));
 }
 
 const options = readOptions();
@@ -69,20 +103,26 @@ try {
   };
   const raw = octets(points, "application/octet-stream");
   const csv = octets(points, "text/csv");
-  await checkAnswers(soap, raw, csv);
+  const tabs = lines(points);
+  const object = json(points);
+  await checkAnswers(soap, raw, csv, tabs, object);
   const rows = await alternate(
-    [["soap", soap] as const, ["octet-stream", raw] as const, ["octet-stream to csv", csv] as const].map(
-      ([backend, asked]) => ({
-        run: () => post(port, agent, asked),
-        row: {
-          bench: "api",
-          case: `GetVelocity ${METHOD}`,
-          backend,
-          unit: "ms",
-          params: { points, connections: 1, workers: availableParallelism() },
-        },
-      }),
-    ),
+    [
+      ["soap", soap] as const,
+      ["octet-stream", raw] as const,
+      ["octet-stream to csv", csv] as const,
+      ["json", object] as const,
+      ["values", tabs] as const,
+    ].map(([backend, asked]) => ({
+      run: () => post(port, agent, asked),
+      row: {
+        bench: "api",
+        case: `GetVelocity ${METHOD}`,
+        backend,
+        unit: "ms",
+        params: { points, connections: 1, workers: availableParallelism() },
+      },
+    })),
     options.quick ? 3 : 7,
   );
   agent.destroy();
