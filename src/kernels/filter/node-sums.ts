@@ -78,8 +78,8 @@ export function createNodeSums(
         const x = starts[3 * cube] - low[0];
         const y = starts[3 * cube + 1] - low[1];
         const z = starts[3 * cube + 2] - low[2];
-        const at = channels * ((z * length[1] + y) * length[0] + x);
-        for (let c = 0; c < channels; c++) totals[channels * cube + c] = sums[at + c];
+        const at = (z * length[1] + y) * channels * length[0] + x;
+        for (let c = 0; c < channels; c++) totals[channels * cube + c] = sums[at + c * length[0]];
       }
     };
 
@@ -127,7 +127,7 @@ function partition(order: Uint32Array, from: number, to: number, chosen: (entry:
 
 type BoxSums = (readers: readonly BrickReader[], frame: number, box: Box, stop: () => boolean) => Float64Array;
 
-/** The sums of all cubes whose first nodes are a box, layout [z][y][x][channel], valid until the next call. */
+/** The sums of all cubes whose first nodes are a box, layout [z][y][channel][x], valid until the next call. */
 function createBoxSums(axes: Axes, width: number, sizes: readonly number[], products: readonly Product[]): BoxSums {
   const size = sizes.reduce((sum, components) => sum + components, 0);
   const channels = size + products.length;
@@ -144,7 +144,7 @@ function createBoxSums(axes: Axes, width: number, sizes: readonly number[], prod
     const planeSize = rowSize * length[1];
     const depth = Math.min(nz, Math.max(1, Math.floor(GATHERED_NODES / (nx * ny))));
     nodes = grown(nodes, size * nx * ny * depth);
-    line = grown(line, channels * nx);
+    line = grown(line, nx);
     rows = grown(rows, rowSize * ny);
     planes = grown(planes, planeSize * nz);
     sums = grown(sums, planeSize * length[2]);
@@ -155,12 +155,18 @@ function createBoxSums(axes: Axes, width: number, sizes: readonly number[], prod
     for (let k = 0; k < nz && !stop(); k += depth) {
       const thick = Math.min(depth, nz - k);
       const start = [low[0], low[1], (low[2] + k) % axes[2].nodes];
-      gatherNodes(readers, frame, axes, start, [nx, ny, thick], runs, nodes, size);
+      const component = nx * ny * thick;
+      gatherNodes(readers, frame, axes, start, [nx, ny, thick], runs, nodes);
       for (let plane = 0; plane < thick; plane++) {
         for (let j = 0; j < ny; j++) {
-          const from = size * nx * (plane * ny + j);
-          fillLine(nodes, from, nx, size, products, line);
-          slide(line, channels, low[0], length[0], width, rows, j * rowSize);
+          const from = (plane * ny + j) * nx;
+          let to = j * rowSize;
+          for (let c = 0; c < size; c++, to += length[0])
+            slideLine(nodes, c * component + from, low[0], length[0], width, rows, to);
+          for (let p = 0; p < products.length; p++, to += length[0]) {
+            multiply(nodes, products[p][0] * component + from, products[p][1] * component + from, nx, line);
+            slideLine(line, 0, low[0], length[0], width, rows, to);
+          }
         }
         slide(rows, rowSize, low[1], length[1], width, planes, (k + plane) * planeSize);
       }
@@ -175,7 +181,7 @@ function grown(array: Float64Array<ArrayBuffer>, length: number): Float64Array<A
   return array.length >= length ? array : new Float64Array(length);
 }
 
-/** Copies a box of nodes of all fields, side by side at every node, layout [z][y][x][component]. */
+/** Copies a box of nodes of all fields, layout [component][z][y][x]. */
 function gatherNodes(
   readers: readonly BrickReader[],
   frame: number,
@@ -184,52 +190,68 @@ function gatherNodes(
   [nx, ny, nz]: readonly number[],
   runs: readonly [Runs, Runs, Runs],
   nodes: Float64Array,
-  size: number,
 ): void {
   const [rx, ry, rz] = runs;
-  let component = 0;
+  const component = nx * ny * nz;
+  let first = 0;
   for (const reader of readers) {
     const { edge } = reader.bricking;
     const { components } = reader;
     const strideY = edge[0] * components;
     const strideZ = edge[1] * strideY;
-    const first = component;
+    const begin = first;
     [nx, ny, nz].forEach((length, a) => {
       cutRun(axes[a].nodes, edge[a], start[a], length, runs[a]);
     });
     visitPieces(reader, frame, runs, (data, corner, i, j, k) => {
       for (let z = 0; z < rz.length[k]; z++) {
         for (let y = 0; y < ry.length[j]; y++) {
-          let from = corner + z * strideZ + y * strideY;
-          let to = size * (((rz.from[k] + z) * ny + ry.from[j] + y) * nx + rx.from[i]) + first;
-          for (let x = 0; x < rx.length[i]; x++) {
-            for (let c = 0; c < components; c++) nodes[to + c] = data[from + c];
-            from += components;
-            to += size;
+          const from = corner + z * strideZ + y * strideY;
+          const to = begin + ((rz.from[k] + z) * ny + ry.from[j] + y) * nx + rx.from[i];
+          for (let c = 0; c < components; c++) {
+            const at = to + c * component;
+            for (let x = 0, e = from + c; x < rx.length[i]; x++, e += components) nodes[at + x] = data[e];
           }
         }
       }
     });
-    component += components;
+    first += components * component;
   }
 }
 
-/** The components of `count` nodes and their products, side by side. */
-function fillLine(
-  nodes: Float64Array,
+/** The products of two rows of `count` nodes. */
+function multiply(nodes: Float64Array, a: number, b: number, count: number, line: Float64Array): void {
+  for (let i = 0; i < count; i++) line[i] = nodes[a + i] * nodes[b + i];
+}
+
+/** As `slide`, for entries of one number; `values` begin at `from` and are kept. */
+function slideLine(
+  values: Float64Array,
   from: number,
+  first: number,
   count: number,
-  size: number,
-  products: readonly Product[],
-  line: Float64Array,
+  width: number,
+  out: Float64Array,
+  to: number,
 ): void {
-  if (products.length === 0) {
-    for (let i = 0; i < count * size; i++) line[i] = nodes[from + i];
-    return;
+  const firstEnd = width - 1 - (first % width);
+  for (let end = firstEnd; end - width + 1 < count; end += width) {
+    let i = from + end;
+    let sum = values[i];
+    for (const last = from + count; i > last; ) sum = values[--i] + sum;
+    if (i < from + count) out[to + end] = sum;
+    for (const begin = from + Math.max(0, end - width + 1); i > begin; ) {
+      sum = values[--i] + sum;
+      out[to + i - from] = sum;
+    }
   }
-  for (let i = 0, at = from, to = 0; i < count; i++, at += size) {
-    for (let c = 0; c < size; c++) line[to++] = nodes[at + c];
-    for (let p = 0; p < products.length; p++) line[to++] = nodes[at + products[p][0]] * nodes[at + products[p][1]];
+  for (let begin = firstEnd + 1; begin - width + 1 < count; begin += width) {
+    let sum = 0;
+    const shift = to - width + 1;
+    for (let i = begin; i <= Math.min(begin, count) + width - 2; i++) {
+      sum = i === begin ? values[from + i] : sum + values[from + i];
+      if (i >= width - 1) out[shift + i] += sum;
+    }
   }
 }
 
