@@ -1,11 +1,22 @@
-/** What the sort, derivatives, time and box filters cost beside Lag8. */
+/** Measures what splines, the sort, derivatives, time, filters and thresholds cost beside Lagrange interpolation. */
 import { createBoxFilter } from "../dist/kernels/filter/box-filter.js";
+import { createNodeFilter } from "../dist/kernels/filter/node-filter.js";
 import { createScheme } from "../dist/kernels/index.js";
+import { createHits, createThreshold } from "../dist/kernels/threshold.js";
 import type { BrickReader } from "../dist/kernels/types.js";
 import { type Comparison, type Contestant, nanoseconds } from "./alternate.js";
 import { createSorter, cubeAxes } from "./field.js";
 import { CHECKED, checkClose, EDGE, evaluation, type Group, lag8, OPTIONS, type Setting } from "./kernel-setting.js";
 
+/** Splines by nodes an axis, and Lagrange interpolation on as many nodes where there is one. */
+const SPLINES = [
+  { nodes: 4, splines: ["M1Q4", "M2Q4"], beside: "Lag4" },
+  { nodes: 6, splines: ["M1Q6", "M2Q6", "M4Q6"], beside: "Lag6" },
+  { nodes: 8, splines: ["M1Q8", "M2Q8", "M4Q8"], beside: "Lag8" },
+  { nodes: 10, splines: ["M2Q10", "M4Q10"], beside: "Lag8" },
+  { nodes: 12, splines: ["M2Q12"], beside: "Lag8" },
+  { nodes: 14, splines: ["M2Q14", "M4Q14"], beside: "Lag8" },
+] as const;
 const FILTERS = [
   ["box-velocity-16dx", "boxVelocity"],
   ["box-gradient-16dx", "boxVelocityGradient"],
@@ -13,6 +24,24 @@ const FILTERS = [
 ] as const;
 /** Weights of four frames half a step past the second. */
 const PCHIP = [-0.0625, 0.5625, 0.5625, -0.0625] as const;
+
+/** Values by splines at sorted points, beside Lagrange interpolation; one group for each number of nodes. */
+export function splineGroups(setting: Setting): Group[] {
+  const points = setting.positions.sorted.length / 3;
+  return SPLINES.map(({ nodes, splines, beside }) => {
+    const contestant = (method: string, name: string) => {
+      const scheme = createScheme("velocity", method, cubeAxes(setting.nodes), OPTIONS, setting.accelerator);
+      return evaluation(setting, name, scheme, [setting.velocity], "simd", "sorted", points);
+    };
+    const lagrange = contestant(beside, `q${nodes}-${beside.toLowerCase()}`);
+    const contestants = splines.map((method) => contestant(method, method.toLowerCase()));
+    const comparisons = contestants.map((over, i) => {
+      const name = (splines[i] as string).toLowerCase();
+      return { case: name, unit: `of ${beside.toLowerCase()}`, over, under: lagrange };
+    });
+    return { contestants: [lagrange, ...contestants], comparisons };
+  });
+}
 
 /** The sort alone, positions brought into its order included, beside Lag8 of the sorted points. */
 export function sortGroup(setting: Setting): Group {
@@ -65,16 +94,61 @@ export function timeGroup(setting: Setting): Group {
   };
 }
 
+function readerOf({ velocity }: Setting): BrickReader {
+  return {
+    components: 3,
+    bricking: velocity.bricking,
+    visit: (_frame, brick, use) => use(velocity.data, velocity.table[brick] as number),
+  };
+}
+
+/** Means and sub-grid-scale stress over cubes of nodes of three widths, at all points at once, beside Lag8 at sorted ones. */
+export function nodeFilterGroup(setting: Setting): Group {
+  const { nodes, velocity, positions } = setting;
+  const points = positions.random.length / 3;
+  const one = evaluation(setting, "node-filter-lag8", lag8(setting), [velocity], "simd", "sorted", points);
+  const comparisons: Comparison[] = [];
+  const filters = ([7, 31, nodes < 101 ? 63 : 101] as const).flatMap((width) =>
+    (["mean", "covariance"] as const).map((quantity): Contestant => {
+      const filter = createNodeFilter(quantity, cubeAxes(nodes), width, [3]);
+      const out = new Float64Array(points * filter.components);
+      const name = `node-${quantity}`;
+      const params = { nodes, order: "random", points, brick: EDGE, width };
+      const contestant = {
+        row: { bench: "kernel", case: name, backend: "plain", unit: "ns/point", params },
+        run: () =>
+          nanoseconds(() => filter.evaluate([readerOf(setting)], 0, positions.random, 0, points, out)) / points,
+      };
+      comparisons.push({ case: `${name}-${width}`, unit: "lag8 points", over: contestant, under: one });
+      return contestant;
+    }),
+  );
+  return { contestants: [one, ...filters], comparisons };
+}
+
+/** All nodes of the cube against a threshold that none exceeds. */
+export function thresholdGroup(setting: Setting): Group {
+  const { nodes } = setting;
+  const count = Math.min(nodes, 64);
+  const contestants = (["norm", "vorticity", "q"] as const).map((kind): Contestant => {
+    const quantity = kind === "norm" ? ({ kind, size: 3 } as const) : ({ kind, order: 4 } as const);
+    const threshold = createThreshold(cubeAxes(nodes), quantity);
+    const search = () => threshold.search(readerOf(setting), 0, [0, 0, 0], [count, count, count], 1e9, createHits(1));
+    const params = { nodes, points: count ** 3, brick: EDGE };
+    return {
+      row: { bench: "kernel", case: `threshold-${kind}`, backend: "plain", unit: "ns/node", params },
+      run: () => nanoseconds(search) / count ** 3,
+    };
+  });
+  return { contestants, comparisons: [] };
+}
+
 /** Filters 16 spacings wide, one layer, at a few points, beside Lag8 at sorted ones. */
 export function filterGroup(setting: Setting): Group {
   const { nodes, accelerator, velocity, positions } = setting;
   const axes = cubeAxes(nodes);
   const points = 20;
-  const reader: BrickReader = {
-    components: 3,
-    bricking: velocity.bricking,
-    visit: (_frame, brick, use) => use(velocity.data, velocity.table[brick] as number),
-  };
+  const reader = readerOf(setting);
   const frames = { frames: [0], weights: [1] };
   const sorted = positions.sorted.length / 3;
   const one = evaluation(setting, "filter-lag8", lag8(setting), [velocity], "simd", "sorted", sorted);

@@ -1,4 +1,4 @@
-/** Kernels on one core: every point kernel in SIMD and plain, sorted and random points, the sort, time, filters, two threads. */
+/** Measures kernels on one core: every point kernel in SIMD and plain, sorted and random points, the sort, time, splines, filters, thresholds, two threads. */
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { createScheme } from "../dist/kernels/index.js";
@@ -6,7 +6,7 @@ import { SCRATCH_BYTES } from "../dist/kernels/simd/index.js";
 import type { BrickField } from "../dist/kernels/types.js";
 import { alternate, type Comparison, type Contestant, nanoseconds } from "./alternate.js";
 import { createBatch, createSorter, cubeAxes } from "./field.js";
-import { filterGroup, sortGroup, timeGroup } from "./kernel-beside.js";
+import { filterGroup, nodeFilterGroup, sortGroup, splineGroups, thresholdGroup, timeGroup } from "./kernel-beside.js";
 import {
   CHECKED,
   checkClose,
@@ -35,6 +35,11 @@ const KERNELS = [
   ["laplacian-fd4lag4", "velocityLaplacian", "Fd4Lag4"],
   ["pressure-gradient-fd4lag4", "pressureGradient", "Fd4Lag4"],
   ["pressure-hessian-fd4lag4", "pressureHessian", "Fd4Lag4"],
+  ["spline-m1q4", "velocity", "M1Q4"],
+  ["spline-m2q8", "velocity", "M2Q8"],
+  ["spline-m2q14", "velocity", "M2Q14"],
+  ["gradient-m2q8", "velocityGradient", "M2Q8"],
+  ["hessian-m2q8", "velocityHessian", "M2Q8"],
 ] as const;
 /** Points that a sample of small batches has in all; each batch has others, so that none finds its nodes in a cache. */
 const SAMPLE_POINTS = 20_000;
@@ -161,7 +166,10 @@ export async function benchKernels({ quick }: BenchOptions): Promise<Row[]> {
   const small = prepare(64, quick ? 20_000 : 50_000);
   for (const kernel of KERNELS) await measure(kernelGroup(small, kernel), rounds);
   await measure(timeGroup(small), rounds);
+  for (const group of splineGroups(small)) await measure(group, rounds);
   await measure(filterGroup(small), rounds);
+  await measure(nodeFilterGroup(small), quick ? 3 : 5);
+  await measure(thresholdGroup(small), rounds);
   rows.push(...(await benchThreads(small, rounds, quick)));
   const sweep = 200_000;
   const requestSizes = quick ? [1_000, sweep] : [100, 1_000, 10_000, 100_000, sweep, 1_000_000];

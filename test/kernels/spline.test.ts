@@ -91,6 +91,51 @@ describe.each(SPLINES)("%s", (_name, spline) => {
     }
   });
 
+  it("gives on periodic axes the tensor product of its exact weights", () => {
+    const axes: Axes = [periodicAxis(16, 4), periodicAxis(17, 3, -1), periodicAxis(15, 5)];
+    const field = fieldByNode(axes, 3, rough);
+    const [x, y, z]: Triple = [0.33, 1.91, 4.9];
+    const cells = [x, y, z].map((at, a) => (at - (axes[a] as Axes[0]).origin) / (axes[a] as Axes[0]).spacing);
+    const exact = Array.from({ length: q }, (_, k) => exactWeight(spline, k));
+    /** Weights of derivative r along an axis. */
+    const weights = (a: number, r: number) =>
+      exact.map(({ numerators, denominator }) => {
+        const fraction = (cells[a] as number) % 1;
+        const coefficients = numerators.map((c) => quotient(c, denominator));
+        const terms = coefficients.map((c, p) =>
+          r === 0 ? c * fraction ** p : r > p ? 0 : c * p * fraction ** (p - 1),
+        );
+        return terms.reduce((sum, term) => sum + term, 0) / (axes[a] as Axes[0]).spacing ** r;
+      });
+    const sum = (orders: Triple, c: number) => {
+      const [wx, wy, wz] = orders.map((r, a) => weights(a, r)) as [number[], number[], number[]];
+      const node = (a: number, k: number) => {
+        const { nodes } = axes[a] as Axes[0];
+        return (Math.floor(cells[a] as number) - q / 2 + 1 + k + 5 * nodes) % nodes;
+      };
+      let total = 0;
+      for (let k = 0; k < q; k++)
+        for (let j = 0; j < q; j++)
+          for (let i = 0; i < q; i++)
+            total +=
+              (wx[i] as number) * (wy[j] as number) * (wz[k] as number) * rough(node(0, i), node(1, j), node(2, k), c);
+      return total;
+    };
+    const values = valuesAt(createScheme("velocity", _name, axes, PLAIN), [field], [[x, y, z]])[0] as number[];
+    const gradient = valuesAt(
+      createScheme("velocityGradient", _name, axes, PLAIN),
+      [field],
+      [[x, y, z]],
+    )[0] as number[];
+    for (let c = 0; c < 3; c++) {
+      expect(Math.abs((values[c] as number) - sum([0, 0, 0], c))).toBeLessThan(1e-12);
+      for (let a = 0; a < 3; a++) {
+        const orders = [0, 1, 2].map((axis) => (axis === a ? 1 : 0)) as unknown as Triple;
+        expect(Math.abs((gradient[3 * c + a] as number) - sum(orders, c))).toBeLessThan(1e-11);
+      }
+    }
+  });
+
   it("continues from cell to cell with its derivatives up to m, in exact arithmetic", () => {
     for (let k = 0; k <= q; k++) {
       const side = (node: number) =>
