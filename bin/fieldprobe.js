@@ -1,2 +1,24 @@
 #!/usr/bin/env node
-import "../dist/cli/index.js";
+// Old versions of Node read this file too, so that they can be told apart before anything else is loaded.
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+var needed = [20, 19];
+var version = process.versions.node.split(".").map(Number);
+var program = new URL("../dist/cli/index.js", import.meta.url);
+
+function refuse(message) {
+  console.error(`fieldprobe: ${message}`);
+  process.exitCode = 1;
+}
+
+if (version[0] < needed[0] || (version[0] === needed[0] && version[1] < needed[1])) {
+  refuse(`Node ${needed.join(".")} or later is needed, this is ${process.versions.node}`);
+} else if (!existsSync(fileURLToPath(program))) {
+  refuse(`the program has not been built: run \`npm ci\` in ${fileURLToPath(new URL("..", import.meta.url))}`);
+} else {
+  import(program.href).catch((error) => {
+    if (error.code !== "ERR_MODULE_NOT_FOUND") throw error;
+    refuse(`a package is missing: run \`npm ci\` in ${fileURLToPath(new URL("..", import.meta.url))}`);
+  });
+}

@@ -1,6 +1,5 @@
 /** The command line runs one command; an error is one line on stderr, with exit code 2 for misuse and 1 for failure. */
 import { Command, CommanderError } from "commander";
-import { ConfigError } from "../config.js";
 import { describeError } from "../system-error.js";
 import { version } from "../version.js";
 import { MisuseError } from "./input/arguments.js";
@@ -13,22 +12,68 @@ const program = new Command("fieldprobe")
   .showSuggestionAfterError()
   .exitOverride();
 
-/** Every command by name; its file is loaded when the command is run. */
-const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
-  ["serve", async () => (await import("./commands/serve.js")).serveCommand()],
-  ["query", async () => (await import("./commands/query.js")).queryCommand()],
-  ["inspect", async () => (await import("./commands/inspect.js")).inspectCommand()],
-  ["check", async () => (await import("./commands/check.js")).checkCommand()],
-  ["convert", async () => (await import("./commands/convert.js")).convertCommand()],
-  ["cutout", async () => (await import("./commands/cutout.js")).cutoutCommand()],
-  ["generate", async () => (await import("./commands/generate.js")).generateCommand()],
-  ["token", async () => (await import("./commands/token.js")).tokenCommand()],
-  ["events", async () => (await import("./commands/events.js")).eventsCommand()],
-  ["worker", async () => (await import("./commands/worker.js")).workerCommand()],
-  ["cluster", async () => (await import("./commands/cluster.js")).clusterCommand()],
-]);
-const named = COMMANDS.get(process.argv[2] ?? "");
-for (const load of named ? [named] : COMMANDS.values()) program.addCommand((await load()).exitOverride());
+/** Every command with its description and its file, which is loaded when the command is run. */
+const COMMANDS: readonly (readonly [name: string, about: string, load: () => Promise<Command>])[] = [
+  [
+    "serve",
+    "serve the datasets over SOAP and HTTP until SIGTERM or SIGINT (Ctrl-C)",
+    async () => (await import("./commands/serve.js")).serveCommand(),
+  ],
+  [
+    "query",
+    "ask for values at points and print them as CSV or JSON",
+    async () => (await import("./commands/query.js")).queryCommand(),
+  ],
+  [
+    "inspect",
+    "say what an HDF5 file holds, how it would be served, and why; several files are one series",
+    async () => (await import("./commands/inspect.js")).inspectCommand(),
+  ],
+  [
+    "check",
+    "read everything below a folder: descriptors, files, checksums, values; exit code 1 when something is wrong",
+    async () => (await import("./commands/check.js")).checkCommand(),
+  ],
+  [
+    "convert",
+    "rewrite a dataset into the fast form: chunked float32, one file per field and frame, with a manifest",
+    async () => (await import("./commands/convert.js")).convertCommand(),
+  ],
+  [
+    "cutout",
+    "write a sub-box in the layout of JHTDB cutouts (2019 on), with an .xmf that ParaView opens",
+    async () => (await import("./commands/cutout.js")).cutoutCommand(),
+  ],
+  [
+    "generate",
+    "make a dataset: a simulated, analytic or random flow",
+    async () => (await import("./commands/generate.js")).generateCommand(),
+  ],
+  [
+    "token",
+    "add, list and disable the tokens that a service takes",
+    async () => (await import("./commands/token.js")).tokenCommand(),
+  ],
+  [
+    "events",
+    "fill or list the calendar of the events interface",
+    async () => (await import("./commands/events.js")).eventsCommand(),
+  ],
+  [
+    "worker",
+    "evaluate what the gateways of a cluster send over NATS, until SIGTERM or SIGINT, which drain it",
+    async () => (await import("./commands/worker.js")).workerCommand(),
+  ],
+  ["cluster", "look at a running cluster", async () => (await import("./commands/cluster.js")).clusterCommand()],
+];
+
+// `help NAME` is `NAME --help`.
+const [first, second] = process.argv.slice(2);
+if (first === "help" && second !== undefined) process.argv.splice(2, 2, second, "--help");
+const asked = process.argv[2];
+for (const [name, about, load] of COMMANDS)
+  program.addCommand((name === asked ? await load() : new Command(name)).description(about).exitOverride());
+program.configureHelp({ subcommandTerm: (command) => command.name() });
 
 /** Prints errors of the parser like all others. */
 function likeOthers(command: Command): void {
@@ -54,7 +99,7 @@ try {
   if (error instanceof CommanderError) {
     process.exitCode = error.exitCode === 0 ? 0 : 2;
   } else {
-    const misuse = error instanceof MisuseError || error instanceof ConfigError;
+    const misuse = error instanceof MisuseError || (error instanceof Error && error.name === "ConfigError");
     process.stderr.write(`fieldprobe: ${describeError(error)}\n`);
     process.exitCode = misuse ? 2 : 1;
   }

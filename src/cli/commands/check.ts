@@ -113,10 +113,5 @@ function statisticsText({ min, max, rms, nonFinite, divergence }: FrameStatistic
 }
 
 export function checkCommand(): Command {
-  return new Command("check")
-    .description(
-      "read everything below a folder: descriptors, files, checksums, values; exit code 1 when something is wrong",
-    )
-    .argument("<folder>", "a dataset folder, or a folder of datasets")
-    .action(check);
+  return new Command("check").argument("<folder>", "a dataset folder, or a folder of datasets").action(check);
 }

@@ -14,7 +14,7 @@ const BEATS = 2.2;
 const MIB = 1024 * 1024;
 
 export function clusterCommand(): Command {
-  const command = new Command("cluster").description("look at a running cluster");
+  const command = new Command("cluster");
   command.addCommand(statusCommand());
   return command;
 }

@@ -37,7 +37,6 @@ async function convertDataset(from: string, to: string, flags: ConvertFlags): Pr
 
 export function convertCommand(): Command {
   return new Command("convert")
-    .description("rewrite a dataset into the fast form: chunked float32, one file per field and frame, with a manifest")
     .argument("<source>", "a dataset folder or an HDF5 file")
     .argument("<folder>", "where to; an interrupted conversion resumes")
     .option("--chunk <n>", "nodes of a chunk along each axis", wholeNumber(4, MAX_CHUNK), 64)

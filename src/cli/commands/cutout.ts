@@ -67,7 +67,6 @@ function range(text: string): Range {
 
 export function cutoutCommand(): Command {
   const command = new Command("cutout")
-    .description("write a sub-box in the layout of JHTDB cutouts (2019 on), with an .xmf that ParaView opens")
     .argument("<source>", "a dataset folder or an HDF5 file")
     .argument("<file>", "the cutout, *.h5");
   for (const axis of ["x", "y", "z"])

@@ -46,7 +46,7 @@ function importFiles(files: readonly string[], options: StoreOptions & { readonl
 }
 
 export function eventsCommand(): Command {
-  const command = new Command("events").description("fill or list the calendar of the events interface");
+  const command = new Command("events");
   command
     .command("import")
     .description("load .json and .ics files, each wholly or not at all; an event of a known id is replaced")

@@ -164,10 +164,5 @@ export function generateCommand(): Command {
     .addOption(seed(5))
     .exitOverride()
     .action(generateIsotropic);
-  return new Command("generate")
-    .description("make a dataset: a simulated, analytic or random flow")
-    .addCommand(isotropic)
-    .addCommand(abc)
-    .addCommand(taylorGreen)
-    .addCommand(random);
+  return new Command("generate").addCommand(isotropic).addCommand(abc).addCommand(taylorGreen).addCommand(random);
 }

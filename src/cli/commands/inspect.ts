@@ -96,7 +96,6 @@ function movedTo(written: DescriptorInput, from: string): unknown {
 
 export function inspectCommand(): Command {
   return new Command("inspect")
-    .description("say what an HDF5 file holds, how it would be served, and why; several files are one series")
     .argument("<files...>", "an HDF5 file, or the files of a series, one time each")
     .option("--json", "print the descriptor that says the same")
     .option("--write <folder>", "write the descriptor into the folder of the files, or one above it")

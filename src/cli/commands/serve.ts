@@ -4,9 +4,7 @@ import { runService } from "../../main.js";
 import { addSettings, configOf } from "../input/settings.js";
 
 export function serveCommand(): Command {
-  const command = new Command("serve").description(
-    "serve the datasets over SOAP and HTTP until SIGTERM or SIGINT (Ctrl-C)",
-  );
+  const command = new Command("serve");
   return addSettings(command).action(async () => {
     await runService(configOf(command));
   });

@@ -19,7 +19,7 @@ interface AddOptions {
 /** `fieldprobe token add|list|disable`. */
 export function tokenCommand(): Command {
   const file = ["--file <path>", "token file; default: FIELDPROBE_TOKENS"] as const;
-  const command = new Command("token").description("add, list and disable the tokens that a service takes");
+  const command = new Command("token");
   command
     .command("add <name>")
     .description("make a token and print it; it cannot be shown again")

@@ -8,9 +8,7 @@ import { MisuseError } from "../input/arguments.js";
 import { addSettings, configOf } from "../input/settings.js";
 
 export function workerCommand(): Command {
-  const command = new Command("worker").description(
-    "evaluate what the gateways of a cluster send over NATS, until SIGTERM or SIGINT, which drain it",
-  );
+  const command = new Command("worker");
   const flags = ["DATA", "WORKERS", "CACHE_BYTES", "LOG_LEVEL", "NATS", "NATS_NKEY", "NATS_CA", "NODE"] as const;
   return addSettings(command, flags).action(async () => {
     const config = configOf(command);

@@ -1,0 +1,113 @@
+/** Evaluates a query in this process, without a service. */
+import { type Logger, pino } from "pino";
+import { loadConfig } from "../../config.js";
+import { openEngine } from "../../engine/engine.js";
+import type { Engine, Query, TripleSink } from "../../engine/query.js";
+import { FieldprobeError } from "../../errors.js";
+import { type OperationName, operationOf, RECORDS } from "../../operations.js";
+import { type Asked, explain, type OnProgress, type QueryAnswer } from "./answer.js";
+
+/** Settings of a public service or a cluster, which do not apply to a query of this process. */
+const PUBLIC = /^FIELDPROBE_(HOST|PORT|TOKENS?|ANONYMOUS|TLS|BASE_URL|HTTP|EVENTS|ROLE|NATS)(_|$)/;
+/** Points of one evaluation. */
+const PART = 100_000;
+/** Fewest points for which a second worker thread is worth its start. */
+const FEW_POINTS = 2_000;
+
+/**
+ * Evaluates a query on the configured data folders.
+ *
+ * @param data data folders that win over the configured ones, separated by the platform's path delimiter
+ * @throws ConfigError, or Error whose message names the remedy where there is one
+ */
+export async function queryLocally(
+  asked: Asked,
+  data: string | undefined,
+  onProgress: OnProgress,
+): Promise<QueryAnswer> {
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !PUBLIC.test(name)));
+  const config = loadConfig(data === undefined ? {} : { DATA: data }, {
+    FIELDPROBE_LOG_LEVEL: "warn",
+    ...(asked.points.length < 3 * FEW_POINTS && { FIELDPROBE_WORKERS: "1" }),
+    ...env,
+  });
+  const engine = await openEngine(config, plainLog(config.logLevel, asked.members.dataset));
+  try {
+    return await evaluate(engine, asked, onProgress);
+  } catch (error) {
+    if (!(error instanceof FieldprobeError)) throw error;
+    const { code, message, context } = error;
+    const names = engine.datasets().map(({ name }) => name);
+    throw new Error(explain({ code, message, limit: context.limit }, names));
+  } finally {
+    await engine.close(0);
+  }
+}
+
+async function evaluate(engine: Engine, asked: Asked, onProgress: OnProgress): Promise<QueryAnswer> {
+  const operation = operationOf(asked.operation as OperationName);
+  const query = { operation: operation.name, ...rounded(asked) } as Query;
+  const components = RECORDS[operation.result];
+  const total = asked.points.length / 3;
+  let values = new Float32Array();
+  let recordsPerPoint = 1;
+  for (let first = 0, count = 0; first === 0 || first < total; first += Math.max(1, count)) {
+    const evaluation = engine.start(query, {});
+    count = Math.min(total - first, PART, Math.max(1, evaluation.limit.points));
+    write(evaluation.points, asked.points.subarray(3 * first, 3 * (first + count)));
+    if (asked.velocities) write(evaluation.velocities, velocitiesOf(asked, first, count));
+    const result = await evaluation.finish();
+    recordsPerPoint = result.itemsPerPoint;
+    const width = recordsPerPoint * components.length;
+    if (first === 0) values = new Float32Array(total * width);
+    let at = first * width;
+    for (const part of result.values) {
+      values.set(part, at);
+      at += part.length;
+    }
+    result.release();
+    onProgress(first + count, total);
+  }
+  const manifest = query.dataset === undefined ? null : (engine.find(query.dataset)?.digest ?? null);
+  return { record: operation.result, components, recordsPerPoint, values, manifest };
+}
+
+/** Initial velocities of some of the points; all of them where their number is wrong, which the engine reports. */
+function velocitiesOf({ points, velocities }: Asked, first: number, count: number): Float32Array {
+  const all = velocities as Float32Array;
+  return all.length === points.length ? all.subarray(3 * first, 3 * (first + count)) : all;
+}
+
+/** Members as the wire would carry them: floats in single precision. */
+function rounded({ operation, members }: Asked): Record<string, string | number> {
+  const floats = new Set(
+    operationOf(operation as OperationName)
+      .request.filter(({ type }) => type === "float")
+      .map(({ name }) => name as string),
+  );
+  const round = ([name, value]: [string, string | number]) =>
+    [name, floats.has(name) ? Math.fround(Number(value)) : value] as const;
+  return Object.fromEntries(Object.entries(members).map(round));
+}
+
+/** Writes triples into a sink, slab by slab. */
+function write(sink: TripleSink, triples: Float32Array): void {
+  for (let from = 0; from < triples.length; ) {
+    const { slab } = sink;
+    const part = triples.subarray(from, from + slab.length);
+    slab.set(part);
+    sink.commit(part.length / 3);
+    from += part.length;
+  }
+}
+
+/** Prints log entries from `level` on as plain lines, without those about datasets other than `dataset`. */
+function plainLog(level: string, dataset: string | number | undefined): Logger {
+  const write = (line: string): void => {
+    const entry = JSON.parse(line) as { readonly msg: string; readonly dataset?: string };
+    const about = entry.dataset?.toLowerCase();
+    if (about !== undefined && about !== String(dataset).toLowerCase()) return;
+    process.stderr.write(`fieldprobe: ${about === undefined ? "" : `${entry.dataset}: `}${entry.msg}\n`);
+  };
+  return pino({ level, base: null }, { write });
+}

@@ -1,0 +1,52 @@
+/** Sends a query to a running service by the typed client. */
+import { type Answer, type CallOptions, ClientError, connect } from "../../client/index.js";
+import type { OperationName } from "../../operations.js";
+import { type Asked, explain, type OnProgress, type QueryAnswer } from "./answer.js";
+
+/**
+ * Asks the service at `url`.
+ *
+ * @param wantsManifest whether the digest of the dataset is asked for as well
+ * @throws Error whose message names the remedy where there is one
+ */
+export async function queryService(
+  url: string,
+  token: string | undefined,
+  asked: Asked,
+  wantsManifest: boolean,
+  onProgress: OnProgress,
+): Promise<QueryAnswer> {
+  const base = url.replace(/\/service\/turbulence\.asmx$|\/+$/, "");
+  const { operation, members, points, velocities } = asked;
+  try {
+    const client = await connect(url, token === undefined ? {} : { token });
+    // The flags were matched with the operation's row; the compiler cannot follow a name that varies.
+    const method = client[operation as OperationName] as (request: object, options: CallOptions) => Promise<Answer>;
+    const request = { ...members, points, ...(velocities && { InitialV: velocities }) };
+    const answer = await method(request, { onProgress });
+    const { dataset } = members;
+    const manifest = wantsManifest && dataset !== undefined ? await digestOf(base, String(dataset), token) : null;
+    return { ...answer, manifest };
+  } catch (error) {
+    if (!(error instanceof ClientError)) throw error;
+    if (error.code === "Network" && !error.message.includes(base))
+      throw new Error(`there is no service at ${base}: ${error.message}`);
+    throw new Error(explain(error, error.code === "UnknownDataset" ? await namesAt(base) : null));
+  }
+}
+
+/** Asks the service for the digest of a dataset; null where it has none. */
+async function digestOf(base: string, dataset: string, token: string | undefined): Promise<string | null> {
+  const url = `${base}/api/datasets/${encodeURIComponent(dataset)}`;
+  const response = await fetch(url, token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } });
+  if (!response.ok) return null;
+  return ((await response.json()) as { digest?: string }).digest ?? null;
+}
+
+/** The names of the datasets of a service; null where it does not list them. */
+async function namesAt(base: string): Promise<readonly string[] | null> {
+  const response = await fetch(`${base}/api/datasets`).catch(() => null);
+  if (!response?.ok) return null;
+  const { datasets } = (await response.json()) as { datasets: readonly { readonly name: string }[] };
+  return datasets.map(({ name }) => name);
+}
