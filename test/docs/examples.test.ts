@@ -10,6 +10,7 @@ const DOCUMENTS = [
   ["README.md", 4],
   ["docs/operations.md", 16],
   ["docs/client.md", 2],
+  ["docs/clients.md", 2],
 ] as const;
 
 describe("shell words", () => {

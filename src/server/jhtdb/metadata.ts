@@ -1,6 +1,7 @@
 /** Writer of the metadata that clients of the REST interface read first: variables, methods and the datasets served. */
 import type { Operation, SpatialInterpolation } from "../../operations.js";
 import type { Axis, Dataset } from "../../storage/dataset.js";
+import { countsFrames } from "./values-query.js";
 import {
   METHODS,
   OPERATORS,
@@ -48,11 +49,13 @@ function axisLimits(axis: Axis) {
   };
 }
 
-function timeLimits({ time }: Dataset) {
+function timeLimits({ name, time }: Dataset) {
   const at = (k: number): number => time.values?.[k] ?? time.origin + k * time.step;
   const first = time.guardBefore;
   const last = time.count - time.guardAfter - 1;
   const n = last - first + 1;
+  const counted = { lower: "1", upper: String(n), n, isPeriodic: false, isDiscrete: true, dt: 1 };
+  if (countsFrames(name)) return { ...counted, timeIndexShift: { getcutout: -1, getdata: -1 } };
   return {
     lower: String(at(first)),
     upper: String(at(last)),

@@ -1,13 +1,25 @@
 /** `serveValues` follows `POST values` from its arrival to the last row of its answer. */
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { RequestError } from "../../errors.js";
 import { sendBlocks } from "../http/answer.js";
 import { RequestLife } from "../http/request-life.js";
 import type { Service } from "../http/service.js";
+import { timesOf } from "../rest/describe.js";
 import { PendingQuery } from "../rest/pending-query.js";
 import { readBody } from "../rest/read-body.js";
 import { nested } from "../rest/write-answer.js";
 import { PointsReader } from "./points-reader.js";
-import { readValuesQuery, type ValuesQuery } from "./values-query.js";
+import { countsFrames, readValuesQuery, timesOfFrames, type ValuesQuery } from "./values-query.js";
+
+/** A query with times in place of counted frames, where clients count the frames of its dataset. */
+function inTimes(query: ValuesQuery, { engine }: Service): ValuesQuery {
+  const dataset = countsFrames(query.dataset) ? engine.find(query.dataset) : undefined;
+  if (dataset === undefined) return query;
+  if (query.track !== null) {
+    throw new RequestError("Unsupported", `${dataset.name} counts its frames, so it has no tracks.`, { member: "var" });
+  }
+  return { ...query, times: timesOfFrames(query.times, timesOf(dataset.time)) };
+}
 
 /** The parameters of the operation as text, for the one place that checks them. */
 function textsOf({ times, track, spatialInterpolation, temporalInterpolation }: ValuesQuery) {
@@ -38,7 +50,7 @@ export async function serveValues(
   try {
     life.authorise(tokenIn(request.query, "authToken"));
     const { limits } = service.config;
-    const query = readValuesQuery(request.query, limits["query.points"]);
+    const query = inTimes(readValuesQuery(request.query, limits["query.points"]), service);
     const { operation, dataset } = query;
     request.facts.operation = operation.name;
     const pending = new PendingQuery(

@@ -35,6 +35,24 @@ const PARAMETERS = [
 
 type Parameter = (typeof PARAMETERS)[number];
 
+/** Public datasets of which clients count the stored frames, from 1, instead of naming times. */
+const COUNTED = ["isotropic4096", "isotropic8192", "sabl2048low", "rotstrat4096", "channel5200"];
+
+/** Whether clients count the frames of the dataset of that name. */
+export function countsFrames(dataset: string): boolean {
+  return COUNTED.includes(dataset.toLowerCase());
+}
+
+/** The stored times of frames counted from 1. @throws RequestError for what counts no stored frame */
+export function timesOfFrames(frames: readonly number[], stored: readonly number[]): number[] {
+  return frames.map((frame) => {
+    const time = stored[frame - 1];
+    if (time !== undefined) return time;
+    const message = `t is ${frame}; this dataset counts its frames from 1 to ${stored.length}.`;
+    throw new RequestError("OutOfRange", message, { member: "t" });
+  });
+}
+
 /** The parameters of a request, each given at most once. @throws RequestError naming one that is unknown or repeated */
 function parameters(query: unknown): ReadonlyMap<Parameter, string> {
   const read = new Map<Parameter, string>();

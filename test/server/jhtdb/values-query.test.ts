@@ -1,6 +1,6 @@
 /** Query strings of the REST interface, as its clients send them. */
 import { describe, expect, it } from "vitest";
-import { readValuesQuery } from "../../../src/server/jhtdb/values-query.js";
+import { countsFrames, readValuesQuery, timesOfFrames } from "../../../src/server/jhtdb/values-query.js";
 
 const PLAIN = {
   authToken: "secret",
@@ -94,4 +94,15 @@ describe("the query string of values", () => {
   ])("refuses %j", (change, message) => {
     expect(() => readValuesQuery({ ...PLAIN, ...change }, 100)).toThrow(message);
   });
+});
+
+it("takes the times of frames that clients count from 1, for the public names that do", () => {
+  expect(["isotropic4096", "Channel5200", "isotropic32", "isotropic1024coarse"].map(countsFrames)).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ]);
+  expect(timesOfFrames([1, 3], [0.5, 0.7, 0.9])).toEqual([0.5, 0.9]);
+  for (const wrong of [0, 4, 1.5]) expect(() => timesOfFrames([wrong], [0.5, 0.7, 0.9])).toThrow("from 1 to 3");
 });
