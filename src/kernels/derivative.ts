@@ -3,11 +3,11 @@
 import { createDifferenceVectors, FIRST, FITTED, PAIR, SECOND, THIRD, UNFITTED } from "./axis-vectors.js";
 import { type DifferenceOrder, MIXED_DIFFERENCES } from "./finite-difference.js";
 import { across, along, createProducts, type Term } from "./products.js";
-import { type Quantity, RESULTS } from "./table.js";
+import { type PointQuantity, RESULTS } from "./table.js";
 import type { Axes, Scheme } from "./types.js";
 
 /** A derivative of a field; its results follow each other as in the record of the same name. */
-export type Derivative = Exclude<Quantity, "value">;
+export type Derivative = Exclude<PointQuantity, "value">;
 
 /** Positions of xx, yy, zz, and of xy, xz, yz with their axes, in a Hessian. */
 export const PURE = [0, 3, 5] as const;

@@ -12,13 +12,13 @@ import {
   splinePolynomials,
 } from "./spline-weights.js";
 import { type Place, place, wrap } from "./stencil.js";
-import { type Quantity, RESULTS } from "./table.js";
+import { type PointQuantity, RESULTS } from "./table.js";
 import type { Axes, Axis, Scheme } from "./types.js";
 
 const KINDS = [VALUE, FIRST, SECOND] as const;
 
 /** Quantities that splines give: continuous ones, and derivatives up to the second. */
-export type SplineQuantity = Exclude<Quantity, "laplacian" | "laplacianOfGradient">;
+export type SplineQuantity = Exclude<PointQuantity, "laplacian" | "laplacianOfGradient">;
 
 /** The products that make up each quantity. */
 export const SPLINE_TERMS: Readonly<Record<SplineQuantity, readonly Term[]>> = {

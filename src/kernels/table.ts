@@ -4,10 +4,10 @@ import type { Order } from "./lagrange.js";
 import type { Spline } from "./spline-weights.js";
 
 /** What is wanted of fields at points. */
-export type Quantity = "value" | "gradient" | "hessian" | "laplacian" | "laplacianOfGradient";
+export type PointQuantity = "value" | "gradient" | "hessian" | "laplacian" | "laplacianOfGradient";
 
 /** Results per component of a field. */
-export const RESULTS: Readonly<Record<Quantity, number>> = {
+export const RESULTS: Readonly<Record<PointQuantity, number>> = {
   value: 1,
   gradient: 3,
   hessian: 6,
@@ -20,7 +20,7 @@ export type BoxQuantity = "mean" | "meanGradient" | "stress";
 
 /** A computation at points: of fields with so many components, whose results follow each other. */
 export interface PointKernel {
-  readonly quantity: Quantity;
+  readonly quantity: PointQuantity;
   readonly sizes: readonly (1 | 3)[];
 }
 

@@ -1,9 +1,9 @@
 /** Grids and analytic fields for the kernel tests. */
-import { METHODS, type Quantity } from "../../src/kernels/table.js";
+import { METHODS, type PointQuantity } from "../../src/kernels/table.js";
 import type { Axes, Axis, BrickField, Bricking, Scheme, Triple } from "../../src/kernels/types.js";
 
 /** The spatial options of kernels for a quantity. */
-export function methodsOf(quantity: Quantity): readonly string[] {
+export function methodsOf(quantity: PointQuantity): readonly string[] {
   const kind = quantity === "value" ? "lagrange" : "difference";
   return [...METHODS].flatMap(([name, method]) => (method.kind === kind ? [name] : []));
 }

@@ -1,7 +1,7 @@
 /** Filters over cubes of grid nodes: means, covariances and differences of means around the node nearest to a point. */
 import { axisEnd, axisStart, type Place, place, wrap } from "../stencil.js";
 import type { Axes, BrickReader } from "../types.js";
-import { createNodeSums, type Product } from "./node-sums.js";
+import { createNodeSums, type Pair } from "./node-sums.js";
 
 /** What is computed over cubes: a mean, mean(ab) - mean(a) mean(b), or a centred difference of means along every axis. */
 export type FilterQuantity = "mean" | "covariance" | "gradient";
@@ -14,7 +14,7 @@ export interface NodeFilter {
    * Overwrites `out[components * i ..]` for the points `first .. first + count - 1`. Points share running sums where they lie
    * close together, which changes no bit of an answer: give it as many at once as there are.
    *
-   * @param stop polled between pieces of work; when true the rest of `out` is left as it is
+   * @param stop polled between pieces of work; when true it ends early and `out` is not valid
    */
   evaluate(
     readers: readonly BrickReader[],
@@ -41,13 +41,13 @@ export function filterNodes(filterWidth: number, spacing: number): number {
 }
 
 /** Pairs of components whose products a covariance takes: xx, yy, zz, xy, xz, yz of one vector, all of two fields. */
-function pairsOf(sizes: readonly number[]): Product[] {
+function pairsOf(sizes: readonly number[]): Pair[] {
   const [a, b] = sizes;
   if (b === undefined) {
-    const pairs = [0, 1, 2].map((i): Product => [i, i]);
+    const pairs = [0, 1, 2].map((i): Pair => [i, i]);
     return a === 1 ? pairs.slice(0, 1) : [...pairs, [0, 1], [0, 2], [1, 2]];
   }
-  return Array.from({ length: a * b }, (_, i): Product => [Math.floor(i / b), a + (i % b)]);
+  return Array.from({ length: a * b }, (_, i): Pair => [Math.floor(i / b), a + (i % b)]);
 }
 
 /**

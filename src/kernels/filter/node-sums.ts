@@ -6,16 +6,16 @@
  * w is (van Herk, Pattern Recognition Letters 13 (1992)). No sum is ever subtracted, and the order of the additions depends on
  * nothing but the first node of the cube. So its bits are the same alone and among others.
  */
-import { visitPieces } from "../block.js";
+import { type Box, visitPieces } from "../block.js";
 import { createRuns, cutRun, type Runs } from "../stencil.js";
 import type { Axes, BrickReader } from "../types.js";
 
 /** Two components whose product is summed, numbered over all fields. */
-export type Product = readonly [number, number];
+export type Pair = readonly [number, number];
 
 /**
  * Overwrites `totals` with the sums of every component, then of every product, for the cubes whose first nodes (x, y, z, wrapped)
- * are `starts`; ends early, between pieces of work, when `stop` says so.
+ * are `starts`; ends early, between pieces of work, when `stop` says so, and then they are not valid.
  */
 export type NodeSums = (
   readers: readonly BrickReader[],
@@ -31,24 +31,18 @@ const GATHERED_NODES = 65_536;
 /** Longest edge of a box of first nodes that is worked on together. */
 const LONGEST_EDGE = 64;
 
-/** A box of first nodes. */
-interface Box {
-  readonly low: Int32Array;
-  readonly length: Int32Array;
-}
-
 /** The sums over cubes of `width` nodes of fields with `sizes[f]` components, with scratch of their own. */
 export function createNodeSums(
   axes: Axes,
   width: number,
   sizes: readonly number[],
-  products: readonly Product[],
+  products: readonly Pair[],
 ): NodeSums {
   const size = sizes.reduce((sum, components) => sum + components, 0);
   const channels = size + products.length;
   let edge = LONGEST_EDGE;
   while (edge > 1 && 8 * channels * edge * edge * (edge + width - 1) > MOST_BYTES) edge >>= 1;
-  const box: Box = { low: new Int32Array(3), length: new Int32Array(3) };
+
   const sumBox = createBoxSums(axes, width, sizes, products);
 
   return (readers, frame, starts, totals, stop) => {
@@ -56,28 +50,27 @@ export function createNodeSums(
 
     /** The bounding box of some cubes' first nodes. */
     const bound = (from: number, to: number): Box => {
-      const low = new Int32Array(3).fill(2 ** 31 - 1);
+      const start = new Int32Array(3).fill(2 ** 31 - 1);
       const high = new Int32Array(3);
       for (let i = from; i < to; i++) {
         for (let a = 0; a < 3; a++) {
           const node = starts[3 * order[i] + a];
-          if (node < low[a]) low[a] = node;
+          if (node < start[a]) start[a] = node;
           if (node > high[a]) high[a] = node;
         }
       }
-      return { low, length: high.map((node, a) => node - low[a] + 1) };
+      return { start, length: high.map((node, a) => node - start[a] + 1) };
     };
 
     /** Sums the cubes order[from .. to - 1] together. */
-    const together = (from: number, to: number, { low, length }: Box): void => {
-      box.low.set(low);
-      box.length.set(length);
+    const together = (from: number, to: number, box: Box): void => {
+      const { start, length } = box;
       const sums = sumBox(readers, frame, box, stop);
       for (let i = from; i < to; i++) {
         const cube = order[i];
-        const x = starts[3 * cube] - low[0];
-        const y = starts[3 * cube + 1] - low[1];
-        const z = starts[3 * cube + 2] - low[2];
+        const x = starts[3 * cube] - start[0];
+        const y = starts[3 * cube + 1] - start[1];
+        const z = starts[3 * cube + 2] - start[2];
         const at = (z * length[1] + y) * channels * length[0] + x;
         for (let c = 0; c < channels; c++) totals[channels * cube + c] = sums[at + c * length[0]];
       }
@@ -97,7 +90,7 @@ export function createNodeSums(
       }
       // Half the extent, a multiple of the longest edge where it is longer: so boxes are full.
       const extent = bounds.length[longest];
-      const cut = bounds.low[longest] + (extent > edge ? edge * Math.ceil(extent / edge / 2) : extent >> 1);
+      const cut = bounds.start[longest] + (extent > edge ? edge * Math.ceil(extent / edge / 2) : extent >> 1);
       const middle = partition(order, from, to, (cube) => starts[3 * cube + longest] < cut);
       divide(from, middle);
       divide(middle, to);
@@ -128,7 +121,7 @@ function partition(order: Uint32Array, from: number, to: number, chosen: (entry:
 type BoxSums = (readers: readonly BrickReader[], frame: number, box: Box, stop: () => boolean) => Float64Array;
 
 /** The sums of all cubes whose first nodes are a box, layout [z][y][channel][x], valid until the next call. */
-function createBoxSums(axes: Axes, width: number, sizes: readonly number[], products: readonly Product[]): BoxSums {
+function createBoxSums(axes: Axes, width: number, sizes: readonly number[], products: readonly Pair[]): BoxSums {
   const size = sizes.reduce((sum, components) => sum + components, 0);
   const channels = size + products.length;
   let nodes = new Float64Array(0);
@@ -138,7 +131,7 @@ function createBoxSums(axes: Axes, width: number, sizes: readonly number[], prod
   let sums = new Float64Array(0);
   let runs = [createRuns(0), createRuns(0), createRuns(0)] as const;
 
-  return (readers, frame, { low, length }, stop) => {
+  return (readers, frame, { start: low, length }, stop) => {
     const [nx, ny, nz] = length.map((first) => first + width - 1);
     const rowSize = channels * length[0];
     const planeSize = rowSize * length[1];

@@ -8,11 +8,11 @@ import {
   SECOND_DIFFERENCES,
 } from "../finite-difference.js";
 import { SPLINE_TERMS, type SplineQuantity } from "../spline.js";
-import type { Quantity } from "../table.js";
+import type { PointQuantity } from "../table.js";
 import type { Axes } from "../types.js";
 
 /** Quantities that the module computes. */
-export type SimdQuantity = Exclude<Quantity, "laplacianOfGradient">;
+export type SimdQuantity = Exclude<PointQuantity, "laplacianOfGradient">;
 
 /** Bits of the weight vectors, besides interpolation, that a quantity needs. */
 export const DERIVATIVES: Readonly<Record<SimdQuantity, number>> = {
