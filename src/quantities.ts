@@ -1,68 +1,312 @@
 /** Derived quantities: each is a formula on the record of one operation. */
 import { DERIVATIVES, INTERPOLATIONS, type OperationName, type SpatialInterpolation } from "./operations.js";
 
+/** Physical dimensions as powers of the units that a dataset states. */
+export const MEASURES = {
+  length: { length: 1 },
+  time: { time: 1 },
+  velocity: { velocity: 1 },
+  pressure: { pressure: 1 },
+  acceleration: { velocity: 1, time: -1 },
+  stress: { velocity: 2 },
+  rate: { time: -1 },
+  rateSquared: { time: -2 },
+  rateCubed: { time: -3 },
+  pressureGradient: { pressure: 1, length: -1 },
+  pressureLaplacian: { pressure: 1, length: -2 },
+  velocityLaplacian: { velocity: 1, length: -2 },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, number>>>>;
+export type Measure = keyof typeof MEASURES;
+
 /** A scalar that can be drawn: a formula and the operation whose records it reads. */
 export interface Quantity {
   readonly name: string;
   readonly title: string;
+  /** Names the formula, in the component names of the operation. */
+  readonly formula: string;
   /** Whether it takes both signs, so that colours are centred on zero. */
   readonly signed: boolean;
   /** Physical dimension, from which its unit follows. */
-  readonly measure: "velocity" | "pressure" | "rate" | "rateSquared";
+  readonly measure: Measure;
   readonly operation: OperationName;
+  /** Spatial options, and the usual one; none for box filters, which take a filter width instead. */
   readonly methods: readonly SpatialInterpolation[];
-  readonly method: SpatialInterpolation;
+  readonly method: SpatialInterpolation | null;
   /** Computes the quantity of the record that starts at `at`, in float64. */
   readonly of: (values: ArrayLike<number>, at: number) => number;
 }
 
-const component = (index: number) => (values: ArrayLike<number>, at: number) => values[at + index] as number;
+type Formula = Quantity["of"];
+type Nine = [number, number, number, number, number, number, number, number, number];
 
-function speed(values: ArrayLike<number>, at: number): number {
-  return Math.hypot(values[at] as number, values[at + 1] as number, values[at + 2] as number);
+const component =
+  (index: number): Formula =>
+  (values, at) =>
+    values[at + index] as number;
+
+/** Magnitude of a vector. */
+const magnitude: Formula = (v, at) => Math.hypot(v[at] as number, v[at + 1] as number, v[at + 2] as number);
+
+/** Difference of two components. */
+const difference =
+  (a: number, b: number): Formula =>
+  (values, at) =>
+    (values[at + a] as number) - (values[at + b] as number);
+
+/** Components of the curl from a gradient, rows by component: A_zy - A_yz, A_xz - A_zx, A_yx - A_xy. */
+const CURL = [difference(7, 5), difference(2, 6), difference(3, 1)] as const;
+
+const vorticity: Formula = (g, at) => Math.hypot(CURL[0](g, at), CURL[1](g, at), CURL[2](g, at));
+
+const enstrophy: Formula = (g, at) => 0.5 * CURL.reduce((sum, curl) => sum + curl(g, at) ** 2, 0);
+
+const divergence: Formula = (g, at) => (g[at] as number) + (g[at + 4] as number) + (g[at + 8] as number);
+
+/** Squared strain rate S_ij S_ij with S the symmetric part of the gradient. */
+function strainSquared(g: ArrayLike<number>, at: number): number {
+  const diagonal = (g[at] as number) ** 2 + (g[at + 4] as number) ** 2 + (g[at + 8] as number) ** 2;
+  const [xy, xz, yz] = [
+    [1, 3],
+    [2, 6],
+    [5, 7],
+  ].map(([a = 0, b = 0]) => ((g[at + a] as number) + (g[at + b] as number)) / 2) as [number, number, number];
+  return diagonal + 2 * (xy * xy + xz * xz + yz * yz);
 }
 
-/** Computes the magnitude of the curl of a vector from its gradient, rows by component. */
-function vorticity(g: ArrayLike<number>, at: number): number {
-  const x = (g[at + 7] as number) - (g[at + 5] as number);
-  const y = (g[at + 2] as number) - (g[at + 6] as number);
-  const z = (g[at + 3] as number) - (g[at + 1] as number);
-  return Math.hypot(x, y, z);
-}
+const strainRate: Formula = (g, at) => Math.sqrt(2 * strainSquared(g, at));
 
-function divergence(g: ArrayLike<number>, at: number): number {
-  return (g[at] as number) + (g[at + 4] as number) + (g[at + 8] as number);
-}
+const dissipation: Formula = (g, at) => 2 * strainSquared(g, at);
 
 /** Computes half the difference of squared rotation and squared strain: -(A_ij A_ji) / 2. */
-function secondInvariant(g: ArrayLike<number>, at: number): number {
+const secondInvariant: Formula = (g, at) => {
   const diagonal = (g[at] as number) ** 2 + (g[at + 4] as number) ** 2 + (g[at + 8] as number) ** 2;
   const crossed =
     (g[at + 1] as number) * (g[at + 3] as number) +
     (g[at + 2] as number) * (g[at + 6] as number) +
     (g[at + 5] as number) * (g[at + 7] as number);
   return -0.5 * (diagonal + 2 * crossed);
-}
+};
 
-const VELOCITY = { operation: "GetVelocity", methods: INTERPOLATIONS, method: "Lag6", measure: "velocity" } as const;
-const PRESSURE = {
-  operation: "GetVelocityAndPressure",
-  methods: INTERPOLATIONS,
-  method: "Lag6",
-  measure: "pressure",
-} as const;
-const GRADIENT = { operation: "GetVelocityGradient", methods: DERIVATIVES, method: "Fd4Lag4" } as const;
+/** Computes the third invariant of an incompressible flow, -det A. */
+const thirdInvariant: Formula = (g, at) => {
+  const [a, b, c, d, e, f, h, i, j] = Array.from({ length: 9 }, (_, k) => g[at + k] as number) as Nine;
+  return -(a * (e * j - f * i) - b * (d * j - f * h) + c * (d * i - e * h));
+};
+
+/** Trace of a Hessian stored as xx, xy, xz, yy, yz, zz. */
+const hessianTrace: Formula = (h, at) => (h[at] as number) + (h[at + 3] as number) + (h[at + 5] as number);
+
+/** Trace of a stress stored as xx, yy, zz, xy, xz, yz, halved: the kinetic energy below the filter. */
+const subgridEnergy: Formula = (s, at) => 0.5 * ((s[at] as number) + (s[at + 1] as number) + (s[at + 2] as number));
+
+const VALUE = { methods: INTERPOLATIONS, method: "Lag6" } as const;
+const DERIVATIVE = { methods: DERIVATIVES, method: "Fd4Lag4" } as const;
+const FILTERED = { methods: [], method: null } as const;
+const VELOCITY = { ...VALUE, operation: "GetVelocity", measure: "velocity" } as const;
+const PRESSURE = { ...VALUE, operation: "GetVelocityAndPressure", measure: "pressure" } as const;
+const FORCE = { ...VALUE, operation: "GetForce", measure: "acceleration" } as const;
+const GRADIENT = { ...DERIVATIVE, operation: "GetVelocityGradient" } as const;
+const LAPLACIAN = { ...DERIVATIVE, operation: "GetVelocityLaplacian", measure: "velocityLaplacian" } as const;
+const BOX_VELOCITY = { ...FILTERED, operation: "GetBoxFilterVelocity", measure: "velocity" } as const;
+const BOX_STRESS = { ...FILTERED, operation: "GetBoxFilterSGSStress", measure: "stress" } as const;
 
 /** All quantities, in the order in which they are offered. */
 export const QUANTITIES = [
-  { name: "ux", title: "Velocity x", signed: true, ...VELOCITY, of: component(0) },
-  { name: "uy", title: "Velocity y", signed: true, ...VELOCITY, of: component(1) },
-  { name: "uz", title: "Velocity z", signed: true, ...VELOCITY, of: component(2) },
-  { name: "p", title: "Pressure", signed: true, ...PRESSURE, of: component(3) },
-  { name: "speed", title: "Speed |u|", signed: false, ...VELOCITY, of: speed },
-  { name: "vorticity", title: "Vorticity magnitude", signed: false, ...GRADIENT, measure: "rate", of: vorticity },
-  { name: "Q", title: "Second invariant Q", signed: true, ...GRADIENT, measure: "rateSquared", of: secondInvariant },
-  { name: "divergence", title: "Divergence", signed: true, ...GRADIENT, measure: "rate", of: divergence },
+  { name: "ux", title: "Velocity x", formula: "ux", signed: true, ...VELOCITY, of: component(0) },
+  { name: "uy", title: "Velocity y", formula: "uy", signed: true, ...VELOCITY, of: component(1) },
+  { name: "uz", title: "Velocity z", formula: "uz", signed: true, ...VELOCITY, of: component(2) },
+  { name: "p", title: "Pressure", formula: "p", signed: true, ...PRESSURE, of: component(3) },
+  { name: "speed", title: "Speed |u|", formula: "√(ux² + uy² + uz²)", signed: false, ...VELOCITY, of: magnitude },
+  {
+    name: "vorticity",
+    title: "Vorticity magnitude",
+    formula: "|ω|, ω = (duzdy − duydz, duxdz − duzdx, duydx − duxdy)",
+    signed: false,
+    ...GRADIENT,
+    measure: "rate",
+    of: vorticity,
+  },
+  {
+    name: "wx",
+    title: "Vorticity x",
+    formula: "duzdy − duydz",
+    signed: true,
+    ...GRADIENT,
+    measure: "rate",
+    of: CURL[0],
+  },
+  {
+    name: "wy",
+    title: "Vorticity y",
+    formula: "duxdz − duzdx",
+    signed: true,
+    ...GRADIENT,
+    measure: "rate",
+    of: CURL[1],
+  },
+  {
+    name: "wz",
+    title: "Vorticity z",
+    formula: "duydx − duxdy",
+    signed: true,
+    ...GRADIENT,
+    measure: "rate",
+    of: CURL[2],
+  },
+  {
+    name: "enstrophy",
+    title: "Enstrophy",
+    formula: "|ω|² / 2",
+    signed: false,
+    ...GRADIENT,
+    measure: "rateSquared",
+    of: enstrophy,
+  },
+  {
+    name: "strain",
+    title: "Strain rate |S|",
+    formula: "√(2 Sij Sij), Sij = (duidxj + dujdxi) / 2",
+    signed: false,
+    ...GRADIENT,
+    measure: "rate",
+    of: strainRate,
+  },
+  {
+    name: "dissipation",
+    title: "Dissipation over viscosity",
+    formula: "ε / ν = 2 Sij Sij, Sij = (duidxj + dujdxi) / 2",
+    signed: false,
+    ...GRADIENT,
+    measure: "rateSquared",
+    of: dissipation,
+  },
+  {
+    name: "Q",
+    title: "Second invariant Q",
+    formula: "−duidxj dujdxi / 2",
+    signed: true,
+    ...GRADIENT,
+    measure: "rateSquared",
+    of: secondInvariant,
+  },
+  {
+    name: "R",
+    title: "Third invariant R",
+    formula: "−det(duidxj)",
+    signed: true,
+    ...GRADIENT,
+    measure: "rateCubed",
+    of: thirdInvariant,
+  },
+  {
+    name: "divergence",
+    title: "Divergence",
+    formula: "duxdx + duydy + duzdz",
+    signed: true,
+    ...GRADIENT,
+    measure: "rate",
+    of: divergence,
+  },
+  {
+    name: "gradp",
+    title: "Pressure gradient |∇p|",
+    formula: "√(dpdx² + dpdy² + dpdz²)",
+    signed: false,
+    ...DERIVATIVE,
+    operation: "GetPressureGradient",
+    measure: "pressureGradient",
+    of: magnitude,
+  },
+  {
+    name: "lapp",
+    title: "Laplacian of pressure",
+    formula: "d2pdxdx + d2pdydy + d2pdzdz",
+    signed: true,
+    ...DERIVATIVE,
+    operation: "GetPressureHessian",
+    measure: "pressureLaplacian",
+    of: hessianTrace,
+  },
+  { name: "lapux", title: "Laplacian of velocity x", formula: "∇²ux", signed: true, ...LAPLACIAN, of: component(0) },
+  { name: "lapuy", title: "Laplacian of velocity y", formula: "∇²uy", signed: true, ...LAPLACIAN, of: component(1) },
+  { name: "lapuz", title: "Laplacian of velocity z", formula: "∇²uz", signed: true, ...LAPLACIAN, of: component(2) },
+  { name: "fx", title: "Force x", formula: "fx", signed: true, ...FORCE, of: component(0) },
+  { name: "fy", title: "Force y", formula: "fy", signed: true, ...FORCE, of: component(1) },
+  { name: "fz", title: "Force z", formula: "fz", signed: true, ...FORCE, of: component(2) },
+  {
+    name: "boxux",
+    title: "Filtered velocity x",
+    formula: "mean of ux over the box",
+    signed: true,
+    ...BOX_VELOCITY,
+    of: component(0),
+  },
+  {
+    name: "boxuy",
+    title: "Filtered velocity y",
+    formula: "mean of uy over the box",
+    signed: true,
+    ...BOX_VELOCITY,
+    of: component(1),
+  },
+  {
+    name: "boxuz",
+    title: "Filtered velocity z",
+    formula: "mean of uz over the box",
+    signed: true,
+    ...BOX_VELOCITY,
+    of: component(2),
+  },
+  {
+    name: "boxspeed",
+    title: "Filtered speed",
+    formula: "magnitude of the mean velocity over the box",
+    signed: false,
+    ...BOX_VELOCITY,
+    of: magnitude,
+  },
+  {
+    name: "boxp",
+    title: "Filtered pressure",
+    formula: "mean of p over the box",
+    signed: true,
+    ...FILTERED,
+    operation: "GetBoxFilterPressure",
+    measure: "pressure",
+    of: component(0),
+  },
+  {
+    name: "sgsenergy",
+    title: "Subgrid energy",
+    formula: "(τxx + τyy + τzz) / 2, τij = mean(ui uj) − mean(ui) mean(uj)",
+    signed: false,
+    ...BOX_STRESS,
+    of: subgridEnergy,
+  },
+  {
+    name: "sgsxy",
+    title: "SGS stress xy",
+    formula: "mean(ux uy) − mean(ux) mean(uy)",
+    signed: true,
+    ...BOX_STRESS,
+    of: component(3),
+  },
+  {
+    name: "sgsxz",
+    title: "SGS stress xz",
+    formula: "mean(ux uz) − mean(ux) mean(uz)",
+    signed: true,
+    ...BOX_STRESS,
+    of: component(4),
+  },
+  {
+    name: "sgsyz",
+    title: "SGS stress yz",
+    formula: "mean(uy uz) − mean(uy) mean(uz)",
+    signed: true,
+    ...BOX_STRESS,
+    of: component(5),
+  },
 ] as const satisfies readonly Quantity[];
 
 export type QuantityName = (typeof QUANTITIES)[number]["name"];

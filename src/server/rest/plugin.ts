@@ -1,5 +1,5 @@
 /** `apiPlugin` adds the plain HTTP interface under `/api`, its routes drawn from the operation table. */
-import { Type } from "@sinclair/typebox";
+import { type TObject, Type } from "@sinclair/typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { CancelledError, excerpt, NotFoundError, RequestError } from "../../errors.js";
 import { OPERATIONS, type Operation } from "../../operations.js";
@@ -10,13 +10,24 @@ import { documentApi } from "../http/api-docs.js";
 import { PROBLEM_TYPE } from "../http/problem.js";
 import { HttpRefusal } from "../http/refusal.js";
 import { type Plugin, type Service, SOAP_PATH } from "../http/service.js";
+import { BATCH_ANSWER, BATCH_BODY, MOST_QUERIES, serveBatch } from "./batch.js";
 import { DATASET_OPERATIONS, describe, summarize } from "./describe.js";
 import { refuseUnknown } from "./parameters.js";
 import { describeProblem } from "./problem.js";
 import { REQUEST_TYPES } from "./read-body.js";
 import { answerSchema, bodySchema, CATALOGUE, DESCRIPTION, FAILURES, querySchema } from "./schemas.js";
 import { serveOperation } from "./serve-operation.js";
-import { SLICE_FORMS, SLICE_QUERY, type SliceQuery, serveSlice, sliceSources } from "./slice.js";
+import {
+  SLICE_FORMS,
+  SLICE_QUERY,
+  type SliceQuery,
+  serveSlice,
+  serveVolume,
+  sliceSources,
+  VOLUME_FORMS,
+  VOLUME_QUERY,
+  type VolumeQuery,
+} from "./slice.js";
 
 const NAME = Type.Object({ name: Type.String({ description: "Name or alias of a dataset, any letter case." }) });
 
@@ -130,7 +141,23 @@ function trajectoryRoute(api: FastifyInstance, service: Service): void {
   );
 }
 
-function sliceRoute(api: FastifyInstance, service: Service): void {
+/** Refuses members of a query string that a route does not have. */
+function checkNames(what: string, schema: TObject): (request: FastifyRequest) => Promise<void> {
+  const known = Object.keys(schema.properties);
+  return async (request) => {
+    const unknown = Object.keys(request.query as object).find((name) => !known.includes(name));
+    if (unknown !== undefined) throw refuseUnknown(what, "parameter", unknown, known);
+  };
+}
+
+function sampleRoutes(api: FastifyInstance, service: Service): void {
+  const binary = (forms: readonly string[], description: string) => ({
+    200: {
+      description,
+      content: Object.fromEntries(forms.map((form) => [form, { schema: Type.String({ format: "binary" }) }])),
+    },
+    ...FAILURES,
+  });
   api.get<Named & { Querystring: SliceQuery }>(
     "/datasets/:name/slice",
     {
@@ -138,26 +165,48 @@ function sliceRoute(api: FastifyInstance, service: Service): void {
         summary: "A plane of values",
         description:
           "Float32 row by row, or a picture with the smallest coordinates at the lower left. Headers tell shape, axes, " +
-          `origin and spacing of rows and columns, and the range. ${sliceSources()}.`,
+          "origin and spacing of rows and columns, and the range. Without a window the samples begin at the first node " +
+          `and span the axis. ${sliceSources()}.`,
         params: NAME,
         querystring: SLICE_QUERY,
-        response: {
-          200: {
-            description: "The plane.",
-            content: Object.fromEntries(
-              SLICE_FORMS.map((form) => [form, { schema: Type.String({ format: "binary" }) }]),
-            ),
-          },
-          ...FAILURES,
-        },
+        response: binary(SLICE_FORMS, "The plane."),
       },
-      preValidation: async (request) => {
-        const known = Object.keys(SLICE_QUERY.properties);
-        const unknown = Object.keys(request.query).find((name) => !known.includes(name));
-        if (unknown !== undefined) throw refuseUnknown("A slice", "parameter", unknown, known);
-      },
+      preValidation: checkNames("A slice", SLICE_QUERY),
     },
     (request, reply) => serveSlice(service, request.params.name, request, reply),
+  );
+  api.get<Named & { Querystring: VolumeQuery }>(
+    "/datasets/:name/volume",
+    {
+      schema: {
+        summary: "A box of values",
+        description: "Float32, x fastest and z slowest. Headers tell shape, axes, origin and spacing, and the range.",
+        params: NAME,
+        querystring: VOLUME_QUERY,
+        response: binary(VOLUME_FORMS, "The box."),
+      },
+      preValidation: checkNames("A volume", VOLUME_QUERY),
+    },
+    (request, reply) => serveVolume(service, request.params.name, request, reply),
+  );
+}
+
+function batchRoute(api: FastifyInstance, service: Service): void {
+  api.post(
+    "/batch",
+    {
+      schema: {
+        summary: "Several queries in one request",
+        description:
+          `At most ${MOST_QUERIES} queries, each with its own result or problem, in their order. Each takes the members of ` +
+          "its operation, and `operation` and `dataset` beside them. Limits of points hold for each query.",
+        consumes: ["application/json"],
+        body: BATCH_BODY,
+        response: { 200: BATCH_ANSWER, ...FAILURES },
+      },
+      validatorCompiler: documentOnly,
+    },
+    (request, reply) => serveBatch(service, request, reply),
   );
 }
 
@@ -202,7 +251,8 @@ async function apiRoutes(api: FastifyInstance, service: Service): Promise<void> 
   catalogueRoutes(api, service);
   operationRoutes(api, service);
   trajectoryRoute(api, service);
-  sliceRoute(api, service);
+  sampleRoutes(api, service);
+  batchRoute(api, service);
 }
 
 /** Adds `/api` to the service. */

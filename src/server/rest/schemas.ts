@@ -163,7 +163,14 @@ export function answerSchema() {
   return {
     description:
       "Records in the order of the points; times and layers come before, the shape stands in Fieldprobe-Shape.",
-    headers: { "fieldprobe-shape": Type.String({ description: "Dimensions in C order, comma separated." }) },
+    headers: {
+      "fieldprobe-shape": Type.String({ description: "Dimensions in C order, comma separated." }),
+      "fieldprobe-times": Type.Optional(
+        Type.String({
+          description: "With records: time of the first, interval from one to the next, time of the last.",
+        }),
+      ),
+    },
     content: {
       [asJson]: { schema: json },
       [asCsv]: { schema: Type.String() },

@@ -1,12 +1,13 @@
 /** `serveOperation` follows a request for an operation from its arrival to the last byte of its answer. */
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Result } from "../../engine/query.js";
 import { type Operation, RECORDS } from "../../operations.js";
 import { version } from "../../version.js";
 import { sendBlocks } from "../http/answer.js";
 import { negotiate } from "../http/negotiate.js";
 import { RequestLife } from "../http/request-life.js";
 import type { Service } from "../http/service.js";
-import { asWritten, optionalArraysOf, textsOfQueryString } from "./parameters.js";
+import { asWritten, optionalArraysOf, type Request, textsOfQueryString } from "./parameters.js";
 import { PendingQuery } from "./pending-query.js";
 import { readBody, readerFor } from "./read-body.js";
 import { ANSWER_TYPES, type Answer, shapeOf, WRITERS } from "./write-answer.js";
@@ -53,10 +54,33 @@ async function answer(
   life.onEnd(() => {
     for (const result of results) result.release();
   });
-  const found = dataset === null ? undefined : service.engine.find(dataset);
+  const whole = describeAnswer(service, operation, dataset, understood, results);
+  reply.header("fieldprobe-shape", shapeOf(whole).join(",")).header("vary", "Accept");
+  const recorded = results[0]?.recordTimes;
+  if (recorded !== undefined) reply.header("fieldprobe-times", recordSteps(recorded).join(","));
+  const { contentType, write } = WRITERS[type];
+  await sendBlocks(reply, contentType, write(whole), service);
+  return reply;
+}
+
+/** The first record time, the interval of the records, and the last time, which may come sooner after the one before. */
+function recordSteps(times: Float64Array): number[] {
+  const [first = 0, second = first] = times;
+  return asWritten([first, second - first, times.at(-1) ?? first]);
+}
+
+/** Puts what was asked beside the results, for the writers of answers. */
+export function describeAnswer(
+  { engine }: Service,
+  operation: Operation,
+  dataset: string | null,
+  understood: Request,
+  results: readonly Result[],
+): Answer {
+  const found = dataset === null ? undefined : engine.find(dataset);
   const recordTimes = results[0]?.recordTimes;
   const times = recordTimes === undefined ? understood.times : asWritten(recordTimes);
-  const whole: Answer = {
+  return {
     results,
     times,
     components: RECORDS[operation.result],
@@ -68,10 +92,6 @@ async function answer(
       ...(recordTimes === undefined ? {} : { times }),
     },
   };
-  reply.header("fieldprobe-shape", shapeOf(whole).join(",")).header("vary", "Accept");
-  const { contentType, write } = WRITERS[type];
-  await sendBlocks(reply, contentType, write(whole), service);
-  return reply;
 }
 
 /**
@@ -81,7 +101,7 @@ async function answer(
  */
 export async function compute(
   service: Service,
-  operation: Operation,
+  operation: Pick<Operation, "name">,
   request: FastifyRequest,
   reply: FastifyReply,
   steps: (life: RequestLife) => Promise<FastifyReply>,

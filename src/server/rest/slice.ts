@@ -1,19 +1,30 @@
-/** `serveSlice` answers with a plane of one quantity: as float32 with its geometry in headers, or as a picture. */
+/** Slices and volumes: one quantity sampled on a plane or a box, as float32 with its geometry in headers, or a picture. */
 import { type Static, Type } from "@sinclair/typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { COLOUR_MAPS } from "../../colour-map.js";
 import type { Query, Result } from "../../engine/query.js";
 import { excerpt, NotFoundError, RequestError, tooManyPoints } from "../../errors.js";
 import { shortestFloat32 } from "../../float32/format.js";
-import { operationOf, RECORDS, type SpatialInterpolation, TEMPORAL_INTERPOLATION } from "../../operations.js";
+import { operationOf, RECORDS, TEMPORAL_INTERPOLATION } from "../../operations.js";
 import { QUANTITIES, type Quantity, type QuantityName, quantityOf } from "../../quantities.js";
+import type { Dataset } from "../../storage/dataset.js";
 import { inSlices } from "../http/event-loop.js";
 import { negotiate } from "../http/negotiate.js";
 import { readFiniteFloat } from "../http/read-number.js";
 import type { RequestLife } from "../http/request-life.js";
 import type { Service } from "../http/service.js";
 import { drawPicture, rangeOf } from "./picture.js";
-import { AXIS_NAMES, layPlane, type Plane, pointsOf, readNodes, writePlane } from "./plane.js";
+import {
+  AXIS_NAMES,
+  layBox,
+  layPlane,
+  pointsOf,
+  readCounts,
+  readWindow,
+  type SampleAxis,
+  type SampleGrid,
+  writeGrid,
+} from "./sample-grid.js";
 import { compute } from "./serve-operation.js";
 import { TripleWriter } from "./triple-writer.js";
 
@@ -22,17 +33,31 @@ const oneOf = <T extends readonly string[]>(values: T, description: string) =>
 
 const QUANTITY_NAMES: readonly QuantityName[] = QUANTITIES.map((quantity) => quantity.name);
 
+/** Members of the query string that slices and volumes share. */
+const SAMPLED = {
+  field: oneOf(QUANTITY_NAMES, "The quantity shown."),
+  time: Type.String({ description: "Query time." }),
+  method: Type.Optional(
+    Type.String({ description: "Spatial option; Lag6 for values and Fd4Lag4 for derivatives when absent." }),
+  ),
+  filterlength: Type.Optional(Type.String({ description: "Width of the box filter; only for filtered quantities." })),
+  temporalInterpolation: Type.Optional(oneOf(TEMPORAL_INTERPOLATION, "Temporal option; PCHIP when absent.")),
+} as const;
+
 /** Query string of a slice. */
 export const SLICE_QUERY = Type.Object(
   {
-    field: oneOf(QUANTITY_NAMES, "The quantity shown."),
+    ...SAMPLED,
     axis: oneOf(AXIS_NAMES, "The axis at right angles to the plane."),
     at: Type.String({ description: "Position along that axis." }),
-    time: Type.String({ description: "Query time." }),
-    method: Type.Optional(
-      Type.String({ description: "Spatial option; Lag6 for values and Fd4Lag4 for derivatives when absent." }),
+    origin: Type.Optional(
+      Type.String({ description: "Window: lowest coordinates along columns and rows, `0,0.5`; goes with `extent`." }),
     ),
-    temporalInterpolation: Type.Optional(oneOf(TEMPORAL_INTERPOLATION, "Temporal option; PCHIP when absent.")),
+    extent: Type.Optional(
+      Type.String({
+        description: "Window: lengths along columns and rows; the samples stand in the middle of equal intervals.",
+      }),
+    ),
     nodes: Type.Optional(
       Type.String({ description: "Points along columns and rows, `64` or `64,32`; those of the grid when absent." }),
     ),
@@ -45,17 +70,45 @@ export const SLICE_QUERY = Type.Object(
 );
 export type SliceQuery = Static<typeof SLICE_QUERY>;
 
+/** Query string of a volume. */
+export const VOLUME_QUERY = Type.Object(
+  {
+    ...SAMPLED,
+    origin: Type.Optional(Type.String({ description: "Lowest x, y and z of a sub-box, `0,0,1`; goes with `extent`." })),
+    extent: Type.Optional(
+      Type.String({ description: "Lengths of the sub-box; the samples stand in the middle of equal intervals." }),
+    ),
+    nodes: Type.Optional(
+      Type.String({ description: "Points along x, y and z, `64` or `64,32,32`; those of the grid when absent." }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type VolumeQuery = Static<typeof VOLUME_QUERY>;
+
 /** Forms of a slice, the default first. */
 export const SLICE_FORMS = ["application/octet-stream", "image/png"] as const;
 
-function readMethod(field: Quantity, text: string | undefined): SpatialInterpolation {
-  if (text === undefined) return field.method;
-  const method = field.methods.find((candidate) => candidate === text);
-  if (method === undefined) {
-    const message = `method must be one of ${field.methods.join(", ")} for ${field.name}.`;
-    throw new RequestError("InvalidRequest", message, { member: "method" });
+/** The form of a volume. */
+export const VOLUME_FORMS = ["application/octet-stream"] as const;
+
+/** The options of the operation behind a quantity: a spatial method, or the width of a box filter. */
+function readOptions(
+  field: Quantity,
+  { method: text, filterlength }: Pick<SliceQuery, "method" | "filterlength">,
+): Pick<Query, "spatialInterpolation" | "filterlength" | "nlayers"> {
+  const refuseFor = (member: string, message: string) => new RequestError("InvalidRequest", message, { member });
+  if (field.method === null) {
+    if (text !== undefined) throw refuseFor("method", `${field.name} takes a filterlength and no method.`);
+    if (filterlength === undefined) throw refuseFor("filterlength", `${field.name} needs a filterlength.`);
+    return { filterlength: readFiniteFloat(filterlength, "filterlength"), nlayers: 1 };
   }
-  return method;
+  if (filterlength !== undefined) throw refuseFor("filterlength", `${field.name} takes no filterlength.`);
+  if (text === undefined) return { spatialInterpolation: field.method };
+  const method = field.methods.find((candidate) => candidate === text);
+  if (method === undefined)
+    throw refuseFor("method", `method must be one of ${field.methods.join(", ")} for ${field.name}.`);
+  return { spatialInterpolation: method };
 }
 
 function readRange(text: string | undefined): readonly [number, number] | undefined {
@@ -82,13 +135,55 @@ async function reduce(field: Quantity, result: Result): Promise<Float32Array> {
   return values;
 }
 
-/** Computes the values of a plane. */
-async function evaluate(life: RequestLife, field: Quantity, plane: Plane, query: Query): Promise<Float32Array> {
-  const evaluation = life.start(query);
-  await writePlane(plane, new TripleWriter(evaluation.points, evaluation.limit));
+/** Samples a quantity on a grid of a dataset, all limits and the slot of the request observed. */
+async function sample(
+  { config }: Service,
+  life: RequestLife,
+  dataset: Dataset,
+  grid: SampleGrid,
+  query: Pick<SliceQuery, "field" | "time" | "method" | "filterlength" | "temporalInterpolation">,
+): Promise<Float32Array> {
+  const field = quantityOf(query.field);
+  const count = pointsOf(grid);
+  const { points, name: limit } = life.limit({ points: config.limits["query.points"], name: "query.points" });
+  if (count > points) throw tooManyPoints(limit, count, points);
+  const time = readFiniteFloat(query.time, "time");
+  const options = readOptions(field, query);
+  await life.admit(count);
+  await life.enter();
+  const evaluation = life.start({
+    operation: field.operation,
+    dataset: dataset.name,
+    time,
+    ...options,
+    temporalInterpolation: query.temporalInterpolation ?? "PCHIP",
+  });
+  await writeGrid(grid, new TripleWriter(evaluation.points, evaluation.limit));
   const result = await evaluation.finish();
   life.onEnd(() => result.release());
   return reduce(field, result);
+}
+
+function findDataset(service: Service, name: string): Dataset {
+  const dataset = service.engine.find(name);
+  if (dataset === undefined) throw new NotFoundError(`Invalid set name: ${excerpt(name)}`);
+  return dataset;
+}
+
+/** Writes the geometry of the sampled axes and the range of the values into the headers of an answer. */
+function describeSamples(reply: FastifyReply, axes: readonly SampleAxis[], range: readonly [number, number]): void {
+  const list = (member: keyof SampleAxis) => axes.map((axis) => axis[member]).join(",");
+  reply
+    .header("vary", "Accept")
+    .header("fieldprobe-shape", list("count"))
+    .header("fieldprobe-axes", list("axis"))
+    .header("fieldprobe-origin", list("origin"))
+    .header("fieldprobe-spacing", list("spacing"))
+    .header("fieldprobe-range", range.map(shortestFloat32).join(","));
+}
+
+function bytesOf(values: Float32Array): Buffer {
+  return Buffer.from(values.buffer, values.byteOffset, values.byteLength);
 }
 
 /** Answers `GET /datasets/{name}/slice`. */
@@ -98,53 +193,41 @@ export function serveSlice(
   request: FastifyRequest<{ Querystring: SliceQuery }>,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const operation = operationOf(quantityOf(request.query.field).operation);
-  return compute(service, operation, request as FastifyRequest, reply, (life) =>
-    answer(service, life, name, request, reply),
-  );
+  const { query } = request;
+  const operation = operationOf(quantityOf(query.field).operation);
+  return compute(service, operation, request as FastifyRequest, reply, async (life) => {
+    const form = negotiate(request.headers.accept, SLICE_FORMS);
+    const dataset = findDataset(service, name);
+    const window = readWindow(query.origin, query.extent, 2);
+    const grid = layPlane(dataset, query.axis, readFiniteFloat(query.at, "at"), readCounts(query.nodes, 2), window);
+    const fixed = readRange(query.range);
+    const values = await sample(service, life, dataset, grid, query);
+    const range = rangeOf(values);
+    const [, rows, columns] = grid;
+    describeSamples(reply, [rows, columns], range);
+    reply.type(form);
+    if (form === "application/octet-stream") return reply.send(bytesOf(values));
+    return reply.send(await drawPicture(values, rows.count, columns.count, query.map ?? "viridis", fixed ?? range));
+  });
 }
 
-async function answer(
+/** Answers `GET /datasets/{name}/volume`. */
+export function serveVolume(
   service: Service,
-  life: RequestLife,
   name: string,
-  request: FastifyRequest<{ Querystring: SliceQuery }>,
+  request: FastifyRequest<{ Querystring: VolumeQuery }>,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { query } = request;
-  const field = quantityOf(query.field);
-  const form = negotiate(request.headers.accept, SLICE_FORMS);
-  const dataset = service.engine.find(name);
-  if (dataset === undefined) throw new NotFoundError(`Invalid set name: ${excerpt(name)}`);
-  const plane = layPlane(dataset, query.axis, readFiniteFloat(query.at, "at"), readNodes(query.nodes));
-  const { points, name: limit } = life.limit({ points: service.config.limits["query.points"], name: "query.points" });
-  if (pointsOf(plane) > points) throw tooManyPoints(limit, pointsOf(plane), points);
-  const time = readFiniteFloat(query.time, "time");
-  const spatialInterpolation = readMethod(field, query.method);
-  const fixed = readRange(query.range);
-  await life.admit(pointsOf(plane));
-  await life.enter();
-  const values = await evaluate(life, field, plane, {
-    operation: field.operation,
-    dataset: dataset.name,
-    time,
-    spatialInterpolation,
-    temporalInterpolation: query.temporalInterpolation ?? "PCHIP",
+  const operation = operationOf(quantityOf(query.field).operation);
+  return compute(service, operation, request as FastifyRequest, reply, async (life) => {
+    const form = negotiate(request.headers.accept, VOLUME_FORMS);
+    const dataset = findDataset(service, name);
+    const grid = layBox(dataset, readCounts(query.nodes, 3), readWindow(query.origin, query.extent, 3));
+    const values = await sample(service, life, dataset, grid, query);
+    describeSamples(reply, grid, rangeOf(values));
+    return reply.type(form).send(bytesOf(values));
   });
-  const { rows, columns } = plane;
-  const range = rangeOf(values);
-  reply
-    .header("vary", "Accept")
-    .header("fieldprobe-shape", `${rows.count},${columns.count}`)
-    .header("fieldprobe-axes", `${rows.axis},${columns.axis}`)
-    .header("fieldprobe-origin", `${rows.origin},${columns.origin}`)
-    .header("fieldprobe-spacing", `${rows.spacing},${columns.spacing}`)
-    .header("fieldprobe-range", range.map(shortestFloat32).join(","))
-    .type(form);
-  if (form === "application/octet-stream") {
-    return reply.send(Buffer.from(values.buffer, values.byteOffset, values.byteLength));
-  }
-  return reply.send(await drawPicture(values, rows.count, columns.count, query.map ?? "viridis", fixed ?? range));
 }
 
 /** What each field is made of, for the description of the interface. */

@@ -68,6 +68,52 @@ describe.each(AXES)("a plane across %s", (axis) => {
   });
 });
 
+describe("a window", () => {
+  it.each(AXES)("across %s has its samples in the middle of equal parts", async (axis) => {
+    const [columnAxis, rowAxis] = AXES.filter((name) => name !== axis) as [string, string];
+    const window = { origin: "0.25,0.5", extent: "0.5,0.25", nodes: "8,2" };
+    const response = await slice({ field: "uz", axis, at: 0.25, time: 0.5, ...window });
+    expect(response.headers["fieldprobe-shape"]).toBe("2,8");
+    expect(response.headers["fieldprobe-axes"]).toBe(`${rowAxis},${columnAxis}`);
+    const values = floatsOf(response.rawPayload);
+    for (let row = 0; row < 2; row++) {
+      for (let column = 0; column < 8; column++) {
+        const at: Record<string, number> = { [axis]: 0.25 };
+        at[columnAxis] = 0.25 + ((column + 0.5) * 0.5) / 8;
+        at[rowAxis] = 0.5 + ((row + 0.5) * 0.25) / 2;
+        const { x, y, z } = at as { x: number; y: number; z: number };
+        expect(values[row * 8 + column]).toBe(closedForm(2, x, y, z, 0.5));
+      }
+    }
+  });
+});
+
+describe("a volume", () => {
+  it("holds the values of a sub-box, x fastest", async () => {
+    const query = "field=uy&time=0.25&origin=0.5,-0.5,1&extent=1,0.5,0.25&nodes=4,2,3";
+    const response = await app.inject({ url: `/api/datasets/lopsided/volume?${query}` });
+    expect(response.headers["fieldprobe-shape"]).toBe("3,2,4");
+    expect(response.headers["fieldprobe-axes"]).toBe("z,y,x");
+    const values = floatsOf(response.rawPayload);
+    for (let i = 0; i < 24; i++) {
+      const [column, row, layer] = [i % 4, Math.floor(i / 4) % 2, Math.floor(i / 8)];
+      const [x, y, z] = [0.625 + 0.25 * column, -0.375 + 0.25 * row, 1 + (0.25 * (layer + 0.5)) / 3];
+      expect(values[i]).toBe(closedForm(1, x, y, Math.fround(z), 0.25));
+    }
+  });
+
+  it("spans the domain by its nodes without a window", async () => {
+    const response = await app.inject({ url: "/api/datasets/lopsided/volume?field=p&time=0" });
+    expect(response.headers["fieldprobe-shape"]).toBe("4,6,8");
+    expect(numbers(response.headers["fieldprobe-origin"])).toEqual([0, -1, 0]);
+  });
+
+  it("has a point limit of its own request", async () => {
+    const response = await app.inject({ url: "/api/datasets/lopsided/volume?field=p&time=0&nodes=300" });
+    expect(response.json()).toMatchObject({ code: "LimitExceeded", limit: "query.points" });
+  });
+});
+
 describe("fields", () => {
   const plane = { axis: "z", at: 1, time: 0.5, nodes: "3,2" };
   /** Components of the record behind a field at the points of `plane`. */
@@ -121,6 +167,12 @@ describe("refusals", () => {
     ["no nodes", { ...good, nodes: 0 }, 400, "nodes"],
     ["nodes in hexadecimal", { ...good, nodes: "0x8" }, 400, "nodes"],
     ["nodes with a fraction", { ...good, nodes: "8.0" }, 400, "nodes"],
+    ["an origin without an extent", { ...good, origin: "0,0" }, 400, "extent"],
+    ["an extent of nothing", { ...good, origin: "0,0", extent: "1,0" }, 400, "extent"],
+    ["an origin of three numbers", { ...good, origin: "0,0,0", extent: "1,1" }, 400, "origin"],
+    ["a filter width for a value", { ...good, filterlength: 1 }, 400, "filterlength"],
+    ["a filtered quantity without a width", { ...good, field: "boxp" }, 400, "filterlength"],
+    ["a method for a filtered quantity", { ...good, field: "boxp", filterlength: 1, method: "Lag4" }, 400, "method"],
     ["a descending range", { ...good, range: "1,0" }, 400, "range"],
     ["an unknown parameter", { ...good, colour: "red" }, 400, "colour"],
   ])("refuses %s", async (_what, query, status, member) => {
@@ -130,7 +182,7 @@ describe("refusals", () => {
 
   it("names the parameters that there are in place of one that there is not", async () => {
     const { detail } = (await slice({ ...good, colour: "red" }, "image/png")).json();
-    expect(detail).toMatch(/^A slice has no parameter "colour"; it has field, axis, at, time, [A-Za-z, ]+\.$/);
+    expect(detail).toMatch(/^A slice has no parameter "colour"; it has field, time, method, [A-Za-z, ]+\.$/);
   });
 
   it("refuses more points than a request may hold, before any work", async () => {

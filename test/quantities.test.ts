@@ -1,0 +1,83 @@
+/** Quantities against their definitions by tensors, on random records. */
+import { describe, expect, it } from "vitest";
+import { OPERATIONS, RECORDS } from "../src/operations.js";
+import { MEASURES, QUANTITIES, type QuantityName, quantityOf } from "../src/quantities.js";
+import { fc } from "./support/property.js";
+
+const gradient = fc.array(fc.double({ min: -10, max: 10, noNaN: true }), { minLength: 9, maxLength: 9 });
+const of = (name: QuantityName, values: number[]) => quantityOf(name).of([Number.NaN, ...values], 1);
+const close = (got: number, wanted: number, scale: number) =>
+  expect(Math.abs(got - wanted)).toBeLessThanOrEqual(1e-12 * (1 + scale));
+
+/** The gradient as a matrix, its symmetric and its antisymmetric part. */
+function parts(g: readonly number[]) {
+  const at = (i: number, j: number) => g[3 * i + j] as number;
+  const matrix = (f: (i: number, j: number) => number) => [0, 1, 2].map((i) => [0, 1, 2].map((j) => f(i, j)));
+  return {
+    a: matrix(at),
+    strain: matrix((i, j) => (at(i, j) + at(j, i)) / 2),
+    rotation: matrix((i, j) => (at(i, j) - at(j, i)) / 2),
+  };
+}
+const squared = (m: readonly (readonly number[])[]) => m.flat().reduce((sum, value) => sum + value * value, 0);
+
+describe("invariants of the velocity gradient", () => {
+  it("agree with strain and rotation", () => {
+    fc.assert(
+      fc.property(gradient, (g) => {
+        const { a, strain, rotation } = parts(g);
+        const scale = squared(a);
+        close(of("enstrophy", g), squared(rotation), scale);
+        close(of("vorticity", g) ** 2, 2 * squared(rotation), scale);
+        close(of("wx", g) ** 2 + of("wy", g) ** 2 + of("wz", g) ** 2, 2 * squared(rotation), scale);
+        close(of("strain", g) ** 2, 2 * squared(strain), scale);
+        close(of("dissipation", g), 2 * squared(strain), scale);
+        close(of("Q", g), (squared(rotation) - squared(strain)) / 2, scale);
+        const [[p, q, r], [s, t, u], [v, w, x]] = a as [number[], number[], number[]] as unknown as number[][] as [
+          [number, number, number],
+          [number, number, number],
+          [number, number, number],
+        ];
+        const determinant = p * t * x + q * u * v + r * s * w - r * t * v - q * s * x - p * u * w;
+        close(of("R", g), -determinant, scale ** 1.5);
+      }),
+    );
+  });
+
+  it("keep their values when the axes are renamed", () => {
+    fc.assert(
+      fc.property(gradient, (g) => {
+        const turned = [4, 5, 3, 7, 8, 6, 1, 2, 0].map((i) => g[i] as number);
+        for (const name of ["enstrophy", "strain", "dissipation", "Q", "R", "divergence", "vorticity"] as const) {
+          close(of(name, turned), of(name, g), squared(parts(g).a) ** 1.5);
+        }
+      }),
+    );
+  });
+});
+
+describe("traces and magnitudes", () => {
+  it("sum the diagonal of a Hessian and of a stress", () => {
+    expect(of("lapp", [1, 20, 30, 4, 50, 16])).toBe(21);
+    expect(of("sgsenergy", [1, 2, 3, 40, 50, 60])).toBe(3);
+  });
+
+  it("take the length of a vector", () => {
+    for (const name of ["speed", "gradp", "boxspeed"] as const) expect(of(name, [2, 3, 6])).toBe(7);
+  });
+});
+
+it("reads only components that its operation has, and names one formula each", () => {
+  for (const { name, operation, of: formula, formula: text, measure } of QUANTITIES) {
+    const row = OPERATIONS.find((candidate) => candidate.name === operation);
+    const size = RECORDS[row?.result ?? "float"].length;
+    const value = formula(
+      Array.from({ length: size }, (_, i) => i + 1),
+      0,
+    );
+    expect([name, Number.isFinite(value)]).toEqual([name, true]);
+    expect(text).not.toBe("");
+    expect(MEASURES[measure]).toBeDefined();
+  }
+  expect(new Set(QUANTITIES.map(({ name }) => name)).size).toBe(QUANTITIES.length);
+});

@@ -1,0 +1,118 @@
+/** A batch answers each of its queries as the query alone is answered, and a wrong one does not spoil the others. */
+import type { FastifyInstance } from "fastify";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { analyticEngine } from "./analytic-engine.js";
+import { serveApi } from "./serve-api.js";
+
+let app: FastifyInstance;
+beforeAll(async () => {
+  app = await serveApi(analyticEngine());
+});
+afterAll(() => app.close());
+
+const OPTIONS = { spatialInterpolation: "Lag4", temporalInterpolation: "PCHIP" };
+const POINTS = [
+  [0.1, 0.2, 0.3],
+  [1e-7, -0.5, 3],
+];
+
+function post(url: string, payload: unknown) {
+  const text = typeof payload === "string" ? payload : JSON.stringify(payload);
+  return app.inject({ method: "POST", url, payload: text, headers: { "content-type": "application/json" } });
+}
+
+it("answers several operations, methods and times as they are answered alone", async () => {
+  const queries = [
+    { dataset: "lopsided", operation: "GetVelocity", time: 0.5, ...OPTIONS, points: POINTS },
+    { dataset: "tilted", operation: "GetVelocityAndPressure", time: [0, 0.25, 1], ...OPTIONS, points: POINTS },
+    {
+      points: POINTS,
+      time: 0,
+      dataset: "lopsided",
+      operation: "GetVelocityGradient",
+      ...OPTIONS,
+      spatialInterpolation: "Fd4Lag4",
+    },
+  ];
+  const response = await post("/api/batch", { queries });
+  expect(response.statusCode).toBe(200);
+  const { results } = response.json() as { results: unknown[] };
+  for (const [i, { dataset, operation, ...body }] of queries.entries()) {
+    const alone = await post(`/api/datasets/${dataset}/${operation}`, body);
+    expect(results[i]).toEqual(alone.json());
+  }
+});
+
+it("reads every number from its own text, rounded once", async () => {
+  const text = "1.00000017881393432617187499"; // just below the midpoint of two float32 values
+  const body = `{"time":0,"spatialInterpolation":"Lag4","temporalInterpolation":"PCHIP","points":[[${text},0,0]]`;
+  const batch = await post(
+    "/api/batch",
+    `{"queries":[{"dataset":"lopsided","operation":"GetVelocity",${body.slice(1)}}]}`,
+  );
+  const alone = await post("/api/datasets/lopsided/GetVelocity", `${body}}`);
+  expect(batch.json().results[0].values).toEqual(alone.json().values);
+});
+
+it("gives each query its own problem", async () => {
+  const good = { dataset: "lopsided", operation: "GetVelocity", time: 0, ...OPTIONS, points: POINTS };
+  const response = await post("/api/batch", {
+    queries: [
+      { ...good, operation: "GetNothing" },
+      { ...good, dataset: "nowhere" },
+      { ...good, time: "now" },
+      { ...good, colour: 'red{["}' },
+      { ...good, points: [[1, 2]] },
+      good,
+    ],
+  });
+  const { results } = response.json() as {
+    results: { problem?: { member?: string; code: string }; values?: unknown }[];
+  };
+  expect(results.slice(0, 5).map(({ problem }) => problem?.code)).toEqual([
+    "InvalidRequest",
+    "UnknownDataset",
+    "InvalidRequest",
+    "InvalidRequest",
+    "InvalidRequest",
+  ]);
+  expect(results.map(({ problem }) => problem?.member)).toEqual([
+    "operation",
+    "dataset",
+    "time",
+    "colour",
+    "points[0]",
+    undefined,
+  ]);
+  expect(results[5]?.values).toHaveLength(2);
+});
+
+it.each([
+  ["no JSON", "{", "no JSON document"],
+  ["no list", '{"queries":{}}', "list"],
+  ["other members", '{"queries":[],"more":1}', "nothing else"],
+  ["no query", '{"queries":[]}', "1 to 64"],
+  ["too many", `{"queries":[${new Array(65).fill("{}").join(",")}]}`, "1 to 64"],
+  ["a query that is a number", '{"queries":[1]}', "object"],
+])("refuses a body with %s", async (_what, text, message) => {
+  const response = await post("/api/batch", text);
+  expect([response.statusCode, response.json().member]).toEqual([400, "queries"]);
+  expect(response.json().detail).toContain(message);
+});
+
+it("releases what its queries hold, and lets no slot leak", async () => {
+  const engine = analyticEngine();
+  const other = await serveApi(engine);
+  const good = { dataset: "lopsided", operation: "GetVelocity", time: 0, ...OPTIONS, points: POINTS };
+  const queries = [good, { ...good, points: [[1, 2]] }, { ...good, time: [0, 0.5] }];
+  await other.inject({
+    method: "POST",
+    url: "/api/batch",
+    payload: JSON.stringify({ queries }),
+    headers: { "content-type": "application/json" },
+  });
+  await expect.poll(() => engine.log.released).toBe(3);
+  expect(engine.log.started).toHaveLength(4);
+  expect(engine.log.aborted).toBeGreaterThan(0);
+  await other.close();
+});
