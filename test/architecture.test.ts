@@ -40,7 +40,7 @@ function importsOf(file: string): Import[] {
     if (target.startsWith("node:") || /\.(css|wasm)$/.test(target)) return [];
     const entry = threaded !== undefined;
     if (!target.startsWith(".")) return [{ from: file, entry, to: /^(@[^/]+\/)?[^/]+/.exec(target)?.[0] as string }];
-    const path = resolve(SRC, dirname(file), target).replace(/\.js$/, "");
+    const path = resolve(SRC, dirname(file), target).replace(/\.js$|\.ts\?.*$/, "");
     return [{ from: file, entry, to: `${relative(SRC, path).replaceAll(sep, "/")}.ts` }];
   });
 }

@@ -28,10 +28,24 @@ async function start(root: HTMLElement): Promise<void> {
   new Page(root, catalogue, new ViewStore(api, parsed.state, facts), notice);
 }
 
-const root = document.querySelector<HTMLElement>("#page");
-if (root !== null) {
+/** Starts the page; where the catalogue cannot be had, offers to try again. */
+function begin(root: HTMLElement): void {
   start(root).catch((error: unknown) => {
     const text = error instanceof Error ? error.message : String(error);
-    render(html`<main><h1>fieldprobe</h1><p role="alert">The service does not answer: ${text}</p></main>`, root);
+    render(
+      html`
+        <main>
+          <h1>fieldprobe</h1>
+          <p role="alert">The service does not answer: ${text}</p>
+          <p><button type="button" @click=${() => begin(root)}>Try again</button></p>
+        </main>
+      `,
+      root,
+    );
   });
+}
+
+const root = document.querySelector<HTMLElement>("#page");
+if (root !== null) {
+  begin(root);
 }

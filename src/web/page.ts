@@ -5,23 +5,44 @@ import { shortText } from "../float32/format.js";
 import { CurveFigure } from "./figures/curve-figure.js";
 import { choose } from "./figures/inputs.js";
 import { ParticlesFigure } from "./figures/particles-figure.js";
+import { SceneFigure } from "./figures/scene-figure.js";
 import { SliceFigure } from "./figures/slice-figure.js";
 import { copyText } from "./panels/clipboard.js";
 import { controls } from "./panels/controls.js";
-import { ExportPanel, type Figures } from "./panels/export-panel.js";
+import { CutoutPanel } from "./panels/cutout-panel.js";
+import { ExportPanel } from "./panels/export-panel.js";
 import { factsPanel } from "./panels/facts-panel.js";
+import { PointsPanel } from "./panels/points-panel.js";
 import { ProbePanel } from "./panels/probe-panel.js";
-import { axisOf, type Catalogue } from "./state/facts.js";
-import { profileQuery, seriesQuery } from "./state/queries.js";
-import { AXES, initialState, THEMES } from "./state/view-state.js";
+import { StatisticsPanel } from "./panels/statistics-panel.js";
+import { axisOf, type Catalogue, endOf } from "./state/facts.js";
+import { Outage } from "./state/outage.js";
+import { AXES } from "./state/plane-geometry.js";
+import { describePlane, profileQueries, seriesQueries } from "./state/queries.js";
+import { CURVES, carryState, parseState, THEMES, type ViewState } from "./state/view-state.js";
 import type { ViewStore } from "./state/view-store.js";
+
+const CURVE_NAMES: Readonly<Record<ViewState["curves"], string>> = {
+  one: "one curve",
+  methods: "every method",
+  times: "several times",
+};
 
 export class Page {
   readonly #root: HTMLElement;
   readonly #catalogue: Catalogue;
   readonly #store: ViewStore;
-  readonly #figures: Figures;
-  readonly #requests: ExportPanel;
+  readonly #slice: SliceFigure;
+  readonly #probe: ProbePanel;
+  readonly #profile: CurveFigure;
+  readonly #series: CurveFigure;
+  readonly #particles: ParticlesFigure;
+  readonly #scene: SceneFigure;
+  readonly #statistics: StatisticsPanel;
+  readonly #exports: ExportPanel;
+  readonly #points: PointsPanel;
+  readonly #cutout: CutoutPanel;
+  readonly #outage: Outage;
   #notice: string;
   #tokenText = "";
   #entering = "";
@@ -33,60 +54,90 @@ export class Page {
     this.#notice = notice;
     this.#store = store;
     const update = () => this.#schedule();
-    const slice = new SliceFigure(this.#store, update);
-    this.#figures = {
-      slice,
-      probe: new ProbePanel(this.#store, update),
-      profile: this.#profile(update),
-      series: this.#series(update),
-      particles: new ParticlesFigure(this.#store, () => slice.picture, update),
+    this.#outage = new Outage(store.api, () => this.#again(), update);
+    this.#slice = new SliceFigure(store, update);
+    this.#probe = new ProbePanel(store, update);
+    this.#profile = this.#makeProfile(update);
+    this.#series = this.#makeSeries(update);
+    this.#particles = new ParticlesFigure(store, update);
+    this.#scene = new SceneFigure(store, this.#slice, this.#particles, update);
+    this.#statistics = new StatisticsPanel(store, this.#slice, update);
+    this.#points = new PointsPanel(store, update);
+    this.#cutout = new CutoutPanel(store, this.#slice, update);
+    const figures = {
+      slice: this.#slice,
+      probe: this.#probe,
+      profile: this.#profile,
+      series: this.#series,
+      particles: this.#particles,
     };
-    this.#requests = new ExportPanel(this.#store, this.#figures, catalogue, update);
-    this.#store.onChange(() => this.#refresh());
+    this.#exports = new ExportPanel(store, figures, catalogue, update);
+    store.onChange(() => this.#refresh());
     window.addEventListener("resize", update);
+    window.addEventListener("popstate", () => void this.#restore());
     root.addEventListener("table", update);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", update);
     this.#refresh();
   }
 
-  #profile(update: () => void): CurveFigure {
+  #makeProfile(update: () => void): CurveFigure {
     return new CurveFigure(
       {
         id: "profile",
-        title: (state) => `Line profile of ${state.field} along ${state.line}`,
+        title: (state) => `Line profile of ${state.field} along ${state.line}, t = ${shortText(state.time)}`,
         xName: (state) => state.line,
-        query: (state) => profileQuery(state, this.#store.facts),
-        places: (state, query) => {
+        queries: (state) => profileQueries(state, this.#store.facts),
+        places: (state, { points }) => {
           const axis = AXES.indexOf(state.line);
-          return Array.from({ length: query.points.length / 3 }, (_, i) => query.points[3 * i + axis]);
+          return Array.from({ length: points.length / 3 }, (_, i) => points[3 * i + axis]);
         },
         mark: (state) => state.probe[AXES.indexOf(state.line)],
+        pick: (state, x) => {
+          const axis = axisOf(this.#store.facts, state.line);
+          const probe = [...this.#store.state.probe] as [number, number, number];
+          probe[AXES.indexOf(state.line)] = Math.fround(Math.max(axis.first, Math.min(endOf(axis), x)));
+          this.#store.set({ probe });
+        },
       },
       this.#store,
       update,
     );
   }
 
-  #series(update: () => void): CurveFigure {
+  #makeSeries(update: () => void): CurveFigure {
     return new CurveFigure(
       {
         id: "series",
-        title: (state) => `Time series of ${state.field} at the probe`,
+        title: (state) => `Time series of ${state.field} at (${state.probe.map(shortText).join(", ")})`,
         xName: () => "t",
-        query: (state) => seriesQuery(state, this.#store.facts),
-        places: (_state, query) => [...(query.parameters.time as readonly number[])],
+        queries: (state) => seriesQueries(state, this.#store.facts),
+        places: (_state, { parameters }) => [...(parameters.time as readonly number[])],
         mark: (state) => state.time,
+        pick: (_state, x) => {
+          const { first, last } = this.#store.facts.times;
+          this.#store.set({ time: Math.fround(Math.max(first, Math.min(last, x))) });
+        },
       },
       this.#store,
       update,
     );
   }
 
-  /** Requests what the view needs, then draws. */
+  /** Requests what the view needs, then draws. While time plays only the pictures follow. */
   #refresh(): void {
-    const { slice, probe, profile, series } = this.#figures;
-    for (const figure of [slice, probe, profile, series]) figure.refresh();
+    this.#slice.refresh();
+    if (!this.#slice.player.playing) {
+      for (const figure of [this.#probe, this.#profile, this.#series]) figure.refresh();
+    }
+    this.#scene.refresh();
     this.#schedule();
+  }
+
+  /** Requests everything once more, after an outage or with another token. */
+  #again(): void {
+    for (const figure of [this.#slice, this.#probe, this.#profile, this.#series, this.#scene.surface])
+      figure.invalidate();
+    this.#refresh();
   }
 
   /** Draws once after this task, however much has changed. */
@@ -95,28 +146,45 @@ export class Page {
     this.#due = true;
     queueMicrotask(() => {
       this.#due = false;
-      document.documentElement.dataset.theme = this.#store.state.theme;
+      const { state } = this.#store;
+      document.documentElement.dataset.theme = state.theme;
+      document.title = `${describePlane(state)} · ${state.dataset} · fieldprobe`;
+      this.#outage.watch([this.#slice.plane.request, this.#probe.request, this.#profile.request, this.#series.request]);
       render(this.#view(), this.#root);
-      const { slice, profile, series, particles } = this.#figures;
-      for (const figure of [slice, profile, series, particles]) figure.paint();
+      for (const figure of [this.#slice, this.#profile, this.#series, this.#statistics, this.#scene]) figure.paint();
     });
   }
 
-  /** Shows another dataset, unless yet another is chosen before its facts arrive. */
+  /** Shows another dataset, with what still applies of the view, unless yet another is chosen before its facts arrive. */
   async #enter(name: string): Promise<void> {
+    await this.#show(name, (facts) =>
+      this.#store.enter(facts, carryState(this.#store.state, this.#store.facts, facts)),
+    );
+  }
+
+  /** Shows the view of the address, after the caller has walked back or forward. */
+  async #restore(): Promise<void> {
+    const { search } = location;
+    const name = new URLSearchParams(search).get("dataset") ?? this.#store.facts.name;
+    if (name === this.#store.facts.name) {
+      this.#store.restore(this.#store.facts, parseState(search, this.#store.facts).state);
+    } else await this.#show(name, (facts) => this.#store.restore(facts, parseState(search, facts).state));
+  }
+
+  async #show(name: string, enter: (facts: ViewStore["facts"]) => void): Promise<void> {
     this.#entering = name;
     try {
       const facts = await this.#store.api.facts(name);
       if (this.#entering !== name) return;
-      const { theme } = this.#store.state;
-      const { slice, probe, profile, series, particles } = this.#figures;
-      particles.close();
-      for (const figure of [slice, probe, profile, series]) {
+      this.#slice.clear();
+      this.#particles.close();
+      this.#scene.close();
+      for (const figure of [this.#probe, this.#profile, this.#series]) {
         figure.request.clear();
         figure.invalidate();
       }
       this.#notice = "";
-      this.#store.enter(facts, { ...initialState(facts), theme });
+      enter(facts);
     } catch (error) {
       if (this.#entering !== name) return;
       this.#notice = error instanceof Error ? error.message : String(error);
@@ -126,48 +194,64 @@ export class Page {
 
   #useToken(token: string): void {
     this.#store.api.useToken(token);
-    const { slice, probe, profile, series } = this.#figures;
-    for (const figure of [slice, probe, profile, series]) figure.invalidate();
-    this.#refresh();
+    this.#again();
   }
 
   async #copyLink(): Promise<void> {
-    this.#notice = (await copyText(this.#store.link))
-      ? "The link is copied."
-      : `Copy it from here: ${this.#store.link}`;
+    const { link } = this.#store;
+    this.#notice = (await copyText(link)) ? "The link is copied." : `Copy it from here: ${link}`;
     this.#schedule();
   }
 
   #view(): TemplateResult {
     const { facts, state } = this.#store;
-    const { slice, probe, profile, series, particles } = this.#figures;
-    const axis = axisOf(facts, state.line);
+    const { times, title } = facts;
     return html`
       <header>
-        <h1>fieldprobe</h1>
+        <div>
+          <h1>fieldprobe</h1>
+          <p class="lead">
+            ${title}, stored at ${times.count === 1 ? "one time" : `${times.count} times`}: look at any plane, line, point or
+            path of it, and take the numbers away.
+          </p>
+        </div>
         <div class="row">
+          <a href="#view-3d" class="jump" @click=${() => this.#openScene()}>3-D view</a>
           <button type="button" id="copy-link" @click=${() => this.#copyLink()}>Copy link</button>
           ${choose("theme", "Colours of the page", state.theme, THEMES, (theme) => this.#store.set({ theme }))}
           ${this.#token()}
           <a href="api/docs/">HTTP interface</a>
         </div>
       </header>
+      ${this.#outage.view()}
       <p role="status" id="notice" class=${this.#notice === "" ? "empty-notice" : "notice"}>${this.#notice}</p>
       <main>
         ${controls(this.#store, this.#catalogue, (name) => void this.#enter(name))}
-        ${slice.view()}
-        ${profile.view(html`
-          <div class="row">
-            ${choose("line", "Along", state.line, AXES, (line) => this.#store.set({ line }))}
-            <span class="note">through the probe, ${shortText(axis.first)} to ${shortText(axis.first + axis.length)}</span>
-          </div>
-        `)}
-        ${facts.times.count > 1 ? series.view(html`<p class="note">By <b>${state.temporal}</b> between stored times.</p>`) : nothing}
-        ${probe.view()}
-        ${particles.view()}
-        ${this.#requests.view()}
-        ${factsPanel(facts)}
+        ${this.#slice.view()}
+        ${this.#profile.view(this.#lineControls())}
+        ${times.count > 1 ? this.#series.view(html`<p class="note">By <b>${state.temporal}</b> between stored times. A click sets the time.</p>`) : nothing}
+        ${this.#probe.view()} ${this.#statistics.view()} ${this.#scene.view()} ${this.#points.view(this.#catalogue.version)}
+        ${this.#exports.view()} ${this.#cutout.view()} ${factsPanel(facts)}
       </main>
+    `;
+  }
+
+  #openScene(): void {
+    this.#store.set({ scene: true });
+  }
+
+  #lineControls(): TemplateResult {
+    const { facts, state } = this.#store;
+    const axis = axisOf(facts, state.line);
+    const names = CURVES.map((value) => ({ value, text: CURVE_NAMES[value] }));
+    return html`
+      <div class="row">
+        ${choose("line", "Along", state.line, AXES, (line) => this.#store.set({ line }))}
+        ${choose("curves", "Compare", state.curves, names, (curves) => this.#store.set({ curves }))}
+        <span class="note">
+          through the probe, ${shortText(axis.first)} to ${shortText(endOf(axis))}. A click moves the probe.
+        </span>
+      </div>
     `;
   }
 

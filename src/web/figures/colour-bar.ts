@@ -1,66 +1,97 @@
-/** The colour bar shows the values of a colour scale, with units, and lets the caller fix its range. */
-import { html, type TemplateResult } from "lit-html";
+/** The colour bar shows the values of a colour scale with ticks, and sets how its range follows the values. */
+import { html, nothing, svg, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
-import { ref } from "lit-html/directives/ref.js";
 import { shortText } from "../../float32/format.js";
+import { SCALINGS, type ViewState } from "../state/view-state.js";
+import type { ViewStore } from "../state/view-store.js";
 import type { ColourScale, ValueRange } from "./colour-scale.js";
+import { choose } from "./inputs.js";
+import { barMarks, drawMarks } from "./marks.js";
 
-function paint(canvas: HTMLCanvasElement, scale: ColourScale): void {
-  if (canvas.dataset.map === scale.name) return;
-  canvas.dataset.map = scale.name;
-  const image = new ImageData(256, 1);
-  new Uint32Array(image.data.buffer).set(scale.pixels);
+/** The size of the bar in units of its own drawing, which is as wide as the page has room. */
+const BAR = { left: 20, top: 2, width: 480, height: 14 };
+
+const NAMES: Readonly<Record<ViewState["scaling"] | "fixed", string>> = {
+  auto: "of the values",
+  symmetric: "symmetric",
+  percentile: "1 % to 99 %",
+  log: "logarithmic",
+  fixed: "fixed",
+};
+
+/** The colours of a map as a picture of one row, by its address. */
+export function barPicture({ pixels }: ColourScale): string {
+  const canvas = document.createElement("canvas");
+  canvas.width = pixels.length;
+  canvas.height = 1;
+  const image = new ImageData(pixels.length, 1);
+  new Uint32Array(image.data.buffer).set(pixels);
   canvas.getContext("2d")?.putImageData(image, 0, 0);
+  return canvas.toDataURL();
 }
 
-/**
- * @param fixed   the range as set, or null where it follows the values
- * @param known   whether there are values yet
- * @param setRange fixes the range, or lets it follow the values
- */
+/** The bar alone with its ticks and a name. */
+export function barLegend(scale: ColourScale, name: string): TemplateResult {
+  const [low, high] = scale.range;
+  const { left, top, width, height } = BAR;
+  return html`
+    <div class="colour-bar">
+      <svg
+        viewBox="0 0 520 40"
+        role="img"
+        aria-label="Colours of ${name} from ${shortText(low)} to ${shortText(high)}"
+      >
+        <image href=${barPicture(scale)} x=${left} y=${top} width=${width} height=${height} preserveAspectRatio="none"></image>
+        ${low < high ? svg`<g class="axes">${drawMarks(barMarks(scale, BAR))}</g>` : nothing}
+      </svg>
+      <p class="note bar-name">${name}</p>
+    </div>
+  `;
+}
+
+/** @param gaps whether some values are missing, which the legend then explains */
 export function colourBar(
   scale: ColourScale,
-  fixed: ValueRange | null,
+  store: ViewStore,
   title: string,
   unit: string,
-  known: boolean,
-  setRange: (range: ValueRange | null) => void,
+  gaps: boolean,
 ): TemplateResult {
-  const [low, high] = scale.range;
+  return html`
+    <div>
+      ${barLegend(scale, unit === "" ? title : `${title}, ${unit}`)}
+      ${gaps ? html`<p class="note gap-legend"><i class="hatched"></i> no data</p>` : nothing}
+      <div class="row">${rangeControls(scale.range, store)}</div>
+    </div>
+  `;
+}
+
+function rangeControls([low, high]: ValueRange, store: ViewStore): TemplateResult {
+  const { range: fixed, scaling } = store.state;
   const edge = (index: 0 | 1) => (event: Event) => {
     const { value: text } = event.target as HTMLInputElement;
     const value = Math.fround(text === "" ? Number.NaN : Number(text));
     const next: ValueRange = index === 0 ? [value, high] : [low, value];
-    setRange(next[0] < next[1] ? next : [low, high]);
+    store.set({ range: next[0] < next[1] ? next : [low, high] });
   };
+  const end = (id: string, name: string, value: number, index: 0 | 1) => html`
+    <label>
+      ${name}
+      <input type="number" id=${id} step="any" .value=${live(shortText(value))} ?disabled=${fixed === null} @change=${edge(index)} />
+    </label>
+  `;
   return html`
-    <div class="colour-bar">
-      <canvas
-        width="256"
-        height="1"
-        role="img"
-        aria-label="Colours of ${title} from ${shortText(low)} to ${shortText(high)} ${unit}"
-        ${ref((element) => {
-          if (element !== undefined) paint(element as HTMLCanvasElement, scale);
-        })}
-      ></canvas>
-      <div class="ticks">
-        <span>${shortText(low)}</span><span>${shortText((low + high) / 2)}</span><span>${shortText(high)} ${unit}</span>
-      </div>
-      <div class="row">
-        <label class="check">
-          <input
-            type="checkbox"
-            id="range-fixed"
-            .checked=${live(fixed !== null)}
-            ?disabled=${!known}
-            @change=${(event: Event) => setRange((event.target as HTMLInputElement).checked && low < high ? [Math.fround(low), Math.fround(high)] : null)}
-          />
-          Fixed range
-        </label>
-        <label>from <input type="number" id="range-low" step="any" .value=${live(shortText(low))} ?disabled=${fixed === null} @change=${edge(0)} /></label>
-        <label>to <input type="number" id="range-high" step="any" .value=${live(shortText(high))} ?disabled=${fixed === null} @change=${edge(1)} /></label>
-      </div>
-    </div>
+    ${choose(
+      "scaling",
+      "Range",
+      fixed === null ? scaling : "fixed",
+      [...SCALINGS, "fixed" as const].map((value) => ({ value, text: NAMES[value] })),
+      (value) => {
+        if (value !== "fixed") store.set({ range: null, scaling: value });
+        else if (low < high) store.set({ range: [Math.fround(low), Math.fround(high)] });
+        else store.set({});
+      },
+    )}
+    ${end("range-low", "from", low, 0)} ${end("range-high", "to", high, 1)}
   `;
 }

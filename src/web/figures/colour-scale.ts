@@ -1,5 +1,6 @@
-/** Colour scales: a colour map and the range of values it spans. */
+/** A colour scale is a colour map together with the range of values that it spans, linear or logarithmic. */
 import { COLOUR_STEPS, type ColourMapName, colourTable, isDiverging } from "../../colour-map.js";
+import type { ViewState } from "../state/view-state.js";
 
 /** Lowest and highest value of a scale. */
 export type ValueRange = readonly [number, number];
@@ -7,15 +8,22 @@ export type ValueRange = readonly [number, number];
 export interface ColourScale {
   readonly name: ColourMapName;
   readonly range: ValueRange;
+  readonly log: boolean;
   /** Pixels of the map, red in the lowest byte, opaque. */
   readonly pixels: Uint32Array;
 }
+
+/** Decades below its high end that a logarithmic scale spans at most. */
+const DECADES = 4;
+
+/** Part of the values beyond each end of a percentile range. */
+const TAIL = 0.01;
 
 /** The pixels of a map for an `ImageData` seen as 32-bit words. */
 export function mapPixels(name: ColourMapName): Uint32Array {
   const table = colourTable(name);
   return Uint32Array.from({ length: COLOUR_STEPS }, (_, step) => {
-    const [red = 0, green = 0, blue = 0] = table.subarray(3 * step, 3 * step + 3);
+    const [red, green, blue] = table.subarray(3 * step, 3 * step + 3);
     return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
   });
 }
@@ -26,17 +34,44 @@ export function mapName(wanted: "auto" | ColourMapName, signed: boolean): Colour
   return signed ? "RdBu" : "viridis";
 }
 
-/** The range a picture uses: the fixed one, or that of the values, about zero for a diverging map. */
-export function rangeFor(name: ColourMapName, fixed: ValueRange | null, low: number, high: number): ValueRange {
+/** The values that leave a part of `TAIL` of all finite ones below and above. */
+function percentiles(values: Float32Array): ValueRange {
+  const finite = values.filter(Number.isFinite).sort();
+  if (finite.length === 0) return [0, 0];
+  const at = (part: number) => finite[Math.round(part * (finite.length - 1))];
+  return [at(TAIL), at(1 - TAIL)];
+}
+
+/**
+ * The range of a scale: the fixed one, or one that follows the values.
+ *
+ * @param samples the values with their extremes; null before they are known
+ */
+export function rangeFor(
+  name: ColourMapName,
+  { range: fixed, scaling }: Pick<ViewState, "range" | "scaling">,
+  samples: { readonly values: Float32Array; readonly low: number; readonly high: number } | null,
+): ValueRange {
   if (fixed !== null) return fixed;
-  if (!isDiverging(name)) return [low, high];
+  if (samples === null) return [0, 0];
+  const [low, high] = scaling === "percentile" ? percentiles(samples.values) : [samples.low, samples.high];
+  if (scaling === "log") return high > 0 ? [Math.max(low, high / 10 ** DECADES), high] : [low, high];
+  if (scaling !== "symmetric" && !isDiverging(name)) return [low, high];
   const reach = Math.max(Math.abs(low), Math.abs(high));
   return [-reach, reach];
 }
 
+/** Where a value lies on a scale: 0 at its low end, 1 at its high end; not a number where the value is none. */
+export function positionOn({ range: [low, high], log }: ColourScale, value: number): number {
+  if (Number.isNaN(value)) return value;
+  if (!(high > low)) return 0.5;
+  if (!log || !(low > 0)) return (value - low) / (high - low);
+  return value <= low ? 0 : Math.log(value / low) / Math.log(high / low);
+}
+
 /** The pixel of a value; beyond the range the end colour stays, and a value that is not finite is transparent. */
-export function pixelOf({ pixels, range: [low, high] }: ColourScale, value: number): number {
+export function pixelOf(scale: ColourScale, value: number): number {
   if (!Number.isFinite(value)) return 0;
-  const t = high > low ? (value - low) / (high - low) : 0.5;
-  return pixels[Math.max(0, Math.min(COLOUR_STEPS - 1, Math.round(t * (COLOUR_STEPS - 1))))];
+  const t = positionOn(scale, value);
+  return scale.pixels[Math.max(0, Math.min(COLOUR_STEPS - 1, Math.round(t * (COLOUR_STEPS - 1))))];
 }

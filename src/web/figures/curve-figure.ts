@@ -1,38 +1,44 @@
-/** A curve figure requests a quantity along a line or in time, and shows it as a plot and a table. */
+/** A curve figure requests a quantity along a line or in time, by one or several options, and shows plot and table. */
 import { html, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
-import { shortestFloat32 } from "../../float32/format.js";
+import { shortestFloat32, shortText } from "../../float32/format.js";
 import { quantityOf } from "../../quantities.js";
+import { type BatchResult, valuesOf } from "../state/api.js";
 import { offers, unitOf } from "../state/facts.js";
 import { LatestRequest } from "../state/latest-request.js";
 import type { PointQuery } from "../state/point-query.js";
+import type { NamedQuery } from "../state/queries.js";
 import type { ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { columnTable, DataTable } from "./data-table.js";
 import { Plot } from "./plot.js";
 import { statusBar } from "./status-bar.js";
 
-/** The source of a curve: its title, its query and its places. */
+/** The source of a curve figure: its title, its queries and its places. */
 export interface CurveSource {
   readonly id: "profile" | "series";
   readonly title: (state: ViewState) => string;
   readonly xName: (state: ViewState) => string;
-  readonly query: (state: ViewState) => PointQuery;
-  /** Places along the curve. */
+  readonly queries: (state: ViewState) => readonly NamedQuery[];
+  /** Where the values of a query lie along the curve. */
   readonly places: (state: ViewState, query: PointQuery) => number[];
   readonly mark: (state: ViewState) => number;
+  /** Called where the caller clicks into the plot. */
+  readonly pick: (state: ViewState, x: number) => void;
 }
 
-export interface CurveData {
+/** Curves together with the view that asked for them; they are shown until the next ones arrive. */
+export interface ShownCurves {
+  readonly state: ViewState;
   readonly x: readonly number[];
-  readonly y: readonly number[];
-  readonly xName: string;
-  readonly yName: string;
-  readonly query: PointQuery;
+  readonly curves: readonly { readonly name: string; readonly y: readonly number[] }[];
+  readonly queries: readonly PointQuery[];
+  /** What the service refused, by the name of the curve. */
+  readonly refusals: readonly string[];
 }
 
 export class CurveFigure {
-  readonly request: LatestRequest<CurveData>;
+  readonly request: LatestRequest<ShownCurves>;
   readonly source: CurveSource;
   readonly #store: ViewStore;
   readonly #plot = new Plot();
@@ -48,24 +54,43 @@ export class CurveFigure {
   }
 
   refresh(): void {
-    const { state, facts } = this.#store;
-    const query = this.source.query(state);
-    const key = JSON.stringify([state.field, query.operation, query.dataset, query.parameters, [...query.points]]);
+    const { state, facts, api } = this.#store;
+    const { id } = this.source;
+    const own = id === "profile" ? [state.time, state.line] : [];
+    const options = [state.dataset, state.field, state.probe, state.values, state.derivatives, state.temporal];
+    const key = JSON.stringify([own, options, state.filter, state.curves]);
     if (key === this.#asked) return;
     this.#asked = key;
-    if (!offers(facts, query.operation)) {
+    const quantity = quantityOf(state.field);
+    if (!offers(facts, quantity.operation)) {
       this.request.clear();
       return;
     }
-    const quantity = quantityOf(state.field);
-    const xName = this.source.xName(state);
+    const named = this.source.queries(state);
     void this.request.run(async (signal) => {
-      const records = await this.#store.api.records(query, signal);
-      const size = records.components.length;
-      const x = this.source.places(state, query);
-      const y = x.map((_, i) => Math.fround(quantity.of(records.values, i * size)));
-      return { x, y, xName, yName: quantity.name, query };
+      const results = await api.batch(
+        named.map(({ query }) => query),
+        signal,
+      );
+      return this.#assemble(state, named, results);
     });
+  }
+
+  #assemble(state: ViewState, named: readonly NamedQuery[], results: readonly BatchResult[]): ShownCurves {
+    const quantity = quantityOf(state.field);
+    const x = this.source.places(state, named[0].query);
+    const curves = named.flatMap(({ name }, i) => {
+      const values = valuesOf(results[i]);
+      if (values === null) return [];
+      const size = values.length / x.length;
+      return [{ name, y: x.map((_, k) => Math.fround(quantity.of(values, k * size))) }];
+    });
+    const refusals = named.flatMap(({ name }, i) => {
+      const result = results[i];
+      return "problem" in result ? [`${name}: ${result.problem.detail}`] : [];
+    });
+    if (curves.length === 0) throw new Error(refusals.join(" "));
+    return { state, x, curves, queries: named.map(({ query }) => query), refusals };
   }
 
   invalidate(): void {
@@ -73,24 +98,27 @@ export class CurveFigure {
   }
 
   paint(): void {
-    const curve = this.request.value;
-    if (curve === null || this.#element === null) return;
-    const { state, facts } = this.#store;
-    const quantity = quantityOf(curve.yName as ViewState["field"]);
+    const shown = this.request.value;
+    if (shown === null || this.#element === null) return;
+    const { facts } = this.#store;
+    const { state } = shown;
+    const quantity = quantityOf(state.field);
     const unit = (text: string) => (text === "" ? "" : ` (${text})`);
     this.#plot.draw(this.#element, {
-      x: curve.x,
-      y: curve.y,
-      xLabel: curve.xName + unit(unitOf(facts, this.source.id === "series" ? "time" : "length")),
-      yLabel: curve.yName + unit(unitOf(facts, quantity.measure)),
-      mark: this.source.mark(state),
+      x: shown.x,
+      curves: shown.curves,
+      xLabel: this.source.xName(state) + unit(unitOf(facts, this.source.id === "series" ? "time" : "length")),
+      yLabel: quantity.name + unit(unitOf(facts, quantity.measure)),
+      mark: this.source.mark(this.#store.state),
+      pick: (x) => this.source.pick(state, x),
     });
   }
 
+  /** Lays out heading, plot and table; all of them speak of the curves that are shown. */
   view(extra: TemplateResult): TemplateResult {
     const { id } = this.source;
-    const curve = this.request.value;
-    const title = this.source.title(this.#store.state);
+    const shown = this.request.value;
+    const title = this.source.title(shown?.state ?? this.#store.state);
     return html`
       <section class="panel" aria-labelledby="${id}-title">
         <h2 id="${id}-title">${title}</h2>
@@ -99,19 +127,23 @@ export class CurveFigure {
           class="plot"
           id=${id}
           role="img"
-          aria-label=${`${title}: ${describe(curve)}`}
+          aria-label=${`${title}: ${describe(shown)}`}
           ${ref((element) => {
             this.#element = (element as HTMLElement | undefined) ?? null;
           })}
         ></div>
+        ${shown?.refusals.map((text) => html`<p class="note">${text}</p>`)}
         ${statusBar(id, this.request)}
         ${this.#table.view(title, () =>
-          curve === null
+          shown === null
             ? html`<p>No values yet.</p>`
             : columnTable(
                 title,
-                [curve.xName, curve.yName],
-                curve.x.map((x, i) => [shortestFloat32(Math.fround(x)), shortestFloat32(curve.y[i])]),
+                [this.source.xName(shown.state), ...columnNames(shown)],
+                shown.x.map((x, i) => [
+                  shortestFloat32(Math.fround(x)),
+                  ...shown.curves.map(({ y }) => (Number.isFinite(y[i]) ? shortestFloat32(y[i]) : "no data")),
+                ]),
               ),
         )}
       </section>
@@ -119,8 +151,16 @@ export class CurveFigure {
   }
 }
 
-function describe(curve: CurveData | null): string {
-  if (curve === null) return "no values yet";
-  const finite = curve.y.filter(Number.isFinite);
-  return `${curve.y.length} values from ${shortestFloat32(Math.min(...finite))} to ${shortestFloat32(Math.max(...finite))}`;
+/** The names of the curves as columns of a table. */
+export function columnNames({ state, curves }: ShownCurves): string[] {
+  return curves.length === 1 ? [state.field] : curves.map(({ name }) => `${state.field} ${name}`);
+}
+
+function describe(shown: ShownCurves | null): string {
+  if (shown === null) return "no values yet";
+  const all = shown.curves.flatMap(({ y }) => y);
+  const finite = all.filter(Number.isFinite);
+  const missing = all.length === finite.length ? "" : `, ${all.length - finite.length} without data`;
+  if (finite.length === 0) return `${all.length} places without data`;
+  return `${all.length} values from ${shortText(Math.min(...finite))} to ${shortText(Math.max(...finite))}${missing}`;
 }

@@ -59,3 +59,28 @@ export function number(
     </label>
   `;
 }
+
+/** A slider with its number beside it. */
+export function slider(
+  id: string,
+  label: string,
+  value: number,
+  range: { readonly min: number; readonly max: number; readonly step: number },
+  set: (value: number) => void,
+): TemplateResult {
+  return html`
+    <div class="slider">
+      ${number(`${id}-number`, label, value, { min: range.min, max: range.max }, (next) => set(Math.fround(next)))}
+      <input
+        type="range"
+        id=${id}
+        aria-label="${label} slider"
+        min=${range.min}
+        max=${range.max}
+        step=${range.step}
+        .value=${live(String(value))}
+        @input=${(event: Event) => set(Math.fround(Number((event.target as HTMLInputElement).value)))}
+      />
+    </div>
+  `;
+}

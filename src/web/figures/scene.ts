@@ -1,36 +1,64 @@
-/** The box scene draws the domain, the slice inside it and the paths of particles in 3-D; the page loads it on demand. */
+/** The box scene draws the domain with its axes, planes, paths of particles and an isosurface in 3-D. */
 import {
   AdditiveBlending,
+  AmbientLight,
   BoxGeometry,
   BufferAttribute,
   BufferGeometry,
   CanvasTexture,
   Color,
+  DirectionalLight,
   DoubleSide,
   EdgesGeometry,
+  Group,
   LineBasicMaterial,
   LineSegments,
+  type Material,
   MathUtils,
   Mesh,
   MeshBasicMaterial,
+  MeshLambertMaterial,
   NearestFilter,
   NormalBlending,
+  type Object3D,
   PerspectiveCamera,
   PlaneGeometry,
   Points,
   Scene,
   ShaderMaterial,
+  Sprite,
+  SpriteMaterial,
   SRGBColorSpace,
+  TOUCH,
   Vector3,
   WebGLRenderer,
 } from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import type { Trajectories } from "../state/api.js";
 import type { AxisFacts } from "../state/facts.js";
+import type { PlaneWindow } from "../state/plane-geometry.js";
 import { type PathSegments, pathSegments } from "./path-segments.js";
 import type { SchemeColours } from "./scheme-colours.js";
+import { linearTicks } from "./ticks.js";
 
-type Position = readonly [number, number, number];
+export type Position = readonly [number, number, number];
+
+/** A picture of a part of a plane, to be placed in the box. */
+export interface PlacedPicture {
+  readonly picture: HTMLCanvasElement;
+  readonly axis: number;
+  readonly at: number;
+  /** The part of the plane that the picture covers. */
+  readonly covered: PlaneWindow;
+}
+
+/** Triangles in coordinates of the dataset; colours of the vertices as bytes of red, green and blue, or null. */
+export interface SolidSurface {
+  readonly positions: Float32Array;
+  readonly normals: Float32Array;
+  readonly indices: Uint32Array;
+  readonly colours: Uint8Array | null;
+}
 
 const PATH_VERTEX = `
 attribute float record;
@@ -54,34 +82,53 @@ const FIELD_OF_VIEW = 40;
 const POLE = 0.05;
 const TURN = Math.PI / 24;
 const ZOOM = 1.15;
+/** Nearest and farthest place of the camera, in lengths of the longest side. */
+const NEAREST = 0.3;
+const FARTHEST = 6;
+/** Where the camera begins. */
+export const FIRST_CAMERA: Position = [1.45, 1.05, 1.95];
+
+/** Ticks along an axis of the box, about. */
+const TICKS = 4;
+const LABEL_HEIGHT = 0.032;
 
 export class BoxScene {
   /** Called when the caller has moved the camera. */
   onCamera: (camera: Position) => void = () => undefined;
   readonly #renderer: WebGLRenderer;
-  readonly #stage = new Scene();
+  readonly #scene = new Scene();
   readonly #camera = new PerspectiveCamera(FIELD_OF_VIEW, 1, 0.01, 100);
   readonly #controls: OrbitControls;
   readonly #axes: readonly AxisFacts[];
+  readonly #units: string;
   readonly #scale: number;
   readonly #box: LineSegments<EdgesGeometry, LineBasicMaterial>;
-  #plane: Mesh<PlaneGeometry, MeshBasicMaterial> | null = null;
+  readonly #planes: Mesh<PlaneGeometry, MeshBasicMaterial>[] = [];
+  #labels: Group | null = null;
+  #surface: Mesh<BufferGeometry, MeshLambertMaterial> | null = null;
   #paths: LineSegments<BufferGeometry, ShaderMaterial> | null = null;
   #heads: Points<BufferGeometry, ShaderMaterial> | null = null;
   #segments: PathSegments | null = null;
   #particles = 0;
 
   /** @throws where there is no WebGL */
-  constructor(canvas: HTMLCanvasElement, axes: readonly AxisFacts[]) {
-    this.#renderer = new WebGLRenderer({ canvas, antialias: true });
+  constructor(canvas: HTMLCanvasElement, axes: readonly AxisFacts[], unit: string) {
+    this.#renderer = new WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
     this.#axes = axes;
-    this.#scale = 1 / Math.max(...axes.map((axis) => axis.length));
-    const [x, y, z] = axes.map((axis) => axis.length * this.#scale) as [number, number, number];
+    this.#units = unit === "" ? "" : ` (${unit})`;
+    this.#scale = 1 / Math.max(...axes.map(lengthOf));
+    const [x, y, z] = axes.map((axis) => Math.max(1e-3, axis.length * this.#scale));
     this.#box = new LineSegments(new EdgesGeometry(new BoxGeometry(x, y, z)), new LineBasicMaterial());
-    this.#stage.add(this.#box);
+    const light = new DirectionalLight(0xffffff, 2.2);
+    light.position.set(0.5, 0.8, 1);
+    this.#camera.add(light);
+    this.#scene.add(this.#box, new AmbientLight(0xffffff, 0.9), this.#camera);
     this.#controls = new OrbitControls(this.#camera, canvas);
     this.#controls.enablePan = false;
-    this.#controls.enableZoom = false;
+    this.#controls.minDistance = NEAREST;
+    this.#controls.maxDistance = FARTHEST;
+    this.#controls.touches = { ONE: TOUCH.ROTATE, TWO: TOUCH.DOLLY_ROTATE };
+    canvas.style.touchAction = "pan-y";
     this.#controls.addEventListener("change", () => this.render());
     this.#controls.addEventListener("end", () => this.#tell());
   }
@@ -91,44 +138,32 @@ export class BoxScene {
     return this.#segments?.longest ?? 0;
   }
 
-  /** Paths to draw; replaces those before. */
-  setPaths(trajectories: Trajectories): void {
+  /** Where a point of the dataset is drawn along an axis. */
+  #place(value: number, axis: number): number {
+    const { first, length } = this.#axes[axis];
+    return (value - first - length / 2) * this.#scale;
+  }
+
+  /** Draws paths of particles instead of those before; null draws none. */
+  setPaths(trajectories: Trajectories | null): void {
     this.#drop(this.#paths);
     this.#drop(this.#heads);
+    this.#paths = this.#heads = this.#segments = null;
+    if (trajectories === null) {
+      this.render();
+      return;
+    }
     const segments = pathSegments(trajectories, this.#axes);
     const { particles, times } = trajectories;
     const count = particles * times.length;
-    const positions = new Float32Array(3 * count);
-    for (let i = 0; i < 3 * count; i++) {
-      const axis = this.#axes[i % 3] as AxisFacts;
-      positions[i] = (segments.positions[i] - axis.first - axis.length / 2) * this.#scale;
-    }
-    const tints = new Float32Array(3 * count);
-    const record = new Float32Array(count);
-    const tint = new Color();
-    for (let i = 0; i < count; i++) {
-      tint.setHSL(((i % particles) / particles) * 0.85, 0.8, 0.55, SRGBColorSpace);
-      tints.set([tint.r, tint.g, tint.b], 3 * i);
-      record[i] = Math.floor(i / particles);
-    }
-    const attributes = (geometry: BufferGeometry) =>
-      geometry
-        .setAttribute("position", new BufferAttribute(positions, 3))
-        .setAttribute("tint", new BufferAttribute(tints, 3))
-        .setAttribute("record", new BufferAttribute(record, 1));
-    const material = () =>
-      new ShaderMaterial({
-        uniforms: { now: { value: 0 }, trail: { value: Math.max(2, times.length) }, size: { value: 5 } },
-        vertexShader: PATH_VERTEX,
-        fragmentShader: PATH_FRAGMENT,
-        transparent: true,
-      });
-    this.#paths = new LineSegments(attributes(new BufferGeometry()), material());
+    const positions = segments.positions.map((value, i) => this.#place(value, i % 3));
+    const geometry = () => pathGeometry(positions, particles, count);
+    this.#paths = new LineSegments(geometry(), pathMaterial(times.length));
     this.#paths.geometry.setIndex(new BufferAttribute(segments.pairs, 1));
-    this.#heads = new Points(attributes(new BufferGeometry()), material());
+    this.#heads = new Points(geometry(), pathMaterial(times.length));
     for (const part of [this.#paths, this.#heads]) {
       part.frustumCulled = false;
-      this.#stage.add(part);
+      this.#scene.add(part);
     }
     this.#segments = segments;
     this.#particles = particles;
@@ -140,53 +175,127 @@ export class BoxScene {
     this.#paths.geometry.setDrawRange(0, this.#segments.starts[record + 1] ?? 0);
     this.#heads.geometry.setDrawRange(record * this.#particles, this.#particles);
     for (const part of [this.#paths, this.#heads]) {
-      const now = part.material.uniforms.now;
+      const { now } = part.material.uniforms;
       if (now !== undefined) now.value = record;
     }
     this.render();
   }
 
-  /** The slice inside the box. A texture's rows count from below as the plane's do, so the picture is turned over on the way. */
-  setPlane(picture: HTMLCanvasElement, axis: number, at: number): void {
-    this.#drop(this.#plane);
-    const [across, up] = [0, 1, 2].filter((index) => index !== axis) as [number, number];
-    const side = (index: number) => (this.#axes[index] as AxisFacts).length * this.#scale;
-    const texture = new CanvasTexture(picture);
-    texture.colorSpace = SRGBColorSpace;
-    texture.magFilter = NearestFilter;
-    const material = new MeshBasicMaterial({ map: texture, side: DoubleSide, transparent: true, opacity: 0.85 });
-    this.#plane = new Mesh(new PlaneGeometry(side(across), side(up)), material);
-    const basis = [0, 1, 2].map((index) => new Vector3(index === 0 ? 1 : 0, index === 1 ? 1 : 0, index === 2 ? 1 : 0));
-    const [u, v] = [basis[across] as Vector3, basis[up] as Vector3];
-    this.#plane.matrixAutoUpdate = false;
-    this.#plane.matrix.makeBasis(u, v, new Vector3().crossVectors(u, v));
-    const normal = this.#axes[axis] as AxisFacts;
-    this.#plane.matrix.setPosition(
-      (basis[axis] as Vector3).multiplyScalar((at - normal.first - normal.length / 2) * this.#scale),
-    );
-    this.#stage.add(this.#plane);
-    this.render();
-  }
-
-  setColours({ paper, ink, dark }: SchemeColours): void {
-    this.#stage.background = new Color().setStyle(paper);
-    this.#box.material.color.setStyle(ink);
-    for (const part of [this.#paths, this.#heads]) {
-      if (part !== null) part.material.blending = dark ? AdditiveBlending : NormalBlending;
+  /** Places pictures of planes in the box; meshes and materials are kept from one time to the next. */
+  setPlanes(pictures: readonly PlacedPicture[]): void {
+    while (this.#planes.length > pictures.length) this.#drop(this.#planes.pop() ?? null);
+    for (const [i, placed] of pictures.entries()) {
+      this.#planes[i] ??= this.#newPlane();
+      this.#layPlane(this.#planes[i], placed);
     }
     this.render();
   }
 
+  #newPlane(): Mesh<PlaneGeometry, MeshBasicMaterial> {
+    const material = new MeshBasicMaterial({ side: DoubleSide, transparent: true, opacity: 0.9 });
+    const plane = new Mesh(new PlaneGeometry(1, 1), material);
+    plane.matrixAutoUpdate = false;
+    plane.frustumCulled = false;
+    this.#scene.add(plane);
+    return plane;
+  }
+
+  /** Row and column 0 of a texture are at its lower left as those of the plane, so the picture is turned over on the way. */
+  #layPlane(plane: Mesh<PlaneGeometry, MeshBasicMaterial>, { picture, axis, at, covered }: PlacedPicture): void {
+    const { material } = plane;
+    if (material.map?.image !== picture) {
+      material.map?.dispose();
+      const texture = new CanvasTexture(picture);
+      texture.colorSpace = SRGBColorSpace;
+      texture.magFilter = NearestFilter;
+      const first = material.map === null;
+      material.map = texture;
+      if (first) material.needsUpdate = true;
+    }
+    const [across, up] = [0, 1, 2].filter((index) => index !== axis);
+    const [left, right, bottom, top] = covered;
+    const ends = [left, right].map((value) => this.#place(value, across));
+    const sides = [bottom, top].map((value) => this.#place(value, up));
+    const u = unitVector(across).multiplyScalar(ends[1] - ends[0]);
+    const v = unitVector(up).multiplyScalar(sides[1] - sides[0]);
+    plane.matrix.makeBasis(u, v, unitVector(axis));
+    const middle = new Vector3();
+    middle.setComponent(across, (ends[0] + ends[1]) / 2);
+    middle.setComponent(up, (sides[0] + sides[1]) / 2);
+    middle.setComponent(axis, this.#place(at, axis));
+    plane.matrix.setPosition(middle);
+    plane.matrixWorldNeedsUpdate = true;
+  }
+
+  /** Draws an isosurface instead of the one before; null draws none. */
+  setSurface(surface: SolidSurface | null): void {
+    this.#drop(this.#surface);
+    this.#surface = null;
+    if (surface !== null && surface.indices.length > 0) {
+      const geometry = new BufferGeometry();
+      const positions = surface.positions.map((value, i) => this.#place(value, i % 3));
+      geometry.setAttribute("position", new BufferAttribute(positions, 3));
+      geometry.setAttribute("normal", new BufferAttribute(surface.normals, 3));
+      geometry.setIndex(new BufferAttribute(surface.indices, 1));
+      const { colours } = surface;
+      if (colours !== null) geometry.setAttribute("color", new BufferAttribute(linearColours(colours), 3));
+      const material = new MeshLambertMaterial({ side: DoubleSide, vertexColors: colours !== null });
+      if (colours === null) material.color.setStyle("#d9a441", SRGBColorSpace);
+      this.#surface = new Mesh(geometry, material);
+      this.#surface.frustumCulled = false;
+      this.#scene.add(this.#surface);
+    }
+    this.render();
+  }
+
+  setColours({ paper, ink, dark }: SchemeColours): void {
+    this.#scene.background = new Color().setStyle(paper);
+    this.#box.material.color.setStyle(ink);
+    for (const part of [this.#paths, this.#heads]) {
+      if (part !== null) part.material.blending = dark ? AdditiveBlending : NormalBlending;
+    }
+    this.#drop(this.#labels);
+    this.#labels = this.#axisLabels(ink);
+    this.#scene.add(this.#labels);
+    this.render();
+  }
+
+  /** Names and round values along three edges of the box. */
+  #axisLabels(ink: string): Group {
+    const labels = new Group();
+    for (const [index, axis] of this.#axes.entries()) {
+      if (axis.length === 0) continue;
+      const corner = this.#axes.map((other, i) =>
+        i === index ? 0 : (i === 0 && index === 1 ? -1 : 1) * (other.length / 2) * this.#scale,
+      );
+      if (index !== 1) corner[1] *= -1;
+      const outwards = corner.map((value) => value * 1.06);
+      const put = (text: string, along: number, away: number) => {
+        const sprite = textSprite(text, ink);
+        sprite.position.fromArray(outwards.map((value, i) => (i === index ? along : value * away)));
+        labels.add(sprite);
+      };
+      for (const { value, text } of linearTicks(axis.first, axis.first + axis.length, TICKS)) {
+        put(text, this.#place(value, index), 1.02);
+      }
+      put(`${axis.name}${this.#units}`, 0, 1.2);
+    }
+    return labels;
+  }
+
   /** Puts the camera at a place relative to the middle of the box, in lengths of its longest side. */
   setCamera([x, y, z]: Position): void {
-    this.#camera.position.set(x, y, z);
+    const place = new Vector3(x, y, z);
+    if (place.length() === 0) place.fromArray(FIRST_CAMERA);
+    place.clampLength(NEAREST, FARTHEST);
+    this.#camera.position.copy(place);
     this.#controls.update();
     this.render();
   }
 
-  /** Moves the camera by a key; whether the key means something here. */
+  /** Moves the camera by a key; returns whether the key means something here. */
   key(name: string): boolean {
-    const keys: Readonly<Record<string, readonly [number, number, number]>> = {
+    const keys: Readonly<Record<string, Position>> = {
       ArrowLeft: [-TURN, 0, 1],
       ArrowRight: [TURN, 0, 1],
       ArrowUp: [0, -TURN, 1],
@@ -195,14 +304,18 @@ export class BoxScene {
       "=": [0, 0, 1 / ZOOM],
       "-": [0, 0, ZOOM],
     };
-    const move = Object.hasOwn(keys, name) ? keys[name] : undefined;
-    if (move === undefined) return false;
-    const [turn, tilt, zoom] = move;
+    if (name === "0") {
+      this.setCamera(FIRST_CAMERA);
+      this.#tell();
+      return true;
+    }
+    if (!Object.hasOwn(keys, name)) return false;
+    const [turn, tilt, zoom] = keys[name];
     const { position } = this.#camera;
     const radius = position.length() * zoom;
     const azimuth = Math.atan2(position.x, position.z) + turn;
     const polar = Math.max(POLE, Math.min(Math.PI - POLE, Math.acos(position.y / position.length()) + tilt));
-    position.setFromSphericalCoords(Math.max(0.3, Math.min(10, radius)), polar, azimuth);
+    position.setFromSphericalCoords(Math.max(NEAREST, Math.min(FARTHEST, radius)), polar, azimuth);
     this.#controls.update();
     this.render();
     this.#tell();
@@ -220,30 +333,96 @@ export class BoxScene {
   }
 
   render(): void {
-    this.#renderer.render(this.#stage, this.#camera);
+    this.#renderer.render(this.#scene, this.#camera);
   }
 
   /** Frees everything, the context first of all: browsers keep only so many. */
   dispose(): void {
     this.#controls.dispose();
-    for (const part of [this.#plane, this.#paths, this.#heads, this.#box]) this.#drop(part);
+    for (const part of [...this.#planes, this.#paths, this.#heads, this.#surface, this.#labels, this.#box])
+      this.#drop(part);
     this.#renderer.dispose();
     this.#renderer.forceContextLoss();
   }
 
-  #drop(part: Mesh<PlaneGeometry, MeshBasicMaterial> | LineSegments | Points | null): void {
+  /** Takes a part out of the scene and frees what it holds on the graphics card. */
+  #drop(part: Object3D | null): void {
     if (part === null) return;
-    this.#stage.remove(part);
-    part.geometry.dispose();
-    const materials = Array.isArray(part.material) ? part.material : [part.material];
-    for (const material of materials) {
-      if (material instanceof MeshBasicMaterial) material.map?.dispose();
-      material.dispose();
-    }
+    this.#scene.remove(part);
+    part.traverse((child) => {
+      const { geometry, material } = child as Partial<Mesh>;
+      if (!(child instanceof Sprite)) geometry?.dispose();
+      for (const one of [material ?? []].flat() as (Material & { map?: CanvasTexture | null })[]) {
+        one.map?.dispose();
+        one.dispose();
+      }
+    });
   }
 
   #tell(): void {
     const { x, y, z } = this.#camera.position;
     this.onCamera([x, y, z].map((value) => Number(value.toPrecision(5))) as unknown as Position);
   }
+}
+
+function lengthOf({ length }: AxisFacts): number {
+  return length;
+}
+
+function unitVector(index: number): Vector3 {
+  return new Vector3().setComponent(index, 1);
+}
+
+/** Positions of all records with a colour for each particle and the number of each record. */
+function pathGeometry(positions: Float32Array, particles: number, count: number): BufferGeometry {
+  const tints = new Float32Array(3 * count);
+  const record = new Float32Array(count);
+  const tint = new Color();
+  for (let i = 0; i < count; i++) {
+    tint.setHSL(((i % particles) / particles) * 0.85, 0.8, 0.55, SRGBColorSpace);
+    tints.set([tint.r, tint.g, tint.b], 3 * i);
+    record[i] = Math.floor(i / particles);
+  }
+  return new BufferGeometry()
+    .setAttribute("position", new BufferAttribute(positions, 3))
+    .setAttribute("tint", new BufferAttribute(tints, 3))
+    .setAttribute("record", new BufferAttribute(record, 1));
+}
+
+function pathMaterial(records: number): ShaderMaterial {
+  return new ShaderMaterial({
+    uniforms: { now: { value: 0 }, trail: { value: Math.max(2, records) }, size: { value: 5 } },
+    vertexShader: PATH_VERTEX,
+    fragmentShader: PATH_FRAGMENT,
+    transparent: true,
+  });
+}
+
+/** Colours of the screen as the linear ones that lights are computed with. */
+function linearColours(colours: Uint8Array): Float32Array {
+  return Float32Array.from(colours, (byte) => {
+    const c = byte / 255;
+    return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+  });
+}
+
+/** A text that always faces the camera and keeps its size on the screen. */
+function textSprite(text: string, ink: string): Sprite {
+  const canvas = document.createElement("canvas");
+  const pen = canvas.getContext("2d");
+  const font = "44px system-ui, sans-serif";
+  if (pen !== null) {
+    pen.font = font;
+    canvas.width = Math.ceil(pen.measureText(text).width) + 8;
+    canvas.height = 56;
+    pen.font = font;
+    pen.fillStyle = ink;
+    pen.textBaseline = "middle";
+    pen.fillText(text, 4, 30);
+  }
+  const texture = new CanvasTexture(canvas);
+  texture.colorSpace = SRGBColorSpace;
+  const sprite = new Sprite(new SpriteMaterial({ map: texture, sizeAttenuation: false, depthTest: false }));
+  sprite.scale.set((LABEL_HEIGHT * canvas.width) / canvas.height, LABEL_HEIGHT, 1);
+  return sprite;
 }

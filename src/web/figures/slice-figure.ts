@@ -1,202 +1,243 @@
-/** The slice figure requests a plane, keeps its cursor, and turns pointer and keys into zoom and probe. */
-import type { TemplateResult } from "lit-html";
+/** The slice figure shows one plane, or three planes through the probe, with one colour bar, read-out and player. */
+import { html, nothing, render, type TemplateResult } from "lit-html";
+import { ref } from "lit-html/directives/ref.js";
+import { shortestFloat32, shortText } from "../../float32/format.js";
 import { quantityOf } from "../../quantities.js";
-import type { SampleAxis, Slice } from "../state/api.js";
-import { offers } from "../state/facts.js";
-import { LatestRequest } from "../state/latest-request.js";
-import { slicePathOf } from "../state/queries.js";
-import { AXES } from "../state/view-state.js";
+import type { Slice } from "../state/api.js";
+import { unitOf } from "../state/facts.js";
+import { AXES, type AxisName, type PlaneWindow } from "../state/plane-geometry.js";
+import { comparedView, describeOptions, describePlane } from "../state/queries.js";
+import type { ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
+import { colourBar } from "./colour-bar.js";
 import { type ColourScale, mapName, mapPixels, rangeFor } from "./colour-scale.js";
 import { DataTable } from "./data-table.js";
-import { revealPoint, WHOLE_PLANE, zoomWindow } from "./plane-window.js";
-import { type Cell, cellAt, coordinateOf, drawSlice, paintPlane } from "./slice-canvas.js";
-import { type ShownSlice, type SliceActions, sliceView, ZOOM_STEP } from "./slice-view.js";
+import { saveFigure } from "./figure-file.js";
+import { coordinateOf } from "./plane-canvas.js";
+import { PlaneFigure, type ShownPlane, ZOOM_STEP } from "./plane-figure.js";
+import { Player } from "./player.js";
+import { sliceTable } from "./slice-table.js";
+import { statusBar } from "./status-bar.js";
 
-/** Rows and columns that a key moves the cursor by, for a step and a plane of so many columns. */
-const MOVES: Readonly<Record<string, (step: number, columns: number) => readonly [number, number]>> = {
-  ArrowLeft: (step) => [0, -step],
-  ArrowRight: (step) => [0, step],
-  ArrowUp: (step) => [step, 0],
-  ArrowDown: (step) => [-step, 0],
-  PageUp: () => [10, 0],
-  PageDown: () => [-10, 0],
-  Home: (_step, columns) => [0, -columns],
-  End: (_step, columns) => [0, columns],
-};
-
-function clamp(value: number, count: number): number {
-  return Math.max(0, Math.min(count - 1, value));
-}
-
-/** The cell of a slice nearest to a point. */
-function cellOf({ rows, columns }: Slice, point: readonly number[]): Cell {
-  const index = ({ axis, origin, spacing, count }: SampleAxis) =>
-    clamp(Math.round((point[AXES.indexOf(axis)] - origin) / spacing), count);
-  return { row: index(rows), column: index(columns) };
-}
-
-/** The middle of a cell in fractions of the plane. */
-function middleOf({ rows, columns }: Slice, { row, column }: Cell): readonly [number, number] {
-  return [(column + 0.5) / columns.count, (row + 0.5) / rows.count];
+/** The view of a plane across another axis, through the probe. */
+function viewAcross(state: ViewState, axis: AxisName, window: PlaneWindow | null): ViewState {
+  return { ...state, axis, at: state.probe[AXES.indexOf(axis)], window };
 }
 
 export class SliceFigure {
-  readonly request: LatestRequest<ShownSlice>;
+  readonly player: Player;
   readonly #store: ViewStore;
   readonly #render: () => void;
   readonly #table = new DataTable("slice-table");
-  readonly #actions: SliceActions = {
-    canvas: (element) => {
-      this.#canvas = element;
-    },
-    point: (event) => this.#follow(event),
-    key: (event) => this.#key(event),
-    zoom: (factor) => this.#zoom(factor),
-    probe: () => this.#probe(),
-  };
-  #cursor: Cell | null = null;
-  #canvas: HTMLCanvasElement | null = null;
-  #picture: HTMLCanvasElement | null = null;
+  readonly #single: PlaneFigure;
+  readonly #linked: ReadonlyMap<AxisName, PlaneFigure>;
+  readonly #windows = new Map<AxisName, PlaneWindow | null>();
+  #active: PlaneFigure;
   #scale: ColourScale | null = null;
-  #painted: readonly [ShownSlice, ColourScale] | null = null;
-  #asked = "";
+  #scaled: readonly unknown[] = [];
+  #readout: HTMLElement | null = null;
 
   constructor(store: ViewStore, render: () => void) {
     this.#store = store;
     this.#render = render;
-    this.request = new LatestRequest(render);
+    this.player = new Player(store, render);
+    const make = (
+      id: string,
+      view: () => ViewState,
+      setWindow: (window: PlaneWindow | null) => void,
+      crossed: boolean,
+    ): PlaneFigure => {
+      const figure: PlaneFigure = new PlaneFigure({
+        id,
+        store,
+        view,
+        setWindow,
+        crossed,
+        scale: () => this.scale,
+        render,
+        moved: () => this.#moved(figure),
+      });
+      return figure;
+    };
+    this.#single = make(
+      "slice",
+      () => store.state,
+      (window) => store.set({ window }),
+      false,
+    );
+    this.#linked = new Map(
+      AXES.map((axis) => {
+        const view = () => viewAcross(store.state, axis, this.#windows.get(axis) ?? null);
+        const setWindow = (window: PlaneWindow | null) => {
+          this.#windows.set(axis, window);
+          this.refresh();
+          render();
+        };
+        return [axis, make(`slice-${axis}`, view, setWindow, true)];
+      }),
+    );
+    this.#active = this.#single;
   }
 
-  /** The plane as a picture, for the 3-D view. */
-  get picture(): HTMLCanvasElement | null {
-    return this.#picture;
+  /** The plane that the controls speak of. */
+  get plane(): PlaneFigure {
+    return this.#store.state.layout === "one" ? this.#single : this.#active;
   }
 
-  /** Requests the plane of the view if it is another one. */
+  /** The planes that are shown. */
+  get planes(): readonly PlaneFigure[] {
+    return this.#store.state.layout === "one" ? [this.#single] : [...this.#linked.values()];
+  }
+
+  /** The plane that is shown, with the view that asked for it. */
+  get shown(): ShownPlane | null {
+    return this.plane.request.value;
+  }
+
   refresh(): void {
-    const { state, facts, api } = this.#store;
-    const path = slicePathOf(state);
-    if (path === this.#asked) return;
-    this.#asked = path;
-    if (offers(facts, quantityOf(state.field).operation)) {
-      void this.request.run(async (signal) => ({ slice: await api.slice(path, signal), state }));
-    } else this.request.clear();
+    if (this.#store.state.layout === "three" && this.#active === this.#single) {
+      this.#active = this.#linked.get(this.#store.state.axis) ?? this.#single;
+    }
+    for (const plane of this.planes) plane.refresh();
+    this.player.prefetch();
   }
 
-  /** Makes the next refresh request again, for example with another token. */
   invalidate(): void {
-    this.#asked = "";
+    this.#store.slices.clear();
+    for (const plane of [this.#single, ...this.#linked.values()]) plane.invalidate();
   }
 
-  /** Paints the canvas that the last rendering laid out. */
+  /** Forgets every plane, for another dataset. */
+  clear(): void {
+    this.player.stop();
+    this.#windows.clear();
+    for (const plane of [this.#single, ...this.#linked.values()]) {
+      plane.request.clear();
+      plane.invalidate();
+    }
+  }
+
   paint(): void {
-    const shown = this.request.value;
-    const canvas = this.#canvas;
-    if (canvas === null) return;
-    if (shown === null) {
-      canvas.getContext("2d")?.clearRect(0, 0, canvas.width, canvas.height);
-      return;
-    }
-    const { slice } = shown;
+    for (const plane of this.planes) plane.paint();
+    this.#paintReadout();
+  }
+
+  /** The colour scale of all planes shown; the same record until map, range or values change. */
+  get scale(): ColourScale {
     const { state } = this.#store;
-    const width = Math.round(canvas.clientWidth * Math.min(2, window.devicePixelRatio));
-    const height = Math.round(width * aspectOf(slice));
-    if (width > 0 && (canvas.width !== width || canvas.height !== height)) Object.assign(canvas, { width, height });
-    const scale = this.#colours();
-    if (this.#picture === null || this.#painted?.[0] !== shown || this.#painted[1] !== scale) {
-      this.#picture = paintPlane(slice, scale);
-      this.#painted = [shown, scale];
+    const shown = this.planes.flatMap((plane) => plane.request.value ?? []);
+    const key = [state.map, state.scaling, state.range, ...shown];
+    if (
+      this.#scale !== null &&
+      key.length === this.#scaled.length &&
+      key.every((part, i) => part === this.#scaled[i])
+    ) {
+      return this.#scale;
     }
-    const place = ({ axis, origin, spacing }: SampleAxis) =>
-      (state.probe[AXES.indexOf(axis)] - origin) / (spacing || 1);
-    drawSlice(canvas, this.#picture, {
-      slice,
-      window: state.window,
-      cursor: this.#cell(slice),
-      probe: { column: place(slice.columns), row: place(slice.rows) },
-    });
-  }
-
-  view(): TemplateResult {
-    const slice = this.request.value?.slice;
-    const cursor = slice === undefined ? { row: 0, column: 0 } : this.#cell(slice);
-    const model = { store: this.#store, request: this.request, scale: this.#colours(), cursor, table: this.#table };
-    return sliceView(model, this.#actions);
-  }
-
-  /** The cursor inside a slice; it begins at the probe. */
-  #cell(slice: Slice): Cell {
-    const { row, column } = this.#cursor ?? cellOf(slice, this.#store.state.probe);
-    return { row: clamp(row, slice.rows.count), column: clamp(column, slice.columns.count) };
-  }
-
-  /** The colour scale of the plane shown; the same record until map or range change. */
-  #colours(): ColourScale {
-    const shown = this.request.value;
-    const { map, range: fixed } = this.#store.state;
-    const name = mapName(map, quantityOf((shown?.state ?? this.#store.state).field).signed);
-    const range = rangeFor(name, fixed, shown?.slice.low ?? 0, shown?.slice.high ?? 0);
-    const known = this.#scale;
-    if (known?.name === name && known.range[0] === range[0] && known.range[1] === range[1]) return known;
-    this.#scale = { name, range, pixels: known?.name === name ? known.pixels : mapPixels(name) };
+    const view = shown[0]?.state ?? state;
+    const name = mapName(state.map, quantityOf(view.field).signed || comparedView(view) !== null);
+    const ranges = shown.map(({ slice }) => rangeFor(name, state, slice));
+    const known = ranges.length > 0;
+    const range = known
+      ? ([Math.min(...ranges.map(([low]) => low)), Math.max(...ranges.map(([, high]) => high))] as const)
+      : rangeFor(name, state, null);
+    const pixels = this.#scale?.name === name ? this.#scale.pixels : mapPixels(name);
+    this.#scaled = key;
+    this.#scale = { name, range, pixels, log: state.scaling === "log" && state.range === null };
     return this.#scale;
   }
 
-  #follow(event: PointerEvent): void {
-    const slice = this.request.value?.slice;
-    if (slice === undefined || this.#canvas === null) return;
-    const box = this.#canvas.getBoundingClientRect();
-    const across = (event.clientX - box.left) / box.width;
-    const down = (event.clientY - box.top) / box.height;
-    this.#move(cellAt(slice, this.#store.state.window, across, down));
+  view(): TemplateResult {
+    const { facts } = this.#store;
+    const shown = this.shown;
+    const state = shown?.state ?? this.#store.state;
+    const quantity = quantityOf(state.field);
+    return html`
+      <figure class="slice" aria-labelledby="slice-title">
+        <figcaption id="slice-title">
+          <span title=${quantity.formula}>${describePlane(state)}</span> <small>${describeOptions(state)}</small>
+        </figcaption>
+        ${this.#planesView()}
+        <output id="slice-readout" aria-live="off" ${ref((element) => {
+          this.#readout = (element as HTMLElement | undefined) ?? null;
+        })}></output>
+        ${colourBar(this.scale, this.#store, quantity.title, unitOf(facts, quantity.measure), this.#hasGaps())}
+        ${this.#buttons()} ${this.player.view()} ${statusBar("slice", this.plane.request)}
+        ${this.#table.view("Values of the slice", () => sliceTable(shown?.slice ?? null))}
+      </figure>
+    `;
   }
 
-  #move(cell: Cell): void {
-    this.#cursor = cell;
-    this.#render();
+  #planesView(): TemplateResult {
+    if (this.#store.state.layout === "one") return this.#single.view();
+    return html`
+      <div class="linked">
+        ${[...this.#linked].map(([axis, plane]) => {
+          const at = this.#store.state.probe[AXES.indexOf(axis)];
+          return html`<div><p class="note">across ${axis} = ${shortText(at)}</p>${plane.view()}</div>`;
+        })}
+      </div>
+    `;
   }
 
-  #key(event: KeyboardEvent): void {
-    const slice = this.request.value?.slice;
-    if (slice === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (Object.hasOwn(MOVES, event.key)) {
-      const [rows, columns] = MOVES[event.key](event.shiftKey ? 10 : 1, slice.columns.count);
-      const { row, column } = this.#cell(slice);
-      const cell = { row: clamp(row + rows, slice.rows.count), column: clamp(column + columns, slice.columns.count) };
-      const window = revealPoint(this.#store.state.window, middleOf(slice, cell));
-      if (window !== this.#store.state.window) this.#store.set({ window });
-      this.#move(cell);
-    } else if (event.key === "Enter" || event.key === " ") this.#probe();
-    else if (event.key === "+" || event.key === "=") this.#zoom(ZOOM_STEP);
-    else if (event.key === "-") this.#zoom(1 / ZOOM_STEP);
-    else if (event.key === "0") this.#store.set({ window: WHOLE_PLANE });
-    else return;
-    event.preventDefault();
+  #hasGaps(): boolean {
+    return this.planes.some((plane) => plane.request.value?.slice.values.some((value) => !Number.isFinite(value)));
   }
 
-  #zoom(factor: number): void {
-    const slice = this.request.value?.slice;
-    if (slice === undefined) return;
-    const smallest = 4 / Math.max(slice.columns.count, slice.rows.count);
-    const centre = middleOf(slice, this.#cell(slice));
-    this.#store.set({ window: zoomWindow(this.#store.state.window, factor, centre, smallest) });
+  #buttons(): TemplateResult {
+    const zoomed = this.plane.window;
+    const save = (kind: "png" | "svg") => void saveFigure(kind, this, this.#store);
+    return html`
+      <div class="row buttons">
+        <button type="button" @click=${() => this.plane.zoom(ZOOM_STEP)} aria-label="Zoom in">+</button>
+        <button type="button" @click=${() => this.plane.zoom(1 / ZOOM_STEP)} aria-label="Zoom out">−</button>
+        <button type="button" @click=${() => this.#reset()}>Whole plane</button>
+        <button type="button" @click=${() => this.plane.probe()}>Probe here</button>
+        <button type="button" id="save-png" ?disabled=${this.shown === null} @click=${() => save("png")}>PNG</button>
+        <button type="button" id="save-svg" ?disabled=${this.shown === null} @click=${() => save("svg")}>SVG</button>
+        <span class="note" id="window-note">
+          ${this.#store.state.window === null ? nothing : `${shortText(zoomed[1] - zoomed[0])} × ${shortText(zoomed[3] - zoomed[2])} shown`}
+        </span>
+      </div>
+    `;
   }
 
-  #probe(): void {
-    const shown = this.request.value;
-    if (shown === null) return;
-    const { slice, state } = shown;
-    const { row, column } = this.#cell(slice);
-    const probe = [...state.probe] as [number, number, number];
-    probe[AXES.indexOf(state.axis)] = state.at;
-    probe[AXES.indexOf(slice.columns.axis)] = coordinateOf(slice.columns, column);
-    probe[AXES.indexOf(slice.rows.axis)] = coordinateOf(slice.rows, row);
-    this.#store.set({ probe });
+  #reset(): void {
+    this.#windows.clear();
+    this.#store.set({ window: null });
   }
-}
 
-function aspectOf({ rows, columns }: Slice): number {
-  const ratio = (rows.count * rows.spacing) / (columns.count * columns.spacing);
-  return Math.max(0.25, Math.min(2, ratio || 1));
+  #moved(figure: PlaneFigure): void {
+    const before = this.#active;
+    this.#active = figure;
+    if (before !== figure && this.#store.state.layout === "three") this.#render();
+    this.#paintReadout();
+  }
+
+  /** Renders the read-out on its own, so that moving the pointer does not render the page. */
+  #paintReadout(): void {
+    if (this.#readout === null) return;
+    const shown = this.shown;
+    const cell = this.plane.cell;
+    render(
+      shown === null || cell === null ? nothing : this.#values(shown.slice, shown.state, cell.row, cell.column),
+      this.#readout,
+    );
+  }
+
+  #values(slice: Slice, state: ViewState, row: number, column: number): TemplateResult {
+    const place: Record<string, number> = {
+      [state.axis]: state.at,
+      [slice.columns.axis]: coordinateOf(slice.columns, column),
+      [slice.rows.axis]: coordinateOf(slice.rows, row),
+    };
+    const value = slice.values[row * slice.columns.count + column] ?? Number.NaN;
+    const unit = unitOf(this.#store.facts, quantityOf(state.field).measure);
+    return html`
+      ${AXES.map((axis) => html`<span>${axis} <b data-axis=${axis}>${shortestFloat32(place[axis])}</b></span> `)}
+      <span class="value">
+        ${state.field} <b data-value>${shortestFloat32(value)}</b> ${Number.isFinite(value) ? unit : "no data"}
+      </span>
+    `;
+  }
 }

@@ -1,44 +1,28 @@
 /** The controls choose dataset, quantity, plane, time and methods. */
-import { html, type TemplateResult } from "lit-html";
-import { live } from "lit-html/directives/live.js";
+import { html, nothing, type TemplateResult } from "lit-html";
 import { COLOUR_MAPS } from "../../colour-map.js";
 import { shortestFloat32 } from "../../float32/format.js";
 import { DERIVATIVES, INTERPOLATIONS } from "../../operations.js";
-import { choose, number } from "../figures/inputs.js";
-import { WHOLE_PLANE } from "../figures/plane-window.js";
-import { axisOf, type Catalogue, endOf } from "../state/facts.js";
-import { methodOf } from "../state/queries.js";
-import { AXES, quantitiesOf, RESOLUTIONS, TEMPORAL } from "../state/view-state.js";
+import { quantityOf } from "../../quantities.js";
+import { choose, number, slider } from "../figures/inputs.js";
+import { axisOf, type Catalogue, endOf, methodsOf, offers } from "../state/facts.js";
+import { AXES } from "../state/plane-geometry.js";
+import { methodOf, optionText } from "../state/queries.js";
+import {
+  COMPARISONS,
+  LAYOUTS,
+  OVERLAYS,
+  quantitiesOf,
+  RESOLUTIONS,
+  TEMPORAL,
+  type ViewState,
+} from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
-
-/** A slider with its number beside it. */
-function slider(
-  id: string,
-  label: string,
-  value: number,
-  range: { readonly min: number; readonly max: number; readonly step: number },
-  set: (value: number) => void,
-): TemplateResult {
-  return html`
-    <div class="slider">
-      ${number(`${id}-number`, label, value, { min: range.min, max: range.max }, (next) => set(Math.fround(next)))}
-      <input
-        type="range"
-        id=${id}
-        aria-label="${label} slider"
-        min=${range.min}
-        max=${range.max}
-        step=${range.step}
-        .value=${live(String(value))}
-        @input=${(event: Event) => set(Math.fround(Number((event.target as HTMLInputElement).value)))}
-      />
-    </div>
-  `;
-}
 
 /** The form of everything that is shown. */
 export function controls(store: ViewStore, catalogue: Catalogue, enter: (dataset: string) => void): TemplateResult {
   const { state, facts } = store;
+  const quantities = quantitiesOf(facts);
   return html`
     <form class="controls" aria-label="What is shown" @submit=${(event: Event) => event.preventDefault()}>
       ${choose(
@@ -52,54 +36,154 @@ export function controls(store: ViewStore, catalogue: Catalogue, enter: (dataset
         "field",
         "Quantity",
         state.field,
-        quantitiesOf(facts).map(({ name, title }) => ({ value: name, text: title })),
+        quantities.map(({ name, title }) => ({ value: name, text: title })),
         (field) => store.set({ field, range: null }),
       )}
-      ${planeControls(store)} ${methodControls(store)}
-      ${choose("map", "Colours", state.map, ["auto", ...COLOUR_MAPS], (map) => store.set({ map }))}
-      ${choose("nodes", "Samples a side", state.nodes, RESOLUTIONS, (nodes) => store.set({ nodes }))}
+      <p class="note formula" title=${quantityOf(state.field).formula}>${quantityOf(state.field).formula}</p>
+      ${methodOf(state) === null ? filterControl(store) : nothing} ${planeControls(store)}
+      <details class="more" ?open=${window.matchMedia("(min-width: 48rem)").matches}>
+        <summary>Methods, colours, comparison</summary>
+        <div class="stack">
+          ${methodControls(store)}
+          ${choose("map", "Colours", state.map, ["auto", ...COLOUR_MAPS], (map) => store.set({ map }))}
+          ${choose(
+            "nodes",
+            "Samples a side",
+            state.nodes,
+            RESOLUTIONS.map((value) => ({ value, text: value === "grid" ? "node by node" : value })),
+            (nodes) => store.set({ nodes }),
+          )}
+          ${overlayControl(store)} ${compareControls(store)}
+        </div>
+      </details>
     </form>
   `;
 }
 
-/** Axis, position and time of the plane. */
+/** The width of the box of filtered quantities. */
+function filterControl(store: ViewStore): TemplateResult {
+  const { state, facts } = store;
+  const spacing = Math.max(...facts.axes.map((axis) => axis.spacing));
+  const range = {
+    min: Number((2 * spacing).toPrecision(4)),
+    max: Number((16 * spacing).toPrecision(4)),
+    step: spacing / 4,
+  };
+  return slider("filter", "Filter width", state.filter, range, (filter) => store.set({ filter }));
+}
+
+/** Velocity over the picture: none, streamlines or arrows. */
+function overlayControl(store: ViewStore): TemplateResult | typeof nothing {
+  if (!offers(store.facts, "GetVelocity")) return nothing;
+  const names = { none: "none", streamlines: "streamlines (LIC)", arrows: "arrows" } as const;
+  const choices = OVERLAYS.map((value) => ({ value, text: names[value] }));
+  return choose("overlay", "Velocity in the plane", store.state.overlay, choices, (overlay) => store.set({ overlay }));
+}
+
+/** What the picture is compared with. */
+function compareControls(store: ViewStore): TemplateResult {
+  const { state, facts } = store;
+  const methods = methodsOf(facts, quantityOf(state.field).operation) as readonly ViewState["otherMethod"][];
+  const kinds = COMPARISONS.filter(
+    (kind) => (kind !== "method" || methods.length > 1) && (kind !== "time" || facts.times.count > 1),
+  );
+  const names = { none: "nothing", method: "another method", time: "another time" } as const;
+  const used = methodOf(state);
+  const first = methods.find((method) => method !== used) ?? state.otherMethod;
+  return html`
+    ${choose(
+      "compare",
+      "Difference from",
+      state.compare,
+      kinds.map((value) => ({ value, text: names[value] })),
+      (compare) => store.set({ compare, range: null, ...(compare === "method" ? { otherMethod: first } : {}) }),
+    )}
+    ${
+      state.compare === "method"
+        ? choose("otherMethod", "Method", state.otherMethod, methods, (otherMethod) => store.set({ otherMethod }))
+        : nothing
+    }
+    ${
+      state.compare === "time"
+        ? number("otherTime", "Time", state.otherTime, { min: facts.times.first, max: facts.times.last }, (time) =>
+            store.set({ otherTime: Math.fround(time) }),
+          )
+        : nothing
+    }
+  `;
+}
+
+/** Layout, axis, position and time of the plane. */
 function planeControls(store: ViewStore): TemplateResult {
   const { state, facts } = store;
   const { times } = facts;
   const axis = axisOf(facts, state.axis);
   const step = times.count > 1 ? (times.last - times.first) / (times.count - 1) / 20 : 1;
+  const layouts = { one: "one plane", three: "three planes through the probe" } as const;
+  const moveTo = (at: number) => {
+    if (state.layout === "one") store.set({ at });
+    else
+      store.set({
+        probe: state.probe.map((value, i) => (AXES[i] === state.axis ? at : value)) as [number, number, number],
+      });
+  };
+  const at = state.layout === "one" ? state.at : state.probe[AXES.indexOf(state.axis)];
   return html`
-    ${choose("axis", "Plane across", state.axis, AXES, (name) => {
-      const next = axisOf(facts, name);
-      store.set({ axis: name, at: Math.fround(next.first + next.length / 2), window: WHOLE_PLANE });
-    })}
-    ${slider(
-      "at",
-      `Position ${state.axis}`,
-      state.at,
-      { min: axis.first, max: endOf(axis), step: axis.length / 256 },
-      (at) => store.set({ at }),
+    ${choose(
+      "layout",
+      "Layout",
+      state.layout,
+      LAYOUTS.map((value) => ({ value, text: layouts[value] })),
+      (layout) => store.set({ layout }),
     )}
+    ${choose(
+      "axis",
+      "Plane across",
+      state.axis,
+      AXES.filter(
+        (name) =>
+          AXES.every((other) => other === name || axisOf(facts, other).nodes > 1) || axisOf(facts, name).nodes === 1,
+      ),
+      (name) => {
+        const next = axisOf(facts, name);
+        store.set({ axis: name, at: Math.fround(next.first + next.length / 2), window: null });
+      },
+    )}
+    ${
+      axis.length === 0
+        ? html`<p class="note">At ${state.axis} = ${shortestFloat32(Math.fround(axis.first))}, the only plane</p>`
+        : slider(
+            "at",
+            `Position ${state.axis}`,
+            at,
+            { min: axis.first, max: endOf(axis), step: axis.length / 256 },
+            moveTo,
+          )
+    }
     ${
       times.count > 1
         ? slider("time", "Time", state.time, { min: times.first, max: times.last, step }, (time) => store.set({ time }))
-        : html`<p>A single time: ${shortestFloat32(Math.fround(times.first))}</p>`
+        : html`<p class="note">A single time: ${shortestFloat32(Math.fround(times.first))}</p>`
     }
   `;
 }
 
-/** Spatial and temporal options. */
+/** Spatial and temporal options that fit the dataset. */
 function methodControls(store: ViewStore): TemplateResult {
-  const { state } = store;
+  const { state, facts } = store;
+  const fitting = (all: readonly string[], operations: readonly string[]) => {
+    const known = operations.flatMap((operation) => methodsOf(facts, operation));
+    return known.length === 0 ? all : all.filter((method) => known.includes(method));
+  };
+  const values = fitting(INTERPOLATIONS, ["GetVelocity", "GetVelocityAndPressure"]) as typeof INTERPOLATIONS;
+  const derivatives = fitting(DERIVATIVES, ["GetVelocityGradient", "GetPressureGradient"]) as typeof DERIVATIVES;
   return html`
     <fieldset>
       <legend>Method</legend>
-      ${choose("values", "Values", state.values, INTERPOLATIONS, (values) => store.set({ values }))}
-      ${choose("derivatives", "Derivatives", state.derivatives, DERIVATIVES, (derivatives) => store.set({ derivatives }))}
+      ${choose("values", "Values", state.values, values, (value) => store.set({ values: value }))}
+      ${choose("derivatives", "Derivatives", state.derivatives, derivatives, (value) => store.set({ derivatives: value }))}
       ${choose("temporal", "In time", state.temporal, TEMPORAL, (temporal) => store.set({ temporal }))}
-      <p id="method" class="method">
-        ${state.field}: <b>${methodOf(state)}</b> in space, <b>${state.temporal}</b> in time
-      </p>
+      <p id="method" class="method">${state.field}: <b>${optionText(state)}</b></p>
     </fieldset>
   `;
 }

@@ -1,11 +1,16 @@
-/** What is shown, to take away: files of its numbers, and the very query in five languages. */
+/** The export panel saves the numbers of a figure and copies its query in five languages; both are made on request. */
 import { html, nothing, type TemplateResult } from "lit-html";
-import type { CurveFigure } from "../figures/curve-figure.js";
+import { shortText } from "../../float32/format.js";
+import { operationOf, RECORDS } from "../../operations.js";
+import { QUANTITIES, quantityOf } from "../../quantities.js";
+import { type CurveFigure, columnNames } from "../figures/curve-figure.js";
+import { fileName } from "../figures/figure-file.js";
 import { choose } from "../figures/inputs.js";
-import type { ParticlesFigure } from "../figures/particles-figure.js";
-import { coordinateOf } from "../figures/slice-canvas.js";
+import type { Launched, ParticlesFigure } from "../figures/particles-figure.js";
+import { coordinateOf } from "../figures/plane-canvas.js";
+import type { ShownPlane } from "../figures/plane-figure.js";
+import { saveFile } from "../figures/save-file.js";
 import type { SliceFigure } from "../figures/slice-figure.js";
-import type { ShownSlice } from "../figures/slice-view.js";
 import { curl } from "../recipes/curl.js";
 import { matlab } from "../recipes/matlab.js";
 import { python } from "../recipes/python.js";
@@ -13,15 +18,16 @@ import type { Endpoint, Recipe } from "../recipes/recipe.js";
 import { soapXml } from "../recipes/soap-xml.js";
 import { typescript } from "../recipes/typescript.js";
 import { addressOf } from "../state/api.js";
-import type { Catalogue } from "../state/facts.js";
-import { particleQuery, planeQuery, probeOperations, probeQuery, slicePathOf } from "../state/queries.js";
-import { AXES, LANGUAGES, SUBJECTS, type ViewState } from "../state/view-state.js";
+import { type Catalogue, type DatasetFacts, unitOf } from "../state/facts.js";
+import { AXES } from "../state/plane-geometry.js";
+import { optionText, planeQuery, probeQuery, slicePathOf } from "../state/queries.js";
+import { LANGUAGES, SUBJECTS, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { copyText } from "./clipboard.js";
 import type { ProbePanel, ShownProbe } from "./probe-panel.js";
-import { download, toCsv, toJson, type ValueTable } from "./table-files.js";
+import { toCsv, toJson, type ValueTable } from "./table-files.js";
 
-/** The figures that can be taken away. */
+/** The figures whose numbers can be saved. */
 export interface Figures {
   readonly slice: SliceFigure;
   readonly probe: ProbePanel;
@@ -36,7 +42,7 @@ const WRITERS: Readonly<
   curl: { name: "curl", write: curl },
   soap: { name: "SOAP XML", write: soapXml },
   python: { name: "Python (zeep)", write: python },
-  matlab: { name: "MATLAB", write: matlab },
+  matlab: { name: "MATLAB or Octave", write: matlab },
   typescript: { name: "TypeScript", write: typescript },
 };
 
@@ -57,6 +63,7 @@ export class ExportPanel {
   readonly #catalogue: Catalogue;
   readonly #render: () => void;
   #note = "";
+  #open = false;
 
   constructor(store: ViewStore, figures: Figures, catalogue: Catalogue, render: () => void) {
     this.#store = store;
@@ -67,8 +74,7 @@ export class ExportPanel {
 
   view(): TemplateResult {
     const { state } = this.#store;
-    const text = this.#text();
-    const table = this.#table();
+    const known = this.#isKnown();
     return html`
       <section class="panel request" aria-labelledby="request-title">
         <h2 id="request-title">Take it away</h2>
@@ -87,97 +93,128 @@ export class ExportPanel {
             LANGUAGES.map((value) => ({ value, text: WRITERS[value].name })),
             (language) => this.#store.set({ language }),
           )}
-          <button type="button" id="copy-call" ?disabled=${text === null} @click=${() => this.#copy(text ?? "")}>Copy the request</button>
-          <button type="button" id="save-csv" ?disabled=${table === null} @click=${() => table && download(`${table.name}.csv`, "text/csv", toCsv(table))}>
-            CSV
-          </button>
-          <button
-            type="button"
-            id="save-json"
-            ?disabled=${table === null}
-            @click=${() => table && download(`${table.name}.json`, "application/json", toJson(table, this.#catalogue.version))}
-          >
-            JSON
-          </button>
+          <button type="button" id="copy-call" ?disabled=${!known} @click=${() => this.#copy()}>Copy the query</button>
+          <button type="button" id="save-csv" ?disabled=${!known} @click=${() => this.#save("csv")}>CSV</button>
+          <button type="button" id="save-json" ?disabled=${!known} @click=${() => this.#save("json")}>JSON</button>
           <span role="status" class="note">${this.#note}</span>
         </div>
-        ${
-          text === null
-            ? html`<p>Nothing to show yet.</p>`
-            : html`<pre tabindex="0" role="region" aria-label="The query" id="call">${text.slice(0, SHOWN)}${text.length > SHOWN ? "\n… (copy for all)" : nothing}</pre>`
-        }
+        <details
+          class="data"
+          id="call-box"
+          @toggle=${(event: Event) => {
+            this.#open = (event.target as HTMLDetailsElement).open;
+            this.#render();
+          }}
+        >
+          <summary>Show the query</summary>
+          ${this.#open ? this.#preview() : nothing}
+        </details>
       </section>
     `;
   }
 
-  async #copy(text: string): Promise<void> {
+  #preview(): TemplateResult {
+    const text = this.#text();
+    if (text === null) return html`<p>Nothing to show yet.</p>`;
+    const more = text.length > SHOWN ? "\n… (copy for all)" : "";
+    return html`<pre tabindex="0" role="region" aria-label="The query" id="call">${text.slice(0, SHOWN)}${more}</pre>`;
+  }
+
+  async #copy(): Promise<void> {
+    const text = this.#text();
+    if (text === null) return;
     this.#note = (await copyText(text)) ? "Copied." : "The browser refused to copy.";
     this.#render();
+  }
+
+  #save(kind: "csv" | "json"): void {
+    const table = this.#table();
+    if (table === null) return;
+    const text = kind === "csv" ? toCsv(table) : toJson(table, this.#catalogue.version);
+    saveFile(`${table.name}.${kind}`, new Blob([text], { type: kind === "csv" ? "text/csv" : "application/json" }));
+  }
+
+  /** Whether the figure that is chosen shows something. */
+  #isKnown(): boolean {
+    const { slice, probe, profile, series, particles } = this.#figures;
+    const shown: Readonly<Record<ViewState["subject"], unknown>> = {
+      slice: slice.shown,
+      probe: probe.request.value,
+      profile: profile.request.value,
+      series: series.request.value,
+      particles: particles.launched,
+    };
+    return shown[this.#store.state.subject] !== null;
   }
 
   /** The query as text, or null while there is none. */
   #text(): string | null {
     const recipe = this.#recipe();
     if (recipe === null) return null;
-    const endpoint = { base: addressOf(""), soap: this.#catalogue.service, namespace: this.#catalogue.namespace };
-    return WRITERS[this.#store.state.language].write(recipe, endpoint);
+    const { api, state } = this.#store;
+    const { service: soap, namespace } = this.#catalogue;
+    return WRITERS[state.language].write(recipe, { base: addressOf(""), soap, namespace, token: api.hasToken });
   }
 
   #recipe(): Recipe | null {
     const { state, facts } = this.#store;
-    const { slice, profile, series } = this.#figures;
-    switch (state.subject) {
-      case "slice":
-        return slice.request.value === null ? null : sliceRecipe(slice.request.value);
-      case "probe": {
-        const first = probeOperations(facts)[0];
-        return first === undefined ? null : { query: probeQuery(state, first.operation, state.values) };
-      }
-      case "particles":
-        return { query: particleQuery(state, facts), every: state.every };
-      default: {
-        const figure = state.subject === "profile" ? profile : series;
-        return { query: figure.source.query(state) };
-      }
+    const { slice, probe, profile, series, particles } = this.#figures;
+    if (state.subject === "slice") return slice.shown === null ? null : sliceRecipe(slice.shown, facts, slice);
+    if (state.subject === "particles") {
+      const { launched } = particles;
+      return launched === null ? null : { query: launched.query, every: launched.every };
     }
+    if (state.subject === "probe") {
+      const shown = probe.request.value;
+      const [operation] = shown?.found.keys() ?? [];
+      return shown === null || operation === undefined
+        ? null
+        : { query: probeQuery(shown.state, operation, shown.state.values) };
+    }
+    const curves = (state.subject === "profile" ? profile : series).request.value;
+    return curves === null ? null : { query: curves.queries[0], note: noteOf(curves.state) };
   }
 
   /** The numbers shown, or null while there are none. */
   #table(): ValueTable | null {
-    const { state } = this.#store;
+    const { state, facts } = this.#store;
     const { slice, probe, profile, series, particles } = this.#figures;
-    switch (state.subject) {
-      case "slice":
-        return slice.request.value === null ? null : sliceTable(slice.request.value);
-      case "probe":
-        return probe.request.value === null ? null : probeTable(probe.request.value);
-      case "particles":
-        return particles.request.value === null ? null : particleTable(particles);
-      default: {
-        const curve = (state.subject === "profile" ? profile : series).request.value;
-        if (curve === null) return null;
-        const rows = curve.x.map((x, i) => [Math.fround(x), curve.y[i]]);
-        return { name: state.subject, columns: [curve.xName, curve.yName], rows, queries: [curve.query] };
-      }
-    }
+    const about = { dataset: facts.name, digest: facts.digest, units: facts.units };
+    if (state.subject === "slice") return slice.shown === null ? null : { ...sliceTable(slice.shown), about };
+    if (state.subject === "probe") return probe.request.value && { ...probeTable(probe.request.value, facts), about };
+    if (state.subject === "particles") return particles.launched && { ...particleTable(particles.launched), about };
+    const figure = state.subject === "profile" ? profile : series;
+    const curves = figure.request.value;
+    if (curves === null) return null;
+    const place = state.subject === "profile" ? `${curves.state.line}-t${shortText(curves.state.time)}` : "probe";
+    return {
+      name: nameOf(curves.state, state.subject, place),
+      columns: [figure.source.xName(curves.state), ...columnNames(curves)],
+      rows: curves.x.map((x, i) => [Math.fround(x), ...curves.curves.map(({ y }) => y[i])]),
+      queries: curves.queries,
+      about: { ...about, probe: curves.state.probe, formula: noteOf(curves.state) },
+    };
   }
 }
 
-function particleTable(figure: ParticlesFigure): ValueTable {
-  const { query, trajectories } = figure.request.value as NonNullable<typeof figure.request.value>;
-  const { times, particles, positions } = trajectories;
-  const rows = Array.from({ length: particles * times.length }, (_, i) => {
-    const record = i % times.length;
-    return [Math.floor(i / times.length), Math.fround(times[record]), ...positions.slice(3 * i, 3 * i + 3)];
-  });
-  return { name: "particles", columns: ["particle", "time", ...AXES], rows, queries: [query] };
+/** The name of a file: dataset, figure, quantity and place. */
+function nameOf({ dataset, field }: ViewState, figure: string, place: string): string {
+  return `${dataset}-${figure}-${field}-${place}`.replaceAll(/[^\w.-]/g, "_");
 }
 
-function sliceRecipe({ slice, state }: ShownSlice): Recipe {
-  return { query: planeQuery(state, slice), get: slicePathOf(state) };
+/** The quantity in the components of the operation behind it. */
+function noteOf(state: ViewState): string {
+  const { name, formula, operation } = quantityOf(state.field);
+  return `${name} = ${formula}, from ${operation} (${RECORDS[operationOf(operation).result].join(" ")}); ${optionText(state)}`;
 }
 
-function sliceTable({ slice, state }: ShownSlice): ValueTable {
+function sliceRecipe({ slice, state }: ShownPlane, facts: DatasetFacts, { scale }: SliceFigure): Recipe {
+  const picture = `&map=${scale.name}${scale.range[0] < scale.range[1] ? `&range=${scale.range.map(Math.fround).join(",")}` : ""}`;
+  return { query: planeQuery(state, slice), get: slicePathOf(state, facts), picture, note: noteOf(state) };
+}
+
+function sliceTable(shown: ShownPlane): ValueTable {
+  const { slice, state } = shown;
   const { rows, columns, values } = slice;
   const table = Array.from(values, (value, i) => {
     const row = Math.floor(i / columns.count);
@@ -188,15 +225,56 @@ function sliceTable({ slice, state }: ShownSlice): ValueTable {
     };
     return [...AXES.map((axis) => place[axis]), value];
   });
-  return { name: "slice", columns: [...AXES, state.field], rows: table, queries: [planeQuery(state, slice)] };
+  return {
+    name: fileName(shown),
+    columns: [...AXES, state.field],
+    rows: table,
+    queries: [planeQuery(state, slice)],
+  };
 }
 
-function probeTable({ found, state }: ShownProbe): ValueTable {
-  const rows = [...found].flatMap(([operation, { components, values }]) =>
-    [...values].flatMap(([method, numbers]) => components.map((name, i) => [operation, method, name, numbers[i]])),
+function particleTable({ query, trajectories }: Launched): ValueTable {
+  const { times, particles, positions } = trajectories;
+  const rows = Array.from({ length: particles * times.length }, (_, i) => [
+    Math.floor(i / times.length),
+    Math.fround(times[i % times.length]),
+    ...positions.slice(3 * i, 3 * i + 3),
+  ]);
+  return { name: `${query.dataset}-particles`, columns: ["particle", "time", ...AXES], rows, queries: [query] };
+}
+
+/** Components and derived quantities at the probe, each with its point, time, unit and formula. */
+function probeTable({ found, state }: ShownProbe, facts: DatasetFacts): ValueTable {
+  const place = [...state.probe, state.time];
+  const rows: (number | string)[][] = [];
+  for (const [operation, methods] of found) {
+    const derived = QUANTITIES.filter((quantity) => quantity.operation === operation);
+    for (const [method, values] of methods) {
+      if (typeof values === "string") continue;
+      for (const [i, name] of RECORDS[operationOf(operation).result].entries()) {
+        rows.push([operation, method, name, values[i], "", ...place, name, facts.digest]);
+      }
+      for (const { name, measure, formula, of } of derived) {
+        rows.push([
+          operation,
+          method,
+          name,
+          Math.fround(of(values, 0)),
+          unitOf(facts, measure),
+          ...place,
+          formula,
+          facts.digest,
+        ]);
+      }
+    }
+  }
+  const queries = [...found].flatMap(([operation, methods]) =>
+    [...methods.keys()].map((method) => probeQuery(state, operation, method)),
   );
-  const queries = [...found].flatMap(([operation, { values }]) =>
-    [...values.keys()].map((method) => probeQuery(state, operation, method)),
-  );
-  return { name: "probe", columns: ["operation", "method", "component", "value"], rows, queries };
+  return {
+    name: `${state.dataset}-probe-${state.probe.map(shortText).join("_")}-t${shortText(state.time)}`,
+    columns: ["operation", "method", "component", "value", "unit", ...AXES, "time", "formula", "digest"],
+    rows,
+    queries,
+  };
 }

@@ -1,25 +1,24 @@
-/** The probe: everything at one point, by every method, with what the methods differ by. */
+/** The probe panel shows everything at one point, by every method, with the differences of the methods. */
 import { html, nothing, type TemplateResult } from "lit-html";
 import { shortestFloat32, shortText } from "../../float32/format.js";
-import type { OperationName } from "../../operations.js";
+import { type OperationName, operationOf, RECORDS } from "../../operations.js";
 import { QUANTITIES } from "../../quantities.js";
 import { number } from "../figures/inputs.js";
 import { statusBar } from "../figures/status-bar.js";
+import { valuesOf } from "../state/api.js";
 import { axisOf, endOf, unitOf } from "../state/facts.js";
 import { LatestRequest } from "../state/latest-request.js";
+import { AXES } from "../state/plane-geometry.js";
 import { probeOperations, probeQuery } from "../state/queries.js";
-import { AXES, type ViewState } from "../state/view-state.js";
+import type { ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 
-/** Components by method. */
-export type ByMethod = ReadonlyMap<string, Float32Array>;
+/** Components of one operation by method: numbers, or the text of a refusal. */
+export type ByMethod = ReadonlyMap<string, Float32Array | string>;
 
-/** What the probe found: operation -> component names and values by method. */
-export type Probed = ReadonlyMap<OperationName, { readonly components: readonly string[]; readonly values: ByMethod }>;
-
-/** What was found together with what was asked: while another point is on its way, what is shown stays true. */
+/** The records at the probe with the view that asked for them; they are shown until the next ones arrive. */
 export interface ShownProbe {
-  readonly found: Probed;
+  readonly found: ReadonlyMap<OperationName, ByMethod>;
   readonly state: ViewState;
 }
 
@@ -33,27 +32,32 @@ export class ProbePanel {
     this.request = new LatestRequest(render);
   }
 
+  /** Requests everything at the probe in one batch, unless it is known. */
   refresh(): void {
-    const { state, facts } = this.#store;
+    const { state, facts, api } = this.#store;
     const key = [state.dataset, state.probe, state.time, state.temporal].join(" ");
     if (key === this.#asked) return;
     this.#asked = key;
+    const wanted = probeOperations(facts).flatMap(({ operation, methods }) => {
+      return methods.map((method) => ({ operation, method, query: probeQuery(state, operation, method) }));
+    });
+    if (wanted.length === 0) {
+      this.request.clear();
+      return;
+    }
     void this.request.run(async (signal) => {
-      const operations = probeOperations(facts);
-      const found = await Promise.all(
-        operations.map(async ({ operation, methods }) => {
-          const answers = await Promise.all(
-            methods.map(
-              async (method) =>
-                [method, await this.#store.api.records(probeQuery(state, operation, method), signal)] as const,
-            ),
-          );
-          const components = answers[0]?.[1].components ?? [];
-          const values = new Map(answers.map(([method, records]) => [method, records.values]));
-          return [operation, { components, values }] as const;
-        }),
+      const results = await api.batch(
+        wanted.map(({ query }) => query),
+        signal,
       );
-      return { found: new Map(found), state };
+      const found = new Map<OperationName, Map<string, Float32Array | string>>();
+      for (const [i, { operation, method }] of wanted.entries()) {
+        const result = results[i];
+        const entry = "problem" in result ? result.problem.detail : (valuesOf(result) ?? "");
+        const methods = found.get(operation) ?? new Map<string, Float32Array | string>();
+        found.set(operation, methods.set(method, entry));
+      }
+      return { found, state };
     });
   }
 
@@ -62,20 +66,13 @@ export class ProbePanel {
   }
 
   view(): TemplateResult {
-    const { state, facts } = this.#store;
+    const { state } = this.#store;
     const shown = this.request.value;
     return html`
       <section class="panel probe" aria-labelledby="probe-title">
         <h2 id="probe-title">Probe</h2>
         <div class="row">
-          ${AXES.map((name, index) => {
-            const axis = axisOf(facts, name);
-            return number(`probe-${name}`, name, state.probe[index], { min: axis.first, max: endOf(axis) }, (value) => {
-              const probe = [...state.probe] as [number, number, number];
-              probe[index] = Math.fround(value);
-              this.#store.set({ probe });
-            });
-          })}
+          ${this.#place()}
           <span class="note">t = ${shortText((shown?.state ?? state).time)}, in time ${(shown?.state ?? state).temporal}</span>
         </div>
         ${statusBar("probe", this.request)}
@@ -83,76 +80,90 @@ export class ProbePanel {
           shown === null
             ? nothing
             : html`
-                ${this.#derived(shown.found)}
-                <div class="tables">
-                  ${[...shown.found].map(([operation, { components, values }]) => this.#table(operation, components, values))}
-                </div>
+                ${this.#derived(shown)}
+                <details class="data" id="probe-tables" open>
+                  <summary>All components by every method</summary>
+                  <div class="tables">
+                    ${[...shown.found].map(([operation, methods]) => methodTable(shown.state, operation, methods))}
+                  </div>
+                </details>
               `
         }
       </section>
     `;
   }
 
-  /** Derived quantities by the derivative option in use. */
-  #derived(found: Probed): TemplateResult | typeof nothing {
+  /** The coordinates as numbers to change. */
+  #place(): readonly TemplateResult[] {
     const { state, facts } = this.#store;
+    return AXES.map((name, index) => {
+      const axis = axisOf(facts, name);
+      return number(`probe-${name}`, name, state.probe[index], { min: axis.first, max: endOf(axis) }, (value) => {
+        const probe = [...state.probe] as [number, number, number];
+        probe[index] = Math.fround(value);
+        this.#store.set({ probe });
+      });
+    });
+  }
+
+  /** Derived quantities by the options that the values were asked with. */
+  #derived({ found, state }: ShownProbe): TemplateResult {
     const rows = QUANTITIES.flatMap((quantity) => {
-      const method = (quantity.methods as readonly string[]).includes(state.values) ? state.values : state.derivatives;
-      const values = found.get(quantity.operation)?.values.get(method);
-      if (values === undefined) return [];
+      const methods: readonly string[] = quantity.methods;
+      const method = methods.includes(state.values) ? state.values : state.derivatives;
+      const values = found.get(quantity.operation)?.get(method);
+      if (methods.length === 0 || values === undefined || typeof values === "string") return [];
       return [{ quantity, method, value: Math.fround(quantity.of(values, 0)) }];
     }).filter(({ quantity }) => !["ux", "uy", "uz", "p"].includes(quantity.name));
     return html`
       <dl class="derived">
         ${rows.map(
           ({ quantity, method, value }) => html`
-            <div>
+            <div title=${quantity.formula}>
               <dt>${quantity.title} <small>${method}</small></dt>
-              <dd data-probe=${quantity.name}>${shortestFloat32(value)} ${unitOf(facts, quantity.measure)}</dd>
+              <dd data-probe=${quantity.name}>${shortestFloat32(value)} ${unitOf(this.#store.facts, quantity.measure)}</dd>
             </div>
           `,
         )}
       </dl>
     `;
   }
+}
 
-  #table(operation: OperationName, components: readonly string[], values: ByMethod): TemplateResult {
-    const { state } = this.#store;
-    const known = [...values.keys()];
-    const chosen = known.includes(state.values) ? state.values : state.derivatives;
-    const methods = [chosen, ...known.filter((method) => method !== chosen)];
-    const reference = values.get(chosen);
-    return html`
-      <div class="scroll" tabindex="0" role="region" aria-label="${operation} by method">
-        <table class="methods">
-          <caption>${operation}: ${chosen}, and what other methods differ by</caption>
-          <thead>
-            <tr>
-              <th scope="col">component</th>
-              ${methods.map((method) => html`<th scope="col" class=${method === chosen ? "chosen" : ""}>${method}</th>`)}
-            </tr>
-          </thead>
-          <tbody>
-            ${components.map(
-              (name, index) => html`
-                <tr>
-                  <th scope="row">${name}</th>
-                  ${methods.map((method) => {
-                    const value = values.get(method)?.[index] ?? Number.NaN;
-                    if (method === chosen) {
-                      return html`<td class="chosen" data-probe=${name} data-method=${method}>${shortestFloat32(value)}</td>`;
-                    }
-                    const difference = value - (reference?.[index] ?? Number.NaN);
-                    return html`<td data-probe=${name} data-method=${method} title=${shortestFloat32(value)}>${signed(difference)}</td>`;
-                  })}
-                </tr>
-              `,
-            )}
-          </tbody>
-        </table>
-      </div>
-    `;
-  }
+/** A table of components over methods: values by the method in use, differences by the others. */
+function methodTable(state: ViewState, operation: OperationName, found: ByMethod): TemplateResult {
+  const known = [...found.keys()];
+  const used = [state.values, state.derivatives].find((method) => known.includes(method)) ?? known[0];
+  const methods = [used, ...known.filter((method) => method !== used)];
+  const reference = found.get(used);
+  const cell = (method: string, name: string, index: number) => {
+    const values = found.get(method);
+    if (values === undefined || typeof values === "string") return html`<td title=${values ?? ""}>refused</td>`;
+    const value = values[index];
+    if (method === used || reference === undefined || typeof reference === "string") {
+      return html`<td class=${method === used ? "chosen" : ""} data-probe=${name} data-method=${method}>${shortestFloat32(value)}</td>`;
+    }
+    return html`<td data-probe=${name} data-method=${method} title=${shortestFloat32(value)}>${signed(value - reference[index])}</td>`;
+  };
+  return html`
+    <div class="scroll" tabindex="0" role="region" aria-label="${operation} by method">
+      <table class="methods">
+        <caption>${operation}: ${used}, and what other methods differ by</caption>
+        <thead>
+          <tr>
+            <th scope="col">component</th>
+            ${methods.map((method) => html`<th scope="col" class=${method === used ? "chosen" : ""}>${method}</th>`)}
+          </tr>
+        </thead>
+        <tbody>
+          ${RECORDS[operationOf(operation).result].map(
+            (name, index) =>
+              html`<tr><th scope="row">${name}</th>${methods.map((method) => cell(method, name, index))}</tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>
+  `;
 }
 
 function signed(value: number): string {

@@ -8,32 +8,25 @@ export interface ValueTable {
   readonly rows: readonly (readonly (number | string)[])[];
   /** The queries behind it. */
   readonly queries: readonly PointQuery[];
+  /** What else a JSON file says: dataset, digest, units, formula. */
+  readonly about?: Readonly<Record<string, unknown>>;
 }
 
 function text(value: number | string): string {
-  return typeof value === "string" ? value : shortestFloat32(value);
+  if (typeof value === "number") return shortestFloat32(value);
+  return /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
 }
 
 export function toCsv({ columns, rows }: ValueTable): string {
   return `${[columns, ...rows.map((row) => row.map(text))].map((row) => row.join(",")).join("\r\n")}\r\n`;
 }
 
-export function toJson({ columns, rows, queries }: ValueTable, version: string): string {
+export function toJson({ columns, rows, queries, about }: ValueTable, version: string): string {
   const requests = queries.map(({ operation, dataset, parameters }) => ({ operation, dataset, parameters }));
   const values = rows.map((row) =>
     row.map((value) =>
       typeof value === "string" ? value : Number.isFinite(value) ? Number(shortestFloat32(value)) : null,
     ),
   );
-  return `${JSON.stringify({ version, requests, columns, values })}\n`;
-}
-
-/** Saves a text as a file of the browser. */
-export function download(name: string, type: string, content: string): void {
-  const url = URL.createObjectURL(new Blob([content], { type }));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 1_000);
+  return `${JSON.stringify({ version, ...about, requests, columns, values })}\n`;
 }

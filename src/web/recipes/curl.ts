@@ -2,20 +2,27 @@
 import { httpPath, jsonBody } from "./http-request.js";
 import type { Endpoint, Recipe } from "./recipe.js";
 
-export function curl(recipe: Recipe, { base }: Endpoint): string {
+export function curl(recipe: Recipe, { base, token }: Endpoint): string {
+  const bearer = token ? ["  --header 'Authorization: Bearer YOUR-TOKEN' \\"] : [];
+  const note = recipe.note === undefined ? [] : [`# ${recipe.note}`];
   if (recipe.get !== undefined) {
     return [
-      `curl --fail --output slice.f32 --dump-header - \\`,
+      ...note,
+      "curl --fail --output slice.f32 --dump-header - \\",
+      ...bearer,
       `  '${base}${recipe.get}'`,
       "",
       "# a picture instead of float32:",
-      `curl --fail --output slice.png --header 'Accept: image/png' \\`,
-      `  '${base}${recipe.get}'`,
+      "curl --fail --output slice.png --header 'Accept: image/png' \\",
+      ...bearer,
+      `  '${base}${recipe.get}${recipe.picture ?? ""}'`,
     ].join("\n");
   }
   return [
+    ...note,
     `curl --fail '${base}${httpPath(recipe)}' \\`,
-    `  --header 'Content-Type: application/json' \\`,
+    ...bearer,
+    "  --header 'Content-Type: application/json' \\",
     `  --data '${jsonBody(recipe)}'`,
   ].join("\n");
 }

@@ -1,4 +1,4 @@
-/** This file writes a query as a MATLAB script over the HTTP interface. */
+/** This file writes a query as a script for MATLAB and GNU Octave over the HTTP interface. */
 import { httpPath } from "./http-request.js";
 import { type Endpoint, parameterText, pointTexts, type Recipe } from "./recipe.js";
 
@@ -7,10 +7,11 @@ function literal(value: string | number | readonly number[]): string {
   return typeof value === "number" ? parameterText(value) : `[${parameterText(value)}]`;
 }
 
-export function matlab(recipe: Recipe, { base }: Endpoint): string {
-  const { query } = recipe;
+export function matlab(recipe: Recipe, { base, token }: Endpoint): string {
+  const { query, note } = recipe;
   const points = pointTexts(query).map((point) => `  ${point.join(" ")}`);
   return [
+    ...(note === undefined ? [] : [`% ${note}`]),
     `url = "${base}${httpPath(recipe)}";`,
     "points = [",
     ...points,
@@ -18,8 +19,18 @@ export function matlab(recipe: Recipe, { base }: Endpoint): string {
     "body = struct();",
     ...Object.entries(query.parameters).map(([name, value]) => `body.${name} = ${literal(value)};`),
     "body.points = num2cell(points, 2);",
-    'options = weboptions("MediaType", "application/json", "Timeout", 120);',
-    "answer = webwrite(url, body, options);",
+    "% sent by curl, which MATLAB and GNU Octave (7 and later) call alike",
+    "file = [tempname() '.json'];",
+    "id = fopen(file, 'w');",
+    "fprintf(id, '%s', jsonencode(body));",
+    "fclose(id);",
+    "command = ['curl --silent --show-error --fail-with-body --header \"Content-Type: application/json\" ' ...",
+    ...(token ? ["  '--header \"Authorization: Bearer YOUR-TOKEN\" ' ..."] : []),
+    "  '--data-binary @\"' char(file) '\" \"' char(url) '\"'];",
+    "[status, text] = system(command);",
+    "delete(char(file));",
+    "if status ~= 0, error(text); end",
+    "answer = jsondecode(text);",
     "values = answer.values;",
     "",
   ].join("\n");

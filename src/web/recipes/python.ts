@@ -5,7 +5,7 @@ function literal(value: string | number | readonly number[]): string {
   return typeof value === "string" ? JSON.stringify(value) : parameterText(value);
 }
 
-export function python({ query }: Recipe, { base, soap }: Endpoint): string {
+export function python({ query, note }: Recipe, { base, soap, token }: Endpoint): string {
   const several = hasTimes(query);
   const members = Object.entries(query.parameters).map(
     ([name, value]) => `    ${name}=${several && name === "time" ? "time" : literal(value)},`,
@@ -13,12 +13,21 @@ export function python({ query }: Recipe, { base, soap }: Endpoint): string {
   const points = pointTexts(query).map((point) => `    (${point.join(", ")}),`);
   const statement = [
     `client.service.${query.operation}(`,
+    ...(token ? ['    authToken="YOUR-TOKEN",'] : []),
     `    dataset=${JSON.stringify(query.dataset)},`,
     ...members,
     '    points={"Point3": [dict(zip("xyz", point)) for point in points]},',
     ")",
   ];
-  const head = ["from zeep import Client", "", `client = Client("${base}${soap}?wsdl")`, "points = [", ...points, "]"];
+  const head = [
+    ...(note === undefined ? [] : [`# ${note}`]),
+    "from zeep import Client",
+    "",
+    `client = Client("${base}${soap}?wsdl")`,
+    "points = [",
+    ...points,
+    "]",
+  ];
   if (!several) return [...head, `answer = ${statement.join("\n")}`, "print(answer)", ""].join("\n");
   const loop = statement
     .map((line) => `    ${line}`)

@@ -9,6 +9,8 @@ export interface Endpoint {
   /** Path of the SOAP service below it. */
   readonly soap: string;
   readonly namespace: string;
+  /** Whether requests carry a token, for which the texts then leave a place. */
+  readonly token: boolean;
 }
 
 /** A query as a person would send it: by one request, with positions on the way where they are asked for. */
@@ -18,6 +20,10 @@ export interface Recipe {
   readonly every?: number;
   /** Path of the plain GET request for the same thing, where there is one. */
   readonly get?: string;
+  /** Options of the colours for a picture by the GET request. */
+  readonly picture?: string;
+  /** The formula of the quantity in the components of the answer. */
+  readonly note?: string;
 }
 
 /** The times of a query: one, or those of its list. */

@@ -7,11 +7,12 @@ function escapeText(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
-export function soapXml({ query }: Recipe, { base, soap, namespace }: Endpoint): string {
+export function soapXml({ query, note }: Recipe, { base, soap, namespace, token }: Endpoint): string {
   const row = operationOf(query);
   const lines: string[] = [];
   for (const member of row.request) {
-    if (member.name === "dataset") lines.push(`<dataset>${escapeText(query.dataset)}</dataset>`);
+    if (member.name === "authToken" && token) lines.push("<authToken>YOUR-TOKEN</authToken>");
+    else if (member.name === "dataset") lines.push(`<dataset>${escapeText(query.dataset)}</dataset>`);
     else if (member.name === "points") {
       lines.push("<points>");
       for (const [x, y, z] of pointTexts(query)) lines.push(`  <Point3><x>${x}</x><y>${y}</y><z>${z}</z></Point3>`);
@@ -22,6 +23,7 @@ export function soapXml({ query }: Recipe, { base, soap, namespace }: Endpoint):
     }
   }
   const notes = [
+    ...(note === undefined ? [] : [note]),
     `POST ${base}${soap}`,
     `Content-Type: text/xml; charset=utf-8`,
     `SOAPAction: "${namespace}${query.operation}"`,

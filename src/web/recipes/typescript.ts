@@ -5,7 +5,7 @@ function literal(value: string | number | readonly number[]): string {
   return typeof value === "string" ? JSON.stringify(value) : parameterText(value);
 }
 
-export function typescript({ query }: Recipe, { base }: Endpoint): string {
+export function typescript({ query, note }: Recipe, { base, token }: Endpoint): string {
   const several = hasTimes(query);
   const members = Object.entries(query.parameters).map(([name, value]) =>
     several && name === "time" ? "  time," : `  ${name}: ${literal(value)},`,
@@ -18,9 +18,10 @@ export function typescript({ query }: Recipe, { base }: Endpoint): string {
     "});",
   ];
   const head = [
+    ...(note === undefined ? [] : [`// ${note}`]),
     'import { connect } from "fieldprobe";',
     "",
-    `const client = await connect("${base.replace(/\/$/, "")}");`,
+    `const client = await connect("${base.replace(/\/$/, "")}"${token ? ', { token: "YOUR-TOKEN" }' : ""});`,
     "const points: [number, number, number][] = [",
     ...pointTexts(query).map((point) => `  [${point.join(", ")}],`),
     "];",

@@ -23,6 +23,17 @@ export interface PointRecords {
   readonly values: Float32Array;
 }
 
+/** The answer of one query of a batch: its records, or why there are none. */
+export type BatchResult =
+  | { readonly components: readonly string[]; readonly shape: readonly number[]; readonly values: readonly unknown[] }
+  | { readonly problem: { readonly code: string; readonly detail: string } };
+
+/** The numbers of an answer in a row, missing ones as NaN; null where the query was refused. */
+export function valuesOf(result: BatchResult): Float32Array | null {
+  if ("problem" in result) return null;
+  return Float32Array.from((result.values.flat(4) as (number | null)[]).map((value) => value ?? Number.NaN));
+}
+
 /** Recorded positions of particles: `positions[(particle * times.length + record) * 3 + axis]`. */
 export interface Trajectories {
   readonly times: readonly number[];
@@ -38,13 +49,23 @@ export interface SampleAxis {
   readonly spacing: number;
 }
 
-/** A plane of values, row by row from the smallest coordinates up. */
-export interface Slice {
-  readonly rows: SampleAxis;
-  readonly columns: SampleAxis;
+/** Values on equally spaced samples, the last axis fastest, with their finite extremes. */
+interface Samples {
   readonly values: Float32Array;
   readonly low: number;
   readonly high: number;
+}
+
+/** A plane of values, row by row from the smallest coordinates up. */
+export interface Slice extends Samples {
+  readonly rows: SampleAxis;
+  readonly columns: SampleAxis;
+}
+
+/** A box of values, x fastest. */
+export interface Volume extends Samples {
+  /** The axes x, y and z. */
+  readonly axes: readonly SampleAxis[];
 }
 
 interface Problem {
@@ -74,6 +95,11 @@ export function slicePath(dataset: string, query: Readonly<Record<string, string
   return `${datasetPath(dataset)}/slice?${new URLSearchParams(query)}`;
 }
 
+/** Path and query string of a volume below the service's root. */
+export function volumePath(dataset: string, query: Readonly<Record<string, string>>): string {
+  return `${datasetPath(dataset)}/volume?${new URLSearchParams(query)}`;
+}
+
 /** Path and query string of a point query below the service's root. */
 function pathOf({ operation, dataset, parameters }: PointQuery): string {
   const query = new URLSearchParams(
@@ -81,6 +107,11 @@ function pathOf({ operation, dataset, parameters }: PointQuery): string {
   );
   if (operationOf({ operation }).request.some((member) => member.name === "InitialV")) query.set("InitialV", "false");
   return `${datasetPath(dataset)}/${operation}?${query}`;
+}
+
+/** x, y and z of each point. */
+export function pointTriples(points: Float32Array): number[][] {
+  return Array.from({ length: points.length / 3 }, (_, i) => [...points.subarray(3 * i, 3 * i + 3)]);
 }
 
 function numbersOf(header: string | null): number[] {
@@ -94,6 +125,10 @@ export class ApiClient {
   /** Sends a token with every further request; none where the text is empty. */
   useToken(text: string): void {
     this.#token = text.trim();
+  }
+
+  get hasToken(): boolean {
+    return this.#token !== "";
   }
 
   async catalogue(): Promise<Catalogue> {
@@ -119,34 +154,69 @@ export class ApiClient {
     };
   }
 
-  /** Asks for the positions of particles after every so many steps. */
-  async trajectories(query: PointQuery, every: number, signal: AbortSignal): Promise<Trajectories> {
-    const options = new URLSearchParams({ operation: query.operation, every: String(every) });
-    const points = Array.from({ length: query.points.length / 3 }, (_, i) => [
-      ...query.points.subarray(3 * i, 3 * i + 3),
-    ]);
-    const response = await this.#send(`${datasetPath(query.dataset)}/trajectories?${options}`, {
+  /** Asks several queries in one request; each has its own result or problem. */
+  async batch(queries: readonly PointQuery[], signal: AbortSignal): Promise<readonly BatchResult[]> {
+    const body = {
+      queries: queries.map(({ operation, dataset, parameters, points }) => ({
+        dataset,
+        operation,
+        ...parameters,
+        points: pointTriples(points),
+      })),
+    };
+    const response = await this.#send("api/batch", {
       method: "POST",
       headers: { "content-type": JSON_TYPE, accept: JSON_TYPE },
-      body: JSON.stringify({ ...query.parameters, points }),
+      body: JSON.stringify(body),
       signal,
     });
-    const { times, values } = (await response.json()) as { times: number[]; values: unknown[] };
-    return { times, particles: points.length, positions: Float32Array.from(values.flat(2) as number[]) };
+    return ((await response.json()) as { results: BatchResult[] }).results;
+  }
+
+  /** Asks for the positions of particles after every so many steps. */
+  async trajectories(query: PointQuery, every: number, signal: AbortSignal): Promise<Trajectories> {
+    const options = new URLSearchParams({
+      operation: query.operation,
+      every: String(every),
+      ...Object.fromEntries(Object.entries(query.parameters).map(([name, value]) => [name, String(value)])),
+    });
+    if (operationOf(query).request.some(({ name }) => name === "InitialV")) options.set("InitialV", "false");
+    const response = await this.#send(`${datasetPath(query.dataset)}/trajectories?${options}`, {
+      method: "POST",
+      headers: { "content-type": OCTETS, accept: OCTETS },
+      body: query.points as Float32Array<ArrayBuffer>,
+      signal,
+    });
+    const [particles, records = 1] = numbersOf(response.headers.get("fieldprobe-shape"));
+    const [first = 0, interval = 0, last = first] = numbersOf(response.headers.get("fieldprobe-times"));
+    const times = Array.from({ length: records }, (_, k) => (k === records - 1 ? last : first + k * interval));
+    return { times, particles, positions: new Float32Array(await response.arrayBuffer()) };
   }
 
   /** Asks for a plane of values by its path, see `slicePath`. */
   async slice(path: string, signal: AbortSignal): Promise<Slice> {
+    const { axes, ...samples } = await this.#samples(path, signal);
+    const [rows, columns] = axes;
+    return { rows, columns, ...samples };
+  }
+
+  /** Asks for a box of values by its path, see `volumePath`. */
+  async volume(path: string, signal: AbortSignal): Promise<Volume> {
+    const { axes, ...samples } = await this.#samples(path, signal);
+    return { axes: axes.toReversed(), ...samples };
+  }
+
+  async #samples(path: string, signal: AbortSignal): Promise<Samples & { readonly axes: readonly SampleAxis[] }> {
     const response = await this.#send(path, { headers: { accept: OCTETS }, signal });
     const { headers } = response;
-    const axes = (headers.get("fieldprobe-axes") ?? "y,x").split(",") as SampleAxis["axis"][];
-    const pairs = ["shape", "origin", "spacing"].map((name) => numbersOf(headers.get(`fieldprobe-${name}`)));
-    const [rows, columns] = axes.map((axis, i) => {
-      const [count = 0, origin = 0, spacing = 1] = pairs.map((pair) => pair[i]);
+    const names = (headers.get("fieldprobe-axes") ?? "").split(",") as SampleAxis["axis"][];
+    const lists = ["shape", "origin", "spacing"].map((name) => numbersOf(headers.get(`fieldprobe-${name}`)));
+    const axes = names.map((axis, i) => {
+      const [count, origin, spacing] = lists.map((list) => list[i]);
       return { axis, count, origin, spacing };
-    }) as [SampleAxis, SampleAxis];
+    });
     const [low = 0, high = 0] = numbersOf(headers.get("fieldprobe-range"));
-    return { rows, columns, values: new Float32Array(await response.arrayBuffer()), low, high };
+    return { axes, values: new Float32Array(await response.arrayBuffer()), low, high };
   }
 
   async #send(path: string, init: RequestInit): Promise<Response> {

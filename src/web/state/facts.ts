@@ -1,4 +1,5 @@
 /** This file types the answers of the service about itself and about a dataset. */
+import { MEASURES, type Measure } from "../../quantities.js";
 
 export interface Catalogue {
   readonly version: string;
@@ -22,6 +23,8 @@ export interface AxisFacts {
   readonly length: number;
   readonly spacing: number;
   readonly periodic: boolean;
+  /** Positions of the nodes of a stretched axis. */
+  readonly coordinates?: readonly number[];
 }
 
 export interface OperationFacts {
@@ -59,26 +62,67 @@ export function axisOf(facts: DatasetFacts, name: string): AxisFacts {
   return facts.axes.find((axis) => axis.name === name) as AxisFacts;
 }
 
-/** Whether a dataset answers an operation. */
-export function offers(facts: DatasetFacts, operation: string): boolean {
-  return facts.operations.some((row) => row.name === operation && row.available);
-}
-
 /** The upper end of an axis: the end of its period, or its last node. */
 export function endOf(axis: AxisFacts): number {
   return axis.first + axis.length;
 }
 
-const NONE = "1";
+/** Nodes that a method needs along an axis that is not periodic. */
+const STENCILS: Readonly<Record<string, number>> = {
+  None: 1,
+  Lag4: 4,
+  Lag6: 6,
+  Lag8: 8,
+  None_Fd4: 6,
+  None_Fd6: 8,
+  None_Fd8: 10,
+  Fd4Lag4: 6,
+};
+
+/** The spatial options that an operation answers on a dataset, those whose stencil does not fit left out. */
+export function methodsOf(facts: DatasetFacts, operation: string): readonly string[] {
+  const row = facts.operations.find(({ name }) => name === operation);
+  if (row === undefined || !row.available) return [];
+  const open = Math.min(...facts.axes.filter((axis) => !axis.periodic).map((axis) => axis.nodes), 1024);
+  return row.spatialInterpolation.filter((method) => (STENCILS[method] ?? 1) <= open);
+}
+
+/** Whether a dataset answers an operation by some method. */
+export function offers(facts: DatasetFacts, operation: string): boolean {
+  const row = facts.operations.find(({ name }) => name === operation);
+  if (row === undefined || !row.available) return false;
+  return row.spatialInterpolation.length === 0 || methodsOf(facts, operation).length > 0;
+}
+
+const SUPERSCRIPTS: Readonly<Record<string, string>> = { "2": "²", "3": "³", "4": "⁴" };
+
+/** Adds the factors of a unit such as `U_b/h` or `m/s^2`, raised to a power, to a product of powers. */
+function multiply(product: Map<string, number>, unit: string, power: number): void {
+  for (const [i, part] of unit.split("/").entries()) {
+    for (const factor of part.split(/[ ·*]+/)) {
+      const [, name = "", exponent = "1"] = /^\(?(.*?)\^?([-\d]*)\)?$/.exec(factor) ?? [];
+      if (name === "") continue;
+      product.set(name, (product.get(name) ?? 0) + power * (i === 0 ? 1 : -1) * Number(exponent || "1"));
+    }
+  }
+}
 
 /** The unit of a measure in the dataset's own units; empty where it has none. */
-export function unitOf(
-  facts: DatasetFacts,
-  measure: "velocity" | "pressure" | "rate" | "rateSquared" | "length" | "time",
-): string {
-  const unit = (name: string) => facts.units[name] ?? NONE;
-  const rate = unit("time") === NONE ? "" : `1/${unit("time")}`;
-  if (measure === "rate") return rate;
-  if (measure === "rateSquared") return rate === "" ? "" : `1/${unit("time")}²`;
-  return unit(measure) === NONE ? "" : unit(measure);
+export function unitOf(facts: DatasetFacts, measure: Measure): string {
+  const product = new Map<string, number>();
+  for (const [base, power] of Object.entries(MEASURES[measure])) {
+    const unit = facts.units[base] ?? "1";
+    if (unit !== "1") multiply(product, unit, power);
+  }
+  const side = (sign: 1 | -1) =>
+    [...product]
+      .filter(([, power]) => power * sign > 0)
+      .map(
+        ([name, power]) =>
+          name + (Math.abs(power) === 1 ? "" : (SUPERSCRIPTS[Math.abs(power)] ?? `^${Math.abs(power)}`)),
+      );
+  const [above, below] = [side(1), side(-1)];
+  if (above.length + below.length === 0) return "";
+  const bottom = below.length > 1 ? `(${below.join(" ")})` : below.join("");
+  return (above.join(" ") || "1") + (bottom === "" ? "" : `/${bottom}`);
 }

@@ -1,31 +1,118 @@
 /** This file derives the queries of each figure from the view; the page sends, shows and copies the same queries. */
-
-import { shortestFloat32 } from "../../float32/format.js";
-import { DERIVATIVES, INTERPOLATIONS, type OperationName } from "../../operations.js";
-import { quantityOf } from "../../quantities.js";
-import { type Slice, slicePath } from "./api.js";
-import { axisOf, type DatasetFacts, offers } from "./facts.js";
+import { shortestFloat32, shortText } from "../../float32/format.js";
+import type { OperationName, SpatialInterpolation } from "../../operations.js";
+import { type QuantityName, quantityOf } from "../../quantities.js";
+import { type Slice, slicePath, volumePath } from "./api.js";
+import { axisOf, type DatasetFacts, methodsOf, offers } from "./facts.js";
+import { AXES, sampleWindow, sidesOf, wholePlane } from "./plane-geometry.js";
 import { operationOf, type PointQuery } from "./point-query.js";
-import { AXES, type ViewState } from "./view-state.js";
+import type { ViewState } from "./view-state.js";
 
-/** The spatial option in use for a quantity. */
-export function methodOf(state: ViewState): string {
-  return (quantityOf(state.field).methods as readonly string[]).includes(state.values)
-    ? state.values
-    : state.derivatives;
+/** The spatial option in use for a quantity; null for a filtered one. */
+export function methodOf(state: ViewState): SpatialInterpolation | null {
+  const { methods } = quantityOf(state.field);
+  if (methods.length === 0) return null;
+  return methods.includes(state.values) ? state.values : state.derivatives;
+}
+
+/** The options of a quantity in words. */
+export function optionText(state: ViewState): string {
+  const method = methodOf(state) ?? `box filter of width ${shortText(state.filter)}`;
+  return `${method} in space, ${state.temporal} in time`;
+}
+
+/** The options that a quantity takes beside its time: a method, or the width of a box filter. */
+function optionsOf(state: ViewState): Record<string, string | number> {
+  const method = methodOf(state);
+  const space =
+    method === null ? { filterlength: Math.fround(state.filter), nlayers: 1 } : { spatialInterpolation: method };
+  return { ...space, temporalInterpolation: state.temporal };
+}
+
+/** The quantity and the options of a slice or a volume in the query string. */
+function sampleOptions(state: ViewState): Record<string, string> {
+  const method = methodOf(state);
+  return {
+    field: state.field,
+    time: shortestFloat32(state.time),
+    ...(method === null ? { filterlength: shortestFloat32(state.filter) } : { method }),
+    temporalInterpolation: state.temporal,
+  };
 }
 
 /** The slice shown, as a path of the service. */
-export function slicePathOf(state: ViewState): string {
+export function slicePathOf(state: ViewState, facts: DatasetFacts): string {
+  const { window, counts } = sampleWindow(
+    facts,
+    state.axis,
+    state.window ?? wholePlane(facts, state.axis),
+    state.nodes,
+  );
+  const [left, right, bottom, top] = window.map(Math.fround);
   return slicePath(state.dataset, {
-    field: state.field,
+    ...sampleOptions(state),
     axis: state.axis,
     at: shortestFloat32(state.at),
-    time: shortestFloat32(state.time),
-    method: methodOf(state),
-    temporalInterpolation: state.temporal,
-    nodes: state.nodes,
+    origin: [left, bottom].map(shortestFloat32).join(","),
+    extent: [right - left, top - bottom].map(shortestFloat32).join(","),
+    nodes: counts.join(","),
   });
+}
+
+/** A volume of a quantity over the whole domain, as a path of the service. */
+export function volumePathOf(state: ViewState, facts: DatasetFacts, field: QuantityName): string {
+  const side =
+    Math.cbrt(facts.axes.reduce((product, axis) => product * (axis.length || axis.spacing), 1)) / Number(state.volume);
+  const counts = facts.axes.map((axis) => Math.max(2, Math.min(256, Math.round((axis.length || axis.spacing) / side))));
+  return volumePath(state.dataset, { ...sampleOptions({ ...state, field }), nodes: counts.join(",") });
+}
+
+/** The view that a slice is compared with; null where it is not compared. */
+export function comparedView(state: ViewState): ViewState | null {
+  if (state.compare === "none") return null;
+  if (state.compare === "time") return { ...state, compare: "none", time: state.otherTime };
+  const { methods } = quantityOf(state.field);
+  if (!methods.includes(state.otherMethod)) return null;
+  const member = methods.includes(state.values) ? "values" : "derivatives";
+  return { ...state, compare: "none", [member]: state.otherMethod };
+}
+
+/** What a picture shows, in words. */
+export function describePlane(state: ViewState): string {
+  const compared = comparedView(state);
+  const { title } = quantityOf(state.field);
+  const what = compared === null ? title : `Difference of ${title.toLowerCase()}`;
+  return `${what} at ${state.axis} = ${shortText(state.at)}, t = ${shortText(state.time)}`;
+}
+
+/** The options behind a picture, in words. */
+export function describeOptions(state: ViewState): string {
+  const compared = comparedView(state);
+  if (compared === null) return optionText(state);
+  if (state.compare === "time") return `minus that at t = ${shortText(compared.time)}; ${optionText(state)}`;
+  return `${optionText(state)}, minus ${optionText(compared)}`;
+}
+
+/** The slices behind the picture of a plane: the quantity, what it is compared with, and the velocity in the plane. */
+export interface PlanePaths {
+  readonly main: string;
+  readonly other: string | null;
+  readonly vectors: readonly [string, string] | null;
+}
+
+export function planePaths(state: ViewState, facts: DatasetFacts): PlanePaths {
+  const other = comparedView(state);
+  const drawn = state.overlay !== "none" && offers(facts, "GetVelocity");
+  const component = (axis: string) => {
+    const nodes = state.nodes === "32" ? "32" : "64";
+    return slicePathOf({ ...state, field: `u${axis}` as QuantityName, nodes }, facts);
+  };
+  const [columns, rows] = sidesOf(state.axis);
+  return {
+    main: slicePathOf(state, facts),
+    other: other === null ? null : slicePathOf(other, facts),
+    vectors: drawn ? [component(columns), component(rows)] : null,
+  };
 }
 
 /** The same plane as points of an operation, for clients that speak SOAP. */
@@ -48,23 +135,26 @@ function fieldQuery(state: ViewState, points: Float32Array, time: number | reado
   return {
     operation: quantityOf(state.field).operation,
     dataset: state.dataset,
-    parameters: { time, spatialInterpolation: methodOf(state), temporalInterpolation: state.temporal },
+    parameters: { time, ...optionsOf(state) },
     points,
   };
 }
 
-/** Operations of the probe with the options they are compared over; those the dataset cannot answer are left out. */
+/** Operations of the probe with the methods they are compared over; what the dataset cannot answer is left out. */
 export function probeOperations(
   facts: DatasetFacts,
 ): readonly { operation: OperationName; methods: readonly string[] }[] {
-  const point: OperationName = offers(facts, "GetVelocityAndPressure") ? "GetVelocityAndPressure" : "GetVelocity";
-  return [
-    { operation: point, methods: INTERPOLATIONS },
-    { operation: "GetVelocityGradient", methods: DERIVATIVES } as const,
-    { operation: "GetPressureGradient", methods: DERIVATIVES } as const,
-    { operation: "GetPressureHessian", methods: DERIVATIVES } as const,
-    { operation: "GetVelocityHessian", methods: DERIVATIVES } as const,
-  ].filter(({ operation }) => offers(facts, operation)) as { operation: OperationName; methods: readonly string[] }[];
+  const point = offers(facts, "GetVelocityAndPressure") ? "GetVelocityAndPressure" : "GetVelocity";
+  const operations: readonly OperationName[] = [
+    point,
+    "GetVelocityGradient",
+    "GetPressureGradient",
+    "GetPressureHessian",
+    "GetVelocityHessian",
+  ];
+  return operations
+    .map((operation) => ({ operation, methods: methodsOf(facts, operation) }))
+    .filter(({ operation, methods }) => offers(facts, operation) && methods.length > 0);
 }
 
 /** One operation at the probe. */
@@ -80,7 +170,7 @@ export function probeQuery(state: ViewState, operation: OperationName, method: s
 const PROFILE_POINTS = 256;
 
 /** The quantity shown, along a line through the probe from end to end of the domain. */
-export function profileQuery(state: ViewState, facts: DatasetFacts): PointQuery {
+function profileQuery(state: ViewState, facts: DatasetFacts): PointQuery {
   const axis = AXES.indexOf(state.line);
   const { first, length } = axisOf(facts, state.line);
   const points = new Float32Array(3 * (PROFILE_POINTS + 1));
@@ -91,11 +181,55 @@ export function profileQuery(state: ViewState, facts: DatasetFacts): PointQuery 
   return fieldQuery(state, points);
 }
 
+/** Most curves of stored times in one chart. */
+const MOST_TIMES = 6;
+
+/** A query of one curve with the name that tells it from the others. */
+export interface NamedQuery {
+  readonly name: string;
+  readonly query: PointQuery;
+}
+
+/** The view once for each method of the quantity shown, with the names of the methods; the one in use comes first. */
+function byMethod(state: ViewState, facts: DatasetFacts): readonly (readonly [string, ViewState])[] {
+  const { operation, methods } = quantityOf(state.field);
+  const used = methodOf(state);
+  const member = methods.includes(state.values) ? "values" : "derivatives";
+  const others = methodsOf(facts, operation).filter((method) => method !== used);
+  return [used, ...others].flatMap((method) =>
+    method === null ? [] : [[method, { ...state, [member]: method }] as const],
+  );
+}
+
+/** The curves along the line through the probe: one, one for each method, or one for each of several stored times. */
+export function profileQueries(state: ViewState, facts: DatasetFacts): readonly NamedQuery[] {
+  if (state.curves === "methods" && methodOf(state) !== null) {
+    return byMethod(state, facts).map(([name, view]) => ({ name, query: profileQuery(view, facts) }));
+  }
+  if (state.curves !== "times") return [{ name: state.field, query: profileQuery(state, facts) }];
+  const { stored } = facts.times;
+  const count = Math.min(MOST_TIMES, stored.length);
+  const chosen = Array.from({ length: count }, (_, i) =>
+    Math.fround(stored[count === 1 ? 0 : Math.round((i * (stored.length - 1)) / (count - 1))]),
+  );
+  return [...new Set([state.time, ...chosen])].map((time) => {
+    return { name: `t = ${shortText(time)}`, query: profileQuery({ ...state, time }, facts) };
+  });
+}
+
+/** The curves at the probe over all times: one, or one for each method. */
+export function seriesQueries(state: ViewState, facts: DatasetFacts): readonly NamedQuery[] {
+  if (state.curves === "methods" && methodOf(state) !== null) {
+    return byMethod(state, facts).map(([name, view]) => ({ name, query: seriesQuery(view, facts) }));
+  }
+  return [{ name: state.field, query: seriesQuery(state, facts) }];
+}
+
 const SERIES_PER_STEP = 8;
 const SERIES_MAX = 512;
 
 /** The quantity shown, at the probe over all times. */
-export function seriesQuery(state: ViewState, facts: DatasetFacts): PointQuery {
+function seriesQuery(state: ViewState, facts: DatasetFacts): PointQuery {
   const { count, first, last } = facts.times;
   const intervals = Math.min(SERIES_MAX, SERIES_PER_STEP * (count - 1));
   const times = Array.from({ length: intervals + 1 }, (_, i) => {

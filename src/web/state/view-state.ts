@@ -2,17 +2,22 @@
 
 import { COLOUR_MAPS, type ColourMapName } from "../../colour-map.js";
 import { shortestFloat32 } from "../../float32/format.js";
-import { DERIVATIVES, INTERPOLATIONS } from "../../operations.js";
+import { DERIVATIVES, INTERPOLATIONS, type SpatialInterpolation } from "../../operations.js";
 import { QUANTITIES, type QuantityName } from "../../quantities.js";
-import { axisOf, type DatasetFacts, endOf, offers } from "./facts.js";
+import { axisOf, type DatasetFacts, endOf, methodsOf, offers } from "./facts.js";
+import { AXES, type AxisName, clampWindow, type PlaneWindow, wholePlane } from "./plane-geometry.js";
 
-export type AxisName = "x" | "y" | "z";
-export const AXES: readonly AxisName[] = ["x", "y", "z"];
 export const SEED_SHAPES = ["point", "line", "grid"] as const;
 export const TRACKERS = ["GetPosition", "GetPositionParticleControl", "GetPositionInertialParticle"] as const;
 export const LANGUAGES = ["curl", "soap", "python", "matlab", "typescript"] as const;
 export const SUBJECTS = ["slice", "probe", "profile", "series", "particles"] as const;
-export const RESOLUTIONS = ["32", "64", "128", "256"] as const;
+export const RESOLUTIONS = ["32", "64", "128", "256", "512", "1024", "grid"] as const;
+export const SCALINGS = ["auto", "symmetric", "percentile", "log"] as const;
+export const LAYOUTS = ["one", "three"] as const;
+export const OVERLAYS = ["none", "streamlines", "arrows"] as const;
+export const COMPARISONS = ["none", "method", "time"] as const;
+export const CURVES = ["one", "methods", "times"] as const;
+export const VOLUMES = ["32", "48", "64", "96", "128"] as const;
 export const TEMPORAL = ["PCHIP", "None"] as const;
 export const THEMES = ["auto", "light", "dark"] as const;
 
@@ -32,11 +37,25 @@ export interface ViewState {
   readonly map: "auto" | ColourMapName;
   /** Fixed range, or null: that of the values. */
   readonly range: readonly [number, number] | null;
-  /** Window of the plane in fractions of its sides: left, right, bottom, top. */
-  readonly window: readonly [number, number, number, number];
+  /** How the range follows the values while it is not fixed. */
+  readonly scaling: (typeof SCALINGS)[number];
+  /** Part of the plane that is shown, or null: the whole. */
+  readonly window: PlaneWindow | null;
+  /** One plane, or three through the probe. */
+  readonly layout: (typeof LAYOUTS)[number];
+  /** What is drawn over the picture for the velocity in the plane. */
+  readonly overlay: (typeof OVERLAYS)[number];
+  /** Width of the box of filtered quantities. */
+  readonly filter: number;
+  /** What the picture is compared with, by difference. */
+  readonly compare: (typeof COMPARISONS)[number];
+  readonly otherMethod: SpatialInterpolation;
+  readonly otherTime: number;
   readonly probe: readonly [number, number, number];
   /** Axis of the line profile. */
   readonly line: AxisName;
+  /** How many curves the charts hold. */
+  readonly curves: (typeof CURVES)[number];
   readonly seeds: (typeof SEED_SHAPES)[number];
   readonly count: number;
   readonly tracker: (typeof TRACKERS)[number];
@@ -44,6 +63,15 @@ export interface ViewState {
   readonly steps: number;
   readonly every: number;
   readonly tp: number;
+  /** Whether the 3-D view is open. */
+  readonly scene: boolean;
+  /** Quantity of the isosurface, and the one that colours it. */
+  readonly surface: QuantityName | "none";
+  readonly tint: QuantityName | "none";
+  /** Percentage of the volume that the isosurface encloses. */
+  readonly enclosed: number;
+  /** Samples a side of the volume behind the isosurface. */
+  readonly volume: (typeof VOLUMES)[number];
   /** Whether the particles shown were launched: their paths are asked for again with the link. */
   readonly launched: boolean;
   readonly record: number;
@@ -64,25 +92,70 @@ export function quantitiesOf(facts: DatasetFacts): readonly (typeof QUANTITIES)[
   return QUANTITIES.filter((quantity) => offers(facts, quantity.operation));
 }
 
-/** Where a view of a dataset begins. */
+/** The axis across which a view begins: the one without extent in 2-D data, else z. */
+function flatAxis(facts: DatasetFacts): AxisName {
+  return facts.axes.find((axis) => axis.nodes === 1)?.name ?? "z";
+}
+
+/** The axis of the first line profile: x, or the first axis with an extent. */
+function longestAxis(facts: DatasetFacts): AxisName {
+  return facts.axes.find((axis) => axis.nodes > 1)?.name ?? "x";
+}
+
+/** The quantity shown first: vorticity where there is a velocity. */
+function firstQuantity(facts: DatasetFacts): QuantityName {
+  const offered = quantitiesOf(facts);
+  return (offered.find(({ name }) => name === "vorticity") ?? offered[0] ?? QUANTITIES[0]).name;
+}
+
+/** The usual width of a box filter: five grid spacings. */
+function filterWidth(facts: DatasetFacts): number {
+  return Number((5 * Math.max(...facts.axes.map((axis) => axis.spacing))).toPrecision(4));
+}
+
+/** The usual method, or the last one whose stencil fits a dataset. */
+function preferred<T extends string>(
+  methods: readonly T[],
+  usual: T,
+  facts: DatasetFacts,
+  operations: readonly string[],
+): T {
+  const fitting = operations.map((name) => methodsOf(facts, name)).find((list) => list.length > 0) ?? methods;
+  return fitting.includes(usual) ? usual : (methods.filter((method) => fitting.includes(method)).at(-1) ?? usual);
+}
+
+/** Returns where a view of a dataset begins. */
 export function initialState(facts: DatasetFacts): ViewState {
   const { times } = facts;
   const step = times.count > 1 ? (times.last - times.first) / (times.count - 1) : 1;
   return {
     dataset: facts.name,
-    field: (quantitiesOf(facts)[0] ?? QUANTITIES[0]).name,
-    axis: "z",
-    at: middleOf(facts, "z"),
+    field: firstQuantity(facts),
+    axis: flatAxis(facts),
+    at: middleOf(facts, flatAxis(facts)),
     time: Math.fround(times.first),
-    values: "Lag6",
-    derivatives: "Fd4Lag4",
+    values: preferred(INTERPOLATIONS, "Lag6", facts, ["GetVelocity", "GetVelocityAndPressure"]),
+    derivatives: preferred(DERIVATIVES, "Fd4Lag4", facts, ["GetVelocityGradient", "GetPressureGradient"]),
     temporal: "PCHIP",
     nodes: "128",
     map: "auto",
     range: null,
-    window: [0, 1, 0, 1],
+    window: null,
+    scaling: "auto",
+    layout: "one",
+    overlay: "none",
+    filter: filterWidth(facts),
+    compare: "none",
+    otherMethod: "Lag4",
+    otherTime: Math.fround(times.last),
+    scene: false,
+    surface: "none",
+    tint: "none",
+    enclosed: 5,
+    volume: "64",
     probe: [middleOf(facts, "x"), middleOf(facts, "y"), middleOf(facts, "z")],
-    line: "x",
+    line: longestAxis(facts),
+    curves: "one",
     seeds: "grid",
     count: 64,
     tracker: "GetPosition",
@@ -155,14 +228,27 @@ const READERS: { readonly [K in keyof Omit<ViewState, "dataset" | "at">]: Member
     const list = numbers(text, 2);
     return list !== undefined && list[0] < list[1] ? (list as [number, number]) : undefined;
   },
+  scaling: oneOf(SCALINGS),
   window: (text) => {
     const list = numbers(text, 4);
-    if (list === undefined || list.some((value) => value < 0 || value > 1)) return undefined;
+    if (list === undefined) return undefined;
     const [left, right, bottom, top] = list as [number, number, number, number];
     return left < right && bottom < top ? [left, right, bottom, top] : undefined;
   },
+  layout: oneOf(LAYOUTS),
+  overlay: oneOf(OVERLAYS),
+  filter: (text) => notNegative(text) || undefined,
+  compare: oneOf(COMPARISONS),
+  otherMethod: oneOf([...INTERPOLATIONS, ...DERIVATIVES]),
+  otherTime: (text, facts) => numberIn(text, facts.times.first, facts.times.last),
+  scene: (text) => (text === "true" ? true : undefined),
+  surface: (text, facts) => quantitiesOf(facts).find((quantity) => quantity.name === text)?.name,
+  tint: (text, facts) => quantitiesOf(facts).find((quantity) => quantity.name === text)?.name,
+  enclosed: (text) => numberIn(text, 0.1, 99),
+  volume: oneOf(VOLUMES),
   probe: place,
   line: oneOf(AXES),
+  curves: oneOf(CURVES),
   seeds: oneOf(SEED_SHAPES),
   count: wholeIn(1, 1024),
   tracker: oneOf(TRACKERS),
@@ -206,7 +292,22 @@ export function parseState(search: string, facts: DatasetFacts): ParsedState {
     at = numberIn(text, axis.first, endOf(axis));
     if (at === undefined) bad.push("at");
   }
-  return { state: { ...start, at: at ?? middleOf(facts, axis.name), ...found } as ViewState, bad };
+  const state = { ...start, at: at ?? middleOf(facts, axis.name), ...found } as ViewState;
+  return { state: { ...state, window: insideWindow(state, facts) }, bad };
+}
+
+/** The window of a state moved into its plane. */
+function insideWindow({ window, axis }: ViewState, facts: DatasetFacts): PlaneWindow | null {
+  if (window === null) return null;
+  const [left, right, bottom, top] = window;
+  return clampWindow(wholePlane(facts, axis), left, bottom, right - left, top - bottom);
+}
+
+/** A view of another dataset with what still applies of the one before: quantity, methods, colours and layout. */
+export function carryState(before: ViewState, from: DatasetFacts, facts: DatasetFacts): ViewState {
+  const kept = new URLSearchParams(formatState(before, from));
+  for (const name of ["window", "range", "launched", "record", "camera", "otherTime"]) kept.delete(name);
+  return parseState(kept.toString(), facts).state;
 }
 
 /** A member as text; numbers are float32, in the shortest decimal that means them. */

@@ -1,23 +1,31 @@
-/** The view store holds the state of the page, tells listeners of changes, and keeps the address up to date. */
+/** The view store holds the state of the page, tells listeners of changes, and keeps address and history up to date. */
 import type { ApiClient } from "./api.js";
 import type { DatasetFacts } from "./facts.js";
+import { SliceCache } from "./slice-cache.js";
 import { formatState, type ViewState } from "./view-state.js";
 
 /** Browsers refuse more than a hundred changes of the address in half a minute: a burst, then one each interval. */
 const BURST = 20;
 const WRITE_MS = 400;
 
+/** A change after this much quiet begins a new entry of the history; changes before it belong to the last one. */
+const SETTLED_MS = 1000;
+
 export class ViewStore {
   readonly api: ApiClient;
+  readonly slices: SliceCache;
   state: ViewState;
   facts: DatasetFacts;
   readonly #listeners: ((state: ViewState, before: ViewState) => void)[] = [];
   #writes = BURST;
   #countedAt = performance.now();
+  #changedAt = performance.now();
+  #fresh = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(api: ApiClient, state: ViewState, facts: DatasetFacts) {
     this.api = api;
+    this.slices = new SliceCache(api);
     this.state = state;
     this.facts = facts;
   }
@@ -29,10 +37,24 @@ export class ViewStore {
   /** Changes members of the state; the address follows. */
   set(patch: Partial<ViewState>): void {
     this.#become({ ...this.state, ...patch });
+    this.#note();
+    this.#write();
   }
 
   /** Shows another dataset. */
   enter(facts: DatasetFacts, state: ViewState): void {
+    this.facts = facts;
+    this.#become(state);
+    this.#note();
+    this.#write();
+  }
+
+  /** Shows the view of an entry of the history, whose address stays as it is. */
+  restore(facts: DatasetFacts, state: ViewState): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#fresh = false;
+    this.#changedAt = performance.now();
     this.facts = facts;
     this.#become(state);
   }
@@ -48,13 +70,19 @@ export class ViewStore {
   #become(state: ViewState): void {
     const before = this.state;
     this.state = state;
-    this.#write();
     for (const listener of this.#listeners) listener(state, before);
+  }
+
+  /** Notes whether the next address begins an entry of the history. */
+  #note(): void {
+    const now = performance.now();
+    if (now - this.#changedAt > SETTLED_MS) this.#fresh = true;
+    this.#changedAt = now;
   }
 
   /** Writes the address, at once or as soon as the browser allows it again. */
   #write(): void {
-    if (this.#timer !== undefined) return;
+    if (this.#timer !== undefined || this.link === location.href) return;
     const now = performance.now();
     this.#writes = Math.min(BURST, this.#writes + (now - this.#countedAt) / WRITE_MS);
     this.#countedAt = now;
@@ -66,6 +94,8 @@ export class ViewStore {
       return;
     }
     this.#writes -= 1;
-    history.replaceState(null, "", this.link);
+    if (this.#fresh) history.pushState(null, "", this.link);
+    else history.replaceState(null, "", this.link);
+    this.#fresh = false;
   }
 }

@@ -7,7 +7,7 @@ import { soapXml } from "../../../src/web/recipes/soap-xml.js";
 import { typescript } from "../../../src/web/recipes/typescript.js";
 import type { PointQuery } from "../../../src/web/state/point-query.js";
 
-const ENDPOINT = { base: "http://localhost:1/", soap: "service/x.asmx", namespace: "urn:a&b/" };
+const ENDPOINT = { base: "http://localhost:1/", soap: "service/x.asmx", namespace: "urn:a&b/", token: false };
 const QUERY: PointQuery = {
   operation: "GetVelocity",
   dataset: "box",

@@ -23,15 +23,19 @@ const FACTS: DatasetFacts = {
 };
 
 const written: string[] = [];
+const pushed: string[] = [];
 beforeEach(() => {
   vi.useFakeTimers();
   vi.stubGlobal("document", { baseURI: "http://127.0.0.1/page/?dataset=box" });
+  vi.stubGlobal("location", { href: "http://127.0.0.1/page/?dataset=box" });
   vi.stubGlobal("history", {
     replaceState: (_state: unknown, _title: string, address: string) => written.push(address),
+    pushState: (_state: unknown, _title: string, address: string) => pushed.push(address),
   });
 });
 afterEach(() => {
   written.length = 0;
+  pushed.length = 0;
   vi.useRealTimers();
   vi.unstubAllGlobals();
 });
@@ -55,4 +59,19 @@ it("writes the first change at once and the last of many, never more than a hund
   vi.advanceTimersByTime(10_000);
   expect(written).toHaveLength(after);
   expect(store.link).toBe(written.at(-1));
+});
+
+it("begins an entry of the history after a pause, and walks back without another", () => {
+  const store = new ViewStore(new ApiClient(), initialState(FACTS), FACTS);
+  store.set({ record: 1 });
+  expect([written.length, pushed.length]).toEqual([1, 0]);
+  vi.advanceTimersByTime(1500);
+  store.set({ record: 2 });
+  store.set({ record: 3 });
+  expect(pushed).toEqual(["http://127.0.0.1/page/?dataset=box&record=2"]);
+  expect(written).toHaveLength(2);
+  vi.advanceTimersByTime(1500);
+  store.restore(FACTS, initialState(FACTS));
+  vi.runAllTimers();
+  expect([written.length, pushed.length]).toEqual([2, 1]);
 });

@@ -1,0 +1,108 @@
+/** Marks are the lines and texts of axes and colour bars: drawn on the page and written into exported figures alike. */
+import { svg, type TemplateResult } from "lit-html";
+import type { PlaneWindow, Rectangle } from "../state/plane-geometry.js";
+import type { ColourScale } from "./colour-scale.js";
+import { positionOn } from "./colour-scale.js";
+import { linearTicks, logTicks } from "./ticks.js";
+
+interface Line {
+  readonly x1: number;
+  readonly y1: number;
+  readonly x2: number;
+  readonly y2: number;
+}
+
+interface Label {
+  readonly x: number;
+  readonly y: number;
+  readonly text: string;
+  readonly anchor: "start" | "middle" | "end";
+  /** Whether it reads upwards. */
+  readonly turned?: boolean;
+}
+
+export interface Marks {
+  readonly lines: readonly Line[];
+  readonly labels: readonly Label[];
+}
+
+const TICK = 5;
+/** Distance of ticks that are comfortable to read, in pixels. */
+const ACROSS_GAP = 75;
+const UP_GAP = 45;
+
+/** Axes with ticks, names and units at the lower and left edges of a picture. */
+export function axisMarks(
+  [left, right, bottom, top]: PlaneWindow,
+  place: Rectangle,
+  names: readonly [string, string],
+): Marks {
+  const { left: x0, top: y0, width, height } = place;
+  const y1 = y0 + height;
+  const across = linearTicks(left, right, Math.max(1, width / ACROSS_GAP)).map(({ value, text }) => {
+    return { at: x0 + ((value - left) / (right - left)) * width, text };
+  });
+  const up = linearTicks(bottom, top, Math.max(1, height / UP_GAP)).map(({ value, text }) => {
+    return { at: y0 + ((top - value) / (top - bottom)) * height, text };
+  });
+  const widest = Math.max(0, ...up.map(({ text }) => text.length));
+  return {
+    lines: [
+      { x1: x0, y1: y0, x2: x0, y2: y1 },
+      { x1: x0, y1, x2: x0 + width, y2: y1 },
+      ...across.map(({ at }) => ({ x1: at, y1, x2: at, y2: y1 + TICK })),
+      ...up.map(({ at }) => ({ x1: x0 - TICK, y1: at, x2: x0, y2: at })),
+    ],
+    labels: [
+      ...across.map(({ at, text }) => ({ x: at, y: y1 + 18, text, anchor: "middle" as const })),
+      ...up.map(({ at, text }) => ({ x: x0 - TICK - 3, y: at + 4, text, anchor: "end" as const })),
+      { x: x0 + width / 2, y: y1 + 34, text: names[0], anchor: "middle" },
+      { x: x0 - 14 - 7 * widest, y: y0 + height / 2, text: names[1], anchor: "middle", turned: true },
+    ],
+  };
+}
+
+/** Ticks below a horizontal colour bar. */
+export function barMarks(scale: ColourScale, { left, top, width, height }: Rectangle): Marks {
+  const [low, high] = scale.range;
+  const logarithmic = scale.log && low > 0;
+  const ticks = (logarithmic ? logTicks(low, high) : linearTicks(low, high, width / ACROSS_GAP)).map(
+    ({ value, text }) => ({ at: left + positionOn(scale, value) * width, text }),
+  );
+  const y = top + height;
+  return {
+    lines: ticks.map(({ at }) => ({ x1: at, y1: y, x2: at, y2: y + TICK })),
+    labels: ticks.map(({ at, text }) => ({ x: at, y: y + 18, text, anchor: "middle" })),
+  };
+}
+
+/** Marks as parts of an SVG on the page. */
+export function drawMarks({ lines, labels }: Marks): TemplateResult {
+  return svg`
+    ${lines.map(({ x1, y1, x2, y2 }) => svg`<line x1=${x1} y1=${y1} x2=${x2} y2=${y2}></line>`)}
+    ${labels.map(({ x, y, text, anchor, turned }) => {
+      const turn = turned === true ? `rotate(-90 ${x} ${y})` : "";
+      return svg`<text x=${x} y=${y} text-anchor=${anchor} transform=${turn}>${text}</text>`;
+    })}
+  `;
+}
+
+/** Text safe in an SVG document. */
+export function escapeXml(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+}
+
+/** Marks as text of an SVG document. */
+export function writeMarks({ lines, labels }: Marks): string {
+  const numbers = (value: number) => String(Number(value.toFixed(2)));
+  return [
+    ...lines.map(({ x1, y1, x2, y2 }) => {
+      const [a, b, c, d] = [x1, y1, x2, y2].map(numbers);
+      return `<line x1="${a}" y1="${b}" x2="${c}" y2="${d}" stroke="currentColor"/>`;
+    }),
+    ...labels.map(({ x, y, text, anchor, turned }) => {
+      const turn = turned === true ? ` transform="rotate(-90 ${numbers(x)} ${numbers(y)})"` : "";
+      return `<text x="${numbers(x)}" y="${numbers(y)}" text-anchor="${anchor}"${turn}>${escapeXml(text)}</text>`;
+    }),
+  ].join("\n");
+}

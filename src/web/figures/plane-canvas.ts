@@ -1,0 +1,174 @@
+/** This file paints a plane of values as a picture and draws it on a canvas with cursor, probe and overlay. */
+import type { SampleAxis, Slice } from "../state/api.js";
+import type { PlaneWindow } from "../state/plane-geometry.js";
+import { type ColourScale, pixelOf } from "./colour-scale.js";
+
+/** The row and column of a sample. */
+export interface Cell {
+  readonly row: number;
+  readonly column: number;
+}
+
+/** What is drawn over the picture of a plane. */
+export interface PlaneDrawing {
+  readonly picture: HTMLCanvasElement;
+  /** The part of the plane that the pixels of the picture cover. */
+  readonly covered: PlaneWindow;
+  /** The part of the plane that the canvas shows. */
+  readonly window: PlaneWindow;
+  /** Whether samples without a value are there, to be hatched. */
+  readonly gaps: boolean;
+  /** A picture of the whole canvas laid over the values, or null. */
+  readonly overlay: HTMLCanvasElement | null;
+  /** The cursor across and up, or null. */
+  readonly cursor: readonly [number, number] | null;
+  readonly probe: ProbeMark;
+  /** A rectangle that the caller is drawing, in coordinates of the plane, or null. */
+  readonly box: PlaneWindow | null;
+}
+
+/** The probe on a plane. */
+export interface ProbeMark {
+  readonly across: number;
+  readonly up: number;
+  /** Where the probe lies off the plane: its distance in words; null where it lies on it. */
+  readonly distance: string | null;
+  /** Whether lines cross at the probe, to link several planes. */
+  readonly crossed: boolean;
+}
+
+/** The coordinate of a sample, rounded as the service rounds it. */
+export function coordinateOf(axis: SampleAxis, index: number): number {
+  return Math.fround(axis.origin + index * axis.spacing);
+}
+
+/** The part of a plane that its pixels cover: half a spacing beyond the outer samples. */
+export function coveredBy({ columns, rows }: Slice): PlaneWindow {
+  const ends = ({ origin, spacing, count }: SampleAxis) => [origin - spacing / 2, origin + (count - 0.5) * spacing];
+  const [[left, right], [bottom, top]] = [ends(columns), ends(rows)];
+  return [left, right, bottom, top];
+}
+
+/** The sample nearest to a point of a plane. */
+export function cellAt({ columns, rows }: Slice, [across, up]: readonly [number, number]): Cell {
+  const index = ({ origin, spacing, count }: SampleAxis, at: number) =>
+    Math.max(0, Math.min(count - 1, Math.round((at - origin) / (spacing || 1))));
+  return { column: index(columns, across), row: index(rows, up) };
+}
+
+/** Paints a plane as a picture of one pixel a value, its first row lowest; values that are no number are transparent. */
+export function paintPlane({ rows, columns, values }: Slice, scale: ColourScale): HTMLCanvasElement {
+  const canvas = document.createElement("canvas");
+  canvas.width = columns.count;
+  canvas.height = rows.count;
+  const image = new ImageData(columns.count, rows.count);
+  const pixels = new Uint32Array(image.data.buffer);
+  for (let row = 0; row < rows.count; row++) {
+    const to = (rows.count - 1 - row) * columns.count;
+    const from = row * columns.count;
+    for (let column = 0; column < columns.count; column++) pixels[to + column] = pixelOf(scale, values[from + column]);
+  }
+  canvas.getContext("2d")?.putImageData(image, 0, 0);
+  return canvas;
+}
+
+/** A pattern of grey stripes that stands for missing values. */
+export function hatch(context: CanvasRenderingContext2D): CanvasPattern | string {
+  const tile = document.createElement("canvas");
+  tile.width = 8;
+  tile.height = 8;
+  const pen = tile.getContext("2d");
+  if (pen === null) return "#808080";
+  pen.fillStyle = "#b8b8b8";
+  pen.fillRect(0, 0, 8, 8);
+  pen.strokeStyle = "#6c6c6c";
+  pen.lineWidth = 2;
+  for (const shift of [-8, 0, 8]) {
+    pen.beginPath();
+    pen.moveTo(shift, 8);
+    pen.lineTo(shift + 8, 0);
+    pen.stroke();
+  }
+  return context.createPattern(tile, "repeat") ?? "#808080";
+}
+
+/** Strokes a path twice, light on dark, so that it is seen on every colour. */
+function stroke(context: CanvasRenderingContext2D, draw: () => void, dash: readonly number[]): void {
+  const unit = Math.min(2, window.devicePixelRatio);
+  for (const [style, width, offset] of [
+    ["rgba(0, 0, 0, 0.8)", dash.length > 0 ? 1 : 3.5, 0],
+    ["rgba(255, 255, 255, 0.95)", dash.length > 0 ? 1 : 1.5, dash[0] ?? 0],
+  ] as const) {
+    context.strokeStyle = style;
+    context.lineWidth = width * unit;
+    context.setLineDash(dash.map((length) => length * unit));
+    context.lineDashOffset = offset * unit;
+    context.beginPath();
+    draw();
+    context.stroke();
+  }
+  context.setLineDash([]);
+}
+
+function drawProbe(context: CanvasRenderingContext2D, x: number, y: number, { distance, crossed }: ProbeMark): void {
+  const unit = Math.min(2, window.devicePixelRatio);
+  const { width, height } = context.canvas;
+  if (crossed) {
+    stroke(context, () => {
+      context.moveTo(x, 0);
+      context.lineTo(x, height);
+      context.moveTo(0, y);
+      context.lineTo(width, y);
+    }, [2, 2]);
+  }
+  stroke(context, () => context.arc(x, y, 7 * unit, 0, 2 * Math.PI), distance === null ? [] : [3, 3]);
+  if (distance === null) {
+    context.fillStyle = "#fff";
+    context.beginPath();
+    context.arc(x, y, 2 * unit, 0, 2 * Math.PI);
+    context.fill();
+    return;
+  }
+  context.font = `${11 * unit}px system-ui, sans-serif`;
+  const right = x + 12 * unit + context.measureText(distance).width < width;
+  context.textAlign = right ? "left" : "right";
+  context.lineWidth = 3 * unit;
+  context.strokeStyle = "rgba(0, 0, 0, 0.75)";
+  context.fillStyle = "#fff";
+  const at = [x + (right ? 11 : -11) * unit, y - 9 * unit] as const;
+  context.strokeText(distance, ...at);
+  context.fillText(distance, ...at);
+}
+
+/** Draws a plane into the canvas at its present size. */
+export function drawPlane(canvas: HTMLCanvasElement, drawing: PlaneDrawing): void {
+  const context = canvas.getContext("2d");
+  if (context === null) return;
+  const { picture, covered, window: shown, overlay, cursor, probe, box } = drawing;
+  const [left, right, bottom, top] = shown;
+  const x = (across: number) => ((across - left) / (right - left)) * canvas.width;
+  const y = (up: number) => ((top - up) / (top - bottom)) * canvas.height;
+  context.imageSmoothingEnabled = false;
+  context.clearRect(0, 0, canvas.width, canvas.height);
+  const place = [x(covered[0]), y(covered[3]), x(covered[1]) - x(covered[0]), y(covered[2]) - y(covered[3])] as const;
+  if (drawing.gaps) {
+    context.fillStyle = hatch(context);
+    context.fillRect(...place);
+  }
+  context.drawImage(picture, ...place);
+  if (overlay !== null) context.drawImage(overlay, ...place);
+  if (cursor !== null) {
+    const [across, up] = [x(cursor[0]), y(cursor[1])];
+    const lines = () => {
+      context.moveTo(across, 0);
+      context.lineTo(across, canvas.height);
+      context.moveTo(0, up);
+      context.lineTo(canvas.width, up);
+    };
+    stroke(context, lines, [4, 4]);
+  }
+  drawProbe(context, x(probe.across), y(probe.up), probe);
+  if (box !== null) {
+    stroke(context, () => context.rect(x(box[0]), y(box[3]), x(box[1]) - x(box[0]), y(box[2]) - y(box[3])), []);
+  }
+}

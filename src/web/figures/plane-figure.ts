@@ -1,0 +1,417 @@
+/** A plane figure shows one plane: it requests the slices, draws them, and turns pointer and keys into zoom, pan and probe. */
+import { html, nothing, type TemplateResult } from "lit-html";
+import { ref } from "lit-html/directives/ref.js";
+import { shortText } from "../../float32/format.js";
+import { quantityOf } from "../../quantities.js";
+import type { Slice } from "../state/api.js";
+import { axisOf, offers, unitOf } from "../state/facts.js";
+import { LatestRequest } from "../state/latest-request.js";
+import {
+  AXES,
+  type AxisName,
+  clampWindow,
+  fitWindow,
+  frameSize,
+  isWhole,
+  type PlaneWindow,
+  panWindow,
+  type Rectangle,
+  revealPoint,
+  sidesOf,
+  wholePlane,
+  zoomWindow,
+} from "../state/plane-geometry.js";
+import { planePaths } from "../state/queries.js";
+import type { ViewState } from "../state/view-state.js";
+import type { ViewStore } from "../state/view-store.js";
+import type { ColourScale } from "./colour-scale.js";
+import { axisMarks, drawMarks, type Marks } from "./marks.js";
+import { type Cell, cellAt, coordinateOf, coveredBy, drawPlane, paintPlane } from "./plane-canvas.js";
+import { Pointers } from "./pointers.js";
+import { drawOverlay, type PlaneVectors } from "./vectors.js";
+
+/** Enlargement by one press of a button or a key. */
+export const ZOOM_STEP = 1.6;
+
+/** Room for ticks and names around a picture, in pixels. */
+const MARGIN = { left: 62, right: 14, top: 8, bottom: 42 };
+
+/** A plane together with the view that asked for it; it is shown until the next one arrives. */
+export interface ShownPlane {
+  /** The values that are drawn: those of the quantity, or their difference from what it is compared with. */
+  readonly slice: Slice;
+  readonly state: ViewState;
+  readonly vectors: PlaneVectors | null;
+}
+
+/** What a plane figure tells its owner. */
+export interface PlaneOwner {
+  readonly id: string;
+  readonly store: ViewStore;
+  /** The view of this plane: its axis, position and window; the rest is that of the page. */
+  readonly view: () => ViewState;
+  readonly setWindow: (window: PlaneWindow | null) => void;
+  readonly scale: () => ColourScale;
+  /** Renders the page anew. */
+  readonly render: () => void;
+  /** Reports that the pointer or the keys have moved the cursor of this plane. */
+  readonly moved: () => void;
+  readonly crossed: boolean;
+}
+
+/** Rows and columns that a key moves the cursor by, for a step and a plane of so many columns. */
+const MOVES: Readonly<Record<string, (step: number, columns: number) => readonly [number, number]>> = {
+  ArrowLeft: (step) => [0, -step],
+  ArrowRight: (step) => [0, step],
+  ArrowUp: (step) => [step, 0],
+  ArrowDown: (step) => [-step, 0],
+  PageUp: () => [10, 0],
+  PageDown: () => [-10, 0],
+  Home: (_step, columns) => [0, -columns],
+  End: (_step, columns) => [0, columns],
+};
+
+/** Subtracts the values of another plane, and finds the extremes of the difference. */
+function subtract(slice: Slice, other: Slice): Slice {
+  const values = slice.values.map((value, i) => value - other.values[i]);
+  let low = Number.POSITIVE_INFINITY;
+  let high = Number.NEGATIVE_INFINITY;
+  for (const value of values) {
+    if (value < low) low = value;
+    if (value > high && value < Number.POSITIVE_INFINITY) high = value;
+  }
+  return { ...slice, values, ...(low > high ? { low: 0, high: 0 } : { low, high }) };
+}
+
+export class PlaneFigure {
+  readonly request: LatestRequest<ShownPlane>;
+  readonly #owner: PlaneOwner;
+  readonly #pointers: Pointers;
+  #cursor: readonly [number, number] | null = null;
+  #box: PlaneWindow | null = null;
+  #frame: HTMLElement | null = null;
+  #canvas: HTMLCanvasElement | null = null;
+  #width = 600;
+  #picture: HTMLCanvasElement | null = null;
+  #overlay: HTMLCanvasElement | null = null;
+  #painted: readonly [ShownPlane, ColourScale] | null = null;
+  #overlaid: ShownPlane | null = null;
+  #asked = "";
+
+  constructor(owner: PlaneOwner) {
+    this.#owner = owner;
+    this.request = new LatestRequest(owner.render);
+    this.#pointers = new Pointers({
+      moved: (x, y) => this.#move(this.#pointAt(x, y)),
+      clicked: (x, y) => {
+        this.#move(this.#pointAt(x, y));
+        this.probe();
+      },
+      panned: (dx, dy) => this.#pan(dx, dy),
+      boxed: (from, to, done) => this.#drawBox(from, to, done),
+      zoomed: (factor, x, y) => this.zoom(factor, this.#pointAt(x, y)),
+      reset: () => owner.setWindow(null),
+      canPan: () => !this.#isWhole(),
+    });
+  }
+
+  /** The plane as a picture; null before it is painted. */
+  get picture(): HTMLCanvasElement | null {
+    return this.#picture;
+  }
+
+  /** The velocity drawn over the picture, or null. */
+  get overlay(): HTMLCanvasElement | null {
+    return this.#overlaid === null ? null : this.#overlay;
+  }
+
+  /** Requests the slices of the view if they are others. */
+  refresh(): void {
+    const { store, view } = this.#owner;
+    const state = view();
+    const paths = planePaths(state, store.facts);
+    const key = JSON.stringify(paths);
+    if (key === this.#asked) return;
+    this.#asked = key;
+    if (!offers(store.facts, quantityOf(state.field).operation)) {
+      this.request.clear();
+      return;
+    }
+    void this.request.run(async (signal) => {
+      const load = (path: string) => store.slices.load(path, signal);
+      const [main, other, vectors] = await Promise.all([
+        load(paths.main),
+        paths.other === null ? null : load(paths.other),
+        paths.vectors === null ? null : Promise.all(paths.vectors.map(load)),
+      ]);
+      return {
+        slice: other === null ? main : subtract(main, other),
+        state,
+        vectors: vectors === null ? null : { across: vectors[0], up: vectors[1] },
+      };
+    });
+  }
+
+  /** Makes the next refresh request again, for example with another token. */
+  invalidate(): void {
+    this.#asked = "";
+  }
+
+  /** The sample under the cursor; at the probe before the cursor has moved. */
+  get cell(): Cell | null {
+    const shown = this.request.value;
+    return shown === null ? null : cellAt(shown.slice, this.#cursor ?? this.#probePoint(shown.state));
+  }
+
+  /** Zooms about a point of the plane, by default about the middle of the window. */
+  zoom(factor: number, point: readonly [number, number] = this.#middle()): void {
+    const { store, view, setWindow } = this.#owner;
+    const { axis } = view();
+    const next = zoomWindow(store.facts, axis, this.#window(), this.#frameSize(), factor, point);
+    setWindow(isWhole(wholePlane(store.facts, axis), next) ? null : next);
+  }
+
+  /** Puts the probe at the cursor. */
+  probe(): void {
+    const shown = this.request.value;
+    const cell = this.cell;
+    if (shown === null || cell === null) return;
+    const { slice, state } = shown;
+    const probe = [...this.#owner.store.state.probe] as [number, number, number];
+    probe[AXES.indexOf(state.axis)] = state.at;
+    probe[AXES.indexOf(slice.columns.axis)] = this.#inside(
+      slice.columns.axis,
+      coordinateOf(slice.columns, cell.column),
+    );
+    probe[AXES.indexOf(slice.rows.axis)] = this.#inside(slice.rows.axis, coordinateOf(slice.rows, cell.row));
+    this.#owner.store.set({ probe });
+  }
+
+  /** Lays out the frame of the picture with its axes. */
+  view(): TemplateResult {
+    const { id, view, store } = this.#owner;
+    const { title } = quantityOf(view().field);
+    const { width, height } = this.size;
+    const empty = this.request.value === null;
+    return html`
+      <div
+        class="plane-frame"
+        ${ref((element) => {
+          this.#frame = (element as HTMLElement | undefined) ?? null;
+        })}
+      >
+        <svg class="axes" width=${width} height=${height} viewBox="0 0 ${width} ${height}" aria-hidden="true">
+          ${drawMarks(this.marks)}
+        </svg>
+        <canvas
+          id=${id}
+          class="plane"
+          tabindex="0"
+          role="application"
+          aria-roledescription="slice"
+          aria-label="Slice of ${title} across ${view().axis}. Arrow keys move the cursor, Enter probes, plus and minus zoom, 0 shows the whole plane."
+          aria-describedby="slice-readout"
+          ${ref((element) => {
+            const canvas = (element as HTMLCanvasElement | undefined) ?? null;
+            if (canvas !== this.#canvas) this.#pointers.attach(canvas);
+            this.#canvas = canvas;
+          })}
+          @keydown=${(event: KeyboardEvent) => this.#key(event)}
+        ></canvas>
+        ${empty && !offers(store.facts, quantityOf(view().field).operation) ? html`<p class="empty">This dataset has nothing to slice.</p>` : nothing}
+      </div>
+    `;
+  }
+
+  /** The size of the figure with its margins. */
+  get size(): { readonly width: number; readonly height: number } {
+    const [width, height] = this.#frameSize();
+    return { width: width + MARGIN.left + MARGIN.right, height: height + MARGIN.top + MARGIN.bottom };
+  }
+
+  /** Where the picture lies in the figure. */
+  get place(): Rectangle {
+    const { left, top, width, height } = fitWindow(this.#window(), this.#frameSize());
+    return { left: left + MARGIN.left, top: top + MARGIN.top, width, height };
+  }
+
+  /** The axes of the figure. */
+  get marks(): Marks {
+    const { store, view } = this.#owner;
+    const unit = unitOf(store.facts, "length");
+    const names = sidesOf(view().axis).map((name) => (unit === "" ? name : `${name} (${unit})`)) as [string, string];
+    return axisMarks(this.#window(), this.place, names);
+  }
+
+  /** The part of the plane that is shown. */
+  get window(): PlaneWindow {
+    return this.#window();
+  }
+
+  /** Draws what the last rendering laid out; renders again where the room has changed. */
+  paint(): void {
+    const frame = this.#frame;
+    const canvas = this.#canvas;
+    if (frame === null || canvas === null) return;
+    const width = Math.floor(frame.clientWidth);
+    if (width > 0 && width !== this.#width) {
+      this.#width = width;
+      this.#owner.render();
+    }
+    const { left, top, width: across, height: up } = this.place;
+    canvas.style.left = `${left}px`;
+    canvas.style.top = `${top}px`;
+    canvas.style.width = `${across}px`;
+    canvas.style.height = `${up}px`;
+    frame.style.height = `${this.size.height}px`;
+    canvas.style.touchAction = this.#isWhole() ? "pan-x pan-y" : "none";
+    const unit = Math.min(2, window.devicePixelRatio);
+    const [w, h] = [Math.max(1, Math.round(across * unit)), Math.max(1, Math.round(up * unit))];
+    if (canvas.width !== w || canvas.height !== h) Object.assign(canvas, { width: w, height: h });
+    this.draw();
+  }
+
+  /** Draws the canvas at its present size. */
+  draw(): void {
+    const shown = this.request.value;
+    const canvas = this.#canvas;
+    if (canvas === null) return;
+    if (shown === null || shown.state.axis !== this.#owner.view().axis) {
+      canvas.getContext("2d")?.clearRect(0, 0, canvas.width, canvas.height);
+      return;
+    }
+    const { slice, state } = shown;
+    const scale = this.#owner.scale();
+    if (this.#picture === null || this.#painted?.[0] !== shown || this.#painted[1] !== scale) {
+      this.#picture = paintPlane(slice, scale);
+      this.#painted = [shown, scale];
+    }
+    if (this.#overlaid !== shown) {
+      this.#overlay = shown.vectors === null ? null : drawOverlay(shown.vectors, state.overlay, slice);
+      this.#overlaid = shown;
+    }
+    const cell = this.cell;
+    const [across, up] = this.#probePoint(state);
+    drawPlane(canvas, {
+      picture: this.#picture,
+      covered: coveredBy(slice),
+      window: this.#window(),
+      gaps: slice.values.some((value) => !Number.isFinite(value)),
+      overlay: this.#overlay,
+      cursor:
+        cell === null || this.#cursor === null
+          ? null
+          : [
+              slice.columns.origin + cell.column * slice.columns.spacing,
+              slice.rows.origin + cell.row * slice.rows.spacing,
+            ],
+      probe: { across, up, distance: this.#probeDistance(state), crossed: this.#owner.crossed },
+      box: this.#box,
+    });
+  }
+
+  /** The distance of the probe from the plane in words; null where it lies on it. */
+  #probeDistance({ axis, at }: ViewState): string | null {
+    const { probe } = this.#owner.store.state;
+    const { length, spacing } = axisOf(this.#owner.store.facts, axis);
+    const away = probe[AXES.indexOf(axis)] - at;
+    if (Math.abs(away) <= 1e-5 * Math.max(length, spacing)) return null;
+    return `${axis} ${away > 0 ? "+" : "−"}${shortText(Math.abs(Number(away.toPrecision(3))))}`;
+  }
+
+  #probePoint({ axis }: ViewState): readonly [number, number] {
+    const { probe } = this.#owner.store.state;
+    const [across, up] = sidesOf(axis).map((name) => probe[AXES.indexOf(name)]);
+    return [across, up];
+  }
+
+  /** A coordinate moved into the domain: samples of a flat axis stand half a spacing beside it. */
+  #inside(name: AxisName, value: number): number {
+    const { first, length } = axisOf(this.#owner.store.facts, name);
+    return Math.fround(Math.max(first, Math.min(first + length, value)));
+  }
+
+  #window(): PlaneWindow {
+    const { store, view } = this.#owner;
+    const { window, axis } = view();
+    return window ?? wholePlane(store.facts, axis);
+  }
+
+  #isWhole(): boolean {
+    return this.#owner.view().window === null;
+  }
+
+  #frameSize(): readonly [number, number] {
+    const { store, view } = this.#owner;
+    const highest = Math.max(120, Math.round(Math.min(0.58 * window.innerHeight, 720)) - MARGIN.top - MARGIN.bottom);
+    return frameSize(
+      wholePlane(store.facts, view().axis),
+      Math.max(80, this.#width - MARGIN.left - MARGIN.right),
+      highest,
+    );
+  }
+
+  #middle(): readonly [number, number] {
+    const [left, right, bottom, top] = this.#window();
+    return [(left + right) / 2, (bottom + top) / 2];
+  }
+
+  /** The point of the plane under a place of the canvas, given as fractions from its upper left corner. */
+  #pointAt(x: number, y: number): readonly [number, number] {
+    const [left, right, bottom, top] = this.#window();
+    return [left + x * (right - left), top - y * (top - bottom)];
+  }
+
+  #move(point: readonly [number, number]): void {
+    this.#cursor = point;
+    this.#owner.moved();
+    this.draw();
+  }
+
+  #pan(dx: number, dy: number): void {
+    const { store, view, setWindow } = this.#owner;
+    const [left, right, bottom, top] = this.#window();
+    const whole = wholePlane(store.facts, view().axis);
+    setWindow(panWindow(whole, this.#window(), -dx * (right - left), dy * (top - bottom)));
+  }
+
+  /** Draws the box of a zoom; on its end the box becomes the window. */
+  #drawBox(from: readonly [number, number], to: readonly [number, number], done: boolean): void {
+    const [a, b] = [this.#pointAt(...from), this.#pointAt(...to)];
+    const sides = [0, 1].map((i) => [Math.min(a[i], b[i]), Math.max(a[i], b[i])]);
+    const [[left, right], [bottom, top]] = sides;
+    this.#box = done ? null : [left, right, bottom, top];
+    if (done && right > left && top > bottom) {
+      const { store, view, setWindow } = this.#owner;
+      setWindow(clampWindow(wholePlane(store.facts, view().axis), left, bottom, right - left, top - bottom));
+    } else this.draw();
+  }
+
+  #key(event: KeyboardEvent): void {
+    const shown = this.request.value;
+    if (shown === null || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (Object.hasOwn(MOVES, event.key)) this.#step(shown.slice, ...MOVES[event.key](event.shiftKey ? 10 : 1, 4096));
+    else if (event.key === "Enter" || event.key === " ") this.probe();
+    else if (event.key === "+" || event.key === "=") this.zoom(ZOOM_STEP, this.#cursor ?? this.#middle());
+    else if (event.key === "-") this.zoom(1 / ZOOM_STEP, this.#cursor ?? this.#middle());
+    else if (event.key === "0") this.#owner.setWindow(null);
+    else return;
+    event.preventDefault();
+  }
+
+  /** Moves the cursor by rows and columns; the window follows where the cursor leaves it. */
+  #step(slice: Slice, rows: number, columns: number): void {
+    const { row, column } = this.cell ?? { row: 0, column: 0 };
+    const clamp = (value: number, count: number) => Math.max(0, Math.min(count - 1, value));
+    const point = [
+      slice.columns.origin + clamp(column + columns, slice.columns.count) * slice.columns.spacing,
+      slice.rows.origin + clamp(row + rows, slice.rows.count) * slice.rows.spacing,
+    ] as const;
+    const { store, view, setWindow } = this.#owner;
+    if (!this.#isWhole()) {
+      const next = revealPoint(wholePlane(store.facts, view().axis), this.#window(), point);
+      if (next !== this.#window()) setWindow(next);
+    }
+    this.#move(point);
+  }
+}

@@ -1,0 +1,121 @@
+/** Pointers turn the events of mouse, pen and fingers on a canvas into moves, clicks, pans, boxes and zooms. */
+
+/** What gestures mean; places are fractions of the canvas from its upper left corner. */
+export interface Gestures {
+  readonly moved: (x: number, y: number) => void;
+  readonly clicked: (x: number, y: number) => void;
+  /** The picture was dragged by so much. */
+  readonly panned: (dx: number, dy: number) => void;
+  /** A box was drawn with Shift held; `done` when the button is released. */
+  readonly boxed: (from: readonly [number, number], to: readonly [number, number], done: boolean) => void;
+  readonly zoomed: (factor: number, x: number, y: number) => void;
+  readonly reset: () => void;
+  /** Whether dragging pans, which needs something beyond the edges. */
+  readonly canPan: () => boolean;
+}
+
+/** Pixels that a pointer may wander during a click. */
+const CLICK_SLACK = 4;
+/** Enlargement by a wheel turned so many pixels. */
+const WHEEL_PIXELS = 400;
+const LINE_PIXELS = 33;
+
+type Place = readonly [number, number];
+
+export class Pointers {
+  readonly #gestures: Gestures;
+  readonly #down = new Map<number, Place>();
+  #canvas: HTMLCanvasElement | null = null;
+  #listening: AbortController | null = null;
+  #start: Place = [0, 0];
+  #last: Place = [0, 0];
+  #dragged = false;
+  #boxing = false;
+  #pinched = false;
+
+  constructor(gestures: Gestures) {
+    this.#gestures = gestures;
+  }
+
+  /** Listens to a canvas instead of the one before; null listens to none. */
+  attach(canvas: HTMLCanvasElement | null): void {
+    this.#listening?.abort();
+    this.#canvas = canvas;
+    this.#down.clear();
+    if (canvas === null) return;
+    this.#listening = new AbortController();
+    const { signal } = this.#listening;
+    canvas.addEventListener("pointerdown", (event) => this.#press(event), { signal });
+    canvas.addEventListener("pointermove", (event) => this.#follow(event), { signal });
+    canvas.addEventListener("pointerup", (event) => this.#release(event), { signal });
+    canvas.addEventListener("pointercancel", (event) => this.#cancel(event), { signal });
+    canvas.addEventListener("dblclick", () => this.#gestures.reset(), { signal });
+    canvas.addEventListener("wheel", (event) => this.#wheel(event), { signal, passive: false });
+  }
+
+  #placeOf({ clientX, clientY }: MouseEvent): Place {
+    const box = this.#canvas?.getBoundingClientRect() ?? new DOMRect(0, 0, 1, 1);
+    return [(clientX - box.left) / box.width, (clientY - box.top) / box.height];
+  }
+
+  /** The distance of two places in pixels. */
+  #distance(a: Place, b: Place): number {
+    const { clientWidth = 1, clientHeight = 1 } = this.#canvas ?? {};
+    return Math.hypot((a[0] - b[0]) * clientWidth, (a[1] - b[1]) * clientHeight);
+  }
+
+  #press(event: PointerEvent): void {
+    if (event.pointerType === "mouse" && event.button !== 0) return;
+    const place = this.#placeOf(event);
+    if (this.#down.size === 0) {
+      this.#start = place;
+      this.#dragged = false;
+      this.#pinched = false;
+      this.#boxing = event.shiftKey;
+    } else this.#pinched = true;
+    this.#last = place;
+    this.#down.set(event.pointerId, place);
+    this.#canvas?.setPointerCapture(event.pointerId);
+  }
+
+  #follow(event: PointerEvent): void {
+    const place = this.#placeOf(event);
+    if (!this.#down.has(event.pointerId)) {
+      this.#gestures.moved(...place);
+      return;
+    }
+    const before = [...this.#down.values()];
+    this.#down.set(event.pointerId, place);
+    const after = [...this.#down.values()];
+    if (after.length === 2) {
+      const factor = this.#distance(after[0], after[1]) / Math.max(1, this.#distance(before[0], before[1]));
+      this.#gestures.zoomed(factor, (after[0][0] + after[1][0]) / 2, (after[0][1] + after[1][1]) / 2);
+      return;
+    }
+    this.#dragged ||= this.#distance(place, this.#start) > CLICK_SLACK;
+    if (!this.#dragged || this.#pinched) return;
+    if (this.#boxing) this.#gestures.boxed(this.#start, place, false);
+    else if (this.#gestures.canPan()) this.#gestures.panned(place[0] - this.#last[0], place[1] - this.#last[1]);
+    else this.#gestures.moved(...place);
+    this.#last = place;
+  }
+
+  #release(event: PointerEvent): void {
+    if (!this.#down.delete(event.pointerId) || this.#pinched) return;
+    const place = this.#placeOf(event);
+    if (this.#boxing && this.#dragged) this.#gestures.boxed(this.#start, place, true);
+    else if (!this.#dragged) this.#gestures.clicked(...place);
+  }
+
+  #cancel(event: PointerEvent): void {
+    this.#down.delete(event.pointerId);
+  }
+
+  /** Zooms about the pointer; turning further out than the whole plane scrolls the page. */
+  #wheel(event: WheelEvent): void {
+    if (event.deltaY > 0 && !this.#gestures.canPan()) return;
+    event.preventDefault();
+    const pixels = event.deltaY * (event.deltaMode === 1 ? LINE_PIXELS : 1);
+    this.#gestures.zoomed(2 ** (-pixels / WHEEL_PIXELS), ...this.#placeOf(event));
+  }
+}

@@ -1,0 +1,301 @@
+/** The 3-D figure shows planes, an isosurface and paths of particles in the box of the domain; it is loaded on demand. */
+import { html, nothing, type TemplateResult } from "lit-html";
+import { keyed } from "lit-html/directives/keyed.js";
+import { live } from "lit-html/directives/live.js";
+import { ref } from "lit-html/directives/ref.js";
+import { shortText } from "../../float32/format.js";
+import { type QuantityName, quantityOf } from "../../quantities.js";
+import { unitOf } from "../state/facts.js";
+import { AXES } from "../state/plane-geometry.js";
+import { quantitiesOf, VOLUMES } from "../state/view-state.js";
+import type { ViewStore } from "../state/view-store.js";
+import { barLegend } from "./colour-bar.js";
+import { type ColourScale, mapName, mapPixels, pixelOf } from "./colour-scale.js";
+import { choose } from "./inputs.js";
+import type { Launched, ParticlesFigure } from "./particles-figure.js";
+import { coveredBy } from "./plane-canvas.js";
+import type { BoxScene, PlacedPicture } from "./scene.js";
+import { schemeColours } from "./scheme-colours.js";
+import type { SliceFigure } from "./slice-figure.js";
+import { statusBar } from "./status-bar.js";
+import { describeSurface, IsoSurface, type ShownSurface } from "./surface.js";
+
+export class SceneFigure {
+  readonly surface: IsoSurface;
+  readonly #store: ViewStore;
+  readonly #render: () => void;
+  readonly #slice: SliceFigure;
+  readonly #particles: ParticlesFigure;
+  #scene: BoxScene | null = null;
+  #canvas: HTMLCanvasElement | null = null;
+  #opened = 0;
+  #failure = "";
+  #drawn = "";
+  #paths: Launched | null = null;
+  #record = -1;
+  #pictures: readonly HTMLCanvasElement[] = [];
+  #surface: ShownSurface | null = null;
+  #map = "";
+
+  constructor(store: ViewStore, slice: SliceFigure, particles: ParticlesFigure, render: () => void) {
+    this.#store = store;
+    this.#render = render;
+    this.#slice = slice;
+    this.#particles = particles;
+    this.surface = new IsoSurface(store, render);
+  }
+
+  get #isOpen(): boolean {
+    const { scene, launched } = this.#store.state;
+    return scene || (launched && this.#particles.launched !== null);
+  }
+
+  refresh(): void {
+    this.surface.refresh();
+    if (!this.#isOpen && this.#scene !== null) this.#dispose();
+  }
+
+  /** Closes the view and forgets paths and surface. */
+  close(): void {
+    this.#dispose();
+    this.#particles.close();
+    this.surface.close();
+    this.#store.set({ scene: false, launched: false, record: 0 });
+  }
+
+  #dispose(): void {
+    this.#scene?.dispose();
+    this.#scene = null;
+    this.#canvas = null;
+    this.#paths = null;
+    this.#record = -1;
+    this.#pictures = [];
+    this.#surface = null;
+    this.#drawn = "";
+    this.#opened++;
+  }
+
+  /** Brings the drawing up to date with what the other figures show. */
+  paint(): void {
+    const canvas = this.#canvas;
+    if (canvas === null || !this.#isOpen) return;
+    if (this.#scene === null) void this.#open(canvas);
+    else this.#draw(this.#scene, canvas);
+  }
+
+  async #open(canvas: HTMLCanvasElement): Promise<void> {
+    if (this.#failure !== "") return;
+    try {
+      const { BoxScene } = await import("./scene.js");
+      if (this.#scene !== null || this.#canvas !== canvas) return;
+      const { facts, state } = this.#store;
+      this.#scene = new BoxScene(canvas, facts.axes, unitOf(facts, "length"));
+      this.#scene.setCamera(state.camera);
+      this.#scene.onCamera = (camera) => this.#store.set({ camera });
+    } catch {
+      this.#failure = "This browser shows no 3-D here; the positions are in the table.";
+    }
+    this.#render();
+  }
+
+  #draw(scene: BoxScene, canvas: HTMLCanvasElement): void {
+    const launched = this.#particles.launched;
+    if (this.#paths !== launched) {
+      this.#paths = launched;
+      this.#record = -1;
+      scene.setPaths(launched?.trajectories ?? null);
+      this.#drawn = "";
+      if (launched === null) delete canvas.dataset.longestSegment;
+      else canvas.dataset.longestSegment = String(scene.longestSegment);
+    }
+    const colours = schemeColours(canvas);
+    const size = [canvas.clientWidth, canvas.clientHeight] as const;
+    const key = [colours.paper, ...size].join(" ");
+    if (key !== this.#drawn && size[0] > 0) {
+      this.#drawn = key;
+      scene.setColours(colours);
+      scene.resize(...size);
+    }
+    this.#drawPlanes(scene, canvas);
+    this.#drawSurface(scene, canvas);
+    if (launched !== null && this.#record !== this.#particles.record) {
+      this.#record = this.#particles.record;
+      scene.setRecord(this.#record);
+    }
+  }
+
+  /** Places the pictures that the slice figure shows, each where its own view has it. */
+  #drawPlanes(scene: BoxScene, canvas: HTMLCanvasElement): void {
+    const placed = this.#slice.planes.flatMap(({ picture, request: { value } }): PlacedPicture[] => {
+      if (picture === null || value === null) return [];
+      const { axis, at } = value.state;
+      return [{ picture, axis: AXES.indexOf(axis), at, covered: coveredBy(value.slice) }];
+    });
+    const pictures = placed.map(({ picture }) => picture);
+    if (pictures.length === this.#pictures.length && pictures.every((picture, i) => picture === this.#pictures[i]))
+      return;
+    this.#pictures = pictures;
+    scene.setPlanes(placed);
+    canvas.dataset.planes = String(placed.length);
+  }
+
+  #drawSurface(scene: BoxScene, canvas: HTMLCanvasElement): void {
+    const { shown } = this.surface;
+    const map = this.#store.state.map;
+    if (shown === this.#surface && map === this.#map) return;
+    this.#surface = shown;
+    this.#map = map;
+    const scale = shown === null ? null : this.#tintScale(shown);
+    scene.setSurface(
+      shown === null ? null : { ...shown, colours: scale === null ? null : vertexColours(scale, shown.tints) },
+    );
+    if (shown === null) delete canvas.dataset.triangles;
+    else canvas.dataset.triangles = String(shown.indices.length / 3);
+  }
+
+  /** The colours of a surface by its second quantity; null without one. */
+  #tintScale({ state: { tint }, tints }: ShownSurface): ColourScale | null {
+    if (tint === "none" || tints.length === 0) return null;
+    let low = Number.POSITIVE_INFINITY;
+    let high = Number.NEGATIVE_INFINITY;
+    for (const value of tints) {
+      if (value < low) low = value;
+      if (value > high) high = value;
+    }
+    const { signed } = quantityOf(tint);
+    const name = mapName("auto", signed);
+    const reach = Math.max(Math.abs(low), Math.abs(high));
+    return { name, range: signed ? [-reach, reach] : [low, high], log: false, pixels: mapPixels(name) };
+  }
+
+  view(): TemplateResult {
+    return html`
+      <section class="panel particles" id="view-3d" aria-labelledby="particles-title">
+        <h2 id="particles-title">3-D view</h2>
+        ${this.#isOpen ? this.#stage() : this.#invitation()}
+        ${this.#particles.view()}
+      </section>
+    `;
+  }
+
+  #invitation(): TemplateResult {
+    return html`
+      <div class="row">
+        <button type="button" id="open-scene" class="primary" @click=${() => this.#store.set({ scene: true })}>
+          Open the 3-D view
+        </button>
+        <span class="note">The planes of the slice, isosurfaces and paths of particles in the box of the domain.</span>
+      </div>
+    `;
+  }
+
+  #stage(): TemplateResult {
+    const launched = this.#particles.launched;
+    const what = launched === null ? "Planes and isosurface" : `Paths of ${launched.trajectories.particles} particles`;
+    if (this.#failure !== "") return html`<p class="error" role="status" id="no-scene">${this.#failure}</p>`;
+    return html`
+      ${keyed(
+        this.#opened,
+        html`<canvas
+          id="scene"
+          tabindex="0"
+          role="application"
+          aria-roledescription="3-D view"
+          aria-label="${what} in the box of the domain. Arrow keys turn the view, plus and minus zoom, 0 resets it."
+          ${ref((element) => {
+            this.#canvas = (element as HTMLCanvasElement | undefined) ?? null;
+          })}
+          @keydown=${(event: KeyboardEvent) => {
+            if (this.#scene?.key(event.key)) event.preventDefault();
+          }}
+        ></canvas>`,
+      )}
+      <div class="row">
+        <span class="note" id="scene-note">${this.#note()}</span>
+        <button type="button" id="reset-camera" @click=${() => this.#scene?.key("0")}>Reset view</button>
+        <button type="button" id="close-scene" @click=${() => this.close()}>Close</button>
+      </div>
+      ${this.#legend()} ${this.#surfaceControls()}
+    `;
+  }
+
+  /** What is drawn, with the time of each part. */
+  #note(): string {
+    const shown = this.#slice.shown;
+    const unit = this.surface.shown === null ? "" : this.#unit(this.surface.shown.state.surface);
+    return [
+      ...(shown === null ? [] : [`Planes at t = ${shortText(shown.state.time)}.`]),
+      ...(this.surface.shown === null
+        ? []
+        : [
+            `Surface at t = ${shortText(this.surface.shown.state.time)}: ${describeSurface(this.surface.shown, unit)}.`,
+          ]),
+    ].join(" ");
+  }
+
+  #unit(name: QuantityName | "none"): string {
+    return name === "none" ? "" : unitOf(this.#store.facts, quantityOf(name).measure);
+  }
+
+  #legend(): TemplateResult | typeof nothing {
+    const shown = this.#slice.shown;
+    const surface = this.surface.shown;
+    const tint = surface === null ? null : this.#tintScale(surface);
+    const name = (field: QuantityName) => `${quantityOf(field).title} ${this.#unit(field)}`.trim();
+    return html`
+      ${shown === null ? nothing : barLegend(this.#slice.scale, `Planes: ${name(shown.state.field)}`)}
+      ${tint === null || surface === null || surface.state.tint === "none" ? nothing : barLegend(tint, `Surface: ${name(surface.state.tint)}`)}
+    `;
+  }
+
+  #surfaceControls(): TemplateResult {
+    const { state, facts } = this.#store;
+    const choices = (first: string) => [
+      { value: "none" as const, text: first },
+      ...quantitiesOf(facts).map(({ name, title }) => ({ value: name, text: title })),
+    ];
+    const ms = this.surface.shown?.ms;
+    return html`
+      <h3>Isosurface</h3>
+      <div class="row">
+        ${choose("surface", "Of", state.surface, choices("nothing"), (surface) => this.#store.set({ surface }))}
+        ${
+          state.surface === "none"
+            ? nothing
+            : html`
+                ${choose("tint", "Coloured by", state.tint, choices("one colour"), (tint) => this.#store.set({ tint }))}
+                ${choose("volume", "Samples a side", state.volume, VOLUMES, (volume) => this.#store.set({ volume }))}
+                <label for="enclosed">
+                  Encloses <b>${state.enclosed} %</b> of the volume
+                  <input
+                    type="range"
+                    id="enclosed"
+                    min="0.5"
+                    max="60"
+                    step="0.5"
+                    .value=${live(String(state.enclosed))}
+                    @input=${(event: Event) => this.#store.set({ enclosed: Number((event.target as HTMLInputElement).value) })}
+                  />
+                </label>
+                <span class="note" id="surface-note">
+                  ${ms === undefined ? nothing : `${(this.surface.shown?.indices.length ?? 0) / 3} triangles in ${Math.round(ms)} ms`}
+                </span>
+              `
+        }
+      </div>
+      ${statusBar("isosurface", this.surface.request)}
+    `;
+  }
+}
+
+/** Red, green and blue of each vertex. */
+function vertexColours(scale: ColourScale, tints: Float32Array): Uint8Array {
+  const colours = new Uint8Array(3 * tints.length);
+  for (let i = 0; i < tints.length; i++) {
+    const pixel = pixelOf(scale, tints[i]);
+    colours[3 * i] = pixel & 255;
+    colours[3 * i + 1] = (pixel >> 8) & 255;
+    colours[3 * i + 2] = (pixel >> 16) & 255;
+  }
+  return colours;
+}

@@ -1,0 +1,97 @@
+/** The surface worker keeps a volume and extracts isosurfaces from it, so that the page stays responsive. */
+import { marchingCubes, type Surface } from "./marching-cubes.js";
+
+/** A volume to keep; it replaces the one before. */
+export interface VolumeMessage {
+  readonly kind: "volume";
+  /** Samples along x, y and z. */
+  readonly counts: readonly [number, number, number];
+  /** Whether the first layer along an axis follows the last one again. */
+  readonly periodic: readonly [boolean, boolean, boolean];
+  readonly values: Float32Array;
+  readonly tint: Float32Array | null;
+}
+
+/** Asks for the surface that encloses a percentage of the volume: where the values are largest, or smallest. */
+export interface LevelMessage {
+  readonly kind: "level";
+  readonly id: number;
+  readonly enclosed: number;
+  readonly smallest: boolean;
+}
+
+/** The surface for a level message. */
+export interface SurfaceMessage extends Surface {
+  readonly id: number;
+  readonly level: number;
+  /** Time that the extraction took. */
+  readonly ms: number;
+}
+
+/** Samples from which the level of a percentage is found; more would not move it visibly. */
+const SORTED = 200_000;
+
+interface Kept {
+  readonly counts: readonly [number, number, number];
+  readonly values: Float32Array;
+  readonly tint: Float32Array | null;
+  readonly sorted: Float32Array;
+}
+
+/** Repeats the first layer of periodic axes behind the last, so that the surface closes. */
+function closed(values: Float32Array, counts: readonly number[], periodic: readonly boolean[]): Float32Array {
+  const [nx, ny, nz] = counts;
+  const [mx, my, mz] = counts.map((count, i) => count + (periodic[i] ? 1 : 0));
+  const out = new Float32Array(mx * my * mz);
+  let at = 0;
+  for (let z = 0; z < mz; z++) {
+    for (let y = 0; y < my; y++) {
+      const row = nx * ((y % ny) + ny * (z % nz));
+      out.set(values.subarray(row, row + nx), at);
+      if (mx > nx) out[at + nx] = values[row];
+      at += mx;
+    }
+  }
+  return out;
+}
+
+function keep({ counts, periodic, values, tint }: VolumeMessage): Kept {
+  const stride = Math.max(1, Math.floor(values.length / SORTED));
+  const sorted = Float32Array.from({ length: Math.floor(values.length / stride) }, (_, i) => values[i * stride]);
+  return {
+    counts: counts.map((count, i) => count + (periodic[i] ? 1 : 0)) as [number, number, number],
+    values: closed(values, counts, periodic),
+    tint: tint === null ? null : closed(tint, counts, periodic),
+    sorted: sorted.filter(Number.isFinite).sort(),
+  };
+}
+
+/** The value that a part of all values exceeds. */
+function levelAt(sorted: Float32Array, part: number): number {
+  return sorted[Math.max(0, Math.min(sorted.length - 1, Math.round((1 - part) * (sorted.length - 1))))] ?? Number.NaN;
+}
+
+/** Answers the messages of the page; the volume stays in this closure. */
+export function serve(post: (message: SurfaceMessage) => void): (message: VolumeMessage | LevelMessage) => void {
+  let kept: Kept | null = null;
+  return (message) => {
+    if (message.kind === "volume") {
+      kept = keep(message);
+      return;
+    }
+    if (kept === null) return;
+    const part = message.smallest ? 1 - message.enclosed / 100 : message.enclosed / 100;
+    const level = levelAt(kept.sorted, part);
+    const started = performance.now();
+    const surface = marchingCubes(kept, level, kept.tint);
+    post({ ...surface, id: message.id, level, ms: performance.now() - started });
+  };
+}
+
+if (typeof self !== "undefined" && "postMessage" in self && typeof document === "undefined") {
+  const answer = serve((message) => {
+    const { positions, normals, tints, indices } = message;
+    self.postMessage(message, { transfer: [positions.buffer, normals.buffer, tints.buffer, indices.buffer] });
+  });
+  self.addEventListener("message", (event: MessageEvent<VolumeMessage | LevelMessage>) => answer(event.data));
+}

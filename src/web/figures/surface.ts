@@ -1,0 +1,156 @@
+/** The isosurface requests a volume, lets the worker extract a surface from it, and keeps the latest one. */
+import { type QuantityName, quantityOf } from "../../quantities.js";
+import type { Volume } from "../state/api.js";
+import { LatestRequest } from "../state/latest-request.js";
+import { volumePathOf } from "../state/queries.js";
+import type { ViewState } from "../state/view-state.js";
+import type { ViewStore } from "../state/view-store.js";
+import type { LevelMessage, SurfaceMessage, VolumeMessage } from "./surface-worker.js";
+import workerAddress from "./surface-worker.ts?worker&url";
+
+/** A surface in coordinates of the dataset with the view that asked for it. */
+export interface ShownSurface {
+  readonly state: ViewState;
+  readonly level: number;
+  readonly ms: number;
+  readonly positions: Float32Array;
+  readonly normals: Float32Array;
+  readonly tints: Float32Array;
+  readonly indices: Uint32Array;
+}
+
+/** The part of Trusted Types that a worker needs; browsers without them take any address. */
+interface TrustedTypes {
+  createPolicy(
+    name: string,
+    rules: { createScriptURL: (url: string) => string },
+  ): { createScriptURL(url: string): string };
+}
+
+/** Starts the worker by an address that the content policy trusts: only that of the bundled file. */
+function startWorker(): Worker {
+  const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
+  const createScriptURL = (url: string) => {
+    if (url !== workerAddress) throw new TypeError("Only the surface worker may be started.");
+    return url;
+  };
+  const policy = trustedTypes?.createPolicy("fieldprobe-worker", { createScriptURL });
+  return new Worker(policy?.createScriptURL(workerAddress) ?? workerAddress, { type: "module" });
+}
+
+/** Quantities whose small values mark vortices. */
+const SMALLEST: readonly QuantityName[] = ["p", "boxp"];
+
+export class IsoSurface {
+  readonly request: LatestRequest<{ readonly volume: Volume; readonly state: ViewState }>;
+  readonly #store: ViewStore;
+  readonly #render: () => void;
+  #worker: Worker | null = null;
+  #shown: ShownSurface | null = null;
+  #asked = "";
+  #level = "";
+  #asking = 0;
+  #queried: ViewState | null = null;
+
+  constructor(store: ViewStore, render: () => void) {
+    this.#store = store;
+    this.#render = render;
+    this.request = new LatestRequest(render);
+  }
+
+  /** The surface to draw; null before there is one. */
+  get shown(): ShownSurface | null {
+    return this.#shown;
+  }
+
+  /** Requests the volume of the view if it is another one, and the surface if its level is. */
+  refresh(): void {
+    const { state, facts, api } = this.#store;
+    const { surface, tint } = state;
+    if (surface === "none" || !(state.scene || state.launched)) {
+      if (this.#shown !== null || this.#asked !== "") this.close();
+      return;
+    }
+    const paths = [surface, tint].flatMap((name) => (name === "none" ? [] : volumePathOf(state, facts, name)));
+    const key = paths.join(" ");
+    if (key !== this.#asked) {
+      this.#asked = key;
+      void this.request.run(async (signal) => {
+        const [volume, tints] = await Promise.all(paths.map((path) => api.volume(path, signal)));
+        this.#hand(volume, tints ?? null);
+        this.#queried = state;
+        this.#ask();
+        return { volume, state };
+      });
+    } else if (this.request.value !== null) this.#ask();
+  }
+
+  invalidate(): void {
+    this.#asked = "";
+  }
+
+  close(): void {
+    this.#worker?.terminate();
+    this.#worker = null;
+    this.#shown = null;
+    this.#asked = "";
+    this.#level = "";
+    this.#queried = null;
+    this.request.clear();
+  }
+
+  #hand(volume: Volume, tint: Volume | null): void {
+    if (this.#worker === null) {
+      this.#worker = startWorker();
+      this.#worker.addEventListener("message", (event: MessageEvent<SurfaceMessage>) => this.#take(event.data));
+    }
+    const { facts } = this.#store;
+    const message: VolumeMessage = {
+      kind: "volume",
+      counts: volume.axes.map((axis) => axis.count) as [number, number, number],
+      periodic: facts.axes.map((axis) => axis.periodic && axis.nodes > 1) as [boolean, boolean, boolean],
+      values: volume.values.slice(),
+      tint: tint === null ? null : tint.values.slice(),
+    };
+    this.#worker.postMessage(message, [message.values.buffer, ...(message.tint === null ? [] : [message.tint.buffer])]);
+    this.#level = "";
+  }
+
+  #ask(): void {
+    const { enclosed, surface } = this.#store.state;
+    const level = `${this.#asked} ${enclosed}`;
+    if (level === this.#level || surface === "none") return;
+    this.#level = level;
+    const message: LevelMessage = {
+      kind: "level",
+      id: ++this.#asking,
+      enclosed,
+      smallest: SMALLEST.includes(surface),
+    };
+    this.#worker?.postMessage(message);
+  }
+
+  #take(message: SurfaceMessage): void {
+    const volume = this.request.value?.volume;
+    if (message.id !== this.#asking || volume === undefined || this.#queried === null) return;
+    const { positions, normals } = message;
+    for (let i = 0; i < positions.length; i++) {
+      const { origin, spacing } = volume.axes[i % 3];
+      positions[i] = origin + positions[i] * spacing;
+      normals[i] /= spacing || 1;
+    }
+    this.#shown = { ...message, state: { ...this.#queried, enclosed: this.#store.state.enclosed } };
+    this.#render();
+  }
+}
+
+/** The surface in words, with its level and unit. */
+export function describeSurface({ state, level }: ShownSurface, unit: string): string {
+  if (state.surface === "none") return "";
+  const { title } = quantityOf(state.surface);
+  const sense = SMALLEST.includes(state.surface) ? "below" : "above";
+  return `${title} = ${Number(level.toPrecision(4))} ${unit}: ${state.enclosed} % of the volume lie ${sense}`.replaceAll(
+    "  ",
+    " ",
+  );
+}

@@ -1,0 +1,43 @@
+/** This file chooses round values for the ticks of an axis or a colour bar, and writes them alike. */
+
+export interface Tick {
+  readonly value: number;
+  readonly text: string;
+}
+
+const STEPS = [1, 2, 5, 10];
+
+/** Round values from `low` to `high`, about `count` of them, with as many decimals as tell them apart. */
+export function linearTicks(low: number, high: number, count: number): Tick[] {
+  const rough = (high - low) / Math.max(1, count);
+  if (!(rough > 0) || !Number.isFinite(rough)) return [];
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * (STEPS.find((candidate) => candidate * power >= rough * 0.999999) ?? 10);
+  const decimals = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+  const first = Math.ceil(low / step - 1e-6);
+  const last = Math.floor(high / step + 1e-6);
+  const largest = Math.max(Math.abs(low), Math.abs(high));
+  return Array.from({ length: last - first + 1 }, (_, i) => {
+    const value = (first + i) * step;
+    const plain = largest < 1e5 && decimals <= 5;
+    const digits = Math.max(0, Math.round(Math.log10(Math.abs(value) / step)));
+    const text = plain ? value.toFixed(decimals) : value === 0 ? "0" : value.toExponential(digits);
+    return { value, text: text.replace(/^-(?=0(?:\.0*)?$)/, "").replace("-", "−") };
+  });
+}
+
+/** Powers of ten from `low` to `high`, both positive; with two and five between them where there are few. */
+export function logTicks(low: number, high: number): Tick[] {
+  const ticks: Tick[] = [];
+  const decades = Math.log10(high / low);
+  const factors = decades < 2 ? [1, 2, 5] : [1];
+  for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power++) {
+    for (const factor of factors) {
+      const value = factor * 10 ** power;
+      if (value < low * 0.9999 || value > high * 1.0001) continue;
+      const text = Math.abs(power) < 4 ? String(Number(value.toPrecision(1))) : `${factor}e${power}`.replace("-", "−");
+      ticks.push({ value, text });
+    }
+  }
+  return ticks;
+}

@@ -1,0 +1,144 @@
+/** This file draws the velocity in a plane: streamlines by line integral convolution, or arrows. */
+import type { SampleAxis, Slice } from "../state/api.js";
+import type { ViewState } from "../state/view-state.js";
+
+/** The components of the velocity along the columns and the rows of a plane. */
+export interface PlaneVectors {
+  readonly across: Slice;
+  readonly up: Slice;
+}
+
+/** Pixels along the longer side of an overlay. */
+const SIDE = 640;
+/** Steps of a streak on either side of a pixel, each one pixel long. */
+const STREAK = 14;
+/** Pixels from one arrow to the next. */
+const ARROW_GAP = 32;
+
+/** Draws the overlay of a plane over the part of it that `slice` covers. */
+export function drawOverlay(vectors: PlaneVectors, kind: ViewState["overlay"], slice: Slice): HTMLCanvasElement {
+  const canvas = document.createElement("canvas");
+  const [w, h] = [slice.columns, slice.rows].map((axis) => axis.count * axis.spacing);
+  canvas.width = Math.max(1, Math.round(SIDE * Math.min(1, w / h)));
+  canvas.height = Math.max(1, Math.round(SIDE * Math.min(1, h / w)));
+  const context = canvas.getContext("2d");
+  if (context === null) return canvas;
+  const field = pixelVectors(vectors, canvas.width, canvas.height);
+  if (kind === "arrows") drawArrows(context, field);
+  else context.putImageData(convolve(field), 0, 0);
+  return canvas;
+}
+
+/** The velocity at each pixel of a picture: across to the right and down, in units of the data. */
+export interface PixelVectors {
+  readonly width: number;
+  readonly height: number;
+  readonly across: Float32Array;
+  readonly down: Float32Array;
+}
+
+/** The value of a plane at a fraction of its sides, linear between samples and even at the edges. */
+function between({ rows, columns, values }: Slice, across: number, up: number): number {
+  const index = (axis: SampleAxis, part: number) =>
+    Math.max(0, Math.min(axis.count - 1.000001, part * axis.count - 0.5));
+  const [x, y] = [index(columns, across), index(rows, up)];
+  const [i, j] = [Math.floor(x), Math.floor(y)];
+  const right = Math.min(i + 1, columns.count - 1);
+  const above = Math.min(j + 1, rows.count - 1);
+  const row = (k: number) =>
+    values[k * columns.count + i] * (1 - (x - i)) + values[k * columns.count + right] * (x - i);
+  return row(j) * (1 - (y - j)) + row(above) * (y - j);
+}
+
+function pixelVectors(vectors: PlaneVectors, width: number, height: number): PixelVectors {
+  const across = new Float32Array(width * height);
+  const down = new Float32Array(width * height);
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < width; x++) {
+      const place = [(x + 0.5) / width, 1 - (y + 0.5) / height] as const;
+      across[y * width + x] = between(vectors.across, ...place);
+      down[y * width + x] = -between(vectors.up, ...place);
+    }
+  }
+  return { width, height, across, down };
+}
+
+/** Reproducible noise: 0 or 1 for each pixel. */
+function noise(count: number): Float32Array {
+  let seed = 0x9e3779b9;
+  return Float32Array.from({ length: count }, () => {
+    seed ^= seed << 13;
+    seed ^= seed >>> 17;
+    seed ^= seed << 5;
+    return (seed >>> 0) / 2 ** 32;
+  });
+}
+
+/**
+ * Smears noise along the streamlines: line integral convolution.
+ *
+ * Source: Cabral and Leedom, SIGGRAPH 1993. The result is light and dark with an opacity that leaves the colours below.
+ */
+export function convolve({ width, height, across, down }: PixelVectors): ImageData {
+  const grain = noise(width * height);
+  const image = new ImageData(width, height);
+  const { data } = image;
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < width; x++) {
+      let sum = grain[y * width + x];
+      let count = 1;
+      for (const sense of [1, -1]) {
+        let px = x + 0.5;
+        let py = y + 0.5;
+        for (let step = 0; step < STREAK; step++) {
+          const at = (py | 0) * width + (px | 0);
+          const [u, v] = [across[at], down[at]];
+          const length = Math.sqrt(u * u + v * v);
+          if (!(length > 0)) break;
+          px += (sense * u) / length;
+          py += (sense * v) / length;
+          if (px < 0 || py < 0 || px >= width || py >= height) break;
+          sum += grain[(py | 0) * width + (px | 0)];
+          count++;
+        }
+      }
+      // The mean of n grains scatters by 1 / sqrt(12 n): stretched to the whole range from dark to light.
+      const light = (sum / count - 0.5) * Math.sqrt(12 * count) * 0.5;
+      const pixel = 4 * (y * width + x);
+      const known = Number.isFinite(across[y * width + x]) && Number.isFinite(down[y * width + x]);
+      data[pixel] = data[pixel + 1] = data[pixel + 2] = light > 0 ? 255 : 0;
+      data[pixel + 3] = known ? Math.min(150, Math.abs(light) * 120) : 0;
+    }
+  }
+  return image;
+}
+
+/** Draws arrows whose length grows with the speed, black with a white rim. */
+function drawArrows(context: CanvasRenderingContext2D, { width, height, across, down }: PixelVectors): void {
+  let fastest = 0;
+  for (let i = 0; i < across.length; i++) fastest = Math.max(fastest, Math.hypot(across[i], down[i]) || 0);
+  if (fastest === 0) return;
+  context.lineCap = "round";
+  for (const [style, thick] of [
+    ["#fff", 4],
+    ["#000", 1.8],
+  ] as const) {
+    context.strokeStyle = style;
+    context.lineWidth = thick;
+    context.beginPath();
+    for (let y = ARROW_GAP / 2; y < height; y += ARROW_GAP) {
+      for (let x = ARROW_GAP / 2; x < width; x += ARROW_GAP) {
+        const at = Math.floor(y) * width + Math.floor(x);
+        const [u, v] = [across[at], down[at]].map((value) => (value / fastest) * ARROW_GAP * 0.9);
+        if (!Number.isFinite(u + v)) continue;
+        const [x0, y0, x1, y1] = [x - u / 2, y - v / 2, x + u / 2, y + v / 2];
+        context.moveTo(x0, y0);
+        context.lineTo(x1, y1);
+        context.moveTo(x1 - 0.3 * u + 0.18 * v, y1 - 0.3 * v - 0.18 * u);
+        context.lineTo(x1, y1);
+        context.lineTo(x1 - 0.3 * u - 0.18 * v, y1 - 0.3 * v + 0.18 * u);
+      }
+    }
+    context.stroke();
+  }
+}

@@ -1,0 +1,168 @@
+/** This file computes windows of a plane: which part is shown, how it is sampled, and where it lies on the screen. */
+import { type AxisFacts, axisOf, type DatasetFacts } from "./facts.js";
+
+export type AxisName = "x" | "y" | "z";
+export const AXES: readonly AxisName[] = ["x", "y", "z"];
+
+/** Left, right, bottom and top of a part of a plane, in coordinates of the dataset. */
+export type PlaneWindow = readonly [number, number, number, number];
+
+/** A rectangle on the screen, in CSS pixels. */
+export interface Rectangle {
+  readonly left: number;
+  readonly top: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Most samples along a side of a picture. */
+const MOST_SAMPLES = 1024;
+
+/** Smallest window, in grid spacings. */
+const SMALLEST_CELLS = 4;
+
+/** The axes along the columns and rows of a plane across `axis`. */
+export function sidesOf(axis: AxisName): readonly [AxisName, AxisName] {
+  const [columns, rows] = AXES.filter((name) => name !== axis);
+  return [columns, rows];
+}
+
+/** The length that an axis of a picture has: that of the domain, or one spacing for a single node. */
+function lengthOf({ length, spacing }: AxisFacts): number {
+  return length > 0 ? length : spacing || 1;
+}
+
+function spanOf(axis: AxisFacts): readonly [number, number] {
+  if (axis.length > 0) return [axis.first, axis.first + axis.length];
+  return [axis.first - lengthOf(axis) / 2, axis.first + lengthOf(axis) / 2];
+}
+
+/** The whole plane across an axis. */
+export function wholePlane(facts: DatasetFacts, axis: AxisName): PlaneWindow {
+  const [columns, rows] = sidesOf(axis).map((name) => spanOf(axisOf(facts, name)));
+  return [...columns, ...rows];
+}
+
+/** The window of a size nearest to a lower left corner that lies inside the plane. */
+export function clampWindow(
+  whole: PlaneWindow,
+  left: number,
+  bottom: number,
+  width: number,
+  height: number,
+): PlaneWindow {
+  const side = (from: number, to: number, at: number, length: number) => {
+    const size = Math.min(length, to - from);
+    const low = Math.max(from, Math.min(to - size, at));
+    return [low, low + size];
+  };
+  const [l, r] = side(whole[0], whole[1], left, width);
+  const [b, t] = side(whole[2], whole[3], bottom, height);
+  return [Math.fround(l), Math.fround(r), Math.fround(b), Math.fround(t)];
+}
+
+/** Samples of a window along columns and rows, and the window that they fill. */
+export interface Sampling {
+  readonly window: PlaneWindow;
+  readonly counts: readonly [number, number];
+}
+
+/** The nodes of an axis inside a part of it: the part moved to the edges between nodes, and their number. */
+function nodesWithin(axis: AxisFacts, low: number, high: number): readonly [number, number, number] {
+  const h = axis.spacing;
+  const from = Math.floor((low - axis.first) / h + 0.5);
+  const most = axis.periodic ? axis.nodes : axis.nodes - from;
+  const count = Math.max(1, Math.min(MOST_SAMPLES, most, Math.ceil((high - axis.first) / h - 0.5) - from + 1));
+  const begin = axis.first + (from - 0.5) * h;
+  return [begin, begin + count * h, count];
+}
+
+/**
+ * Samples a window with square cells.
+ *
+ * @param nodes the root of the number of samples, or `grid` for the nodes of the dataset where its axes are uniform
+ */
+export function sampleWindow(facts: DatasetFacts, axis: AxisName, window: PlaneWindow, nodes: string): Sampling {
+  const [columns, rows] = sidesOf(axis).map((name) => axisOf(facts, name));
+  const [left, right, bottom, top] = window;
+  if (nodes === "grid" && !isStretched(columns) && !isStretched(rows)) {
+    const [l, r, nx] = nodesWithin(columns, left, right);
+    const [b, t, ny] = nodesWithin(rows, bottom, top);
+    return { window: [l, r, b, t], counts: [nx, ny] };
+  }
+  const budget = nodes === "grid" ? Math.sqrt(columns.nodes * rows.nodes) : Number(nodes);
+  const root = Math.sqrt((right - left) / (top - bottom));
+  const count = (side: number) => Math.max(1, Math.min(MOST_SAMPLES, Math.round(side)));
+  return { window, counts: [count(budget * root), count(budget / root)] };
+}
+
+function isStretched(axis: AxisFacts): boolean {
+  return axis.coordinates !== undefined;
+}
+
+/** The size of the frame in which a plane is shown: wide enough for the whole plane, no higher than `highest`. */
+export function frameSize(whole: PlaneWindow, width: number, highest: number): readonly [number, number] {
+  const ratio = (whole[3] - whole[2]) / (whole[1] - whole[0]);
+  return [width, Math.round(Math.min(highest, Math.max(width * ratio, Math.min(highest, 0.4 * width))))];
+}
+
+/** Where a window lies in its frame: as large as fits, in the middle, with equal scales along both axes. */
+export function fitWindow(
+  [left, right, bottom, top]: PlaneWindow,
+  [width, height]: readonly [number, number],
+): Rectangle {
+  const scale = Math.min(width / (right - left), height / (top - bottom));
+  const w = Math.max(1, Math.round((right - left) * scale));
+  const h = Math.max(1, Math.round((top - bottom) * scale));
+  return { left: Math.round((width - w) / 2), top: Math.round((height - h) / 2), width: w, height: h };
+}
+
+/**
+ * Zooms a window about a point that keeps its place in the frame.
+ *
+ * @param factor enlargement, above 1 to come nearer
+ * @param point  in coordinates of the dataset
+ */
+export function zoomWindow(
+  facts: DatasetFacts,
+  axis: AxisName,
+  window: PlaneWindow,
+  frame: readonly [number, number],
+  factor: number,
+  point: readonly [number, number],
+): PlaneWindow {
+  const whole = wholePlane(facts, axis);
+  const now = fitWindow(window, frame);
+  const least = fitWindow(whole, frame).width / (whole[1] - whole[0]);
+  const finest = Math.min(...sidesOf(axis).map((name) => lengthOf(axisOf(facts, name)) / axisOf(facts, name).nodes));
+  const most = Math.max(least, Math.min(...frame) / (SMALLEST_CELLS * finest));
+  const before = now.width / (window[1] - window[0]);
+  const scale = Math.max(least, Math.min(most, before * factor));
+  const [px, py] = [
+    now.left + (point[0] - window[0]) * before - frame[0] / 2,
+    frame[1] / 2 - (now.top + (window[3] - point[1]) * before),
+  ];
+  const width = Math.min(whole[1] - whole[0], frame[0] / scale);
+  const height = Math.min(whole[3] - whole[2], frame[1] / scale);
+  return clampWindow(whole, point[0] - px / scale - width / 2, point[1] - py / scale - height / 2, width, height);
+}
+
+/** Moves a window by a distance in coordinates of the dataset. */
+export function panWindow(whole: PlaneWindow, window: PlaneWindow, across: number, up: number): PlaneWindow {
+  const [left, right, bottom, top] = window;
+  return clampWindow(whole, left + across, bottom + up, right - left, top - bottom);
+}
+
+/** Moves a window so that a point is inside. */
+export function revealPoint(whole: PlaneWindow, window: PlaneWindow, [x, y]: readonly [number, number]): PlaneWindow {
+  const [left, right, bottom, top] = window;
+  if (x >= left && x <= right && y >= bottom && y <= top) return window;
+  return clampWindow(whole, x - (right - left) / 2, y - (top - bottom) / 2, right - left, top - bottom);
+}
+
+/** Whether a window shows the whole plane. */
+export function isWhole(whole: PlaneWindow, window: PlaneWindow): boolean {
+  return window.every(
+    (edge, i) => Math.abs(edge - whole[i]) <= 1e-5 * Math.max(whole[1] - whole[0], whole[3] - whole[2]),
+  );
+}

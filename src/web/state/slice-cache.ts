@@ -1,0 +1,42 @@
+/** The slice cache keeps the planes fetched last, so that playing and stepping back need no further requests. */
+import type { ApiClient, Slice } from "./api.js";
+
+/** Most bytes of values that are kept. */
+const CAPACITY = 64 * 1024 * 1024;
+
+export class SliceCache {
+  readonly #api: ApiClient;
+  /** Planes by path, the one used longest ago first. */
+  readonly #kept = new Map<string, Slice>();
+  #bytes = 0;
+
+  constructor(api: ApiClient) {
+    this.#api = api;
+  }
+
+  has(path: string): boolean {
+    return this.#kept.has(path);
+  }
+
+  /** The plane of a path, from the cache or from the service. */
+  async load(path: string, signal: AbortSignal): Promise<Slice> {
+    const slice = this.#kept.get(path) ?? (await this.#api.slice(path, signal));
+    this.#keep(path, slice);
+    return slice;
+  }
+
+  clear(): void {
+    this.#kept.clear();
+    this.#bytes = 0;
+  }
+
+  #keep(path: string, slice: Slice): void {
+    if (!this.#kept.delete(path)) this.#bytes += slice.values.byteLength;
+    this.#kept.set(path, slice);
+    for (const [oldest, { values }] of this.#kept) {
+      if (this.#bytes <= CAPACITY || oldest === path) break;
+      this.#kept.delete(oldest);
+      this.#bytes -= values.byteLength;
+    }
+  }
+}
