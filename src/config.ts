@@ -80,6 +80,8 @@ const list = (separator: string) =>
       .map((item) => item.trim())
       .filter((item) => item !== ""),
   );
+/** The name of a time zone; offsets are none. */
+const zone = text.refine((name) => !/^[+-]/.test(name) && isZone(name), "must be an IANA time zone");
 const webAddress = z.url({ protocol: /^https?$/, error: "must be an address that begins with http:// or https://" });
 
 /** Every setting but the limits, in the shape of `Config`. */
@@ -157,6 +159,15 @@ export const SETTINGS = {
     key: setting("TLS_KEY", text, null, "file with the key of the certificate", { shown: "none" }),
   },
   events: {
+    enabled: setting(
+      "EVENTS",
+      oneOf("on", "off").transform((text) => text === "on"),
+      true,
+      "the events interface: `on` or `off`",
+      {
+        shown: "`on`",
+      },
+    ),
     db: setting("EVENTS_DB", text, "events.db", "file with the events", { shown: "`events.db` in the state folder" }),
     prefix: setting(
       "EVENTS_PREFIX",
@@ -165,7 +176,7 @@ export const SETTINGS = {
       "path before the routes of the events interface",
       { shown: "empty" },
     ),
-    zone: setting("EVENTS_ZONE", text, null, "time zone of events that name none", {
+    zone: setting("EVENTS_ZONE", zone, null, "time zone of events that name none", {
       shown: "what the imported file says, else UTC",
     }),
     site: setting("EVENTS_SITE", webAddress, null, "address of the site that the events belong to", {
@@ -300,6 +311,14 @@ function mapValues<T extends object, V>(object: T, map: (value: T[keyof T], name
 function memoryBytes(): number {
   const constrained = process.constrainedMemory();
   return constrained > 0 && constrained < totalmem() ? constrained : totalmem();
+}
+
+function isZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: name }) !== null;
+  } catch {
+    return false;
+  }
 }
 
 /** Host and process, a name that is unique without anybody choosing it. */

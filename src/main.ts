@@ -8,7 +8,7 @@ import type { Carrier } from "./engine/carrier.js";
 import { openEngine } from "./engine/engine.js";
 import type { Engine } from "./engine/query.js";
 import { openPool } from "./engine/threads/pool.js";
-import { type OpenEvents, openEvents } from "./events/open.js";
+import type { EventsModule } from "./events/open.js";
 import { createApp } from "./server/http/app.js";
 import { checkExposure } from "./server/http/auth.js";
 import type { Plugin } from "./server/http/service.js";
@@ -23,6 +23,10 @@ export interface RunningService {
   /** Address of the listening socket, without a slash at its end. */
   readonly url: string;
   readonly engine: Engine;
+  /** Resolves once the store of the events is open, or is known to be unavailable. */
+  readonly eventsOpened: Promise<void>;
+  /** Reads token file and TLS files again, scans the data folders, and opens a store of events that was unavailable. */
+  reload(): Promise<void>;
   /** Requests that have not been answered to the end. */
   readonly requests: number;
   /** Stops accepting, lets requests end within the grace time, frees everything; false when something was cut off. */
@@ -37,36 +41,36 @@ export function createLog(config: Config): Logger {
 /**
  * Starts the service; resolves once every dataset has been verified and the socket listens.
  *
- * @param fieldsOnly without the events interface, which keeps a store of its own in the state folder
+ * The events are opened afterwards: they are a guest, and nothing about them keeps the fields from being served.
+ *
+ * @param fieldsOnly without the events interface
  * @throws ConfigError when it would be open to everybody without having been told so, and what `listen` throws
  */
 export async function startService(config: Config, log: Logger, fieldsOnly = false): Promise<RunningService> {
   checkExposure(config);
-  const [engine, events] = await openBoth(config, log, fieldsOnly);
+  const [engine, events] = await Promise.all([
+    openCarrier(config, log).then((carrier) => openEngine(config, log, carrier)),
+    fieldsOnly || !config.events.enabled ? null : loadEvents(config, log),
+  ]);
   try {
     const plugins: Plugin[] = [soapPlugin, apiPlugin, jhtdbPlugin, pagePlugin];
     if (events) plugins.push(events.plugin);
-    const app = await createApp({ config, engine, logger: log, plugins });
+    const guests = events === null ? {} : { events: () => events.state };
+    const app = await createApp({ config, engine, logger: log, plugins, guests });
     // For "localhost" fastify would open a second server, whose requests nobody counts; of other names it takes one address too.
     const host = config.host === "localhost" ? (await lookup(config.host)).address : config.host;
     await app.listen({ host, port: config.port });
-    return running(config, engine, app);
+    return running(config, engine, app, events);
   } catch (error) {
     await Promise.all([engine.close(0), events?.close()]);
     throw error;
   }
 }
 
-/** Opens the engine and the events at the same time; when one fails, the other is closed. */
-async function openBoth(config: Config, log: Logger, fieldsOnly: boolean): Promise<[Engine, OpenEvents | null]> {
-  const [engine, events] = await Promise.allSettled([
-    openCarrier(config, log).then((carrier) => openEngine(config, log, carrier)),
-    fieldsOnly ? null : openEvents(config, log),
-  ]);
-  if (engine.status === "fulfilled" && events.status === "fulfilled") return [engine.value, events.value];
-  if (engine.status === "fulfilled") await engine.value.close(0);
-  if (events.status === "fulfilled") await events.value?.close();
-  throw engine.status === "rejected" ? engine.reason : (events as PromiseRejectedResult).reason;
+/** Loads the events interface, which keeps a store of its own in the state folder; its store is opened later. */
+async function loadEvents(config: Config, log: Logger): Promise<EventsModule> {
+  const { EventsModule } = await import("./events/open.js");
+  return new EventsModule(config, log);
 }
 
 /** Starts the threads of this process, or connects a gateway to its cluster. */
@@ -76,12 +80,22 @@ async function openCarrier(config: Config, log: Logger): Promise<Carrier> {
   return openGateway(config, log);
 }
 
-function running(config: Config, engine: Engine, app: Awaited<ReturnType<typeof createApp>>): RunningService {
+function running(
+  config: Config,
+  engine: Engine,
+  app: Awaited<ReturnType<typeof createApp>>,
+  events: EventsModule | null,
+): RunningService {
   const { port } = app.server.address() as AddressInfo;
   const host = config.host.includes(":") ? `[${config.host}]` : config.host;
   return {
     url: `${config.tls ? "https" : "http"}://${host}:${port}`,
     engine,
+    eventsOpened: events?.open() ?? Promise.resolve(),
+    async reload() {
+      app.reload();
+      await Promise.all([engine.reload(), events?.open()]);
+    },
     get requests() {
       return app.connections.unanswered;
     },
@@ -125,7 +139,7 @@ export async function runService(config: Config): Promise<void> {
   const ending = obeySignals(log, {
     underWay: () => ({ requests: service?.requests ?? 0 }),
     drain,
-    reload: async () => (await starting).engine.reload(),
+    reload: async () => (await starting).reload(),
   });
   const fail = (error: unknown): void => {
     log.fatal({ err: error }, "an error outside of any request: shutting down");

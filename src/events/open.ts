@@ -1,12 +1,13 @@
 /** Opens the events interface from the configuration: store, sample, nightly upkeep, plugin. */
+import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { FastifyInstance } from "fastify";
-import { type Config, ConfigError } from "../config.js";
+import type { Config } from "../config.js";
+import { storeUnavailable } from "./http/events-error.js";
 import { eventsPlugin } from "./http/events-plugin.js";
 import { configuredFor, eventsSettings } from "./http/events-settings.js";
-import { openStore } from "./store/store.js";
-import { fixedClock, nightly, processTimer, systemClock, type Timer } from "./time/clock.js";
-import { isZone } from "./time/zone.js";
+import { openStore, type Store } from "./store/store.js";
+import { type Clock, fixedClock, nightly, processTimer, systemClock, type Timer } from "./time/clock.js";
 import { maintainInThread, type Upkeep } from "./upkeep.js";
 
 /** The methods of a logger that the module calls. */
@@ -16,67 +17,124 @@ export interface EventsLogger {
   error(context: object, message: string): void;
 }
 
-/** The opened module. */
-export interface OpenEvents {
-  /** To be registered on the fastify instance of the service; closes everything with it. */
-  readonly plugin: (app: FastifyInstance) => Promise<void>;
-  /** Ends upkeep and closes the store; safe to call twice. */
-  close(): Promise<void>;
-}
+/** The state of the module, as `/readyz` tells it. */
+export type EventsState = "opening" | "ready" | "unavailable";
 
-/** The shipped sample. */
+/** The shipped sample, imported where the data shipped with it is served. */
 export const SAMPLE = fileURLToPath(new URL("../../data/events.json", import.meta.url));
 
+/** Time after which an unavailable store is tried again. */
+const RETRY_MS = 60_000;
+
 /**
- * Opens the store, imports the sample when it has no events, brings the horizon to today and keeps it there.
- *
- * @throws ConfigError or DataError in one line when the events cannot be served
+ * The events module of a service. It is a guest: routes are served from the start, and answered with 503 while there is
+ * no store; a store that cannot be used is logged and tried again, and never ends the service.
  */
-export async function openEvents(
-  config: Config,
-  logger: EventsLogger,
-  timer: Timer = processTimer,
-): Promise<OpenEvents> {
-  const { db, zone, now } = config.events;
-  if (zone !== null && !isZone(zone)) throw new ConfigError([`FIELDPROBE_EVENTS_ZONE: no such zone`]);
-  const clock = now === null ? systemClock : fixedClock(now);
-  const upkeep = async (sample: string | null) => {
-    const done = await maintainInThread({ file: db, sample, configured: configuredFor(config, clock()) });
-    report(done, logger);
+export class EventsModule {
+  readonly #config: Config;
+  readonly #logger: EventsLogger;
+  readonly #timer: Timer;
+  readonly #clock: Clock;
+  #store: Store | null = null;
+  /** Reason why the store is unavailable; null before the first attempt. */
+  #failure: string | null = null;
+  /** What runs on the store: attempts to open it, and upkeep, one after the other. */
+  #work: Promise<void> = Promise.resolve();
+  #cancelTimer = (): void => undefined;
+  #closed: Promise<void> | null = null;
+
+  constructor(config: Config, logger: EventsLogger, timer: Timer = processTimer) {
+    const { now } = config.events;
+    this.#config = config;
+    this.#logger = logger;
+    this.#timer = timer;
+    this.#clock = now === null ? systemClock : fixedClock(now);
+  }
+
+  get state(): EventsState {
+    if (this.#store !== null) return "ready";
+    return this.#failure === null ? "opening" : "unavailable";
+  }
+
+  /** Registers the routes on the instance of the service, and closes the module with it. */
+  readonly plugin = async (app: FastifyInstance): Promise<void> => {
+    const { events } = this.#config;
+    const store: Store = {
+      view: (now, work) => {
+        if (this.#store === null) throw storeUnavailable(this.state === "opening" ? 1 : RETRY_MS / 1000);
+        return this.#store.view(now, work);
+      },
+      close: () => undefined,
+    };
+    app.addHook("onClose", () => this.close());
+    await app.register(
+      eventsPlugin({ store, clock: this.#clock, config: eventsSettings(this.#config), db: events.db }),
+    );
   };
-  await upkeep(SAMPLE);
-  const store = openStore(db);
-  let running = Promise.resolve();
-  const readZone = () => store.view(clock(), (view) => view.snapshot.zone);
-  let known = readZone();
-  // Asked at midnight, outside of any request: a store that cannot be read then must not end the service.
-  const siteZone = () => {
+
+  /** Opens the store, unless it is open; resolves when that has worked or failed. */
+  open(): Promise<void> {
+    return this.#enqueue(async () => {
+      if (this.#store !== null || this.#closed !== null) return;
+      this.#cancelTimer();
+      try {
+        const sample = this.#config.data.includes(dirname(SAMPLE)) ? SAMPLE : null;
+        await this.#maintain(sample);
+        const store = openStore(this.#config.events.db);
+        this.#cancelTimer = nightly(this.#clock, siteZone(store, this.#clock, this.#logger), this.#timer, () => {
+          void this.#enqueue(() => this.#maintain(null).catch((error) => this.#complain(error, "extended")));
+        });
+        this.#store = store;
+        if (this.#failure !== null) this.#logger.info({}, "the events store is available again");
+        this.#failure = null;
+      } catch (error) {
+        if (String(error) !== this.#failure) this.#complain(error, "opened");
+        this.#failure = String(error);
+        this.#cancelTimer = this.#timer(() => void this.open(), RETRY_MS);
+      }
+    });
+  }
+
+  /** Ends upkeep and closes the store; safe to call twice. Native code of the store's threads is not cut off. */
+  close(): Promise<void> {
+    this.#closed ??= this.#enqueue(async () => {
+      this.#cancelTimer();
+      this.#store?.close();
+    });
+    return this.#closed;
+  }
+
+  #enqueue(work: () => Promise<void>): Promise<void> {
+    this.#work = this.#work.then(work);
+    return this.#work;
+  }
+
+  async #maintain(sample: string | null): Promise<void> {
+    const task = { file: this.#config.events.db, sample, configured: configuredFor(this.#config, this.#clock()) };
+    report(await maintainInThread(task), this.#logger);
+  }
+
+  #complain(error: unknown, what: "opened" | "extended"): void {
+    const message =
+      what === "opened"
+        ? "the events store cannot be opened: /events answers 503, the field service goes on"
+        : "the horizon of the events was not extended";
+    this.#logger.error({ err: error }, message);
+  }
+}
+
+/** The zone of the site, asked at midnight, outside of any request; a store that cannot be read then keeps the last one. */
+function siteZone(store: Store, clock: Clock, logger: EventsLogger): () => string {
+  const read = () => store.view(clock(), (view) => view.snapshot.zone);
+  let known = read();
+  return () => {
     try {
-      known = readZone();
+      known = read();
     } catch (error) {
       logger.error({ err: error }, "the events store cannot be read");
     }
     return known;
   };
-  const stop = nightly(clock, siteZone, timer, () => {
-    const failed = (error: unknown) => logger.error({ err: error }, "events horizon was not extended");
-    running = running.then(() => upkeep(null)).catch(failed);
-  });
-  let closed: Promise<void> | null = null;
-  const close = () => {
-    closed ??= (async () => {
-      stop();
-      await running;
-      store.close();
-    })();
-    return closed;
-  };
-  const routes = eventsPlugin({ store, clock, config: eventsSettings(config), db });
-  const plugin = async (app: FastifyInstance) => {
-    app.addHook("onClose", close);
-    await app.register(routes);
-  };
-  return { plugin, close };
 }
 
 function report({ imported, extension }: Upkeep, logger: EventsLogger): void {

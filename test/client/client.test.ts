@@ -210,6 +210,7 @@ describe("client", () => {
         if (token === "small") return { id: "small", points: 2, release() {} };
         return { id: null, points: 0, release() {} };
       },
+      reload() {},
       close() {},
     };
     const url = await serve(new FakeEngine(), {}, auth);
@@ -230,6 +231,7 @@ describe("client", () => {
         running++;
         return { id: "one", points: 0, release: () => running-- };
       },
+      reload() {},
       close() {},
     };
     const client = await connect(await serve(new FakeEngine(), {}, auth), { pointsPerRequest: 10, concurrency: 4 });

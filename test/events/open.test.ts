@@ -1,19 +1,19 @@
 /** The life of the module: first start, later starts, nightly extension, faults of the operator, command line. */
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import Fastify from "fastify";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config.js";
 import { eventsSettings } from "../../src/events/http/events-settings.js";
-import { openEvents } from "../../src/events/open.js";
+import { EventsModule } from "../../src/events/open.js";
 import { openConnection } from "../../src/events/store/database.js";
 import { extendHorizon } from "../../src/events/store/instances.js";
 import { readStored } from "../../src/events/store/site-settings.js";
 import { openStore } from "../../src/events/store/store.js";
-import { nightly } from "../../src/events/time/clock.js";
-import { EXAMPLE, load, scratch, seconds, serve, walk } from "./support.js";
+import { nightly, type Timer } from "../../src/events/time/clock.js";
+import { EXAMPLE, load, SAMPLE, scratch, seconds, serve, walk } from "./support.js";
 
 const CERTIFICATE = fileURLToPath(new URL("../server/http/fixtures/cert.pem", import.meta.url));
 const BIN = fileURLToPath(new URL("../../bin/fieldprobe.js", import.meta.url));
@@ -25,13 +25,32 @@ beforeEach(() => {
 afterEach(() => folder.remove());
 
 const log: string[] = [];
+const errors: unknown[] = [];
 const logger = {
   info: (_: object, message: string) => log.push(message),
   warn: (_: object, message: string) => log.push(message),
-  error: (_: object, message: string) => log.push(message),
+  error: ({ err }: { err?: unknown }, message: string) => {
+    errors.push(err);
+    log.push(message);
+  },
 };
 const config = (settings: Record<string, string> = {}) =>
   loadConfig({ STATE: folder.path, EVENTS_NOW: "2026-10-20T12:00:00Z", ...settings }, {});
+
+/** The module with its store open, or known to be unavailable. */
+async function opened(settings: Record<string, string> = {}, timer?: Timer): Promise<EventsModule> {
+  const events = new EventsModule(config(settings), logger, timer);
+  await events.open();
+  return events;
+}
+
+/** The module and its routes, before its store is opened. */
+async function served(settings: Record<string, string> = {}, timer?: Timer) {
+  const events = new EventsModule(config(settings), logger, timer);
+  const app = Fastify();
+  await app.register(events.plugin);
+  return { events, app };
+}
 
 describe("opening", () => {
   it("names itself by an address when nobody else gives one", () => {
@@ -43,44 +62,141 @@ describe("opening", () => {
 
   it("imports the sample on first start, and never again", async () => {
     log.length = 0;
-    const first = await openEvents(config(), logger);
-    await first.close();
+    await opened().then((events) => events.close());
     expect(log).toEqual(["sample events imported"]);
     const db = openConnection(join(folder.path, "events.db"), "write");
     expect(db.first("SELECT count(*) FROM event")).toEqual([40]);
     db.run("DELETE FROM event WHERE id <> 4101");
     db.close();
-    const second = await openEvents(config(), logger);
-    const app = Fastify();
-    await app.register(second.plugin);
+    const { events, app } = await served();
+    await events.open();
     const answer = await app.inject("/events?type=all&single_events=false");
     expect(answer.json().total_available).toBe(1);
     await app.close();
-    await second.close();
+    await events.close();
   });
 
-  it("says in one line what keeps it from opening", async () => {
-    await expect(openEvents(config({ EVENTS_ZONE: "Mars/Base" }), logger)).rejects.toThrow(/FIELDPROBE_EVENTS_ZONE/);
-    mkdirSync(join(folder.path, "taken.db"));
-    const failure = await openEvents(config({ EVENTS_DB: "taken.db" }), logger).catch((error: Error) => error);
-    expect(String(failure)).toMatch(/^DataError: events: cannot open the store [^\n]*taken\.db[^\n]*$/);
-    const state = join(folder.file("file", ""), "state");
-    await expect(openEvents(config({ STATE: state }), logger)).rejects.toThrow(
-      /: a file stands where a folder is needed \(FIELDPROBE_STATE names its folder\)$/,
-    );
-    const garbage = folder.file("garbage.db", "x".repeat(5000));
-    await expect(openEvents(config({ EVENTS_DB: garbage }), logger)).rejects.toThrow(/^events: /);
-  });
-
-  it("refuses the store of a newer program", async () => {
-    const file = join(folder.path, "events.db");
-    load(file, [EXAMPLE]);
-    const db = openConnection(file, "write");
-    db.exec("PRAGMA user_version = 99");
+  it("imports no sample where other data is served", async () => {
+    const events = await opened({ DATA: folder.path });
+    const { state } = events;
+    await events.close();
+    expect(state).toBe("ready");
+    const db = openConnection(join(folder.path, "events.db"), "read");
+    expect(db.first("SELECT count(*) FROM event")).toEqual([0]);
     db.close();
-    await expect(openEvents(config(), logger)).rejects.toThrow("events: the store has schema 99");
   });
 
+  it("refuses a zone that does not exist before anything starts", () => {
+    expect(() => config({ EVENTS_ZONE: "Mars/Base" })).toThrow(/FIELDPROBE_EVENTS_ZONE must be an IANA time zone/);
+  });
+
+  it("leaves neither a log nor anything else beside the store when it is closed", async () => {
+    const { events, app } = await served();
+    await events.open();
+    expect((await app.inject("/events?single_events=false&type=all&order_by=name")).statusCode).toBe(200);
+    await app.close();
+    expect(readdirSync(folder.path)).toEqual(["events.db"]);
+  });
+});
+
+describe("a store that cannot be used", () => {
+  /** Damages that are there at the start, each with the reason that the log gives. */
+  const damages: readonly (readonly [string, () => Record<string, string>, RegExp])[] = [
+    [
+      "a folder",
+      () => {
+        mkdirSync(join(folder.path, "taken.db"));
+        return { EVENTS_DB: "taken.db" };
+      },
+      /^DataError: events: cannot open the store [^\n]*taken\.db[^\n]*$/,
+    ],
+    [
+      "a place where there can be no folder",
+      () => ({ STATE: join(folder.file("file", ""), "state") }),
+      /: a file stands where a folder is needed \(FIELDPROBE_STATE names its folder\)$/,
+    ],
+    ["no database", () => ({ EVENTS_DB: folder.file("garbage.db", "x".repeat(5000)) }), /^DataError: events: /],
+    [
+      "damaged in the middle",
+      () => {
+        const file = join(folder.path, "damaged.db");
+        load(file, [SAMPLE]);
+        const bytes = readFileSync(file);
+        writeFileSync(file, bytes.fill(0x55, 4096, bytes.length - 4096));
+        return { EVENTS_DB: file };
+      },
+      /^DataError: events: /,
+    ],
+    [
+      "of a newer program",
+      () => {
+        const file = join(folder.path, "newer.db");
+        load(file, [EXAMPLE]);
+        const db = openConnection(file, "write");
+        db.exec("PRAGMA user_version = 99");
+        db.close();
+        return { EVENTS_DB: file };
+      },
+      /^DataError: events: the store has schema 99, this program knows 1$/,
+    ],
+  ];
+
+  it.each(damages)("%s: routes answer 503 with a problem, and say when to ask again", async (_name, damage, reason) => {
+    errors.length = 0;
+    const { events, app } = await served(damage());
+    expect([events.state, (await app.inject("/events")).statusCode]).toEqual(["opening", 503]);
+    await events.open();
+    expect(events.state).toBe("unavailable");
+    expect(errors.map(String)).toEqual([expect.stringMatching(reason)]);
+    for (const url of ["/events", "/events/4101", "/tags", "/events.ics", "/events?single_events=false"]) {
+      const answer = await app.inject({ url, headers: { accept: "application/problem+json" } });
+      expect([url, answer.statusCode, answer.headers["content-type"]]).toEqual([
+        url,
+        503,
+        "application/problem+json; charset=utf-8",
+      ]);
+      expect(answer.json()).toMatchObject({ code: "unavailable", status: 503 });
+      expect(answer.headers["retry-after"]).toMatch(/^\d+$/);
+      expect(answer.body).not.toContain(folder.path);
+    }
+    expect((await app.inject("/openapi.json")).statusCode).toBe(200);
+    await app.close();
+  });
+
+  it("is tried again in a minute and by whoever asks, told once, and served when it has been mended", async () => {
+    const waits: { work: () => void; ms: number }[] = [];
+    errors.length = 0;
+    const file = join(folder.path, "events.db");
+    mkdirSync(file);
+    const { events, app } = await served({}, (work, ms) => {
+      waits.push({ work, ms });
+      return () => undefined;
+    });
+    await events.open();
+    await events.open();
+    expect([events.state, errors.length, waits.map(({ ms }) => ms)]).toEqual(["unavailable", 1, [60_000, 60_000]]);
+    rmdirSync(file);
+    load(file, [EXAMPLE]);
+    waits[0]?.work();
+    await events.open();
+    expect(events.state).toBe("ready");
+    expect((await app.inject("/events")).json().total_available).toBe(4);
+    await app.close();
+  });
+
+  it("while it is served answers 503 for what cannot be read", async () => {
+    const served = await serve();
+    expect((await served.get("/events")).status).toBe(200);
+    served.setClock(seconds("2026-10-25T12:00:00Z"));
+    const bytes = readFileSync(served.db);
+    writeFileSync(served.db, bytes.fill(0x55, 4096));
+    const { status, json } = await served.get("/events?order_by=name&type=all&per_page=100");
+    expect([status, json.code]).toEqual([503, "unavailable"]);
+    await served.close();
+  });
+});
+
+describe("the store", () => {
   it("reads only: a reader's connection cannot write", () => {
     const file = join(folder.path, "events.db");
     load(file, [EXAMPLE]);
@@ -183,7 +299,7 @@ describe("extension", () => {
       return count;
     };
     const before = last();
-    const events = await openEvents(config(), logger, (work) => {
+    const events = await opened({}, (work) => {
       timers.push(work);
       return () => undefined;
     });
@@ -199,7 +315,7 @@ describe("extension", () => {
   it("outlives a night in which the store cannot be read", async () => {
     const timers: (() => void)[] = [];
     log.length = 0;
-    const events = await openEvents(config(), logger, (work) => {
+    const events = await opened({}, (work) => {
       timers.push(work);
       return () => undefined;
     });
@@ -244,6 +360,24 @@ describe("the command line", () => {
     expect(stderr).toMatch(/^ {2}events\[1\]\.start\.date: /m);
     expect(run("import").status).toBe(2);
     expect(run("export").status).toBe(2);
+  });
+
+  it("imports the files that are good, names those that are not, and empties the store for a good one only", () => {
+    const bad = folder.file("bad.json", { events: [{ id: 1, name: "A", start: { date: "x" } }] });
+    const none = join(folder.path, "none.ics");
+    expect(run("import", EXAMPLE).status).toBe(0);
+    const alone = run("import", bad, "--replace");
+    expect([alone.status, alone.stdout]).toEqual([1, ""]);
+    expect(run("list").stdout.trim().split("\n")).toHaveLength(2);
+    const good = folder.file("good.json", { events: [{ id: 7, name: "Good", start: { date: "2026-12-24" } }] });
+    const both = run("import", bad, good, none, "--replace");
+    expect([both.status, both.stdout]).toEqual([1, `${good}: 1 event\n`]);
+    expect(both.stderr.split("\n").filter((line) => !line.startsWith("  "))).toEqual([
+      `fieldprobe: ${bad}: one problem, nothing was imported`,
+      `${none}: one problem, nothing was imported`,
+      "",
+    ]);
+    expect(run("list").stdout).toMatch(/^ +7 .*Good\n$/);
   });
 
   it("makes no store to list it", () => {

@@ -5,6 +5,7 @@ import { Command } from "commander";
 import { loadConfig } from "../../config.js";
 import { configuredFor } from "../../events/http/events-settings.js";
 import { importFile } from "../../events/import/import-file.js";
+import { ImportError } from "../../events/model/calendar.js";
 import { type Connection, openConnection } from "../../events/store/database.js";
 import { listEvents } from "../../events/store/list-events.js";
 import { migrate } from "../../events/store/migrations.js";
@@ -36,13 +37,24 @@ function withStore(
   }
 }
 
+/** Imports each file that has no problem; fails in the end with the problems of the others. */
 function importFiles(files: readonly string[], options: StoreOptions & { readonly replace?: boolean }): void {
+  const refused: ImportError[] = [];
   withStore(options, true, (db, configured) => {
-    for (const [position, file] of files.entries()) {
-      const count = importFile(db, file, configured, position === 0 && options.replace === true);
-      process.stdout.write(`${file}: ${counted(count, "event")}\n`);
+    // The first file that is imported empties the store, so that a bad one alone leaves it as it was.
+    let replace = options.replace === true;
+    for (const file of files) {
+      try {
+        const count = importFile(db, file, configured, replace);
+        replace = false;
+        process.stdout.write(`${file}: ${counted(count, "event")}\n`);
+      } catch (error) {
+        if (!(error instanceof ImportError)) throw error;
+        refused.push(error);
+      }
     }
   });
+  if (refused.length > 0) throw new Error(refused.map(({ message }) => message).join("\n"));
 }
 
 export function eventsCommand(): Command {

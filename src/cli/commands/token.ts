@@ -1,109 +1,205 @@
-/** `fieldprobe token` adds, lists and disables tokens; the file holds only digests, so a token is shown once. */
+/** `fieldprobe token` keeps the tokens that a service takes; the file holds only digests, so a token is shown once. */
 import { randomBytes } from "node:crypto";
-import { existsSync, renameSync, writeFileSync } from "node:fs";
-import { Command } from "commander";
+import {
+  closeSync,
+  existsSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { Command, InvalidArgumentError } from "commander";
 import { loadConfig } from "../../config.js";
-import { digestToken, readTokenFile, type TokenEntry, type TokenFile } from "../../server/http/auth.js";
+import { digestToken, isExpired, readTokenFile, type TokenEntry, tokenFileAt } from "../../server/http/auth.js";
 import { reasonOf } from "../../system-error.js";
 import { MisuseError, wholeNumber } from "../input/arguments.js";
 
 /** Bytes of a new token: 192 bits, 32 letters in base64url. */
 const TOKEN_BYTES = 24;
 
-interface AddOptions {
+interface FileOption {
+  readonly file?: string;
+}
+
+interface AddOptions extends FileOption {
   readonly limit: number;
   readonly perMinute?: number;
   readonly concurrent?: number;
+  readonly expires?: number;
 }
 
-/** `fieldprobe token add|list|disable`. */
+/** `fieldprobe token add|list|disable|enable|rotate|remove`. */
 export function tokenCommand(): Command {
-  const file = ["--file <path>", "token file; default: FIELDPROBE_TOKENS"] as const;
   const command = new Command("token");
-  command
-    .command("add <name>")
-    .description("make a token and print it; it cannot be shown again")
+  const child = (words: string, about: string) =>
+    command
+      .command(words)
+      .description(about)
+      .option("--file <path>", "token file, or a folder with tokens.json; default: FIELDPROBE_TOKENS");
+  child("add <name>", "make a token and print it; it cannot be shown again")
     .option("--limit <points>", "points per call; 0 for any number", wholeNumber(0), 0)
     .option("--per-minute <requests>", "requests per minute", wholeNumber(1))
     .option("--concurrent <requests>", "requests at a time", wholeNumber(1))
-    .option(...file)
-    .action((name: string, options: AddOptions & FileOption) => add(name, options, pathOf(options)));
-  command
-    .command("list")
-    .description("print name, first digits of the digest, and limits of every token")
-    .option(...file)
-    .action((options: FileOption) => list(readTokens(pathOf(options))));
-  command
-    .command("disable <name>")
-    .description("refuse a token from now on; it stays in the file")
-    .option(...file)
-    .action((name: string, options: FileOption) => disable(name, pathOf(options)));
-  for (const child of command.commands) child.exitOverride();
+    .option("--expires <time>", "how long it is valid: 90m, 12h, 30d; without it for ever", duration)
+    .action(add);
+  child("list", "print name, first digits of the digest, limits and expiry of every token").action(list);
+  child("disable <name>", "refuse a token from now on; it stays in the file").action(changer(disabled));
+  child("enable <name>", "take a disabled token again, with the limits it had").action(changer(enabled));
+  child("rotate <name>", "replace a token by a new one, print that, and let the old one expire")
+    .option("--keep <time>", "how long the old one stays valid: 0m, 90m, 12h, 30d", duration, duration("1d"))
+    .action(rotate);
+  child("remove <name>", "delete a token from the file").action(changer(() => []));
+  for (const one of command.commands) one.exitOverride();
   return command;
 }
 
-interface FileOption {
-  readonly file?: string;
+/** Milliseconds of a time such as `90m`, `12h` or `30d`. */
+function duration(text: string): number {
+  const [, count, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
+  if (count === undefined) throw new InvalidArgumentError("a time such as 90m, 12h or 30d is needed.");
+  return Number(count) * { m: 60_000, h: 3_600_000, d: 86_400_000 }[unit as "m" | "h" | "d"];
 }
 
 function pathOf({ file }: FileOption): string {
   const path = file ?? loadConfig().tokens;
   if (path === null) throw new MisuseError("no token file: give --file or set FIELDPROBE_TOKENS");
-  return path;
+  return tokenFileAt(path);
 }
 
-function readTokens(path: string): TokenFile {
-  if (!existsSync(path)) return { version: 1, tokens: [] };
+function readTokens(path: string): readonly TokenEntry[] {
+  if (!existsSync(path)) return [];
   try {
-    return readTokenFile(path).file;
+    return readTokenFile(path).file.tokens;
   } catch (error) {
     throw new MisuseError((error as Error).message);
   }
 }
 
-/** Replaces the file in one step, so that a running service never sees half of it. */
-function writeTokens(path: string, tokens: readonly TokenEntry[]): void {
-  const beside = `${path}.${process.pid}.new`;
-  try {
-    writeFileSync(beside, `${JSON.stringify({ version: 1, tokens }, null, 2)}\n`, { mode: 0o600 });
-    renameSync(beside, path);
-  } catch (error) {
-    throw new Error(`the token file ${path} cannot be written: ${reasonOf(error)}`);
-  }
-}
-
-function add(name: string, { limit, perMinute, concurrent }: AddOptions, path: string): void {
-  const { tokens } = readTokens(path);
+function add(name: string, options: AddOptions): void {
+  const path = pathOf(options);
+  const { limit, perMinute, concurrent, expires } = options;
+  const tokens = readTokens(path);
   if (tokens.some((entry) => entry.name === name)) throw new MisuseError(`${path} has a token named ${name} already`);
   if (name.length < 1 || name.length > 64) throw new MisuseError("a name has 1 to 64 characters");
-  const token = randomBytes(TOKEN_BYTES).toString("base64url");
+  const [token, sha256] = newToken();
   const entry: TokenEntry = {
     name,
-    sha256: digestToken(token),
+    sha256,
     limit,
     ...(perMinute === undefined ? {} : { perMinute }),
     ...(concurrent === undefined ? {} : { concurrent }),
+    ...(expires === undefined ? {} : { expires: inFuture(expires) }),
   };
   writeTokens(path, [...tokens, entry]);
   process.stdout.write(`${token}\n`);
 }
 
-function list({ tokens }: TokenFile): void {
-  for (const { name, sha256, limit, perMinute, concurrent } of tokens) {
-    const points = limit < 0 ? "disabled" : limit === 0 ? "any number of points" : `${limit} points per call`;
-    const more = [
-      perMinute === undefined ? [] : [`${perMinute} requests per minute`],
-      concurrent === undefined ? [] : [`${concurrent} at a time`],
-    ].flat();
-    process.stdout.write(`${[name, sha256.slice(0, 8), points, ...more].join("\t")}\n`);
+function newToken(): readonly [token: string, sha256: string] {
+  const token = randomBytes(TOKEN_BYTES).toString("base64url");
+  return [token, digestToken(token)];
+}
+
+function inFuture(ms: number): string {
+  return `${new Date(Date.now() + ms).toISOString().slice(0, 19)}Z`;
+}
+
+function list(options: FileOption): void {
+  for (const entry of readTokens(pathOf(options))) process.stdout.write(`${describe(entry)}\n`);
+}
+
+function describe(entry: TokenEntry): string {
+  const { name, sha256, limit, perMinute, concurrent, expires } = entry;
+  const points = limit < 0 ? "disabled" : limit === 0 ? "any number of points" : `${limit} points per call`;
+  const more = [
+    perMinute === undefined ? [] : [`${perMinute} requests per minute`],
+    concurrent === undefined ? [] : [`${concurrent} at a time`],
+    expires === undefined ? [] : [`${isExpired(entry, Date.now()) ? "expired" : "expires"} ${expires}`],
+  ].flat();
+  return [name, sha256.slice(0, 8), points, ...more].join("\t");
+}
+
+/** A disabled entry keeps its limit as `-limit - 1`. */
+function disabled(entry: TokenEntry): TokenEntry[] {
+  return [entry.limit < 0 ? entry : { ...entry, limit: -entry.limit - 1 }];
+}
+
+function enabled(entry: TokenEntry): TokenEntry[] {
+  return [entry.limit < 0 ? { ...entry, limit: -entry.limit - 1 } : entry];
+}
+
+/** Makes the action of a command that replaces the entries of a name, and prints those that have changed. */
+function changer(change: (entry: TokenEntry) => TokenEntry[]) {
+  return (name: string, options: FileOption): void => {
+    const path = pathOf(options);
+    const tokens = named(name, path);
+    const changed = tokens.flatMap((entry) => (entry.name === name ? change(entry) : [entry]));
+    writeTokens(path, changed);
+    for (const entry of changed) if (entry.name === name) process.stdout.write(`${describe(entry)}\n`);
+  };
+}
+
+function named(name: string, path: string): readonly TokenEntry[] {
+  const tokens = readTokens(path);
+  if (!tokens.some((entry) => entry.name === name)) throw new MisuseError(`${path} has no token named ${name}`);
+  return tokens;
+}
+
+/** The new token has the limits of the old one, which expires in `keep` milliseconds if not before. */
+function rotate(name: string, options: FileOption & { readonly keep: number }): void {
+  const path = pathOf(options);
+  const tokens = named(name, path);
+  const newest = tokens.filter((entry) => entry.name === name).at(-1) as TokenEntry;
+  const [token, sha256] = newToken();
+  const { expires: _expires, ...limits } = newest;
+  const until = inFuture(options.keep);
+  const kept = tokens.flatMap((entry) => {
+    if (entry.name !== name) return [entry];
+    if (isExpired(entry, Date.now()) || options.keep === 0) return [];
+    const sooner = entry.expires !== undefined && Date.parse(entry.expires) < Date.parse(until);
+    return [sooner ? entry : { ...entry, expires: until }];
+  });
+  writeTokens(path, [...kept, { ...limits, sha256 }]);
+  process.stdout.write(`${token}\n`);
+}
+
+/** Why a file cannot be replaced by another of its folder: it is a mount point, or the folder is not to be written to. */
+const NOT_REPLACED: readonly unknown[] = ["EBUSY", "EXDEV", "EACCES", "EPERM", "EROFS"];
+
+/** Replaces the file in one step, so that a running service never sees half of it; a mounted file is written in place. */
+function writeTokens(path: string, tokens: readonly TokenEntry[]): void {
+  const text = `${JSON.stringify({ version: 1, tokens }, null, 2)}\n`;
+  const beside = `${path}.${process.pid}.new`;
+  try {
+    try {
+      writeFileSync(beside, text, { mode: 0o600, flush: true });
+      renameSync(beside, path);
+    } catch (error) {
+      rmSync(beside, { force: true });
+      if (!NOT_REPLACED.includes((error as NodeJS.ErrnoException).code) || !existsSync(path)) throw error;
+      writeInPlace(path, text);
+    }
+  } catch (error) {
+    throw new Error(`the token file ${path} cannot be written: ${reasonOf(error)}`);
   }
 }
 
-function disable(name: string, path: string): void {
-  const { tokens } = readTokens(path);
-  if (!tokens.some((entry) => entry.name === name)) throw new MisuseError(`${path} has no token named ${name}`);
-  writeTokens(
-    path,
-    tokens.map((entry) => (entry.name === name ? { ...entry, limit: -1 } : entry)),
-  );
+/** Writes over a file without making it empty first; where that fails, its content is put back. */
+function writeInPlace(path: string, text: string): void {
+  const before = readFileSync(path);
+  const file = openSync(path, "r+");
+  const write = (content: Buffer) => {
+    for (let at = 0; at < content.length; ) at += writeSync(file, content, at, content.length - at, at);
+    ftruncateSync(file, content.length);
+  };
+  try {
+    write(Buffer.from(text));
+  } catch (error) {
+    write(before);
+    throw error;
+  } finally {
+    closeSync(file);
+  }
 }

@@ -1,4 +1,5 @@
 /** Errors of the events interface carry a status, a code and details that are reported together. */
+import { DataError } from "../../errors.js";
 import { problemDetails } from "../../server/http/problem.js";
 
 /** Every code of an error. */
@@ -53,6 +54,21 @@ export class EventsError extends Error {
 /** The error of an unknown resource. */
 export function notFound(details: readonly EventsErrorDetail[] = []): EventsError {
   return new EventsError(404, "not_found", "Not found.", details);
+}
+
+/** The error while the store cannot be read. */
+export function storeUnavailable(retrySeconds: number): EventsError {
+  const headers = { "retry-after": String(retrySeconds) };
+  return new EventsError(503, "unavailable", "The events cannot be read at the moment.", [], headers);
+}
+
+/** Codes of SQLite that no store should give: they are defects of this program. */
+const DEFECTS = /^SQLITE_(ERROR|MISUSE|RANGE|MISMATCH|CONSTRAINT)/;
+
+/** Whether an error says that the store cannot be read: damaged, locked, on a full disk, without file descriptors. */
+export function isStoreError(error: unknown): boolean {
+  const { code } = error as { readonly code?: unknown };
+  return error instanceof DataError || (typeof code === "string" && /^SQLITE_/.test(code) && !DEFECTS.test(code));
 }
 
 /** The body by default. */

@@ -7,7 +7,7 @@ import { VOCABULARIES } from "../model/entities.js";
 import type { Store } from "../store/store.js";
 import type { Clock } from "../time/clock.js";
 import { eventHandler, eventsHandler } from "./event-routes.js";
-import { EventsError } from "./events-error.js";
+import { EventsError, isStoreError, storeUnavailable } from "./events-error.js";
 import type { EventsSettings } from "./events-settings.js";
 import { callerOf, sendAs, sendError, splitTarget } from "./exchange.js";
 import { calendarHandler, eventCalendarHandler } from "./ics-routes.js";
@@ -118,8 +118,6 @@ function asEventsError(error: FastifyError | EventsError, request: FastifyReques
     return new EventsError(refused, "invalid_parameter", "The request is not valid.", [], headers);
   }
   request.log.error({ reqId: request.id, err: error }, "events request failed");
-  if (/^SQLITE_(BUSY|LOCKED|IOERR|FULL|CANTOPEN)/.test(error.code ?? "")) {
-    return new EventsError(503, "unavailable", "The events cannot be read at the moment.", [], { "retry-after": "5" });
-  }
+  if (isStoreError(error)) return storeUnavailable(5);
   return new EventsError(500, "internal", "Something went wrong here.");
 }

@@ -3,7 +3,7 @@ import { move, transferableSymbol, valueSymbol } from "piscina";
 import { openStore } from "../store/store.js";
 import { systemClock } from "../time/clock.js";
 import { eventsPage, readAsk } from "./event-page.js";
-import { EventsError } from "./events-error.js";
+import { EventsError, isStoreError, storeUnavailable } from "./events-error.js";
 import { makeCalendar } from "./ics-page.js";
 import { QueryString } from "./query-string.js";
 import type { RenderOutcome, RenderSetup, RenderTask } from "./render-thread.js";
@@ -12,7 +12,7 @@ import { openResources, type Resources } from "./resources.js";
 
 /**
  * Makes the task function of a thread. The first task opens the store; where that fails, the next one tries again.
- * Errors of the store are thrown; a refusal of the request is an outcome.
+ * Refusals of the request and an unavailable store are outcomes; other errors are thrown.
  */
 export function createRenderer({ db, settings, prefix }: RenderSetup) {
   let resources: Resources | null = null;
@@ -22,8 +22,9 @@ export function createRenderer({ db, settings, prefix }: RenderSetup) {
       const { body, tag, headers } = await makeRepresentation(resources, task);
       return transferred({ body: new TextEncoder().encode(String(body)), tag, headers });
     } catch (error) {
-      if (!(error instanceof EventsError)) throw error;
-      const { status, code, message, details } = error;
+      const known = isStoreError(error) ? storeUnavailable(5) : error;
+      if (!(known instanceof EventsError)) throw error;
+      const { status, code, message, details } = known;
       return { refusal: { status, code, message, details } };
     }
   };

@@ -105,6 +105,7 @@ function readOccurrence(
   return [{ component, uid, start, length, recurrence, cancelled }];
 }
 
+/** The event of a component and of those that replace its instances; none where there is a problem. */
 function eventOf(
   main: Occurrence,
   replaced: readonly Occurrence[],
@@ -113,7 +114,40 @@ function eventOf(
   problems: ImportProblem[],
 ): NewEvent[] {
   const before = problems.length;
-  const { component, start } = main;
+  const { component, start, recurrence, length, uid } = main;
+  const series = seriesOf(main, replaced, siteZone, locations, problems);
+  if (problems.length > before) return [];
+  const stamp = component.parsed.getFirstProperty("created") ?? component.parsed.getFirstProperty("dtstamp");
+  const published = stamp
+    ? attempt(component, stamp.name, problems, () => timesOf(stamp, "UTC", locations)[0])
+    : undefined;
+  return [
+    {
+      ...textsOf(component.parsed),
+      ...series,
+      identity: { uid: recurrence ? `${uid} ${textFor(recurrence, "UTC")}` : uid },
+      place: `line ${component.line}`,
+      shortUrl: null,
+      audience: EVERYONE,
+      publishDate: published && !published.allDay ? epochSeconds(momentOf(published.text, published.zone)) : null,
+      source: null,
+      allDay: start.allDay,
+      start: start.text,
+      days: length.days,
+      seconds: length.seconds,
+      image: null,
+    },
+  ];
+}
+
+/** The zone of an event, its rule, extra and excluded dates, and overrides; a replaced instance alone has none of them. */
+function seriesOf(
+  { component, start, recurrence }: Occurrence,
+  replaced: readonly Occurrence[],
+  siteZone: string,
+  locations: ReadonlyMap<string, string>,
+  problems: ImportProblem[],
+) {
   const { parsed } = component;
   const zone = start.allDay ? siteZone : start.zone;
   const dates = (name: string): string[] =>
@@ -122,56 +156,44 @@ function eventOf(
       return attempt(component, name, problems, read, nth) ?? [];
     });
   const rule = value(parsed, "rrule");
-  const read = () => (rule === "" || main.recurrence ? null : normaliseRule(rule, start.text, zone, start.allDay));
+  const read = () => (rule === "" || recurrence ? null : normaliseRule(rule, start.text, zone, start.allDay));
   const rrule = attempt(component, "rrule", problems, read) ?? null;
-  const rdate = main.recurrence ? [] : dates("rdate");
-  const exdate = main.recurrence ? [] : dates("exdate");
+  const rdate = recurrence ? [] : dates("rdate");
+  const exdate = recurrence ? [] : dates("exdate");
+  const summary = value(parsed, "summary");
   const overrides = replaced.flatMap((one) => {
-    const override = () => overrideOf(one, start, zone);
+    const override = () => overrideOf(one, start, zone, summary);
     return attempt(one.component, "recurrence-id", problems, override) ?? [];
   });
-  if (problems.length > before) return [];
+  return { zone, rrule, rdate, exdate, overrides };
+}
+
+/** The members of an event that are texts, and the terms that they name. */
+function textsOf(parsed: ICAL.Component) {
   const name = value(parsed, "summary") || "Untitled";
   const description = value(parsed, "description");
   const url = value(parsed, "url");
-  const stamp = parsed.getFirstProperty("created") ?? parsed.getFirstProperty("dtstamp");
-  const published = stamp
-    ? attempt(component, stamp.name, problems, () => timesOf(stamp, "UTC", locations)[0])
-    : undefined;
   const categories = parsed.getAllProperties("categories").flatMap((property) => property.getValues().map(String));
-  const places = [value(parsed, "location")];
   const named = (names: readonly string[]) =>
     names
       .map((text) => text.trim())
       .filter(Boolean)
       .map((text) => ({ name: text }));
-  return [
-    {
-      identity: { uid: main.recurrence ? `${main.uid} ${textFor(main.recurrence, "UTC")}` : main.uid },
-      place: `line ${component.line}`,
-      name,
-      slug: slugOf(name),
-      excerpt: [...description].slice(0, EXCERPT).join(""),
-      url: /^https?:\/\/\S+$/.test(url) ? url : null,
-      shortUrl: null,
-      audience: EVERYONE,
-      publishDate: published && !published.allDay ? epochSeconds(momentOf(published.text, published.zone)) : null,
-      source: null,
-      published: (value(parsed, "class") || "PUBLIC").toUpperCase() === "PUBLIC",
-      zone,
-      allDay: start.allDay,
-      start: start.text,
-      days: main.length.days,
-      seconds: main.length.seconds,
-      rrule,
-      rdate,
-      exdate,
-      overrides,
-      terms: { event_categories: named(categories), locations: named(places), divisions: [], tags: [], channels: [] },
-      image: null,
-      extras: description === "" ? {} : { description },
+  return {
+    name,
+    slug: slugOf(name),
+    excerpt: [...description].slice(0, EXCERPT).join(""),
+    url: /^https?:\/\/\S+$/.test(url) ? url : null,
+    published: (value(parsed, "class") || "PUBLIC").toUpperCase() === "PUBLIC",
+    terms: {
+      event_categories: named(categories),
+      locations: named([value(parsed, "location")]),
+      divisions: [],
+      tags: [],
+      channels: [],
     },
-  ];
+    extras: description === "" ? {} : { description },
+  };
 }
 
 /** A date given for an event with a time means the instance of that day, as many programs write it. */
@@ -181,14 +203,25 @@ function alike(time: IcsTime, start: IcsTime, zone: string): string {
   return textFor(time, zone);
 }
 
-function overrideOf(one: Occurrence, start: IcsTime, zone: string): Override {
+/** @param summary name of the event, which an instance of the same name does not repeat */
+function overrideOf(one: Occurrence, start: IcsTime, zone: string, summary: string): Override {
   if (!one.recurrence) throw new Error("is missing");
   const original = alike(one.recurrence, start, zone);
   if (one.cancelled) return { original, start: null, end: null, cancelled: true };
   if (one.start.allDay !== start.allDay) throw new Error("must not change an all-day event into a timed one or back");
+  const own = value(one.component.parsed, "summary");
   const first = textFor(one.start, zone);
-  if (!one.length.given) return { original, start: first, end: null, cancelled: false };
-  if (one.start.allDay) return { original, start: first, end: lastDay(first, one.length.days), cancelled: false };
-  const end = momentOf(first, zone).add({ days: one.length.days }).add({ seconds: one.length.seconds });
-  return { original, start: first, end: end.toInstant().toString({ smallestUnit: "second" }), cancelled: false };
+  return {
+    original,
+    start: first,
+    end: one.length.given ? endOf(one, first, zone) : null,
+    cancelled: false,
+    ...(own === "" || own === summary ? {} : { name: own }),
+  };
+}
+
+function endOf({ start, length }: Occurrence, first: string, zone: string): string {
+  if (start.allDay) return lastDay(first, length.days);
+  const end = momentOf(first, zone).add({ days: length.days }).add({ seconds: length.seconds });
+  return end.toInstant().toString({ smallestUnit: "second" });
 }

@@ -32,7 +32,7 @@ const boundShape = {
 const hasOneTime = ({ date, dateTime }: { date?: string | undefined; dateTime?: string | undefined }) =>
   (date === undefined) !== (dateTime === undefined);
 const ONE_TIME = "must have one of date and dateTime";
-const start = z
+const zoned = z
   .strictObject({ ...boundShape, zone: zone.optional() })
   .refine(hasOneTime, ONE_TIME)
   .transform((at) => ({ text: at.date ?? at.dateTime ?? "", zone: at.zone }));
@@ -46,6 +46,7 @@ const override = z.strictObject({
   start: optional(bound),
   end: optional(bound),
   cancelled: z.boolean().default(false),
+  name: line.optional(),
 });
 
 const image = z
@@ -86,8 +87,8 @@ const event = z.strictObject({
   publish_date: optional(z.int()),
   source: optional(source),
   published: z.boolean().default(true),
-  start,
-  end: optional(bound),
+  start: zoned,
+  end: optional(zoned),
   rrule: optional(z.string()),
   rdate: z.array(moment).default([]),
   exdate: z.array(moment).default([]),
@@ -211,7 +212,10 @@ function eventSchema(siteZone: string) {
     const { description, alt_name, supplemental_location_info, registration_required, ...same } = texts;
     const report: ReportMember = (path, message) => context.addIssue({ code: "custom", path, message });
     const wall = { zone: start.zone ?? siteZone, allDay: isDay(start.text) };
-    const length = lengthOf(start.text, end, wall, (message) => report(["end"], message));
+    if ((end?.zone ?? wall.zone) !== wall.zone) {
+      report(["end", "zone"], `must be that of the start, ${wall.zone}: it governs the whole event`);
+    }
+    const length = lengthOf(start.text, end?.text ?? null, wall, (message) => report(["end"], message));
     checkKinds(read, wall.allDay, report);
     for (const [n, one] of overrides.entries())
       checkOverride(one, wall, (path, m) => report(["overrides", n, ...path], m));

@@ -83,6 +83,8 @@ export interface Override {
   /** Null: the duration is kept. All-day: the last day. */
   readonly end: string | null;
   readonly cancelled: boolean;
+  /** Name of the instance where it differs from that of the event. */
+  readonly name?: string | undefined;
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Writes events as JSON text, from pieces that are made once per state of the data. */
 import { audienceNames, type EventInstance, type EventRecord, type VocabularyName } from "../model/entities.js";
 import type { Snapshot } from "../store/snapshot.js";
-import { instanceId, instanceUrls, type ShownTime, shownTime } from "./shown-time.js";
+import { instanceId, instanceNames, instanceUrls, type ShownTime, shownTime } from "./shown-time.js";
 import { type RenderSettings, renderTerm } from "./term.js";
 
 /** Vocabularies embedded in an event, and the place of its thumbnail among them. Channels are not embedded. */
@@ -21,6 +21,8 @@ export interface EventText {
   readonly identity: string;
   /** From `type` to `publish_date`. */
   readonly body: string;
+  /** The same for instances with a name of their own, and that name as JSON, by original start. */
+  readonly renamed: ReadonlyMap<number, { readonly body: string; readonly name: string }>;
   /** Optional members and the closing brace. */
   readonly tail: string;
   /** Public address, from which those of the instances follow. */
@@ -31,20 +33,25 @@ export interface EventText {
 export function eventText(event: EventRecord, snapshot: Snapshot, settings: RenderSettings): EventText {
   const embedded = EMBEDDED.map((name) => `${JSON.stringify(name)}:${embeddedValue(event, name, snapshot, settings)}`);
   const { id, name, slug, excerpt, url, shortUrl } = event;
-  const body = {
-    type: "event",
-    name,
-    slug,
-    excerpt,
-    url,
-    short_url: shortUrl,
-    open_to: audienceNames(event.audience),
-    publish_date: event.publishDate,
-  };
+  const bodyOf = (shown: string) =>
+    members({
+      type: "event",
+      name: shown,
+      slug,
+      excerpt,
+      url,
+      short_url: shortUrl,
+      open_to: audienceNames(event.audience),
+      publish_date: event.publishDate,
+    });
+  const renamed = [...instanceNames(event)].map(
+    ([original, own]) => [original, { body: bodyOf(own), name: JSON.stringify(own) }] as const,
+  );
   return {
     embedded: `{"_embedded":{${embedded.join(",")}`,
     identity: `"_links":${JSON.stringify({ self: { href: `${settings.prefix}/events/${id}` } })},"id":${id}`,
-    body: members(body),
+    body: bodyOf(name),
+    renamed: new Map(renamed),
     tail: Object.keys(event.extras).length === 0 ? "}" : `,${members(event.extras)}}`,
     url,
   };
@@ -73,14 +80,17 @@ function members(object: object): string {
 /** An event that represents one of its instances, as in a collection with `single_events=true`. */
 export function renderSingle(text: EventText, instance: EventInstance): string {
   const id = `"instance_id":"${instanceId(instance)}"`;
-  return `${text.embedded}},${text.identity},${id},${text.body},${times(instance)}${text.tail}`;
+  const body = text.renamed.get(instance.original)?.body ?? text.body;
+  return `${text.embedded}},${text.identity},${id},${body},${times(instance)}${text.tail}`;
 }
 
 /** An event with all its instances; `shown` is the one its own times are of. */
 export function renderWhole(text: EventText, shown: EventInstance, instances: readonly EventInstance[]): string {
   const urls = instanceUrls(text.url, instances);
   const list = instances.map((instance, position) => {
-    const id = `"id":"${instanceId(instance)}","type":"event_instance","url":${JSON.stringify(urls[position])}`;
+    const own = text.renamed.get(instance.original);
+    const name = own === undefined ? "" : `"name":${own.name},`;
+    const id = `"id":"${instanceId(instance)}",${name}"type":"event_instance","url":${JSON.stringify(urls[position])}`;
     return `{${id},"start":${timeText(shownTime(instance, "start"))},"end":${timeText(shownTime(instance, "end"))}}`;
   });
   const embedded = `${text.embedded},"event_instances":[${list.join(",")}]}`;

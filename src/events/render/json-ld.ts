@@ -1,7 +1,7 @@
 /** Describes one event as a schema.org `Event`, its instances as sub-events. */
 import type { EventInstance, EventRecord, TaxonomyTerm } from "../model/entities.js";
 import type { Snapshot } from "../store/snapshot.js";
-import { instanceUrls, shownTime } from "./shown-time.js";
+import { instanceNames, instanceUrls, shownTime } from "./shown-time.js";
 
 /** The description of an event; its own times are those of `shown`. */
 export function jsonLd(
@@ -13,10 +13,11 @@ export function jsonLd(
   const named = (ids: readonly number[]) => ids.flatMap((id) => snapshot.terms.get(id)?.name ?? []);
   const places = event.terms.locations.flatMap((id) => snapshot.terms.get(id) ?? []).map(placeOf);
   const keywords = [...named(event.terms.event_categories), ...named(event.terms.tags)];
+  const names = instanceNames(event);
   const urls = instanceUrls(event.url, instances);
   const subEvents = instances.map((instance, position) => ({
     "@type": "Event",
-    name: event.name,
+    name: names.get(instance.original) ?? event.name,
     url: urls[position],
     ...times(instance),
   }));

@@ -1,6 +1,6 @@
 /** Shows an instance: its id, its dates and times in the site zone, its address. */
-import { type EventInstance, overAt } from "../model/entities.js";
-import { addDays, localText, offsetText, utcToDay } from "../time/zone.js";
+import { type EventInstance, type EventRecord, overAt } from "../model/entities.js";
+import { addDays, localText, offsetText, startOf, utcToDay } from "../time/zone.js";
 
 /** A start or end as it is shown: a date, or a time with its instant. */
 export interface ShownTime {
@@ -27,6 +27,14 @@ function originalText(instance: EventInstance): string {
 /** Id of an instance; a move does not change it. */
 export function instanceId(instance: EventInstance): string {
   return `${instance.eventId}-${originalText(instance)}`;
+}
+
+/** Names of the instances that have one of their own, by original start. */
+export function instanceNames(event: EventRecord): ReadonlyMap<number, string> {
+  const named = event.overrides.flatMap(({ original, name }) =>
+    name === undefined ? [] : [[original, name] as const],
+  );
+  return new Map(named.map(([original, name]) => [startOf(original, event), name]));
 }
 
 /** The date of the start of an instance in the site zone. */

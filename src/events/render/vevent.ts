@@ -3,7 +3,7 @@ import ICAL from "ical.js";
 import type { EventInstance, EventRecord, Override } from "../model/entities.js";
 import type { Snapshot } from "../store/snapshot.js";
 import { addDays, epochSeconds, isDay, localText, momentOf, offsetAt, utcToDay } from "../time/zone.js";
-import { localDay } from "./shown-time.js";
+import { instanceNames, localDay } from "./shown-time.js";
 import type { JCal } from "./vtimezone.js";
 
 type Property = unknown[];
@@ -31,10 +31,11 @@ export function instanceComponent(
         time("dtend", wallAt(instance.end, event.zone), event),
       ];
   const recurrence = series ? [at("recurrence-id", original, event)] : [];
-  return ["vevent", [...common(event, url, context), ...times, ...recurrence], []];
+  const name = instanceNames(event).get(instance.original) ?? event.name;
+  return ["vevent", [...common({ ...event, name }, url, context), ...times, ...recurrence], []];
 }
 
-/** An event with its rule, and a component for each moved instance. Cancelled ones are excluded dates. */
+/** An event with its rule, and a component for each moved or renamed instance. Cancelled ones are excluded dates. */
 export function seriesComponents(event: EventRecord, context: CalendarContext): JCal[] {
   const rule = event.rrule === null ? [] : [["rrule", {}, "recur", ICAL.Recur.fromString(event.rrule).toJSON()]];
   const wall = (text: string) => wallOf(text, event);
@@ -53,16 +54,19 @@ export function seriesComponents(event: EventRecord, context: CalendarContext): 
     ],
     [],
   ];
-  const moved = event.overrides.filter((override) => !override.cancelled && (override.start ?? override.end) !== null);
-  return [main, ...moved.map((override) => movedComponent(event, override, context))];
+  const changed = event.overrides.filter(
+    ({ cancelled, start, end, name }) => !cancelled && (start ?? end ?? name ?? null) !== null,
+  );
+  return [main, ...changed.map((override) => changedComponent(event, override, context))];
 }
 
-function movedComponent(event: EventRecord, override: Override, context: CalendarContext): JCal {
+function changedComponent(event: EventRecord, override: Override, context: CalendarContext): JCal {
   const original = wallOf(override.original, event);
   const start = override.start === null ? original : wallOf(override.start, event);
   const end = override.end === null ? length(event, override.start ?? override.original) : endAt(override.end, event);
   const properties = [at("recurrence-id", original, event), at("dtstart", start, event), end];
-  return ["vevent", [...common(event, event.url, context), ...properties], []];
+  const named = { ...event, name: override.name ?? event.name };
+  return ["vevent", [...common(named, event.url, context), ...properties], []];
 }
 
 function endAt(end: string, event: EventRecord): Property {

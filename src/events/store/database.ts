@@ -35,16 +35,20 @@ const BUSY_MS = 10_000;
  * @throws DataError in one line when the file cannot be opened or is no database
  */
 export function openConnection(file: string, mode: "read" | "write"): Connection {
+  let database: Libsql.Database | null = null;
   try {
     mkdirSync(dirname(file), { recursive: true });
-    const database = new Libsql(file);
+    database = new Libsql(file);
     database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
     database.exec("PRAGMA journal_mode = WAL");
     database.exec("PRAGMA synchronous = NORMAL");
     database.exec("PRAGMA foreign_keys = ON");
+    // Large sorts of readers would fail on a full disk.
+    if (mode === "read") database.exec("PRAGMA temp_store = MEMORY");
     if (mode === "read") database.exec("PRAGMA query_only = ON");
     return connection(database, mode);
   } catch (error) {
+    database?.close();
     const text = `events: cannot open the store ${file}: ${reasonOf(error)} (FIELDPROBE_STATE names its folder)`;
     throw new DataError(text, error);
   }
@@ -78,11 +82,26 @@ function connection(database: Libsql.Database, mode: "read" | "write"): Connecti
       }
     },
     close() {
-      // libsql keeps the file open while statements wait to be collected, so the log is not folded in by closing alone.
       if (mode === "read") database.exec("PRAGMA busy_timeout = 0");
-      database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+      foldLog(database);
       prepared.clear();
       database.close();
     },
   };
+}
+
+/**
+ * Folds the log into the file, and removes it where this is the last connection. Closing alone does not: libsql keeps
+ * the file open while statements wait to be collected. Where a disk or another connection prevents it, the next to open
+ * the file folds the log in.
+ */
+function foldLog(database: Libsql.Database): void {
+  try {
+    database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    database.exec("PRAGMA busy_timeout = 0");
+    database.exec("PRAGMA query_only = OFF");
+    database.exec("PRAGMA journal_mode = DELETE");
+  } catch (error) {
+    if (!/^SQLITE_/.test(String((error as { readonly code?: unknown }).code))) throw error;
+  }
 }

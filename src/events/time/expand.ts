@@ -7,11 +7,11 @@ import { openRule } from "./rule.js";
 import {
   addDays,
   daysBetween,
-  dayToUtc,
   epochSeconds,
   momentAt,
   momentOf,
   offsetAt,
+  startOf,
   startOfDay,
   utcToDay,
 } from "./zone.js";
@@ -26,8 +26,6 @@ const DAY_UNCERTAINTY = 26 * 3600;
 
 /** The recurrence set of an event before dates are excluded and instances moved. */
 interface Series {
-  /** The start that a text of the event stands for: epoch seconds, for a day 00:00 UTC. */
-  startOf(text: string): number;
   readonly rule: RRuleTemporal | null;
   /** The first start and the extra dates. */
   readonly explicit: readonly number[];
@@ -36,11 +34,10 @@ interface Series {
 }
 
 function seriesOf(event: EventRecord): Series {
-  const startOf = (text: string) => (event.allDay ? dayToUtc(text) : epochSeconds(momentOf(text, event.zone)));
   const rule = event.rrule === null ? null : openRule(event.rrule, event.start, event.zone, event.allDay);
-  const explicit = [event.start, ...event.rdate].map(startOf);
+  const explicit = [event.start, ...event.rdate].map((text) => startOf(text, event));
   const has = (start: number) => explicit.includes(start) || (rule?.matches(momentAt(start, "UTC")) ?? false);
-  return { startOf, rule, explicit, has };
+  return { rule, explicit, has };
 }
 
 /**
@@ -53,9 +50,9 @@ function seriesOf(event: EventRecord): Series {
  * @throws Error when the rule cannot be expanded within the library's bound of work
  */
 export function expand(event: EventRecord, siteZone: string, horizon: Horizon): EventInstance[] {
-  const { startOf, rule, explicit, has } = seriesOf(event);
-  const overrides = new Map(event.overrides.map((override) => [startOf(override.original), override]));
-  const excluded = new Set(event.exdate.map(startOf));
+  const { rule, explicit, has } = seriesOf(event);
+  const overrides = new Map(event.overrides.map((override) => [startOf(override.original, event), override]));
+  const excluded = new Set(event.exdate.map((text) => startOf(text, event)));
   // An instance may be moved into the horizon from outside, where the rule is not scanned.
   const moved = [...overrides.keys()].filter(has);
   const build = (starts: readonly number[]) =>
@@ -93,8 +90,8 @@ function scanSpan(event: EventRecord, siteZone: string, horizon: Horizon) {
 /** Originals of overrides that name no instance of the series. */
 export function strayOverrides(event: EventRecord): string[] {
   if (event.overrides.length === 0) return [];
-  const { startOf, has } = seriesOf(event);
-  return event.overrides.map((override) => override.original).filter((text) => !has(startOf(text)));
+  const { has } = seriesOf(event);
+  return event.overrides.map((override) => override.original).filter((text) => !has(startOf(text, event)));
 }
 
 function instanceOf(

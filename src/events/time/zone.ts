@@ -84,6 +84,11 @@ export function utcToDay(seconds: number): string {
   return new Date(seconds * 1000).toISOString().slice(0, 10);
 }
 
+/** The original start that a text of an event denotes: epoch seconds, for all-day events of 00:00 UTC of the day. */
+export function startOf(text: string, { allDay, zone }: { readonly allDay: boolean; readonly zone: string }): number {
+  return allDay ? dayToUtc(text) : epochSeconds(momentOf(text, zone));
+}
+
 /** Local `YYYY-MM-DDTHH:MM:SS` of an instant whose offset is known; costs no zone lookup. */
 export function localText(seconds: number, offset: number): string {
   return new Date((seconds + offset) * 1000).toISOString().slice(0, 19);

@@ -40,7 +40,7 @@ export class AccessLog {
     this.#ended = [];
     for (const { facts, outcome, id, method, path, status, ms } of ended) {
       const { interface: by, operation, points, token } = facts;
-      this.#metrics.observe({ interface: by, operation, outcome, points, seconds: ms / 1000 });
+      this.#metrics.observe({ interface: by, operation, outcome, points, token, seconds: ms / 1000 });
       const took = Math.round(ms * 100) / 100;
       this.#log.info({ reqId: id, method, path, status, interface: by, operation, outcome, points, token, ms: took });
     }

@@ -1,6 +1,7 @@
 /** `createApp` sets the HTTP server up: limits, timeouts, hooks, errors, health and metrics; interfaces are handed in as plugins. */
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage, RequestListener, Server } from "node:http";
+import type { Server as HttpsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import Fastify, {
   type FastifyBaseLogger,
@@ -22,7 +23,7 @@ import { mainThreadCpu, Tick, TimeSlices } from "./event-loop.js";
 import { createMetrics } from "./metrics.js";
 import { HttpRefusal, refuseTheRest } from "./refusal.js";
 import type { Facts, Plugin, Service } from "./service.js";
-import { readTls } from "./tls.js";
+import { TlsFiles } from "./tls.js";
 
 const HEADER_BYTES = 16 * 1024;
 
@@ -34,6 +35,8 @@ export interface AppOptions {
   /** Judges tokens; made from `config.tokens` where absent. */
   readonly auth?: Auth;
   readonly plugins?: readonly Plugin[];
+  /** States of parts that the service goes on without, by name, for `/readyz`. */
+  readonly guests?: Readonly<Record<string, () => string>>;
 }
 
 /** Makes the service ready to listen; `close` drains it. */
@@ -41,9 +44,15 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const { config, engine } = options;
   const logger = "child" in options.logger ? (options.logger as Logger) : pino(options.logger as LoggerOptions);
   const connections = new Connections();
-  const app = Fastify({ loggerInstance: logger, ...serverOptions(config, connections) }) as unknown as FastifyInstance;
+  const tls = config.tls === null ? null : new TlsFiles(config.tls);
+  const server = serverOptions(config, connections, tls);
+  const app = Fastify({ loggerInstance: logger, ...server }) as unknown as FastifyInstance;
   app.decorate("connections", connections);
   const service = createService(app, options, logger);
+  app.decorate("reload", () => {
+    service.auth.reload();
+    tls?.reload(app.server as HttpsServer, logger);
+  });
   app.server.maxConnections = config.limits["http.connections"];
   answerExpectations(app.server, config.limits["http.bodyBytes"]);
   observeRequests(app, service, logger);
@@ -52,10 +61,13 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   app.get("/healthz", (_request, reply) => reply.type("text/plain; charset=utf-8").send("ok\n"));
   app.get("/readyz", (_request, reply) => {
     const { ready } = engine.status();
+    // Fields decide: a guest that is not ready keeps nobody from being served.
+    const fields = ready ? "ready" : "not ready";
+    const guests = Object.entries(options.guests ?? {}).map(([name, state]) => `${name}: ${state()}\n`);
     return reply
       .code(ready ? 200 : 503)
       .type("text/plain; charset=utf-8")
-      .send(ready ? "ready\n" : "not ready\n");
+      .send([`${fields}\n`, `fields: ${fields}\n`, ...guests].join(""));
   });
   app.get("/metrics", async (_request, reply) =>
     reply.type(service.metrics.registry.contentType).send(await service.metrics.registry.metrics()),
@@ -64,8 +76,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   return app;
 }
 
-function serverOptions(config: Config, connections: Connections) {
-  const { limits, tls } = config;
+function serverOptions({ limits }: Config, connections: Connections, tls: TlsFiles | null) {
   const prefix = randomBytes(4).toString("hex");
   let count = 0;
   const headersTimeout = Math.min(limits["http.headersTimeoutMs"], limits["http.requestTimeoutMs"]);
@@ -76,7 +87,7 @@ function serverOptions(config: Config, connections: Connections) {
     keepAliveTimeout: limits["http.keepAliveTimeoutMs"],
     connectionsCheckingInterval: Math.min(500, headersTimeout),
   };
-  const pair = tls === null ? null : readTls(tls);
+  const pair = tls?.pair ?? null;
   return {
     ...(pair === null ? {} : { https: pair }),
     serverFactory: (listener: RequestListener) => {

@@ -1,6 +1,7 @@
 /** `Auth` judges requests by tokens, whose digests stand in a file that may change while the service runs. */
 import { createHash, timingSafeEqual } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { z } from "zod";
 import { type Config, ConfigError, type Limits } from "../../config.js";
 import { AuthError, LimitError } from "../../errors.js";
@@ -20,11 +21,15 @@ const TOKEN_FILE = z.strictObject({
       limit: z.number().int(),
       perMinute: z.number().int().min(1).optional(),
       concurrent: z.number().int().min(1).optional(),
+      expires: z.iso.datetime({ offset: true, error: "must be an instant like 2026-12-31T23:59:59Z" }).optional(),
     }),
   ),
 });
 
-/** The token file: `limit` is 0 (any number of points), above 0 (points per call) or below 0 (disabled). */
+/**
+ * The token file. `limit` is 0 (any number of points), above 0 (points per call) or below 0 (disabled; `-limit - 1` is
+ * what it was before). From `expires` on a token is unknown. Two entries of a name are a token and the one it replaces.
+ */
 export type TokenFile = z.infer<typeof TOKEN_FILE>;
 export type TokenEntry = TokenFile["tokens"][number];
 
@@ -39,8 +44,13 @@ export interface Grant {
 
 /** Judges requests by their token. */
 export interface Auth {
-  /** @throws AuthError `AuthenticationFailed` or `RateLimited`, LimitError `token.concurrent` */
-  authorise(token: string | null): Grant;
+  /**
+   * @param note is told, before the token is judged, what names it in logs: `unknown` where it is in no file
+   * @throws AuthError `AuthenticationFailed` or `RateLimited`, LimitError `token.concurrent`
+   */
+  authorise(token: string | null, note?: (id: string) => void): Grant;
+  /** Reads the token file again and logs whether it has changed. */
+  reload(): void;
   /** Stops watching. */
   close(): void;
 }
@@ -54,7 +64,7 @@ export interface AuthLog {
 const FREE: Grant = { id: null, points: 0, release: () => undefined };
 
 /** Authentication off: every request is served, whatever token it carries. */
-export const OPEN_AUTH: Auth = { authorise: () => FREE, close: () => undefined };
+export const OPEN_AUTH: Auth = { authorise: () => FREE, reload: () => undefined, close: () => undefined };
 
 /** Hex SHA-256 of a token: the form in which it is stored. */
 export function digestToken(token: string): string {
@@ -70,6 +80,19 @@ function problemOf(content: unknown): string | null {
   const { tokens } = parsed.data;
   const distinct = new Set(tokens.map(({ sha256 }) => sha256)).size;
   return distinct < tokens.length ? "two tokens have the same digest" : null;
+}
+
+/** Name of the token file where a folder is given. */
+const FILE_NAME = "tokens.json";
+
+/** The token file that a setting names: itself, or `tokens.json` in a folder. */
+export function tokenFileAt(path: string): string {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ? join(path, FILE_NAME) : path;
+}
+
+/** Whether an entry is past its expiry at a time in milliseconds since 1970. */
+export function isExpired({ expires }: TokenEntry, now: number): boolean {
+  return expires !== undefined && now >= Date.parse(expires);
 }
 
 /** Reads the token file at `path`. @throws Error with one line that names the file and what is wrong */
@@ -137,11 +160,15 @@ class Account {
 /** Options of `watchTokens` that tests set. */
 export interface WatchOptions {
   readonly reloadMs?: number;
+  /** Milliseconds of a steady clock, for rates. */
   readonly now?: () => number;
+  /** Milliseconds since 1970, for expiry. */
+  readonly date?: () => number;
 }
 
 /**
- * Authentication by the token file at `path`, which is read again when it changes: a broken one keeps the last good set.
+ * Authentication by the token file at `path`, or by the one in a folder of that name. It is read again when it changes:
+ * a broken one keeps the last good set.
  *
  * @param anonymous whether a request without token is served; an empty token counts as none
  * @throws when the file cannot be used at the start
@@ -151,9 +178,9 @@ export function watchTokens(
   anonymous: boolean,
   limits: Pick<Limits, "token.concurrent" | "token.perMinute">,
   log: AuthLog,
-  { reloadMs = RELOAD_MS, now = () => performance.now() }: WatchOptions = {},
+  { reloadMs = RELOAD_MS, now = () => performance.now(), date = Date.now }: WatchOptions = {},
 ): Auth {
-  const first = readTokenFile(path);
+  const first = readTokenFile(tokenFileAt(path));
   let text = first.text;
   let accounts = accountsOf(first.file, new Map());
 
@@ -168,32 +195,39 @@ export function watchTokens(
   }
 
   let complaint = "";
-  const timer = setInterval(() => {
+  /** Reads the file again; false when it is as it was. */
+  const look = (): boolean => {
     try {
-      const current = readTokenFile(path);
-      if (current.text !== text) {
+      const current = readTokenFile(tokenFileAt(path));
+      const changed = current.text !== text;
+      if (changed) {
         accounts = accountsOf(current.file, accounts);
         text = current.text;
         log.info("the token file has changed and is in effect");
       }
       complaint = "";
+      return changed;
     } catch (err) {
       if (String(err) !== complaint) log.error({ err }, "the token file cannot be used; the last good set stays");
       complaint = String(err);
+      return true;
     }
-  }, reloadMs);
+  };
+  const timer = setInterval(look, reloadMs);
   timer.unref();
 
   return {
-    authorise(token) {
+    authorise(token, note) {
       const account = search(accounts, token ?? "");
-      if (account === null) {
-        if (anonymous && (token ?? "") === "") return FREE;
+      if (account === null && anonymous && (token ?? "") === "") return FREE;
+      const id = account?.entry.sha256.slice(0, PREFIX_CHARS) ?? "unknown";
+      if ((token ?? "") !== "") note?.(id);
+      if (account === null || isExpired(account.entry, date())) {
         throw new AuthError(
           "Invalid identification token. Please see the documentation of this service for more information.",
         );
       }
-      const { limit, perMinute, concurrent, sha256 } = account.entry;
+      const { limit, perMinute, concurrent } = account.entry;
       if (limit < 0) {
         throw new AuthError(
           "Disabled identification token.  Please see the documentation of this service for more information.",
@@ -201,7 +235,11 @@ export function watchTokens(
       }
       account.spend(perMinute ?? limits["token.perMinute"], now());
       const release = account.enter(concurrent ?? limits["token.concurrent"]);
-      return { id: sha256.slice(0, PREFIX_CHARS), points: limit, release };
+      return { id, points: limit, release };
+    },
+    reload() {
+      complaint = "";
+      if (!look()) log.info("the token file is unchanged");
     },
     close: () => clearInterval(timer),
   };

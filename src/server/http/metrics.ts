@@ -15,6 +15,8 @@ export interface RequestFacts {
   readonly outcome: string;
   readonly points: number;
   readonly seconds: number;
+  /** Names the token, `unknown` for one that is in no file; null without one. */
+  readonly token: string | null;
 }
 
 export interface Metrics {
@@ -78,6 +80,11 @@ export function createMetrics(engine: Engine, admission: Admission, slices: Time
   const byOutcome = ["interface", "operation", "outcome"];
   const requests = new Tally("requests_total", "Requests by interface, operation and outcome.", registers, byOutcome);
   const points = new Tally("points_total", "Points answered, by operation.", registers, ["operation"]);
+  const byToken = new Tally("token_requests_total", "Requests with a token, by its id and outcome.", registers, [
+    "token",
+    "outcome",
+  ]);
+  const pointsByToken = new Tally("token_points_total", "Points of requests with a token.", registers, ["token"]);
   const seconds = new Histogram({
     name: "fieldprobe_request_seconds",
     help: "Time from arrival to the end of the answer, by operation.",
@@ -107,6 +114,9 @@ export function createMetrics(engine: Engine, admission: Admission, slices: Time
       requests.add([facts.interface, facts.operation, facts.outcome], 1);
       seconds.observe({ operation: facts.operation }, facts.seconds);
       if (facts.points > 0) points.add([facts.operation], facts.points);
+      if (facts.token === null) return;
+      byToken.add([facts.token, facts.outcome], 1);
+      if (facts.points > 0) pointsByToken.add([facts.token], facts.points);
     },
   };
 }

@@ -55,8 +55,11 @@ export class RequestLife {
 
   /** Judges the token, null where the request has none. @throws AuthError, LimitError `token.concurrent` */
   authorise(token: string | null): void {
-    const grant = this.#service.auth.authorise(token);
-    this.#request.facts.token = grant.id;
+    const { facts } = this.#request;
+    const grant = this.#service.auth.authorise(token, (id) => {
+      facts.token = id;
+    });
+    facts.token = grant.id;
     this.#tokenPoints = grant.points;
     this.onEnd(() => grant.release());
   }

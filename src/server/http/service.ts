@@ -46,5 +46,7 @@ declare module "fastify" {
   }
   interface FastifyInstance {
     connections: Connections;
+    /** Reads the token file and the TLS files again, and logs what has changed. */
+    reload(): void;
   }
 }

@@ -1,6 +1,7 @@
-/** `readTls` reads certificate and key of an HTTPS server and tries them before it starts. */
+/** `TlsFiles` reads certificate and key of an HTTPS server, tries them before it starts, and hands on changed ones later. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
+import type { Server } from "node:https";
 import { type Config, ConfigError } from "../../config.js";
 import { reasonOf } from "../../system-error.js";
 
@@ -19,12 +20,14 @@ function read<T>(setting: string, path: string, what: string, attempt: (content:
   }
 }
 
-/**
- * The contents of both files.
- *
- * @throws ConfigError when one cannot be read or used, and when they do not belong together
- */
-export function readTls({ cert, key }: NonNullable<Config["tls"]>): { readonly cert: Buffer; readonly key: Buffer } {
+/** The contents of both files. */
+interface Pair {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+}
+
+/** Reads both files. @throws ConfigError when one cannot be read or used, and when they do not belong together */
+function readPair({ cert, key }: NonNullable<Config["tls"]>): Pair & { readonly certificate: X509Certificate } {
   const [certText, certificate] = read("FIELDPROBE_TLS_CERT", cert, "certificate", (text) => new X509Certificate(text));
   const [keyText, privateKey] = read("FIELDPROBE_TLS_KEY", key, "key without passphrase", (text) =>
     createPrivateKey(text),
@@ -32,5 +35,45 @@ export function readTls({ cert, key }: NonNullable<Config["tls"]>): { readonly c
   if (!certificate.checkPrivateKey(privateKey)) {
     throw new ConfigError([`FIELDPROBE_TLS_KEY: ${key} is not the key of the certificate in ${cert}`]);
   }
-  return { cert: certText, key: keyText };
+  return { cert: certText, key: keyText, certificate };
+}
+
+/** The methods of a logger that a reload calls. */
+export interface TlsLog {
+  info(details: object, message: string): void;
+  error(details: object, message: string): void;
+}
+
+/** The TLS files of a server. */
+export class TlsFiles {
+  readonly #files: NonNullable<Config["tls"]>;
+  #pair: Pair;
+
+  /** @throws ConfigError when they cannot be used */
+  constructor(files: NonNullable<Config["tls"]>) {
+    this.#files = files;
+    this.#pair = readPair(files);
+  }
+
+  /** Certificate and key in force. */
+  get pair(): Pair {
+    return this.#pair;
+  }
+
+  /** Reads the files again; new connections get a changed pair, a pair that cannot be used changes nothing. */
+  reload(server: Pick<Server, "setSecureContext">, log: TlsLog): void {
+    try {
+      const { cert, key, certificate } = readPair(this.#files);
+      if (cert.equals(this.#pair.cert) && key.equals(this.#pair.key)) {
+        log.info({}, "the TLS files are unchanged");
+        return;
+      }
+      server.setSecureContext({ cert, key });
+      this.#pair = { cert, key };
+      const { subject, validTo } = certificate;
+      log.info({ subject, validTo }, "the TLS files have changed and are in effect for new connections");
+    } catch (err) {
+      log.error({ err }, "the TLS files cannot be used; the last good pair stays");
+    }
+  }
 }

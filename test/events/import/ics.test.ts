@@ -147,6 +147,40 @@ describe("an iCalendar file", () => {
     ]);
   });
 
+  it("keeps the SUMMARY of a moved instance, in every form of the answer", async () => {
+    const series = event(
+      "UID:a",
+      "DTSTART:20261022T160000Z",
+      "DURATION:PT1H",
+      "RRULE:FREQ=WEEKLY;COUNT=3",
+      "SUMMARY:Talk",
+    );
+    const guest = event(
+      "UID:a",
+      "RECURRENCE-ID:20261029T160000Z",
+      "DTSTART:20261029T170000Z",
+      "DTEND:20261029T180000Z",
+      'SUMMARY:Talk "by" a guest',
+    );
+    const same = event("UID:a", "RECURRENCE-ID:20261105T160000Z", "DTSTART:20261105T170000Z", "SUMMARY:Talk");
+    const file = folder.file("talk.ics", calendar(...series, ...guest, ...same));
+    const served = await serve({ files: [file], now: NOW });
+    const names = ["Talk", 'Talk "by" a guest', "Talk"];
+    const own = names.map((name) => (name === "Talk" ? undefined : name));
+    const { items } = await walk(served, "/events");
+    expect(items.map(({ name }) => name)).toEqual(names);
+    const [whole] = (await walk(served, "/events?single_events=false")).items;
+    expect(whole.name).toBe("Talk");
+    expect(whole._embedded.event_instances.map(({ name }: Json) => name)).toEqual(own);
+    const linked = await served.get(`/events/${whole.id}`, { accept: "application/ld+json" });
+    expect(linked.json.subEvent.map(({ name }: Json) => name)).toEqual(names);
+    const summaries = async (path: string) =>
+      [...(await served.get(path)).text.matchAll(/^SUMMARY:(.*?)\r$/gm)].map(([, text]) => text);
+    expect(await summaries("/events.ics")).toEqual(names);
+    expect(await summaries(`/events/${whole.id}.ics`)).toEqual(["Talk", 'Talk "by" a guest', "Talk"]);
+    await served.close();
+  });
+
   it("counts days of a DURATION on the wall, and an instance without its series as an event", () => {
     expect(
       bring(

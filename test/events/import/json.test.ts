@@ -64,6 +64,22 @@ describe("a JSON file", () => {
     });
   });
 
+  it("takes a zone of the end that is the start's, and no other", () => {
+    const zone = "Europe/Berlin";
+    const times = (end: string) => ({
+      start: { dateTime: "2026-11-01T10:00:00", zone },
+      end: { dateTime: "2026-11-01T11:00:00", zone: end },
+    });
+    expect(problems({ events: [timed(times(zone))] })).toEqual([]);
+    expect(stored(1)).toMatchObject({ zone, days: 0, seconds: 3600 });
+    expect(problems({ events: [timed(times("Asia/Tokyo"))] })).toEqual([
+      ["events[0].end.zone", "must be that of the start, Europe/Berlin: it governs the whole event"],
+    ]);
+    const alone = { end: { dateTime: "2026-11-01T11:00:00", zone: "Asia/Tokyo" } };
+    expect(problems({ zone: "Asia/Tokyo", events: [timed(alone)] })).toEqual([]);
+    expect(problems({ zone: "UTC", events: [timed(alone)] })).toHaveLength(1);
+  });
+
   it("dates the address by the site's day, and reads walls in the zone of the start", () => {
     const start = { dateTime: "2026-11-01T23:30:00", zone: "Europe/Berlin" };
     expect(problems({ zone: "Asia/Tokyo", events: [timed({ start })] })).toEqual([]);

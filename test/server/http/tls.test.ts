@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { ConfigError } from "../../../src/config.js";
-import { readTls } from "../../../src/server/http/tls.js";
+import { TlsFiles } from "../../../src/server/http/tls.js";
 import { scratchFolder } from "../../support/scratch.js";
 
 const fixture = (name: string): string => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
@@ -14,7 +14,7 @@ const folder = scratchFolder();
 
 function problem(certificate: string, privateKey: string): string {
   try {
-    readTls({ cert: certificate, key: privateKey });
+    new TlsFiles({ cert: certificate, key: privateKey });
   } catch (error) {
     if (error instanceof ConfigError) return error.problems.join("\n");
     throw error;
@@ -23,7 +23,7 @@ function problem(certificate: string, privateKey: string): string {
 }
 
 it("reads both files", () => {
-  expect(readTls({ cert, key })).toEqual({ cert: readFileSync(cert), key: readFileSync(key) });
+  expect(new TlsFiles({ cert, key }).pair).toMatchObject({ cert: readFileSync(cert), key: readFileSync(key) });
 });
 
 it("names the file that is missing, that is none, or that belongs to another", () => {

@@ -95,6 +95,7 @@ describe("tokens", () => {
         if (token !== "good-token") throw new AuthError("Invalid identification token.");
         return OPEN_AUTH.authorise(token);
       },
+      reload: () => undefined,
       close: () => undefined,
     };
     const guarded = await serveApi(analyticEngine(), { auth });
@@ -122,6 +123,7 @@ describe("tokens", () => {
       authorise() {
         throw new LimitError("token.concurrent", message);
       },
+      reload: () => undefined,
       close: () => undefined,
     };
     const guarded = await serveApi(analyticEngine(), { auth });
