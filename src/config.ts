@@ -136,7 +136,10 @@ export const SETTINGS = {
     flag: "folder",
     shown: "`.fieldprobe`",
   }),
-  tokens: setting("TOKENS", text, null, "token file", { flag: "file", shown: "none: everyone is served" }),
+  tokens: setting("TOKENS", text, null, "token file, or a folder with `tokens.json`", {
+    flag: "file",
+    shown: "none: everyone is served",
+  }),
   anonymous: setting("ANONYMOUS", yes, null, "whether requests without a token are served", {
     shown: "`true` without a token file, on loopback only; else `false`",
   }),

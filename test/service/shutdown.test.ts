@@ -26,11 +26,13 @@ beforeAll(() => {
 afterAll(() => folder.remove());
 
 const lines: { level: number; msg: string }[] = [];
-function start(settings: Readonly<Record<string, string>> = {}): Promise<RunningService> {
+async function start(settings: Readonly<Record<string, string>> = {}): Promise<RunningService> {
   const fixed = { PORT: "0", WORKERS: "1", CACHE_BYTES: `${64 * 1024 * 1024}`, STATE: folder.path };
   const times = { EVENTS_NOW: NOW, SHUTDOWN_GRACE_MS: "60000" };
   const log = pino({ level: "error" }, { write: (line: string) => void lines.push(JSON.parse(line)) });
-  return startService(loadConfig({ ...fixed, ...times, ...settings }, {}), log);
+  const service = await startService(loadConfig({ ...fixed, ...times, ...settings }, {}), log);
+  await service.eventsOpened;
+  return service;
 }
 
 /** Asks and resolves with the head of the answer; nothing of the body is read yet. */

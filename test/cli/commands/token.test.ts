@@ -1,6 +1,6 @@
 /** The token command: what it writes is what the service takes. */
 import { execFileSync } from "node:child_process";
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
@@ -45,6 +45,74 @@ it("R108: adds, lists and disables tokens; the file holds digests only", () => {
   const later = watchTokens(file, false, LIMITS, pino({ level: "silent" }));
   expect(() => later.authorise(token)).toThrow("Disabled identification token");
   later.close();
+});
+
+it("enables a disabled token with the limits it had, and removes one for good", () => {
+  const own = join(folder, "changing.json");
+  const token = run("add", "lab", "--limit", "500", "--file", own).trim();
+  const judge = () => {
+    const auth = watchTokens(own, false, LIMITS, pino({ level: "silent" }));
+    try {
+      return auth.authorise(token).points;
+    } catch (error) {
+      return (error as Error).message.split(" ", 1)[0];
+    } finally {
+      auth.close();
+    }
+  };
+  expect(run("disable", "lab", "--file", own)).toMatch(/^lab\t[0-9a-f]{8}\tdisabled\n$/);
+  run("disable", "lab", "--file", own);
+  expect(judge()).toBe("Disabled");
+  expect(run("enable", "lab", "--file", own)).toMatch(/^lab\t[0-9a-f]{8}\t500 points per call\n$/);
+  run("enable", "lab", "--file", own);
+  expect(judge()).toBe(500);
+  expect(run("remove", "lab", "--file", own)).toBe("");
+  expect(judge()).toBe("Invalid");
+  expect(fails("enable", "lab", "--file", own).stderr).toBe(`fieldprobe: ${own} has no token named lab\n`);
+});
+
+it("rotates a token: the old one is valid for the time that is said, then as one that nobody has", () => {
+  const own = join(folder, "rotating.json");
+  const first = run("add", "lab", "--limit", "500", "--concurrent", "2", "--file", own).trim();
+  const second = run("rotate", "lab", "--keep", "2h", "--file", own).trim();
+  const listed = run("list", "--file", own).trim().split("\n");
+  expect(listed).toEqual([
+    expect.stringMatching(/^lab\t[0-9a-f]{8}\t500 points per call\t2 at a time\texpires \d{4}-[0-9T:-]+Z$/),
+    expect.stringMatching(/^lab\t[0-9a-f]{8}\t500 points per call\t2 at a time$/),
+  ]);
+  let now = Date.now();
+  const auth = watchTokens(own, false, LIMITS, pino({ level: "silent" }), { date: () => now });
+  expect([auth.authorise(first).points, auth.authorise(second).points]).toEqual([500, 500]);
+  now += 2 * 3_600_000 - 5_000;
+  expect(auth.authorise(first).points).toBe(500);
+  now += 10_000;
+  expect(() => auth.authorise(first)).toThrow("Invalid identification token.");
+  expect(auth.authorise(second).points).toBe(500);
+  auth.close();
+  const third = run("rotate", "lab", "--keep", "0m", "--file", own).trim();
+  expect(run("list", "--file", own).trim().split("\n")).toHaveLength(1);
+  expect(new Set([first, second, third]).size).toBe(3);
+});
+
+it("shows when a token expires, and that it has", () => {
+  const own = join(folder, "expiring.json");
+  run("add", "soon", "--expires", "30d", "--file", own);
+  const { tokens } = JSON.parse(readFileSync(own, "utf8"));
+  expect(Date.parse(tokens[0].expires) - Date.now()).toBeGreaterThan(29.9 * 86_400_000);
+  writeFileSync(own, JSON.stringify({ version: 1, tokens: [{ ...tokens[0], expires: "2026-01-01T00:00:00Z" }] }));
+  expect(run("list", "--file", own)).toMatch(/\texpired 2026-01-01T00:00:00Z\n$/);
+  for (const time of ["30", "-1d", "1w", "soon"]) expect(fails("add", "x", "--expires", time).status).toBe(2);
+});
+
+it("keeps tokens.json in a folder, for command and service, and leaves nothing else there", () => {
+  const mounted = join(folder, "mounted");
+  mkdirSync(mounted);
+  const token = run("add", "lab", "--file", mounted).trim();
+  run("rotate", "lab", "--file", mounted);
+  expect(readdirSync(mounted)).toEqual(["tokens.json"]);
+  const auth = watchTokens(mounted, false, LIMITS, pino({ level: "silent" }));
+  expect(auth.authorise(token).points).toBe(0);
+  auth.close();
 });
 
 it("misuse is one line and exit code 2", () => {
