@@ -78,7 +78,9 @@ describe("the field service", () => {
     expect(readdirSync(folder.path)).toEqual([]);
   });
 
-  it("leaves nothing but the store after a clean stop, long pages and imports included", async () => {
+  it("leaves nothing but the store after a clean stop, long pages and imports included", {
+    timeout: 60_000,
+  }, async () => {
     const service = await start();
     await service.eventsOpened;
     expect(await text(service.url, "/readyz")).toBe("ready\nfields: ready\nevents: ready\n");
@@ -170,13 +172,16 @@ describe("too few file descriptors", () => {
     });
     const [line] = (await once(child.stdout, "data")) as [Buffer];
     const url = (/http:\S+/.exec(line.toString()) as RegExpExecArray)[0];
+    const soon = { timeout: 30_000 };
+    await expect.poll(() => text(url, "/readyz"), soon).toContain("events: ready");
     const { port } = new URL(url);
     const sockets: Socket[] = Array.from({ length: 200 }, () => connect(Number(port), "127.0.0.1"));
     for (const socket of sockets) socket.on("error", () => undefined);
-    await expect.poll(() => sockets.filter((socket) => !socket.connecting).length).toBe(200);
+    await expect.poll(() => sockets.filter((socket) => !socket.connecting).length, soon).toBe(200);
     for (const socket of sockets) socket.destroy();
-    await expect.poll(() => velocity(url).catch(String)).toBe(200);
-    await expect.poll(() => status(url, "/events?single_events=false&order_by=name").catch(String)).toBe(200);
+    await expect.poll(() => velocity(url).catch(String), soon).toBe(200);
+    const page = () => status(url, "/events?single_events=false&order_by=name").catch(String);
+    await expect.poll(page, soon).toBe(200);
     child.kill("SIGTERM");
     const [code] = (await once(child, "exit")) as [number];
     expect([code, errors]).toEqual([0, expect.not.stringContaining("an error outside of any request")]);
