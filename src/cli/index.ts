@@ -51,7 +51,7 @@ const COMMANDS: readonly (readonly [name: string, about: string, load: () => Pro
   ],
   [
     "token",
-    "add, list and disable the tokens that a service takes",
+    "add, rotate, disable and remove the tokens that a service takes",
     async () => (await import("./commands/token.js")).tokenCommand(),
   ],
   [
