@@ -336,16 +336,16 @@ function defaultData(): readonly string[] {
 }
 
 /**
- * Reads the configuration.
+ * Reads the configuration and lists all problems of it, an unknown FIELDPROBE_ variable being one.
  *
  * @param overrides settings by variable name without prefix, e.g. from flags; they win over `env`
  * @param env       usually `process.env`; only FIELDPROBE_* members count, and an empty one counts as absent
- * @throws ConfigError with all problems, an unknown FIELDPROBE_ variable being one
+ * @returns the configuration with defaults in place of what is wrong, so that more can be checked before anything starts
  */
-export function loadConfig(
+export function readConfig(
   overrides: Readonly<Record<string, string>> = {},
   env: Readonly<Record<string, string | undefined>> = process.env,
-): Config {
+): { readonly config: Config; readonly problems: readonly string[] } {
   const given = givenIn(overrides, env);
   const known = new Set(ALL_SETTINGS.map(({ variable }) => variable));
   const problems = [...given.keys()]
@@ -357,13 +357,24 @@ export function loadConfig(
   if (read.cluster.role === "gateway" && read.cluster.nats === null)
     problems.push("FIELDPROBE_ROLE=gateway needs FIELDPROBE_NATS");
   if ((cert === null) !== (key === null)) problems.push("FIELDPROBE_TLS_CERT and FIELDPROBE_TLS_KEY go together");
-  if (problems.length > 0) throw new ConfigError(problems);
-  return Object.freeze({
+  const config = Object.freeze({
     ...read,
     tls: cert !== null && key !== null ? { cert, key } : null,
     events: { ...read.events, db: resolve(read.state, read.events.db) },
     limits,
   });
+  return { config, problems };
+}
+
+/**
+ * Reads the configuration.
+ *
+ * @throws ConfigError with all problems
+ */
+export function loadConfig(...given: Parameters<typeof readConfig>): Config {
+  const { config, problems } = readConfig(...given);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return config;
 }
 
 /** The texts of settings by variable name without prefix. */
@@ -385,11 +396,12 @@ function readGroup(group: object, given: ReadonlyMap<string, string>, problems: 
     if (!isSetting(row)) return readGroup(row, given, problems);
     const { variable, schema, fallback } = row;
     const text = given.get(variable);
-    if (text === undefined) return typeof fallback === "function" ? fallback() : fallback;
+    const standard = () => (typeof fallback === "function" ? fallback() : fallback);
+    if (text === undefined) return standard();
     const parsed = schema.safeParse(text);
     if (parsed.success) return parsed.data;
     const shown = text === "" ? "" : `, not ${text.slice(0, 64)}`;
     problems.push(`FIELDPROBE_${variable} ${parsed.error.issues[0]?.message}${shown}`);
-    return null;
+    return standard();
   });
 }

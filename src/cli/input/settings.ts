@@ -1,6 +1,6 @@
 /** Command-line flags of the settings, for every command that starts a service or a worker. */
 import { type Command, Option } from "commander";
-import { ALL_SETTINGS, type Config, loadConfig, type Setting } from "../../config.js";
+import { ALL_SETTINGS, type Config, ConfigError, readConfig, type Setting } from "../../config.js";
 
 const WITH_FLAGS = ALL_SETTINGS.filter(({ flag }) => flag !== null);
 
@@ -16,13 +16,21 @@ export function addSettings(command: Command, variables?: readonly string[]): Co
   return command;
 }
 
-/** The configuration from the environment and a command's flags, which win. */
-export function configOf(command: Command): Config {
+/**
+ * The configuration from the environment and a command's flags, which win.
+ *
+ * @param check finds more problems, in files and in combinations of settings
+ * @throws ConfigError with the problems of both
+ */
+export function configOf(command: Command, check: (config: Config) => readonly string[] = () => []): Config {
   const options: Record<string, unknown> = command.opts();
   const given: Record<string, string> = {};
   for (const row of WITH_FLAGS) {
     const value = options[optionOf(row).attributeName()];
     if (typeof value === "string") given[row.variable] = value;
   }
-  return loadConfig(given);
+  const { config, problems } = readConfig(given);
+  const all = [...problems, ...check(config)];
+  if (all.length > 0) throw new ConfigError(all);
+  return config;
 }

@@ -1,0 +1,48 @@
+/** All problems of a start are one report: settings, combinations of settings, and files. */
+import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+import { loadConfig } from "../src/config.js";
+import { startProblems } from "../src/start-problems.js";
+import { scratchFolder } from "./support/scratch.js";
+
+const BIN = fileURLToPath(new URL("../bin/fieldprobe.js", import.meta.url));
+const DATA = fileURLToPath(new URL("../data", import.meta.url));
+const folder = scratchFolder();
+
+it("reports bad settings and bad files together, in one line, before anything starts", () => {
+  const tokens = join(folder, "tokens.json");
+  writeFileSync(tokens, "{");
+  const env = {
+    PATH: process.env.PATH,
+    FIELDPROBE_PORT: "99999",
+    FIELDPROBE_DATA: join(folder, "nowhere"),
+    FIELDPROBE_TLS_CERT: join(folder, "cert.pem"),
+    FIELDPROBE_TLS_KEY: join(folder, "key.pem"),
+    FIELDPROBE_EVENTS_ZONE: "Mars/Olympus",
+    FIELDPROBE_TOKENS: tokens,
+  };
+  const { status, stdout, stderr } = spawnSync(process.execPath, [BIN, "serve"], {
+    cwd: folder,
+    encoding: "utf8",
+    env,
+  });
+  expect([status, stdout, stderr.trim().split("\n").length]).toEqual([2, "", 1]);
+  for (const part of [
+    "FIELDPROBE_PORT",
+    "FIELDPROBE_DATA",
+    "FIELDPROBE_TLS_CERT",
+    "FIELDPROBE_EVENTS_ZONE",
+    "tokens.json",
+  ])
+    expect(stderr).toContain(part);
+});
+
+it("reports a public address without tokens beside other problems, and nothing for good settings", () => {
+  const open = startProblems(loadConfig({ HOST: "0.0.0.0", DATA, EVENTS_ZONE: "Nowhere" }, {}));
+  expect(open).toHaveLength(2);
+  expect(open[0]).toContain("FIELDPROBE_TOKENS");
+  expect(startProblems(loadConfig({ DATA }, {}))).toEqual([]);
+});
