@@ -1,4 +1,7 @@
-/** Weight vectors of one axis, of which derivatives are products: interpolation alone, and fused with differences of several kinds. */
+/**
+ * Makes the weight vectors of one axis of which derivatives are products: interpolation alone, and fused with differences
+ * of several kinds.
+ */
 
 import {
   type DifferenceOrder,
@@ -21,7 +24,10 @@ export const VALUE = 0;
 export const FIRST = 1;
 export const SECOND = 2;
 export const THIRD = 5;
-/** First derivative taken only at those nodes of the interpolation where the centred stencil stands, and only at the others. */
+/**
+ * First derivative taken only at those nodes of the interpolation where the centred stencil stands, and only at the
+ * others.
+ */
 export const FITTED = 3;
 export const UNFITTED = 4;
 /** PAIR + k - 1: (f(+k) - f(-k)) / spacing, k = 1 .. order / 2, at the nodes where the centred stencil stands. */

@@ -1,9 +1,14 @@
-/** Opens boxes of nodes of one field: in place when one brick holds them, gathered to scratch when they cross brick faces. */
+/**
+ * Opens boxes of nodes of one field: in place when one brick holds them, gathered to scratch when they cross brick
+ * faces.
+ */
 
 import { createRuns, cutRun, type Runs } from "./stencil.js";
 import type { Axes, BrickField, Bricking, BrickReader, Values } from "./types.js";
 
-/** A box of nodes on three axes; each axis is a run from `start` (0 <= start < nodes) that may pass the periodic seam. */
+/**
+ * A box of nodes on three axes; each axis is a run from `start` (0 <= start < nodes) that may pass the periodic seam.
+ */
 export interface Box {
   readonly start: Int32Array;
   readonly length: Int32Array;
@@ -119,7 +124,10 @@ function copyRow(data: Values, from: number, box: Values, to: number, length: nu
   for (let i = 0; i < length; i++) box[to + i] = data[from + i];
 }
 
-/** Which pieces of a run hold a node of `support`: bit j of the result for piece j; bit t of `support` is node t of the run. */
+/**
+ * Which pieces of a run hold a node of `support`: bit j of the result for piece j; bit t of `support` is node t of the
+ * run.
+ */
 export function touchedRuns(runs: Runs, support: number): number {
   let touched = 0;
   for (let j = 0; j < runs.count; j++) {
@@ -129,7 +137,10 @@ export function touchedRuns(runs: Runs, support: number): number {
   return touched;
 }
 
-/** Appends to `list` the unmarked bricks of the chosen pieces (bit masks per axis) and marks them; returns the new length. */
+/**
+ * Appends to `list` the unmarked bricks of the chosen pieces (bit masks per axis) and marks them; returns the new
+ * length.
+ */
 export function markBricks(
   bricking: Bricking,
   [rx, ry, rz]: readonly [Runs, Runs, Runs],
@@ -159,8 +170,9 @@ export function markBricks(
 }
 
 /**
- * Calls `use` for every piece of a box of nodes, each inside one brick, for kernels whose boxes may be larger than what is
- * at hand at once. Piece (i, j, k) is made of the pieces i, j, k of the runs; its first node stands at `data[corner]`.
+ * Calls `use` for every piece of a box of nodes, each inside one brick, for kernels whose boxes may be larger than what
+ * is at hand at once. Piece (i, j, k) is made of the pieces i, j, k of the runs; its first node stands at
+ * `data[corner]`.
  */
 export function visitPieces(
   reader: BrickReader,

@@ -22,7 +22,10 @@ function bitsFor(count: number): number {
   return count <= 1 ? 0 : 32 - Math.clz32(count - 1);
 }
 
-/** Positions of each axis' bits in a Morton code whose axes have different numbers of bits, lowest first; x varies fastest. */
+/**
+ * Positions of each axis' bits in a Morton code whose axes have different numbers of bits, lowest first; x varies
+ * fastest.
+ */
 function mortonPositions(bits: readonly number[], from: number): number[][] {
   const positions: number[][] = [[], [], []];
   let next = from;
@@ -75,7 +78,7 @@ export function cellOf(axis: Axis, x: number): number {
  *
  * @param positions x, y, z of `count` points
  * @param keys      scratch, length at least 2 * count
- * @param order     length at least 2 * count; its first `count` entries become the indices of the points in key order
+ * @param indices   length at least 2 * count; its first `count` entries become the indices of the points in key order
  * @param sorted    receives the positions in key order; null: they are not wanted
  */
 export function sortByBrick(
@@ -84,7 +87,7 @@ export function sortByBrick(
   positions: Float64Array,
   count: number,
   keys: Uint32Array,
-  order: Uint32Array,
+  indices: Uint32Array,
   sorted: Float64Array | null,
 ): void {
   const [ax, ay, az] = axes;
@@ -94,25 +97,25 @@ export function sortByBrick(
     const y = tables.y[cellOf(ay, positions[3 * i + 1])];
     const z = tables.z[cellOf(az, positions[3 * i + 2])];
     keys[i] = x | y | z;
-    order[i] = i;
+    indices[i] = i;
     differing |= keys[i] ^ keys[0];
   }
   const starts = new Uint32Array(DIGITS);
   let from = 0;
   for (let shift = 0; shift < KEY_BITS; shift += DIGIT_BITS) {
     if (((differing >>> shift) & (DIGITS - 1)) === 0) continue;
-    sortDigit(keys, order, from, count - from, count, shift, starts);
+    sortDigit(keys, indices, from, count - from, count, shift, starts);
     from = count - from;
   }
-  if (from !== 0) order.copyWithin(0, count, 2 * count);
+  if (from !== 0) indices.copyWithin(0, count, 2 * count);
   if (sorted === null) return;
-  for (let i = 0; i < count; i++) for (let a = 0; a < 3; a++) sorted[3 * i + a] = positions[3 * order[i] + a];
+  for (let i = 0; i < count; i++) for (let a = 0; a < 3; a++) sorted[3 * i + a] = positions[3 * indices[i] + a];
 }
 
 /** One counting pass: entries from `from` go to `to`, ordered by the digit at `shift`, equal digits as they were. */
 function sortDigit(
   keys: Uint32Array,
-  order: Uint32Array,
+  indices: Uint32Array,
   from: number,
   to: number,
   count: number,
@@ -130,6 +133,6 @@ function sortDigit(
   for (let i = from; i < from + count; i++) {
     const target = starts[(keys[i] >>> shift) & (DIGITS - 1)]++;
     keys[target] = keys[i];
-    order[target] = order[i];
+    indices[target] = indices[i];
   }
 }

@@ -20,12 +20,13 @@ export const MIXED = [
 /**
  * The scheme of a derivative of a field with `size` components (1 or 3); results of a component stay together.
  *
- * The derivative is that of the discrete field, by differences of `order` at the nearest node; with `base` 4 the differences at
- * 4 x 4 x 4 nodes are interpolated by fourth-order Lagrange weights, fused into one weight vector per axis. Mixed derivatives use the plane diagonals
- * where the centred stencil stands on both axes, as the sum over k of m_k D_k(a) D_k(b) with D_k f = f(+k) - f(-k),
- * and the product of two first derivatives elsewhere.
+ * The derivative is that of the discrete field, by differences of `order` at the nearest node; with `base` 4 the
+ * differences at 4 x 4 x 4 nodes are interpolated by fourth-order Lagrange weights, fused into one weight vector per
+ * axis. Mixed derivatives use the plane diagonals where the centred stencil stands on both axes, as the sum over k of
+ * m_k D_k(a) D_k(b) with D_k f = f(+k) - f(-k), and the product of two first derivatives elsewhere.
  *
- * The Laplacian of the gradient is made of third derivatives and products of first and second ones, on periodic axes only.
+ * The Laplacian of the gradient is made of third derivatives and products of first and second ones, on periodic axes
+ * only.
  *
  * @param legacy published coefficients for the second derivative of order 8
  * @throws RangeError when an axis that is not periodic has fewer nodes than the stencil

@@ -1,4 +1,7 @@
-/** Computes finite-difference weights of order 4, 6 and 8 at nodes: centred on uniform axes, off-centre at ends, tabulated elsewhere. */
+/**
+ * Computes finite-difference weights of order 4, 6 and 8 at nodes: centred on uniform axes, off-centre at ends,
+ * tabulated elsewhere.
+ */
 
 import { barycentricWeights } from "./lagrange.js";
 import { nodeStencil } from "./stencil.js";
@@ -66,7 +69,8 @@ export function fitsCentred(axis: Axis, order: DifferenceOrder, node: number): b
  * order + 2 for the second derivative, slid inward at the ends, so that the order is kept.
  *
  * @param centred coefficients of the centred stencil, `order / 2` of them
- * @throws RangeError when an axis that is not periodic has fewer nodes than the stencil, or for third derivatives ends at all
+ * @throws RangeError when an axis that is not periodic has fewer nodes than the stencil, or for third derivatives ends
+ *                    at all
  */
 export function differenceRows(
   axis: Axis,

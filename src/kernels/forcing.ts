@@ -19,8 +19,8 @@ function wavenumberUnits(axes: Axes): number[] {
 }
 
 /**
- * The steady force amplitude * (sin X cos Y cos Z, -cos X sin Y cos Z, 0) with X = 2 pi wavenumber x / Lx and so on, at the
- * points `first .. first + count - 1`; overwrites three values a point.
+ * The steady force amplitude * (sin X cos Y cos Z, -cos X sin Y cos Z, 0) with X = 2 pi wavenumber x / Lx and so on, at
+ * the points `first .. first + count - 1`; overwrites three values a point.
  */
 export function taylorGreenForce(
   axes: Axes,
@@ -43,8 +43,8 @@ export function taylorGreenForce(
 }
 
 /**
- * The force of a mode table at the points `first .. first + count - 1`: the sum of a cos(phase) - b sin(phase) over the modes,
- * twice for x wavenumbers above 0, whose conjugates are not listed; overwrites three values a point.
+ * The force of a mode table at the points `first .. first + count - 1`: the sum of a cos(phase) - b sin(phase) over the
+ * modes, twice for x wavenumbers above 0, whose conjugates are not listed; overwrites three values a point.
  *
  * @param frames frames of the table to combine; a steady table ignores it
  */

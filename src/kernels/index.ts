@@ -32,8 +32,8 @@ export interface Accelerator {
  * Makes the scheme of a point kernel for one thread: it holds scratch of its own.
  *
  * @param kernel a name of POINT_KERNELS
- * @param method a name of METHODS that suits the kernel: interpolation for values, differences for derivatives, splines for
- *   both but no Laplacian and, where only the first derivative is continuous, no Hessian
+ * @param method a name of METHODS that suits the kernel: interpolation for values, differences for derivatives, splines
+ *   for both but no Laplacian and, where only the first derivative is continuous, no Hessian
  * @throws RangeError for any other kernel or method, and when an axis with ends has fewer nodes than the stencil
  */
 export function createScheme(

@@ -11,7 +11,8 @@ export interface Taps {
 }
 
 /**
- * Adds the sum over the taps of `scale * wx * wy * wz * f` to `out[at + c * stride]` for the components c = 0 .. components - 1.
+ * Adds the sum over the taps of `scale * wx * wy * wz * f` to `out[at + c * stride]` for the components
+ * c = 0 .. components - 1.
  *
  * Only nodes that are taps on all three axes are read; a tap of weight 0 is read too, so NaN passes through it.
  */
@@ -104,8 +105,8 @@ function isDense({ node, count }: Taps): boolean {
 }
 
 /**
- * The scheme of `None` (order 1), `Lag4`, `Lag6` or `Lag8` for fields of `sizes[f]` components (1 or 3); their values follow
- * each other in `out`.
+ * The scheme of `None` (order 1), `Lag4`, `Lag6` or `Lag8` for fields of `sizes[f]` components (1 or 3); their values
+ * follow each other in `out`.
  *
  * Exact for polynomials of degree < order on every axis; error O(h^order).
  * @throws RangeError when an axis that is not periodic has fewer nodes than the stencil

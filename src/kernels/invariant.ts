@@ -1,6 +1,9 @@
 /** Computes invariants of velocity gradients: the squared strain and rotation, and the second invariant Q. */
 
-/** S_ij S_ij, O_ij O_ij and half their difference O - S: symmetric and antisymmetric part of du_i/dx_j, rows by component. */
+/**
+ * S_ij S_ij, O_ij O_ij and half their difference O - S: symmetric and antisymmetric part of du_i/dx_j, rows by
+ * component.
+ */
 export function invariantsOf(gradients: ArrayLike<number>, at: number, out: Float64Array, to: number): void {
   let squares = 0;
   let crossed = 0;

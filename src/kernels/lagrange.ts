@@ -61,7 +61,10 @@ export function barycentricTable(coordinates: Float64Array, order: number): Floa
   return table;
 }
 
-/** 1 / product of (y_j - y_m) over m != j for the nodes `y`, into `out`; distances are taken in units of the stencil's length. */
+/**
+ * 1 / product of (y_j - y_m) over m != j for the nodes `y`, into `out`; distances are taken in units of the stencil's
+ * length.
+ */
 export function barycentricWeights(y: Float64Array, out: Float64Array): void {
   const scale = 1 / (y[y.length - 1] - y[0]);
   for (let j = 0; j < y.length; j++) {
@@ -78,8 +81,8 @@ export function barycentricWeights(y: Float64Array, out: Float64Array): void {
  * @param out   length at least `order`; overwritten; sums to 1; a unit vector within 1e-12 stencil lengths of a node
  *
  * Products of distances, without a division by their sum, which cancels where nodes are very unequally spaced.
- * Source: Berrut and Trefethen, SIAM Review 46 (2004), section 3 (first barycentric form); Higham, IMA Journal of Numerical
- * Analysis 24 (2004), for its stability.
+ * Source: Berrut and Trefethen, SIAM Review 46 (2004), section 3 (first barycentric form); Higham, IMA Journal of
+ * Numerical Analysis 24 (2004), for its stability.
  */
 export function tabulatedWeights(
   coordinates: Float64Array,

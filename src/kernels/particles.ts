@@ -1,4 +1,7 @@
-/** Moves particles: Heun's method for tracers, an exponential predictor-corrector for drag; written against `Sample` alone. */
+/**
+ * Moves particles: Heun's method for tracers, an exponential predictor-corrector for drag; written against `Sample`
+ * alone.
+ */
 
 import { clampToDomain } from "./stencil.js";
 import type { Axes, Sample, Triple } from "./types.js";
@@ -21,16 +24,19 @@ export interface Path {
   /** Length of the last step where it is another. */
   readonly last?: number;
   /**
-   * The part of the steps to take, all of them where absent: the run goes on after step `from` and is left after step `to`.
-   * Between parts positions and velocities stay in the frame of the grid, so that parts one after the other give, bit for
-   * bit, what the whole does.
+   * The part of the steps to take, all of them where absent: the run goes on after step `from` and is left after step
+   * `to`. Between parts positions and velocities stay in the frame of the grid, so that parts one after the other give,
+   * bit for bit, what the whole does.
    */
   readonly part?: { readonly from: number; readonly to: number };
   /** Called after every step, counted from 1, with the positions in the resting frame; valid during the call. */
   readonly record?: (step: number, positions: Float64Array) => void;
 }
 
-/** Steps taken by one run when the step must not exceed `longest`: equal ones that end exactly at `end`; none for an empty span. */
+/**
+ * Steps taken by one run when the step must not exceed `longest`: equal ones that end exactly at `end`; none for an
+ * empty span.
+ */
 export function controlledSteps(start: number, end: number, longest: number): { steps: number; step: number } {
   if (start === end) return { steps: 0, step: 0 };
   // The margin keeps a span of n steps, known to float32 only, from becoming n + 1 steps.
@@ -39,8 +45,8 @@ export function controlledSteps(start: number, end: number, longest: number): { 
 }
 
 /**
- * Steps of length `longest` from `start` to `end`, whichever lies first; the last one is shortened, or lengthened by less than
- * 1e-5, so that it ends there. A span shorter than that has no step.
+ * Steps of length `longest` from `start` to `end`, whichever lies first; the last one is shortened, or lengthened by
+ * less than 1e-5, so that it ends there. A span shorter than that has no step.
  *
  * @param longest not 0; its sign does not matter
  */
@@ -135,7 +141,10 @@ export function advectInertial(
   run(path, positions, count, predicted, advance);
 }
 
-/** exp(-z) and the weights of the fluid velocity and its change in one step of length z response times (0 <= z <= infinity). */
+/**
+ * exp(-z) and the weights of the fluid velocity and its change in one step of length z response times
+ * (0 <= z <= infinity).
+ */
 export function dragCoefficients(z: number): { decay: number; a: number; b: number; c: number; phi: number } {
   // 0 / 0: no step at all, with a response time of zero; any finite set does.
   if (z === Number.POSITIVE_INFINITY || Number.isNaN(z)) return { decay: 0, a: 1, b: 1, c: 0.5, phi: 0 };

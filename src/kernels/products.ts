@@ -1,10 +1,14 @@
-/** Evaluates sums of separable products at points: one weight vector per axis and term, contracted with a box of nodes. */
+/**
+ * Evaluates sums of separable products at points: one weight vector per axis and term, contracted with a box of nodes.
+ */
 import { type AxisVectors, VALUE } from "./axis-vectors.js";
 import { createBlockReader, markBricks, touchedRuns } from "./block.js";
 import { contract } from "./interpolate.js";
 import type { Axes, Scheme } from "./types.js";
 
-/** One separable product: the vectors `kinds` on x, y, z, times `scale`, add to the result `output` of each component. */
+/**
+ * One separable product: the vectors `kinds` on x, y, z, times `scale`, add to the result `output` of each component.
+ */
 export interface Term {
   readonly output: number;
   readonly kinds: readonly number[];
@@ -12,8 +16,8 @@ export interface Term {
 }
 
 /**
- * The scheme of `results` sums of terms for each component of fields with `sizes[f]` components; results of a component stay
- * together, and fields follow each other.
+ * The scheme of `results` sums of terms for each component of fields with `sizes[f]` components; results of a component
+ * stay together, and fields follow each other.
  *
  * @param vectors weight vectors of x, y, z
  */

@@ -1,8 +1,8 @@
 /**
  * Constructs the splines M{m}Q{q}: the polynomials by which the nodes of a stencil are weighted in one cell.
  *
- * The arithmetic is exact: all numerators and denominators are integers far below 2^53 (m <= 4, q <= 14), and each coefficient
- * is rounded once, by its last division.
+ * The arithmetic is exact: all numerators and denominators are integers far below 2^53 (m <= 4, q <= 14), and each
+ * coefficient is rounded once, by its last division.
  * Source: Lalescu, Teaca and Carati, Journal of Computational Physics 229 (2010).
  */
 
@@ -15,7 +15,10 @@ export interface Spline {
   readonly nodes: number;
 }
 
-/** Polynomials and their first two derivatives: power p of derivative r of polynomial k is entry `(r * count + k) * length + p`. */
+/**
+ * Polynomials and their first two derivatives: power p of derivative r of polynomial k is entry
+ * `(r * count + k) * length + p`.
+ */
 export interface PolynomialTable {
   readonly count: number;
   /** Coefficients of a polynomial: 2m + 2. */
@@ -31,9 +34,10 @@ export function reachOf({ nodes }: Spline): number {
 /**
  * The weights of the q nodes around a cell.
  *
- * At both ends of the cell, differences of highest order on the q - 1 nodes centred there estimate the derivatives 0 .. m; the
- * weight of a node is the Hermite interpolant of its shares in them. Node k has the number k in the stencil of the left end and
- * k - 1 in that of the right end, whose Lagrange denominators are +-k! (q - 2 - k)! and -+(k - 1)! (q - 1 - k)!.
+ * At both ends of the cell, differences of highest order on the q - 1 nodes centred there estimate the derivatives
+ * 0 .. m; the weight of a node is the Hermite interpolant of its shares in them. Node k has the number k in the stencil
+ * of the left end and k - 1 in that of the right end, whose Lagrange denominators are +-k! (q - 2 - k)! and -+(k - 1)!
+ * (q - 1 - k)!.
  */
 export function splinePolynomials(spline: Spline): PolynomialTable {
   const { smoothness: m, nodes: q } = spline;
@@ -51,7 +55,10 @@ export function splinePolynomials(spline: Spline): PolynomialTable {
   return tableOf(rows, 2 * m + 2);
 }
 
-/** The polynomials of degree 2m + 1 whose l-th derivative is 1 at the left end of a cell, l = 0 .. m, then at the right end, all others 0. */
+/**
+ * The polynomials of degree 2m + 1 whose l-th derivative is 1 at the left end of a cell, l = 0 .. m, then at the right
+ * end, all others 0.
+ */
 export function hermitePolynomials(m: number): PolynomialTable {
   const rows = hermites(m).flatMap((side) => side.map((numerator, l) => ({ numerator, denominator: factorial(l) })));
   return tableOf(rows, 2 * m + 2);
@@ -66,7 +73,10 @@ export function evaluatePolynomial(table: PolynomialTable, r: number, k: number,
   return sum;
 }
 
-/** l! times the Hermite polynomials of a cell: x^l (1 - x)^(m + 1) times the sum over k of C(m + k, k) x^k, and their mirror images. */
+/**
+ * l! times the Hermite polynomials of a cell: x^l (1 - x)^(m + 1) times the sum over k of C(m + k, k) x^k, and their
+ * mirror images.
+ */
 function hermites(m: number): [Polynomial[], Polynomial[]] {
   const orders = Array.from({ length: m + 1 }, (_, l) => l);
   const left = orders.map((l) => {
@@ -80,8 +90,9 @@ function hermites(m: number): [Polynomial[], Polynomial[]] {
 }
 
 /**
- * The product of (at - other + x) over the nodes 0 .. count - 1 other than `node`. Its coefficient of power l over the Lagrange
- * denominator of `node`, times l!, is the weight of that node in the difference for the l-th derivative at node `at`.
+ * The product of (at - other + x) over the nodes 0 .. count - 1 other than `node`. Its coefficient of power l over the
+ * Lagrange denominator of `node`, times l!, is the weight of that node in the difference for the l-th derivative at
+ * node `at`.
  */
 function lagrangeNumerator(count: number, at: number, node: number): Polynomial {
   let product: Polynomial = [1];

@@ -1,4 +1,7 @@
-/** Interpolates and differentiates by the splines M{m}Q{q}: exact derivatives of one piecewise polynomial, tensor products in space. */
+/**
+ * Interpolates and differentiates by the splines M{m}Q{q}: exact derivatives of one piecewise polynomial, tensor
+ * products in space.
+ */
 import { type AxisVectors, FIRST, SECOND, VALUE } from "./axis-vectors.js";
 import { MIXED, PURE } from "./derivative.js";
 import type { Taps } from "./interpolate.js";
@@ -33,8 +36,8 @@ export const SPLINE_TERMS: Readonly<Record<SplineQuantity, readonly Term[]>> = {
 /**
  * The scheme of a spline for fields of `sizes[f]` components.
  *
- * Continuous with its derivatives up to m; exact for polynomials of degree min(2m + 1, q - 2) on every axis, with an error of
- * one power of the spacing more, less the order of the derivative.
+ * Continuous with its derivatives up to m; exact for polynomials of degree min(2m + 1, q - 2) on every axis, with an
+ * error of one power of the spacing more, less the order of the derivative.
  *
  * @throws RangeError when an axis that is not periodic has fewer than q - 1 nodes
  */
@@ -94,8 +97,8 @@ class PeriodicVectors implements AxisVectors {
 }
 
 /**
- * On an axis with ends, uniform or tabulated, difference stencils slide inward and stay complete: every node has weights of its
- * own for the derivatives 0 .. m, and a cell near an end uses q - 1 nodes.
+ * On an axis with ends, uniform or tabulated, difference stencils slide inward and stay complete: every node has
+ * weights of its own for the derivatives 0 .. m, and a cell near an end uses q - 1 nodes.
  */
 class EndedVectors implements AxisVectors {
   readonly span: number;
@@ -178,9 +181,9 @@ class EndedVectors implements AxisVectors {
 }
 
 /**
- * Weights of the derivatives 0 .. m at `x` of the polynomial through the nodes `y`, one row of y.length each, into `out`.
+ * Weights of the derivatives 0 .. m at `x` of the polynomial through the nodes `y`, one row of y.length each, into
+ * `out`.
  *
- * Source: Fornberg, Mathematics of Computation 51 (1988).
  */
 function differenceWeights(y: Float64Array, x: number, m: number, out: Float64Array): void {
   const n = y.length;

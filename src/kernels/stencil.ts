@@ -129,7 +129,10 @@ export function clampToDomain(axes: Axes, positions: Float64Array, count: number
   }
 }
 
-/** A run of nodes cut into pieces, each inside one brick. Piece j: `length[j]` nodes from node `inner[j]` of brick `brick[j]`. */
+/**
+ * A run of nodes cut into pieces, each inside one brick. Piece j: `length[j]` nodes from node `inner[j]` of brick
+ * `brick[j]`.
+ */
 export interface Runs {
   count: number;
   readonly brick: Int32Array;

@@ -55,8 +55,8 @@ export const BOX_KERNELS: ReadonlyMap<string, BoxKernel> = new Map([
 ] as const);
 
 /**
- * A spatial option: Lagrange interpolation, differences of `order` at the nodes of a Lagrange stencil of `base` nodes, or a
- * spline.
+ * A spatial option: Lagrange interpolation, differences of `order` at the nodes of a Lagrange stencil of `base` nodes,
+ * or a spline.
  */
 export type Method =
   | ({ readonly kind: "spline" } & Spline)
@@ -76,7 +76,9 @@ export const METHODS: ReadonlyMap<string, Method> = new Map<string, Method>([
   ...splines(),
 ]);
 
-/** The splines M{m}Q{q}; the derivatives 0 .. m of each are taken from q - 1 nodes, so that M3Q4 and M4Q4 do not exist. */
+/**
+ * The splines M{m}Q{q}; the derivatives 0 .. m of each are taken from q - 1 nodes, so that M3Q4 and M4Q4 do not exist.
+ */
 function splines(): [string, Method][] {
   return [4, 6, 8, 10, 12, 14].flatMap((nodes) =>
     [1, 2, 3, 4]

@@ -77,8 +77,8 @@ export function sortHits({ nodes, values }: Pick<Hits, "nodes" | "values">, coun
 /** A search bound to a grid and a quantity. */
 export interface Threshold {
   /**
-   * Adds the nodes of a box whose value, as float32, is greater than `threshold` to `hits`. A box may be searched in parts: the
-   * bits are the same.
+   * Adds the nodes of a box whose value, as float32, is greater than `threshold` to `hits`. A box may be searched in
+   * parts: the bits are the same.
    *
    * @param start  first node, from 0, on x, y, z
    * @param length nodes; the box must lie inside the grid
@@ -95,7 +95,10 @@ export interface Threshold {
   ): void;
 }
 
-/** First differences at the nodes of a tile: weight t of local node n belongs to the element `offset[n * width + t]` from it. */
+/**
+ * First differences at the nodes of a tile: weight t of local node n belongs to the element `offset[n * width + t]`
+ * from it.
+ */
 interface TileDifferences {
   readonly width: number;
   readonly count: Int32Array;
@@ -224,7 +227,10 @@ function gatherTile(
   });
 }
 
-/** Evaluates the quantity at the nodes of a tile, which begins at node `inner` of the dense box, and adds those above the threshold. */
+/**
+ * Evaluates the quantity at the nodes of a tile, which begins at node `inner` of the dense box, and adds those above
+ * the threshold.
+ */
 function searchTile(
   kind: ThresholdQuantity["kind"],
   nodes: Float32Array,
@@ -263,7 +269,10 @@ function magnitude(nodes: Float32Array, at: number): number {
   return Math.sqrt(nodes[at] * nodes[at] + nodes[at + 1] * nodes[at + 1] + nodes[at + 2] * nodes[at + 2]);
 }
 
-/** The derivatives of three components along an axis at local node n, whose element is `at`, to entries axis, axis + 3, axis + 6. */
+/**
+ * The derivatives of three components along an axis at local node n, whose element is `at`, to entries axis, axis + 3,
+ * axis + 6.
+ */
 function differentiate(
   nodes: Float32Array,
   at: number,

@@ -1,4 +1,6 @@
-/** Interpolates in time: snapping to stored frames, the range of a time axis, and cubic Hermite weights of four frames. */
+/**
+ * Interpolates in time: snapping to stored frames, the range of a time axis, and cubic Hermite weights of four frames.
+ */
 import type { FrameWeights, TimeAxis } from "./types.js";
 
 /** A time this fraction of the local step from a stored time is that stored time. */
@@ -54,11 +56,13 @@ export function timeInRange(time: TimeAxis, t: number): boolean {
 /**
  * The stored frames and weights that give the value at a time, ascending, none with weight 0.
  *
- * The option `None` takes the closer frame, of two equally close ones the later. The option `PCHIP` is the cubic Hermite interpolant on the
- * interval, with slopes of the parabola through three neighbouring frames; guard frames take part, and where there is no
- * neighbour the slope is that of the end interval. A time on a stored frame, and any time of a snapshot, is that frame.
+ * The option `None` takes the closer frame, of two equally close ones the later. The option `PCHIP` is the cubic
+ * Hermite interpolant on the interval, with slopes of the parabola through three neighbouring frames; guard frames take
+ * part, and where there is no neighbour the slope is that of the end interval. A time on a stored frame, and any time
+ * of a snapshot, is that frame.
  *
- * Exact for quadratic functions of time in the interior; error O(step^3). Source: Catmull and Rom (1974) for equal steps.
+ * Exact for quadratic functions of time in the interior; error O(step^3). Source: Catmull and Rom (1974) for equal
+ * steps.
  * @throws RangeError when the time is out of range
  */
 export function frameWeights(time: TimeAxis, t: number, method: "None" | "PCHIP"): FrameWeights {
@@ -74,7 +78,10 @@ export function frameWeights(time: TimeAxis, t: number, method: "None" | "PCHIP"
   return cubicHermite(time, k, theta);
 }
 
-/** Cubic Hermite weights of frames k - 1 .. k + 2 at the fraction `theta` of the interval from frame k; Catmull-Rom on equal steps. */
+/**
+ * Cubic Hermite weights of frames k - 1 .. k + 2 at the fraction `theta` of the interval from frame k; Catmull-Rom on
+ * equal steps.
+ */
 function cubicHermite(time: TimeAxis, k: number, theta: number): FrameWeights {
   const h = interval(time, k);
   const rest = 1 - theta;

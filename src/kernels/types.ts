@@ -56,8 +56,8 @@ export interface BrickField {
 }
 
 /**
- * A spatial scheme bound to a grid: interpolation or differentiation of the fields of an operation at points.
- * Positions are float64 triples in the dataset's coordinates, any finite value on periodic axes, inside the domain on others.
+ * A spatial scheme bound to a grid: interpolation or differentiation of the fields of an operation at points. Positions
+ * are float64 triples in the dataset's coordinates, any finite value on periodic axes, inside the domain on others.
  */
 export interface Scheme {
   /** Values per point in `out`, over all fields. */
@@ -77,7 +77,10 @@ export interface Scheme {
     list: Int32Array,
     length: number,
   ): number;
-  /** Overwrites `out[components * i ..]` for the points `first .. first + count - 1`; the bricks of `cover` must be at hand. */
+  /**
+   * Overwrites `out[components * i ..]` for the points `first .. first + count - 1`; the bricks of `cover` must be at
+   * hand.
+   */
   evaluate(
     fields: readonly BrickField[],
     positions: Float64Array,
@@ -101,5 +104,8 @@ export interface FrameWeights {
   readonly weights: readonly number[];
 }
 
-/** Velocity at `count` positions and one time into `out`, three values a point: all that particle tracking knows of a flow. */
+/**
+ * Velocity at `count` positions and one time into `out`, three values a point: all that particle tracking knows of a
+ * flow.
+ */
 export type Sample = (positions: Float64Array, count: number, time: number, out: Float64Array) => void;

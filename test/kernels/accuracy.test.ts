@@ -1,10 +1,15 @@
-/** Order of accuracy of every option: interpolation, first, second and mixed derivatives, away from walls and at them. */
+/**
+ * Order of accuracy of every option: interpolation, first, second and mixed derivatives, away from walls and at them.
+ */
 import { describe, expect, it } from "vitest";
 import { createScheme } from "../../src/kernels/index.js";
 import type { Axes, Axis, Triple } from "../../src/kernels/types.js";
 import { cosineAxis, endedAxis, fieldOf, nodeAt, periodicAxis, valuesAt } from "./fields.js";
 
-/** exp(i (x + 2 y)) as real and imaginary part, times the factors i kx and i ky of a derivative: its error has one size everywhere. */
+/**
+ * exp(i (x + 2 y)) as real and imaginary part, times the factors i kx and i ky of a derivative: its error has one size
+ * everywhere.
+ */
 function wave(x: number, y: number, derivatives: string): [number, number] {
   const [re, im] = [Math.cos(x + 2 * y), Math.sin(x + 2 * y)];
   return [...derivatives].reduce(
@@ -44,7 +49,10 @@ const PLACES: readonly Place[] = [
   { name: "cosine-clustered walls", make: cosineAxis, wall: true },
 ];
 
-/** Numbers of nodes: few enough that rounding does not show, which is early at walls where spacings shrink quadratically. */
+/**
+ * Numbers of nodes: few enough that rounding does not show, which is early at walls where spacings shrink
+ * quadratically.
+ */
 const SIZES: Readonly<Record<number, readonly [number, number]>> = { 4: [48, 64], 6: [48, 64], 8: [48, 60] };
 const WALL_SIZES: Readonly<Record<number, readonly [number, number]>> = { 4: [34, 40], 6: [24, 28], 8: [20, 24] };
 
@@ -57,7 +65,10 @@ function coordinates(place: Place, axis: Axis, onNodes: boolean): number[] {
   });
 }
 
-/** Spacing in the middle; at a wall the geometric mean of the distances of the next nodes, to which errors are proportional. */
+/**
+ * Spacing in the middle; at a wall the geometric mean of the distances of the next nodes, to which errors are
+ * proportional.
+ */
 function localSpacing(place: Place, axis: Axis, order: number): number {
   const middle = axis.nodes / 2;
   if (!place.wall) return nodeAt(axis, middle) - nodeAt(axis, middle - 1);

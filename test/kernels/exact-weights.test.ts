@@ -1,4 +1,7 @@
-/** Weights on tabulated axes against the same polynomials in exact rational arithmetic, also where nodes nearly coincide. */
+/**
+ * Weights on tabulated axes against the same polynomials in exact rational arithmetic, also where nodes nearly
+ * coincide.
+ */
 import { describe, expect, it } from "vitest";
 import {
   type DifferenceOrder,
@@ -28,7 +31,10 @@ function quotient(numerator: bigint, denominator: bigint): number {
   return Number((numerator << BITS) / denominator) / 2 ** Number(BITS);
 }
 
-/** Derivative `d` at `x`, in units, of the Lagrange polynomial of node `j`: the coefficients of prod (t + x - y_m) around x. */
+/**
+ * Derivative `d` at `x`, in units, of the Lagrange polynomial of node `j`: the coefficients of prod (t + x - y_m)
+ * around x.
+ */
 function exactWeight(y: readonly bigint[], j: number, x: bigint, d: number): number {
   let polynomial = [1n];
   let denominator = 1n;

@@ -52,8 +52,8 @@ export function brickingOf(axes: Axes, edge: Triple = [axes[0].nodes, axes[1].no
 }
 
 /**
- * A field in bricks, float64, from values by node index. Surplus nodes of bricks at the far faces are NaN; the bricks are
- * stored in reverse order so that an offset confused with an index shows.
+ * A field in bricks, float64, from values by node index. Surplus nodes of bricks at the far faces are NaN; the bricks
+ * are stored in reverse order so that an offset confused with an index shows.
  */
 export function fieldByNode(
   axes: Axes,

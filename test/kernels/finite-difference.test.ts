@@ -1,4 +1,6 @@
-/** Difference weights: published tables, exactness at every node of every kind of axis, and which nodes a stencil holds. */
+/**
+ * Difference weights: published tables, exactness at every node of every kind of axis, and which nodes a stencil holds.
+ */
 import { describe, expect, it } from "vitest";
 import {
   type DifferenceOrder,

@@ -38,7 +38,9 @@ describe("taylorGreenForce", () => {
 });
 
 describe("modeForce", () => {
-  /** Two frames: one mode in the plane kx = 0 with its conjugate listed, one with kx = 1 that stands for its conjugate. */
+  /**
+   * Two frames: one mode in the plane kx = 0 with its conjugate listed, one with kx = 1 that stands for its conjugate.
+   */
   const table: ModeTable = {
     wavenumber: Int32Array.of(0, 1, 2, 0, -1, -2, 1, 0, -1),
     coefficient: Float64Array.from([

@@ -1,4 +1,6 @@
-/** The kernel table against the operation table, and the published answers of every point operation on the T16 field. */
+/**
+ * The kernel table against the operation table, and the published answers of every point operation on the T16 field.
+ */
 import { describe, expect, it } from "vitest";
 import { type Accelerator, createScheme } from "../../src/kernels/index.js";
 import { BOX_KERNELS, POINT_KERNELS, type PointKernel, RESULTS } from "../../src/kernels/table.js";

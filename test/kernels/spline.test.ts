@@ -22,9 +22,9 @@ function quotient(numerator: bigint, denominator: bigint): number {
 }
 
 /**
- * Coefficients, over a common denominator, of the polynomial on 0 .. 1 whose l-th derivatives at both ends are l! times the
- * coefficients of power l of the Lagrange polynomials of node k, through the q - 1 nodes around that end: Newton's form with
- * divided differences of repeated points.
+ * Coefficients, over a common denominator, of the polynomial on 0 .. 1 whose l-th derivatives at both ends are l! times
+ * the coefficients of power l of the Lagrange polynomials of node k, through the q - 1 nodes around that end: Newton's
+ * form with divided differences of repeated points.
  */
 function exactWeight(
   { smoothness: m, nodes: q }: SplineMethod,

@@ -1,6 +1,6 @@
 /**
- * Oracle for derivatives on uniform periodic grids, by their definition: differences at nodes first, then interpolation of
- * the differences. Its coefficients are typed from the literature and nothing is fused.
+ * Oracle for derivatives on uniform periodic grids, by their definition: differences at nodes first, then interpolation
+ * of the differences. Its coefficients are typed from the literature and nothing is fused.
  */
 
 type NodeValue = (i: number, j: number, k: number) => number;

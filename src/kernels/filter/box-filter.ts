@@ -1,4 +1,6 @@
-/** Filters with boxes: means over a cube centred on the point and over its halved sub-cubes, down to a number of layers. */
+/**
+ * Filters with boxes: means over a cube centred on the point and over its halved sub-cubes, down to a number of layers.
+ */
 
 import { BOX_KERNELS } from "../table.js";
 import type { Axes, BrickReader, FrameWeights } from "../types.js";
@@ -41,7 +43,9 @@ function smallestSpacing(axes: Axes): number {
   return Math.min(...axes.map((axis) => axis.spacing));
 }
 
-/** How often a cube is halved until its leaves are no longer than the smallest spacing; at most this many layers exist. */
+/**
+ * How often a cube is halved until its leaves are no longer than the smallest spacing; at most this many layers exist.
+ */
 export function totalLayers(filterLength: number, axes: Axes): number {
   return Math.ceil(Math.log2(filterLength / smallestSpacing(axes)) - LAYER_TOLERANCE);
 }
@@ -65,9 +69,9 @@ export function checkFilter(filterLength: number, nlayers: number, axes: Axes): 
 /**
  * Makes the filter of a box kernel for one thread: it holds scratch of its own.
  *
- * The cube of side `filterLength` is halved `totalLayers` times; its leaves are points at which the field is interpolated
- * (Lag4) or differentiated (Fd4Lag4), and every result is a mean over the leaves of a sub-cube, or the covariance of
- * the velocity over them. Cubes larger than the period are folded.
+ * The cube of side `filterLength` is halved `totalLayers` times; its leaves are points at which the field is
+ * interpolated (Lag4) or differentiated (Fd4Lag4), and every result is a mean over the leaves of a sub-cube, or the
+ * covariance of the velocity over them. Cubes larger than the period are folded.
  *
  * @param accelerator faster interval sums, if there are any
  * @throws RangeError for another kernel, a tabulated axis, or arguments that `checkFilter` refuses

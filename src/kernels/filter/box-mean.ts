@@ -1,4 +1,7 @@
-/** Computes box means of an interpolated field or its gradient: the mean over a lattice of points is separable, one weight per node and axis. */
+/**
+ * Computes box means of an interpolated field or its gradient: the mean over a lattice of points is separable, one
+ * weight per node and axis.
+ */
 import { createDifferenceVectors, FIRST, VALUE } from "../axis-vectors.js";
 import { visitPieces } from "../block.js";
 import { createRuns, cutRun, wrap } from "../stencil.js";
@@ -29,7 +32,8 @@ interface IntervalRun extends IntervalWeights {
 }
 
 /**
- * Weights of one axis for the means over `intervals` intervals of `group` leaves each; folded where they exceed the period.
+ * Weights of one axis for the means over `intervals` intervals of `group` leaves each; folded where they exceed the
+ * period.
  *
  * @param kind  VALUE or FIRST: what is averaged along this axis
  * @param width distance of the leaves, at most about a spacing
@@ -145,8 +149,8 @@ export function createBoxMean(options: MeanOptions): CubeKernel {
 }
 
 /**
- * Adds the sums of a tile, (edge, edge, edge, size), times `weight`, to its records in octree order: component c of item i
- * goes to `out[to + (i * size + c) * stride]`.
+ * Adds the sums of a tile, (edge, edge, edge, size), times `weight`, to its records in octree order: component c of
+ * item i goes to `out[to + (i * size + c) * stride]`.
  */
 function scatter(
   sums: Float64Array,

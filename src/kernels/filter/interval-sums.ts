@@ -19,8 +19,8 @@ export interface BoxPart {
 }
 
 /**
- * Adds the weighted node values of a part to `sums[((iz * n + iy) * n + ix) * components + c]`, n <= 16 intervals an axis.
- * The part's first node stands at `data[corner]`; its rows and planes are `strideY` and `strideZ` elements apart.
+ * Adds the weighted node values of a part to `sums[((iz * n + iy) * n + ix) * components + c]`, n <= 16 intervals an
+ * axis. The part's first node stands at `data[corner]`; its rows and planes are `strideY` and `strideZ` elements apart.
  */
 export type IntervalSums = (
   data: Values,
@@ -34,7 +34,10 @@ export type IntervalSums = (
   sums: Float64Array,
 ) => void;
 
-/** Interval sums with scratch of their own. They contract x, then y, then z; a node is read for the intervals it has weights for. */
+/**
+ * Interval sums with scratch of their own. They contract x, then y, then z; a node is read for the intervals it has
+ * weights for.
+ */
 export function createIntervalSums(): IntervalSums {
   const line = new Float64Array(3 * TILE_EDGE);
   const plane = new Float64Array(3 * TILE_EDGE * TILE_EDGE);

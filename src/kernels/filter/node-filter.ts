@@ -3,7 +3,9 @@ import { axisEnd, axisStart, type Place, place, wrap } from "../stencil.js";
 import type { Axes, BrickReader } from "../types.js";
 import { createNodeSums, type Pair } from "./node-sums.js";
 
-/** What is computed over cubes: a mean, mean(ab) - mean(a) mean(b), or a centred difference of means along every axis. */
+/**
+ * What is computed over cubes: a mean, mean(ab) - mean(a) mean(b), or a centred difference of means along every axis.
+ */
 export type FilterQuantity = "mean" | "covariance" | "gradient";
 
 /** A filter bound to a grid, a width in nodes and the components of the fields it reads. */
@@ -11,8 +13,8 @@ export interface NodeFilter {
   /** Numbers per point. */
   readonly components: number;
   /**
-   * Overwrites `out[components * i ..]` for the points `first .. first + count - 1`. Points share running sums where they lie
-   * close together, which changes no bit of an answer: give it as many at once as there are.
+   * Overwrites `out[components * i ..]` for the points `first .. first + count - 1`. Points share running sums where
+   * they lie close together, which changes no bit of an answer: give it as many at once as there are.
    *
    * @param stop polled between pieces of work; when true it ends early and `out` is not valid
    */
@@ -53,9 +55,10 @@ function pairsOf(sizes: readonly number[]): Pair[] {
 /**
  * The filter of cubes of `width` nodes, for one thread: it holds scratch of its own.
  *
- * A mean has the components of its field. A covariance of one vector is xx, yy, zz, xy, xz, yz; of two fields component i of the
- * first with component j of the second, row by row. A gradient is the mean `step` nodes further minus the mean `step` nodes
- * before, over their distance: d/dx, d/dy, d/dz of each component. Sums are float64; an answer does not depend on other points.
+ * A mean has the components of its field. A covariance of one vector is xx, yy, zz, xy, xz, yz; of two fields component
+ * i of the first with component j of the second, row by row. A gradient is the mean `step` nodes further minus the mean
+ * `step` nodes before, over their distance: d/dx, d/dy, d/dz of each component. Sums are float64; an answer does not
+ * depend on other points.
  *
  * @param width odd number of nodes an axis
  * @param sizes components of the fields: one, or two for a covariance of two

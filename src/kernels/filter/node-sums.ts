@@ -1,10 +1,10 @@
 /**
  * Sums fields and their products over cubes of grid nodes, with running sums that neighbouring cubes share.
  *
- * Along each axis the nodes are divided, once for all cubes of a width w, into stretches of w nodes from node 0 on. A run of w
- * nodes is the end of one stretch and the beginning of the next, and both are running sums: two additions for each run, whatever
- * w is (van Herk, Pattern Recognition Letters 13 (1992)). No sum is ever subtracted, and the order of the additions depends on
- * nothing but the first node of the cube. So its bits are the same alone and among others.
+ * Along each axis the nodes are divided, once for all cubes of a width w, into stretches of w nodes from node 0 on. A
+ * run of w nodes is the end of one stretch and the beginning of the next, and both are running sums: two additions for
+ * each run, whatever w is (van Herk, Pattern Recognition Letters 13 (1992)). No sum is ever subtracted, and the order
+ * of the additions depends on nothing but the first node of the cube. So its bits are the same alone and among others.
  */
 import { type Box, visitPieces } from "../block.js";
 import { createRuns, cutRun, type Runs } from "../stencil.js";
@@ -14,8 +14,9 @@ import type { Axes, BrickReader } from "../types.js";
 export type Pair = readonly [number, number];
 
 /**
- * Overwrites `totals` with the sums of every component, then of every product, for the cubes whose first nodes (x, y, z, wrapped)
- * are `starts`; ends early, between pieces of work, when `stop` says so, and then they are not valid.
+ * Overwrites `totals` with the sums of every component, then of every product, for the cubes whose first nodes
+ * (x, y, z, wrapped) are `starts`; ends early, between pieces of work, when `stop` says so, and then they are not
+ * valid.
  */
 export type NodeSums = (
   readers: readonly BrickReader[],
@@ -249,8 +250,8 @@ function slideLine(
 }
 
 /**
- * Sums over runs of `width` entries of `entry` numbers each: `out[to + entry * i ..]` for the runs that begin at entry i, which is
- * number first + i of its axis, for i < count. Overwrites `values`.
+ * Sums over runs of `width` entries of `entry` numbers each: `out[to + entry * i ..]` for the runs that begin at entry
+ * i, which is number first + i of its axis, for i < count. Overwrites `values`.
  */
 function slide(
   values: Float64Array,

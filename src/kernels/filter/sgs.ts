@@ -1,10 +1,14 @@
-/** Computes the sub-grid-scale stress: velocities on the leaves of a cube, tile by tile, and their moments merged up the octree. */
+/**
+ * Computes the sub-grid-scale stress: velocities on the leaves of a cube, tile by tile, and their moments merged up the
+ * octree.
+ */
 import type { Axes } from "../types.js";
 import { createLattice, createLeafRow } from "./lattice.js";
 import { type CubeKernel, gatherBits, itemsPerPoint, TILE_EDGE } from "./octree.js";
 
 /**
- * The stress mean(u_i u_j) - mean(u_i) mean(u_j), as xx, yy, zz, xy, xz, yz, of the cube of side `filterLength` around a point and of its sub-cubes.
+ * The stress mean(u_i u_j) - mean(u_i) mean(u_j), as xx, yy, zz, xy, xz, yz, of the cube of side `filterLength` around
+ * a point and of its sub-cubes.
  *
  * Velocities are Lag4 values at the leaves, combined in time first. Moments about the mean are merged eight by eight,
  * tau = mean(tau') + mean((u' - u)(u' - u)^T), which does not cancel. Independent of the batch; works on tiles of
@@ -22,7 +26,9 @@ export function createStress(axes: Axes, filterLength: number, leaves: number, n
   const lattice = createLattice(axes, rows, edge);
   const { velocity } = lattice;
   const stress = new Float64Array(6 * edge ** 3);
-  /** Moments of up to eight siblings of every layer above the tiles, waiting for the rest, and how many are complete. */
+  /**
+   * Moments of up to eight siblings of every layer above the tiles, waiting for the rest, and how many are complete.
+   */
   const waiting = Array.from({ length: top + 1 }, () => ({ mean: new Float64Array(24), stress: new Float64Array(48) }));
   const complete = new Int32Array(top + 1);
 
@@ -69,7 +75,10 @@ function pile(
   for (let c = 0; c < 6; c++) to.stress[6 * item + c] = stress[c];
 }
 
-/** Moments of entries `first .. first + 7`, all of equal volume, into entry `item`; source and target may be the same arrays. */
+/**
+ * Moments of entries `first .. first + 7`, all of equal volume, into entry `item`; source and target may be the same
+ * arrays.
+ */
 function mergeEight(
   mean: Float64Array,
   stress: Float64Array,

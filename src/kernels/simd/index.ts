@@ -16,8 +16,8 @@ export const SCRATCH_BYTES = SCHEME_BYTES + SUMS_BYTES;
 /** The kernels of the module, for one thread. */
 export interface SimdAccelerator extends Accelerator {
   /**
-   * Null when an axis is not periodic, and for Laplacians of gradients. All that `evaluate` is given must be views of the memory, and `cover` is fast when
-   * `marks` and `list` are.
+   * Null when an axis is not periodic, and for Laplacians of gradients. All that `evaluate` is given must be views of
+   * the memory, and `cover` is fast when `marks` and `list` are.
    */
   readonly scheme: Accelerator["scheme"];
   /** As the plain one; every array must be a view of the memory. Tabulated axes are sorted by the plain one. */
@@ -50,9 +50,9 @@ export function instantiateSimd(
       };
     },
     intervalSums: createSimdIntervalSums(module, memory, scratch.offset + SCHEME_BYTES),
-    sortByBrick(axes, tables, positions, count, keys, order, sorted) {
+    sortByBrick(axes, tables, positions, count, keys, indices, sorted) {
       if (axes.some(({ coordinates }) => coordinates !== null)) {
-        sortPlainly(axes, tables, positions, count, keys, order, sorted);
+        sortPlainly(axes, tables, positions, count, keys, indices, sorted);
         return;
       }
       records.writeScheme(imageOfGrid(axes));
@@ -64,7 +64,7 @@ export function instantiateSimd(
         positions.byteOffset,
         count,
         keys.byteOffset,
-        order.byteOffset,
+        indices.byteOffset,
         sorted?.byteOffset ?? 0,
         records.work,
       );

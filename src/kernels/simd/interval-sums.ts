@@ -3,7 +3,9 @@ import { createIntervalSums, type IntervalSums, type IntervalWeights } from "../
 import { TILE_EDGE } from "../filter/octree.js";
 import type { Module, WasmMemory } from "./webassembly.js";
 
-/** Longest part of an axis, and most weights of one, that scratch has room for; larger ones are left to the plain loop. */
+/**
+ * Longest part of an axis, and most weights of one, that scratch has room for; larger ones are left to the plain loop.
+ */
 const NODES = 1_024;
 const ENTRIES = 4_096;
 

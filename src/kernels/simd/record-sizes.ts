@@ -1,4 +1,7 @@
-/** States the bytes of the records that host and module share; both compile this file, and `assembly/records.ts` checks them. */
+/**
+ * States the bytes of the records that host and module share; both compile this file, and `assembly/records.ts` checks
+ * them.
+ */
 export const AXIS_BYTES = 24;
 export const FIELD_BYTES = 40;
 export const TERM_BYTES = 48;

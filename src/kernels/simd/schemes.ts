@@ -1,4 +1,7 @@
-/** Makes the schemes of the module: separable products for interpolation, Fd4Lag4 and splines, weighted nodes for the None options. */
+/**
+ * Makes the schemes of the module: separable products for interpolation, Fd4Lag4 and splines, weighted nodes for the
+ * None options.
+ */
 
 import type { DifferenceOrder } from "../finite-difference.js";
 import type { SchemeRequest } from "../index.js";
@@ -10,7 +13,10 @@ import { imageOfProducts, imageOfTaps, type Scratch } from "./scratch.js";
 import { DERIVATIVES, products, type SimdQuantity, splineProducts, taps } from "./terms.js";
 import type { Module } from "./webassembly.js";
 
-/** Bytes of a field from which on its nodes are fetched ahead: more than the caches of a core and half of those that cores share. */
+/**
+ * Bytes of a field from which on its nodes are fetched ahead: more than the caches of a core and half of those that
+ * cores share.
+ */
 const LARGE_BYTES = 16 * 1024 * 1024;
 
 /** Bytes of a field in bricks of float32. */

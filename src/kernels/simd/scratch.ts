@@ -7,7 +7,10 @@ import type { WasmMemory } from "./webassembly.js";
 /** Scratch that schemes need; multiple of 16. */
 export const SCHEME_BYTES = 32_768;
 
-/** Places in scratch: axes with terms or taps and the polynomials of a spline behind them, fields, and the work area of the module. */
+/**
+ * Places in scratch: axes with terms or taps and the polynomials of a spline behind them, fields, and the work area of
+ * the module.
+ */
 const SCHEME = 0;
 const FIELDS = 4_096;
 const WORK = 4_352;

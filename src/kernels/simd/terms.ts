@@ -22,7 +22,10 @@ export const DERIVATIVES: Readonly<Record<SimdQuantity, number>> = {
   laplacian: 2,
 };
 
-/** One weight vector along an axis: its number in the module, and the nodes it covers, counted from the first one of the interpolation. */
+/**
+ * One weight vector along an axis: its number in the module, and the nodes it covers, counted from the first one of the
+ * interpolation.
+ */
 export interface Vector {
   readonly vector: number;
   readonly start: number;

@@ -1,4 +1,7 @@
-/** Declares the part of WebAssembly that is used here and instantiates the module; no library of this project has DOM types. */
+/**
+ * Declares the part of WebAssembly that is used here and instantiates the module; no library of this project has DOM
+ * types.
+ */
 
 /** A memory that several threads share. */
 export interface WasmMemory {
@@ -9,8 +12,8 @@ export interface WasmMemory {
 export type WasmBytes = Uint8Array | ArrayBufferLike;
 
 /**
- * The exports of the module, with the parameters of the functions of these names in `assembly/`. Addresses are byte offsets
- * in the memory, truth values 1 and 0; `work` is the work area of the calling thread.
+ * The exports of the module, with the parameters of the functions of these names in `assembly/`. Addresses are byte
+ * offsets in the memory, truth values 1 and 0; `work` is the work area of the calling thread.
  */
 export type Module = Readonly<
   Record<
@@ -35,7 +38,10 @@ const { WebAssembly } = globalThis as unknown as Global;
 
 const PAGE_BYTES = 65_536;
 
-/** A memory of at least `bytes` bytes (4 GiB at most), all zero, fit for the module; pages that nobody touches cost nothing. */
+/**
+ * A memory of at least `bytes` bytes (4 GiB at most), all zero, fit for the module; pages that nobody touches cost
+ * nothing.
+ */
 export function createSharedMemory(bytes: number): WasmMemory {
   const pages = Math.ceil(bytes / PAGE_BYTES);
   return new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });

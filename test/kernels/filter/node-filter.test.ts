@@ -1,4 +1,6 @@
-/** Filters over cubes of nodes: published answers, brute force, the same bits alone and among others, what they read. */
+/**
+ * Filters over cubes of nodes: published answers, brute force, the same bits alone and among others, what they read.
+ */
 import { beforeAll, describe, expect, it } from "vitest";
 import { createNodeFilter, type FilterQuantity, filterNodes } from "../../../src/kernels/filter/node-filter.js";
 import type { Axes, BrickField, BrickReader, Triple } from "../../../src/kernels/types.js";

@@ -1,4 +1,7 @@
-/** Sub-grid-scale stress: no cancellation under a strong mean flow, positive semi-definite, zero where the flow is uniform. */
+/**
+ * Sub-grid-scale stress: no cancellation under a strong mean flow, positive semi-definite, zero where the flow is
+ * uniform.
+ */
 import { describe, expect, it } from "vitest";
 import { createBoxFilter } from "../../../src/kernels/filter/box-filter.js";
 import { type Analytic, fieldOf, T16 } from "../fields.js";

@@ -25,7 +25,10 @@ const ROWS = [
 ] as const;
 const CASES = ROWS.flatMap(({ methods, ...row }) => methods.map((method) => ({ ...row, method })));
 
-/** Grids and bricks: one brick, bricks that fit, surplus nodes at the far faces, bricks smaller than a stencil, fewer nodes than a stencil. */
+/**
+ * Grids and bricks: one brick, bricks that fit, surplus nodes at the far faces, bricks smaller than a stencil, fewer
+ * nodes than a stencil.
+ */
 const CUTS: { readonly nodes: Triple; readonly edge: Triple }[] = [
   { nodes: [16, 16, 16], edge: [16, 16, 16] },
   { nodes: [32, 16, 24], edge: [16, 16, 16] },

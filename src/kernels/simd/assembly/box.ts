@@ -4,8 +4,8 @@ import { addListed, LONGEST_PART } from "./rows";
 import { brickOf, placeNodes } from "./nodes";
 
 /**
- * Bytes of the work area that `addAcross` uses for boxes of up to 14 nodes an axis; rows are listed eight at a time, so the list
- * needs room for one store too many.
+ * Bytes of the work area that `addAcross` uses for boxes of up to 14 nodes an axis; rows are listed eight at a time, so
+ * the list needs room for one store too many.
  */
 export const ACROSS_BYTES = 1184;
 const LIST = 0;
@@ -13,7 +13,10 @@ const BASES = 864;
 const PLACES_Y = 928;
 const PLACES_Z = 1056;
 
-/** Addresses of the rows of a box, y fastest, from the places of its nodes; `table` is the entry of the first brick along y and z. */
+/**
+ * Addresses of the rows of a box, y fastest, from the places of its nodes; `table` is the entry of the first brick
+ * along y and z.
+ */
 // @ts-ignore: decorator
 @inline
 function listRows(table: usize, start: i32, ny: i32, nz: i32, work: usize): void {

@@ -1,4 +1,7 @@
-/** Sorts points by brick key: a stable radix sort, least significant digit first, on entries of key and index side by side. */
+/**
+ * Sorts points by brick key: a stable radix sort, least significant digit first, on entries of key and index side by
+ * side.
+ */
 import { Axis } from "./records";
 import { wrap } from "./nodes";
 
@@ -37,11 +40,11 @@ function accumulate(counts: usize): void {
  * Order of points by the key `x[i] | y[j] | z[k]` of their cell (i, j, k).
  *
  * @param keys  8 * count bytes of scratch
- * @param order 8 * count bytes; the first half becomes the indices of the points in key order
+ * @param indices 8 * count bytes; the first half becomes the indices of the points in key order
  * @param sorted receives the positions in key order; 0: they are not wanted
  * @param work  24 KiB of this thread
  */
-export function sortByBrick(axes: usize, x: usize, y: usize, z: usize, positions: usize, count: i32, keys: usize, order: usize, sorted: usize, work: usize): void {
+export function sortByBrick(axes: usize, x: usize, y: usize, z: usize, positions: usize, count: i32, keys: usize, indices: usize, sorted: usize, work: usize): void {
   const axisX = changetype<Axis>(axes);
   const axisY = changetype<Axis>(axes + offsetof<Axis>());
   const axisZ = changetype<Axis>(axes + 2 * offsetof<Axis>());
@@ -63,7 +66,7 @@ export function sortByBrick(axes: usize, x: usize, y: usize, z: usize, positions
     }
   }
   let from = keys;
-  let to = order;
+  let to = indices;
   for (let pass: usize = 0; pass < PASSES; pass++) {
     if (digit(differing, pass) == 0) continue;
     const counts = work + pass * COUNTS;
@@ -80,10 +83,10 @@ export function sortByBrick(axes: usize, x: usize, y: usize, z: usize, positions
     from = to;
     to = other;
   }
-  for (let i = 0; i < count; i++) store<u32>(order + (<usize>i << 2), load<u32>(from + (<usize>i << 3)));
+  for (let i = 0; i < count; i++) store<u32>(indices + (<usize>i << 2), load<u32>(from + (<usize>i << 3)));
   if (sorted == 0) return;
-  for (const end = order + (<usize>count << 2); order < end; order += 4) {
-    const position = positions + <usize>load<u32>(order) * 24;
+  for (const end = indices + (<usize>count << 2); indices < end; indices += 4) {
+    const position = positions + <usize>load<u32>(indices) * 24;
     v128.store(sorted, v128.load(position));
     store<u64>(sorted, load<u64>(position, 16), 16);
     sorted += 24;

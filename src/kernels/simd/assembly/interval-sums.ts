@@ -1,8 +1,8 @@
 /** Sums the weighted nodes of one brick over a lattice of intervals. */
 
 /**
- * Weights of one axis, as `../interval-sums.ts` lays them out. Node r adds `weight[e]` of its value to interval `interval[e]` for
- * e = from[r] .. from[r + 1] - 1.
+ * Weights of one axis, as `../interval-sums.ts` lays them out. Node r adds `weight[e]` of its value to interval
+ * `interval[e]` for e = from[r] .. from[r + 1] - 1.
  */
 @unmanaged
 export class Weights {

@@ -1,8 +1,14 @@
-/** Computes values and centred differences at the node nearest to a point: weighted sums of a few nodes, no others are read. */
+/**
+ * Computes values and centred differences at the node nearest to a point: weighted sums of a few nodes, no others are
+ * read.
+ */
 import { Axis, Field, Tap } from "./records";
 import { brickOf, placeNodes, shift, wrap } from "./nodes";
 
-/** Places in the work area: nodes of a stencil along x, y and z when it lies in several bricks, and byte offsets in one brick. */
+/**
+ * Places in the work area: nodes of a stencil along x, y and z when it lies in several bricks, and byte offsets in one
+ * brick.
+ */
 const PLACES_X = 0;
 const PLACES_Y = 128;
 const PLACES_Z = 256;

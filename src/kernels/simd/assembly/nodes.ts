@@ -16,7 +16,10 @@ export function wrap(n: f64, nodes: i32): i32 {
   return <i32>n;
 }
 
-/** The node `offset` places after a whole number, reduced to 0 .. nodes - 1; the number is reduced before it is rounded by the sum. */
+/**
+ * The node `offset` places after a whole number, reduced to 0 .. nodes - 1; the number is reduced before it is rounded
+ * by the sum.
+ */
 // @ts-ignore: decorator
 @inline
 export function wrapAfter(n: f64, offset: i32, nodes: i32): i32 {
@@ -53,7 +56,9 @@ export function shift(node: i32, offset: i32, nodes: i32): i32 {
   return shifted;
 }
 
-/** Brick of a node along one axis; `reciprocal` is floor(2^31 / edge) + 1, exact while nodes times edge is below 2^31. */
+/**
+ * Brick of a node along one axis; `reciprocal` is floor(2^31 / edge) + 1, exact while nodes times edge is below 2^31.
+ */
 // @ts-ignore: decorator
 @inline
 export function brickOf(node: i32, reciprocal: u32): i32 {
@@ -61,7 +66,8 @@ export function brickOf(node: i32, reciprocal: u32): i32 {
 }
 
 /**
- * For `length` successive nodes from `node` on: what each adds to the brick index and to the byte address, eight bytes an entry.
+ * For `length` successive nodes from `node` on: what each adds to the brick index and to the byte address, eight bytes
+ * an entry.
  */
 // @ts-ignore: decorator
 @inline

@@ -1,4 +1,6 @@
-/** Declares the records that the host writes into scratch memory before a call; `../scratch.ts` writes the same layouts. */
+/**
+ * Declares the records that the host writes into scratch memory before a call; `../scratch.ts` writes the same layouts.
+ */
 import { AXIS_BYTES, FIELD_BYTES, TAP_BYTES, TERM_BYTES } from "../record-sizes";
 
 /** A uniform axis: node i stands at `origin + i * spacing`. */
@@ -43,7 +45,9 @@ export class Term {
   lengthZ: i32;
 }
 
-/** One node of a stencil around the nearest node, and its weight in output `slot`; records of a slot follow each other. */
+/**
+ * One node of a stencil around the nearest node, and its weight in output `slot`; records of a slot follow each other.
+ */
 @unmanaged
 export class Tap {
   weight: f64;

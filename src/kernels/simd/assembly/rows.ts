@@ -2,8 +2,8 @@
  * Adds the rows of a stencil box, weighted along y and z, node by node: the inner loop of every separable scheme.
  *
  * All lanes are float64. A row of n float32 values takes ceil(n / 2) accumulators, at most twelve: with the weight and
- * one temporary they fit the sixteen registers. The sum over x comes last (`sumAlongX`), so that a box which several bricks
- * share can be added part by part along x and still gives the same bits as a box inside one brick.
+ * one temporary they fit the sixteen registers. The sum over x comes last (`sumAlongX`), so that a box which several
+ * bricks share can be added part by part along x and still gives the same bits as a box inside one brick.
  */
 
 /** `sum + w * values`, the two low float32 values. */
@@ -14,9 +14,9 @@ function add(sum: v128, w: v128, values: v128): v128 {
 }
 
 /**
- * Adds `wz[k] * wy[j] * row(j, k)` over ny * nz rows of N values and stores the N sums (rounded up to an even number) at `sums`.
- * Of a row of odd length the last value is loaded alone: nothing beyond it is read.
- * LISTED: row addresses come from a list at `at`, j fastest; otherwise from `at` and two strides.
+ * Adds `wz[k] * wy[j] * row(j, k)` over ny * nz rows of N values and stores the N sums (rounded up to an even number)
+ * at `sums`. Of a row of odd length the last value is loaded alone: nothing beyond it is read. LISTED: row addresses
+ * come from a list at `at`, j fastest; otherwise from `at` and two strides.
  */
 // @ts-ignore: decorator
 @inline

@@ -1,4 +1,7 @@
-/** Interpolates and differentiates by splines: weights from tables of polynomials, sums of separable products over stencil boxes. */
+/**
+ * Interpolates and differentiates by splines: weights from tables of polynomials, sums of separable products over
+ * stencil boxes.
+ */
 import { storeFirstNodes } from "./nodes";
 import { Axis, Field } from "./records";
 import { addTerms, FREE } from "./tensor";
@@ -14,7 +17,10 @@ const POINTS = 16;
 const NODES = FREE;
 const WEIGHTS = NODES + 12 * POINTS;
 
-/** Stores `nodes` polynomials of `degree` at two fractions, times `scale`, at `low` and `high`; their coefficients have rising powers. */
+/**
+ * Stores `nodes` polynomials of `degree` at two fractions, times `scale`, at `low` and `high`; their coefficients have
+ * rising powers.
+ */
 // @ts-ignore: decorator
 @inline
 function storePolynomials(nodes: i32, table: usize, degree: i32, x: v128, scale: v128, low: usize, high: usize): void {

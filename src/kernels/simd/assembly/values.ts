@@ -39,8 +39,8 @@ function weighAxis(ORDER: i32, axis: Axis, positions: usize, count: i32, nodes: 
 }
 
 /**
- * Values of one field, `SIZE` components a node, at the points at hand. AHEAD: the rows of all their boxes are touched first, so that
- * the memory fetches for one point what the next ones need.
+ * Values of one field, `SIZE` components a node, at the points at hand. AHEAD: the rows of all their boxes are touched
+ * first, so that the memory fetches for one point what the next ones need.
  */
 // @ts-ignore: decorator
 @inline

@@ -1,5 +1,6 @@
 /**
- * Computes one-dimensional weight vectors and writes them to memory: read back with splat loads they stay out of the inner loops.
+ * Computes one-dimensional weight vectors and writes them to memory: read back with splat loads they stay out of the
+ * inner loops.
  *
  * Interpolation weights of two coordinates are computed side by side, one a lane, and stored apart.
  */
@@ -26,7 +27,8 @@ function put(K: i32, low: usize, high: usize, product: v128, DENOMINATOR: f64): 
 }
 
 /**
- * Lagrange bases on 4, 6 or 8 equispaced nodes at the offsets `f` from the left central one, 0 <= f < 1, to `low` and `high`.
+ * Lagrange bases on 4, 6 or 8 equispaced nodes at the offsets `f` from the left central one, 0 <= f < 1, to `low` and
+ * `high`.
  * Source: Berrut and Trefethen, SIAM Review 46 (2004), section 2.
  */
 // @ts-ignore: decorator
@@ -95,7 +97,10 @@ export function secondDerivative(w: usize, spacing: f64, out: usize): void {
   convolve(w, far, near, -2.5 / (spacing * spacing), near, far, out);
 }
 
-/** Differences f(+1) - f(-1), six weights, and f(+2) - f(-2), eight weights, over the spacing: factors of the mixed derivatives. */
+/**
+ * Differences f(+1) - f(-1), six weights, and f(+2) - f(-2), eight weights, over the spacing: factors of the mixed
+ * derivatives.
+ */
 // @ts-ignore: decorator
 @inline
 export function differences(w: usize, spacing: f64, one: usize, two: usize): void {
