@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import { type Config, ConfigError } from "./config.js";
 import { isZone } from "./events/time/zone.js";
 import { checkExposure, readTokenFile } from "./server/http/auth.js";
-import { readTls } from "./server/http/tls.js";
+import { TlsFiles } from "./server/http/tls.js";
 import { describeError } from "./system-error.js";
 
 /** The problems of a configuration whose settings are valid one by one; one line each. */
@@ -11,7 +11,7 @@ export function startProblems(config: Config): string[] {
   const { data, tls, tokens, events, cluster } = config;
   return [
     ...problemsOf(() => checkExposure(config)),
-    ...problemsOf(() => tls && readTls(tls)),
+    ...problemsOf(() => tls && new TlsFiles(tls)),
     ...problemsOf(() => tokens !== null && readTokenFile(tokens)),
     ...data.filter((folder) => !isFolder(folder)).map((folder) => `FIELDPROBE_DATA: ${folder} is not a folder`),
     ...(events.zone === null || isZone(events.zone) ? [] : [`FIELDPROBE_EVENTS_ZONE: no such zone: ${events.zone}`]),
