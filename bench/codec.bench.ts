@@ -3,7 +3,7 @@
 import { LIMITS } from "../dist/config.js";
 import type { Evaluation, Result, TripleSink } from "../dist/engine/query.js";
 import type { OperationRow } from "../dist/operations.js";
-import { decode, operationAsked } from "../dist/server/soap/decode.js";
+import { decode, operationsAsked } from "../dist/server/soap/decode.js";
 import { ResponseEncoder } from "../dist/server/soap/encode.js";
 import { closeEnvelope, openEnvelope } from "../dist/server/soap/envelope.js";
 import { PlainScanners } from "../dist/server/soap/items.js";
@@ -93,20 +93,23 @@ function* read(bytes: Buffer, slab: Float32Array): Steps<{ row: OperationRow; ch
     SPELLINGS,
   );
   yield* openEnvelope(reader, "1.1", 16);
-  const row = operationAsked(NAMESPACE, reader);
-  if (row === null) throw new Error("the document names no operation");
+  const rows = operationsAsked(NAMESPACE, reader);
+  const [row] = rows;
+  if (row === undefined) throw new Error("the document names no operation");
   const points = sink(slab);
   const evaluation: Evaluation = {
     points,
     velocities: sink(slab),
+    nodes: 0,
     limit: { points: Number.MAX_SAFE_INTEGER, name: "none" },
     finish: () => Promise.reject(new Error("nothing is evaluated here")),
     abort: () => undefined,
   };
-  yield* decode(reader, row, {
+  yield* decode(reader, rows, {
     namespace: NAMESPACE,
     version: "1.1",
     scanners: SCANNERS,
+    mostPoints: 1_000_000,
     authorise: () => undefined,
     limit: (own) => own,
     start: () => evaluation,

@@ -53,6 +53,7 @@ export async function bytesPerStep(
     const task: BatchMessage = {
       kind: "batch",
       query: { ...query, nt: steps },
+      fields: ["velocity"],
       dataset: copy,
       source: 1,
       first: 0,
@@ -61,6 +62,7 @@ export async function bytesPerStep(
       count,
       steps,
       step: query.dt as number,
+      last: query.dt as number,
       itemsPerPoint: 1,
       out: new Float32Array(3 * count),
       places: null,

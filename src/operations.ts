@@ -32,12 +32,29 @@ export const RECORDS = {
   ],
   SGSStress: ["xx", "yy", "zz", "xy", "xz", "yz"],
   float: ["value"],
+  Pressure: ["p"],
+  SGSTensor: ["xx", "yy", "zz", "xy", "xz", "yz"],
+  ThresholdInfo: ["x", "y", "z", "value"],
+  /** The text of a Result element: base64 of little-endian float32. */
+  base64: ["value"],
 } as const;
 
 export type RecordName = keyof typeof RECORDS;
 
-/** Values of SpatialInterpolation, in schema order. */
-export const SPATIAL_INTERPOLATION = [
+/** Fields that a dataset may hold, and the numbers that each has at a node. */
+export const FIELDS = {
+  velocity: 3,
+  pressure: 1,
+  force: 3,
+  magnetic: 3,
+  potential: 3,
+  density: 1,
+  temperature: 1,
+} as const;
+export type FieldName = keyof typeof FIELDS;
+
+/** Spatial options of the older interface, in schema order. */
+export const OLDER_INTERPOLATION = [
   "None",
   "None_Fd4",
   "None_Fd6",
@@ -46,6 +63,42 @@ export const SPATIAL_INTERPOLATION = [
   "Lag4",
   "Lag6",
   "Lag8",
+] as const;
+
+/** Splines M{m}Q{q}: continuous to the derivative of order m, on q nodes an axis; M3Q4 and M4Q4 do not exist. */
+export const SPLINES = [
+  "M1Q4",
+  "M2Q4",
+  "M1Q6",
+  "M2Q6",
+  "M3Q6",
+  "M4Q6",
+  "M1Q8",
+  "M2Q8",
+  "M3Q8",
+  "M4Q8",
+  "M1Q10",
+  "M2Q10",
+  "M3Q10",
+  "M4Q10",
+  "M1Q12",
+  "M2Q12",
+  "M3Q12",
+  "M4Q12",
+  "M1Q14",
+  "M2Q14",
+  "M3Q14",
+  "M4Q14",
+] as const;
+
+/** Values of SpatialInterpolation, in schema order; the two splines that do not exist are in the schema of the public service. */
+export const SPATIAL_INTERPOLATION = [
+  ...OLDER_INTERPOLATION,
+  "M1Q4",
+  "M2Q4",
+  "M3Q4",
+  "M4Q4",
+  ...(SPLINES.slice(2) as readonly Exclude<(typeof SPLINES)[number], "M1Q4" | "M2Q4">[]),
 ] as const;
 export type SpatialInterpolation = (typeof SPATIAL_INTERPOLATION)[number];
 
@@ -60,7 +113,8 @@ export type MemberType =
   | "SpatialInterpolation"
   | "TemporalInterpolation"
   | "ArrayOfPoint3"
-  | "ArrayOfVector3";
+  | "ArrayOfVector3"
+  | "ArrayOfArrayOfFloat";
 
 /** One member of a request element. */
 export interface Member {
@@ -75,6 +129,9 @@ const POINTS = { name: "points", type: "ArrayOfPoint3", required: false } as con
 const SPATIAL = { name: "spatialInterpolation", type: "SpatialInterpolation", required: true } as const;
 const TEMPORAL = { name: "temporalInterpolation", type: "TemporalInterpolation", required: true } as const;
 const float = <N extends string>(name: N) => ({ name, type: "float", required: true }) as const;
+const FIELD = { name: "field", type: "string", required: false } as const;
+const FUNCTION = { name: "function_name", type: "string", required: false } as const;
+const LISTS = { name: "points", type: "ArrayOfArrayOfFloat", required: false } as const;
 const int = <N extends string>(name: N) => ({ name, type: "int", required: true }) as const;
 
 /** Request of operations that interpolate or differentiate. */
@@ -104,111 +161,217 @@ export const INERTIAL = [
 export const STEPPED = [TOKEN, DATASET, float("StartTime"), float("dt"), int("nt"), SPATIAL, POINTS] as const;
 /** Request of tracking with a step chosen by the server. */
 export const CONTROLLED = [TOKEN, DATASET, float("StartTime"), float("EndTime"), SPATIAL, POINTS] as const;
+/** Request of tracking by step and end. */
+export const ENDED = [TOKEN, DATASET, float("StartTime"), float("EndTime"), float("dt"), SPATIAL, POINTS] as const;
+/** Request of means over boxes of nodes. */
+export const BOXED = [TOKEN, DATASET, FIELD, float("time"), float("filterwidth"), POINTS] as const;
+/** Request of the gradient of means. */
+export const BOXED_GRADIENT = [
+  TOKEN,
+  DATASET,
+  FIELD,
+  float("time"),
+  float("filterwidth"),
+  float("spacing"),
+  POINTS,
+] as const;
+/** Request of a derivative of any field. */
+export const ANY_FIELD = [TOKEN, DATASET, FIELD, float("time"), SPATIAL, TEMPORAL, POINTS] as const;
+const CORNERS = [int("x_start"), int("y_start"), int("z_start"), int("x_end"), int("y_end"), int("z_end")] as const;
+/** Request of the nodes whose value is above a threshold. */
+export const SEARCH = [TOKEN, DATASET, FIELD, float("time"), float("threshold"), SPATIAL, ...CORNERS] as const;
+/** Request of a cutout by corner and widths. */
+export const RAW = [
+  TOKEN,
+  DATASET,
+  int("T"),
+  int("X"),
+  int("Y"),
+  int("Z"),
+  int("Xwidth"),
+  int("Ywidth"),
+  int("Zwidth"),
+] as const;
+/** Request of a cutout of any field by its corners, with strides and a filter. */
+export const CUTOUT = [
+  TOKEN,
+  DATASET,
+  FIELD,
+  int("T"),
+  ...CORNERS,
+  int("x_step"),
+  int("y_step"),
+  int("z_step"),
+  int("filter_width"),
+] as const;
+/** Requests of the array forms. */
+export const DATA_ARRAYS = [FUNCTION, TOKEN, DATASET, float("time"), SPATIAL, TEMPORAL, LISTS] as const;
+export const FILTER_ARRAYS = [
+  FUNCTION,
+  TOKEN,
+  DATASET,
+  FIELD,
+  float("time"),
+  float("filterwidth"),
+  SPATIAL,
+  LISTS,
+  float("spacing"),
+] as const;
+export const POSITION_ARRAYS = [
+  FUNCTION,
+  TOKEN,
+  DATASET,
+  float("StartTime"),
+  float("EndTime"),
+  float("dt"),
+  SPATIAL,
+  LISTS,
+] as const;
+export const SEARCH_ARRAYS = [FUNCTION, ...SEARCH] as const;
 /** Request of the throughput test. */
 export const ECHO = [TOKEN, POINTS] as const;
 
-/** Spatial options of operations that return values, and of tracking. */
+/** Spatial options of tracking. */
 export const INTERPOLATIONS = ["None", "Lag4", "Lag6", "Lag8"] as const satisfies readonly SpatialInterpolation[];
-/** Spatial options of operations that return derivatives. */
+/** Spatial options of operations that return Laplacians. */
 export const DERIVATIVES = [
   "None_Fd4",
   "None_Fd6",
   "None_Fd8",
   "Fd4Lag4",
 ] as const satisfies readonly SpatialInterpolation[];
+const AT_NODES = ["None_Fd4", "None_Fd6", "None_Fd8"] as const satisfies readonly SpatialInterpolation[];
+/** Spatial options of operations that return values. */
+export const VALUES = [...INTERPOLATIONS, ...SPLINES] as const;
+/** Spatial options of operations that return gradients. */
+export const GRADIENTS = [...DERIVATIVES, ...SPLINES] as const;
+/** Spatial options of operations that return second derivatives. */
+export const HESSIANS: readonly Exclude<(typeof GRADIENTS)[number], `M1${string}`>[] = GRADIENTS.filter(
+  (option): option is Exclude<(typeof GRADIENTS)[number], `M1${string}`> => !option.startsWith("M1"),
+);
 
-/** How an operation is run: at points, over regions, along paths, as a forcing, or not at all. */
-export type Family = "points" | "filter" | "track" | "force" | "echo";
+/**
+ * How an operation is run: at points, as a forcing, over the octree of a box (filter), over a box of nodes (box), along paths, as
+ * a search of a box or a cutout of it, through another operation (arrays), or not at all.
+ */
+export type Family = "points" | "force" | "filter" | "box" | "track" | "search" | "cutout" | "arrays" | "echo";
 
 /** One operation of the interface. */
 export interface Operation {
+  /** Its name here, which is unique. */
   readonly name: string;
+  /** Its name in SOAP messages: two operations with one name are told apart by their members. */
+  readonly wire: string;
   readonly request: readonly Member[];
   readonly result: RecordName;
   readonly family: Family;
   /** A row of the kernel table (`kernels/table.ts`): for tracking the one that samples the flow. */
   readonly kernel: string;
-  /** Fields that the kernel reads, in its order. A force may be known in closed form instead of being stored. */
-  readonly fields: readonly ("velocity" | "pressure" | "force")[];
+  /**
+   * Fields that the kernel reads, in its order; none where the request has a member `field`. A force may be known in closed form
+   * instead of being stored.
+   */
+  readonly fields: readonly FieldName[];
   /** Spatial options it answers. GetForce takes all for a force in closed form, those of GetVelocity for a stored one. */
   readonly spatial: readonly SpatialInterpolation[];
-  /** Whether a trailing optional string `addr` is accepted and ignored (clients of a later public WSDL send it). */
+  /** Whether a trailing optional string `addr` is accepted and ignored; the later interface declares it. */
   readonly addr: boolean;
+  /** What its records are made of what the kernel answers; absent: they are just that. */
+  readonly reduced?: "invariants";
 }
 
 const VELOCITY = ["velocity"] as const;
 const PRESSURE = ["pressure"] as const;
+const MAGNETIC = ["magnetic"] as const;
+const POTENTIAL = ["potential"] as const;
+const DENSITY = ["density"] as const;
+const TEMPERATURE = ["temperature"] as const;
 
-/** What rows of a family have in common. */
-const VALUES = { request: INTERPOLATED, family: "points", spatial: INTERPOLATIONS, addr: true } as const;
-const DIFFERENCES = { request: INTERPOLATED, family: "points", spatial: DERIVATIVES, addr: true } as const;
-const FILTER = { request: FILTERED, family: "filter", spatial: [], addr: true } as const;
-const TRACKING = {
-  result: "Point3",
-  family: "track",
-  kernel: "velocity",
-  fields: VELOCITY,
-  spatial: INTERPOLATIONS,
-  addr: true,
-} as const;
+/** A row of the family `points`. */
+const atPoints = <
+  const N extends string,
+  const R extends RecordName,
+  const K extends string,
+  const S extends readonly SpatialInterpolation[],
+>(
+  name: N,
+  result: R,
+  kernel: K,
+  fields: readonly FieldName[],
+  spatial: S,
+) => ({
+  ...{ name, wire: name, request: INTERPOLATED, result, family: "points" as const, kernel, fields, spatial },
+  addr: true as const,
+});
+/** A row of the octree filters. */
+const filtered = <const N extends string, const R extends RecordName>(
+  name: N,
+  result: R,
+  kernel: string,
+  fields: readonly FieldName[],
+) => ({
+  ...{ name, wire: name, request: FILTERED, result, family: "filter" as const, kernel, fields },
+  ...{ spatial: [] as const, addr: true as const },
+});
+/** A row of tracking; its kernel samples the flow. */
+const tracked = <const N extends string, const Q extends readonly Member[]>(
+  name: N,
+  request: Q,
+  wire: string = name,
+) => ({
+  ...{ name, wire, request, result: "Point3" as const, family: "track" as const, kernel: "velocity" },
+  ...{ fields: VELOCITY, spatial: INTERPOLATIONS, addr: true as const },
+});
+/** A row of the filters over boxes of nodes. */
+const boxed = <const N extends string, const R extends RecordName, const K extends string>(
+  name: N,
+  result: R,
+  kernel: K,
+) => ({
+  ...{ name, wire: name, request: BOXED, result, family: "box" as const, kernel, fields: [] as const },
+  ...{ spatial: [] as const, addr: true as const },
+});
+/** A row of the cutouts by corner and widths. */
+const raw = <const N extends string>(name: N, fields: readonly FieldName[]) => ({
+  ...{ name, wire: name, request: RAW, result: "base64" as const, family: "cutout" as const, kernel: "none", fields },
+  ...{ spatial: [] as const, addr: true as const },
+});
+/** A row of the array forms: numbers in lists, the function by its name. */
+const arrays = <const N extends string, const Q extends readonly Member[]>(name: N, request: Q) => ({
+  ...{ name, wire: name, request, result: "float" as const, family: "arrays" as const, kernel: "none" },
+  ...{ fields: [] as const, spatial: SPATIAL_INTERPOLATION, addr: false as const },
+});
 
-/** All operations, in WSDL order. */
+/** Operations of the older interface, in WSDL order. */
 export const OPERATIONS = [
-  { name: "GetVelocity", ...VALUES, result: "Vector3", kernel: "velocity", fields: VELOCITY },
+  atPoints("GetVelocity", "Vector3", "velocity", VELOCITY, VALUES),
   {
     name: "GetForce",
-    ...VALUES,
+    wire: "GetForce",
+    request: INTERPOLATED,
     result: "Vector3",
     family: "force",
     kernel: "velocity",
     fields: ["force"],
     spatial: SPATIAL_INTERPOLATION,
+    addr: true,
   },
-  {
-    name: "GetVelocityAndPressure",
-    ...VALUES,
-    result: "Vector3P",
-    kernel: "velocityPressure",
-    fields: ["velocity", "pressure"],
-  },
-  {
-    name: "GetVelocityGradient",
-    ...DIFFERENCES,
-    result: "VelocityGradient",
-    kernel: "velocityGradient",
-    fields: VELOCITY,
-  },
-  { name: "GetPressureGradient", ...DIFFERENCES, result: "Vector3", kernel: "pressureGradient", fields: PRESSURE },
-  {
-    name: "GetPressureHessian",
-    ...DIFFERENCES,
-    result: "PressureHessian",
-    kernel: "pressureHessian",
-    fields: PRESSURE,
-  },
-  {
-    name: "GetVelocityHessian",
-    ...DIFFERENCES,
-    result: "VelocityHessian",
-    kernel: "velocityHessian",
-    fields: VELOCITY,
-  },
-  { name: "GetVelocityLaplacian", ...DIFFERENCES, result: "Vector3", kernel: "velocityLaplacian", fields: VELOCITY },
-  { name: "GetBoxFilterVelocity", ...FILTER, result: "Vector3", kernel: "boxVelocity", fields: VELOCITY },
-  { name: "GetBoxFilterPressure", ...FILTER, result: "float", kernel: "boxPressure", fields: PRESSURE },
-  {
-    name: "GetBoxFilterVelocityGradient",
-    ...FILTER,
-    result: "VelocityGradient",
-    kernel: "boxVelocityGradient",
-    fields: VELOCITY,
-  },
-  { name: "GetBoxFilterSGSStress", ...FILTER, result: "SGSStress", kernel: "boxStress", fields: VELOCITY },
-  { name: "GetPositionInertialParticle", ...TRACKING, request: INERTIAL },
-  { name: "GetPosition", ...TRACKING, request: STEPPED },
-  { name: "GetPositionParticleControl", ...TRACKING, request: CONTROLLED },
+  atPoints("GetVelocityAndPressure", "Vector3P", "velocityPressure", ["velocity", "pressure"], VALUES),
+  atPoints("GetVelocityGradient", "VelocityGradient", "velocityGradient", VELOCITY, GRADIENTS),
+  atPoints("GetPressureGradient", "Vector3", "pressureGradient", PRESSURE, GRADIENTS),
+  atPoints("GetPressureHessian", "PressureHessian", "pressureHessian", PRESSURE, HESSIANS),
+  atPoints("GetVelocityHessian", "VelocityHessian", "velocityHessian", VELOCITY, HESSIANS),
+  atPoints("GetVelocityLaplacian", "Vector3", "velocityLaplacian", VELOCITY, DERIVATIVES),
+  filtered("GetBoxFilterVelocity", "Vector3", "boxVelocity", VELOCITY),
+  filtered("GetBoxFilterPressure", "float", "boxPressure", PRESSURE),
+  filtered("GetBoxFilterVelocityGradient", "VelocityGradient", "boxVelocityGradient", VELOCITY),
+  filtered("GetBoxFilterSGSStress", "SGSStress", "boxStress", VELOCITY),
+  tracked("GetPositionInertialParticle", INERTIAL),
+  tracked("GetPosition", STEPPED),
+  tracked("GetPositionParticleControl", CONTROLLED),
   {
     name: "NullOp",
+    wire: "NullOp",
     request: ECHO,
     result: "Vector3",
     family: "echo",
@@ -217,16 +380,134 @@ export const OPERATIONS = [
     spatial: [],
     addr: false,
   },
-] as const satisfies readonly Operation[];
+] as const;
 
-export type OperationName = (typeof OPERATIONS)[number]["name"];
+/** Operations of the older interface that the later one has too. */
+const SHARED: ReadonlySet<string> = new Set([
+  "GetVelocity",
+  "GetForce",
+  "GetVelocityAndPressure",
+  "GetVelocityGradient",
+  "GetPressureGradient",
+  "GetPressureHessian",
+  "GetVelocityHessian",
+  "GetVelocityLaplacian",
+  "NullOp",
+]);
+
+/** Operations that only the later interface has, in WSDL order. */
+export const LATER_OPERATIONS = [
+  atPoints("GetMagneticField", "Vector3", "velocity", MAGNETIC, VALUES),
+  atPoints("GetVectorPotential", "Vector3", "velocity", POTENTIAL, VALUES),
+  atPoints("GetPressure", "Pressure", "pressure", PRESSURE, VALUES),
+  atPoints("GetDensity", "Pressure", "pressure", DENSITY, VALUES),
+  atPoints("GetTemperature", "Pressure", "pressure", TEMPERATURE, VALUES),
+  atPoints("GetVelocityAndTemperature", "Vector3P", "velocityPressure", ["velocity", "temperature"], VALUES),
+  atPoints("GetMagneticFieldGradient", "VelocityGradient", "velocityGradient", MAGNETIC, GRADIENTS),
+  atPoints("GetVectorPotentialGradient", "VelocityGradient", "velocityGradient", POTENTIAL, GRADIENTS),
+  atPoints("GetDensityGradient", "Vector3", "pressureGradient", DENSITY, GRADIENTS),
+  atPoints("GetTemperatureGradient", "Vector3", "pressureGradient", TEMPERATURE, GRADIENTS),
+  atPoints("GetMagneticHessian", "VelocityHessian", "velocityHessian", MAGNETIC, HESSIANS),
+  atPoints("GetVectorPotentialHessian", "VelocityHessian", "velocityHessian", POTENTIAL, HESSIANS),
+  atPoints("GetDensityHessian", "PressureHessian", "pressureHessian", DENSITY, HESSIANS),
+  atPoints("GetTemperatureHessian", "PressureHessian", "pressureHessian", TEMPERATURE, HESSIANS),
+  atPoints("GetMagneticFieldLaplacian", "Vector3", "velocityLaplacian", MAGNETIC, DERIVATIVES),
+  atPoints("GetVectorPotentialLaplacian", "Vector3", "velocityLaplacian", POTENTIAL, DERIVATIVES),
+  tracked("GetPositionByEnd", ENDED, "GetPosition"),
+  {
+    name: "GetThreshold",
+    wire: "GetThreshold",
+    request: SEARCH,
+    result: "ThresholdInfo",
+    family: "search",
+    kernel: "none",
+    fields: [],
+    spatial: ["None", ...AT_NODES],
+    addr: true,
+  },
+  { ...atPoints("GetInvariant", "Vector3", "velocityGradient", VELOCITY, GRADIENTS), reduced: "invariants" },
+  boxed("GetBoxFilter", "Vector3", "mean"),
+  boxed("GetBoxFilterSGS", "SGSTensor", "covariance"),
+  boxed("GetBoxFilterSGSsymtensor", "SGSTensor", "covariance"),
+  boxed("GetBoxFilterSGStensor", "VelocityGradient", "covariance"),
+  boxed("GetBoxFilterSGSvector", "Vector3", "covariance"),
+  boxed("GetBoxFilterSGSscalar", "float", "covariance"),
+  { ...boxed("GetBoxFilterGradient", "VelocityGradient", "gradient"), request: BOXED_GRADIENT },
+  {
+    name: "GetLaplacianOfGradient",
+    wire: "GetLaplacianOfGradient",
+    request: ANY_FIELD,
+    result: "VelocityGradient",
+    family: "points",
+    kernel: "velocityLaplacianOfGradient",
+    fields: [],
+    spatial: AT_NODES,
+    addr: true,
+  },
+  atPoints("GetVelocityBatch", "Vector3", "velocity", VELOCITY, VALUES),
+  raw("GetRawVelocity", VELOCITY),
+  raw("GetRawMagneticField", MAGNETIC),
+  raw("GetRawVectorPotential", POTENTIAL),
+  raw("GetRawPressure", PRESSURE),
+  raw("GetRawDensity", DENSITY),
+  raw("GetRawTemperature", TEMPERATURE),
+  {
+    name: "GetAnyCutoutWeb",
+    wire: "GetAnyCutoutWeb",
+    request: CUTOUT,
+    result: "base64",
+    family: "cutout",
+    kernel: "none",
+    fields: [],
+    spatial: [],
+    addr: true,
+  },
+  arrays("GetData_Python", DATA_ARRAYS),
+  arrays("GetFilter_Python", FILTER_ARRAYS),
+  arrays("GetPosition_Python", POSITION_ARRAYS),
+  arrays("GetThreshold_Python", SEARCH_ARRAYS),
+] as const;
+
+/** All operations that requests may name. */
+export const ALL_OPERATIONS = [...OPERATIONS, ...LATER_OPERATIONS] as const;
+
+/** The two interfaces that requests are written for. */
+export type Dialect = "older" | "later";
+
+/** The interface whose WSDL describes an operation; the older one where both do. */
+export function dialectOf(name: OperationName): Dialect {
+  return OPERATIONS.some((row) => row.name === name) ? "older" : "later";
+}
+
+/** The operations that a WSDL describes. */
+export function operationsIn(dialect: Dialect): readonly OperationRow[] {
+  if (dialect === "older") return OPERATIONS;
+  return [...OPERATIONS.filter(({ name }) => SHARED.has(name)), ...LATER_OPERATIONS];
+}
+
+/** The members of a request in a WSDL. */
+export function membersIn({ request, addr }: Operation, dialect: Dialect): readonly Member[] {
+  return dialect === "later" && addr ? [...request, { name: "addr", type: "string", required: false }] : request;
+}
+
+export type OperationName = (typeof ALL_OPERATIONS)[number]["name"];
 
 /** An operation whose name is known to be one of the table. */
 export type OperationRow = Operation & { readonly name: OperationName };
 
-const ROWS: ReadonlyMap<string, OperationRow> = new Map(OPERATIONS.map((row) => [row.name, row]));
+const ROWS: ReadonlyMap<string, OperationRow> = new Map(ALL_OPERATIONS.map((row) => [row.name, row]));
 
-/** The operation of that name; undefined for every other name. */
+const WIRE_ROWS = new Map<string, OperationRow[]>();
+for (const row of ALL_OPERATIONS as readonly OperationRow[]) {
+  WIRE_ROWS.set(row.wire, [...(WIRE_ROWS.get(row.wire) ?? []), row]);
+}
+
+/** The operations that a SOAP message may mean by a name, the older first; none for every other name. */
+export function operationsNamed(wire: string): readonly OperationRow[] {
+  return WIRE_ROWS.get(wire) ?? [];
+}
+
+/** Finds the operation of a name; undefined for every other name. */
 export function findOperation(name: string): OperationRow | undefined {
   return ROWS.get(name);
 }
@@ -235,6 +516,9 @@ export function findOperation(name: string): OperationRow | undefined {
 export function operationOf(name: OperationName): OperationRow {
   return ROWS.get(name) as OperationRow;
 }
+
+/** Fields whose names are not what they are called. */
+const TITLES: Partial<Record<FieldName, string>> = { magnetic: "magnetic field", potential: "vector potential" };
 
 /** What a dataset has, as far as operations ask for it. */
 export interface Holdings {
@@ -247,13 +531,22 @@ export interface Holdings {
 /** States what an operation needs and a dataset does not have; null when nothing is missing. */
 export function lackOf({ family, fields }: Operation, dataset: Holdings): string | null {
   if (family === "force") return dataset.forcing.kind === "none" ? "nothing says what forces it" : null;
-  for (const field of fields) if (dataset.fields[field] === undefined) return `it has no ${field}`;
+  for (const field of fields) if (dataset.fields[field] === undefined) return `it has no ${TITLES[field] ?? field}`;
   if (family === "track" && dataset.time.count === 1) return "it is a snapshot";
-  const stretched = family === "filter" && dataset.axes.some((axis) => axis.coordinates !== null);
+  const stretched = (family === "filter" || family === "box") && dataset.axes.some((axis) => axis.coordinates !== null);
   return stretched ? "its grid is not uniform" : null;
+}
+
+/** The words of the public service for an operation that a dataset cannot answer. */
+export function unavailable({ family, fields, kernel }: Operation): string {
+  if (family === "box") return "GetBoxFilter is not available for the channel flow datasets!";
+  const [field] = fields;
+  if (field !== "magnetic" && field !== "potential") return "Invalid dataset specified!";
+  const values = field === "magnetic" ? "GetMagneticField" : "GetVectorPotential";
+  return `${kernel === "velocityHessian" ? "GetMagnetic" : values} is available only for MHD datasets!`;
 }
 
 /** Lists the spatial options that an operation answers on a dataset: a stored force is interpolated like velocity. */
 export function spatialOf({ family, spatial }: Operation, dataset: Holdings): readonly SpatialInterpolation[] {
-  return family === "force" && dataset.forcing.kind === "stored" ? INTERPOLATIONS : spatial;
+  return family === "force" && dataset.forcing.kind === "stored" ? VALUES : spatial;
 }

@@ -1,5 +1,5 @@
 /** Derived quantities: each is a formula on the record of one operation. */
-import { DERIVATIVES, INTERPOLATIONS, type OperationName, type SpatialInterpolation } from "./operations.js";
+import { DERIVATIVES, GRADIENTS, type OperationName, type SpatialInterpolation, VALUES } from "./operations.js";
 
 /** Physical dimensions as powers of the units that a dataset states. */
 export const MEASURES = {
@@ -99,13 +99,13 @@ const hessianTrace: Formula = (h, at) => (h[at] as number) + (h[at + 3] as numbe
 /** Trace of a stress stored as xx, yy, zz, xy, xz, yz, halved: the kinetic energy below the filter. */
 const subgridEnergy: Formula = (s, at) => 0.5 * ((s[at] as number) + (s[at + 1] as number) + (s[at + 2] as number));
 
-const VALUE = { methods: INTERPOLATIONS, method: "Lag6" } as const;
+const VALUE = { methods: VALUES, method: "Lag6" } as const;
 const DERIVATIVE = { methods: DERIVATIVES, method: "Fd4Lag4" } as const;
 const FILTERED = { methods: [], method: null } as const;
 const VELOCITY = { ...VALUE, operation: "GetVelocity", measure: "velocity" } as const;
 const PRESSURE = { ...VALUE, operation: "GetVelocityAndPressure", measure: "pressure" } as const;
 const FORCE = { ...VALUE, operation: "GetForce", measure: "acceleration" } as const;
-const GRADIENT = { ...DERIVATIVE, operation: "GetVelocityGradient" } as const;
+const GRADIENT = { methods: GRADIENTS, method: "Fd4Lag4", operation: "GetVelocityGradient" } as const;
 const LAPLACIAN = { ...DERIVATIVE, operation: "GetVelocityLaplacian", measure: "velocityLaplacian" } as const;
 const BOX_VELOCITY = { ...FILTERED, operation: "GetBoxFilterVelocity", measure: "velocity" } as const;
 const BOX_STRESS = { ...FILTERED, operation: "GetBoxFilterSGSStress", measure: "stress" } as const;

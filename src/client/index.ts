@@ -1,5 +1,5 @@
 /** The typed client: every operation of the table as a method, any number of points, typed arrays out. */
-import { OPERATIONS, RECORDS } from "../operations.js";
+import { ALL_OPERATIONS, RECORDS } from "../operations.js";
 import { ClientError } from "./error.js";
 import { flatten, isList, readRecords, triples } from "./records.js";
 import { inParts } from "./split.js";
@@ -21,7 +21,7 @@ export interface ConnectOptions {
   readonly concurrency?: number;
 }
 
-type Operation = (typeof OPERATIONS)[number];
+type Operation = (typeof ALL_OPERATIONS)[number];
 type Request = Readonly<Record<string, unknown>>;
 
 /**
@@ -38,7 +38,7 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
     if (!Number.isInteger(value) || value < 1) throw new RangeError(`${name} must be a whole number above 0`);
   }
   const call = await openTransport(url, options.version ?? "1.1");
-  const methods = OPERATIONS.map((operation) => [
+  const methods = ALL_OPERATIONS.map((operation) => [
     operation.name,
     (request: Request, control: CallOptions = {}) => run(call, operation, request, control, options),
   ]);

@@ -1,9 +1,9 @@
 /** Points into request members, response elements into typed arrays. */
-import { type Member, type OPERATIONS, RECORDS, type RecordName } from "../operations.js";
+import { type ALL_OPERATIONS, type Member, RECORDS, type RecordName } from "../operations.js";
 import { ClientError } from "./error.js";
 import type { Points } from "./types.js";
 
-type Operation = (typeof OPERATIONS)[number];
+type Operation = (typeof ALL_OPERATIONS)[number];
 
 /** Flattens points to x, y, z, x, y, z, ... in float32; a Float32Array is taken as it is. */
 export function flatten(member: string, points: Points): Float32Array {
@@ -47,7 +47,7 @@ export function readRecords(
 ): void {
   const record: RecordName = operation.result;
   const components: readonly string[] = RECORDS[record];
-  const result = response[`${operation.name}Result`] as Record<string, unknown> | null | undefined;
+  const result = response[`${operation.wire}Result`] as Record<string, unknown> | null | undefined;
   const items = (result?.[record] ?? []) as readonly unknown[];
   if (items.length !== count) {
     throw new ClientError("Protocol", `${operation.name} answered ${items.length} records where ${count} are due.`);

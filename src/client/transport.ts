@@ -1,7 +1,7 @@
 /** One SOAP call through the soap package: its address, its version, its quirks. */
 import { setTimeout as wait } from "node:timers/promises";
 import { type Client, createClientAsync } from "soap";
-import type { OperationName } from "../operations.js";
+import { type Dialect, dialectOf, type OperationName, operationOf } from "../operations.js";
 import { ClientError, clientError } from "./error.js";
 
 export type SoapVersion = "1.1" | "1.2";
@@ -28,6 +28,11 @@ export function endpoint(url: string): string {
   return origin + (path.endsWith(".asmx") ? path : `${path}/service/turbulence.asmx`);
 }
 
+/** The operations of a WSDL by name, as the soap package makes them. */
+type Port = Readonly<
+  Record<string, (request: object, done: (error: unknown, answer: unknown) => void, options: object) => void>
+>;
+
 /** Reads an xs:float, which spells infinity as `INF`; the soap package's own reader makes NaN of it. */
 function readFloat(text: string): number {
   return text === "INF" ? Infinity : text === "-INF" ? -Infinity : Number(text);
@@ -51,21 +56,37 @@ export async function openTransport(url: string, version: SoapVersion): Promise<
     customDeserializer: { float: readFloat },
     wsdl_options: http,
   };
-  const client: Client = await createClientAsync(`${address}?wsdl`, options).catch((error: unknown) => {
-    throw clientError(error);
-  });
-  const port = client.TurbulenceService?.[PORTS[version]];
-  if (!port) throw new ClientError("Protocol", `The service at ${address} offers no SOAP ${version} port.`);
+  const load = async (dialect: Dialect): Promise<Port> => {
+    const wsdl = dialect === "later" ? `${address}?wsdl=later` : `${address}?wsdl`;
+    const client: Client = await createClientAsync(wsdl, options).catch((error: unknown) => {
+      throw clientError(error);
+    });
+    const port = client.TurbulenceService?.[PORTS[version]] as Port | undefined;
+    if (!port) throw new ClientError("Protocol", `The service at ${address} offers no SOAP ${version} port.`);
+    return port;
+  };
+  const ports = new Map<Dialect, Promise<Port>>([["older", load("older")]]);
+  await ports.get("older");
+  /** The operations of an interface, loaded when the first of them is called. */
+  const portOf = (dialect: Dialect): Promise<Port> => {
+    const known = ports.get(dialect) ?? load(dialect);
+    ports.set(dialect, known);
+    known.catch(() => ports.delete(dialect));
+    return known;
+  };
 
-  const send: Call = (operation, request, signal) =>
-    new Promise((resolve, reject) => {
+  const send: Call = async (operation, request, signal) => {
+    const { wire, name } = operationOf(operation);
+    const port = await portOf(dialectOf(name));
+    return new Promise((resolve, reject) => {
       const done = (error: unknown, answer: unknown) => {
         if (signal.aborted) reject(signal.reason);
         else if (error) reject(clientError(error));
         else resolve((answer ?? {}) as Readonly<Record<string, unknown>>);
       };
-      port[operation](request, done, { ...http, signal });
+      (port[wire] as Port[string])(request, done, { ...http, signal });
     });
+  };
 
   return async (operation, request, signal) => {
     for (let attempt = 0; ; attempt++) {

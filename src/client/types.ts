@@ -1,8 +1,8 @@
 /** Types of requests and answers, derived from the operation table so that they cannot drift from it. */
 import type {
+  ALL_OPERATIONS,
   Member,
   MemberType,
-  OPERATIONS,
   OperationName,
   RECORDS,
   SpatialInterpolation,
@@ -20,9 +20,10 @@ interface Values {
   TemporalInterpolation: TemporalInterpolation;
   ArrayOfPoint3: Points;
   ArrayOfVector3: Points;
+  ArrayOfArrayOfFloat: readonly (readonly number[])[];
 }
 
-type Row<N extends OperationName> = Extract<(typeof OPERATIONS)[number], { readonly name: N }>;
+type Row<N extends OperationName> = Extract<(typeof ALL_OPERATIONS)[number], { readonly name: N }>;
 type MemberOf<N extends OperationName> = Row<N>["request"][number];
 /** The type of a member; of the spatial options those that the operation answers. */
 type ValueOf<N extends OperationName, M extends Member> = M["type"] extends "SpatialInterpolation"

@@ -1,11 +1,11 @@
 /** The catalogue holds the datasets that a process serves, and scans the data folders for them. */
 import type { Logger } from "pino";
-import type { Dataset } from "../storage/dataset.js";
+import { type Dataset, FIELD_NAMES } from "../storage/dataset.js";
 import type { Carrier } from "./carrier.js";
 import type { Scan } from "./task.js";
 
 /** Numbers reserved in the brick cache for the fields of one version of a dataset. */
-const FIELDS_PER_DATASET = 4;
+const FIELDS_PER_DATASET = FIELD_NAMES.length;
 /** Interval at which the data folders are scanned unasked. */
 const RESCAN_MS = 30_000;
 

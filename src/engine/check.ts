@@ -3,12 +3,15 @@ import type { Limits } from "../config.js";
 import { excerpt, NotFoundError, RequestError } from "../errors.js";
 import { shortestFloat32 } from "../float32/format.js";
 import { checkFilter, itemsPerPoint, totalLayers } from "../kernels/filter/box-filter.js";
-import { controlledSteps } from "../kernels/particles.js";
+import { filterNodes } from "../kernels/filter/node-filter.js";
+import { controlledSteps, intervalSteps } from "../kernels/particles.js";
 import { timeInRange } from "../kernels/time.js";
-import { lackOf, type Operation, type OperationRow, operationOf, spatialOf } from "../operations.js";
-import type { Dataset, TimeAxis } from "../storage/dataset.js";
+import { lackOf, type Operation, type OperationRow, operationOf, spatialOf, unavailable } from "../operations.js";
+import type { Dataset, FieldName, TimeAxis } from "../storage/dataset.js";
+import { filterFields, letterOf } from "./fields-asked.js";
 import type { Query } from "./query.js";
 import { countRecords } from "./records.js";
+import { cutoutRegion, type Region, searchRegion } from "./region.js";
 
 /** A checked query: its dataset and the work per point. */
 export interface CheckedQuery {
@@ -16,9 +19,15 @@ export interface CheckedQuery {
   readonly operation: OperationRow;
   /** Absent in NullOp. */
   readonly dataset: Dataset | null;
+  /** Fields that it reads, in the order of its kernel. */
+  readonly fields: readonly FieldName[];
+  /** Searches and cutouts: the nodes; else null. */
+  readonly region: Region | null;
   /** Tracking: number of steps and signed step; else 0. */
   readonly steps: number;
   readonly step: number;
+  /** The last step where it is shorter than the others. */
+  readonly last: number;
   /** Box filters: samples a point stands for; else 1. */
   readonly samples: number;
   readonly itemsPerPoint: number;
@@ -40,8 +49,11 @@ export function checkQuery(query: Query, find: (name: string) => Dataset | undef
       query,
       operation,
       dataset: null,
+      fields: [],
+      region: null,
       steps: 0,
       step: 0,
+      last: 0,
       samples: 1,
       itemsPerPoint: 1,
     };
@@ -55,16 +67,21 @@ export function checkQuery(query: Query, find: (name: string) => Dataset | undef
   checkAvailable(operation, dataset);
   checkMethod(query, operation, dataset);
   checkFinite(query);
-  const { steps, step } = family === "track" ? checkSteps(query, dataset) : { steps: 0, step: 0 };
-  const samples = family === "filter" ? checkLayers(query, dataset) : 1;
+  const { steps, step, last = step } = family === "track" ? checkSteps(query, dataset) : { steps: 0, step: 0 };
+  const asksField = operation.fields.length === 0 && (family === "box" || family === "points");
+  const fields = asksField ? filterFields(operation, query.field, dataset) : operation.fields;
+  const region = REGIONS[family]?.(query, operation, dataset) ?? null;
   const layered = family === "filter" ? itemsPerPoint(query.nlayers as number) : 1;
   return {
-    query,
+    query: asksField ? { ...query, field: fields.map(letterOf).join("") } : query,
     operation,
     dataset,
+    fields: region === null ? fields : [region.field],
+    region,
     steps,
     step,
-    samples,
+    last,
+    samples: SAMPLES[family]?.(query, dataset) ?? 1,
     itemsPerPoint: countRecords(query, steps) ?? layered,
   };
 }
@@ -97,25 +114,31 @@ function rangeOf({ values, origin, step, count, guardBefore, guardAfter }: TimeA
 function checkAvailable(operation: Operation, dataset: Dataset): void {
   const lack = lackOf(operation, dataset);
   if (lack === null) return;
-  const text = `Invalid dataset specified! "${dataset.name}" cannot answer ${operation.name}: ${lack}.`;
+  const text = `${unavailable(operation)} "${dataset.name}" cannot answer ${operation.name}: ${lack}.`;
   throw new RequestError("Unsupported", text, { member: "dataset" });
 }
+
+/** The words of the public service for an option that a family does not take. */
+const METHOD_REFUSALS: Partial<Record<Operation["family"], string>> = {
+  track: "Invalid interpolation option specified!",
+  search: "Invalid interpolation option specified!",
+};
 
 function checkMethod(query: Query, operation: Operation, dataset: Dataset): void {
   const method = query.spatialInterpolation;
   if (method === undefined) return;
   const accepted: readonly string[] = spatialOf(operation, dataset);
   if (accepted.includes(method)) return;
-  const text =
-    operation.family === "track"
-      ? "Invalid interpolation option specified!"
-      : `Invalid Spatial Interpolation Option: ${method}.`;
+  const text = METHOD_REFUSALS[operation.family] ?? `Invalid Spatial Interpolation Option: ${method}.`;
+  if (/Hessian|Laplacian$/.test(operation.kernel) && method.startsWith("M1Q")) {
+    throw invalid("spatialInterpolation", "This interpolation option does not support second order derivatives!");
+  }
   throw invalid("spatialInterpolation", `${text} ${operation.name} takes ${accepted.join(", ")}.`);
 }
 
 /** Times have been judged by their range, coordinates and velocities are judged as they are read. */
 function checkFinite(query: Query): void {
-  for (const member of ["dt", "Tp", "filterlength"] as const) {
+  for (const member of ["dt", "Tp", "filterlength", "filterwidth", "spacing", "threshold"] as const) {
     const value = query[member];
     if (value === undefined || Number.isFinite(value)) continue;
     throw new RequestError("OutOfRange", `The value of ${member} must be a finite number: ${value}`, { member });
@@ -127,13 +150,14 @@ function invalid(member: string, text: string): RequestError {
 }
 
 /** Number of steps and signed step of a tracking query. */
-function checkSteps(query: Query, dataset: Dataset): { steps: number; step: number } {
+function checkSteps(query: Query, dataset: Dataset): { steps: number; step: number; last?: number } {
   const { StartTime: start = 0, EndTime: end, dt, nt, Tp: responseTime } = query;
   if (nt !== undefined && dt !== undefined) {
     if (nt < 0) throw invalid("nt", `The number of steps nt must not be negative: ${nt}`);
     return { steps: nt, step: dt };
   }
   if (end === undefined) throw invalid("EndTime", "The request has no EndTime.");
+  if (dt !== undefined) return stepsToEnd(start, end, dt);
   if (responseTime !== undefined) {
     if (!(responseTime >= 0))
       throw invalid("Tp", `The response time Tp must not be negative: ${shortestFloat32(responseTime)}`);
@@ -144,6 +168,30 @@ function checkSteps(query: Query, dataset: Dataset): { steps: number; step: numb
   const interval = values ? (values.at(-1) as number) - values[0] : frameStep;
   const largest = dataset.dnsStep ?? interval / (values ? values.length - 1 : 1) / STEPS_PER_FRAME;
   return controlledSteps(start, end, largest);
+}
+
+/** Steps of length |dt| towards the end; a shorter last one ends there. The sign of `dt` does not matter. */
+function stepsToEnd(start: number, end: number, dt: number): { steps: number; step: number; last: number } {
+  if (Math.abs(end - start) - Math.abs(dt) < -1e-6) {
+    throw invalid("dt", "The time step dt cannot be greater than the StartTime : EndTime range!");
+  }
+  if (dt === 0) return { steps: 0, step: 0, last: 0 };
+  return intervalSteps(start, end, dt);
+}
+
+/** Nodes that a mean over boxes of nodes reads for a point. */
+function checkWidth({ filterwidth, spacing }: Query, dataset: Dataset): number {
+  if (filterwidth === undefined) return 1;
+  if (filterwidth < 0) throw invalid("filterwidth", "The filter width must not be negative.");
+  const step = dataset.axes[0].spacing;
+  const width = filterNodes(filterwidth, step);
+  if (dataset.axes.some(({ nodes }) => width > nodes)) {
+    throw invalid("filterwidth", `The filter width is ${width} nodes, more than "${dataset.name}" has.`);
+  }
+  if (spacing === undefined) return width ** 3;
+  const shift = Math.round(spacing / step);
+  if (shift < 1) throw invalid("spacing", `The spacing must be at least half a grid spacing, which is ${step}.`);
+  return 6 * width ** 3;
 }
 
 /** Samples per point of a box filter. */
@@ -168,3 +216,13 @@ export function pointLimit(
   }
   return bounds.reduce((least, bound) => (bound.points < least.points ? bound : least));
 }
+
+/** Work per point by family, where it is more than one sample. */
+const SAMPLES: Partial<Record<Operation["family"], (query: Query, dataset: Dataset) => number>> = {
+  filter: checkLayers,
+  box: checkWidth,
+};
+
+/** Regions by family. */
+const REGIONS: Partial<Record<Operation["family"], (query: Query, operation: Operation, dataset: Dataset) => Region>> =
+  { search: searchRegion, cutout: cutoutRegion };

@@ -10,6 +10,7 @@ import { InProgress } from "./drain.js";
 import { Execution, type ExecutionSetting } from "./execution.js";
 import { BufferPool } from "./points/buffers.js";
 import type { Engine, Evaluation, Query } from "./query.js";
+import { RegionExecution } from "./region-execution.js";
 import { openPool } from "./threads/pool.js";
 
 /**
@@ -72,7 +73,11 @@ class FieldEngine implements Engine {
       signal?.removeEventListener("abort", abort);
     };
     const within = deadlineMs ?? this.#config.limits["query.deadlineMs"];
-    const execution = new Execution(this.#setting, this.#check(query), within, ended);
+    const checked = this.#check(query);
+    const execution =
+      checked instanceof FieldprobeError || checked.region === null
+        ? new Execution(this.#setting, checked, within, ended)
+        : new RegionExecution(this.#setting, checked, checked.region, within, ended);
     const abort = (): void => execution.abort();
     this.#running.add(execution);
     signal?.addEventListener("abort", abort, { once: true });

@@ -61,6 +61,7 @@ type State =
 export class Execution implements Evaluation {
   readonly points: Collector;
   readonly velocities: Collector;
+  readonly nodes = 0;
   readonly limit: { readonly points: number; readonly name: string };
   readonly #setting: ExecutionSetting;
   readonly #checked: CheckedQuery | null;

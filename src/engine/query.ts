@@ -17,6 +17,30 @@ export interface Query {
   readonly Tp?: number;
   readonly filterlength?: number;
   readonly nlayers?: number;
+  /** Filters, searches and cutouts: the field, by a letter or a word of it. */
+  readonly field?: string;
+  readonly filterwidth?: number;
+  readonly spacing?: number;
+  readonly threshold?: number;
+  /** Corners of a box of nodes, counted from 1; both belong to it. */
+  readonly x_start?: number;
+  readonly y_start?: number;
+  readonly z_start?: number;
+  readonly x_end?: number;
+  readonly y_end?: number;
+  readonly z_end?: number;
+  /** Number of a stored frame. */
+  readonly T?: number;
+  readonly x_step?: number;
+  readonly y_step?: number;
+  readonly z_step?: number;
+  readonly filter_width?: number;
+  readonly X?: number;
+  readonly Y?: number;
+  readonly Z?: number;
+  readonly Xwidth?: number;
+  readonly Ywidth?: number;
+  readonly Zwidth?: number;
   readonly spatialInterpolation?: SpatialInterpolation;
   readonly temporalInterpolation?: TemporalInterpolation;
   /**
@@ -44,6 +68,8 @@ export interface Evaluation {
   readonly points: TripleSink;
   /** Initial velocities; only GetPositionInertialParticle takes them. */
   readonly velocities: TripleSink;
+  /** Nodes of a search or a cutout, which count like points; 0 for other queries. */
+  readonly nodes: number;
   /** The largest number of points of this query, and the name of the limit that sets it. */
   readonly limit: { readonly points: number; readonly name: string };
   /**
@@ -65,6 +91,10 @@ export interface Result {
   /** Numbers per record. */
   readonly components: number;
   readonly values: readonly Float32Array[];
+  /** Parts of a result that is not held as a whole, in order; each may be read until the next one is asked for. */
+  readonly stream?: AsyncIterable<Float32Array>;
+  /** Dimensions of a cutout: nodes along z, y, x, and components. */
+  readonly shape?: readonly number[];
   /** With `recordEvery`: the time of each record of a particle. */
   readonly recordTimes?: Float64Array;
   /** Gives the buffers back; the values must not be read afterwards. */

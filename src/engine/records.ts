@@ -21,13 +21,15 @@ export function recordTimes(checked: {
   readonly query: Query;
   readonly steps: number;
   readonly step: number;
+  readonly last: number;
   readonly itemsPerPoint: number;
 }): Float64Array | null {
-  const { query, steps, step, itemsPerPoint: records } = checked;
+  const { query, steps, step, last, itemsPerPoint: records } = checked;
   const { recordEvery, StartTime = 0 } = query;
   if (recordEvery === undefined) return null;
   const times = new Float64Array(records);
   for (let i = 0; i < records; i++) times[i] = StartTime + Math.min(i * recordEvery, steps) * step;
+  if (last !== step) times[records - 1] = StartTime + (steps - 1) * step + last;
   return times;
 }
 

@@ -1,8 +1,9 @@
 /** Tasks cross from the engine to its worker threads as plain records and shared arrays. */
 import type { ErrorCode, ErrorContext } from "../errors.js";
-import type { Bricking, Dataset, Triple } from "../storage/dataset.js";
+import type { Bricking, Dataset, FieldName, Triple } from "../storage/dataset.js";
 import type { SweepShape } from "./plan/sweep-shape.js";
 import type { Query } from "./query.js";
+import type { Region } from "./region.js";
 
 /** Consecutive triples in shared memory. */
 export interface Slab {
@@ -14,6 +15,8 @@ export interface Slab {
 export interface BatchTask {
   readonly kind: "batch";
   readonly query: Query;
+  /** Fields that the batch reads, in the order of its kernel. */
+  readonly fields: readonly FieldName[];
   readonly dataset: Dataset;
   /** Number of the dataset's first field in the brick cache; the others follow. */
   readonly source: number;
@@ -25,6 +28,7 @@ export interface BatchTask {
   readonly count: number;
   readonly steps: number;
   readonly step: number;
+  readonly last: number;
   readonly itemsPerPoint: number;
   readonly out: Float32Array;
   /** Points in sweep order: the place of each in `out`; null: `out` belongs to this batch, in the order of `points`. */
@@ -98,8 +102,31 @@ export interface PingTask {
   readonly kind: "ping";
 }
 
+/** Finds the nodes of a box whose value is above a threshold. */
+export interface SearchTask {
+  readonly kind: "search";
+  readonly dataset: Dataset;
+  readonly source: number;
+  readonly region: Region;
+  readonly method: string;
+  readonly threshold: number;
+  /** Word 0 becomes 1 when the task need not go on. */
+  readonly cancel: Int32Array;
+}
+
+/** Copies a box of nodes, with strides and means, into `out`: [z][y][x][component]. */
+export interface CutoutTask {
+  readonly kind: "cutout";
+  readonly dataset: Dataset;
+  readonly source: number;
+  readonly region: Region;
+  readonly out: Float32Array;
+  /** Word 0 becomes 1 when the task need not go on. */
+  readonly cancel: Int32Array;
+}
+
 /** A task for a worker thread. */
-export type Task = BatchTask | SortTask | ScanTask | PingTask;
+export type Task = BatchTask | SortTask | SearchTask | CutoutTask | ScanTask | PingTask;
 
 /** The datasets that a scan found, and why others were refused. */
 export interface Scan {

@@ -4,9 +4,12 @@ import type { Axis, Bricking, TimeAxis, Triple } from "../kernels/types.js";
 // The grid as kernels see it: types only, the one thing that storage knows of kernels.
 export type { Axis, Bricking, TimeAxis, Triple };
 
+import { FIELDS, type FieldName } from "../operations.js";
+
+export type { FieldName } from "../operations.js";
+
 /** Names of fields a dataset may hold. */
-export const FIELD_NAMES = ["velocity", "pressure", "force"] as const;
-export type FieldName = (typeof FIELD_NAMES)[number];
+export const FIELD_NAMES = Object.keys(FIELDS) as readonly FieldName[];
 
 /** Nodes that an axis may have. */
 export const MAX_NODES = 65_536;

@@ -16,7 +16,7 @@ import {
 import { loadConfig } from "../../src/config.js";
 import type { Evaluation, Query } from "../../src/engine/query.js";
 import { AuthError, BusyError, LimitError } from "../../src/errors.js";
-import { OPERATIONS, type OperationName, RECORDS } from "../../src/operations.js";
+import { type GRADIENTS, OPERATIONS, type OperationName, RECORDS } from "../../src/operations.js";
 import { createApp } from "../../src/server/http/app.js";
 import { type Auth, OPEN_AUTH } from "../../src/server/http/auth.js";
 import { soapPlugin } from "../../src/server/soap/route.js";
@@ -168,7 +168,7 @@ describe.each(VERSIONS)("client, SOAP %s", (version) => {
 describe("client", () => {
   it("has types that follow the table", () => {
     type Gradient = RequestOf<"GetVelocityGradient">;
-    expectTypeOf<Gradient["spatialInterpolation"]>().toEqualTypeOf<"None_Fd4" | "None_Fd6" | "None_Fd8" | "Fd4Lag4">();
+    expectTypeOf<Gradient["spatialInterpolation"]>().toEqualTypeOf<(typeof GRADIENTS)[number]>();
     expectTypeOf<Gradient["time"]>().toBeNumber();
     expectTypeOf<Gradient["points"]>().toEqualTypeOf<Points | undefined>();
     expectTypeOf<keyof RequestOf<"NullOp">>().toEqualTypeOf<"authToken" | "points">();

@@ -1,13 +1,7 @@
 /** Group H of the conformance rules: the service's description. */
 import { createClientAsync, type IOptions } from "soap";
 import { beforeAll, describe, expect, it } from "vitest";
-import {
-  type Member,
-  OPERATIONS,
-  RECORDS,
-  SPATIAL_INTERPOLATION,
-  TEMPORAL_INTERPOLATION,
-} from "../../src/operations.js";
+import { type Member, OLDER_INTERPOLATION, OPERATIONS, RECORDS, TEMPORAL_INTERPOLATION } from "../../src/operations.js";
 import { fakeValue } from "../support/fake-engine.js";
 import { exchange } from "../support/raw-http.js";
 import {
@@ -136,7 +130,9 @@ describe("WSDL", () => {
         [`${name}Result`, array, "0", "1"],
       ]);
     }
+    const later = ["Pressure", "SGSTensor", "ThresholdInfo", "base64"];
     for (const [record, components] of Object.entries(RECORDS)) {
+      if (later.includes(record)) continue;
       const array = named("complexType", `ArrayOf${record === "float" ? "Float" : record}`, schema());
       expect(sequence(array)).toEqual([[record, record === "float" ? "s:float" : `tns:${record}`, "0", "unbounded"]]);
       if (record === "float") continue;
@@ -145,7 +141,7 @@ describe("WSDL", () => {
       );
     }
     for (const [name, values] of [
-      ["SpatialInterpolation", SPATIAL_INTERPOLATION],
+      ["SpatialInterpolation", OLDER_INTERPOLATION],
       ["TemporalInterpolation", TEMPORAL_INTERPOLATION],
     ] as const) {
       const restriction = child(named("simpleType", name, schema()), "restriction");

@@ -65,20 +65,24 @@ const named = (name: string) => OPERATIONS.find((row) => row.name === name) as (
 const good = (name: string): Query => goodQuery(named(name));
 
 /** Section 4 of the numerics: who takes what. */
-const VALUES = ["None", "Lag4", "Lag6", "Lag8"];
+const TRACKING = ["None", "Lag4", "Lag6", "Lag8"];
 const DIFFERENCES = ["None_Fd4", "None_Fd6", "None_Fd8", "Fd4Lag4"];
+const SPLINES = [4, 6, 8, 10, 12, 14].flatMap((q) => (q === 4 ? [1, 2] : [1, 2, 3, 4]).map((m) => `M${m}Q${q}`));
+const VALUES = [...TRACKING, ...SPLINES];
+const GRADIENTS = [...DIFFERENCES, ...SPLINES];
+const HESSIANS = GRADIENTS.filter((name) => !name.startsWith("M1"));
 const ACCEPTED: Readonly<Record<string, readonly string[]>> = {
   GetVelocity: VALUES,
   GetVelocityAndPressure: VALUES,
-  GetVelocityGradient: DIFFERENCES,
-  GetPressureGradient: DIFFERENCES,
-  GetVelocityHessian: DIFFERENCES,
-  GetPressureHessian: DIFFERENCES,
+  GetVelocityGradient: GRADIENTS,
+  GetPressureGradient: GRADIENTS,
+  GetVelocityHessian: HESSIANS,
+  GetPressureHessian: HESSIANS,
   GetVelocityLaplacian: DIFFERENCES,
-  GetForce: [...VALUES, ...DIFFERENCES],
-  GetPosition: VALUES,
-  GetPositionInertialParticle: VALUES,
-  GetPositionParticleControl: VALUES,
+  GetForce: SPATIAL_INTERPOLATION,
+  GetPosition: TRACKING,
+  GetPositionInertialParticle: TRACKING,
+  GetPositionParticleControl: TRACKING,
 };
 
 describe("checks before any work", () => {
@@ -93,6 +97,10 @@ describe("checks before any work", () => {
     }
     const { code, message, context } = failure(query);
     expect([code, context.member]).toEqual(["InvalidRequest", "spatialInterpolation"]);
+    if (/Hessian|Laplacian/.test(name) && method.startsWith("M1")) {
+      expect(message).toBe("This interpolation option does not support second order derivatives!");
+      return;
+    }
     const tracking = name.startsWith("GetPosition");
     const text = tracking
       ? "Invalid interpolation option specified!"
@@ -106,7 +114,7 @@ describe("checks before any work", () => {
       const query = { ...good("GetForce"), spatialInterpolation: method };
       if (VALUES.includes(method)) expect(checkQuery(query, () => stored).dataset).toBe(stored);
       else {
-        const text = `Invalid Spatial Interpolation Option: ${method}. GetForce takes None, Lag4, Lag6, Lag8.`;
+        const text = `Invalid Spatial Interpolation Option: ${method}. GetForce takes ${VALUES.join(", ")}.`;
         expect(failure(query, stored).message).toBe(text);
       }
     }

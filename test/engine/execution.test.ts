@@ -52,8 +52,11 @@ function setUp(workers = 2, limits: Partial<typeof LIMITS> = {}, deadlineMs = 10
     query: { operation: "GetVelocity" },
     operation,
     dataset: { fields: {} } as Dataset,
+    fields: ["velocity"],
+    region: null,
     steps: 0,
     step: 0,
+    last: 0,
     samples: 1,
     itemsPerPoint: 1,
   };

@@ -2,7 +2,7 @@
 
 import { LIMITS } from "../../src/config.js";
 import type { Evaluation, Result } from "../../src/engine/query.js";
-import { decode, operationAsked } from "../../src/server/soap/decode.js";
+import { decode, operationsAsked } from "../../src/server/soap/decode.js";
 import { closeEnvelope, openEnvelope } from "../../src/server/soap/envelope.js";
 import { PlainScanners } from "../../src/server/soap/items.js";
 import { type Steps, walk } from "../../src/server/soap/steps.js";
@@ -48,12 +48,14 @@ function* readDocument(chunks: readonly Uint8Array[], version: Version, slabPoin
   const engine = new FakeEngine({ slabPoints });
   const reader = new XmlReader(sourceOf(chunks), LIMITS, new Spellings());
   yield* openEnvelope(reader, version, LIMITS["soap.headerBlocks"]);
-  const row = operationAsked(NAMESPACE, reader);
-  if (row === null) throw new Error(`no operation ${reader.local}`);
-  const evaluation = yield* decode(reader, row, {
+  const rows = operationsAsked(NAMESPACE, reader);
+  const [row] = rows;
+  if (row === undefined) throw new Error(`no operation ${reader.local}`);
+  const { evaluation } = yield* decode(reader, rows, {
     namespace: NAMESPACE,
     version,
     scanners: new PlainScanners(),
+    mostPoints: 1_000_000,
     authorise: () => undefined,
     limit: (own) => own,
     start: (query) => engine.start(query, {}),

@@ -99,6 +99,7 @@ export class FakeEngine implements Engine {
     return {
       points,
       velocities,
+      nodes: 0,
       limit: { points: this.#options.points, name: this.#options.limitName },
       finish: async () => {
         this.finishing++;

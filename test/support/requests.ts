@@ -1,5 +1,5 @@
 /** A good request of every operation, from its row of the table; the shipped data answer it. */
-import type { Member, Operation } from "../../src/operations.js";
+import { type Member, OLDER_INTERPOLATION, type Operation } from "../../src/operations.js";
 import { items, NAMESPACE } from "./soap-service.js";
 
 const VALUES: Readonly<Record<string, string>> = {
@@ -19,7 +19,7 @@ const VALUES: Readonly<Record<string, string>> = {
 };
 
 /** A member with its content; that of a good request unless another is given. */
-export function memberOf(row: Operation, { name }: Member, content = VALUES[name] ?? row.spatial.at(-1)): string {
+export function memberOf(row: Operation, { name }: Member, content = VALUES[name] ?? plainOption(row)): string {
   if (content === undefined) throw new Error(`no value for ${name} of ${row.name}`);
   return `<${name}>${content}</${name}>`;
 }
@@ -32,4 +32,9 @@ export function requestOf(row: Operation, replaced: Readonly<Record<string, stri
 /** The element of an operation around any content. */
 export function around(row: Operation, content: string): string {
   return `<${row.name} xmlns="${NAMESPACE}">${content}</${row.name}>`;
+}
+
+/** The last option of an operation that both interfaces have. */
+function plainOption({ spatial }: Operation): string | undefined {
+  return spatial.findLast((option) => OLDER_INTERPOLATION.some((older) => older === option));
 }

@@ -68,13 +68,19 @@ function readNumber(flag: Flag, text: string, whole: boolean): number {
 export const EXAMPLE =
   "echo 1,2,3 | fieldprobe query GetVelocity --dataset isotropic32 --time 0.5 --method Lag8 --points -";
 
+/** Spatial options in one word; the splines, of which there are many, by their pattern. */
+function methodsOf(spatial: readonly string[]): string {
+  const plain = spatial.filter((name) => !/^M\dQ\d/.test(name));
+  return [...plain, ...(plain.length < spatial.length ? ["M<m>Q<q>"] : [])].join("|");
+}
+
 /** The flags that an operation takes beside --points and --token, those that may be left out in brackets. */
 export function flagsOf({ request, spatial }: Operation): string {
   const words = request.flatMap((member) => {
     const { name, fallback } = FLAGS[member.name as MemberName];
     if (name === "points" || name === "token") return [];
     const optional = fallback !== undefined || (!member.required && name !== "dataset");
-    const flag = name === "method" ? `--method ${spatial.join("|")}` : `--${name}`;
+    const flag = name === "method" ? `--method ${methodsOf(spatial)}` : `--${name}`;
     return [optional ? `[--${name}]` : flag];
   });
   return words.join(" ");

@@ -4,7 +4,6 @@ import type { BatchTask } from "../../engine/task.js";
 import { searchCell, wrap } from "../../kernels/stencil.js";
 import { frameWeights } from "../../kernels/time.js";
 import type { Axis, Bricking } from "../../kernels/types.js";
-import { operationOf } from "../../operations.js";
 import type { Dataset, Triple } from "../../storage/dataset.js";
 import { hashText, slotOf } from "./placement.js";
 
@@ -37,8 +36,7 @@ export class ShardTables {
   readonly #made = new WeakMap<Dataset, Map<string, Shards>>();
 
   /** The shards of the field that a task reads first, in the time chunk where it starts; null when it reads none. */
-  of({ dataset, query }: BatchTask, generation: string): Shards | null {
-    const { fields } = operationOf(query.operation);
+  of({ dataset, query, fields }: BatchTask, generation: string): Shards | null {
     const [source] = fields.flatMap((name) => dataset.fields[name] ?? []);
     if (!source) return null;
     const [frame = 0] = frameWeights(dataset.time, query.time ?? query.StartTime ?? 0, "None").frames;

@@ -58,6 +58,7 @@ export function prepareTask(header: Header, values: Uint8Array, setting: TaskSet
   const task: BatchTask = {
     kind: "batch",
     query: checked.query,
+    fields: checked.fields,
     dataset,
     source,
     first: 0,
@@ -66,6 +67,7 @@ export function prepareTask(header: Header, values: Uint8Array, setting: TaskSet
     count,
     steps: checked.steps,
     step: checked.step,
+    last: checked.last,
     itemsPerPoint: checked.itemsPerPoint,
     out,
     places: null,

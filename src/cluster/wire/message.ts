@@ -1,7 +1,7 @@
 /** The messages between gateways and peers have a fixed little-endian header and raw values; docs/cluster.md has the table. */
 
 import type { Query } from "../../engine/query.js";
-import { OPERATIONS, SPATIAL_INTERPOLATION, TEMPORAL_INTERPOLATION } from "../../operations.js";
+import { ALL_OPERATIONS, SPATIAL_INTERPOLATION, TEMPORAL_INTERPOLATION } from "../../operations.js";
 
 /** Largest size of a message, header included. */
 export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
@@ -106,7 +106,7 @@ function encodeQuery(view: DataView, ask: Query): void {
   const { spatialInterpolation: spatial, temporalInterpolation: temporal } = ask;
   view.setUint8(
     AT.operation,
-    OPERATIONS.findIndex(({ name }) => name === ask.operation),
+    ALL_OPERATIONS.findIndex(({ name }) => name === ask.operation),
   );
   view.setUint8(AT.spatial, spatial === undefined ? ABSENT : SPATIAL_INTERPOLATION.indexOf(spatial));
   view.setUint8(AT.temporal, temporal === undefined ? ABSENT : TEMPORAL_INTERPOLATION.indexOf(temporal));
@@ -162,7 +162,7 @@ export function decodeMessage(data: Uint8Array): { readonly header: Header; read
 }
 
 function decodeQuery(view: DataView): Query {
-  const operation = OPERATIONS[view.getUint8(AT.operation)];
+  const operation = ALL_OPERATIONS[view.getUint8(AT.operation)];
   const spatial = view.getUint8(AT.spatial);
   const temporal = view.getUint8(AT.temporal);
   if (!operation) throw new MessageError("no operation has that number");

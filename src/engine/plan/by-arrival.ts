@@ -14,6 +14,10 @@ export const LEAST_POINTS: Readonly<Record<Family, number>> = {
   force: 1024,
   track: 64,
   filter: 1,
+  box: 64,
+  search: 1,
+  cutout: 1,
+  arrays: 1,
   echo: 1,
 };
 /** Batches per worker that waiting points of box filters are cut into, since one may take much longer than another. */
@@ -60,15 +64,17 @@ export function batchOf(
   { checked, velocities, source, cancel }: PlanSetting,
   part: Pick<BatchTask, "points" | "first" | "count" | "out" | "places" | "pass">,
 ): BatchTask {
-  const { query, dataset, steps, step, itemsPerPoint } = checked;
+  const { query, dataset, fields, steps, step, last, itemsPerPoint } = checked;
   return {
     kind: "batch",
     query,
+    fields,
     dataset,
     source,
     velocities: velocities.count > 0 ? sliceSlabs(velocities.slabs, part.first, part.count) : [],
     steps,
     step,
+    last,
     itemsPerPoint,
     cancel,
     ...part,

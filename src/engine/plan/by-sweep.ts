@@ -46,11 +46,12 @@ interface Demand {
 }
 
 /** The demand of a query; null unless it walks its points once. */
-function demandOf({ query, operation, dataset }: CheckedQuery): Demand | null {
+function demandOf({ query, operation, dataset, fields: names }: CheckedQuery): Demand | null {
   if (!dataset || (operation.family !== "points" && operation.family !== "force")) return null;
+  if (operation.reduced !== undefined) return null;
   // A force in closed form reads no field, though the dataset may store one.
   if (operation.family === "force" && dataset.forcing.kind !== "stored") return null;
-  const fields = operation.fields.flatMap((name) => dataset.fields[name] ?? []);
+  const fields = names.flatMap((name) => dataset.fields[name] ?? []);
   const [main] = fields;
   if (!main) return null;
   const { frames } = frameWeights(dataset.time, query.time as number, query.temporalInterpolation ?? "None");

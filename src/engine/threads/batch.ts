@@ -1,11 +1,13 @@
 /** A worker evaluates a batch, from triples to float32 results, by the family of its operation. */
 import { CancelledError, RequestError } from "../../errors.js";
 import { type BoxFilter, createBoxFilter } from "../../kernels/filter/box-filter.js";
+import { createNodeFilter, type FilterQuantity, filterNodes } from "../../kernels/filter/node-filter.js";
 import { modeForce, taylorGreenForce } from "../../kernels/forcing.js";
+import { invariantsOf } from "../../kernels/invariant.js";
 import { firstOutside } from "../../kernels/stencil.js";
 import { frameWeights } from "../../kernels/time.js";
 import type { FrameWeights } from "../../kernels/types.js";
-import { type Family, operationOf } from "../../operations.js";
+import { type Family, FIELDS, operationOf, RECORDS } from "../../operations.js";
 import type { Dataset } from "../../storage/dataset.js";
 import { fillPositions, frameShift, outsideError } from "../points/positions.js";
 import type { Query } from "../query.js";
@@ -35,12 +37,13 @@ export function evaluateBatch(task: BatchMessage, open: OpenDataset, sampler: Sa
   return null;
 }
 
-const EVALUATE: Readonly<Record<Exclude<Family, "echo">, (context: BatchContext) => void>> = {
+const EVALUATE = {
   points: evaluatePoints,
+  box: evaluateBoxes,
   force: evaluateForce,
   filter: evaluateFilter,
   track: trackParticles,
-};
+} as const satisfies Partial<Record<Family, (context: BatchContext) => void>>;
 
 /** Interpolated and differentiated fields. */
 function evaluatePoints({ task, operation, open, sampler, stop }: BatchContext): void {
@@ -48,8 +51,9 @@ function evaluatePoints({ task, operation, open, sampler, stop }: BatchContext):
   const { axes, time } = open.dataset;
   const scheme = open.scheme(operation.kernel, query.spatialInterpolation ?? "None");
   const frames = frameWeights(time, query.time as number, query.temporalInterpolation ?? "None");
-  const sources = operation.fields.map((field) => open.source(field));
-  const finish = scatterInto(out, scheme.components, places);
+  const sources = task.fields.map((field) => open.source(field));
+  const scatter = scatterInto(out, RECORDS[operation.result].length, places);
+  const finish = operation.reduced === undefined ? scatter : reduced(scatter);
   const sampling = {
     axes,
     scheme,
@@ -58,6 +62,48 @@ function evaluatePoints({ task, operation, open, sampler, stop }: BatchContext):
     sorted: places !== null,
   };
   sampler.sample(sampling, count, pass ? sumInto(pass, scheme.components, finish) : finish, stop);
+}
+
+/** Replaces gradients by their invariants. */
+function reduced(next: Emit): Emit {
+  return (values, order, count) => {
+    for (let i = 0; i < count; i++) invariantsOf(values, 9 * i, values, 3 * i);
+    next(values, order, count);
+  };
+}
+
+/** Means over cubes of nodes around the nearest node, at the nearest frame, and what is computed of them. */
+function evaluateBoxes({ task, operation, open, sampler, stop }: BatchContext): void {
+  const { query, fields, count, first, out } = task;
+  const { axes, time } = open.dataset;
+  const { filterwidth = 0, spacing = 0 } = query;
+  const step = axes[0].spacing;
+  const filter = createNodeFilter(
+    operation.kernel as FilterQuantity,
+    axes,
+    filterNodes(filterwidth, step),
+    fields.map((field) => FIELDS[field]),
+    Math.round(spacing / step),
+  );
+  for (let i = 0; i < count; i++) {
+    if (filter.regionInside(sampler.positions.subarray(3 * i, 3 * i + 3))) continue;
+    const text = "The box of the filter leaves the domain.";
+    throw new RequestError("OutOfRange", text, { member: `points[${first + i}]` });
+  }
+  const readers = fields.map((field) => sampler.reader(open.source(field)));
+  const [frame = 0] = frameWeights(time, query.time as number, "None").frames;
+  const { components } = filter;
+  const values = new Float64Array(components * count);
+  const poll = (): boolean => {
+    stop();
+    return false;
+  };
+  filter.evaluate(readers, frame, sampler.positions, 0, count, values, poll);
+  const width = RECORDS[operation.result].length;
+  if (width > components) out.fill(0, 0, width * count);
+  for (let i = 0; i < count; i++) {
+    for (let c = 0; c < components; c++) out[width * i + c] = values[components * i + c];
+  }
 }
 
 function frameOf({ frames, weights }: FrameWeights, index: number): FrameWeights {
@@ -111,7 +157,7 @@ function evaluateFilter({ task, operation, open, sampler, stop }: BatchContext):
   const { time } = open.dataset;
   const filter = boxFilter(operation.kernel, task.query, open.dataset, sampler);
   const frames = frameWeights(time, query.time as number, query.temporalInterpolation ?? "None");
-  const readers = operation.fields.map((field) => sampler.reader(open.source(field)));
+  const readers = task.fields.map((field) => sampler.reader(open.source(field)));
   const width = filter.components * filter.itemsPerPoint;
   const values = new Float64Array(width);
   const poll = (): boolean => {

@@ -4,7 +4,7 @@
  */
 import { deserialize, serialize } from "node:v8";
 import type { Dataset } from "../../storage/dataset.js";
-import type { BatchTask, SortTask, Task } from "../task.js";
+import type { BatchTask, CutoutTask, SearchTask, SortTask, Task } from "../task.js";
 
 /** A serialised dataset. */
 export interface DatasetCopy {
@@ -16,8 +16,16 @@ export interface DatasetCopy {
 /** A batch or a sort as a message to a worker thread. */
 export type BatchMessage = Omit<BatchTask, "dataset"> & { readonly dataset: DatasetCopy };
 export type SortMessage = Omit<SortTask, "dataset"> & { readonly dataset: DatasetCopy };
+/** A search or a cutout as a message to a worker thread. */
+export type SearchMessage = Omit<SearchTask, "dataset"> & { readonly dataset: DatasetCopy };
+export type CutoutMessage = Omit<CutoutTask, "dataset"> & { readonly dataset: DatasetCopy };
 /** A task as a message to a worker thread. */
-export type TaskMessage = Exclude<Task, BatchTask | SortTask> | BatchMessage | SortMessage;
+export type TaskMessage =
+  | Exclude<Task, { readonly dataset: Dataset }>
+  | BatchMessage
+  | SortMessage
+  | SearchMessage
+  | CutoutMessage;
 
 /** Makes a function that turns tasks into messages; it copies each dataset once. */
 export function createPacker(): (task: Task) => TaskMessage {

@@ -12,7 +12,7 @@ const STILL: Triple = [0, 0, 0];
 /** Takes the steps of a batch, or of its range of steps, and fills `task.out` with the records made. */
 export function trackParticles(context: BatchContext): void {
   const { task, open } = context;
-  const { query, count, steps, step, range } = task;
+  const { query, count, steps, step, last, range } = task;
   const part = { from: range?.from ?? 0, to: range?.to ?? steps };
   const positions = range?.positions ?? new Float64Array(3 * count);
   if (part.from === 0) fillPositions(task.points, positions, STILL);
@@ -25,6 +25,7 @@ export function trackParticles(context: BatchContext): void {
     start: query.StartTime as number,
     step,
     steps,
+    last,
     part,
     ...(query.recordEvery === undefined ? {} : { record: records.step }),
   };

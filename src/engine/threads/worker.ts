@@ -11,6 +11,7 @@ import type { TaskMessage } from "./dataset-copy.js";
 import { failureOf } from "./errors-as-data.js";
 import { OpenDatasets } from "./open-dataset.js";
 import type { WorkerSetup } from "./pool.js";
+import { cutNodes, searchNodes } from "./regions.js";
 import { Sampler } from "./sampler.js";
 import { sortSection } from "./sweep-sort.js";
 
@@ -44,6 +45,10 @@ function perform(task: TaskMessage): unknown {
       return scanFolders(task.folders, { chunkBytes }) satisfies Scan;
     case "sort":
       return sortSection(task, datasets.of(task).dataset);
+    case "search":
+      return searchNodes(task, datasets.of(task), sampler);
+    case "cutout":
+      return cutNodes(task, datasets.of(task), sampler);
     case "batch":
       return evaluateBatch(task, datasets.of(task), sampler);
   }

@@ -79,6 +79,26 @@ export async function sendBlocks(
   await sent.catch(ignoreLeaving);
 }
 
+/** Sends an answer whose blocks come one by one, as fast as the socket takes them; a failure on the way ends the connection. */
+export async function sendStream(
+  reply: FastifyReply,
+  contentType: string,
+  blocks: AsyncIterable<Buffer>,
+  { config }: Pick<Service, "config">,
+): Promise<void> {
+  const { raw } = reply;
+  const compress = mayCompress(reply, config.gzip);
+  const headers: Record<string, string | number> = { ...(reply.getHeaders() as Record<string, string>) };
+  headers["content-type"] = contentType;
+  if (compress) headers["content-encoding"] = "gzip";
+  reply.hijack();
+  if (raw.destroyed) return;
+  raw.writeHead(200, headers);
+  const source = Readable.from(blocks);
+  const sent = compress ? pipeline(source, createGzip({ level: constants.Z_BEST_SPEED }), raw) : pipeline(source, raw);
+  await sent.catch(ignoreLeaving);
+}
+
 /** Makes the first blocks, up to the length from which an answer may be compressed. */
 function begin(blocks: Iterator<Buffer>, slices: TimeSlices): { first: Buffer[]; complete: boolean } {
   const first: Buffer[] = [];

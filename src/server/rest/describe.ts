@@ -1,9 +1,9 @@
 /** `describe` tells callers of a dataset: grid, times, fields, units, and what each operation accepts on it. */
-import { lackOf, OPERATIONS, type Operation, RECORDS, spatialOf } from "../../operations.js";
+import { ALL_OPERATIONS, lackOf, type Operation, RECORDS, spatialOf } from "../../operations.js";
 import type { Axis, Dataset, TimeAxis } from "../../storage/dataset.js";
 
 /** The operations that ask a dataset; only the throughput test does not. */
-export const DATASET_OPERATIONS: readonly Operation[] = OPERATIONS.filter((operation) =>
+export const DATASET_OPERATIONS: readonly Operation[] = ALL_OPERATIONS.filter((operation) =>
   operation.request.some((member) => member.name === "dataset"),
 );
 

@@ -2,7 +2,7 @@
 import { type TObject, Type } from "@sinclair/typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { CancelledError, excerpt, NotFoundError, RequestError } from "../../errors.js";
-import { OPERATIONS, type Operation } from "../../operations.js";
+import { ALL_OPERATIONS, type Operation } from "../../operations.js";
 import { version } from "../../version.js";
 import { watchRoutes } from "../http/allowed-methods.js";
 import { sendText } from "../http/answer.js";
@@ -68,7 +68,7 @@ function catalogueRoutes(api: FastifyInstance, service: Service): void {
 }
 
 function operationRoutes(api: FastifyInstance, service: Service): void {
-  for (const operation of OPERATIONS as readonly Operation[]) {
+  for (const operation of ALL_OPERATIONS as readonly Operation[]) {
     const asksDataset = DATASET_OPERATIONS.includes(operation);
     api.post<Named>(
       asksDataset ? `/datasets/:name/${operation.name}` : `/${operation.name}`,

@@ -22,6 +22,7 @@ const TYPES: Readonly<Record<MemberType, TSchema>> = {
   TemporalInterpolation: Type.Unsafe({ type: "string", enum: [...TEMPORAL_INTERPOLATION] }),
   ArrayOfPoint3: Type.Array(TRIPLE),
   ArrayOfVector3: Type.Array(TRIPLE),
+  ArrayOfArrayOfFloat: Type.Array(Type.Array(Type.Number())),
 };
 
 export const PROBLEM = Type.Object(

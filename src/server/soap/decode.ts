@@ -1,15 +1,16 @@
 /** `decode` reads the element of an operation by its row of the table: scalars first, then points straight into the engine's slabs. */
 import type { Evaluation, Query, TripleSink } from "../../engine/query.js";
-import { excerpt, type RequestError } from "../../errors.js";
+import { excerpt, type RequestError, tooManyPoints } from "../../errors.js";
 import {
-  findOperation,
   type Member,
   type OperationRow,
+  operationsNamed,
   SPATIAL_INTERPOLATION,
   TEMPORAL_INTERPOLATION,
 } from "../../operations.js";
 import { readFloat, readInt } from "../http/read-number.js";
 import type { PointLimit } from "../http/request-life.js";
+import { functionAsked, queryOf, readLists, writePoints } from "./array-forms.js";
 import { type ItemArray, type PlainScanners, readItems } from "./items.js";
 import type { Steps } from "./steps.js";
 import { checkAttributes, collapsed, type Expected, invalid, readText, schemaType } from "./values.js";
@@ -20,12 +21,20 @@ const ENUMERATIONS: Readonly<Record<"SpatialInterpolation" | "TemporalInterpolat
   TemporalInterpolation: TEMPORAL_INTERPOLATION,
 };
 
+/** An operation whose points are being evaluated. */
+export interface Call {
+  readonly row: OperationRow;
+  readonly evaluation: Evaluation;
+}
+
 /** What the decoder needs of the service. */
 export interface DecodeContext extends Expected {
   /** Shared by the requests of a service. */
   readonly scanners: PlainScanners;
   /** Judges the token; null where the request has none. */
   authorise(token: string | null): void;
+  /** Most points of a request, for forms that keep them until their last member. */
+  readonly mostPoints: number;
   /** Begins the evaluation, before the first point is read. */
   start(query: Query): Evaluation;
   /** The smaller of a limit and that of the token. */
@@ -34,52 +43,61 @@ export interface DecodeContext extends Expected {
   admit(points: number): Promise<void> | null;
 }
 
-/** Finds the operation that a body element names; null for every other name. */
-export function operationAsked(namespace: string, reader: XmlReader): OperationRow | null {
-  return reader.namespace === namespace ? (findOperation(reader.local) ?? null) : null;
+/** Finds the operations that a body element may name, which differ in their members; none for every other name. */
+export function operationsAsked(namespace: string, reader: XmlReader): readonly OperationRow[] {
+  return reader.namespace === namespace ? operationsNamed(reader.local) : [];
 }
 
-/** Reads the content of one operation element; see `decode`. */
-export function decode(reader: XmlReader, row: OperationRow, context: DecodeContext): Steps<Evaluation> {
-  return new Decoder(reader, row, context).run();
+/** Reads the content of one operation element. Of the rows of that name the first that has the members is meant. */
+export function decode(reader: XmlReader, rows: readonly OperationRow[], context: DecodeContext): Steps<Call> {
+  return new Decoder(reader, rows, context).run();
 }
 
 type Scalars = { -readonly [K in keyof Query]: Query[K] };
 
 class Decoder {
   readonly #reader: XmlReader;
-  readonly #row: OperationRow;
+  readonly #rows: readonly OperationRow[];
+  #row: OperationRow;
   readonly #context: DecodeContext;
   readonly #query: Scalars;
   #cursor = 0;
   #authorised = false;
   #evaluation: Evaluation | null = null;
+  /** Coordinates of the array forms. */
+  #lists: readonly Float32Array[] = [];
 
-  constructor(reader: XmlReader, row: OperationRow, context: DecodeContext) {
+  constructor(reader: XmlReader, rows: readonly OperationRow[], context: DecodeContext) {
+    const [row] = rows as [OperationRow];
     this.#reader = reader;
+    this.#rows = rows;
     this.#row = row;
     this.#context = context;
     this.#query = { operation: row.name };
   }
 
   /** Reads from after the start tag of the operation to its end tag. */
-  *run(): Steps<Evaluation> {
-    checkAttributes(this.#reader, this.#context.version, this.#row.name);
-    const stray = (): RequestError => invalid(`There is text between the members of ${this.#row.name}.`);
+  *run(): Steps<Call> {
+    checkAttributes(this.#reader, this.#context.version, this.#row.wire);
+    const stray = (): RequestError => invalid(`There is text between the members of ${this.#row.wire}.`);
     for (;;) {
       const event = yield* this.#reader.nextTag(stray);
       if (event === END) break;
       yield* this.#member();
     }
     this.#advance(this.#row.request.length, "the end of the request");
-    return this.#begin();
+    const evaluation = this.#begin();
+    writePoints(this.#lists, evaluation.points);
+    return { row: this.#row, evaluation };
   }
 
   /** Reads the member whose start tag was read last. */
   *#member(): Steps<void> {
     const { local, namespace } = this.#reader;
+    const known = namespace === this.#context.namespace;
+    if (known) this.#choose(local);
     const members = this.#row.request;
-    const index = namespace === this.#context.namespace ? members.findIndex((member) => member.name === local) : -1;
+    const index = known ? members.findIndex((member) => member.name === local) : -1;
     if (index !== 0) this.#authorise(null);
     const member = members[index];
     if (member === undefined) return yield* this.#extra();
@@ -87,23 +105,39 @@ class Decoder {
     this.#advance(index, local);
     this.#cursor = index + 1;
     checkAttributes(this.#reader, this.#context.version, local, this.#typeName(member));
-    if (member.type === "ArrayOfPoint3") yield* this.#items("Point3", member.name, this.#begin().points, true);
+    if (member.type === "ArrayOfArrayOfFloat") {
+      const { points } = this.#context.limit({ points: this.#context.mostPoints, name: "query.points" });
+      this.#lists = yield* readLists(this.#reader, this.#context, points);
+    } else if (member.type === "ArrayOfPoint3") yield* this.#items("Point3", member.name, this.#begin().points, true);
     else if (member.type === "ArrayOfVector3") {
       yield* this.#items("Vector3", member.name, this.#begin().velocities, false);
     } else this.#scalar(member, yield* readText(this.#reader, local));
   }
 
-  /** Accepts the trailing `addr` of later clients and refuses every other name. */
+  /** Turns to another operation of the same name where the next member says that it is meant. */
+  #choose(local: string): void {
+    if (this.#rows.length === 1 || this.#row.request[this.#cursor]?.name === local) return;
+    const other = this.#rows.find(
+      ({ request }) =>
+        request[this.#cursor]?.name === local &&
+        request.slice(0, this.#cursor).every(({ name }, i) => name === this.#row.request[i]?.name),
+    );
+    if (other === undefined || this.#evaluation !== null) return;
+    this.#row = other;
+    this.#query.operation = other.name;
+  }
+
+  /** Accepts the trailing `addr` of later clients, also nil, and refuses every other name. */
   *#extra(): Steps<void> {
     const { local, namespace } = this.#reader;
     const known = this.#row.addr && local === "addr" && namespace === this.#context.namespace;
     if (!known || this.#cursor > this.#row.request.length) {
       const name = excerpt(local);
-      throw invalid(`The member ${name} is unknown to ${this.#row.name}, repeated or out of order.`, name);
+      throw invalid(`The member ${name} is unknown to ${this.#row.wire}, repeated or out of order.`, name);
     }
     this.#advance(this.#row.request.length, local);
     this.#cursor = this.#row.request.length + 1;
-    checkAttributes(this.#reader, this.#context.version, local, schemaType("string"));
+    checkAttributes(this.#reader, this.#context.version, local, schemaType("string"), "nillable");
     yield* readText(this.#reader, local);
   }
 
@@ -124,7 +158,16 @@ class Decoder {
   }
 
   #begin(): Evaluation {
-    this.#evaluation ??= this.#context.start(this.#query);
+    if (this.#evaluation !== null) return this.#evaluation;
+    const members = this.#query as Readonly<Record<string, unknown>>;
+    const query =
+      this.#row.family === "arrays"
+        ? queryOf(functionAsked(this.#row, members.function_name as string | undefined), members)
+        : this.#query;
+    this.#evaluation = this.#context.start(query);
+    const { nodes } = this.#evaluation;
+    const { points, name } = this.#context.limit({ points: Number.POSITIVE_INFINITY, name: "query.points" });
+    if (nodes > points) throw tooManyPoints(name, nodes, points);
     return this.#evaluation;
   }
 

@@ -7,6 +7,8 @@ import type { SoapVersion } from "./media-type.js";
 import { escapeText } from "./xml/writer.js";
 
 export const BLOCK_BYTES = 64 * 1024;
+/** Bytes that become a block of base64. */
+const BASE64_BYTES = (BLOCK_BYTES / 4) * 3;
 
 /** The literal parts of a response, as bytes. */
 interface Template {
@@ -34,7 +36,9 @@ export class ResponseEncoder {
    */
   *encode(row: OperationRow, version: SoapVersion, result: Result): Generator<Buffer, undefined> {
     const template = this.#template(row, version);
-    const { components, items } = result;
+    const components = template.separators.length - 1;
+    // The array forms write a number a record.
+    const items = components === 1 ? result.items * result.components : result.items;
     let block = allocate(template, items);
     let at = copy(template.head, block, 0);
     for (const values of result.values) {
@@ -57,6 +61,30 @@ export class ResponseEncoder {
       at = 0;
     }
     yield block.subarray(0, copy(template.tail, block, at));
+  }
+
+  /** Writes a response whose result is base64 of little-endian float32, as its parts come. */
+  async *encodeBytes(
+    row: OperationRow,
+    version: SoapVersion,
+    parts: AsyncIterable<Float32Array>,
+  ): AsyncGenerator<Buffer, undefined> {
+    const { head, tail } = this.#template(row, version);
+    yield Buffer.from(head);
+    // Bytes that do not yet make a group of three.
+    let rest = Buffer.alloc(0);
+    for await (const part of parts) {
+      const bytes = Buffer.from(part.buffer, part.byteOffset, part.byteLength);
+      for (let at = 0; at < bytes.length; ) {
+        const end = at + BASE64_BYTES - rest.length;
+        const piece = Buffer.concat([rest, bytes.subarray(at, end)]);
+        at = end;
+        const whole = piece.length - (piece.length % 3);
+        rest = piece.subarray(whole);
+        if (whole > 0) yield Buffer.from(piece.toString("base64", 0, whole), "latin1");
+      }
+    }
+    yield Buffer.concat([Buffer.from(rest.toString("base64"), "latin1"), tail]);
   }
 
   #items(
@@ -98,18 +126,20 @@ export function envelopeStart(version: SoapVersion): string {
 }
 
 function makeTemplate(row: OperationRow, version: SoapVersion, namespace: string): Template {
-  const { name, result } = row;
-  const head = `${envelopeStart(version)}<soap:Body><${name}Response xmlns="${escapeText(namespace)}"><${name}Result>`;
-  const tail = `</${name}Result></${name}Response></soap:Body></soap:Envelope>`;
+  const { wire, result } = row;
+  const head = `${envelopeStart(version)}<soap:Body><${wire}Response xmlns="${escapeText(namespace)}"><${wire}Result>`;
+  const tail = `</${wire}Result></${wire}Response></soap:Body></soap:Envelope>`;
   const components: readonly string[] = RECORDS[result];
   const separators =
     result === "float"
       ? ["<float>", "</float>"]
-      : [
-          `<${result}><${components[0]}>`,
-          ...components.slice(1).map((component, i) => `</${components[i]}><${component}>`),
-          `</${components.at(-1)}></${result}>`,
-        ];
+      : result === "base64"
+        ? ["", ""]
+        : [
+            `<${result}><${components[0]}>`,
+            ...components.slice(1).map((component, i) => `</${components[i]}><${component}>`),
+            `</${components.at(-1)}></${result}>`,
+          ];
   const bytes = separators.map((text) => Buffer.from(text));
   const literal = bytes.reduce((sum, part) => sum + part.length, 0);
   return {

@@ -1,13 +1,12 @@
 /** The route of SOAP requests follows each from its media type to the last byte of its answer. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Evaluation } from "../../engine/query.js";
 import { excerpt, RequestError } from "../../errors.js";
 import type { OperationRow } from "../../operations.js";
-import { sendBlocks, sendText } from "../http/answer.js";
+import { sendBlocks, sendStream, sendText } from "../http/answer.js";
 import { HttpRefusal, refuseTheRest } from "../http/refusal.js";
 import { RequestLife } from "../http/request-life.js";
 import { type Plugin, type Service, SOAP_PATH } from "../http/service.js";
-import { decode, operationAsked } from "./decode.js";
+import { type Call, decode, operationsAsked } from "./decode.js";
 import { ResponseEncoder } from "./encode.js";
 import { closeEnvelope, openEnvelope } from "./envelope.js";
 import { CONTENT_TYPES, faultAnswer } from "./fault.js";
@@ -25,12 +24,6 @@ interface Shared {
   readonly spellings: Spellings;
   readonly scanners: PlainScanners;
   readonly encoder: ResponseEncoder;
-}
-
-/** An operation whose points are being evaluated. */
-interface Call {
-  readonly row: OperationRow;
-  readonly evaluation: Evaluation;
 }
 
 /** Adds the one address of the SOAP service. */
@@ -61,9 +54,13 @@ function onlyPost(): HttpRefusal {
 }
 
 function describe(request: FastifyRequest, reply: FastifyReply, service: Service): FastifyReply {
-  const wanted = Object.keys(request.query as object).some((key) => key.toLowerCase() === "wsdl");
-  if (!wanted) throw onlyPost();
-  const wsdl = writeWsdl(service.config.namespace, `${service.baseUrl()}${SOAP_PATH}`);
+  const asked = new Map(
+    Object.entries(request.query as Record<string, string>).map(([key, value]) => [key.toLowerCase(), value]),
+  );
+  if (!asked.has("wsdl")) throw onlyPost();
+  // `?wsdl=later` is the spelling; toolkits that insist on a bare `?WSDL` may add `dialect=later`.
+  const dialect = asked.get("wsdl") === "later" || asked.get("dialect") === "later" ? "later" : "older";
+  const wsdl = writeWsdl(service.config.namespace, `${service.baseUrl()}${SOAP_PATH}`, dialect);
   return reply.type("text/xml; charset=utf-8").send(wsdl);
 }
 
@@ -76,8 +73,12 @@ async function serve(request: FastifyRequest, reply: FastifyReply, shared: Share
     await life.enter();
     const result = await evaluation.finish();
     try {
-      const blocks = shared.encoder.encode(row, media.version, result);
-      await sendBlocks(reply, CONTENT_TYPES[media.version], blocks, shared.service);
+      const type = CONTENT_TYPES[media.version];
+      if (result.stream === undefined) {
+        await sendBlocks(reply, type, shared.encoder.encode(row, media.version, result), shared.service);
+      } else {
+        await sendStream(reply, type, shared.encoder.encodeBytes(row, media.version, result.stream), shared.service);
+      }
     } finally {
       result.release();
     }
@@ -95,17 +96,19 @@ function* readCall(request: FastifyRequest, life: RequestLife, media: MediaType,
   try {
     const reader = new XmlReader(new Utf8Body(body, media.charset), config.limits, shared.spellings);
     yield* openEnvelope(reader, media.version, config.limits["soap.headerBlocks"]);
-    const row = operationAsked(config.namespace, reader);
-    if (row === null) {
+    const rows = operationsAsked(config.namespace, reader);
+    const [row] = rows;
+    if (row === undefined) {
       throw new RequestError("UnknownOperation", `There is no operation ${excerpt(reader.local)}.`);
     }
     request.facts.operation = row.name;
     checkAction(request, media, row, config.namespace);
-    const evaluation = yield* decode(reader, row, {
+    const call = yield* decode(reader, rows, {
       namespace: config.namespace,
       version: media.version,
       scanners: shared.scanners,
       authorise: (token) => life.authorise(token),
+      mostPoints: config.limits["query.points"],
       start: (query) => life.start(query),
       limit: (own) => life.limit(own),
       admit: (count) => {
@@ -115,7 +118,8 @@ function* readCall(request: FastifyRequest, life: RequestLife, media: MediaType,
       },
     });
     yield* closeEnvelope(reader);
-    return { row, evaluation };
+    request.facts.operation = call.row.name;
+    return call;
   } finally {
     slices.end();
     body.release();
@@ -127,8 +131,8 @@ function checkAction(request: FastifyRequest, media: MediaType, row: OperationRo
   const header = request.headers.soapaction as string | undefined;
   const action = media.version === "1.1" ? readSoapAction(header) : media.action;
   if (action === null) return;
-  if (!action.startsWith(namespace) || action.slice(namespace.length) !== row.name) {
-    throw new RequestError("ActionMismatch", `The action ${excerpt(action)} is not that of ${row.name}.`);
+  if (!action.startsWith(namespace) || action.slice(namespace.length) !== row.wire) {
+    throw new RequestError("ActionMismatch", `The action ${excerpt(action)} is not that of ${row.wire}.`);
   }
 }
 

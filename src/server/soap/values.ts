@@ -25,18 +25,30 @@ export function schemaType(local: string): string {
 }
 
 /** Judges the attributes of the element that has just started; `type` is its declared type, if it has a name. */
-export function checkAttributes(reader: XmlReader, version: SoapVersion, member: string, type?: string): void {
+export function checkAttributes(
+  reader: XmlReader,
+  version: SoapVersion,
+  member: string,
+  type?: string,
+  nil?: "nillable",
+): void {
   const { attributes } = reader;
   if (attributes.length === 0) return;
   checkEncodingStyle(attributes, version);
-  for (const attribute of attributes) checkAttribute(reader, attribute, member, type);
+  for (const attribute of attributes) checkAttribute(reader, attribute, member, type, nil);
 }
 
-function checkAttribute(reader: XmlReader, attribute: Attribute, member: string, type: string | undefined): void {
+function checkAttribute(
+  reader: XmlReader,
+  attribute: Attribute,
+  member: string,
+  type: string | undefined,
+  nil: "nillable" | undefined,
+): void {
   const { namespace, local, value } = attribute;
   if (namespace === "") throw invalid(`The attribute ${excerpt(local)} of ${member} is not allowed.`, member);
   if (namespace !== XSI) return;
-  if (local === "nil" && value.trim() !== "false" && value.trim() !== "0") {
+  if (nil === undefined && local === "nil" && value.trim() !== "false" && value.trim() !== "0") {
     throw invalid(`The member ${member} may not be nil.`, member);
   }
   if (local === "type" && expand(reader, value.trim()) !== type) {

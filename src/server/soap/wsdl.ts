@@ -1,7 +1,11 @@
 /** `writeWsdl` writes the operation table as WSDL 1.1 with a SOAP 1.1 and a SOAP 1.2 binding, in one document. */
 import {
+  type Dialect,
   type Member,
-  OPERATIONS,
+  membersIn,
+  OLDER_INTERPOLATION,
+  type OperationRow,
+  operationsIn,
   RECORDS,
   type RecordName,
   SPATIAL_INTERPOLATION,
@@ -26,13 +30,15 @@ function arrayOf(record: RecordName): string {
  *
  * @param namespace target namespace, ends in a slash
  * @param address   absolute address of the service, from the configuration
+ * @param dialect   the interface to describe; the same address takes requests of both
  */
-export function writeWsdl(namespace: string, address: string): string {
+export function writeWsdl(namespace: string, address: string, dialect: Dialect = "older"): string {
+  const operations = operationsIn(dialect);
   const content = [
-    element("wsdl:types", schema(namespace)),
-    ...OPERATIONS.flatMap(({ name }) => [message(`${name}SoapIn`, name), message(`${name}SoapOut`, `${name}Response`)]),
-    portType(),
-    ...BINDINGS.map(({ name, prefix }) => binding(name, prefix, namespace)),
+    element("wsdl:types", schema(namespace, operations, dialect)),
+    ...operations.flatMap(({ wire }) => [message(`${wire}SoapIn`, wire), message(`${wire}SoapOut`, `${wire}Response`)]),
+    portType(operations),
+    ...BINDINGS.map(({ name, prefix }) => binding(name, prefix, namespace, operations)),
     service(address),
   ];
   const definitions = element("wsdl:definitions", content.join(""), {
@@ -46,39 +52,54 @@ export function writeWsdl(namespace: string, address: string): string {
   return `<?xml version="1.0" encoding="utf-8"?>${definitions}`;
 }
 
-function schema(namespace: string): string {
-  const records = (Object.keys(RECORDS) as RecordName[]).filter((name) => name !== "float");
+/** Records that the messages of some operations hold, in the order of the table. */
+function recordsOf(operations: readonly OperationRow[]): RecordName[] {
+  const used = new Set<string>(["Point3", "Vector3", ...operations.map(({ result }) => result)]);
+  return (Object.keys(RECORDS) as RecordName[]).filter((name) => used.has(name) && name !== "base64");
+}
+
+function schema(namespace: string, operations: readonly OperationRow[], dialect: Dialect): string {
+  const records = recordsOf(operations);
+  const lists = operations.some(({ request }) => request.some(({ type }) => type === "ArrayOfArrayOfFloat"));
   const types = [
-    ...records.map((name) =>
-      complexType(
-        name,
-        RECORDS[name].map((member) => field(member, "s:float", true)),
-      ),
-    ),
-    ...(Object.keys(RECORDS) as RecordName[]).map((name) =>
-      complexType(arrayOf(name), [
-        element("s:element", "", {
-          minOccurs: "0",
-          maxOccurs: "unbounded",
+    ...records
+      .filter((name) => name !== "float")
+      .map((name) =>
+        complexType(
           name,
-          type: name === "float" ? "s:float" : `tns:${name}`,
-        }),
-      ]),
-    ),
-    enumeration("SpatialInterpolation", SPATIAL_INTERPOLATION),
+          RECORDS[name].map((member) => field(member, numberType(name, member), true)),
+        ),
+      ),
+    ...records.map((name) => arrayType(arrayOf(name), name, name === "float" ? "s:float" : `tns:${name}`)),
+    ...(lists ? [arrayType("ArrayOfArrayOfFloat", "ArrayOfFloat", "tns:ArrayOfFloat")] : []),
+    enumeration("SpatialInterpolation", dialect === "older" ? OLDER_INTERPOLATION : SPATIAL_INTERPOLATION),
     enumeration("TemporalInterpolation", TEMPORAL_INTERPOLATION),
   ];
-  const elements = OPERATIONS.flatMap(({ name, request, result }) => [
+  const elements = operations.flatMap((row) => [
     wrapper(
-      name,
-      request.map((member) => field(member.name, typeName(member), member.required)),
+      row.wire,
+      membersIn(row, dialect).map((member) => field(member.name, typeName(member), member.required)),
     ),
-    wrapper(`${name}Response`, [field(`${name}Result`, `tns:${arrayOf(result)}`, false)]),
+    wrapper(`${row.wire}Response`, [field(`${row.wire}Result`, resultType(row.result), false)]),
   ]);
   return element("s:schema", [...elements, ...types].join(""), {
     elementFormDefault: "qualified",
     targetNamespace: namespace,
   });
+}
+
+function resultType(record: RecordName): string {
+  return record === "base64" ? "s:base64Binary" : `tns:${arrayOf(record)}`;
+}
+
+/** Node numbers are whole; everything else is a float. */
+function numberType(record: RecordName, member: string): string {
+  return record === "ThresholdInfo" && member !== "value" ? "s:int" : "s:float";
+}
+
+function arrayType(name: string, item: string, type: string): string {
+  const items = element("s:element", "", { minOccurs: "0", maxOccurs: "unbounded", name: item, type });
+  return complexType(name, [items]);
 }
 
 function typeName({ type }: Member): string {
@@ -106,8 +127,8 @@ function message(name: string, part: string): string {
   return element("wsdl:message", element("wsdl:part", "", { name: "parameters", element: `tns:${part}` }), { name });
 }
 
-function portType(): string {
-  const operations = OPERATIONS.map(({ name }) =>
+function portType(operations: readonly OperationRow[]): string {
+  const described = operations.map(({ wire: name }) =>
     element(
       "wsdl:operation",
       element("wsdl:input", "", { message: `tns:${name}SoapIn` }) +
@@ -115,22 +136,27 @@ function portType(): string {
       { name },
     ),
   );
-  return element("wsdl:portType", operations.join(""), { name: PORT_TYPE });
+  return element("wsdl:portType", described.join(""), { name: PORT_TYPE });
 }
 
-function binding(name: string, prefix: "soap" | "soap12", namespace: string): string {
+function binding(
+  name: string,
+  prefix: "soap" | "soap12",
+  namespace: string,
+  operations: readonly OperationRow[],
+): string {
   const body = element(`${prefix}:body`, "", { use: "literal" });
-  const operations = OPERATIONS.map((operation) =>
+  const bound = operations.map(({ wire }) =>
     element(
       "wsdl:operation",
-      element(`${prefix}:operation`, "", { soapAction: `${namespace}${operation.name}`, style: "document" }) +
+      element(`${prefix}:operation`, "", { soapAction: `${namespace}${wire}`, style: "document" }) +
         element("wsdl:input", body) +
         element("wsdl:output", body),
-      { name: operation.name },
+      { name: wire },
     ),
   );
   const transport = element(`${prefix}:binding`, "", { transport: "http://schemas.xmlsoap.org/soap/http" });
-  return element("wsdl:binding", transport + operations.join(""), { name, type: `tns:${PORT_TYPE}` });
+  return element("wsdl:binding", transport + bound.join(""), { name, type: `tns:${PORT_TYPE}` });
 }
 
 function service(address: string): string {

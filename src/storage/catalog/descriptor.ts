@@ -1,5 +1,6 @@
 /** Defines the schema of the descriptor `dataset.json` and lists all problems of a text at once, each with its JSON path. */
 import { z } from "zod";
+import { FIELDS } from "../../operations.js";
 import { FIELD_NAMES } from "../dataset.js";
 
 export const NAME_PATTERN = /^[A-Za-z0-9_.-]{1,64}$/;
@@ -78,8 +79,16 @@ export const descriptorSchema = z
     axes: z.strictObject({ x: axis, y: axis, z: axis }),
     time: z.union([uniformTime, snapshotTime, listedTime]),
     fields: z
-      .strictObject({ velocity: vector.optional(), pressure: single.optional(), force: vector.optional() })
-      .refine((fields) => Object.keys(fields).length > 0, "must name at least one of velocity, pressure, force"),
+      .strictObject({
+        velocity: vector.optional(),
+        pressure: single.optional(),
+        force: vector.optional(),
+        magnetic: vector.optional().describe("The magnetic field."),
+        potential: vector.optional().describe("The vector potential of the magnetic field."),
+        density: single.optional(),
+        temperature: single.optional(),
+      })
+      .refine((fields) => Object.keys(fields).length > 0, `must name at least one of ${FIELD_NAMES.join(", ")}`),
     forcing: forcing.default({ kind: "none" }),
     dnsStep: z.number().positive().optional().describe("Time step of the simulation behind the data."),
     frameVelocity: z
@@ -167,7 +176,7 @@ function consistency(descriptor: Descriptor): string[] {
   for (const fieldName of FIELD_NAMES) {
     const field = descriptor.fields[fieldName];
     if (field !== undefined)
-      problems.push(...dimensionProblems(`$.fields.${fieldName}`, field, fieldName !== "pressure", count));
+      problems.push(...dimensionProblems(`$.fields.${fieldName}`, field, FIELDS[fieldName] === 3, count));
   }
   if (descriptor.forcing.kind === "stored" && descriptor.fields.force === undefined)
     problems.push("$.forcing.kind: stored needs the field force");

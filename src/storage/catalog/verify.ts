@@ -1,6 +1,7 @@
 /** Verifies descriptions: every file is opened, every header compared with the axes, and all problems are collected. */
 import { join } from "node:path";
 import { DataError } from "../../errors.js";
+import { FIELDS } from "../../operations.js";
 import { chooseBricking } from "../bricks/bricking.js";
 import {
   AXIS_NAMES,
@@ -114,7 +115,7 @@ function checkField(check: FieldCheck): FieldSource | null {
   const found = checked.filter((entry) => entry !== null);
   const [first] = found;
   if (first === undefined || found.length < places.length) return null;
-  const components = name === "pressure" ? 1 : 3;
+  const components = FIELDS[name];
   const bricking = chooseBricking(
     triple(axes, ({ axis }) => axis.nodes),
     components,
@@ -185,7 +186,7 @@ function checkShape(check: FieldCheck, where: string, stored: Stored, isSeries: 
 /** Elements that a dimension must have. */
 function lengthOf({ name, field, frames, axes }: FieldCheck, dimension: string, isSeries: boolean): number {
   if (dimension === "t") return isSeries ? 1 : frames;
-  if (dimension === "c") return name === "pressure" ? 1 : 3;
+  if (dimension === "c") return FIELDS[name];
   if (dimension === "n") return field.index + 1;
   const axis = "zyx".indexOf(dimension);
   return (axes[2 - axis] as ReadAxis).axis.nodes + 2 * field.ghost[axis] + field.offset[axis];

@@ -17,7 +17,15 @@ export interface Selection {
 
 /** A field of one frame is written in one piece, contiguous as the service does it. */
 const MAX_BYTES = 1024 * 1024 * 1024;
-const NAMES: Readonly<Record<FieldName, string>> = { velocity: "Velocity", pressure: "Pressure", force: "Force" };
+const NAMES: Readonly<Record<FieldName, string>> = {
+  velocity: "Velocity",
+  pressure: "Pressure",
+  force: "Force",
+  magnetic: "MagneticField",
+  potential: "VectorPotential",
+  density: "Density",
+  temperature: "Temperature",
+};
 const label = (field: FieldName, frame: number) => `${NAMES[field]}_${String(frame + 1).padStart(4, "0")}`;
 
 /** Holds a selection against its dataset. @returns what is wrong with it, or null */

@@ -2,7 +2,7 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { COLOUR_MAPS } from "../../colour-map.js";
 import { shortestFloat32 } from "../../float32/format.js";
-import { DERIVATIVES, INTERPOLATIONS } from "../../operations.js";
+import { HESSIANS, VALUES } from "../../operations.js";
 import { quantityOf } from "../../quantities.js";
 import { choose, number, slider } from "../figures/inputs.js";
 import { axisOf, type Catalogue, endOf, methodsOf, offers } from "../state/facts.js";
@@ -175,8 +175,8 @@ function methodControls(store: ViewStore): TemplateResult {
     const known = operations.flatMap((operation) => methodsOf(facts, operation));
     return known.length === 0 ? all : all.filter((method) => known.includes(method));
   };
-  const values = fitting(INTERPOLATIONS, ["GetVelocity", "GetVelocityAndPressure"]) as typeof INTERPOLATIONS;
-  const derivatives = fitting(DERIVATIVES, ["GetVelocityGradient", "GetPressureGradient"]) as typeof DERIVATIVES;
+  const values = fitting(VALUES, ["GetVelocity", "GetVelocityAndPressure"]) as typeof VALUES;
+  const derivatives = fitting(HESSIANS, ["GetVelocityGradient", "GetPressureGradient"]) as typeof HESSIANS;
   return html`
     <fieldset>
       <legend>Method</legend>

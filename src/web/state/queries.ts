@@ -1,6 +1,6 @@
 /** This file derives the queries of each figure from the view; the page sends, shows and copies the same queries. */
 import { shortestFloat32, shortText } from "../../float32/format.js";
-import type { OperationName, SpatialInterpolation } from "../../operations.js";
+import { INTERPOLATIONS, type OperationName, type SpatialInterpolation } from "../../operations.js";
 import { type QuantityName, quantityOf } from "../../quantities.js";
 import { type Slice, slicePath, volumePath } from "./api.js";
 import { axisOf, type DatasetFacts, methodsOf, offers } from "./facts.js";
@@ -10,9 +10,9 @@ import type { ViewState } from "./view-state.js";
 
 /** The spatial option in use for a quantity; null for a filtered one. */
 export function methodOf(state: ViewState): SpatialInterpolation | null {
-  const { methods } = quantityOf(state.field);
-  if (methods.length === 0) return null;
-  return methods.includes(state.values) ? state.values : state.derivatives;
+  const { method } = quantityOf(state.field);
+  if (method === null) return null;
+  return INTERPOLATIONS.some((option) => option === method) ? state.values : state.derivatives;
 }
 
 /** The options of a quantity in words. */

@@ -2,7 +2,7 @@
 
 import { COLOUR_MAPS, type ColourMapName } from "../../colour-map.js";
 import { shortestFloat32 } from "../../float32/format.js";
-import { DERIVATIVES, INTERPOLATIONS, type SpatialInterpolation } from "../../operations.js";
+import { HESSIANS, type SpatialInterpolation, VALUES } from "../../operations.js";
 import { QUANTITIES, type QuantityName } from "../../quantities.js";
 import { axisOf, type DatasetFacts, endOf, methodsOf, offers } from "./facts.js";
 import { AXES, type AxisName, clampWindow, type PlaneWindow, wholePlane } from "./plane-geometry.js";
@@ -29,8 +29,8 @@ export interface ViewState {
   readonly at: number;
   readonly time: number;
   /** Spatial option for values, and the one for derivatives. */
-  readonly values: (typeof INTERPOLATIONS)[number];
-  readonly derivatives: (typeof DERIVATIVES)[number];
+  readonly values: (typeof VALUES)[number];
+  readonly derivatives: (typeof HESSIANS)[number];
   readonly temporal: (typeof TEMPORAL)[number];
   readonly nodes: (typeof RESOLUTIONS)[number];
   /** Colour map, or `auto`: by the quantity. */
@@ -134,8 +134,8 @@ export function initialState(facts: DatasetFacts): ViewState {
     axis: flatAxis(facts),
     at: middleOf(facts, flatAxis(facts)),
     time: Math.fround(times.first),
-    values: preferred(INTERPOLATIONS, "Lag6", facts, ["GetVelocity", "GetVelocityAndPressure"]),
-    derivatives: preferred(DERIVATIVES, "Fd4Lag4", facts, ["GetVelocityGradient", "GetPressureGradient"]),
+    values: preferred(VALUES, "Lag6", facts, ["GetVelocity", "GetVelocityAndPressure"]),
+    derivatives: preferred(HESSIANS, "Fd4Lag4", facts, ["GetVelocityGradient", "GetPressureGradient"]),
     temporal: "PCHIP",
     nodes: "128",
     map: "auto",
@@ -219,8 +219,8 @@ const READERS: { readonly [K in keyof Omit<ViewState, "dataset" | "at">]: Member
   field: (text, facts) => quantitiesOf(facts).find((quantity) => quantity.name === text)?.name,
   axis: oneOf(AXES),
   time: (text, facts) => numberIn(text, facts.times.first, facts.times.last),
-  values: oneOf(INTERPOLATIONS),
-  derivatives: oneOf(DERIVATIVES),
+  values: oneOf(VALUES),
+  derivatives: oneOf(HESSIANS),
   temporal: oneOf(TEMPORAL),
   nodes: oneOf(RESOLUTIONS),
   map: oneOf(["auto", ...COLOUR_MAPS] as const),
@@ -239,7 +239,7 @@ const READERS: { readonly [K in keyof Omit<ViewState, "dataset" | "at">]: Member
   overlay: oneOf(OVERLAYS),
   filter: (text) => notNegative(text) || undefined,
   compare: oneOf(COMPARISONS),
-  otherMethod: oneOf([...INTERPOLATIONS, ...DERIVATIVES]),
+  otherMethod: oneOf([...VALUES, ...HESSIANS]),
   otherTime: (text, facts) => numberIn(text, facts.times.first, facts.times.last),
   scene: (text) => (text === "true" ? true : undefined),
   surface: (text, facts) => quantitiesOf(facts).find((quantity) => quantity.name === text)?.name,

@@ -54,7 +54,7 @@ describe("flagsOf", () => {
   it("lists the methods that the operation takes", () => {
     const gradient = OPERATIONS.find(({ name }) => name === "GetPressureGradient");
     expect(gradient && flagsOf(gradient)).toBe(
-      "--dataset --time --method None_Fd4|None_Fd6|None_Fd8|Fd4Lag4 [--temporal]",
+      "--dataset --time --method None_Fd4|None_Fd6|None_Fd8|Fd4Lag4|M<m>Q<q> [--temporal]",
     );
   });
 });

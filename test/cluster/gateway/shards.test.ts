@@ -16,7 +16,10 @@ function shards(axes: Shards["axes"] = [uniform(true), uniform(true), uniform(tr
     time: { count: 20, origin: 0, step: 1, values: null, guardBefore: 0, guardAfter: 0 },
     fields: { velocity: { components: 3, bricking, parts: [] } },
   } as unknown as Dataset;
-  return new ShardTables().of({ dataset, query: { operation: "GetVelocity", time: 3 } } as BatchTask, "ab") as Shards;
+  return new ShardTables().of(
+    { dataset, fields: ["velocity"], query: { operation: "GetVelocity", time: 3 } } as unknown as BatchTask,
+    "ab",
+  ) as Shards;
 }
 
 const at = (points: readonly (readonly number[])[]) => ({

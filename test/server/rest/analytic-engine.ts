@@ -107,6 +107,7 @@ export function analyticEngine(
       return {
         points,
         velocities,
+        nodes: 0,
         limit: { points: options.points ?? 2_000_000, name: "query.points" },
         async finish() {
           await options.wait;

@@ -48,11 +48,7 @@ const WRONG: [string, unknown, string | RegExp][] = [
   ["no nodes", { ...VALID, axes: { x: { ...AXIS, nodes: 0 }, y: AXIS, z: AXIS } }, /^\$\.axes\.x\.nodes: /],
   ["coordinates", { ...VALID, axes: { x: AXIS, y: { coordinates: [] }, z: AXIS } }, /^\$\.axes\.y\.coordinates: /],
   ["step", { ...VALID, time: { step: 0, count: 4 } }, /^\$\.time\.step: /],
-  [
-    "no field",
-    { ...VALID, fields: { pressure: PRESSURE, temperature: PRESSURE } },
-    "$.fields.temperature: no such member",
-  ],
+  ["no field", { ...VALID, fields: { pressure: PRESSURE, helicity: PRESSURE } }, "$.fields.helicity: no such member"],
   [
     "dimension",
     { ...VALID, fields: { pressure: { ...PRESSURE, dimensions: ["t", "z", "y", "r"] } } },

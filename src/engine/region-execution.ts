@@ -1,0 +1,225 @@
+/** Runs searches and cutouts: their regions are divided into layers of nodes, which workers evaluate side by side. */
+import { setMaxListeners } from "node:events";
+import { CancelledError, DeadlineError, FieldprobeError, LimitError, WorkerError } from "../errors.js";
+import { type Hits, sortHits } from "../kernels/threshold.js";
+import { FIELDS, RECORDS } from "../operations.js";
+import type { Dataset } from "../storage/dataset.js";
+import type { CheckedQuery } from "./check.js";
+import type { ExecutionSetting } from "./execution.js";
+import { Collector } from "./points/collector.js";
+import type { Evaluation, Result } from "./query.js";
+import { MAX_HITS, type Region } from "./region.js";
+
+/** Layers of nodes of a task of a search, at most. */
+const SEARCH_LAYERS = 32;
+/** Float32 values of a part of a cutout. */
+const PART_VALUES = 1 << 20;
+/** How long a task may go on after it was told to stop before its thread is ended. */
+const KILL_AFTER_MS = 500;
+
+/** A search or a cutout that runs. */
+export class RegionExecution implements Evaluation {
+  readonly points: Collector;
+  readonly velocities: Collector;
+  readonly nodes: number;
+  readonly limit: { readonly points: number; readonly name: string };
+  readonly #setting: ExecutionSetting;
+  readonly #checked: CheckedQuery;
+  readonly #dataset: Dataset;
+  readonly #region: Region;
+  readonly #deadlineMs: number;
+  readonly #ended: () => void;
+  readonly #cancel = new Int32Array(new SharedArrayBuffer(4));
+  readonly #kill = new AbortController();
+  /** Ends the wait of `finish` with the error that the query failed with. */
+  readonly #failed: Promise<never>;
+  #fail: (error: FieldprobeError) => void = () => undefined;
+  readonly #source: number;
+  #running = 0;
+  #over = false;
+  #cleared = false;
+  #timers: NodeJS.Timeout[] = [];
+
+  constructor(setting: ExecutionSetting, checked: CheckedQuery, region: Region, deadlineMs: number, ended: () => void) {
+    this.#setting = setting;
+    this.#checked = checked;
+    this.#dataset = checked.dataset as Dataset;
+    this.#region = region;
+    this.#deadlineMs = deadlineMs;
+    this.#ended = ended;
+    this.#source = setting.sourceOf(this.#dataset);
+    this.nodes = this.#region.count.reduce((product, count) => product * count, 1);
+    this.limit = { points: setting.limits["query.points"], name: "query.points" };
+    this.points = new Collector(setting.buffers, false, () => undefined);
+    this.velocities = new Collector(setting.buffers, false, () => undefined);
+    this.#failed = new Promise<never>((_, reject) => {
+      this.#fail = reject;
+    });
+    this.#failed.catch(() => undefined);
+    // Every task handed out listens to it.
+    setMaxListeners(0, this.#kill.signal);
+  }
+
+  async finish(): Promise<Result> {
+    this.#timers.push(setTimeout(() => this.#stop(new DeadlineError()), this.#deadlineMs));
+    const result = this.#checked.operation.family === "search" ? this.#search() : this.#cut();
+    try {
+      return await Promise.race([result, this.#failed]);
+    } catch (error) {
+      result.catch(() => undefined);
+      this.#stop(error instanceof FieldprobeError ? error : new WorkerError(undefined, error));
+      this.#clear();
+      throw error;
+    }
+  }
+
+  abort(): void {
+    this.#stop(new CancelledError());
+  }
+
+  #stop(error: FieldprobeError): void {
+    if (this.#over) return;
+    this.#over = true;
+    Atomics.store(this.#cancel, 0, 1);
+    this.#timers.push(setTimeout(() => this.#kill.abort(), KILL_AFTER_MS).unref());
+    this.#fail(error);
+    this.#clear();
+  }
+
+  /** The part of the region that holds layers `from .. from + layers - 1` along z. */
+  #part(from: number, layers: number): Region {
+    const { first, count, stride } = this.#region;
+    return {
+      ...this.#region,
+      first: [first[0], first[1], first[2] + from * stride[2]],
+      count: [count[0], count[1], Math.min(layers, count[2] - from)],
+    };
+  }
+
+  async #run<T>(task: Parameters<ExecutionSetting["carrier"]["run"]>[0]): Promise<T> {
+    this.#running++;
+    try {
+      return await this.#setting.carrier.run<T>(task, this.#kill.signal);
+    } finally {
+      this.#running--;
+      if (this.#over) this.#clear();
+    }
+  }
+
+  async #search(): Promise<Result> {
+    const { query, operation } = this.#checked;
+    const lanes = 2 * this.#setting.carrier.parallelism;
+    const height = this.#region.count[2];
+    const layers = Math.min(SEARCH_LAYERS, Math.max(1, Math.ceil(height / lanes)));
+    const parts: Hits[] = [];
+    let next = 0;
+    let hits = 0;
+    const lane = async (): Promise<void> => {
+      while (next * layers < height && !this.#over) {
+        const index = next++;
+        const found = await this.#run<Hits>({
+          kind: "search",
+          dataset: this.#dataset,
+          source: this.#source,
+          region: this.#part(index * layers, layers),
+          method: query.spatialInterpolation ?? "None",
+          threshold: query.threshold as number,
+          cancel: this.#cancel,
+        });
+        parts[index] = found;
+        hits += found.count;
+        if (hits > MAX_HITS) {
+          const text = `The number of points above the threshold exeeds max allowed number: ${MAX_HITS}!`;
+          throw new LimitError("search.hits", text);
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: lanes }, lane));
+    const values = byValue(parts, hits);
+    return {
+      items: hits,
+      itemsPerPoint: 1,
+      components: RECORDS[operation.result].length,
+      values: hits === 0 ? [] : [values],
+      release: () => this.#finished(),
+    };
+  }
+
+  /** Computes the first part, so that most failures come before the answer begins, and hands out the rest as it is read. */
+  async #cut(): Promise<Result> {
+    const region = this.#region;
+    const components = FIELDS[region.field];
+    const plane = region.count[0] * region.count[1] * components;
+    const layers = Math.max(1, Math.floor(PART_VALUES / plane));
+    const total = Math.ceil(region.count[2] / layers);
+    const ahead = Math.min(total, 1 + this.#setting.carrier.parallelism);
+    const start = (index: number): Promise<Float32Array> => {
+      const part = this.#part(index * layers, layers);
+      const size = plane * part.count[2];
+      const out = new Float32Array(this.#setting.buffers.take(4 * size), 0, size);
+      const task = { kind: "cutout", dataset: this.#dataset, source: this.#source } as const;
+      const done = this.#run({ ...task, region: part, out, cancel: this.#cancel }).then(() => out);
+      done.catch(() => undefined);
+      return done;
+    };
+    const waiting = Array.from({ length: ahead }, (_, index) => start(index));
+    await waiting[0];
+    return {
+      items: region.count[0] * region.count[1] * region.count[2],
+      itemsPerPoint: 1,
+      components,
+      values: [],
+      shape: [region.count[2], region.count[1], region.count[0], components],
+      stream: this.#stream(waiting, start, total),
+      release: () => this.#finished(),
+    };
+  }
+
+  async *#stream(
+    waiting: Promise<Float32Array>[],
+    start: (index: number) => Promise<Float32Array>,
+    total: number,
+  ): AsyncGenerator<Float32Array> {
+    let next = waiting.length;
+    for (let part = waiting.shift(); part !== undefined; part = waiting.shift()) {
+      const values = await Promise.race([part, this.#failed]);
+      yield values;
+      this.#setting.buffers.give(values.buffer as SharedArrayBuffer);
+      if (next < total) waiting.push(start(next++));
+    }
+  }
+
+  /** The answer is out, or nobody wants the rest of it. */
+  #finished(): void {
+    if (this.#running > 0) this.#stop(new CancelledError());
+    this.#over = true;
+    this.#clear();
+  }
+
+  #clear(): void {
+    if (this.#cleared || this.#running > 0) return;
+    this.#cleared = true;
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.points.release();
+    this.velocities.release();
+    this.#ended();
+  }
+}
+
+/** Joins parts and sorts their records by value, the largest first; equal ones stay in the order of the nodes. */
+function byValue(parts: readonly Hits[], count: number): Float32Array {
+  const nodes = new Int32Array(3 * count);
+  const values = new Float32Array(count);
+  let at = 0;
+  for (const part of parts) {
+    nodes.set(part.nodes.subarray(0, 3 * part.count), 3 * at);
+    values.set(part.values.subarray(0, part.count), at);
+    at += part.count;
+  }
+  const records = new Float32Array(4 * count);
+  sortHits({ nodes, values }, count).forEach((from, to) => {
+    for (let a = 0; a < 3; a++) records[4 * to + a] = nodes[3 * from + a] + 1;
+    records[4 * to + 3] = values[from];
+  });
+  return records;
+}

@@ -1,0 +1,153 @@
+/** Reads the region of nodes that a search or a cutout asks for, in the words and the order of checks of the public service. */
+import { RequestError } from "../errors.js";
+import { frameWeights } from "../kernels/time.js";
+import type { Axes, Triple } from "../kernels/types.js";
+import { FIELDS, type FieldName, type Operation } from "../operations.js";
+import type { Dataset } from "../storage/dataset.js";
+import { fieldNamed } from "./fields-asked.js";
+import type { Query } from "./query.js";
+
+/** What a search compares with its threshold at each node. */
+export type Criterion = "vorticity" | "q" | "norm";
+
+/** Nodes of one frame of one field. */
+export interface Region {
+  readonly field: FieldName;
+  readonly frame: number;
+  /** First node along x, y, z, counted from 0. */
+  readonly first: Triple;
+  /** Nodes taken along x, y, z, and nodes from one to the next. */
+  readonly count: Triple;
+  readonly stride: Triple;
+  /** Nodes along each axis that a value is the mean of; odd. */
+  readonly width: number;
+  /** Searches: what is compared, and the option by which it is computed. */
+  readonly criterion: Criterion;
+}
+
+/** Numbers that a cutout may hold. */
+export const MAX_CUTOUT_VALUES = 192_000_000;
+/** Nodes that a search may find. */
+export const MAX_HITS = 1_048_576;
+
+const INDEXING =
+  "JHTDB started using 1-based indexing from Sept 16. Please update your JHTDB library if you have not done so.";
+const AXES = ["x", "y", "z"] as const;
+
+function invalid(member: string, text: string): RequestError {
+  return new RequestError("InvalidRequest", text, { member });
+}
+
+/** Numbers of a query's members, one per axis. */
+function along(query: Query, name: (axis: "x" | "y" | "z") => keyof Query): Triple {
+  const [x, y, z] = AXES.map((axis) => query[name(axis)] as number) as [number, number, number];
+  return [x, y, z];
+}
+
+/** Refuses what does not lie in the grid. */
+function checkInside(dataset: Dataset, first: Triple, last: Triple): void {
+  for (let a = 0; a < 3; a++) {
+    const { nodes } = dataset.axes[a as 0 | 1 | 2];
+    if ((first[a] as number) >= 0 && (last[a] as number) < nodes) continue;
+    const name = AXES[a] as "x" | "y" | "z";
+    const text = `The nodes ${(first[a] as number) + 1} to ${(last[a] as number) + 1} along ${name} are not all among the ${nodes} of "${dataset.name}".`;
+    throw new RequestError("OutOfRange", text, { member: `${name}_end` });
+  }
+}
+
+/** Corners of a box that count from 1 and belong to it. */
+function corners(query: Query, dataset: Dataset): { readonly first: Triple; readonly last: Triple } {
+  const from = along(query, (axis) => `${axis}_start`);
+  const to = along(query, (axis) => `${axis}_end`);
+  const wrong = AXES.find((_, a) => (from[a] as number) > (to[a] as number));
+  if (wrong) throw invalid(`${wrong}_end`, "Ending index must be larger or equal to the starting index!");
+  const low = AXES.find((_, a) => (from[a] as number) <= 0);
+  if (low) throw invalid(`${low}_start`, INDEXING);
+  const first = [from[0] - 1, from[1] - 1, from[2] - 1] as const;
+  const last = [to[0] - 1, to[1] - 1, to[2] - 1] as const;
+  checkInside(dataset, first, last);
+  return { first, last };
+}
+
+/** The frame of a stored step that counts from `base`; the first queryable frame has that number. */
+function frameOf(query: Query, dataset: Dataset, base: 0 | 1): number {
+  const step = (query.T as number) - base;
+  const { guardBefore, guardAfter, count } = dataset.time;
+  if (step < 0) throw invalid("T", base === 1 ? INDEXING : `T must not be negative: ${query.T}`);
+  if (guardBefore + step < count - guardAfter) return guardBefore + step;
+  const most = count - guardAfter - guardBefore - 1 + base;
+  throw new RequestError(
+    "OutOfRange",
+    `Time ${query.T} out of range for "${dataset.name}". Steps are ${base} to ${most}.`,
+    {
+      member: "T",
+    },
+  );
+}
+
+/** Reads a search. */
+export function searchRegion(query: Query, operation: Operation, dataset: Dataset): Region {
+  const { first, last } = corners(query, dataset);
+  const { field: text = "", spatialInterpolation: method = "None" } = query;
+  const criterion = text.includes("vorticity") ? "vorticity" : text.includes("q") || text === "Q" ? "q" : "norm";
+  const field = criterion === "norm" ? fieldNamed(query.field, dataset) : fieldNamed("velocity", dataset);
+  if ((criterion === "norm") !== (method === "None")) {
+    const takes = criterion === "norm" ? "None" : operation.spatial.slice(1).join(", ");
+    throw invalid("spatialInterpolation", `Invalid interpolation option specified! For ${text} it is ${takes}.`);
+  }
+  const [frame = 0] = frameWeights(dataset.time, query.time as number, "None").frames;
+  const count = [last[0] - first[0] + 1, last[1] - first[1] + 1, last[2] - first[2] + 1] as const;
+  return { field, frame, first, count, stride: [1, 1, 1], width: 1, criterion };
+}
+
+/** Reads a cutout by its corners, or by corner and widths. */
+export function cutoutRegion(query: Query, operation: Operation, dataset: Dataset): Region {
+  const raw = operation.fields.length > 0;
+  const region = raw ? rawRegion(query, operation, dataset) : strided(query, dataset);
+  const values = FIELDS[region.field] * region.count.reduce((product, count) => product * count, 1);
+  if (values > MAX_CUTOUT_VALUES) {
+    const text =
+      "The getCutout query should be less than 64000000 points for vector fields or 192000000 points for scalar fields!";
+    throw new RequestError("LimitExceeded", text, { member: "x_end" });
+  }
+  return region;
+}
+
+function rawRegion(query: Query, operation: Operation, dataset: Dataset): Region {
+  const { X = 0, Y = 0, Z = 0, Xwidth = 0, Ywidth = 0, Zwidth = 0 } = query;
+  const first = [X, Y, Z] as const;
+  const count = [Xwidth, Ywidth, Zwidth] as const;
+  if (count.some((width) => width < 1)) throw invalid("Xwidth", "The widths of a cutout must be at least 1.");
+  checkInside(dataset, first, [X + Xwidth - 1, Y + Ywidth - 1, Z + Zwidth - 1]);
+  const [field] = operation.fields as [FieldName];
+  return { field, frame: frameOf(query, dataset, 0), first, count, stride: [1, 1, 1], width: 1, criterion: "norm" };
+}
+
+function strided(query: Query, dataset: Dataset): Region {
+  const { first, last } = corners(query, dataset);
+  const frame = frameOf(query, dataset, 1);
+  const stride = along(query, (axis) => `${axis}_step`);
+  const wrong = AXES.find((_, a) => (stride[a] as number) < 1);
+  if (wrong) throw invalid(`${wrong}_step`, `${wrong}_step must be at least 1.`);
+  const taken = (a: 0 | 1 | 2): number => Math.floor((last[a] - first[a]) / stride[a]) + 1;
+  const asked = query.filter_width ?? 1;
+  if (asked < 0) throw invalid("filter_width", "filter_width must not be negative.");
+  const width = Math.max(1, asked % 2 === 0 ? asked + (asked > 0 ? 1 : 0) : asked);
+  checkWidth(dataset.axes, first, last, width);
+  // The first letter of the text alone names the field of a cutout.
+  const field = fieldNamed(query.field?.slice(0, 1).toLowerCase(), dataset);
+  return { field, frame, first, count: [taken(0), taken(1), taken(2)], stride, width, criterion: "norm" };
+}
+
+/** A mean wraps at the seam of a periodic axis; on another one its nodes must be there, evenly spaced. */
+function checkWidth(axes: Axes, first: Triple, last: Triple, width: number): void {
+  const half = (width - 1) / 2;
+  const fits = axes.every(
+    ({ periodic, coordinates, nodes }, a) =>
+      width === 1 ||
+      (width <= nodes &&
+        (periodic || (coordinates === null && (first[a] as number) >= half && (last[a] as number) + half < nodes))),
+  );
+  if (!fits)
+    throw new RequestError("OutOfRange", "The box of the filter leaves the domain.", { member: "filter_width" });
+}

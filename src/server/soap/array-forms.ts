@@ -1,0 +1,93 @@
+/** Reads the array forms: the function by its name, coordinates as three lists, and the operation that is meant by them. */
+import type { Query, TripleSink } from "../../engine/query.js";
+import { excerpt, LimitError, type RequestError } from "../../errors.js";
+import { INTERPOLATED, type OperationName, type OperationRow, operationOf, operationsIn } from "../../operations.js";
+import { readFloat } from "../http/read-number.js";
+import type { Steps } from "./steps.js";
+import { checkAttributes, collapsed, type Expected, invalid, readText, schemaType } from "./values.js";
+import { START, type XmlReader } from "./xml/reader.js";
+
+/** Functions of GetData_Python and of GetFilter_Python. */
+const DATA_FUNCTIONS: ReadonlySet<string> = new Set(
+  operationsIn("later").flatMap(({ name, request }) =>
+    request === INTERPOLATED && name !== "GetVelocityBatch" ? [name] : [],
+  ),
+);
+const FILTER_FUNCTIONS: ReadonlySet<string> = new Set([
+  "GetBoxFilter",
+  "GetBoxFilterSGSscalar",
+  "GetBoxFilterSGSvector",
+  "GetBoxFilterSGSsymtensor",
+  "GetBoxFilterSGStensor",
+  "GetBoxFilterGradient",
+]);
+
+/** Finds the operation that an array form means. @throws RequestError for the name of no function of it */
+export function functionAsked(row: OperationRow, name: string | undefined): OperationRow {
+  if (row.wire === "GetPosition_Python") return operationOf("GetPositionByEnd");
+  if (row.wire === "GetThreshold_Python") return operationOf("GetThreshold");
+  const known = row.wire === "GetData_Python" ? DATA_FUNCTIONS : FILTER_FUNCTIONS;
+  if (name !== undefined && known.has(name)) return operationOf(name as OperationName);
+  const text = `Function name incorrect. ${row.wire} takes ${[...known].join(", ")}.`;
+  throw invalid(text, "function_name");
+}
+
+/** Takes the members that an operation has from those of an array form. */
+export function queryOf(target: OperationRow, members: Readonly<Record<string, unknown>>): Query {
+  const own = target.request.flatMap(({ name }) => (members[name] === undefined ? [] : [[name, members[name]]]));
+  return { ...Object.fromEntries(own), operation: target.name } as Query;
+}
+
+/** Reads the lists of coordinates of the member whose start tag was read last. */
+export function* readLists(reader: XmlReader, expected: Expected, most: number): Steps<readonly Float32Array[]> {
+  const lists: Float32Array[] = [];
+  const stray = (): RequestError => invalid("There is text inside points.", "points");
+  while ((yield* reader.nextTag(stray)) === START) {
+    expectName(reader, expected, "ArrayOfFloat", `points[${lists.length}]`);
+    checkAttributes(reader, expected.version, "points", `{${expected.namespace}}ArrayOfFloat`);
+    if (lists.length === 3) throw wrongLists();
+    lists.push(yield* readList(reader, expected, most));
+  }
+  return lists;
+}
+
+function* readList(reader: XmlReader, expected: Expected, most: number): Steps<Float32Array> {
+  const values: number[] = [];
+  const stray = (): RequestError => invalid("There is text inside points.", "points");
+  while ((yield* reader.nextTag(stray)) === START) {
+    expectName(reader, expected, "float", "points");
+    checkAttributes(reader, expected.version, "points", schemaType("float"));
+    if (values.length === most) throw new LimitError("query.points", `Request size too large (${most + 1} > ${most})`);
+    values.push(readFloat(collapsed(yield* readText(reader, "points")), "points"));
+  }
+  return Float32Array.from(values);
+}
+
+function expectName(reader: XmlReader, { namespace }: Expected, local: string, path: string): void {
+  if (reader.local === local && reader.namespace === namespace) return;
+  throw invalid(`${path}: ${local} was expected where ${excerpt(reader.local)} stands.`, "points");
+}
+
+function wrongLists(): RequestError {
+  return invalid("The first dimension of points array must have a size of 3.", "points");
+}
+
+/** Hands the points of three lists over. @throws RequestError unless there are three lists of one length, or none */
+export function writePoints(lists: readonly Float32Array[], sink: TripleSink): void {
+  const [x, y, z] = lists;
+  if (lists.length === 0) return;
+  if (x === undefined || y === undefined || z === undefined) throw wrongLists();
+  if (x.length !== y.length || x.length !== z.length) {
+    throw invalid("Three components of points array must have the same size", "points");
+  }
+  for (let done = 0; done < x.length; ) {
+    const room = Math.min(sink.slab.length / 3, x.length - done);
+    for (let i = 0; i < room; i++) {
+      sink.slab[3 * i] = x[done + i] as number;
+      sink.slab[3 * i + 1] = y[done + i] as number;
+      sink.slab[3 * i + 2] = z[done + i] as number;
+    }
+    sink.commit(room);
+    done += room;
+  }
+}

@@ -1,0 +1,170 @@
+/** Operations of the later interface over a real socket: published anchors, and agreement with older operations. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { RunningService } from "../../src/main.js";
+import { serveTestData } from "../support/service.js";
+
+const NAMESPACE = "http://turbulence.pha.jhu.edu/";
+const ENVELOPES = {
+  "1.1": ["http://schemas.xmlsoap.org/soap/envelope/", "text/xml; charset=utf-8"],
+  "1.2": ["http://www.w3.org/2003/05/soap-envelope", "application/soap+xml; charset=utf-8"],
+} as const;
+
+let service: RunningService;
+beforeAll(async () => {
+  service = await serveTestData();
+});
+afterAll(() => service.close());
+
+type Given = Readonly<Record<string, string | number>>;
+
+async function send(operation: string, given: Given, more = "", version: "1.1" | "1.2" = "1.1"): Promise<string> {
+  const [envelope, type] = ENVELOPES[version];
+  const members = Object.entries(given).map(([name, value]) => `<${name}>${value}</${name}>`);
+  const body = `<${operation} xmlns="${NAMESPACE}">${members.join("")}${more}</${operation}>`;
+  const response = await fetch(`${service.url}/service/turbulence.asmx`, {
+    method: "POST",
+    headers: { "content-type": type },
+    body: `<e:Envelope xmlns:e="${envelope}"><e:Body>${body}</e:Body></e:Envelope>`,
+  });
+  return response.text();
+}
+
+const POINT = "<points><Point3><x>1</x><y>2</y><z>3</z></Point3></points>";
+const SET = { dataset: "isotropic32" };
+const numbers = (text: string): number[] =>
+  [...(/<\w+Result>(.*)<\/\w+Result>/s.exec(text)?.[1] ?? text).matchAll(/>([^<>]+)</g)].map((match) =>
+    Number(match[1]),
+  );
+
+function expectNear(values: readonly number[], anchors: string, within = 1e-6): void {
+  const expected = anchors.trim().split(/\s+/).map(Number);
+  expect(values, values.join(" ")).toHaveLength(expected.length);
+  expected.forEach((value, i) => {
+    expect(Math.abs((values[i] as number) - value), `${i}: ${values[i]} for ${value}`).toBeLessThan(within);
+  });
+}
+
+describe("published anchors on isotropic32 at (1, 2, 3) and time 0.4", () => {
+  const rows: readonly (readonly [string, Given, string])[] = [
+    [
+      "GetInvariant",
+      { time: 0.4, spatialInterpolation: "Fd4Lag4", temporalInterpolation: "None" },
+      "2.4590163 1.9827752 -0.2381206",
+    ],
+    ["GetBoxFilter", { field: "u", time: 0.4, filterwidth: 1.4 }, "-0.05669076 -0.13494397 0.34448779"],
+    ["GetBoxFilter", { field: "pressure", time: 0.4, filterwidth: 1.4 }, "0.50638366 0 0"],
+    [
+      "GetBoxFilterSGSsymtensor",
+      { field: "velocity", time: 0.4, filterwidth: 1.4 },
+      "0.01232081 0.13522324 0.26078223 -0.00467428 0.02625300 -0.12568958",
+    ],
+    [
+      "GetBoxFilterSGS",
+      { field: "uu", time: 0.4, filterwidth: 1.4 },
+      "0.01232081 0.13522324 0.26078223 -0.00467428 0.02625300 -0.12568958",
+    ],
+    ["GetBoxFilterSGSvector", { field: "up", time: 0.4, filterwidth: 1.4 }, "-0.00110903 0.02532776 -0.02161662"],
+    ["GetBoxFilterSGSscalar", { field: "pp", time: 0.4, filterwidth: 1.4 }, "0.01209502"],
+    [
+      "GetBoxFilterGradient",
+      { field: "velocity", time: 0.4, filterwidth: 1.4, spacing: 0.785398 },
+      "-0.03930672 0.08153304 0.11931185 -0.44834801 -0.03098942 0.51989997 0.72413113 0.60076638 0.09740727",
+    ],
+  ];
+  it.each(rows)("%s %o", async (operation, given, anchors) => {
+    for (const version of ["1.1", "1.2"] as const) {
+      expectNear(numbers(await send(operation, { ...SET, ...given }, POINT, version)), anchors);
+    }
+  });
+
+  const corners = { x_start: 1, y_start: 1, z_start: 1, x_end: 8, y_end: 8, z_end: 8 };
+  it.each([
+    ["vorticity", 1.5, "None_Fd4", 59, "3 8 3 2.103288 2 8 3 2.097415 2 8 4 2.092661 3 8 2 2.030399"],
+    ["q", 0.5, "None_Fd4", 56, "3 8 3 1.027046 2 8 3 0.983172"],
+    ["velocity", 1, "None", 23, "1 1 8 1.132098 2 1 8 1.110986"],
+  ] as const)("GetThreshold of %s above %s", async (field, threshold, spatialInterpolation, count, first) => {
+    const given = { ...SET, field, time: 0.4, threshold, spatialInterpolation, ...corners };
+    const values = numbers(await send("GetThreshold", given, "<addr/>"));
+    expect(values).toHaveLength(4 * count);
+    expectNear(values.slice(0, first.split(" ").length), first, 2e-6);
+    const found = values.filter((_, i) => i % 4 === 3);
+    expect(found).toEqual(found.toSorted((a, b) => b - a));
+    expect(found.every((value) => value > threshold)).toBe(true);
+  });
+
+  it("GetAnyCutoutWeb and GetRawVelocity: the same little-endian numbers", async () => {
+    const box = { T: 3, x_start: 1, y_start: 1, z_start: 1, x_end: 2, y_end: 2, z_end: 1 };
+    const steps = { x_step: 1, y_step: 1, z_step: 1, filter_width: 1 };
+    const text = await send(
+      "GetAnyCutoutWeb",
+      { ...SET, field: "u", ...box, ...steps },
+      '<addr xsi:nil="true" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"/>',
+    );
+    const base64 = /<GetAnyCutoutWebResult>([^<]*)</.exec(text)?.[1] as string;
+    const bytes = Buffer.from(base64, "base64");
+    const values = Array.from({ length: bytes.length / 4 }, (_, i) => bytes.readFloatLE(4 * i));
+    expectNear(
+      values,
+      "0.11659112 -0.19505672 -0.6774256 0.10323346 -0.23880164 -0.70956296 0.12884392 -0.16881731 -0.726673 0.08667458 -0.21954058 -0.761243",
+      1e-7,
+    );
+    const raw = await send("GetRawVelocity", { ...SET, T: 2, X: 0, Y: 0, Z: 0, Xwidth: 2, Ywidth: 2, Zwidth: 1 });
+    expect(/<GetRawVelocityResult>([^<]*)</.exec(raw)?.[1]).toBe(base64);
+  });
+});
+
+describe("the later dialect at the same address", () => {
+  it("tells GetPosition apart by the member after StartTime, with the same paths", async () => {
+    const common = { spatialInterpolation: "Lag6" };
+    const older = await send("GetPosition", { ...SET, StartTime: 0.1, dt: 0.02, nt: 5, ...common }, POINT);
+    const later = await send("GetPosition", { ...SET, StartTime: 0.1, EndTime: 0.2, dt: 0.02, ...common }, POINT);
+    expect(numbers(older)).toHaveLength(3);
+    expectNear(numbers(later), numbers(older).join(" "), 1e-6);
+    const back = await send("GetPosition", { ...SET, StartTime: 0.2, EndTime: 0.1, dt: 0.02, ...common }, POINT);
+    expect(numbers(back)).toHaveLength(3);
+  });
+
+  it("answers pressure and the array forms as the older operations do", async () => {
+    const given = { ...SET, time: 0.37, spatialInterpolation: "Lag8", temporalInterpolation: "PCHIP" };
+    const both = numbers(await send("GetVelocityAndPressure", given, POINT));
+    const pressure = await send("GetPressure", given, POINT);
+    expect(pressure).toMatch(/<GetPressureResult><Pressure><p>[^<]+<\/p><\/Pressure><\/GetPressureResult>/);
+    expect(numbers(pressure)).toEqual(both.slice(3));
+    const lists =
+      "<points><ArrayOfFloat><float>1</float></ArrayOfFloat><ArrayOfFloat><float>2</float></ArrayOfFloat><ArrayOfFloat><float>3</float></ArrayOfFloat></points>";
+    const arrays = await send("GetData_Python", { function_name: "GetVelocityAndPressure", ...given }, lists);
+    expect(arrays).toContain("<GetData_PythonResult><float>");
+    expect(numbers(arrays)).toEqual(both);
+    const filter = {
+      function_name: "GetBoxFilter",
+      ...SET,
+      field: "u",
+      time: 0.4,
+      filterwidth: 1.4,
+      spatialInterpolation: "None",
+    };
+    expectNear(
+      numbers(await send("GetFilter_Python", filter, `${lists}<spacing>0</spacing>`)),
+      "-0.05669076 -0.13494397 0.34448779",
+    );
+    const search = {
+      function_name: "",
+      ...SET,
+      field: "velocity",
+      time: 0.4,
+      threshold: 1,
+      spatialInterpolation: "None",
+    };
+    const corners = { x_start: 1, y_start: 1, z_start: 1, x_end: 8, y_end: 8, z_end: 8 };
+    expect(numbers(await send("GetThreshold_Python", { ...search, ...corners }))).toHaveLength(4 * 23);
+  });
+
+  it.each([
+    ["GetMagneticField", "GetMagneticField is available only for MHD datasets!"],
+    ["GetVectorPotentialHessian", "GetMagnetic is available only for MHD datasets!"],
+    ["GetDensity", "Invalid dataset specified!"],
+  ])("%s: a field that the dataset lacks is a fault with the known text", async (operation, text) => {
+    const given = { ...SET, time: 0.37, spatialInterpolation: "None", temporalInterpolation: "None" };
+    expect(await send(operation, given, POINT)).toContain(`<faultstring>${text}`);
+  });
+});
