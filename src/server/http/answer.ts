@@ -44,6 +44,14 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }
 
+/** Told how the reader of an answer gets on. */
+export interface Reader {
+  /** Bytes are handed to the socket. */
+  handOver(bytes: number): void;
+  /** The socket has taken them. */
+  handedOver(bytes: number): void;
+}
+
 /**
  * Sends an answer of any length with bounded memory: blocks are made no faster than the socket takes them, and a time slice that has
  * lasted ends between two of them. A short answer goes out at once, without the library's detours, which take longer than a small query.
@@ -53,6 +61,7 @@ export async function sendBlocks(
   contentType: string,
   blocks: Iterator<Buffer>,
   { config, slices }: Pick<Service, "config" | "slices">,
+  reader: Reader,
 ): Promise<void> {
   const { first, complete } = begin(blocks, slices);
   const { raw } = reply;
@@ -71,10 +80,11 @@ export async function sendBlocks(
     const body = first.length === 1 ? (first[0] as Buffer) : Buffer.concat(first);
     headers["content-length"] = body.length;
     raw.writeHead(200, headers).end(body);
+    if (raw.writableLength > 0) reader.handOver(body.length);
     return;
   }
   raw.writeHead(200, headers);
-  const source = Readable.from(paced(first, blocks, slices));
+  const source = Readable.from(paced(first, blocks, slices, reader));
   const sent = compress ? pipeline(source, createGzip({ level: constants.Z_BEST_SPEED }), raw) : pipeline(source, raw);
   await sent.catch(ignoreLeaving);
 }
@@ -85,6 +95,7 @@ export async function sendStream(
   contentType: string,
   blocks: AsyncIterable<Buffer>,
   { config }: Pick<Service, "config">,
+  reader: Reader,
 ): Promise<void> {
   const { raw } = reply;
   const compress = mayCompress(reply, config.gzip);
@@ -94,9 +105,18 @@ export async function sendStream(
   reply.hijack();
   if (raw.destroyed) return;
   raw.writeHead(200, headers);
-  const source = Readable.from(blocks);
+  const source = Readable.from(watched(blocks, reader));
   const sent = compress ? pipeline(source, createGzip({ level: constants.Z_BEST_SPEED }), raw) : pipeline(source, raw);
   await sent.catch(ignoreLeaving);
+}
+
+/** Gives out blocks and tells how their reader gets on. */
+async function* watched(blocks: AsyncIterable<Buffer>, reader: Reader): AsyncGenerator<Buffer> {
+  for await (const block of blocks) {
+    reader.handOver(block.length);
+    yield block;
+    reader.handedOver(block.length);
+  }
 }
 
 /** Makes the first blocks, up to the length from which an answer may be compressed. */
@@ -117,17 +137,28 @@ function begin(blocks: Iterator<Buffer>, slices: TimeSlices): { first: Buffer[];
 }
 
 /** Gives out the first blocks, then makes the others one at a time; the time slice rests while the socket is at work. */
-async function* paced(first: readonly Buffer[], rest: Iterator<Buffer>, slices: TimeSlices): AsyncGenerator<Buffer> {
-  yield* first;
+async function* paced(
+  first: readonly Buffer[],
+  rest: Iterator<Buffer>,
+  slices: TimeSlices,
+  reader: Reader,
+): AsyncGenerator<Buffer> {
+  for (const block of first) {
+    reader.handOver(block.length);
+    yield block;
+    reader.handedOver(block.length);
+  }
   slices.begin();
   try {
     for (let next = rest.next(); !next.done; next = rest.next()) {
       const goOn = slices.rest();
+      reader.handOver(next.value.length);
       try {
         yield next.value;
       } finally {
         goOn();
       }
+      reader.handedOver(next.value.length);
       const pause = slices.pause();
       if (pause !== null) await pause;
     }

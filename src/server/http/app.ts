@@ -14,6 +14,7 @@ import type { Logger, LoggerOptions } from "pino";
 import { pino } from "pino";
 import type { Config } from "../../config.js";
 import type { Engine } from "../../engine/query.js";
+import { CancelledError } from "../../errors.js";
 import { AccessLog } from "./access-log.js";
 import { Admission } from "./admission.js";
 import { sendText } from "./answer.js";
@@ -21,6 +22,7 @@ import { type Auth, OPEN_AUTH, watchTokens } from "./auth.js";
 import { Connections, createServer } from "./connections.js";
 import { mainThreadCpu, Tick, TimeSlices } from "./event-loop.js";
 import { createMetrics } from "./metrics.js";
+import { Outgoing } from "./outgoing.js";
 import { HttpRefusal, refuseTheRest } from "./refusal.js";
 import type { Facts, Plugin, Service } from "./service.js";
 import { TlsFiles } from "./tls.js";
@@ -132,6 +134,7 @@ function decodable(url: string): string {
 function createService(app: FastifyInstance, { config, engine, auth }: AppOptions, logger: Logger): Service {
   const slices = new TimeSlices(mainThreadCpu());
   const admission = new Admission(config.limits);
+  const outgoing = new Outgoing(config.limits["http.waitingBytes"], config.limits["http.readerGraceMs"]);
   const judge =
     auth ??
     (config.tokens === null ? OPEN_AUTH : watchTokens(config.tokens, config.anonymous ?? false, config.limits, logger));
@@ -141,9 +144,11 @@ function createService(app: FastifyInstance, { config, engine, auth }: AppOption
     engine,
     auth: judge,
     admission,
+    connections: app.connections,
+    outgoing,
     slices,
     tick: new Tick(),
-    metrics: createMetrics(engine, admission, slices),
+    metrics: createMetrics(engine, admission, outgoing, slices),
     baseUrl: () => config.baseUrl ?? listeningUrl(app, config),
   };
 }
@@ -222,6 +227,11 @@ function checkFraming({ rawHeaders, headers }: IncomingMessage): void {
 /** Answers an error outside of any interface's own form: a status and a line of text. */
 function plainError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const type = { "content-type": "text/plain; charset=utf-8" };
+  if (error instanceof CancelledError) {
+    request.facts.outcome = "cancelled";
+    reply.hijack().raw.destroy();
+    return reply;
+  }
   if (error instanceof HttpRefusal) {
     return sendText(reply, request.raw, error.status, { ...type, ...error.headers }, `${error.message}\n`);
   }

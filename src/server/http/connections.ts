@@ -12,7 +12,10 @@ import type { SecureContextOptions } from "node:tls";
 
 /** An open connection by which requests came. */
 interface Connection {
+  /** Answers in the order of their requests. */
   readonly owed: Set<ServerResponse>;
+  /** Requests that wait until those before them are answered. */
+  readonly waiting: Map<ServerResponse, () => void>;
   /** What is to be done once no whole request is unanswered. */
   afterwards: (() => void) | null;
 }
@@ -60,6 +63,13 @@ export class Connections {
     return [...(this.#open.get(socket)?.owed ?? [])].some((answer) => answer.headersSent);
   }
 
+  /** Resolves when every earlier request of its connection has been answered; null where none is unanswered. */
+  turn(answer: ServerResponse): Promise<void> | null {
+    const connection = this.#open.get(answer.req.socket);
+    if (connection === undefined || connection.owed.values().next().value === answer) return null;
+    return new Promise((resolve) => connection.waiting.set(answer, resolve));
+  }
+
   /** Ends the connections that owe nothing. */
   closeIdle(): void {
     for (const [socket, { owed }] of this.#open) if (owed.size === 0) socket.destroy();
@@ -87,7 +97,7 @@ export class Connections {
   #owe(socket: Socket, answer: ServerResponse): void {
     let connection = this.#open.get(socket);
     if (connection === undefined) {
-      connection = { owed: new Set(), afterwards: null };
+      connection = { owed: new Set(), waiting: new Map(), afterwards: null };
       this.#open.set(socket, connection);
       socket.once("close", () => this.#forget(socket));
     }
@@ -97,14 +107,17 @@ export class Connections {
     answer.once("close", () => {
       if (!owed.delete(answer)) return;
       this.#unanswered--;
+      const next = owed.values().next().value;
+      if (next !== undefined) connection.waiting.get(next)?.();
       if (connection.afterwards && !owesWhole(connection)) connection.afterwards();
     });
   }
 
   /** The connection has broken or ended: those who made its answers are told. */
   #forget(socket: Socket): void {
-    const { owed } = this.#open.get(socket) as Connection;
+    const { owed, waiting } = this.#open.get(socket) as Connection;
     tellLeft(owed);
+    for (const goOn of waiting.values()) goOn();
     this.#unanswered -= owed.size;
     owed.clear();
     this.#open.delete(socket);

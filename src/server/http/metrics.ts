@@ -3,6 +3,7 @@ import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Engine, PeerStatus } from "../../engine/query.js";
 import type { Admission } from "./admission.js";
 import type { TimeSlices } from "./event-loop.js";
+import type { Outgoing } from "./outgoing.js";
 
 const SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120];
 
@@ -74,7 +75,7 @@ class Tally {
 }
 
 /** Makes the figures of a service. */
-export function createMetrics(engine: Engine, admission: Admission, slices: TimeSlices): Metrics {
+export function createMetrics(engine: Engine, admission: Admission, outgoing: Outgoing, slices: TimeSlices): Metrics {
   const registry = new Registry();
   const registers = [registry];
   const byOutcome = ["interface", "operation", "outcome"];
@@ -104,6 +105,7 @@ export function createMetrics(engine: Engine, admission: Admission, slices: Time
     ["requests_in_flight", "Requests being answered.", () => admission.taken],
     ["requests_waiting", "Requests that wait for a slot.", () => admission.waiting],
     ["points_in_flight", "Points of requests being read or answered.", () => admission.points],
+    ["waiting_answer_bytes", "Bytes of computed answers that wait for their readers.", () => outgoing.bytes],
     ["longest_turn_seconds", "Longest time slice of decoding or encoding, CPU time.", () => slices.longestMs / 1000],
   ];
   for (const [name, help, read] of plain) figure(registers, name, help, [], () => [[[], read()]]);

@@ -1,11 +1,14 @@
 /** `RequestLife` follows one computing request from its arrival to the end of its answer: what it may do, what it holds, how it ends. */
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Evaluation, Query } from "../../engine/query.js";
-import { CancelledError, DeadlineError } from "../../errors.js";
+import type { Evaluation, Query, Result } from "../../engine/query.js";
+import { BusyError, CancelledError, DeadlineError } from "../../errors.js";
 import type { PointsHold } from "./admission.js";
 import { Body } from "./body.js";
 import { bodyTooLarge, refuseEncoded } from "./refusal.js";
 import type { Service } from "./service.js";
+
+/** Answers whose numbers take less are not counted: their text goes to the socket in one piece. */
+const UNCOUNTED_BYTES = 16 * 1024;
 
 /** How many points a request may have, and the name of the limit that says so. */
 export interface PointLimit {
@@ -14,8 +17,9 @@ export interface PointLimit {
 }
 
 /**
- * The life of a request, in this order: arrival, `authorise`, `openBody` with `admit` and `start`, `enter`, the answer. What it
- * holds is given back when its answer is out or its caller has left, whichever step it has come to.
+ * The life of a request, in this order: `begin`, `authorise`, `openBody` with `admit` and `start`, `enter`, `computed`, the answer with
+ * `handOver`. A slot is held from `enter` to `computed`, points are held until `computed`, and from then on the answer counts by its
+ * bytes. What is held is given back when the caller leaves, whichever step the request has come to.
  */
 export class RequestLife {
   readonly #service: Service;
@@ -27,6 +31,11 @@ export class RequestLife {
   /** Points that the token admits; 0 for any number. */
   #tokenPoints = 0;
   #body: Body | null = null;
+  #slot: (() => void) | null = null;
+  /** The answer, once it is computed and large enough to be counted. */
+  #answer: { bytes: number; since: number; taken: number; cut: () => void } | null = null;
+  /** Ends a reader that is too slow. */
+  #patience: NodeJS.Timeout | null = null;
   /** Set while the request waits for a slot. */
   #waiting: AbortController | null = null;
   /** When the result is due, on the clock of `performance.now`; counts from the end of the body. */
@@ -35,12 +44,26 @@ export class RequestLife {
   #over = false;
 
   /**
-   * Judges a request on arrival, before its body is read.
+   * Judges a request on arrival, before its body is read, and waits until the earlier requests of its connection are answered: so no
+   * connection has more than one slot.
    *
    * @param name of the interface, for log and counters
-   * @throws HttpRefusal of a compressed or too large body, and where all slots are taken
+   * @throws HttpRefusal of a compressed or too large body, and where all slots are taken; CancelledError when the caller has left
    */
-  constructor(service: Service, request: FastifyRequest, reply: FastifyReply, name: string) {
+  static async begin(
+    service: Service,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    name: string,
+  ): Promise<RequestLife> {
+    const life = new RequestLife(service, request, reply, name);
+    const turn = service.connections.turn(reply.raw);
+    if (turn !== null) await turn;
+    if (life.#gone) throw new CancelledError();
+    return life;
+  }
+
+  private constructor(service: Service, request: FastifyRequest, reply: FastifyReply, name: string) {
     this.#service = service;
     this.#request = request;
     this.#reply = reply;
@@ -105,7 +128,35 @@ export class RequestLife {
       this.#waiting = new AbortController();
       release = await admission.slot(waitMs, this.#waiting.signal);
     }
-    this.onEnd(release);
+    this.#slot = release;
+    if (this.#over) this.#leaveSlot();
+  }
+
+  /**
+   * Gives slot and points back, because the results are complete. Waits for room among the answers that wait for their readers.
+   *
+   * @throws BusyError when no room came free before the deadline, CancelledError when the caller has left
+   */
+  async computed(results: readonly Result[]): Promise<void> {
+    let bytes = 0;
+    for (const { values } of results) for (const part of values) bytes += part.byteLength;
+    if (bytes > UNCOUNTED_BYTES) await this.#enterOutgoing(bytes);
+    this.#leaveSlot();
+    this.#hold.release();
+  }
+
+  /** Takes note of bytes that are handed to the socket; a reader that does not take them in time is cut off. */
+  handOver(bytes: number): void {
+    if (this.#over) return;
+    const { limits } = this.#service.config;
+    const ms = limits["http.readerGraceMs"] + (1000 * bytes) / limits["http.readerBytesPerSecond"];
+    if (this.#patience !== null) clearTimeout(this.#patience);
+    this.#patience = setTimeout(() => this.#cut(), ms);
+  }
+
+  /** Takes note of bytes that the socket has taken. */
+  handedOver(bytes: number): void {
+    if (this.#answer !== null) this.#answer.taken += bytes;
   }
 
   /** Calls back when the request is over: at once if it is. */
@@ -136,6 +187,27 @@ export class RequestLife {
     return true;
   }
 
+  async #enterOutgoing(bytes: number): Promise<void> {
+    const { outgoing } = this.#service;
+    const answer = { bytes, since: performance.now(), taken: 0, cut: () => this.#cut() };
+    while (!outgoing.enter(answer)) {
+      await outgoing.room();
+      if (this.#gone) throw new CancelledError();
+      if (performance.now() > (this.#deadline ?? 0)) throw new BusyError("Too many answers wait for their readers.");
+    }
+    this.#answer = answer;
+  }
+
+  #cut(): void {
+    this.#request.facts.outcome = "slow";
+    this.#reply.raw.destroy();
+  }
+
+  #leaveSlot(): void {
+    this.#slot?.();
+    this.#slot = null;
+  }
+
   /** The answer is out, or the caller has left. */
   #end(): void {
     if (!this.#reply.raw.writableFinished) {
@@ -145,7 +217,10 @@ export class RequestLife {
       this.abort();
     }
     this.#over = true;
+    this.#leaveSlot();
     this.#hold.release();
+    if (this.#answer !== null) this.#service.outgoing.leave(this.#answer);
+    if (this.#patience !== null) clearTimeout(this.#patience);
     for (const release of this.#releases.splice(0)) release();
   }
 }

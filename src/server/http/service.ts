@@ -7,6 +7,7 @@ import type { Auth } from "./auth.js";
 import type { Connections } from "./connections.js";
 import type { Tick, TimeSlices } from "./event-loop.js";
 import type { Metrics } from "./metrics.js";
+import type { Outgoing } from "./outgoing.js";
 
 /** Path of the SOAP service, which the other interfaces tell their callers. */
 export const SOAP_PATH = "/service/turbulence.asmx";
@@ -17,6 +18,8 @@ export interface Service {
   readonly engine: Engine;
   readonly auth: Auth;
   readonly admission: Admission;
+  readonly connections: Connections;
+  readonly outgoing: Outgoing;
   readonly metrics: Metrics;
   readonly slices: TimeSlices;
   readonly tick: Tick;

@@ -87,7 +87,7 @@ export async function serveCutout(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const life = new RequestLife(service, request, reply, "values");
+  const life = await RequestLife.begin(service, request, reply, "values");
   try {
     life.authorise(tokenIn(request.query, "token"));
     const texts = readCutoutTexts(request.query);
@@ -118,8 +118,9 @@ export async function serveCutout(
     life.onEnd(() => {
       for (const result of results) result.release();
     });
+    await life.computed(results);
     const names = asked.map((k) => `${variable.code}_${String(k + 1).padStart(4, "0")}`);
-    await sendBlocks(reply, JSON_TYPE, frame(coordinates, names, results), service);
+    await sendBlocks(reply, JSON_TYPE, frame(coordinates, names, results), service, life);
     return reply;
   } catch (error) {
     if (life.giveUp(error)) return reply;

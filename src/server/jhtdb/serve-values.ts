@@ -46,7 +46,7 @@ export async function serveValues(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const life = new RequestLife(service, request, reply, "values");
+  const life = await RequestLife.begin(service, request, reply, "values");
   try {
     life.authorise(tokenIn(request.query, "authToken"));
     const { limits } = service.config;
@@ -65,9 +65,10 @@ export async function serveValues(
     life.onEnd(() => {
       for (const result of results) result.release();
     });
+    await life.computed(results);
     const rows = results.reduce((sum, result) => sum + result.items, 0);
     const shape = [rows, results[0]?.components ?? 0];
-    await sendBlocks(reply, JSON_TYPE, nested(results, shape), service);
+    await sendBlocks(reply, JSON_TYPE, nested(results, shape), service, life);
     return reply;
   } catch (error) {
     if (life.giveUp(error)) return reply;

@@ -96,10 +96,11 @@ function readQueries(text: string): BatchQuery[] {
 }
 
 /** Reads the whole body of a request. */
-async function readText(life: RequestLife): Promise<string> {
+async function readText(life: RequestLife, { slices }: Service): Promise<string> {
   const body = life.openBody();
   const parts: Buffer[] = [];
   let bytes = 0;
+  slices.begin();
   try {
     for (let part = body.take(); part !== null; part = body.take()) {
       if (part === undefined) {
@@ -111,6 +112,7 @@ async function readText(life: RequestLife): Promise<string> {
       parts.push(Buffer.from(part));
     }
   } finally {
+    slices.end();
     body.release();
   }
   return Buffer.concat(parts).toString("utf8");
@@ -164,7 +166,7 @@ function* write(results: readonly (Answer | Problem)[]): Generator<Buffer> {
 /** Answers `POST /batch`. */
 export function serveBatch(service: Service, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   return compute(service, { name: "batch" }, request, reply, async (life) => {
-    const queries = readQueries(await readText(life));
+    const queries = readQueries(await readText(life, service));
     await life.enter();
     const results: (Answer | Problem)[] = [];
     for (const query of queries) {
@@ -179,7 +181,8 @@ export function serveBatch(service: Service, request: FastifyRequest, reply: Fas
       }
     }
     const type = "application/json; charset=utf-8";
-    await sendBlocks(reply, type, write(results), service);
+    await life.computed(results.flatMap((result) => ("results" in result ? result.results : [])));
+    await sendBlocks(reply, type, write(results), service, life);
     return reply;
   });
 }

@@ -54,12 +54,13 @@ async function answer(
   life.onEnd(() => {
     for (const result of results) result.release();
   });
+  await life.computed(results);
   const whole = describeAnswer(service, operation, dataset, understood, results);
   reply.header("fieldprobe-shape", shapeOf(whole).join(",")).header("vary", "Accept");
   const recorded = results[0]?.recordTimes;
   if (recorded !== undefined) reply.header("fieldprobe-times", recordSteps(recorded).join(","));
   const { contentType, write } = WRITERS[type];
-  await sendBlocks(reply, contentType, write(whole), service);
+  await sendBlocks(reply, contentType, write(whole), service, life);
   return reply;
 }
 
@@ -106,7 +107,7 @@ export async function compute(
   reply: FastifyReply,
   steps: (life: RequestLife) => Promise<FastifyReply>,
 ): Promise<FastifyReply> {
-  const life = new RequestLife(service, request, reply, "api");
+  const life = await RequestLife.begin(service, request, reply, "api");
   request.facts.operation = operation.name;
   try {
     life.authorise(tokenOf(request));

@@ -161,6 +161,7 @@ async function sample(
   await writeGrid(grid, new TripleWriter(evaluation.points, evaluation.limit));
   const result = await evaluation.finish();
   life.onEnd(() => result.release());
+  await life.computed([result]);
   return reduce(field, result);
 }
 

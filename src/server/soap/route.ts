@@ -67,7 +67,7 @@ function describe(request: FastifyRequest, reply: FastifyReply, service: Service
 /** Serves one request; each line is a step of its way. */
 async function serve(request: FastifyRequest, reply: FastifyReply, shared: Shared): Promise<FastifyReply> {
   const media = shared.mediaTypes.read(request.headers["content-type"]);
-  const life = new RequestLife(shared.service, request, reply, `soap ${media.version}`);
+  const life = await RequestLife.begin(shared.service, request, reply, `soap ${media.version}`);
   try {
     const { row, evaluation } = await walk(readCall(request, life, media, shared));
     await life.enter();
@@ -75,9 +75,12 @@ async function serve(request: FastifyRequest, reply: FastifyReply, shared: Share
     try {
       const type = CONTENT_TYPES[media.version];
       if (result.stream === undefined) {
-        await sendBlocks(reply, type, shared.encoder.encode(row, media.version, result), shared.service);
+        await life.computed([result]);
+        await sendBlocks(reply, type, shared.encoder.encode(row, media.version, result), shared.service, life);
       } else {
-        await sendStream(reply, type, shared.encoder.encodeBytes(row, media.version, result.stream), shared.service);
+        // It is computed as it is read, so it keeps its slot to the end.
+        const blocks = shared.encoder.encodeBytes(row, media.version, result.stream);
+        await sendStream(reply, type, blocks, shared.service, life);
       }
     } finally {
       result.release();

@@ -9,6 +9,7 @@ import type { Service } from "../../../src/server/http/service.js";
 import { startService } from "../../support/soap-service.js";
 
 const BLOCK = Buffer.alloc(48 * 1024, "x");
+const READER = { handOver: () => undefined, handedOver: () => undefined };
 
 /** Serves `/blocks` by `send` and `/never` not at all; the request of `/blocks` resolves with its reply. */
 async function serving(send: (reply: FastifyReply, service: Service) => Promise<void>) {
@@ -35,7 +36,7 @@ describe("sendBlocks", () => {
       const { service, request } = await serving(async (reply, given) => {
         await new Promise((resolve) => reply.raw.once("close", resolve));
         await immediate();
-        sent = sendBlocks(reply, "text/plain", Array(10).fill(BLOCK).values(), given);
+        sent = sendBlocks(reply, "text/plain", Array(10).fill(BLOCK).values(), given, READER);
       });
       const targets = place.startsWith("at") ? ["/blocks"] : ["/never", "/blocks"];
       const socket = connect(service.port, "127.0.0.1");
@@ -58,7 +59,7 @@ describe("sendBlocks", () => {
     }
     let ended = false;
     const { service, request } = await serving(async (reply, given) => {
-      await sendBlocks(reply, "text/plain", blocks(), given);
+      await sendBlocks(reply, "text/plain", blocks(), given, READER);
       ended = true;
     });
     const socket = connect(service.port, "127.0.0.1");

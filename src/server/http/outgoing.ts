@@ -1,0 +1,80 @@
+/** `Outgoing` bounds the bytes of computed answers that wait for their readers; where there is no room, the slowest reader is cut off. */
+
+/** How often those who wait for room look again without being told. */
+const LOOK_MS = 1_000;
+
+/** An answer on its way to its reader. */
+export interface OutgoingAnswer {
+  /** Bytes that it keeps until it is out. */
+  readonly bytes: number;
+  /** When it was complete, on the clock of `performance.now`. */
+  readonly since: number;
+  /** Bytes that its reader has taken. */
+  readonly taken: number;
+  /** Ends it and its connection. */
+  cut(): void;
+}
+
+/** One per service. */
+export class Outgoing {
+  readonly #limit: number;
+  readonly #graceMs: number;
+  readonly #answers = new Set<OutgoingAnswer>();
+  #bytes = 0;
+  /** Woken when an answer is out. */
+  #waiting: (() => void)[] = [];
+
+  /**
+   * @param limit   bytes of all answers together; a single answer may be larger
+   * @param graceMs how long a reader is not cut off for others, however slow it is
+   */
+  constructor(limit: number, graceMs: number) {
+    this.#limit = limit;
+    this.#graceMs = graceMs;
+  }
+
+  /** Bytes of the answers on their way. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Takes an answer in. False where there is no room: then `room` has to be awaited. */
+  enter(answer: OutgoingAnswer): boolean {
+    if (this.#bytes > 0 && this.#bytes + answer.bytes > this.#limit) return false;
+    this.#answers.add(answer);
+    this.#bytes += answer.bytes;
+    return true;
+  }
+
+  /** Cuts the slowest reader off if one may be, and resolves when an answer is out or some time has passed. */
+  room(): Promise<void> {
+    this.#slowest()?.cut();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, LOOK_MS);
+      this.#waiting.push(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
+
+  /** The answer is out, or its reader has left. */
+  leave(answer: OutgoingAnswer): void {
+    if (!this.#answers.delete(answer)) return;
+    this.#bytes -= answer.bytes;
+    for (const wake of this.#waiting.splice(0)) wake();
+  }
+
+  #slowest(): OutgoingAnswer | null {
+    const now = performance.now();
+    let slowest: OutgoingAnswer | null = null;
+    let lowest = Number.POSITIVE_INFINITY;
+    for (const answer of this.#answers) {
+      const age = now - answer.since;
+      if (age < this.#graceMs || answer.taken / age >= lowest) continue;
+      slowest = answer;
+      lowest = answer.taken / age;
+    }
+    return slowest;
+  }
+}

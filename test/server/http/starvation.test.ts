@@ -1,0 +1,118 @@
+/** Callers who pipeline, or do not read what they asked for, take nothing from others. */
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { rawPost } from "../../support/raw-http.js";
+import {
+  call,
+  envelope,
+  expectIdle,
+  items,
+  nullOp,
+  startService,
+  type TestService,
+} from "../../support/soap-service.js";
+
+const SLOTS = 4;
+/** An answer of some megabytes: more than the buffers of a connection take. */
+const LARGE = nullOp(items(Array.from({ length: 120_000 }, (_, i) => [i + 0.125, 2.5, 3.25])));
+
+const sockets: Socket[] = [];
+let service: TestService;
+
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await service.stop();
+});
+
+async function connected(): Promise<Socket> {
+  const socket = connect(service.port, "127.0.0.1");
+  sockets.push(socket.on("error", () => undefined));
+  await once(socket, "connect");
+  return socket;
+}
+
+/** Asks for a large answer and does not read it; resolves when its head has come. */
+async function askAndWait(): Promise<Socket> {
+  const socket = await connected();
+  socket.write(rawPost("1.1", envelope("1.1", LARGE)));
+  await once(socket, "data");
+  return socket.pause();
+}
+
+const metric = async (name: string): Promise<number> => {
+  const text = await (await fetch(new URL("/metrics", service.url))).text();
+  return Number(new RegExp(`^fieldprobe_${name} (.*)$`, "m").exec(text)?.[1]);
+};
+
+describe("pipelined requests", () => {
+  it("of one connection hold one slot, however many wait behind the first", async () => {
+    service = await startService({ ENGINE_INFLIGHT: String(SLOTS) });
+    let open = (): void => undefined;
+    service.engine.gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    const socket = await connected();
+    socket.write(rawPost("1.1", envelope("1.1", nullOp())));
+    await expect.poll(() => service.engine.finishing).toBe(1);
+    service.engine.gate = null;
+    let text = "";
+    socket.on("data", (data) => {
+      text += data;
+    });
+    const small = rawPost("1.1", envelope("1.1", nullOp(items([[7, 8, 9]]))));
+    socket.write(small.repeat(3 * SLOTS));
+    for (let i = 0; i < 2 * SLOTS; i++) expect((await call(service, "1.1", nullOp())).status).toBe(200);
+    expect(await metric("requests_in_flight")).toBe(1);
+    open();
+    await expect.poll(() => text.split("</soap:Envelope>").length - 1).toBe(1 + 3 * SLOTS);
+    expect(text.indexOf("<x>1.5</x>")).toBeLessThan(text.indexOf("<x>7</x>"));
+    await expectIdle(service);
+  });
+
+  it("are given up with the connection, those that wait among them", async () => {
+    service = await startService({ ENGINE_INFLIGHT: String(SLOTS) });
+    service.engine.gate = new Promise(() => undefined);
+    const socket = await connected();
+    socket.write(rawPost("1.1", envelope("1.1", nullOp())).repeat(2 * SLOTS));
+    await expect.poll(() => service.engine.finishing).toBe(1);
+    socket.destroy();
+    service.engine.gate = null;
+    await expectIdle(service);
+    expect(service.engine.queries).toHaveLength(1);
+    expect((await call(service, "1.1", nullOp())).status).toBe(200);
+  });
+});
+
+describe("readers that stop reading", () => {
+  it("hold no slot and no points once their answers are computed", async () => {
+    service = await startService({ ENGINE_INFLIGHT: "2", ENGINE_POINTS_IN_FLIGHT: "130000" });
+    for (let i = 0; i < 3; i++) await askAndWait();
+    expect(await metric("requests_in_flight")).toBe(0);
+    expect(await metric("points_in_flight")).toBe(0);
+    expect(await metric("waiting_answer_bytes")).toBe(3 * 12 * 120_000);
+    expect((await call(service, "1.2", nullOp())).status).toBe(200);
+  });
+
+  it("are cut off when they are slower than the rate", async () => {
+    service = await startService({ HTTP_READER_GRACE_MS: "100", HTTP_READER_BYTES_PER_SECOND: "1000000" });
+    const socket = await askAndWait();
+    await expect.poll(() => metric("waiting_answer_bytes"), { timeout: 10_000 }).toBe(0);
+    socket.resume();
+    await once(socket, "close");
+    expect(service.logs.some((line) => line.includes('"outcome":"slow"'))).toBe(true);
+    expect(service.engine.open).toBe(0);
+  });
+
+  it("make room for others where the bytes of their answers pass the bound", async () => {
+    service = await startService({ HTTP_WAITING_BYTES: "2000000", HTTP_READER_GRACE_MS: "200" });
+    const slow = await askAndWait();
+    slow.resume();
+    await once(slow, "data");
+    slow.pause();
+    const other = call(service, "1.1", LARGE);
+    expect((await other).text.split("<Vector3>")).toHaveLength(120_001);
+    slow.resume();
+    await once(slow, "close");
+  });
+});
