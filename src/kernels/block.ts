@@ -3,7 +3,7 @@
  * faces.
  */
 
-import { createRuns, cutRun, type Runs } from "./stencil.js";
+import { createRuns, cutRun, type Runs, wrap } from "./stencil.js";
 import type { Axes, BrickField, Bricking, BrickReader, Values } from "./types.js";
 
 /**
@@ -195,4 +195,37 @@ export function visitPieces(
       }
     }
   }
+}
+
+/**
+ * Overwrites `out` with the `count` nodes of a box of one frame in the layout [z][y][x][component].
+ *
+ * @param first first node on x, y, z; on a periodic axis it may lie outside, and the box may pass the seam
+ */
+export function gatherBox(
+  reader: BrickReader,
+  axes: Axes,
+  frame: number,
+  first: ArrayLike<number>,
+  count: ArrayLike<number>,
+  out: Float32Array,
+): void {
+  const { bricking, components } = reader;
+  const runs = [createRuns(count[0]), createRuns(count[1]), createRuns(count[2])] as const;
+  for (let a = 0; a < 3; a++) {
+    const { nodes } = axes[a];
+    cutRun(nodes, bricking.edge[a], wrap(first[a], nodes), count[a], runs[a]);
+  }
+  const [rx, ry, rz] = runs;
+  const strideY = bricking.edge[0] * components;
+  const strideZ = bricking.edge[1] * strideY;
+  visitPieces(reader, frame, runs, (data, corner, i, j, k) => {
+    const length = rx.length[i] * components;
+    for (let z = 0; z < rz.length[k]; z++) {
+      for (let y = 0; y < ry.length[j]; y++) {
+        const to = components * (((rz.from[k] + z) * count[1] + ry.from[j] + y) * count[0] + rx.from[i]);
+        copyRow(data, corner + z * strideZ + y * strideY, out, to, length);
+      }
+    }
+  });
 }

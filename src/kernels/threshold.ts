@@ -1,8 +1,7 @@
 /** Finds the grid nodes of a box at which a quantity exceeds a threshold, tile by tile and from bricks on demand. */
-import { visitPieces } from "./block.js";
+import { gatherBox } from "./block.js";
 import { type DifferenceOrder, type DifferenceRows, differenceRows, FIRST_DIFFERENCES } from "./finite-difference.js";
 import { secondInvariantOf, vorticityOf } from "./invariant.js";
-import { createRuns, cutRun, type Runs, wrap } from "./stencil.js";
 import type { Axes, Axis, BrickReader, Triple } from "./types.js";
 
 /** Nodes per edge of a tile. */
@@ -120,7 +119,6 @@ export function createThreshold(axes: Axes, quantity: ThresholdQuantity): Thresh
   /** Nodes that differences reach beyond a tile. */
   const most = TILE_EDGE + (quantity.kind === "norm" ? 0 : 2 * (quantity.order + 1));
   const nodes = new Float32Array(size * most ** 3);
-  const runs = [createRuns(most), createRuns(most), createRuns(most)] as const;
   const low = new Int32Array(3);
   const span = new Int32Array(3);
 
@@ -132,7 +130,7 @@ export function createThreshold(axes: Axes, quantity: ThresholdQuantity): Thresh
           low[a] = first[a] - below;
           span[a] = count[a] + below + above;
         });
-        gatherTile(reader, frame, axes, low, span, runs, nodes);
+        gatherBox(reader, axes, frame, low, span, nodes);
         const inner = first.map((node, a) => node - low[a]) as unknown as Triple;
         const values =
           tables === null
@@ -198,33 +196,6 @@ function tileDifferences(table: DifferenceRows, first: number, count: number, st
     }
   }
   return out;
-}
-
-/** Copies a box of nodes, `low` counted without wrapping, to a dense array of layout [z][y][x][component]. */
-function gatherTile(
-  reader: BrickReader,
-  frame: number,
-  axes: Axes,
-  low: Int32Array,
-  span: Int32Array,
-  runs: readonly [Runs, Runs, Runs],
-  nodes: Float32Array,
-): void {
-  const { bricking, components } = reader;
-  const [rx, ry, rz] = runs;
-  const strideY = bricking.edge[0] * components;
-  const strideZ = bricking.edge[1] * strideY;
-  for (let a = 0; a < 3; a++) cutRun(axes[a].nodes, bricking.edge[a], wrap(low[a], axes[a].nodes), span[a], runs[a]);
-  visitPieces(reader, frame, runs, (data, corner, i, j, k) => {
-    const count = rx.length[i] * components;
-    for (let z = 0; z < rz.length[k]; z++) {
-      for (let y = 0; y < ry.length[j]; y++) {
-        const from = corner + z * strideZ + y * strideY;
-        const to = components * (((rz.from[k] + z) * span[1] + ry.from[j] + y) * span[0] + rx.from[i]);
-        for (let e = 0; e < count; e++) nodes[to + e] = data[from + e];
-      }
-    }
-  });
 }
 
 /**

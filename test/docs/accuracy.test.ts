@@ -7,13 +7,14 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect, type FieldClient } from "../../src/client/index.js";
 import { writeCube } from "../../src/generate/cube.js";
 import type { RunningService } from "../../src/main.js";
-import { DERIVATIVES, INTERPOLATIONS } from "../../src/operations.js";
+import { DERIVATIVES, INTERPOLATIONS, SPLINES } from "../../src/operations.js";
 import {
   markdownTable,
   measure,
   measureControlled,
   measureFilters,
   measureNodes,
+  measureSplines,
   measureTracking,
   QUANTITIES,
 } from "../support/accuracy.js";
@@ -30,6 +31,8 @@ const [ORIGIN, STEP, FRAMES] = [-0.2, 0.2, 15];
 const POINTS = 200;
 const ABC_SIZES = [8, 16, 32, 64] as const;
 const METHODS = ["Lag4", "Lag6", "Lag8"] as const;
+/** Splines of every order of accuracy. */
+const SMOOTH_SPLINES = ["M1Q4", "M1Q6", "M2Q6", "M2Q8", "M3Q8", "M3Q10", "M4Q10", "M4Q12"];
 
 type Errors = readonly (readonly number[])[];
 
@@ -100,10 +103,21 @@ describe("docs/accuracy.md", () => {
     const nodes = await measureNodes(client, "isotropic32", time, flow, NODES, 50);
     tables.set("isotropic32-nodes", markdownTable(["at nodes", ...DERIVATIVES], rows(derivativeRows, nodes)));
 
+    const bySpline = await measureSplines(client, "isotropic32", time, flow, POINTS, SPLINES);
+    const splineRows = SPLINES.map((name, i) => [
+      name,
+      ...(bySpline[i] as number[]),
+      ...(name.startsWith("M1") ? [""] : []),
+    ]);
+    const splineHead = ["", "velocity", "velocity gradient", "velocity Hessian"];
+    tables.set("isotropic32-splines", markdownTable(splineHead, splineRows));
+
     const smooth: Errors[] = [];
     const smoothNodes: Errors[] = [];
+    const smoothSplines: Errors[] = [];
     for (const size of ABC_SIZES) {
       smooth.push(await measure(client, `abc${size}`, 0, abc(), POINTS));
+      smoothSplines.push(await measureSplines(client, `abc${size}`, 0, abc(), POINTS, SMOOTH_SPLINES));
       smoothNodes.push(await measureNodes(client, `abc${size}`, 0, abc(), size, POINTS));
     }
     const orders = (list: typeof valueRows, measured: readonly Errors[]) =>
@@ -118,6 +132,15 @@ describe("docs/accuracy.md", () => {
     tables.set("abc-values", markdownTable(head, orders(valueRows, smooth)));
     tables.set("abc-derivatives", markdownTable(head, orders(derivativeRows, smooth)));
     tables.set("abc-nodes", markdownTable(["at nodes", ...head.slice(1)], orders(derivativeRows, smoothNodes)));
+
+    const orderOf = ([few, more]: readonly number[]) => Math.log2((few as number) / (more as number)).toFixed(1);
+    const smoothRows = ["velocity", "velocity gradient"].flatMap((title, q) =>
+      SMOOTH_SPLINES.map((name, i) => {
+        const errors = smoothSplines.map((table) => (table[i] as number[])[q] as number);
+        return [title, name, ...errors, orderOf(errors)];
+      }),
+    );
+    tables.set("abc-splines", markdownTable(head, smoothRows));
 
     const at = (k: number, i: number) => (velocities[k] as Float32Array)[i] as number;
     const middle = velocities[6] as Float32Array;

@@ -115,9 +115,10 @@ async function errorsAt(
   flow: Flow,
   points: Float32Array,
   positions: readonly (readonly number[])[],
+  quantities: readonly Quantity[] = QUANTITIES,
 ): Promise<readonly (readonly number[])[]> {
   const table: number[][] = [];
-  for (const { operation, methods, exact } of QUANTITIES) {
+  for (const { operation, methods, exact } of quantities) {
     const values = positions.flatMap((position) => exact(flow, position));
     const errors: number[] = [];
     for (const spatialInterpolation of methods) {
@@ -134,6 +135,36 @@ export function measure(client: FieldClient, dataset: string, time: number, flow
   const points = scatter(count);
   const positions = Array.from({ length: count }, (_, i) => pointAt(points, i));
   return errorsAt(client, dataset, time, flow, points, positions);
+}
+
+/** Relative errors of velocity, its gradient and its Hessian by splines; where one has no Hessian, the last is missing. */
+export async function measureSplines(
+  client: FieldClient,
+  dataset: string,
+  time: number,
+  flow: Flow,
+  count: number,
+  splines: readonly string[],
+): Promise<readonly (readonly number[])[]> {
+  const points = scatter(count);
+  const positions = Array.from({ length: count }, (_, i) => pointAt(points, i));
+  const operations = ["GetVelocity", "GetVelocityGradient", "GetVelocityHessian"];
+  const quantities = operations.map((name) => QUANTITIES.find(({ operation }) => operation === name) as Quantity);
+  const smooth = splines.filter((name) => !name.startsWith("M1"));
+  const columns = await errorsAt(
+    client,
+    dataset,
+    time,
+    flow,
+    points,
+    positions,
+    quantities.map((quantity, q) => ({ ...quantity, methods: q < 2 ? splines : smooth })),
+  );
+  return splines.map((name, i) => {
+    const [value, gradient, hessian] = columns as [number[], number[], number[]];
+    const second = smooth.indexOf(name);
+    return [value[i] as number, gradient[i] as number, ...(second < 0 ? [] : [hessian[second] as number])];
+  });
 }
 
 /** The same at nodes of the grid, where the nearest node is the place itself. */

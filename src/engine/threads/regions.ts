@@ -1,7 +1,7 @@
 /** Searches and cutouts of regions of nodes inside a worker. */
 import { CancelledError, DataError, RequestError } from "../../errors.js";
+import { gatherBox } from "../../kernels/block.js";
 import type { DifferenceOrder } from "../../kernels/finite-difference.js";
-import { gatherBox } from "../../kernels/gather.js";
 import {
   createHits,
   createThreshold,
@@ -80,13 +80,13 @@ export function cutNodes(task: CutoutMessage, open: OpenDataset, sampler: Sample
     const z = first[2] + k * stride[2];
     const to = out.subarray(k * size, (k + 1) * size);
     if (plane === null || sum === null) {
-      gatherBox(reader, axes, frame, { first: [first[0], first[1], z], count: [count[0], count[1], 1] }, to);
+      gatherBox(reader, axes, frame, [first[0], first[1], z], [count[0], count[1], 1], to);
       continue;
     }
     sum.fill(0);
     for (let layer = z - half; layer <= z + half; layer++) {
-      const box = { first: [first[0] - half, first[1] - half, layer], count: [spans[0], spans[1], 1] } as const;
-      gatherBox(reader, axes, frame, box, plane);
+      const corner = [first[0] - half, first[1] - half, layer];
+      gatherBox(reader, axes, frame, corner, [spans[0], spans[1], 1], plane);
       for (let i = 0; i < sum.length; i++) sum[i] += plane[i];
     }
     averagePlane(sum, spans[0], reader, region, to);
