@@ -85,6 +85,8 @@ const list = (separator: string) =>
   );
 /** The name of a time zone; offsets are none. */
 const zone = text.refine((name) => !/^[+-]/.test(name) && isZone(name), "must be an IANA time zone");
+/** An address, a network, or a name of some that the HTTP library knows. */
+const PROXY = /^(loopback|linklocal|uniquelocal|[0-9a-f.:]+(\/\d{1,3})?)$/i;
 const webAddress = z.url({ protocol: /^https?$/, error: "must be an address that begins with http:// or https://" });
 
 /** Every setting but the limits, in the shape of `Config`. */
@@ -157,6 +159,18 @@ export const SETTINGS = {
     oneOf("auto", "on", "off"),
     "auto",
     "compression of large SOAP answers: `auto`, `on` or `off`",
+  ),
+  trustProxy: setting(
+    "TRUST_PROXY",
+    list(",")
+      .refine(
+        (proxies) => proxies.length > 0 && proxies.every((proxy) => PROXY.test(proxy)),
+        "must name addresses or networks, such as loopback or 10.0.0.0/8, separated by commas",
+      )
+      .transform((proxies) => proxies as readonly string[]),
+    null,
+    "proxies whose `X-Forwarded-For` names the caller: addresses, networks or `loopback`, separated by commas",
+    { shown: "none" },
   ),
   tls: {
     cert: setting("TLS_CERT", text, null, "file with the certificate; together with `TLS_KEY`", {

@@ -2,13 +2,14 @@
 import { lookup } from "node:dns/promises";
 import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { type Logger, pino } from "pino";
+import type { Logger } from "pino";
 import type { Config } from "./config.js";
 import type { Carrier } from "./engine/carrier.js";
 import { openEngine } from "./engine/engine.js";
 import type { Engine } from "./engine/query.js";
 import { openPool } from "./engine/threads/pool.js";
 import type { EventsModule } from "./events/open.js";
+import { createLog } from "./log.js";
 import { createApp } from "./server/http/app.js";
 import { checkExposure } from "./server/http/auth.js";
 import type { Plugin } from "./server/http/service.js";
@@ -31,11 +32,6 @@ export interface RunningService {
   readonly requests: number;
   /** Stops accepting, lets requests end within the grace time, frees everything; false when something was cut off. */
   close(): Promise<boolean>;
-}
-
-/** The service's log: JSON lines on stderr, so that stdout keeps to what commands print. */
-export function createLog(config: Config): Logger {
-  return pino({ level: config.logLevel, base: null }, pino.destination(2));
 }
 
 /**

@@ -1,20 +1,18 @@
 /** Finds what would keep a service from starting, in files and combinations of settings, before anything is started. */
 import { statSync } from "node:fs";
 import { type Config, ConfigError } from "./config.js";
-import { isZone } from "./events/time/zone.js";
 import { checkExposure, readTokenFile } from "./server/http/auth.js";
 import { TlsFiles } from "./server/http/tls.js";
 import { describeError } from "./system-error.js";
 
 /** The problems of a configuration whose settings are valid one by one; one line each. */
 export function startProblems(config: Config): string[] {
-  const { data, tls, tokens, events, cluster } = config;
+  const { data, tls, tokens, cluster } = config;
   return [
     ...problemsOf(() => checkExposure(config)),
     ...problemsOf(() => tls && new TlsFiles(tls)),
     ...problemsOf(() => tokens !== null && readTokenFile(tokens)),
     ...data.filter((folder) => !isFolder(folder)).map((folder) => `FIELDPROBE_DATA: ${folder} is not a folder`),
-    ...(events.zone === null || isZone(events.zone) ? [] : [`FIELDPROBE_EVENTS_ZONE: no such zone: ${events.zone}`]),
     ...missing("NATS_NKEY", cluster.nkey),
     ...missing("NATS_CA", cluster.ca),
   ];

@@ -41,7 +41,7 @@ it("reports bad settings and bad files together, in one line, before anything st
 });
 
 it("reports a public address without tokens beside other problems, and nothing for good settings", () => {
-  const open = startProblems(loadConfig({ HOST: "0.0.0.0", DATA, EVENTS_ZONE: "Nowhere" }, {}));
+  const open = startProblems(loadConfig({ HOST: "0.0.0.0", DATA, NATS_CA: join(folder, "ca.pem") }, {}));
   expect(open).toHaveLength(2);
   expect(open[0]).toContain("FIELDPROBE_TOKENS");
   expect(startProblems(loadConfig({ DATA }, {}))).toEqual([]);

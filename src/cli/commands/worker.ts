@@ -2,7 +2,7 @@
 import { Command } from "commander";
 import { openPeer } from "../../cluster/peer/peer.js";
 import { connectNats } from "../../cluster/wire/nats.js";
-import { createLog } from "../../main.js";
+import { createLog } from "../../log.js";
 import { obeySignals } from "../../signals.js";
 import { MisuseError } from "../input/arguments.js";
 import { addSettings, configOf } from "../input/settings.js";

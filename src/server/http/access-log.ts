@@ -9,6 +9,10 @@ export interface EndedRequest {
   readonly facts: Facts;
   readonly outcome: string;
   readonly id: string;
+  /** Address of the caller; behind a trusted proxy that of the proxy's caller. */
+  readonly client: string;
+  /** Bytes sent on the connection while the request was answered. */
+  readonly bytes: number;
   readonly method: string;
   /** Its route, or "none". */
   readonly path: string;
@@ -38,11 +42,25 @@ export class AccessLog {
   write(): void {
     const ended = this.#ended;
     this.#ended = [];
-    for (const { facts, outcome, id, method, path, status, ms } of ended) {
-      const { interface: by, operation, points, token } = facts;
+    for (const { facts, outcome, id, client, bytes, method, path, status, ms } of ended) {
+      const { interface: by, operation, dataset, points, token } = facts;
       this.#metrics.observe({ interface: by, operation, outcome, points, token, seconds: ms / 1000 });
+      const waited = Math.round(facts.queueMs * 100) / 100;
       const took = Math.round(ms * 100) / 100;
-      this.#log.info({ reqId: id, method, path, status, interface: by, operation, outcome, points, token, ms: took });
+      const asked = {
+        reqId: id,
+        client,
+        method,
+        path,
+        status,
+        interface: by,
+        operation,
+        dataset,
+        outcome,
+        points,
+        token,
+      };
+      this.#log.info({ ...asked, bytes, queueMs: waited, ms: took });
     }
   }
 }

@@ -24,7 +24,7 @@ import { mainThreadCpu, Tick, TimeSlices } from "./event-loop.js";
 import { createMetrics } from "./metrics.js";
 import { Outgoing } from "./outgoing.js";
 import { HttpRefusal, refuseTheRest } from "./refusal.js";
-import type { Facts, Plugin, Service } from "./service.js";
+import { type Facts, NO_FACTS, type Plugin, type Service } from "./service.js";
 import { TlsFiles } from "./tls.js";
 
 const HEADER_BYTES = 16 * 1024;
@@ -78,7 +78,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   return app;
 }
 
-function serverOptions({ limits }: Config, connections: Connections, tls: TlsFiles | null) {
+function serverOptions({ limits, trustProxy }: Config, connections: Connections, tls: TlsFiles | null) {
   const prefix = randomBytes(4).toString("hex");
   let count = 0;
   const headersTimeout = Math.min(limits["http.headersTimeoutMs"], limits["http.requestTimeoutMs"]);
@@ -98,6 +98,8 @@ function serverOptions({ limits }: Config, connections: Connections, tls: TlsFil
       server.setTimeout(limits["http.requestTimeoutMs"] + limits["query.deadlineMs"]);
       return server;
     },
+    // The address of a caller is that of the socket, or what a trusted proxy says; an attacker may write the header too.
+    trustProxy: trustProxy === null ? false : [...trustProxy],
     rewriteUrl: ({ url }: IncomingMessage) => decodable(pathOf(url ?? "/")),
     // Interfaces say themselves that a name is unknown, however long it is.
     routerOptions: { maxParamLength: HEADER_BYTES },
@@ -179,18 +181,22 @@ function observeRequests(app: FastifyInstance, { metrics, tick }: Service, log: 
   app.decorateRequest("facts");
   app.addHook("onRequest", (request, reply, done) => {
     const since = performance.now();
-    const facts: Facts = { interface: "http", operation: "none", outcome: null, points: 0, token: null };
+    const facts: Facts = { ...NO_FACTS };
     request.facts = facts;
     reply.header("x-content-type-options", "nosniff");
     reply.header("x-request-id", request.id);
     const { raw } = reply;
     const { socket } = request.raw;
+    const sentBefore = socket.bytesWritten;
+    const client = request.ip;
     raw.on("close", () => {
       if (closing && !app.connections.owes(socket)) socket.destroySoon();
       accessLog.add({
         facts,
         outcome: facts.outcome ?? (raw.writableFinished ? statusOutcome(raw.statusCode) : "cancelled"),
         id: request.id,
+        client,
+        bytes: socket.bytesWritten - sentBefore,
         method: request.method,
         path: request.routeOptions.url ?? "none",
         status: raw.statusCode,

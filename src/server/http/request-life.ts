@@ -1,7 +1,7 @@
 /** `RequestLife` follows one computing request from its arrival to the end of its answer: what it may do, what it holds, how it ends. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Evaluation, Query, Result } from "../../engine/query.js";
-import { BusyError, CancelledError, DeadlineError } from "../../errors.js";
+import { BusyError, CancelledError, DeadlineError, excerpt } from "../../errors.js";
 import type { PointsHold } from "./admission.js";
 import { Body } from "./body.js";
 import { bodyTooLarge, refuseEncoded } from "./refusal.js";
@@ -111,6 +111,7 @@ export class RequestLife {
     const { engine, config } = this.#service;
     const deadlineMs = this.#deadline === null ? config.limits["query.deadlineMs"] : this.#deadline - performance.now();
     if (deadlineMs <= 0) throw new DeadlineError();
+    this.#request.facts.dataset = query.dataset === undefined ? null : excerpt(query.dataset);
     const evaluation = engine.start(query, { deadlineMs });
     this.#evaluations.add(evaluation);
     if (this.#gone) evaluation.abort();
@@ -122,11 +123,13 @@ export class RequestLife {
     if (this.#gone) throw new CancelledError();
     const { admission, config } = this.#service;
     const waitMs = config.limits["query.deadlineMs"];
-    this.#deadline = performance.now() + waitMs;
+    const since = performance.now();
+    this.#deadline = since + waitMs;
     let release = admission.trySlot();
     if (release === null) {
       this.#waiting = new AbortController();
       release = await admission.slot(waitMs, this.#waiting.signal);
+      this.#request.facts.queueMs = performance.now() - since;
     }
     this.#slot = release;
     if (this.#over) this.#leaveSlot();

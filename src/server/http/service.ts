@@ -39,9 +39,24 @@ export interface Facts {
   /** Set where the status does not say it. */
   outcome: string | null;
   points: number;
+  /** The dataset asked for. */
+  dataset: string | null;
+  /** Milliseconds that the request waited for a slot. */
+  queueMs: number;
   /** Names the token, never the token itself. */
   token: string | null;
 }
+
+/** Of a request of which nothing is known yet. */
+export const NO_FACTS: Readonly<Facts> = {
+  interface: "http",
+  operation: "none",
+  outcome: null,
+  points: 0,
+  dataset: null,
+  queueMs: 0,
+  token: null,
+};
 
 declare module "fastify" {
   interface FastifyRequest {

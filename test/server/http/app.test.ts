@@ -147,3 +147,24 @@ describe("checkExposure (L17)", () => {
     expect(check(settings)).toThrow(ConfigError);
   });
 });
+
+describe("the access log", () => {
+  const line = async (settings: Record<string, string>) => {
+    const lines: string[] = [];
+    const app = await createApp({
+      config: loadConfig(settings, {}),
+      engine: new FakeEngine({}),
+      logger: pino({ level: "info" }, { write: (text: string) => lines.push(text) }),
+    });
+    const url = await app.listen({ host: "127.0.0.1", port: 0 });
+    await fetch(`${url}/healthz`, { headers: { "x-forwarded-for": "203.0.113.7, 127.0.0.1" } });
+    await app.close();
+    return lines.map((text) => JSON.parse(text)).find(({ path }) => path === "/healthz");
+  };
+
+  it("names the caller by the socket, or by a trusted proxy", async () => {
+    expect(await line({})).toMatchObject({ client: "127.0.0.1", dataset: null, queueMs: 0 });
+    expect(await line({ TRUST_PROXY: "loopback" })).toMatchObject({ client: "203.0.113.7" });
+    expect((await line({})).bytes).toBeGreaterThan(50);
+  });
+});

@@ -1,0 +1,33 @@
+/** Creates the log of a process: JSON lines for a file or pipe, readable lines for a terminal, both on stderr. */
+import { type Logger, pino } from "pino";
+import type { Config } from "./config.js";
+
+const LEVELS: Readonly<Record<number, string>> = {
+  10: "trace",
+  20: "debug",
+  30: "info",
+  40: "WARN",
+  50: "ERROR",
+  60: "FATAL",
+};
+
+/** Creates the log; stdout is left to what commands print. */
+export function createLog({ logLevel }: Pick<Config, "logLevel">, terminal = process.stderr.isTTY === true): Logger {
+  const options = { level: logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime };
+  if (!terminal) return pino(options, pino.destination(2));
+  return pino(options, { write: (line: string) => process.stderr.write(`${readableLine(line)}\n`) });
+}
+
+/** A JSON line of the log as a person reads it: time of day, level, message, then the other members; errors by their message. */
+export function readableLine(line: string): string {
+  const { time, level, msg, err, ...rest } = JSON.parse(line) as Readonly<Record<string, unknown>>;
+  const clock = String(time).slice(11, 23);
+  const members = Object.entries(rest)
+    .filter(([, value]) => value !== null && value !== "")
+    .map(([name, value]) => `${name}=${typeof value === "object" ? JSON.stringify(value) : value}`);
+  const cause = err === undefined ? [] : [(err as { message?: string }).message ?? String(err)];
+  const name = (LEVELS[Number(level)] ?? String(level)).padEnd(5);
+  return [clock, name, [msg, ...cause].filter((text) => text !== undefined).join(": "), ...members]
+    .filter((part) => part !== "")
+    .join(" ");
+}
