@@ -1,5 +1,5 @@
 /** The variables, operators and methods of the REST interface, each with the operation or option that computes it. */
-import { OPERATIONS, type Operation, SPATIAL_INTERPOLATION, type SpatialInterpolation } from "../../operations.js";
+import { findOperation, GRADIENTS, type Operation, type SpatialInterpolation, VALUES } from "../../operations.js";
 
 /** Spatial operators, in the order of the published metadata. */
 export const OPERATORS = ["field", "gradient", "hessian", "laplacian"] as const;
@@ -35,7 +35,7 @@ export const VARIABLES: readonly Variable[] = [
   scalar("pressure", "p", "GetPressure"),
   vector("velocity", "velocity", "u", "GetVelocity"),
   { code: "force", name: "force", columns: ["fx", "fy", "fz"], operations: { field: "GetForce" } },
-  { code: "position", name: "position", columns: ["x", "y", "z"], operations: { field: "GetPosition" } },
+  { code: "position", name: "position", columns: ["x", "y", "z"], operations: { field: "GetPositionByEnd" } },
   vector("magneticfield", "magnetic field", "b", "GetMagneticField", "GetMagneticHessian"),
   vector("vectorpotential", "vector potential", "a", "GetVectorPotential"),
   scalar("density", "d", "GetDensity"),
@@ -45,7 +45,7 @@ export const VARIABLES: readonly Variable[] = [
 /** The row of the operation table for a variable and an operator; null where there is none. */
 export function operationFor(variable: Variable, operator: Operator): Operation | null {
   const name = variable.operations[operator];
-  return (OPERATIONS as readonly Operation[]).find((row) => row.name === name) ?? null;
+  return name === undefined ? null : (findOperation(name) ?? null);
 }
 
 /** The interface's name of a spatial option: `None_Fd4` is `fd4noint`, others are lower case. */
@@ -54,7 +54,7 @@ export function methodName(option: SpatialInterpolation): string {
   return differences ? `fd${differences[1]}noint` : option.toLowerCase();
 }
 
-/** Spatial options by the interface's names. */
+/** Spatial options by the interface's names: those of values, then those of derivatives. */
 export const METHODS: ReadonlyMap<string, SpatialInterpolation> = new Map(
-  SPATIAL_INTERPOLATION.map((option) => [methodName(option), option]),
+  [...VALUES, ...GRADIENTS].map((option) => [methodName(option), option]),
 );

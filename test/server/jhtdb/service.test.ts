@@ -74,12 +74,24 @@ describe("POST values", () => {
     ["pressure", "gradient", "fd6noint", "GetPressureGradient", "None_Fd6", 3],
     ["pressure", "hessian", "fd4lag4", "GetPressureHessian", "Fd4Lag4", 6],
     ["force", "field", "lag4", "GetForce", "Lag4", 3],
+    ["pressure", "field", "lag6", "GetPressure", "Lag6", 1],
+    ["velocity", "field", "m2q8", "GetVelocity", "M2Q8", 3],
+    ["velocity", "gradient", "m1q4", "GetVelocityGradient", "M1Q4", 9],
+    ["velocity", "hessian", "m2q14", "GetVelocityHessian", "M2Q14", 18],
   ] as const)("computes the %s %s by %s", async (variable, sop, sint, operation, option, columns) => {
     const { status, json } = await values({ var: variable, sop, sint, tint: "pchip" });
     expect(status).toBe(200);
     expect(json[0]).toHaveLength(columns);
     const members = { time: 0.364, spatialInterpolation: option, temporalInterpolation: "PCHIP" };
     expect(json).toEqual(await plain(operation, members));
+  });
+
+  it.each(["none", "pchip"])("answers where particles end, one row a point, with tint %s", async (tint) => {
+    const track = { var: "position", t: 0.2, sint: "lag6", tint, timepoint_end: 0.4, delta_t: 0.02 };
+    const { status, json } = await values(track);
+    expect(status).toBe(200);
+    const members = { StartTime: 0.2, EndTime: 0.4, dt: 0.02, spatialInterpolation: "Lag6" };
+    expect(json).toEqual(await plain("GetPositionByEnd", members));
   });
 
   it("answers a series with all points of the first time, then of the next", async () => {
