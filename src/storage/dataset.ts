@@ -1,5 +1,6 @@
 /** A dataset is a plain record of its grid, its times and its stored fields; it crosses threads as it is. */
 import type { Axis, Bricking, TimeAxis, Triple } from "../kernels/types.js";
+import type { Question } from "./catalog/descriptor.js";
 
 // The grid as kernels see it: types only, the one thing that storage knows of kernels.
 export type { Axis, Bricking, TimeAxis, Triple };
@@ -46,6 +47,8 @@ export interface FieldPart {
   /** Step of the series at frame k is `firstStep + k * stepIncrement`. */
   readonly firstStep: number;
   readonly stepIncrement: number;
+  /** Texts that stand for `{step}`, one per frame; null where there is none. */
+  readonly steps: readonly string[] | null;
 }
 
 /** A file as it was when its dataset was verified. */
@@ -92,4 +95,8 @@ export interface Dataset {
   /** Files it reads; one that no longer matches gives DataError. */
   readonly files: readonly FileRecord[];
   readonly warnings: readonly string[];
+  /** Guesses that somebody has accepted and that values rest on. */
+  readonly assumed: readonly Question[];
+  /** Open questions that change no value. */
+  readonly questions: readonly Question[];
 }

@@ -37,14 +37,16 @@ export function realPath(path: string): string | undefined {
 
 const STEP_PLACES = new RegExp(STEP_PLACE, "g");
 
-/** Writes the number of a step into a place, wherever it is asked for: `p_{step:05d}.h5`, 20 -> `p_00020.h5`. */
-export function placeAt(place: string, step: number): string {
-  return place.replace(STEP_PLACES, (_, digits: string) => String(step).padStart(Number(digits), "0"));
-}
+/** Numbers and texts of the frames of a series. */
+type Steps = Pick<FieldPart, "firstStep" | "stepIncrement" | "steps">;
 
-/** Number that a frame of a series carries. */
-export function stepOf(part: FieldPart, frame: number): number {
-  return part.firstStep + frame * part.stepIncrement;
+/** Writes the step of a frame into a place: `p_{step:05d}.h5`, step 20 -> `p_00020.h5`; `{step}` is a text of the list. */
+export function placeOf(place: string, { firstStep, stepIncrement, steps }: Steps, frame: number): string {
+  return place.replace(STEP_PLACES, (_, digits: string | undefined) =>
+    digits === undefined
+      ? (steps?.[frame] ?? "")
+      : String(firstStep + frame * stepIncrement).padStart(Number(digits), "0"),
+  );
 }
 
 /** Whether the part has one HDF5 dataset per frame. */

@@ -29,6 +29,8 @@ const FLOW: Dataset = {
   digest: "",
   files: [],
   warnings: [],
+  assumed: [],
+  questions: [],
 };
 
 /** A query that is good on FLOW. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect, type FieldClient } from "../../src/client/index.js";
 import type { RunningService } from "../../src/main.js";
-import { writeHdf5 } from "../support/cubes.js";
+import { stateGrid, writeHdf5 } from "../support/cubes.js";
 import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
 
@@ -23,7 +23,10 @@ async function writeCube(path: string): Promise<void> {
     data[i] = value(node % N, Math.floor(node / N) % N, Math.floor(node / N ** 2), i % 3);
   }
   const spec = { name: "velocity", data, shape: [N, N, N, 3], chunks: [EDGE, EDGE, EDGE, 3] };
-  await writeHdf5(path, (file) => file.create_dataset({ ...spec, compression: 3, compression_opts: [] }));
+  await writeHdf5(path, (file) => {
+    stateGrid(file);
+    file.create_dataset({ ...spec, compression: 3, compression_opts: [] });
+  });
 }
 
 beforeAll(async () => {

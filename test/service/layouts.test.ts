@@ -8,7 +8,7 @@ import { OPERATIONS, type Operation } from "../../src/operations.js";
 import { openSource } from "../../src/storage/catalog/source.js";
 import { loadHdf5 } from "../../src/storage/hdf5/library.js";
 import { NODES, nodeValue, writeDescriptor, writeHdf5 } from "../support/cubes.js";
-import { PRODUCERS, twinDescriptor, writeTwin } from "../support/producers.js";
+import { PRODUCERS, placeProducer, twinDescriptor, writeTwin } from "../support/producers.js";
 import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
 
@@ -26,8 +26,8 @@ beforeAll(async () => {
   const folder = join(SCRATCH, "data");
   mkdirSync(folder);
   for (const [index, entry] of PRODUCERS.entries()) {
-    const path = await writeHdf5(join(folder, `${entry.name}.h5`), entry.write, entry.finish !== undefined);
-    entry.finish?.(path);
+    mkdirSync(join(folder, `${index}`));
+    await placeProducer(join(folder, `${index}`), entry);
     const twin = join(folder, twinName(index));
     mkdirSync(twin);
     await writeHdf5(join(twin, "twin.h5"), (file) => writeTwin(file, entry));

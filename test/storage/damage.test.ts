@@ -18,7 +18,7 @@ import { openDataset } from "../../src/storage/bricks/brick-reader.js";
 import { scanFolders } from "../../src/storage/catalog/catalog.js";
 import type { Dataset } from "../../src/storage/dataset.js";
 import { loadHdf5 } from "../../src/storage/hdf5/library.js";
-import { writeHdf5 } from "../support/cubes.js";
+import { stateGrid, writeHdf5 } from "../support/cubes.js";
 import { scratchFolder } from "../support/scratch.js";
 
 const SCRATCH = scratchFolder();
@@ -39,6 +39,7 @@ async function makeCube(filter: number): Promise<void> {
   folder = join(SCRATCH, String(made++));
   mkdirSync(folder);
   path = await writeHdf5(join(folder, "p.h5"), (file) => {
+    stateGrid(file);
     file.create_dataset({
       name: "pressure",
       data: Float32Array.from({ length: N ** 3 }, (_, i) => noise(i)),
@@ -170,6 +171,7 @@ it("a file rewritten in place reads anew while a reader of its old state is stil
   stale.readBrick("pressure", 0, 0, out);
   const rewritten = await writeHdf5(join(SCRATCH, "rewritten.h5"), (file) => {
     const data = Float32Array.from({ length: N ** 3 }, (_, i) => -i);
+    stateGrid(file);
     file.create_dataset({ name: "unused", data: new Float32Array(1000) });
     file.create_dataset({ name: "pressure", data, shape: [N, N, N], chunks: [EDGE, EDGE, EDGE] });
   });

@@ -4,7 +4,7 @@ import { beforeAll, expect, it, vi } from "vitest";
 import { scanFolders } from "../../src/storage/catalog/catalog.js";
 import * as layouts from "../../src/storage/catalog/layouts/recognise.js";
 import { loadHdf5 } from "../../src/storage/hdf5/library.js";
-import { writeField, writeHdf5 } from "../support/cubes.js";
+import { stateGrid, writeField, writeHdf5 } from "../support/cubes.js";
 import { scratchFolder } from "../support/scratch.js";
 
 vi.mock(import("../../src/storage/catalog/layouts/recognise.js"), { spy: true });
@@ -15,7 +15,10 @@ beforeAll(() => loadHdf5());
 
 it("serves the rest when examining a file ends in an error nobody reckoned with", async () => {
   for (const name of ["a.h5", "b.h5"])
-    await writeHdf5(join(SCRATCH, name), (file) => writeField(file, "/p", { dimensions: ["z", "y", "x"] }));
+    await writeHdf5(join(SCRATCH, name), (file) => {
+      stateGrid(file);
+      writeField(file, "/p", { dimensions: ["z", "y", "x"] });
+    });
   const { recognise } = await vi.importActual<typeof layouts>("../../src/storage/catalog/layouts/recognise.js");
   vi.mocked(layouts.recognise).mockImplementation((path, ...rest) => {
     if (basename(path) === "a.h5") throw new TypeError("no such property");

@@ -89,6 +89,13 @@ export async function writeHdf5(path: string, write: (file: File) => void, earli
   return path;
 }
 
+/** States the grid of a bare file in attributes: z y x, unit spacing from 0. Without it the file is refused with questions. */
+export function stateGrid(file: File): void {
+  file.create_attribute("axes", "zyx");
+  file.create_attribute("spacing", [1, 1, 1], [3], "<d");
+  file.create_attribute("origin", [0, 0, 0], [3], "<d");
+}
+
 /** A descriptor of the test grid, periodic with unit spacing, fields and other members as given. */
 export function descriptor(name: string, members: Record<string, unknown>): Record<string, unknown> {
   const axis = (nodes: number) => ({ nodes, origin: 0, spacing: 1, periodic: true });

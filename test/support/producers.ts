@@ -1,7 +1,22 @@
 /** One file of every producer's layout, and what a descriptor of the same nodes in canonical form says. */
+import { join } from "node:path";
 import type { Dataset, File } from "h5wasm/node";
+import type { Answers } from "../../src/storage/catalog/layouts/answers.js";
+import { recognise } from "../../src/storage/catalog/layouts/recognise.js";
+import { loadHdf5 } from "../../src/storage/hdf5/library.js";
 import { makeBigEndian } from "./big-endian.js";
-import { type Dimension, FRAMES, fill, NODES, nodeValue, parentOf, type StoredSpec, writeField } from "./cubes.js";
+import {
+  type Dimension,
+  FRAMES,
+  fill,
+  NODES,
+  nodeValue,
+  parentOf,
+  type StoredSpec,
+  writeDescriptor,
+  writeField,
+  writeHdf5,
+} from "./cubes.js";
 
 export interface ProducerFile {
   /** Base name: the dataset takes it. */
@@ -14,6 +29,8 @@ export interface ProducerFile {
   readonly axes: Record<"x" | "y" | "z", object>;
   readonly time: object;
   readonly pressure: boolean;
+  /** What the user must say before it is served. */
+  readonly answers?: Answers;
   /** What `inspect` has to say, among other things. */
   readonly says: readonly RegExp[];
 }
@@ -164,7 +181,8 @@ export const PRODUCERS: readonly ProducerFile[] = [
     axes: { x: uniform(NODES.x, 0, 0.5, true), y: uniform(NODES.y, 0, 0.5, true), z: uniform(NODES.z, 0, 0.5, true) },
     time: { origin: 0, step: 10, count: FRAMES },
     pressure: true,
-    says: [/knows steps, not times/],
+    answers: { times: { origin: 0, step: 10 } },
+    says: [/states steps \(0, 10, 20, \.\.\.\), not times/],
   },
   {
     name: "state_phys_t0000.500",
@@ -269,13 +287,13 @@ export const PRODUCERS: readonly ProducerFile[] = [
     axes: { x: uniform(NODES.x, 0, 0.5), y: uniform(NODES.y, 0, 0.5), z: uniform(NODES.z, 0, 0.5) },
     time: { values: [0, 1, 4] },
     pressure: true,
-    says: [/named by dimension scales/],
+    says: [/dimensions t y x z, from the labels and scales/],
   },
   {
     name: "generic-lengths",
     producer: "generic",
     write: (file) => {
-      writeField(file, "/vel", { dimensions: ["t", "c", "x", "z", "y"], type: "<d" });
+      writeField(file, "/vel", { dimensions: ["t", "c", "x", "z", "y"], lengths: { t: 2 }, type: "<d" });
       for (const axis of ["x", "y", "z"] as const)
         table(
           file,
@@ -286,9 +304,10 @@ export const PRODUCERS: readonly ProducerFile[] = [
     axes: Object.fromEntries(
       (["x", "y", "z"] as const).map((axis) => [axis, { coordinates: [...range(NODES[axis], (i) => i * i + i)] }]),
     ) as ProducerFile["axes"],
-    time: { origin: 0, step: 1, count: FRAMES },
+    time: { origin: 0, step: 1, count: 2 },
     pressure: false,
-    says: [/by the lengths of the coordinates/, /index is taken as the time/],
+    answers: { times: { origin: 0, step: 1 } },
+    says: [/dimensions t c x z y, from the coordinates/, /does not state the times of its 2 frames/],
   },
   {
     name: "generic-bare",
@@ -297,7 +316,8 @@ export const PRODUCERS: readonly ProducerFile[] = [
     axes: { x: uniform(NODES.x, 0, 1), y: uniform(NODES.y, 0, 1), z: uniform(NODES.z, 0, 1) },
     time: { count: 1 },
     pressure: false,
-    says: [/z y x by default, nothing in the file names the axes/, /order of the axes is a guess/],
+    answers: { dims: ["z", "y", "x"], spacing: [1, 1, 1], origin: [0, 0, 0] },
+    says: [/nothing in the file names its dimensions: z y x c is a guess/, /The distance of the nodes is not stated/],
   },
 ];
 
@@ -327,4 +347,15 @@ export function twinDescriptor(twin: ProducerFile, name: string): object {
       ...(twin.pressure ? { pressure: { file: "twin.h5", path: "/pressure", dimensions: ["t", "z", "y", "x"] } } : {}),
     },
   };
+}
+
+/** Writes the file of a producer into a folder; where something must be said, beside it a descriptor that says it. */
+export async function placeProducer(folder: string, entry: ProducerFile): Promise<string> {
+  const path = await writeHdf5(join(folder, `${entry.name}.h5`), entry.write, entry.finish !== undefined);
+  entry.finish?.(path);
+  if (entry.answers !== undefined) {
+    await loadHdf5();
+    writeDescriptor(folder, recognise(path, entry.answers)?.written);
+  }
+  return path;
 }

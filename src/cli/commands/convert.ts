@@ -2,10 +2,12 @@
 import { resolve } from "node:path";
 import { Command, Option } from "commander";
 import { NAME_PATTERN } from "../../storage/catalog/descriptor.js";
+import type { Answers } from "../../storage/catalog/layouts/answers.js";
 import { openSource } from "../../storage/catalog/source.js";
 import { loadHdf5 } from "../../storage/hdf5/library.js";
 import { FILTERS, type Filter } from "../../storage/hdf5/writer.js";
 import { convert } from "../../storage/tools/convert.js";
+import { answersOf, withAnswers } from "../input/answers.js";
 import { MisuseError, wholeNumber } from "../input/arguments.js";
 import { counted, progressOf } from "../output/progress.js";
 
@@ -15,16 +17,15 @@ const SOURCE_CHUNK_BYTES = 1024 * 1024 * 1024;
 /** A vector chunk of this edge stays below engine.chunkBytes. */
 const MAX_CHUNK = 160;
 
-interface ConvertFlags {
+interface ConvertFlags extends Answers {
   readonly chunk: number;
   readonly filter: Filter;
   readonly name?: string;
-  readonly trajectory: number;
 }
 
 async function convertDataset(from: string, to: string, flags: ConvertFlags): Promise<void> {
   await loadHdf5();
-  const dataset = openSource(from, SOURCE_CHUNK_BYTES, flags.trajectory);
+  const dataset = openSource(from, SOURCE_CHUNK_BYTES, answersOf(flags));
   const name = flags.name ?? dataset.name;
   if (!NAME_PATTERN.test(name))
     throw new MisuseError(`--name ${name}: 1 to 64 letters, digits, "_", "." and "-" are needed`);
@@ -36,7 +37,7 @@ async function convertDataset(from: string, to: string, flags: ConvertFlags): Pr
 }
 
 export function convertCommand(): Command {
-  return new Command("convert")
+  const command = new Command("convert")
     .argument("<source>", "a dataset folder or an HDF5 file")
     .argument("<folder>", "where to; an interrupted conversion resumes")
     .option("--chunk <n>", "nodes of a chunk along each axis", wholeNumber(4, MAX_CHUNK), 64)
@@ -44,6 +45,6 @@ export function convertCommand(): Command {
       new Option("--filter <filter>", "what protects or shrinks a chunk").choices(FILTERS).default("fletcher32"),
     )
     .option("--name <name>", "name of the new dataset (default: that of the source)")
-    .option("--trajectory <n>", "which one, where a file holds several", wholeNumber(0, 1e9), 0)
     .action(convertDataset);
+  return withAnswers(command);
 }

@@ -3,10 +3,12 @@ import { existsSync } from "node:fs";
 import { extname, resolve } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { LIMITS } from "../../config.js";
+import type { Answers } from "../../storage/catalog/layouts/answers.js";
 import { openSource } from "../../storage/catalog/source.js";
 import { type Dataset, FIELD_NAMES, type FieldName, type Triple } from "../../storage/dataset.js";
 import { loadHdf5 } from "../../storage/hdf5/library.js";
 import { selectionProblem, writeCutout } from "../../storage/tools/cutout.js";
+import { answersOf, withAnswers } from "../input/answers.js";
 import { MisuseError } from "../input/arguments.js";
 import { counted, progressOf } from "../output/progress.js";
 
@@ -16,7 +18,7 @@ interface Range {
   readonly last: number;
 }
 
-interface CutoutFlags {
+interface CutoutFlags extends Answers {
   readonly x?: Range;
   readonly y?: Range;
   readonly z?: Range;
@@ -30,7 +32,7 @@ async function cutout(from: string, to: string, flags: CutoutFlags): Promise<voi
   if (extname(path) !== ".h5") throw new MisuseError(`${to}: the name of a cutout ends in .h5`);
   if (existsSync(path) && flags.force !== true) throw new MisuseError(`${to} exists already (--force replaces it)`);
   await loadHdf5();
-  const dataset = openSource(from, LIMITS["engine.chunkBytes"]);
+  const dataset = openSource(from, LIMITS["engine.chunkBytes"], answersOf(flags));
   const selection = select(dataset, flags);
   const problem = selectionProblem(dataset, selection);
   if (problem !== null) throw new MisuseError(problem);
@@ -71,7 +73,7 @@ export function cutoutCommand(): Command {
     .argument("<file>", "the cutout, *.h5");
   for (const axis of ["x", "y", "z"])
     command.option(`--${axis} <first:last>`, `nodes along ${axis}, counted from 1 (default: all)`, range);
-  return command
+  return withAnswers(command)
     .option("--frames <first:last>", "stored frames, counted from 1 (default: all)", range)
     .addOption(new Option("--field <name...>", "fields (default: all)").choices(FIELD_NAMES))
     .option("--force", "replace an existing cutout")

@@ -4,18 +4,20 @@ import { basename, dirname, extname, isAbsolute, join, relative, resolve, sep } 
 import { Command } from "commander";
 import { LIMITS } from "../../config.js";
 import type { DescriptorInput } from "../../storage/catalog/descriptor.js";
+import type { Answers } from "../../storage/catalog/layouts/answers.js";
 import { type Recognised, recognise } from "../../storage/catalog/layouts/recognise.js";
 import { recogniseSeries } from "../../storage/catalog/series.js";
 import { H5File } from "../../storage/hdf5/file.js";
 import { loadHdf5 } from "../../storage/hdf5/library.js";
 import { explain } from "../../storage/tools/report.js";
+import { measured } from "../../storage/tools/seam.js";
 import { blankDescriptor, describeTree } from "../../storage/tools/survey.js";
-import { MisuseError, wholeNumber } from "../input/arguments.js";
+import { answersOf, withAnswers } from "../input/answers.js";
+import { MisuseError } from "../input/arguments.js";
 
-interface InspectFlags {
+interface InspectFlags extends Answers {
   readonly json?: boolean;
   readonly write?: string;
-  readonly trajectory: number;
 }
 
 const print = (lines: readonly string[]) => process.stdout.write(`${lines.join("\n")}\n`);
@@ -32,13 +34,14 @@ async function inspect(files: readonly string[], flags: InspectFlags): Promise<v
   const name = basename(first, extname(first));
   const single = paths.length === 1;
   const home = dirname(single ? realpathSync(first) : first);
-  const found = single
-    ? recognise(realpathSync(first), flags.trajectory, name)
-    : recogniseSeries(paths, flags.trajectory);
-  if (found === null) {
+  const recognised = single
+    ? recognise(realpathSync(first), answersOf(flags), name)
+    : recogniseSeries(paths, answersOf(flags));
+  if (recognised === null) {
     explainUnknown(first, flags);
     return;
   }
+  const found = measured(recognised, home);
   if (flags.json === true) process.stdout.write(`${JSON.stringify(found.written, null, 2)}\n`);
   else {
     const { lines, servable } = explain(found, home, basename(first), LIMITS["engine.chunkBytes"]);
@@ -95,10 +98,10 @@ function movedTo(written: DescriptorInput, from: string): unknown {
 }
 
 export function inspectCommand(): Command {
-  return new Command("inspect")
+  const command = new Command("inspect")
     .argument("<files...>", "an HDF5 file, or the files of a series, one time each")
     .option("--json", "print the descriptor that says the same")
     .option("--write <folder>", "write the descriptor into the folder of the files, or one above it")
-    .option("--trajectory <n>", "which one, where a file holds several", wholeNumber(0, 1e9), 0)
     .action(inspect);
+  return withAnswers(command);
 }

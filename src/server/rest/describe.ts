@@ -1,5 +1,6 @@
 /** `describe` tells callers of a dataset: grid, times, fields, units, and what each operation accepts on it. */
-import { ALL_OPERATIONS, lackOf, type Operation, RECORDS, spatialOf } from "../../operations.js";
+import { ALL_OPERATIONS, lackOf, lackOf, OPERATIONS, type Operation, type Operation, RECORDS, RECORDS, spatialOf, spatialOf } from "../../operations.js";
+import { claimText } from "../../storage/catalog/descriptor.js";
 import type { Axis, Dataset, TimeAxis } from "../../storage/dataset.js";
 
 /** The operations that ask a dataset; only the throughput test does not. */
@@ -59,6 +60,11 @@ function describeOperation(operation: Operation, dataset: Dataset) {
   };
 }
 
+/** Guesses about the data that somebody has accepted, a text each. */
+export function assumedOf({ assumed }: Dataset): string[] {
+  return assumed.map(claimText);
+}
+
 /** The short form, for lists. */
 export function summarize(dataset: Dataset) {
   const times = timesOf(dataset.time);
@@ -96,6 +102,7 @@ export function describe(dataset: Dataset) {
     frameVelocity: [...dataset.frameVelocity],
     source: dataset.source,
     warnings: [...dataset.warnings],
+    assumed: assumedOf(dataset),
     operations: DATASET_OPERATIONS.map((operation) => describeOperation(operation, dataset)),
   };
 }

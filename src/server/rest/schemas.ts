@@ -97,6 +97,7 @@ export const DESCRIPTION = Type.Object({
   frameVelocity: Type.Array(Type.Number()),
   source: Type.String(),
   warnings: Type.Array(Type.String()),
+  assumed: Type.Array(Type.String(), { description: "Guesses about the data that somebody has accepted." }),
   operations: Type.Array(
     Type.Object({
       name: Type.String(),
@@ -154,6 +155,9 @@ export function answerSchema() {
     operation: Type.String(),
     dataset: Type.Optional(Type.String()),
     manifest: Type.Optional(Type.String({ description: "SHA-256 that names the data." })),
+    assumed: Type.Optional(
+      Type.Array(Type.String(), { description: "Guesses about the data that somebody has accepted." }),
+    ),
     options: Type.Record(Type.String(), Type.Unknown()),
     times: Type.Optional(Type.Array(Type.Number())),
     components: Type.Array(Type.String()),

@@ -1,4 +1,5 @@
 /** `serveOperation` follows a request for an operation from its arrival to the last byte of its answer. */
+
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Result } from "../../engine/query.js";
 import { type Operation, RECORDS } from "../../operations.js";
@@ -7,6 +8,7 @@ import { sendBlocks } from "../http/answer.js";
 import { negotiate } from "../http/negotiate.js";
 import { RequestLife } from "../http/request-life.js";
 import type { Service } from "../http/service.js";
+import { assumedOf } from "./describe.js";
 import { asWritten, optionalArraysOf, type Request, textsOfQueryString } from "./parameters.js";
 import { PendingQuery } from "./pending-query.js";
 import { readBody, readerFor } from "./read-body.js";
@@ -89,6 +91,7 @@ export function describeAnswer(
       version,
       operation: operation.name,
       ...(found === undefined ? {} : { dataset: found.name, manifest: found.digest }),
+      ...(found === undefined || found.assumed.length === 0 ? {} : { assumed: assumedOf(found) }),
       options: understood.options,
       ...(recordTimes === undefined ? {} : { times }),
     },

@@ -4,6 +4,7 @@ import ops from "ndarray-ops";
 import { AXIS_NAMES, type FieldPart, type Triple } from "../dataset.js";
 import type { H5File, Stored } from "../hdf5/file.js";
 import type { ReadBuffer } from "../hdf5/library.js";
+import { type Packing, unpack } from "../hdf5/packing.js";
 
 /** Nodes `first` to `first + count - 1` along x, y, z. */
 export interface NodeBox {
@@ -30,7 +31,6 @@ export interface StoredBox {
  *
  * @param frame index on the dimension `t`, where there is one; 0 in a series
  * @param nodes nodes of the grid along x, y, z
- * @param fill  a value that means "nothing here" and becomes NaN; NaN where there is none
  */
 export function readBox(
   file: H5File,
@@ -40,7 +40,7 @@ export function readBox(
   frame: number,
   nodes: Triple,
   box: NodeBox,
-  fill: number,
+  packing: Packing,
   buffer: ReadBuffer,
 ): StoredBox {
   const offset: number[] = [];
@@ -57,13 +57,11 @@ export function readBox(
       count.push(dimension === "c" ? part.shape[index] : 1);
     }
   }
-  const values =
+  const elements =
     part.declared === null
       ? file.readHyperslab(path, stored, offset, count, buffer)
       : readReordered(file, path, stored, part.shape, offset, count, buffer);
-  if (!Number.isNaN(fill)) {
-    for (let i = 0; i < values.length; i++) if (values[i] === fill) values[i] = Number.NaN;
-  }
+  const values = unpack(elements, packing);
   return { view: viewOf(values, part, count), offset, count, bytes: values.length * stored.size };
 }
 

@@ -2,10 +2,11 @@
 import ndarray from "ndarray";
 import { DataError } from "../../errors.js";
 import type { Dataset, FieldName, FieldPart, FieldSource, FileRecord, Triple } from "../dataset.js";
-import { isSeries, isUnchanged, placeAt, realPath, stepOf } from "../files.js";
+import { isSeries, isUnchanged, placeOf, realPath } from "../files.js";
 import { type ChunkIndex, readChunkIndex } from "../hdf5/chunk-index.js";
-import { type AttributeValue, H5File, type Stored } from "../hdf5/file.js";
+import { H5File, type Stored } from "../hdf5/file.js";
 import { ReadBuffer } from "../hdf5/library.js";
+import { isField, type Packing, packingOf } from "../hdf5/packing.js";
 import { copyBox, type NodeBox, readBox } from "./box.js";
 
 /** Files of a series kept open at a time. */
@@ -15,8 +16,7 @@ const OPEN_FILES = 32;
 interface OpenPart {
   readonly path: string;
   readonly stored: Stored;
-  /** Value that stands for "nothing here", or NaN. */
-  readonly fill: number;
+  readonly packing: Packing;
   /** Null where everything is written. */
   readonly index: ChunkIndex | null;
 }
@@ -105,8 +105,8 @@ class DatasetReader implements OpenDataset {
     const nodes = this.#dataset.axes.map((axis) => axis.nodes) as unknown as Triple;
     const { components } = source;
     const { file, record, opened } = this.#open(part, frame);
-    const { path, stored, fill, index } = opened;
-    const found = readBox(file, path, stored, part, isSeries(part) ? 0 : frame, nodes, box, fill, this.#buffer);
+    const { path, stored, packing, index } = opened;
+    const found = readBox(file, path, stored, part, isSeries(part) ? 0 : frame, nodes, box, packing, this.#buffer);
     const gap = index?.unwritten(found.offset, found.count) ?? null;
     // Truncated under an open handle, a file reads as zeros: whatever changed it also changed its record.
     if (!isUnchanged(record)) throw changed(record);
@@ -117,7 +117,7 @@ class DatasetReader implements OpenDataset {
   }
 
   /** Unwritten chunks read as the fill value of the file, which means "nothing here" only where it is NaN or `_FillValue`. */
-  #checkGap(file: H5File, { path, stored, fill }: OpenPart, gap: readonly number[]): void {
+  #checkGap(file: H5File, { path, stored, packing }: OpenPart, gap: readonly number[]): void {
     const [value] = file.readHyperslab(
       path,
       stored,
@@ -125,7 +125,7 @@ class DatasetReader implements OpenDataset {
       gap.map(() => 1),
       this.#buffer,
     );
-    if (!Number.isNaN(value) && value !== fill)
+    if (!Number.isNaN(value) && !packing.missing.includes(value))
       throw new DataError(`${file.path}: ${path} was never written at ${gap.join(", ")}.`);
   }
 
@@ -138,9 +138,8 @@ class DatasetReader implements OpenDataset {
   }
 
   #open(part: FieldPart, frame: number): { file: H5File; record: FileRecord; opened: OpenPart } {
-    const step = stepOf(part, frame);
-    const { file, record, parts } = this.#openFile(placeAt(part.file, step));
-    const path = placeAt(part.path, step);
+    const { file, record, parts } = this.#openFile(placeOf(part.file, part, frame));
+    const path = placeOf(part.path, part, frame);
     let opened = parts.get(path);
     if (opened === undefined) {
       opened = openPart(file, path, part);
@@ -188,21 +187,15 @@ function openPart(file: H5File, path: string, part: FieldPart): OpenPart {
   const stored = file.describe(resolved);
   const expected = part.declared ?? part.shape;
   const same = stored.shape.length === expected.length && stored.shape.every((n, axis) => n === expected[axis]);
-  if (!same || stored.element !== "float" || (stored.size !== 4 && stored.size !== 8))
+  const packing = packingOf(file.attributes(resolved), stored);
+  if (!same || !isField(stored, packing))
     throw new DataError(`${file.path}: ${path} is not what the catalogue verified.`);
   return {
     path: resolved,
     stored,
-    fill: fillOf(file.attributes(resolved).get("_FillValue"), stored),
+    packing,
     index: readChunkIndex(file.path, resolved, file.headerAddress(resolved), stored),
   };
-}
-
-/** The value of an attribute `_FillValue`, of whatever type, as the stored type has it; NaN where there is none. */
-function fillOf(attribute: AttributeValue | undefined, { size }: Stored): number {
-  const given = attribute instanceof Float64Array ? attribute[0] : attribute;
-  const fill = typeof given === "number" ? given : Number.NaN;
-  return size === 4 ? Math.fround(fill) : fill;
 }
 
 function brickBox(dataset: Dataset, source: FieldSource, brick: number): NodeBox {

@@ -7,7 +7,7 @@ import { reasonOf } from "../../system-error.js";
 import type { Dataset } from "../dataset.js";
 import { realPath, statusOf } from "../files.js";
 import { isHdf5 } from "../hdf5/bytes.js";
-import { NAME_PATTERN, parseDescriptor } from "./descriptor.js";
+import { NAME_PATTERN, openQuestions, parseDescriptor } from "./descriptor.js";
 import { recognise } from "./layouts/recognise.js";
 import { DESCRIPTOR_NAME, readManifest } from "./manifest.js";
 import { type Description, verify } from "./verify.js";
@@ -131,8 +131,14 @@ function stateOf(location: string): string {
 function examine(location: string, state: string, options: ScanOptions): Candidate["outcome"] {
   const description =
     basename(location) === DESCRIPTOR_NAME ? describeFolder(location, state) : describeFile(location, state);
-  if ("problems" in description) return description;
-  return verify(description, options.chunkBytes);
+  return "problems" in description ? description : admit(description, options.chunkBytes);
+}
+
+/** Verifies a description, unless a guess in it that changes values has neither been answered nor accepted. */
+export function admit(description: Description, chunkBytes: number): { dataset: Dataset } | { problems: string[] } {
+  const questions = openQuestions(description.descriptor);
+  if (questions.length === 0) return verify(description, chunkBytes);
+  return { problems: questions.map((text) => `open question about ${text}`) };
 }
 
 /** Reads descriptor and manifest of a folder. */
@@ -154,7 +160,7 @@ function describeFile(location: string, state: string): Description | { problems
   if (!NAME_PATTERN.test(name)) return { problems: [`the name "${name}" is not 1 to 64 of A-Z a-z 0-9 _ . -`] };
   try {
     const path = realpathSync(location);
-    const found = recognise(path, 0, name);
+    const found = recognise(path, {}, name);
     if (found === null)
       return { problems: ["the layout of the file is not recognised; fieldprobe inspect shows what it holds"] };
     const { descriptor, warnings } = found;

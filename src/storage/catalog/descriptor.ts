@@ -9,8 +9,8 @@ const name = z.string().regex(NAME_PATTERN, "must be 1 to 64 of the characters A
 const whole = z.number().int().min(0);
 const nodes = z.number().int().min(1);
 const place = {
-  file: z.string().min(1).describe("Relative to this descriptor, not above its folder; may hold {step:0Nd}."),
-  path: z.string().min(1).describe("Of the dataset or group in the file; may hold {step:0Nd}."),
+  file: z.string().min(1).describe("Relative to this descriptor, not above its folder; may hold {step:0Nd} or {step}."),
+  path: z.string().min(1).describe("Of the dataset or group in the file; may hold {step:0Nd} or {step}."),
 };
 
 const uniformAxis = z.strictObject({
@@ -41,11 +41,13 @@ const snapshotTime = z.strictObject({ origin: z.number().default(0), count: z.li
 const listedTime = z.strictObject({ values: z.array(z.number()).min(1), ...guards });
 
 const counts = z.tuple([whole, whole, whole]);
+const dimensions = z
+  .array(z.enum(["t", "z", "y", "x", "c", "n"]))
+  .min(3)
+  .describe("Every stored dimension in order; n is one that is fixed at index.");
 const storage = {
-  dimensions: z
-    .array(z.enum(["t", "z", "y", "x", "c", "n"]))
-    .min(3)
-    .describe("Every stored dimension in order; n is one that is fixed at index."),
+  dimensions,
+  steps: z.array(z.string().min(1)).optional().describe("Texts that stand for {step}, one per frame."),
   firstStep: whole.default(0).describe("Number of the first frame in {step:0Nd}."),
   stepIncrement: z.number().int().min(1).default(1).describe("Between the numbers of consecutive frames."),
   offset: counts.default([0, 0, 0]).describe("Leading nodes to skip: z, y, x."),
@@ -58,9 +60,24 @@ const storage = {
     .describe("Lengths in the order of dimensions, where the file declares others for the same contiguous values."),
 };
 const single = z.strictObject({ ...place, ...storage });
-const component = z.strictObject(place);
+const component = z.strictObject({
+  ...place,
+  dimensions: dimensions.optional().describe("Of this component, where they differ from those of the others."),
+});
 const separate = z.strictObject({ components: z.tuple([component, component, component]), ...storage });
 const vector = z.union([single, separate]);
+
+/** Subjects of questions. Datasets with an open question are refused, but for the two subjects that change no value. */
+export const SUBJECTS = ["fields", "order", "spacing", "origin", "scale", "times", "snapshot", "periodicity"] as const;
+export type Subject = (typeof SUBJECTS)[number];
+const HARMLESS: readonly Subject[] = ["snapshot", "periodicity"];
+const question = z.strictObject({
+  about: z.enum(SUBJECTS),
+  axes: z.array(z.enum(["x", "y", "z"])).optional(),
+  question: z.string().describe("A guess in this descriptor, and the evidence for it."),
+  answer: z.string().optional().describe("The flag of inspect and the member that answer it."),
+});
+export type Question = z.output<typeof question>;
 
 const forcing = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("none") }),
@@ -100,6 +117,11 @@ export const descriptorSchema = z
       .partial()
       .default({}),
     source: z.string().default("").describe("How it was made, citation, licence."),
+    questions: z
+      .array(question)
+      .default([])
+      .describe("Open questions: the dataset is refused until they are answered and deleted, or moved to assumed."),
+    assumed: z.array(question).default([]).describe("Guesses that have been accepted; every answer names them."),
   })
   .meta({ title: "fieldprobe dataset", description: "A set of fields on one structured grid, kept in HDF5." });
 
@@ -183,8 +205,34 @@ function consistency(descriptor: Descriptor): string[] {
   return problems;
 }
 
-/** Whether a place holds `{step:0Nd}`. */
-export const STEP_PLACE = /\{step:0(\d{1,2})d\}/;
+/** A guess in one line, without its answer. */
+export function claimText({ about, axes, question }: Question): string {
+  return `${about}${axes === undefined ? "" : ` of ${axes.join(", ")}`}: ${question}`;
+}
+
+/** A question in one line, with its answer. */
+export function questionText(entry: Question): string {
+  return `${claimText(entry)}${entry.answer === undefined ? "" : ` Answer: ${entry.answer}.`}`;
+}
+
+/** Whether a question refuses its dataset while it is open. */
+export function isRefused({ about }: Question): boolean {
+  return !HARMLESS.includes(about);
+}
+
+/** What refuses a dataset: questions that are open and change its values, a line each. */
+export function openQuestions({ questions }: Descriptor): string[] {
+  return questions.filter(isRefused).map(questionText);
+}
+
+/** Guesses that the values or their metadata rest on, accepted or harmless, a line each. */
+export function guessesOf({ questions, assumed }: Descriptor): string[] {
+  const open = questions.filter(({ about }) => HARMLESS.includes(about));
+  return [...assumed.map((entry) => `assumed ${claimText(entry)}`), ...open.map((entry) => `open ${claimText(entry)}`)];
+}
+
+/** Whether a place holds `{step:0Nd}`, the number of a step, or `{step}`, a text of its own. */
+export const STEP_PLACE = /\{step(?::0(\d{1,2})d)?\}/;
 
 function dimensionProblems(path: string, field: FieldDescription, isVector: boolean, count: number): string[] {
   const { dimensions } = field;
@@ -193,12 +241,21 @@ function dimensionProblems(path: string, field: FieldDescription, isVector: bool
   if (new Set(dimensions).size < dimensions.length) problems.push(`${path}.dimensions: names one twice`);
   for (const needed of ["x", "y", "z"]) if (!has(needed)) problems.push(`${path}.dimensions: lacks ${needed}`);
   const separated = "components" in field;
+  if (separated)
+    for (const [index, own] of field.components.entries())
+      if (own.dimensions !== undefined && [...own.dimensions].sort().join() !== [...dimensions].sort().join())
+        problems.push(`${path}.components[${index}].dimensions: must name ${dimensions.join(" ")}, in any order`);
   if (separated && has("c")) problems.push(`${path}.dimensions: has c although its components are stored apart`);
   if (!separated && isVector && !has("c")) problems.push(`${path}.dimensions: lacks c, the three components`);
   if (field.shape !== undefined && field.shape.length !== dimensions.length)
     problems.push(`${path}.shape: has ${field.shape.length} numbers for ${dimensions.length} dimensions`);
   const places = separated ? field.components : [field];
   const series = places.filter(({ file, path: inner }) => STEP_PLACE.test(file) || STEP_PLACE.test(inner)).length;
+  const isListed = places.some(({ file, path: inner }) => `${file}${inner}`.includes("{step}"));
+  if (isListed !== (field.steps !== undefined))
+    problems.push(`${path}.steps: {step} in a place and the list steps need each other`);
+  if (field.steps !== undefined && field.steps.length !== count)
+    problems.push(`${path}.steps: has ${field.steps.length} texts for ${count} frames`);
   if (series !== 0 && series !== places.length)
     problems.push(`${path}.components: {step:0Nd} must stand in all of them or none`);
   if (series === 0 && !has("t") && count > 1)

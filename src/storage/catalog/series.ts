@@ -1,91 +1,203 @@
 /** Describes a series of files as one dataset: the pattern of their names, and a common descriptor. */
 import { basename, dirname } from "node:path";
 import { DataError } from "../../errors.js";
-import { type DescriptorInput, parseDescriptor } from "./descriptor.js";
-import { describeTimes, evenLabels } from "./layouts/layout.js";
+import { AXIS_NAMES } from "../dataset.js";
+import { H5File } from "../hdf5/file.js";
+import { type DescriptorInput, parseDescriptor, type Question } from "./descriptor.js";
+import type { Answers } from "./layouts/answers.js";
+import { timesOf } from "./layouts/grid.js";
+import { Findings } from "./layouts/layout.js";
 import { type Recognised, recognise } from "./layouts/recognise.js";
 
 type FieldInput = NonNullable<DescriptorInput["fields"]["velocity"]>;
+type Place = { file: string; path: string };
 
-/** Names that differ in one run of digits, all of one width or without leading zeros: the pattern and the numbers. */
-export function findPattern(names: readonly string[]): { pattern: string; labels: number[] } {
+/** Numbers that name a time: digits with or without a fraction. */
+const NUMBERS = /\d+(?:\.\d+)?/g;
+
+/** The part in which the names of a series differ. */
+interface Pattern {
+  /** The name with `{step}` in the place of the part. */
+  readonly pattern: string;
+  /** The part of each name. */
+  readonly steps: string[];
+}
+
+/** Names that differ in one number: the pattern and the numbers as they are written. */
+export function findPattern(names: readonly string[]): Pattern {
   const [first] = names as [string];
-  for (const { index, 0: digits } of [...first.matchAll(/\d+/g)].reverse()) {
+  for (const { index, 0: digits } of [...first.matchAll(NUMBERS)].reverse()) {
     const [head, tail] = [first.slice(0, index), first.slice(index + digits.length)];
-    const runs = names.map((name) =>
+    const steps = names.map((name) =>
       name.startsWith(head) && name.endsWith(tail) ? name.slice(head.length, name.length - tail.length) : "",
     );
-    if (!runs.every((run) => /^\d+$/.test(run))) continue;
-    const [width, padded] = [Math.min(...runs.map((run) => run.length)), runs.some((run) => /^0\d/.test(run))];
-    if (padded && runs.some((run) => run.length > width && run.startsWith("0"))) continue;
-    return { pattern: `${head}{step:0${width}d}${tail}`, labels: runs.map(Number) };
+    if (steps.every((step) => /^\d+(\.\d+)?$/.test(step))) return { pattern: `${head}{step}${tail}`, steps };
   }
   throw new DataError(`the names ${names.slice(0, 3).join(", ")}, ... do not differ in one number`);
+}
+
+/** One file of a series: what it holds, and the number in its name. */
+interface Member {
+  readonly path: string;
+  readonly step: string;
+  readonly found: Recognised;
+  /** Coordinates that it states along each axis, as text. */
+  readonly grid: string;
 }
 
 /**
  * Describes files that hold one time each as one dataset, in the order of their numbers.
  *
- * @throws DataError when a file is not recognised, differs from the first, holds several times, or the numbers are uneven
+ * @throws DataError when a file is not recognised, differs from the first in layout or coordinates, or holds several times
  */
-export function recogniseSeries(paths: readonly string[], trajectory: number): Recognised {
+export function recogniseSeries(paths: readonly string[], answers: Answers): Recognised {
   const folders = new Set(paths.map((path) => dirname(path)));
   if (folders.size > 1) throw new DataError(`the files of a series must stand in one folder, not ${folders.size}`);
-  const { pattern, labels } = findPattern(paths.map((path) => basename(path)));
-  const ordered = paths.map((path, index) => ({ path, label: labels[index] })).sort((a, b) => a.label - b.label);
-  const found = ordered.map(({ path }) => recogniseOne(path, trajectory));
-  const [first] = found as [Recognised];
-  for (const [index, other] of found.entries()) {
-    if (shapeOf(other) !== shapeOf(first))
-      throw new DataError(`${ordered[index]?.path} is laid out differently from ${ordered[0]?.path}`);
+  const { pattern, steps } = findPattern(paths.map((path) => basename(path)));
+  const members = paths
+    .map((path, index) => ({ path, step: steps[index], ...recogniseOne(path, answers) }))
+    .sort((a, b) => Number(a.step) - Number(b.step));
+  const [first] = members as [Member];
+  for (const member of members.slice(1)) {
+    if (shapeOf(member.found) !== shapeOf(first.found))
+      throw new DataError(`${member.path} is laid out differently from ${first.path}`);
+    if (member.grid !== first.grid)
+      throw new DataError(`${member.path} has other coordinates than ${first.path}: all frames must have the same`);
   }
-  const series = evenLabels(
-    ordered.map(({ label }) => label),
-    "the files",
-  );
-  const times = found.map(({ descriptor: { time } }) => ("values" in time ? time.values[0] : time.origin));
-  const ascending = times.every((time, index) => index === 0 || time > times[index - 1]);
-  const inSeries = (field: FieldInput): FieldInput =>
-    "components" in field
-      ? { ...field, ...series, components: field.components.map((part) => ({ ...part, file: pattern })) as never }
-      : { ...field, ...series, file: pattern };
-  const fields = Object.entries(first.written.fields).map(([name, field]) => [name, inSeries(field as FieldInput)]);
+  const findings = new Findings();
+  const time = timeOf(members, answers, findings);
   const name = pattern.slice(0, pattern.indexOf("{")).replace(/[^A-Za-z0-9]+$/, "");
+  const open = [...questionsOf(first.found).filter(({ about }) => about !== "snapshot"), ...findings.questions];
   const written: DescriptorInput = {
-    ...first.written,
+    ...withoutQuestions(first.found.written),
     name: name === "" ? "series" : name,
-    title: `${found.length} files ${pattern}`,
-    time: describeTimes(ascending ? times : labels.toSorted((a, b) => a - b)),
-    fields: Object.fromEntries(fields) as DescriptorInput["fields"],
+    title: `${members.length} files ${pattern}`,
+    time,
+    fields: fieldsOf(members, pattern),
+    ...(open.length === 0 ? {} : { [answers.assume === true ? "assumed" : "questions"]: open }),
   };
   const parsed = parseDescriptor(JSON.stringify(written));
   if ("problems" in parsed) throw new DataError(`the series cannot be described: ${parsed.problems.join("; ")}`);
   return {
-    producer: first.producer,
+    producer: first.found.producer,
     descriptor: parsed.descriptor,
     written,
     reasons: [
-      `series: ${found.length} files ${pattern}, step ${series.firstStep} and every ${series.stepIncrement} on.`,
-      ...(ascending ? ["time: from each file."] : []),
-      ...first.reasons,
+      `series: ${members.length} files ${pattern}, from ${first.step} to ${members[members.length - 1]?.step}.`,
+      ...findings.reasons,
+      ...first.found.reasons,
     ],
-    warnings: [
-      ...first.warnings,
-      ...(ascending ? [] : ["The files give no times; the numbers in their names are taken as times."]),
-    ],
+    warnings: first.found.warnings,
   };
 }
 
-function recogniseOne(path: string, trajectory: number): Recognised {
-  const found = recognise(path, trajectory);
+function recogniseOne(path: string, answers: Answers): { found: Recognised; grid: string } {
+  const { times: _, ...others } = answers;
+  const found = recognise(path, others);
   if (found === null) throw new DataError(`the layout of ${path} is not recognised`);
   if ("values" in found.descriptor.time || found.descriptor.time.count > 1)
     throw new DataError(`${path} holds several times; a series has one per file`);
-  return found;
+  return { found, grid: gridOf(path, found) };
+}
+
+function questionsOf({ descriptor }: Recognised): readonly Question[] {
+  return [...descriptor.questions, ...descriptor.assumed];
+}
+
+function withoutQuestions({ questions: _, assumed: __, ...members }: DescriptorInput): DescriptorInput {
+  return members;
+}
+
+/** Times that the files state, else the numbers in their names, with a question. */
+function timeOf(members: readonly Member[], answers: Answers, findings: Findings): DescriptorInput["time"] {
+  const isStated = members.every(({ found }) => !questionsOf(found).some(({ about }) => about === "snapshot"));
+  const own = members.map(({ found: { descriptor } }) => ("values" in descriptor.time ? 0 : descriptor.time.origin));
+  const ascending = own.every((time, index) => index === 0 || time > (own[index - 1] as number));
+  if (answers.times !== undefined || (isStated && ascending))
+    return timesOf(members.length, { value: own, where: "each file" }, null, answers, findings);
+  findings.ask(
+    "times",
+    "The files give no ascending times; the numbers in their names are a guess.",
+    "--times FIRST:STEP or a list, or time in a descriptor",
+  );
+  const value = members.map(({ step }) => Number(step));
+  return timesOf(members.length, { value, where: "the names of the files" }, null, answers, findings);
+}
+
+/** The fields of the first file with the pattern for its name; datasets that are numbered too follow their own numbers. */
+function fieldsOf(members: readonly Member[], pattern: string): DescriptorInput["fields"] {
+  const [first] = members as [Member];
+  const steps = members.map(({ step }) => step);
+  const even = evenSteps(steps);
+  return Object.fromEntries(
+    Object.entries(first.found.written.fields).map(([name, field]) => {
+      const labels = members.map(({ found }) => firstStepOf(found, name));
+      const [firstStep = 0, second] = labels;
+      const stepIncrement = second === undefined ? 1 : Math.max(second - firstStep, 1);
+      const numbered = JSON.stringify(field).includes("{step:0") && new Set(labels).size > 1;
+      if (numbered && labels.some((label, index) => label !== firstStep + index * stepIncrement))
+        throw new DataError(
+          `the numbers of ${name} in the files (${labels.slice(0, 4).join(", ")}, ...) are not evenly spaced`,
+        );
+      const own = numbered ? { firstStep, stepIncrement } : {};
+      if (even !== null && (!numbered || (firstStep === even.firstStep && stepIncrement === even.stepIncrement))) {
+        const { place, ...series } = even;
+        return [name, inSeries(field as FieldInput, pattern.replace("{step}", place), series, numbered)];
+      }
+      return [name, inSeries(field as FieldInput, pattern, { steps, ...own }, numbered)];
+    }),
+  ) as DescriptorInput["fields"];
+}
+
+/** Whole numbers that grow evenly, all of one width or without leading zeros, as a descriptor says them; else null. */
+function evenSteps(steps: readonly string[]): { place: string; firstStep: number; stepIncrement: number } | null {
+  const [firstStep, second] = steps.map(Number) as [number, number | undefined];
+  const stepIncrement = second === undefined ? 1 : second - firstStep;
+  const width = Math.min(...steps.map((step) => step.length));
+  const regular = steps.every(
+    (step, index) => /^\d+$/.test(step) && step === String(firstStep + index * stepIncrement).padStart(width, "0"),
+  );
+  return regular && stepIncrement > 0 ? { place: `{step:0${width}d}`, firstStep, stepIncrement } : null;
+}
+
+function firstStepOf({ written }: Recognised, name: string): number {
+  return (written.fields[name as "velocity"] as FieldInput | undefined)?.firstStep ?? 0;
+}
+
+/** A field of one file as that of a series. A number that is the same in all files is written out. */
+function inSeries(field: FieldInput, pattern: string, series: object, numbered: boolean): FieldInput {
+  const fixed = numbered ? null : (field.firstStep ?? 0);
+  const at = (place: Place) => ({
+    ...place,
+    file: pattern,
+    path:
+      fixed === null
+        ? place.path
+        : place.path.replace(/\{step:0(\d+)d\}/, (_, digits) => `${fixed}`.padStart(digits, "0")),
+  });
+  return "components" in field
+    ? { ...field, ...series, components: field.components.map(at) as never }
+    : { ...field, ...at(field), ...series };
 }
 
 /** Everything of a description that must agree between the files of a series. */
 function shapeOf({ producer, written }: Recognised): string {
   const text = JSON.stringify({ producer, axes: written.axes, fields: written.fields });
-  return text.replaceAll(/"file":"[^"]*"/g, "");
+  return text.replaceAll(/"file":"[^"]*"|"firstStep":\d+/g, "");
+}
+
+/** The coordinates that a file states along each axis. */
+function gridOf(path: string, { descriptor }: Recognised): string {
+  const file = new H5File(path);
+  try {
+    return AXIS_NAMES.map((name) => {
+      const axis = descriptor.axes[name];
+      if (!("coordinates" in axis)) return JSON.stringify(axis);
+      const { coordinates } = axis;
+      if (Array.isArray(coordinates)) return coordinates.join();
+      return file.numbers(file.resolve(coordinates.path) ?? coordinates.path).join();
+    }).join("; ");
+  } finally {
+    file.close();
+  }
 }

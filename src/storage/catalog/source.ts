@@ -3,25 +3,26 @@ import { realpathSync, statSync } from "node:fs";
 import { basename, dirname, extname, join, resolve } from "node:path";
 import { DataError } from "../../errors.js";
 import type { Dataset } from "../dataset.js";
-import { describeFolder } from "./catalog.js";
+import { admit, describeFolder } from "./catalog.js";
+import type { Answers } from "./layouts/answers.js";
 import { recognise } from "./layouts/recognise.js";
 import { DESCRIPTOR_NAME } from "./manifest.js";
-import { type Description, verify } from "./verify.js";
+import type { Description } from "./verify.js";
 
 /**
  * Verifies the dataset at a path.
  *
- * @param trajectory which one, where a bare file holds several
+ * @param answers what the user says of a bare file
  * @throws DataError with everything that is wrong, a line each
  */
-export function openSource(path: string, chunkBytes: number, trajectory = 0): Dataset {
+export function openSource(path: string, chunkBytes: number, answers: Answers = {}): Dataset {
   const location = resolve(path);
   const status = statSync(location, { throwIfNoEntry: false });
   if (status === undefined) throw new DataError(`${path}: there is no such file or folder`);
   const descriptor = status.isDirectory() ? join(location, DESCRIPTOR_NAME) : location;
   const description =
-    basename(descriptor) === DESCRIPTOR_NAME ? folderAt(descriptor, path) : bareFile(location, trajectory);
-  const outcome = "problems" in description ? description : verify(description, chunkBytes);
+    basename(descriptor) === DESCRIPTOR_NAME ? folderAt(descriptor, path) : bareFile(location, answers);
+  const outcome = "problems" in description ? description : admit(description, chunkBytes);
   if ("problems" in outcome) throw new DataError(`${path}: ${outcome.problems.join(`\n${path}: `)}`);
   return outcome.dataset;
 }
@@ -32,9 +33,9 @@ function folderAt(descriptor: string, path: string): Description | { problems: s
   return describeFolder(descriptor, "");
 }
 
-function bareFile(location: string, trajectory: number): Description {
+function bareFile(location: string, answers: Answers): Description {
   const path = realpathSync(location);
-  const found = recognise(path, trajectory, basename(location, extname(location)));
+  const found = recognise(path, answers, basename(location, extname(location)));
   if (found === null)
     throw new DataError(`${basename(location)}: its layout is not recognised; fieldprobe inspect shows what it holds`);
   const { descriptor, warnings } = found;

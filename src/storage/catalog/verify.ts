@@ -12,11 +12,12 @@ import {
   type FieldSource,
   type TimeAxis,
 } from "../dataset.js";
-import { placeAt } from "../files.js";
+import { placeOf } from "../files.js";
 import type { H5File, Stored } from "../hdf5/file.js";
 import { hasExternalStorage } from "../hdf5/object-header.js";
+import { isField, type Packing, packingOf } from "../hdf5/packing.js";
 import { type ReadAxis, readAxis } from "./axis.js";
-import { type Descriptor, type FieldDescription, frameCount, STEP_PLACE } from "./descriptor.js";
+import { type Descriptor, type FieldDescription, frameCount, guessesOf, STEP_PLACE } from "./descriptor.js";
 import { readForcing } from "./forcing.js";
 import { Verification } from "./verification.js";
 
@@ -67,7 +68,9 @@ export function verify(description: Description, chunkBytes: number): { dataset:
         location,
         digest,
         files: verification.files,
-        warnings,
+        warnings: [...warnings, ...guessesOf(descriptor)],
+        assumed: descriptor.assumed,
+        questions: descriptor.questions,
       },
     };
   } finally {
@@ -105,6 +108,13 @@ interface FieldCheck {
   readonly chunkBytes: number;
 }
 
+/** One HDF5 dataset, or a series of them. */
+interface Place {
+  readonly file: string;
+  readonly path: string;
+  readonly dimensions?: readonly string[] | undefined;
+}
+
 function checkField(check: FieldCheck): FieldSource | null {
   const { name, field, axes, verification, chunkBytes } = check;
   const member = `fields.${name}`;
@@ -129,23 +139,23 @@ function checkField(check: FieldCheck): FieldSource | null {
 /** Checks every dataset of a place: one, or one per frame. */
 function checkPart(
   check: FieldCheck,
-  { file, path }: { file: string; path: string },
+  { file, path, dimensions = check.field.dimensions }: Place,
 ): { part: FieldPart; stored: Stored } {
   const { field, verification, axes } = check;
   const { firstStep, stepIncrement } = field;
+  const steps = { firstStep, stepIncrement, steps: field.steps ?? null };
   const isSeries = STEP_PLACE.test(file) || STEP_PLACE.test(path);
   let first: Stored | null = null;
   for (let frame = 0; frame < (isSeries ? check.frames : 1); frame++) {
-    const step = firstStep + frame * stepIncrement;
-    const at = placeAt(path, step);
-    const h5 = verification.open(placeAt(file, step));
+    const at = placeOf(path, steps, frame);
+    const h5 = verification.open(placeOf(file, steps, frame));
     const stored = checkStorage(h5, at, check.chunkBytes);
     first ??= stored;
     if (stored.shape.join() !== first.shape.join())
       throw new DataError(
         `${h5.path}: ${at} has shape ${stored.shape.join(" x ")}, the first ${first.shape.join(" x ")}`,
       );
-    if (frame === 0) checkShape(check, `${h5.path}: ${at}`, stored, isSeries);
+    if (frame === 0) checkShape(check, dimensions, `${h5.path}: ${at}`, stored, isSeries);
   }
   const stored = first as Stored;
   const [gz, gy, gx] = field.ghost;
@@ -153,29 +163,34 @@ function checkPart(
   const part = {
     file: STEP_PLACE.test(file) ? join(verification.locate("."), file) : verification.locate(file),
     path,
-    dimensions: field.dimensions,
+    dimensions,
     shape: field.shape ?? stored.shape,
     declared: field.shape === undefined ? null : stored.shape,
     index: field.index,
     skip: [gx + ox, gy + oy, gz + oz] as const,
     flip: triple(axes, ({ descending }) => descending),
-    firstStep,
-    stepIncrement,
+    ...steps,
   };
   return { stored, part };
 }
 
 /** Holds the shape against axes, components and times. */
-function checkShape(check: FieldCheck, where: string, stored: Stored, isSeries: boolean): void {
+function checkShape(
+  check: FieldCheck,
+  dimensions: readonly string[],
+  where: string,
+  stored: Stored,
+  isSeries: boolean,
+): void {
   const { field } = check;
   const shape = field.shape ?? stored.shape;
   const size = (lengths: readonly number[]) => lengths.reduce((product, length) => product * length, 1);
   const said = `${where} has shape ${stored.shape.join(" x ")}`;
   if (field.shape !== undefined && (size(shape) !== size(stored.shape) || stored.chunks !== null))
     throw new DataError(`${said}, which the contiguous values of ${shape.join(" x ")} do not fill`);
-  if (shape.length !== field.dimensions.length)
-    throw new DataError(`${said} but dimensions names ${field.dimensions.length} (${field.dimensions.join(" ")})`);
-  for (const [index, dimension] of field.dimensions.entries()) {
+  if (shape.length !== dimensions.length)
+    throw new DataError(`${said} but dimensions names ${dimensions.length} (${dimensions.join(" ")})`);
+  for (const [index, dimension] of dimensions.entries()) {
     const length = shape[index];
     const wanted = lengthOf(check, dimension, isSeries);
     const fits = dimension === "n" ? field.index < length : length === wanted;
@@ -209,6 +224,16 @@ const FOREIGN_FILTERS: ReadonlyMap<string, string> = new Map([
   ["#32015", "zstd"],
 ]);
 
+/** The packing of a dataset. @throws DataError that names the dataset */
+function readPacking(file: H5File, path: string, where: string, stored: Stored): Packing {
+  try {
+    return packingOf(file.attributes(path), stored);
+  } catch (error) {
+    if (error instanceof DataError) throw new DataError(`${where}: ${error.message}`);
+    throw error;
+  }
+}
+
 /** Header of a field's dataset. @throws DataError for everything that is refused whatever the axes say */
 function checkStorage(file: H5File, path: string, chunkBytes: number): Stored {
   const where = `${file.path}: ${path}`;
@@ -216,7 +241,7 @@ function checkStorage(file: H5File, path: string, chunkBytes: number): Stored {
   if (resolved === null) throw new DataError(`${where} does not exist (fieldprobe inspect lists what does)`);
   if (file.kind(resolved) !== "dataset") throw new DataError(`${where} is not a dataset`);
   const stored = file.describe(resolved);
-  if (stored.element !== "float" || (stored.size !== 4 && stored.size !== 8))
+  if (!isField(stored, readPacking(file, resolved, where, stored)))
     throw new DataError(`${where} holds ${stored.element} elements of ${stored.size} bytes, not float32 or float64`);
   if (stored.virtual)
     throw new DataError(`${where} is a virtual dataset, which is refused; h5repack copies its values into one file`);
@@ -225,7 +250,7 @@ function checkStorage(file: H5File, path: string, chunkBytes: number): Stored {
     const name = FOREIGN_FILTERS.get(foreign);
     const filter = name === undefined ? foreign : `${foreign} (${name})`;
     throw new DataError(
-      `${where} is stored through filter ${filter}, which cannot be read; h5repack -f GZIP=1 replaces it`,
+      `${where} is stored through filter ${filter}, which cannot be read; docs/datasets.md shows how h5py replaces it`,
     );
   }
   const chunk = stored.chunks?.reduce((bytes, edge) => bytes * edge, stored.size) ?? 0;

@@ -4,6 +4,7 @@ import { h5wasm, Module } from "h5wasm/node";
 import { DataError } from "../../errors.js";
 import { whyNotHdf5 } from "./bytes.js";
 import { attempt, checked, type ReadBuffer } from "./library.js";
+import { packingOf, unpack } from "./packing.js";
 
 /** How a stored dataset is described by its own header. */
 export interface Stored {
@@ -13,6 +14,8 @@ export interface Stored {
   readonly element: "float" | "integer" | "string" | "other";
   /** Bytes per element. */
   readonly size: number;
+  /** Whether integers have a sign. */
+  readonly signed: boolean;
   readonly littleEndian: boolean;
   /** Chunk shape, or null for contiguous storage. */
   readonly chunks: readonly number[] | null;
@@ -22,6 +25,17 @@ export interface Stored {
 }
 
 export type AttributeValue = string | readonly string[] | number | Float64Array;
+
+/** Elements as they are stored. */
+export type RawValues =
+  | Float32Array
+  | Float64Array
+  | Int8Array
+  | Uint8Array
+  | Int16Array
+  | Uint16Array
+  | Int32Array
+  | Uint32Array;
 
 const FILTERS = new Map([
   [1, "gzip"],
@@ -128,6 +142,7 @@ export class H5File {
         maxShape: (header.maxshape ?? shape).map((length) => (length < UNLIMITED ? length : Number.POSITIVE_INFINITY)),
         element: ELEMENTS.get(header.type) ?? "other",
         size: header.size,
+        signed: header.signed,
         littleEndian: header.littleEndian,
         chunks: header.chunks,
         filters: Module.get_dataset_filters(this.#id, path).map(({ id }) => FILTERS.get(id) ?? `#${id}`),
@@ -144,16 +159,15 @@ export class H5File {
     });
   }
 
-  /** Attributes that are numbers or text; others are left out. */
-  attributes(path: string): Map<string, AttributeValue> {
+  /** Attributes: numbers, text, and null for those of other types. */
+  attributes(path: string): Map<string, AttributeValue | null> {
     return attempt(`${this.path}: the attributes of ${path} are not readable.`, () => {
-      const found = new Map<string, AttributeValue>();
+      const found = new Map<string, AttributeValue | null>();
       const holder = new h5wasm.Group(this.#id, path);
       for (const name of Module.get_attribute_names(this.#id, path)) {
         const { type, size } = Module.get_attribute_metadata(this.#id, path, name);
-        if (!isReadable(ELEMENTS.get(type), size)) continue;
-        const value = attributeValue(holder.get_attribute(name, true));
-        if (value !== null) found.set(name, value);
+        const isKnown = isReadable(ELEMENTS.get(type), size);
+        found.set(name, isKnown ? attributeValue(holder.get_attribute(name, true)) : null);
       }
       return found;
     });
@@ -166,17 +180,26 @@ export class H5File {
     );
   }
 
-  /** All values of a small numeric dataset, as float64. */
+  /** Label of each dimension of a dataset, or null. */
+  labels(path: string): (string | null)[] {
+    return attempt(`${this.path}: the dimension labels of ${path} are not readable.`, () =>
+      Module.get_dimension_labels(this.#id, path).map((label) => (label === null || label === "" ? null : label)),
+    );
+  }
+
+  /** All values of a small numeric dataset, unpacked to float64. */
   numbers(path: string): Float64Array {
-    const { shape, size, element } = this.describe(path);
+    const described = this.describe(path);
+    const { shape, size, element } = described;
     const bytes = shape.reduce((product, extent) => product * extent, size);
     if (element !== "float" && element !== "integer") throw new DataError(`${this.path}: ${path} holds no numbers.`);
     if (bytes > MAX_TABLE_BYTES)
       throw new DataError(`${this.path}: ${path} is too large for a table (${bytes} bytes).`);
     return attempt(`${this.path}: ${path} is not readable.`, () => {
       const value = new h5wasm.Dataset(this.#id, path).value as unknown;
-      if (typeof value === "number" || typeof value === "bigint") return Float64Array.of(Number(value));
-      return Float64Array.from(value as Iterable<number | bigint>, Number);
+      const single = typeof value === "number" || typeof value === "bigint";
+      const stored = single ? [Number(value)] : Array.from(value as Iterable<number | bigint>, Number);
+      return Float64Array.from(unpack(Float64Array.from(stored), packingOf(this.attributes(path), described)));
     });
   }
 
@@ -198,7 +221,7 @@ export class H5File {
     offset: readonly number[],
     count: readonly number[],
     buffer: ReadBuffer,
-  ): Float32Array | Float64Array {
+  ): RawValues {
     if (this.#closed) throw new DataError(`${this.path} is closed.`);
     let total = 1;
     for (const [axis, extent] of stored.shape.entries()) {
@@ -222,7 +245,7 @@ export class H5File {
           BigInt(pointer),
         ),
     );
-    return buffer.values(stored.size, total);
+    return buffer.values(stored, total);
   }
 
   close(): void {

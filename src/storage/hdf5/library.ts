@@ -1,8 +1,25 @@
 /** Prepares the HDF5 library of this thread, turns its failures into DataErrors, and lends memory inside it to reads. */
 import { h5wasm, Module } from "h5wasm/node";
 import { DataError } from "../../errors.js";
+import type { RawValues, Stored } from "./file.js";
 
 const STDERR = 2;
+/** Views of elements by their bytes. */
+type View = new (memory: ArrayBufferLike, start: number, count: number) => RawValues;
+const FLOATS = new Map<number, View>([
+  [4, Float32Array],
+  [8, Float64Array],
+]);
+const INTEGERS = new Map<number, View>([
+  [1, Int8Array],
+  [2, Int16Array],
+  [4, Int32Array],
+]);
+const COUNTS = new Map<number, View>([
+  [1, Uint8Array],
+  [2, Uint16Array],
+  [4, Uint32Array],
+]);
 const CHARACTER_DEVICE = 0o020666;
 
 /** A stream of the library's own file system, as far as it is touched here. */
@@ -85,9 +102,11 @@ export class ReadBuffer {
   }
 
   /** The first `count` values as they were read; valid until the next read of this thread. */
-  values(size: number, count: number): Float32Array | Float64Array {
-    const memory = Module.HEAPU8.buffer;
-    return size === 4 ? new Float32Array(memory, this.#pointer, count) : new Float64Array(memory, this.#pointer, count);
+  values({ element, size, signed }: Stored, count: number): RawValues {
+    const kinds = element === "float" ? FLOATS : signed ? INTEGERS : COUNTS;
+    const Kind = kinds.get(size);
+    if (Kind === undefined) throw new DataError(`Elements of type ${element} and ${size} bytes cannot be read.`);
+    return new Kind(Module.HEAPU8.buffer, this.#pointer, count);
   }
 
   free(): void {

@@ -9,7 +9,7 @@ import { CONVERSION_NAME } from "../catalog/catalog.js";
 import type { DescriptorInput } from "../catalog/descriptor.js";
 import { completeFolder, DESCRIPTOR_NAME } from "../catalog/manifest.js";
 import { type Dataset, FIELD_NAMES, type FieldName, type Triple } from "../dataset.js";
-import { placeAt } from "../files.js";
+import { placeOf } from "../files.js";
 import { type Filter, Hdf5Writer } from "../hdf5/writer.js";
 import { portableDescriptor } from "./portable.js";
 
@@ -50,7 +50,7 @@ export async function convert(
   try {
     for (let frame = 0; frame < dataset.time.count; frame++) {
       for (const field of fields) {
-        const file = placeAt(filePattern(field), frame);
+        const file = placeOf(filePattern(field), { firstStep: 0, stepIncrement: 1, steps: null }, frame);
         const done = files.push(file) - 1;
         if (existsSync(join(folder, file))) kept++;
         else

@@ -62,6 +62,8 @@ export async function writeCutout(
       const values = coordinates(dataset.axes[index] as Axis, box.first[index], box.count[index]);
       writer.whole(`/${axis}coor`, "float64", [values.length], values);
     }
+    const times = Float64Array.from({ length: frames.count }, (_, index) => timeOf(dataset, frames.first + index));
+    writer.whole("/time", "float64", [frames.count], times);
     const total = frames.count * fields.length;
     for (let done = 0; done < total; done++) {
       const field = fields[done % fields.length] as FieldName;

@@ -29,6 +29,8 @@ export function portableDescriptor(
     frameVelocity: [...dataset.frameVelocity] as [number, number, number],
     units: { ...dataset.units },
     source: dataset.source,
+    ...(dataset.assumed.length === 0 ? {} : { assumed: [...dataset.assumed] }),
+    ...(dataset.questions.length === 0 ? {} : { questions: [...dataset.questions] }),
   };
 }
 

@@ -1,12 +1,14 @@
 /** Describes a dataset in lines of text for `fieldprobe inspect`: fields, storage, axes, times. */
 
+import { claimText, isRefused, openQuestions, questionText } from "../catalog/descriptor.js";
 import type { Recognised } from "../catalog/layouts/recognise.js";
 import { verify } from "../catalog/verify.js";
 import { type Axis, type Dataset, FIELD_NAMES, type FieldPart, type FieldSource } from "../dataset.js";
-import { placeAt, stepOf } from "../files.js";
+import { placeOf } from "../files.js";
 import { H5File } from "../hdf5/file.js";
 import { describeStorage } from "./survey.js";
 
+const ASKED = "Open questions (the dataset is refused until those marked * are answered):";
 const WIDTH = 10;
 const line = (label: string, text: string) => `  ${label.padEnd(WIDTH)} ${text}`;
 const short = (value: number) => String(Number(value.toPrecision(9)));
@@ -19,16 +21,21 @@ export function explain(
   chunkBytes: number,
 ): { lines: string[]; servable: boolean } {
   const { descriptor, producer, reasons, warnings } = found;
+  const open = openQuestions(descriptor);
+  const { assumed, questions } = descriptor;
   const outcome = verify({ descriptor, folder, location: file, digest: "", warnings }, chunkBytes);
   const bullets = (title: string, texts: readonly string[]) =>
     texts.length === 0 ? [] : [title, ...texts.map((text) => `  - ${text}`)];
   return {
-    servable: "dataset" in outcome,
+    servable: "dataset" in outcome && open.length === 0,
     lines: [
       `${file}: ${producer}, dataset name ${descriptor.name}`,
       ...("dataset" in outcome ? describeDataset(outcome.dataset) : bullets("It cannot be served:", outcome.problems)),
       ...bullets("Why:", reasons),
       ...bullets("Mind:", warnings),
+      ...bullets("Assumed:", assumed.map(claimText)),
+      ...(questions.length === 0 ? [] : [open.length === 0 ? "Open questions:" : ASKED]),
+      ...questions.map((entry) => `  ${isRefused(entry) ? "*" : "-"} ${questionText(entry)}`),
     ],
   };
 }
@@ -58,10 +65,9 @@ function fieldLines(name: string, source: FieldSource): string[] {
 }
 
 function storageOf(part: FieldPart): string {
-  const step = stepOf(part, 0);
-  const file = new H5File(placeAt(part.file, step));
+  const file = new H5File(placeOf(part.file, part, 0));
   try {
-    const path = placeAt(part.path, step);
+    const path = placeOf(part.path, part, 0);
     return describeStorage(file.describe(file.resolve(path) ?? path));
   } finally {
     file.close();

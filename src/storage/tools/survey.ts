@@ -61,7 +61,7 @@ function describeMember(file: H5File, path: string, name: string): { line: strin
   }
 }
 
-function attributesOf(file: H5File, path: string): [string, AttributeValue][] {
+function attributesOf(file: H5File, path: string): [string, AttributeValue | null][] {
   try {
     return [...file.attributes(path)];
   } catch (error) {
@@ -70,7 +70,8 @@ function attributesOf(file: H5File, path: string): [string, AttributeValue][] {
   }
 }
 
-function shortened(value: AttributeValue): string {
+function shortened(value: AttributeValue | null): string {
+  if (value === null) return "(neither a number nor text)";
   const text = typeof value === "string" ? value : typeof value === "number" ? String(value) : `[${value.join(", ")}]`;
   return text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}...` : text;
 }

@@ -1,11 +1,11 @@
 /** `fieldprobe inspect`, `check`, `convert` and `cutout` as processes: what they print, write and refuse. */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, it } from "vitest";
-import { writeField, writeHdf5 } from "../../support/cubes.js";
+import { stateGrid, writeField, writeHdf5 } from "../../support/cubes.js";
 import { PRODUCERS } from "../../support/producers.js";
 import { scratchFolder } from "../../support/scratch.js";
 
@@ -51,6 +51,38 @@ describe("fieldprobe inspect", () => {
     const again = fieldprobe("inspect", well, "--write", SCRATCH);
     expect(again).toMatchObject({ status: 2 });
     expect(again.stderr).toMatch(/exists already/);
+  });
+
+  it("keeps open questions in the descriptor, and refuses the dataset until they are answered or accepted", async () => {
+    const folder = join(SCRATCH, "asked");
+    mkdirSync(folder);
+    const path = await writeHdf5(join(folder, "u.h5"), (file) => {
+      file.create_dataset({ name: "u", data: new Float32Array(3 * 8 ** 3).fill(1), shape: [8, 8, 8, 3] });
+    });
+    const asked = fieldprobe("inspect", path, "--write", folder);
+    expect(asked.status).toBe(1);
+    expect(asked.stdout).toMatch(
+      /Open questions .*\n(.*\n)*.*\* order: \/u is 8 x 8 x 8 x 3, and nothing in the file names/,
+    );
+    const written = JSON.parse(readFileSync(join(folder, "dataset.json"), "utf8"));
+    expect(written.questions.map(({ about }: { about: string }) => about)).toContain("order");
+    const refused = fieldprobe("check", folder);
+    expect(refused.status).toBe(1);
+    expect(refused.stdout).toMatch(/open question about order: .* Answer: --dims/);
+    rmSync(join(folder, "dataset.json"));
+    const flags = ["--dims", "x,y,z", "--periodic", "xyz", "--length", "1", "--origin", "0", "--times", "0.5"];
+    expect(fieldprobe("inspect", path, "--write", folder, ...flags)).toMatchObject({ status: 0 });
+    expect(JSON.parse(readFileSync(join(folder, "dataset.json"), "utf8"))).toMatchObject({
+      axes: { x: { nodes: 8, origin: 0, spacing: 0.125, periodic: true } },
+      time: { count: 1, origin: 0.5 },
+      fields: { velocity: { dimensions: ["x", "y", "z", "c"] } },
+    });
+    expect(fieldprobe("check", folder).status).toBe(0);
+    rmSync(join(folder, "dataset.json"));
+    expect(fieldprobe("inspect", path, "--write", folder, "--assume")).toMatchObject({ status: 0 });
+    const accepted = fieldprobe("check", folder);
+    expect(accepted.status).toBe(0);
+    expect(accepted.stdout).toMatch(/mind: assumed order: \/u is 8 x 8 x 8 x 3/);
   });
 
   it("prints the tree and a descriptor with blanks for a file of no known layout", () => {
@@ -103,6 +135,7 @@ describe("fieldprobe check", () => {
     const folder = join(SCRATCH, "bad");
     mkdirSync(folder);
     await writeHdf5(join(folder, "holes.h5"), (file) => {
+      stateGrid(file);
       writeField(file, "/velocity", { dimensions: ["z", "y", "x", "c"], value: ({ x }) => (x === 3 ? Number.NaN : 1) });
     });
     expect(fieldprobe("convert", join(folder, "holes.h5"), join(folder, "copy"), "--name", "copy").status).toBe(0);
@@ -146,7 +179,9 @@ describe("fieldprobe convert and cutout", () => {
     const path = join(SCRATCH, "frames.h5");
     await writeHdf5(path, (file) => {
       const data = Float32Array.from({ length: 8 * 3 * 48 ** 3 }, (_, i) => Math.sin(i));
+      stateGrid(file);
       file.create_dataset({ name: "velocity", data, shape: [8, 48, 48, 48, 3] });
+      file.create_dataset({ name: "time", data: Float64Array.from({ length: 8 }, (_, t) => t) });
     });
     const [whole, killed] = [join(SCRATCH, "frames-whole"), join(SCRATCH, "frames-killed")];
     expect(fieldprobe("convert", path, whole, "--chunk", "16", "--filter", "gzip").status).toBe(0);

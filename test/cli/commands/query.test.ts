@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect } from "../../../src/client/index.js";
 import type { RunningService } from "../../../src/main.js";
 import { OPERATIONS } from "../../../src/operations.js";
-import { writeHdf5 } from "../../support/cubes.js";
+import { stateGrid, writeHdf5 } from "../../support/cubes.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { serveTestData } from "../../support/service.js";
 
@@ -47,6 +47,7 @@ function fieldprobe(words: readonly string[], input = "", env: Record<string, st
 /** Velocity without a word on axes, times or periods. */
 const writeBareCube = (path: string) =>
   writeHdf5(path, (cube) => {
+    stateGrid(cube);
     cube.create_dataset({ name: "u", data: new Float32Array(3 * 8 ** 3), shape: [8, 8, 8, 3] });
   });
 

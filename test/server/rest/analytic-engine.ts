@@ -34,6 +34,8 @@ export const LOPSIDED: Dataset = {
   digest: "0".repeat(64),
   files: [],
   warnings: [],
+  assumed: [],
+  questions: [],
 };
 
 /** Component `c` of the answer at a point; every argument matters. */

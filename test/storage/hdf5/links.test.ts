@@ -13,6 +13,7 @@ import {
   fill,
   NODES,
   nodeValue,
+  stateGrid,
   writeDescriptor,
   writeField,
   writeHdf5,
@@ -29,7 +30,10 @@ const frames = Array.from({ length: FRAMES }, (_, frame) => frame);
 
 function writeFrame(path: string, frame: number): Promise<string> {
   const value = (index: Parameters<typeof nodeValue>[0]) => nodeValue({ ...index, t: frame });
-  return writeHdf5(path, (file) => writeField(file, "/p", { dimensions: DIMENSIONS, value }));
+  return writeHdf5(path, (file) => {
+    stateGrid(file);
+    writeField(file, "/p", { dimensions: DIMENSIONS, value });
+  });
 }
 
 /** Describes the files `pattern` of a folder as one pressure, and expects every node of every frame. */

@@ -1,6 +1,7 @@
 /** Recognises Channelflow 2: `/data/u` with values in c x y z although the dataset is declared (Nd, Nz, Ny, Nx); y descends. */
 import { DataError } from "../../../errors.js";
-import { type Layout, periodicAxis, tableAxis } from "./layout.js";
+import { timesOf } from "./grid.js";
+import { Findings, type Layout, periodicAxis, tableAxis } from "./layout.js";
 
 const MARKS = ["Nx", "Ny", "Nz", "Nd", "Lx", "Lz", "a", "b"];
 
@@ -15,6 +16,14 @@ export const channelflow: Layout = {
     if (stored.shape.length !== 4 || nd !== 3)
       throw new DataError(`/data/u has shape ${stored.shape.join(" x ")}, not 3 x Nz x Ny x Nx`);
     const [lx, lz] = [contents.number("/", "Lx") as number, contents.number("/", "Lz") as number];
+    const findings = new Findings();
+    findings.because(
+      "dimensions: c x y z, the order of the code's memory; the declared shape (Nd, Nz, Ny, Nx) is not that of the values.",
+    );
+    findings.because(`x, z: periodic with the lengths Lx = ${lx} and Lz = ${lz} of the file attributes.`);
+    findings.because(
+      "y: Chebyshev nodes from /geom/y between the walls a and b, descending; field and axis are flipped.",
+    );
     return {
       plan: {
         title: contents.name,
@@ -23,17 +32,12 @@ export const channelflow: Layout = {
           y: tableAxis(contents, "/geom/y"),
           z: periodicAxis(nz, 0, lz),
         },
-        time: { count: 1 },
+        time: timesOf(1, null, null, contents.answers, findings),
         fields: {
           velocity: { file: contents.name, path: "/data/u", dimensions: ["c", "x", "y", "z"], shape: [3, nx, ny, nz] },
         },
       },
-      reasons: [
-        "dimensions: c x y z, the order of the code's memory; the declared shape (Nd, Nz, Ny, Nx) is not that of the values.",
-        `x, z: periodic with the lengths Lx = ${lx} and Lz = ${lz} of the file attributes.`,
-        "y: Chebyshev nodes from /geom/y between the walls a and b, descending; field and axis are flipped.",
-      ],
-      warnings: ["The file does not say its time: it is a snapshot at time 0."],
+      findings,
     };
   },
 };

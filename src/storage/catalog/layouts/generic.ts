@@ -1,184 +1,407 @@
-/** Recognises any file with velocity under a usual name in its root: order from dimension scales, else coordinates, else z y x. */
-
+/** Recognises any file whose fields have usual names, by evidence: labels, coordinates, attributes; what is left is asked. */
+import { DataError } from "../../../errors.js";
 import { AXIS_NAMES, type AxisName } from "../../dataset.js";
 import type { DescriptorInput } from "../descriptor.js";
-import { type Contents, describeTimes, type Layout, tableAxis } from "./layout.js";
+import { assignments, type Dimension } from "./assign.js";
+import { Facts, groupsAround, type Labels, labelsOf, nodesOf, parentOf, type Table, tablesIn } from "./evidence.js";
+import { type FoundFields, findFields } from "./fields.js";
+import { axisOf, NO_CLUES, type Stated, timesOf } from "./grid.js";
+import { type Contents, Findings, type Layout } from "./layout.js";
+import type { Role } from "./names.js";
 
-const TRIPLES = [
-  ["u", "v", "w"],
-  ["ux", "uy", "uz"],
-  ["vx", "vy", "vz"],
-  ["U0", "U1", "U2"],
-];
-const VECTORS = ["velocity", "u", "vel"];
-const SCALARS = ["p", "pressure"];
-const TIMES = ["time", "t"];
-type Dimension = "t" | "z" | "y" | "x" | "c";
-const SCALES = new Map<string, Dimension>([
-  ["x", "x"],
-  ["y", "y"],
-  ["z", "z"],
-  ["xcoor", "x"],
-  ["ycoor", "y"],
-  ["zcoor", "z"],
-  ["time", "t"],
-  ["t", "t"],
-]);
+/** What is known of one stored dataset once its dimensions have roles. */
+interface Ordered {
+  readonly path: string;
+  readonly shape: readonly number[];
+  readonly dimensions: readonly Dimension[];
+  readonly labels: Labels;
+}
+
+/** Evidence that all fields share. */
+interface Shared {
+  readonly contents: Contents;
+  readonly tables: readonly Table[];
+  readonly facts: Facts;
+  readonly findings: Findings;
+}
+
+/** Orders that a question lists. */
+const LISTED = 4;
 
 export const generic: Layout = {
   producer: "generic",
   recognise(contents) {
-    const names = contents.datasets("/");
-    const rank = (name: string) => contents.dataset(`/${name}`)?.shape.length ?? 0;
-    const triples = TRIPLES.filter((all) => all.every((name) => names.includes(name) && rank(name) >= 3));
-    const vectors = VECTORS.filter((name) => names.includes(name) && hasThree(contents, name));
-    const [triple] = triples;
-    const [vector] = vectors;
-    const scalar = SCALARS.find((name) => names.includes(name) && rank(name) >= 3);
-    const velocity = triple ?? (vector === undefined ? undefined : [vector]);
-    const first = velocity?.[0] ?? scalar;
-    if (first === undefined) return null;
-    const notes: Notes = {
-      reasons: [`velocity: ${velocity?.join(", ") ?? "none"}; pressure: ${scalar ?? "none"}.`],
-      warnings: [],
-    };
-    const [taken, ...others] = [...triples, ...vectors.map((name) => [name])].map((all) => all.join(", "));
-    if (others.length > 0) notes.warnings.push(`${taken} is taken for the velocity, not ${others.join(" or ")}.`);
-    const tables = tablesOf(contents, names);
-    const order = orderOf(contents, first, triple === undefined && first !== scalar, tables, notes);
-    const shape = contents.dataset(`/${first}`)?.shape as number[];
-    const frames = order.includes("t") ? shape[order.indexOf("t")] : 1;
-    const spatial = order.filter((dimension) => dimension !== "c");
-    const place = (name: string) => ({ file: contents.name, path: `/${name}` });
+    const findings = new Findings();
+    const fields = findFields(contents, findings);
+    if (fields === null) return null;
+    const lead = (fields.velocity[0] ?? fields.pressure) as string;
+    const groups = groupsAround(contents, parentOf(lead));
+    const { shape } = contents.dataset(lead) as { shape: readonly number[] };
+    const tables = tablesIn(contents, groups, shape);
+    const shared = { contents, tables, facts: new Facts(contents, [lead, ...groups]), findings };
+    const vector = fields.velocity.length === 1;
+    const velocity: Ordered[] = [];
+    for (const path of fields.velocity)
+      velocity.push(likeFirst(shared, velocity[0], path) ?? orderOf(shared, path, vector));
+    const pressure =
+      fields.pressure === null ? null : pressureOf(shared, vector ? undefined : velocity[0], fields.pressure);
+    const first = (velocity[0] ?? pressure) as Ordered;
+    if (fields.steps !== null) requireSameTables(contents, fields, first.path, tables);
+    const tablesOf = fixTables(shared, first, findings);
+    for (const other of velocity.slice(1)) requireSameGrid(shared, first, other);
+    const frames = framesOf(first, fields);
+    const withPressure = pressure !== null && isSameGrid(shared, first, pressure);
+    if (pressure !== null && !withPressure)
+      findings.mind(`${pressure.path} is left out: its axes are not those of ${first.path}.`);
     return {
       plan: {
         title: contents.name,
-        axes: axesOf(contents, shape, order, tables, notes),
-        time: timesOf(contents, names, frames, notes),
-        fields: {
-          ...(velocity === undefined
-            ? {}
-            : {
-                velocity:
-                  triple === undefined
-                    ? { ...place(first), dimensions: order }
-                    : { components: velocity.map(place) as never, dimensions: spatial },
-              }),
-          ...(scalar === undefined ? {} : { pressure: { ...place(scalar), dimensions: spatial } }),
-        },
+        axes: axesOf(shared, first, tablesOf),
+        time: timeOf(shared, first, fields, frames),
+        fields: fieldsOf(contents, fields, velocity, withPressure ? pressure : null),
       },
-      ...notes,
+      findings,
     };
   },
 };
 
-interface Notes {
-  readonly reasons: string[];
-  readonly warnings: string[];
-}
-
-/** Coordinate tables of the root by axis: name and length. */
-type Tables = ReadonlyMap<AxisName, { readonly name: string; readonly length: number }>;
-
-function tablesOf(contents: Contents, names: readonly string[]): Tables {
-  const tables = new Map<AxisName, { name: string; length: number }>();
-  for (const axis of AXIS_NAMES) {
-    const name = [axis, `${axis}coor`].find((wanted) => names.includes(wanted));
-    const shape = name === undefined ? [] : (contents.dataset(`/${name}`)?.shape ?? []);
-    if (name !== undefined && shape.length === 1) tables.set(axis, { name, length: shape[0] });
-  }
-  return tables;
-}
-
-/** Whether a dataset has 4 or 5 dimensions and the components first (perhaps after the times) or last. */
-function hasThree(contents: Contents, name: string): boolean {
-  const shape = contents.dataset(`/${name}`)?.shape ?? [];
-  return (
-    (shape.length === 4 || shape.length === 5) &&
-    [shape[0], shape[shape.length - 1], shape[shape.length - 4]].includes(3)
-  );
-}
-
-function orderOf(contents: Contents, name: string, isVector: boolean, tables: Tables, notes: Notes): Dimension[] {
-  const shape = contents.dataset(`/${name}`)?.shape as number[];
-  const scales = contents.scaleNames(`/${name}`).map((scale) => SCALES.get((scale ?? "").toLowerCase()) ?? null);
-  const named = scales.filter((scale) => scale !== null);
-  if (AXIS_NAMES.every((axis) => named.includes(axis)) && shape.length - named.length <= (isVector ? 1 : 0)) {
-    const order = scales.map((scale) => scale ?? "c");
-    notes.reasons.push(`dimensions: ${order.join(" ")}, named by dimension scales.`);
-    return order;
-  }
-  const component = isVector ? componentAt(shape, notes) : -1;
-  const rest = shape.map((_, index) => index).filter((index) => index !== component);
-  const order: Dimension[] = shape.map(() => "c");
-  if (rest.length === 4) order[rest.shift() as number] = "t";
-  const lengths = rest.map((index) => shape[index]);
-  const spatial = byLength(lengths, tables);
-  if (spatial === null) sayDefault(lengths, tables, notes);
-  for (const [at, index] of rest.entries()) order[index] = (spatial ?? (["z", "y", "x"] as const))[at] as Dimension;
-  if (spatial !== null) notes.reasons.push(`dimensions: ${order.join(" ")}, by the lengths of the coordinates.`);
-  return order;
-}
-
-/** The dimension of the components: trailing 3, else leading 3 (perhaps after the times). */
-function componentAt(shape: readonly number[], notes: Notes): number {
-  const last = shape.length - 1;
-  const leading = shape.length === 5 ? 1 : 0;
-  const candidates = [last, leading, 0].filter((index, at, all) => shape[index] === 3 && all.indexOf(index) === at);
-  const [chosen] = candidates as [number];
-  if (candidates.length > 1)
-    notes.warnings.push(
-      `Dimensions ${candidates.join(" and ")} both have 3 elements; ${chosen} is taken for the components.`,
+/** Assigns roles to the dimensions of a dataset by everything that the file states of it. */
+function orderOf({ contents, tables, facts, findings }: Shared, path: string, isVector: boolean): Ordered {
+  const { shape } = contents.dataset(path) as { shape: readonly number[] };
+  const labels = labelsOf(contents, path);
+  const said = contents.answers.dims ?? null;
+  const blank = shape.map(() => null);
+  const three = new Map<Role, number[]>([["c", [3]]]);
+  const roles = said === null ? labels.roles : blank;
+  const orders = said === null ? ordersOf(tables, labels) : [said];
+  const found = [
+    assignments(shape, isVector, { labels: roles, lengths: lengthsOf(tables, facts, shape), orders }),
+    assignments(shape, isVector, { labels: roles, lengths: three, orders }),
+    assignments(shape, isVector, { labels: blank, lengths: three, orders: said === null ? [] : [said] }),
+  ];
+  const used = found.findIndex((list) => list.length > 0);
+  const options = found[used] ?? [];
+  const [chosen] = options;
+  const text = shape.join(" x ");
+  if (chosen === undefined)
+    throw new DataError(
+      `${path} is ${text}, which ${said === null ? "is not" : "--dims does not make"} ${isVector ? "a vector" : "a scalar"} field on x, y and z` +
+        `${shape.length > (isVector ? 5 : 4) ? "; fields of more dimensions need a descriptor" : ""}`,
     );
-  notes.reasons.push(`components: dimension ${chosen} of ${shape.join(" x ")}, which has 3 elements.`);
-  return chosen;
+  const order = chosen.join(" ");
+  const others = options.slice(1, LISTED).map((option) => option.join(" "));
+  if (used > 0 && said === null)
+    findings.ask(
+      "order",
+      `${path} is ${text}, which contradicts ${used === 1 ? "the coordinates" : "the names of the dimensions"} in the file; ${order} is a guess.`,
+      "--dims with the dimensions in stored order, or fields.*.dimensions in a descriptor",
+    );
+  else if (others.length > 0)
+    findings.ask(
+      "order",
+      `${path} is ${text}, and ${tables.length === 0 ? "nothing in the file names" : "the coordinates do not tell apart"} its dimensions: ${order} is a guess, ` +
+        `${others.join(" or ")}${options.length > LISTED ? " or another order" : ""} would do as well.`,
+      "--dims with the dimensions in stored order, or fields.*.dimensions in a descriptor",
+    );
+  else {
+    const why = said !== null ? "the command line" : labels.where === "" ? "the coordinates" : labels.where;
+    findings.because(`${path}: dimensions ${order}, from ${why}.`);
+  }
+  return { path, shape, dimensions: chosen, labels };
 }
 
-/** The only assignment of axes to lengths that the coordinates allow, or null. */
-function byLength(lengths: readonly number[], tables: Tables): AxisName[] | null {
-  const order = lengths.map((length) => AXIS_NAMES.filter((axis) => tables.get(axis)?.length === length));
-  if (order.some((axes) => axes.length !== 1)) return null;
-  const axes = order.map(([axis]) => axis as AxisName);
-  return new Set(axes).size === 3 ? axes : null;
+/** Orders that the file states: in an attribute that names some dimensions, and by meshes that vary along one each. */
+function ordersOf(tables: readonly Table[], labels: Labels): string[][] {
+  const meshes = tables.filter(({ along }) => along !== null).sort((a, b) => (a.along as number) - (b.along as number));
+  const roles = new Set(meshes.map(({ role }) => role));
+  const places = new Set(meshes.map(({ along }) => along));
+  const isClear = meshes.length === 3 && roles.size === 3 && places.size === 3;
+  return [...(isClear ? [meshes.map(({ role }) => role)] : []), ...(labels.order === null ? [] : [[...labels.order]])];
 }
 
-function sayDefault(lengths: readonly number[], tables: Tables, notes: Notes): void {
-  const why =
-    tables.size < 3
-      ? "nothing in the file names the axes"
-      : `the coordinates do not tell ${lengths.join(" x ")} nodes apart`;
-  notes.reasons.push(`dimensions: z y x by default, ${why}.`);
-  notes.warnings.push(`The order of the axes is a guess: ${why}. Write a descriptor if z y x is wrong.`);
+/** The order of a component that has the shape and the labels of the first: one question is enough for both. */
+function likeFirst({ contents }: Shared, first: Ordered | undefined, path: string): Ordered | null {
+  if (first === undefined) return null;
+  const { shape } = contents.dataset(path) as { shape: readonly number[] };
+  const labels = labelsOf(contents, path);
+  const same = shape.join() === first.shape.join() && labels.roles.join() === first.labels.roles.join();
+  return same && `${labels.order}` === `${first.labels.order}` ? { ...first, path, labels } : null;
 }
 
-function axesOf(
+/** The order of the pressure; one that is not a scalar field is left out. */
+function pressureOf(shared: Shared, first: Ordered | undefined, path: string): Ordered | null {
+  try {
+    return likeFirst(shared, first, path) ?? orderOf(shared, path, false);
+  } catch (error) {
+    if (!(error instanceof DataError)) throw error;
+    shared.findings.mind(`The pressure is left out: ${error.message}.`);
+    return null;
+  }
+}
+
+/** @throws DataError where a step of a series has other coordinates than the first */
+function requireSameTables(
   contents: Contents,
-  shape: readonly number[],
-  order: readonly Dimension[],
-  tables: Tables,
-  notes: Notes,
-): DescriptorInput["axes"] {
-  const axes = AXIS_NAMES.map((axis) => {
-    const nodes = shape[order.indexOf(axis)];
-    const table = tables.get(axis);
-    if (table?.length === nodes) {
-      notes.reasons.push(`${axis}: coordinates from /${table.name}; not periodic, nothing says that it is.`);
-      return [axis, tableAxis(contents, `/${table.name}`)];
+  { steps, place }: FoundFields,
+  path: string,
+  tables: readonly Table[],
+): void {
+  const group = parentOf(path);
+  for (const table of tables.filter((entry) => entry.role !== "t" && entry.path.startsWith(`${group}/`)))
+    for (const step of steps ?? []) {
+      const other = place(path).replace("{step}", step);
+      const moved = `${parentOf(other)}${table.path.slice(group.length)}`;
+      if (moved === table.path || contents.dataset(moved) === null) continue;
+      if (contents.numbers(table.path).join() !== contents.numbers(moved).join())
+        throw new DataError(`${moved} differs from ${table.path}: all steps must have the same coordinates`);
     }
-    notes.warnings.push(`${axis}: the file has no coordinates for its ${nodes} nodes; spacing 1, not periodic.`);
-    return [axis, { nodes, origin: 0, spacing: 1 }];
+}
+
+/** Lengths that the dimension of an axis, of time or of the components may have, by tables and stated numbers of nodes. */
+function lengthsOf(tables: readonly Table[], facts: Facts, shape: readonly number[]): Map<Role, number[]> {
+  const lengths = new Map<Role, number[]>([["c", [3]]]);
+  for (const role of [...AXIS_NAMES, "t"] as const) {
+    const found = tables.filter((table) => table.role === role);
+    const nodes = found.flatMap(({ length, isEdges }) => (isEdges ? [length - 1] : [length]));
+    // A table of one number more than there are nodes can only be one of edges.
+    const near = found.flatMap(({ length, isEdges }) => (isEdges || shape.includes(length) ? [] : [length - 1]));
+    const stated = role === "t" ? null : facts.nodes(role);
+    const all = stated === null ? [...nodes, ...near] : [stated];
+    if (all.some((length) => shape.includes(length))) lengths.set(role, all);
+    else if (all.length > 0 && role !== "t") lengths.set(role, all);
+  }
+  return lengths;
+}
+
+function nodesAlong({ shape, dimensions }: Ordered, axis: AxisName): number {
+  return shape[dimensions.indexOf(axis)];
+}
+
+/** The table of each axis of a field: the one attached to its dimension, else the nearest of that name and length. */
+type TablesOf = ReadonlyMap<AxisName, Table>;
+
+function tableFor(tables: readonly Table[], field: Ordered, axis: AxisName): Table[] {
+  const at = field.dimensions.indexOf(axis);
+  const attached = field.labels.tables[at];
+  if (attached !== null && attached !== undefined && attached.role === axis) return [attached];
+  const nodes = nodesAlong(field, axis);
+  const fitting = tables.filter(({ role, length, along, isEdges }) => {
+    if (role !== axis) return false;
+    return length === (isEdges ? nodes + 1 : nodes) && (along === null || length === nodes);
+  });
+  const centres = fitting.filter(({ isEdges }) => !isEdges);
+  return centres.length > 0 ? centres : fitting;
+}
+
+function fixTables({ contents, tables }: Shared, field: Ordered, findings: Findings): TablesOf {
+  const fixed = new Map<AxisName, Table>();
+  for (const axis of AXIS_NAMES) {
+    const [chosen, ...others] = tableFor(tables, field, axis);
+    if (chosen === undefined) {
+      askEdges(contents, tables, field, axis, fixed, findings);
+      continue;
+    }
+    fixed.set(axis, chosen);
+    const different = others.find((other) => !agree(nodesOf(contents, chosen), nodesOf(contents, other)));
+    if (different !== undefined)
+      findings.ask(
+        "spacing",
+        `${chosen.path} and ${different.path} both have a coordinate for each node along ${axis} and differ; ${chosen.path} is a guess.`,
+        `axes.${axis} in a descriptor`,
+      );
+  }
+  return fixed;
+}
+
+/** A table with a plain name and one number more than there are nodes may be one of edges. */
+function askEdges(
+  contents: Contents,
+  tables: readonly Table[],
+  field: Ordered,
+  axis: AxisName,
+  fixed: Map<AxisName, Table>,
+  findings: Findings,
+): void {
+  const nodes = nodesAlong(field, axis);
+  const longer = tables.find(({ role, length, along }) => role === axis && along === null && length === nodes + 1);
+  if (longer === undefined) {
+    const unfit = tables.filter(({ role }) => role === axis);
+    if (unfit.length > 0)
+      findings.ask(
+        "spacing",
+        `${unfit.map(({ path, length }) => `${path} (${length} numbers)`).join(", ")} does not fit the ${nodes} nodes along ${axis} and is not used.`,
+        `--length or --spacing and --origin, or axes.${axis} in a descriptor`,
+      );
+    return;
+  }
+  fixed.set(axis, { ...longer, isEdges: true });
+  if (contents.answers.spacing === undefined && contents.answers.length === undefined)
+    findings.ask(
+      "spacing",
+      `${longer.path} has ${nodes + 1} numbers for ${nodes} nodes along ${axis}; that they are edges of cells and the nodes their centres is a guess.`,
+      `axes.${axis} in a descriptor`,
+    );
+}
+
+function agree(a: Float64Array, b: Float64Array): boolean {
+  const span = Math.abs(a[a.length - 1] - a[0]);
+  return a.length === b.length && a.every((value, index) => Math.abs(value - b[index]) <= 1e-6 * span);
+}
+
+/** Whether two fields stand on the same nodes, as far as the file states them. */
+function isSameGrid({ contents, tables }: Shared, a: Ordered, b: Ordered): boolean {
+  if (framesIn(a) !== framesIn(b)) return false;
+  return AXIS_NAMES.every((axis) => {
+    if (nodesAlong(a, axis) !== nodesAlong(b, axis)) return false;
+    const [first] = tableFor(tables, a, axis);
+    const [second] = tableFor(tables, b, axis);
+    if (first === undefined || second === undefined || first.path === second.path) return true;
+    return agree(nodesOf(contents, first), nodesOf(contents, second));
+  });
+}
+
+function requireSameGrid(shared: Shared, first: Ordered, other: Ordered): void {
+  if (!isSameGrid(shared, first, other))
+    throw new DataError(
+      `${other.path} stands on other nodes than ${first.path}: components of a staggered grid must be interpolated to common nodes first`,
+    );
+}
+
+function framesIn({ shape, dimensions }: Ordered): number {
+  const at = dimensions.indexOf("t");
+  return at < 0 ? 1 : shape[at];
+}
+
+function framesOf(field: Ordered, { steps }: FoundFields): number {
+  const frames = framesIn(field);
+  if (steps !== null && frames > 1)
+    throw new DataError(`${field.path} holds ${frames} times in a group that stands for one`);
+  return steps === null ? frames : steps.length;
+}
+
+function axesOf({ contents, facts, findings }: Shared, field: Ordered, tables: TablesOf): DescriptorInput["axes"] {
+  const stored = field.dimensions.filter((role): role is AxisName => (AXIS_NAMES as readonly string[]).includes(role));
+  const axes = AXIS_NAMES.map((axis) => {
+    const nodes = nodesAlong(field, axis);
+    if (nodes < 2)
+      throw new DataError(
+        `${field.path} has one node along ${axis}: fields of fewer than three dimensions are not served; repeat them along a third axis of 8 nodes or more`,
+      );
+    const clues = facts.clues(axis, stored);
+    const table = tables.get(axis);
+    if (table === undefined) return [axis, axisOf(axis, nodes, clues, contents.answers, findings)];
+    const where = table.isEdges ? `${table.path}, the middles of its cells` : table.path;
+    const isPlain = table.along === null && !table.isEdges;
+    const value = isPlain ? { file: contents.name, path: table.path } : [...nodesOf(contents, table)];
+    askDegrees(contents, table, axis, findings);
+    const found = { ...NO_CLUES, coordinates: { value, where }, periodic: clues.periodic };
+    return [axis, axisOf(axis, nodes, found, contents.answers, findings)];
   });
   return Object.fromEntries(axes) as DescriptorInput["axes"];
 }
 
-function timesOf(contents: Contents, names: readonly string[], frames: number, notes: Notes): DescriptorInput["time"] {
-  const name = TIMES.find((wanted) => names.includes(wanted));
-  const values = name === undefined ? [] : [...contents.numbers(`/${name}`)];
-  if (values.length === frames) {
-    notes.reasons.push(`time: from /${name}.`);
-    return describeTimes(values);
+/** Degrees are no length: derivatives would be per degree. */
+function askDegrees(contents: Contents, { path }: Table, axis: AxisName, findings: Findings): void {
+  const units = contents.attributes(path).get("units");
+  if (typeof units === "string" && /degree/i.test(units) && contents.answers.spacing === undefined)
+    findings.ask(
+      "spacing",
+      `${path} is in ${units}; it is served as it is, so that derivatives along ${axis} are per degree and particles move in degrees.`,
+      "--spacing and --origin in the unit of length of the velocity, or axes in a descriptor",
+    );
+}
+
+const TIME_NAMES = ["time", "t", "times", "sim_time", "simulation_time", "time_value"];
+
+/** Times of the frames: a table attached to their dimension or near the fields, else an attribute, else one place a frame. */
+function timeOf(shared: Shared, field: Ordered, fields: FoundFields, frames: number): DescriptorInput["time"] {
+  const { contents, tables, facts, findings } = shared;
+  const { answers } = contents;
+  const step = facts.number(["dt", "time_step", "timestep", "delta_t"]);
+  if (fields.steps !== null && answers.times === undefined) {
+    const stated = timesOfSteps(contents, fields, field.path) ?? tableOfTimes(shared, frames);
+    if (stated !== null) return timesOf(frames, stated, step, answers, findings);
+    findings.ask(
+      "times",
+      `The times of the ${frames} steps are not stated; the numbers in their names (${fields.steps.slice(0, 3).join(", ")}, ...) are a guess.`,
+      "--times FIRST:STEP or a list, or time in a descriptor",
+    );
+    return timesOf(
+      frames,
+      { value: fields.steps.map(Number), where: "the names of the steps" },
+      null,
+      answers,
+      findings,
+    );
   }
-  if (frames > 1 || name !== undefined)
-    notes.warnings.push(`The file gives no times for its ${frames} frames; the index is taken as the time.`);
-  return describeTimes(Array.from({ length: frames }, (_, index) => index));
+  const attached = field.labels.tables[field.dimensions.indexOf("t")];
+  const table =
+    attached?.role === "t" ? attached : tables.find(({ role, length }) => role === "t" && length === frames);
+  if (table !== undefined) return timesOf(frames, timesIn(contents, table, findings), step, answers, findings);
+  const number = facts.numbers(TIME_NAMES);
+  const unfit = tables.find(({ role }) => role === "t");
+  const stated = number ?? (unfit === undefined ? null : timesIn(contents, unfit, findings));
+  return timesOf(frames, stated, step, answers, findings);
+}
+
+function tableOfTimes({ contents, tables, findings }: Shared, frames: number): Stated<readonly number[]> | null {
+  const table = tables.find(({ role, length }) => role === "t" && length === frames);
+  return table === undefined ? null : timesIn(contents, table, findings);
+}
+
+/** The numbers of a table of times, with a question where their unit is not that of the velocity. */
+function timesIn(contents: Contents, { path }: Table, findings: Findings): Stated<readonly number[]> {
+  const units = contents.attributes(path).get("units");
+  if (
+    typeof units === "string" &&
+    /^\s*(min|hour|hr|day|month|year|h\b|d\b)/i.test(units) &&
+    contents.answers.times === undefined
+  )
+    findings.ask(
+      "times",
+      `${path} counts in "${units}", which is served as it is: particles need times in the unit of the velocity.`,
+      "--times FIRST:STEP or a list, or time in a descriptor",
+    );
+  return { value: [...contents.numbers(path)], where: path };
+}
+
+/** The time that every group of a series states, in an attribute or a dataset of one number. */
+function timesOfSteps(
+  contents: Contents,
+  { steps, place }: FoundFields,
+  path: string,
+): Stated<readonly number[]> | null {
+  const values = (steps ?? []).map((step) => {
+    const dataset = place(path).replace("{step}", step);
+    return new Facts(contents, [dataset, parentOf(dataset)]).number(TIME_NAMES)?.value;
+  });
+  const known = values.filter((value) => value !== undefined);
+  if (known.length < values.length || known.some((value, index) => index > 0 && value <= (known[index - 1] as number)))
+    return null;
+  return { value: known, where: "each step" };
+}
+
+function fieldsOf(
+  contents: Contents,
+  { steps, place }: FoundFields,
+  velocity: readonly Ordered[],
+  pressure: Ordered | null,
+): DescriptorInput["fields"] {
+  const at = ({ path }: Ordered) => ({ file: contents.name, path: place(path) });
+  const series = steps === null ? {} : { steps: [...steps] };
+  const [first, ...others] = velocity;
+  const dimensions = [...(first?.dimensions ?? [])];
+  const own = (field: Ordered) =>
+    field.dimensions.join() === dimensions.join() ? at(field) : { ...at(field), dimensions: [...field.dimensions] };
+  return {
+    ...(first === undefined
+      ? {}
+      : {
+          velocity:
+            others.length === 0
+              ? { ...at(first), dimensions, ...series }
+              : { components: velocity.map(own) as never, dimensions, ...series },
+        }),
+    ...(pressure === null ? {} : { pressure: { ...at(pressure), dimensions: [...pressure.dimensions], ...series } }),
+  };
 }

@@ -1,8 +1,8 @@
 /** Recognises JHTDB cutouts from 2019 on: `Velocity_0001` and `Pressure_0001` in the root, z y x c, indices counted from 1. */
 
 import { AXIS_NAMES, type AxisName } from "../../dataset.js";
-import { cutoutAxes, cutoutTimes, databaseNamed, type Extent, type Notes } from "./jhtdb-databases.js";
-import { type Contents, evenLabels, type Layout, type Recognition } from "./layout.js";
+import { cutoutAxes, cutoutTimes, databaseNamed, type Extent } from "./jhtdb-databases.js";
+import { type Contents, evenLabels, Findings, type Layout, type Recognition } from "./layout.js";
 
 const NAME = /^(velocity|pressure)_(\d{4})$/i;
 const DIMENSIONS = ["z", "y", "x", "c"] as const;
@@ -37,36 +37,37 @@ function recogniseCutout(contents: Contents, scaled: boolean): Recognition | nul
   if (shape.length !== 4) return null;
   const title = contents.texts("/", "dataset")?.[0] ?? "";
   const database = databaseNamed(title);
-  const notes: Notes = {
-    reasons: [
-      scaled
-        ? "dimensions: z y x c, named by the dimension scales zcoor, ycoor, xcoor, values."
-        : "dimensions: z y x c, the order of every cutout of this service.",
-      database === null
-        ? `database: the attribute dataset is ${title === "" ? "missing" : `"${title}", which is not a known set`}.`
-        : `database: the attribute dataset says ${database.name}.`,
-    ],
-    warnings: [],
-  };
+  const findings = new Findings();
+  findings.because(
+    scaled
+      ? "dimensions: z y x c, named by the dimension scales zcoor, ycoor, xcoor, values."
+      : "dimensions: z y x c, the order of every cutout of this service.",
+  );
+  findings.because(
+    database === null
+      ? `database: the attribute dataset is ${title === "" ? "missing" : `"${title}", which is not a known set`}.`
+      : `database: the attribute dataset says ${database.name}.`,
+  );
   const extents = Object.fromEntries(
     AXIS_NAMES.map((axis, index) => [axis, extentOf(contents, axis, shape[2 - index])]),
   ) as Record<AxisName, Extent>;
   const width = contents.number("/", "filterWidth") ?? 1;
-  if (width > 1) notes.warnings.push(`The values are box-filtered: filterWidth is ${width}.`);
+  if (width > 1) findings.mind(`The values are box-filtered: filterWidth is ${width}.`);
   const fields = [...series].filter(([field, { labels }]) => {
     const same = labels.join() === first.labels.join();
-    if (!same) notes.warnings.push(`${field} is left out: it has indices ${labels.join(", ")}.`);
+    if (!same) findings.mind(`${field} is left out: it has indices ${labels.join(", ")}.`);
     return same;
   });
   const labels = evenLabels(first.labels, first.name);
   return {
     plan: {
       title: title === "" ? contents.name : `Cutout of ${title}`,
-      axes: cutoutAxes(contents, database, extents, notes),
+      axes: cutoutAxes(contents, database, extents, findings),
       ...cutoutTimes(
         first.labels.map((label) => label - 1),
         database,
-        notes,
+        contents,
+        findings,
       ),
       fields: Object.fromEntries(
         fields.map(([field, { name }]) => [
@@ -75,7 +76,7 @@ function recogniseCutout(contents: Contents, scaled: boolean): Recognition | nul
         ]),
       ),
     },
-    ...notes,
+    findings,
   };
 }
 

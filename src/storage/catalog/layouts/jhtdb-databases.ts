@@ -2,7 +2,8 @@
 
 import { AXIS_NAMES, type AxisName } from "../../dataset.js";
 import type { DescriptorInput } from "../descriptor.js";
-import { type Contents, tableAxis } from "./layout.js";
+import { axisOf, NO_CLUES, timesOf } from "./grid.js";
+import { type Contents, type Findings, tableAxis } from "./layout.js";
 
 interface Database {
   readonly name: string;
@@ -61,12 +62,6 @@ export interface Extent {
   readonly stride: number;
 }
 
-/** Findings of a cutout, to which reasons and warnings are added. */
-export interface Notes {
-  readonly reasons: string[];
-  readonly warnings: string[];
-}
-
 /**
  * Axes of a cutout. Origin and spacing are those of the database in float64, held against the stored coordinates to
  * 1e-3 of a spacing; an axis is periodic only where the cutout covers the whole period.
@@ -75,21 +70,21 @@ export function cutoutAxes(
   contents: Contents,
   database: Database | null,
   extents: Readonly<Record<AxisName, Extent>>,
-  notes: Notes,
+  findings: Findings,
 ): DescriptorInput["axes"] {
   const axes = AXIS_NAMES.map((name, index) => {
     const { nodes, first, stride } = extents[name];
     const table = contents.dataset(`/${name}coor`) === null ? null : `/${name}coor`;
     const spacing = database?.spacing[index] ?? null;
-    if (database === null || spacing === null) return [name, tabulated(contents, name, nodes, table, notes)];
+    if (database === null || spacing === null) return [name, tabulated(contents, name, nodes, table, findings)];
     const origin = first * spacing;
     const step = stride * spacing;
     if (table !== null && !agrees(contents.numbers(table), origin, step)) {
-      notes.warnings.push(`${name}: ${table} disagrees with the node numbers of the cutout and is believed.`);
+      findings.mind(`${name}: ${table} disagrees with the node numbers of the cutout and is believed.`);
       return [name, tableAxis(contents, table)];
     }
     const whole = nodes * stride === database.nodes[index];
-    notes.reasons.push(
+    findings.because(
       `${name}: origin ${origin} and spacing ${step} from ${database.name} and the first node (${first + 1}); ` +
         `${whole ? "periodic, the cutout covers the period" : "not periodic, the cutout is smaller than the period"}.`,
     );
@@ -102,25 +97,44 @@ function agrees(table: Float64Array, origin: number, spacing: number): boolean {
   return table.every((value, index) => Math.abs(value - origin - index * spacing) <= 1e-3 * spacing);
 }
 
-function tabulated(contents: Contents, name: AxisName, nodes: number, table: string | null, notes: Notes) {
-  if (table !== null) {
-    notes.reasons.push(`${name}: coordinates from ${table}; not periodic, nothing says that it is.`);
-    return tableAxis(contents, table);
+/** An axis that no database describes: its table, else what the user says. */
+function tabulated(contents: Contents, name: AxisName, nodes: number, table: string | null, findings: Findings) {
+  const [shared, own] = [`/${name}coor_uv`, `/${name}coor_w`];
+  const path = table ?? (contents.dataset(shared) === null ? null : shared);
+  const value = path === null ? null : { value: { file: contents.name, path }, where: path };
+  if (path === shared && contents.dataset(own) !== null)
+    findings.ask(
+      "spacing",
+      `w stands on the nodes of ${own}, the other components on those of ${shared}; ${shared} for all is a guess.`,
+      `axes.${name} in a descriptor, of w interpolated to ${shared}`,
+    );
+  return axisOf(name, nodes, { ...NO_CLUES, coordinates: value }, contents.answers, findings);
+}
+
+/** Times from the step of the database; else from `/time`, which cutouts of this project have. */
+function timeOf(indices: readonly number[], database: Database | null, contents: Contents, findings: Findings) {
+  const { answers } = contents;
+  const [first, second] = indices as [number, number | undefined];
+  if (database === null || answers.times !== undefined) {
+    const stated =
+      contents.dataset("/time") === null ? null : { value: [...contents.numbers("/time")], where: "/time" };
+    return timesOf(indices.length, stated, null, answers, findings);
   }
-  notes.warnings.push(`${name}: no spacing is known and the file has no ${name}coor; it is taken as 1.`);
-  return { nodes, origin: 0, spacing: 1, periodic: false };
+  const { step, name } = database;
+  findings.because(`time: index times ${step}, the step of ${name}.`);
+  return second === undefined
+    ? { count: 1 as const, origin: first * step }
+    : { origin: first * step, step: (second - first) * step, count: indices.length };
 }
 
 /** Time of the frames, `index` counted from 0, and what of the database holds for any of its cutouts. */
-export function cutoutTimes(indices: readonly number[], database: Database | null, notes: Notes) {
-  const step = database?.step ?? 1;
-  if (database === null) notes.warnings.push("The time between frames is not known and is taken as 1.");
-  else notes.reasons.push(`time: index times ${step}, the step of ${database.name}.`);
-  const [first, second] = indices as [number, number | undefined];
-  const time =
-    second === undefined
-      ? { count: 1 as const, origin: first * step }
-      : { origin: first * step, step: (second - first) * step, count: indices.length };
+export function cutoutTimes(
+  indices: readonly number[],
+  database: Database | null,
+  contents: Contents,
+  findings: Findings,
+) {
+  const time = timeOf(indices, database, contents, findings);
   const known =
     database === null
       ? {}

@@ -1,8 +1,8 @@
 /** Recognises JHTDB cutouts before 2019: `u00000` and `p00000` (step times 10), `_size` and `_start` as t x y z counted from 0. */
 import { DataError } from "../../../errors.js";
 import { AXIS_NAMES, type AxisName } from "../../dataset.js";
-import { cutoutAxes, cutoutTimes, databaseNumbered, type Extent, type Notes } from "./jhtdb-databases.js";
-import { evenLabels, type Layout } from "./layout.js";
+import { cutoutAxes, cutoutTimes, databaseNumbered, type Extent } from "./jhtdb-databases.js";
+import { evenLabels, Findings, type Layout } from "./layout.js";
 
 const NAME = /^([up])(\d{5})$/;
 const FIELDS = { u: "velocity", p: "pressure" } as const;
@@ -26,30 +26,27 @@ export const jhtdbLegacy: Layout = {
     const start = contents.numbers("/_start");
     const number = contents.numbers("/_dataset")[0] as number;
     const database = databaseNumbered(number);
-    const notes: Notes = {
-      reasons: [
-        "dimensions: z y x c, the order of every cutout of this service.",
-        `database: _dataset is ${number}, ${database?.name ?? "which is not a known set"}.`,
-        "labels: the five digits are the stored step times 10.",
-      ],
-      warnings: [],
-    };
+    const findings = new Findings();
+    findings.because("dimensions: z y x c, the order of every cutout of this service.");
+    findings.because(`database: _dataset is ${number}, ${database?.name ?? "which is not a known set"}.`);
+    findings.because("labels: the five digits are the stored step times 10.");
     const extents = Object.fromEntries(
       AXIS_NAMES.map((axis, index) => [axis, { nodes: size[index + 1], first: start[index + 1], stride: 1 }]),
     ) as Record<AxisName, Extent>;
     const fields = [...labels].filter(([letter, its]) => {
       const same = its.join() === first.join();
-      if (!same) notes.warnings.push(`${FIELDS[letter]} is left out: it has labels ${its.join(", ")}.`);
+      if (!same) findings.mind(`${FIELDS[letter]} is left out: it has labels ${its.join(", ")}.`);
       return same;
     });
     return {
       plan: {
         title: database === null ? contents.name : `Cutout of ${database.name}`,
-        axes: cutoutAxes(contents, database, extents, notes),
+        axes: cutoutAxes(contents, database, extents, findings),
         ...cutoutTimes(
           first.map((label) => label / 10),
           database,
-          notes,
+          contents,
+          findings,
         ),
         fields: Object.fromEntries(
           fields.map(([letter, its]) => [
@@ -63,7 +60,7 @@ export const jhtdbLegacy: Layout = {
           ]),
         ),
       },
-      ...notes,
+      findings,
     };
   },
 };

@@ -1,16 +1,40 @@
 /** A layout recognises the files of one producer and describes them as a descriptor, with a reason for each decision. */
 import { DataError } from "../../../errors.js";
+import type { AxisName } from "../../dataset.js";
 import type { AttributeValue, H5File, Stored } from "../../hdf5/file.js";
-import type { DescriptorInput } from "../descriptor.js";
+import type { DescriptorInput, Question, Subject } from "../descriptor.js";
+import type { Answers } from "./answers.js";
+
+/** Reasons, warnings and open questions of a description, collected while it is made. */
+export class Findings {
+  /** One line per decision: what, and why. */
+  readonly reasons: string[] = [];
+  /** What the reader of the data should know before believing it. */
+  readonly warnings: string[] = [];
+  /** Guesses. */
+  readonly questions: Question[] = [];
+
+  because(reason: string): void {
+    this.reasons.push(reason);
+  }
+
+  mind(warning: string): void {
+    this.warnings.push(warning);
+  }
+
+  /** Adds a question, or an axis to one that is there already. */
+  ask(about: Subject, question: string, answer: string, axis?: AxisName): void {
+    const asked = this.questions.find((entry) => entry.about === about && entry.question === question);
+    if (asked !== undefined && axis !== undefined) asked.axes = [...(asked.axes ?? []), axis];
+    else this.questions.push({ about, ...(axis === undefined ? {} : { axes: [axis] }), question, answer });
+  }
+}
 
 /** Description of a file that was recognised. */
 export interface Recognition {
   /** Descriptor without its name; paths name the file by its base name. */
   readonly plan: Omit<DescriptorInput, "schemaVersion" | "name">;
-  /** One line per decision: what, and why. */
-  readonly reasons: readonly string[];
-  /** What the reader of the data should know before believing it. */
-  readonly warnings: readonly string[];
+  readonly findings: Findings;
 }
 
 export interface Layout {
@@ -23,7 +47,6 @@ export interface Layout {
   recognise(contents: Contents): Recognition | null;
 }
 
-type Time = DescriptorInput["time"];
 type AxisInput = DescriptorInput["axes"]["x"];
 
 /** An open file as fingerprints look at it; what is missing or a refused link is null. */
@@ -31,39 +54,60 @@ export class Contents {
   readonly file: H5File;
   /** Base name, as descriptors spell it. */
   readonly name: string;
-  /** Trajectory to take where a file holds several. */
-  readonly trajectory: number;
+  /** What the user says. */
+  readonly answers: Answers;
 
-  constructor(file: H5File, name: string, trajectory: number) {
+  constructor(file: H5File, name: string, answers: Answers) {
     this.file = file;
     this.name = name;
-    this.trajectory = trajectory;
+    this.answers = answers;
   }
 
-  #find(path: string, kind: "group" | "dataset"): string | null {
+  /** What has been looked up by path: the same objects are asked for many times, and each lookup lists their groups. */
+  readonly #found = new Map<string, { readonly path: string; readonly kind: string } | null>();
+  readonly #stored = new Map<string, Stored>();
+  readonly #names = new Map<string, string[]>();
+
+  #lookUp(path: string): { readonly path: string; readonly kind: string } | null {
     try {
       const resolved = this.file.resolve(path);
-      return resolved !== null && this.file.kind(resolved) === kind ? resolved : null;
+      return resolved === null ? null : { path: resolved, kind: this.file.kind(resolved) };
     } catch (error) {
       if (error instanceof DataError) return null;
       throw error;
     }
   }
 
+  #find(path: string, kind: "group" | "dataset"): string | null {
+    let found = this.#found.get(path);
+    if (found === undefined) {
+      found = this.#lookUp(path);
+      this.#found.set(path, found);
+    }
+    return found?.kind === kind ? found.path : null;
+  }
+
   /** Names in a group, or null when it is none. */
   group(path: string): string[] | null {
     const found = this.#find(path, "group");
-    return found === null ? null : this.file.names(found);
+    if (found === null) return null;
+    const names = this.#names.get(found) ?? this.file.names(found);
+    this.#names.set(found, names);
+    return names;
   }
 
   /** Names of the datasets in a group. */
   datasets(path: string): string[] {
-    return (this.group(path) ?? []).filter((name) => this.dataset(`${path}/${name}`) !== null);
+    const start = path === "/" ? "/" : `${path}/`;
+    return (this.group(path) ?? []).filter((name) => this.dataset(`${start}${name}`) !== null);
   }
 
   dataset(path: string): Stored | null {
     const found = this.#find(path, "dataset");
-    return found === null ? null : this.file.describe(found);
+    if (found === null) return null;
+    const stored = this.#stored.get(found) ?? this.file.describe(found);
+    this.#stored.set(found, stored);
+    return stored;
   }
 
   /** Numbers of a small dataset. @throws DataError when there is no such dataset */
@@ -86,6 +130,12 @@ export class Contents {
     return value instanceof Float64Array && value.length === 1 ? value[0] : null;
   }
 
+  /** All attributes of a group or dataset. */
+  attributes(path: string): ReadonlyMap<string, AttributeValue | null> {
+    const found = this.#find(path, "group") ?? this.#find(path, "dataset");
+    return found === null ? new Map() : this.file.attributes(found);
+  }
+
   /** An attribute as texts, or null. */
   texts(path: string, name: string): readonly string[] | null {
     const value = this.attribute(path, name);
@@ -95,19 +145,20 @@ export class Contents {
 
   /** Base names of the dimension scales of a dataset, one per dimension, null where there is none. */
   scaleNames(path: string): (string | null)[] {
-    const found = this.#find(path, "dataset");
-    if (found === null) return [];
-    return this.file.scales(found).map(([scale]) => scale?.split("/").pop() ?? null);
+    return this.scales(path).map(([scale]) => scale?.split("/").pop() ?? null);
   }
-}
 
-/** Times of stored frames as a descriptor says them: a snapshot, uniform to 1e-6 of the step, or a list. */
-export function describeTimes(values: readonly number[]): Time {
-  const [origin, second] = values as [number, number | undefined];
-  if (second === undefined) return { count: 1, origin };
-  const step = (values[values.length - 1] - origin) / (values.length - 1);
-  const even = values.every((value, index) => Math.abs(value - origin - index * step) <= 1e-6 * step);
-  return even ? { origin, step, count: values.length } : { values: [...values] };
+  /** Paths of the dimension scales of a dataset, by dimension. */
+  scales(path: string): string[][] {
+    const found = this.#find(path, "dataset");
+    return found === null ? [] : this.file.scales(found);
+  }
+
+  /** Labels of the dimensions of a dataset. */
+  labels(path: string): (string | null)[] {
+    const found = this.#find(path, "dataset");
+    return found === null ? [] : this.file.labels(found);
+  }
 }
 
 /** A periodic axis of a given period. */

@@ -2,7 +2,8 @@
 import { DataError } from "../../../errors.js";
 import { AXIS_NAMES } from "../../dataset.js";
 import type { DescriptorInput } from "../descriptor.js";
-import { type Contents, describeTimes, evenLabels, type Layout, periodicAxis, tableAxis } from "./layout.js";
+import { type AxisClues, axisOf, describeTimes, NO_CLUES, timesOf } from "./grid.js";
+import { type Contents, evenLabels, Findings, type Layout } from "./layout.js";
 
 const VECTORS = ["velocity", "u", "vel"];
 const TRIPLES = [
@@ -33,12 +34,16 @@ export const mpi4pyFft: Layout = {
     const labels = steps(contents, first);
     const series = evenLabels(labels, `/${first}/3D`);
     const place = (group: string) => ({ file: contents.name, path: `/${group}/3D/{step:01d}` });
-    const axes = axesOf(contents, first, labels[0]);
+    const findings = new Findings();
+    findings.because(
+      `velocity: ${velocity === undefined ? "none" : `/${velocity.join(", /")}`}; pressure: ${scalar ?? "none"}.`,
+    );
+    findings.because("dimensions: (c) x y z, the order of these codes.");
     return {
       plan: {
         title: contents.name,
-        axes: axes.axes,
-        time: describeTimes(labels),
+        axes: axesOf(contents, first, labels[0], findings),
+        time: timeOf(contents, labels, findings),
         fields: {
           ...(velocity === undefined
             ? {}
@@ -51,18 +56,22 @@ export const mpi4pyFft: Layout = {
           ...(scalar === undefined ? {} : { pressure: { ...place(scalar), dimensions: ["x", "y", "z"], ...series } }),
         },
       },
-      reasons: [
-        `velocity: ${velocity === undefined ? "none" : `/${velocity.join(", /")}`}; pressure: ${scalar ?? "none"}.`,
-        "dimensions: (c) x y z, the order of these codes.",
-        ...axes.reasons,
-      ],
-      warnings: [
-        "The file knows steps, not times: a step is taken as one unit of time. Set time in a descriptor.",
-        ...axes.warnings,
-      ],
+      findings,
     };
   },
 };
+
+/** The files know steps, not times. */
+function timeOf(contents: Contents, labels: readonly number[], findings: Findings): DescriptorInput["time"] {
+  const { answers } = contents;
+  if (answers.times !== undefined || labels.length === 1) return timesOf(labels.length, null, null, answers, findings);
+  findings.ask(
+    "times",
+    `The file states steps (${labels.slice(0, 3).join(", ")}, ...), not times; one unit of time a step is a guess.`,
+    "--times FIRST:STEP or a list, or time in a descriptor",
+  );
+  return describeTimes(labels);
+}
 
 function steps(contents: Contents, group: string): number[] {
   return contents
@@ -72,23 +81,24 @@ function steps(contents: Contents, group: string): number[] {
     .sort((a, b) => a - b);
 }
 
-function axesOf(contents: Contents, group: string, step: number) {
+function axesOf(contents: Contents, group: string, step: number, findings: Findings): DescriptorInput["axes"] {
   const shape = contents.dataset(`/${group}/3D/${step}`)?.shape.slice(-3) as number[];
-  const reasons: string[] = [];
-  const warnings: string[] = [];
   const axes = AXIS_NAMES.map((axis, index) => {
-    const nodes = shape[index];
-    if (contents.dataset(`/${group}/domain/x${index}`) !== null) {
-      const [origin, length] = contents.numbers(`/${group}/domain/x${index}`) as unknown as [number, number];
-      reasons.push(`${axis}: periodic with origin ${origin} and length ${length}, from /${group}/domain/x${index}.`);
-      return [axis, periodicAxis(nodes, origin, length)];
-    }
-    if (contents.dataset(`/${group}/mesh/x${index}`) !== null) {
-      reasons.push(`${axis}: coordinates from /${group}/mesh/x${index}; not periodic, a mesh does not say that it is.`);
-      return [axis, tableAxis(contents, `/${group}/mesh/x${index}`)];
-    }
-    warnings.push(`${axis}: the file has neither domain nor mesh; its spacing is taken as 1.`);
-    return [axis, { nodes, origin: 0, spacing: 1 }];
+    const [domain, mesh] = [`/${group}/domain/x${index}`, `/${group}/mesh/x${index}`];
+    const clues = contents.dataset(domain) !== null ? domainClues(contents, domain) : meshClues(contents, mesh);
+    return [axis, axisOf(axis, shape[index], clues, contents.answers, findings)];
   });
-  return { axes: Object.fromEntries(axes) as DescriptorInput["axes"], reasons, warnings };
+  return Object.fromEntries(axes) as DescriptorInput["axes"];
+}
+
+/** A domain states origin and length; these codes write one where the axis is periodic. */
+function domainClues(contents: Contents, where: string): AxisClues {
+  const [origin, length] = contents.numbers(where);
+  const periodic = { value: true, where };
+  return { ...NO_CLUES, origin: { value: origin, where }, length: { value: length, where }, periodic };
+}
+
+function meshClues(contents: Contents, path: string): AxisClues {
+  if (contents.dataset(path) === null) return NO_CLUES;
+  return { ...NO_CLUES, coordinates: { value: { file: contents.name, path }, where: path } };
 }

@@ -2,7 +2,8 @@
 import { DataError } from "../../../errors.js";
 import { AXIS_NAMES, type AxisName } from "../../dataset.js";
 import type { DescriptorInput } from "../descriptor.js";
-import type { Contents, Layout } from "./layout.js";
+import { timesOf } from "./grid.js";
+import { type Contents, Findings, type Layout } from "./layout.js";
 
 const COMPONENTS = ["ux", "uy", "uz"];
 
@@ -13,27 +14,25 @@ export const pencil: Layout = {
     const grid = contents.datasets("/grid");
     if (!COMPONENTS.every((name) => names.includes(name))) return null;
     if (!AXIS_NAMES.every((axis) => grid.includes(axis) && grid.includes(`L${axis}`))) return null;
-    const reasons = ["dimensions: z y x, the order of the code."];
-    const found = AXIS_NAMES.map((axis) => axisOf(contents, axis, reasons));
+    const findings = new Findings();
+    findings.because("dimensions: z y x, the order of the code.");
+    const found = AXIS_NAMES.map((axis) => ghostedAxis(contents, axis, findings));
     const ghost = found.map(({ ghost }) => ghost).reverse() as [number, number, number];
-    const warnings: string[] = [];
-    const timed = contents.dataset("/time") !== null;
-    if (timed) reasons.push("time: from the scalar /time; one file holds one time.");
-    else warnings.push("The file does not say its time, which is taken as 0.");
+    const time = contents.dataset("/time") === null ? null : [contents.numbers("/time")[0]];
+    const stated = time === null ? null : { value: time, where: "the scalar /time; one file holds one time" };
     const storage = { dimensions: ["z", "y", "x"] as ("z" | "y" | "x")[], ghost };
     const place = (name: string) => ({ file: contents.name, path: `/data/${name}` });
     return {
       plan: {
         title: contents.name,
         axes: Object.fromEntries(found.map(({ axis }, index) => [AXIS_NAMES[index], axis])) as DescriptorInput["axes"],
-        time: { count: 1, origin: timed ? (contents.numbers("/time")[0] as number) : 0 },
+        time: timesOf(1, stated, null, contents.answers, findings),
         fields: {
           velocity: { components: [place("ux"), place("uy"), place("uz")], ...storage },
           ...(names.includes("pp") ? { pressure: { ...place("pp"), ...storage } } : {}),
         },
       },
-      reasons,
-      warnings,
+      findings,
     };
   },
 };
@@ -42,7 +41,7 @@ export const pencil: Layout = {
  * Ghost layers from the length: n nodes span n spacings where the axis is periodic and n - 1 where it is not, so what
  * the table has beyond the length is even in the first case and odd in the second.
  */
-function axisOf(contents: Contents, name: AxisName, reasons: string[]) {
+function ghostedAxis(contents: Contents, name: AxisName, findings: Findings) {
   const table = contents.numbers(`/grid/${name}`);
   const length = contents.numbers(`/grid/L${name}`)[0] as number;
   const middle = Math.floor(table.length / 2);
@@ -57,7 +56,7 @@ function axisOf(contents: Contents, name: AxisName, reasons: string[]) {
   const nodes = table.length - 2 * ghost;
   if (nodes < 1 || ghost < 0) throw new DataError(`/grid/${name} has ${table.length} nodes but length ${length}`);
   const periodic = even && nodes === intervals;
-  reasons.push(
+  findings.because(
     `${name}: ${ghost} ghost layers on either side, from ${settings === null ? `/grid/L${name}` : "/settings/nghost"}; ` +
       `${periodic ? "periodic, its nodes span the length" : "not periodic, its nodes do not span the length"}.`,
   );

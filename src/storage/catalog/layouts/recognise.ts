@@ -3,17 +3,22 @@ import { basename, extname } from "node:path";
 import { DataError } from "../../../errors.js";
 import { H5File } from "../../hdf5/file.js";
 import { type Descriptor, type DescriptorInput, parseDescriptor } from "../descriptor.js";
+import { ADAPTIVE } from "./adaptive.js";
+import type { Answers } from "./answers.js";
 import { channelflow } from "./channelflow.js";
 import { fluidsim } from "./fluidsim.js";
 import { generic } from "./generic.js";
 import { jhtdbCutout, jhtdbXarray } from "./jhtdb-cutout.js";
 import { jhtdbLegacy } from "./jhtdb-legacy.js";
-import { Contents, type Layout } from "./layout.js";
+import { Contents, type Findings, type Layout, type Recognition } from "./layout.js";
 import { mpi4pyFft } from "./mpi4py-fft.js";
+import { openPmd } from "./openpmd.js";
+import { pdebench } from "./pdebench.js";
 import { pencil } from "./pencil.js";
 import { theWell } from "./the-well.js";
 
-const LAYOUTS: readonly Layout[] = [
+/** Layouts in the order in which they are tried. */
+export const LAYOUTS: readonly Layout[] = [
   jhtdbXarray,
   jhtdbCutout,
   jhtdbLegacy,
@@ -22,6 +27,9 @@ const LAYOUTS: readonly Layout[] = [
   pencil,
   fluidsim,
   mpi4pyFft,
+  openPmd,
+  pdebench,
+  ...ADAPTIVE,
   generic,
 ];
 
@@ -35,22 +43,32 @@ export interface Recognised {
   readonly warnings: readonly string[];
 }
 
+/** Moves the open questions of a description to those that are accepted. */
+function accepted(plan: Recognition["plan"], { questions }: Findings, answers: Answers): Recognition["plan"] {
+  if (questions.length === 0) return plan;
+  return { ...plan, [answers.assume === true ? "assumed" : "questions"]: questions };
+}
+
 /**
  * Recognises a file by its groups, datasets and attributes; no field is read.
  *
- * @param trajectory which one, where a file holds several
- * @param name       of the dataset, that of the file unless given
+ * @param answers what the user says, which goes before what the file states
+ * @param name    of the dataset, that of the file unless given
  * @returns null when no fingerprint matches
  * @throws DataError when the file is not readable, or is recognised but cannot be served
  */
-export function recognise(path: string, trajectory = 0, name = basename(path, extname(path))): Recognised | null {
+export function recognise(
+  path: string,
+  answers: Answers = {},
+  name = basename(path, extname(path)),
+): Recognised | null {
   const file = new H5File(path);
   try {
-    const contents = new Contents(file, basename(path), trajectory);
+    const contents = new Contents(file, basename(path), answers);
     for (const layout of LAYOUTS) {
       const found = attempt(layout, contents);
       if (found === null) continue;
-      const written: DescriptorInput = { schemaVersion: 1, name, ...found.plan };
+      const written: DescriptorInput = { schemaVersion: 1, name, ...accepted(found.plan, found.findings, answers) };
       const parsed = parseDescriptor(JSON.stringify(written));
       if ("problems" in parsed)
         throw new DataError(
@@ -60,8 +78,8 @@ export function recognise(path: string, trajectory = 0, name = basename(path, ex
         producer: layout.producer,
         descriptor: parsed.descriptor,
         written,
-        reasons: found.reasons,
-        warnings: found.warnings,
+        reasons: found.findings.reasons,
+        warnings: found.findings.warnings,
       };
     }
     return null;

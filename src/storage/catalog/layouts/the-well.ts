@@ -2,7 +2,8 @@
 import { DataError } from "../../../errors.js";
 import { AXIS_NAMES, type AxisName } from "../../dataset.js";
 import type { DescriptorInput } from "../descriptor.js";
-import { type Contents, describeTimes, type Layout, tableAxis } from "./layout.js";
+import { timesOf } from "./grid.js";
+import { type Contents, Findings, type Layout, tableAxis } from "./layout.js";
 
 const MARKS = ["dataset_name", "grid_type", "n_spatial_dims", "n_trajectories"];
 type Dimension = "n" | "t" | "x" | "y" | "z" | "c";
@@ -15,17 +16,18 @@ export const theWell: Layout = {
     const dims = contents.number("/", "n_spatial_dims");
     if (dims !== 3) throw new DataError(`the file has ${dims} spatial dimensions, not 3`);
     const trajectories = contents.number("/", "n_trajectories") ?? 1;
-    const { trajectory } = contents;
+    const { trajectory = 0 } = contents.answers;
     if (trajectory >= trajectories)
       throw new DataError(`the file has trajectories 0 to ${trajectories - 1}, not ${trajectory}`);
-    const reasons = [
-      "dimensions: trajectory t x y z (c), the order of the format.",
-      `trajectory: ${trajectory} of ${trajectories} (--trajectory takes another).`,
-    ];
-    const periodic = periodicAxes(contents, reasons);
-    const velocity = field(contents, "/t1_fields/velocity", ["c"]);
-    const pressure = field(contents, "/t0_fields/pressure", []);
+    const findings = new Findings();
+    const order = spatialOrder(contents, findings);
+    findings.because(`trajectory: ${trajectory} of ${trajectories} (--trajectory takes another).`);
+    const periodic = periodicAxes(contents, findings);
+    const velocity = field(contents, "/t1_fields/velocity", [...order, "c"]);
+    const pressure = field(contents, "/t0_fields/pressure", order);
+    const stored = times(contents, trajectory);
     if (velocity === null && pressure === null) throw new DataError("the file has neither velocity nor pressure");
+    if (trajectories > 1) findings.mind(`The file holds ${trajectories} trajectories; one dataset is one of them.`);
     const name = contents.texts("/", "dataset_name")?.[0] ?? contents.name;
     return {
       plan: {
@@ -33,38 +35,49 @@ export const theWell: Layout = {
         axes: Object.fromEntries(
           AXIS_NAMES.map((axis) => [axis, tableAxis(contents, `/dimensions/${axis}`, periodic.has(axis))]),
         ) as DescriptorInput["axes"],
-        time: describeTimes(times(contents)),
+        time: timesOf(stored.length, { value: stored, where: "/dimensions/time" }, null, contents.answers, findings),
         fields: {
           ...(velocity === null ? {} : { velocity: { ...velocity, index: trajectory } }),
           ...(pressure === null ? {} : { pressure: { ...pressure, index: trajectory } }),
         },
         source: `${name}, from The Well.`,
       },
-      reasons,
-      warnings: trajectories > 1 ? [`The file holds ${trajectories} trajectories; one dataset is one of them.`] : [],
+      findings,
     };
   },
 };
 
+/** The order in which `dimensions` names the axes; x y z where it does not. */
+function spatialOrder(contents: Contents, findings: Findings): AxisName[] {
+  const named =
+    contents.texts("/dimensions", "spatial_dims")?.flatMap((text) => text.match(/[A-Za-z]+/g) ?? []) ?? null;
+  const order = named?.map((name) => name.toLowerCase()) ?? [...AXIS_NAMES];
+  if ([...order].sort().join() !== "x,y,z")
+    throw new DataError(`spatial_dims names ${order.join(", ")}; only the axes x, y and z are served`);
+  const why = named === null ? "the order of the format" : "from dimensions/spatial_dims";
+  findings.because(`dimensions: trajectory t ${order.join(" ")} (c), ${why}.`);
+  return order as AxisName[];
+}
+
 /** Times of the chosen trajectory: one list for all, or one each. */
-function times(contents: Contents): number[] {
+function times(contents: Contents, trajectory: number): number[] {
   const all = [...contents.numbers("/dimensions/time")];
   const [, each] = contents.dataset("/dimensions/time")?.shape ?? [];
-  return each === undefined ? all : all.slice(contents.trajectory * each, (contents.trajectory + 1) * each);
+  return each === undefined ? all : all.slice(trajectory * each, (trajectory + 1) * each);
 }
 
 /** Trajectory and time are there unless the field says that it does not vary with them. */
 function field(contents: Contents, path: string, last: readonly Dimension[]) {
   const stored = contents.dataset(path);
   if (stored === null) return null;
-  const all: Dimension[] = ["n", "t", "x", "y", "z", ...last];
+  const all: Dimension[] = ["n", "t", ...last];
   const missing = all.length - stored.shape.length;
   if (missing !== 0)
     throw new DataError(`${path} has ${stored.shape.length} dimensions: a field that does not vary cannot be served`);
   return { file: contents.name, path, dimensions: all };
 }
 
-function periodicAxes(contents: Contents, reasons: string[]): Set<AxisName> {
+function periodicAxes(contents: Contents, findings: Findings): Set<AxisName> {
   const periodic = new Set<AxisName>();
   for (const name of contents.group("/boundary_conditions") ?? []) {
     const path = `/boundary_conditions/${name}`;
@@ -72,7 +85,7 @@ function periodicAxes(contents: Contents, reasons: string[]): Set<AxisName> {
     const named = contents.texts(path, "associated_dims") ?? [name[0]?.toLowerCase() ?? ""];
     for (const axis of AXIS_NAMES.filter((axis) => named.includes(axis))) {
       if (type.toLowerCase() === "periodic") periodic.add(axis);
-      reasons.push(`${axis}: ${path} says ${type === "" ? "nothing" : type.toLowerCase()}.`);
+      findings.because(`${axis}: ${path} says ${type === "" ? "nothing" : type.toLowerCase()}.`);
     }
   }
   return periodic;

@@ -8,7 +8,7 @@ import { recognise } from "../../../../src/storage/catalog/layouts/recognise.js"
 import { type Dataset, FIELD_NAMES } from "../../../../src/storage/dataset.js";
 import { loadHdf5 } from "../../../../src/storage/hdf5/library.js";
 import { writeDescriptor, writeHdf5 } from "../../../support/cubes.js";
-import { PRODUCERS, twinDescriptor, writeTwin } from "../../../support/producers.js";
+import { PRODUCERS, placeProducer, twinDescriptor, writeTwin } from "../../../support/producers.js";
 import { firstDifference, readNodes } from "../../../support/read-nodes.js";
 import { scratchFolder } from "../../../support/scratch.js";
 
@@ -34,8 +34,7 @@ describe.each(PRODUCERS)("$producer: $name", (entry) => {
     const twinFolder = join(SCRATCH, `${entry.name}-twin`);
     mkdirSync(folder);
     mkdirSync(twinFolder);
-    path = await writeHdf5(join(folder, `${entry.name}.h5`), entry.write, entry.finish !== undefined);
-    entry.finish?.(path);
+    path = await placeProducer(folder, entry);
     await writeHdf5(join(twinFolder, "twin.h5"), (file) => writeTwin(file, entry));
     writeDescriptor(twinFolder, twinDescriptor(entry, `${entry.name}-twin`));
     bare = scanOne(folder);
@@ -45,7 +44,8 @@ describe.each(PRODUCERS)("$producer: $name", (entry) => {
   it("is recognised, with its reasons", () => {
     const found = recognise(path);
     expect(found?.producer).toBe(entry.producer);
-    const said = [...(found?.reasons ?? []), ...(found?.warnings ?? [])].join("\n");
+    const questions = found?.descriptor.questions.map(({ question }) => question) ?? [];
+    const said = [...(found?.reasons ?? []), ...(found?.warnings ?? []), ...questions].join("\n");
     for (const expected of entry.says) expect(said).toMatch(expected);
     expect(bare.name).toBe(entry.name);
   });

@@ -23,13 +23,14 @@ let made = 0;
 
 beforeAll(() => loadHdf5());
 
-async function recognised(write: (file: File) => void, trajectory = 0): Promise<Recognised> {
-  const found = recognise(await writeHdf5(join(SCRATCH, `file${made++}.h5`), write), trajectory);
+async function recognised(write: (file: File) => void): Promise<Recognised> {
+  const found = recognise(await writeHdf5(join(SCRATCH, `file${made++}.h5`), write));
   if (found === null) throw new Error("not recognised");
   return found;
 }
 
-const said = ({ reasons, warnings }: Recognised) => [...reasons, ...warnings].join("\n");
+const said = ({ reasons, warnings, descriptor }: Recognised) =>
+  [...reasons, ...warnings, ...descriptor.questions.map(({ about, question }) => `${about}: ${question}`)].join("\n");
 
 describe("JHTDB cutouts", () => {
   const cutout = (
@@ -97,8 +98,8 @@ describe("JHTDB cutouts", () => {
     expect(Object.keys(found.descriptor.fields)).toEqual(["velocity"]);
     for (const expected of [
       /not a known set/,
-      /time between frames is not known/,
-      /x: no spacing is known/,
+      /snapshot: The file does not state its time/,
+      /spacing: The distance of the nodes is not stated/,
       /filterWidth is 5/,
       /pressure is left out/,
     ])
@@ -126,14 +127,14 @@ describe("The Well", () => {
       (file.get("t1_fields/velocity") as H5Dataset).write_slice([], Float32Array.from(values));
     };
     const path = await writeHdf5(join(SCRATCH, "well.h5"), write);
-    const dataset = openSource(path, 2 ** 26, 1);
+    const dataset = openSource(path, 2 ** 26, { trajectory: 1 });
     const open = openDataset(dataset);
     const expected = fill(["z", "y", "x", "c"], [NODES.z, NODES.y, NODES.x, 3], (index) =>
       nodeValue({ ...index, t: 2 }),
     );
     expect(firstDifference(readNodes(dataset, open, "velocity", 2), Float32Array.from(expected))).toBeNull();
     open.close();
-    expect(() => recognise(path, 2)).toThrow(/trajectories 0 to 1, not 2/);
+    expect(() => recognise(path, { trajectory: 2 })).toThrow(/trajectories 0 to 1, not 2/);
   });
 
   it("refuses two-dimensional data and fields that do not vary", async () => {
@@ -151,12 +152,14 @@ describe("generic files", () => {
     file.create_dataset({ name: "velocity", data: new Float32Array(3 * 64), shape: [4, 4, 4, 3] });
 
   it("says that a cube without names is ambiguous, whether or not it has coordinates", async () => {
-    expect(said(await recognised(cube))).toMatch(/order of the axes is a guess: nothing in the file names the axes/);
+    expect(said(await recognised(cube))).toMatch(
+      /order: .*nothing in the file names its dimensions: z y x c is a guess/,
+    );
     const found = await recognised((file) => {
       cube(file);
       for (const axis of ["x", "y", "z"]) file.create_dataset({ name: axis, data: Float64Array.of(0, 1, 2, 3) });
     });
-    expect(said(found)).toMatch(/a guess: the coordinates do not tell 4 x 4 x 4 nodes apart/);
+    expect(said(found)).toMatch(/order: .*the coordinates do not tell apart its dimensions: z y x c is a guess/);
     expect(found.descriptor.fields.velocity?.dimensions).toEqual(["z", "y", "x", "c"]);
   });
 
@@ -168,15 +171,17 @@ describe("generic files", () => {
         file.create_dataset({ name, data: new Float32Array(name === "vel" ? 192 : 64), shape });
       }
     });
-    expect(said(found)).toMatch(/ux, uy, uz is taken for the velocity, not velocity or vel\./);
+    expect(said(found)).toMatch(
+      /fields: \/ux, \/uy, \/uz is taken for the velocity, not \/velocity or \/vel, which is a guess/,
+    );
     expect(said(await recognised(cube))).not.toMatch(/is taken for the velocity/);
   });
 
-  it("says when the components might stand first or last", async () => {
+  it("asks where the components stand when both ends have three elements", async () => {
     const found = await recognised((file) =>
       file.create_dataset({ name: "u", data: new Float32Array(3 * 4 * 5 * 3), shape: [3, 4, 5, 3] }),
     );
-    expect(said(found)).toMatch(/Dimensions 3 and 0 both have 3 elements; 3 is taken/);
+    expect(said(found)).toMatch(/order: \/u is 3 x 4 x 5 x 3, .* z y x c is a guess/);
   });
 
   it("takes components in front, times of their own length only, and three names for a vector", async () => {
@@ -201,7 +206,7 @@ describe("generic files", () => {
       for (const axis of ["x", "y", "z"])
         file.create_dataset({ name: axis, data: Float32Array.of(6.1, 6.2, 6.3, 6.4) });
     });
-    const { axes } = openSource(path, 2 ** 26);
+    const { axes } = openSource(path, 2 ** 26, { assume: true });
     for (const axis of axes) expect(axis.coordinates).toBeNull();
   });
 });
@@ -269,11 +274,12 @@ describe("fluidsim and mpi4py-fft", () => {
 
 describe("series", () => {
   it.each([
-    [["u_0001.h5", "u_0003.h5"], "u_{step:04d}.h5", [1, 3]],
-    [["9.h5", "10.h5", "11.h5"], "{step:01d}.h5", [9, 10, 11]],
-    [["run2_t08.h5", "run2_t10.h5"], "run2_t{step:02d}.h5", [8, 10]],
-  ])("finds the number in which %j differ", (names, pattern, labels) => {
-    expect(findPattern(names)).toEqual({ pattern, labels });
+    [["u_0001.h5", "u_0003.h5"], "u_{step}.h5", ["0001", "0003"]],
+    [["9.h5", "10.h5", "11.h5"], "{step}.h5", ["9", "10", "11"]],
+    [["state_t0000.500.h5", "state_t0001.000.h5"], "state_t{step}.h5", ["0000.500", "0001.000"]],
+    [["run2_t08.h5", "run2_t10.h5"], "run2_t{step}.h5", ["08", "10"]],
+  ])("finds the number in which %j differ", (names, pattern, steps) => {
+    expect(findPattern(names)).toEqual({ pattern, steps });
   });
 
   it("refuses names without one", () => {
@@ -297,9 +303,9 @@ describe("series", () => {
       };
       paths.push(await writeHdf5(join(folder, `state_${10 + t}.h5`), write));
     }
-    const { written, descriptor, warnings, reasons } = recogniseSeries(paths, 0);
+    const { written, descriptor, warnings, reasons } = recogniseSeries(paths, {});
     expect(written).toMatchObject({ name: "state", time: { values: [0, 0.25, 1] } });
-    expect(reasons[0]).toMatch(/3 files state_\{step:02d\}\.h5, step 10 and every 1/);
+    expect(reasons[0]).toMatch(/3 files state_\{step\}\.h5, from 10 to 12/);
     expect(warnings.join()).not.toMatch(/numbers in their names/);
     const outcome = verify({ descriptor, folder, location: folder, digest: "", warnings: [] }, 2 ** 26);
     if ("problems" in outcome) throw new Error(outcome.problems.join());
@@ -318,11 +324,11 @@ describe("series", () => {
       writeField(file, "/velocity", { dimensions: CUTOUT, lengths: { x: nodes }, value: () => 0 });
     const first = await writeHdf5(join(folder, "u1.h5"), one(12));
     const other = await writeHdf5(join(folder, "u2.h5"), one(13));
-    expect(() => recogniseSeries([first, other], 0)).toThrow(/u2\.h5 is laid out differently/);
+    expect(() => recogniseSeries([first, other], {})).toThrow(/u2\.h5 is laid out differently/);
     const many = await writeHdf5(join(folder, "u3.h5"), (file) =>
       writeField(file, "/velocity", { dimensions: ["t", ...CUTOUT] }),
     );
-    expect(() => recogniseSeries([first, many], 0)).toThrow(/u3\.h5 holds several times/);
+    expect(() => recogniseSeries([first, many], {})).toThrow(/u3\.h5 holds several times/);
   });
 });
 

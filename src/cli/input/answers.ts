@@ -1,0 +1,84 @@
+/** Flags by which the user answers what a file does not say; the commands that read bare files share them. */
+import { type Command, InvalidArgumentError } from "commander";
+import type { Answers } from "../../storage/catalog/layouts/answers.js";
+import { AXIS_NAMES, type AxisName } from "../../storage/dataset.js";
+import { wholeNumber } from "./arguments.js";
+
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
+const LETTERS = ["t", "z", "y", "x", "c"];
+
+function number(text: string): number {
+  if (!NUMBER.test(text.trim())) throw new InvalidArgumentError(`"${text}" is not a number.`);
+  return Number(text);
+}
+
+/** Three numbers for x, y, z, or one for all. */
+function triple(text: string): number[] {
+  const values = text.split(",").map(number);
+  if (values.length === 1) return AXIS_NAMES.map(() => values[0] as number);
+  if (values.length !== 3) throw new InvalidArgumentError("three numbers x,y,z are needed, or one for all.");
+  return values;
+}
+
+function positive(text: string): number[] {
+  const values = triple(text);
+  if (values.some((value) => !(value > 0))) throw new InvalidArgumentError("numbers above 0 are needed.");
+  return values;
+}
+
+function dims(text: string): string[] {
+  const letters = text
+    .toLowerCase()
+    .split(",")
+    .map((letter) => letter.trim());
+  const isOrder = letters.every((letter) => LETTERS.includes(letter)) && new Set(letters).size === letters.length;
+  if (!isOrder || !AXIS_NAMES.every((axis) => letters.includes(axis)))
+    throw new InvalidArgumentError("the dimensions in stored order are needed, as in z,y,x or t,c,x,y,z.");
+  return letters;
+}
+
+function axes(text: string): AxisName[] {
+  if (text === "none") return [];
+  const letters = [...text.toLowerCase().replaceAll(",", "")];
+  if (!letters.every((letter) => (AXIS_NAMES as readonly string[]).includes(letter)))
+    throw new InvalidArgumentError("the periodic axes are needed, as in xz, or none.");
+  return letters as AxisName[];
+}
+
+function times(text: string): number[] | { origin: number; step: number } {
+  const [origin, step, ...rest] = text.split(":");
+  if (step === undefined) {
+    const values = text.split(",").map(number);
+    if (values.some((value, index) => index > 0 && value <= (values[index - 1] as number)))
+      throw new InvalidArgumentError("times must ascend.");
+    return values;
+  }
+  if (rest.length > 0 || !(number(step) > 0))
+    throw new InvalidArgumentError("FIRST:STEP with a step above 0 is needed.");
+  return { origin: number(origin as string), step: number(step) };
+}
+
+function paths(text: string): string[] {
+  return text.split(",").map((path) => (path.startsWith("/") ? path : `/${path}`));
+}
+
+/** Adds the flags to a command. */
+export function withAnswers(command: Command): Command {
+  return command
+    .option("--dims <order>", "dimensions in stored order, as h5dump lists them: z,y,x or t,c,x,y,z", dims)
+    .option("--periodic <axes>", "the periodic axes: xz, or none", axes)
+    .option("--length <x,y,z>", "period of a periodic axis, distance of the end nodes of another", positive)
+    .option("--spacing <x,y,z>", "distance of neighbouring nodes", positive)
+    .option("--origin <x,y,z>", "coordinates of the first node", triple)
+    .option("--times <times>", "FIRST:STEP, or a list with one time a frame", times)
+    .option("--velocity <paths>", "the dataset of the velocity, or three of its components", paths)
+    .option("--pressure <path>", "the dataset of the pressure", (text) => paths(text)[0])
+    .option("--trajectory <n>", "which one, where a file holds several", wholeNumber(0, 1e9))
+    .option("--assume", "accept every guess that is left; the dataset and its answers say so");
+}
+
+/** The answers among the flags of a command. */
+export function answersOf(flags: Answers): Answers {
+  const { dims, periodic, length, spacing, origin, times, velocity, pressure, trajectory, assume } = flags;
+  return { dims, periodic, length, spacing, origin, times, velocity, pressure, trajectory, assume } as Answers;
+}

@@ -1,0 +1,23 @@
+/** Answers that the user gives by flags to what a file does not say. */
+import type { AxisName } from "../../dataset.js";
+
+/** What the user says; undefined members are left to the file. Triples are in the order x, y, z. */
+export interface Answers {
+  /** Roles of the stored dimensions in order, all of them or only the axes: `t z y x c`. */
+  readonly dims?: readonly string[];
+  /** The periodic axes. */
+  readonly periodic?: readonly AxisName[];
+  /** Period of a periodic axis, distance of the end nodes of another. */
+  readonly length?: readonly number[];
+  readonly spacing?: readonly number[];
+  readonly origin?: readonly number[];
+  /** Times of all stored frames, or the first one and the step. */
+  readonly times?: readonly number[] | { readonly origin: number; readonly step: number };
+  /** Paths of one vector or three components. */
+  readonly velocity?: readonly string[];
+  readonly pressure?: string;
+  /** Number of the trajectory, where a file holds several. */
+  readonly trajectory?: number;
+  /** Whether all guesses that are left are accepted. */
+  readonly assume?: boolean;
+}

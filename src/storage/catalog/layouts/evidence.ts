@@ -1,0 +1,269 @@
+/** Collects what a file states of its grid and times: tables of coordinates, and numbers in attributes and small datasets. */
+import { AXIS_NAMES, type AxisName } from "../../dataset.js";
+import { type AxisClues, NO_CLUES, type Stated } from "./grid.js";
+import type { Contents } from "./layout.js";
+import { type Role, roleNamed, tableNamed } from "./names.js";
+
+/** A table of coordinates or times. */
+export interface Table {
+  readonly role: "t" | AxisName;
+  readonly path: string;
+  /** Numbers in the table; one more than nodes where they are the edges of cells. */
+  readonly length: number;
+  readonly isEdges: boolean;
+  /** The dimension along which a table of three dimensions varies; null for a list. */
+  readonly along: number | null;
+}
+
+/** Groups that keep the grid beside the fields. */
+const GRID_GROUPS =
+  /^(grids?|mesh(es)?|coord(s|inates)?|scales?|dim(s|ensions)?|geom(etry)?|ax[ei]s|domain|info|param(s|eters)?|config|settings|header|attributes)$/i;
+/** Numbers of a small dataset that is as good as an attribute. */
+const FEW = 3;
+/** A scale that netCDF-4 writes for a dimension without a variable. */
+const NO_VARIABLE = /not a netCDF variable/i;
+
+/** Groups in which the grid of a field is looked for, the nearest first: its own, those above, and grid groups beside these. */
+export function groupsAround(contents: Contents, group: string): string[] {
+  const above = [group];
+  while (above[above.length - 1] !== "/") above.push(parentOf(above[above.length - 1] as string));
+  return above.flatMap((path) => [
+    path,
+    ...(contents.group(path) ?? [])
+      .filter((name) => GRID_GROUPS.test(name) && contents.group(join(path, name)) !== null)
+      .map((name) => join(path, name)),
+  ]);
+}
+
+export function parentOf(path: string): string {
+  return path.slice(0, path.lastIndexOf("/")) || "/";
+}
+
+export function join(group: string, name: string): string {
+  return group === "/" ? `/${name}` : `${group}/${name}`;
+}
+
+/** Tables by their names, the nearest group first. */
+export function tablesIn(contents: Contents, groups: readonly string[], spatial: readonly number[]): Table[] {
+  return groups.flatMap((group) =>
+    contents.datasets(group).flatMap((name) => {
+      const named = tableNamed(name);
+      const found = named === null ? null : tableAt(contents, join(group, name), named.role, named.isEdges, spatial);
+      return found === null ? [] : [found];
+    }),
+  );
+}
+
+/** The table at a path, or null where it is none: lists of any shape n, 1 x n, n x 1, and meshes of the shape of the field. */
+function tableAt(
+  contents: Contents,
+  path: string,
+  role: Table["role"],
+  isEdges: boolean,
+  spatial: readonly number[],
+): Table | null {
+  const stored = contents.dataset(path);
+  if (stored === null || (stored.element !== "float" && stored.element !== "integer")) return null;
+  const lengths = stored.shape.filter((length) => length !== 1);
+  const texts = [...contents.attributes(path).values()].filter((value) => typeof value === "string");
+  if (texts.some((text) => NO_VARIABLE.test(text))) return null;
+  if (lengths.length <= 1) return { role, path, length: lengths[0] ?? 1, isEdges, along: null };
+  if (role === "t" || stored.shape.length !== 3 || !stored.shape.every((length) => spatial.includes(length)))
+    return null;
+  const along = variesAlong(contents.numbers(path), stored.shape);
+  return along === null ? null : { role, path, length: stored.shape[along], isEdges: false, along };
+}
+
+/** The only dimension along which a mesh changes, or null. */
+function variesAlong(values: Float64Array, [n0, n1, n2]: readonly number[]): number | null {
+  const strides = [n1 * n2, n2, 1];
+  const changes = [false, false, false];
+  for (let i = 0; i < n0; i++)
+    for (let j = 0; j < n1; j++)
+      for (let k = 0; k < n2; k++) {
+        const at = i * strides[0] + j * strides[1] + k;
+        if (i > 0 && values[at] !== values[at - strides[0]]) changes[0] = true;
+        if (j > 0 && values[at] !== values[at - strides[1]]) changes[1] = true;
+        if (k > 0 && values[at] !== values[at - strides[2]]) changes[2] = true;
+      }
+  return changes.filter(Boolean).length === 1 ? changes.indexOf(true) : null;
+}
+
+/** Numbers of a table of coordinates: one per node. */
+export function nodesOf(contents: Contents, table: Table): Float64Array {
+  const values = contents.numbers(table.path);
+  if (table.along !== null) {
+    const shape = contents.dataset(table.path)?.shape as readonly number[];
+    const stride = shape.slice(table.along + 1).reduce((product, length) => product * length, 1);
+    return Float64Array.from({ length: table.length }, (_, i) => values[i * stride]);
+  }
+  if (!table.isEdges) return values;
+  return Float64Array.from({ length: values.length - 1 }, (_, i) => (values[i] + values[i + 1]) / 2);
+}
+
+/** What the dimensions of a dataset are called, and the tables that are attached to them. */
+export interface Labels {
+  readonly roles: readonly (Role | null)[];
+  /** By dimension, of those attached that hold coordinates or times. */
+  readonly tables: readonly (Table | null)[];
+  /** Order in which the file says that some of them are stored, where it does not name all; else null. */
+  readonly order: readonly Role[] | null;
+  /** Where the roles come from, for people. */
+  readonly where: string;
+}
+
+/** Attributes that name all dimensions of a dataset in order. */
+const ORDERS = /^(axes|axis_?order|axis_?labels|dims?|dimensions|dim_?order|dimension_?order|index_?order)$/i;
+
+/** Labels from dimension scales and `dims[i].label`, else from an attribute of the dataset or its groups. */
+export function labelsOf(contents: Contents, path: string): Labels {
+  const { shape } = contents.dataset(path) as { shape: readonly number[] };
+  const scales = contents.scales(path);
+  const texts = contents.labels(path);
+  const tables: (Table | null)[] = [];
+  const roles = shape.map((length, index) => {
+    const found = (scales[index] ?? []).map((scale) => {
+      const name = scale.split("/").pop() ?? "";
+      return { role: roleNamed(name), table: attached(contents, scale, roleNamed(name), length) };
+    });
+    const named = found.find(({ table }) => table !== null) ?? found.find(({ role }) => role !== null);
+    tables.push(named?.table ?? null);
+    return roleNamed(texts[index] ?? "") ?? named?.role ?? null;
+  });
+  const scaled = { roles, tables, order: null, where: "the labels and scales of its dimensions" };
+  if (roles.some((role) => role !== null)) return scaled;
+  for (const place of [path, parentOf(path), "/"])
+    for (const [name, value] of contents.attributes(place)) {
+      const order = ORDERS.test(name) ? orderIn(value) : null;
+      if (order === null || !AXIS_NAMES.every((axis) => order.includes(axis))) continue;
+      const where = `the attribute ${name} of ${place}`;
+      return order.length === shape.length
+        ? { roles: order, tables, order: null, where }
+        : { roles, tables, order, where };
+    }
+  return { ...scaled, where: "" };
+}
+
+function attached(contents: Contents, scale: string, role: Role | null, length: number): Table | null {
+  if (role === null || role === "c") return null;
+  const found = tableAt(contents, scale, role, false, []);
+  return found?.length === length ? found : null;
+}
+
+/** The roles that a text such as `zyxc`, `(t, z, y, x)` or a list of names spells, or null. */
+function orderIn(value: unknown): Role[] | null {
+  const texts = typeof value === "string" ? [value] : Array.isArray(value) ? (value as string[]) : [];
+  const words = texts.flatMap((text) => text.match(/[A-Za-z_]+/g) ?? []);
+  const [only] = words;
+  const names =
+    words.length === 1 && only !== undefined && only.length > 1 && roleNamed(only) === null ? [...only] : words;
+  const roles = names.map(roleNamed);
+  return roles.some((role) => role === null) || new Set(roles).size < roles.length ? null : (roles as Role[]);
+}
+
+/** Numbers that a file states by name, in attributes and small datasets, the nearest place first. */
+export class Facts {
+  readonly #numbers = new Map<string, Stated<readonly number[]>>();
+  readonly #texts = new Map<string, Stated<string>>();
+
+  constructor(contents: Contents, places: readonly string[]) {
+    for (const place of places) {
+      for (const [name, value] of contents.attributes(place))
+        this.#add(name, value, `the attribute ${name} of ${place}`);
+      for (const name of contents.datasets(place)) {
+        const path = join(place, name);
+        const stored = contents.dataset(path);
+        const count = stored?.shape.reduce((product, length) => product * length, 1) ?? 0;
+        const isNumber = stored?.element === "float" || stored?.element === "integer";
+        if (isNumber && count > 0 && count <= FEW) this.#add(name, contents.numbers(path), path);
+      }
+    }
+  }
+
+  #add(name: string, value: unknown, where: string): void {
+    const key = name.toLowerCase();
+    if (typeof value === "string") {
+      if (!this.#texts.has(key)) this.#texts.set(key, { value, where });
+      return;
+    }
+    const numbers = typeof value === "number" ? [value] : value instanceof Float64Array ? [...value] : [];
+    if (numbers.length > 0 && numbers.every(Number.isFinite) && !this.#numbers.has(key))
+      this.#numbers.set(key, { value: numbers, where });
+  }
+
+  /** The first of some names that is stated. */
+  numbers(names: readonly string[]): Stated<readonly number[]> | null {
+    for (const name of names) {
+      const found = this.#numbers.get(name);
+      if (found !== undefined) return found;
+    }
+    return null;
+  }
+
+  number(names: readonly string[]): Stated | null {
+    const found = this.numbers(names);
+    return found?.value.length === 1 ? { value: found.value[0], where: found.where } : null;
+  }
+
+  text(names: readonly string[]): Stated<string> | null {
+    for (const name of names) {
+      const found = this.#texts.get(name);
+      if (found !== undefined) return found;
+    }
+    return null;
+  }
+
+  /** Nodes that the file states for an axis. */
+  nodes(axis: AxisName): number | null {
+    return this.number([`n${axis}`, `n_${axis}`, `num_${axis}`, `${axis}_nodes`])?.value ?? null;
+  }
+
+  /**
+   * What is stated of an axis. A list of three numbers is in the order x, y, z; where the axes are stored in another order
+   * and the numbers differ, it is not known whether the list follows that one, and the list states nothing.
+   */
+  clues(axis: AxisName, storedOrder: readonly AxisName[]): AxisClues {
+    const each = (own: readonly string[], lists: readonly string[]) => this.#each(axis, own, lists, storedOrder);
+    const spacing = each(
+      [`d${axis}`, `delta_${axis}`, `delta${axis}`, `h${axis}`, `${axis}_spacing`, `spacing_${axis}`],
+      ["spacing", "grid_spacing", "gridspacing", "delta", "deltas", "cell_size", "dx"],
+    );
+    const length = each(
+      [`l${axis}`, `length_${axis}`, `${axis}_length`, `${axis}len`, `len${axis}`, `box_size_${axis}`],
+      ["length", "lengths", "l", "box_size", "boxsize", "box_length", "domain_size", "domain_length"],
+    );
+    const origin = each(
+      [`${axis}0`, `${axis}_0`, `${axis}min`, `${axis}_min`, `origin_${axis}`, `${axis}_origin`],
+      ["origin", "domain_left_edge", "lower"],
+    );
+    return { ...NO_CLUES, spacing, length, origin, periodic: this.#periodic(axis, storedOrder) };
+  }
+
+  #each(axis: AxisName, own: readonly string[], lists: readonly string[], order: readonly AxisName[]): Stated | null {
+    const single = this.number(own);
+    if (single !== null) return single;
+    const list = this.numbers(lists);
+    if (list === null) return null;
+    const [first] = list.value as [number];
+    if (list.value.length !== 3) return null;
+    if (list.value.every((value) => value === first)) return { value: first, where: list.where };
+    return order.join() === AXIS_NAMES.join()
+      ? { value: list.value[AXIS_NAMES.indexOf(axis)], where: list.where }
+      : null;
+  }
+
+  #periodic(axis: AxisName, order: readonly AxisName[]): Stated<boolean> | null {
+    const names = ["periodic", "periodicity", "is_periodic", "periodic_axes"];
+    const own = [`periodic_${axis}`, `${axis}_periodic`, `bc_${axis}`, `${axis}_bc`, `boundary_${axis}`];
+    const number = this.#each(axis, own, names, order);
+    if (number !== null) return { value: number.value !== 0, where: number.where };
+    const text = this.text(own);
+    if (text !== null) return { value: /^(periodic|true|yes)$/i.test(text.value.trim()), where: text.where };
+    const all = this.text(names);
+    if (all === null) return null;
+    const word = all.value.trim().toLowerCase();
+    if (/^(none|false|no)$/.test(word)) return { value: false, where: all.where };
+    if (/^(all|true|yes)$/.test(word)) return { value: true, where: all.where };
+    return /^[xyz ,;]*$/.test(word) ? { value: word.includes(axis), where: all.where } : null;
+  }
+}

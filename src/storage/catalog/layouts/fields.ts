@@ -1,0 +1,183 @@
+/** Finds the datasets of velocity and pressure by their names, also where every time has a group or dataset of its own. */
+import { DataError } from "../../../errors.js";
+import { join, parentOf } from "./evidence.js";
+import type { Contents, Findings } from "./layout.js";
+import { PRESSURES, TRIPLES, VECTORS } from "./names.js";
+
+/** Fields of one group. Paths are those of the first time and may be written with `{step}` by `place`. */
+export interface FoundFields {
+  /** One vector or three components; none where there is only a pressure. */
+  readonly velocity: readonly string[];
+  readonly pressure: string | null;
+  /** One text per time where every time has its own group or dataset, ascending; null where it has not. */
+  readonly steps: readonly string[] | null;
+  /** The path with `{step}` in the place of the first text. */
+  readonly place: (path: string) => string;
+}
+
+/** Groups below the root that are looked into. */
+const DEPTH = 4;
+const MOST_GROUPS = 4000;
+const NUMBER = String.raw`\d+(?:\.\d+)?(?:[eE][+-]?\d+)?`;
+/** A group that stands for a time: a number after a name or none. */
+const TIME_GROUP = new RegExp(`^(.*?[^0-9.]|)(${NUMBER})$`);
+/** A dataset that stands for a time: the number of its time has three digits at least, as a component never has. */
+const TIME_DATASET = /^(.*?)[_-]?(\d{3,})$/;
+
+/** A group, or a name with a number, whose fields are those of one time. */
+interface Holder {
+  readonly group: string;
+  /** Names of its datasets in lower case, without the number of a time, and their paths. */
+  readonly paths: ReadonlyMap<string, string>;
+}
+
+/**
+ * The fields of a file.
+ *
+ * @returns null where no dataset has the name of one
+ * @throws DataError where the fields have only two dimensions, or the user names one that is not there
+ */
+export function findFields(contents: Contents, findings: Findings): FoundFields | null {
+  const { answers } = contents;
+  if (answers.velocity !== undefined || answers.pressure !== undefined) return saidFields(contents);
+  const holders = groupsOf(contents).flatMap((group) => holdersIn(contents, group));
+  const found = holders.flatMap((holder) => {
+    const velocities = velocitiesIn(contents, holder);
+    const pressure = first(PRESSURES.map((name) => holder.paths.get(name)).filter((path) => rank(contents, path) >= 3));
+    return velocities.length === 0 && pressure === null ? [] : [{ holder, velocities, pressure }];
+  });
+  const withVelocity = found.filter(({ velocities }) => velocities.length > 0);
+  const candidates = withVelocity.length > 0 ? withVelocity : found;
+  const [chosen] = candidates;
+  if (chosen === undefined) {
+    refuseFlat(contents, holders);
+    return null;
+  }
+  const series = seriesOf(candidates.map(({ holder }) => holder));
+  const velocity = chosen.velocities[0] ?? [];
+  const others = [
+    ...chosen.velocities.slice(1),
+    ...(series === null ? candidates.slice(1).flatMap(({ velocities }) => velocities.slice(0, 1)) : []),
+  ].map((paths) => paths.join(", "));
+  if (others.length > 0)
+    findings.ask(
+      "fields",
+      `${velocity.join(", ")} is taken for the velocity, not ${others.slice(0, 4).join(" or ")}, which is a guess.`,
+      "--velocity PATH (or three paths) and --pressure PATH, or fields in a descriptor",
+    );
+  const pressure = chosen.pressure ?? pressureBeside(contents, chosen.holder, holders, series !== null);
+  findings.because(
+    `velocity: ${velocity.length === 0 ? "none" : velocity.join(", ")}; pressure: ${pressure ?? "none"}.`,
+  );
+  return { velocity, pressure, steps: series?.steps ?? null, place: series?.place ?? ((path) => path) };
+}
+
+function first(paths: readonly (string | undefined)[]): string | null {
+  return paths.find((path) => path !== undefined) ?? null;
+}
+
+/** The fields that the user names. */
+function saidFields(contents: Contents): FoundFields {
+  const { velocity = [], pressure = null } = contents.answers;
+  for (const path of [...velocity, ...(pressure === null ? [] : [pressure])])
+    if (contents.dataset(path) === null) throw new DataError(`there is no dataset ${path}`);
+  if (velocity.length === 2 || velocity.length > 3)
+    throw new DataError(`--velocity names ${velocity.length} datasets, not one vector or three components`);
+  return { velocity, pressure, steps: null, place: (path) => path };
+}
+
+/** The root and the groups below it, the upper ones first. */
+function groupsOf(contents: Contents): string[] {
+  const all = ["/"];
+  let level = ["/"];
+  for (let depth = 0; depth < DEPTH && all.length < MOST_GROUPS; depth++) {
+    level = level.flatMap((group) =>
+      (contents.group(group) ?? []).map((name) => join(group, name)).filter((path) => contents.group(path) !== null),
+    );
+    all.push(...level);
+  }
+  return all.slice(0, MOST_GROUPS);
+}
+
+/** A group as it is, or once for each number that its datasets end in. */
+function holdersIn(contents: Contents, group: string): Holder[] {
+  const names = contents.datasets(group);
+  const plain = new Map(names.map((name) => [name.toLowerCase(), join(group, name)]));
+  const numbered = new Map<string, Map<string, string>>();
+  for (const name of names) {
+    const [, stem, digits] = TIME_DATASET.exec(name) ?? [];
+    if (stem === undefined || digits === undefined) continue;
+    const paths = numbered.get(digits) ?? new Map<string, string>();
+    numbered.set(digits, paths.set(stem.toLowerCase(), join(group, name)));
+  }
+  const times = [...numbered].map(([digits, paths]) => ({ group: join(group, digits), paths }));
+  return [{ group, paths: plain }, ...times];
+}
+
+/** Vectors and triples of components of a group, the likeliest first. */
+function velocitiesIn(contents: Contents, { paths }: Holder): string[][] {
+  const triples = TRIPLES.flatMap((names) => {
+    const found = names.flatMap((name) => paths.get(name) ?? []);
+    return found.length === 3 && found.every((path) => rank(contents, path) >= 3) ? [found] : [];
+  });
+  const vectors = VECTORS.flatMap((name) => {
+    const path = paths.get(name);
+    const shape = path === undefined ? [] : (contents.dataset(path)?.shape ?? []);
+    return path !== undefined && shape.length >= 4 && shape.includes(3) ? [[path]] : [];
+  });
+  const isPart = (path: string) => triples.some((triple) => triple.includes(path));
+  return [...triples, ...vectors.filter(([path]) => !isPart(path as string))];
+}
+
+function rank(contents: Contents, path: string | undefined): number {
+  const stored = path === undefined ? null : contents.dataset(path);
+  return stored === null || (stored.element !== "float" && stored.element !== "integer") ? 0 : stored.shape.length;
+}
+
+/** A pressure in a group of its own beside that of the velocity, where there is only one. */
+function pressureBeside(contents: Contents, holder: Holder, all: readonly Holder[], isSeries: boolean): string | null {
+  if (isSeries) return null;
+  const found = all
+    .filter(({ group }) => parentOf(group) === parentOf(holder.group) && group !== holder.group)
+    .flatMap(({ paths }) => PRESSURES.flatMap((name) => paths.get(name) ?? []))
+    .filter((path) => rank(contents, path) >= 3);
+  return found.length === 1 ? (found[0] as string) : null;
+}
+
+/** The times that groups or numbered datasets stand for, where all of them hold the same names; null where they do not. */
+function seriesOf(holders: readonly Holder[]): { steps: string[]; place: (path: string) => string } | null {
+  const parsed = holders.map(({ group }) => ({
+    parent: parentOf(group),
+    match: TIME_GROUP.exec(group.split("/").pop() ?? ""),
+  }));
+  const [head] = parsed;
+  const [holder] = holders;
+  if (head?.match === null || head === undefined || holder === undefined) return null;
+  const [, prefix, text] = head.match as unknown as [string, string, string];
+  const alike = parsed.every(({ parent, match }) => parent === head.parent && match?.[1] === prefix);
+  const same = holders.every(({ paths }) => [...paths.keys()].sort().join() === [...holder.paths.keys()].sort().join());
+  if (!alike || !same) return null;
+  const steps = parsed
+    .map(({ match }) => (match as RegExpExecArray)[2] as string)
+    .sort((a, b) => Number(a) - Number(b));
+  const start = join(head.parent, prefix);
+  const isGroup = [...holder.paths.values()].every((path) => path.startsWith(`${start}${text}/`));
+  return {
+    steps,
+    place: (path) =>
+      isGroup ? `${start}{step}${path.slice(start.length + text.length)}` : `${path.slice(0, -text.length)}{step}`,
+  };
+}
+
+/** @throws DataError where there are fields, but of fewer than three dimensions */
+function refuseFlat(contents: Contents, holders: readonly Holder[]): void {
+  for (const { paths } of holders)
+    for (const name of [...VECTORS, ...TRIPLES.flat(), ...PRESSURES]) {
+      const path = paths.get(name);
+      const shape = path === undefined ? [] : (contents.dataset(path)?.shape ?? []);
+      if (shape.length === 1 || shape.length === 2)
+        throw new DataError(
+          `${path} is ${shape.join(" x ")}: fields of fewer than three dimensions are not served; repeat them along a third axis of 8 nodes or more`,
+        );
+    }
+}

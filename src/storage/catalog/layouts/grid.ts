@@ -1,0 +1,170 @@
+/** Describes axes and times by what a file states and what the user says; what neither says becomes an open question. */
+import { DataError } from "../../../errors.js";
+import { AXIS_NAMES, type AxisName } from "../../dataset.js";
+import type { DescriptorInput } from "../descriptor.js";
+import type { Answers } from "./answers.js";
+import type { Findings } from "./layout.js";
+
+type AxisInput = DescriptorInput["axes"]["x"];
+type TimeInput = DescriptorInput["time"];
+
+/** A number, and the place in the file that states it. */
+export interface Stated<T = number> {
+  readonly value: T;
+  readonly where: string;
+}
+
+/** What a file states of one axis; null for what it does not state. */
+export interface AxisClues {
+  readonly coordinates: Stated<{ file: string; path: string } | number[]> | null;
+  readonly spacing: Stated | null;
+  readonly length: Stated | null;
+  readonly origin: Stated | null;
+  readonly periodic: Stated<boolean> | null;
+}
+
+export const NO_CLUES: AxisClues = { coordinates: null, spacing: null, length: null, origin: null, periodic: null };
+
+const USER = "the command line";
+
+/** What the user says of an axis goes before what the file states. */
+function withAnswers(axis: AxisName, clues: AxisClues, answers: Answers): AxisClues {
+  const said = (values: readonly number[] | undefined): Stated | null => {
+    const value = values?.[AXIS_NAMES.indexOf(axis)];
+    return value === undefined ? null : { value, where: USER };
+  };
+  const [spacing, length, origin] = [said(answers.spacing), said(answers.length), said(answers.origin)];
+  const periodic =
+    answers.periodic === undefined ? clues.periodic : { value: answers.periodic.includes(axis), where: USER };
+  if (spacing === null && length === null && (origin === null || clues.coordinates === null))
+    return { ...clues, origin: origin ?? clues.origin, periodic };
+  return {
+    coordinates: null,
+    spacing: spacing ?? (length === null ? clues.spacing : null),
+    length: length ?? clues.length,
+    origin: origin ?? clues.origin,
+    periodic,
+  };
+}
+
+/** The axis of so many nodes, with a question for everything about it that is not known. */
+export function axisOf(
+  axis: AxisName,
+  nodes: number,
+  file: AxisClues,
+  answers: Answers,
+  findings: Findings,
+): AxisInput {
+  const clues = withAnswers(axis, file, answers);
+  const { coordinates, periodic } = clues;
+  if (coordinates !== null) {
+    findings.because(`${axis}: coordinates from ${coordinates.where}${periodicText(periodic)}.`);
+    if (periodic === null) askPeriodicity(axis, findings);
+    return { coordinates: coordinates.value, periodic: periodic?.value ?? false };
+  }
+  const { spacing, isPeriodic } = spacingOf(axis, nodes, clues, findings);
+  const { origin } = clues;
+  if (origin === null)
+    findings.ask(
+      "origin",
+      "The coordinate of the first node is not stated; 0 is a guess.",
+      "--origin x,y,z, or axes.*.origin in a descriptor",
+      axis,
+    );
+  else findings.because(`${axis}: origin ${origin.value} from ${origin.where}.`);
+  return { nodes, origin: origin?.value ?? 0, spacing, periodic: isPeriodic };
+}
+
+/** Spacing of an axis without coordinates, and whether it is periodic. */
+function spacingOf(axis: AxisName, nodes: number, { spacing, length, periodic }: AxisClues, findings: Findings) {
+  const answer = "--length x,y,z or --spacing x,y,z, or axes.*.spacing in a descriptor";
+  if (spacing !== null) {
+    findings.because(`${axis}: spacing ${spacing.value} from ${spacing.where}${periodicText(periodic)}.`);
+    if (periodic === null) askPeriodicity(axis, findings);
+    return { spacing: spacing.value, isPeriodic: periodic?.value ?? false };
+  }
+  if (length !== null) {
+    const isPeriodic = periodic?.value ?? true;
+    const [whole, inner] = [length.value / nodes, length.value / (nodes - 1)];
+    const found = isPeriodic ? whole : inner;
+    findings.because(
+      `${axis}: spacing ${found}, length ${length.value} from ${length.where}${periodicText(periodic)}.`,
+    );
+    // The user's length is defined; that of a file may be of the cells or of the nodes where the axis is not periodic.
+    if (periodic === null || (!isPeriodic && length.where !== USER))
+      findings.ask(
+        "spacing",
+        `The length ${length.value} means a spacing of ${whole} between ${nodes} cells, as on a periodic axis, or of ` +
+          `${inner} from the first node to the last; ${found} is a guess.`,
+        periodic === null ? "--periodic AXES (none for none), or axes.* in a descriptor" : answer,
+        axis,
+      );
+    return { spacing: found, isPeriodic };
+  }
+  findings.ask("spacing", "The distance of the nodes is not stated; 1 is a guess.", answer, axis);
+  if (periodic === null) askPeriodicity(axis, findings);
+  return { spacing: 1, isPeriodic: periodic?.value ?? false };
+}
+
+function periodicText(periodic: Stated<boolean> | null): string {
+  if (periodic === null) return "";
+  return `; ${periodic.value ? "periodic" : "not periodic"}, from ${periodic.where}`;
+}
+
+/** Begins every question about the periodicity of an axis, which `inspect` completes by a measurement. */
+export function askPeriodicity(axis: AxisName, findings: Findings): void {
+  findings.ask(
+    "periodicity",
+    "Nothing states whether the field is periodic; it is served as not periodic.",
+    "--periodic AXES (none for none), or axes.*.periodic in a descriptor",
+    axis,
+  );
+}
+
+/** Times of so many frames: as the user says, else as stated, else the index with a question. */
+export function timesOf(
+  frames: number,
+  stated: Stated<readonly number[]> | null,
+  step: Stated | null,
+  answers: Answers,
+  findings: Findings,
+): TimeInput {
+  const { times } = answers;
+  if (times !== undefined) {
+    const said = "origin" in times ? Array.from({ length: frames }, (_, k) => times.origin + k * times.step) : times;
+    if (said.length !== frames) throw new DataError(`there are ${frames} frames, not the ${said.length} of --times`);
+    findings.because("time: from the command line.");
+    return describeTimes(said);
+  }
+  if (stated?.value.length === frames) {
+    findings.because(`time: from ${stated.where}.`);
+    return describeTimes(stated.value);
+  }
+  const answer = "--times FIRST:STEP or a list, or time in a descriptor";
+  const wrong = stated === null ? "" : ` (${stated.where} has ${stated.value.length} for ${frames} frames)`;
+  if (frames === 1 && stated !== null) {
+    findings.ask(
+      "times",
+      `${stated.where} has ${stated.value.length} times, but no dimension of the field is that of time; a snapshot at time 0 is a guess.`,
+      answer,
+    );
+    return { count: 1, origin: 0 };
+  }
+  if (frames === 1) {
+    findings.ask("snapshot", `The file does not state its time; it is served as a snapshot at time 0.`, answer);
+    return { count: 1, origin: 0 };
+  }
+  const from =
+    step === null ? "and the index is a guess" : `and a step of ${step.value} from 0 (${step.where}) is a guess`;
+  findings.ask("times", `The file does not state the times of its ${frames} frames${wrong}, ${from}.`, answer);
+  return describeTimes(Array.from({ length: frames }, (_, index) => index * (step?.value ?? 1)));
+}
+
+/** Times of stored frames as a descriptor says them: a snapshot, uniform to 1e-6 of the step, or a list. */
+export function describeTimes(values: readonly number[]): TimeInput {
+  const [origin, second] = values as [number, number | undefined];
+  if (second === undefined) return { count: 1, origin };
+  const step = (values[values.length - 1] - origin) / (values.length - 1);
+  const even = values.every((value, index) => Math.abs(value - origin - index * step) <= 1e-6 * step);
+  return even ? { origin, step, count: values.length } : { values: [...values] };
+}

@@ -1,0 +1,63 @@
+/** Recognises the usual names of axes, times, components and fields. */
+import { AXIS_NAMES, type AxisName } from "../../dataset.js";
+
+/** Meaning of a stored dimension: time, an axis, or the components. */
+export type Role = "t" | AxisName | "c";
+
+/** What a table of coordinates holds: one number per node, or the edges of cells, one more than there are nodes. */
+export interface TableName {
+  readonly role: "t" | AxisName;
+  readonly isEdges: boolean;
+}
+
+const CENTRE =
+  "c|v|coor|coords?|coordinates?|axis|grid|cent(?:er|re)s?|mid|nodes?|points?|pts|val(?:ue)?s|vec|dim|hash_\\w+|[123]?v|u|w|uv|p|rho";
+const EDGES = "edges?|faces?|bounds?|bnds|corners?|interfaces?|stag|f|b|e|[123]?f";
+const ALIASES: Readonly<Record<AxisName, string>> = {
+  x: "lon|longitude|lons",
+  y: "lat|latitude|lats",
+  z: "lev|levels?|height|depth|altitude|alt",
+};
+const exactly = (pattern: string) => new RegExp(`^(?:${pattern})$`, "i");
+const TABLES: readonly (TableName & { readonly pattern: RegExp })[] = AXIS_NAMES.flatMap((role) => [
+  { role, isEdges: false, pattern: exactly(`${role}(?:[_-]?(?:${CENTRE})){0,2}|${ALIASES[role]}`) },
+  { role, isEdges: true, pattern: exactly(`${role}[_-]?(?:${EDGES})`) },
+]);
+const TIMES = exactly("t|times?|sim_?times?|simulation_?times?|t[_-]coord\\w*|time_?(?:counter|values|coord\\w*)");
+const FRAMES = exactly("frames?|snapshots?|nt|ntimes?|steps?|time_?steps?|iterations?");
+const COMPONENTS = exactly(
+  "c|comps?|components?|ncomp|vec|vectors?|values|directions?|uvw|i_?comp|vel(?:ocity)?_?comp\\w*|nvec",
+);
+const COUNTS = AXIS_NAMES.map((role) => ({ role, pattern: exactly(`n_?${role}|${role}[_-]?dim`) }));
+
+/** The table that a name stands for, or null. */
+export function tableNamed(name: string): TableName | null {
+  if (TIMES.test(name)) return { role: "t", isEdges: false };
+  return TABLES.find(({ pattern }) => pattern.test(name)) ?? null;
+}
+
+/** The role of a dimension with this name, or null. */
+export function roleNamed(name: string): Role | null {
+  if (FRAMES.test(name)) return "t";
+  if (COMPONENTS.test(name)) return "c";
+  return tableNamed(name)?.role ?? COUNTS.find(({ pattern }) => pattern.test(name))?.role ?? null;
+}
+
+/** Names of three components, in lower case, the likeliest first. */
+export const TRIPLES: readonly (readonly string[])[] = triples();
+
+function triples(): string[][] {
+  const all = [["u", "v", "w"]];
+  for (const stem of ["u", "v", "vel", "velocity"])
+    for (const gap of ["", "_", "-"]) all.push(AXIS_NAMES.map((axis) => `${stem}${gap}${axis}`));
+  for (const stem of ["velocity", "vel"])
+    for (const gap of ["", "_", "-"]) all.push(AXIS_NAMES.map((axis) => `${axis}${gap}${stem}`));
+  for (const stem of ["u", "v", "vel", "velocity"])
+    for (const gap of ["", "_"])
+      for (const first of [0, 1]) all.push([0, 1, 2].map((index) => `${stem}${gap}${first + index}`));
+  return all;
+}
+
+/** Names of a vector and of the pressure, in lower case. */
+export const VECTORS: readonly string[] = ["velocity", "u", "vel", "velocities", "uvw"];
+export const PRESSURES: readonly string[] = ["p", "pressure", "pres", "press"];

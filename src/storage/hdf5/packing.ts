@@ -1,0 +1,86 @@
+/** Unpacks stored numbers by the conventions of netCDF and CF: scale, offset, missing values and valid range. */
+import { DataError } from "../../errors.js";
+import type { AttributeValue, RawValues, Stored } from "./file.js";
+
+/** The value of a stored number `p` is `p * factor + offset`; the other members speak of stored numbers. */
+export interface Packing {
+  readonly factor: number;
+  readonly offset: number;
+  /** Stored numbers that mean "nothing here". */
+  readonly missing: readonly number[];
+  readonly least: number;
+  readonly most: number;
+}
+
+/** Names of the attributes that change values, and the numbers that each of them has. */
+const MEMBERS = new Map([
+  ["scale_factor", 1],
+  ["unitSI", 1],
+  ["add_offset", 1],
+  ["_FillValue", 1],
+  ["missing_value", Number.POSITIVE_INFINITY],
+  ["valid_range", 2],
+  ["valid_min", 1],
+  ["valid_max", 1],
+]);
+
+/**
+ * The packing of a dataset with these attributes.
+ *
+ * Source: NetCDF Users Guide, appendix A; CF conventions 1.11, sections 2.5 and 8.1; openPMD 1.1.0 for `unitSI`.
+ *
+ * @param attributes those that are readable, and null for others
+ * @throws DataError when an attribute that changes values is not the numbers it must be
+ */
+export function packingOf(attributes: ReadonlyMap<string, AttributeValue | null>, { element, size }: Stored): Packing {
+  const numbers = (name: string): readonly number[] => {
+    const value = attributes.get(name);
+    if (value === undefined) return [];
+    const found = typeof value === "number" ? [value] : value instanceof Float64Array ? [...value] : [];
+    const most = MEMBERS.get(name) as number;
+    if (found.length === 0 || found.length > most || (name === "valid_range" && found.length !== 2))
+      throw new DataError(`the attribute ${name} is not ${most === 2 ? "two numbers" : "a number"}`);
+    // The stored type is the one in which a stored number can equal it.
+    return element === "float" && size === 4 && !["scale_factor", "unitSI", "add_offset"].includes(name)
+      ? found.map(Math.fround)
+      : found;
+  };
+  const [least = Number.NEGATIVE_INFINITY, most = Number.POSITIVE_INFINITY] = numbers("valid_range");
+  const factor = (numbers("scale_factor")[0] ?? 1) * (numbers("unitSI")[0] ?? 1);
+  const [offset = 0] = numbers("add_offset");
+  if (!Number.isFinite(factor) || !Number.isFinite(offset) || factor === 0)
+    throw new DataError(`scale_factor ${factor} and add_offset ${offset} do not give values`);
+  return {
+    factor,
+    offset,
+    missing: [...numbers("_FillValue"), ...numbers("missing_value")].filter((value) => !Number.isNaN(value)),
+    least: Math.max(least, numbers("valid_min")[0] ?? Number.NEGATIVE_INFINITY),
+    most: Math.min(most, numbers("valid_max")[0] ?? Number.POSITIVE_INFINITY),
+  };
+}
+
+/** Whether the elements of a dataset can be values of a field: float32, float64, or packed integers of up to 4 bytes. */
+export function isField({ element, size }: Stored, packing: Packing): boolean {
+  if (element === "float") return size === 4 || size === 8;
+  return element === "integer" && size <= 4 && isScaled(packing);
+}
+
+/** Whether a dataset has a scale or an offset, which makes its integers numbers of a field. */
+function isScaled({ factor, offset }: Packing): boolean {
+  return factor !== 1 || offset !== 0;
+}
+
+/** The values of stored numbers, in place where nothing has to be computed; "nothing here" and invalid ones become NaN. */
+export function unpack(stored: RawValues, packing: Packing): Float32Array | Float64Array {
+  const { factor, offset, missing, least, most } = packing;
+  const isFloat = stored instanceof Float32Array || stored instanceof Float64Array;
+  const isBounded = missing.length > 0 || least > Number.NEGATIVE_INFINITY || most < Number.POSITIVE_INFINITY;
+  if (isFloat && !isBounded && !isScaled(packing)) return stored;
+  const values = isFloat && !isScaled(packing) ? stored : new Float64Array(stored.length);
+  for (let i = 0; i < values.length; i++) {
+    const number = stored[i];
+    const isNothing = isBounded && (missing.includes(number) || number < least || number > most);
+    values[i] = isNothing ? Number.NaN : number * factor + offset;
+  }
+  return values;
+}

@@ -1,0 +1,135 @@
+/** Files written as solvers and tools write them come to the values of the polynomials that they hold, or to a question. */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gunzipSync } from "node:zlib";
+import { beforeAll, describe, expect, it } from "vitest";
+import { openDataset } from "../../../../src/storage/bricks/brick-reader.js";
+import { openQuestions } from "../../../../src/storage/catalog/descriptor.js";
+import type { Answers } from "../../../../src/storage/catalog/layouts/answers.js";
+import { type Recognised, recognise } from "../../../../src/storage/catalog/layouts/recognise.js";
+import { recogniseSeries } from "../../../../src/storage/catalog/series.js";
+import { verify } from "../../../../src/storage/catalog/verify.js";
+import type { Dataset } from "../../../../src/storage/dataset.js";
+import { loadHdf5 } from "../../../../src/storage/hdf5/library.js";
+import { readNodes } from "../../../support/read-nodes.js";
+import { scratchFolder } from "../../../support/scratch.js";
+
+const FIXTURES = fileURLToPath(new URL("fixtures/", import.meta.url));
+const SCRATCH = scratchFolder();
+
+/** A case of make.py. */
+interface Case {
+  readonly name: string;
+  readonly files: string[];
+  /** `served`, the subjects of the questions that refuse it, or `refused: ` and a text of the message. */
+  readonly expect: string;
+  /** Fields that must be there: v, p or both. */
+  readonly fields: string;
+  readonly answers?: Answers;
+  readonly tolerance?: number;
+  readonly time?: number;
+  readonly periodic?: string;
+  /** Whether nodes may be missing. */
+  readonly holes?: boolean;
+}
+const CASES = JSON.parse(readFileSync(join(FIXTURES, "cases.json"), "utf8")) as Case[];
+
+beforeAll(() => loadHdf5());
+
+function unpacked({ name, files }: Case): string[] {
+  const folder = join(SCRATCH, name);
+  mkdirSync(folder, { recursive: true });
+  return files.map((file) => {
+    const path = join(folder, file);
+    writeFileSync(path, gunzipSync(readFileSync(join(FIXTURES, `${file}.gz`))));
+    return path;
+  });
+}
+
+/** The polynomials of make.py. */
+const POLYNOMIALS: readonly ((x: number, y: number, z: number, t: number) => number)[] = [
+  (x, y, z, t) => 1 + 2 * x - 3 * y + 0.5 * z + 0.25 * x * y + t,
+  (x, y, z, t) => -2 + x + 0.5 * y * y - z + 2 * t,
+  (x, y, z, t) => 0.5 - x + 2 * y + 3 * z + 0.1 * x * z - t,
+];
+const PRESSURE = (x: number, y: number, z: number, t: number) => 3 + x * x - y + 2 * z + 5 * t;
+
+/** The largest difference from the polynomials at all nodes of a field, and the nodes that have no value. */
+function worstOf(dataset: Dataset, field: "velocity" | "pressure"): { worst: number; holes: number } {
+  const functions = field === "velocity" ? POLYNOMIALS : [PRESSURE];
+  const at = dataset.axes.map(({ nodes, origin, spacing, coordinates }) =>
+    Array.from({ length: nodes }, (_, i) => coordinates?.[i] ?? origin + i * spacing),
+  ) as [number[], number[], number[]];
+  const open = openDataset(dataset);
+  let [worst, holes] = [0, 0];
+  for (let frame = 0; frame < dataset.time.count; frame++) {
+    const t = dataset.time.values?.[frame] ?? dataset.time.origin + frame * dataset.time.step;
+    const values = readNodes(dataset, open, field, frame);
+    let index = 0;
+    for (const z of at[2])
+      for (const y of at[1])
+        for (const x of at[0])
+          for (const polynomial of functions) {
+            const value = values[index++] as number;
+            if (Number.isNaN(value)) holes++;
+            else worst = Math.max(worst, Math.abs(value - polynomial(x, y, z, t)));
+          }
+  }
+  open.close();
+  return { worst, holes };
+}
+
+function datasetOf(found: Recognised, path: string): Dataset {
+  const outcome = verify(
+    { descriptor: found.descriptor, folder: dirname(path), location: path, digest: "", warnings: [] },
+    2 ** 26,
+  );
+  if ("problems" in outcome) throw new Error(outcome.problems.join("; "));
+  return outcome.dataset;
+}
+
+function examine(entry: Case): { found: Recognised; dataset: Dataset } {
+  const paths = unpacked(entry);
+  const [path] = paths as [string];
+  const answers = entry.answers ?? {};
+  const found = paths.length > 1 ? recogniseSeries(paths, answers) : recognise(path, answers);
+  if (found === null) throw new Error("not recognised");
+  return { found, dataset: datasetOf(found, path) };
+}
+
+const served = CASES.filter(({ expect }) => expect === "served");
+const refused = CASES.filter(({ expect }) => expect.startsWith("refused: "));
+const asked = CASES.filter((entry) => !served.includes(entry) && !refused.includes(entry));
+
+describe("files of others", () => {
+  it.each(served.map((entry) => [entry.name, entry] as const))("%s is read as it was meant", (_, entry) => {
+    const { found, dataset } = examine(entry);
+    expect(openQuestions(found.descriptor)).toEqual([]);
+    const fields = [...entry.fields].map((letter) => (letter === "v" ? "velocity" : "pressure"));
+    expect(Object.keys(dataset.fields)).toEqual(fields);
+    if (entry.time !== undefined) expect(dataset.time).toMatchObject({ origin: entry.time, count: 1 });
+    expect(dataset.axes.map(({ periodic }) => periodic)).toEqual(
+      [..."xyz"].map((axis) => (entry.periodic ?? "").includes(axis) || entry.name === "state_phys"),
+    );
+    for (const field of fields as ("velocity" | "pressure")[]) {
+      const { worst, holes } = worstOf(dataset, field);
+      expect(worst).toBeLessThan(entry.tolerance ?? 3e-6);
+      expect(holes).toBe(entry.holes === true ? (field === "velocity" ? 6 : 2) : 0);
+    }
+  });
+
+  it.each(asked.map((entry) => [entry.name, entry] as const))("%s is refused with a question", (_, entry) => {
+    const [path] = unpacked(entry) as [string];
+    const found = recognise(path, {}) as Recognised;
+    const open = openQuestions(found.descriptor).map((line) => line.split(/:| of /)[0]);
+    expect([...new Set(open)].join(" ")).toBe(entry.expect);
+    const assumed = recognise(path, { assume: true }) as Recognised;
+    expect(openQuestions(assumed.descriptor)).toEqual([]);
+    expect(datasetOf(assumed, path).assumed.length).toBeGreaterThanOrEqual(open.length);
+  });
+
+  it.each(refused.map((entry) => [entry.name, entry] as const))("%s is refused by name", (_, entry) => {
+    expect(() => examine(entry)).toThrow(entry.expect.slice("refused: ".length));
+  });
+});
