@@ -1,6 +1,5 @@
 /** A dataset is a plain record of its grid, its times and its stored fields; it crosses threads as it is. */
 import type { Axis, Bricking, TimeAxis, Triple } from "../kernels/types.js";
-import type { Question } from "./catalog/descriptor.js";
 
 // The grid as kernels see it: types only, the one thing that storage knows of kernels.
 export type { Axis, Bricking, TimeAxis, Triple };
@@ -73,6 +72,23 @@ export type Forcing =
       readonly coefficient: Float64Array;
       readonly frames: number;
     };
+
+/** Subjects of questions about a dataset. */
+export const SUBJECTS = ["fields", "order", "spacing", "origin", "scale", "times", "snapshot", "periodicity"] as const;
+export type Subject = (typeof SUBJECTS)[number];
+
+/** A guess about a dataset: what is not known, of which axes, and what answers it. */
+export interface Question {
+  about: Subject;
+  axes?: AxisName[] | undefined;
+  question: string;
+  answer?: string | undefined;
+}
+
+/** A guess in one line, without its answer. */
+export function claimText({ about, axes, question }: Question): string {
+  return `${about}${axes === undefined ? "" : ` of ${axes.join(", ")}`}: ${question}`;
+}
 
 /** A dataset as the service knows it once its files have been verified. */
 export interface Dataset {

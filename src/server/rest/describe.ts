@@ -1,7 +1,6 @@
 /** `describe` tells callers of a dataset: grid, times, fields, units, and what each operation accepts on it. */
-import { ALL_OPERATIONS, lackOf, lackOf, OPERATIONS, type Operation, type Operation, RECORDS, RECORDS, spatialOf, spatialOf } from "../../operations.js";
-import { claimText } from "../../storage/catalog/descriptor.js";
-import type { Axis, Dataset, TimeAxis } from "../../storage/dataset.js";
+import { ALL_OPERATIONS, lackOf, type Operation, RECORDS, spatialOf } from "../../operations.js";
+import { type Axis, claimText, type Dataset, type TimeAxis } from "../../storage/dataset.js";
 
 /** The operations that ask a dataset; only the throughput test does not. */
 export const DATASET_OPERATIONS: readonly Operation[] = ALL_OPERATIONS.filter((operation) =>

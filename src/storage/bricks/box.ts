@@ -2,9 +2,10 @@
 import ndarray, { type NdArray } from "ndarray";
 import ops from "ndarray-ops";
 import { AXIS_NAMES, type FieldPart, type Triple } from "../dataset.js";
-import type { H5File, Stored } from "../hdf5/file.js";
+import type { H5File } from "../hdf5/file.js";
 import type { ReadBuffer } from "../hdf5/library.js";
 import { type Packing, unpack } from "../hdf5/packing.js";
+import type { Stored } from "../hdf5/stored.js";
 
 /** Nodes `first` to `first + count - 1` along x, y, z. */
 export interface NodeBox {

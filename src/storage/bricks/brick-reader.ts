@@ -4,9 +4,10 @@ import { DataError } from "../../errors.js";
 import type { Dataset, FieldName, FieldPart, FieldSource, FileRecord, Triple } from "../dataset.js";
 import { isSeries, isUnchanged, placeOf, realPath } from "../files.js";
 import { type ChunkIndex, readChunkIndex } from "../hdf5/chunk-index.js";
-import { H5File, type Stored } from "../hdf5/file.js";
+import { H5File } from "../hdf5/file.js";
 import { ReadBuffer } from "../hdf5/library.js";
 import { isField, type Packing, packingOf } from "../hdf5/packing.js";
+import type { Stored } from "../hdf5/stored.js";
 import { copyBox, type NodeBox, readBox } from "./box.js";
 
 /** Files of a series kept open at a time. */

@@ -1,7 +1,7 @@
 /** Defines the schema of the descriptor `dataset.json` and lists all problems of a text at once, each with its JSON path. */
 import { z } from "zod";
 import { FIELDS } from "../../operations.js";
-import { FIELD_NAMES } from "../dataset.js";
+import { AXIS_NAMES, claimText, FIELD_NAMES, type Question, SUBJECTS, type Subject } from "../dataset.js";
 
 export const NAME_PATTERN = /^[A-Za-z0-9_.-]{1,64}$/;
 
@@ -67,17 +67,14 @@ const component = z.strictObject({
 const separate = z.strictObject({ components: z.tuple([component, component, component]), ...storage });
 const vector = z.union([single, separate]);
 
-/** Subjects of questions. Datasets with an open question are refused, but for the two subjects that change no value. */
-export const SUBJECTS = ["fields", "order", "spacing", "origin", "scale", "times", "snapshot", "periodicity"] as const;
-export type Subject = (typeof SUBJECTS)[number];
+/** Subjects that change no value: the dataset is served while questions about them are open. */
 const HARMLESS: readonly Subject[] = ["snapshot", "periodicity"];
 const question = z.strictObject({
   about: z.enum(SUBJECTS),
-  axes: z.array(z.enum(["x", "y", "z"])).optional(),
+  axes: z.array(z.enum(AXIS_NAMES)).optional(),
   question: z.string().describe("A guess in this descriptor, and the evidence for it."),
   answer: z.string().optional().describe("The flag of inspect and the member that answer it."),
 });
-export type Question = z.output<typeof question>;
 
 const forcing = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("none") }),
@@ -203,11 +200,6 @@ function consistency(descriptor: Descriptor): string[] {
   if (descriptor.forcing.kind === "stored" && descriptor.fields.force === undefined)
     problems.push("$.forcing.kind: stored needs the field force");
   return problems;
-}
-
-/** A guess in one line, without its answer. */
-export function claimText({ about, axes, question }: Question): string {
-  return `${about}${axes === undefined ? "" : ` of ${axes.join(", ")}`}: ${question}`;
 }
 
 /** A question in one line, with its answer. */

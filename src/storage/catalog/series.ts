@@ -1,9 +1,9 @@
 /** Describes a series of files as one dataset: the pattern of their names, and a common descriptor. */
 import { basename, dirname } from "node:path";
 import { DataError } from "../../errors.js";
-import { AXIS_NAMES } from "../dataset.js";
+import { AXIS_NAMES, type Question } from "../dataset.js";
 import { H5File } from "../hdf5/file.js";
-import { type DescriptorInput, parseDescriptor, type Question } from "./descriptor.js";
+import { type DescriptorInput, parseDescriptor } from "./descriptor.js";
 import type { Answers } from "./layouts/answers.js";
 import { timesOf } from "./layouts/grid.js";
 import { Findings } from "./layouts/layout.js";

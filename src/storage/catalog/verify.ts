@@ -13,9 +13,10 @@ import {
   type TimeAxis,
 } from "../dataset.js";
 import { placeOf } from "../files.js";
-import type { H5File, Stored } from "../hdf5/file.js";
+import type { H5File } from "../hdf5/file.js";
 import { hasExternalStorage } from "../hdf5/object-header.js";
 import { isField, type Packing, packingOf } from "../hdf5/packing.js";
+import type { Stored } from "../hdf5/stored.js";
 import { type ReadAxis, readAxis } from "./axis.js";
 import { type Descriptor, type FieldDescription, frameCount, guessesOf, STEP_PLACE } from "./descriptor.js";
 import { readForcing } from "./forcing.js";

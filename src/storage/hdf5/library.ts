@@ -1,7 +1,7 @@
 /** Prepares the HDF5 library of this thread, turns its failures into DataErrors, and lends memory inside it to reads. */
 import { h5wasm, Module } from "h5wasm/node";
 import { DataError } from "../../errors.js";
-import type { RawValues, Stored } from "./file.js";
+import type { RawValues, Stored } from "./stored.js";
 
 const STDERR = 2;
 /** Views of elements by their bytes. */

@@ -1,9 +1,9 @@
 /** Describes a dataset in lines of text for `fieldprobe inspect`: fields, storage, axes, times. */
 
-import { claimText, isRefused, openQuestions, questionText } from "../catalog/descriptor.js";
+import { isRefused, openQuestions, questionText } from "../catalog/descriptor.js";
 import type { Recognised } from "../catalog/layouts/recognise.js";
 import { verify } from "../catalog/verify.js";
-import { type Axis, type Dataset, FIELD_NAMES, type FieldPart, type FieldSource } from "../dataset.js";
+import { type Axis, claimText, type Dataset, FIELD_NAMES, type FieldPart, type FieldSource } from "../dataset.js";
 import { placeOf } from "../files.js";
 import { H5File } from "../hdf5/file.js";
 import { describeStorage } from "./survey.js";

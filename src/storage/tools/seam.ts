@@ -1,10 +1,9 @@
 /** Measures whether a field continues over the ends of an axis, as evidence for the question of its periodicity. */
 import { DataError } from "../../errors.js";
 import { openDataset } from "../bricks/brick-reader.js";
-import type { Question } from "../catalog/descriptor.js";
 import type { Recognised } from "../catalog/layouts/recognise.js";
 import { verify } from "../catalog/verify.js";
-import { AXIS_NAMES, type Dataset, type Triple } from "../dataset.js";
+import { AXIS_NAMES, type Dataset, type Question, type Triple } from "../dataset.js";
 
 /** Lines along the axis that are read. */
 const LINES = 48;

@@ -2,7 +2,8 @@
 import { basename, extname } from "node:path";
 import { DataError } from "../../errors.js";
 import { NAME_PATTERN } from "../catalog/descriptor.js";
-import type { AttributeValue, H5File, Stored } from "../hdf5/file.js";
+import type { H5File } from "../hdf5/file.js";
+import type { AttributeValue, Stored } from "../hdf5/stored.js";
 
 /** Members listed before the rest is only counted, and members of one group. */
 const MAX_LINES = 400;

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { chooseBricking } from "../../../src/storage/bricks/bricking.js";
 import { type FieldPart, MAX_NODES, type Triple } from "../../../src/storage/dataset.js";
-import type { Stored } from "../../../src/storage/hdf5/file.js";
+import type { Stored } from "../../../src/storage/hdf5/stored.js";
 
 const MIB = 1024 * 1024;
 const ZYXC = ["z", "y", "x", "c"];

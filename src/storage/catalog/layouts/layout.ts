@@ -1,8 +1,9 @@
 /** A layout recognises the files of one producer and describes them as a descriptor, with a reason for each decision. */
 import { DataError } from "../../../errors.js";
-import type { AxisName } from "../../dataset.js";
-import type { AttributeValue, H5File, Stored } from "../../hdf5/file.js";
-import type { DescriptorInput, Question, Subject } from "../descriptor.js";
+import type { AxisName, Question, Subject } from "../../dataset.js";
+import type { H5File } from "../../hdf5/file.js";
+import type { AttributeValue, Stored } from "../../hdf5/stored.js";
+import type { DescriptorInput } from "../descriptor.js";
 import type { Answers } from "./answers.js";
 
 /** Reasons, warnings and open questions of a description, collected while it is made. */
