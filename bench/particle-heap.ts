@@ -68,8 +68,9 @@ export async function bytesPerStep(
       places: null,
       pass: null,
       cancel: new Int32Array(new SharedArrayBuffer(4)),
+      work: count,
     };
-    evaluateBatch(task, datasets.of(task), sampler);
+    evaluateBatch(task, datasets.of(task), sampler, () => false);
   };
   const session = new Session();
   session.connect();

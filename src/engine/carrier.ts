@@ -1,7 +1,16 @@
 /** A carrier runs the tasks of queries: the worker threads of this process, or the peers of a cluster. */
 import type { CacheStatus } from "../storage/bricks/directory.js";
+import type { QueryShare } from "./fair-queue.js";
 import type { PeerStatus, SendingCounts } from "./query.js";
 import type { Task } from "./task.js";
+
+/** Options of a run. */
+export interface RunOptions {
+  /** Ends the task by ending its thread; for deadlines only. */
+  readonly kill?: AbortSignal | undefined;
+  /** Share of the query in the threads; absent: as a query of its own. */
+  readonly share?: QueryShare;
+}
 
 /** Runs tasks and reports its load. */
 export interface Carrier {
@@ -14,11 +23,10 @@ export interface Carrier {
   /**
    * Runs a task. Once the promise settles, nothing works on the task any more.
    *
-   * @param kill ends the task by ending its thread; for deadlines only
    * @throws the error that the worker thread reported, WorkerError when the thread died or failed in an unknown way, or
    *   BusyError when no thread can be started
    */
-  run<T>(task: Task, kill?: AbortSignal): Promise<T>;
+  run<T>(task: Task, options?: RunOptions): Promise<T>;
   /** Number of live threads or peers. */
   alive(): number;
   /** Number of tasks that wait. */

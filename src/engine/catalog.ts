@@ -17,7 +17,7 @@ export class Catalog {
   readonly #log: Logger;
   #timer: NodeJS.Timeout | undefined;
   #names: ReadonlyMap<string, Dataset> = new Map();
-  #sources: ReadonlyMap<Dataset, number> = new Map();
+  readonly #sources = new WeakMap<Dataset, number>();
   #nextSource = 1;
   #reported: ReadonlySet<string> = new Set();
 
@@ -50,9 +50,11 @@ export class Catalog {
     return this.#names.get(name.toLowerCase());
   }
 
-  /** The number of a dataset's first field; a dataset that has been replaced meanwhile gets numbers that no other has. */
+  /** The number of a dataset's first field, which no other version of a dataset ever has. */
   sourceOf(dataset: Dataset): number {
-    return this.#sources.get(dataset) ?? FIELDS_PER_DATASET * this.#nextSource++;
+    const source = this.#sources.get(dataset) ?? FIELDS_PER_DATASET * this.#nextSource++;
+    this.#sources.set(dataset, source);
+    return source;
   }
 
   /** Takes over a scan: datasets that have not changed stay the same objects and keep their cached bricks. */
@@ -76,7 +78,6 @@ export class Catalog {
         [dataset.name, ...dataset.aliases].map((name) => [name.toLowerCase(), dataset]),
       ),
     );
-    this.#sources = new Map(this.datasets.map((dataset) => [dataset, this.sourceOf(dataset)]));
   }
 }
 

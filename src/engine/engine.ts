@@ -9,7 +9,7 @@ import { type CheckedQuery, checkQuery } from "./check.js";
 import { InProgress } from "./drain.js";
 import { Execution, type ExecutionSetting } from "./execution.js";
 import { BufferPool } from "./points/buffers.js";
-import type { Engine, Evaluation, Query } from "./query.js";
+import type { Engine, Evaluation, Query, StartControl } from "./query.js";
 import { RegionExecution } from "./region-execution.js";
 import { openPool } from "./threads/pool.js";
 
@@ -64,20 +64,17 @@ class FieldEngine implements Engine {
     return this.#catalog.find(name);
   }
 
-  start(
-    query: Query,
-    { signal, deadlineMs }: { readonly signal?: AbortSignal; readonly deadlineMs?: number },
-  ): Evaluation {
+  start(query: Query, { signal, deadlineMs, dataset, client }: StartControl): Evaluation {
     const ended = (): void => {
       this.#running.delete(execution);
       signal?.removeEventListener("abort", abort);
     };
     const within = deadlineMs ?? this.#config.limits["query.deadlineMs"];
-    const checked = this.#check(query);
+    const checked = this.#check(query, dataset);
     const execution =
       checked instanceof FieldprobeError || checked.region === null
-        ? new Execution(this.#setting, checked, within, ended)
-        : new RegionExecution(this.#setting, checked, checked.region, within, ended);
+        ? new Execution(this.#setting, checked, within, ended, client)
+        : new RegionExecution(this.#setting, checked, checked.region, within, ended, client);
     const abort = (): void => execution.abort();
     this.#running.add(execution);
     signal?.addEventListener("abort", abort, { once: true });
@@ -116,10 +113,10 @@ class FieldEngine implements Engine {
     return finished;
   }
 
-  #check(query: Query): CheckedQuery | FieldprobeError {
+  #check(query: Query, dataset: Dataset | undefined): CheckedQuery | FieldprobeError {
     if (this.#closing) return new BusyError("The service is shutting down.");
     try {
-      return checkQuery(query, (name) => this.find(name));
+      return checkQuery(query, (name) => dataset ?? this.find(name));
     } catch (error) {
       if (error instanceof FieldprobeError) return error;
       throw error;

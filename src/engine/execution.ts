@@ -14,6 +14,7 @@ import { RECORDS } from "../operations.js";
 import type { Dataset } from "../storage/dataset.js";
 import type { Carrier } from "./carrier.js";
 import { type CheckedQuery, pointLimit } from "./check.js";
+import { createShare, type QueryShare } from "./fair-queue.js";
 import { type Plan, type PlanSetting, planByArrival } from "./plan/by-arrival.js";
 import { exceedsCache, planBySweep } from "./plan/by-sweep.js";
 import type { BufferPool } from "./points/buffers.js";
@@ -67,6 +68,7 @@ export class Execution implements Evaluation {
   readonly #checked: CheckedQuery | null;
   readonly #deadlineMs: number;
   readonly #ended: () => void;
+  readonly #share: QueryShare;
   readonly #timers: NodeJS.Timeout[] = [];
   #state: State = { name: "input" };
   #failure: QueryFailure | null = null;
@@ -81,6 +83,7 @@ export class Execution implements Evaluation {
   /**
    * @param checked    the checked query, or the error that `finish` reports once the input has been read
    * @param deadlineMs time that the result may take after the end of the input
+   * @param client     the client whose share of the threads the query uses; absent: a share of its own
    * @param ended      called when the execution is cleared: after the release of its result, or after its last task when it failed
    */
   constructor(
@@ -88,7 +91,9 @@ export class Execution implements Evaluation {
     checked: CheckedQuery | FieldprobeError,
     deadlineMs: number,
     ended: () => void,
+    client?: unknown,
   ) {
+    this.#share = createShare(client);
     this.#setting = setting;
     this.#ended = ended;
     this.#deadlineMs = deadlineMs;
@@ -213,7 +218,7 @@ export class Execution implements Evaluation {
     const { carrier } = this.#setting;
     for (let left = carrier.attempts - 1; ; left--) {
       try {
-        await carrier.run<null>(task, this.#work?.kill.signal);
+        await carrier.run<null>(task, { kill: this.#work?.kill.signal, share: this.#share });
         return;
       } catch (error) {
         if (!(error instanceof WorkerError) || this.#failure || left <= 0 || !isRepeatable(task)) throw error;

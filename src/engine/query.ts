@@ -145,6 +145,21 @@ export interface EngineStatus {
   readonly sending: SendingCounts | null;
 }
 
+/** How a query is run. */
+export interface StartControl {
+  /** Aborts the query. */
+  readonly signal?: AbortSignal;
+  /** Time that the result may take after the end of the input; absent: the limit `query.deadlineMs`. */
+  readonly deadlineMs?: number;
+  /**
+   * The dataset that `find` returned for the name in the query, so that all queries of a request read the same version, also while
+   * it is being replaced; absent: the one that has the name now.
+   */
+  readonly dataset?: Dataset;
+  /** The client whose share of the worker threads the query uses, compared by identity; absent: a share of its own. */
+  readonly client?: unknown;
+}
+
 /** The engine as servers see it. */
 export interface Engine {
   /** Datasets served now, by name in alphabetical order. */
@@ -152,7 +167,7 @@ export interface Engine {
   /** The dataset of that name or alias, any letter case. */
   find(name: string): Dataset | undefined;
   /** Begins a query. Never throws for a bad query: `finish` rejects. */
-  start(query: Query, control: { readonly signal?: AbortSignal; readonly deadlineMs?: number }): Evaluation;
+  start(query: Query, control: StartControl): Evaluation;
   status(): EngineStatus;
   /** Scans the data folders again. */
   reload(): Promise<void>;

@@ -6,6 +6,7 @@ import { FIELDS, RECORDS } from "../operations.js";
 import type { Dataset } from "../storage/dataset.js";
 import type { CheckedQuery } from "./check.js";
 import type { ExecutionSetting } from "./execution.js";
+import { createShare, type QueryShare } from "./fair-queue.js";
 import { Collector } from "./points/collector.js";
 import type { Evaluation, Result } from "./query.js";
 import { MAX_HITS, type Region } from "./region.js";
@@ -29,6 +30,7 @@ export class RegionExecution implements Evaluation {
   readonly #region: Region;
   readonly #deadlineMs: number;
   readonly #ended: () => void;
+  readonly #share: QueryShare;
   readonly #cancel = new Int32Array(new SharedArrayBuffer(4));
   readonly #kill = new AbortController();
   /** Ends the wait of `finish` with the error that the query failed with. */
@@ -40,7 +42,15 @@ export class RegionExecution implements Evaluation {
   #cleared = false;
   #timers: NodeJS.Timeout[] = [];
 
-  constructor(setting: ExecutionSetting, checked: CheckedQuery, region: Region, deadlineMs: number, ended: () => void) {
+  constructor(
+    setting: ExecutionSetting,
+    checked: CheckedQuery,
+    region: Region,
+    deadlineMs: number,
+    ended: () => void,
+    client?: unknown,
+  ) {
+    this.#share = createShare(client);
     this.#setting = setting;
     this.#checked = checked;
     this.#dataset = checked.dataset as Dataset;
@@ -99,7 +109,7 @@ export class RegionExecution implements Evaluation {
   async #run<T>(task: Parameters<ExecutionSetting["carrier"]["run"]>[0]): Promise<T> {
     this.#running++;
     try {
-      return await this.#setting.carrier.run<T>(task, this.#kill.signal);
+      return await this.#setting.carrier.run<T>(task, { kill: this.#kill.signal, share: this.#share });
     } finally {
       this.#running--;
       if (this.#over) this.#clear();

@@ -39,8 +39,21 @@ export interface BatchTask {
   readonly cancel: Int32Array;
   /** Deadline of the query on the clock of `Date.now`; absent while its input arrives. */
   readonly deadline?: number;
+  /** Evaluations of a field at a point that the batch takes. */
+  readonly work: number;
+  /** Work done in earlier time slices; absent: none. */
+  readonly progress?: Progress;
   /** Tracking: the steps to take; absent: all of them. */
   readonly range?: StepRange;
+}
+
+/** The progress of a batch whose time slice has ended before its work. */
+export interface Progress {
+  /** Points in the order of evaluation, or steps of tracking, that are done. */
+  readonly done: number;
+  /** Tracking: positions and, with drag, velocities of the particles after step `done`, in the frame of the grid. */
+  readonly positions?: Float64Array;
+  readonly velocities?: Float64Array;
 }
 
 /** A range of the steps of tracking; `out` then has only the records made in it (`recordsBetween`). */

@@ -29,6 +29,8 @@ export interface Path {
    * bit for bit, what the whole does.
    */
   readonly part?: { readonly from: number; readonly to: number };
+  /** Asked after every step; true ends the run before its last step, so that another can continue from there. */
+  readonly pause?: () => boolean;
   /** Called after every step, counted from 1, with the positions in the resting frame; valid during the call. */
   readonly record?: (step: number, positions: Float64Array) => void;
 }
@@ -71,8 +73,9 @@ export function intervalSteps(
  * Error O(h^2). Source: Yu et al., Journal of Turbulence 13 (2012) N12.
  *
  * @param positions x, y, z of each particle in the resting frame; overwritten
+ * @returns the last step taken
  */
-export function advectTracers(path: Path, positions: Float64Array, count: number): void {
+export function advectTracers(path: Path, positions: Float64Array, count: number): number {
   const { axes, start } = path;
   const size = 3 * count;
   const before = new Float64Array(size);
@@ -87,7 +90,7 @@ export function advectTracers(path: Path, positions: Float64Array, count: number
     clampToDomain(axes, positions, count);
   };
   if (!continues(path)) shift(path, positions, count, -start);
-  run(path, positions, count, predicted, advance);
+  return run(path, positions, count, predicted, advance);
 }
 
 /**
@@ -101,6 +104,7 @@ export function advectTracers(path: Path, positions: Float64Array, count: number
  * @param positions    x, y, z of each particle in the resting frame; overwritten
  * @param velocities   initial velocities, overwritten; null: the fluid's
  * @param room         where velocities are kept that start as the fluid's, for a run in parts
+ * @returns the last step taken
  * @throws RangeError for a negative step or a response time that is negative or NaN
  */
 export function advectInertial(
@@ -110,7 +114,7 @@ export function advectInertial(
   velocities: Float64Array | null,
   count: number,
   room?: Float64Array,
-): void {
+): number {
   const { axes, start, step } = path;
   if (!(step >= 0 && responseTime >= 0))
     throw new RangeError(`step ${step} and response time ${responseTime} must not be negative`);
@@ -138,7 +142,7 @@ export function advectInertial(
     if (velocities === null) sampleInGrid(path, positions, count, start, v);
     else subtractFrame(path, v, count);
   }
-  run(path, positions, count, predicted, advance);
+  return run(path, positions, count, predicted, advance);
 }
 
 /**
@@ -159,27 +163,31 @@ export function dragCoefficients(z: number): { decay: number; a: number; b: numb
   return { decay, a, b: 1 - phi, c: 0.5 - (1 - phi) / z, phi };
 }
 
-/** Takes the steps of a path and records them; leaves the positions in the resting frame. */
+/** Takes the steps of a path and records them; the positions are in the resting frame after the last. @returns the last step taken */
 function run(
   path: Path,
   positions: Float64Array,
   count: number,
   scratch: Float64Array,
   advance: (t: number, next: number, h: number) => void,
-): void {
-  const { start, step, steps, last = step, record } = path;
+): number {
+  const { start, step, steps, last = step, pause, record } = path;
   const timeAfter = (done: number): number =>
     done === steps && last !== step ? start + (done - 1) * step + last : start + done * step;
   const { from, to } = path.part ?? { from: 0, to: steps };
-  for (let done = from; done < to; done++) {
+  let done = from;
+  while (done < to) {
     advance(start + done * step, timeAfter(done + 1), done + 1 === steps ? last : step);
+    done++;
     if (record) {
       scratch.set(positions.subarray(0, 3 * count));
-      shift(path, scratch, count, timeAfter(done + 1));
-      record(done + 1, scratch);
+      shift(path, scratch, count, timeAfter(done));
+      record(done, scratch);
     }
+    if (done < to && pause?.()) break;
   }
-  if (to === steps) shift(path, positions, count, timeAfter(to));
+  if (done === steps) shift(path, positions, count, timeAfter(done));
+  return done;
 }
 
 /** Whether the run takes over from an earlier part. */

@@ -16,7 +16,7 @@ function manualCarrier(workers: number) {
   const carrier: Carrier = {
     parallelism: workers,
     cacheBytes: 1e9,
-    run: (task, kill) =>
+    run: (task, { kill } = {}) =>
       new Promise((resolve, reject) => {
         const batch = task as BatchTask;
         const complete = (error?: unknown): void => {

@@ -1,5 +1,5 @@
 /** Runs a query on an engine: points in, one flat Float32Array out. */
-import type { Engine, Query, TripleSink } from "../../src/engine/query.js";
+import type { Engine, Query, StartControl, TripleSink } from "../../src/engine/query.js";
 
 /** Writes triples into a sink, as a decoder does. */
 export function writeTriples(sink: TripleSink, triples: ArrayLike<number>): void {
@@ -18,8 +18,9 @@ export async function runQuery(
   query: Query,
   points: ArrayLike<number>,
   velocities: ArrayLike<number> = [],
+  control: StartControl = {},
 ): Promise<Float32Array> {
-  const evaluation = engine.start(query, {});
+  const evaluation = engine.start(query, control);
   writeTriples(evaluation.points, points);
   writeTriples(evaluation.velocities, velocities);
   const result = await evaluation.finish();

@@ -1,7 +1,7 @@
 /** The carrier of a gateway: batches go to the peers of a cluster, other tasks to a thread of its own. */
 import { randomBytes } from "node:crypto";
 import type { Logger } from "pino";
-import type { Carrier } from "../../engine/carrier.js";
+import type { Carrier, RunOptions } from "../../engine/carrier.js";
 import { LEAST_POINTS } from "../../engine/plan/by-arrival.js";
 import { BufferPool } from "../../engine/points/buffers.js";
 import type { PeerStatus, SendingCounts } from "../../engine/query.js";
@@ -73,8 +73,8 @@ export class ClusterCarrier implements Carrier {
     return Math.max(1, this.#live().length);
   }
 
-  async run<T>(task: Task, kill?: AbortSignal): Promise<T> {
-    if (task.kind !== "batch") return this.#options.local.run<T>(task, kill);
+  async run<T>(task: Task, { kill, share }: RunOptions = {}): Promise<T> {
+    if (task.kind !== "batch") return this.#options.local.run<T>(task, { kill, ...(share ? { share } : {}) });
     const abandons = new Set<Abandon>();
     const killed = (): void => {
       for (const abandon of abandons) abandon(new DeadlineError());
@@ -161,7 +161,8 @@ export class ClusterCarrier implements Carrier {
     };
     let from = 0;
     do {
-      const to = Math.min(task.steps, from + RANGE_STEPS);
+      // Steps of no length need no surroundings.
+      const to = task.step === 0 ? task.steps : Math.min(task.steps, from + RANGE_STEPS);
       const { first, end } = recordsBetween(task.steps, task.query.recordEvery, { from, to });
       await this.#scatterGather({ task, generation, from, to, state, components: 3 * (end - first) }, abandons);
       from = to;

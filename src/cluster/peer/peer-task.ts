@@ -73,6 +73,7 @@ export function prepareTask(header: Header, values: Uint8Array, setting: TaskSet
     places: null,
     pass: null,
     cancel,
+    work: count * checked.samples * Math.max(1, 2 * (header.to - header.from)),
     ...(range ? { range } : {}),
   };
   const last = header.to === checked.steps;

@@ -64,7 +64,7 @@ export function batchOf(
   { checked, velocities, source, cancel }: PlanSetting,
   part: Pick<BatchTask, "points" | "first" | "count" | "out" | "places" | "pass">,
 ): BatchTask {
-  const { query, dataset, fields, steps, step, last, itemsPerPoint } = checked;
+  const { query, dataset, fields, steps, step, last, samples, itemsPerPoint } = checked;
   return {
     kind: "batch",
     query,
@@ -77,6 +77,7 @@ export function batchOf(
     last,
     itemsPerPoint,
     cancel,
+    work: part.count * samples * Math.max(1, 2 * steps),
     ...part,
   };
 }

@@ -12,6 +12,8 @@ export interface BatchContext {
   readonly sampler: Sampler;
   /** Throws CancelledError when the batch is cancelled. */
   readonly stop: () => void;
+  /** Whether the time slice of the batch has ended. */
+  readonly pause: () => boolean;
 }
 
 /**

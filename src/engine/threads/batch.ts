@@ -11,7 +11,7 @@ import { type Family, FIELDS, operationOf, RECORDS } from "../../operations.js";
 import type { Dataset } from "../../storage/dataset.js";
 import { fillPositions, frameShift, outsideError } from "../points/positions.js";
 import type { Query } from "../query.js";
-import type { FramePass } from "../task.js";
+import type { FramePass, Progress } from "../task.js";
 import { type BatchContext, scatterInto } from "./batch-context.js";
 import type { BatchMessage } from "./dataset-copy.js";
 import type { OpenDataset } from "./open-dataset.js";
@@ -24,17 +24,24 @@ const FORCE_STEP = 1024;
 /**
  * Evaluates a batch and fills `task.out`.
  *
+ * @param pause asked between groups of points, points or steps; true ends the time slice
+ * @returns the progress when the time slice has ended before the batch, else null
  * @throws RequestError for a coordinate outside the domain, DataError, CancelledError
  */
-export function evaluateBatch(task: BatchMessage, open: OpenDataset, sampler: Sampler): null {
+export function evaluateBatch(
+  task: BatchMessage,
+  open: OpenDataset,
+  sampler: Sampler,
+  pause: () => boolean,
+): Progress | null {
   const operation = operationOf(task.query.operation);
   const stop = (): void => {
     if (Atomics.load(task.cancel, 0) !== 0) throw new CancelledError();
   };
-  const context: BatchContext = { task, operation, open, sampler, stop };
-  if (!task.range || task.range.from === 0) loadPositions(context, task.query.time ?? task.query.StartTime ?? 0);
-  EVALUATE[operation.family as keyof typeof EVALUATE](context);
-  return null;
+  const context: BatchContext = { task, operation, open, sampler, stop, pause };
+  const tracked = operation.family === "track" && (task.progress !== undefined || (task.range?.from ?? 0) > 0);
+  if (!tracked) loadPositions(context, task.query.time ?? task.query.StartTime ?? 0);
+  return EVALUATE[operation.family as keyof typeof EVALUATE](context);
 }
 
 const EVALUATE = {
@@ -43,10 +50,10 @@ const EVALUATE = {
   force: evaluateForce,
   filter: evaluateFilter,
   track: trackParticles,
-} as const satisfies Partial<Record<Family, (context: BatchContext) => void>>;
+} as const satisfies Partial<Record<Family, (context: BatchContext) => Progress | null>>;
 
 /** Interpolated and differentiated fields. */
-function evaluatePoints({ task, operation, open, sampler, stop }: BatchContext): void {
+function evaluatePoints({ task, operation, open, sampler, stop, pause }: BatchContext): Progress | null {
   const { query, count, places, pass, out } = task;
   const { axes, time } = open.dataset;
   const scheme = open.scheme(operation.kernel, query.spatialInterpolation ?? "None");
@@ -61,7 +68,12 @@ function evaluatePoints({ task, operation, open, sampler, stop }: BatchContext):
     frames: pass ? frameOf(frames, pass.index) : frames,
     sorted: places !== null,
   };
-  sampler.sample(sampling, count, pass ? sumInto(pass, scheme.components, finish) : finish, stop);
+  const emit = pass ? sumInto(pass, scheme.components, finish) : finish;
+  return progressOf(sampler.sample(sampling, count, emit, stop, task.progress?.done, pause), count);
+}
+
+function progressOf(done: number, count: number): Progress | null {
+  return done === count ? null : { done };
 }
 
 /** Replaces gradients by their invariants. */
@@ -73,7 +85,7 @@ function reduced(next: Emit): Emit {
 }
 
 /** Means over cubes of nodes around the nearest node, at the nearest frame, and what is computed of them. */
-function evaluateBoxes({ task, operation, open, sampler, stop }: BatchContext): void {
+function evaluateBoxes({ task, operation, open, sampler, stop }: BatchContext): null {
   const { query, fields, count, first, out } = task;
   const { axes, time } = open.dataset;
   const { filterwidth = 0, spacing = 0 } = query;
@@ -104,6 +116,7 @@ function evaluateBoxes({ task, operation, open, sampler, stop }: BatchContext): 
   for (let i = 0; i < count; i++) {
     for (let c = 0; c < components; c++) out[width * i + c] = values[components * i + c];
   }
+  return null;
 }
 
 function frameOf({ frames, weights }: FrameWeights, index: number): FrameWeights {
@@ -128,31 +141,33 @@ function sumInto({ index, count: passes, sums }: FramePass, components: number, 
 }
 
 /** The force: a stored field like any other, or one known in closed form. */
-function evaluateForce(context: BatchContext): void {
-  const { task, open, sampler, stop } = context;
+function evaluateForce(context: BatchContext): Progress | null {
+  const { task, open, sampler, stop, pause } = context;
   const { query, count, out } = task;
   const { axes, time, forcing } = open.dataset;
   if (forcing.kind === "stored" || forcing.kind === "none") {
-    evaluatePoints(context);
-    return;
+    return evaluatePoints(context);
   }
   const frames =
     forcing.kind === "modes" && forcing.frames > 1
       ? frameWeights(time, query.time as number, query.temporalInterpolation ?? "None")
       : { frames: [0], weights: [1] };
   const values = new Float64Array(3 * Math.min(count, FORCE_STEP));
-  for (let first = 0; first < count; first += FORCE_STEP) {
+  const from = task.progress?.done ?? 0;
+  for (let first = from; first < count; first += FORCE_STEP) {
     stop();
+    if (first > from && pause()) return { done: first };
     const size = Math.min(FORCE_STEP, count - first);
     const positions = sampler.positions.subarray(3 * first, 3 * (first + size));
     if (forcing.kind === "modes") modeForce(axes, forcing, frames, positions, 0, size, values);
     else taylorGreenForce(axes, forcing.amplitude, forcing.wavenumber, positions, 0, size, values);
     for (let i = 0; i < 3 * size; i++) out[3 * first + i] = values[i];
   }
+  return null;
 }
 
 /** Box filters, point by point: the result of one may be large. */
-function evaluateFilter({ task, operation, open, sampler, stop }: BatchContext): void {
+function evaluateFilter({ task, operation, open, sampler, stop, pause }: BatchContext): Progress | null {
   const { query, count, first, out } = task;
   const { time } = open.dataset;
   const filter = boxFilter(operation.kernel, task.query, open.dataset, sampler);
@@ -164,8 +179,10 @@ function evaluateFilter({ task, operation, open, sampler, stop }: BatchContext):
     stop();
     return false;
   };
-  for (let i = 0; i < count; i++) {
+  const from = task.progress?.done ?? 0;
+  for (let i = from; i < count; i++) {
     stop();
+    if (i > from && pause()) return { done: i };
     const position = sampler.positions.subarray(3 * i, 3 * i + 3);
     if (!filter.regionInside(position)) {
       const text = "The box of the filter, with its stencils, leaves the domain.";
@@ -174,6 +191,7 @@ function evaluateFilter({ task, operation, open, sampler, stop }: BatchContext):
     filter.evaluate(readers, frames, position, 0, 1, values, poll);
     out.set(values, i * width);
   }
+  return null;
 }
 
 /** @throws RequestError (Unsupported) when an axis has fewer nodes than the stencil */

@@ -1,140 +1,188 @@
-/** The thread pool runs tasks on worker threads, rebuilds their errors, and replaces and repairs threads that failed. */
-import { fileURLToPath } from "node:url";
-import type { Worker } from "node:worker_threads";
-import { Piscina } from "piscina";
+/**
+ * The thread pool runs tasks on worker threads. Tasks wait in a fair queue; a long task gives its thread up at the end of a time slice
+ * when others wait, and continues later. While long tasks occupy all threads, short ones run on an express thread beside them.
+ */
 import type { Config, Limits } from "../../config.js";
 import { BusyError, DeadlineError, WorkerError } from "../../errors.js";
-import { createSharedMemory, type WasmMemory } from "../../kernels/simd/index.js";
+import { createSharedMemory } from "../../kernels/simd/index.js";
 import { BrickCache } from "../../storage/bricks/cache.js";
-import type { Carrier } from "../carrier.js";
-import { type MemoryLayout, memoryLayout } from "../memory.js";
-import type { Outcome, Task } from "../task.js";
+import type { Carrier, RunOptions } from "../carrier.js";
+import { createShare, FairQueue, type QueryShare } from "../fair-queue.js";
+import { memoryLayout } from "../memory.js";
+import type { BatchTask, Progress, Task } from "../task.js";
 import { createPacker } from "./dataset-copy.js";
 import { reviveError } from "./errors-as-data.js";
+import { ThreadGroup } from "./thread-group.js";
 
-/** Worker threads run the JavaScript that ships, also when this file runs from source. */
-const ENTRY = fileURLToPath(new URL("./worker.js", import.meta.url).href.replace("/src/engine/", "/dist/engine/"));
+/** Time for which all threads must be busy before the express thread is started. */
+const BUSY_MS = 250;
+/** Evaluations of a field, at most, in a task for the express thread. */
+const SHORT_WORK = 4096;
 
 /** The settings that a thread pool reads. */
 export type PoolSettings = Pick<Config, "workers" | "cacheBytes" | "fd8Legacy"> & {
   readonly limits: Pick<Limits, "engine.chunkBytes">;
 };
 
-/** What every worker is started with. */
-export interface WorkerSetup {
-  readonly memory: WasmMemory;
-  readonly layout: MemoryLayout;
-  readonly chunkBytes: number;
-  readonly fd8Legacy: boolean;
+/** Starts the worker threads of this process. */
+export function openPool(settings: PoolSettings): Carrier {
+  return new ThreadPool(settings);
 }
 
-/** Starts the worker threads of this process. */
-export function openPool({ workers, cacheBytes, limits, fd8Legacy }: PoolSettings): Carrier {
-  const chunkBytes = limits["engine.chunkBytes"];
-  const layout = memoryLayout(workers, cacheBytes);
-  const memory = createSharedMemory(layout.bytes);
-  const buffer = memory.buffer as SharedArrayBuffer;
-  const slots = new Int32Array(buffer, layout.slots, workers);
-  const cache = new BrickCache(buffer, layout.cache, -1);
-  cache.initialise();
-  const setup: WorkerSetup = { memory, layout, chunkBytes, fd8Legacy };
-  const piscina = new Piscina({
-    filename: ENTRY,
-    minThreads: workers,
-    maxThreads: workers,
-    concurrentTasksPerWorker: 1,
-    maxQueue: Number.POSITIVE_INFINITY,
-    workerData: setup,
-    // A worker's objects are few and short-lived: Node's default lets some 30 MiB of dead ones stand before it looks.
-    resourceLimits: { maxYoungGenerationSizeMb: 8 },
-  });
-  const pack = createPacker();
-  let closing = false;
-  let running = 0;
-  /** Threads that have not ended, and their end. */
-  const living = new Map<Worker, Promise<void>>();
-  /** Tasks that run or wait, each by what ends it. */
-  const open = new Set<AbortController>();
-  const watch = (): void => {
-    for (const thread of piscina.threads) {
-      if (living.has(thread)) continue;
-      const { threadId } = thread;
-      const end = new Promise<void>((resolve) => {
-        thread.once("exit", () => {
-          living.delete(thread);
-          recover(threadId);
-          resolve();
-          // The pool gives up on threads once one has failed to come up, and what waits would wait for ever; the next task starts one.
-          if (piscina.threads.length === 0) for (const end of open) end.abort();
-        });
-      });
-      living.set(thread, end);
-    }
-  };
-  /** Waits for the threads that the pool has given up: until they have ended they may write into what their tasks lent them. */
-  const abandonedEnded = async (): Promise<void> => {
-    const { threads } = piscina;
-    await Promise.all([...living].map(([thread, end]) => (threads.includes(thread) ? undefined : end)));
-  };
-  /** Gives back what a dead thread held, then its slot; later, if another that may have died too has the lock. */
-  const recover = (threadId: number): void => {
-    for (let slot = 0; slot < workers && !closing; slot++) {
-      if (Atomics.load(slots, slot) !== threadId) continue;
-      if (!cache.repair(slot)) {
-        setTimeout(recover, 1, threadId);
+/** A task that waits or runs. */
+interface PoolTask {
+  /** A batch carries its progress from slice to slice. */
+  task: Task;
+  readonly share: QueryShare;
+  readonly short: boolean;
+  readonly kill: AbortSignal | undefined;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** The worker threads of this process. */
+class ThreadPool implements Carrier {
+  readonly parallelism: number;
+  readonly attempts = 2;
+  readonly cacheBytes: number;
+  readonly #cache: BrickCache;
+  readonly #contended = new Int32Array(new SharedArrayBuffer(4));
+  readonly #threads: ThreadGroup;
+  readonly #express: ThreadGroup;
+  readonly #queue = new FairQueue<PoolTask>();
+  readonly #pack = createPacker();
+  #running = 0;
+  /** Runs while all threads are busy. */
+  #busy: NodeJS.Timeout | null = null;
+
+  constructor({ workers, cacheBytes, limits, fd8Legacy }: PoolSettings) {
+    const layout = memoryLayout(workers + 1, cacheBytes);
+    const memory = createSharedMemory(layout.bytes);
+    this.#cache = new BrickCache(memory.buffer as SharedArrayBuffer, layout.cache, -1);
+    this.#cache.initialise();
+    const chunkBytes = limits["engine.chunkBytes"];
+    const setup = { memory, layout, chunkBytes, fd8Legacy, contended: this.#contended };
+    this.parallelism = workers;
+    this.cacheBytes = this.#cache.capacity;
+    this.#threads = new ThreadGroup(setup, workers, workers, this.#cache);
+    this.#express = new ThreadGroup(setup, 1, 0, this.#cache);
+  }
+
+  run<T>(task: Task, { kill, share = createShare() }: RunOptions = {}): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const short = task.kind === "ping" || (task.kind === "batch" && task.work <= SHORT_WORK);
+      const queued: PoolTask = { task, share, short, kill, resolve: resolve as PoolTask["resolve"], reject };
+      if (kill?.aborted) {
+        reject(new DeadlineError());
         return;
       }
-      Atomics.store(slots, slot, 0);
-      Atomics.notify(slots, slot);
+      this.#queue.add(queued);
+      kill?.addEventListener("abort", () => this.#drop(queued), { once: true });
+      this.#pump();
+    });
+  }
+
+  alive(): number {
+    return this.#threads.alive;
+  }
+
+  queued(): number {
+    return this.#queue.size;
+  }
+
+  running(): number {
+    return this.#running;
+  }
+
+  cache(): ReturnType<Carrier["cache"]> {
+    return this.#cache.status();
+  }
+
+  peers(): readonly [] {
+    return [];
+  }
+
+  sending(): null {
+    return null;
+  }
+
+  async close(): Promise<void> {
+    if (this.#busy) clearTimeout(this.#busy);
+    this.#failWaiting(new WorkerError());
+    await Promise.all([this.#threads.close(), this.#express.close()]);
+  }
+
+  /** Starts tasks on idle threads. */
+  #pump(): void {
+    while (this.#threads.idle) {
+      const next = this.#queue.take();
+      if (!next) break;
+      void this.#serve(next, this.#threads);
     }
-  };
-  piscina.on("workerCreate", watch);
-  // A thread that dies between tasks is replaced by the pool; its tasks, if any, are rejected with the same error.
-  piscina.on("error", () => watch());
-  watch();
-  return {
-    parallelism: workers,
-    attempts: 2,
-    cacheBytes: cache.capacity,
-    async run<T>(task: Task, kill?: AbortSignal): Promise<T> {
-      let outcome: Outcome<T>;
-      const end = new AbortController();
-      const stop = (): void => end.abort();
-      if (kill?.aborted) stop();
-      kill?.addEventListener("abort", stop);
-      open.add(end);
-      running++;
-      try {
-        const done = piscina.run(pack(task), { signal: end.signal });
-        watch();
-        outcome = await done;
-      } catch (error) {
-        open.delete(end);
-        // The successor may be given a task, and be killed with it, before it says that it is ready.
-        watch();
-        await abandonedEnded();
-        if (kill?.aborted) throw new DeadlineError();
-        throw end.signal.aborted
-          ? new BusyError("No worker thread could be started.")
-          : new WorkerError(undefined, error);
-      } finally {
-        open.delete(end);
-        kill?.removeEventListener("abort", stop);
-        running--;
-        watch();
-      }
-      if (outcome.ok) return outcome.value;
-      throw reviveError(outcome);
-    },
-    alive: () => piscina.threads.length,
-    queued: () => piscina.queueSize,
-    running: () => running - piscina.queueSize,
-    cache: () => cache.status(),
-    peers: () => [],
-    sending: () => null,
-    async close(): Promise<void> {
-      closing = true;
-      await piscina.destroy();
-    },
-  };
+    const short = this.#express.ready && this.#express.idle ? this.#queue.take((task) => task.short) : null;
+    if (short) void this.#serve(short, this.#express);
+    this.#watchBusy();
+    Atomics.store(this.#contended, 0, this.#queue.size > 0 && this.#queue.queries > 1 ? 1 : 0);
+  }
+
+  /** Starts the express thread once all threads have been busy for a while, so that the first short task finds it ready. */
+  #watchBusy(): void {
+    if (this.#threads.idle) {
+      if (this.#busy) clearTimeout(this.#busy);
+      this.#busy = null;
+    } else this.#busy ??= setTimeout(() => this.#warm(), BUSY_MS).unref();
+  }
+
+  async #warm(): Promise<void> {
+    await this.#express.warm();
+    this.#pump();
+  }
+
+  /** Serves a task for a time slice, then settles it or puts it back. */
+  async #serve(queued: PoolTask, group: ThreadGroup): Promise<void> {
+    const since = performance.now();
+    this.#running++;
+    try {
+      const outcome = await group.run(this.#pack(queued.task), queued.kill);
+      this.#queue.charge(queued, performance.now() - since);
+      if (!outcome.ok) throw reviveError(outcome);
+      const progress = outcome.value as Progress | null;
+      if (queued.task.kind === "batch" && progress && !queued.kill?.aborted) {
+        queued.task = { ...(queued.task as BatchTask), progress };
+        this.#queue.return(queued);
+      } else this.#end(queued, () => queued.resolve(outcome.value));
+    } catch (error) {
+      this.#fail(queued, group, error);
+    } finally {
+      this.#running--;
+      this.#pump();
+    }
+  }
+
+  /** Rejects a task, and all that wait when there is no thread for them; one of the express thread can wait for another. */
+  #fail(queued: PoolTask, group: ThreadGroup, error: unknown): void {
+    if (error instanceof BusyError && group === this.#express) {
+      this.#queue.return(queued);
+      return;
+    }
+    this.#end(queued, () => queued.reject(error));
+    if (error instanceof BusyError && this.#threads.alive === 0) this.#failWaiting(error);
+  }
+
+  #failWaiting(error: unknown): void {
+    for (let waiting = this.#queue.take(); waiting; waiting = this.#queue.take()) {
+      const { reject } = waiting;
+      this.#end(waiting, () => reject(error));
+    }
+  }
+
+  /** Rejects a killed task that waits; one that runs is rejected when its thread has ended. */
+  #drop(queued: PoolTask): void {
+    if (this.#queue.remove(queued)) queued.reject(new DeadlineError());
+  }
+
+  #end(queued: PoolTask, settle: () => void): void {
+    this.#queue.ended(queued);
+    settle();
+  }
 }

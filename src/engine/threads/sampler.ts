@@ -109,15 +109,27 @@ export class Sampler {
   /**
    * Evaluates the first `count` of `positions`.
    *
-   * @param emit called for each group of points, in no particular order
-   * @param stop polled between groups; throws to end the batch
+   * @param emit  called for each group of points, in no particular order
+   * @param stop  polled between groups; throws to end the batch
+   * @param from  points in the order of evaluation that an earlier call has evaluated
+   * @param pause asked between groups; true ends the call early
+   * @returns points in the order of evaluation that are evaluated now
    */
-  sample(sampling: Sampling, count: number, emit: Emit, stop: () => void): void {
+  sample(
+    sampling: Sampling,
+    count: number,
+    emit: Emit,
+    stop: () => void,
+    from = 0,
+    pause: () => boolean = () => false,
+  ): number {
     const { scheme, sources } = sampling;
     this.#arrange(sampling, count);
     const cap = Math.floor(GROUP_VALUES / scheme.components);
-    for (let first = 0; first < count; ) {
+    let first = from;
+    while (first < count) {
       stop();
+      if (first > from && pause()) return first;
       let size = 0;
       try {
         size = this.#group(sampling, first, Math.min(count - first, cap));
@@ -130,6 +142,7 @@ export class Sampler {
       emit(this.#sum, this.#order.subarray(first, first + size), size);
       first += size;
     }
+    return count;
   }
 
   /** Access to single bricks of a field, for kernels that walk regions. */

@@ -4,20 +4,22 @@ import { frameWeights } from "../../kernels/time.js";
 import type { Sample, Triple } from "../../kernels/types.js";
 import { fillPositions } from "../points/positions.js";
 import { recordsBetween } from "../records.js";
+import type { Progress } from "../task.js";
 import { type BatchContext, scatterInto } from "./batch-context.js";
 import type { BatchMessage } from "./dataset-copy.js";
 
 const STILL: Triple = [0, 0, 0];
 
 /** Takes the steps of a batch, or of its range of steps, and fills `task.out` with the records made. */
-export function trackParticles(context: BatchContext): void {
-  const { task, open } = context;
-  const { query, count, steps, step, last, range } = task;
+export function trackParticles(context: BatchContext): Progress | null {
+  const { task, open, pause } = context;
+  const { query, count, steps, step, last, range, progress } = task;
   const part = { from: range?.from ?? 0, to: range?.to ?? steps };
-  const positions = range?.positions ?? new Float64Array(3 * count);
-  if (part.from === 0) fillPositions(task.points, positions, STILL);
+  const from = progress?.done ?? part.from;
+  const positions = progress?.positions ?? range?.positions ?? new Float64Array(3 * count);
+  if (from === 0) fillPositions(task.points, positions, STILL);
   const records = recorder(task, part);
-  records.start(positions);
+  if (from === 0) records.start(positions);
   const path: Path = {
     axes: open.dataset.axes,
     frameVelocity: open.dataset.frameVelocity,
@@ -26,17 +28,36 @@ export function trackParticles(context: BatchContext): void {
     step,
     steps,
     last,
-    part,
+    part: { from, to: part.to },
+    pause,
     ...(query.recordEvery === undefined ? {} : { record: records.step }),
   };
-  if (query.Tp === undefined) advectTracers(path, positions, count);
-  else {
-    const room = range?.velocities ?? new Float64Array(3 * count);
-    const given = task.velocities.length > 0;
-    if (given) fillPositions(task.velocities, room, STILL);
-    advectInertial(path, query.Tp, positions, given || part.from > 0 ? room : null, count, room);
+  if (step === 0 && from === 0 && part.to === steps) {
+    // Steps of no length move nothing.
+    advectTracers({ ...path, steps: 0, part: { from: 0, to: 0 } }, positions, count);
+    records.all(positions);
+    return null;
+  }
+  if (query.Tp === undefined) {
+    const done = advectTracers(path, positions, count);
+    if (done < part.to) return { done, positions: inSharedMemory(positions) };
+  } else {
+    const velocities = progress?.velocities ?? range?.velocities ?? new Float64Array(3 * count);
+    const given = from === 0 && task.velocities.length > 0;
+    if (given) fillPositions(task.velocities, velocities, STILL);
+    const done = advectInertial(path, query.Tp, positions, given || from > 0 ? velocities : null, count, velocities);
+    if (done < part.to) return { done, positions: inSharedMemory(positions), velocities: inSharedMemory(velocities) };
   }
   records.end(positions);
+  return null;
+}
+
+/** The values in memory that other threads can read too; a copy unless they are there already. */
+function inSharedMemory(values: Float64Array): Float64Array {
+  if (values.buffer instanceof SharedArrayBuffer) return values;
+  const shared = new Float64Array(new SharedArrayBuffer(values.byteLength));
+  shared.set(values);
+  return shared;
 }
 
 /** The fluid velocity at positions relative to the grid. */
@@ -56,7 +77,7 @@ function velocitySample({ task, operation, open, sampler, stop }: BatchContext):
 function recorder(
   { query, count, steps, out }: BatchMessage,
   part: { readonly from: number; readonly to: number },
-): Record<"start" | "end", (positions: Float64Array) => void> & {
+): Record<"start" | "end" | "all", (positions: Float64Array) => void> & {
   step: (done: number, positions: Float64Array) => void;
 } {
   const every = query.recordEvery;
@@ -74,6 +95,9 @@ function recorder(
     },
     step(done, positions) {
       if (every !== undefined && (done % every === 0 || done === steps)) put(Math.ceil(done / every), positions);
+    },
+    all(positions) {
+      for (let record = first; record < end; record++) put(record, positions);
     },
     end(positions) {
       if (every === undefined && width > 0) put(0, positions);

@@ -10,13 +10,16 @@ import { evaluateBatch } from "./batch.js";
 import type { TaskMessage } from "./dataset-copy.js";
 import { failureOf } from "./errors-as-data.js";
 import { OpenDatasets } from "./open-dataset.js";
-import type { WorkerSetup } from "./pool.js";
 import { cutNodes, searchNodes } from "./regions.js";
 import { Sampler } from "./sampler.js";
 import { sortSection } from "./sweep-sort.js";
+import type { WorkerSetup } from "./thread-group.js";
+
+/** Length of a time slice: the time after which a batch gives its thread up when others wait. */
+const SLICE_MS = 20;
 
 // piscina wraps the data it is given.
-const { memory, layout, chunkBytes, fd8Legacy } = workerData as WorkerSetup;
+const { memory, layout, chunkBytes, fd8Legacy, contended } = workerData as WorkerSetup;
 
 await loadHdf5();
 const sampler = new Sampler(memory.buffer as SharedArrayBuffer, layout, claimSlot(), accelerate);
@@ -37,6 +40,12 @@ function accelerate(scratch: { offset: number; bytes: number }): SimdAccelerator
   return instantiateSimd(readFileSync(new URL("../../kernels/simd/kernels.wasm", import.meta.url)), memory, scratch);
 }
 
+/** Starts a time slice, and returns the question whether it has ended. */
+function startSlice(): () => boolean {
+  const end = performance.now() + SLICE_MS;
+  return () => Atomics.load(contended, 0) === 1 && performance.now() > end;
+}
+
 function perform(task: TaskMessage): unknown {
   switch (task.kind) {
     case "ping":
@@ -50,7 +59,7 @@ function perform(task: TaskMessage): unknown {
     case "cutout":
       return cutNodes(task, datasets.of(task), sampler);
     case "batch":
-      return evaluateBatch(task, datasets.of(task), sampler);
+      return evaluateBatch(task, datasets.of(task), sampler, startSlice());
   }
 }
 

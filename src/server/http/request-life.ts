@@ -1,6 +1,6 @@
 /** `RequestLife` follows one computing request from its arrival to the end of its answer: what it may do, what it holds, how it ends. */
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Evaluation, Query, Result } from "../../engine/query.js";
+import type { Engine, Evaluation, Query, Result } from "../../engine/query.js";
 import { BusyError, CancelledError, DeadlineError, excerpt } from "../../errors.js";
 import type { PointsHold } from "./admission.js";
 import { Body } from "./body.js";
@@ -28,6 +28,7 @@ export class RequestLife {
   readonly #hold: PointsHold;
   readonly #releases: (() => void)[] = [];
   readonly #evaluations = new Set<Evaluation>();
+  readonly #datasets = new Map<string, NonNullable<ReturnType<Engine["find"]>>>();
   /** Points that the token admits; 0 for any number. */
   #tokenPoints = 0;
   #body: Body | null = null;
@@ -106,13 +107,22 @@ export class RequestLife {
     return count > 0 ? this.#hold.add(count) : null;
   }
 
+  /** The dataset of a name: the version that the request met first, for all of its queries and labels. */
+  find(name: string): ReturnType<Engine["find"]> {
+    const known = this.#datasets.get(name) ?? this.#service.engine.find(name);
+    if (known) this.#datasets.set(name, known);
+    return known;
+  }
+
   /** Begins a query; it is aborted when the caller leaves. */
   start(query: Query): Evaluation {
     const { engine, config } = this.#service;
     const deadlineMs = this.#deadline === null ? config.limits["query.deadlineMs"] : this.#deadline - performance.now();
     if (deadlineMs <= 0) throw new DeadlineError();
     this.#request.facts.dataset = query.dataset === undefined ? null : excerpt(query.dataset);
-    const evaluation = engine.start(query, { deadlineMs });
+    const dataset = query.dataset === undefined ? undefined : this.find(query.dataset);
+    const client = this.#request.facts.token ?? this.#request.raw.socket;
+    const evaluation = engine.start(query, { deadlineMs, client, ...(dataset ? { dataset } : {}) });
     this.#evaluations.add(evaluation);
     if (this.#gone) evaluation.abort();
     return evaluation;

@@ -74,9 +74,9 @@ function checkSize({ axes, frames }: CutoutQuery, points: number): void {
   }
 }
 
-function datasetOf(service: Service, name: string | undefined): Dataset {
+function datasetOf(life: RequestLife, name: string | undefined): Dataset {
   if (name === undefined) throw new RequestError("InvalidRequest", "dataset is missing.", { member: "dataset" });
-  const dataset = service.engine.find(name);
+  const dataset = life.find(name);
   if (dataset === undefined) throw new NotFoundError(`Invalid set name: ${excerpt(name)}`);
   return dataset;
 }
@@ -91,7 +91,7 @@ export async function serveCutout(
   try {
     life.authorise(tokenIn(request.query, "token"));
     const texts = readCutoutTexts(request.query);
-    const dataset = datasetOf(service, texts.get("dataset"));
+    const dataset = datasetOf(life, texts.get("dataset"));
     const times = timesOf(dataset.time);
     const query = readCutoutQuery(texts, dataset, times.length);
     const { limits } = service.config;

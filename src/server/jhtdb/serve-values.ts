@@ -12,8 +12,8 @@ import { PointsReader } from "./points-reader.js";
 import { countsFrames, readValuesQuery, timesOfFrames, type ValuesQuery } from "./values-query.js";
 
 /** A query with times in place of counted frames, where clients count the frames of its dataset. */
-function inTimes(query: ValuesQuery, { engine }: Service): ValuesQuery {
-  const dataset = countsFrames(query.dataset) ? engine.find(query.dataset) : undefined;
+function inTimes(query: ValuesQuery, life: RequestLife): ValuesQuery {
+  const dataset = countsFrames(query.dataset) ? life.find(query.dataset) : undefined;
   if (dataset === undefined) return query;
   if (query.track !== null) {
     throw new RequestError("Unsupported", `${dataset.name} counts its frames, so it has no tracks.`, { member: "var" });
@@ -50,7 +50,7 @@ export async function serveValues(
   try {
     life.authorise(tokenIn(request.query, "authToken"));
     const { limits } = service.config;
-    const query = inTimes(readValuesQuery(request.query, limits["query.points"]), service);
+    const query = inTimes(readValuesQuery(request.query, limits["query.points"]), life);
     const { operation, dataset } = query;
     request.facts.operation = operation.name;
     const pending = new PendingQuery(

@@ -150,7 +150,7 @@ async function answerQuery(service: Service, life: RequestLife, query: BatchQuer
   life.onEnd(() => {
     for (const result of results as Result[]) result.release();
   });
-  return describeAnswer(service, operation, dataset, request, results);
+  return describeAnswer(life, operation, dataset, request, results);
 }
 
 /** The results as one JSON document. */

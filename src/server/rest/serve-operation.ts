@@ -57,7 +57,7 @@ async function answer(
     for (const result of results) result.release();
   });
   await life.computed(results);
-  const whole = describeAnswer(service, operation, dataset, understood, results);
+  const whole = describeAnswer(life, operation, dataset, understood, results);
   reply.header("fieldprobe-shape", shapeOf(whole).join(",")).header("vary", "Accept");
   const recorded = results[0]?.recordTimes;
   if (recorded !== undefined) reply.header("fieldprobe-times", recordSteps(recorded).join(","));
@@ -74,13 +74,13 @@ function recordSteps(times: Float64Array): number[] {
 
 /** Puts what was asked beside the results, for the writers of answers. */
 export function describeAnswer(
-  { engine }: Service,
+  life: RequestLife,
   operation: Operation,
   dataset: string | null,
   understood: Request,
   results: readonly Result[],
 ): Answer {
-  const found = dataset === null ? undefined : engine.find(dataset);
+  const found = dataset === null ? undefined : life.find(dataset);
   const recordTimes = results[0]?.recordTimes;
   const times = recordTimes === undefined ? understood.times : asWritten(recordTimes);
   return {

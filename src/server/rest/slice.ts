@@ -165,8 +165,8 @@ async function sample(
   return reduce(field, result);
 }
 
-function findDataset(service: Service, name: string): Dataset {
-  const dataset = service.engine.find(name);
+function findDataset(life: RequestLife, name: string): Dataset {
+  const dataset = life.find(name);
   if (dataset === undefined) throw new NotFoundError(`Invalid set name: ${excerpt(name)}`);
   return dataset;
 }
@@ -198,7 +198,7 @@ export function serveSlice(
   const operation = operationOf(quantityOf(query.field).operation);
   return compute(service, operation, request as FastifyRequest, reply, async (life) => {
     const form = negotiate(request.headers.accept, SLICE_FORMS);
-    const dataset = findDataset(service, name);
+    const dataset = findDataset(life, name);
     const window = readWindow(query.origin, query.extent, 2);
     const grid = layPlane(dataset, query.axis, readFiniteFloat(query.at, "at"), readCounts(query.nodes, 2), window);
     const fixed = readRange(query.range);
@@ -223,7 +223,7 @@ export function serveVolume(
   const operation = operationOf(quantityOf(query.field).operation);
   return compute(service, operation, request as FastifyRequest, reply, async (life) => {
     const form = negotiate(request.headers.accept, VOLUME_FORMS);
-    const dataset = findDataset(service, name);
+    const dataset = findDataset(life, name);
     const grid = layBox(dataset, readCounts(query.nodes, 3), readWindow(query.origin, query.extent, 3));
     const values = await sample(service, life, dataset, grid, query);
     describeSamples(reply, grid, rangeOf(values));

@@ -58,7 +58,9 @@ describe("pool", () => {
       open(2);
       await pool.run(PING);
       const kill = new AbortController();
-      const scan = pool.run({ kind: "scan", folders: [DATA] }, kill.signal).catch((reason: unknown) => reason);
+      const scan = pool
+        .run({ kind: "scan", folders: [DATA] }, { kill: kill.signal })
+        .catch((reason: unknown) => reason);
       kill.abort();
       expect(await scan).toBeInstanceOf(DeadlineError);
       expect(exited).toBe(1);
@@ -66,6 +68,35 @@ describe("pool", () => {
     } finally {
       process.off("worker", onWorker);
     }
+  });
+
+  it("rejects a task that is killed while it waits, and leaves the thread to the others", async () => {
+    open(1);
+    const kill = new AbortController();
+    const before = pool.run(PING);
+    const waiting = pool.run(PING, { kill: kill.signal }).catch((reason: unknown) => reason);
+    const after = pool.run(PING);
+    kill.abort();
+    expect(await waiting).toBeInstanceOf(DeadlineError);
+    expect(await Promise.all([before, after])).toEqual([null, null]);
+    expect([pool.queued(), pool.running()]).toEqual([0, 0]);
+  });
+
+  it("starts missing threads again, though there is nothing to do", async () => {
+    const nonsense = { kind: "batch", kernel: "no such kernel" } as unknown as Task;
+    const sabotage = (worker: Worker): void => {
+      void worker.terminate();
+    };
+    open(2);
+    await pool.run(PING);
+    process.on("worker", sabotage);
+    try {
+      await Promise.all([nonsense, nonsense].map((task) => pool.run(task).catch((reason: unknown) => reason)));
+      await expect.poll(() => pool.alive()).toBe(0);
+    } finally {
+      process.off("worker", sabotage);
+    }
+    await expect.poll(() => pool.alive(), { timeout: 20_000 }).toBe(2);
   });
 
   it("refuses what waits when no thread comes up, and starts threads again for what comes later", async () => {

@@ -1,0 +1,114 @@
+/**
+ * The fair queue chooses the next task: clients share the threads equally, the queries of a client share its part, and a query that
+ * begins goes ahead of those that have been served for long.
+ *
+ * It is a weighted fair queue (Demers, Keshav and Shenker, SIGCOMM 1989): each query has a virtual time, which advances by the
+ * time it was served times the number of queries of its client; the query with the least virtual time is next. The virtual time of
+ * the queue advances as that of a client with an equal part, and a query that begins, or was idle, starts from it.
+ */
+
+/** Virtual milliseconds by which a short query goes ahead, and the time served up to which a query counts as short. */
+const HEAD_START_MS = 100;
+const SHORT_MS = 50;
+
+/** The share of a query in the threads. */
+export interface QueryShare {
+  /** Queries with the same client share the part of one; compared by identity. */
+  readonly client: unknown;
+  /** Virtual time of the query. */
+  virtual: number;
+  /** Milliseconds that it was served. */
+  served: number;
+}
+
+/** Makes the share of a query; without a client it has a part of its own. */
+export function createShare(client: unknown = Symbol("client")): QueryShare {
+  return { client, virtual: 0, served: 0 };
+}
+
+/** A task in the queue. */
+export interface QueuedTask {
+  readonly share: QueryShare;
+}
+
+/** Orders tasks by the virtual time of their queries. */
+export class FairQueue<T extends QueuedTask> {
+  #virtual = 0;
+  readonly #waiting: T[] = [];
+  /** Queries with a task that waits or runs, and their numbers of such tasks, by client. */
+  readonly #clients = new Map<unknown, Map<QueryShare, number>>();
+  #queries = 0;
+
+  /** Number of tasks that wait. */
+  get size(): number {
+    return this.#waiting.length;
+  }
+
+  /** Number of queries with a task that waits or runs. */
+  get queries(): number {
+    return this.#queries;
+  }
+
+  /** Adds a task; `ended` must be called once it has been taken and has ended, unless it is returned to the queue. */
+  add(task: T): void {
+    const { share } = task;
+    const queries = this.#clients.get(share.client) ?? new Map<QueryShare, number>();
+    this.#clients.set(share.client, queries);
+    const tasks = queries.get(share) ?? 0;
+    queries.set(share, tasks + 1);
+    if (tasks === 0) {
+      this.#queries++;
+      share.virtual = Math.max(share.virtual, this.#virtual);
+    }
+    this.#waiting.push(task);
+  }
+
+  /** Puts a task that was taken back. */
+  return(task: T): void {
+    this.#waiting.push(task);
+  }
+
+  /** Takes the next task, or the next one that `suits`; null when there is none. */
+  take(suits: (task: T) => boolean = () => true): T | null {
+    let best = -1;
+    for (let i = 0; i < this.#waiting.length; i++) {
+      if (!suits(this.#waiting[i])) continue;
+      if (best < 0 || rank(this.#waiting[i].share) < rank(this.#waiting[best].share)) best = i;
+    }
+    return best < 0 ? null : this.#waiting.splice(best, 1)[0];
+  }
+
+  /** Removes a task that waits; false when it does not. */
+  remove(task: T): boolean {
+    const at = this.#waiting.indexOf(task);
+    if (at < 0) return false;
+    this.#waiting.splice(at, 1);
+    this.ended(task);
+    return true;
+  }
+
+  /** Accounts for the time that a task was served. */
+  charge({ share }: T, ms: number): void {
+    share.served += ms;
+    share.virtual += ms * (this.#clients.get(share.client)?.size ?? 1);
+    this.#virtual += ms / Math.max(1, this.#clients.size);
+  }
+
+  /** Forgets a task that was taken and has ended. */
+  ended({ share }: T): void {
+    const queries = this.#clients.get(share.client);
+    const tasks = queries?.get(share) ?? 0;
+    if (!queries || tasks === 0) return;
+    if (tasks > 1) {
+      queries.set(share, tasks - 1);
+      return;
+    }
+    queries.delete(share);
+    this.#queries--;
+    if (queries.size === 0) this.#clients.delete(share.client);
+  }
+}
+
+function rank({ virtual, served }: QueryShare): number {
+  return served < SHORT_MS ? virtual - HEAD_START_MS : virtual;
+}

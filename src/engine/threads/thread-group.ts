@@ -1,0 +1,188 @@
+/** A thread group keeps a number of worker threads alive, and repairs what a dead thread leaves behind. */
+import { fileURLToPath } from "node:url";
+import type { Worker } from "node:worker_threads";
+import { Piscina } from "piscina";
+import { BusyError, DeadlineError, WorkerError } from "../../errors.js";
+import type { WasmMemory } from "../../kernels/simd/index.js";
+import type { BrickCache } from "../../storage/bricks/cache.js";
+import type { MemoryLayout } from "../memory.js";
+import type { Outcome } from "../task.js";
+import type { TaskMessage } from "./dataset-copy.js";
+
+/** Worker threads run the JavaScript that ships, also when this file runs from source. */
+const ENTRY = fileURLToPath(new URL("./worker.js", import.meta.url).href.replace("/src/engine/", "/dist/engine/"));
+/** Time after which a thread that is started on demand ends unused. */
+const IDLE_MS = 300_000;
+/** Interval at which threads that could not be started are tried again. */
+const REFILL_MS = 1000;
+
+/** The data that every worker thread is started with. */
+export interface WorkerSetup {
+  readonly memory: WasmMemory;
+  readonly layout: MemoryLayout;
+  readonly chunkBytes: number;
+  readonly fd8Legacy: boolean;
+  /** Word 0 is 1 while tasks of several queries compete for the threads. */
+  readonly contended: Int32Array;
+}
+
+/** A group of worker threads, each of which runs one task at a time. */
+export class ThreadGroup {
+  /** Whether `warm` has started a thread, which is still alive. */
+  ready = false;
+  readonly #piscina: Piscina;
+  readonly #size: number;
+  readonly #fewest: number;
+  readonly #slots: Int32Array;
+  readonly #cache: BrickCache;
+  /** Threads that have not ended, and the promises of their ends. */
+  readonly #living = new Map<Worker, Promise<void>>();
+  /** Controllers that end the tasks in progress. */
+  readonly #ends = new Set<AbortController>();
+  #refill: NodeJS.Timeout | null = null;
+  /** Settles when the thread that `warm` starts has started. */
+  #warming: Promise<boolean> | null = null;
+  #closing = false;
+
+  /**
+   * @param size   number of threads
+   * @param fewest threads that are kept; others start on demand and end when they are idle for long
+   * @param cache  repaired when a thread dies
+   */
+  constructor(setup: WorkerSetup, size: number, fewest: number, cache: BrickCache) {
+    this.#size = size;
+    this.#fewest = fewest;
+    this.#cache = cache;
+    this.#slots = new Int32Array(setup.memory.buffer as SharedArrayBuffer, setup.layout.slots, setup.layout.workers);
+    this.#piscina = new Piscina({
+      filename: ENTRY,
+      minThreads: fewest,
+      maxThreads: size,
+      idleTimeout: IDLE_MS,
+      concurrentTasksPerWorker: 1,
+      maxQueue: Number.POSITIVE_INFINITY,
+      workerData: setup,
+      // A worker's objects are few and short-lived: by default Node keeps some 30 MiB of dead ones before it collects.
+      resourceLimits: { maxYoungGenerationSizeMb: 8 },
+    });
+    this.#piscina.on("workerCreate", () => this.#watch());
+    // A thread that dies between tasks is replaced by the library; its task, if any, is rejected with the same error.
+    this.#piscina.on("error", () => this.#watch());
+    this.#watch();
+  }
+
+  /** Number of live threads. */
+  get alive(): number {
+    return this.#piscina.threads.length;
+  }
+
+  /** Whether another task would start at once. */
+  get idle(): boolean {
+    return this.#ends.size < this.#size;
+  }
+
+  /** Starts a thread, unless one has started already. */
+  async warm(): Promise<void> {
+    if (this.ready || this.#warming || this.#closing) return;
+    this.#warming = this.#ping();
+    this.ready = await this.#warming;
+    this.#warming = null;
+  }
+
+  /**
+   * Runs a task. Once the promise settles, no thread works on the task any more.
+   *
+   * @param kill ends the task by ending its thread
+   * @throws DeadlineError when the task was killed, BusyError when no thread can be started, WorkerError when its thread died
+   */
+  async run(message: TaskMessage, kill: AbortSignal | undefined): Promise<Outcome<unknown>> {
+    const end = new AbortController();
+    const stop = (): void => end.abort();
+    if (kill?.aborted) stop();
+    kill?.addEventListener("abort", stop);
+    this.#ends.add(end);
+    try {
+      const done = this.#piscina.run(message, { signal: end.signal });
+      this.#watch();
+      return await done;
+    } catch (error) {
+      this.#ends.delete(end);
+      // The successor may be given a task, and be killed with it, before it says that it is ready.
+      this.#watch();
+      await this.#abandonedEnded();
+      if (kill?.aborted) throw new DeadlineError();
+      throw end.signal.aborted
+        ? new BusyError("No worker thread could be started.")
+        : new WorkerError(undefined, error);
+    } finally {
+      this.#ends.delete(end);
+      kill?.removeEventListener("abort", stop);
+      this.#watch();
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closing = true;
+    // Node 20 may abort the process when a thread is terminated while it loads its modules.
+    await this.#warming;
+    if (this.#refill) clearTimeout(this.#refill);
+    await this.#piscina.destroy();
+  }
+
+  /** Notices new threads. */
+  #watch(): void {
+    for (const thread of this.#piscina.threads) {
+      if (this.#living.has(thread)) continue;
+      const { threadId } = thread;
+      const end = new Promise<void>((resolve) => {
+        thread.once("exit", () => {
+          this.#living.delete(thread);
+          this.#recover(threadId);
+          resolve();
+          if (this.alive === 0) this.ready = false;
+          // The library gives up on threads once one has failed to start, and what waits would wait for ever.
+          if (this.alive === 0) for (const end of this.#ends) end.abort();
+          this.#scheduleRefill();
+        });
+      });
+      this.#living.set(thread, end);
+    }
+  }
+
+  /** Waits for the threads that the library has given up: until they have ended they may write into the buffers of their tasks. */
+  async #abandonedEnded(): Promise<void> {
+    const { threads } = this.#piscina;
+    await Promise.all([...this.#living].map(([thread, end]) => (threads.includes(thread) ? undefined : end)));
+  }
+
+  /** Frees the pins of a dead thread, then its slot; later, if another that may have died too holds the lock. */
+  #recover(threadId: number): void {
+    for (let slot = 0; slot < this.#slots.length && !this.#closing; slot++) {
+      if (Atomics.load(this.#slots, slot) !== threadId) continue;
+      if (!this.#cache.repair(slot)) {
+        setTimeout(() => this.#recover(threadId), 1);
+        return;
+      }
+      Atomics.store(this.#slots, slot, 0);
+      Atomics.notify(this.#slots, slot);
+    }
+  }
+
+  /** Makes the library start a thread; false when it fails to. */
+  #ping(): Promise<boolean> {
+    return this.run({ kind: "ping" }, undefined).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  }
+
+  /** Starts missing threads after a while: the library starts one only for a task. */
+  #scheduleRefill(): void {
+    if (this.#refill || this.#closing) return;
+    this.#refill = setTimeout(() => {
+      this.#refill = null;
+      for (let missing = this.#fewest - this.alive; missing > 0; missing--) void this.#ping();
+      if (this.alive < this.#fewest) this.#scheduleRefill();
+    }, REFILL_MS).unref();
+  }
+}

@@ -1,0 +1,93 @@
+/** Who is served next among competing queries, in milliseconds of a thread. */
+import { describe, expect, it } from "vitest";
+import { createShare, FairQueue, type QueryShare } from "../../src/engine/fair-queue.js";
+
+/** Serves a thread for some slices of 20 ms; every query always has another task. Returns the milliseconds of each. */
+function serve(queue: FairQueue<{ share: QueryShare }>, slices: number): Map<QueryShare, number> {
+  const served = new Map<QueryShare, number>();
+  for (let i = 0; i < slices; i++) {
+    const task = queue.take();
+    if (!task) break;
+    queue.charge(task, 20);
+    served.set(task.share, (served.get(task.share) ?? 0) + 20);
+    queue.return(task);
+  }
+  return served;
+}
+
+describe("a fair queue", () => {
+  it("shares the time equally among clients, and a client's part among its queries", () => {
+    const queue = new FairQueue<{ share: QueryShare }>();
+    const shares = [createShare("many"), createShare("many"), createShare("many"), createShare("one"), createShare()];
+    for (const share of shares) queue.add({ share });
+    const served = serve(queue, 900);
+    const parts = shares.map((share) => (served.get(share) as number) / 18_000);
+    for (const [i, part] of [1 / 9, 1 / 9, 1 / 9, 1 / 3, 1 / 3].entries()) expect(parts[i]).toBeCloseTo(part, 2);
+  });
+
+  it("gives a client no larger part for more tasks of a query", () => {
+    const queue = new FairQueue<{ share: QueryShare }>();
+    const [greedy, modest] = [createShare(), createShare()] as const;
+    for (let i = 0; i < 9; i++) queue.add({ share: greedy });
+    queue.add({ share: modest });
+    const served = serve(queue, 400);
+    expect((served.get(modest) as number) / 8000).toBeCloseTo(0.5, 2);
+  });
+
+  it("serves a query that begins before any that has been served for long", () => {
+    const queue = new FairQueue<{ share: QueryShare }>();
+    for (let client = 0; client < 31; client++) queue.add({ share: createShare(client) });
+    serve(queue, 500);
+    for (const client of ["new", 7]) {
+      const share = createShare(client);
+      queue.add({ share });
+      const task = queue.take();
+      expect(task?.share).toBe(share);
+      if (task) queue.ended(task);
+    }
+  });
+
+  it("serves a long query though new ones never end", () => {
+    const queue = new FairQueue<{ share: QueryShare }>();
+    const long = createShare();
+    queue.add({ share: long });
+    let served = 0;
+    for (let i = 0; i < 1000; i++) {
+      queue.add({ share: createShare() });
+      const task = queue.take() as { share: QueryShare };
+      queue.charge(task, 20);
+      if (task.share !== long) {
+        queue.ended(task);
+        continue;
+      }
+      served += 20;
+      queue.return(task);
+    }
+    expect(served).toBeGreaterThan(400);
+  });
+
+  it("forgets what an idle client has used, and what it has not", () => {
+    const queue = new FairQueue<{ share: QueryShare }>();
+    const [idle, busy] = [createShare("idle"), createShare("busy")];
+    const task = { share: idle };
+    queue.add(task);
+    queue.add({ share: busy });
+    expect(queue.remove(task)).toBe(true);
+    serve(queue, 500);
+    queue.add({ share: idle });
+    const served = serve(queue, 100);
+    expect(served.get(busy)).toBeGreaterThanOrEqual(880);
+  });
+
+  it("counts the queries that compete", () => {
+    const queue = new FairQueue<{ share: QueryShare }>();
+    const share = createShare();
+    const tasks = [{ share }, { share }, { share: createShare() }];
+    for (const task of tasks) queue.add(task);
+    expect([queue.size, queue.queries]).toEqual([3, 2]);
+    for (const task of tasks.slice(0, 2)) queue.remove(task);
+    expect([queue.size, queue.queries]).toEqual([1, 1]);
+    expect(queue.remove({ share })).toBe(false);
+    expect(queue.take(() => false)).toBe(null);
+  });
+});
