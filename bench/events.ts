@@ -2,9 +2,12 @@
  * The events interface with 100 000 instances: a page in process against its SQL alone, and over ten connections against
  * a route that sends the same body as a constant. `npm run bench:events -- [--quick] [--json FILE]`.
  *
+ * The longest turn of the event loop is measured while pages are asked for that a worker thread renders.
+ *
  * Bodies are measured twice: made for every request, and kept as the service keeps them (until the data changes or an
  * instance begins, ends or is published).
  */
+import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -18,6 +21,7 @@ import { openConnection } from "../dist/events/store/database.js";
 import { pageSql } from "../dist/events/store/sql.js";
 import { openStore, type Store } from "../dist/events/store/store.js";
 import { maintainInThread } from "../dist/events/upkeep.js";
+import { mainThreadCpu } from "../dist/server/http/event-loop.js";
 import { alternate, type Comparison, type Contestant } from "./alternate.js";
 import type { Load } from "./events-load-worker.js";
 import { readOptions, report } from "./row.js";
@@ -37,7 +41,7 @@ const rounds = options.quick ? 9 : 25;
 function calendar(): object {
   const rules = ["FREQ=WEEKLY", "FREQ=WEEKLY;BYDAY=TU,TH", "FREQ=MONTHLY;BYDAY=2WE", "FREQ=DAILY"];
   const terms = (first: number, count: number) =>
-    Array.from({ length: count }, (_, n) => ({ id: first + n, name: `TaxonomyTerm ${first + n}` }));
+    Array.from({ length: count }, (_, n) => ({ id: first + n, name: `Term ${first + n}` }));
   const events = Array.from({ length: eventCount }, (_, n) => {
     const day = new Date((NOW + 86_400 * (1 + ((n * 7) % 60))) * 1000).toISOString().slice(0, 10);
     const hour = String(8 + (n % 12)).padStart(2, "0");
@@ -61,7 +65,8 @@ function calendar(): object {
   };
 }
 
-async function service(store: Store, cacheBytes: number): Promise<FastifyInstance> {
+/** @param db store file for the thread that renders long representations; without it this thread renders them */
+async function service(store: Store, cacheBytes: number, db?: string): Promise<FastifyInstance> {
   const app = Fastify();
   const config = {
     prefix: "",
@@ -73,7 +78,7 @@ async function service(store: Store, cacheBytes: number): Promise<FastifyInstanc
     perMinute: 0,
     cacheBytes,
   };
-  await app.register(eventsPlugin({ store, clock: () => NOW, config }));
+  await app.register(eventsPlugin({ store, clock: () => NOW, config, ...(db === undefined ? {} : { db }) }));
   return app;
 }
 
@@ -97,6 +102,37 @@ function requestRate(app: FastifyInstance, path: string): Promise<number> {
     worker.once("message", resolve);
     worker.once("error", reject);
   });
+}
+
+/** Pages that read most of the store, or are long. */
+const LONG_PATHS = [
+  "/events?single_events=false&per_page=100&type=all",
+  "/events?order_by=end_date|desc&per_page=100",
+  "/events?event_categories=100001&per_page=100&page=2",
+  `/events?per_page=100&page=${(eventCount * PER_EVENT) / 100}`,
+  "/events.ics?type=all",
+];
+
+/** Milliseconds of processor time of the longest turn of the event loop while a path is asked for. */
+async function longestTurn(app: FastifyInstance, path: string): Promise<number> {
+  const cpu = mainThreadCpu();
+  const read = () => cpu() ?? performance.now();
+  let longest = 0;
+  let last = read();
+  let asking = true;
+  const turn = () => {
+    const now = read();
+    longest = Math.max(longest, now - last);
+    last = now;
+    if (asking) setImmediate(turn);
+  };
+  setImmediate(turn);
+  const { port } = app.server.address() as AddressInfo;
+  const load: Load = { port, path, connections: 1, milliseconds: 1 };
+  const worker = new Worker(new URL("./events-load-worker.js", import.meta.url), { workerData: load });
+  await once(worker, "message");
+  asking = false;
+  return longest;
 }
 
 const folder = mkdtempSync(join(tmpdir(), "fieldprobe-bench-"));
@@ -174,7 +210,17 @@ try {
       overSockets.map(against("of the constant", constant)),
     )),
   ];
+  const threaded = await service(store, 0, file);
+  await threaded.listen({ host: "127.0.0.1", port: 0 });
+  const turns = LONG_PATHS.map(
+    (path): Contestant => ({
+      run: () => longestTurn(threaded, path),
+      row: row("longest turn", "fieldprobe", "ms CPU", { path }),
+    }),
+  );
+  rows.push(...(await alternate(turns, options.quick ? 3 : 7, options.quick)));
   report(rows, options);
+  await threaded.close();
   await Promise.all([kept.close(), made.close(), bare.close()]);
   store.close();
   db.close();

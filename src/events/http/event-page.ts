@@ -1,13 +1,15 @@
 /** Reads the request for a page of events, tells whether the page takes long, and renders it. */
 import type { EventQuery } from "../model/event-query.js";
 import { renderSingle, renderWhole } from "../render/event.js";
+import { jsonLd } from "../render/json-ld.js";
+import { shownInstance } from "../render/shown-time.js";
 import type { View } from "../store/store.js";
 import { pageAddress, representPage } from "./collection.js";
 import { notFound } from "./events-error.js";
 import type { QueryString } from "./query-string.js";
 import { EVENT_PARAMETERS, type EventsAsk, readEventQuery } from "./read-query.js";
-import type { Representation } from "./representation.js";
-import { knownSources, type Resources } from "./resources.js";
+import { type Representation, represent } from "./representation.js";
+import { knownSources, type Resources, textOf } from "./resources.js";
 
 /** A page that a request asks for, and the keys of what is remembered of it. */
 export interface WantedPage {
@@ -36,12 +38,43 @@ export function readAsk(resources: Resources, view: View, parameters: QueryStrin
   return { query, address, key: address(query.page), totalKey };
 }
 
+/** Instances of one event above which rendering it takes long. */
+const MANY = 200;
+/** Items before a page above which finding it takes long. */
+const FAR = 10_000;
+
 /**
- * Whether a page may hold up the event loop: unless its items are counted and one index has them in order, the whole
- * store is read; and the instances of a series may be many.
+ * Whether a page may hold up the event loop. It takes long unless its items are counted, one index has them in order,
+ * the page is near, and no filter makes the scan pass over most of the store; the instances of a series may be many.
  */
 export function takesLong(resources: Resources, view: View, { query, totalKey }: WantedPage): boolean {
-  return !query.single || query.order[0]?.field !== "start_date" || !resources.isCounted(view.interval, totalKey);
+  const { single, order, ids, excludedIds, terms, sources, audience, page, perPage } = query;
+  const filtered =
+    ids !== null || excludedIds.length > 0 || terms.length > 0 || sources?.length !== 1 || audience !== 1;
+  const far = (page - 1) * perPage > FAR;
+  return (
+    !single || order[0]?.field !== "start_date" || filtered || far || !resources.isCounted(view.interval, totalKey)
+  );
+}
+
+/** Whether an event has so many instances that rendering them may hold up the event loop. */
+export function hasMany(view: View, id: number): boolean {
+  return view.instanceCount(id) > MANY;
+}
+
+/**
+ * Renders one event with all its instances.
+ *
+ * @param linked as schema.org JSON-LD
+ * @throws EventsError 404 when there is no such event
+ */
+export function eventPage(resources: Resources, view: View, id: number, linked: boolean): Representation {
+  const event = view.event(id);
+  const instances = event ? view.instances(id) : [];
+  const shown = shownInstance(instances, view.now);
+  if (!event || !shown) throw notFound();
+  if (linked) return represent(JSON.stringify(jsonLd(event, instances, shown, view.snapshot)));
+  return represent(renderWhole(textOf(resources, view, event), shown, instances));
 }
 
 /** Renders a page of events. */

@@ -2,16 +2,12 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { preferred } from "../../server/http/negotiate.js";
 import type { VocabularyName } from "../model/entities.js";
-import { renderWhole } from "../render/event.js";
-import { jsonLd } from "../render/json-ld.js";
-import { shownInstance } from "../render/shown-time.js";
-import { eventsPage, readAsk, takesLong } from "./event-page.js";
-import { notFound } from "./events-error.js";
+import { eventPage, eventsPage, hasMany, readAsk, takesLong } from "./event-page.js";
 import { openRequest, sendAs, sendJson, splitTarget } from "./exchange.js";
 import type { QueryString } from "./query-string.js";
 import { EVENT_PARAMETERS } from "./read-query.js";
-import { represent } from "./representation.js";
-import { type Resources, textOf } from "./resources.js";
+import type { Representation } from "./representation.js";
+import type { Resources } from "./resources.js";
 
 /** The id in the path of a request. */
 export function pathId(request: FastifyRequest): number {
@@ -68,23 +64,27 @@ const FORMS = ["application/json", LINKED] as const;
 
 /** Answers `/events/{id}`, as schema.org JSON-LD to those who prefer it. */
 export function eventHandler(resources: Resources) {
-  const { store, clock, settings, render } = resources;
+  const { store, clock, settings, render, pages, thread } = resources;
   return (request: FastifyRequest, reply: FastifyReply) => {
     const id = pathId(request);
-    const { parameters } = openRequest(request, settings, EVENT_PARAMETERS);
+    const { parameters, strict } = openRequest(request, settings, EVENT_PARAMETERS);
     parameters.check();
     const linked = request.eventsCallback === null && preferred(request.headers.accept, FORMS) === LINKED;
-    const page = store.view(clock(), (view) =>
-      resources.pages.get(view.interval, `${render.prefix}/events/${id}${linked ? " ld" : ""}`, () => {
-        const event = view.event(id);
-        const instances = event ? view.instances(id) : [];
-        const shown = shownInstance(instances, view.now);
-        if (!event || !shown) throw notFound();
-        if (linked) return represent(JSON.stringify(jsonLd(event, instances, shown, view.snapshot)));
-        return represent(renderWhole(textOf(resources, view, event), shown, instances));
-      }),
-    );
-    if (linked) return sendAs(LINKED, request, reply, page, settings);
-    return sendJson(request, reply, page, settings);
+    const send = (page: Representation) =>
+      linked ? sendAs(LINKED, request, reply, page, settings) : sendJson(request, reply, page, settings);
+    const key = `${render.prefix}/events/${id}${linked ? " ld" : ""}`;
+    const now = clock();
+    const found = store.view(now, (view) => {
+      const { interval } = view;
+      if (thread !== null && hasMany(view, id)) return pages.find(interval, key) ?? { interval };
+      return pages.get(interval, key, () => eventPage(resources, view, id, linked));
+    });
+    if (!("interval" in found)) return send(found);
+    const { interval } = found;
+    const ask = { vocabulary: null, id, strict };
+    return thread?.make(interval, key, { form: linked ? "linked" : "event", ask, search: "", now }).then((page) => {
+      pages.keep(interval, key, page);
+      return send(page);
+    });
   };
 }

@@ -56,10 +56,11 @@ export function notFound(details: readonly EventsErrorDetail[] = []): EventsErro
   return new EventsError(404, "not_found", "Not found.", details);
 }
 
-/** The error while the store cannot be read. */
-export function storeUnavailable(retrySeconds: number): EventsError {
+/** The error while the store cannot be read; the log gets its cause, if there is one that it does not have yet. */
+export function storeUnavailable(retrySeconds: number, cause?: unknown): EventsError {
   const headers = { "retry-after": String(retrySeconds) };
-  return new EventsError(503, "unavailable", "The events cannot be read at the moment.", [], headers);
+  const error = new EventsError(503, "unavailable", "The events cannot be read at the moment.", [], headers);
+  return cause === undefined ? error : Object.assign(error, { cause });
 }
 
 /** Codes of SQLite that no store should give: they are defects of this program. */

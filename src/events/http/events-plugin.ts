@@ -111,7 +111,10 @@ function addRoutes(scope: FastifyInstance, shared: Resources): void {
 
 /** Anything that is no error of this interface is reported without what it says; the log has it. */
 function asEventsError(error: FastifyError | EventsError, request: FastifyRequest): EventsError {
-  if (error instanceof EventsError) return error;
+  if (error instanceof EventsError) {
+    if (error.cause !== undefined) request.log.error({ reqId: request.id, err: error.cause }, "events request failed");
+    return error;
+  }
   const { status, headers } = error as { status?: number; headers?: Record<string, string> };
   const refused = status ?? error.statusCode ?? 500;
   if (refused >= 400 && refused < 500) {

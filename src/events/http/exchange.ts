@@ -5,7 +5,7 @@ import { names, preferred } from "../../server/http/negotiate.js";
 import { PROBLEM_TYPE } from "../../server/http/problem.js";
 import { EventsError, errorBody, problemBody } from "./events-error.js";
 import { type EventsSettings, isKey } from "./events-settings.js";
-import { isCallback, wrapJsonp } from "./jsonp.js";
+import { isCallback, wrapJsonp, wrapPieces } from "./jsonp.js";
 import { QueryString } from "./query-string.js";
 import { checkVersion, refuseUnknown, UNLINKED } from "./read-query.js";
 import { isKnown, type Representation, represent } from "./representation.js";
@@ -76,8 +76,15 @@ export function callerOf(request: FastifyRequest, settings: EventsSettings): str
 export function sendJson(request: FastifyRequest, reply: FastifyReply, page: Representation, settings: EventsSettings) {
   const callback = request.eventsCallback;
   if (callback === null) return sendAs(jsonType(request), request, reply, page, settings);
-  const script = represent(wrapJsonp(callback, String(page.body)), page.headers);
-  return sendAs("text/javascript", request, reply, script, settings);
+  if (page.body.length <= WHOLE_BYTES) {
+    const script = represent(wrapJsonp(callback, String(page.body)), page.headers);
+    return sendAs("text/javascript", request, reply, script, settings);
+  }
+  // A long body is wrapped as it is sent: its tag follows from that of the body and the name.
+  const tag = `${page.tag.slice(0, -1)}.${callback}"`;
+  if (sendHead(request, reply, { ...page, tag }, settings)) return reply.code(304).send();
+  const pieces = wrapPieces(callback, piecesOf(bytesOf(page.body)));
+  return reply.type("text/javascript; charset=utf-8").send(Readable.from(pieces));
 }
 
 function jsonType(request: FastifyRequest): string {
@@ -92,13 +99,23 @@ export function sendAs(
   page: Representation,
   settings: EventsSettings,
 ) {
-  reply.headers(page.headers).headers({
+  if (sendHead(request, reply, page, settings)) return reply.code(304).send();
+  return sendBody(reply.type(`${type}; charset=utf-8`), page.body);
+}
+
+/** Sets the headers of a representation; true when the caller has it. */
+function sendHead(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { headers, tag }: Omit<Representation, "body">,
+  settings: EventsSettings,
+): boolean {
+  reply.headers(headers).headers({
     vary: "Accept, Accept-Encoding",
     "cache-control": `${settings.keys.length > 0 ? "private" : "public"}, max-age=60`,
-    etag: page.tag,
+    etag: tag,
   });
-  if (isKnown(request.headers["if-none-match"], page.tag)) return reply.code(304).send();
-  return sendBody(reply.type(`${type}; charset=utf-8`), page.body);
+  return isKnown(request.headers["if-none-match"], tag);
 }
 
 /** Longer bodies go out piece by piece: handed over whole, one is cut off when the service is closed. */
@@ -107,8 +124,12 @@ const PIECE_BYTES = 64 * 1024;
 
 function sendBody(reply: FastifyReply, body: string | Buffer) {
   if (body.length <= WHOLE_BYTES) return reply.send(body);
-  const bytes = typeof body === "string" ? Buffer.from(body) : body;
+  const bytes = bytesOf(body);
   return reply.header("content-length", bytes.length).send(Readable.from(piecesOf(bytes)));
+}
+
+function bytesOf(body: string | Buffer): Buffer {
+  return typeof body === "string" ? Buffer.from(body) : body;
 }
 
 function* piecesOf(bytes: Buffer): Generator<Buffer> {

@@ -1,4 +1,6 @@
 /** JSONP checks the name of a callback and writes the script that calls it. */
+import { setImmediate as nextTurn } from "node:timers/promises";
+
 const LONGEST = 128;
 const NAME = /^[A-Za-z_$][\w$]{0,63}(?:\.[A-Za-z_$][\w$]{0,63}|\[\d{1,5}\]){0,8}$/;
 
@@ -21,6 +23,20 @@ export function isCallback(name: string): boolean {
 
 /** A script that calls `name` with a JSON text; nothing in it can end a script element or a line. */
 export function wrapJsonp(name: string, json: string): string {
-  const safe = json.replaceAll("<", "\\u003c").replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
-  return `/**/${name}(${safe});`;
+  return `/**/${name}(${escapeLines(json)});`;
+}
+
+/** The same for a long JSON text in pieces of UTF-8, one piece a turn of the event loop. */
+export async function* wrapPieces(name: string, pieces: Iterable<Buffer>): AsyncGenerator<Buffer> {
+  const decoder = new TextDecoder();
+  yield Buffer.from(`/**/${name}(`);
+  for (const piece of pieces) {
+    await nextTurn();
+    yield Buffer.from(escapeLines(decoder.decode(piece, { stream: true })));
+  }
+  yield Buffer.from(");");
+}
+
+function escapeLines(json: string): string {
+  return json.replaceAll("<", "\\u003c").replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
 }

@@ -2,8 +2,8 @@
 import { move, transferableSymbol, valueSymbol } from "piscina";
 import { openStore } from "../store/store.js";
 import { systemClock } from "../time/clock.js";
-import { eventsPage, readAsk } from "./event-page.js";
-import { EventsError, isStoreError, storeUnavailable } from "./events-error.js";
+import { eventPage, eventsPage, readAsk } from "./event-page.js";
+import { EventsError, isStoreError } from "./events-error.js";
 import { makeCalendar } from "./ics-page.js";
 import { QueryString } from "./query-string.js";
 import type { RenderOutcome, RenderSetup, RenderTask } from "./render-thread.js";
@@ -22,9 +22,9 @@ export function createRenderer({ db, settings, prefix }: RenderSetup) {
       const { body, tag, headers } = await makeRepresentation(resources, task);
       return transferred({ body: new TextEncoder().encode(String(body)), tag, headers });
     } catch (error) {
-      const known = isStoreError(error) ? storeUnavailable(5) : error;
-      if (!(known instanceof EventsError)) throw error;
-      const { status, code, message, details } = known;
+      if (isStoreError(error)) return { unavailable: String(error) };
+      if (!(error instanceof EventsError)) throw error;
+      const { status, code, message, details } = error;
       return { refusal: { status, code, message, details } };
     }
   };
@@ -32,9 +32,13 @@ export function createRenderer({ db, settings, prefix }: RenderSetup) {
 
 async function makeRepresentation(resources: Resources, task: RenderTask): Promise<Representation> {
   const { form, ask, now } = task;
+  const { store } = resources;
   const parameters = new QueryString(task.search);
   if (form === "calendar") return makeCalendar(resources, now, parameters, ask.strict);
-  return resources.store.view(now, (view) => eventsPage(resources, view, readAsk(resources, view, parameters, ask)));
+  if (form === "events") {
+    return store.view(now, (view) => eventsPage(resources, view, readAsk(resources, view, parameters, ask)));
+  }
+  return store.view(now, (view) => eventPage(resources, view, ask.id ?? 0, form === "linked"));
 }
 
 /** Lets the pool hand over the bytes without a copy. */

@@ -2,7 +2,7 @@
 import { fileURLToPath } from "node:url";
 import { Piscina } from "piscina";
 import type { Interval } from "../store/store.js";
-import { EventsError, type EventsErrorCode, type EventsErrorDetail } from "./events-error.js";
+import { EventsError, type EventsErrorCode, type EventsErrorDetail, storeUnavailable } from "./events-error.js";
 import type { EventsSettings } from "./events-settings.js";
 import type { EventsAsk } from "./read-query.js";
 import type { Representation } from "./representation.js";
@@ -18,7 +18,7 @@ export interface RenderSetup {
 
 /** One representation to render. */
 export interface RenderTask {
-  readonly form: "events" | "calendar";
+  readonly form: "events" | "event" | "linked" | "calendar";
   readonly ask: EventsAsk;
   /** Query string of the request. */
   readonly search: string;
@@ -29,6 +29,8 @@ export interface RenderTask {
 /** A finished task; of an EventsError its parts, since cloning drops its class. */
 export type RenderOutcome =
   | { readonly body: Uint8Array; readonly tag: string; readonly headers: Representation["headers"] }
+  /** Why the store cannot be read. */
+  | { readonly unavailable: string }
   | {
       readonly refusal: {
         readonly status: number;
@@ -85,6 +87,7 @@ export class RenderThread {
       throw new EventsError(503, "unavailable", "Too many pages are being made.", [], { "retry-after": "1" });
     }
     const outcome: RenderOutcome = await this.#pool.run(task);
+    if ("unavailable" in outcome) throw storeUnavailable(5, outcome.unavailable);
     if ("refusal" in outcome) {
       const { status, code, message, details } = outcome.refusal;
       throw new EventsError(status, code, message, details);

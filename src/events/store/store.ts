@@ -29,6 +29,8 @@ export interface View {
   events(ids: readonly number[]): EventRecord[];
   /** Every instance of an event, ascending. */
   instances(id: number): EventInstance[];
+  /** The number of them. */
+  instanceCount(id: number): number;
 }
 
 /** A store that is open for reading. */
@@ -93,6 +95,7 @@ function viewOf(db: Connection, interval: Interval, now: number): View {
       const sql = "SELECT document FROM event WHERE id IN (SELECT value FROM json_each(?))";
       return db.all(sql, [JSON.stringify(ids)]).map(([document]) => JSON.parse(String(document)) as EventRecord);
     },
+    instanceCount: (id) => Number(db.first("SELECT count(*) FROM instance WHERE event_id = ?", [id])?.[0]),
     instances(id) {
       const sql = `SELECT ${INSTANCE_COLUMNS} FROM instance i WHERE i.event_id = ? ORDER BY i.start_key, i.original`;
       return db.all(sql, [id]).map(instanceOf);

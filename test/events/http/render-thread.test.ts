@@ -1,8 +1,9 @@
-/** The render thread gives the same answers, leaves the event loop to others, and is replaced when it dies. */
+/** The render thread gives the same answers and leaves the event loop to others. */
 import { createHash } from "node:crypto";
 import { mkdirSync, rmdirSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EventsError } from "../../../src/events/http/events-error.js";
+import { wrapJsonp } from "../../../src/events/http/jsonp.js";
 import { RenderThread } from "../../../src/events/http/render-thread.js";
 import type { Interval } from "../../../src/events/store/store.js";
 import { load, SAMPLE, type Served, scratch, seconds, serve } from "../support.js";
@@ -54,6 +55,41 @@ describe("answers", () => {
     load(own.db, [SAMPLE], seconds("2026-11-02T12:00:00Z"));
     expect(await total()).toBeGreaterThan(10);
     await own.close();
+  });
+});
+
+describe("a series of 2000 instances", () => {
+  const folder = scratch();
+  afterAll(() => folder.remove());
+
+  it("is the same from the thread in every form, and as a script that is wrapped as it is sent", async () => {
+    const rule = {
+      start: { dateTime: "2026-11-11T00:00:00" },
+      rrule: "FREQ=HOURLY",
+      excerpt: "<\u2028\u00e9\ud83d\ude00>",
+    };
+    const events = Array.from({ length: 5 }, (_, n) => ({ id: n + 1, name: `Watch ${n}`, ...rule }));
+    const files = [folder.file("dense.json", { events })];
+    const [here, there] = [await serve({ files, now: NOW }), await serve({ files, now: NOW, threaded: true })];
+    const all = "/events?single_events=false&per_page=100";
+    const paths = ["/events/1", "/events/1?callback=f", "/events/1.ics", "/events/9", "/events?page=9999", all];
+    for (const path of paths) {
+      const [expected, answer] = [await here.get(path), await there.get(path)];
+      expect([path, answer.status, answer.text]).toEqual([path, expected.status, expected.text]);
+      expect(answer.headers.get("etag")).toBe(expected.headers.get("etag"));
+    }
+    const accept = "application/ld+json";
+    expect((await there.get("/events/1", { accept })).text).toBe((await here.get("/events/1", { accept })).text);
+    const plain = await there.get(all);
+    const script = await there.get(`${all}&callback=a.b`);
+    expect(plain.text.length).toBeGreaterThan(1 << 20);
+    expect(script.text).toBe(wrapJsonp("a.b", plain.text));
+    const tag = script.headers.get("etag") as string;
+    expect(tag).not.toBe(plain.headers.get("etag"));
+    expect((await there.get(`${all}&callback=a.b`, { "if-none-match": tag })).status).toBe(304);
+    expect((await there.get(`${all}&callback=a.c`)).headers.get("etag")).not.toBe(tag);
+    await here.close();
+    await there.close();
   });
 });
 
@@ -112,11 +148,14 @@ describe("the thread", () => {
     await thread.close();
   });
 
-  it("is replaced when it dies, and fails only the page it was at", async () => {
+  it("opens a store with the first page for which it can", async () => {
     const file = `${folder.path}/later.db`;
     mkdirSync(file);
     const thread = new RenderThread({ db: file, settings, prefix: "" });
-    await expect(thread.make(interval, "a", task)).rejects.toThrow("cannot open the store");
+    await expect(thread.make(interval, "a", task)).rejects.toMatchObject({
+      status: 503,
+      cause: expect.stringContaining("cannot open the store"),
+    });
     rmdirSync(file);
     load(file, [SAMPLE], NOW);
     expect((await thread.make(interval, "a", task)).headers["x-total-count"]).toMatch(/^[1-9]/);
