@@ -113,6 +113,43 @@ describe("published anchors on isotropic32 at (1, 2, 3) and time 0.4", () => {
   });
 });
 
+it("GetAnyCutoutWeb takes every so many nodes, and means over cubes that pass the ends", async () => {
+  const cut = async (box: Given, steps: readonly number[], width: number): Promise<number[]> => {
+    const [x_step, y_step, z_step] = steps as [number, number, number];
+    const given = { ...SET, field: "u", T: 3, ...box, x_step, y_step, z_step, filter_width: width };
+    const text = await send("GetAnyCutoutWeb", given);
+    const bytes = Buffer.from(/<GetAnyCutoutWebResult>([^<]*)</.exec(text)?.[1] ?? "", "base64");
+    return Array.from({ length: bytes.length / 4 }, (_, i) => bytes.readFloatLE(4 * i));
+  };
+  const whole = { x_start: 1, y_start: 1, z_start: 1, x_end: 32, y_end: 32, z_end: 32 };
+  const nodes = await cut(whole, [1, 1, 1], 1);
+  const at = (x: number, y: number, z: number, c: number) =>
+    nodes[3 * (((z & 31) * 32 + (y & 31)) * 32 + (x & 31)) + c] as number;
+  for (const [width, steps] of [
+    [1, [3, 2, 5]],
+    [4, [5, 7, 3]],
+    [9, [1, 16, 11]],
+  ] as const) {
+    const box = { x_start: 1, y_start: 2, z_start: 3, x_end: 17, y_end: 32, z_end: 31 };
+    const found = await cut(box, steps, width);
+    const half = width >> 1;
+    let n = 0;
+    for (let z = 2; z <= 30; z += steps[2]) {
+      for (let y = 1; y <= 31; y += steps[1]) {
+        for (let x = 0; x <= 16; x += steps[0]) {
+          for (let c = 0; c < 3; c++) {
+            let sum = 0;
+            for (let k = -half; k <= half; k++)
+              for (let j = -half; j <= half; j++) for (let i = -half; i <= half; i++) sum += at(x + i, y + j, z + k, c);
+            expect(Math.abs((found[n++] as number) - sum / (2 * half + 1) ** 3)).toBeLessThan(1e-6);
+          }
+        }
+      }
+    }
+    expect(found).toHaveLength(n);
+  }
+});
+
 describe("the later dialect at the same address", () => {
   it("tells GetPosition apart by the member after StartTime, with the same paths", async () => {
     const common = { spatialInterpolation: "Lag6" };

@@ -1,7 +1,9 @@
 /** Searches and cutouts of regions of nodes inside a worker. */
 import { CancelledError, DataError, RequestError } from "../../errors.js";
 import { gatherBox } from "../../kernels/block.js";
+import { createNodeSums, type NodeSums } from "../../kernels/filter/node-sums.js";
 import type { DifferenceOrder } from "../../kernels/finite-difference.js";
+import { wrap } from "../../kernels/stencil.js";
 import {
   createHits,
   createThreshold,
@@ -9,7 +11,7 @@ import {
   type Threshold,
   type ThresholdQuantity,
 } from "../../kernels/threshold.js";
-import type { BrickReader } from "../../kernels/types.js";
+import type { Axes, BrickReader } from "../../kernels/types.js";
 import { FIELDS } from "../../operations.js";
 import { MAX_HITS, type Region } from "../region.js";
 import type { CutoutMessage, SearchMessage } from "./dataset-copy.js";
@@ -62,63 +64,80 @@ function searchOf({ dataset }: OpenDataset, quantity: ThresholdQuantity): Thresh
   }
 }
 
-/** Fills `task.out` with the nodes of a region, plane by plane. */
+/** Nodes of a cutout that are filtered together, so that neighbours share sums; at least those of a plane. */
+const FILTERED_NODES = 65_536;
+
+/** Fills `task.out` with the nodes of a region, or with means over the cubes around them. */
 export function cutNodes(task: CutoutMessage, open: OpenDataset, sampler: Sampler): null {
   const { region, out } = task;
   const { first, count, stride, width, frame } = region;
   const reader = sampler.reader(open.source(region.field));
   const stop = stopOf(task.cancel);
   const { axes } = open.dataset;
-  const plain = width === 1 && stride.every((step) => step === 1);
-  const half = (width - 1) / 2;
-  const spans = [0, 1].map((a) => (count[a] - 1) * stride[a] + width);
-  const plane = plain ? null : new Float32Array(spans[0] * spans[1] * reader.components);
-  const sum = plain ? null : new Float64Array(spans[0] * spans[1] * reader.components);
   const size = count[0] * count[1] * reader.components;
-  for (let k = 0; k < count[2]; k++) {
+  const sums = width === 1 ? null : createNodeSums(axes, width, [reader.components], []);
+  const thick = sums === null ? 1 : Math.max(1, Math.floor(FILTERED_NODES / (count[0] * count[1])));
+  const spans = [0, 1].map((a) => (count[a] - 1) * stride[a] + 1);
+  const plane = stride[0] * stride[1] === 1 ? null : new Float32Array(spans[0] * spans[1] * reader.components);
+  for (let k = 0; k < count[2]; k += thick) {
     stop();
-    const z = first[2] + k * stride[2];
-    const to = out.subarray(k * size, (k + 1) * size);
-    if (plane === null || sum === null) {
-      gatherBox(reader, axes, frame, [first[0], first[1], z], [count[0], count[1], 1], to);
-      continue;
+    const planes = Math.min(thick, count[2] - k);
+    const to = out.subarray(k * size, (k + planes) * size);
+    if (sums !== null) takeMeans(sums, reader, axes, region, k, planes, to, stop);
+    else {
+      const corner = [first[0], first[1], first[2] + k * stride[2]];
+      gatherBox(reader, axes, frame, corner, [spans[0], spans[1], 1], plane ?? to);
+      if (plane !== null) pickNodes(plane, spans[0], reader, region, to);
     }
-    sum.fill(0);
-    for (let layer = z - half; layer <= z + half; layer++) {
-      const corner = [first[0] - half, first[1] - half, layer];
-      gatherBox(reader, axes, frame, corner, [spans[0], spans[1], 1], plane);
-      for (let i = 0; i < sum.length; i++) sum[i] += plane[i];
-    }
-    averagePlane(sum, spans[0], reader, region, to);
   }
   return null;
 }
 
-/** Takes the means over `width` columns and rows of a plane of sums over `width` layers. */
-function averagePlane(
-  sum: Float64Array,
+/** Takes the nodes of a region out of a plane. */
+function pickNodes(
+  plane: Float32Array,
   span: number,
   { components }: BrickReader,
-  { count, stride, width }: Region,
+  { count, stride }: Region,
   out: Float32Array,
 ): void {
-  const scale = 1 / width ** 3;
-  const rows = sum.length / (span * components);
-  const lines = new Float64Array(rows * count[0] * components);
-  for (let y = 0; y < rows; y++) {
+  let to = 0;
+  for (let y = 0; y < count[1]; y++) {
     for (let x = 0; x < count[0]; x++) {
-      for (let c = 0; c < components; c++) {
-        let total = 0;
-        for (let i = 0; i < width; i++) total += sum[(y * span + x * stride[0] + i) * components + c];
-        lines[(y * count[0] + x) * components + c] = total;
+      const from = (y * stride[1] * span + x * stride[0]) * components;
+      for (let c = 0; c < components; c++) out[to++] = plane[from + c];
+    }
+  }
+}
+
+/** Takes means over the cubes around the nodes of `planes` planes, from number `k` on. */
+function takeMeans(
+  sums: NodeSums,
+  reader: BrickReader,
+  axes: Axes,
+  { first, count, stride, width, frame }: Region,
+  k: number,
+  planes: number,
+  out: Float32Array,
+  stop: () => void,
+): void {
+  const half = (width - 1) / 2;
+  const start = (a: 0 | 1 | 2, i: number): number => wrap(first[a] + i * stride[a] - half, axes[a].nodes);
+  const starts = new Int32Array(3 * count[0] * count[1] * planes);
+  let at = 0;
+  for (let z = k; z < k + planes; z++) {
+    for (let y = 0; y < count[1]; y++) {
+      for (let x = 0; x < count[0]; x++, at += 3) {
+        starts[at] = start(0, x);
+        starts[at + 1] = start(1, y);
+        starts[at + 2] = start(2, z);
       }
     }
   }
-  for (let y = 0; y < count[1]; y++) {
-    for (let e = 0; e < count[0] * components; e++) {
-      let total = 0;
-      for (let j = 0; j < width; j++) total += lines[(y * stride[1] + j) * count[0] * components + e];
-      out[y * count[0] * components + e] = scale * total;
-    }
-  }
+  const totals = new Float64Array(out.length);
+  sums([reader], frame, starts, totals, () => {
+    stop();
+    return false;
+  });
+  for (let i = 0; i < out.length; i++) out[i] = totals[i] / width ** 3;
 }

@@ -29,6 +29,8 @@ export type NodeSums = (
 /** Bytes of the sums over planes that a box of cubes may need, and nodes gathered at once: both bound the scratch. */
 const MOST_BYTES = 32 * 1024 * 1024;
 const GATHERED_NODES = 65_536;
+/** What a box costs besides its nodes, in nodes: bricks to visit, runs to cut. */
+const BOX_COST = 64;
 /** Longest edge of a box of first nodes that is worked on together. */
 const LONGEST_EDGE = 64;
 
@@ -43,7 +45,6 @@ export function createNodeSums(
   const channels = size + products.length;
   let edge = LONGEST_EDGE;
   while (edge > 1 && 8 * channels * edge * edge * (edge + width - 1) > MOST_BYTES) edge >>= 1;
-
   const sumBox = createBoxSums(axes, width, sizes, products);
 
   return (readers, frame, starts, totals, stop) => {
@@ -104,7 +105,7 @@ export function createNodeSums(
 function nodesRead(length: ArrayLike<number>, width: number): number {
   const [x, y, z] = [length[0], length[1], length[2]];
   const more = width - 1;
-  return (z + more) * ((y + more) * (2 * x + more) + x * y);
+  return BOX_COST + (z + more) * ((y + more) * (2 * x + more) + x * y);
 }
 
 /** Moves the entries of `order[from .. to - 1]` that are chosen to the front; returns where the others begin. */
