@@ -79,6 +79,7 @@ export function createNodeFilter(
   const channels = size + products.length;
   const sums = createNodeSums(axes, width, sizes, products);
   const volume = width ** 3;
+  const distances = axes.map(({ spacing }) => 2 * step * spacing);
   const reach = (width - 1) / 2;
   const components = quantity === "mean" ? size : quantity === "covariance" ? products.length : 3 * size;
   /** Cubes per point: one, or two along every axis. */
@@ -107,23 +108,13 @@ export function createNodeFilter(
       for (let i = 0; i < count; i++) locate(positions, first + i, starts, 3 * cubes * i);
       const totals = new Float64Array(channels * cubes * count);
       sums(readers, frame, starts, totals, stop);
+      for (let i = 0; i < totals.length; i++) totals[i] /= volume;
       for (let i = 0; i < count; i++) {
         const at = channels * cubes * i;
         const to = components * (first + i);
-        if (quantity === "mean") for (let c = 0; c < size; c++) out[to + c] = totals[at + c] / volume;
-        if (quantity === "covariance") {
-          products.forEach(([a, b], p) => {
-            out[to + p] = totals[at + size + p] / volume - (totals[at + a] / volume) * (totals[at + b] / volume);
-          });
-        }
-        if (quantity !== "gradient") continue;
-        for (let a = 0; a < 3; a++) {
-          const distance = 2 * step * axes[a].spacing;
-          for (let c = 0; c < size; c++) {
-            const before = totals[at + 2 * a * size + c] / volume;
-            out[to + 3 * c + a] = (totals[at + (2 * a + 1) * size + c] / volume - before) / distance;
-          }
-        }
+        if (quantity === "mean") for (let c = 0; c < size; c++) out[to + c] = totals[at + c];
+        else if (quantity === "covariance") putCovariances(totals, at, size, products, out, to);
+        else putDifferences(totals, at, size, distances, out, to);
       }
     },
     regionInside: (position) =>
@@ -134,4 +125,36 @@ export function createNodeFilter(
         return node - reach - step >= 0 && node + reach + step < axis.nodes;
       }),
   };
+}
+
+/** Means of products, which follow the means of the components, less products of means. */
+function putCovariances(
+  means: Float64Array,
+  at: number,
+  size: number,
+  products: readonly Pair[],
+  out: Float64Array,
+  to: number,
+): void {
+  for (let p = 0; p < products.length; p++) {
+    const [a, b] = products[p];
+    out[to + p] = means[at + size + p] - means[at + a] * means[at + b];
+  }
+}
+
+/** Differences of the means before and behind a node on every axis, over their distance; rows by component. */
+function putDifferences(
+  means: Float64Array,
+  at: number,
+  size: number,
+  distances: readonly number[],
+  out: Float64Array,
+  to: number,
+): void {
+  for (let a = 0; a < 3; a++) {
+    const before = at + 2 * a * size;
+    for (let c = 0; c < size; c++) {
+      out[to + 3 * c + a] = (means[before + size + c] - means[before + c]) / distances[a];
+    }
+  }
 }

@@ -50,20 +50,6 @@ export function createNodeSums(
   return (readers, frame, starts, totals, stop) => {
     const order = Uint32Array.from({ length: starts.length / 3 }, (_, i) => i);
 
-    /** The bounding box of some cubes' first nodes. */
-    const bound = (from: number, to: number): Box => {
-      const start = new Int32Array(3).fill(2 ** 31 - 1);
-      const high = new Int32Array(3);
-      for (let i = from; i < to; i++) {
-        for (let a = 0; a < 3; a++) {
-          const node = starts[3 * order[i] + a];
-          if (node < start[a]) start[a] = node;
-          if (node > high[a]) high[a] = node;
-        }
-      }
-      return { start, length: high.map((node, a) => node - start[a] + 1) };
-    };
-
     /** Sums the cubes order[from .. to - 1] together. */
     const together = (from: number, to: number, box: Box): void => {
       const { start, length } = box;
@@ -81,7 +67,7 @@ export function createNodeSums(
     /** Divides cubes until it is cheaper to sum them together. */
     const divide = (from: number, to: number): void => {
       if (stop()) return;
-      const bounds = bound(from, to);
+      const bounds = boundingBox(starts, order.subarray(from, to));
       const longest = bounds.length.indexOf(Math.max(...bounds.length));
       if (bounds.length[longest] <= edge) {
         const alone = (to - from) * nodesRead([1, 1, 1], width);
@@ -99,6 +85,20 @@ export function createNodeSums(
     };
     if (order.length > 0) divide(0, order.length);
   };
+}
+
+/** The bounding box of the first nodes of some cubes. */
+function boundingBox(starts: Int32Array, cubes: Uint32Array): Box {
+  const start = new Int32Array(3).fill(2 ** 31 - 1);
+  const last = new Int32Array(3);
+  for (let i = 0; i < cubes.length; i++) {
+    for (let a = 0; a < 3; a++) {
+      const node = starts[3 * cubes[i] + a];
+      if (node < start[a]) start[a] = node;
+      if (node > last[a]) last[a] = node;
+    }
+  }
+  return { start, length: last.map((node, a) => node - start[a] + 1) };
 }
 
 /** Nodes that are read, and sums made of them, for a box of first nodes: the measure of its cost. */
