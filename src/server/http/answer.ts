@@ -117,6 +117,7 @@ async function* watched(blocks: AsyncIterable<Buffer>, reader: Reader): AsyncGen
     yield block;
     reader.handedOver(block.length);
   }
+  reader.handOver(0);
 }
 
 /** Makes the first blocks, up to the length from which an answer may be compressed. */
@@ -165,6 +166,7 @@ async function* paced(
   } finally {
     slices.end();
   }
+  reader.handOver(0);
 }
 
 /** A caller who leaves in the middle of an answer is no failure of ours. */

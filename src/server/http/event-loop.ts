@@ -83,13 +83,13 @@ export class TimeSlices {
     };
   }
 
-  /** Waits for something outside the slice. */
+  /** Waits for something outside the slice, which goes on where it was if the event loop has not turned meanwhile. */
   async outside<T>(promise: Promise<T>): Promise<T> {
-    this.end();
+    const goOn = this.rest();
     try {
       return await promise;
     } finally {
-      this.begin();
+      goOn();
     }
   }
 
@@ -100,8 +100,13 @@ export class TimeSlices {
 
   /** Lets other work have a slice if this one has lasted; null where nothing need be awaited. */
   pause(): Promise<void> | null {
-    if (!this.overdue) return null;
-    return this.outside(immediate());
+    return this.overdue ? this.#giveWay() : null;
+  }
+
+  async #giveWay(): Promise<void> {
+    this.end();
+    await immediate();
+    this.begin();
   }
 }
 

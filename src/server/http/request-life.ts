@@ -4,6 +4,7 @@ import type { Engine, Evaluation, Query, Result } from "../../engine/query.js";
 import { BusyError, CancelledError, DeadlineError, excerpt } from "../../errors.js";
 import type { PointsHold } from "./admission.js";
 import { Body } from "./body.js";
+import type { TimeSlices } from "./event-loop.js";
 import { bodyTooLarge, refuseEncoded } from "./refusal.js";
 import type { Service } from "./service.js";
 
@@ -22,6 +23,8 @@ export interface PointLimit {
  * bytes. What is held is given back when the caller leaves, whichever step the request has come to.
  */
 export class RequestLife {
+  /** The clock of the event loop, for work that the request does on it. */
+  readonly slices: TimeSlices;
   readonly #service: Service;
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
@@ -65,6 +68,7 @@ export class RequestLife {
   }
 
   private constructor(service: Service, request: FastifyRequest, reply: FastifyReply, name: string) {
+    this.slices = service.slices;
     this.#service = service;
     this.#request = request;
     this.#reply = reply;
@@ -110,7 +114,7 @@ export class RequestLife {
   /** The dataset of a name: the version that the request met first, for all of its queries and labels. */
   find(name: string): ReturnType<Engine["find"]> {
     const known = this.#datasets.get(name) ?? this.#service.engine.find(name);
-    if (known) this.#datasets.set(name, known);
+    if (known) this.#datasets.set(name, known).set(known.name, known);
     return known;
   }
 
@@ -126,6 +130,11 @@ export class RequestLife {
     this.#evaluations.add(evaluation);
     if (this.#gone) evaluation.abort();
     return evaluation;
+  }
+
+  /** Forgets a query that has ended. */
+  forget(evaluation: Evaluation): void {
+    this.#evaluations.delete(evaluation);
   }
 
   /** Waits for a slot to be answered in, once the body has been read. */
@@ -169,6 +178,7 @@ export class RequestLife {
 
   /** Takes note of bytes that the socket has taken. */
   handedOver(bytes: number): void {
+    if (this.#patience !== null) clearTimeout(this.#patience);
     if (this.#answer !== null) this.#answer.taken += bytes;
   }
 

@@ -9,6 +9,7 @@ import {
   SPATIAL_INTERPOLATION,
   TEMPORAL_INTERPOLATION,
 } from "../../operations.js";
+import type { TimeSlices } from "../http/event-loop.js";
 import { readFiniteFloat, readInt } from "../http/read-number.js";
 
 /** Members of a request as text, by name; only `time` may have more than one. */
@@ -82,9 +83,46 @@ export function isComplete(operation: Operation, texts: Texts): boolean {
   return parametersOf(operation).every((member) => texts.has(member.name));
 }
 
-/** A request beside its points: one query per time. */
+/** A list of times. */
+export interface Times {
+  /** As asked, rounded once to float32. */
+  readonly exact: readonly number[];
+  /** The shortest decimals that mean them. */
+  readonly written: readonly number[];
+}
+
+/** Times that are read in one go; a longer list is read in several time slices. */
+const TIMES_AT_ONCE = 1024;
+
+/** Reads a list of times of any length. @throws RequestError naming `time` */
+export async function readTimes(given: readonly string[], slices: TimeSlices): Promise<Times> {
+  const exact: number[] = [];
+  const written: number[] = [];
+  slices.begin();
+  try {
+    for (let from = 0; from < given.length; from += TIMES_AT_ONCE) {
+      const some = timesNow(given.slice(from, from + TIMES_AT_ONCE));
+      for (const time of some.exact) exact.push(time);
+      for (const time of some.written) written.push(time);
+      await slices.pause();
+    }
+  } finally {
+    slices.end();
+  }
+  return { exact, written };
+}
+
+function timesNow(given: readonly string[]): Times {
+  const exact = given.map((text) => readFiniteFloat(text, "time"));
+  return { exact, written: asWritten(exact) };
+}
+
+/** A request beside its points. */
 export interface Request {
-  readonly queries: readonly Query[];
+  /** What is asked at each time, or once where the operation has no time. */
+  readonly query: Query;
+  /** The times asked for; none where the operation has none. */
+  readonly exact: readonly number[];
   /** The parameters as understood, for the answer to repeat; `time` is a list only when there are several. */
   readonly options: Readonly<Record<string, string | number | readonly number[]>>;
   /** The times as written, where the operation has them. */
@@ -100,9 +138,10 @@ export function asWritten(values: Iterable<number>): number[] {
 /**
  * Checks the parameters of a request.
  *
+ * @param list the times, where they have been read already
  * @throws RequestError naming the first member, in the order of the table, that is missing or wrong
  */
-export function readRequest(operation: Operation, dataset: string | null, texts: Texts): Request {
+export function readRequest(operation: Operation, dataset: string | null, texts: Texts, list: Times | null): Request {
   const common: Record<string, string | number> = {};
   const options: Record<string, string | number | readonly number[]> = {};
   let exact: readonly number[] = [];
@@ -111,8 +150,7 @@ export function readRequest(operation: Operation, dataset: string | null, texts:
     const given = texts.get(member.name);
     if (given === undefined || given.length === 0) throw refuse(member.name, `${member.name} is missing.`);
     if (mayBeList(member)) {
-      exact = given.map((text) => readFiniteFloat(text, member.name));
-      times = asWritten(exact);
+      ({ exact, written: times } = list ?? timesNow(given));
       options[member.name] = times.length > 1 ? times : (times[0] as number);
     } else {
       if (given.length > 1) throw refuse(member.name, `${member.name} is given more than once.`);
@@ -126,7 +164,7 @@ export function readRequest(operation: Operation, dataset: string | null, texts:
     ...(dataset === null ? {} : { dataset }),
     ...common,
   } as Query;
-  return { queries: exact.length > 0 ? exact.map((time) => ({ ...query, time })) : [query], options, times };
+  return { query: exact.length === 1 ? { ...query, time: exact[0] as number } : query, exact, options, times };
 }
 
 /**

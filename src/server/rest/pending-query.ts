@@ -1,10 +1,10 @@
 /** `PendingQuery` is what a request asks while its body arrives: points flow into the engine as soon as the query is known. */
 import type { Limits } from "../../config.js";
-import type { Evaluation, Query, Result, TripleSink } from "../../engine/query.js";
+import type { Evaluation, Result, TripleSink } from "../../engine/query.js";
 import { tooManyPoints } from "../../errors.js";
 import type { Operation } from "../../operations.js";
 import type { PointLimit, RequestLife } from "../http/request-life.js";
-import { isComplete, type Request, readRequest, type Texts } from "./parameters.js";
+import { isComplete, type Request, readRequest, readTimes, type Texts, type Times } from "./parameters.js";
 import { TripleStore, TripleWriter } from "./triple-writer.js";
 
 /** What is asked, beside the parameters. */
@@ -50,10 +50,11 @@ export class PendingQuery {
   }
 
   #target(member: string): [TripleSink, PointLimit] {
-    if (this.#evaluation === null && this.#stores.size === 0 && isComplete(this.#question.operation, this.texts)) {
-      this.#request = this.#read();
-      const [query, ...more] = this.#request.queries as [Query, ...Query[]];
-      if (more.length === 0) this.#evaluation = this.#life.start(query);
+    const { operation } = this.#question;
+    const single = (this.texts.get("time")?.length ?? 1) === 1;
+    if (this.#evaluation === null && this.#stores.size === 0 && single && isComplete(operation, this.texts)) {
+      this.#request = this.#read(null);
+      this.#evaluation = this.#life.start(this.#request.query);
     }
     if (this.#evaluation !== null) {
       return [sinkOf(this.#evaluation, member), this.#life.limit(this.#evaluation.limit)];
@@ -73,49 +74,82 @@ export class PendingQuery {
 
   /** Ends the input and waits for the results, one per time. */
   async finish(): Promise<{ request: Request; results: Result[] }> {
-    const request = this.#request ?? this.#read();
-    if (this.#evaluation !== null) return { request, results: [await this.#evaluation.finish()] };
-    return { request, results: await this.#evaluateAll(request.queries) };
+    if (this.#request !== null && this.#evaluation !== null) {
+      return { request: this.#request, results: [await this.#evaluation.finish()] };
+    }
+    const times = this.texts.get("time") ?? [];
+    const request = this.#read(times.length > 1 ? await readTimes(times, this.#life.slices) : null);
+    if (request.exact.length > 1) return { request, results: await this.#evaluateAll(request) };
+    return { request, results: [await this.#fill(this.#life.start(request.query)).finish()] };
   }
 
-  /** Answers each query, a few at once; the first that fails ends the others. */
-  async #evaluateAll(queries: readonly Query[]): Promise<Result[]> {
-    const results = new Array<Result>(queries.length);
+  #read(list: Times | null): Request {
+    const { operation, dataset, recordEvery } = this.#question;
+    const request = readRequest(operation, dataset, this.texts, list);
+    return recordEvery === null ? request : { ...request, query: { ...request.query, recordEvery } };
+  }
+
+  /** Hands the points that were kept to a query; those of all times together count against its limit, and each time counts as a point. */
+  #fill(evaluation: Evaluation, times = 1): Evaluation {
+    const { points, name } = this.#life.limit(evaluation.limit);
+    const count = times * Math.max(times > 1 ? 1 : 0, this.#points?.count ?? 0);
+    if (count > points) throw tooManyPoints(name, count, points);
+    for (const [member, store] of this.#stores) store.replay(sinkOf(evaluation, member));
+    return evaluation;
+  }
+
+  /** Answers a list of times, a few at once, each as another has finished; the first that fails ends the others. */
+  async #evaluateAll({ query, exact }: Request): Promise<Result[]> {
+    const times = exact.length;
+    await this.#life.admit((times - 1) * Math.max(1, this.#points?.count ?? 0));
+    const results = new ResultList(times);
+    const { slices } = this.#life;
     let failure: { readonly error: unknown } | null = null;
     let next = 0;
-    const work = async () => {
-      while (failure === null && next < queries.length) {
-        const index = next++;
-        try {
-          results[index] = await this.#evaluate(queries[index] as Query, queries.length);
-        } catch (error) {
-          failure ??= { error };
-          this.#life.abort();
+    const work = async (): Promise<void> => {
+      slices.begin();
+      try {
+        while (failure === null && next < times) {
+          const index = next++;
+          const evaluation = this.#life.start({ ...query, time: exact[index] as number });
+          results.put(index, await slices.outside(this.#fill(evaluation, times).finish()));
+          this.#life.forget(evaluation);
+          await slices.pause();
         }
+      } catch (error) {
+        failure ??= { error };
+        this.#life.abort();
+      } finally {
+        slices.end();
       }
     };
-    await Promise.all(Array.from({ length: CONCURRENT }, () => work()));
-    if (failure !== null) {
-      for (const result of results) result?.release();
-      throw (failure as { readonly error: unknown }).error;
-    }
-    return results;
+    await Promise.all(Array.from({ length: CONCURRENT }, work));
+    if (failure !== null) throw (failure as { readonly error: unknown }).error;
+    return results.list;
+  }
+}
+
+/** Results of equal length in one array, so that many short ones take no more memory than one long one. */
+class ResultList {
+  readonly list: Result[];
+  #numbers = new Float32Array(0);
+
+  constructor(count: number) {
+    this.list = new Array(count);
   }
 
-  #read(): Request {
-    const { operation, dataset, recordEvery } = this.#question;
-    const request = readRequest(operation, dataset, this.texts);
-    if (recordEvery === null) return request;
-    return { ...request, queries: request.queries.map((query) => ({ ...query, recordEvery })) };
-  }
-
-  async #evaluate(query: Query, times: number): Promise<Result> {
-    const evaluation = this.#life.start(query);
-    const { points, name } = this.#life.limit(evaluation.limit);
-    for (const [member, store] of this.#stores) {
-      if (store.count * times > points) throw tooManyPoints(name, store.count * times, points);
-      store.replay(sinkOf(evaluation, member));
+  /** Copies a result to its place and gives its buffers back. */
+  put(index: number, result: Result): void {
+    const { items, itemsPerPoint, components } = result;
+    const length = items * components;
+    if (this.#numbers.length < length * this.list.length) this.#numbers = new Float32Array(length * this.list.length);
+    const numbers = this.#numbers.subarray(index * length, (index + 1) * length);
+    let at = 0;
+    for (const part of result.values) {
+      numbers.set(part, at);
+      at += part.length;
     }
-    return evaluation.finish();
+    result.release();
+    this.list[index] = { items, itemsPerPoint, components, values: [numbers], release: () => undefined };
   }
 }

@@ -1,7 +1,7 @@
 /** Work that is gathered over a tick of the event loop. */
 import { setImmediate as immediate } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { inSlices, Tick } from "../../../src/server/http/event-loop.js";
+import { inSlices, Tick, TimeSlices } from "../../../src/server/http/event-loop.js";
 
 test("work added in one tick is done together and in order, before the next tick", async () => {
   const done: string[] = [];
@@ -44,4 +44,28 @@ test("a long loop covers every element once and lets the event loop turn between
     [131_072, 150_000],
   ]);
   expect(turns).toBeGreaterThanOrEqual(2);
+});
+
+test("a time slice that has lasted is over after a pause", async () => {
+  const slices = new TimeSlices(() => null);
+  slices.begin();
+  const since = performance.now();
+  while (!slices.overdue) expect(performance.now() - since).toBeLessThan(10_000);
+  await slices.pause();
+  expect(slices.overdue).toBe(false);
+  expect(slices.pause()).toBeNull();
+  slices.end();
+});
+
+test("a time slice goes on across waits that end before the event loop turns", async () => {
+  const slices = new TimeSlices(() => null);
+  slices.begin();
+  const since = performance.now();
+  while (!slices.overdue) {
+    expect(performance.now() - since).toBeLessThan(10_000);
+    await slices.outside(Promise.resolve());
+  }
+  await slices.outside(immediate());
+  slices.end();
+  expect(slices.longestMs).toBeGreaterThanOrEqual(8);
 });
