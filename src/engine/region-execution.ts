@@ -40,7 +40,7 @@ export class RegionExecution implements Evaluation {
   #running = 0;
   #over = false;
   #cleared = false;
-  #timers: NodeJS.Timeout[] = [];
+  readonly #timers: NodeJS.Timeout[] = [];
 
   constructor(
     setting: ExecutionSetting,
@@ -174,6 +174,8 @@ export class RegionExecution implements Evaluation {
     };
     const waiting = Array.from({ length: ahead }, (_, index) => start(index));
     await waiting[0];
+    // From here on the reader sets the pace, and is watched by who sends.
+    for (const timer of this.#timers.splice(0)) clearTimeout(timer);
     return {
       items: region.count[0] * region.count[1] * region.count[2],
       itemsPerPoint: 1,

@@ -17,8 +17,8 @@ export interface WaveTerm {
   readonly waves: readonly [Wave, Wave, Wave];
 }
 
-/** The terms of u, v, w, and p. */
-export type Flow = readonly [readonly WaveTerm[], readonly WaveTerm[], readonly WaveTerm[], readonly WaveTerm[]];
+/** The terms of each component of the fields of a cube, one field after the other: u, v, w, p, ... */
+export type Flow = readonly (readonly WaveTerm[])[];
 
 const one: Wave = { wavenumber: 0, phase: 0 };
 const cos = (wavenumber = 1): Wave => ({ wavenumber, phase: 0 });
@@ -66,6 +66,30 @@ export function taylorGreenFlow(nu: number): Flow {
       term(1 / 8, 6 * nu, cos(2), one, one),
       term(1 / 8, 6 * nu, one, cos(2), one),
     ],
+  ];
+}
+
+/**
+ * A conducting flow: the ABC flow with a magnetic field of the same kind, half as long waves and half the amplitude, and its vector
+ * potential, of which it is the curl: both are eigenfunctions of the curl with the eigenvalue 2. Components are those of velocity,
+ * pressure, magnetic field and vector potential; both fields decay by `nu`.
+ */
+export function magneticFlow(nu: number): Flow {
+  const [a, b, c] = [1, Math.sqrt(2 / 3), Math.sqrt(1 / 3)];
+  const field = (scale: number): Flow => [
+    [term(scale * a, 4 * nu, one, one, sin(2)), term(scale * c, 4 * nu, one, cos(2), one)],
+    [term(scale * b, 4 * nu, sin(2), one, one), term(scale * a, 4 * nu, one, one, cos(2))],
+    [term(scale * c, 4 * nu, one, sin(2), one), term(scale * b, 4 * nu, cos(2), one, one)],
+  ];
+  return [...abcFlow(nu), ...field(0.5), ...field(0.25)];
+}
+
+/** The Taylor-Green vortex with a density around 1.5 and a temperature around 0, both decaying as scalars of diffusivity `nu`. */
+export function mixingFlow(nu: number): Flow {
+  return [
+    ...taylorGreenFlow(nu),
+    [term(1.5, 0, one, one, one), term(0.5, 3 * nu, cos(), cos(), cos())],
+    [term(1, 2 * nu, sin(), one, cos()), term(0.5, 4 * nu, one, sin(2), one)],
   ];
 }
 

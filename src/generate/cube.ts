@@ -3,13 +3,23 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import ndarray, { type NdArray } from "ndarray";
 import ops from "ndarray-ops";
+import { FIELDS, type FieldName } from "../operations.js";
 import { completeFolder, type Manifest } from "../storage/catalog/manifest.js";
 import type { Triple } from "../storage/dataset.js";
 import { type Filter, Hdf5Writer } from "../storage/hdf5/writer.js";
-import { abcFlow, addTerms, type Flow, type PeriodicBox, smoothFlow, taylorGreenFlow } from "./analytic.js";
+import {
+  abcFlow,
+  addTerms,
+  type Flow,
+  magneticFlow,
+  mixingFlow,
+  type PeriodicBox,
+  smoothFlow,
+  taylorGreenFlow,
+} from "./analytic.js";
 import { randomAt, randomStream } from "./random.js";
 
-/** Adds component 0 to 3 (u, v, w, p) of a flow at a stored frame to `sum`, shape (z, y, x) of the box. */
+/** Adds a component (0 to 3: u, v, w, p) of a flow at a stored frame to `sum`, shape (z, y, x) of the box. */
 type AddComponent = (component: number, frame: number, box: PeriodicBox, sum: NdArray<Float64Array>) => void;
 
 /** Time between stored frames and viscosity of the analytic flows. */
@@ -22,7 +32,7 @@ const CHUNK = 32;
 const fromFlow =
   (flow: Flow): AddComponent =>
   (component, frame, box, sum) =>
-    addTerms(flow[component as 0 | 1 | 2 | 3], frame * STEP, box, sum);
+    addTerms(flow[component] ?? [], frame * STEP, box, sum);
 
 /** White noise, -1 <= value < 1, each node's number taken by its place in the whole cube. */
 const whiteNoise =
@@ -39,6 +49,19 @@ const whiteNoise =
     }
   };
 
+/** A kind of cube. */
+interface CubeRecipe {
+  readonly title: string;
+  readonly source: string;
+  readonly add: (seed: number) => AddComponent;
+  /** Velocity and pressure unless it says so. */
+  readonly fields?: readonly FieldName[];
+}
+
+function fieldsOf(kind: CubeKind): readonly FieldName[] {
+  return (CUBES[kind] as CubeRecipe).fields ?? ["velocity", "pressure"];
+}
+
 /** The kinds of cube by name. */
 export const CUBES = {
   abc: {
@@ -51,6 +74,18 @@ export const CUBES = {
     source: `u decaying as exp(-${3 * VISCOSITY} t), p by its Poisson equation at each time.`,
     add: () => fromFlow(taylorGreenFlow(VISCOSITY)),
   },
+  mhd: {
+    title: "Conducting flow",
+    source: `The ABC flow with b = curl a, a Beltrami field of wavenumber 2 that decays as exp(-${4 * VISCOSITY} t).`,
+    add: () => fromFlow(magneticFlow(VISCOSITY)),
+    fields: ["velocity", "pressure", "magnetic", "potential"],
+  },
+  mixing: {
+    title: "Mixing flow",
+    source: "The Taylor-Green vortex with a density around 1.5 and a temperature around 0.",
+    add: () => fromFlow(mixingFlow(VISCOSITY)),
+    fields: ["velocity", "pressure", "density", "temperature"],
+  },
   random: {
     title: "White noise",
     source: "Independent uniform numbers in [-1, 1) at every node, component and frame.",
@@ -61,7 +96,7 @@ export const CUBES = {
     source: "A few standing waves of seeded amplitude, wavenumber, phase and frequency per component.",
     add: (seed: number) => fromFlow(smoothFlow(seed)),
   },
-} as const;
+} as const satisfies Readonly<Record<string, CubeRecipe>>;
 
 export type CubeKind = keyof typeof CUBES;
 
@@ -80,7 +115,7 @@ export interface CubeOptions {
 }
 
 /**
- * Writes a dataset folder with velocity and pressure.
+ * Writes a dataset folder with the fields of a kind of cube.
  *
  * @param progress called with the fraction done, 0 < fraction <= 1, after each box
  */
@@ -102,11 +137,13 @@ export async function writeCube(options: CubeOptions, progress: (fraction: numbe
     title: `${title}, ${nodes.join(" x ")}, ${steps} ${steps === 1 ? "frame" : "frames"}`,
     axes: periodicAxes(nodes),
     time: steps === 1 ? { count: 1 } : { origin: 0, step: STEP, count: steps },
-    fields: {
-      velocity: { file, path: "/velocity", dimensions: ["t", "z", "y", "x", "c"] },
-      pressure: { file, path: "/pressure", dimensions: ["t", "z", "y", "x"] },
-    },
-    forcing: { kind: "none" },
+    fields: Object.fromEntries(
+      fieldsOf(options.kind).map((field) => {
+        const vector = FIELDS[field] === 3 ? ["c"] : [];
+        return [field, { file, path: `/${field}`, dimensions: ["t", "z", "y", "x", ...vector] }];
+      }),
+    ),
+    forcing: options.kind === "mhd" ? { kind: "taylorGreen", amplitude: 0.25, wavenumber: 2 } : { kind: "none" },
     source: `Made by fieldprobe generate. ${source}`,
   };
   return completeFolder(folder, descriptor, [file]);
@@ -124,12 +161,19 @@ function writeFields(options: CubeOptions, writer: Hdf5Writer, progress: (fracti
   const stored = { type: "float32", filter } as const;
   const shape = [steps, nz, ny, nx];
   const chunks = [1, cz, cy, cx];
-  const velocity = writer.dataset({ ...stored, path: "/velocity", shape: [...shape, 3], chunks: [...chunks, 3] });
-  const pressure = writer.dataset({ ...stored, path: "/pressure", shape, chunks });
+  const fields = fieldsOf(options.kind).map((name) => {
+    const last = FIELDS[name] === 3 ? [3] : [];
+    const write = writer.dataset({
+      ...stored,
+      path: `/${name}`,
+      shape: [...shape, ...last],
+      chunks: [...chunks, ...last],
+    });
+    return { components: FIELDS[name], last, write };
+  });
   const add: AddComponent = CUBES[options.kind].add(options.seed);
   const scratch = new Float64Array(cz * cy * nx);
-  const vectors = new Float32Array(3 * scratch.length);
-  const scalars = new Float32Array(scratch.length);
+  const values = new Float32Array(3 * scratch.length);
   for (let frame = 0; frame < steps; frame++) {
     for (let z = 0; z < nz; z += cz) {
       for (let y = 0; y < ny; y += cy) {
@@ -141,16 +185,17 @@ function writeFields(options: CubeOptions, writer: Hdf5Writer, progress: (fracti
         ];
         const size = depth * height * nx;
         const sum = ndarray(scratch.subarray(0, size), [depth, height, nx]);
-        const vector = ndarray(vectors.subarray(0, 3 * size), [depth, height, nx, 3]);
-        const scalar = ndarray(scalars.subarray(0, size), [depth, height, nx]);
-        for (let component = 0; component < 4; component++) {
-          sum.data.fill(0);
-          add(component, frame, box, sum);
-          const target: NdArray = component < 3 ? vector.pick(null, null, null, component) : scalar;
-          ops.assign(target, sum as NdArray);
+        let component = 0;
+        for (const { components, last, write } of fields) {
+          const nodes = ndarray(values.subarray(0, components * size), [depth, height, nx, components]);
+          for (let c = 0; c < components; c++) {
+            sum.data.fill(0);
+            add(component++, frame, box, sum);
+            ops.assign(nodes.pick(null, null, null, c), sum as NdArray);
+          }
+          const origin = [frame, z, y, 0, ...last.map(() => 0)];
+          write(origin, [1, depth, height, nx, ...last], nodes.data);
         }
-        velocity([frame, z, y, 0, 0], [1, depth, height, nx, 3], vector.data);
-        pressure([frame, z, y, 0], [1, depth, height, nx], scalar.data);
         progress((frame + (z + (depth * (y + height)) / ny) / nz) / steps);
       }
     }

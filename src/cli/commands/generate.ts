@@ -143,6 +143,12 @@ export function generateCommand(): Command {
   const taylorGreen = cubeCommand("taylor-green", "Taylor-Green vortex, decaying; velocity and pressure").action(
     (flags) => generateCube("taylor-green", { ...flags, seed: 0 }),
   );
+  const mhd = cubeCommand("mhd", "conducting flow; velocity, pressure, magnetic field and vector potential").action(
+    (flags) => generateCube("mhd", { ...flags, seed: 0 }),
+  );
+  const mixing = cubeCommand("mixing", "mixing flow; velocity, pressure, density and temperature").action((flags) =>
+    generateCube("mixing", { ...flags, seed: 0 }),
+  );
   const random = cubeCommand("random", "random velocity and pressure")
     .option("--smooth", "a few standing waves instead of white noise")
     .addOption(seed(1))
@@ -164,5 +170,11 @@ export function generateCommand(): Command {
     .addOption(seed(5))
     .exitOverride()
     .action(generateIsotropic);
-  return new Command("generate").addCommand(isotropic).addCommand(abc).addCommand(taylorGreen).addCommand(random);
+  return new Command("generate")
+    .addCommand(isotropic)
+    .addCommand(abc)
+    .addCommand(taylorGreen)
+    .addCommand(mhd)
+    .addCommand(mixing)
+    .addCommand(random);
 }

@@ -266,6 +266,8 @@ export class ClusterCarrier implements Carrier {
         spatialInterpolation,
         temporalInterpolation,
         filterlength,
+        query.filterwidth,
+        query.field,
         nlayers,
       ].join(),
       work: portion.count * Math.max(1, to - from),

@@ -1,13 +1,14 @@
 /** The messages between gateways and peers have a fixed little-endian header and raw values; docs/cluster.md has the table. */
 
+import { FIELD_LETTERS } from "../../engine/fields-asked.js";
 import type { Query } from "../../engine/query.js";
 import { ALL_OPERATIONS, SPATIAL_INTERPOLATION, TEMPORAL_INTERPOLATION } from "../../operations.js";
 
 /** Largest size of a message, header included. */
 export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 /** Bytes of the header: a multiple of 8, so that the values after it are aligned. */
-export const HEADER_BYTES = 168;
-export const MESSAGE_VERSION = 1;
+export const HEADER_BYTES = 184;
+export const MESSAGE_VERSION = 2;
 /** The value of a message without a deadline. */
 export const NO_DEADLINE = 0xffff_ffff;
 
@@ -20,7 +21,19 @@ export const KINDS = ["evaluate", "answer", "fault", "cancel", "enquire", "held"
 export type MessageKind = (typeof KINDS)[number];
 
 /** Numeric members of a query, in the order of their bits and offsets. */
-const MEMBERS = ["time", "StartTime", "EndTime", "dt", "nt", "Tp", "filterlength", "nlayers", "recordEvery"] as const;
+const MEMBERS = [
+  "time",
+  "StartTime",
+  "EndTime",
+  "dt",
+  "nt",
+  "Tp",
+  "filterlength",
+  "nlayers",
+  "recordEvery",
+  "filterwidth",
+  "spacing",
+] as const;
 
 /** Byte offsets of the header. */
 const AT = {
@@ -38,6 +51,7 @@ const AT = {
   operation: 68,
   spatial: 69,
   temporal: 70,
+  field: 71,
   members: 72,
   from: 80,
   to: 84,
@@ -109,6 +123,7 @@ function encodeQuery(view: DataView, ask: Query): void {
     ALL_OPERATIONS.findIndex(({ name }) => name === ask.operation),
   );
   view.setUint8(AT.spatial, spatial === undefined ? ABSENT : SPATIAL_INTERPOLATION.indexOf(spatial));
+  view.setUint8(AT.field, fieldCode(ask.field));
   view.setUint8(AT.temporal, temporal === undefined ? ABSENT : TEMPORAL_INTERPOLATION.indexOf(temporal));
   let present = 0;
   MEMBERS.forEach((name, i) => {
@@ -161,6 +176,21 @@ export function decodeMessage(data: Uint8Array): { readonly header: Header; read
   return { header, values };
 }
 
+/** The letters of one or two fields as a number: that of the first, and eight times one more than that of the second. */
+function fieldCode(text: string | undefined): number {
+  if (text === undefined) return ABSENT;
+  const [first, second] = [...text].map((letter) => FIELD_LETTERS.indexOf(letter));
+  return (first ?? 0) + (second === undefined ? 0 : 8 * (second + 1));
+}
+
+function fieldOf(code: number): { readonly field?: string } {
+  if (code === ABSENT) return {};
+  const first = FIELD_LETTERS[code % 8];
+  const second = code < 8 ? "" : FIELD_LETTERS[Math.floor(code / 8) - 1];
+  if (first === undefined || second === undefined) throw new MessageError("no field has that number");
+  return { field: first + second };
+}
+
 function decodeQuery(view: DataView): Query {
   const operation = ALL_OPERATIONS[view.getUint8(AT.operation)];
   const spatial = view.getUint8(AT.spatial);
@@ -180,6 +210,7 @@ function decodeQuery(view: DataView): Query {
     operation: operation.name,
     ...(spatialInterpolation ? { spatialInterpolation } : {}),
     ...(temporalInterpolation ? { temporalInterpolation } : {}),
+    ...fieldOf(view.getUint8(AT.field)),
     ...Object.fromEntries(members),
   };
 }

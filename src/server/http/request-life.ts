@@ -1,7 +1,7 @@
 /** `RequestLife` follows one computing request from its arrival to the end of its answer: what it may do, what it holds, how it ends. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Engine, Evaluation, Query, Result } from "../../engine/query.js";
-import { BusyError, CancelledError, DeadlineError, excerpt } from "../../errors.js";
+import { BusyError, CancelledError, DeadlineError, excerpt, tooManyPoints } from "../../errors.js";
 import type { PointsHold } from "./admission.js";
 import { Body } from "./body.js";
 import type { TimeSlices } from "./event-loop.js";
@@ -128,6 +128,8 @@ export class RequestLife {
     const client = this.#request.facts.token ?? this.#request.raw.socket;
     const evaluation = engine.start(query, { deadlineMs, client, ...(dataset ? { dataset } : {}) });
     this.#evaluations.add(evaluation);
+    const { points, name } = this.limit({ points: Number.POSITIVE_INFINITY, name: "query.points" });
+    if (evaluation.nodes > points) throw tooManyPoints(name, evaluation.nodes, points);
     if (this.#gone) evaluation.abort();
     return evaluation;
   }

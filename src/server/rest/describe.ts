@@ -2,9 +2,9 @@
 import { ALL_OPERATIONS, lackOf, type Operation, RECORDS, spatialOf } from "../../operations.js";
 import { type Axis, claimText, type Dataset, type TimeAxis } from "../../storage/dataset.js";
 
-/** The operations that ask a dataset; only the throughput test does not. */
-export const DATASET_OPERATIONS: readonly Operation[] = ALL_OPERATIONS.filter((operation) =>
-  operation.request.some((member) => member.name === "dataset"),
+/** The operations on datasets that have a route of their own: cutouts have another form, and array forms only exist in SOAP. */
+export const DATASET_OPERATIONS: readonly Operation[] = ALL_OPERATIONS.filter(
+  ({ family }) => family !== "echo" && family !== "cutout" && family !== "arrays",
 );
 
 /** Ends and period of an axis. */

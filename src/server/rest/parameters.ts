@@ -17,7 +17,7 @@ export type Texts = Map<string, readonly string[]>;
 
 /** Members given in the body or by the path and the headers, never as parameters. */
 function isParameter(member: Member): boolean {
-  return !member.type.startsWith("ArrayOf") && member.type !== "string";
+  return !member.type.startsWith("ArrayOf") && (member.type !== "string" || member.name === "field");
 }
 
 /** The parameters of an operation, in the order of the table. */
@@ -60,6 +60,8 @@ function readOneOf(member: string, text: string, allowed: readonly string[]): st
 
 function readValue(member: Member, text: string): string | number {
   switch (member.type) {
+    case "string":
+      return text;
     case "float":
       return readFiniteFloat(text, member.name);
     case "int":

@@ -2,7 +2,7 @@
 import { type TObject, Type } from "@sinclair/typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { CancelledError, excerpt, NotFoundError, RequestError } from "../../errors.js";
-import { ALL_OPERATIONS, type Operation } from "../../operations.js";
+import { type Operation, operationOf } from "../../operations.js";
 import { version } from "../../version.js";
 import { watchRoutes } from "../http/allowed-methods.js";
 import { sendText } from "../http/answer.js";
@@ -11,6 +11,7 @@ import { PROBLEM_TYPE } from "../http/problem.js";
 import { HttpRefusal } from "../http/refusal.js";
 import { type Plugin, type Service, SOAP_PATH } from "../http/service.js";
 import { BATCH_ANSWER, BATCH_BODY, MOST_QUERIES, serveBatch } from "./batch.js";
+import { answerCutout, CUTOUT_FORMS, CUTOUT_QUERY } from "./cutout.js";
 import { DATASET_OPERATIONS, describe, summarize } from "./describe.js";
 import { refuseUnknown } from "./parameters.js";
 import { describeProblem } from "./problem.js";
@@ -68,7 +69,7 @@ function catalogueRoutes(api: FastifyInstance, service: Service): void {
 }
 
 function operationRoutes(api: FastifyInstance, service: Service): void {
-  for (const operation of ALL_OPERATIONS as readonly Operation[]) {
+  for (const operation of [...DATASET_OPERATIONS, operationOf("NullOp")]) {
     const asksDataset = DATASET_OPERATIONS.includes(operation);
     api.post<Named>(
       asksDataset ? `/datasets/:name/${operation.name}` : `/${operation.name}`,
@@ -148,6 +149,25 @@ function checkNames(what: string, schema: TObject): (request: FastifyRequest) =>
     const unknown = Object.keys(request.query as object).find((name) => !known.includes(name));
     if (unknown !== undefined) throw refuseUnknown(what, "parameter", unknown, known);
   };
+}
+
+function cutoutRoute(api: FastifyInstance, service: Service): void {
+  const content = Object.fromEntries(CUTOUT_FORMS.map((form) => [form, { schema: Type.String({ format: "binary" }) }]));
+  api.get<Named>(
+    "/datasets/:name/cutout",
+    {
+      schema: {
+        summary: "Stored numbers of a box of nodes",
+        description:
+          "Little-endian float32 in the order z, y, x, component, x fastest among the nodes; Fieldprobe-Shape tells the dimensions.",
+        params: NAME,
+        querystring: CUTOUT_QUERY,
+        response: { 200: { description: "The numbers.", content }, ...FAILURES },
+      },
+      validatorCompiler: documentOnly,
+    },
+    (request, reply) => answerCutout(service, request.params.name, request, reply),
+  );
 }
 
 function sampleRoutes(api: FastifyInstance, service: Service): void {
@@ -252,6 +272,7 @@ async function apiRoutes(api: FastifyInstance, service: Service): Promise<void> 
   operationRoutes(api, service);
   trajectoryRoute(api, service);
   sampleRoutes(api, service);
+  cutoutRoute(api, service);
   batchRoute(api, service);
 }
 

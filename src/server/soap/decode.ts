@@ -1,6 +1,6 @@
 /** `decode` reads the element of an operation by its row of the table: scalars first, then points straight into the engine's slabs. */
 import type { Evaluation, Query, TripleSink } from "../../engine/query.js";
-import { excerpt, type RequestError, tooManyPoints } from "../../errors.js";
+import { excerpt, type RequestError } from "../../errors.js";
 import {
   type Member,
   type OperationRow,
@@ -165,9 +165,6 @@ class Decoder {
         ? queryOf(functionAsked(this.#row, members.function_name as string | undefined), members)
         : this.#query;
     this.#evaluation = this.#context.start(query);
-    const { nodes } = this.#evaluation;
-    const { points, name } = this.#context.limit({ points: Number.POSITIVE_INFINITY, name: "query.points" });
-    if (nodes > points) throw tooManyPoints(name, nodes, points);
     return this.#evaluation;
   }
 

@@ -9,7 +9,7 @@ import {
   MessageError,
   NO_DEADLINE,
 } from "../../../src/cluster/wire/message.js";
-import { OPERATIONS, SPATIAL_INTERPOLATION, TEMPORAL_INTERPOLATION } from "../../../src/operations.js";
+import { ALL_OPERATIONS, SPATIAL_INTERPOLATION, TEMPORAL_INTERPOLATION } from "../../../src/operations.js";
 import { fc } from "../../support/property.js";
 import { messageOf } from "../memory-bus.js";
 
@@ -22,7 +22,7 @@ const number = maybe(fc.double({ noNaN: true }));
 /** A query with any members, absent ones left out. */
 const ask = fc
   .record({
-    operation: fc.constantFrom(...OPERATIONS.map(({ name }) => name)),
+    operation: fc.constantFrom(...ALL_OPERATIONS.map(({ name }) => name)),
     spatialInterpolation: maybe(fc.constantFrom(...SPATIAL_INTERPOLATION)),
     temporalInterpolation: maybe(fc.constantFrom(...TEMPORAL_INTERPOLATION)),
     time: number,
@@ -34,6 +34,9 @@ const ask = fc
     filterlength: number,
     nlayers: number,
     recordEvery: number,
+    filterwidth: number,
+    spacing: number,
+    field: maybe(fc.constantFrom("u", "t", "up", "ba", "tt")),
   })
   .map(
     (query) =>
@@ -127,7 +130,7 @@ describe("messages", () => {
       return message;
     };
     expect(() => decodeMessage(change(0, 0x47))).toThrow("not a message of this service");
-    expect(() => decodeMessage(change(4, 2))).toThrow("version 2");
+    expect(() => decodeMessage(change(4, 3))).toThrow("version 3");
     expect(() => decodeMessage(change(6, 99))).toThrow("kind");
     expect(() => decodeMessage(change(68, 99))).toThrow("no operation");
     expect(() => decodeMessage(change(69, 99))).toThrow("no spatial option");

@@ -1,10 +1,21 @@
 /** Recognises JHTDB cutouts from 2019 on: `Velocity_0001` and `Pressure_0001` in the root, z y x c, indices counted from 1. */
 
-import { AXIS_NAMES, type AxisName } from "../../dataset.js";
+import { AXIS_NAMES, type AxisName, FIELD_NAMES, type FieldName } from "../../dataset.js";
 import { cutoutAxes, cutoutTimes, databaseNamed, type Extent } from "./jhtdb-databases.js";
 import { type Contents, evenLabels, Findings, type Layout, type Recognition } from "./layout.js";
 
-const NAME = /^(velocity|pressure)_(\d{4})$/i;
+/** Fields by the names of cutouts, in lower case and without blanks. */
+const NAMES: ReadonlyMap<string, FieldName> = new Map([
+  ["velocity", "velocity"],
+  ["pressure", "pressure"],
+  ["magneticfield", "magnetic"],
+  ["magnetic", "magnetic"],
+  ["vectorpotential", "potential"],
+  ["potential", "potential"],
+  ["density", "density"],
+  ["temperature", "temperature"],
+] as const);
+const NAME = /^([a-z ]+)_(\d{4})$/i;
 const DIMENSIONS = ["z", "y", "x", "c"] as const;
 
 interface Series {
@@ -13,12 +24,13 @@ interface Series {
 }
 
 /** Datasets of the root by field. */
-function findSeries(contents: Contents): Map<"velocity" | "pressure", Series> {
-  const found = new Map<"velocity" | "pressure", Series>();
+function findSeries(contents: Contents): Map<FieldName, Series> {
+  const found = new Map<FieldName, Series>();
   for (const name of contents.datasets("/").sort()) {
     const match = NAME.exec(name);
     if (match === null) continue;
-    const field = (match[1] as string).toLowerCase() as "velocity" | "pressure";
+    const field = NAMES.get((match[1] as string).toLowerCase().replaceAll(" ", ""));
+    if (field === undefined) continue;
     const series = found.get(field) ?? { name: match[1] as string, labels: [] };
     series.labels.push(Number(match[2]));
     found.set(field, series);
@@ -29,7 +41,7 @@ function findSeries(contents: Contents): Map<"velocity" | "pressure", Series> {
 /** Both recent forms of a cutout: they differ in what names the dimensions. */
 function recogniseCutout(contents: Contents, scaled: boolean): Recognition | null {
   const series = findSeries(contents);
-  const first = series.get("velocity") ?? series.get("pressure");
+  const [first] = FIELD_NAMES.flatMap((field) => series.get(field) ?? []);
   if (first === undefined) return null;
   const path = `/${first.name}_${String(first.labels[0]).padStart(4, "0")}`;
   if ((contents.scaleNames(path)[0] === "zcoor") !== scaled) return null;

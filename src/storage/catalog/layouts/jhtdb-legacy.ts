@@ -4,8 +4,9 @@ import { AXIS_NAMES, type AxisName } from "../../dataset.js";
 import { cutoutAxes, cutoutTimes, databaseNumbered, type Extent } from "./jhtdb-databases.js";
 import { evenLabels, Findings, type Layout } from "./layout.js";
 
-const NAME = /^([up])(\d{5})$/;
-const FIELDS = { u: "velocity", p: "pressure" } as const;
+const NAME = /^([upbad])(\d{5})$/;
+const FIELDS = { u: "velocity", p: "pressure", b: "magnetic", a: "potential", d: "density" } as const;
+const LETTERS = Object.keys(FIELDS) as (keyof typeof FIELDS)[];
 const MARKS = ["_contents", "_dataset", "_size", "_start"];
 
 export const jhtdbLegacy: Layout = {
@@ -13,15 +14,18 @@ export const jhtdbLegacy: Layout = {
   recognise(contents) {
     const names = contents.datasets("/");
     if (!MARKS.every((mark) => names.includes(mark))) return null;
-    const labels = new Map<"u" | "p", number[]>();
+    const labels = new Map<keyof typeof FIELDS, number[]>();
     for (const name of [...names].sort()) {
       const match = NAME.exec(name);
       if (match === null) continue;
-      const letter = match[1] as "u" | "p";
+      const letter = match[1] as keyof typeof FIELDS;
       labels.set(letter, [...(labels.get(letter) ?? []), Number(match[2])]);
     }
-    const first = labels.get("u") ?? labels.get("p");
-    if (first === undefined) throw new DataError("the cutout has neither velocity (u) nor pressure (p)");
+    const [first] = LETTERS.flatMap((letter) =>
+      labels.get(letter) === undefined ? [] : [labels.get(letter) as number[]],
+    );
+    if (first === undefined)
+      throw new DataError("the cutout has neither velocity (u) nor pressure (p) nor another known field");
     const size = contents.numbers("/_size");
     const start = contents.numbers("/_start");
     const number = contents.numbers("/_dataset")[0] as number;

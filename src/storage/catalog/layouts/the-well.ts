@@ -25,6 +25,9 @@ export const theWell: Layout = {
     const periodic = periodicAxes(contents, findings);
     const velocity = field(contents, "/t1_fields/velocity", [...order, "c"]);
     const pressure = field(contents, "/t0_fields/pressure", order);
+    const magnetic = varying(contents, "/t1_fields/magnetic_field", [...order, "c"]);
+    const density = varying(contents, "/t0_fields/density", order);
+    const temperature = varying(contents, "/t0_fields/temperature", order);
     const stored = times(contents, trajectory);
     if (velocity === null && pressure === null) throw new DataError("the file has neither velocity nor pressure");
     if (trajectories > 1) findings.mind(`The file holds ${trajectories} trajectories; one dataset is one of them.`);
@@ -39,6 +42,9 @@ export const theWell: Layout = {
         fields: {
           ...(velocity === null ? {} : { velocity: { ...velocity, index: trajectory } }),
           ...(pressure === null ? {} : { pressure: { ...pressure, index: trajectory } }),
+          ...(magnetic === null ? {} : { magnetic: { ...magnetic, index: trajectory } }),
+          ...(density === null ? {} : { density: { ...density, index: trajectory } }),
+          ...(temperature === null ? {} : { temperature: { ...temperature, index: trajectory } }),
         },
         source: `${name}, from The Well.`,
       },
@@ -75,6 +81,12 @@ function field(contents: Contents, path: string, last: readonly Dimension[]) {
   if (missing !== 0)
     throw new DataError(`${path} has ${stored.shape.length} dimensions: a field that does not vary cannot be served`);
   return { file: contents.name, path, dimensions: all };
+}
+
+/** A field beside velocity and pressure; one that does not vary is left out. */
+function varying(contents: Contents, path: string, order: Parameters<typeof field>[2]) {
+  const rank = contents.dataset(path)?.shape.length ?? 0;
+  return rank === 2 + order.length ? field(contents, path, order) : null;
 }
 
 function periodicAxes(contents: Contents, findings: Findings): Set<AxisName> {

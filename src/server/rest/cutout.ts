@@ -1,0 +1,80 @@
+/** `answerCutout` sends stored numbers of a box of nodes as they are read: raw float32 or a NumPy file. */
+import { type TSchema, Type } from "@sinclair/typebox";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Query } from "../../engine/query.js";
+import { operationOf } from "../../operations.js";
+import { sendStream } from "../http/answer.js";
+import { negotiate } from "../http/negotiate.js";
+import type { Service } from "../http/service.js";
+import { readRequest, textsOfQueryString } from "./parameters.js";
+import { compute } from "./serve-operation.js";
+
+/** The operation behind the route, and the values of the members that may be left out. */
+const OPERATION = operationOf("GetAnyCutoutWeb");
+const DEFAULTS: ReadonlyMap<string, readonly string[]> = new Map(
+  ["x_step", "y_step", "z_step", "filter_width"].map((name) => [name, ["1"]]),
+);
+
+/** Forms of a cutout, the default first. */
+export const CUTOUT_FORMS = ["application/octet-stream", "application/x-npy"] as const;
+
+const text = (description: string): TSchema => Type.String({ description });
+const corner = (axis: string): Readonly<Record<string, TSchema>> => ({
+  [`${axis}_start`]: text(`First node along ${axis}, counted from 1.`),
+  [`${axis}_end`]: text(`Last node along ${axis}.`),
+  [`${axis}_step`]: Type.Optional(text("Nodes from one taken to the next; 1 when absent.")),
+});
+
+/** Query string of a cutout. */
+export const CUTOUT_QUERY = Type.Object(
+  {
+    field: text("The first letter of a field: u, b (magnetic), a (vector potential), p, d or t."),
+    T: text("Number of the stored frame, counted from 1 at the first queryable time."),
+    ...corner("x"),
+    ...corner("y"),
+    ...corner("z"),
+    filter_width: Type.Optional(text("Nodes an axis that a value is the mean of, odd; 1 when absent.")),
+  },
+  { additionalProperties: false },
+);
+
+/** The header of a NumPy file, version 1.0, padded so that the numbers are aligned to 64 bytes. */
+function npyHeader(shape: readonly number[]): Buffer {
+  const dictionary = `{'descr': '<f4', 'fortran_order': False, 'shape': (${shape.join(", ")}), }`;
+  const length = Math.ceil((10 + dictionary.length + 1) / 64) * 64 - 10;
+  const head = Buffer.alloc(10);
+  head.write("\x93NUMPY\x01\x00", "latin1");
+  head.writeUInt16LE(length, 8);
+  return Buffer.concat([head, Buffer.from(`${dictionary.padEnd(length - 1)}\n`, "latin1")]);
+}
+
+/** The bytes of an answer; a part may be read only until the next one is asked for, so each is copied. */
+async function* bytesOf(head: Buffer | null, parts: AsyncIterable<Float32Array>): AsyncGenerator<Buffer, undefined> {
+  if (head !== null) yield head;
+  for await (const { buffer, byteOffset, byteLength } of parts) {
+    yield Buffer.from(new Uint8Array(buffer, byteOffset, byteLength).slice().buffer);
+  }
+}
+
+/** Answers `GET /datasets/{name}/cutout`. */
+export function answerCutout(
+  service: Service,
+  name: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  return compute(service, OPERATION, request, reply, async (life) => {
+    const form = negotiate(request.headers.accept, CUTOUT_FORMS);
+    const texts = new Map([...DEFAULTS, ...textsOfQueryString(OPERATION, request.query)]);
+    const [query] = readRequest(OPERATION, name, texts).queries as [Query];
+    const evaluation = life.start(query);
+    await life.enter();
+    const result = await evaluation.finish();
+    life.onEnd(() => result.release());
+    const shape = result.shape ?? [];
+    reply.header("vary", "Accept").header("fieldprobe-shape", shape.join(","));
+    const head = form === "application/x-npy" ? npyHeader(shape) : null;
+    await sendStream(reply, form, bytesOf(head, result.stream as AsyncIterable<Float32Array>), service, life);
+    return reply;
+  });
+}

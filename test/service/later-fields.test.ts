@@ -1,0 +1,155 @@
+/** Magnetic field, vector potential, density and temperature: made, served and answered under the names of the later interface. */
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { writeCube } from "../../src/generate/cube.js";
+import type { RunningService } from "../../src/main.js";
+import { membersIn, operationsIn } from "../../src/operations.js";
+import { scratchFolder } from "../support/scratch.js";
+import { serveTestData } from "../support/service.js";
+
+const N = 32;
+const H = (2 * Math.PI) / N;
+let service: RunningService;
+
+beforeAll(async () => {
+  const folder = scratchFolder();
+  for (const kind of ["mhd", "mixing"] as const) {
+    const place = { name: kind, folder: join(folder, kind) };
+    const nodes = [N, N, N] as const;
+    await writeCube({ kind, nodes, steps: 4, chunk: null, filter: "none", seed: 0, ...place }, () => undefined);
+  }
+  service = await serveTestData([folder]);
+});
+afterAll(() => service.close());
+
+async function ask(dataset: string, operation: string, options: object, point: readonly number[]): Promise<number[]> {
+  const response = await fetch(`${service.url}/api/datasets/${dataset}/${operation}`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ ...options, points: [point] }),
+  });
+  const body = (await response.json()) as { values: number[][] };
+  expect(body.values, JSON.stringify(body)).toBeDefined();
+  return body.values[0] as number[];
+}
+
+const VALUE = { time: 0, spatialInterpolation: "M2Q8", temporalInterpolation: "None" };
+const [A, B, C] = [1, Math.sqrt(2 / 3), Math.sqrt(1 / 3)];
+const point = [1, 2, 3] as const;
+const [x, y, z] = point;
+const beltrami = (scale: number): number[] => [
+  scale * (A * Math.sin(2 * z) + C * Math.cos(2 * y)),
+  scale * (B * Math.sin(2 * x) + A * Math.cos(2 * z)),
+  scale * (C * Math.sin(2 * y) + B * Math.cos(2 * x)),
+];
+
+function expectNear(values: readonly number[], expected: readonly number[], within: number): void {
+  expect(values).toHaveLength(expected.length);
+  values.forEach((value, i) => {
+    expect(Math.abs(value - (expected[i] as number)), `${i}: ${value} for ${expected[i]}`).toBeLessThan(within);
+  });
+}
+
+describe("fields of the later interface", () => {
+  it("answers magnetic field, vector potential and their derivatives", async () => {
+    expectNear(await ask("mhd", "GetMagneticField", VALUE, point), beltrami(0.5), 1e-4);
+    expectNear(await ask("mhd", "GetVectorPotential", VALUE, point), beltrami(0.25), 1e-4);
+    const a = await ask("mhd", "GetVectorPotentialGradient", VALUE, point);
+    const curl = [7, 2, 3].map((k, i) => (a[k] as number) - (a[[5, 6, 1][i] as number] as number));
+    expectNear(curl, beltrami(0.5), 3e-3);
+    const node = point.map((at) => Math.round(at / H) * H) as [number, number, number];
+    const options = { ...VALUE, spatialInterpolation: "None_Fd8" };
+    const laplacian = await ask("mhd", "GetMagneticFieldLaplacian", options, node);
+    const field = await ask("mhd", "GetMagneticField", { ...VALUE, spatialInterpolation: "None" }, node);
+    expectNear(
+      laplacian,
+      field.map((value) => -4 * value),
+      1e-4,
+    );
+    expect(await ask("mhd", "GetMagneticHessian", VALUE, point)).toHaveLength(18);
+  });
+
+  it("answers density and temperature, alone and beside velocity", async () => {
+    const density = 1.5 + 0.5 * Math.cos(x) * Math.cos(y) * Math.cos(z);
+    const temperature = Math.sin(x) * Math.cos(z) + 0.5 * Math.sin(2 * y);
+    expectNear(await ask("mixing", "GetDensity", VALUE, point), [density], 1e-4);
+    expectNear(await ask("mixing", "GetTemperature", VALUE, point), [temperature], 1e-4);
+    const both = await ask("mixing", "GetVelocityAndTemperature", VALUE, point);
+    expectNear(both.slice(3), [temperature], 1e-4);
+    expectNear(both.slice(0, 3), await ask("mixing", "GetVelocity", VALUE, point), 1e-12);
+    expect(await ask("mixing", "GetTemperatureGradient", VALUE, point)).toHaveLength(3);
+    expect(await ask("mixing", "GetDensityHessian", VALUE, point)).toHaveLength(6);
+  });
+
+  it("filters two fields in either order", async () => {
+    const options = { time: 0, filterwidth: 5 * H };
+    const tensor = await ask("mhd", "GetBoxFilterSGStensor", { ...options, field: "ub" }, point);
+    expect(tensor).toHaveLength(9);
+    const vector = await ask("mhd", "GetBoxFilterSGSvector", { ...options, field: "bp" }, point);
+    expect(await ask("mhd", "GetBoxFilterSGSvector", { ...options, field: "pb" }, point)).toEqual(vector);
+    const scalar = await ask("mixing", "GetBoxFilterSGSscalar", { ...options, field: "dt" }, point);
+    expect(scalar).toHaveLength(1);
+  });
+
+  it("refuses fields that a filter does not take, in the words of the public service", async () => {
+    const body = JSON.stringify({ time: 0, filterwidth: 1, field: "uu", points: [point] });
+    const url = `${service.url}/api/datasets/mhd/GetBoxFilterSGStensor`;
+    const response = await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body });
+    expect(((await response.json()) as { detail: string }).detail).toContain(
+      'method should be called with two distinct vector fields (e.g. "ub" or "ba")',
+    );
+  });
+});
+
+describe("cutouts under /api", () => {
+  const cutout = (query: string, accept: string) =>
+    fetch(`${service.url}/api/datasets/mhd/cutout?${query}`, { headers: { accept } });
+
+  it("sends the stored numbers raw and as a NumPy file, with strides", async () => {
+    const query = "field=b&T=1&x_start=1&x_end=32&x_step=3&y_start=2&y_end=9&z_start=5&z_end=30&z_step=5";
+    const raw = await cutout(query, "application/octet-stream");
+    expect(raw.headers.get("fieldprobe-shape")).toBe("6,8,11,3");
+    const bytes = Buffer.from(await raw.arrayBuffer());
+    expect(bytes).toHaveLength(4 * 6 * 8 * 11 * 3);
+    const at = (k: number, j: number, i: number, c: number) => bytes.readFloatLE(4 * (((k * 8 + j) * 11 + i) * 3 + c));
+    const [xi, yj, zk] = [3 * 4 * H, (1 + 3) * H, (4 + 5 * 2) * H];
+    expect(at(2, 3, 4, 0)).toBeCloseTo(0.5 * (A * Math.sin(2 * zk) + C * Math.cos(2 * yj)), 6);
+    expect(at(2, 3, 4, 1)).toBeCloseTo(0.5 * (B * Math.sin(2 * xi) + A * Math.cos(2 * zk)), 6);
+    const npy = Buffer.from(await (await cutout(query, "application/x-npy")).arrayBuffer());
+    const start = 10 + npy.readUInt16LE(8);
+    expect(start % 64).toBe(0);
+    expect(npy.toString("latin1", 10, start)).toContain("'shape': (6, 8, 11, 3)");
+    expect(npy.subarray(start).equals(bytes)).toBe(true);
+  });
+
+  it("takes means that wrap at the seam", async () => {
+    const query = "field=p&T=1&x_start=1&x_end=1&y_start=1&y_end=1&z_start=1&z_end=1&filter_width=3";
+    const mean = Buffer.from(await (await cutout(query, "application/octet-stream")).arrayBuffer()).readFloatLE(0);
+    const all = Buffer.from(
+      await (await cutout("field=p&T=1&x_start=1&x_end=32&y_start=1&y_end=32&z_start=1&z_end=32", "*/*")).arrayBuffer(),
+    );
+    let sum = 0;
+    for (const k of [31, 0, 1]) {
+      for (const j of [31, 0, 1]) for (const i of [31, 0, 1]) sum += all.readFloatLE(4 * ((k * N + j) * N + i));
+    }
+    expect(mean).toBeCloseTo(sum / 27, 6);
+  });
+});
+
+describe("the description of the later interface", () => {
+  it.each(["?wsdl=later", "?WSDL&dialect=later"])("%s has all 48 operations with their members", async (query) => {
+    const text = await (await fetch(`${service.url}/service/turbulence.asmx${query}`)).text();
+    const names = new Set([...text.matchAll(/<wsdl:operation name="(\w+)"/g)].map((match) => match[1]));
+    const rows = operationsIn("later");
+    expect(rows).toHaveLength(48);
+    expect([...names].toSorted()).toEqual(rows.map(({ wire }) => wire).toSorted());
+    for (const row of rows) {
+      const element = new RegExp(`<s:element name="${row.wire}"><s:complexType><s:sequence>(.*?)</s:sequence>`);
+      const members = [...(element.exec(text)?.[1] ?? "").matchAll(/name="(\w+)"/g)].map((match) => match[1]);
+      expect(members, row.wire).toEqual(membersIn(row, "later").map(({ name }) => name));
+    }
+    expect(text).toContain('<s:complexType name="ArrayOfArrayOfFloat">');
+    expect(text).toContain('name="GetAnyCutoutWebResult" type="s:base64Binary"');
+    expect(text).toContain('<s:enumeration value="M4Q4"/>');
+  });
+});
