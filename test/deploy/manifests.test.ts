@@ -76,7 +76,10 @@ const workloads = manifests.flatMap(({ metadata, spec: { template } = {} }) =>
 
 /** The FIELDPROBE_ settings among some variables. */
 function settingsOf(env: Iterable<readonly [string, string]>): Record<string, string> {
-  return Object.fromEntries([...env].filter(([name]) => name.startsWith("FIELDPROBE_")));
+  const settings = [...env].filter(([name]) => name.startsWith("FIELDPROBE_"));
+  return Object.fromEntries(
+    settings.map(([name, value]) => [name, value.replace(/^\$\{BASE_URL:.*\}$/, "https://a.b")]),
+  );
 }
 
 describe("Kubernetes manifests", () => {
@@ -95,6 +98,9 @@ describe("Kubernetes manifests", () => {
       "v1 Service fieldprobe",
       "apps/v1 Deployment fieldprobe-gateway",
       "apps/v1 Deployment fieldprobe-worker",
+      "policy/v1 PodDisruptionBudget fieldprobe-gateway",
+      "policy/v1 PodDisruptionBudget fieldprobe-worker",
+      "policy/v1 PodDisruptionBudget nats",
     ]);
   });
 
