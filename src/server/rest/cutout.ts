@@ -1,7 +1,6 @@
 /** `answerCutout` sends stored numbers of a box of nodes as they are read: raw float32 or a NumPy file. */
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Query } from "../../engine/query.js";
 import { operationOf } from "../../operations.js";
 import { sendStream } from "../http/answer.js";
 import { negotiate } from "../http/negotiate.js";
@@ -66,7 +65,7 @@ export function answerCutout(
   return compute(service, OPERATION, request, reply, async (life) => {
     const form = negotiate(request.headers.accept, CUTOUT_FORMS);
     const texts = new Map([...DEFAULTS, ...textsOfQueryString(OPERATION, request.query)]);
-    const [query] = readRequest(OPERATION, name, texts).queries as [Query];
+    const { query } = readRequest(OPERATION, name, texts, null);
     const evaluation = life.start(query);
     await life.enter();
     const result = await evaluation.finish();

@@ -97,7 +97,7 @@ describe("messages", () => {
     const message = encodeHeader({ ...HEADER, velocities: true, from: 5, to: 9, total: 11 });
     const view = new DataView(message.buffer);
     expect(Buffer.from(message.subarray(0, 4)).toString("latin1")).toBe("FPQ1");
-    expect([view.getUint16(4, true), view.getUint8(6), view.getUint8(7)]).toEqual([1, 0, 1]);
+    expect([view.getUint16(4, true), view.getUint8(6), view.getUint8(7)]).toEqual([2, 0, 1]);
     expect([8, 12, 24, 28, 64, 80, 84, 88, 92].map((at) => view.getUint32(at, true))).toEqual([
       3, 3, 7, 1, 0xffff_ffff, 5, 9, 0, 11,
     ]);
