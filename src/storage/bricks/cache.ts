@@ -26,6 +26,8 @@ export interface BrickRequest {
 export class BrickCache {
   readonly #values: Float32Array;
   readonly #directory: BrickDirectory;
+  /** Sets of requests that this worker has pinned. A worker with pins waits for no turn, which may be waiting for those pins. */
+  #held = 0;
 
   /**
    * @param buffer the shared memory
@@ -65,17 +67,25 @@ export class BrickCache {
       try {
         for (const request of requests) this.#read(request);
       } catch (error) {
-        this.release(requests);
+        this.#unpin(requests);
         throw error;
       }
-      if (this.#arrived(requests)) return;
+      if (this.#arrived(requests)) {
+        this.#held++;
+        return;
+      }
       // Another worker failed to read a brick: try it here, for its data or for its error.
-      this.release(requests);
+      this.#unpin(requests);
     }
   }
 
   /** Unpins what `acquire` pinned. */
   release(requests: readonly BrickRequest[]): void {
+    this.#held--;
+    this.#unpin(requests);
+  }
+
+  #unpin(requests: readonly BrickRequest[]): void {
     this.#directory.locked(() => {
       for (const { count, offsets } of requests) {
         for (let i = 0; i < count; i++) this.#directory.unpin(this.#directory.unitAt(offsets[i]));
@@ -89,24 +99,35 @@ export class BrickCache {
     return this.#directory.repair(deadSlot);
   }
 
-  /** Pins what is there and reserves space for the rest, all or nothing, waiting for other workers' pins if it must. */
+  /**
+   * Pins what is there and reserves space for the rest, all or nothing, waiting for other workers' pins if it must. The first
+   * worker that waits has its turn before others get new pins, however much it needs.
+   */
   #reserve(requests: readonly BrickRequest[]): void {
     const bytes = requests.reduce((sum, { count, values }) => sum + count * brickBytes(values), 0);
     if (bytes > this.capacity) {
       throw new DataError(`The brick cache of ${this.capacity} bytes cannot hold ${bytes} bytes needed at once.`);
     }
     for (;;) {
-      const { done, releases } = this.#directory.locked(() => {
+      const { done, waited, releases } = this.#directory.locked(() => {
         const { releases } = this.#directory;
-        if (this.#place(requests)) return { done: true, releases };
-        if (this.#directory.anyPinned) return { done: false, releases };
-        // The bricks to be kept may lie so that no free run between them is long enough.
-        this.#directory.clear();
-        return { done: this.#place(requests), releases };
+        const done = (this.#held > 0 || !this.#directory.othersTurn) && this.#placeOrClear(requests);
+        if (!done) this.#directory.claimTurn();
+        return { done, waited: done && this.#directory.endTurn(), releases };
       });
+      if (waited) this.#directory.announceRelease();
       if (done) return;
       this.#directory.awaitRelease(releases);
     }
+  }
+
+  /** Under the lock: places the requests, in an emptied cache if nothing is pinned. */
+  #placeOrClear(requests: readonly BrickRequest[]): boolean {
+    if (this.#place(requests)) return true;
+    if (this.#directory.anyPinned) return false;
+    // The bricks to be kept may lie so that no free run between them is long enough.
+    this.#directory.clear();
+    return this.#place(requests);
   }
 
   /** Under the lock: the body of `#reserve`; undoes itself and returns false when space runs out. */

@@ -17,6 +17,7 @@ const OLDEST = 3;
 const NEWEST = 4;
 const USED_UNITS = 5;
 const PINNED_RUNS = 6;
+const TURN = 7;
 const CONTROL_WORDS = 8;
 
 /** Figures kept as float64, in this order. */
@@ -282,7 +283,24 @@ export class BrickDirectory {
     }
   }
 
-  /** A number that changes whenever pins are dropped. */
+  /** Whether another worker waits for space: new pins must not delay it further. Under the lock. */
+  get othersTurn(): boolean {
+    return this.#control[TURN] !== 0 && this.#control[TURN] !== holderOf(this.#slot);
+  }
+
+  /** Gives this worker the next space to come free, unless another waits already. Under the lock. */
+  claimTurn(): void {
+    if (this.#control[TURN] === 0) this.#control[TURN] = holderOf(this.#slot);
+  }
+
+  /** Lets others go on once this worker has its space. Under the lock; `announceRelease` wakes them. @returns whether it had waited */
+  endTurn(): boolean {
+    if (this.#control[TURN] !== holderOf(this.#slot)) return false;
+    this.#control[TURN] = 0;
+    return true;
+  }
+
+  /** A number that changes whenever pins are dropped or a turn ends. */
   get releases(): number {
     return Atomics.load(this.#control, RELEASED);
   }
@@ -308,6 +326,7 @@ export class BrickDirectory {
     const own = holderOf(this.#slot);
     const found = Atomics.compareExchange(this.#control, LOCK, dead, own);
     if (found !== dead && Atomics.compareExchange(this.#control, LOCK, 0, own) !== 0) return false;
+    if (this.#control[TURN] === dead) this.#control[TURN] = 0;
     const failed: number[] = [];
     this.#eachRun((unit) => {
       const at = unit * this.#layout.pinWords + (deadSlot >> 5);

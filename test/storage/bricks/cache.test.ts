@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { describe, expect, it } from "vitest";
 import { DataError } from "../../../src/errors.js";
@@ -203,6 +204,44 @@ describe("brick cache", () => {
     expect(main.repair(1)).toBe(true);
     expect(main.repair(0)).toBe(true);
     expect(lock[0]).toBe(0);
+  });
+
+  it("gives a large set its turn before small ones that come later", async () => {
+    const { buffer, layout } = openCache(6, 3);
+    const holder = new BrickCache(buffer, layout, 0);
+    const held = request(1, 0, [0, 1, 2], 1);
+    holder.acquire([held]);
+    const ranks = new Int32Array(new SharedArrayBuffer(4));
+    const code = `
+      const { workerData, parentPort } = require("node:worker_threads");
+      import(workerData.module).then(({ BrickCache }) => {
+        const { buffer, layout, slot, count, ranks } = workerData;
+        const cache = new BrickCache(buffer, layout, slot);
+        const request = { source: 2, frame: 0, bricks: Int32Array.from({ length: count }, (_, i) => i), count, values: 4096,
+          load: (frame, brick, into) => into.fill(brick), offsets: new Int32Array(count) };
+        parentPort.postMessage("tries");
+        cache.acquire([request]);
+        const rank = Atomics.add(ranks, 0, 1);
+        cache.release([request]);
+        parentPort.postMessage(rank);
+      });`;
+    /** Starts a worker; it has tried once the first promise resolves, and the second one tells its rank. */
+    const start = (slot: number, count: number): { tries: Promise<unknown>; rank: Promise<unknown> } => {
+      const worker = new Worker(code, {
+        eval: true,
+        workerData: { buffer, layout, slot, count, ranks, module: MODULE },
+      });
+      const tries = once(worker, "message");
+      return { tries, rank: tries.then(() => once(worker, "message")).then(([rank]) => rank) };
+    };
+    const large = start(1, 6);
+    const turn = new Int32Array(buffer, layout.base + 24 + 28, 1);
+    await expect.poll(() => Atomics.load(turn, 0)).not.toBe(0);
+    const small = start(2, 1);
+    await small.tries;
+    holder.release([held]);
+    expect(await Promise.all([large.rank, small.rank])).toEqual([0, 1]);
+    expect(Atomics.load(turn, 0)).toBe(0);
   });
 
   it("lets threads share reads: each brick is read once, every thread sees it whole", async () => {
