@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { Piscina } from "piscina";
 import { DataError } from "../errors.js";
 import { importFile } from "./import/import-file.js";
-import { openConnection } from "./store/database.js";
+import { isStoreFailure, openConnection } from "./store/database.js";
 import { type Extension, extendHorizon } from "./store/instances.js";
 import { migrate } from "./store/migrations.js";
 import { type Configured, importSettings } from "./store/site-settings.js";
@@ -37,6 +37,10 @@ export function maintain({ file, sample, configured }: UpkeepTask): Upkeep {
     const imported = empty && sample !== null ? importFile(db, sample, configured) : 0;
     const { now, zone } = importSettings(db, {}, configured);
     return { imported, extension: db.transaction("write", () => extendHorizon(db, now, zone)) };
+  } catch (error) {
+    // An error of libsql is none that crosses to another thread with its message.
+    if (!isStoreFailure(error)) throw error;
+    throw new DataError(`the store ${file}: ${error.message}`, error);
   } finally {
     db.close();
   }

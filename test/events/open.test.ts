@@ -7,14 +7,18 @@ import Fastify from "fastify";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config.js";
 import { eventsSettings } from "../../src/events/http/events-settings.js";
+import { importFile } from "../../src/events/import/import-file.js";
 import { EventsModule } from "../../src/events/open.js";
-import { openConnection } from "../../src/events/store/database.js";
+import { isStoreFailure, openConnection } from "../../src/events/store/database.js";
 import { extendHorizon } from "../../src/events/store/instances.js";
+import { migrate } from "../../src/events/store/migrations.js";
 import { readStored } from "../../src/events/store/site-settings.js";
 import { openStore } from "../../src/events/store/store.js";
 import { nightly, type Timer } from "../../src/events/time/clock.js";
+import { maintainInThread } from "../../src/events/upkeep.js";
 import { EXAMPLE, load, SAMPLE, scratch, seconds, serve, walk } from "./support.js";
 
+const NOW = seconds("2026-10-20T12:00:00Z");
 const CERTIFICATE = fileURLToPath(new URL("../server/http/fixtures/cert.pem", import.meta.url));
 const BIN = fileURLToPath(new URL("../../bin/fieldprobe.js", import.meta.url));
 
@@ -182,6 +186,37 @@ describe("a store that cannot be used", () => {
     expect(events.state).toBe("ready");
     expect((await app.inject("/events")).json().total_available).toBe(4);
     await app.close();
+  });
+
+  it("is named with the reason where the disk is full", () => {
+    const db = openConnection(join(folder.path, "events.db"), "write");
+    migrate(db);
+    db.exec("PRAGMA max_page_count = 30");
+    const text = "x".repeat(1_000_000);
+    const file = folder.file("long.json", {
+      events: [{ id: 1, name: "A", start: { date: "2026-12-24" }, excerpt: text }],
+    });
+    const configured = { now: NOW, zone: null, site: null, source: null, fallbackSite: "" };
+    let error: unknown = null;
+    try {
+      importFile(db, file, configured);
+    } catch (thrown) {
+      error = thrown;
+    }
+    expect(isStoreFailure(error)).toBe(true);
+    expect(db.first("SELECT count(*) FROM event")).toEqual([0]);
+    db.close();
+  });
+
+  it("fails in the thread with a message that names it", async () => {
+    const file = join(folder.path, "events.db");
+    load(file, [SAMPLE]);
+    const bytes = readFileSync(file);
+    writeFileSync(file, bytes.fill(0x55, 4096));
+    const configured = { now: NOW, zone: null, site: null, source: null, fallbackSite: "" };
+    await expect(maintainInThread({ file, sample: null, configured })).rejects.toThrow(
+      `events: the store ${file}: database disk image is malformed`,
+    );
   });
 
   it("while it is served answers 503 for what cannot be read", async () => {

@@ -1,5 +1,4 @@
 /** Errors of the events interface carry a status, a code and details that are reported together. */
-import { DataError } from "../../errors.js";
 import { problemDetails } from "../../server/http/problem.js";
 
 /** Every code of an error. */
@@ -61,15 +60,6 @@ export function storeUnavailable(retrySeconds: number, cause?: unknown): EventsE
   const headers = { "retry-after": String(retrySeconds) };
   const error = new EventsError(503, "unavailable", "The events cannot be read at the moment.", [], headers);
   return cause === undefined ? error : Object.assign(error, { cause });
-}
-
-/** Codes of SQLite that no store should give: they are defects of this program. */
-const DEFECTS = /^SQLITE_(ERROR|MISUSE|RANGE|MISMATCH|CONSTRAINT)/;
-
-/** Whether an error says that the store cannot be read: damaged, locked, on a full disk, without file descriptors. */
-export function isStoreError(error: unknown): boolean {
-  const { code } = error as { readonly code?: unknown };
-  return error instanceof DataError || (typeof code === "string" && /^SQLITE_/.test(code) && !DEFECTS.test(code));
 }
 
 /** The body by default. */

@@ -4,10 +4,11 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { watchRoutes } from "../../server/http/allowed-methods.js";
 import { documentApi } from "../../server/http/api-docs.js";
 import { VOCABULARIES } from "../model/entities.js";
+import { isStoreFailure } from "../store/database.js";
 import type { Store } from "../store/store.js";
 import type { Clock } from "../time/clock.js";
 import { eventHandler, eventsHandler } from "./event-routes.js";
-import { EventsError, isStoreError, storeUnavailable } from "./events-error.js";
+import { EventsError, storeUnavailable } from "./events-error.js";
 import type { EventsSettings } from "./events-settings.js";
 import { callerOf, sendAs, sendError, splitTarget } from "./exchange.js";
 import { calendarHandler, eventCalendarHandler } from "./ics-routes.js";
@@ -121,6 +122,6 @@ function asEventsError(error: FastifyError | EventsError, request: FastifyReques
     return new EventsError(refused, "invalid_parameter", "The request is not valid.", [], headers);
   }
   request.log.error({ reqId: request.id, err: error }, "events request failed");
-  if (isStoreError(error)) return storeUnavailable(5);
+  if (isStoreFailure(error)) return storeUnavailable(5);
   return new EventsError(500, "internal", "Something went wrong here.");
 }

@@ -1,9 +1,11 @@
 /** Renders long representations in a worker thread, by the code of the routes over a store of its own. */
 import { move, transferableSymbol, valueSymbol } from "piscina";
+import { DataError } from "../../errors.js";
+import { isStoreFailure } from "../store/database.js";
 import { openStore } from "../store/store.js";
 import { systemClock } from "../time/clock.js";
 import { eventPage, eventsPage, readAsk } from "./event-page.js";
-import { EventsError, isStoreError } from "./events-error.js";
+import { EventsError } from "./events-error.js";
 import { makeCalendar } from "./ics-page.js";
 import { QueryString } from "./query-string.js";
 import type { RenderOutcome, RenderSetup, RenderTask } from "./render-thread.js";
@@ -22,7 +24,7 @@ export function createRenderer({ db, settings, prefix }: RenderSetup) {
       const { body, tag, headers } = await makeRepresentation(resources, task);
       return transferred({ body: new TextEncoder().encode(String(body)), tag, headers });
     } catch (error) {
-      if (isStoreError(error)) return { unavailable: String(error) };
+      if (error instanceof DataError || isStoreFailure(error)) return { unavailable: error.message };
       if (!(error instanceof EventsError)) throw error;
       const { status, code, message, details } = error;
       return { refusal: { status, code, message, details } };

@@ -102,6 +102,15 @@ function foldLog(database: Libsql.Database): void {
     database.exec("PRAGMA query_only = OFF");
     database.exec("PRAGMA journal_mode = DELETE");
   } catch (error) {
-    if (!/^SQLITE_/.test(String((error as { readonly code?: unknown }).code))) throw error;
+    if (!isStoreFailure(error)) throw error;
   }
+}
+
+/** Codes of SQLite that no store should give: they are defects of this program. */
+const DEFECTS = /^SQLITE_(ERROR|MISUSE|RANGE|MISMATCH|CONSTRAINT)/;
+
+/** Whether an error says that a store fails: damaged, locked, on a full disk, without file descriptors. */
+export function isStoreFailure(error: unknown): error is { readonly code: string; readonly message: string } {
+  const { code } = (error ?? {}) as { readonly code?: unknown };
+  return typeof code === "string" && code.startsWith("SQLITE_") && !DEFECTS.test(code);
 }
