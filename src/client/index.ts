@@ -1,7 +1,7 @@
 /** The typed client: every operation of the table as a method, any number of points, typed arrays out. */
 import { ALL_OPERATIONS, RECORDS } from "../operations.js";
 import { ClientError } from "./error.js";
-import { flatten, isList, readRecords, triples } from "./records.js";
+import { flatten, isList, readRecords, readWhole, triples } from "./records.js";
 import { inParts } from "./split.js";
 import { type Call, openTransport, type SoapVersion } from "./transport.js";
 import type { Answer, CallOptions, FieldClient, Points } from "./types.js";
@@ -74,6 +74,7 @@ async function run(
   control: CallOptions,
   { token, pointsPerRequest = 20_000, concurrency = 3 }: ConnectOptions,
 ): Promise<Answer> {
+  if (!operation.request.some(isList)) return runWhole(call, operation, request, control, token);
   const { lists, total } = readLists(operation, request);
   const scalars = operation.request
     .filter((member) => !isList(member))
@@ -94,6 +95,26 @@ async function run(
   };
   await inParts(total, pointsPerRequest, concurrency, part, control.signal, control.onProgress);
   return { record: operation.result, components, recordsPerPoint: perPoint, values: values ?? new Float32Array() };
+}
+
+/** Sends a request without a list of points, whose answer may have any length: searches, cutouts and array forms. */
+async function runWhole(
+  call: Call,
+  operation: Operation,
+  request: Request,
+  control: CallOptions,
+  token: string | undefined,
+): Promise<Answer> {
+  const members = operation.request.map(({ name, type }) => {
+    const given = request[name] ?? (name === "authToken" ? token : undefined);
+    const lists = type === "ArrayOfArrayOfFloat" && Array.isArray(given);
+    return [name, lists ? { ArrayOfFloat: given.map((list: readonly number[]) => ({ float: list })) } : given];
+  });
+  const signal = control.signal ?? new AbortController().signal;
+  signal.throwIfAborted();
+  const response = await call(operation.name, Object.fromEntries(members), signal);
+  const components = RECORDS[operation.result];
+  return { record: operation.result, components, recordsPerPoint: 1, values: readWhole(operation, response) };
 }
 
 /** The service counts points within its part; the caller counts within the whole array. */

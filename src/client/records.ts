@@ -57,3 +57,17 @@ export function readRecords(
     else for (const name of components) out[at++] = (items[i] as Record<string, number>)[name] as number;
   }
 }
+
+/** Reads all numbers of a response: those of its records one after another, or what its text holds. */
+export function readWhole(operation: Operation, response: Readonly<Record<string, unknown>>): Float32Array {
+  const result = response[`${operation.wire}Result`];
+  if (operation.result === "base64") {
+    const bytes = Buffer.from(String(result ?? ""), "base64");
+    return Float32Array.from({ length: bytes.length / 4 }, (_, i) => bytes.readFloatLE(4 * i));
+  }
+  const items = ((result as Record<string, unknown> | null | undefined)?.[operation.result] ??
+    []) as readonly unknown[];
+  const values = new Float32Array(items.length * RECORDS[operation.result].length);
+  readRecords(operation, response, items.length, values, 0);
+  return values;
+}
