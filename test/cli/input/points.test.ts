@@ -20,6 +20,19 @@ describe("CSV points", () => {
     expect(csv("")).toEqual([]);
   });
 
+  it("takes columns by the names of a header, in any order and among others", () => {
+    expect(csv("z,y,x\n3,2,1\n")).toEqual([1, 2, 3]);
+    expect(csv("id;x;name;y;z\n7;1;a b;2;3\n")).toEqual([1, 2, 3]);
+    expect(csv('"Points:2","Points:1","Points:0","speed"\n3,2,1,nan\n')).toEqual([1, 2, 3]);
+    expect(csv("# Y X Z\n2 1 3\n")).toEqual([1, 2, 3]);
+    expect(csv("pos_x,pos_z,pos_y\n1,3,2")).toEqual([1, 2, 3]);
+  });
+
+  it.each(["x,y,y\n1,2,3", "x,y\n1,2", "a,b,c\n1,2,3", "x,y,z,pos_x\n1,2,3,4", "# x y\n1 2 3"])(
+    "refuses the header of %j",
+    (text) => expect(() => csv(text)).toThrow("does not name one column each x, y and z"),
+  );
+
   it("reads more points than its first buffer holds", () => {
     const lines = Array.from({ length: 5000 }, (_, i) => `${i},${i + 0.5},${-i}`);
     const points = csv(`x,y,z\n${lines.join("\n")}`);
