@@ -71,6 +71,15 @@ describe.each(VERSIONS)("SOAP %s", (version) => {
     await malformed(good, "utf-16");
   });
 
+  it.each(["", "utf 8", "8-utf", "\u00fctf-8", "utf-8;"])(
+    "R24: the encoding name %j is none, with a charset or without",
+    async (name) => {
+      const document = `<?xml version="1.0" encoding="${name}"?>${good}`;
+      await malformed(document, "");
+      await malformed(document, "utf-8");
+    },
+  );
+
   it("R25: a byte order mark decides over the charset", async () => {
     expect((await sendAs(utf16be(MARK + good), "utf-8")).status).toBe(200);
     expect((await sendAs(Buffer.from(MARK + good), "utf-16")).status).toBe(200);

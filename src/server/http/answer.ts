@@ -11,8 +11,9 @@ import type { Service } from "./service.js";
 
 /** Only larger bodies are compressed. */
 const GZIP_BYTES = 64 * 1024;
-/** How long the rest of a refused body is discarded before the socket is closed under its sender. */
+/** How long, and up to how many bytes, the rest of a refused body is discarded before the socket is closed under its sender. */
 const LINGER_MS = 1_000;
+const LINGER_BYTES = 1024 * 1024;
 
 /**
  * Sends a short answer. Where the request has not arrived in full its rest is discarded for a moment, because a socket
@@ -34,6 +35,11 @@ export function sendText(
   raw.writeHead(status, { ...common, ...headers, "content-length": bytes.length, connection: "close" });
   raw.write(bytes);
   const timer = setTimeout(() => raw.end(), LINGER_MS);
+  let left = LINGER_BYTES;
+  request.on("data", (chunk: Buffer) => {
+    left -= chunk.length;
+    if (left < 0) raw.end();
+  });
   request.once("end", () => raw.end());
   raw.once("close", () => clearTimeout(timer));
   request.resume();

@@ -1,5 +1,5 @@
 /** `createApp` sets the HTTP server up: limits, timeouts, hooks, errors, health and metrics; interfaces are handed in as plugins. */
-import { randomBytes } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import type { IncomingMessage, RequestListener, Server } from "node:http";
 import type { Server as HttpsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
@@ -79,8 +79,6 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
 }
 
 function serverOptions({ limits, trustProxy }: Config, connections: Connections, tls: TlsFiles | null) {
-  const prefix = randomBytes(4).toString("hex");
-  let count = 0;
   const headersTimeout = Math.min(limits["http.headersTimeoutMs"], limits["http.requestTimeoutMs"]);
   const http = {
     maxHeaderSize: HEADER_BYTES,
@@ -90,10 +88,13 @@ function serverOptions({ limits, trustProxy }: Config, connections: Connections,
     connectionsCheckingInterval: Math.min(500, headersTimeout),
   };
   const pair = tls?.pair ?? null;
+  const secure = pair === null ? null : { ...pair, handshakeTimeout: headersTimeout };
+  // Who connects and says nothing leaves room for others.
+  const mostSilent = Math.ceil(limits["http.connections"] / 2);
   return {
     ...(pair === null ? {} : { https: pair }),
     serverFactory: (listener: RequestListener) => {
-      const server = createServer(http, pair, connections, listener);
+      const server = createServer(http, secure, connections, listener, mostSilent);
       // A caller that stops reading its answer is dropped: nothing moves on the socket for longer than any request may take.
       server.setTimeout(limits["http.requestTimeoutMs"] + limits["query.deadlineMs"]);
       return server;
@@ -108,7 +109,7 @@ function serverOptions({ limits, trustProxy }: Config, connections: Connections,
     logController: new LogController({ disableRequestLogging: true }),
     // Lines carry the request's id themselves: a logger of its own for each request costs more than the line.
     childLoggerFactory: (shared: FastifyBaseLogger) => shared,
-    genReqId: () => `${prefix}-${(count++).toString(36)}`,
+    genReqId: () => randomUUID(),
     clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) =>
       connections.afterAnswers(socket, () => refuseUnparsed(error, socket, connections.hasBegun(socket))),
   };
@@ -249,7 +250,9 @@ function plainError(error: unknown, request: FastifyRequest, reply: FastifyReply
 
 /** Answers what the HTTP parser refuses or what does not arrive in time, unless it has an answer, and closes the connection. */
 function refuseUnparsed(error: NodeJS.ErrnoException, socket: Socket, answered: boolean): void {
-  if (error.code === "ECONNRESET" || !socket.writable) {
+  // Where keys are not agreed on, nothing can be said.
+  const unsecured = /^ERR_(?:TLS|SSL)_/.test(error.code ?? "");
+  if (unsecured || error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
     return;
   }

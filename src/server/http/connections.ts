@@ -8,7 +8,7 @@ import {
 } from "node:http";
 import { Server as TlsServer } from "node:https";
 import type { Socket } from "node:net";
-import type { SecureContextOptions } from "node:tls";
+import type { SecureContextOptions, TlsOptions } from "node:tls";
 
 /** An open connection by which requests came. */
 interface Connection {
@@ -25,6 +25,8 @@ export class Connections {
   /** As accepted: with TLS what lies under the sockets that requests come by, from before keys are agreed on. */
   readonly #accepted = new Set<Socket>();
   readonly #open = new Map<Socket, Connection>();
+  /** Connections by which nothing has been asked yet, oldest first; by the address of the caller, which both layers of TLS know. */
+  readonly #silent = new Map<string, Socket>();
   #unanswered = 0;
   #over = false;
   #drained: (() => void) | null = null;
@@ -34,12 +36,25 @@ export class Connections {
     return this.#unanswered;
   }
 
-  /** Follows a server from now on; listens before those who answer its requests. */
-  watch(server: PlainServer | TlsServer): void {
+  /**
+   * Follows a server from now on; listens before those who answer its requests.
+   *
+   * @param mostSilent connections that may stay without a request; beyond that the oldest of them is ended for a new one
+   */
+  watch(server: PlainServer | TlsServer, mostSilent: number): void {
     server.on("connection", (socket: Socket) => {
       if (this.#over) socket.destroy();
+      const caller = callerOf(socket);
       this.#accepted.add(socket);
-      socket.once("close", () => this.#accepted.delete(socket));
+      this.#silent.set(caller, socket);
+      socket.once("close", () => {
+        this.#accepted.delete(socket);
+        if (this.#silent.get(caller) === socket) this.#silent.delete(caller);
+      });
+      const [oldest] = this.#silent;
+      if (oldest === undefined || this.#silent.size <= mostSilent) return;
+      this.#silent.delete(oldest[0]);
+      oldest[1].destroy();
     });
     server.prependListener("request", ({ socket }: IncomingMessage, answer: ServerResponse) =>
       this.#owe(socket, answer),
@@ -99,6 +114,7 @@ export class Connections {
     if (connection === undefined) {
       connection = { owed: new Set(), waiting: new Map(), afterwards: null };
       this.#open.set(socket, connection);
+      this.#silent.delete(callerOf(socket));
       socket.once("close", () => this.#forget(socket));
     }
     const { owed } = connection;
@@ -125,6 +141,11 @@ export class Connections {
   }
 }
 
+/** Address and port of whoever opened a connection. */
+function callerOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
+}
+
 function owesWhole({ owed }: Connection): boolean {
   for (const answer of owed) if (answer.req.complete) return true;
   return false;
@@ -145,9 +166,10 @@ function tellLeft(owed: ReadonlySet<ServerResponse>): void {
  */
 export function createServer(
   options: ServerOptions,
-  tls: SecureContextOptions | null,
+  tls: (SecureContextOptions & TlsOptions) | null,
   connections: Connections,
   listener?: RequestListener,
+  mostSilent = Number.POSITIVE_INFINITY,
 ): PlainServer | TlsServer {
   const server =
     tls === null
@@ -161,6 +183,6 @@ export function createServer(
             connections.closeIdle();
           }
         })({ ...options, ...tls }, listener);
-  connections.watch(server);
+  connections.watch(server, mostSilent);
   return server;
 }

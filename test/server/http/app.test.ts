@@ -168,3 +168,15 @@ describe("the access log", () => {
     expect((await line({})).bytes).toBeGreaterThan(50);
   });
 });
+
+it("gives requests ids that tell nothing of one another", async () => {
+  const service = await startService();
+  const ids = new Set<string>();
+  for (let i = 0; i < 20; i++) {
+    const id = (await fetch(new URL("/healthz", service.url))).headers.get("x-request-id") as string;
+    expect(id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+    ids.add(id.slice(0, 8));
+  }
+  expect(ids.size).toBe(20);
+  await service.stop();
+});

@@ -1,6 +1,8 @@
 /** Callers who pipeline, or do not read what they asked for, take nothing from others. */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
+import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
 import { rawPost } from "../../support/raw-http.js";
 import {
@@ -9,6 +11,7 @@ import {
   expectIdle,
   items,
   nullOp,
+  PATH,
   startService,
   type TestService,
 } from "../../support/soap-service.js";
@@ -16,6 +19,8 @@ import {
 const SLOTS = 4;
 /** An answer of some megabytes: more than the buffers of a connection take. */
 const LARGE = nullOp(items(Array.from({ length: 120_000 }, (_, i) => [i + 0.125, 2.5, 3.25])));
+
+const fixture = (name: string): string => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
 
 const sockets: Socket[] = [];
 let service: TestService;
@@ -29,6 +34,13 @@ async function connected(): Promise<Socket> {
   const socket = connect(service.port, "127.0.0.1");
   sockets.push(socket.on("error", () => undefined));
   await once(socket, "connect");
+  return socket;
+}
+
+async function secured(): Promise<Socket> {
+  const socket = connectTls({ port: service.port, host: "127.0.0.1", rejectUnauthorized: false });
+  sockets.push(socket.on("error", () => undefined));
+  await once(socket, "secureConnect");
   return socket;
 }
 
@@ -114,5 +126,49 @@ describe("readers that stop reading", () => {
     expect((await other).text.split("<Vector3>")).toHaveLength(120_001);
     slow.resume();
     await once(slow, "close");
+  });
+});
+
+describe("callers who say nothing", () => {
+  it.each(["http", "https"])("leave connections to others (%s)", async (scheme) => {
+    const tls = { TLS_CERT: fixture("cert.pem"), TLS_KEY: fixture("key.pem") };
+    service = await startService({ HTTP_CONNECTIONS: "8", ...(scheme === "https" ? tls : {}) });
+    for (let i = 0; i < 20; i++) await connected();
+    for (let i = 0; i < 8; i++) {
+      const socket = scheme === "https" ? await secured() : await connected();
+      socket.write("GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n");
+      expect(String((await once(socket, "data"))[0])).toMatch(/^HTTP\/1\.1 200/);
+    }
+  });
+
+  it("are cut off in the time for headers, before keys are agreed on too", async () => {
+    service = await startService({
+      HTTP_HEADERS_TIMEOUT_MS: "200",
+      TLS_CERT: fixture("cert.pem"),
+      TLS_KEY: fixture("key.pem"),
+    });
+    const silent = await connected();
+    silent.resume();
+    await once(silent, "close");
+  });
+});
+
+describe("a body that is refused", () => {
+  it("is discarded up to a bound, then its connection is closed", async () => {
+    service = await startService({ HTTP_BODY_BYTES: "1000" });
+    let read = (): number => 0;
+    service.app.server.once("connection", (socket: Socket) => {
+      read = () => socket.bytesRead;
+    });
+    const socket = await connected();
+    const closed = new Promise((resolve) => socket.once("close", resolve));
+    socket.write(`POST ${PATH} HTTP/1.1\r\nHost: a\r\nContent-Type: text/xml\r\nContent-Length: 64000000\r\n\r\n`);
+    const more = (): void => {
+      while (!socket.destroyed && socket.write(Buffer.alloc(65_536)));
+    };
+    socket.on("drain", more);
+    more();
+    await closed;
+    expect(read()).toBeLessThan(2_500_000);
   });
 });

@@ -1,6 +1,6 @@
 /** The JSON body reader: whatever the pieces, the same triples and members. */
 
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { JsonReader } from "../../../src/server/rest/json-reader.js";
 import { TripleStore, TripleWriter } from "../../../src/server/rest/triple-writer.js";
 import { fc } from "../../support/property.js";
@@ -83,6 +83,26 @@ describe("JsonReader", () => {
     const points = Array.from({ length: 20_000 }, (_, i) => [i, i + 0.5, -i]);
     const got = read(Buffer.from(JSON.stringify({ points })), [10_000, 65_536, 100_001]).triples.get("points");
     expect(got).toEqual(points.flat().map((value) => (value === 0 ? 0 : value)));
+  });
+
+  it("looks at each byte of a number once, however it is cut", () => {
+    const digits = `0.${"1".repeat(4_000)}`;
+    const parts = [...`{"points":[[${digits},2,3]]}`].map((byte) => Buffer.from(byte));
+    const concat = vi.spyOn(Buffer, "concat");
+    const store = new TripleStore();
+    const array = () => new TripleWriter(store, { points: 1, name: "query.points" });
+    const reader = new JsonReader(["points"], { array, member: () => undefined });
+    for (const part of parts) reader.write(part);
+    reader.end();
+    expect(store.count).toBe(1);
+    // Joined when it is whole: the names of the member and three numbers.
+    expect(concat.mock.calls.length).toBeLessThanOrEqual(4);
+    concat.mockRestore();
+  });
+
+  it("bounds the length of a number", () => {
+    const body = Buffer.from(`{"points":[[${"1".repeat(5_000)},2,3]]}`);
+    expect(() => read(body, [2_000, 4_000, 4_500])).toThrow(/length/);
   });
 
   it("refuses a value that never ends", () => {

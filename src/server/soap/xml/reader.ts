@@ -73,6 +73,8 @@ const NO_ATTRIBUTES: readonly Attribute[] = [];
 const COMMENT_START = [LESS, BANG, DASH, DASH];
 const CDATA_START = [...Buffer.from("<![CDATA[")];
 const DECLARATION_START = [...Buffer.from("<?xml")];
+/** What may name an encoding (XML 1.0, 4.3.3). */
+const ENCODING_NAME = /^[A-Za-z][A-Za-z0-9._-]*$/;
 /** Below this size a token cut by the end of the input is scanned anew with every chunk; above, only once it has grown by a quarter. */
 const RESCAN_BYTES = 4096;
 
@@ -329,7 +331,11 @@ export class XmlReader {
     let i = 0;
     if (found[i]?.[0] !== "version" || found[i]?.[1] !== "1.0") throw malformed("its version is not 1.0");
     i++;
-    if (found[i]?.[0] === "encoding") this.#source.declare((found[i++] as readonly [string, string])[1]);
+    if (found[i]?.[0] === "encoding") {
+      const [, encoding] = found[i++] as readonly [string, string];
+      if (!ENCODING_NAME.test(encoding)) throw malformed("its declaration names no encoding");
+      this.#source.declare(encoding);
+    }
     const standalone = found[i]?.[0] === "standalone" ? found[i++]?.[1] : "no";
     if (i < found.length || (standalone !== "yes" && standalone !== "no")) {
       throw malformed("its XML declaration is wrong");
