@@ -1,0 +1,48 @@
+/**
+ * `npm run test:nodes [-- SELECTION]`: runs the tests on every supported version of Node, one after another.
+ *
+ * The binaries come from the package `node` of the registry, into a temporary folder. Prints one line per version; the exit code is 1 when one fails.
+ */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** The versions of docs/nodes.md. */
+const VERSIONS = ["20.19", "22", "24", "26"];
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const selection = process.argv.slice(2);
+
+let failed = false;
+for (const version of VERSIONS) {
+  const folder = mkdtempSync(join(tmpdir(), "fieldprobe-node-"));
+  try {
+    const options = { cwd: folder, stdio: "ignore" };
+    spawnSync("npm", ["init", "--yes"], options);
+    const installed = spawnSync("npm", ["install", "--no-audit", "--no-fund", `node@${version}`], options);
+    const node = join(folder, "node_modules", "node", "bin", "node");
+    const exact = spawnSync(node, ["--version"], { encoding: "utf8" }).stdout?.trim();
+    if (installed.status !== 0 || !exact) {
+      console.log(`${version}: could not be installed`);
+      failed = true;
+      continue;
+    }
+    const env = { ...process.env, PATH: `${join(folder, "node_modules", "node", "bin")}:${process.env.PATH}` };
+    const tests = spawnSync(node, ["node_modules/vitest/vitest.mjs", "run", ...selection], {
+      cwd: ROOT,
+      env,
+      encoding: "utf8",
+      maxBuffer: 2 ** 28,
+    });
+    const summary = /Tests\s+(.*)$/m.exec(tests.stdout.replace(/\u001b\[[\d;]*m/g, ""))?.[1] ?? "no summary";
+    console.log(`${exact}: ${tests.status === 0 ? "passed" : "FAILED"}, ${summary}`);
+    if (tests.status !== 0) {
+      failed = true;
+      console.log(tests.stdout.slice(-8000), tests.stderr.slice(-4000));
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+process.exitCode = failed ? 1 : 0;
