@@ -63,7 +63,7 @@ export class Page {
     this.#scene = new SceneFigure(store, this.#slice, this.#particles, update);
     this.#statistics = new StatisticsPanel(store, this.#slice, update);
     this.#points = new PointsPanel(store, update);
-    this.#cutout = new CutoutPanel(store, this.#slice, update);
+    this.#cutout = new CutoutPanel(store, update);
     const figures = {
       slice: this.#slice,
       probe: this.#probe,
@@ -205,13 +205,13 @@ export class Page {
 
   #view(): TemplateResult {
     const { facts, state } = this.#store;
-    const { times, title } = facts;
+    const { times, title, name } = facts;
     return html`
       <header>
-        <div>
+        <div class="what">
           <h1>fieldprobe</h1>
           <p class="lead">
-            ${title}, stored at ${times.count === 1 ? "one time" : `${times.count} times`}: look at any plane, line, point or
+            ${title || name}, stored at ${times.count === 1 ? "one time" : `${times.count} times`}: look at any plane, line, point or
             path of it, and take the numbers away.
           </p>
         </div>
@@ -225,7 +225,7 @@ export class Page {
       </header>
       ${this.#outage.view()}
       <p role="status" id="notice" class=${this.#notice === "" ? "empty-notice" : "notice"}>${this.#notice}</p>
-      <main>
+      <main data-layout=${state.layout}>
         ${controls(this.#store, this.#catalogue, (name) => void this.#enter(name))}
         ${this.#slice.view()}
         ${this.#profile.view(this.#lineControls())}

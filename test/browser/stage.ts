@@ -1,12 +1,9 @@
 /** The page on a real service in a real browser, watched for everything that must not happen. */
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect } from "vitest";
 import type { RunningService } from "../../src/main.js";
-import { descriptor, writeDescriptor, writeField, writeHdf5 } from "../support/cubes.js";
-import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
+import { writeDatasets } from "./datasets.js";
 import { findChromium } from "./find-chromium.js";
 
 /** Software WebGL, so that the 3-D view works without a graphics card. */
@@ -33,35 +30,11 @@ export async function launch(webgl = true): Promise<Browser> {
   return chromium.launch({ executablePath, args: webgl ? WITH_WEBGL : WITHOUT_WEBGL });
 }
 
-/** Starts the service with the shipped data and a small dataset of three different axes without any symmetry. */
-async function serveStage(): Promise<RunningService> {
-  const folder = join(scratchFolder(), "lopsided");
-  mkdirSync(folder, { recursive: true });
-  const bend = ({ t, z, y, x, c }: { t: number; z: number; y: number; x: number; c: number }) =>
-    Math.sin(0.5 * x + 0.3 * c) + 0.2 * y - 0.05 * z * z + 0.1 * t * (c + 1);
-  await writeHdf5(join(folder, "field.h5"), (file) => {
-    writeField(file, "velocity", { dimensions: ["t", "z", "y", "x", "c"], value: bend });
-    writeField(file, "pressure", { dimensions: ["t", "z", "y", "x"], value: bend });
-  });
-  const field = (path: string, dimensions: string[]) => ({ file: "field.h5", path, dimensions });
-  writeDescriptor(
-    folder,
-    descriptor("lopsided", {
-      fields: {
-        velocity: field("/velocity", ["t", "z", "y", "x", "c"]),
-        pressure: field("/pressure", ["t", "z", "y", "x"]),
-      },
-      units: { length: "m", time: "s", velocity: "m/s", pressure: "Pa" },
-    }),
-  );
-  return serveTestData([folder]);
-}
-
 /** The service and a browser for the tests of one group; they are there from its first test to its last. */
 export function useStage(): { readonly service: RunningService; readonly browser: Browser } {
   const stage = {} as { service: RunningService; browser: Browser };
   beforeAll(async () => {
-    stage.service = await serveStage();
+    stage.service = await serveTestData(await writeDatasets());
     stage.browser = await launch();
   });
   afterAll(async () => {

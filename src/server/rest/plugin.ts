@@ -12,6 +12,7 @@ import { HttpRefusal } from "../http/refusal.js";
 import { type Plugin, type Service, SOAP_PATH } from "../http/service.js";
 import { BATCH_ANSWER, BATCH_BODY, MOST_QUERIES, serveBatch } from "./batch.js";
 import { answerCutout, CUTOUT_FORMS, CUTOUT_QUERY } from "./cutout.js";
+import { CUTOUT_FILE_QUERY, CUTOUT_FILES, type CutoutFileQuery, serveCutoutFile } from "./cutout-file.js";
 import { DATASET_OPERATIONS, describe, summarize } from "./describe.js";
 import { refuseUnknown } from "./parameters.js";
 import { describeProblem } from "./problem.js";
@@ -152,7 +153,6 @@ function checkNames(what: string, schema: TObject): (request: FastifyRequest) =>
 }
 
 function cutoutRoute(api: FastifyInstance, service: Service): void {
-  const content = Object.fromEntries(CUTOUT_FORMS.map((form) => [form, { schema: Type.String({ format: "binary" }) }]));
   api.get<Named>(
     "/datasets/:name/cutout",
     {
@@ -162,7 +162,7 @@ function cutoutRoute(api: FastifyInstance, service: Service): void {
           "Little-endian float32 in the order z, y, x, component, x fastest among the nodes; Fieldprobe-Shape tells the dimensions.",
         params: NAME,
         querystring: CUTOUT_QUERY,
-        response: { 200: { description: "The numbers.", content }, ...FAILURES },
+        response: binary(CUTOUT_FORMS, "The numbers."),
       },
       validatorCompiler: documentOnly,
     },
@@ -170,14 +170,37 @@ function cutoutRoute(api: FastifyInstance, service: Service): void {
   );
 }
 
+/** Responses of a route that sends bytes in one of several forms. */
+function binary(forms: readonly string[], description: string) {
+  const content = Object.fromEntries(forms.map((form) => [form, { schema: Type.String({ format: "binary" }) }]));
+  return { 200: { description, content }, ...FAILURES };
+}
+
+function cutoutFileRoutes(api: FastifyInstance, service: Service): void {
+  const about = {
+    h5: { summary: "The stored nodes of a box as HDF5 in the JHTDB format", description: "The file." },
+    xmf: { summary: "The XDMF by which ParaView opens the HDF5 of the same box", description: "The description." },
+  } as const;
+  for (const ending of ["h5", "xmf"] as const) {
+    const { summary, description } = about[ending];
+    api.get<Named & { Querystring: CutoutFileQuery }>(
+      `/datasets/:name/cutout.${ending}`,
+      {
+        schema: {
+          summary,
+          description: "Nodes times fields times frames are held to the limit of points.",
+          params: NAME,
+          querystring: CUTOUT_FILE_QUERY,
+          response: binary([CUTOUT_FILES[ending]], description),
+        },
+        preValidation: checkNames("A cutout", CUTOUT_FILE_QUERY),
+      },
+      (request, reply) => serveCutoutFile(service, request.params.name, ending, request, reply),
+    );
+  }
+}
+
 function sampleRoutes(api: FastifyInstance, service: Service): void {
-  const binary = (forms: readonly string[], description: string) => ({
-    200: {
-      description,
-      content: Object.fromEntries(forms.map((form) => [form, { schema: Type.String({ format: "binary" }) }])),
-    },
-    ...FAILURES,
-  });
   api.get<Named & { Querystring: SliceQuery }>(
     "/datasets/:name/slice",
     {
@@ -273,6 +296,7 @@ async function apiRoutes(api: FastifyInstance, service: Service): Promise<void> 
   trajectoryRoute(api, service);
   sampleRoutes(api, service);
   cutoutRoute(api, service);
+  cutoutFileRoutes(api, service);
   batchRoute(api, service);
 }
 

@@ -39,10 +39,10 @@ export function axisMarks(
 ): Marks {
   const { left: x0, top: y0, width, height } = place;
   const y1 = y0 + height;
-  const across = linearTicks(left, right, Math.max(1, width / ACROSS_GAP)).map(({ value, text }) => {
+  const across = linearTicks(left, right, Math.max(2, width / ACROSS_GAP)).map(({ value, text }) => {
     return { at: x0 + ((value - left) / (right - left)) * width, text };
   });
-  const up = linearTicks(bottom, top, Math.max(1, height / UP_GAP)).map(({ value, text }) => {
+  const up = linearTicks(bottom, top, Math.max(2, height / UP_GAP)).map(({ value, text }) => {
     return { at: y0 + ((top - value) / (top - bottom)) * height, text };
   });
   const widest = Math.max(0, ...up.map(({ text }) => text.length));

@@ -90,7 +90,9 @@ export const FIRST_CAMERA: Position = [1.45, 1.05, 1.95];
 
 /** Ticks along an axis of the box, about. */
 const TICKS = 4;
-const LABEL_HEIGHT = 0.032;
+const LABEL_HEIGHT = 0.024;
+/** An axis shorter than this part of the longest has room for its name only. */
+const SHORTEST_WITH_TICKS = 0.15;
 
 export class BoxScene {
   /** Called when the caller has moved the camera. */
@@ -275,9 +277,10 @@ export class BoxScene {
         sprite.position.fromArray(outwards.map((value, i) => (i === index ? along : value * away)));
         labels.add(sprite);
       };
-      for (const { value, text } of linearTicks(axis.first, axis.first + axis.length, TICKS)) {
-        put(text, this.#place(value, index), 1.02);
-      }
+      const relative = axis.length * this.#scale;
+      const ticks =
+        relative < SHORTEST_WITH_TICKS ? [] : linearTicks(axis.first, axis.first + axis.length, TICKS * relative);
+      for (const { value, text } of ticks) put(text, this.#place(value, index), 1.02);
       put(`${axis.name}${this.#units}`, 0, 1.2);
     }
     return labels;

@@ -1,23 +1,120 @@
-/** The cutout panel saves the nodes in the window of the slice as a file in the JHTDB format. */
+/** The cutout panel saves the stored nodes behind the window of the slice as HDF5 in the JHTDB format, with its XDMF. */
 import { html, type TemplateResult } from "lit-html";
-import type { SliceFigure } from "../figures/slice-figure.js";
+import { choose } from "../figures/inputs.js";
+import { saveFile } from "../figures/save-file.js";
+import { statusBar } from "../figures/status-bar.js";
+import { axisOf, type DatasetFacts } from "../state/facts.js";
+import { LatestRequest } from "../state/latest-request.js";
+import { AXES, type AxisName, type PlaneWindow, sidesOf, wholePlane } from "../state/plane-geometry.js";
 import type { ViewStore } from "../state/view-store.js";
 
-export class CutoutPanel {
-  readonly #store: ViewStore;
-  readonly #slice: SliceFigure;
-  readonly #render: () => void;
+const DEPTHS = ["whole", "plane"] as const;
 
-  constructor(store: ViewStore, slice: SliceFigure, render: () => void) {
+/** The nodes of an axis from `low` to `high`, counted from 1, both ends included; at least one. */
+export function nodesBetween(
+  facts: DatasetFacts,
+  name: AxisName,
+  low: number,
+  high: number,
+): readonly [number, number] {
+  const { first, spacing, nodes, coordinates } = axisOf(facts, name);
+  const places = coordinates ?? Array.from({ length: nodes }, (_, i) => first + i * spacing);
+  const slack = 1e-6 * spacing;
+  const from = places.findIndex((place) => place >= low - slack);
+  const to = places.findLastIndex((place) => place <= high + slack);
+  if (from >= 0 && to >= from) return [from + 1, to + 1];
+  const nearest = places.reduce((best, place, i) => {
+    return Math.abs(place - (low + high) / 2) < Math.abs(places[best] - (low + high) / 2) ? i : best;
+  }, 0);
+  return [nearest + 1, nearest + 1];
+}
+
+export class CutoutPanel {
+  readonly request: LatestRequest<string>;
+  readonly #store: ViewStore;
+  readonly #render: () => void;
+  #depth: (typeof DEPTHS)[number] = "whole";
+  #fields = "all";
+
+  constructor(store: ViewStore, render: () => void) {
     this.#store = store;
-    this.#slice = slice;
     this.#render = render;
+    this.request = new LatestRequest(render);
   }
 
   view(): TemplateResult {
-    void this.#store;
-    void this.#slice;
-    void this.#render;
-    return html``;
+    const { facts, state } = this.#store;
+    const box = this.#box();
+    const fields = ["all", ...facts.fields.map(({ name }) => name)];
+    const text = AXES.map((name, i) => `${name} ${box[i][0]} to ${box[i][1]}`).join(", ");
+    const count = box.reduce((product, [from, to]) => product * (to - from + 1), 1);
+    const depths = { whole: `all nodes along ${state.axis}`, plane: "the plane nearest to the slice" } as const;
+    return html`
+      <section class="panel cutout" aria-labelledby="cutout-title">
+        <h2 id="cutout-title">Cutout</h2>
+        <p class="note" id="cutout-note">
+          The stored nodes in the window of the slice: ${text} (${count} nodes), frame ${this.#frame()}. HDF5 in the JHTDB
+          format; the XDMF beside it opens the file in ParaView.
+        </p>
+        <div class="row">
+          ${choose(
+            "cutout-depth",
+            "Depth",
+            this.#depth,
+            DEPTHS.map((value) => ({ value, text: depths[value] })),
+            (depth) => {
+              this.#depth = depth;
+              this.#render();
+            },
+          )}
+          ${choose("cutout-fields", "Fields", this.#fields, fields, (name) => {
+            this.#fields = name;
+            this.#render();
+          })}
+          <button type="button" id="cutout-h5" @click=${() => this.#save("h5")}>HDF5</button>
+          <button type="button" id="cutout-xmf" @click=${() => this.#save("xmf")}>XDMF</button>
+        </div>
+        ${statusBar("cutout", this.request)}
+      </section>
+    `;
+  }
+
+  /** First and last node along x, y and z. */
+  #box(): readonly (readonly [number, number])[] {
+    const { facts, state } = this.#store;
+    const window: PlaneWindow = state.window ?? wholePlane(facts, state.axis);
+    const [columns, rows] = sidesOf(state.axis);
+    return AXES.map((name) => {
+      if (name === columns) return nodesBetween(facts, name, window[0], window[1]);
+      if (name === rows) return nodesBetween(facts, name, window[2], window[3]);
+      if (this.#depth === "whole") return [1, axisOf(facts, name).nodes];
+      return nodesBetween(facts, name, state.at, state.at);
+    });
+  }
+
+  /** The stored frame nearest to the time of the view, counted from 1. */
+  #frame(): number {
+    const { times } = this.#store.facts;
+    const { time } = this.#store.state;
+    const index = times.stored.reduce((best, value, i) => {
+      return Math.abs(value - time) < Math.abs(times.stored[best] - time) ? i : best;
+    }, 0);
+    return times.guardBefore + index + 1;
+  }
+
+  #save(kind: "h5" | "xmf"): void {
+    const { api, state } = this.#store;
+    const box = this.#box();
+    const query = {
+      start: box.map(([from]) => from).join(","),
+      end: box.map(([, to]) => to).join(","),
+      frames: `${this.#frame()},${this.#frame()}`,
+      ...(this.#fields === "all" ? {} : { fields: this.#fields }),
+    };
+    void this.request.run(async (signal) => {
+      const { name, data } = await api.cutout(state.dataset, query, kind, signal);
+      saveFile(name, data);
+      return name;
+    });
   }
 }

@@ -166,10 +166,11 @@ export class ExportPanel {
     }
     if (state.subject === "probe") {
       const shown = probe.request.value;
-      const [operation] = shown?.found.keys() ?? [];
+      const [[operation, methods] = []] = shown?.found ?? [];
+      const [method] = methods?.keys() ?? [];
       return shown === null || operation === undefined
         ? null
-        : { query: probeQuery(shown.state, operation, shown.state.values) };
+        : { query: probeQuery(shown.state, operation, method ?? shown.state.values) };
     }
     const curves = (state.subject === "profile" ? profile : series).request.value;
     return curves === null ? null : { query: curves.queries[0], note: noteOf(curves.state) };

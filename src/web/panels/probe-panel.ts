@@ -9,7 +9,7 @@ import { valuesOf } from "../state/api.js";
 import { axisOf, endOf, unitOf } from "../state/facts.js";
 import { LatestRequest } from "../state/latest-request.js";
 import { AXES } from "../state/plane-geometry.js";
-import { probeOperations, probeQuery } from "../state/queries.js";
+import { methodOf, probeOperations, probeQuery } from "../state/queries.js";
 import type { ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 
@@ -35,10 +35,10 @@ export class ProbePanel {
   /** Requests everything at the probe in one batch, unless it is known. */
   refresh(): void {
     const { state, facts, api } = this.#store;
-    const key = [state.dataset, state.probe, state.time, state.temporal].join(" ");
+    const key = [state.dataset, state.probe, state.time, state.temporal, state.values, state.derivatives].join(" ");
     if (key === this.#asked) return;
     this.#asked = key;
-    const wanted = probeOperations(facts).flatMap(({ operation, methods }) => {
+    const wanted = probeOperations(state, facts).flatMap(({ operation, methods }) => {
       return methods.map((method) => ({ operation, method, query: probeQuery(state, operation, method) }));
     });
     if (wanted.length === 0) {
@@ -84,7 +84,7 @@ export class ProbePanel {
                 <details class="data" id="probe-tables" open>
                   <summary>All components by every method</summary>
                   <div class="tables">
-                    ${[...shown.found].map(([operation, methods]) => methodTable(shown.state, operation, methods))}
+                    ${[...shown.found].map(([operation, methods]) => methodTable(operation, methods))}
                   </div>
                 </details>
               `
@@ -109,10 +109,9 @@ export class ProbePanel {
   /** Derived quantities by the options that the values were asked with. */
   #derived({ found, state }: ShownProbe): TemplateResult {
     const rows = QUANTITIES.flatMap((quantity) => {
-      const methods: readonly string[] = quantity.methods;
-      const method = methods.includes(state.values) ? state.values : state.derivatives;
-      const values = found.get(quantity.operation)?.get(method);
-      if (methods.length === 0 || values === undefined || typeof values === "string") return [];
+      const method = methodOf({ ...state, field: quantity.name });
+      const values = method === null ? undefined : found.get(quantity.operation)?.get(method);
+      if (values === undefined || typeof values === "string") return [];
       return [{ quantity, method, value: Math.fround(quantity.of(values, 0)) }];
     }).filter(({ quantity }) => !["ux", "uy", "uz", "p"].includes(quantity.name));
     return html`
@@ -130,10 +129,10 @@ export class ProbePanel {
   }
 }
 
-/** A table of components over methods: values by the method in use, differences by the others. */
-function methodTable(state: ViewState, operation: OperationName, found: ByMethod): TemplateResult {
+/** A table of components over methods: values by the first method, the one in use, differences by the others. */
+function methodTable(operation: OperationName, found: ByMethod): TemplateResult {
   const known = [...found.keys()];
-  const used = [state.values, state.derivatives].find((method) => known.includes(method)) ?? known[0];
+  const [used] = known;
   const methods = [used, ...known.filter((method) => method !== used)];
   const reference = found.get(used);
   const cell = (method: string, name: string, index: number) => {

@@ -206,6 +206,19 @@ export class ApiClient {
     return { axes: axes.toReversed(), ...samples };
   }
 
+  /** Asks for the stored nodes of a box as a file, or for the XDMF that describes it. */
+  async cutout(
+    dataset: string,
+    query: Readonly<Record<string, string>>,
+    ending: "h5" | "xmf",
+    signal: AbortSignal,
+  ): Promise<{ readonly name: string; readonly data: Blob }> {
+    const path = `${datasetPath(dataset)}/cutout.${ending}?${new URLSearchParams(query)}`;
+    const response = await this.#send(path, { signal });
+    const [, name = "cutout.h5"] = /filename="([^"]+)"/.exec(response.headers.get("content-disposition") ?? "") ?? [];
+    return { name, data: await response.blob() };
+  }
+
   async #samples(path: string, signal: AbortSignal): Promise<Samples & { readonly axes: readonly SampleAxis[] }> {
     const response = await this.#send(path, { headers: { accept: OCTETS }, signal });
     const { headers } = response;

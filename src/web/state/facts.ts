@@ -79,12 +79,17 @@ const STENCILS: Readonly<Record<string, number>> = {
   Fd4Lag4: 6,
 };
 
+/** Nodes an axis that a method needs; a spline M{m}Q{q} needs q. */
+function nodesOf(method: string): number {
+  return STENCILS[method] ?? Number(/Q(\d+)$/.exec(method)?.[1] ?? 1);
+}
+
 /** The spatial options that an operation answers on a dataset, those whose stencil does not fit left out. */
 export function methodsOf(facts: DatasetFacts, operation: string): readonly string[] {
   const row = facts.operations.find(({ name }) => name === operation);
   if (row === undefined || !row.available) return [];
   const open = Math.min(...facts.axes.filter((axis) => !axis.periodic).map((axis) => axis.nodes), 1024);
-  return row.spatialInterpolation.filter((method) => (STENCILS[method] ?? 1) <= open);
+  return row.spatialInterpolation.filter((method) => nodesOf(method) <= open);
 }
 
 /** Whether a dataset answers an operation by some method. */

@@ -1,6 +1,6 @@
 /** This file derives the queries of each figure from the view; the page sends, shows and copies the same queries. */
 import { shortestFloat32, shortText } from "../../float32/format.js";
-import { INTERPOLATIONS, type OperationName, type SpatialInterpolation } from "../../operations.js";
+import { DERIVATIVES, INTERPOLATIONS, type OperationName, type SpatialInterpolation } from "../../operations.js";
 import { type QuantityName, quantityOf } from "../../quantities.js";
 import { type Slice, slicePath, volumePath } from "./api.js";
 import { axisOf, type DatasetFacts, methodsOf, offers } from "./facts.js";
@@ -10,9 +10,22 @@ import type { ViewState } from "./view-state.js";
 
 /** The spatial option in use for a quantity; null for a filtered one. */
 export function methodOf(state: ViewState): SpatialInterpolation | null {
-  const { method } = quantityOf(state.field);
+  const { method, methods } = quantityOf(state.field);
   if (method === null) return null;
-  return INTERPOLATIONS.some((option) => option === method) ? state.values : state.derivatives;
+  const wanted = INTERPOLATIONS.some((option) => option === method) ? state.values : state.derivatives;
+  return methods.includes(wanted) ? wanted : method;
+}
+
+/** Methods that are set beside one another; splines stand for their family. */
+const COMPARED: readonly string[] = [...INTERPOLATIONS, ...DERIVATIVES, "M1Q4", "M2Q8"];
+
+/** The methods of an operation that are compared on a dataset: the one in use first. */
+export function comparedMethods(facts: DatasetFacts, operation: OperationName, used: string): readonly string[] {
+  const methods = methodsOf(facts, operation);
+  return [
+    ...methods.filter((method) => method === used),
+    ...methods.filter((method) => method !== used && COMPARED.includes(method)),
+  ];
 }
 
 /** The options of a quantity in words. */
@@ -71,9 +84,9 @@ export function volumePathOf(state: ViewState, facts: DatasetFacts, field: Quant
 export function comparedView(state: ViewState): ViewState | null {
   if (state.compare === "none") return null;
   if (state.compare === "time") return { ...state, compare: "none", time: state.otherTime };
-  const { methods } = quantityOf(state.field);
+  const { method, methods } = quantityOf(state.field);
   if (!methods.includes(state.otherMethod)) return null;
-  const member = methods.includes(state.values) ? "values" : "derivatives";
+  const member = INTERPOLATIONS.some((option) => option === method) ? "values" : "derivatives";
   return { ...state, compare: "none", [member]: state.otherMethod };
 }
 
@@ -142,6 +155,7 @@ function fieldQuery(state: ViewState, points: Float32Array, time: number | reado
 
 /** Operations of the probe with the methods they are compared over; what the dataset cannot answer is left out. */
 export function probeOperations(
+  state: ViewState,
   facts: DatasetFacts,
 ): readonly { operation: OperationName; methods: readonly string[] }[] {
   const point = offers(facts, "GetVelocityAndPressure") ? "GetVelocityAndPressure" : "GetVelocity";
@@ -153,7 +167,10 @@ export function probeOperations(
     "GetVelocityHessian",
   ];
   return operations
-    .map((operation) => ({ operation, methods: methodsOf(facts, operation) }))
+    .map((operation) => ({
+      operation,
+      methods: comparedMethods(facts, operation, operation === point ? state.values : state.derivatives),
+    }))
     .filter(({ operation, methods }) => offers(facts, operation) && methods.length > 0);
 }
 
@@ -192,13 +209,10 @@ export interface NamedQuery {
 
 /** The view once for each method of the quantity shown, with the names of the methods; the one in use comes first. */
 function byMethod(state: ViewState, facts: DatasetFacts): readonly (readonly [string, ViewState])[] {
-  const { operation, methods } = quantityOf(state.field);
-  const used = methodOf(state);
-  const member = methods.includes(state.values) ? "values" : "derivatives";
-  const others = methodsOf(facts, operation).filter((method) => method !== used);
-  return [used, ...others].flatMap((method) =>
-    method === null ? [] : [[method, { ...state, [member]: method }] as const],
-  );
+  const { operation, method } = quantityOf(state.field);
+  const member = INTERPOLATIONS.some((option) => option === method) ? "values" : "derivatives";
+  const methods = comparedMethods(facts, operation, methodOf(state) ?? "");
+  return methods.map((name) => [name, { ...state, [member]: name }] as const);
 }
 
 /** The curves along the line through the probe: one, one for each method, or one for each of several stored times. */

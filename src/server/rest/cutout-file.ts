@@ -1,0 +1,116 @@
+/** `serveCutoutFile` sends the stored nodes of a sub-box as an HDF5 file in the JHTDB format, or the XDMF that describes it. */
+import { createReadStream } from "node:fs";
+import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Static, Type } from "@sinclair/typebox";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { excerpt, NotFoundError, RequestError, tooManyPoints } from "../../errors.js";
+import { type Dataset, FIELD_NAMES, type FieldName } from "../../storage/dataset.js";
+import { type Selection, selectionProblem, writeCutout } from "../../storage/tools/cutout.js";
+import { negotiate } from "../http/negotiate.js";
+import type { Service } from "../http/service.js";
+import { compute } from "./serve-operation.js";
+
+/** Query string of a cutout; nodes and frames count from 1, both ends included. */
+export const CUTOUT_FILE_QUERY = Type.Object(
+  {
+    fields: Type.Optional(Type.String({ description: "Stored fields, `velocity,pressure`; all when absent." })),
+    start: Type.Optional(Type.String({ description: "First node along x, y and z, from 1; `1,1,1` when absent." })),
+    end: Type.Optional(Type.String({ description: "Last node along x, y and z; those of the grid when absent." })),
+    frames: Type.Optional(Type.String({ description: "First and last stored frame, from 1; `1,1` when absent." })),
+  },
+  { additionalProperties: false },
+);
+export type CutoutFileQuery = Static<typeof CUTOUT_FILE_QUERY>;
+
+/** Media types of the files by their ending. */
+export const CUTOUT_FILES = { h5: "application/x-hdf5", xmf: "application/xml" } as const;
+
+function readNumbers(
+  member: keyof CutoutFileQuery,
+  text: string | undefined,
+  usual: readonly number[],
+): readonly number[] {
+  if (text === undefined) return usual;
+  const numbers = text.split(",").map((part) => (/^[1-9]\d{0,8}$/.test(part) ? Number(part) : 0));
+  if (numbers.length !== usual.length || numbers.includes(0)) {
+    const message = `${member} must be ${usual.length} whole numbers from 1.`;
+    throw new RequestError("InvalidRequest", message, { member });
+  }
+  return numbers;
+}
+
+function readFields(dataset: Dataset, text: string | undefined): readonly FieldName[] {
+  const stored = FIELD_NAMES.filter((name) => dataset.fields[name] !== undefined);
+  if (text === undefined) return stored;
+  return text.split(",").map((name) => {
+    const field = stored.find((candidate) => candidate === name);
+    if (field !== undefined) return field;
+    throw new RequestError("InvalidRequest", `fields must be some of ${stored.join(", ")}.`, { member: "fields" });
+  });
+}
+
+/** Reads what to cut. @throws RequestError where it is not in the dataset */
+function readSelection(dataset: Dataset, query: CutoutFileQuery): Selection {
+  const nodes = dataset.axes.map((axis) => axis.nodes);
+  const start = readNumbers("start", query.start, [1, 1, 1]);
+  const end = readNumbers("end", query.end, nodes);
+  const [firstFrame = 1, lastFrame = 1] = readNumbers("frames", query.frames, [1, 1]);
+  const wrong = (member: string, message: string) => new RequestError("InvalidRequest", message, { member });
+  if (end.some((last, i) => last < (start[i] as number))) throw wrong("end", "end must not be before start.");
+  if (lastFrame < firstFrame) throw wrong("frames", "frames must be ascending.");
+  const [x, y, z] = [0, 1, 2].map((i) => (end[i] as number) - (start[i] as number) + 1) as [number, number, number];
+  const selection: Selection = {
+    fields: readFields(dataset, query.fields),
+    frames: { first: firstFrame - 1, count: lastFrame - firstFrame + 1 },
+    box: { first: start.map((node) => node - 1) as [number, number, number], count: [x, y, z] },
+  };
+  const problem = selectionProblem(dataset, selection);
+  if (problem !== null) throw wrong(problem.startsWith("frames") ? "frames" : "end", `${problem}.`);
+  return selection;
+}
+
+/** The number of nodes that a selection reads, each once for every field and frame. */
+function countOf({ fields, frames, box }: Selection): number {
+  return fields.length * frames.count * box.count[0] * box.count[1] * box.count[2];
+}
+
+/** The name of the file: dataset, box and frames. */
+function nameOf(dataset: Dataset, { frames, box }: Selection): string {
+  const sides = box.first.map((first, i) => `${first + 1}-${first + (box.count[i] as number)}`);
+  return `${dataset.name}-${sides.join("_")}-t${frames.first + 1}-${frames.first + frames.count}`;
+}
+
+/** Answers `GET /datasets/{name}/cutout.h5` and `cutout.xmf`. The file is made in a folder of its own, which goes when the answer is out. */
+export function serveCutoutFile(
+  service: Service,
+  name: string,
+  ending: keyof typeof CUTOUT_FILES,
+  request: FastifyRequest<{ Querystring: CutoutFileQuery }>,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  return compute(service, { name: "cutout" }, request as FastifyRequest, reply, async (life) => {
+    const form = negotiate(request.headers.accept, [CUTOUT_FILES[ending]]);
+    const dataset = service.engine.find(name);
+    if (dataset === undefined) throw new NotFoundError(`Invalid set name: ${excerpt(name)}`);
+    const selection = readSelection(dataset, request.query);
+    const count = countOf(selection);
+    const { points, name: limit } = life.limit({
+      points: service.config.limits["query.points"],
+      name: "query.points",
+    });
+    if (count > points) throw tooManyPoints(limit, count, points);
+    await life.admit(count);
+    await life.enter();
+    const folder = await mkdtemp(join(tmpdir(), "fieldprobe-cutout-"));
+    life.onEnd(() => void rm(folder, { recursive: true, force: true }));
+    const file = nameOf(dataset, selection);
+    await writeCutout(dataset, selection, join(folder, `${file}.h5`), () => undefined);
+    const path = join(folder, `${file}.${ending}`);
+    reply.type(form).header("vary", "Accept").header("content-disposition", `attachment; filename="${file}.${ending}"`);
+    if (ending === "xmf") return reply.send(await readFile(path));
+    const { size } = await stat(path);
+    return reply.header("content-length", size).send(createReadStream(path));
+  });
+}
