@@ -117,7 +117,7 @@ export function remarks({ baseUrl, data, host, port, tls }: Config, datasets: nu
   ].filter((text) => text !== "");
 }
 
-/** Runs the service until SIGTERM or SIGINT, which drain it; SIGHUP scans the data folders again. All count from the start on. */
+/** Runs the service until SIGTERM or SIGINT, which drain it; SIGHUP reads files again. All count from the start on. */
 export async function runService(config: Config): Promise<void> {
   const log = createLog(config);
   const starting = startService(config, log);

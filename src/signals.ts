@@ -7,7 +7,7 @@ export interface Served {
   underWay(): Readonly<Record<string, number>>;
   /** Takes nothing new and lets what is under way end; false when something was cut off, null when the process ends by itself. */
   drain(): Promise<boolean | null>;
-  /** Scans the data folders again. */
+  /** Reads data folders, token file and TLS files again. */
   reload(): Promise<void>;
 }
 
@@ -24,7 +24,7 @@ export type Signalled = Pick<NodeJS.Process, "on" | "removeAllListeners" | "kill
 const SAME_KEY_MS = 500;
 
 /**
- * SIGTERM and SIGINT drain and end the process, a later SIGINT ends it at once, SIGHUP scans the data folders.
+ * SIGTERM and SIGINT drain and end the process, a later SIGINT ends it at once, SIGHUP reads files again.
  *
  * At once means by the signal's own effect: `exit` would cut off threads in native code, which then panic.
  */
@@ -53,7 +53,7 @@ export function obeySignals(log: Logger, served: Served, subject: Signalled = pr
     begin(0);
   });
   subject.on("SIGHUP", () => {
-    served.reload().catch((error: unknown) => log.error({ err: error }, "the data folders could not be scanned"));
+    served.reload().catch((error: unknown) => log.error({ err: error }, "files could not be read again"));
   });
   return {
     get begun() {

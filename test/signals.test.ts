@@ -81,7 +81,7 @@ it("ends by a second SIGINT, but not by the same one passed on", () => {
   expect(subject.listenerCount("SIGINT")).toBe(0);
 });
 
-it("notes that the folders could not be scanned", async () => {
+it("notes that files could not be read again", async () => {
   obey(async () => true);
   subject.emit("SIGHUP");
   await settled();

@@ -123,7 +123,7 @@ export class EventsModule {
   }
 }
 
-/** The zone of the site, asked at midnight, outside of any request; a store that cannot be read then keeps the last one. */
+/** The zone of the site, asked at midnight, outside of any request; it stays where the store cannot be read. */
 function siteZone(store: Store, clock: Clock, logger: EventsLogger): () => string {
   const read = () => store.view(clock(), (view) => view.snapshot.zone);
   let known = read();

@@ -165,10 +165,10 @@ function rotate(name: string, options: FileOption & { readonly keep: number }): 
   process.stdout.write(`${token}\n`);
 }
 
-/** Why a file cannot be replaced by another of its folder: it is a mount point, or the folder is not to be written to. */
+/** Errors by which a file cannot be replaced by another: it is a mount point, or its folder is read-only. */
 const NOT_REPLACED: readonly unknown[] = ["EBUSY", "EXDEV", "EACCES", "EPERM", "EROFS"];
 
-/** Replaces the file in one step, so that a running service never sees half of it; a mounted file is written in place. */
+/** Replaces the file in one step, so that a service never sees half of it; a mounted file is written in place. */
 function writeTokens(path: string, tokens: readonly TokenEntry[]): void {
   const text = `${JSON.stringify({ version: 1, tokens }, null, 2)}\n`;
   const beside = `${path}.${process.pid}.new`;

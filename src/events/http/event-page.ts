@@ -3,7 +3,7 @@ import type { EventQuery } from "../model/event-query.js";
 import { renderSingle, renderWhole } from "../render/event.js";
 import { jsonLd } from "../render/json-ld.js";
 import { shownInstance } from "../render/shown-time.js";
-import type { View } from "../store/store.js";
+import type { StoreView } from "../store/store.js";
 import { pageAddress, representPage } from "./collection.js";
 import { notFound } from "./events-error.js";
 import type { QueryString } from "./query-string.js";
@@ -24,7 +24,7 @@ export interface WantedPage {
 const UNCOUNTED = EVENT_PARAMETERS.filter((name) => name !== "per_page" && name !== "order_by");
 
 /** @throws EventsError 400 with every fault of the parameters, 404 when there is no such term */
-export function readAsk(resources: Resources, view: View, parameters: QueryString, ask: EventsAsk): WantedPage {
+export function readAsk(resources: Resources, view: StoreView, parameters: QueryString, ask: EventsAsk): WantedPage {
   const { prefix } = resources.render;
   const { vocabulary, id, strict } = ask;
   const pathTerm = vocabulary === null || id === null ? null : { vocabulary, ids: [id] };
@@ -47,7 +47,7 @@ const FAR = 10_000;
  * Whether a page may hold up the event loop. It takes long unless its items are counted, one index has them in order,
  * the page is near, and no filter makes the scan pass over most of the store; the instances of a series may be many.
  */
-export function takesLong(resources: Resources, view: View, { query, totalKey }: WantedPage): boolean {
+export function takesLong(resources: Resources, view: StoreView, { query, totalKey }: WantedPage): boolean {
   const { single, order, ids, excludedIds, terms, sources, audience, page, perPage } = query;
   const filtered =
     ids !== null || excludedIds.length > 0 || terms.length > 0 || sources?.length !== 1 || audience !== 1;
@@ -58,7 +58,7 @@ export function takesLong(resources: Resources, view: View, { query, totalKey }:
 }
 
 /** Whether an event has so many instances that rendering them may hold up the event loop. */
-export function hasMany(view: View, id: number): boolean {
+export function hasMany(view: StoreView, id: number): boolean {
   return view.instanceCount(id) > MANY;
 }
 
@@ -68,7 +68,7 @@ export function hasMany(view: View, id: number): boolean {
  * @param linked as schema.org JSON-LD
  * @throws EventsError 404 when there is no such event
  */
-export function eventPage(resources: Resources, view: View, id: number, linked: boolean): Representation {
+export function eventPage(resources: Resources, view: StoreView, id: number, linked: boolean): Representation {
   const event = view.event(id);
   const instances = event ? view.instances(id) : [];
   const shown = shownInstance(instances, view.now);
@@ -78,7 +78,11 @@ export function eventPage(resources: Resources, view: View, id: number, linked: 
 }
 
 /** Renders a page of events. */
-export function eventsPage(resources: Resources, view: View, { query, address, totalKey }: WantedPage): Representation {
+export function eventsPage(
+  resources: Resources,
+  view: StoreView,
+  { query, address, totalKey }: WantedPage,
+): Representation {
   const total = resources.total(view, totalKey, query);
   const shown = (query.page - 1) * query.perPage < total ? view.page(query) : [];
   const texts = resources.texts(view, shown);

@@ -5,7 +5,7 @@ import { type CalendarFile, renderCalendar } from "../render/calendar-file.js";
 import { instanceId, instanceUrls } from "../render/shown-time.js";
 import { type CalendarContext, instanceComponent, seriesComponents } from "../render/vevent.js";
 import type { JCal } from "../render/vtimezone.js";
-import type { View } from "../store/store.js";
+import type { StoreView } from "../store/store.js";
 
 import { pageAddress } from "./collection.js";
 import type { QueryString } from "./query-string.js";
@@ -27,7 +27,7 @@ export interface WantedCalendar {
 /** @throws EventsError 400 with every fault of the parameters */
 export function readCalendarAsk(
   resources: Resources,
-  view: View,
+  view: StoreView,
   parameters: QueryString,
   strict: boolean,
 ): WantedCalendar {
@@ -51,7 +51,7 @@ export async function makeCalendar(
   return represent(await renderCalendar(file));
 }
 
-function calendarOf(resources: Resources, view: View, query: EventQuery): CalendarFile {
+function calendarOf(resources: Resources, view: StoreView, query: EventQuery): CalendarFile {
   const shown = view.page({ ...query, page: 1, perPage: MOST_COMPONENTS });
   const events = view.events([...new Set(shown.map(({ eventId }) => eventId))]);
   const context = contextOf(resources, view);
@@ -65,7 +65,7 @@ function calendarOf(resources: Resources, view: View, query: EventQuery): Calend
 function urlsOf(
   shown: readonly EventInstance[],
   events: readonly EventRecord[],
-  view: View,
+  view: StoreView,
 ): ReadonlyMap<string, string> {
   const wanted = new Set(shown.map(instanceId));
   const urls = new Map<string, string>();
@@ -104,7 +104,7 @@ function* componentsOf(
 }
 
 /** What components need besides their events. */
-export function contextOf({ settings }: Resources, view: View): CalendarContext {
+export function contextOf({ settings }: Resources, view: StoreView): CalendarContext {
   const site = settings.site ?? view.snapshot.site ?? settings.fallbackSite;
   return { snapshot: view.snapshot, host: new URL(site).hostname };
 }

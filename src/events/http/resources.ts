@@ -3,7 +3,7 @@ import type { EventInstance, EventRecord } from "../model/entities.js";
 import type { EventQuery } from "../model/event-query.js";
 import { type EventText, eventText } from "../render/event.js";
 import type { RenderSettings } from "../render/term.js";
-import type { Interval, Store, View } from "../store/store.js";
+import type { Interval, Store, StoreView } from "../store/store.js";
 import type { Clock } from "../time/clock.js";
 import type { EventsSettings } from "./events-settings.js";
 import type { RenderThread } from "./render-thread.js";
@@ -19,9 +19,9 @@ export interface Resources {
   /** Makes the pages that take long; null: they are made on the event loop like the others. */
   readonly thread: RenderThread | null;
   /** Texts of the events of some instances, by id. */
-  texts(view: View, instances: readonly EventInstance[]): ReadonlyMap<number, EventText>;
+  texts(view: StoreView, instances: readonly EventInstance[]): ReadonlyMap<number, EventText>;
   /** `view.count`, remembered under `key` while it holds. */
-  total(view: View, key: string, query: EventQuery): number;
+  total(view: StoreView, key: string, query: EventQuery): number;
   /** Whether `total` knows its answer. */
   isCounted(interval: Interval, key: string): boolean;
   /** Remembers a number that was counted elsewhere; does nothing when another interval has begun. */
@@ -76,12 +76,12 @@ export function openResources(
 }
 
 /** Sources a caller may name: those of events, and the primary one. */
-export function knownSources(view: View, settings: EventsSettings): { primarySource: string; sources: string[] } {
+export function knownSources(view: StoreView, settings: EventsSettings): { primarySource: string; sources: string[] } {
   const primarySource = settings.source ?? view.snapshot.primarySource ?? "main";
   return { primarySource, sources: [...new Set([...view.snapshot.sources, primarySource])].sort() };
 }
 
 /** The text of an event that a view just returned. */
-export function textOf(resources: Resources, view: View, event: EventRecord): EventText {
+export function textOf(resources: Resources, view: StoreView, event: EventRecord): EventText {
   return eventText(event, view.snapshot, resources.render);
 }

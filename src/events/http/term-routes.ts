@@ -4,7 +4,7 @@ import type { TaxonomyTerm, Vocabulary } from "../model/entities.js";
 import type { TermQuery } from "../model/event-query.js";
 import { compareCodePoints, nameKey } from "../model/names.js";
 import { renderWholeTerm } from "../render/term.js";
-import type { View } from "../store/store.js";
+import type { StoreView } from "../store/store.js";
 import { pageAddress, representPage } from "./collection.js";
 import { looseId, pathId, redirectTo } from "./event-routes.js";
 import { notFound } from "./events-error.js";
@@ -55,7 +55,7 @@ export function eventTermsHandler(resources: Resources, row: Vocabulary) {
 /** The page of some terms that a query selects; there are few, so they are filtered and sorted in memory. */
 function termsPage(
   { render }: Resources,
-  { snapshot }: View,
+  { snapshot }: StoreView,
   row: Vocabulary,
   terms: readonly TaxonomyTerm[],
   query: TermQuery,

@@ -140,7 +140,7 @@ function eventOf(
   ];
 }
 
-/** The zone of an event, its rule, extra and excluded dates, and overrides; a replaced instance alone has none of them. */
+/** Zone, rule, extra and excluded dates, and overrides of an event; of these a replaced instance alone has the zone. */
 function seriesOf(
   { component, start, recurrence }: Occurrence,
   replaced: readonly Occurrence[],

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { reasonOf } from "../../system-error.js";
 import { ImportError, type ImportProblem } from "../model/calendar.js";
-import type { Connection } from "../store/database.js";
+import type { StoreConnection } from "../store/database.js";
 import { type Configured, importSettings } from "../store/site-settings.js";
 import { clearStore, writeCalendar } from "../store/write-calendar.js";
 import { readIcs } from "./ics.js";
@@ -13,7 +13,7 @@ import { readJson } from "./json.js";
  * @returns the number of events stored
  * @throws ImportError with every problem of the file; the store is then as it was
  */
-export function importFile(db: Connection, file: string, configured: Configured, replace = false): number {
+export function importFile(db: StoreConnection, file: string, configured: Configured, replace = false): number {
   const text = readText(file);
   const kind = /\.(json|ics)$/i.exec(file)?.[1]?.toLowerCase();
   if (kind === undefined) throw new ImportError(file, [{ place: "name", reason: "must end in .json or .ics" }]);
@@ -35,7 +35,7 @@ function readText(file: string): string {
   }
 }
 
-function read(db: Connection, kind: string, text: string, configured: Configured) {
+function read(db: StoreConnection, kind: string, text: string, configured: Configured) {
   if (kind === "ics") {
     const { calendar, problems } = readIcs(text, importSettings(db, {}, configured).zone);
     return { calendar, problems: problems as ImportProblem[] };

@@ -6,16 +6,16 @@ import { DataError } from "../../errors.js";
 import { reasonOf } from "../../system-error.js";
 
 /** A value of a row. */
-export type Cell = number | string | null;
+export type SqlValue = number | string | null;
 /** The values of a row, in the order of its columns. */
-export type Row = readonly Cell[];
+export type SqlRow = readonly SqlValue[];
 
 /** A connection to a store file. */
-export interface Connection {
+export interface StoreConnection {
   /** All rows of a statement, each an array of cells in the order of its columns. */
-  all(sql: string, cells?: readonly Cell[]): Row[];
-  first(sql: string, cells?: readonly Cell[]): Row | undefined;
-  run(sql: string, cells?: readonly Cell[]): void;
+  all(sql: string, cells?: readonly SqlValue[]): SqlRow[];
+  first(sql: string, cells?: readonly SqlValue[]): SqlRow | undefined;
+  run(sql: string, cells?: readonly SqlValue[]): void;
   exec(sql: string): void;
   /** Runs `work` on one snapshot of the data; all of it is kept or, when it throws, nothing. */
   transaction<T>(kind: "read" | "write", work: () => T): T;
@@ -34,7 +34,7 @@ const BUSY_MS = 10_000;
  * @param mode "read" refuses every write by `PRAGMA query_only`, since libsql ignores better-sqlite3's `readonly`
  * @throws DataError in one line when the file cannot be opened or is no database
  */
-export function openConnection(file: string, mode: "read" | "write"): Connection {
+export function openConnection(file: string, mode: "read" | "write"): StoreConnection {
   let database: Libsql.Database | null = null;
   try {
     mkdirSync(dirname(file), { recursive: true });
@@ -54,7 +54,7 @@ export function openConnection(file: string, mode: "read" | "write"): Connection
   }
 }
 
-function connection(database: Libsql.Database, mode: "read" | "write"): Connection {
+function connection(database: Libsql.Database, mode: "read" | "write"): StoreConnection {
   const prepared = new Map<string, Libsql.Statement>();
   const statement = (sql: string): Libsql.Statement => {
     const known = prepared.get(sql);
@@ -64,7 +64,7 @@ function connection(database: Libsql.Database, mode: "read" | "write"): Connecti
     prepared.set(sql, fresh);
     return fresh;
   };
-  const all = (sql: string, cells: readonly Cell[] = []) => statement(sql).raw().all(cells) as Row[];
+  const all = (sql: string, cells: readonly SqlValue[] = []) => statement(sql).raw().all(cells) as SqlRow[];
   return {
     all,
     first: (sql, cells) => all(sql, cells)[0],

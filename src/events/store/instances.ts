@@ -2,7 +2,7 @@
 import { type EventRecord, overAt, startKey } from "../model/entities.js";
 import { expand } from "../time/expand.js";
 import { type Horizon, horizonAt } from "../time/horizon.js";
-import type { Connection } from "./database.js";
+import type { StoreConnection } from "./database.js";
 import { readStored, writeStored } from "./site-settings.js";
 
 const INSERT = `INSERT INTO instance
@@ -14,7 +14,7 @@ const INSERT = `INSERT INTO instance
  *
  * @returns the number of instances kept; @throws Error when the event's rule cannot be expanded
  */
-export function writeInstances(db: Connection, event: EventRecord, siteZone: string, horizon: Horizon): number {
+export function writeInstances(db: StoreConnection, event: EventRecord, siteZone: string, horizon: Horizon): number {
   const instances = expand(event, siteZone, horizon);
   const publish = event.published ? event.publishDate : null;
   db.run("DELETE FROM instance WHERE event_id = ?", [event.id]);
@@ -38,7 +38,7 @@ export interface Extension {
  * Moves the horizon to the day of `now`, inside a transaction of the caller; does nothing when it is there already.
  * One-time events are left alone unless the zone changed, which moves the midnights of all-day events.
  */
-export function extendHorizon(db: Connection, now: number, siteZone: string): Extension {
+export function extendHorizon(db: StoreConnection, now: number, siteZone: string): Extension {
   const stored = readStored(db);
   const horizon = horizonAt(now, siteZone);
   const sameZone = stored.get("instanceZone") === siteZone;

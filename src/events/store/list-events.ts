@@ -1,7 +1,7 @@
 /** Lists the stored events as lines of text. */
 import type { EventRecord } from "../model/entities.js";
 import { localText, offsetAt } from "../time/zone.js";
-import type { Connection } from "./database.js";
+import type { StoreConnection } from "./database.js";
 import { readStored } from "./site-settings.js";
 
 const SQL = `
@@ -10,7 +10,7 @@ const SQL = `
   FROM event e LEFT JOIN instance i ON i.event_id = e.id GROUP BY e.id ORDER BY e.id`;
 
 /** One line per event: id, start of the first upcoming instance or else of the last, number of instances, name. */
-export function listEvents(db: Connection, now: number): string[] {
+export function listEvents(db: StoreConnection, now: number): string[] {
   const zone = readStored(db).get("instanceZone") ?? "UTC";
   return db.all(SQL, [now]).map(([document, count, start]) => {
     const event = JSON.parse(String(document)) as EventRecord;

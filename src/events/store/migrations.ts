@@ -1,6 +1,6 @@
 /** The schema of the store is a list of migrations; `user_version` counts those that a file has seen. */
 import { DataError } from "../../errors.js";
-import type { Connection } from "./database.js";
+import type { StoreConnection } from "./database.js";
 
 /**
  * `event.document` holds the record as JSON; orders and filters read the other columns. The index
@@ -49,7 +49,7 @@ const MIGRATIONS = [
  *
  * @throws DataError when the file was written by a newer program
  */
-export function migrate(db: Connection): void {
+export function migrate(db: StoreConnection): void {
   const version = () => Number(db.first("PRAGMA user_version")?.[0] ?? 0);
   if (version() > MIGRATIONS.length) {
     throw new DataError(`events: the store has schema ${version()}, this program knows ${MIGRATIONS.length}`);

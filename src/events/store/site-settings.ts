@@ -1,17 +1,17 @@
 /** Settings of the site come from the operator, from imported files and from the store, which keeps them. */
 import type { FileHead } from "../model/calendar.js";
-import type { Connection } from "./database.js";
+import type { StoreConnection } from "./database.js";
 
 /** What the store keeps: settings from the heads of files, and the zone and day that its instances were made for. */
 export type StoredSetting = "zone" | "site" | "primarySource" | "instanceZone" | "horizonFirst";
 
 /** Reads every stored setting. */
-export function readStored(db: Connection): ReadonlyMap<string, string> {
+export function readStored(db: StoreConnection): ReadonlyMap<string, string> {
   return new Map(db.all("SELECT name, value FROM meta").map(([name, value]) => [String(name), String(value)]));
 }
 
 /** Stores a setting in place of its old value. */
-export function writeStored(db: Connection, name: StoredSetting, value: string): void {
+export function writeStored(db: StoreConnection, name: StoredSetting, value: string): void {
   const sql = "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value";
   db.run(sql, [name, value]);
 }
@@ -36,7 +36,7 @@ export interface ImportSettings {
 }
 
 /** The operator's settings, else the file's, else those of earlier files, else UTC, the fallback site, `main`. */
-export function importSettings(db: Connection, head: FileHead, configured: Configured): ImportSettings {
+export function importSettings(db: StoreConnection, head: FileHead, configured: Configured): ImportSettings {
   const stored = readStored(db);
   const site = configured.site ?? head.site ?? stored.get("site") ?? configured.fallbackSite;
   return {

@@ -1,6 +1,6 @@
 /** Loads once per state of the data what requests need of the whole store. */
 import type { Address, TaxonomyTerm, VocabularyName } from "../model/entities.js";
-import type { Connection } from "./database.js";
+import type { StoreConnection } from "./database.js";
 import { readStored } from "./site-settings.js";
 
 /** What requests need of the whole store. */
@@ -21,7 +21,7 @@ export interface Snapshot {
 }
 
 /** Loads a snapshot. */
-export function loadSnapshot(db: Connection, generation: number): Snapshot {
+export function loadSnapshot(db: StoreConnection, generation: number): Snapshot {
   const stored = readStored(db);
   const terms = new Map<number, TaxonomyTerm>();
   const children = new Map<number, number[]>();

@@ -1,13 +1,13 @@
 /** Writes event queries as SQL. Lists travel as one JSON cell, so the texts are few and stay prepared. */
 import type { EventOrder, EventQuery, EventType, Ordering, TermFilter } from "../model/event-query.js";
 import { addDays, startOfDay } from "../time/zone.js";
-import type { Cell } from "./database.js";
+import type { SqlValue } from "./database.js";
 import type { Snapshot } from "./snapshot.js";
 
 /** A statement, or a part of one, with the cells that it binds. */
 export interface Sql {
   readonly text: string;
-  readonly cells: readonly Cell[];
+  readonly cells: readonly SqlValue[];
 }
 
 /** Vocabularies that `include_subterms` widens. */
@@ -18,9 +18,9 @@ export const INSTANCE_COLUMNS = "i.event_id, i.original, i.start_key, i.end_ts, 
 
 class Conditions {
   readonly parts: string[] = [];
-  readonly cells: Cell[] = [];
+  readonly cells: SqlValue[] = [];
 
-  add(part: string, ...cells: Cell[]): void {
+  add(part: string, ...cells: SqlValue[]): void {
     this.parts.push(part);
     this.cells.push(...cells);
   }
@@ -81,7 +81,7 @@ const ORDER_COLUMNS: Readonly<Record<Exclude<EventOrder, "list">, string>> = {
 
 /** Order that is total: start, id and original start settle what the caller leaves open. */
 function orderSql(order: readonly Ordering<EventOrder>[], ids: readonly number[] | null): Sql {
-  const cells: Cell[] = [];
+  const cells: SqlValue[] = [];
   const parts = order.map(({ field, descending }) => {
     if (field === "list") cells.push(JSON.stringify(ids));
     const column = field === "list" ? "(SELECT key FROM json_each(?) WHERE value = i.event_id)" : ORDER_COLUMNS[field];

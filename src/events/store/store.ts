@@ -1,7 +1,7 @@
 /** Reads the store for requests: each sees one snapshot, and nothing remembered outlives the data it came from. */
 import type { EventInstance, EventRecord } from "../model/entities.js";
 import type { EventQuery } from "../model/event-query.js";
-import { type Connection, openConnection, type Row } from "./database.js";
+import { openConnection, type SqlRow, type StoreConnection } from "./database.js";
 import { loadSnapshot, type Snapshot } from "./snapshot.js";
 import { countSql, INSTANCE_COLUMNS, pageSql } from "./sql.js";
 
@@ -17,7 +17,7 @@ export interface Interval {
 }
 
 /** One snapshot of the store at one time. */
-export interface View {
+export interface StoreView {
   readonly now: number;
   readonly snapshot: Snapshot;
   readonly interval: Interval;
@@ -36,7 +36,7 @@ export interface View {
 /** A store that is open for reading. */
 export interface Store {
   /** Runs `work` on one snapshot of the data at a time given in epoch seconds. */
-  view<T>(now: number, work: (view: View) => T): T;
+  view<T>(now: number, work: (view: StoreView) => T): T;
   close(): void;
 }
 
@@ -63,7 +63,7 @@ export function openStore(file: string): Store {
 }
 
 /** First second after `now` at which an instance begins or is over or an event is published; three index look-ups. */
-function nextChange(db: Connection, now: number): number {
+function nextChange(db: StoreConnection, now: number): number {
   const [begins, over, publication] = [
     db.first("SELECT start_key >> 1 FROM instance WHERE start_key >= ? ORDER BY start_key LIMIT 1", [2 * (now + 1)]),
     db.first("SELECT over_ts FROM instance WHERE over_ts > ? ORDER BY over_ts LIMIT 1", [now]),
@@ -72,7 +72,7 @@ function nextChange(db: Connection, now: number): number {
   return Math.min(begins, over, publication);
 }
 
-function viewOf(db: Connection, interval: Interval, now: number): View {
+function viewOf(db: StoreConnection, interval: Interval, now: number): StoreView {
   const { snapshot } = interval;
   return {
     now,
@@ -103,7 +103,7 @@ function viewOf(db: Connection, interval: Interval, now: number): View {
   };
 }
 
-function instanceOf(row: Row): EventInstance {
+function instanceOf(row: SqlRow): EventInstance {
   const [eventId, original, key, end, startOffset, endOffset] = row as readonly [
     number,
     number,

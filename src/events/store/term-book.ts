@@ -2,7 +2,7 @@
 import type { ImportProblem, NewTerm, TermReference } from "../model/calendar.js";
 import { type TaxonomyTerm, type VocabularyName, vocabulary } from "../model/entities.js";
 import { nameKey, slugOf } from "../model/names.js";
-import type { Cell, Connection } from "./database.js";
+import type { SqlValue, StoreConnection } from "./database.js";
 
 /** First id that is given to an event or a term that comes without one; ids given by hand are expected below. */
 const FIRST_GIVEN_ID = 1_000_000_000;
@@ -16,7 +16,7 @@ export function nextId(last: number, isTaken: (id: number) => boolean): number {
 
 /** The terms of a store, and those that a file adds. */
 export class TermBook {
-  readonly #db: Connection;
+  readonly #db: StoreConnection;
   readonly #site: string;
   readonly #vocabularyOf = new Map<number, VocabularyName>();
   readonly #byName = new Map<string, number>();
@@ -24,7 +24,7 @@ export class TermBook {
   readonly #fromFile = new Map<number, string>();
   #lastGiven = 0;
 
-  constructor(db: Connection, site: string) {
+  constructor(db: StoreConnection, site: string) {
     this.#db = db;
     this.#site = site;
     for (const [id, name, vocabularyName, parent] of db.all(
@@ -96,8 +96,8 @@ export class TermBook {
   }
 }
 
-function writeTerm(db: Connection, term: TaxonomyTerm): void {
-  const cells: Cell[] = [term.id, term.vocabulary, term.name, term.slug, term.parent, term.weight, term.url];
+function writeTerm(db: StoreConnection, term: TaxonomyTerm): void {
+  const cells: SqlValue[] = [term.id, term.vocabulary, term.name, term.slug, term.parent, term.weight, term.url];
   db.run(
     `INSERT INTO term (id, vocabulary, name, slug, parent, weight, url, address) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (id) DO UPDATE SET name = excluded.name, slug = excluded.slug, parent = excluded.parent,

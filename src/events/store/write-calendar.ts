@@ -5,7 +5,7 @@ import { nameKey } from "../model/names.js";
 import { strayOverrides } from "../time/expand.js";
 import { horizonAt } from "../time/horizon.js";
 import { momentOf } from "../time/zone.js";
-import type { Connection } from "./database.js";
+import type { StoreConnection } from "./database.js";
 import { extendHorizon, writeInstances } from "./instances.js";
 import { type ImportSettings, writeStored } from "./site-settings.js";
 import { nextId, TermBook } from "./term-book.js";
@@ -17,7 +17,7 @@ import { nextId, TermBook } from "./term-book.js";
  * @returns the number of events stored
  */
 export function writeCalendar(
-  db: Connection,
+  db: StoreConnection,
   calendar: Calendar,
   settings: ImportSettings,
   problems: ImportProblem[],
@@ -46,7 +46,7 @@ export function writeCalendar(
 }
 
 /** Writes an event's instances; returns what is wrong with its series. */
-function expandEvent(db: Connection, record: EventRecord, { zone, now }: ImportSettings): string[] {
+function expandEvent(db: StoreConnection, record: EventRecord, { zone, now }: ImportSettings): string[] {
   try {
     const stray = strayOverrides(record).map((text) => `override of ${text}, which is no instance of the event`);
     const count = writeInstances(db, record, zone, horizonAt(now, zone));
@@ -58,7 +58,7 @@ function expandEvent(db: Connection, record: EventRecord, { zone, now }: ImportS
 
 /** Fills in what the file left open: id, addresses, publication, source, term ids. */
 function resolve(
-  db: Connection,
+  db: StoreConnection,
   event: NewEvent,
   terms: TermBook,
   settings: ImportSettings,
@@ -96,7 +96,7 @@ function resolve(
 }
 
 /** UIDs keep their id for as long as the store lives, also when the event goes and comes back. */
-function idOfUid(db: Connection, uid: string): number {
+function idOfUid(db: StoreConnection, uid: string): number {
   const known = db.first("SELECT event_id FROM uid WHERE uid = ?", [uid]);
   if (known) return Number(known[0]);
   const last = Number(db.first("SELECT max(event_id) FROM uid")?.[0] ?? 0);
@@ -105,7 +105,7 @@ function idOfUid(db: Connection, uid: string): number {
   return id;
 }
 
-function writeEvent(db: Connection, event: EventRecord): void {
+function writeEvent(db: StoreConnection, event: EventRecord): void {
   db.run("DELETE FROM event WHERE id = ?", [event.id]);
   const publish = event.published ? event.publishDate : null;
   const recurring = event.rrule !== null || event.rdate.length > 0 ? 1 : 0;
@@ -119,6 +119,6 @@ function writeEvent(db: Connection, event: EventRecord): void {
 }
 
 /** Empties the store but for the ids of UIDs. */
-export function clearStore(db: Connection): void {
+export function clearStore(db: StoreConnection): void {
   for (const table of ["instance", "event_term", "event", "term", "meta"]) db.exec(`DELETE FROM ${table}`);
 }

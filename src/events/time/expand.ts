@@ -25,7 +25,7 @@ const NOMINAL_UNCERTAINTY = 2 * 3600;
 const DAY_UNCERTAINTY = 26 * 3600;
 
 /** The recurrence set of an event before dates are excluded and instances moved. */
-interface Series {
+interface RecurrenceSet {
   readonly rule: RRuleTemporal | null;
   /** The first start and the extra dates. */
   readonly explicit: readonly number[];
@@ -33,7 +33,7 @@ interface Series {
   has(start: number): boolean;
 }
 
-function seriesOf(event: EventRecord): Series {
+function seriesOf(event: EventRecord): RecurrenceSet {
   const rule = event.rrule === null ? null : openRule(event.rrule, event.start, event.zone, event.allDay);
   const explicit = [event.start, ...event.rdate].map((text) => startOf(text, event));
   const has = (start: number) => explicit.includes(start) || (rule?.matches(momentAt(start, "UTC")) ?? false);

@@ -15,7 +15,7 @@ const WINDOWS: ReadonlyMap<string, readonly [number, number]> = new Map([
 ]);
 const WINDOW = [64 * DAY, 8_000 * DAY] as const;
 
-interface Span {
+interface ScanSpan {
   /** Epoch seconds, both included. */
   readonly from: number;
   readonly to: number;
@@ -29,7 +29,7 @@ interface Span {
  *
  * @throws Error of the library when a rule needs more than its bound of iterations, as one that never matches does
  */
-export function occurrences(rule: RRuleTemporal, span: Span, limit: number): number[] {
+export function occurrences(rule: RRuleTemporal, span: ScanSpan, limit: number): number[] {
   if (rule.options().count !== undefined) {
     const all = rule.all().map((moment) => Math.floor(moment.epochMilliseconds / 1000));
     const within = all.filter((start) => start >= span.from && start <= span.to);

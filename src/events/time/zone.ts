@@ -31,8 +31,8 @@ function succeeds(attempt: () => unknown): boolean {
 }
 
 /**
- * The moment that a text denotes. A wall time in an autumn overlap is its first passing; one in a spring gap is read with
- * the offset before it (RFC 5545 3.3.5).
+ * The moment that a text denotes. A wall time in an autumn overlap is its first passing, one in a spring gap is read
+ * with the offset before it (RFC 5545 3.3.5).
  */
 export function momentOf(text: string, zone: string): Temporal.ZonedDateTime {
   if (!WALL.test(text)) return Temporal.Instant.from(text).toZonedDateTimeISO(zone);

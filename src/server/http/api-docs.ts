@@ -4,7 +4,7 @@ import swaggerUi from "@fastify/swagger-ui";
 import type { FastifyInstance } from "fastify";
 import { version } from "../../version.js";
 
-/** Content policy of the human page: everything from this service, by plain HTTP too; its own style attributes are the exception. */
+/** Content policy of the human page: everything from this service; its own style attributes are the exception. */
 const DOCS_POLICY = [
   "default-src 'none'",
   "script-src 'self'",

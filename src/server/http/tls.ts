@@ -1,4 +1,4 @@
-/** `TlsFiles` reads certificate and key of an HTTPS server, tries them before it starts, and hands on changed ones later. */
+/** `TlsFiles` reads certificate and key of an HTTPS server before it starts, and hands on changed ones later. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Server } from "node:https";
