@@ -1,18 +1,18 @@
 /** A worker evaluates a batch, from triples to float32 results, by the family of its operation. */
 import { CancelledError, RequestError } from "../../errors.js";
 import { type BoxFilter, createBoxFilter } from "../../kernels/filter/box-filter.js";
-import { createNodeFilter, type FilterQuantity, filterNodes } from "../../kernels/filter/node-filter.js";
 import { modeForce, taylorGreenForce } from "../../kernels/forcing.js";
 import { invariantsOf } from "../../kernels/invariant.js";
 import { firstOutside } from "../../kernels/stencil.js";
 import { frameWeights } from "../../kernels/time.js";
 import type { FrameWeights } from "../../kernels/types.js";
-import { type Family, FIELDS, operationOf, RECORDS } from "../../operations.js";
+import { type Family, operationOf, RECORDS } from "../../operations.js";
 import type { Dataset } from "../../storage/dataset.js";
 import { fillPositions, frameShift, outsideError } from "../points/positions.js";
 import type { Query } from "../query.js";
 import type { FramePass, Progress } from "../task.js";
 import { type BatchContext, scatterInto } from "./batch-context.js";
+import { evaluateBoxes } from "./boxes.js";
 import type { BatchMessage } from "./dataset-copy.js";
 import type { OpenDataset } from "./open-dataset.js";
 import type { Emit, Sampler } from "./sampler.js";
@@ -82,41 +82,6 @@ function reduced(next: Emit): Emit {
     for (let i = 0; i < count; i++) invariantsOf(values, 9 * i, values, 3 * i);
     next(values, order, count);
   };
-}
-
-/** Means over cubes of nodes around the nearest node, at the nearest frame, and what is computed of them. */
-function evaluateBoxes({ task, operation, open, sampler, stop }: BatchContext): null {
-  const { query, fields, count, first, out } = task;
-  const { axes, time } = open.dataset;
-  const { filterwidth = 0, spacing = 0 } = query;
-  const step = axes[0].spacing;
-  const filter = createNodeFilter(
-    operation.kernel as FilterQuantity,
-    axes,
-    filterNodes(filterwidth, step),
-    fields.map((field) => FIELDS[field]),
-    Math.round(spacing / step),
-  );
-  for (let i = 0; i < count; i++) {
-    if (filter.regionInside(sampler.positions.subarray(3 * i, 3 * i + 3))) continue;
-    const text = "The box of the filter leaves the domain.";
-    throw new RequestError("OutOfRange", text, { member: `points[${first + i}]` });
-  }
-  const readers = fields.map((field) => sampler.reader(open.source(field)));
-  const [frame = 0] = frameWeights(time, query.time as number, "None").frames;
-  const { components } = filter;
-  const values = new Float64Array(components * count);
-  const poll = (): boolean => {
-    stop();
-    return false;
-  };
-  filter.evaluate(readers, frame, sampler.positions, 0, count, values, poll);
-  const width = RECORDS[operation.result].length;
-  if (width > components) out.fill(0, 0, width * count);
-  for (let i = 0; i < count; i++) {
-    for (let c = 0; c < components; c++) out[width * i + c] = values[components * i + c];
-  }
-  return null;
 }
 
 function frameOf({ frames, weights }: FrameWeights, index: number): FrameWeights {
