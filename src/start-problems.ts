@@ -12,7 +12,7 @@ export function startProblems(config: Config): string[] {
     ...problemsOf(() => checkExposure(config)),
     ...problemsOf(() => tls && new TlsFiles(tls)),
     ...problemsOf(() => tokens !== null && readTokenFile(tokens)),
-    ...data.filter((folder) => !isFolder(folder)).map((folder) => `FIELDPROBE_DATA: ${folder} is not a folder`),
+    ...data.flatMap(folderProblem),
     ...missing("NATS_NKEY", cluster.nkey),
     ...missing("NATS_CA", cluster.ca),
   ];
@@ -27,8 +27,10 @@ function problemsOf(check: () => unknown): readonly string[] {
   }
 }
 
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+function folderProblem(path: string): string[] {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found?.isDirectory()) return [];
+  return [`FIELDPROBE_DATA: ${path} ${found === undefined ? "does not exist" : "is not a folder"}`];
 }
 
 function missing(variable: string, path: string | null): string[] {

@@ -39,3 +39,9 @@ it("asks for npm ci where nothing has been built, and where packages are missing
   expect([bare.status, bare.stdout]).toEqual([1, ""]);
   expect(bare.stderr).toMatch(/^fieldprobe: a package is missing: run `npm ci` in .*\n$/);
 });
+
+it("says how flags are given to npm start", () => {
+  const env = { PATH: process.env.PATH, npm_lifecycle_event: "start", npm_config_data: "/runs" };
+  const { status, stderr } = spawnSync(process.execPath, [BIN, "serve"], { cwd: folder, encoding: "utf8", env });
+  expect([status, stderr]).toEqual([2, "fieldprobe: npm has kept --data for itself; type npm start -- --data /runs\n"]);
+});

@@ -36,7 +36,7 @@ describe("examples", () => {
   });
   afterAll(() => service?.close());
 
-  it.each(DOCUMENTS)("%s shows real answers", async (document, count) => {
+  it.each(DOCUMENTS)("%s shows real answers", { timeout: 120_000 }, async (document, count) => {
     const path = fileURLToPath(new URL(`../../${document}`, import.meta.url));
     const { text, examples } = await withAnswers(readFileSync(path, "utf8"), service.url);
     expect(examples).toBe(count);

@@ -92,7 +92,8 @@ export function flagsOf({ request, spatial }: Operation): string {
  * @throws MisuseError for a flag that is missing, that the operation does not take, or whose value is no number
  */
 export function readRequest(operation: OperationName, given: Given): Record<string, string | number> {
-  const members = OPERATIONS.find(({ name }) => name === operation)?.request ?? [];
+  const row: Operation | undefined = OPERATIONS.find(({ name }) => name === operation);
+  const members = row?.request ?? [];
   const taken = new Map(members.map((member) => [member.name as MemberName, member]));
   const request: Record<string, string | number> = {};
   for (const [name, flag] of FLAG_ENTRIES) {
@@ -110,7 +111,9 @@ export function readRequest(operation: OperationName, given: Given): Record<stri
       const numeric = member.type === "float" || member.type === "int";
       request[name] = numeric ? readNumber(flag, value, member.type === "int") : value;
     } else if (member.required || name === "dataset") {
-      throw new MisuseError(`--${flag.name} is missing: ${operation} needs it`);
+      const choices = name === "spatialInterpolation" ? row?.spatial : flag.choices;
+      const which = choices === undefined ? "" : `, one of ${choices.join(", ")}`;
+      throw new MisuseError(`--${flag.name} is missing: ${operation} needs it${which}`);
     }
   }
   return request;

@@ -30,15 +30,19 @@ function* pieces(count: number, separator: string, line: (i: number) => string):
   }
 }
 
+/** Names of the coordinates in a header; components of the same name are told apart by a prefix. */
+const COORDINATES: readonly string[] = ["x", "y", "z"];
+
 /**
- * CSV: a header, then a line for every record, x, y, z of its point followed by its components. The records of a point
- * with several follow one another in the order of the answer.
+ * CSV: a header of distinct names, then a line for every record, x, y, z of its point followed by its components. The
+ * records of a point with several follow one another in the order of the answer.
  */
 export function* csv({ components, recordsPerPoint, points, values }: Printable): Generator<string> {
   const width = components.length;
   const writer = new FloatWriter();
   const text = (value: number) => writer.text(value);
-  yield `x,y,z,${components.join(",")}\n`;
+  const names = components.map((name) => (COORDINATES.includes(name) ? `result_${name}` : name));
+  yield `${[...COORDINATES, ...names].join(",")}\n`;
   yield* pieces(values.length / width, "\n", (i) => {
     const point = row(points, 3 * Math.floor(i / recordsPerPoint), 3, text);
     return `${point},${row(values, width * i, width, text)}`;

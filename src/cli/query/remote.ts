@@ -29,6 +29,8 @@ export async function queryService(
     return { ...answer, manifest };
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
+    if (error.code === "Network" && /certificate/i.test(error.message))
+      throw new Error(`${base}: ${error.message}; NODE_EXTRA_CA_CERTS=FILE names the certificate to trust`);
     if (error.code === "Network" && !error.message.includes(base))
       throw new Error(`there is no service at ${base}: ${error.message}`);
     throw new Error(explain(error, error.code === "UnknownDataset" ? await namesAt(base) : null));

@@ -81,7 +81,7 @@ describe("fieldprobe query", () => {
     expect(remote).toMatchObject({ code: 0, err: "" });
     expect(local).toEqual(remote);
     const [head, ...lines] = rows(remote.out);
-    expect(head).toEqual(["x", "y", "z", "x", "y", "z"]);
+    expect(head).toEqual(["x", "y", "z", "result_x", "result_y", "result_z"]);
     const numbers = lines.map((cells) => cells.map((cell) => Math.fround(Number(cell))));
     expect(numbers).toEqual([0, 3, 6].map((i) => [...POINTS.subarray(i, i + 3), ...expected.subarray(i, i + 3)]));
     expect(readdirSync(folder)).toEqual(["points.csv"]);
@@ -155,7 +155,7 @@ describe("fieldprobe query", () => {
   it("answers no points with a header alone", async () => {
     expect(await fieldprobe([...VELOCITY, "--points", "-", "--url", service.url], "x,y,z\n")).toEqual({
       code: 0,
-      out: "x,y,z,x,y,z\n",
+      out: "x,y,z,result_x,result_y,result_z\n",
       err: "",
     });
   });

@@ -11,9 +11,11 @@ const ANSWER = {
 
 describe("printing", () => {
   it("writes a CSV line for every record of every point", () => {
-    expect([...csv(ANSWER)].join("")).toBe("x,y,z,x,p\n0.1,2,-0,1,0.5\n0.1,2,-0,1e-7,3\n4,5,6,5,INF\n4,5,6,NaN,8\n");
+    expect([...csv(ANSWER)].join("")).toBe(
+      "x,y,z,result_x,p\n0.1,2,-0,1,0.5\n0.1,2,-0,1e-7,3\n4,5,6,5,INF\n4,5,6,NaN,8\n",
+    );
     const none = { ...ANSWER, points: new Float32Array(), values: new Float32Array() };
-    expect([...csv(none)].join("")).toBe("x,y,z,x,p\n");
+    expect([...csv(none)].join("")).toBe("x,y,z,result_x,p\n");
   });
 
   it("writes JSON with the facts first, and null for what JSON has no number for", () => {
