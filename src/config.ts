@@ -160,6 +160,22 @@ export const SETTINGS = {
     "auto",
     "compression of large SOAP answers: `auto`, `on` or `off`",
   ),
+  allowedHosts: setting(
+    "ALLOWED_HOSTS",
+    list(",").transform((names) => names as readonly string[]),
+    () => [],
+    "further names by which a service on loopback is asked, separated by commas; it answers others with 421",
+    { shown: "names of loopback, and that of `BASE_URL`" },
+  ),
+  corsOrigins: setting(
+    "CORS_ORIGINS",
+    list(",")
+      .pipe(z.array(webAddress.transform((url) => new URL(url).origin)))
+      .transform((origins) => origins as readonly string[]),
+    () => [],
+    "origins whose web pages may ask by POST and read the answers, separated by commas",
+    { shown: "none: only the service's own page" },
+  ),
   trustProxy: setting(
     "TRUST_PROXY",
     list(",")

@@ -80,7 +80,7 @@ it.each([
   const to = { host, port: Number(port) };
   const socket = tls ? connectTls({ ...to, rejectUnauthorized: false }) : connect(to);
   socket.write(
-    `POST /service/turbulence.asmx HTTP/1.1\r\nhost: here\r\nconnection: ${connection}\r\n` +
+    `POST /service/turbulence.asmx HTTP/1.1\r\nhost: localhost\r\nconnection: ${connection}\r\n` +
       `content-type: text/xml\r\ncontent-length: ${BODY.length}\r\n\r\n${BODY}`,
   );
   await once(socket, "readable");

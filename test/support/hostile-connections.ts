@@ -10,7 +10,7 @@ const post = (version: Version, more: readonly string[] = []): string => rawPost
 const headWith = (version: Version, line: string): string => rawPost(version, "").replace("Content-Length: 0", line);
 const chunked = (version: Version): string => headWith(version, "Transfer-Encoding: chunked");
 const chunk = (text: string): string => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
-const head = `POST ${PATH} HTTP/1.1\r\nHost: a\r\n`;
+const head = `POST ${PATH} HTTP/1.1\r\nHost: localhost\r\n`;
 
 /** A request whose answer is some hundred kilobytes. */
 const large = (version: Version): string =>

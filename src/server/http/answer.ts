@@ -50,6 +50,12 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }
 
+/** Says that the answer depends on a further header of its request. */
+export function addVary(reply: FastifyReply, header: string): void {
+  const vary = reply.getHeader("vary");
+  reply.header("vary", vary === undefined ? header : `${vary}, ${header}`);
+}
+
 /** Told how the reader of an answer gets on. */
 export interface Reader {
   /** Bytes are handed to the socket. */
@@ -72,8 +78,7 @@ export async function sendBlocks(
   const { first, complete } = begin(blocks, slices);
   const { raw } = reply;
   if (!complete && config.gzip !== "off") {
-    const vary = reply.getHeader("vary");
-    reply.header("vary", vary === undefined ? "Accept-Encoding" : `${vary}, Accept-Encoding`);
+    addVary(reply, "Accept-Encoding");
   }
   const compress = !complete && mayCompress(reply, config.gzip);
   const headers: Record<string, string | number> = { ...(reply.getHeaders() as Record<string, string>) };

@@ -22,6 +22,7 @@ import { type Auth, OPEN_AUTH, watchTokens } from "./auth.js";
 import { Connections, createServer } from "./connections.js";
 import { mainThreadCpu, Tick, TimeSlices } from "./event-loop.js";
 import { createMetrics } from "./metrics.js";
+import { guardOrigins } from "./origins.js";
 import { Outgoing } from "./outgoing.js";
 import { HttpRefusal, refuseTheRest } from "./refusal.js";
 import { type Facts, NO_FACTS, type Plugin, type Service } from "./service.js";
@@ -59,6 +60,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   answerExpectations(app.server, config.limits["http.bodyBytes"]);
   observeRequests(app, service, logger);
   app.setErrorHandler(plainError);
+  guardOrigins(app, config);
   await refuseTheRest(app, "", () => new HttpRefusal(404, "There is nothing at this address."));
   app.get("/healthz", (_request, reply) => reply.type("text/plain; charset=utf-8").send("ok\n"));
   app.get("/readyz", (_request, reply) => {

@@ -110,10 +110,14 @@ export function readTokenFile(path: string): { readonly text: string; readonly f
   return { text, file: content as TokenFile };
 }
 
+/** Whether a name or an address is that of this machine alone. */
+export function isLoopbackHost(host: string): boolean {
+  return host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
 /** Refuses to serve everyone on a public address unless that is said (`FIELDPROBE_ANONYMOUS=true`). */
 export function checkExposure(config: Pick<Config, "host" | "tokens" | "anonymous">): void {
-  const loopback = config.host === "localhost" || config.host === "::1" || /^127(\.\d{1,3}){3}$/.test(config.host);
-  if (loopback || config.tokens !== null || config.anonymous === true) return;
+  if (isLoopbackHost(config.host) || config.tokens !== null || config.anonymous === true) return;
   throw new ConfigError([
     `FIELDPROBE_HOST=${config.host} is not a loopback address and no token file is set: ` +
       "set FIELDPROBE_TOKENS, or FIELDPROBE_ANONYMOUS=true to serve everyone",

@@ -2,7 +2,7 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { operationOf } from "../../operations.js";
-import { sendStream } from "../http/answer.js";
+import { addVary, sendStream } from "../http/answer.js";
 import { negotiate } from "../http/negotiate.js";
 import type { Service } from "../http/service.js";
 import { readRequest, textsOfQueryString } from "./parameters.js";
@@ -71,7 +71,8 @@ export function answerCutout(
     const result = await evaluation.finish();
     life.onEnd(() => result.release());
     const shape = result.shape ?? [];
-    reply.header("vary", "Accept").header("fieldprobe-shape", shape.join(","));
+    addVary(reply, "Accept");
+    reply.header("fieldprobe-shape", shape.join(","));
     const head = form === "application/x-npy" ? npyHeader(shape) : null;
     await sendStream(reply, form, bytesOf(head, result.stream as AsyncIterable<Float32Array>), service, life);
     return reply;

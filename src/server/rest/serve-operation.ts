@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Result } from "../../engine/query.js";
 import { type Operation, RECORDS } from "../../operations.js";
 import { version } from "../../version.js";
-import { sendBlocks } from "../http/answer.js";
+import { addVary, sendBlocks } from "../http/answer.js";
 import { negotiate } from "../http/negotiate.js";
 import { RequestLife } from "../http/request-life.js";
 import type { Service } from "../http/service.js";
@@ -58,7 +58,8 @@ async function answer(
   });
   await life.computed(results);
   const whole = describeAnswer(life, operation, dataset, understood, results);
-  reply.header("fieldprobe-shape", shapeOf(whole).join(",")).header("vary", "Accept");
+  reply.header("fieldprobe-shape", shapeOf(whole).join(","));
+  addVary(reply, "Accept");
   const recorded = results[0]?.recordTimes;
   if (recorded !== undefined) reply.header("fieldprobe-times", recordSteps(recorded).join(","));
   const { contentType, write } = WRITERS[type];

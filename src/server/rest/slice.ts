@@ -8,6 +8,7 @@ import { shortestFloat32 } from "../../float32/format.js";
 import { operationOf, RECORDS, TEMPORAL_INTERPOLATION } from "../../operations.js";
 import { QUANTITIES, type Quantity, type QuantityName, quantityOf } from "../../quantities.js";
 import type { Dataset } from "../../storage/dataset.js";
+import { addVary } from "../http/answer.js";
 import { inSlices } from "../http/event-loop.js";
 import { negotiate } from "../http/negotiate.js";
 import { readFiniteFloat } from "../http/read-number.js";
@@ -174,8 +175,8 @@ function findDataset(life: RequestLife, name: string): Dataset {
 /** Writes the geometry of the sampled axes and the range of the values into the headers of an answer. */
 function describeSamples(reply: FastifyReply, axes: readonly SampleAxis[], range: readonly [number, number]): void {
   const list = (member: keyof SampleAxis) => axes.map((axis) => axis[member]).join(",");
+  addVary(reply, "Accept");
   reply
-    .header("vary", "Accept")
     .header("fieldprobe-shape", list("count"))
     .header("fieldprobe-axes", list("axis"))
     .header("fieldprobe-origin", list("origin"))

@@ -40,7 +40,7 @@ describe("sendBlocks", () => {
       });
       const targets = place.startsWith("at") ? ["/blocks"] : ["/never", "/blocks"];
       const socket = connect(service.port, "127.0.0.1");
-      socket.write(targets.map((target) => `GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`).join(""));
+      socket.write(targets.map((target) => `GET ${target} HTTP/1.1\r\nHost: localhost\r\n\r\n`).join(""));
       await request;
       socket.destroy();
       await expect.poll(() => sent).not.toBeNull();
@@ -63,7 +63,7 @@ describe("sendBlocks", () => {
       ended = true;
     });
     const socket = connect(service.port, "127.0.0.1");
-    socket.write("GET /blocks HTTP/1.1\r\nHost: a\r\n\r\n");
+    socket.write("GET /blocks HTTP/1.1\r\nHost: localhost\r\n\r\n");
     await request;
     await once(socket, "data");
     socket.destroy();

@@ -38,7 +38,7 @@ async function connected(scheme: string, server: Server): Promise<Socket> {
 
 /** Asks and waits for the first bytes of the answer; reads no further. */
 async function ask(socket: Socket, path: string, connection: string): Promise<Buffer> {
-  socket.write(`GET ${path} HTTP/1.1\r\nhost: here\r\nconnection: ${connection}\r\n\r\n`);
+  socket.write(`GET ${path} HTTP/1.1\r\nhost: localhost\r\nconnection: ${connection}\r\n\r\n`);
   const [first] = (await once(socket, "data")) as [Buffer];
   socket.pause();
   return first;
@@ -104,8 +104,8 @@ it("lets the first refusal wait for the answers to whole requests, and no other 
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const caller = connect(port(server), "127.0.0.1");
-  caller.write("GET /whole HTTP/1.1\r\nhost: here\r\n\r\n");
-  caller.write("POST /cut HTTP/1.1\r\nhost: here\r\ncontent-length: 9\r\n\r\nhalf");
+  caller.write("GET /whole HTTP/1.1\r\nhost: localhost\r\n\r\n");
+  caller.write("POST /cut HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n\r\nhalf");
   await arrived(2);
   const { socket } = (answers[0] as ServerResponse).req;
   const done: string[] = [];

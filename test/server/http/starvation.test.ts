@@ -162,7 +162,9 @@ describe("a body that is refused", () => {
     });
     const socket = await connected();
     const closed = new Promise((resolve) => socket.once("close", resolve));
-    socket.write(`POST ${PATH} HTTP/1.1\r\nHost: a\r\nContent-Type: text/xml\r\nContent-Length: 64000000\r\n\r\n`);
+    socket.write(
+      `POST ${PATH} HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/xml\r\nContent-Length: 64000000\r\n\r\n`,
+    );
     const more = (): void => {
       while (!socket.destroyed && socket.write(Buffer.alloc(65_536)));
     };

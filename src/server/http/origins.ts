@@ -1,0 +1,85 @@
+/** `guardOrigins` keeps web pages of others from the service: foreign names for its address, and costly requests from foreign origins. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Config } from "../../config.js";
+import { addVary } from "./answer.js";
+import { isLoopbackHost } from "./auth.js";
+import { HttpRefusal } from "./refusal.js";
+
+/** Methods that cost nothing and change nothing. */
+const HARMLESS = ["GET", "HEAD", "OPTIONS"];
+/** Headers of answers that pages of an allowed origin may read. */
+const EXPOSED = [
+  "Fieldprobe-Shape",
+  "Fieldprobe-Times",
+  "Fieldprobe-Axes",
+  "Fieldprobe-Origin",
+  "Fieldprobe-Spacing",
+  "Fieldprobe-Range",
+  "X-Request-Id",
+  "Retry-After",
+].join(", ");
+
+/**
+ * Judges the `Host` and `Origin` of every request before anything else of it.
+ *
+ * A service that listens on loopback answers by names of loopback, of `BASE_URL` and of `ALLOWED_HOSTS` only: a page whose name is made
+ * to mean this machine (DNS rebinding) is told 421. A request with a foreign `Origin` that is not in `CORS_ORIGINS` and may cost is told
+ * 403; those in the list are told that they may read the answer.
+ */
+export function guardOrigins(
+  app: FastifyInstance,
+  config: Pick<Config, "host" | "baseUrl" | "allowedHosts" | "corsOrigins">,
+): void {
+  const base = config.baseUrl === null ? null : new URL(config.baseUrl);
+  const names = new Set(config.allowedHosts.map((name) => name.toLowerCase()));
+  if (base !== null) names.add(base.hostname.toLowerCase());
+  const guarded = isLoopbackHost(config.host);
+  const allowed = new Set(config.corsOrigins);
+  app.addHook("onRequest", (request, reply, done) => {
+    const { host, origin } = request.headers;
+    if (guarded && host !== undefined && !isKnown(nameOf(host), names)) {
+      throw new HttpRefusal(421, "This service has another name.", { connection: "close" });
+    }
+    if (allowed.size > 0) addVary(reply, "Origin");
+    if (origin === undefined) return done();
+    if (allowed.has(origin)) {
+      permit(origin, reply);
+      if (isPreflight(request)) {
+        reply.code(204).send();
+        return;
+      }
+    } else if (!HARMLESS.includes(request.method) && !isOwn(origin, host, base)) {
+      throw new HttpRefusal(403, "Pages of this origin may not ask this service.");
+    }
+    done();
+  });
+}
+
+/** The name in a `Host`, without the port. */
+function nameOf(host: string): string {
+  return host.replace(/:\d*$/, "").toLowerCase();
+}
+
+function isKnown(name: string, names: ReadonlySet<string>): boolean {
+  return isLoopbackHost(name.replace(/^\[(.*)\]$/, "$1")) || name.endsWith(".localhost") || names.has(name);
+}
+
+/** Whether a page comes from this service itself, by the address that it was asked by or by its public one. */
+function isOwn(origin: string, host: string | undefined, base: URL | null): boolean {
+  if (origin === base?.origin) return true;
+  return URL.canParse(origin) && new URL(origin).host === host?.toLowerCase();
+}
+
+function isPreflight({ method, headers }: FastifyRequest): boolean {
+  return method === "OPTIONS" && headers["access-control-request-method"] === "POST";
+}
+
+function permit(origin: string, reply: FastifyReply): void {
+  reply.headers({
+    "access-control-allow-origin": origin,
+    "access-control-allow-methods": "GET, HEAD, POST",
+    "access-control-allow-headers": "Authorization, Content-Type, SOAPAction, Accept",
+    "access-control-expose-headers": EXPOSED,
+    "access-control-max-age": "600",
+  });
+}

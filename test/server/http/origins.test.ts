@@ -1,0 +1,92 @@
+/** Pages of other origins, and names that are made to mean this machine. */
+import { afterEach, describe, expect, it } from "vitest";
+import { exchange, rawPost, statusOf } from "../../support/raw-http.js";
+import { call, envelope, nullOp, startService, type TestService } from "../../support/soap-service.js";
+
+let service: TestService;
+afterEach(() => service.stop());
+
+/** The status of a small request that names the service so. */
+async function askBy(host: string): Promise<number> {
+  const head = `GET /healthz HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
+  return statusOf(await exchange(service.port, head));
+}
+
+const post = (headers: Record<string, string>) => call(service, "1.1", nullOp(), headers);
+
+describe("a service on loopback", () => {
+  it.each(["localhost", "LOCALHOST:8080", "127.0.0.1", "127.1.2.3:1", "[::1]:80", "fields.localhost"])(
+    "answers by the name %s",
+    async (host) => {
+      service = await startService();
+      expect(await askBy(host)).toBe(200);
+    },
+  );
+
+  it.each([
+    "evil.example.org",
+    "127.0.0.1.evil.example.org",
+    "localhost.evil.example.org:80",
+    "192.0.2.1",
+    "0.0.0.0",
+    "",
+  ])("answers with 421 by the name %j", async (host) => {
+    service = await startService();
+    expect(await askBy(host)).toBe(421);
+  });
+
+  it("refuses a foreign name before it reads or runs anything", async () => {
+    service = await startService();
+    const request = rawPost("1.1", envelope("1.1", nullOp())).replace("Host: 127.0.0.1", "Host: evil.example.org");
+    expect(statusOf(await exchange(service.port, request))).toBe(421);
+    expect(service.engine.queries).toHaveLength(0);
+  });
+
+  it("answers by the names of BASE_URL and ALLOWED_HOSTS", async () => {
+    service = await startService({
+      BASE_URL: "https://fields.example.org/x",
+      ALLOWED_HOSTS: "one.example, two.example",
+    });
+    for (const host of ["fields.example.org", "one.example:80", "TWO.example"]) expect(await askBy(host)).toBe(200);
+    expect(await askBy("three.example")).toBe(421);
+  });
+});
+
+it("answers by any name where it does not listen on loopback", async () => {
+  service = await startService({ HOST: "0.0.0.0", ANONYMOUS: "true" });
+  expect(await askBy("fields.example.org")).toBe(200);
+});
+
+describe("a POST from a web page", () => {
+  it("is refused by a foreign origin, and runs nothing", async () => {
+    service = await startService();
+    for (const origin of ["https://evil.example.org", "null", `http://127.0.0.1:${service.port + 1}`, "x"]) {
+      expect((await post({ origin })).status).toBe(403);
+    }
+    expect(service.engine.queries).toHaveLength(0);
+  });
+
+  it("is served from the service's own page, by its public address too", async () => {
+    service = await startService({ BASE_URL: "https://fields.example.org" });
+    expect((await post({ origin: new URL(service.url).origin })).status).toBe(200);
+    expect((await post({ origin: "https://fields.example.org" })).status).toBe(200);
+    expect((await post({})).headers.get("access-control-allow-origin")).toBeNull();
+  });
+
+  it("is served from an origin of CORS_ORIGINS, which may ask first and read the answer", async () => {
+    service = await startService({ CORS_ORIGINS: "https://lab.example.org/, https://other.example" });
+    const origin = "https://lab.example.org";
+    const asked = await fetch(service.url, {
+      method: "OPTIONS",
+      headers: { origin, "access-control-request-method": "POST", "access-control-request-headers": "content-type" },
+    });
+    expect(asked.status).toBe(204);
+    expect(asked.headers.get("access-control-allow-origin")).toBe(origin);
+    expect(asked.headers.get("access-control-allow-headers")).toContain("Content-Type");
+    const answer = await post({ origin });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("access-control-allow-origin")).toBe(origin);
+    expect(answer.headers.get("vary")).toContain("Origin");
+    expect((await post({ origin: "https://evil.example.org" })).status).toBe(403);
+  });
+});
