@@ -32,6 +32,10 @@ export const openPmd: Layout = {
     if (contents.texts(mesh, "dataOrder")?.[0] === "F") order.reverse();
     requireCollocated(contents, mesh);
     const findings = new Findings();
+    const isAlike =
+      pressure !== undefined && gridText(contents, mesh) === gridText(contents, join(at(meshes), pressure));
+    if (pressure !== undefined && !isAlike)
+      findings.mind(`${pressure} is left out: its grid is not that of ${velocity}.`);
     findings.because(`dimensions: ${order.join(" ")}, from the attribute axisLabels of ${mesh}.`);
     const times = steps.map((_, index) => timeAt(contents, at(`${base}/{step}`, index)));
     const stated = times.some(Number.isNaN) ? null : { value: times, where: "the attribute time of each iteration" };
@@ -50,7 +54,7 @@ export const openPmd: Layout = {
             dimensions,
             steps,
           },
-          ...(pressure === undefined
+          ...(pressure === undefined || !isAlike
             ? {}
             : { pressure: { file: contents.name, path: `${meshes}/${pressure}`, dimensions, steps } }),
         },
@@ -62,6 +66,12 @@ export const openPmd: Layout = {
 
 function timeAt(contents: Contents, iteration: string): number {
   return (contents.number(iteration, "time") ?? Number.NaN) * (contents.number(iteration, "timeUnitSI") ?? 1);
+}
+
+/** Everything that a mesh states of its grid. */
+function gridText(contents: Contents, mesh: string): string {
+  const names = ["axisLabels", "dataOrder", "geometry", "gridSpacing", "gridGlobalOffset", "gridUnitSI"];
+  return names.map((name) => `${contents.attribute(mesh, name)}`).join("; ");
 }
 
 /** @throws DataError where components stand on different places in a cell */
