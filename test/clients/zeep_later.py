@@ -1,0 +1,31 @@
+"""Calls every operation of the later interface with zeep and prints how many numbers it answers: zeep_later.py URL VERSION ARGUMENTS."""
+import json
+import sys
+
+import zeep
+
+url, version, arguments = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
+client = zeep.Client(url + "?wsdl=later")
+port = "TurbulenceServiceSoap" if version == "1.1" else "TurbulenceServiceSoap12"
+service = client.bind("TurbulenceService", port)
+ArrayOfFloat = client.get_type("ns0:ArrayOfFloat")
+ArrayOfArrayOfFloat = client.get_type("ns0:ArrayOfArrayOfFloat")
+
+
+def count(answer):
+    """Numbers of an answer: bytes of a cutout, floats, or members of records."""
+    if isinstance(answer, (bytes, bytearray)):
+        return len(answer) // 4
+    return sum(1 if isinstance(record, float) else len(list(record)) for record in answer)
+
+
+answers = {}
+for operation, members in arguments.items():
+    given = dict(members)
+    points = given.get("points")
+    if points is not None and operation.endswith("_Python"):
+        given["points"] = ArrayOfArrayOfFloat([ArrayOfFloat(list(axis)) for axis in zip(*points)])
+    elif points is not None:
+        given["points"] = {"Point3": [dict(zip("xyz", point)) for point in points]}
+    answers[operation] = count(service[operation](**given))
+print(json.dumps(answers))
