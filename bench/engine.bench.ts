@@ -58,7 +58,8 @@ function cases(): Case[] {
       const drag = name === "GetPositionInertialParticle" ? { Tp: 0.1 } : {};
       return [{ name, query: { ...common, ...time, ...drag, spatialInterpolation: "Lag6" }, points: POINTS.track }];
     }
-    const methods = family === "force" ? (["None"] as const) : spatial;
+    const methods =
+      family === "force" ? (["None"] as const) : spatial.filter((method) => !/^M\dQ/.test(method) || method === "M2Q8");
     const points = family === "force" ? POINTS.force : POINTS.points;
     return methods.map((method) => ({
       name: `${name} ${method}`,

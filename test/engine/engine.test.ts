@@ -34,7 +34,9 @@ const QUERIES: readonly Query[] = OPERATIONS.flatMap(({ name, family, spatial })
     return [{ ...common, StartTime: 0.1, EndTime: 0.15, spatialInterpolation }];
   if (name === "GetPositionInertialParticle")
     return [{ ...common, StartTime: 0.1, EndTime: 0.15, Tp: 0.02, spatialInterpolation }];
-  return spatial.map((method) => ({
+  // One spline stands for all: the kernels' own tests go through them.
+  const methods = spatial.filter((method) => !/^M\dQ/.test(method) || method === "M2Q8");
+  return methods.map((method) => ({
     ...common,
     time: 0.31,
     spatialInterpolation: method,
