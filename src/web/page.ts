@@ -177,8 +177,7 @@ export class Page {
       const facts = await this.#store.api.facts(name);
       if (this.#entering !== name) return;
       this.#slice.clear();
-      this.#particles.close();
-      this.#scene.close();
+      this.#scene.clear();
       for (const figure of [this.#probe, this.#profile, this.#series]) {
         figure.request.clear();
         figure.invalidate();

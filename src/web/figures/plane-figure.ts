@@ -42,6 +42,8 @@ export interface ShownPlane {
   readonly slice: Slice;
   readonly state: ViewState;
   readonly vectors: PlaneVectors | null;
+  /** Whether some values are missing. */
+  readonly gaps: boolean;
 }
 
 /** What a plane figure tells its owner. */
@@ -144,10 +146,12 @@ export class PlaneFigure {
         paths.other === null ? null : load(paths.other),
         paths.vectors === null ? null : Promise.all(paths.vectors.map(load)),
       ]);
+      const slice = other === null ? main : subtract(main, other);
       return {
-        slice: other === null ? main : subtract(main, other),
+        slice,
         state,
         vectors: vectors === null ? null : { across: vectors[0], up: vectors[1] },
+        gaps: slice.values.some((value) => !Number.isFinite(value)),
       };
     });
   }
@@ -296,7 +300,7 @@ export class PlaneFigure {
       picture: this.#picture,
       covered: coveredBy(slice),
       window: this.#window(),
-      gaps: slice.values.some((value) => !Number.isFinite(value)),
+      gaps: shown.gaps,
       overlay: this.#overlay,
       cursor:
         cell === null || this.#cursor === null

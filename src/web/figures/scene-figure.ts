@@ -55,11 +55,16 @@ export class SceneFigure {
     if (!this.#isOpen && this.#scene !== null) this.#dispose();
   }
 
-  /** Closes the view and forgets paths and surface. */
-  close(): void {
+  /** Forgets drawing, paths and surface, for another dataset. */
+  clear(): void {
     this.#dispose();
     this.#particles.close();
     this.surface.close();
+  }
+
+  /** Closes the view. */
+  close(): void {
+    this.clear();
     this.#store.set({ scene: false, launched: false, record: 0 });
   }
 
@@ -266,7 +271,7 @@ export class SceneFigure {
                 ${choose("tint", "Coloured by", state.tint, choices("one colour"), (tint) => this.#store.set({ tint }))}
                 ${choose("volume", "Samples a side", state.volume, VOLUMES, (volume) => this.#store.set({ volume }))}
                 <label for="enclosed">
-                  Encloses <b>${state.enclosed} %</b> of the volume
+                  <span>Encloses <b>${state.enclosed} %</b> of the volume</span>
                   <input
                     type="range"
                     id="enclosed"

@@ -181,7 +181,7 @@ export class SliceFigure {
   }
 
   #hasGaps(): boolean {
-    return this.planes.some((plane) => plane.request.value?.slice.values.some((value) => !Number.isFinite(value)));
+    return this.planes.some((plane) => plane.request.value?.gaps === true);
   }
 
   #buttons(): TemplateResult {

@@ -149,8 +149,6 @@ export function describeSurface({ state, level }: ShownSurface, unit: string): s
   if (state.surface === "none") return "";
   const { title } = quantityOf(state.surface);
   const sense = SMALLEST.includes(state.surface) ? "below" : "above";
-  return `${title} = ${Number(level.toPrecision(4))} ${unit}: ${state.enclosed} % of the volume lie ${sense}`.replaceAll(
-    "  ",
-    " ",
-  );
+  const value = `${Number(level.toPrecision(4))} ${unit}`.trim();
+  return `${title} = ${value}, ${state.enclosed} % of the volume lie ${sense}`;
 }
