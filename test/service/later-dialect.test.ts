@@ -205,3 +205,56 @@ describe("the later dialect at the same address", () => {
     expect(await send(operation, given, POINT)).toContain(`<faultstring>${text}`);
   });
 });
+
+describe("requests as today's C client writes them: SOAP 1.2, prefixes, the action twice, no kept connection", () => {
+  async function recorded(operation: string, content: string): Promise<string> {
+    const action = `${NAMESPACE}${operation}`;
+    const [envelope] = ENVELOPES["1.2"];
+    const response = await fetch(`${service.url}/service/turbulence.asmx`, {
+      method: "POST",
+      headers: {
+        "content-type": `application/soap+xml; charset=utf-8; action="${action}"`,
+        soapaction: `"${action}"`,
+        connection: "close",
+      },
+      body:
+        `<?xml version="1.0" encoding="UTF-8"?>\n<SOAP-ENV:Envelope xmlns:SOAP-ENV="${envelope}"` +
+        ' xmlns:SOAP-ENC="http://www.w3.org/2003/05/soap-encoding" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"' +
+        ` xmlns:xsd="http://www.w3.org/2001/XMLSchema" xmlns:turb1="${NAMESPACE}"><SOAP-ENV:Body><turb1:${operation}>` +
+        `${content.replace(/<(\/?)/g, "<$1turb1:")}</turb1:${operation}></SOAP-ENV:Body></SOAP-ENV:Envelope>`,
+    });
+    expect(response.status).toBe(200);
+    return response.text();
+  }
+  const set = "<authToken>tok</authToken><dataset>isotropic32</dataset>";
+  const points = "<points><Point3><x>1</x><y>2</y><z>3</z></Point3></points>";
+  const corner = [1, 4].flatMap((n) =>
+    ["x", "y", "z"].map((axis) => `<${axis}_${n === 1 ? "start" : "end"}>${n}</${axis}_${n === 1 ? "start" : "end"}>`),
+  );
+  const steps = ["x", "y", "z"].map((axis) => `<${axis}_step>1</${axis}_step>`).join("");
+
+  it.each([
+    [
+      "GetPosition",
+      `${set}<StartTime>0.363999993</StartTime><EndTime>0.375999987</EndTime><dt>0.00039999999</dt><spatialInterpolation>Lag6</spatialInterpolation>${points}`,
+      /<GetPositionResult><Point3><x>/,
+    ],
+    [
+      "GetThreshold",
+      `${set}<field>vorticity</field><time>0.363999993</time><threshold>0.5</threshold><spatialInterpolation>None_Fd4</spatialInterpolation>${corner.join("")}`,
+      /<ThresholdInfo><x>\d+<\/x><y>\d+<\/y><z>\d+<\/z><value>/,
+    ],
+    [
+      "GetAnyCutoutWeb",
+      `${set}<field>u</field><T>1</T>${corner.join("")}${steps}<filter_width>1</filter_width>`,
+      /<GetAnyCutoutWebResult>[A-Za-z0-9+/]{1024}<\/GetAnyCutoutWebResult>/,
+    ],
+    [
+      "GetBoxFilterGradient",
+      `${set}<field>velocity</field><time>0.363999993</time><filterwidth>1</filterwidth><spacing>0.4</spacing>${points}`,
+      /<GetBoxFilterGradientResult><VelocityGradient><duxdx>/,
+    ],
+  ])("%s", async (operation, content, expected) => {
+    expect(await recorded(operation, content)).toMatch(expected);
+  });
+});
