@@ -1,0 +1,53 @@
+/** Pages of other origins in a real browser: refused by default, served and readable where they are allowed. */
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { RunningService } from "../../src/main.js";
+import { serveTestData } from "../support/service.js";
+import { writeDatasets } from "./datasets.js";
+import { launch } from "./stage.js";
+
+let home: RunningService;
+let closed: RunningService;
+let open: RunningService;
+let browser: Browser;
+
+beforeAll(async () => {
+  const folders = await writeDatasets();
+  home = await serveTestData(folders);
+  closed = await serveTestData(folders);
+  open = await serveTestData(folders, { CORS_ORIGINS: home.url });
+  browser = await launch(false);
+});
+afterAll(async () => {
+  await browser?.close();
+  for (const service of [home, closed, open]) await service?.close();
+});
+
+/** What a page of `home` gets to see of a POST to a service: the shape of its answer, or that there is none for it. */
+async function askFromHome(service: RunningService): Promise<string | null> {
+  const page = await browser.newPage();
+  await page.goto(`${home.url}/healthz`);
+  const seen = await page.evaluate(async (url) => {
+    try {
+      const headers = { "content-type": "application/json" };
+      const response = await fetch(url, { method: "POST", headers, body: '{"points":[[1,2,3]]}' });
+      return response.headers.get("fieldprobe-shape");
+    } catch {
+      return "refused";
+    }
+  }, `${service.url}/api/NullOp`);
+  await page.close();
+  return seen;
+}
+
+it("lets a page ask the service that it came from", async () => {
+  expect(await askFromHome(home)).toBe("1,3");
+});
+
+it("keeps a page of another origin from asking", async () => {
+  expect(await askFromHome(closed)).toBe("refused");
+});
+
+it("lets a page of an allowed origin ask and read the answer", async () => {
+  expect(await askFromHome(open)).toBe("1,3");
+});
