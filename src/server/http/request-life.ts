@@ -34,6 +34,8 @@ export class RequestLife {
   readonly #datasets = new Map<string, NonNullable<ReturnType<Engine["find"]>>>();
   /** Points that the token admits; 0 for any number. */
   #tokenPoints = 0;
+  /** Points of earlier queries of the request. */
+  #settled = 0;
   #body: Body | null = null;
   #slot: (() => void) | null = null;
   /** The answer, once it is computed and large enough to be counted. */
@@ -92,10 +94,16 @@ export class RequestLife {
     this.onEnd(() => grant.release());
   }
 
-  /** The smaller of a limit and that of the token. */
+  /** The smaller of a limit and that of the token, less what queries before the last `settle` have used. */
   limit(other: PointLimit): PointLimit {
-    const points = this.#tokenPoints;
-    return points > 0 && points < other.points ? { points, name: "token.points" } : other;
+    const token = this.#tokenPoints;
+    const { points, name } = token > 0 && token < other.points ? { points: token, name: "token.points" } : other;
+    return { points: Math.max(0, points - this.#settled), name };
+  }
+
+  /** Lets the points taken note of so far count against the limits of the queries that follow. */
+  settle(): void {
+    this.#settled = this.#request.facts.points;
   }
 
   /** Begins to read the body. */

@@ -172,6 +172,7 @@ export function serveBatch(service: Service, request: FastifyRequest, reply: Fas
     for (const query of queries) {
       try {
         results.push(await answerQuery(service, life, query));
+        life.settle();
       } catch (error) {
         // The caller's own mistakes belong to their query; a service that fails fails the batch.
         if (!(error instanceof FieldprobeError) || error instanceof CancelledError) throw error;

@@ -116,3 +116,13 @@ it("releases what its queries hold, and lets no slot leak", async () => {
   expect(engine.log.aborted).toBeGreaterThan(0);
   await other.close();
 });
+
+it("counts the points of all its queries together against the limit", async () => {
+  const small = await serveApi(analyticEngine(), { settings: { QUERY_POINTS: "5" } });
+  const query = { dataset: "lopsided", operation: "GetVelocity", time: [0, 0.25], ...OPTIONS, points: POINTS };
+  const response = await small.inject({ method: "POST", url: "/api/batch", payload: { queries: [query, query] } });
+  const [first, second] = response.json().results as { shape?: number[]; problem?: { limit: string } }[];
+  expect(first?.shape).toEqual([2, 2, 3]);
+  expect(second?.problem?.limit).toBe("query.points");
+  await small.close();
+});
