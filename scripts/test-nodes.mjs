@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** The versions of docs/nodes.md. */
+/** The versions of docs/operating.md. */
 const VERSIONS = ["20.19", "22", "24", "26"];
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const selection = process.argv.slice(2);
@@ -28,14 +28,18 @@ for (const version of VERSIONS) {
       failed = true;
       continue;
     }
-    const env = { ...process.env, PATH: `${join(folder, "node_modules", "node", "bin")}:${process.env.PATH}` };
+    const env = {
+      ...process.env,
+      NO_COLOR: "1",
+      PATH: `${join(folder, "node_modules", "node", "bin")}:${process.env.PATH}`,
+    };
     const tests = spawnSync(node, ["node_modules/vitest/vitest.mjs", "run", ...selection], {
       cwd: ROOT,
       env,
       encoding: "utf8",
       maxBuffer: 2 ** 28,
     });
-    const summary = /Tests\s+(.*)$/m.exec(tests.stdout.replace(/\u001b\[[\d;]*m/g, ""))?.[1] ?? "no summary";
+    const summary = /Tests\s+(.*)$/m.exec(tests.stdout)?.[1] ?? "no summary";
     console.log(`${exact}: ${tests.status === 0 ? "passed" : "FAILED"}, ${summary}`);
     if (tests.status !== 0) {
       failed = true;

@@ -1,0 +1,80 @@
+/** `npm run bench:start -- [--quick] [--json FILE]`: CPU time of the commands that people wait for, and of a service until it is ready. */
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type Row, readOptions, report, summarise } from "./row.js";
+
+const BIN = fileURLToPath(new URL("../bin/fieldprobe.js", import.meta.url));
+/** Writes the CPU time of all threads, in seconds, to descriptor 3 when the process ends, or when its service is ready. */
+const METER = `
+  import { writeSync } from "node:fs";
+  import { isMainThread } from "node:worker_threads";
+  if (isMainThread) {
+    const tell = () => { const { user, system } = process.cpuUsage(); writeSync(3, String((user + system) / 1e6)); };
+    const write = process.stdout.write.bind(process.stdout);
+    process.stdout.write = (text, ...rest) => {
+      if (!String(text).includes("listening on")) return write(text, ...rest);
+      tell();
+      process.kill(process.pid, "SIGKILL");
+      return true;
+    };
+    process.on("exit", tell);
+  }`;
+
+/** CPU seconds of one run. */
+function cpuOf(words: readonly string[], cwd: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const preload = `data:text/javascript,${encodeURIComponent(METER)}`;
+    const child = spawn(process.execPath, ["--import", preload, BIN, ...words], {
+      cwd,
+      stdio: ["ignore", "ignore", "ignore", "pipe"],
+    });
+    let text = "";
+    child.stdio[3]?.on("data", (chunk: Buffer) => {
+      text += chunk.toString();
+    });
+    child.once("error", reject);
+    child.once("close", () => {
+      const seconds = Number.parseFloat(text);
+      if (Number.isFinite(seconds)) resolve(seconds);
+      else reject(new Error(`fieldprobe ${words.join(" ")} told no time`));
+    });
+  });
+}
+
+const options = readOptions();
+const folder = mkdtempSync(join(tmpdir(), "fieldprobe-start-"));
+const points = join(folder, "points.csv");
+writeFileSync(points, "1,2,3\n");
+const query = [
+  "query",
+  "GetVelocity",
+  "--dataset",
+  "isotropic32",
+  "--time",
+  "0.5",
+  "--method",
+  "Lag8",
+  "--points",
+  points,
+];
+const CASES: readonly (readonly [name: string, words: readonly string[]])[] = [
+  ["--version", ["--version"]],
+  ["--help", ["--help"]],
+  ["query, one point", query],
+  ["serve until ready", ["serve", "--port", "0", "--log-level", "silent"]],
+];
+const rounds = options.quick ? 3 : 11;
+const rows: Row[] = [];
+try {
+  for (const [name, words] of CASES) {
+    const times: number[] = [];
+    for (let round = 0; round < rounds; round++) times.push(await cpuOf(words, folder));
+    rows.push({ bench: "start", case: name, backend: "cpu", unit: "s", params: {}, ...summarise(times) });
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+report(rows, options);
