@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { delimiter } from "node:path";
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
-import { expect } from "vitest";
+import { expect, vi } from "vitest";
 import { openGateway as connectGateway } from "../../../src/cluster/gateway/open.js";
 import { loadConfig } from "../../../src/config.js";
 import { openEngine } from "../../../src/engine/engine.js";
@@ -134,7 +134,7 @@ export async function openGateway(nodes: number, options: ClusterOptions): Promi
 
 /** Waits until a gateway knows exactly so many nodes. */
 export async function heard(engine: Engine, nodes: number): Promise<void> {
-  await expect.poll(() => engine.status().peers.length, { timeout: 20_000 }).toBe(nodes);
+  await vi.waitFor(() => expect(engine.status().peers.length).toBe(nodes), { timeout: 20_000 });
 }
 
 /** The engine without a cluster. */
