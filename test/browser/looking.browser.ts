@@ -588,11 +588,12 @@ describe.skipIf(reason !== "")(`looking${reason}`, () => {
       await client.send("HeapProfiler.collectGarbage");
       return (await client.send("Runtime.getHeapUsage")).usedSize;
     };
+    let turn = 0;
     const change = async (count: number) => {
       for (let i = 0; i < count; i++) {
         // Each position is a new one, so that each change asks the service.
         const arrived = page.waitForResponse((response) => response.url().includes("/slice?"));
-        await page.fill("#at-number", String(0.5 + 5 * ((i * 0.618034 + 0.1) % 1)));
+        await page.fill("#at-number", String(0.5 + 5 * ((turn++ * 0.618034 + 0.1) % 1)));
         await page.press("#at-number", "Enter");
         await arrived;
       }

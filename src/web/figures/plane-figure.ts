@@ -347,7 +347,7 @@ export class PlaneFigure {
 
   #frameSize(): readonly [number, number] {
     const { store, view } = this.#owner;
-    const highest = Math.max(120, Math.round(Math.min(0.58 * window.innerHeight, 720)) - MARGIN.top - MARGIN.bottom);
+    const highest = Math.max(120, Math.round(Math.min(0.53 * window.innerHeight, 720)) - MARGIN.top - MARGIN.bottom);
     return frameSize(
       wholePlane(store.facts, view().axis),
       Math.max(80, this.#width - MARGIN.left - MARGIN.right),
