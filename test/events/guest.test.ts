@@ -164,7 +164,7 @@ describe("too few file descriptors", () => {
     load(join(folder.path, "events.db"), [EXAMPLE]);
     const given = Object.entries({ ...SETTINGS, STATE: folder.path, EVENTS_NOW: NOW });
     const env = { PATH: process.env.PATH, ...Object.fromEntries(given.map(([k, v]) => [`FIELDPROBE_${k}`, v])) };
-    const limited = `ulimit -n 160; exec "${process.execPath}" "${BIN}" serve`;
+    const limited = `ulimit -n 256; exec "${process.execPath}" "${BIN}" serve`;
     const child = spawn("sh", ["-c", limited], { env, stdio: ["ignore", "pipe", "pipe"] });
     let errors = "";
     child.stderr.on("data", (piece: Buffer) => {
@@ -175,9 +175,9 @@ describe("too few file descriptors", () => {
     const soon = { timeout: 30_000 };
     await expect.poll(() => text(url, "/readyz"), soon).toContain("events: ready");
     const { port } = new URL(url);
-    const sockets: Socket[] = Array.from({ length: 200 }, () => connect(Number(port), "127.0.0.1"));
+    const sockets: Socket[] = Array.from({ length: 300 }, () => connect(Number(port), "127.0.0.1"));
     for (const socket of sockets) socket.on("error", () => undefined);
-    await expect.poll(() => sockets.filter((socket) => !socket.connecting).length, soon).toBe(200);
+    await expect.poll(() => sockets.filter((socket) => !socket.connecting).length, soon).toBe(300);
     for (const socket of sockets) socket.destroy();
     await expect.poll(() => velocity(url).catch(String), soon).toBe(200);
     const page = () => status(url, "/events?single_events=false&order_by=name").catch(String);
