@@ -215,9 +215,9 @@ describe("brick cache", () => {
     const code = `
       const { workerData, parentPort } = require("node:worker_threads");
       import(workerData.module).then(({ BrickCache }) => {
-        const { buffer, layout, slot, count, ranks } = workerData;
+        const { buffer, layout, slot, first, count, ranks } = workerData;
         const cache = new BrickCache(buffer, layout, slot);
-        const request = { source: 2, frame: 0, bricks: Int32Array.from({ length: count }, (_, i) => i), count, values: 4096,
+        const request = { source: 2, frame: 0, bricks: Int32Array.from({ length: count }, (_, i) => first + i), count, values: 4096,
           load: (frame, brick, into) => into.fill(brick), offsets: new Int32Array(count) };
         parentPort.postMessage("tries");
         cache.acquire([request]);
@@ -226,18 +226,19 @@ describe("brick cache", () => {
         parentPort.postMessage(rank);
       });`;
     /** Starts a worker; it has tried once the first promise resolves, and the second one tells its rank. */
-    const start = (slot: number, count: number): { tries: Promise<unknown>; rank: Promise<unknown> } => {
+    const start = (slot: number, first: number, count: number): { tries: Promise<unknown>; rank: Promise<unknown> } => {
       const worker = new Worker(code, {
         eval: true,
-        workerData: { buffer, layout, slot, count, ranks, module: MODULE },
+        workerData: { buffer, layout, slot, first, count, ranks, module: MODULE },
       });
       const tries = once(worker, "message");
       return { tries, rank: tries.then(() => once(worker, "message")).then(([rank]) => rank) };
     };
-    const large = start(1, 6);
+    const large = start(1, 0, 6);
     const turn = new Int32Array(buffer, layout.base + 24 + 28, 1);
     await expect.poll(() => Atomics.load(turn, 0)).not.toBe(0);
-    const small = start(2, 1);
+    // A brick that the large set does not share, so that there is room for it only when that set is released.
+    const small = start(2, 6, 1);
     await small.tries;
     holder.release([held]);
     expect(await Promise.all([large.rank, small.rank])).toEqual([0, 1]);
