@@ -1,10 +1,9 @@
 /** The REST interface that today's clients of the public turbulence database speak, under each of its public prefixes. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { CancelledError, NotFoundError } from "../../errors.js";
+import type { FastifyInstance } from "fastify";
+import { NotFoundError } from "../../errors.js";
 import { lackOf, spatialOf } from "../../operations.js";
-import { sendText } from "../http/answer.js";
 import type { Plugin, Service } from "../http/service.js";
-import { describeProblem } from "../rest/problem.js";
+import { problemHandler } from "../rest/problem.js";
 import { describeForClients } from "./metadata.js";
 import { serveCutout } from "./serve-cutout.js";
 import { JSON_TYPE, serveValues } from "./serve-values.js";
@@ -12,22 +11,12 @@ import { JSON_TYPE, serveValues } from "./serve-values.js";
 /** Where clients look: the path of each public version, and none. */
 const PREFIXES = ["/turbulence-svc", "/turbulence-svc-test", "/turbsvc-testing", ""] as const;
 
-/** Answers an error in the form that clients print: a title and a list of lines. */
-function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  if (error instanceof CancelledError || reply.raw.destroyed) {
-    request.facts.outcome = "cancelled";
-    reply.hijack();
-    reply.raw.destroy();
-    return reply;
-  }
-  const { problem, headers } = describeProblem(error, request.id);
-  request.facts.interface = "values";
-  request.facts.outcome = problem.code;
-  if (problem.code === "Internal" || problem.code === "DataError")
-    request.log.error({ reqId: request.id, err: error }, "a request failed");
-  const body = JSON.stringify({ title: "Error", description: [problem.detail] });
-  return sendText(reply, request.raw, problem.status, { ...headers, "content-type": JSON_TYPE }, body);
-}
+/** Tells errors in the form that clients print: a title and a list of lines. */
+const answerError = problemHandler({
+  name: "values",
+  contentType: JSON_TYPE,
+  body: ({ detail }) => ({ title: "Error", description: [detail] }),
+});
 
 function routes(scope: FastifyInstance, service: Service): void {
   const hidden = { schema: { hide: true } };

@@ -1,11 +1,10 @@
 /** `apiPlugin` adds the plain HTTP interface under `/api`, its routes drawn from the operation table. */
 import { type TObject, Type } from "@sinclair/typebox";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { CancelledError, excerpt, NotFoundError, RequestError } from "../../errors.js";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { excerpt, NotFoundError, RequestError } from "../../errors.js";
 import { type Operation, operationOf } from "../../operations.js";
 import { version } from "../../version.js";
 import { watchRoutes } from "../http/allowed-methods.js";
-import { sendText } from "../http/answer.js";
 import { documentApi } from "../http/api-docs.js";
 import { PROBLEM_TYPE } from "../http/problem.js";
 import { HttpRefusal } from "../http/refusal.js";
@@ -15,7 +14,7 @@ import { answerCutout, CUTOUT_FORMS, CUTOUT_QUERY } from "./cutout.js";
 import { CUTOUT_FILE_QUERY, CUTOUT_FILES, type CutoutFileQuery, serveCutoutFile } from "./cutout-file.js";
 import { DATASET_OPERATIONS, describe, summarize } from "./describe.js";
 import { refuseUnknown } from "./parameters.js";
-import { describeProblem } from "./problem.js";
+import { problemHandler } from "./problem.js";
 import { REQUEST_TYPES } from "./read-body.js";
 import { answerSchema, bodySchema, CATALOGUE, DESCRIPTION, FAILURES, querySchema } from "./schemas.js";
 import { serveOperation } from "./serve-operation.js";
@@ -253,23 +252,6 @@ function batchRoute(api: FastifyInstance, service: Service): void {
   );
 }
 
-/** Sends an error as a problem; a caller who is gone gets nothing. */
-function answerProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  if (error instanceof CancelledError || reply.raw.destroyed) {
-    request.facts.outcome = "cancelled";
-    reply.hijack();
-    reply.raw.destroy();
-    return reply;
-  }
-  const { problem, headers } = describeProblem(error, request.id);
-  request.facts.interface = "api";
-  request.facts.outcome = problem.code;
-  if (problem.code === "Internal" || problem.code === "DataError")
-    request.log.error({ reqId: request.id, err: error }, "a request failed");
-  const type = { "content-type": `${PROBLEM_TYPE}; charset=utf-8` };
-  return sendText(reply, request.raw, problem.status, { ...headers, ...type }, JSON.stringify(problem));
-}
-
 /** The interface; its parsers, error form and documentation stay inside. */
 async function apiRoutes(api: FastifyInstance, service: Service): Promise<void> {
   api.removeAllContentTypeParsers();
@@ -277,7 +259,8 @@ async function apiRoutes(api: FastifyInstance, service: Service): Promise<void> 
   api.addContentTypeParser("*", (_request, _payload, done) => {
     done(new HttpRefusal(415, `The Content-Type of a body is ${REQUEST_TYPES.join(" or ")}.`));
   });
-  api.setErrorHandler(answerProblem);
+  const contentType = `${PROBLEM_TYPE}; charset=utf-8`;
+  api.setErrorHandler(problemHandler({ name: "api", contentType, body: (problem) => problem }));
   const methodsOf = watchRoutes(api);
   api.setNotFoundHandler((request) => {
     const path = request.url.split("?", 1)[0] as string;

@@ -1,5 +1,7 @@
 /** `describeProblem` turns errors into problem details (RFC 9457): the codes of the SOAP faults, each with an HTTP status. */
-import { type ErrorCode, FieldprobeError } from "../../errors.js";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { CancelledError, type ErrorCode, FieldprobeError } from "../../errors.js";
+import { sendText } from "../http/answer.js";
 import { NotAcceptableError } from "../http/negotiate.js";
 import { type ProblemDetails, problemDetails } from "../http/problem.js";
 import { HttpRefusal } from "../http/refusal.js";
@@ -104,5 +106,33 @@ export function describeProblem(error: unknown, requestId: string): ProblemAnswe
   return {
     problem: problemDetails(status, code, detail, about),
     headers: error instanceof HttpRefusal ? error.headers : {},
+  };
+}
+
+/** The form in which an interface tells its callers of errors. */
+export interface ProblemForm {
+  /** Name of the interface, for log and counters. */
+  readonly name: string;
+  readonly contentType: string;
+  body(problem: Problem): unknown;
+}
+
+/** Makes the error handler of an interface: it sends a problem in its form; a caller who has left gets nothing. */
+export function problemHandler({ name, contentType, body }: ProblemForm) {
+  return (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const { facts, id, log, raw } = request;
+    if (error instanceof CancelledError || reply.raw.destroyed) {
+      facts.outcome = "cancelled";
+      reply.hijack();
+      reply.raw.destroy();
+      return reply;
+    }
+    const { problem, headers } = describeProblem(error, id);
+    facts.interface = name;
+    facts.outcome = problem.code;
+    if (problem.code === "Internal" || problem.code === "DataError")
+      log.error({ reqId: id, err: error }, "a request failed");
+    const text = JSON.stringify(body(problem));
+    return sendText(reply, raw, problem.status, { ...headers, "content-type": contentType }, text);
   };
 }

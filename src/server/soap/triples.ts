@@ -1,5 +1,5 @@
 /** `TripleScanner` is the fast path for items of three numbers: it compares tag bytes with those of an earlier item and scans digits. */
-import { POWERS_OF_TEN } from "../../float32/parse.js";
+import { DecimalScanner, IN_DOUBT } from "../../float32/scan.js";
 import { isSpace } from "./xml/chars.js";
 
 export const FULL = 0;
@@ -14,14 +14,6 @@ export const LONGEST_NUMBER = 64;
 /** Tags of one item: item, x, /x, y, /y, z, /z, /item. */
 export const TAGS_PER_ITEM = 8;
 
-/** Largest mantissa that takes another digit; further digits change the value by less than the margin below. */
-const MANTISSA = 1e18;
-/** Doubles so near to a midpoint of float32 (in units of the last place) are left to the exact reader. */
-const MARGIN = 16;
-const MIDPOINT = 0x10000000;
-const SMALLEST = 2 ** -125;
-const LARGEST = 2 ** 127;
-
 /**
  * Reads items that repeat the tags of an earlier item byte for byte: in the same scope they mean the same. White space
  * between tags and around numbers is skipped.
@@ -33,8 +25,7 @@ export class TripleScanner {
   count = 0;
 
   readonly #tags: readonly Uint8Array[];
-  readonly #double = new Float64Array(1);
-  readonly #bits = new Uint32Array(this.#double.buffer);
+  readonly #decimals = new DecimalScanner();
   #next = 0;
 
   /** @param tags the `TAGS_PER_ITEM` tags of an item, as bytes */
@@ -96,70 +87,17 @@ export class TripleScanner {
     return p + length;
   }
 
-  /** Reads a decimal; `#next` is the index after it, or negative as for `#tag`. */
+  /** Reads a decimal with white space around it; `#next` is the index after it, or negative as for `#tag`. */
   #number(bytes: Uint8Array, from: number, end: number): number {
     let p = from;
     while (p < end && isSpace(bytes[p])) p++;
-    let byte = p < end ? (bytes[p] as number) : 0;
-    const negative = byte === 0x2d;
-    if (negative || byte === 0x2b) byte = ++p < end ? (bytes[p] as number) : 0;
-    let mantissa = 0;
-    let exponent = 0;
-    let start = p;
-    while (byte >= 0x30 && byte <= 0x39) {
-      if (mantissa < MANTISSA) mantissa = mantissa * 10 + (byte - 0x30);
-      else exponent++;
-      byte = ++p < end ? (bytes[p] as number) : 0;
+    const value = this.#decimals.read(bytes, p, end);
+    p = this.#decimals.next;
+    if (p >= 0) {
+      while (p < end && isSpace(bytes[p])) p++;
+      if (p - from > LONGEST_NUMBER) p = IN_DOUBT;
     }
-    let digits = p - start;
-    if (byte === 0x2e) {
-      byte = ++p < end ? (bytes[p] as number) : 0;
-      start = p;
-      while (byte >= 0x30 && byte <= 0x39) {
-        if (mantissa < MANTISSA) {
-          mantissa = mantissa * 10 + (byte - 0x30);
-          exponent--;
-        }
-        byte = ++p < end ? (bytes[p] as number) : 0;
-      }
-      digits += p - start;
-    }
-    if (digits > 0 && (byte === 0x65 || byte === 0x45)) {
-      byte = ++p < end ? (bytes[p] as number) : 0;
-      const minus = byte === 0x2d;
-      if (minus || byte === 0x2b) byte = ++p < end ? (bytes[p] as number) : 0;
-      let power = 0;
-      start = p;
-      while (byte >= 0x30 && byte <= 0x39) {
-        if (power < 1000) power = power * 10 + (byte - 0x30);
-        byte = ++p < end ? (bytes[p] as number) : 0;
-      }
-      if (p === start) digits = 0;
-      exponent += minus ? -power : power;
-    }
-    if (p >= end) return this.#stop(-1);
-    if (digits === 0) return this.#stop(-2);
-    while (p < end && isSpace(bytes[p])) p++;
-    if (p - from > LONGEST_NUMBER) return this.#stop(-2);
     this.#next = p;
-    const magnitude = this.#scale(mantissa, exponent);
-    return negative ? -magnitude : magnitude;
-  }
-
-  #stop(why: -1 | -2): number {
-    this.#next = why;
-    return 0;
-  }
-
-  #scale(mantissa: number, exponent: number): number {
-    if (mantissa === 0) return 0;
-    if (exponent > 22 || exponent < -22) return this.#stop(-2);
-    const value =
-      exponent < 0 ? mantissa / (POWERS_OF_TEN[-exponent] as number) : mantissa * (POWERS_OF_TEN[exponent] as number);
-    if (value < SMALLEST || value > LARGEST) return this.#stop(-2);
-    this.#double[0] = value;
-    const low = (this.#bits[0] as number) & 0x1fffffff;
-    if (low > MIDPOINT - MARGIN && low < MIDPOINT + MARGIN) return this.#stop(-2);
     return value;
   }
 }
