@@ -5,10 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import Fastify, { type FastifyInstance } from "fastify";
+import { afterEach, beforeEach } from "vitest";
 import { eventsPlugin } from "../../src/events/http/events-plugin.js";
 import type { EventsSettings } from "../../src/events/http/events-settings.js";
 import { importFile } from "../../src/events/import/import-file.js";
-import { openConnection } from "../../src/events/store/database.js";
+import { openConnection, type StoreConnection } from "../../src/events/store/database.js";
 import { migrate } from "../../src/events/store/migrations.js";
 import { openStore, type Store } from "../../src/events/store/store.js";
 
@@ -66,6 +67,44 @@ export interface Served {
   close(): Promise<void>;
 }
 
+/** Settings of the events under test, where a test names no others. */
+export const EVENTS_SETTINGS: EventsSettings = {
+  prefix: "",
+  site: null,
+  fallbackSite: "http://127.0.0.1",
+  source: null,
+  keys: [],
+  categoryUrl: "hash",
+  perMinute: 0,
+  cacheBytes: 1 << 24,
+};
+
+/** An empty store in a folder of its own, for each test of the file that calls this. */
+export function useEmptyStore(): {
+  readonly db: StoreConnection;
+  path(name: string): string;
+  file(name: string, content: string | object): string;
+} {
+  let folder: ReturnType<typeof scratch>;
+  let connection: StoreConnection;
+  beforeEach(() => {
+    folder = scratch();
+    connection = openConnection(join(folder.path, "events.db"), "write");
+    migrate(connection);
+  });
+  afterEach(() => {
+    connection.close();
+    folder.remove();
+  });
+  return {
+    get db() {
+      return connection;
+    },
+    path: (name) => join(folder.path, name),
+    file: (name, content) => folder.file(name, content),
+  };
+}
+
 export interface ServeOptions extends Partial<EventsSettings> {
   readonly files?: readonly string[];
   readonly now?: number;
@@ -82,17 +121,7 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
   load(db, files, now);
   const store = openStore(db);
   let time = now;
-  const config = {
-    prefix: "",
-    site: null,
-    fallbackSite: "http://127.0.0.1",
-    source: null,
-    keys: [],
-    categoryUrl: "hash" as const,
-    perMinute: 0,
-    cacheBytes: 1 << 24,
-    ...settings,
-  };
+  const config = { ...EVENTS_SETTINGS, ...settings };
   const app = Fastify();
   prepare?.(app);
   await app.register(eventsPlugin({ store, clock: () => time, config, ...(threaded ? { db } : {}) }));

@@ -1,27 +1,16 @@
 /** Reading of float32: both readers against a table made by a C library. */
-import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parseFloat32 } from "../../src/float32/parse.js";
 import { FULL, ODD, TripleScanner } from "../../src/server/soap/triples.js";
-
-const ROWS = readFileSync(new URL("fixtures/strtof.txt", import.meta.url), "utf8")
-  .split("\n")
-  .filter((line) => line !== "" && !line.startsWith("#"))
-  .map((line) => line.split(" ") as [text: string, bits: string]);
-
-function bitsOf(value: number): string {
-  const view = new DataView(new ArrayBuffer(4));
-  view.setFloat32(0, value);
-  return view.getUint32(0).toString(16).padStart(8, "0");
-}
+import { bitsOf, STRTOF_ROWS } from "./strtof.js";
 
 describe("reading float32", () => {
   it("has a table worth the name", () => {
-    expect(ROWS.length).toBeGreaterThan(6000);
+    expect(STRTOF_ROWS.length).toBeGreaterThan(6000);
   });
 
   it("R69, L6: the exact reader agrees with strtof on every row", () => {
-    const wrong = ROWS.filter(([text, bits]) => bitsOf(parseFloat32(text) as number) !== bits);
+    const wrong = STRTOF_ROWS.filter(([text, bits]) => bitsOf(parseFloat32(text) as number) !== bits);
     expect(wrong).toEqual([]);
   });
 
@@ -31,7 +20,7 @@ describe("reading float32", () => {
     const out = new Float32Array(3);
     const wrong: unknown[] = [];
     let passedOn = 0;
-    for (const [text, bits] of ROWS) {
+    for (const [text, bits] of STRTOF_ROWS) {
       const bytes = Buffer.from(`<p><x>${text}</x><y> ${text}\n</y><z>1</z></p>`);
       const why = scanner.scan(bytes, 0, bytes.length, out, 0, 1);
       if (why === ODD) passedOn++;
@@ -39,7 +28,7 @@ describe("reading float32", () => {
         wrong.push([text, bits, why]);
     }
     expect(wrong).toEqual([]);
-    expect(passedOn).toBeLessThan(ROWS.length / 1.2);
+    expect(passedOn).toBeLessThan(STRTOF_ROWS.length / 1.2);
   });
 
   it("the fast scanner keeps ordinary decimals of up to 19 digits", () => {

@@ -1,25 +1,14 @@
 /** The scanner of decimals against a table made by a C library, and against every way of cutting a number. */
-import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { CUT, DecimalScanner, IN_DOUBT } from "../../src/float32/scan.js";
-
-const ROWS = readFileSync(new URL("fixtures/strtof.txt", import.meta.url), "utf8")
-  .split("\n")
-  .filter((line) => line !== "" && !line.startsWith("#"))
-  .map((line) => line.split(" ") as [text: string, bits: string]);
-
-function bitsOf(value: number): string {
-  const view = new DataView(new ArrayBuffer(4));
-  view.setFloat32(0, value);
-  return view.getUint32(0).toString(16).padStart(8, "0");
-}
+import { bitsOf, STRTOF_ROWS } from "./strtof.js";
 
 describe("scanning decimals", () => {
   it("agrees with strtof on every row that it does not leave in doubt, and decides most of them", () => {
     const scanner = new DecimalScanner();
     const wrong: unknown[] = [];
     let decided = 0;
-    for (const [text, bits] of ROWS) {
+    for (const [text, bits] of STRTOF_ROWS) {
       const bytes = Buffer.from(`${text}\t`);
       const value = scanner.read(bytes, 0, bytes.length);
       if (scanner.next === IN_DOUBT) continue;
@@ -27,7 +16,7 @@ describe("scanning decimals", () => {
       if (scanner.next !== text.length || bitsOf(value) !== bits) wrong.push([text, bits, value, scanner.next]);
     }
     expect(wrong).toEqual([]);
-    expect(decided).toBeGreaterThan(0.3 * ROWS.length);
+    expect(decided).toBeGreaterThan(0.3 * STRTOF_ROWS.length);
   });
 
   it("says that a number may go on where the bytes end", () => {

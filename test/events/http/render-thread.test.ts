@@ -6,7 +6,7 @@ import { EventsError } from "../../../src/events/http/events-error.js";
 import { wrapJsonp } from "../../../src/events/http/jsonp.js";
 import { RenderThread } from "../../../src/events/http/render-thread.js";
 import type { Interval } from "../../../src/events/store/store.js";
-import { load, SAMPLE, type Served, scratch, seconds, serve } from "../support.js";
+import { EVENTS_SETTINGS, load, SAMPLE, type Served, scratch, seconds, serve } from "../support.js";
 
 const NOW = seconds("2026-11-10T17:00:00Z");
 
@@ -96,16 +96,7 @@ describe("a series of 2000 instances", () => {
 describe("the thread", () => {
   const folder = scratch();
   afterAll(() => folder.remove());
-  const settings = {
-    prefix: "",
-    site: null,
-    fallbackSite: "http://127.0.0.1",
-    source: null,
-    keys: [],
-    categoryUrl: "hash" as const,
-    perMinute: 0,
-    cacheBytes: 0,
-  };
+  const settings = { ...EVENTS_SETTINGS, cacheBytes: 0 };
   const ask = { vocabulary: null, id: null, strict: false };
   const task = { form: "events" as const, ask, search: "single_events=false", now: NOW };
   const interval = {} as Interval;

@@ -1,28 +1,15 @@
 /** Import of iCalendar files, and the way back out and in again. */
-import { join } from "node:path";
 import ICAL from "ical.js";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { importFile } from "../../../src/events/import/import-file.js";
 import { ImportError } from "../../../src/events/model/calendar.js";
 import type { EventRecord } from "../../../src/events/model/entities.js";
-import { openConnection } from "../../../src/events/store/database.js";
-import { migrate } from "../../../src/events/store/migrations.js";
-import { type Json, SAMPLE, scratch, seconds, serve, walk } from "../support.js";
+import { type Json, SAMPLE, seconds, serve, useEmptyStore, walk } from "../support.js";
 
 const NOW = seconds("2026-10-20T12:00:00Z");
 const CONFIGURED = { now: NOW, zone: "America/New_York", site: "https://e.example", source: null, fallbackSite: "" };
 
-let folder: ReturnType<typeof scratch>;
-let db: ReturnType<typeof openConnection>;
-beforeEach(() => {
-  folder = scratch();
-  db = openConnection(join(folder.path, "events.db"), "write");
-  migrate(db);
-});
-afterEach(() => {
-  db.close();
-  folder.remove();
-});
+const store = useEmptyStore();
 
 const calendar = (...lines: string[]) =>
   ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:test", ...lines, "END:VCALENDAR", ""].join("\r\n");
@@ -30,7 +17,7 @@ const event = (...lines: string[]) => ["BEGIN:VEVENT", "DTSTAMP:20260901T000000Z
 
 function bring(...lines: string[]): [string, string][] {
   try {
-    importFile(db, folder.file("a.ics", calendar(...lines)), CONFIGURED);
+    importFile(store.db, store.file("a.ics", calendar(...lines)), CONFIGURED);
   } catch (error) {
     if (error instanceof ImportError) return error.problems.map(({ place, reason }) => [place, reason]);
     throw error;
@@ -39,9 +26,9 @@ function bring(...lines: string[]): [string, string][] {
 }
 
 const all = (): EventRecord[] =>
-  db.all("SELECT document FROM event ORDER BY id").map(([document]) => JSON.parse(String(document)));
+  store.db.all("SELECT document FROM event ORDER BY id").map(([document]) => JSON.parse(String(document)));
 const starts = () =>
-  db
+  store.db
     .all("SELECT start_key >> 1, end_ts FROM instance ORDER BY event_id, start_key")
     .map(([start, end]) => [
       new Date(Number(start) * 1000).toISOString().slice(0, 16),
@@ -84,7 +71,7 @@ describe("an iCalendar file", () => {
     });
     expect([...(a?.excerpt ?? "")]).toHaveLength(200);
     expect(a?.extras.description).toBe(description);
-    expect(db.all("SELECT vocabulary, name FROM term ORDER BY id")).toEqual([
+    expect(store.db.all("SELECT vocabulary, name FROM term ORDER BY id")).toEqual([
       ["event_categories", "Seminars"],
       ["event_categories", "Open House"],
       ["locations", "Room 1"],
@@ -163,7 +150,7 @@ describe("an iCalendar file", () => {
       'SUMMARY:Talk "by" a guest',
     );
     const same = event("UID:a", "RECURRENCE-ID:20261105T160000Z", "DTSTART:20261105T170000Z", "SUMMARY:Talk");
-    const file = folder.file("talk.ics", calendar(...series, ...guest, ...same));
+    const file = store.file("talk.ics", calendar(...series, ...guest, ...same));
     const served = await serve({ files: [file], now: NOW });
     const names = ["Talk", 'Talk "by" a guest', "Talk"];
     const own = names.map((name) => (name === "Talk" ? undefined : name));
@@ -282,8 +269,8 @@ describe("an iCalendar file", () => {
   });
 
   it("is refused when it is something else", () => {
-    const file = folder.file("b.ics", "hello");
-    expect(() => importFile(db, file, CONFIGURED)).toThrow(/not iCalendar/);
+    const file = store.file("b.ics", "hello");
+    expect(() => importFile(store.db, file, CONFIGURED)).toThrow(/not iCalendar/);
   });
 });
 
@@ -303,7 +290,7 @@ describe("a calendar that is downloaded", () => {
     const series = await original.get(`/events.ics?${everything}&single_events=false`);
     const flat = await original.get(`/events.ics?${everything}&date=2026-10-20,2026-12-31`);
     expect(series.headers.get("content-type")).toBe("text/calendar; charset=utf-8");
-    const again = await serve({ files: [folder.file("series.ics", series.text)], now: NOW });
+    const again = await serve({ files: [store.file("series.ics", series.text)], now: NOW });
     // The file has no head: its walls carry their zones, and only all-day events follow the site's.
     expect(await instances(again, "type=all")).not.toHaveLength(0);
     const ours = (await instances(original, everything))
@@ -313,7 +300,7 @@ describe("a calendar that is downloaded", () => {
       .map((row) => JSON.stringify([row[0], (row[1] as Json).timestamp ?? (row[1] as Json).date, row[3]]))
       .sort();
     expect(theirs).toEqual(ours);
-    const single = await serve({ files: [folder.file("flat.ics", flat.text)], now: NOW });
+    const single = await serve({ files: [store.file("flat.ics", flat.text)], now: NOW });
     const wanted = await instances(original, `${everything}&date=2026-10-20,2026-12-31`);
     expect((await instances(single, "type=all")).length).toBe(wanted.length);
     await Promise.all([original.close(), again.close(), single.close()]);
@@ -323,7 +310,7 @@ describe("a calendar that is downloaded", () => {
     const url = "https://a.org/2026/11/02/talk";
     const start = { dateTime: "2026-11-02T09:00:00" };
     const event = { id: 7, name: "Talk", url, start, rrule: "FREQ=DAILY;BYHOUR=9,15;COUNT=3" };
-    const served = await serve({ files: [folder.file("twice.json", { events: [event] })], now: NOW });
+    const served = await serve({ files: [store.file("twice.json", { events: [event] })], now: NOW });
     const whole = (await served.get("/events/7")).json as Json;
     const parsed = new ICAL.Component(ICAL.parse((await served.get("/events.ics")).text));
     const addresses = parsed.getAllSubcomponents("vevent").map((one) => one.getFirstPropertyValue("url"));

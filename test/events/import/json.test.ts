@@ -1,32 +1,19 @@
 /** Import of JSON files: defaults, every problem with its path, all or nothing. */
-import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { importFile } from "../../../src/events/import/import-file.js";
 import { ImportError } from "../../../src/events/model/calendar.js";
 import type { EventRecord } from "../../../src/events/model/entities.js";
-import { openConnection } from "../../../src/events/store/database.js";
 import { listEvents } from "../../../src/events/store/list-events.js";
-import { migrate } from "../../../src/events/store/migrations.js";
-import { EXAMPLE, EXAMPLE_NOW, load, SAMPLE, scratch } from "../support.js";
+import { EXAMPLE, EXAMPLE_NOW, load, SAMPLE, useEmptyStore } from "../support.js";
 
 const CONFIGURED = { now: EXAMPLE_NOW, zone: null, site: null, source: null, fallbackSite: "http://127.0.0.1:8080" };
 
-let folder: ReturnType<typeof scratch>;
-let db: ReturnType<typeof openConnection>;
-beforeEach(() => {
-  folder = scratch();
-  db = openConnection(join(folder.path, "events.db"), "write");
-  migrate(db);
-});
-afterEach(() => {
-  db.close();
-  folder.remove();
-});
+const store = useEmptyStore();
 
 /** Places and reasons of the problems of a file. */
 function problems(content: string | object, name = "a.json"): [string, string][] {
   try {
-    importFile(db, folder.file(name, content), CONFIGURED);
+    importFile(store.db, store.file(name, content), CONFIGURED);
   } catch (error) {
     if (error instanceof ImportError) return error.problems.map(({ place, reason }) => [place, reason]);
     throw error;
@@ -37,11 +24,11 @@ function problems(content: string | object, name = "a.json"): [string, string][]
 /** Everything the store holds, as text. */
 function contents(): string {
   const tables = ["meta", "term", "event", "event_term", "instance", "uid"];
-  return JSON.stringify(tables.map((table) => db.all(`SELECT * FROM ${table} ORDER BY 1, 2`)));
+  return JSON.stringify(tables.map((table) => store.db.all(`SELECT * FROM ${table} ORDER BY 1, 2`)));
 }
 
 function stored(id: number): EventRecord {
-  return JSON.parse(String(db.first("SELECT document FROM event WHERE id = ?", [id])?.[0]));
+  return JSON.parse(String(store.db.first("SELECT document FROM event WHERE id = ?", [id])?.[0]));
 }
 
 const timed = (members: object = {}) => ({ id: 1, name: "A", start: { dateTime: "2026-11-01T10:00:00" }, ...members });
@@ -84,7 +71,7 @@ describe("a JSON file", () => {
     const start = { dateTime: "2026-11-01T23:30:00", zone: "Europe/Berlin" };
     expect(problems({ zone: "Asia/Tokyo", events: [timed({ start })] })).toEqual([]);
     expect(stored(1).url).toBe("http://127.0.0.1:8080/events/2026/11/02/a");
-    expect(db.first("SELECT start_key >> 1 FROM instance")).toEqual([Date.parse("2026-11-01T22:30:00Z") / 1000]);
+    expect(store.db.first("SELECT start_key >> 1 FROM instance")).toEqual([Date.parse("2026-11-01T22:30:00Z") / 1000]);
   });
 
   it.each<[string, string | object, string, RegExp]>([
@@ -193,45 +180,45 @@ describe("a JSON file", () => {
   });
 
   it("changes nothing when any event is bad, and replaces by id when all are good", () => {
-    load(join(folder.path, "events.db"), [EXAMPLE]);
+    load(store.path("events.db"), [EXAMPLE]);
     const before = contents();
     expect(problems({ events: [timed({ id: 4102 }), timed({ id: 5, rrule: "X" })] })).toHaveLength(1);
     expect(contents()).toBe(before);
     expect(problems({ events: [timed({ id: 4102, name: "New" })] })).toEqual([]);
     expect(stored(4102).name).toBe("New");
-    expect(db.all("SELECT count(*) FROM event")).toEqual([[2]]);
-    expect(db.all("SELECT count(*) FROM event_term WHERE event_id = 4102")).toEqual([[0]]);
+    expect(store.db.all("SELECT count(*) FROM event")).toEqual([[2]]);
+    expect(store.db.all("SELECT count(*) FROM event_term WHERE event_id = 4102")).toEqual([[0]]);
   });
 
   it("gives the same store when it is imported twice", () => {
-    load(join(folder.path, "events.db"), [SAMPLE]);
+    load(store.path("events.db"), [SAMPLE]);
     const once = contents();
-    load(join(folder.path, "events.db"), [SAMPLE]);
+    load(store.path("events.db"), [SAMPLE]);
     expect(contents()).toBe(once);
   });
 
   it("empties the store first with replace, in the same transaction", () => {
-    load(join(folder.path, "events.db"), [EXAMPLE]);
+    load(store.path("events.db"), [EXAMPLE]);
     const before = contents();
-    const bad = folder.file("bad.json", { events: [timed({ rrule: "X" })] });
-    expect(() => importFile(db, bad, CONFIGURED, true)).toThrow(ImportError);
+    const bad = store.file("bad.json", { events: [timed({ rrule: "X" })] });
+    expect(() => importFile(store.db, bad, CONFIGURED, true)).toThrow(ImportError);
     expect(contents()).toBe(before);
-    importFile(db, folder.file("good.json", { events: [timed()] }), CONFIGURED, true);
-    expect(listEvents(db, EXAMPLE_NOW)).toEqual(["         1  2026-11-01 10:00     1  A"]);
-    expect(db.all("SELECT count(*) FROM term")).toEqual([[0]]);
+    importFile(store.db, store.file("good.json", { events: [timed()] }), CONFIGURED, true);
+    expect(listEvents(store.db, EXAMPLE_NOW)).toEqual(["         1  2026-11-01 10:00     1  A"]);
+    expect(store.db.all("SELECT count(*) FROM term")).toEqual([[0]]);
   });
 
   it("makes all instances anew when a file names another zone", () => {
     problems({ zone: "America/New_York", events: [allDay()] });
     problems({ zone: "Asia/Tokyo", events: [timed({ id: 2 })] });
-    expect(db.first("SELECT start_key >> 1 FROM instance WHERE event_id = 1")).toEqual([
+    expect(store.db.first("SELECT start_key >> 1 FROM instance WHERE event_id = 1")).toEqual([
       Date.parse("2026-10-31T15:00:00Z") / 1000,
     ]);
   });
 
   it("is refused by its name or its bytes", () => {
     expect(problems("{}", "a.txt")[0]?.[1]).toMatch(/\.json or \.ics/);
-    expect(() => importFile(db, join(folder.path, "missing.json"), CONFIGURED)).toThrow(
+    expect(() => importFile(store.db, store.path("missing.json"), CONFIGURED)).toThrow(
       /cannot be read: no such file or folder$/,
     );
     expect(problems('{"events":[{"id":1}]}')).toContainEqual(["events[0].name", "is missing"]);
