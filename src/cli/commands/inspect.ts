@@ -1,4 +1,5 @@
 /** `fieldprobe inspect` prints the contents of a file and explains how it would be served. */
+
 import { existsSync, mkdirSync, realpathSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, extname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { Command } from "commander";
@@ -7,8 +8,8 @@ import type { DescriptorInput } from "../../storage/catalog/descriptor.js";
 import type { Answers } from "../../storage/catalog/layouts/answers.js";
 import { type Recognised, recognise } from "../../storage/catalog/layouts/recognise.js";
 import { recogniseSeries } from "../../storage/catalog/series.js";
-import { H5File } from "../../storage/hdf5/file.js";
 import { loadHdf5 } from "../../storage/hdf5/library.js";
+import { openFile } from "../../storage/open-file.js";
 import { explain } from "../../storage/tools/report.js";
 import { measured } from "../../storage/tools/seam.js";
 import { blankDescriptor, describeTree } from "../../storage/tools/survey.js";
@@ -62,7 +63,7 @@ function explainUnknown(path: string, flags: InspectFlags): void {
     process.stdout.write(`${blank}\n`);
     return;
   }
-  const file = new H5File(path);
+  const file = openFile(path);
   try {
     print([
       `${basename(path)}: no known layout. It holds`,

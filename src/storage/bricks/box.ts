@@ -1,11 +1,12 @@
 /** Boxes of nodes of one stored dataset: reads them in stored order as views along x, y, z and component, and copies them. */
+
 import ndarray, { type NdArray } from "ndarray";
 import ops from "ndarray-ops";
 import { AXIS_NAMES, type FieldPart, type Triple } from "../dataset.js";
-import type { H5File } from "../hdf5/file.js";
 import type { ReadBuffer } from "../hdf5/library.js";
 import { type Packing, unpack } from "../hdf5/packing.js";
 import type { Stored } from "../hdf5/stored.js";
+import type { StoredFile } from "../stored-file.js";
 
 /** Nodes `first` to `first + count - 1` along x, y, z. */
 export interface NodeBox {
@@ -34,7 +35,7 @@ export interface StoredBox {
  * @param nodes nodes of the grid along x, y, z
  */
 export function readBox(
-  file: H5File,
+  file: StoredFile,
   path: string,
   stored: Stored,
   part: FieldPart,
@@ -101,7 +102,7 @@ export function copyBox(from: NodeView, to: NodeView): void {
  * to the last of a plane of the box (its two fastest dimensions) are one stretch of the file.
  */
 function readReordered(
-  file: H5File,
+  file: StoredFile,
   path: string,
   stored: Stored,
   shape: readonly number[],
@@ -125,7 +126,7 @@ function readReordered(
 
 /** Values `start` to `start + length - 1` in the order of the file, read as the declared rows that hold them. */
 function readStretch(
-  file: H5File,
+  file: StoredFile,
   path: string,
   stored: Stored,
   start: number,

@@ -1,13 +1,15 @@
 /** Reads bricks of a dataset from its files: values of any stored order and type become float32 nodes in [z][y][x][c]. */
+
 import ndarray from "ndarray";
 import { DataError } from "../../errors.js";
 import type { Dataset, FieldName, FieldPart, FieldSource, FileRecord, Triple } from "../dataset.js";
 import { isSeries, isUnchanged, placeOf, realPath } from "../files.js";
-import { type ChunkIndex, readChunkIndex } from "../hdf5/chunk-index.js";
-import { H5File } from "../hdf5/file.js";
+import type { ChunkIndex } from "../hdf5/chunk-index.js";
 import { ReadBuffer } from "../hdf5/library.js";
 import { isField, type Packing, packingOf } from "../hdf5/packing.js";
 import type { Stored } from "../hdf5/stored.js";
+import { openFile } from "../open-file.js";
+import type { StoredFile } from "../stored-file.js";
 import { copyBox, type NodeBox, readBox } from "./box.js";
 
 /** Files of a series kept open at a time. */
@@ -23,7 +25,7 @@ interface OpenPart {
 }
 
 interface OpenFile {
-  readonly file: H5File;
+  readonly file: StoredFile;
   readonly record: FileRecord;
   readonly parts: Map<string, OpenPart>;
 }
@@ -118,7 +120,7 @@ class DatasetReader implements OpenDataset {
   }
 
   /** Unwritten chunks read as the fill value of the file, which means "nothing here" only where it is NaN or `_FillValue`. */
-  #checkGap(file: H5File, { path, stored, packing }: OpenPart, gap: readonly number[]): void {
+  #checkGap(file: StoredFile, { path, stored, packing }: OpenPart, gap: readonly number[]): void {
     const [value] = file.readHyperslab(
       path,
       stored,
@@ -138,7 +140,7 @@ class DatasetReader implements OpenDataset {
     return source;
   }
 
-  #open(part: FieldPart, frame: number): { file: H5File; record: FileRecord; opened: OpenPart } {
+  #open(part: FieldPart, frame: number): { file: StoredFile; record: FileRecord; opened: OpenPart } {
     const { file, record, parts } = this.#openFile(placeOf(part.file, part, frame));
     const path = placeOf(part.path, part, frame);
     let opened = parts.get(path);
@@ -166,7 +168,7 @@ class DatasetReader implements OpenDataset {
       file.close();
       this.#files.delete(oldest);
     }
-    const opened: OpenFile = { file: new H5File(record.path), record, parts: new Map() };
+    const opened: OpenFile = { file: openFile(record.path), record, parts: new Map() };
     this.#files.set(path, opened);
     return opened;
   }
@@ -182,7 +184,7 @@ function changed(record: FileRecord): DataError {
   return new DataError(`${record.path} is not the file it was when the catalogue was read.`);
 }
 
-function openPart(file: H5File, path: string, part: FieldPart): OpenPart {
+function openPart(file: StoredFile, path: string, part: FieldPart): OpenPart {
   const resolved = file.resolve(path);
   if (resolved === null) throw new DataError(`${file.path} has no ${path} any more.`);
   const stored = file.describe(resolved);
@@ -195,7 +197,7 @@ function openPart(file: H5File, path: string, part: FieldPart): OpenPart {
     path: resolved,
     stored,
     packing,
-    index: readChunkIndex(file.path, resolved, file.headerAddress(resolved), stored),
+    index: file.chunkIndex(resolved, stored),
   };
 }
 

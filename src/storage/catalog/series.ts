@@ -1,8 +1,9 @@
 /** Describes a series of files as one dataset: the pattern of their names, and a common descriptor. */
+
 import { basename, dirname } from "node:path";
 import { DataError } from "../../errors.js";
 import { AXIS_NAMES, type Question } from "../dataset.js";
-import { H5File } from "../hdf5/file.js";
+import { openFile } from "../open-file.js";
 import { type DescriptorInput, parseDescriptor } from "./descriptor.js";
 import type { Answers } from "./layouts/answers.js";
 import { timesOf } from "./layouts/grid.js";
@@ -188,7 +189,7 @@ function shapeOf({ producer, written }: Recognised): string {
 
 /** The coordinates that a file states along each axis. */
 function gridOf(path: string, { descriptor }: Recognised): string {
-  const file = new H5File(path);
+  const file = openFile(path);
   try {
     return AXIS_NAMES.map((name) => {
       const axis = descriptor.axes[name];

@@ -1,17 +1,19 @@
 /** Holds the files of a descriptor while it is verified: resolves them inside its folder, opens each once, collects problems. */
+
 import { realpathSync } from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
 import { DataError } from "../../errors.js";
 import type { FileRecord } from "../dataset.js";
 import { fileRecord } from "../files.js";
-import { H5File } from "../hdf5/file.js";
+import { openFile } from "../open-file.js";
+import type { StoredFile } from "../stored-file.js";
 
 /** The open files of one verification, each opened once, and what was found wrong. */
 export class Verification {
   readonly problems: string[] = [];
   readonly #root: string;
   readonly #records = new Map<string, FileRecord>();
-  #current: H5File | null = null;
+  #current: StoredFile | null = null;
 
   constructor(folder: string) {
     this.#root = realpathSync(folder);
@@ -37,12 +39,12 @@ export class Verification {
   }
 
   /** Opens a file of the description, which stays open until the next one is asked for. */
-  open(file: string): H5File {
+  open(file: string): StoredFile {
     const path = this.locate(file);
     if (this.#current?.path === path) return this.#current;
     this.close();
     this.#records.set(path, fileRecord(path));
-    this.#current = new H5File(path);
+    this.#current = openFile(path);
     return this.#current;
   }
 

@@ -13,10 +13,9 @@ import {
   type TimeAxis,
 } from "../dataset.js";
 import { placeOf } from "../files.js";
-import type { H5File } from "../hdf5/file.js";
-import { hasExternalStorage } from "../hdf5/object-header.js";
 import { isField, type Packing, packingOf } from "../hdf5/packing.js";
 import type { Stored } from "../hdf5/stored.js";
+import type { StoredFile } from "../stored-file.js";
 import { type ReadAxis, readAxis } from "./axis.js";
 import { type Descriptor, type FieldDescription, frameCount, guessesOf, STEP_PLACE } from "./descriptor.js";
 import { readForcing } from "./forcing.js";
@@ -226,7 +225,7 @@ const FOREIGN_FILTERS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The packing of a dataset. @throws DataError that names the dataset */
-function readPacking(file: H5File, path: string, where: string, stored: Stored): Packing {
+function readPacking(file: StoredFile, path: string, where: string, stored: Stored): Packing {
   try {
     return packingOf(file.attributes(path), stored);
   } catch (error) {
@@ -236,7 +235,7 @@ function readPacking(file: H5File, path: string, where: string, stored: Stored):
 }
 
 /** Header of a field's dataset. @throws DataError for everything that is refused whatever the axes say */
-function checkStorage(file: H5File, path: string, chunkBytes: number): Stored {
+function checkStorage(file: StoredFile, path: string, chunkBytes: number): Stored {
   const where = `${file.path}: ${path}`;
   const resolved = file.resolve(path);
   if (resolved === null) throw new DataError(`${where} does not exist (fieldprobe inspect lists what does)`);
@@ -259,7 +258,7 @@ function checkStorage(file: H5File, path: string, chunkBytes: number): Stored {
     throw new DataError(
       `${where} has chunks of ${chunk} bytes, more than engine.chunkBytes (${chunkBytes}); fieldprobe convert rewrites it`,
     );
-  if (hasExternalStorage(file.path, file.headerAddress(resolved)))
+  if (file.hasExternalStorage(resolved))
     throw new DataError(`${where} keeps its values in an external raw file, which is refused`);
   return stored;
 }

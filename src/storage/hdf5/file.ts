@@ -2,8 +2,11 @@
 import { type Stats, statSync } from "node:fs";
 import { h5wasm, Module } from "h5wasm/node";
 import { DataError } from "../../errors.js";
+import type { StoredFile } from "../stored-file.js";
 import { whyNotHdf5 } from "./bytes.js";
+import { type ChunkIndex, readChunkIndex } from "./chunk-index.js";
 import { attempt, checked, type ReadBuffer } from "./library.js";
+import { hasExternalStorage } from "./object-header.js";
 import { packingOf, unpack } from "./packing.js";
 import type { AttributeValue, RawValues, Stored } from "./stored.js";
 
@@ -24,7 +27,7 @@ const MAX_TABLE_BYTES = 64 * 1024 * 1024;
 const UNLIMITED = 2 ** 64;
 
 /** An open file, read-only. */
-export class H5File {
+export class H5File implements StoredFile {
   /**
    * Every open file of this thread. The library keeps one state for all handles of an inode: a handle from before the file
    * was rewritten in place would answer for one opened after it.
@@ -119,6 +122,14 @@ export class H5File {
         virtual: header.virtual_sources !== undefined,
       };
     });
+  }
+
+  chunkIndex(path: string, stored: Stored): ChunkIndex | null {
+    return readChunkIndex(this.path, path, this.headerAddress(path), stored);
+  }
+
+  hasExternalStorage(path: string): boolean {
+    return hasExternalStorage(this.path, this.headerAddress(path));
   }
 
   /** Address of the object header in the file, from the start of the HDF5 data. */

@@ -5,7 +5,7 @@ import type { Recognised } from "../catalog/layouts/recognise.js";
 import { verify } from "../catalog/verify.js";
 import { type Axis, claimText, type Dataset, FIELD_NAMES, type FieldPart, type FieldSource } from "../dataset.js";
 import { placeOf } from "../files.js";
-import { H5File } from "../hdf5/file.js";
+import { openFile } from "../open-file.js";
 import { describeStorage } from "./survey.js";
 
 const ASKED = "Open questions (the dataset is refused until those marked * are answered):";
@@ -65,7 +65,7 @@ function fieldLines(name: string, source: FieldSource): string[] {
 }
 
 function storageOf(part: FieldPart): string {
-  const file = new H5File(placeOf(part.file, part, 0));
+  const file = openFile(placeOf(part.file, part, 0));
   try {
     const path = placeOf(part.path, part, 0);
     return describeStorage(file.describe(file.resolve(path) ?? path));

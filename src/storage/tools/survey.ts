@@ -1,9 +1,10 @@
 /** Lists the content of an HDF5 file as lines of text, and makes a descriptor with blanks for a file of unknown layout. */
+
 import { basename, extname } from "node:path";
 import { DataError } from "../../errors.js";
 import { NAME_PATTERN } from "../catalog/descriptor.js";
-import type { H5File } from "../hdf5/file.js";
 import type { AttributeValue, Stored } from "../hdf5/stored.js";
+import type { StoredFile } from "../stored-file.js";
 
 /** Members listed before the rest is only counted, and members of one group. */
 const MAX_LINES = 400;
@@ -22,7 +23,7 @@ export function describeStorage(stored: Stored): string {
 }
 
 /** The tree of a file: groups, datasets with their storage, links, attributes. No dataset is read. */
-export function describeTree(file: H5File): string[] {
+export function describeTree(file: StoredFile): string[] {
   const lines: string[] = [];
   let unlisted = 0;
   const add = (line: string) => {
@@ -45,7 +46,7 @@ export function describeTree(file: H5File): string[] {
   return lines;
 }
 
-function describeMember(file: H5File, path: string, name: string): { line: string; enter: boolean } {
+function describeMember(file: StoredFile, path: string, name: string): { line: string; enter: boolean } {
   try {
     const resolved = file.resolve(path);
     if (resolved === null) return { line: `${name}  soft link to nothing`, enter: false };
@@ -62,7 +63,7 @@ function describeMember(file: H5File, path: string, name: string): { line: strin
   }
 }
 
-function attributesOf(file: H5File, path: string): [string, AttributeValue | null][] {
+function attributesOf(file: StoredFile, path: string): [string, AttributeValue | null][] {
   try {
     return [...file.attributes(path)];
   } catch (error) {

@@ -1,8 +1,9 @@
 /** A layout recognises the files of one producer and describes them as a descriptor, with a reason for each decision. */
+
 import { DataError } from "../../../errors.js";
 import type { AxisName, Question, Subject } from "../../dataset.js";
-import type { H5File } from "../../hdf5/file.js";
 import type { AttributeValue, Stored } from "../../hdf5/stored.js";
+import type { StoredFile } from "../../stored-file.js";
 import type { DescriptorInput } from "../descriptor.js";
 import type { Answers } from "./answers.js";
 
@@ -52,13 +53,13 @@ type AxisInput = DescriptorInput["axes"]["x"];
 
 /** An open file as fingerprints look at it; what is missing or a refused link is null. */
 export class Contents {
-  readonly file: H5File;
+  readonly file: StoredFile;
   /** Base name, as descriptors spell it. */
   readonly name: string;
   /** What the user says. */
   readonly answers: Answers;
 
-  constructor(file: H5File, name: string, answers: Answers) {
+  constructor(file: StoredFile, name: string, answers: Answers) {
     this.file = file;
     this.name = name;
     this.answers = answers;

@@ -1,7 +1,8 @@
 /** Finds the producer of a file: tries every known layout in turn, the most particular fingerprints first. */
+
 import { basename, extname } from "node:path";
 import { DataError } from "../../../errors.js";
-import { H5File } from "../../hdf5/file.js";
+import { openFile } from "../../open-file.js";
 import { type Descriptor, type DescriptorInput, parseDescriptor } from "../descriptor.js";
 import { ADAPTIVE } from "./adaptive.js";
 import type { Answers } from "./answers.js";
@@ -62,7 +63,7 @@ export function recognise(
   answers: Answers = {},
   name = basename(path, extname(path)),
 ): Recognised | null {
-  const file = new H5File(path);
+  const file = openFile(path);
   try {
     const contents = new Contents(file, basename(path), answers);
     for (const layout of LAYOUTS) {

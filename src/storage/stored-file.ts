@@ -1,0 +1,40 @@
+/** A stored file is a tree of groups and arrays with attributes, whatever the format that it is kept in. */
+import type { ChunkIndex } from "./hdf5/chunk-index.js";
+import type { ReadBuffer } from "./hdf5/library.js";
+import type { AttributeValue, RawValues, Stored } from "./hdf5/stored.js";
+
+/** An open file or store, read-only. Failures are DataErrors. */
+export interface StoredFile {
+  readonly path: string;
+  /** Names in a group, in stored order. */
+  names(group: string): string[];
+  /** The path with its links followed; null when there is no such member. @throws DataError for links that are refused */
+  resolve(path: string): string | null;
+  /** What stands at a path that `resolve` returned. */
+  kind(path: string): "group" | "dataset" | "other";
+  /** Header of the dataset at a path that `resolve` returned. */
+  describe(path: string): Stored;
+  /** Attributes: numbers, text, and null for those of other types. */
+  attributes(path: string): Map<string, AttributeValue | null>;
+  /** Paths of the coordinate tables that belong to each dimension of a dataset. */
+  scales(path: string): string[][];
+  /** Label of each dimension of a dataset, or null. */
+  labels(path: string): (string | null)[];
+  /** All values of a small numeric dataset, unpacked to float64. */
+  numbers(path: string): Float64Array;
+  /** Text of a dataset of strings, its members joined by line feeds. */
+  text(path: string): string;
+  /** Reads a box of elements in stored order and stored type; the values last until the next use of `buffer`. */
+  readHyperslab(
+    path: string,
+    stored: Stored,
+    offset: readonly number[],
+    count: readonly number[],
+    buffer: ReadBuffer,
+  ): RawValues;
+  /** Tells written chunks from others; null where everything is written, or where what is missing reads as NaN. */
+  chunkIndex(path: string, stored: Stored): ChunkIndex | null;
+  /** Whether the values of a dataset are kept outside of the file. */
+  hasExternalStorage(path: string): boolean;
+  close(): void;
+}
