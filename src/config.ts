@@ -7,7 +7,7 @@ import { z } from "zod";
 
 const MIB = 1024 * 1024;
 
-/** Limits of what a request may cost: default and meaning. `http.bodyBytes` is set by FIELDPROBE_HTTP_BODY_BYTES, and so on. */
+/** Limits of what a request may cost: default, meaning, and the largest value where there is one. FIELDPROBE_HTTP_BODY_BYTES sets `http.bodyBytes`. */
 const LIMIT_TABLE = {
   "http.bodyBytes": [256 * MIB, "size of a request"],
   "http.headersTimeoutMs": [10_000, "time for the headers of a request"],
@@ -26,6 +26,8 @@ const LIMIT_TABLE = {
   "query.particleSteps": [50_000_000, "points times steps of tracking"],
   "query.filterSamples": [500_000_000, "points times leaves of a box filter"],
   "query.deadlineMs": [120_000, "time for an answer"],
+  "search.hits": [1_048_576, "nodes that a search may find", 2_097_151],
+  "cutout.values": [805_306_368, "numbers of a cutout, all of its frames together"],
   "engine.inflight": [32, "requests being answered"],
   "engine.queue": [256, "requests that wait"],
   "engine.chunkBytes": [64 * MIB, "decoded chunk of a dataset"],
@@ -33,7 +35,7 @@ const LIMIT_TABLE = {
   "token.concurrent": [0, "requests of one token at once; 0 is off"],
   "token.perMinute": [0, "requests of one token a minute; 0 is off"],
   "shutdown.graceMs": [10_000, "time for running requests when the service is told to stop"],
-} as const satisfies Record<string, readonly [number, string]>;
+} as const satisfies Record<string, readonly [value: number, about: string, most?: number]>;
 
 export type LimitName = keyof typeof LIMIT_TABLE;
 export type Limits = Readonly<Record<LimitName, number>>;
@@ -322,8 +324,8 @@ export function limitVariable(name: LimitName): string {
 }
 
 /** The limits as rows of the settings table. */
-export const LIMIT_SETTINGS = mapValues(LIMIT_TABLE, ([value, about], name) =>
-  setting(limitVariable(name as LimitName), whole(name.startsWith("token.") ? 0 : 1), value as number, about),
+export const LIMIT_SETTINGS = mapValues(LIMIT_TABLE, ([value, about, most], name) =>
+  setting(limitVariable(name as LimitName), whole(name.startsWith("token.") ? 0 : 1, most), value as number, about),
 );
 
 /** All settings in the order of the table, limits last. */

@@ -111,7 +111,8 @@ function rangeOf({ values, origin, step, count, guardBefore, guardAfter }: TimeA
   return first === last ? `the time ${first} only` : `times from ${first} to ${last}`;
 }
 
-function checkAvailable(operation: Operation, dataset: Dataset): void {
+/** Refuses an operation on a dataset that lacks what it reads. @throws RequestError (Unsupported) */
+export function checkAvailable(operation: Operation, dataset: Dataset): void {
   const lack = lackOf(operation, dataset);
   if (lack === null) return;
   const text = `${unavailable(operation)} "${dataset.name}" cannot answer ${operation.name}: ${lack}.`;

@@ -1,8 +1,20 @@
 /** The interface between the servers and the engine: queries in, results out. */
 
-import type { OperationName, SpatialInterpolation, TemporalInterpolation } from "../operations.js";
+import type { FieldName, OperationName, SpatialInterpolation, TemporalInterpolation } from "../operations.js";
 import type { CacheStatus } from "../storage/bricks/directory.js";
-import type { Dataset } from "../storage/dataset.js";
+import type { Dataset, Triple } from "../storage/dataset.js";
+
+/** A box of nodes of one frame of a field. */
+export interface NodeBox {
+  readonly field: FieldName;
+  /** Number of a stored frame. */
+  readonly frame: number;
+  /** First node along x, y, z, counted from 0. */
+  readonly first: Triple;
+  /** Nodes taken along x, y, z, and nodes from one to the next. */
+  readonly count: Triple;
+  readonly stride: Triple;
+}
 
 /** The members of a request except its token and its points; members that its operation lacks are absent. */
 export interface Query {
@@ -41,6 +53,11 @@ export interface Query {
   readonly Xwidth?: number;
   readonly Ywidth?: number;
   readonly Zwidth?: number;
+  /**
+   * GetAnyCutoutWeb only: the box, in place of `field`, `T`, corners and steps. On a periodic axis it may go on over the seam for
+   * one more period. A force that is known in closed form is evaluated at its nodes.
+   */
+  readonly nodes?: NodeBox;
   readonly spatialInterpolation?: SpatialInterpolation;
   readonly temporalInterpolation?: TemporalInterpolation;
   /**

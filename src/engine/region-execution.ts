@@ -1,19 +1,19 @@
-/** Runs searches and cutouts: their regions are divided into layers of nodes, which workers evaluate side by side. */
+/** Runs searches and cutouts: their regions are divided into smaller boxes, which workers evaluate side by side. */
 import { setMaxListeners } from "node:events";
 import { CancelledError, DeadlineError, FieldprobeError, LimitError, WorkerError } from "../errors.js";
 import { type Hits, sortHits } from "../kernels/threshold.js";
 import { FIELDS, RECORDS } from "../operations.js";
-import type { Dataset } from "../storage/dataset.js";
+import type { Dataset, Triple } from "../storage/dataset.js";
 import type { CheckedQuery } from "./check.js";
 import type { ExecutionSetting } from "./execution.js";
 import { createShare, type QueryShare } from "./fair-queue.js";
 import { Collector } from "./points/collector.js";
 import type { Evaluation, Result } from "./query.js";
-import { MAX_HITS, type Region } from "./region.js";
+import type { Region } from "./region.js";
 
-/** Layers of nodes of a task of a search, at most. */
-const SEARCH_LAYERS = 32;
-/** Float32 values of a part of a cutout. */
+/** Nodes along x, y and z of a part of a search, at most: about a time slice of work, so that a large search takes turns. */
+const SEARCH_PART: Triple = [256, 32, 32];
+/** Float32 values of a part of a cutout, unless a row of nodes has more. */
 const PART_VALUES = 1 << 20;
 /** How long a task may go on after it was told to stop before its thread is ended. */
 const KILL_AFTER_MS = 500;
@@ -58,7 +58,7 @@ export class RegionExecution implements Evaluation {
     this.#deadlineMs = deadlineMs;
     this.#ended = ended;
     this.#source = setting.sourceOf(this.#dataset);
-    this.nodes = this.#region.count.reduce((product, count) => product * count, 1);
+    this.nodes = nodesOf(region);
     this.limit = { points: setting.limits["query.points"], name: "query.points" };
     this.points = new Collector(setting.buffers, false, () => undefined);
     this.velocities = new Collector(setting.buffers, false, () => undefined);
@@ -96,16 +96,6 @@ export class RegionExecution implements Evaluation {
     this.#clear();
   }
 
-  /** The part of the region that holds layers `from .. from + layers - 1` along z. */
-  #part(from: number, layers: number): Region {
-    const { first, count, stride } = this.#region;
-    return {
-      ...this.#region,
-      first: [first[0], first[1], first[2] + from * stride[2]],
-      count: [count[0], count[1], Math.min(layers, count[2] - from)],
-    };
-  }
-
   async #run<T>(task: Parameters<ExecutionSetting["carrier"]["run"]>[0]): Promise<T> {
     this.#running++;
     try {
@@ -119,27 +109,29 @@ export class RegionExecution implements Evaluation {
   async #search(): Promise<Result> {
     const { query, operation } = this.#checked;
     const lanes = 2 * this.#setting.carrier.parallelism;
-    const height = this.#region.count[2];
-    const layers = Math.min(SEARCH_LAYERS, Math.max(1, Math.ceil(height / lanes)));
+    const most = this.#setting.limits["search.hits"];
+    const layers = Math.min(SEARCH_PART[2], Math.ceil(this.#region.count[2] / lanes));
+    const { total, part } = divide(this.#region, [SEARCH_PART[0], SEARCH_PART[1], layers]);
     const parts: Hits[] = [];
     let next = 0;
     let hits = 0;
     const lane = async (): Promise<void> => {
-      while (next * layers < height && !this.#over) {
+      while (next < total && !this.#over) {
         const index = next++;
         const found = await this.#run<Hits>({
           kind: "search",
           dataset: this.#dataset,
           source: this.#source,
-          region: this.#part(index * layers, layers),
+          region: part(index),
           method: query.spatialInterpolation ?? "None",
           threshold: query.threshold as number,
+          most,
           cancel: this.#cancel,
         });
         parts[index] = found;
         hits += found.count;
-        if (hits > MAX_HITS) {
-          const text = `The number of points above the threshold exeeds max allowed number: ${MAX_HITS}!`;
+        if (hits > most) {
+          const text = `The number of points above the threshold exeeds max allowed number: ${most}!`;
           throw new LimitError("search.hits", text);
         }
       }
@@ -159,16 +151,17 @@ export class RegionExecution implements Evaluation {
   async #cut(): Promise<Result> {
     const region = this.#region;
     const components = FIELDS[region.field];
-    const plane = region.count[0] * region.count[1] * components;
-    const layers = Math.max(1, Math.floor(PART_VALUES / plane));
-    const total = Math.ceil(region.count[2] / layers);
+    const row = region.count[0] * components;
+    const rows = Math.min(region.count[1], Math.max(1, Math.floor(PART_VALUES / row)));
+    const layers = rows < region.count[1] ? 1 : Math.max(1, Math.floor(PART_VALUES / (row * rows)));
+    const { total, part } = divide(region, [region.count[0], rows, layers]);
     const ahead = Math.min(total, 1 + this.#setting.carrier.parallelism);
     const start = (index: number): Promise<Float32Array> => {
-      const part = this.#part(index * layers, layers);
-      const size = plane * part.count[2];
+      const box = part(index);
+      const size = nodesOf(box) * components;
       const out = new Float32Array(this.#setting.buffers.take(4 * size), 0, size);
       const task = { kind: "cutout", dataset: this.#dataset, source: this.#source } as const;
-      const done = this.#run({ ...task, region: part, out, cancel: this.#cancel }).then(() => out);
+      const done = this.#run({ ...task, region: box, out, cancel: this.#cancel }).then(() => out);
       done.catch(() => undefined);
       return done;
     };
@@ -177,7 +170,7 @@ export class RegionExecution implements Evaluation {
     // From here on the reader sets the pace, and is watched by who sends.
     for (const timer of this.#timers.splice(0)) clearTimeout(timer);
     return {
-      items: region.count[0] * region.count[1] * region.count[2],
+      items: nodesOf(region),
       itemsPerPoint: 1,
       components,
       values: [],
@@ -216,6 +209,30 @@ export class RegionExecution implements Evaluation {
     this.velocities.release();
     this.#ended();
   }
+}
+
+function nodesOf({ count }: Region): number {
+  return count[0] * count[1] * count[2];
+}
+
+/** Divides a region into parts of at most `edge` nodes along x, y and z, in the order of the nodes: x first, then y, then z. */
+function divide(region: Region, edge: Triple): { readonly total: number; part(index: number): Region } {
+  const { first, count, stride } = region;
+  const [nx, ny, nz] = count.map((nodes, a) => Math.ceil(nodes / edge[a]));
+  return {
+    total: nx * ny * nz,
+    part(index) {
+      const skipped = [index % nx, Math.floor(index / nx) % ny, Math.floor(index / (nx * ny))].map(
+        (i, a) => i * edge[a],
+      );
+      const along = (of: (a: number) => number): Triple => [of(0), of(1), of(2)];
+      return {
+        ...region,
+        first: along((a) => first[a] + skipped[a] * stride[a]),
+        count: along((a) => Math.min(edge[a], count[a] - skipped[a])),
+      };
+    },
+  };
 }
 
 /** Joins parts and sorts their records by value, the largest first; equal ones stay in the order of the nodes. */

@@ -5,30 +5,21 @@ import type { Axes, Triple } from "../kernels/types.js";
 import { FIELDS, type FieldName, type Operation } from "../operations.js";
 import type { Dataset } from "../storage/dataset.js";
 import { fieldNamed } from "./fields-asked.js";
-import type { Query } from "./query.js";
+import type { NodeBox, Query } from "./query.js";
 
 /** What a search compares with its threshold at each node. */
 export type Criterion = "vorticity" | "q" | "norm";
 
-/** Nodes of one frame of one field. */
-export interface Region {
-  readonly field: FieldName;
-  readonly frame: number;
-  /** First node along x, y, z, counted from 0. */
-  readonly first: Triple;
-  /** Nodes taken along x, y, z, and nodes from one to the next. */
-  readonly count: Triple;
-  readonly stride: Triple;
+/** The nodes of a search or a cutout, and what is computed at them. */
+export interface Region extends NodeBox {
   /** Nodes along each axis that a value is the mean of; odd. */
   readonly width: number;
   /** Searches: what is compared, and the option by which it is computed. */
   readonly criterion: Criterion;
 }
 
-/** Numbers that a cutout may hold. */
-export const MAX_CUTOUT_VALUES = 192_000_000;
-/** Nodes that a search may find. */
-export const MAX_HITS = 1_048_576;
+/** Numbers that a cutout of the SOAP interface may hold; its message names them. */
+const MOST_VALUES = 192_000_000;
 
 const INDEXING =
   "JHTDB started using 1-based indexing from Sept 16. Please update your JHTDB library if you have not done so.";
@@ -100,17 +91,38 @@ export function searchRegion(query: Query, operation: Operation, dataset: Datase
   return { field, frame, first, count, stride: [1, 1, 1], width: 1, criterion };
 }
 
-/** Reads a cutout by its corners, or by corner and widths. */
+/** Reads a cutout by its nodes, by its corners, or by corner and widths. */
 export function cutoutRegion(query: Query, operation: Operation, dataset: Dataset): Region {
+  if (query.nodes !== undefined) return nodesRegion(query.nodes, dataset);
   const raw = operation.fields.length > 0;
   const region = raw ? rawRegion(query, operation, dataset) : strided(query, dataset);
   const values = FIELDS[region.field] * region.count.reduce((product, count) => product * count, 1);
-  if (values > MAX_CUTOUT_VALUES) {
+  if (values > MOST_VALUES) {
     const text =
       "The getCutout query should be less than 64000000 points for vector fields or 192000000 points for scalar fields!";
     throw new RequestError("LimitExceeded", text, { member: "x_end" });
   }
   return region;
+}
+
+/** Checks a box of nodes, which may go on for a period over the seam of an axis. */
+function nodesRegion(nodes: NodeBox, dataset: Dataset): Region {
+  const { field, frame, first, count, stride } = nodes;
+  const closed = field === "force" && dataset.forcing.kind !== "none";
+  if (dataset.fields[field] === undefined && !closed) {
+    throw new RequestError("Unsupported", `"${dataset.name}" has no ${field}.`, { member: "field" });
+  }
+  if (!(frame >= 0 && frame < dataset.time.count)) {
+    throw new RequestError("OutOfRange", `"${dataset.name}" has no frame ${frame}.`, { member: "T" });
+  }
+  dataset.axes.forEach((axis, a) => {
+    const last = first[a] + (count[a] - 1) * stride[a];
+    const fits = first[a] >= 0 && count[a] >= 1 && stride[a] >= 1 && last < (axis.periodic ? 2 : 1) * axis.nodes;
+    if (fits) return;
+    const text = `The nodes ${first[a] + 1} to ${last + 1} along ${AXES[a]} are not all among the ${axis.nodes} of "${dataset.name}".`;
+    throw new RequestError("OutOfRange", text, { member: `${AXES[a]}_end` });
+  });
+  return { ...nodes, width: 1, criterion: "norm" };
 }
 
 function rawRegion(query: Query, operation: Operation, dataset: Dataset): Region {

@@ -47,9 +47,9 @@ export interface BatchTask {
   readonly range?: StepRange;
 }
 
-/** The progress of a batch whose time slice has ended before its work. */
+/** The progress of a batch or a cutout whose time slice has ended before its work. */
 export interface Progress {
-  /** Points in the order of evaluation, or steps of tracking, that are done. */
+  /** Points in the order of evaluation, steps of tracking, or planes of a cutout that are done. */
   readonly done: number;
   /** Tracking: positions and, with drag, velocities of the particles after step `done`, in the frame of the grid. */
   readonly positions?: Float64Array;
@@ -123,6 +123,8 @@ export interface SearchTask {
   readonly region: Region;
   readonly method: string;
   readonly threshold: number;
+  /** Hits that the query may have: more need not be listed. */
+  readonly most: number;
   /** Word 0 becomes 1 when the task need not go on. */
   readonly cancel: Int32Array;
 }
@@ -136,6 +138,8 @@ export interface CutoutTask {
   readonly out: Float32Array;
   /** Word 0 becomes 1 when the task need not go on. */
   readonly cancel: Int32Array;
+  /** Work done in earlier time slices; absent: none. */
+  readonly progress?: Progress;
 }
 
 /** A task for a worker thread. */

@@ -9,7 +9,7 @@ import { BrickCache } from "../../storage/bricks/cache.js";
 import type { Carrier, RunOptions } from "../carrier.js";
 import { createShare, FairQueue, type QueryShare } from "../fair-queue.js";
 import { memoryLayout } from "../memory.js";
-import type { BatchTask, Progress, Task } from "../task.js";
+import type { Progress, Task } from "../task.js";
 import { createPacker } from "./dataset-copy.js";
 import { reviveError } from "./errors-as-data.js";
 import { ThreadGroup } from "./thread-group.js";
@@ -31,7 +31,7 @@ export function openPool(settings: PoolSettings): Carrier {
 
 /** A task that waits or runs. */
 interface PoolTask {
-  /** A batch carries its progress from slice to slice. */
+  /** A batch or a cutout carries its progress from slice to slice. */
   task: Task;
   readonly share: QueryShare;
   readonly short: boolean;
@@ -146,9 +146,10 @@ class ThreadPool implements Carrier {
       const outcome = await group.run(this.#pack(queued.task), queued.kill);
       this.#queue.charge(queued, performance.now() - since);
       if (!outcome.ok) throw reviveError(outcome);
-      const progress = outcome.value as Progress | null;
-      if (queued.task.kind === "batch" && progress && !queued.kill?.aborted) {
-        queued.task = { ...(queued.task as BatchTask), progress };
+      const { task } = queued;
+      const progress = task.kind === "batch" || task.kind === "cutout" ? (outcome.value as Progress | null) : null;
+      if (progress && !queued.kill?.aborted) {
+        queued.task = { ...task, progress } as Task;
         this.#queue.return(queued);
       } else this.#end(queued, () => queued.resolve(outcome.value));
     } catch (error) {

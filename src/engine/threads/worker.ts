@@ -57,7 +57,7 @@ function perform(task: TaskMessage): unknown {
     case "search":
       return searchNodes(task, datasets.of(task), sampler);
     case "cutout":
-      return cutNodes(task, datasets.of(task), sampler);
+      return cutNodes(task, datasets.of(task), sampler, startSlice());
     case "batch":
       return evaluateBatch(task, datasets.of(task), sampler, startSlice());
   }

@@ -1,5 +1,5 @@
 /** Answers go to the socket whole or in blocks, compressed where it helps; a refused sender gets time to read its answer. */
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { isIP } from "node:net";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -95,9 +95,7 @@ export async function sendBlocks(
     return;
   }
   raw.writeHead(200, headers);
-  const source = Readable.from(paced(first, blocks, slices, reader));
-  const sent = compress ? pipeline(source, createGzip({ level: constants.Z_BEST_SPEED }), raw) : pipeline(source, raw);
-  await sent.catch(ignoreLeaving);
+  await pour(paced(first, blocks, slices, reader), raw, compress);
 }
 
 /** Sends an answer whose blocks come one by one, as fast as the socket takes them; a failure on the way ends the connection. */
@@ -105,7 +103,7 @@ export async function sendStream(
   reply: FastifyReply,
   contentType: string,
   blocks: AsyncIterable<Buffer>,
-  { config }: Pick<Service, "config">,
+  { config, slices }: Pick<Service, "config" | "slices">,
   reader: Reader,
 ): Promise<void> {
   const { raw } = reply;
@@ -116,19 +114,14 @@ export async function sendStream(
   reply.hijack();
   if (raw.destroyed) return;
   raw.writeHead(200, headers);
-  const source = Readable.from(watched(blocks, reader));
-  const sent = compress ? pipeline(source, createGzip({ level: constants.Z_BEST_SPEED }), raw) : pipeline(source, raw);
-  await sent.catch(ignoreLeaving);
+  await pour(paced([], blocks[Symbol.asyncIterator](), slices, reader), raw, compress);
 }
 
-/** Gives out blocks and tells how their reader gets on. */
-async function* watched(blocks: AsyncIterable<Buffer>, reader: Reader): AsyncGenerator<Buffer> {
-  for await (const block of blocks) {
-    reader.handOver(block.length);
-    yield block;
-    reader.handedOver(block.length);
-  }
-  reader.handOver(0);
+/** Sends blocks to the socket, which sets the pace. */
+async function pour(blocks: AsyncIterable<Buffer>, raw: ServerResponse, compress: boolean): Promise<void> {
+  const source = Readable.from(blocks);
+  const sent = compress ? pipeline(source, createGzip({ level: constants.Z_BEST_SPEED }), raw) : pipeline(source, raw);
+  await sent.catch(ignoreLeaving);
 }
 
 /** Makes the first blocks, up to the length from which an answer may be compressed. */
@@ -151,7 +144,7 @@ function begin(blocks: Iterator<Buffer>, slices: TimeSlices): { first: Buffer[];
 /** Gives out the first blocks, then makes the others one at a time; the time slice rests while the socket is at work. */
 async function* paced(
   first: readonly Buffer[],
-  rest: Iterator<Buffer>,
+  rest: Iterator<Buffer> | AsyncIterator<Buffer>,
   slices: TimeSlices,
   reader: Reader,
 ): AsyncGenerator<Buffer> {
@@ -162,7 +155,10 @@ async function* paced(
   }
   slices.begin();
   try {
-    for (let next = rest.next(); !next.done; next = rest.next()) {
+    for (;;) {
+      const coming = rest.next();
+      const next = coming instanceof Promise ? await slices.outside(coming) : coming;
+      if (next.done) break;
       const goOn = slices.rest();
       reader.handOver(next.value.length);
       try {
@@ -176,6 +172,8 @@ async function* paced(
     }
   } finally {
     slices.end();
+    // A reader who leaves ends what the blocks are made of.
+    await rest.return?.();
   }
   reader.handOver(0);
 }

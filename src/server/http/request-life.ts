@@ -177,6 +177,11 @@ export class RequestLife {
     this.#hold.release();
   }
 
+  /** Says that the answer is computed while it is read: from here on its reader sets the pace, and the slot is kept to the end. */
+  stream(): void {
+    this.#deadline = null;
+  }
+
   /** Takes note of bytes that are handed to the socket; a reader that does not take them in time is cut off. */
   handOver(bytes: number): void {
     if (this.#over) return;

@@ -1,4 +1,5 @@
 /** Writer of the metadata that clients of the REST interface read first: variables, methods and the datasets served. */
+import type { Limits } from "../../config.js";
 import type { Operation, SpatialInterpolation } from "../../operations.js";
 import type { Axis, Dataset } from "../../storage/dataset.js";
 import { countsFrames } from "./values-query.js";
@@ -11,6 +12,8 @@ import {
   VARIABLES,
   type Variable,
 } from "./variables.js";
+
+const MIB = 2 ** 20;
 
 /** What a dataset answers for an operation: its spatial options, none where it lacks a field. */
 export type Answers = (dataset: Dataset, operation: Operation) => readonly SpatialInterpolation[];
@@ -90,9 +93,13 @@ function physicalVariable(dataset: Dataset, variable: Variable, answers: Answers
 /**
  * The metadata of the datasets served.
  *
- * @param most points that a request may have
+ * @param limits points that a request may have, and numbers of a cutout
  */
-export function describeForClients(datasets: readonly Dataset[], answers: Answers, most: number) {
+export function describeForClients(
+  datasets: readonly Dataset[],
+  answers: Answers,
+  limits: Pick<Limits, "query.points" | "cutout.values">,
+) {
   return {
     name: "fieldprobe",
     description: "The datasets of this service.",
@@ -115,8 +122,8 @@ export function describeForClients(datasets: readonly Dataset[], answers: Answer
       missing_value_placeholder: -999.9,
       bytes_per_datapoint: 4,
       max_cutout_size: 16,
-      max_local_cutout_size: 3072,
-      max_data_points: Math.min(most, 2_000_000),
+      max_local_cutout_size: Math.floor((4 * limits["cutout.values"]) / MIB),
+      max_data_points: Math.min(limits["query.points"], 2_000_000),
       max_num_chunks: 1,
       decimals: 7,
       pyJHTDB_testing_token: "none",

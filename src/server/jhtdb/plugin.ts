@@ -26,7 +26,7 @@ function routes(scope: FastifyInstance, service: Service): void {
     describeForClients(
       service.engine.datasets(),
       (dataset, operation) => (lackOf(operation, dataset) === null ? spatialOf(operation, dataset) : []),
-      service.config.limits["query.points"],
+      service.config.limits,
     ),
   );
   for (const path of ["/turbine", "/blade"]) {

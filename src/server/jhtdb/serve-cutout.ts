@@ -1,14 +1,15 @@
-/** `serveCutout` answers `GET cutout/api/local`: the stored numbers of a box in the form of an xarray dataset. */
+/** `serveCutout` answers `GET cutout/api/local`: the stored numbers of a box in the form of an xarray dataset, as they are read. */
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Result } from "../../engine/query.js";
-import { excerpt, LimitError, NotFoundError, RequestError } from "../../errors.js";
+import { checkAvailable } from "../../engine/check.js";
+import type { Evaluation, NodeBox, Result } from "../../engine/query.js";
+import { excerpt, LimitError, NotFoundError, RequestError, tooManyPoints } from "../../errors.js";
+import { FIELDS, type FieldName } from "../../operations.js";
 import type { Axis, Dataset } from "../../storage/dataset.js";
-import { sendBlocks } from "../http/answer.js";
+import { sendStream } from "../http/answer.js";
 import { RequestLife } from "../http/request-life.js";
 import type { Service } from "../http/service.js";
 import { timesOf } from "../rest/describe.js";
-import { PendingQuery } from "../rest/pending-query.js";
-import { nested } from "../rest/write-answer.js";
+import { nestedStream } from "../rest/write-answer.js";
 import { type CutoutQuery, type Range, readCutoutQuery, readCutoutTexts } from "./cutout-query.js";
 import { JSON_TYPE, tokenIn } from "./serve-values.js";
 
@@ -20,57 +21,100 @@ function coordinatesOf(axis: Axis, { first, count, stride }: Range): number[] {
   });
 }
 
-/** Writes the nodes of a box into the query, x fastest. */
-async function addNodes(
-  pending: PendingQuery,
-  [x, y, z]: readonly (readonly number[])[],
-  { slices }: Service,
-): Promise<void> {
-  const writer = pending.writer("points");
-  slices.begin();
-  try {
-    for (const zk of z ?? []) {
-      for (const yj of y ?? []) {
-        for (const xi of x ?? []) writer.add(xi, yj, zk);
-        const wait = pending.admit();
-        await (wait ? slices.outside(wait) : slices.pause());
-      }
-    }
-    writer.flush();
-  } finally {
-    slices.end();
-  }
+/** The box of every frame asked for, by the name that clients give it. */
+function boxesOf({ variable, operation, axes, frames }: CutoutQuery, dataset: Dataset): ReadonlyMap<string, NodeBox> {
+  const [x, y, z] = axes;
+  const box = {
+    field: operation.fields[0] as FieldName,
+    first: [x.first, y.first, z.first] as const,
+    count: [x.count, y.count, z.count] as const,
+    stride: [x.stride, y.stride, z.stride] as const,
+  };
+  const steps = Array.from({ length: frames.count }, (_, k) => frames.first + k * frames.stride);
+  return new Map(
+    steps.map((step) => [
+      `${variable.code}_${String(step + 1).padStart(4, "0")}`,
+      { ...box, frame: dataset.time.guardBefore + step },
+    ]),
+  );
 }
 
-/** Head and tail of the answer around the arrays of `names`. */
-function* frame(
-  coordinates: readonly (readonly number[])[],
-  names: readonly string[],
-  results: readonly Result[],
-): Generator<Buffer> {
-  const axes = ["xcoor", "ycoor", "zcoor"];
+/** What the answer says of its arrays: their dimensions, outermost first, and the coordinates along them. */
+interface Layout {
+  readonly dims: readonly string[];
+  readonly shape: readonly number[];
+  readonly coordinates: readonly (readonly number[])[];
+}
+
+function layoutOf(dataset: Dataset, query: CutoutQuery, components: number): Layout {
+  const coordinates = dataset.axes.map((axis, i) => coordinatesOf(axis, query.axes[i] as Range));
+  return {
+    dims: ["zcoor", "ycoor", "xcoor", "values"],
+    shape: [...coordinates.map((list) => list.length).reverse(), components],
+    coordinates,
+  };
+}
+
+/**
+ * The answer: coordinates first, then an array a frame.
+ *
+ * @param results the result of each frame by its name, each asked for when the one before has been read
+ */
+async function* write(
+  { dims, shape, coordinates }: Layout,
+  results: AsyncIterable<readonly [string, Result]>,
+): AsyncGenerator<Buffer, undefined> {
   const coords = Object.fromEntries(
-    axes.map((name, i) => [name, { dims: [name], attrs: {}, data: coordinates[i] }]).reverse(),
+    ["xcoor", "ycoor", "zcoor"].map((name, i) => [name, { dims: [name], attrs: {}, data: coordinates[i] }]).reverse(),
   );
-  const dims = [...axes].reverse().concat("values");
-  const components = results[0]?.components ?? 0;
-  const shape = [...coordinates.map((list) => list.length).reverse(), components];
   const sizes = Object.fromEntries(dims.map((name, i) => [name, shape[i]]));
   yield Buffer.from(`${JSON.stringify({ coords, attrs: {}, dims: sizes }).slice(0, -1)},"data_vars":{`);
-  for (const [k, result] of results.entries()) {
-    const head = `${JSON.stringify(names[k])}:{"dims":${JSON.stringify(dims)},"attrs":{},"data":`;
-    yield Buffer.from(`${k > 0 ? "," : ""}${head}`);
-    yield* nested([result], shape);
+  let separator = "";
+  for await (const [name, result] of results) {
+    yield Buffer.from(`${separator}${JSON.stringify(name)}:{"dims":${JSON.stringify(dims)},"attrs":{},"data":`);
+    yield* nestedStream(result.stream as AsyncIterable<Float32Array>, shape);
     yield Buffer.from("}");
+    separator = ",";
   }
   yield Buffer.from("}}");
 }
 
-/** The nodes and frames asked for must fit the limit on points. @throws LimitError */
-function checkSize({ axes, frames }: CutoutQuery, points: number): void {
-  const nodes = axes.reduce((product, { count }) => product * count, frames.count);
-  if (nodes > points) {
-    throw new LimitError("query.points", `The cutout has ${nodes} nodes; at most ${points} are answered.`);
+/** Computes frame after frame, the first one already under way; each is given back when the next is asked for. */
+async function* frames(
+  life: RequestLife,
+  boxes: ReadonlyMap<string, NodeBox>,
+  start: (box: NodeBox) => Evaluation,
+  first: Result,
+): AsyncGenerator<readonly [string, Result], undefined> {
+  let ready: Result | null = first;
+  for (const [name, box] of boxes) {
+    const evaluation = ready === null ? start(box) : null;
+    const result: Result = ready ?? (await (evaluation as Evaluation).finish());
+    ready = null;
+    try {
+      yield [name, result];
+    } finally {
+      result.release();
+      if (evaluation !== null) life.forget(evaluation);
+    }
+  }
+}
+
+/** The nodes and numbers asked for must fit the limits. @throws LimitError */
+function checkSize(
+  { axes, frames: { count } }: CutoutQuery,
+  components: number,
+  life: RequestLife,
+  most: number,
+): void {
+  const nodes = axes.reduce((product, range) => product * range.count, count);
+  const { points, name } = life.limit({ points: Number.POSITIVE_INFINITY, name: "token.points" });
+  if (nodes > points) throw tooManyPoints(name, nodes, points);
+  if (nodes * components > most) {
+    throw new LimitError(
+      "cutout.values",
+      `The cutout has ${nodes * components} numbers; at most ${most} are answered.`,
+    );
   }
 }
 
@@ -81,7 +125,7 @@ function datasetOf(life: RequestLife, name: string | undefined): Dataset {
   return dataset;
 }
 
-/** Answers a cutout; the numbers are those that `None` returns at the nodes. */
+/** Answers a cutout. Its first numbers are there before anything is sent, so that most failures still get their own status. */
 export async function serveCutout(
   service: Service,
   request: FastifyRequest,
@@ -92,35 +136,23 @@ export async function serveCutout(
     life.authorise(tokenIn(request.query, "token"));
     const texts = readCutoutTexts(request.query);
     const dataset = datasetOf(life, texts.get("dataset"));
-    const times = timesOf(dataset.time);
-    const query = readCutoutQuery(texts, dataset, times.length);
-    const { limits } = service.config;
-    checkSize(query, life.limit({ points: limits["query.points"], name: "query.points" }).points);
-    const { operation, frames, variable } = query;
+    const query = readCutoutQuery(texts, dataset, timesOf(dataset.time).length);
+    const { operation } = query;
     request.facts.operation = operation.name;
-    const asked = Array.from({ length: frames.count }, (_, k) => frames.first + k * frames.stride);
-    const pending = new PendingQuery(
-      life,
-      limits,
-      { operation, dataset: dataset.name, recordEvery: null },
-      new Map(
-        Object.entries({
-          time: asked.map((k) => String(times[k])),
-          spatialInterpolation: ["None"],
-          temporalInterpolation: ["None"],
-        }),
-      ),
-    );
-    const coordinates = dataset.axes.map((axis, i) => coordinatesOf(axis, query.axes[i] as Range));
-    await addNodes(pending, coordinates, service);
+    checkAvailable(operation, dataset);
+    const components = FIELDS[operation.fields[0] as FieldName];
+    checkSize(query, components, life, service.config.limits["cutout.values"]);
+    const boxes = boxesOf(query, dataset);
+    const start = (nodes: NodeBox): Evaluation =>
+      life.start({ operation: "GetAnyCutoutWeb", dataset: dataset.name, nodes });
+    const [box] = boxes.values();
+    const evaluation = start(box as NodeBox);
     await life.enter();
-    const { results } = await pending.finish();
-    life.onEnd(() => {
-      for (const result of results) result.release();
-    });
-    await life.computed(results);
-    const names = asked.map((k) => `${variable.code}_${String(k + 1).padStart(4, "0")}`);
-    await sendBlocks(reply, JSON_TYPE, frame(coordinates, names, results), service, life);
+    const first = await evaluation.finish();
+    life.onEnd(() => first.release());
+    life.stream();
+    const blocks = write(layoutOf(dataset, query, components), frames(life, boxes, start, first));
+    await sendStream(reply, JSON_TYPE, blocks, service, life);
     return reply;
   } catch (error) {
     if (life.giveUp(error)) return reply;

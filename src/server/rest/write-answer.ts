@@ -111,30 +111,55 @@ export function* json(answer: Answer): Generator<Buffer> {
 
 /** The numbers of results as nested JSON arrays of a shape, outermost dimension first; what is not finite becomes null. */
 export function* nested(results: readonly Result[], shape: readonly number[]): Generator<Buffer> {
-  const piece = new TextPiece();
-  if (shape.includes(0)) {
-    piece.text("[]");
-    yield piece.take();
-    return;
-  }
+  const writer = new NestedWriter(shape);
+  for (const result of results) for (const part of result.values) yield* writer.write(part);
+  yield writer.end();
+}
+
+/** As `nested`, of parts that come one by one; each is read before the next is asked for. */
+export async function* nestedStream(
+  parts: AsyncIterable<Float32Array>,
+  shape: readonly number[],
+): AsyncGenerator<Buffer> {
+  const writer = new NestedWriter(shape);
+  for await (const part of parts) yield* writer.write(part);
+  yield writer.end();
+}
+
+/** Writes numbers as nested JSON arrays of a shape. */
+class NestedWriter {
+  readonly #piece = new TextPiece();
   /** Numbers in one element of each dimension, outermost first. */
-  const spans = shape.map((_, axis) => shape.slice(axis).reduce((product, length) => product * length, 1));
-  let count = 0;
-  for (const result of results) {
-    for (const part of result.values) {
-      for (let i = 0; i < part.length; i++) {
-        if (count > 0) piece.text(",");
-        for (const span of spans) if (count % span === 0) piece.text("[");
-        const value = part[i] as number;
-        if (Number.isFinite(value)) piece.float(value);
-        else piece.text("null");
-        count++;
-        for (const span of spans) if (count % span === 0) piece.text("]");
-        if (piece.full) yield piece.take();
-      }
-    }
+  readonly #spans: readonly number[];
+  #count = 0;
+
+  constructor(shape: readonly number[]) {
+    this.#spans = shape.map((_, axis) => shape.slice(axis).reduce((product, length) => product * length, 1));
+    if (shape.includes(0)) this.#piece.text("[]");
   }
-  yield piece.take();
+
+  /** Writes further numbers; a piece is given out when it is full. */
+  *write(part: Float32Array): Generator<Buffer> {
+    const piece = this.#piece;
+    const spans = this.#spans;
+    let count = this.#count;
+    for (let i = 0; i < part.length; i++) {
+      if (count > 0) piece.text(",");
+      for (const span of spans) if (count % span === 0) piece.text("[");
+      const value = part[i] as number;
+      if (Number.isFinite(value)) piece.float(value);
+      else piece.text("null");
+      count++;
+      for (const span of spans) if (count % span === 0) piece.text("]");
+      if (piece.full) yield piece.take();
+    }
+    this.#count = count;
+  }
+
+  /** The last piece. */
+  end(): Buffer {
+    return this.#piece.take();
+  }
 }
 
 /** Media types of an answer, the default first. */

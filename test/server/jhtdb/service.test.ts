@@ -184,6 +184,35 @@ describe("GET cutout/api/local", () => {
     expect(data.flat(2)).toEqual(rows);
   });
 
+  it("evaluates a force in closed form at the nodes, as GetForce does", async () => {
+    const { json } = await ask("function=force&dataset=isotropic32&xs=31&xe=34&ys=4&ye=4&zs=1&ze=2&ts=3&te=3");
+    const spacing = (2 * Math.PI) / 32;
+    const nodes = [0, 1].flatMap((z) => [30, 31, 32, 33].map((x) => [x * spacing, 3 * spacing, z * spacing]));
+    const { times } = (await (await fetch(`${service.url}/api/datasets/isotropic32`)).json()) as {
+      times: { stored: number[] };
+    };
+    const options = { spatialInterpolation: "None", temporalInterpolation: "None" };
+    const rows = await plain("GetForce", { time: times.stored[2], ...options }, nodes);
+    expect(json.data_vars.force_0003?.data.flat(2)).toEqual(rows);
+  });
+
+  it("is bounded by its own limit, not by that of points", async () => {
+    const bounded = await serveTestData([], { QUERY_POINTS: "100", CUTOUT_VALUES: "30000" });
+    const box = "dataset=isotropic32&xs=1&xe=32&ys=1&ye=32&zs=1&ts=1&te=2&function=";
+    const get = (query: string) => fetch(`${bounded.url}/cutout/api/local?${box}${query}`);
+    try {
+      const answer = (await (await get("pressure&ze=14")).json()) as Cutout;
+      expect(Object.values(answer.data_vars).map(({ data }) => data.flat(3).length)).toEqual([14_336, 14_336]);
+      const refused = await get("velocity&ze=14");
+      expect([refused.status, await refused.json()]).toEqual([
+        413,
+        { title: "Error", description: ["The cutout has 86016 numbers; at most 30000 are answered."] },
+      ]);
+    } finally {
+      await bounded.close();
+    }
+  });
+
   it.each([
     ["function=velocity&xs=0&xe=1&ys=1&ye=1&zs=1&ze=1&ts=1&te=1", 400, "xs must be a whole number of at least 1"],
     ["function=velocity&xs=1&xe=65&ys=1&ye=1&zs=1&ze=1&ts=1&te=1", 422, "xe is 65; the last is 64."],
