@@ -57,6 +57,8 @@ export interface FileRecord {
   readonly bytes: number;
   readonly modifiedMs: number;
   readonly inode: number;
+  /** Of a store of many objects: the time of its newest one. */
+  readonly newestMs?: number;
 }
 
 /** Force that drives the flow. */

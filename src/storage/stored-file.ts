@@ -6,6 +6,8 @@ import type { AttributeValue, RawValues, Stored } from "./hdf5/stored.js";
 /** An open file or store, read-only. Failures are DataErrors. */
 export interface StoredFile {
   readonly path: string;
+  /** Time of the newest object of a store, by the clock of the store; undefined for a file. */
+  readonly newestMs?: number;
   /** Names in a group, in stored order. */
   names(group: string): string[];
   /** The path with its links followed; null when there is no such member. @throws DataError for links that are refused */

@@ -1,6 +1,6 @@
 /** `fieldprobe inspect` prints the contents of a file and explains how it would be served. */
 
-import { existsSync, mkdirSync, realpathSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, realpathSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, extname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { Command } from "commander";
 import { LIMITS } from "../../config.js";
@@ -9,7 +9,7 @@ import type { Answers } from "../../storage/catalog/layouts/answers.js";
 import { type Recognised, recognise } from "../../storage/catalog/layouts/recognise.js";
 import { recogniseSeries } from "../../storage/catalog/series.js";
 import { loadHdf5 } from "../../storage/hdf5/library.js";
-import { openFile } from "../../storage/open-file.js";
+import { isStore, openFile } from "../../storage/open-file.js";
 import { explain } from "../../storage/tools/report.js";
 import { measured } from "../../storage/tools/seam.js";
 import { blankDescriptor, describeTree } from "../../storage/tools/survey.js";
@@ -28,7 +28,8 @@ async function inspect(files: readonly string[], flags: InspectFlags): Promise<v
   for (const path of paths) {
     const status = statSync(path, { throwIfNoEntry: false });
     if (status === undefined) throw new MisuseError(`${path}: there is no such file`);
-    if (!status.isFile()) throw new MisuseError(`${path} is not a file; fieldprobe check DIR looks at dataset folders`);
+    const isStored = status.isFile() || (status.isDirectory() && isStore(readdirSync(path)));
+    if (!isStored) throw new MisuseError(`${path} is not a file; fieldprobe check DIR looks at dataset folders`);
   }
   await loadHdf5();
   const [first] = paths as [string];

@@ -6,6 +6,7 @@ import type { Config, Limits } from "../../config.js";
 import { BusyError, DeadlineError, WorkerError } from "../../errors.js";
 import { createSharedMemory } from "../../kernels/simd/index.js";
 import { BrickCache } from "../../storage/bricks/cache.js";
+import { StoreThread } from "../../storage/zarr/store-thread.js";
 import type { Carrier, RunOptions } from "../carrier.js";
 import { createShare, FairQueue, type QueryShare } from "../fair-queue.js";
 import { memoryLayout } from "../memory.js";
@@ -49,6 +50,7 @@ class ThreadPool implements Carrier {
   readonly #contended = new Int32Array(new SharedArrayBuffer(4));
   readonly #threads: ThreadGroup;
   readonly #express: ThreadGroup;
+  readonly #stores = new StoreThread();
   readonly #queue = new FairQueue<PoolTask>();
   readonly #pack = createPacker();
   #running = 0;
@@ -64,8 +66,8 @@ class ThreadPool implements Carrier {
     const setup = { memory, layout, chunkBytes, fd8Legacy, contended: this.#contended };
     this.parallelism = workers;
     this.cacheBytes = this.#cache.capacity;
-    this.#threads = new ThreadGroup(setup, workers, workers, this.#cache);
-    this.#express = new ThreadGroup(setup, 1, 0, this.#cache);
+    this.#threads = new ThreadGroup(setup, workers, workers, this.#cache, this.#stores);
+    this.#express = new ThreadGroup(setup, 1, 0, this.#cache, this.#stores);
   }
 
   run<T>(task: Task, { kill, share = createShare() }: RunOptions = {}): Promise<T> {
@@ -110,6 +112,7 @@ class ThreadPool implements Carrier {
     if (this.#busy) clearTimeout(this.#busy);
     this.#failWaiting(new WorkerError());
     await Promise.all([this.#threads.close(), this.#express.close()]);
+    await this.#stores.close();
   }
 
   /** Starts tasks on idle threads. */

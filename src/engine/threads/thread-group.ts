@@ -5,6 +5,7 @@ import { Piscina } from "piscina";
 import { BusyError, DeadlineError, WorkerError } from "../../errors.js";
 import type { WasmMemory } from "../../kernels/simd/index.js";
 import type { BrickCache } from "../../storage/bricks/cache.js";
+import type { StoreConnection, StoreThread } from "../../storage/zarr/store-thread.js";
 import type { MemoryLayout } from "../memory.js";
 import type { Outcome } from "../task.js";
 import type { TaskMessage } from "./dataset-copy.js";
@@ -48,8 +49,9 @@ export class ThreadGroup {
    * @param size   number of threads
    * @param fewest threads that are kept; others start on demand and end when they are idle for long
    * @param cache  repaired when a thread dies
+   * @param stores reads stores for the threads
    */
-  constructor(setup: WorkerSetup, size: number, fewest: number, cache: BrickCache) {
+  constructor(setup: WorkerSetup, size: number, fewest: number, cache: BrickCache, stores: StoreThread) {
     this.#size = size;
     this.#fewest = fewest;
     this.#cache = cache;
@@ -66,6 +68,7 @@ export class ThreadGroup {
       resourceLimits: { maxYoungGenerationSizeMb: 8 },
     });
     this.#piscina.on("workerCreate", () => this.#watch());
+    this.#piscina.on("message", (connection: StoreConnection) => stores.connect(connection));
     // A thread that dies between tasks is replaced by the library; its task, if any, is rejected with the same error.
     this.#piscina.on("error", () => this.#watch());
     this.#watch();

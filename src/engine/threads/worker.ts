@@ -1,10 +1,11 @@
 /** The entry of the worker threads runs one task at a time and returns a tagged outcome. */
 import { readFileSync } from "node:fs";
-import { threadId, workerData } from "node:worker_threads";
+import { parentPort, threadId, workerData } from "node:worker_threads";
 import { FieldprobeError } from "../../errors.js";
 import { instantiateSimd, type SimdAccelerator } from "../../kernels/simd/index.js";
 import { scanFolders } from "../../storage/catalog/catalog.js";
 import { loadHdf5 } from "../../storage/hdf5/library.js";
+import { StoreClient } from "../../storage/zarr/store-client.js";
 import type { Outcome, Scan } from "../task.js";
 import { evaluateBatch } from "./batch.js";
 import type { TaskMessage } from "./dataset-copy.js";
@@ -22,6 +23,7 @@ const SLICE_MS = 20;
 const { memory, layout, chunkBytes, fd8Legacy, contended } = workerData as WorkerSetup;
 
 await loadHdf5();
+StoreClient.share((connection) => parentPort?.postMessage(connection, [connection.port]));
 const sampler = new Sampler(memory.buffer as SharedArrayBuffer, layout, claimSlot(), accelerate);
 const datasets = new OpenDatasets({ fd8Legacy, accelerator: sampler.accelerator });
 

@@ -7,6 +7,7 @@ import { reasonOf } from "../../system-error.js";
 import type { Dataset } from "../dataset.js";
 import { realPath, statusOf } from "../files.js";
 import { isHdf5 } from "../hdf5/bytes.js";
+import { isStore } from "../open-file.js";
 import { NAME_PATTERN, openQuestions, parseDescriptor } from "./descriptor.js";
 import { recognise } from "./layouts/recognise.js";
 import { DESCRIPTOR_NAME, readManifest } from "./manifest.js";
@@ -95,6 +96,10 @@ function findLocations(folders: readonly string[], problems: Refusal[]): string[
       found.push(join(folder, DESCRIPTOR_NAME));
       return;
     }
+    if (isStore(names)) {
+      found.push(folder);
+      return;
+    }
     if (names.includes(CONVERSION_NAME)) {
       const message = "an unfinished conversion; fieldprobe convert with the same arguments resumes it";
       problems.push({ location: folder, message });
@@ -120,9 +125,10 @@ function stateOf(location: string): string {
     const status = statusOf(path);
     hash.update(`${path}\n${status?.size} ${status?.mtimeMs} ${status?.ino}\n`);
   };
-  if (basename(location) !== DESCRIPTOR_NAME) add(location);
+  const isStore = statusOf(location)?.isDirectory() === true;
+  if (basename(location) !== DESCRIPTOR_NAME && !isStore) add(location);
   else {
-    const folder = dirname(location);
+    const folder = isStore ? location : dirname(location);
     for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" }).sort()) add(join(folder, name));
   }
   return hash.digest("hex");

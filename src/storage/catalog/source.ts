@@ -1,8 +1,9 @@
 /** Opens a dataset named on the command line: a dataset folder, its descriptor, or a bare file. */
-import { realpathSync, statSync } from "node:fs";
+import { readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, extname, join, resolve } from "node:path";
 import { DataError } from "../../errors.js";
 import type { Dataset } from "../dataset.js";
+import { isStore } from "../open-file.js";
 import { admit, describeFolder } from "./catalog.js";
 import type { Answers } from "./layouts/answers.js";
 import { recognise } from "./layouts/recognise.js";
@@ -19,7 +20,8 @@ export function openSource(path: string, chunkBytes: number, answers: Answers = 
   const location = resolve(path);
   const status = statSync(location, { throwIfNoEntry: false });
   if (status === undefined) throw new DataError(`${path}: there is no such file or folder`);
-  const descriptor = status.isDirectory() ? join(location, DESCRIPTOR_NAME) : location;
+  const isFolder = status.isDirectory() && !isStore(readdirSync(location));
+  const descriptor = isFolder ? join(location, DESCRIPTOR_NAME) : location;
   const description =
     basename(descriptor) === DESCRIPTOR_NAME ? folderAt(descriptor, path) : bareFile(location, answers);
   const outcome = "problems" in description ? description : admit(description, chunkBytes);

@@ -43,9 +43,11 @@ export class Verification {
     const path = this.locate(file);
     if (this.#current?.path === path) return this.#current;
     this.close();
-    this.#records.set(path, fileRecord(path));
-    this.#current = openFile(path);
-    return this.#current;
+    const record = fileRecord(path);
+    const opened = openFile(path);
+    this.#records.set(path, opened.newestMs === undefined ? record : { ...record, newestMs: opened.newestMs });
+    this.#current = opened;
+    return opened;
   }
 
   /** Runs one step of the verification; its DataError becomes a problem that names the member. */

@@ -1,0 +1,95 @@
+/** A store in a folder of this machine. */
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { constants, type FileHandle, open } from "node:fs/promises";
+import { join } from "node:path";
+import type { AbsolutePath, RangeQuery } from "zarrita";
+import { DataError } from "../../errors.js";
+import { DOCUMENT_NAMES, type Documents } from "./metadata.js";
+import type { ObjectStore, Opened } from "./object-store.js";
+
+/** Objects of a store that is looked through when it is opened. */
+const MOST_OBJECTS = 1_000_000;
+const DEPTH = 32;
+
+export class LocalStore implements ObjectStore {
+  readonly #folder: string;
+  #newestMs = 0;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async open(): Promise<Opened> {
+    const documents = new Map<string, Documents extends ReadonlyMap<string, infer D> ? D : never>();
+    const hash = createHash("sha256");
+    let [bytes, newestMs, objects] = [0, 0, 0];
+    const walk = (folder: string, depth: number) => {
+      for (const entry of readdirSync(join(this.#folder, folder), { withFileTypes: true }).sort(byName)) {
+        const key = folder === "" ? entry.name : `${folder}/${entry.name}`;
+        if (entry.isSymbolicLink()) throw new DataError(`${this.#folder}: ${key} is a link, which is refused`);
+        if (entry.isDirectory() && depth < DEPTH) walk(key, depth + 1);
+        if (!entry.isFile()) continue;
+        if (++objects > MOST_OBJECTS) throw new DataError(`${this.#folder}: has more than ${MOST_OBJECTS} objects`);
+        const { size, mtimeMs } = statSync(join(this.#folder, key));
+        hash.update(`${key}\n${size} ${mtimeMs}\n`);
+        bytes += size;
+        newestMs = Math.max(newestMs, mtimeMs);
+        if ((DOCUMENT_NAMES as readonly string[]).includes(entry.name)) documents.set(key, this.#document(key));
+      }
+    };
+    walk("", 0);
+    this.#newestMs = newestMs;
+    return { documents, digest: hash.digest("hex"), bytes, newestMs };
+  }
+
+  #document(key: string): Record<string, unknown> {
+    try {
+      return JSON.parse(readFileSync(join(this.#folder, key), "utf8"));
+    } catch (cause) {
+      throw new DataError(`${this.#folder}: ${key} is not readable as JSON`, cause);
+    }
+  }
+
+  get(key: AbsolutePath): Promise<Uint8Array | undefined> {
+    return this.#read(key, (size) => [0, size]);
+  }
+
+  getRange(key: AbsolutePath, range: RangeQuery): Promise<Uint8Array | undefined> {
+    return this.#read(key, (size) =>
+      "suffixLength" in range
+        ? [Math.max(0, size - range.suffixLength), Math.min(size, range.suffixLength)]
+        : [range.offset, range.length],
+    );
+  }
+
+  /** Reads part of an object; undefined where there is none. */
+  async #read(
+    key: AbsolutePath,
+    part: (size: number) => readonly [offset: number, length: number],
+  ): Promise<Uint8Array | undefined> {
+    const path = join(this.#folder, key.slice(1));
+    let file: FileHandle;
+    try {
+      file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+      throw new DataError(`${path} is not readable`, cause);
+    }
+    try {
+      const { size, mtimeMs } = await file.stat();
+      if (mtimeMs > this.#newestMs) throw new DataError(`${path} has changed since the catalogue was read`);
+      const [offset, length] = part(size);
+      const bytes = new Uint8Array(length);
+      const { bytesRead } = await file.read(bytes, 0, length, offset);
+      if (bytesRead < length) throw new DataError(`${path} ends after ${offset + bytesRead} bytes`);
+      return bytes;
+    } finally {
+      await file.close();
+    }
+  }
+}
+
+function byName(a: { readonly name: string }, b: { readonly name: string }): number {
+  return a.name < b.name ? -1 : 1;
+}

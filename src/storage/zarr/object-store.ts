@@ -1,0 +1,20 @@
+/** An object store gives the objects of one store by their keys, and refuses those that have changed since it was opened. */
+import type { AbsolutePath, AsyncReadable, RangeQuery } from "zarrita";
+import type { Documents } from "./metadata.js";
+
+/** The documents of a store as they were when it was opened, and what tells a change. */
+export interface Opened {
+  readonly documents: Documents;
+  readonly digest: string;
+  readonly bytes: number;
+  /** Time of the newest object in milliseconds of the store's clock; objects newer than that are refused. */
+  readonly newestMs: number;
+}
+
+/** The objects of one store. Failures are DataErrors, or BusyErrors where another try may succeed. */
+export interface ObjectStore extends AsyncReadable {
+  /** Reads all metadata documents and pins the objects to their present versions. */
+  open(): Promise<Opened>;
+  get(key: AbsolutePath): Promise<Uint8Array | undefined>;
+  getRange(key: AbsolutePath, range: RangeQuery): Promise<Uint8Array | undefined>;
+}

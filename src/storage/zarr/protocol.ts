@@ -1,0 +1,82 @@
+/** Defines what crosses between the threads that compute and the thread that reads stores. */
+
+/** A group of a store. */
+export interface StoredGroup {
+  readonly kind: "group";
+  readonly attributes: Readonly<Record<string, unknown>>;
+}
+
+/** An array of a store. */
+export interface StoredArray {
+  readonly kind: "array";
+  readonly attributes: Readonly<Record<string, unknown>>;
+  readonly shape: readonly number[];
+  /** Edges of the pieces that are decoded as a whole: chunks, or the inner chunks of shards. */
+  readonly chunks: readonly number[];
+  /** Element type in the words of Zarr 3, e.g. `float32`; anything else as the store writes it. */
+  readonly dataType: string;
+  /** What the store's writer takes an element to be that was never written. */
+  readonly fill: unknown;
+  /** Names of the dimensions, null for those without one. */
+  readonly dimensions: readonly (string | null)[];
+  readonly codecs: readonly string[];
+  /** Codecs among them that cannot be decoded. */
+  readonly unknownCodecs: readonly string[];
+}
+
+/** The groups and arrays of a store by their paths, `/` for the root. */
+export interface StoreTree {
+  readonly nodes: Readonly<Record<string, StoredGroup | StoredArray>>;
+  /** Digest of the metadata and, where the store tells them, of the sizes and times of all its objects. */
+  readonly digest: string;
+  /** Bytes of all objects, or of the metadata where objects cannot be listed. */
+  readonly bytes: number;
+  /** Time of the newest object in milliseconds of the store's clock: a newer one is a change. */
+  readonly newestMs: number;
+}
+
+/** A box of elements of an array. */
+export interface BoxRequest {
+  readonly store: string;
+  /** `newestMs` of the tree that the caller has verified. */
+  readonly newestMs: number;
+  readonly path: string;
+  readonly offset: readonly number[];
+  readonly count: readonly number[];
+}
+
+export interface OpenRequest {
+  readonly store: string;
+  /** `newestMs` of the tree that the caller has verified; absent: the store as it is now. */
+  readonly newestMs?: number | undefined;
+}
+
+export type StoreRequest = ({ readonly kind: "open" } & OpenRequest) | ({ readonly kind: "read" } & BoxRequest);
+
+/** Elements in C order, in shared memory. */
+export type Elements =
+  | Float32Array
+  | Float64Array
+  | Int8Array
+  | Uint8Array
+  | Int16Array
+  | Uint16Array
+  | Int32Array
+  | Uint32Array
+  | BigInt64Array
+  | BigUint64Array;
+
+export interface StoreReplies {
+  readonly open: StoreTree;
+  readonly read: Elements;
+}
+
+/** What a thread sends: a request with a number, and requests that it will make soon. */
+export type StoreMessage =
+  | { readonly id: number; readonly request: StoreRequest }
+  | { readonly ahead: readonly BoxRequest[] };
+
+export type StoreAnswer =
+  | { readonly id: number; readonly value: unknown }
+  /** `damage`: the store is not what it was or not readable; otherwise it did not answer in time. */
+  | { readonly id: number; readonly message: string; readonly busy: boolean };

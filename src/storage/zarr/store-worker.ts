@@ -1,0 +1,33 @@
+/** The entry of the store thread answers the requests of other threads, each through a port of its own. */
+import { parentPort } from "node:worker_threads";
+import { BusyError, FieldprobeError } from "../../errors.js";
+import type { StoreAnswer, StoreMessage, StoreRequest } from "./protocol.js";
+import type { StoreConnection } from "./store-thread.js";
+import { Stores } from "./stores.js";
+
+const stores = new Stores();
+
+parentPort?.on("message", ({ port, signal }: StoreConnection) => {
+  port.on("message", (message: StoreMessage) => {
+    if ("ahead" in message) stores.ahead(message.ahead);
+    else void answer({ port, signal }, message.id, message.request);
+  });
+});
+
+async function answer({ port, signal }: StoreConnection, id: number, request: StoreRequest): Promise<void> {
+  let reply: StoreAnswer;
+  try {
+    reply = { id, value: request.kind === "open" ? await stores.open(request) : await stores.read(request) };
+  } catch (error) {
+    const place = request.kind === "open" ? request.store : `${request.store}: ${request.path}`;
+    const message = error instanceof FieldprobeError ? error.message : `${place} cannot be read: ${textOf(error)}`;
+    reply = { id, message, busy: error instanceof BusyError };
+  }
+  port.postMessage(reply);
+  Atomics.add(signal, 0, 1);
+  Atomics.notify(signal, 0);
+}
+
+function textOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).replace(/\s+/g, " ");
+}

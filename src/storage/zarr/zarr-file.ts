@@ -1,0 +1,189 @@
+/** A Zarr store as a stored file: its groups and arrays with the attributes, labels and coordinate tables of their dimensions. */
+import { DataError } from "../../errors.js";
+import { packingOf, unpack } from "../hdf5/packing.js";
+import type { AttributeValue, RawValues, Stored } from "../hdf5/stored.js";
+import type { StoredFile } from "../stored-file.js";
+import type { StoredArray, StoredGroup, StoreTree } from "./protocol.js";
+import { StoreClient } from "./store-client.js";
+
+/** Tables are small; anything larger is a field and must go through `readHyperslab`. */
+const MAX_TABLE_BYTES = 64 * 1024 * 1024;
+
+export class ZarrFile implements StoredFile {
+  readonly path: string;
+  readonly tree: StoreTree;
+  readonly #client = StoreClient.ofThread();
+  #closed = false;
+
+  /**
+   * @param path     folder or address of the store
+   * @param newestMs the newest object that it had when it was verified; undefined: as it is now
+   */
+  constructor(path: string, newestMs?: number) {
+    this.path = path;
+    this.tree = this.#client.ask({ kind: "open", store: path, newestMs });
+  }
+
+  get newestMs(): number {
+    return this.tree.newestMs;
+  }
+
+  names(group: string): string[] {
+    const start = group === "/" ? "/" : `${group}/`;
+    return Object.keys(this.tree.nodes)
+      .filter((path) => path !== "/" && path.startsWith(start) && !path.slice(start.length).includes("/"))
+      .map((path) => path.slice(start.length));
+  }
+
+  resolve(path: string): string | null {
+    const parts = path.split("/").filter((part) => part !== "" && part !== ".");
+    const resolved = `/${parts.join("/")}`;
+    return this.#find(resolved) === undefined ? null : resolved;
+  }
+
+  /** The node at a path; groups need no document of their own where there is something in them. */
+  #find(path: string): StoredArray | StoredGroup | undefined {
+    const node = this.tree.nodes[path];
+    if (node !== undefined) return node;
+    const start = path === "/" ? "/" : `${path}/`;
+    const isGroup = Object.keys(this.tree.nodes).some((other) => other.startsWith(start));
+    return isGroup ? { kind: "group", attributes: {} } : undefined;
+  }
+
+  kind(path: string): "group" | "dataset" | "other" {
+    const kind = this.#find(path)?.kind;
+    return kind === "array" ? "dataset" : kind === "group" ? "group" : "other";
+  }
+
+  #array(path: string): StoredArray {
+    const node = this.tree.nodes[path];
+    if (node?.kind !== "array") throw new DataError(`${this.path}: ${path} is not an array.`);
+    return node;
+  }
+
+  describe(path: string): Stored {
+    const { shape, chunks, dataType, codecs, unknownCodecs } = this.#array(path);
+    const [, kind, bits] = /^(float|int|uint)(8|16|32|64)$/.exec(dataType) ?? [];
+    return {
+      shape,
+      maxShape: shape,
+      element: kind === undefined ? (/string|^[<>|][USO]/.test(dataType) ? "string" : "other") : elementOf(kind),
+      size: Number(bits ?? 8) / 8,
+      signed: kind !== "uint",
+      littleEndian: true,
+      chunks,
+      // A piece is decoded as a whole, whatever its codecs.
+      filters:
+        codecs.length === 0
+          ? ["uncompressed"]
+          : codecs.map((name) => (unknownCodecs.includes(name) ? `#${name}` : name)),
+      virtual: false,
+    };
+  }
+
+  attributes(path: string): Map<string, AttributeValue | null> {
+    const node = this.#find(path);
+    const found = new Map<string, AttributeValue | null>();
+    for (const [name, value] of Object.entries(node?.attributes ?? {})) found.set(name, attributeValue(value));
+    if (node?.kind !== "array") return found;
+    const fill = found.get("_FillValue");
+    if (typeof fill === "string") found.set("_FillValue", encodedFill(fill));
+    // Integers that were never written read as the fill value, which no value may therefore equal.
+    if (fill === undefined && typeof node.fill === "number" && node.dataType.includes("int"))
+      found.set("_FillValue", node.fill);
+    return found;
+  }
+
+  /** Tables of the names of its dimensions, beside the array or in a group above. */
+  scales(path: string): string[][] {
+    return this.#array(path).dimensions.map((name) => {
+      if (name === null) return [];
+      for (let group = parentOf(path); ; group = parentOf(group)) {
+        const table = group === "/" ? `/${name}` : `${group}/${name}`;
+        if (table !== path && this.tree.nodes[table]?.kind === "array") return [table];
+        if (group === "/") return [];
+      }
+    });
+  }
+
+  labels(path: string): (string | null)[] {
+    return [...this.#array(path).dimensions];
+  }
+
+  numbers(path: string): Float64Array {
+    const stored = this.describe(path);
+    const { shape, element, size } = stored;
+    if (element !== "float" && element !== "integer") throw new DataError(`${this.path}: ${path} holds no numbers.`);
+    const bytes = shape.reduce((product, length) => product * length, size);
+    if (bytes > MAX_TABLE_BYTES)
+      throw new DataError(`${this.path}: ${path} is too large for a table (${bytes} bytes).`);
+    const elements = this.#read(
+      path,
+      shape.map(() => 0),
+      shape,
+    );
+    const values = Float64Array.from(elements as ArrayLike<number | bigint>, Number);
+    return Float64Array.from(unpack(values, packingOf(this.attributes(path), stored)));
+  }
+
+  text(path: string): string {
+    throw new DataError(`${this.path}: ${path} is an array of strings, which is not read.`);
+  }
+
+  readHyperslab(path: string, stored: Stored, offset: readonly number[], count: readonly number[]): RawValues {
+    if (this.#closed) throw new DataError(`${this.path} is closed.`);
+    for (const [axis, extent] of stored.shape.entries()) {
+      const [first, length] = [offset[axis] ?? -1, count[axis] ?? -1];
+      if (first < 0 || length < 1 || first + length > extent)
+        throw new DataError(
+          `${this.path}: ${path} has no nodes ${first} to ${first + length - 1} on dimension ${axis}.`,
+        );
+    }
+    const elements = this.#read(path, offset, count);
+    if (elements instanceof BigInt64Array || elements instanceof BigUint64Array)
+      throw new DataError(`${this.path}: ${path} holds integers of 8 bytes, which cannot be values of a field.`);
+    return elements;
+  }
+
+  #read(path: string, offset: readonly number[], count: readonly number[]) {
+    const { newestMs } = this.tree;
+    return this.#client.ask({ kind: "read", store: this.path, newestMs, path, offset, count });
+  }
+
+  /** What was never written reads as NaN. */
+  chunkIndex(): null {
+    return null;
+  }
+
+  hasExternalStorage(): boolean {
+    return false;
+  }
+
+  close(): void {
+    this.#closed = true;
+  }
+}
+
+function elementOf(kind: string): Stored["element"] {
+  return kind === "float" ? "float" : "integer";
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, path.lastIndexOf("/")) || "/";
+}
+
+/** The number that xarray writes as base64 of a float64, since JSON has no NaN; null for other texts. */
+function encodedFill(text: string): number | null {
+  if (text === "NaN") return Number.NaN;
+  const bytes = Buffer.from(text, "base64");
+  return bytes.length === 8 ? bytes.readDoubleLE(0) : null;
+}
+
+/** An attribute as other formats have it: numbers, texts and lists of them; null for anything else. */
+function attributeValue(value: unknown): AttributeValue | null {
+  if (typeof value === "number" || typeof value === "string") return value;
+  if (typeof value === "boolean") return Number(value);
+  if (!Array.isArray(value) || value.length === 0) return null;
+  if (value.every((entry) => typeof entry === "number")) return Float64Array.from(value as number[]);
+  return value.every((entry) => typeof entry === "string") ? (value as string[]) : null;
+}
