@@ -1,10 +1,12 @@
 /** The entry of the store thread answers the requests of other threads, each through a port of its own. */
 import { parentPort } from "node:worker_threads";
 import { BusyError, FieldprobeError } from "../../errors.js";
+import { registerCodecs } from "./codecs.js";
 import type { StoreAnswer, StoreMessage, StoreRequest } from "./protocol.js";
 import type { StoreConnection } from "./store-thread.js";
 import { Stores } from "./stores.js";
 
+registerCodecs();
 const stores = new Stores();
 
 parentPort?.on("message", ({ port, signal }: StoreConnection) => {

@@ -1,7 +1,7 @@
 /** The stores that the store thread has open: opens them, and reads boxes of their arrays. */
 import ndarray from "ndarray";
 import ops from "ndarray-ops";
-import { type DataType, get, open, root, slice, type Array as ZarrArray } from "zarrita";
+import { type DataType, defineArrayExtension, get, open, root, slice, type Array as ZarrArray } from "zarrita";
 import { DataError } from "../../errors.js";
 import { LocalStore } from "./local-store.js";
 import { expandConsolidated, nodesOf } from "./metadata.js";
@@ -88,7 +88,7 @@ export class Stores {
     const { objects, arrays } = await this.#verified(box.store, box.newestMs);
     let array = arrays.get(box.path);
     if (array === undefined) {
-      array = open(root(objects).resolve(box.path), { kind: "array" });
+      array = open(root(objects).resolve(box.path), { kind: "array" }).then((found) => withWholeChunks(found));
       arrays.set(box.path, array);
     }
     return readElements(await array, box);
@@ -122,6 +122,19 @@ async function readElements(array: ZarrArray<DataType, ObjectStore>, box: BoxReq
   ops.assign(ndarray(out as Float64Array, [...box.count]), ndarray(data as Float64Array, shape, stride));
   return out;
 }
+
+/** Refuses chunks that decode to fewer or more elements than they have: the library would take what is missing for zeros. */
+const withWholeChunks = defineArrayExtension((array) => ({
+  async getChunk(coordinates, options) {
+    const chunk = await array.getChunk(coordinates, options);
+    const elements = array.chunks.reduce((product, length) => product * length, 1);
+    if (chunk.data.length !== elements)
+      throw new DataError(
+        `chunk ${coordinates.join(".")} of ${array.path} decodes to ${chunk.data.length} elements, not ${elements}`,
+      );
+    return chunk;
+  },
+}));
 
 /**
  * Makes floats that were never written NaN: the fill value of an array says what its writer would compute with, not

@@ -1,0 +1,71 @@
+/** Replaces the codecs of the Zarr library that would let damage pass, or that decode on the thread that asks. */
+import { promisify } from "node:util";
+import { gunzip, unzip } from "node:zlib";
+import { registry } from "zarrita";
+
+const gunzipAside = promisify(gunzip);
+const unzipAside = promisify(unzip);
+
+/** Bytes of a Blosc header, and where it keeps the length of what follows it. Source: c-blosc, README_CHUNK_FORMAT. */
+const BLOSC_HEADER = 16;
+const BLOSC_LENGTH = 12;
+const POLYNOMIAL = 0x82f63b78;
+
+type Entry = Awaited<ReturnType<NonNullable<ReturnType<typeof registry.get>>>>;
+type Decode = (bytes: Uint8Array) => Uint8Array | Promise<Uint8Array>;
+
+/** Registers the codecs for all arrays of this thread. */
+export function registerCodecs(): void {
+  const blosc = registry.get("blosc");
+  for (const name of ["blosc", "numcodecs.blosc"])
+    registry.set(name, async () => withLength((await blosc?.()) as Entry));
+  registry.set("crc32c", async () => decoder(checked(crc32cTable()), (decoded) => decoded + 4));
+  for (const name of ["gzip", "numcodecs.gzip"]) registry.set(name, async () => decoder(gunzipAside));
+  for (const name of ["zlib", "numcodecs.zlib"]) registry.set(name, async () => decoder(unzipAside));
+}
+
+/** A codec that only decodes. */
+function decoder(decode: Decode, computeEncodedSize?: (decoded: number) => number): Entry {
+  const encode = () => {
+    throw new Error("stores are only read");
+  };
+  return { fromConfig: () => ({ kind: "bytes_to_bytes", encode, decode, computeEncodedSize }) } as unknown as Entry;
+}
+
+/** The Blosc codec with a check of the length: its decoder reads on behind a chunk that is cut short. */
+function withLength(blosc: Entry): Entry {
+  return {
+    ...blosc,
+    fromConfig: (configuration, metadata) => {
+      const codec = blosc.fromConfig(configuration, metadata);
+      const decode: Decode = (bytes) => {
+        const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+        if (bytes.length < BLOSC_HEADER || view.getUint32(BLOSC_LENGTH, true) !== bytes.length)
+          throw new Error(`a Blosc chunk has ${bytes.length} bytes and not those of its header`);
+        return codec.decode(bytes) as ReturnType<Decode>;
+      };
+      return { kind: "bytes_to_bytes", encode: codec.encode.bind(codec), decode } as unknown as typeof codec;
+    },
+  };
+}
+
+function checked(table: Uint32Array): Decode {
+  return (bytes) => {
+    const end = bytes.length - 4;
+    if (end < 0) throw new Error("there is no checksum");
+    let crc = 0xffffffff;
+    for (let i = 0; i < end; i++) crc = (crc >>> 8) ^ (table[(crc ^ bytes[i]) & 0xff] as number);
+    const stated = new DataView(bytes.buffer, bytes.byteOffset + end, 4).getUint32(0, true);
+    if ((crc ^ 0xffffffff) >>> 0 !== stated) throw new Error("the checksum does not match");
+    return bytes.subarray(0, end);
+  };
+}
+
+/** Remainders of all bytes. Source: RFC 3720, section 12.1 (CRC-32C). */
+function crc32cTable(): Uint32Array {
+  return Uint32Array.from({ length: 256 }, (_, byte) => {
+    let crc = byte;
+    for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ POLYNOMIAL : crc >>> 1;
+    return crc >>> 0;
+  });
+}
