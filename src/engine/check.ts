@@ -218,6 +218,11 @@ export function pointLimit(
   return bounds.reduce((least, bound) => (bound.points < least.points ? bound : least));
 }
 
+/** Evaluations of a field that a query takes for so many points. */
+export function workOf({ samples, steps }: CheckedQuery, points: number): number {
+  return points * samples * Math.max(1, 2 * steps);
+}
+
 /** Work per point by family, where it is more than one sample. */
 const SAMPLES: Partial<Record<Operation["family"], (query: Query, dataset: Dataset) => number>> = {
   filter: checkLayers,

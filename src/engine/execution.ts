@@ -13,7 +13,7 @@ import {
 import { RECORDS } from "../operations.js";
 import type { Dataset } from "../storage/dataset.js";
 import type { Carrier } from "./carrier.js";
-import { type CheckedQuery, pointLimit } from "./check.js";
+import { type CheckedQuery, pointLimit, workOf } from "./check.js";
 import { createShare, type QueryShare } from "./fair-queue.js";
 import { type Plan, type PlanSetting, planByArrival } from "./plan/by-arrival.js";
 import { exceedsCache, planBySweep } from "./plan/by-sweep.js";
@@ -106,6 +106,10 @@ export class Execution implements Evaluation {
       this.#advance();
     });
     this.velocities = new Collector(setting.buffers, keep, () => {});
+  }
+
+  get work(): number {
+    return this.#checked === null ? 0 : workOf(this.#checked, this.points.count);
   }
 
   finish(): Promise<Result> {

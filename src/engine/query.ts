@@ -89,6 +89,8 @@ export interface Evaluation {
   readonly nodes: number;
   /** The largest number of points of this query, and the name of the limit that sets it. */
   readonly limit: { readonly points: number; readonly name: string };
+  /** Evaluations of a field that the query takes with the points that are in; 0 for a bad query. */
+  readonly work: number;
   /**
    * Ends the input and waits for the result.
    * Rejects with the first error of the check order (dataset, time, availability, options, coordinates), DeadlineError,

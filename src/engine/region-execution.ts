@@ -70,6 +70,10 @@ export class RegionExecution implements Evaluation {
     setMaxListeners(0, this.#kill.signal);
   }
 
+  get work(): number {
+    return this.nodes * this.#region.width ** 3;
+  }
+
   async finish(): Promise<Result> {
     this.#timers.push(setTimeout(() => this.#stop(new DeadlineError()), this.#deadlineMs));
     const result = this.#checked.operation.family === "search" ? this.#search() : this.#cut();

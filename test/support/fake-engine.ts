@@ -100,6 +100,9 @@ export class FakeEngine implements Engine {
       points,
       velocities,
       nodes: 0,
+      get work() {
+        return points.count;
+      },
       limit: { points: this.#options.points, name: this.#options.limitName },
       finish: async () => {
         this.finishing++;

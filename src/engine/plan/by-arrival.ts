@@ -1,6 +1,6 @@
 /** A plan by arrival cuts a query into batches in the order in which its points arrive. */
 import { type Family, RECORDS } from "../../operations.js";
-import type { CheckedQuery } from "../check.js";
+import { type CheckedQuery, workOf } from "../check.js";
 import { BATCH_POINTS } from "../memory.js";
 import type { BufferPool } from "../points/buffers.js";
 import type { Collector } from "../points/collector.js";
@@ -64,7 +64,7 @@ export function batchOf(
   { checked, velocities, source, cancel }: PlanSetting,
   part: Pick<BatchTask, "points" | "first" | "count" | "out" | "places" | "pass">,
 ): BatchTask {
-  const { query, dataset, fields, steps, step, last, samples, itemsPerPoint } = checked;
+  const { query, dataset, fields, steps, step, last, itemsPerPoint } = checked;
   return {
     kind: "batch",
     query,
@@ -77,7 +77,7 @@ export function batchOf(
     last,
     itemsPerPoint,
     cancel,
-    work: part.count * samples * Math.max(1, 2 * steps),
+    work: workOf(checked, part.count),
     ...part,
   };
 }

@@ -1,4 +1,7 @@
-/** `Admission` bounds the requests being answered by slots, and the points that all requests hold together. */
+/**
+ * `Admission` bounds the requests being answered by slots, and the points that all requests hold together. A part of both is kept
+ * for small requests, and large ones wait for theirs in turn: the client with the fewest slots first, and of its requests the shortest.
+ */
 import { BusyError } from "../../errors.js";
 import { HttpRefusal } from "./refusal.js";
 
@@ -13,7 +16,34 @@ export interface AdmissionLimits {
 /** How long before the request timeout a paused request is refused, so that it hears 503 rather than 408. */
 const MARGIN_MS = 100;
 
-interface Waiter {
+/** Sizes of requests: evaluations of a field, at most, and the part of the slots and of the queue that they and larger ones may take. */
+const SIZES = [
+  { work: 4_096, part: 1 },
+  { work: 1_048_576, part: 7 / 8 },
+  { work: Number.POSITIVE_INFINITY, part: 3 / 4 },
+] as const;
+/** Points of a small request, at most, and the part of the points in flight that is there for small requests beside all others. */
+const SMALL_POINTS = 4_096;
+const SMALL_PART = 1 / 8;
+
+/** Who asks for a slot. */
+export interface Asker {
+  /** Whose turn it is depends on the slots that a client has; compared by identity. */
+  readonly client: unknown;
+  /** Evaluations of a field that the request takes. */
+  readonly work: number;
+}
+
+/** What a client has and asks for; forgotten when it has nothing and asks for nothing. */
+interface Client {
+  slots: number;
+  waiting: number;
+  /** Number of the last slot that it was given. */
+  last: number;
+}
+
+interface Waiter extends Asker {
+  readonly size: number;
   readonly grant: () => void;
 }
 
@@ -23,9 +53,16 @@ export class Admission {
   readonly #waiting = new Set<Waiter>();
   /** Requests that hold points, oldest first, with how many. */
   readonly #holds = new Map<PointsHold, number>();
-  readonly #paused = new Map<PointsHold, () => void>();
+  /** Requests that wait to add points, with how many. */
+  readonly #paused = new Map<PointsHold, { readonly count: number; readonly resume: () => void }>();
+  readonly #clients = new Map<unknown, Client>();
   #taken = 0;
+  /** Slots given so far. */
+  #given = 0;
+  /** Slots of small requests, and small requests that wait. */
+  #small = 0;
   #points = 0;
+  #smallPoints = 0;
 
   constructor(limits: AdmissionLimits) {
     this.#limits = limits;
@@ -46,9 +83,9 @@ export class Admission {
     return this.#points;
   }
 
-  /** Judges a request on arrival, before its body is read. */
+  /** Judges a request on arrival, before its body is read: large ones that hold slots refuse nobody. */
   arrive(): void {
-    if (this.#taken >= this.#limits["engine.inflight"]) {
+    if (this.#small >= this.#limits["engine.inflight"]) {
       throw new HttpRefusal(503, "All slots are taken.", { "retry-after": "1" });
     }
   }
@@ -59,29 +96,60 @@ export class Admission {
    * @returns gives the slot back; harmless when called twice
    * @throws BusyError when none came free in time or too many wait already
    */
-  async slot(waitMs: number, signal: AbortSignal): Promise<() => void> {
-    const free = this.trySlot();
-    if (free !== null) return free;
-    await this.#wait(waitMs, signal);
-    return this.#returner();
+  async slot(asker: Asker, waitMs: number, signal: AbortSignal): Promise<() => void> {
+    return this.trySlot(asker) ?? this.#wait(asker, waitMs, signal);
   }
 
   /** Takes a slot; null where none is free. */
-  trySlot(): (() => void) | null {
-    if (this.#taken >= this.#limits["engine.inflight"]) return null;
-    this.#taken++;
-    return this.#returner();
+  trySlot(asker: Asker): (() => void) | null {
+    const size = sizeOf(asker.work);
+    return this.#taken < this.#most("engine.inflight", size) ? this.#take(asker, size) : null;
   }
 
-  #returner(): () => void {
+  /** Slots or places in the queue that requests of a size may have taken. */
+  #most(limit: "engine.inflight" | "engine.queue", size: number): number {
+    return Math.max(1, Math.floor(this.#limits[limit] * (SIZES[size] as (typeof SIZES)[number]).part));
+  }
+
+  #take({ client }: Asker, size: number): () => void {
+    this.#taken++;
+    if (size === 0) this.#small++;
+    this.#change(client, { slots: 1 }).last = ++this.#given;
     let held = true;
     return () => {
       if (!held) return;
       held = false;
-      const next = this.#waiting.values().next().value;
-      if (next === undefined) this.#taken--;
-      else next.grant();
+      this.#taken--;
+      if (size === 0) this.#small--;
+      this.#change(client, { slots: -1 });
+      this.#next()?.grant();
     };
+  }
+
+  /** The request whose turn it is; null where none of those that wait may have a slot. */
+  #next(): Waiter | null {
+    let next: Waiter | null = null;
+    for (const waiter of this.#waiting) {
+      if (this.#taken >= this.#most("engine.inflight", waiter.size)) continue;
+      if (next === null || this.#isBefore(waiter, next)) next = waiter;
+    }
+    return next;
+  }
+
+  #isBefore(one: Waiter, other: Waiter): boolean {
+    if (one.client === other.client) return one.work < other.work;
+    const [a, b] = [this.#change(one.client), this.#change(other.client)];
+    return a.slots === b.slots ? a.last < b.last : a.slots < b.slots;
+  }
+
+  /** Counts slots and waiting requests of a client, and returns what it has. */
+  #change(client: unknown, { slots = 0, waiting = 0 } = {}): Client {
+    const known = this.#clients.get(client) ?? { slots: 0, waiting: 0, last: 0 };
+    known.slots += slots;
+    known.waiting += waiting;
+    if (known.slots + known.waiting > 0) this.#clients.set(client, known);
+    else this.#clients.delete(client);
+    return known;
   }
 
   /** A new account of points for one request. */
@@ -89,27 +157,44 @@ export class Admission {
     return new PointsHold(this);
   }
 
-  /** Adds to an account; a promise where its request has to wait before it reads more. For `PointsHold`. */
+  /** Adds to an account; a promise where its request has to wait until there is room. For `PointsHold`. */
   add(hold: PointsHold, count: number): Promise<void> | null {
+    if (!this.#holds.has(hold)) this.#holds.set(hold, 0);
+    if (!this.#hasRoom(hold, count)) return this.#pause(hold, count);
+    this.#count(hold, count);
+    return null;
+  }
+
+  #count(hold: PointsHold, count: number): void {
+    const before = this.#holds.get(hold) ?? 0;
     this.#points += count;
-    this.#holds.set(hold, (this.#holds.get(hold) ?? 0) + count);
-    return this.#mayGoOn(hold) ? null : this.#pause(hold);
+    this.#smallPoints += smallPart(before + count) - smallPart(before);
+    this.#holds.set(hold, before + count);
   }
 
   /** Closes an account; one that is paused goes on, to find its request over. For `PointsHold`. */
   drop(hold: PointsHold): void {
-    this.#points -= this.#holds.get(hold) ?? 0;
+    const held = this.#holds.get(hold) ?? 0;
+    this.#points -= held;
+    this.#smallPoints -= smallPart(held);
     this.#holds.delete(hold);
-    this.#paused.get(hold)?.();
-    for (const [paused, resume] of this.#paused) if (this.#mayGoOn(paused)) resume();
+    this.#paused.get(hold)?.resume();
+    for (const [paused, { count, resume }] of this.#paused) {
+      if (!this.#hasRoom(paused, count)) continue;
+      this.#count(paused, count);
+      resume();
+    }
   }
 
-  /** The oldest request always may: were all to wait for one another, none would end. */
-  #mayGoOn(hold: PointsHold): boolean {
-    return this.#points <= this.#limits["engine.pointsInFlight"] || this.#holds.keys().next().value === hold;
+  /** The oldest request always has: were all to wait for one another, none would end. */
+  #hasRoom(hold: PointsHold, count: number): boolean {
+    const most = this.#limits["engine.pointsInFlight"];
+    if (this.#points + count <= most || this.#holds.keys().next().value === hold) return true;
+    const after = (this.#holds.get(hold) ?? 0) + count;
+    return after <= SMALL_POINTS && this.#smallPoints + count <= most * SMALL_PART;
   }
 
-  #pause(hold: PointsHold): Promise<void> {
+  #pause(hold: PointsHold, count: number): Promise<void> {
     const timeout = this.#limits["http.requestTimeoutMs"];
     const left = timeout - Math.min(MARGIN_MS, timeout / 10) - (performance.now() - hold.since);
     return new Promise((resolve, reject) => {
@@ -117,32 +202,48 @@ export class Admission {
         this.#paused.delete(hold);
         reject(new HttpRefusal(503, "Too many points are in flight.", { "retry-after": "1", connection: "close" }));
       }, left);
-      this.#paused.set(hold, () => {
+      const resume = (): void => {
         clearTimeout(timer);
         this.#paused.delete(hold);
         resolve();
-      });
+      };
+      this.#paused.set(hold, { count, resume });
     });
   }
 
-  async #wait(waitMs: number, signal: AbortSignal): Promise<void> {
+  #wait(asker: Asker, waitMs: number, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
-    if (this.#waiting.size >= this.#limits["engine.queue"]) throw new BusyError("Too many requests are waiting.");
+    const size = sizeOf(asker.work);
+    if (this.#waiting.size >= this.#most("engine.queue", size)) throw new BusyError("Too many requests are waiting.");
     return new Promise((resolve, reject) => {
       const settle = (then: () => void): void => {
         clearTimeout(timer);
         signal.removeEventListener("abort", leave);
         this.#waiting.delete(waiter);
+        if (size === 0) this.#small--;
+        this.#change(asker.client, { waiting: -1 });
         then();
       };
-      const waiter: Waiter = { grant: () => settle(resolve) };
+      const waiter: Waiter = { ...asker, size, grant: () => settle(() => resolve(this.#take(asker, size))) };
       const give = (): void => settle(() => reject(new BusyError("No slot came free before the deadline.")));
       const leave = (): void => settle(() => reject(signal.reason));
       const timer = setTimeout(give, waitMs);
       signal.addEventListener("abort", leave, { once: true });
       this.#waiting.add(waiter);
+      if (size === 0) this.#small++;
+      this.#change(asker.client, { waiting: 1 });
     });
   }
+}
+
+/** The index of a request's size in `SIZES`. */
+function sizeOf(work: number): number {
+  return SIZES.findIndex((size) => work <= size.work);
+}
+
+/** The points of a request that count as those of a small one: all or none. */
+function smallPart(points: number): number {
+  return points <= SMALL_POINTS ? points : 0;
 }
 
 /** The points of one request, from the first one read until its answer is out. */

@@ -167,7 +167,7 @@ async function* paced(
         goOn();
       }
       reader.handedOver(next.value.length);
-      const pause = slices.pause();
+      const pause = slices.pauseAgain();
       if (pause !== null) await pause;
     }
   } finally {

@@ -6,6 +6,8 @@ import { bodyTooLarge } from "./refusal.js";
 
 /** Bytes given out at a time. */
 const PART_BYTES = 32 * 1024;
+/** Bytes after which a body is long, so that it takes turns with others. */
+const LONG_BYTES = 256 * 1024;
 
 /** Reads a request pull by pull; while nobody asks, the request is paused and its socket holds its sender back. */
 export class Body {
@@ -15,6 +17,7 @@ export class Body {
   readonly #tick: Tick;
   readonly #queue: Buffer[] = [];
   #received = 0;
+  #given = 0;
   #ended = false;
   #closed = false;
   #released = false;
@@ -39,10 +42,11 @@ export class Body {
    * @throws HttpRefusal 413 when the body is longer than admitted, CancelledError when its sender has left
    */
   take(): Buffer | null | undefined {
-    if (this.#slices.overdue) return undefined;
+    if (this.#mustPause) return undefined;
     if (this.#received > this.#limit) throw bodyTooLarge();
     const chunk = this.#queue[0];
     if (chunk === undefined) return this.#end();
+    this.#given += Math.min(chunk.length, PART_BYTES);
     if (chunk.length <= PART_BYTES) {
       this.#queue.shift();
       return chunk;
@@ -53,7 +57,7 @@ export class Body {
 
   /** Resolves when `take` should be asked again. */
   arrival(): Promise<void> {
-    const pause = this.#slices.pause();
+    const pause = this.#isLong ? this.#slices.pauseAgain() : this.#slices.pause();
     if (pause !== null) return pause;
     const woken = new Promise<void>((resolve) => {
       this.#wake = resolve;
@@ -73,6 +77,14 @@ export class Body {
     this.#released = true;
     this.#queue.length = 0;
     if (this.#request.isPaused()) this.#request.resume();
+  }
+
+  get #isLong(): boolean {
+    return this.#given > LONG_BYTES;
+  }
+
+  get #mustPause(): boolean {
+    return this.#isLong ? this.#slices.crowded : this.#slices.overdue;
   }
 
   /** What an empty queue means: null for the end, undefined for bytes to come. */

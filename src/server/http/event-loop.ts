@@ -1,13 +1,12 @@
-/** The event loop is shared in time slices: `TimeSlices` measures and ends them, `Tick` gathers work, `inSlices` cuts long loops. */
+/** The event loop is shared in time slices: `TimeSlices` measures and ends them, and lets long work take turns; `Tick` gathers work. */
 import { openSync, readSync } from "node:fs";
-import { setImmediate as immediate } from "node:timers/promises";
 
 /** A time slice is ended after this many milliseconds. */
 const SLICE_MS = 8;
 /** CPU time is sampled at most this often, because reading it costs microseconds. */
 const SAMPLE_MS = 2;
-/** Elements that a slice of `inSlices` treats: a few milliseconds of simple work. */
-const SLICE_ELEMENTS = 65_536;
+/** Elements that a long loop treats before it looks at the clock: less than a millisecond of simple work. */
+const STEP_ELEMENTS = 8_192;
 
 /** CPU time of the main thread in milliseconds, or null where the system does not tell. */
 export type CpuClock = () => number | null;
@@ -28,7 +27,12 @@ export function mainThreadCpu(): CpuClock {
   };
 }
 
-/** Times the slices in which requests are decoded and encoded, and tells when one has lasted; one per service. */
+/**
+ * Times the slices in which requests are decoded and encoded, and tells when one has lasted; one per service.
+ *
+ * Work that has not ended with its slice waits in a queue, from which each turn of the event loop takes one. So however many long
+ * requests there are, a turn lasts little longer than a slice, and short requests get theirs in every turn.
+ */
 export class TimeSlices {
   /** Longest slice so far, in milliseconds of CPU time (of wall time where CPU time is unknown). */
   longestMs = 0;
@@ -37,6 +41,12 @@ export class TimeSlices {
   #startedAt = 0;
   #sampledAt = Number.NEGATIVE_INFINITY;
   #sample: number | null = null;
+  /** Time that slices have taken of this turn of the event loop. */
+  #spent = 0;
+  #inTurn = false;
+  /** Whether the present slice has come from the queue. */
+  #queued = false;
+  readonly #queue: (() => void)[] = [];
 
   constructor(cpu: CpuClock) {
     this.#cpu = cpu;
@@ -46,6 +56,7 @@ export class TimeSlices {
   begin(): void {
     if (this.#depth++ > 0) return;
     this.#startedAt = performance.now();
+    this.#noticeTurn();
     if (this.#startedAt - this.#sampledAt < SAMPLE_MS) return;
     this.#sampledAt = this.#startedAt;
     this.#sample = this.#cpu();
@@ -55,6 +66,8 @@ export class TimeSlices {
   end(): void {
     if (--this.#depth > 0) return;
     const wall = performance.now() - this.#startedAt;
+    this.#spent += wall;
+    this.#queued = false;
     if (wall <= this.longestMs) return;
     const now = this.#cpu();
     const used = now === null || this.#sample === null ? wall : Math.min(wall, now - this.#sample);
@@ -98,15 +111,57 @@ export class TimeSlices {
     return performance.now() - this.#startedAt >= SLICE_MS;
   }
 
+  /** Whether work that has had a slice before should wait for its turn: this slice has lasted, or others have filled the turn of the loop. */
+  get crowded(): boolean {
+    return this.overdue || (!this.#queued && this.#spent >= SLICE_MS);
+  }
+
   /** Lets other work have a slice if this one has lasted; null where nothing need be awaited. */
   pause(): Promise<void> | null {
     return this.overdue ? this.#giveWay() : null;
   }
 
+  /** The same for work that has had a slice before. */
+  pauseAgain(): Promise<void> | null {
+    return this.crowded ? this.#giveWay() : null;
+  }
+
+  /** Calls `treat` with consecutive ranges of `0 .. count - 1`, as many in a time slice as it has room for. */
+  async each(count: number, treat: (from: number, to: number) => void): Promise<void> {
+    this.begin();
+    try {
+      for (let from = 0; from < count; from += STEP_ELEMENTS) {
+        if (from > 0) await this.pauseAgain();
+        treat(from, Math.min(count, from + STEP_ELEMENTS));
+      }
+    } finally {
+      this.end();
+    }
+  }
+
   async #giveWay(): Promise<void> {
     this.end();
-    await immediate();
+    await new Promise<void>((resolve) => {
+      if (this.#queue.push(resolve) === 1) setImmediate(() => this.#next());
+    });
     this.begin();
+    this.#queued = true;
+  }
+
+  /** Lets the first of those who wait go on, and the next one in the next turn of the event loop. */
+  #next(): void {
+    this.#queue.shift()?.();
+    if (this.#queue.length > 0) setImmediate(() => this.#next());
+  }
+
+  /** Counts anew from the next turn of the event loop on. */
+  #noticeTurn(): void {
+    if (this.#inTurn) return;
+    this.#inTurn = true;
+    setImmediate(() => {
+      this.#inTurn = false;
+      this.#spent = 0;
+    });
   }
 }
 
@@ -129,13 +184,5 @@ export class Tick {
     const ready = this.#ready;
     this.#ready = [];
     for (const work of ready) work();
-  }
-}
-
-/** Calls `treat` with consecutive ranges of `0 .. count - 1`, one a time slice. */
-export async function inSlices(count: number, treat: (from: number, to: number) => void): Promise<void> {
-  for (let from = 0; from < count; from += SLICE_ELEMENTS) {
-    if (from > 0) await immediate();
-    treat(from, Math.min(count, from + SLICE_ELEMENTS));
   }
 }

@@ -42,6 +42,8 @@ export class RequestLife {
   #answer: { bytes: number; since: number; taken: number; cut: () => void } | null = null;
   /** Ends a reader that is too slow. */
   #patience: NodeJS.Timeout | null = null;
+  /** Evaluations of a field for which the request has its slot. */
+  #slotWork = 0;
   /** Set while the request waits for a slot. */
   #waiting: AbortController | null = null;
   /** When the result is due, on the clock of `performance.now`; counts from the end of the body. */
@@ -133,8 +135,7 @@ export class RequestLife {
     if (deadlineMs <= 0) throw new DeadlineError();
     this.#request.facts.dataset = query.dataset === undefined ? null : excerpt(query.dataset);
     const dataset = query.dataset === undefined ? undefined : this.find(query.dataset);
-    const client = this.#request.facts.token ?? this.#request.raw.socket;
-    const evaluation = engine.start(query, { deadlineMs, client, ...(dataset ? { dataset } : {}) });
+    const evaluation = engine.start(query, { deadlineMs, client: this.#client, ...(dataset ? { dataset } : {}) });
     this.#evaluations.add(evaluation);
     const { points, name } = this.limit({ points: Number.POSITIVE_INFINITY, name: "query.points" });
     if (evaluation.nodes > points) throw tooManyPoints(name, evaluation.nodes, points);
@@ -147,21 +148,36 @@ export class RequestLife {
     this.#evaluations.delete(evaluation);
   }
 
-  /** Waits for a slot to be answered in, once the body has been read. */
-  async enter(): Promise<void> {
+  /**
+   * Waits for a slot to be answered in, once the body has been read. A request that has begun more queries since it entered asks
+   * for its slot again, because a larger one may have to wait longer.
+   *
+   * @param more evaluations of a field that the request takes beside those of the queries it has begun
+   */
+  async enter(more = 0): Promise<void> {
     if (this.#gone) throw new CancelledError();
     const { admission, config } = this.#service;
-    const waitMs = config.limits["query.deadlineMs"];
     const since = performance.now();
-    this.#deadline = since + waitMs;
-    let release = admission.trySlot();
+    this.#deadline ??= since + config.limits["query.deadlineMs"];
+    let work = more;
+    for (const evaluation of this.#evaluations) work += evaluation.work;
+    if (this.#slot !== null && work === this.#slotWork) return;
+    this.#leaveSlot();
+    const asker = { client: this.#client, work };
+    let release = admission.trySlot(asker);
     if (release === null) {
       this.#waiting = new AbortController();
-      release = await admission.slot(waitMs, this.#waiting.signal);
-      this.#request.facts.queueMs = performance.now() - since;
+      release = await admission.slot(asker, this.#deadline - since, this.#waiting.signal);
+      this.#request.facts.queueMs += performance.now() - since;
     }
     this.#slot = release;
+    this.#slotWork = work;
     if (this.#over) this.#leaveSlot();
+  }
+
+  /** Whose share of slots and worker threads the request uses: that of its token, or of its connection. */
+  get #client(): unknown {
+    return this.#request.facts.token ?? this.#request.raw.socket;
   }
 
   /**

@@ -147,7 +147,7 @@ export async function serveCutout(
       life.start({ operation: "GetAnyCutoutWeb", dataset: dataset.name, nodes });
     const [box] = boxes.values();
     const evaluation = start(box as NodeBox);
-    await life.enter();
+    await life.enter((boxes.size - 1) * evaluation.work);
     const first = await evaluation.finish();
     life.onEnd(() => first.release());
     life.stream();

@@ -60,7 +60,6 @@ export async function serveValues(
       new Map(Object.entries(textsOf(query))),
     );
     await readBody(new PointsReader(pending.writer("points")), pending, life, service);
-    await life.enter();
     const { results } = await pending.finish();
     life.onEnd(() => {
       for (const result of results) result.release();

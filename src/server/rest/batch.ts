@@ -167,7 +167,6 @@ function* write(results: readonly (Answer | Problem)[]): Generator<Buffer> {
 export function serveBatch(service: Service, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   return compute(service, { name: "batch" }, request, reply, async (life) => {
     const queries = readQueries(await readText(life, service));
-    await life.enter();
     const results: (Answer | Problem)[] = [];
     for (const query of queries) {
       try {

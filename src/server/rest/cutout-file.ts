@@ -102,7 +102,7 @@ export function serveCutoutFile(
     });
     if (count > points) throw tooManyPoints(limit, count, points);
     await life.admit(count);
-    await life.enter();
+    await life.enter(count);
     const folder = await mkdtemp(join(tmpdir(), "fieldprobe-cutout-"));
     life.onEnd(() => void rm(folder, { recursive: true, force: true }));
     const file = nameOf(dataset, selection);

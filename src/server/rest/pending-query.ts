@@ -72,15 +72,15 @@ export class PendingQuery {
     return this.#life.admit(more);
   }
 
-  /** Ends the input and waits for the results, one per time. */
+  /** Ends the input, waits for a slot and then for the results, one per time. */
   async finish(): Promise<{ request: Request; results: Result[] }> {
-    if (this.#request !== null && this.#evaluation !== null) {
-      return { request: this.#request, results: [await this.#evaluation.finish()] };
-    }
     const times = this.texts.get("time") ?? [];
-    const request = this.#read(times.length > 1 ? await readTimes(times, this.#life.slices) : null);
+    const list = this.#request === null && times.length > 1 ? await readTimes(times, this.#life.slices) : null;
+    const request = this.#request ?? this.#read(list);
     if (request.exact.length > 1) return { request, results: await this.#evaluateAll(request) };
-    return { request, results: [await this.#fill(this.#life.start(request.query)).finish()] };
+    const evaluation = this.#evaluation ?? this.#fill(this.#life.start(request.query));
+    await this.#life.enter();
+    return { request, results: [await evaluation.finish()] };
   }
 
   #read(list: Times | null): Request {
@@ -102,6 +102,10 @@ export class PendingQuery {
   async #evaluateAll({ query, exact }: Request): Promise<Result[]> {
     const times = exact.length;
     await this.#life.admit((times - 1) * Math.max(1, this.#points?.count ?? 0));
+    const start = (index: number): Evaluation =>
+      this.#fill(this.#life.start({ ...query, time: exact[index] as number }), times);
+    const first = start(0);
+    await this.#life.enter((times - 1) * first.work);
     const results = new ResultList(times);
     const { slices } = this.#life;
     let failure: { readonly error: unknown } | null = null;
@@ -111,8 +115,8 @@ export class PendingQuery {
       try {
         while (failure === null && next < times) {
           const index = next++;
-          const evaluation = this.#life.start({ ...query, time: exact[index] as number });
-          results.put(index, await slices.outside(this.#fill(evaluation, times).finish()));
+          const evaluation = index === 0 ? first : start(index);
+          results.put(index, await slices.outside(evaluation.finish()));
           this.#life.forget(evaluation);
           await slices.pause();
         }

@@ -1,7 +1,7 @@
 /** `drawPicture` draws a plane of values as a PNG. */
 import { PNG } from "pngjs";
 import { COLOUR_STEPS, type ColourMapName, colourTable } from "../../colour-map.js";
-import { inSlices } from "../http/event-loop.js";
+import type { TimeSlices } from "../http/event-loop.js";
 
 /** Smallest and largest finite value; 0 and 0 where there is none. */
 export function rangeOf(values: Float32Array): readonly [number, number] {
@@ -27,13 +27,14 @@ export async function drawPicture(
   columns: number,
   map: ColourMapName,
   range: readonly [number, number],
+  slices: TimeSlices,
 ): Promise<Buffer> {
   const table = colourTable(map);
   const png = new PNG({ width: columns, height: rows, filterType: 0 });
   png.data.fill(0);
   const [low, high] = range;
   const scale = high > low ? (COLOUR_STEPS - 1) / (high - low) : 0;
-  await inSlices(values.length, (from, to) => {
+  await slices.each(values.length, (from, to) => {
     for (let i = from; i < to; i++) {
       const value = values[i] as number;
       if (!Number.isFinite(value)) continue;

@@ -1,7 +1,7 @@
 /** A sample grid is a plane or a box of equally spaced points through a dataset: the geometry of a slice or a volume. */
 import { RequestError } from "../../errors.js";
 import type { Dataset } from "../../storage/dataset.js";
-import { inSlices } from "../http/event-loop.js";
+import type { TimeSlices } from "../http/event-loop.js";
 import { readFiniteFloat } from "../http/read-number.js";
 import { spanOf } from "./describe.js";
 import type { TripleWriter } from "./triple-writer.js";
@@ -134,10 +134,10 @@ export function pointsOf([slow, middle, fast]: SampleGrid): number {
 }
 
 /** Writes the points of a grid, its last axis fastest. */
-export async function writeGrid(grid: SampleGrid, writer: TripleWriter): Promise<void> {
+export async function writeGrid(grid: SampleGrid, writer: TripleWriter, slices: TimeSlices): Promise<void> {
   const [slow, middle, fast] = grid;
   const place = { x: 0, y: 0, z: 0 };
-  await inSlices(pointsOf(grid), (from, to) => {
+  await slices.each(pointsOf(grid), (from, to) => {
     for (let i = from; i < to; i++) {
       const row = Math.floor(i / fast.count);
       const layer = Math.floor(row / middle.count);

@@ -51,7 +51,6 @@ async function answer(
   const pending = new PendingQuery(life, service.config.limits, { operation, dataset, recordEvery }, texts);
   if (request.headers["content-type"] !== undefined)
     await readBody(readerFor(request, operation, pending), pending, life, service);
-  await life.enter();
   const { request: understood, results } = await pending.finish();
   life.onEnd(() => {
     for (const result of results) result.release();

@@ -9,7 +9,7 @@ import { operationOf, RECORDS, TEMPORAL_INTERPOLATION } from "../../operations.j
 import { QUANTITIES, type Quantity, type QuantityName, quantityOf } from "../../quantities.js";
 import type { Dataset } from "../../storage/dataset.js";
 import { addVary } from "../http/answer.js";
-import { inSlices } from "../http/event-loop.js";
+import type { TimeSlices } from "../http/event-loop.js";
 import { negotiate } from "../http/negotiate.js";
 import { readFiniteFloat } from "../http/read-number.js";
 import type { RequestLife } from "../http/request-life.js";
@@ -122,7 +122,7 @@ function readRange(text: string | undefined): readonly [number, number] | undefi
 }
 
 /** The quantity at every point, from the records of the operation behind it. */
-async function reduce(field: Quantity, result: Result): Promise<Float32Array> {
+async function reduce(field: Quantity, result: Result, slices: TimeSlices): Promise<Float32Array> {
   const records = new Float32Array(result.items * result.components);
   let filled = 0;
   for (const part of result.values) {
@@ -130,7 +130,7 @@ async function reduce(field: Quantity, result: Result): Promise<Float32Array> {
     filled += part.length;
   }
   const values = new Float32Array(result.items);
-  await inSlices(result.items, (from, to) => {
+  await slices.each(result.items, (from, to) => {
     for (let i = from; i < to; i++) values[i] = field.of(records, i * result.components);
   });
   return values;
@@ -151,7 +151,6 @@ async function sample(
   const time = readFiniteFloat(query.time, "time");
   const options = readOptions(field, query);
   await life.admit(count);
-  await life.enter();
   const evaluation = life.start({
     operation: field.operation,
     dataset: dataset.name,
@@ -159,11 +158,12 @@ async function sample(
     ...options,
     temporalInterpolation: query.temporalInterpolation ?? "PCHIP",
   });
-  await writeGrid(grid, new TripleWriter(evaluation.points, evaluation.limit));
+  await writeGrid(grid, new TripleWriter(evaluation.points, evaluation.limit), life.slices);
+  await life.enter();
   const result = await evaluation.finish();
   life.onEnd(() => result.release());
   await life.computed([result]);
-  return reduce(field, result);
+  return reduce(field, result, life.slices);
 }
 
 function findDataset(life: RequestLife, name: string): Dataset {
@@ -209,7 +209,8 @@ export function serveSlice(
     describeSamples(reply, [rows, columns], range);
     reply.type(form);
     if (form === "application/octet-stream") return reply.send(bytesOf(values));
-    return reply.send(await drawPicture(values, rows.count, columns.count, query.map ?? "viridis", fixed ?? range));
+    const colours = query.map ?? "viridis";
+    return reply.send(await drawPicture(values, rows.count, columns.count, colours, fixed ?? range, life.slices));
   });
 }
 

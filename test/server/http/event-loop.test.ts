@@ -1,7 +1,7 @@
 /** Work that is gathered over a tick of the event loop. */
 import { setImmediate as immediate } from "node:timers/promises";
-import { expect, test } from "vitest";
-import { inSlices, Tick, TimeSlices } from "../../../src/server/http/event-loop.js";
+import { expect, test, vi } from "vitest";
+import { Tick, TimeSlices } from "../../../src/server/http/event-loop.js";
 
 test("work added in one tick is done together and in order, before the next tick", async () => {
   const done: string[] = [];
@@ -30,20 +30,76 @@ test("work added by work waits for the next tick", async () => {
 });
 
 test("a long loop covers every element once and lets the event loop turn between its slices", async () => {
-  const ranges: (readonly [number, number])[] = [];
-  let turns = 0;
-  const count = (): void => {
-    turns++;
-    if (ranges.length < 3) setImmediate(count);
-  };
-  setImmediate(count);
-  await inSlices(150_000, (from, to) => ranges.push([from, to]));
-  expect(ranges).toEqual([
-    [0, 65_536],
-    [65_536, 131_072],
-    [131_072, 150_000],
-  ]);
-  expect(turns).toBeGreaterThanOrEqual(2);
+  // A clock that goes on by three milliseconds whenever it is read.
+  let now = 0;
+  const clock = vi.spyOn(performance, "now").mockImplementation(() => {
+    now += 3;
+    return now;
+  });
+  try {
+    const ranges: (readonly [number, number])[] = [];
+    let turns = 0;
+    const count = (): void => {
+      turns++;
+      if (ranges.length < 4) setImmediate(count);
+    };
+    setImmediate(count);
+    await new TimeSlices(() => null).each(30_000, (from, to) => ranges.push([from, to]));
+    expect(ranges).toEqual([
+      [0, 8_192],
+      [8_192, 16_384],
+      [16_384, 24_576],
+      [24_576, 30_000],
+    ]);
+    expect(turns).toBeGreaterThanOrEqual(1);
+  } finally {
+    clock.mockRestore();
+  }
+});
+
+test("of long work one slice goes on in a turn of the event loop, in the order of its waiting", async () => {
+  const slices = new TimeSlices(() => null);
+  const done: string[] = [];
+  let clock = 0;
+  const spy = vi.spyOn(performance, "now").mockImplementation(() => clock);
+  try {
+    const work = async (name: string): Promise<void> => {
+      slices.begin();
+      for (let i = 0; i < 3; i++) {
+        done.push(`${name}${i}`);
+        clock += 10;
+        await slices.pauseAgain();
+      }
+      slices.end();
+    };
+    let over = false;
+    const turn = (): void => {
+      done.push("turn");
+      if (!over) setImmediate(turn);
+    };
+    setImmediate(turn);
+    await Promise.all(["a", "b", "c"].map(work));
+    over = true;
+    const text = done.join(" ");
+    expect(text.replaceAll(" turn", "").replaceAll("turn ", "")).toBe("a0 b0 c0 a1 b1 c1 a2 b2 c2");
+    expect(text).not.toMatch(/[abc][12] [abc][12]/);
+  } finally {
+    spy.mockRestore();
+  }
+});
+
+test("work that has had a slice waits where others have filled the turn, and what begins does not", async () => {
+  const slices = new TimeSlices(() => null);
+  slices.begin();
+  while (!slices.overdue);
+  slices.end();
+  slices.begin();
+  expect(slices.pause()).toBeNull();
+  const wait = slices.pauseAgain();
+  expect(wait).toBeInstanceOf(Promise);
+  await wait;
+  expect(slices.pauseAgain()).toBeNull();
+  slices.end();
 });
 
 test("a time slice that has lasted is over after a pause", async () => {
