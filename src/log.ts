@@ -1,5 +1,5 @@
 /** Creates the log of a process: JSON lines for a file or pipe, readable lines for a terminal, both on stderr. */
-import { type Logger, pino } from "pino";
+import { type DestinationStream, type Logger, pino } from "pino";
 import type { Config } from "./config.js";
 
 const LEVELS: Readonly<Record<number, string>> = {
@@ -14,8 +14,26 @@ const LEVELS: Readonly<Record<number, string>> = {
 /** Creates the log; stdout is left to what commands print. */
 export function createLog({ logLevel }: Pick<Config, "logLevel">, terminal = process.stderr.isTTY === true): Logger {
   const options = { level: logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime };
-  if (!terminal) return pino(options, pino.destination(2));
+  if (!terminal) return pino(options, gathered());
   return pino(options, { write: (line: string) => process.stderr.write(`${readableLine(line)}\n`) });
+}
+
+/** Standard error, to which the lines of one tick are written together; nothing is left when the process exits. */
+function gathered(): DestinationStream & { flushSync(): void } {
+  const descriptor = pino.destination({ dest: 2, sync: true });
+  let lines: string[] = [];
+  const flushSync = (): void => {
+    if (lines.length === 0) return;
+    descriptor.write(lines.join(""));
+    lines = [];
+  };
+  process.on("exit", flushSync);
+  return {
+    write(line) {
+      if (lines.push(line) === 1) setImmediate(flushSync);
+    },
+    flushSync,
+  };
 }
 
 /** A JSON line of the log as a person reads it: time of day, level, message, then the other members; errors by their message. */

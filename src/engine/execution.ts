@@ -120,11 +120,13 @@ export class Execution implements Evaluation {
       }
       this.#state = { name: "due", resolve, reject };
       this.#failure ??= this.#checkInput();
-      if (this.#failure?.index !== -1) {
-        this.#deadline = Date.now() + this.#deadlineMs;
-        this.#timers.push(setTimeout(() => this.#stop(new DeadlineError()), this.#deadlineMs));
-      } else this.#stopTasks();
+      if (this.#failure?.index === -1) this.#stopTasks();
+      else this.#deadline = Date.now() + this.#deadlineMs;
       this.#advance();
+      // What is due later needs a timer; an echo is complete.
+      if (this.#state.name === "due") {
+        this.#timers.push(setTimeout(() => this.#stop(new DeadlineError()), this.#deadlineMs));
+      }
     });
   }
 

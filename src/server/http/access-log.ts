@@ -1,6 +1,5 @@
-/** The access log writes a line for every answered request and counts it. */
-import type { Logger } from "pino";
-import type { Tick } from "./event-loop.js";
+/** The access log writes a line for every answered request and counts it, many requests at a time. */
+import { type DestinationStream, type Logger, symbols } from "pino";
 import type { Metrics } from "./metrics.js";
 import type { Facts } from "./service.js";
 
@@ -19,48 +18,81 @@ export interface EndedRequest {
   readonly status: number;
   /** From its arrival to the end of its answer. */
   readonly ms: number;
+  /** When it ended, on the clock of `Date.now`. */
+  readonly at: number;
 }
 
-/** Writes down the requests that end in one tick together, after it. */
+/** How long requests are gathered, and how many at most: together they cost a third of what they cost one by one. */
+const GATHER_MS = 20;
+const MOST = 512;
+/** The level of an access line. */
+const INFO = 30;
+
+/**
+ * Writes down the requests that end within a moment together. The lines are those of the log's `info`, but made here: the library takes
+ * ten kilobytes of short-lived memory for each.
+ */
 export class AccessLog {
   readonly #metrics: Metrics;
   readonly #log: Logger;
-  readonly #tick: Tick;
+  readonly #lines: DestinationStream;
   #ended: EndedRequest[] = [];
+  #timer: NodeJS.Timeout | null = null;
 
-  constructor(metrics: Metrics, log: Logger, tick: Tick) {
+  constructor(metrics: Metrics, log: Logger) {
     this.#metrics = metrics;
     this.#log = log;
-    this.#tick = tick;
+    this.#lines = (log as unknown as Readonly<Record<symbol, DestinationStream>>)[
+      symbols.streamSym
+    ] as DestinationStream;
   }
 
   add(request: EndedRequest): void {
-    if (this.#ended.push(request) === 1) this.#tick.add(() => this.write());
+    this.#ended.push(request);
+    this.#timer ??= setTimeout(() => this.write(), GATHER_MS).unref();
+    if (this.#ended.length >= MOST) this.write();
   }
 
   /** Writes down all that have ended. */
   write(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
     const ended = this.#ended;
     this.#ended = [];
-    for (const { facts, outcome, id, client, bytes, method, path, status, ms } of ended) {
-      const { interface: by, operation, dataset, points, token } = facts;
+    const told = this.#log.isLevelEnabled("info");
+    for (const request of ended) {
+      const { facts, outcome, ms } = request;
+      const { interface: by, operation, points, token } = facts;
       this.#metrics.observe({ interface: by, operation, outcome, points, token, seconds: ms / 1000 });
-      const waited = Math.round(facts.queueMs * 100) / 100;
-      const took = Math.round(ms * 100) / 100;
-      const asked = {
-        reqId: id,
-        client,
-        method,
-        path,
-        status,
-        interface: by,
-        operation,
-        dataset,
-        outcome,
-        points,
-        token,
-      };
-      this.#log.info({ ...asked, bytes, queueMs: waited, ms: took });
+      if (told) this.#lines.write(lineOf(request));
     }
   }
+}
+
+function lineOf({ facts, outcome, id, client, bytes, method, path, status, ms, at }: EndedRequest): string {
+  const { interface: by, operation, dataset, points, token } = facts;
+  return `${JSON.stringify({
+    level: INFO,
+    time: new Date(at).toISOString(),
+    reqId: id,
+    client,
+    method,
+    path,
+    status,
+    interface: by,
+    operation,
+    dataset,
+    outcome,
+    points,
+    token,
+    bytes,
+    queueMs: hundredths(facts.queueMs),
+    computeMs: hundredths(facts.computeMs),
+    encodeMs: hundredths(facts.encodeMs),
+    ms: hundredths(ms),
+  })}\n`;
+}
+
+function hundredths(ms: number): number {
+  return Math.round(ms * 100) / 100;
 }

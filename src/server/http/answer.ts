@@ -62,6 +62,8 @@ export interface Reader {
   handOver(bytes: number): void;
   /** The socket has taken them. */
   handedOver(bytes: number): void;
+  /** Writing a part of the answer took so long. */
+  encoded(ms: number): void;
 }
 
 /**
@@ -75,7 +77,7 @@ export async function sendBlocks(
   { config, slices }: Pick<Service, "config" | "slices">,
   reader: Reader,
 ): Promise<void> {
-  const { first, complete } = begin(blocks, slices);
+  const { first, complete } = begin(blocks, slices, reader);
   const { raw } = reply;
   if (!complete && config.gzip !== "off") {
     addVary(reply, "Accept-Encoding");
@@ -125,9 +127,10 @@ async function pour(blocks: AsyncIterable<Buffer>, raw: ServerResponse, compress
 }
 
 /** Makes the first blocks, up to the length from which an answer may be compressed. */
-function begin(blocks: Iterator<Buffer>, slices: TimeSlices): { first: Buffer[]; complete: boolean } {
+function begin(blocks: Iterator<Buffer>, slices: TimeSlices, reader: Reader): { first: Buffer[]; complete: boolean } {
   const first: Buffer[] = [];
   slices.begin();
+  const since = performance.now();
   try {
     for (let bytes = 0; bytes <= GZIP_BYTES; ) {
       const next = blocks.next();
@@ -137,6 +140,7 @@ function begin(blocks: Iterator<Buffer>, slices: TimeSlices): { first: Buffer[];
     }
     return { first, complete: false };
   } finally {
+    reader.encoded(performance.now() - since);
     slices.end();
   }
 }
@@ -156,7 +160,9 @@ async function* paced(
   slices.begin();
   try {
     for (;;) {
+      const since = performance.now();
       const coming = rest.next();
+      reader.encoded(performance.now() - since);
       const next = coming instanceof Promise ? await slices.outside(coming) : coming;
       if (next.done) break;
       const goOn = slices.rest();

@@ -58,7 +58,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   });
   app.server.maxConnections = config.limits["http.connections"];
   answerExpectations(app.server, config.limits["http.bodyBytes"]);
-  observeRequests(app, service, logger);
+  const accessLog = new AccessLog(service.metrics, logger);
+  observeRequests(app, accessLog);
   app.setErrorHandler(plainError);
   guardOrigins(app, config);
   await refuseTheRest(app, "", () => new HttpRefusal(404, "There is nothing at this address."));
@@ -73,9 +74,10 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
       .type("text/plain; charset=utf-8")
       .send([`${fields}\n`, `fields: ${fields}\n`, ...guests].join(""));
   });
-  app.get("/metrics", async (_request, reply) =>
-    reply.type(service.metrics.registry.contentType).send(await service.metrics.registry.metrics()),
-  );
+  app.get("/metrics", async (_request, reply) => {
+    accessLog.write();
+    return reply.type(service.metrics.registry.contentType).send(await service.metrics.registry.metrics());
+  });
   for (const add of options.plugins ?? []) await app.register(async (instance) => add(instance, service));
   return app;
 }
@@ -173,8 +175,7 @@ function answerExpectations(server: Server, bodyBytes: number): void {
 }
 
 /** Common headers, framing that the HTTP parser lets through, one log line and the counters. */
-function observeRequests(app: FastifyInstance, { metrics, tick }: Service, log: Logger): void {
-  const accessLog = new AccessLog(metrics, log, tick);
+function observeRequests(app: FastifyInstance, accessLog: AccessLog): void {
   let closing = false;
   app.addHook("preClose", (done) => {
     closing = true;
@@ -204,6 +205,7 @@ function observeRequests(app: FastifyInstance, { metrics, tick }: Service, log: 
         path: request.routeOptions.url ?? "none",
         status: raw.statusCode,
         ms: performance.now() - since,
+        at: Date.now(),
       });
     });
     if (closing) {

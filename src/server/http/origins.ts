@@ -35,10 +35,15 @@ export function guardOrigins(
   if (base !== null) names.add(base.hostname.toLowerCase());
   const guarded = isLoopbackHost(config.host);
   const allowed = new Set(config.corsOrigins);
+  // Callers send the same `Host` with every request.
+  let lastKnown: string | undefined;
   app.addHook("onRequest", (request, reply, done) => {
     const { host, origin } = request.headers;
-    if (guarded && host !== undefined && !isKnown(nameOf(host), names)) {
-      throw new HttpRefusal(421, "This service has another name.", { connection: "close" });
+    if (guarded && host !== lastKnown && host !== undefined) {
+      if (!isKnown(nameOf(host), names)) {
+        throw new HttpRefusal(421, "This service has another name.", { connection: "close" });
+      }
+      lastKnown = host;
     }
     if (allowed.size > 0) addVary(reply, "Origin");
     if (origin === undefined) return done();

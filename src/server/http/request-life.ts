@@ -46,6 +46,8 @@ export class RequestLife {
   #slotWork = 0;
   /** Set while the request waits for a slot. */
   #waiting: AbortController | null = null;
+  /** When the slot was taken, on the clock of `performance.now`; null without one, and once the results are complete. */
+  #enteredAt: number | null = null;
   /** When the result is due, on the clock of `performance.now`; counts from the end of the body. */
   #deadline: number | null = null;
   #gone = false;
@@ -170,6 +172,7 @@ export class RequestLife {
       release = await admission.slot(asker, this.#deadline - since, this.#waiting.signal);
       this.#request.facts.queueMs += performance.now() - since;
     }
+    this.#enteredAt = performance.now();
     this.#slot = release;
     this.#slotWork = work;
     if (this.#over) this.#leaveSlot();
@@ -186,6 +189,7 @@ export class RequestLife {
    * @throws BusyError when no room came free before the deadline, CancelledError when the caller has left
    */
   async computed(results: readonly Result[]): Promise<void> {
+    this.#timeComputing();
     let bytes = 0;
     for (const { values } of results) for (const part of values) bytes += part.byteLength;
     if (bytes > UNCOUNTED_BYTES) await this.#enterOutgoing(bytes);
@@ -211,6 +215,11 @@ export class RequestLife {
   handedOver(bytes: number): void {
     if (this.#patience !== null) clearTimeout(this.#patience);
     if (this.#answer !== null) this.#answer.taken += bytes;
+  }
+
+  /** Takes note of time that writing the answer took. */
+  encoded(ms: number): void {
+    this.#request.facts.encodeMs += ms;
   }
 
   /** Calls back when the request is over: at once if it is. */
@@ -258,8 +267,15 @@ export class RequestLife {
   }
 
   #leaveSlot(): void {
-    this.#slot?.();
+    if (this.#slot === null) return;
+    this.#timeComputing();
+    this.#slot();
     this.#slot = null;
+  }
+
+  #timeComputing(): void {
+    if (this.#enteredAt !== null) this.#request.facts.computeMs += performance.now() - this.#enteredAt;
+    this.#enteredAt = null;
   }
 
   /** The answer is out, or the caller has left. */

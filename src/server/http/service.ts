@@ -43,6 +43,10 @@ export interface Facts {
   dataset: string | null;
   /** Milliseconds that the request waited for a slot. */
   queueMs: number;
+  /** Milliseconds from there to the whole result. */
+  computeMs: number;
+  /** Milliseconds of writing the answer, without waiting for its reader. */
+  encodeMs: number;
   /** Names the token, never the token itself. */
   token: string | null;
 }
@@ -55,6 +59,8 @@ export const NO_FACTS: Readonly<Facts> = {
   points: 0,
   dataset: null,
   queueMs: 0,
+  computeMs: 0,
+  encodeMs: 0,
   token: null,
 };
 

@@ -42,11 +42,12 @@ export const soapPlugin: Plugin = async (app, service) => {
   );
 };
 
-/** Leaves every body unread by fastify: `serve` reads it as it arrives, whatever its headers say of it. */
+/** Takes requests before fastify looks at their bodies: `serve` reads each as it arrives, whatever its headers say of it. */
 function postRoute(soap: FastifyInstance, shared: Shared): void {
-  soap.removeAllContentTypeParsers();
-  soap.addContentTypeParser("*", (_request, _payload, done) => done(null));
-  soap.post(SOAP_PATH, (request, reply) => serve(request, reply, shared));
+  const onRequest = (request: FastifyRequest, reply: FastifyReply): void => {
+    serve(request, reply, shared).catch((error: unknown) => reply.send(error));
+  };
+  soap.post(SOAP_PATH, { onRequest }, () => undefined);
 }
 
 function onlyPost(): HttpRefusal {
@@ -65,7 +66,7 @@ function describe(request: FastifyRequest, reply: FastifyReply, service: Service
 }
 
 /** Serves one request; each line is a step of its way. */
-async function serve(request: FastifyRequest, reply: FastifyReply, shared: Shared): Promise<FastifyReply> {
+async function serve(request: FastifyRequest, reply: FastifyReply, shared: Shared): Promise<void> {
   const media = shared.mediaTypes.read(request.headers["content-type"]);
   const life = await RequestLife.begin(shared.service, request, reply, `soap ${media.version}`);
   try {
@@ -88,7 +89,6 @@ async function serve(request: FastifyRequest, reply: FastifyReply, shared: Share
   } catch (error) {
     if (!life.giveUp(error)) refuse(error, request, reply, media, shared.service);
   }
-  return reply;
 }
 
 /** Reads the whole request; its points are being evaluated afterwards. */

@@ -9,7 +9,7 @@ import type { Service } from "../../../src/server/http/service.js";
 import { startService } from "../../support/soap-service.js";
 
 const BLOCK = Buffer.alloc(48 * 1024, "x");
-const READER = { handOver: () => undefined, handedOver: () => undefined };
+const READER = { handOver: () => undefined, handedOver: () => undefined, encoded: () => undefined };
 
 /** Serves `/blocks` by `send` and `/never` not at all; the request of `/blocks` resolves with its reply. */
 async function serving(send: (reply: FastifyReply, service: Service) => Promise<void>) {

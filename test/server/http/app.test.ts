@@ -167,6 +167,24 @@ describe("the access log", () => {
     expect(await line({ TRUST_PROXY: "loopback" })).toMatchObject({ client: "203.0.113.7" });
     expect((await line({})).bytes).toBeGreaterThan(50);
   });
+
+  it("says how long an answer was computed and written, and counts it before the figures are read", async () => {
+    const service = await startService();
+    const answer = await fetch(service.url, {
+      method: "POST",
+      headers: { "content-type": TYPES["1.1"] },
+      body: envelope("1.1", nullOp()),
+    });
+    await answer.text();
+    const figures = await (await fetch(new URL("/metrics", service.url))).text();
+    expect(figures).toMatch(/^fieldprobe_requests_total\{.*operation="NullOp",outcome="ok"\} 1$/m);
+    await service.stop();
+    const { queueMs, computeMs, encodeMs, ms } = JSON.parse(service.logs.find((text) => text.includes("NullOp")) ?? "");
+    expect(queueMs).toBe(0);
+    expect(computeMs).toBeGreaterThanOrEqual(0);
+    expect(encodeMs).toBeGreaterThan(0);
+    expect(computeMs + encodeMs).toBeLessThanOrEqual(ms + 0.02);
+  });
 });
 
 it("gives requests ids that tell nothing of one another", async () => {
