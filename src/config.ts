@@ -4,6 +4,7 @@ import { availableParallelism, hostname, totalmem } from "node:os";
 import { delimiter, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
+import { isAddress, splitPlaces } from "./addresses.js";
 
 const MIB = 1024 * 1024;
 
@@ -99,11 +100,13 @@ export const SETTINGS = {
   port: setting("PORT", whole(0, 65_535), 8080, "port to listen on; 0 takes a free one", { flag: "number" }),
   data: setting(
     "DATA",
-    list(delimiter)
+    z
+      .string()
+      .transform((places) => splitPlaces(places, delimiter))
       .pipe(z.array(z.string()).min(1, "must name a folder"))
-      .transform((folders) => folders.map((folder) => resolve(folder)) as readonly string[]),
+      .transform((places) => places.map((place) => (isAddress(place) ? place : resolve(place))) as readonly string[]),
     defaultData,
-    "folders searched for datasets, separated as in `PATH`",
+    "folders searched for datasets, and addresses of stores (`https://`, `s3://`), separated as in `PATH`",
     { flag: "folders", shown: "`./data`, else the included data" },
   ),
   namespace: setting(

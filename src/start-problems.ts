@@ -1,5 +1,7 @@
 /** Finds what would keep a service from starting, in files and combinations of settings, before anything is started. */
+
 import { statSync } from "node:fs";
+import { isAddress } from "./addresses.js";
 import { type Config, ConfigError } from "./config.js";
 import { checkExposure, readTokenFile } from "./server/http/auth.js";
 import { TlsFiles } from "./server/http/tls.js";
@@ -28,6 +30,7 @@ function problemsOf(check: () => unknown): readonly string[] {
 }
 
 function folderProblem(path: string): string[] {
+  if (isAddress(path)) return [];
   const found = statSync(path, { throwIfNoEntry: false });
   if (found?.isDirectory()) return [];
   return [`FIELDPROBE_DATA: ${path} ${found === undefined ? "does not exist" : "is not a folder"}`];

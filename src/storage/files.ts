@@ -1,10 +1,13 @@
 /** Records the size, time and inode of files, and writes step numbers into places such as `p_{step:05d}.h5`. */
+
 import { realpathSync, type Stats, statSync } from "node:fs";
+import { isAddress } from "../addresses.js";
 import { STEP_PLACE } from "./catalog/descriptor.js";
 import type { FieldPart, FileRecord } from "./dataset.js";
 
-/** The record of a file as it is now. @throws the error of `stat` */
+/** The record of a file as it is now; a store at an address has no more than its address. @throws the error of `stat` */
 export function fileRecord(path: string): FileRecord {
+  if (isAddress(path)) return { path, bytes: 0, modifiedMs: 0, inode: 0 };
   const { size, mtimeMs, ino } = statSync(path);
   return { path, bytes: size, modifiedMs: mtimeMs, inode: ino };
 }
@@ -18,8 +21,9 @@ export function statusOf(path: string): Stats | undefined {
   }
 }
 
-/** Whether the file still is the one of the record. */
+/** Whether the file still is the one of the record; of a store at an address each object is compared when it is read. */
 export function isUnchanged(record: FileRecord): boolean {
+  if (isAddress(record.path)) return true;
   const now = statusOf(record.path);
   return (
     now !== undefined && now.size === record.bytes && now.mtimeMs === record.modifiedMs && now.ino === record.inode

@@ -1,4 +1,5 @@
 /** Opens a file or store by what it is. */
+import { isAddress } from "../addresses.js";
 import { statusOf } from "./files.js";
 import { H5File } from "./hdf5/file.js";
 import type { StoredFile } from "./stored-file.js";
@@ -12,12 +13,21 @@ export function isStore(names: readonly string[]): boolean {
   return names.some((name) => STORE_NAMES.includes(name));
 }
 
+/** What is known of a file before it is opened. */
+export interface Expected {
+  /** The newest object that a store had when it was verified. */
+  readonly newestMs?: number | undefined;
+  /** Whether the settings or the command line name it: a store may then be in a private network. */
+  readonly named?: boolean;
+}
+
 /**
- * Opens an HDF5 file, or the Zarr store in a folder.
+ * Opens an HDF5 file, or the Zarr store in a folder or at an address.
  *
- * @param newestMs the newest object that a store had when it was verified
- * @throws DataError when it is not readable, of no known format, or not the store that was verified
+ * @throws DataError when it is not readable, of no known format, or not the store that was verified; BusyError when the
+ *         host of a store does not answer
  */
-export function openFile(path: string, newestMs?: number): StoredFile {
-  return statusOf(path)?.isDirectory() ? new ZarrFile(path, newestMs) : new H5File(path);
+export function openFile(path: string, expected: Expected = {}): StoredFile {
+  const isZarr = isAddress(path) || statusOf(path)?.isDirectory() === true;
+  return isZarr ? new ZarrFile(path, expected) : new H5File(path);
 }

@@ -1,9 +1,11 @@
 /** `fieldprobe inspect` prints the contents of a file and explains how it would be served. */
 
 import { existsSync, mkdirSync, readdirSync, realpathSync, statSync, writeFileSync } from "node:fs";
-import { basename, dirname, extname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { Command } from "commander";
+import { isAddress } from "../../addresses.js";
 import { LIMITS } from "../../config.js";
+import { nameOf } from "../../storage/catalog/catalog.js";
 import type { DescriptorInput } from "../../storage/catalog/descriptor.js";
 import type { Answers } from "../../storage/catalog/layouts/answers.js";
 import { type Recognised, recognise } from "../../storage/catalog/layouts/recognise.js";
@@ -24,8 +26,9 @@ interface InspectFlags extends Answers {
 const print = (lines: readonly string[]) => process.stdout.write(`${lines.join("\n")}\n`);
 
 async function inspect(files: readonly string[], flags: InspectFlags): Promise<void> {
-  const paths = files.map((file) => resolve(file));
+  const paths = files.map((file) => (isAddress(file) ? file : resolve(file)));
   for (const path of paths) {
+    if (isAddress(path)) continue;
     const status = statSync(path, { throwIfNoEntry: false });
     if (status === undefined) throw new MisuseError(`${path}: there is no such file`);
     const isStored = status.isFile() || (status.isDirectory() && isStore(readdirSync(path)));
@@ -33,12 +36,11 @@ async function inspect(files: readonly string[], flags: InspectFlags): Promise<v
   }
   await loadHdf5();
   const [first] = paths as [string];
-  const name = basename(first, extname(first));
+  const name = nameOf(first);
   const single = paths.length === 1;
-  const home = dirname(single ? realpathSync(first) : first);
-  const recognised = single
-    ? recognise(realpathSync(first), answersOf(flags), name)
-    : recogniseSeries(paths, answersOf(flags));
+  const real = single && !isAddress(first) ? realpathSync(first) : first;
+  const home = isAddress(first) ? "." : dirname(real);
+  const recognised = single ? recognise(real, answersOf(flags), name) : recogniseSeries(paths, answersOf(flags));
   if (recognised === null) {
     explainUnknown(first, flags);
     return;

@@ -168,7 +168,7 @@ class DatasetReader implements OpenDataset {
       file.close();
       this.#files.delete(oldest);
     }
-    const opened: OpenFile = { file: openFile(record.path, record.newestMs), record, parts: new Map() };
+    const opened: OpenFile = { file: openFile(record.path, { newestMs: record.newestMs }), record, parts: new Map() };
     this.#files.set(path, opened);
     return opened;
   }

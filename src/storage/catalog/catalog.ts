@@ -1,13 +1,16 @@
 /** Scans data folders: every dataset is verified, and everything refused gets one line. */
+
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
-import { DataError } from "../../errors.js";
+import { isAddress } from "../../addresses.js";
+import { BusyError, DataError } from "../../errors.js";
 import { reasonOf } from "../../system-error.js";
 import type { Dataset } from "../dataset.js";
 import { realPath, statusOf } from "../files.js";
 import { isHdf5 } from "../hdf5/bytes.js";
 import { isStore } from "../open-file.js";
+import { ZarrFile } from "../zarr/zarr-file.js";
 import { NAME_PATTERN, openQuestions, parseDescriptor } from "./descriptor.js";
 import { recognise } from "./layouts/recognise.js";
 import { DESCRIPTOR_NAME, readManifest } from "./manifest.js";
@@ -65,11 +68,13 @@ export function scanFolders(folders: readonly string[], options: ScanOptions): F
  */
 function candidateAt(location: string, known: ReadonlyMap<string, Candidate>, options: ScanOptions): Candidate {
   let state = "";
+  const before = known.get(location);
   try {
     state = stateOf(location);
-    const before = known.get(location);
     return before?.state === state ? before : { location, state, outcome: examine(location, state, options) };
   } catch (error) {
+    // A host that does not answer for a while takes no dataset away.
+    if (error instanceof BusyError && before !== undefined) return before;
     const what = error instanceof Error && "syscall" in error ? "not readable" : "the examination failed";
     return { location, state, outcome: { problems: [`${what}: ${reasonOf(error)}`] } };
   }
@@ -114,12 +119,16 @@ function findLocations(folders: readonly string[], problems: Refusal[]): string[
         found.push(path);
     }
   };
-  for (const folder of folders) walk(folder, 0);
+  for (const folder of folders) {
+    if (isAddress(folder)) found.push(folder);
+    else walk(folder, 0);
+  }
   return found;
 }
 
 /** A digest that changes when anything does that the candidate may read: its file, or everything below its folder. */
 function stateOf(location: string): string {
+  if (isAddress(location)) return addressState(location);
   const hash = createHash("sha256");
   const add = (path: string) => {
     const status = statusOf(path);
@@ -132,6 +141,12 @@ function stateOf(location: string): string {
     for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" }).sort()) add(join(folder, name));
   }
   return hash.digest("hex");
+}
+
+/** The version of a store at an address. */
+function addressState(location: string): string {
+  const { tree } = new ZarrFile(location, { named: true });
+  return `${tree.digest} ${tree.newestMs}`;
 }
 
 function examine(location: string, state: string, options: ScanOptions): Candidate["outcome"] {
@@ -160,17 +175,24 @@ export function describeFolder(location: string, state: string): Description | {
   return { ...base, digest: createHash("sha256").update(found.text).update(text).digest("hex") };
 }
 
+/** The name that a file, folder or address gives to its dataset. */
+export function nameOf(location: string): string {
+  const path = isAddress(location) ? new URL(location).pathname.replace(/\/+$/, "") : location;
+  return basename(path, extname(path));
+}
+
 /** Recognises a bare file; a link to one gives its own name to it. */
 function describeFile(location: string, state: string): Description | { problems: string[] } {
-  const name = basename(location, extname(location));
+  const name = nameOf(location);
   if (!NAME_PATTERN.test(name)) return { problems: [`the name "${name}" is not 1 to 64 of A-Z a-z 0-9 _ . -`] };
   try {
-    const path = realpathSync(location);
+    const path = isAddress(location) ? location : realpathSync(location);
     const found = recognise(path, {}, name);
     if (found === null)
       return { problems: ["the layout of the file is not recognised; fieldprobe inspect shows what it holds"] };
     const { descriptor, warnings } = found;
-    return { descriptor, folder: dirname(path), location, digest: state, warnings };
+    const folder = isAddress(path) ? "." : dirname(path);
+    return { descriptor, folder, location, digest: state, warnings };
   } catch (error) {
     if (!(error instanceof DataError)) throw error;
     // The problem is listed with its location; most texts begin with it.

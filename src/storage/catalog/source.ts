@@ -1,10 +1,12 @@
 /** Opens a dataset named on the command line: a dataset folder, its descriptor, or a bare file. */
+
 import { readdirSync, realpathSync, statSync } from "node:fs";
-import { basename, dirname, extname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
+import { isAddress } from "../../addresses.js";
 import { DataError } from "../../errors.js";
 import type { Dataset } from "../dataset.js";
 import { isStore } from "../open-file.js";
-import { admit, describeFolder } from "./catalog.js";
+import { admit, describeFolder, nameOf } from "./catalog.js";
 import type { Answers } from "./layouts/answers.js";
 import { recognise } from "./layouts/recognise.js";
 import { DESCRIPTOR_NAME } from "./manifest.js";
@@ -17,6 +19,7 @@ import type { Description } from "./verify.js";
  * @throws DataError with everything that is wrong, a line each
  */
 export function openSource(path: string, chunkBytes: number, answers: Answers = {}): Dataset {
+  if (isAddress(path)) return admitted(path, bareFile(path, answers), chunkBytes);
   const location = resolve(path);
   const status = statSync(location, { throwIfNoEntry: false });
   if (status === undefined) throw new DataError(`${path}: there is no such file or folder`);
@@ -24,6 +27,10 @@ export function openSource(path: string, chunkBytes: number, answers: Answers = 
   const descriptor = isFolder ? join(location, DESCRIPTOR_NAME) : location;
   const description =
     basename(descriptor) === DESCRIPTOR_NAME ? folderAt(descriptor, path) : bareFile(location, answers);
+  return admitted(path, description, chunkBytes);
+}
+
+function admitted(path: string, description: Description | { problems: string[] }, chunkBytes: number): Dataset {
   const outcome = "problems" in description ? description : admit(description, chunkBytes);
   if ("problems" in outcome) throw new DataError(`${path}: ${outcome.problems.join(`\n${path}: `)}`);
   return outcome.dataset;
@@ -36,10 +43,10 @@ function folderAt(descriptor: string, path: string): Description | { problems: s
 }
 
 function bareFile(location: string, answers: Answers): Description {
-  const path = realpathSync(location);
-  const found = recognise(path, answers, basename(location, extname(location)));
+  const path = isAddress(location) ? location : realpathSync(location);
+  const found = recognise(path, answers, nameOf(location));
   if (found === null)
     throw new DataError(`${basename(location)}: its layout is not recognised; fieldprobe inspect shows what it holds`);
   const { descriptor, warnings } = found;
-  return { descriptor, folder: dirname(path), location, digest: "", warnings };
+  return { descriptor, folder: isAddress(path) ? "." : dirname(path), location, digest: "", warnings };
 }

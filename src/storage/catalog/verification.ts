@@ -2,6 +2,7 @@
 
 import { realpathSync } from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
+import { isAddress } from "../../addresses.js";
 import { DataError } from "../../errors.js";
 import type { FileRecord } from "../dataset.js";
 import { fileRecord } from "../files.js";
@@ -26,6 +27,7 @@ export class Verification {
 
   /** The absolute path of a file of the description. @throws DataError when it is missing or outside the folder */
   locate(file: string): string {
+    if (isAddress(file)) return file;
     let path: string;
     try {
       path = realpathSync(join(this.#root, file));

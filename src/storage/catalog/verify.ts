@@ -1,5 +1,7 @@
 /** Verifies descriptions: every file is opened, every header compared with the axes, and all problems are collected. */
+
 import { join } from "node:path";
+import { isAddress } from "../../addresses.js";
 import { DataError } from "../../errors.js";
 import { FIELDS } from "../../operations.js";
 import { chooseBricking } from "../bricks/bricking.js";
@@ -161,7 +163,7 @@ function checkPart(
   const [gz, gy, gx] = field.ghost;
   const [oz, oy, ox] = field.offset;
   const part = {
-    file: STEP_PLACE.test(file) ? join(verification.locate("."), file) : verification.locate(file),
+    file: STEP_PLACE.test(file) && !isAddress(file) ? join(verification.locate("."), file) : verification.locate(file),
     path,
     dimensions,
     shape: field.shape ?? stored.shape,

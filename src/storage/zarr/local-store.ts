@@ -13,6 +13,7 @@ const MOST_OBJECTS = 1_000_000;
 const DEPTH = 32;
 
 export class LocalStore implements ObjectStore {
+  readonly changedMs = 0;
   readonly #folder: string;
   #newestMs = 0;
 

@@ -13,8 +13,14 @@ export interface Opened {
 
 /** The objects of one store. Failures are DataErrors, or BusyErrors where another try may succeed. */
 export interface ObjectStore extends AsyncReadable {
-  /** Reads all metadata documents and pins the objects to their present versions. */
-  open(): Promise<Opened>;
+  /** Time of the newest object that was found changed since the store was opened; 0 where there is none. */
+  readonly changedMs: number;
+  /**
+   * Reads all metadata documents and pins the objects to their present versions.
+   *
+   * @param changedMs what is known to have changed until then
+   */
+  open(changedMs: number): Promise<Opened>;
   get(key: AbsolutePath): Promise<Uint8Array | undefined>;
   getRange(key: AbsolutePath, range: RangeQuery): Promise<Uint8Array | undefined>;
 }

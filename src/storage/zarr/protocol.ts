@@ -49,6 +49,8 @@ export interface OpenRequest {
   readonly store: string;
   /** `newestMs` of the tree that the caller has verified; absent: the store as it is now. */
   readonly newestMs?: number | undefined;
+  /** Whether the settings or the command line name the store: its host may then be in a private network. */
+  readonly named?: boolean | undefined;
 }
 
 export type StoreRequest = ({ readonly kind: "open" } & OpenRequest) | ({ readonly kind: "read" } & BoxRequest);

@@ -1,20 +1,41 @@
 /** The stores that the store thread has open: opens them, and reads boxes of their arrays. */
+
 import ndarray from "ndarray";
 import ops from "ndarray-ops";
-import { type DataType, defineArrayExtension, get, open, root, slice, type Array as ZarrArray } from "zarrita";
+import {
+  type AbsolutePath,
+  type AsyncReadable,
+  type Chunk,
+  type DataType,
+  defineArrayExtension,
+  get,
+  open,
+  type RangeQuery,
+  root,
+  slice,
+  type Array as ZarrArray,
+} from "zarrita";
+import { isAddress } from "../../addresses.js";
 import { DataError } from "../../errors.js";
+import { Hosts } from "../remote/hosts.js";
+import { ChunkCache } from "./chunk-cache.js";
 import { LocalStore } from "./local-store.js";
-import { expandConsolidated, nodesOf } from "./metadata.js";
-import type { ObjectStore, Opened } from "./object-store.js";
+import { DOCUMENT_NAMES, type Documents, expandConsolidated, nodesOf } from "./metadata.js";
+import type { ObjectStore } from "./object-store.js";
 import type { BoxRequest, Elements, OpenRequest, StoreTree } from "./protocol.js";
+import { RemoteStore } from "./remote-store.js";
 
 /** A store as it was when it was opened. */
 interface OpenStore {
   readonly tree: StoreTree;
-  readonly objects: ObjectStore;
-  readonly arrays: Map<string, Promise<ZarrArray<DataType, ObjectStore>>>;
+  readonly objects: PinnedStore;
+  readonly arrays: Map<string, Promise<ZarrArray<DataType, PinnedStore>>>;
 }
 
+type Decoded = Chunk<DataType>;
+
+/** Decoded chunks that are kept, for reads of less than a chunk. */
+const CHUNK_BYTES = 64 * 1024 * 1024;
 /** Boxes that were asked for ahead of their use, at most. */
 const MOST_AHEAD = 64;
 const CONSTRUCTORS = {
@@ -31,18 +52,23 @@ const CONSTRUCTORS = {
 } as const;
 
 export class Stores {
+  readonly #hosts = new Hosts();
   readonly #open = new Map<string, Promise<OpenStore>>();
+  readonly #chunks = new ChunkCache<Decoded>(CHUNK_BYTES);
   /** Boxes under way or read ahead, by what they are, in the order of their requests. */
   readonly #boxes = new Map<string, Promise<Elements>>();
 
   /** Reads the metadata of a store as they are now, unless the version that is asked for is open. */
-  async open({ store: location, newestMs }: OpenRequest): Promise<StoreTree> {
+  async open({ store: location, newestMs, named }: OpenRequest): Promise<StoreTree> {
+    if (named === true && isAddress(location)) this.#hosts.name(location);
     if (newestMs !== undefined) return (await this.#verified(location, newestMs)).tree;
-    const opening = openStore(location);
+    if (isAddress(location)) await this.#hosts.check(location);
+    const known = await this.#open.get(location)?.catch(() => null);
+    const changedMs = known?.objects.changedMs ?? 0;
+    const opening = openStore(location, changedMs);
     opening.catch(() => undefined);
     const { tree } = await opening;
-    const known = await this.#open.get(location)?.catch(() => null);
-    if (known?.tree.digest === tree.digest && known.tree.newestMs === tree.newestMs) return known.tree;
+    if (known?.tree.digest === tree.digest && changedMs === 0) return known.tree;
     this.#open.set(location, opening);
     return tree;
   }
@@ -88,7 +114,8 @@ export class Stores {
     const { objects, arrays } = await this.#verified(box.store, box.newestMs);
     let array = arrays.get(box.path);
     if (array === undefined) {
-      array = open(root(objects).resolve(box.path), { kind: "array" }).then((found) => withWholeChunks(found));
+      const cached = { cache: this.#chunks, name: `${box.store}\n${box.newestMs}\n${box.path}` };
+      array = open(root(objects).resolve(box.path), { kind: "array" }).then((found) => throughCache(found, cached));
       arrays.set(box.path, array);
     }
     return readElements(await array, box);
@@ -99,16 +126,17 @@ function nameOf({ store, newestMs, path, offset, count }: BoxRequest): string {
   return `${store}\n${newestMs} ${path}\n${offset.join()} ${count.join()}`;
 }
 
-async function openStore(location: string): Promise<OpenStore> {
-  const objects = new MissingAsNothing(new LocalStore(location));
-  const { documents, digest, bytes, newestMs } = await objects.open();
-  const nodes = nodesOf(expandConsolidated(documents));
+async function openStore(location: string, changedMs: number): Promise<OpenStore> {
+  const store = isAddress(location) ? new RemoteStore(location) : new LocalStore(location);
+  const { documents: found, digest, bytes, newestMs } = await store.open(changedMs);
+  const documents = expandConsolidated(found);
+  const nodes = nodesOf(documents);
   if (Object.keys(nodes).length === 0)
     throw new DataError(`${location} holds neither zarr.json nor .zgroup nor .zarray`);
-  return { tree: { nodes, digest, bytes, newestMs }, objects, arrays: new Map() };
+  return { tree: { nodes, digest, bytes, newestMs }, objects: new PinnedStore(store, documents), arrays: new Map() };
 }
 
-async function readElements(array: ZarrArray<DataType, ObjectStore>, box: BoxRequest): Promise<Elements> {
+async function readElements(array: ZarrArray<DataType, PinnedStore>, box: BoxRequest): Promise<Elements> {
   const Kind = CONSTRUCTORS[array.dtype as keyof typeof CONSTRUCTORS];
   if (Kind === undefined) throw new DataError(`${box.store}: ${box.path} holds ${array.dtype}, which are not numbers`);
   const total = box.count.reduce((product, length) => product * length, 1);
@@ -123,47 +151,52 @@ async function readElements(array: ZarrArray<DataType, ObjectStore>, box: BoxReq
   return out;
 }
 
-/** Refuses chunks that decode to fewer or more elements than they have: the library would take what is missing for zeros. */
-const withWholeChunks = defineArrayExtension((array) => ({
-  async getChunk(coordinates, options) {
-    const chunk = await array.getChunk(coordinates, options);
-    const elements = array.chunks.reduce((product, length) => product * length, 1);
-    if (chunk.data.length !== elements)
-      throw new DataError(
-        `chunk ${coordinates.join(".")} of ${array.path} decodes to ${chunk.data.length} elements, not ${elements}`,
-      );
-    return chunk;
+/**
+ * Reads the chunks of an array through a cache, and refuses those that decode to fewer or more elements than they have: the
+ * library would take what is missing for zeros.
+ */
+const throughCache = defineArrayExtension((array, { cache, name }: { cache: ChunkCache<Decoded>; name: string }) => ({
+  getChunk(coordinates: number[]) {
+    return cache.get(`${name} ${coordinates.join(".")}`, async () => {
+      const chunk = await array.getChunk(coordinates);
+      const elements = array.chunks.reduce((product, length) => product * length, 1);
+      if (chunk.data.length === elements) return chunk;
+      const place = `chunk ${coordinates.join(".")} of ${array.path}`;
+      throw new DataError(`${place} decodes to ${chunk.data.length} elements, not ${elements}`);
+    });
   },
 }));
 
 /**
- * Makes floats that were never written NaN: the fill value of an array says what its writer would compute with, not
- * what was measured or simulated there.
+ * A store with the metadata documents that it was opened with, in which floats that were never written are NaN: the fill
+ * value of an array says what its writer would compute with, not what was measured or simulated there.
  */
-class MissingAsNothing implements ObjectStore {
+class PinnedStore implements AsyncReadable {
   readonly #objects: ObjectStore;
+  readonly #documents: Documents;
 
-  constructor(objects: ObjectStore) {
+  constructor(objects: ObjectStore, documents: Documents) {
     this.#objects = objects;
+    this.#documents = documents;
   }
 
-  open(): Promise<Opened> {
-    return this.#objects.open();
+  get changedMs(): number {
+    return this.#objects.changedMs;
   }
 
-  async get(key: `/${string}`): Promise<Uint8Array | undefined> {
-    const bytes = await this.#objects.get(key);
-    return bytes !== undefined && /\/(zarr\.json|\.zarray)$/.test(key) ? withoutFill(bytes) : bytes;
+  get(key: AbsolutePath): Promise<Uint8Array | undefined> {
+    const isDocument = DOCUMENT_NAMES.some((name) => key.endsWith(`/${name}`));
+    return isDocument ? Promise.resolve(this.#document(key.slice(1))) : this.#objects.get(key);
   }
 
-  getRange: ObjectStore["getRange"] = (key, range) => this.#objects.getRange(key, range);
-}
+  getRange(key: AbsolutePath, range: RangeQuery): Promise<Uint8Array | undefined> {
+    return this.#objects.getRange(key, range);
+  }
 
-/** The metadata of an array of floats with NaN as its fill value. */
-function withoutFill(bytes: Uint8Array): Uint8Array {
-  const document = JSON.parse(new TextDecoder().decode(bytes)) as Record<string, unknown>;
-  const type = String(document.data_type ?? document.dtype);
-  return /^float|^[<>]f/.test(type)
-    ? new TextEncoder().encode(JSON.stringify({ ...document, fill_value: "NaN" }))
-    : bytes;
+  #document(key: string): Uint8Array | undefined {
+    const document = this.#documents.get(key);
+    if (document === undefined) return undefined;
+    const isFloats = /^float|^[<>]f/.test(String(document.data_type ?? document.dtype));
+    return new TextEncoder().encode(JSON.stringify(isFloats ? { ...document, fill_value: "NaN" } : document));
+  }
 }

@@ -3,7 +3,7 @@ import { DataError } from "../../errors.js";
 import { packingOf, unpack } from "../hdf5/packing.js";
 import type { AttributeValue, RawValues, Stored } from "../hdf5/stored.js";
 import type { StoredFile } from "../stored-file.js";
-import type { StoredArray, StoredGroup, StoreTree } from "./protocol.js";
+import type { OpenRequest, StoredArray, StoredGroup, StoreTree } from "./protocol.js";
 import { StoreClient } from "./store-client.js";
 
 /** Tables are small; anything larger is a field and must go through `readHyperslab`. */
@@ -15,13 +15,10 @@ export class ZarrFile implements StoredFile {
   readonly #client = StoreClient.ofThread();
   #closed = false;
 
-  /**
-   * @param path     folder or address of the store
-   * @param newestMs the newest object that it had when it was verified; undefined: as it is now
-   */
-  constructor(path: string, newestMs?: number) {
+  /** @param path folder or address of the store */
+  constructor(path: string, { newestMs, named }: Omit<OpenRequest, "store"> = {}) {
     this.path = path;
-    this.tree = this.#client.ask({ kind: "open", store: path, newestMs });
+    this.tree = this.#client.ask({ kind: "open", store: path, newestMs, named });
   }
 
   get newestMs(): number {

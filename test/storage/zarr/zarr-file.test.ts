@@ -7,50 +7,15 @@ import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { scanFolders } from "../../../src/storage/catalog/catalog.js";
 import type { Dataset, FieldName } from "../../../src/storage/dataset.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
-import { type Dimension, FRAMES, fill, NODES, nodeValue } from "../../support/cubes.js";
-import { firstDifference, readNodes } from "../../support/read-nodes.js";
+import { type Dimension, nodeValue } from "../../support/cubes.js";
+import { readNodes } from "../../support/read-nodes.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { type ArraySpec, type StoreSpec, writeZarr } from "../../support/zarr.js";
+import { array, CHUNKS, expectNodes, SNAPSHOT, TABLES } from "./numbered-cube.js";
 
 const SCRATCH = scratchFolder();
 const OPTIONS = { chunkBytes: 64 * 1024 * 1024 };
-const LENGTHS = { ...NODES, t: FRAMES, c: 3, n: 1 };
-const CHUNKS = { x: 5, y: 10, z: 4, t: 1, c: 3, n: 1 };
-const LABELS = { t: "time", x: "x", y: "y", z: "z", c: "component", n: "n" };
-
 beforeAll(() => loadHdf5());
-
-/** A table of coordinates 0, 1, 2 ... */
-function coordinates(dimension: "x" | "y" | "z" | "t"): ArraySpec {
-  const length = LENGTHS[dimension];
-  return {
-    dimensions: [LABELS[dimension]],
-    shape: [length],
-    chunks: [length],
-    values: Float64Array.from({ length }, (_, i) => i),
-    type: "float64",
-  };
-}
-
-/** Tables of a single time. */
-const SNAPSHOT = {
-  x: coordinates("x"),
-  y: coordinates("y"),
-  z: coordinates("z"),
-  time: { ...coordinates("t"), shape: [1], chunks: [1] },
-};
-const TABLES = { x: coordinates("x"), y: coordinates("y"), z: coordinates("z"), time: coordinates("t") };
-
-function array(dimensions: readonly Dimension[], members: Partial<ArraySpec> = {}, component = 0): ArraySpec {
-  const shape = dimensions.map((dimension) => LENGTHS[dimension]);
-  return {
-    dimensions: dimensions.map((dimension) => LABELS[dimension]),
-    shape,
-    chunks: dimensions.map((dimension) => CHUNKS[dimension]),
-    values: fill(dimensions, shape, (at) => nodeValue({ ...at, c: at.c + component })),
-    ...members,
-  };
-}
 
 let stores = 0;
 function write(spec: StoreSpec): string {
@@ -66,16 +31,6 @@ function only(store: string): Dataset {
   const { datasets, problems } = scan(store);
   expect(problems).toEqual([]);
   return datasets[0] as Dataset;
-}
-
-function expectNodes(dataset: Dataset, field: FieldName, components: number): void {
-  const open = openDataset(dataset);
-  for (let frame = 0; frame < dataset.time.count; frame++) {
-    const shape = [NODES.z, NODES.y, NODES.x, components];
-    const wanted = fill(["z", "y", "x", "c"], shape, (at) => nodeValue({ ...at, t: frame }));
-    expect(firstDifference(readNodes(dataset, open, field, frame), Float32Array.from(wanted))).toBeNull();
-  }
-  open.close();
 }
 
 const KINDS: [string, 2 | 3, Partial<ArraySpec>, boolean][] = [

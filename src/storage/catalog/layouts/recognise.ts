@@ -1,6 +1,7 @@
 /** Finds the producer of a file: tries every known layout in turn, the most particular fingerprints first. */
 
 import { basename, extname } from "node:path";
+import { isAddress } from "../../../addresses.js";
 import { DataError } from "../../../errors.js";
 import { openFile } from "../../open-file.js";
 import { type Descriptor, type DescriptorInput, parseDescriptor } from "../descriptor.js";
@@ -63,9 +64,9 @@ export function recognise(
   answers: Answers = {},
   name = basename(path, extname(path)),
 ): Recognised | null {
-  const file = openFile(path);
+  const file = openFile(path, { named: true });
   try {
-    const contents = new Contents(file, basename(path), answers);
+    const contents = new Contents(file, isAddress(path) ? path : basename(path), answers);
     for (const layout of LAYOUTS) {
       const found = attempt(layout, contents);
       if (found === null) continue;

@@ -1,0 +1,226 @@
+/**
+ * Fetches objects over HTTP: bounded in number, time and size, tried again with growing random pauses, and refused at once
+ * while a host does not answer.
+ */
+import { setTimeout as pause } from "node:timers/promises";
+import { BusyError, DataError } from "../../errors.js";
+
+/** Requests under way at a time. */
+const CONNECTIONS = 16;
+const ATTEMPTS = 4;
+const TIMEOUT_MS = 10_000;
+/** The first pause before another attempt; each further one is twice as long, and half of each is random. */
+const PAUSE_MS = 100;
+/** Time for which a host is left alone once all attempts of a request have failed; one attempt then tells whether it is back. */
+const REST_MS = 5000;
+const REDIRECTS = 3;
+/** Bytes of one object or part of an object. */
+const MOST_BYTES = 1024 * 1024 * 1024;
+
+/** Part of an object: bytes from an offset, or its last ones. */
+export type Part = { readonly offset: number; readonly length: number } | { readonly suffixLength: number };
+
+/** An object, or part of one. */
+export interface RemoteObject {
+  readonly bytes: Uint8Array;
+  /** Of the whole object, where the host tells it. */
+  readonly size: number | null;
+  readonly etag: string | null;
+  /** In milliseconds of the host's clock, or null. */
+  readonly modifiedMs: number | null;
+  /** The time of the answer by the host's clock, or by ours. */
+  readonly dateMs: number;
+}
+
+/** Turns a request into one that the host accepts, e.g. by a signature. */
+export type Sign = (request: Request) => Promise<Request>;
+
+/** What has been fetched from one host. */
+export interface RemoteCounts {
+  requests: number;
+  retries: number;
+  failures: number;
+  bytes: number;
+  /** Milliseconds that requests have taken in all. */
+  busyMs: number;
+}
+
+/** The objects of one host. */
+export class RemoteObjects {
+  readonly counts: RemoteCounts = { requests: 0, retries: 0, failures: 0, bytes: 0, busyMs: 0 };
+  readonly #sign: Sign;
+  #free = CONNECTIONS;
+  readonly #waiting: (() => void)[] = [];
+  #failing = false;
+  #restsUntil = 0;
+
+  constructor(sign: Sign = async (request) => request) {
+    this.#sign = sign;
+  }
+
+  /**
+   * Fetches an object or part of it; null where there is none.
+   *
+   * @throws BusyError when the host does not answer, DataError when it refuses or its answer is not what was asked for
+   */
+  async fetch(address: string, part: Part | null = null): Promise<RemoteObject | null> {
+    await this.#enter();
+    try {
+      return await this.#tryAgain(address, part);
+    } finally {
+      this.#free++;
+      this.#waiting.shift()?.();
+    }
+  }
+
+  async #enter(): Promise<void> {
+    while (this.#free === 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    this.#free--;
+  }
+
+  async #tryAgain(address: string, part: Part | null): Promise<RemoteObject | null> {
+    for (let attempt = 1; ; attempt++) {
+      if (performance.now() < this.#restsUntil)
+        throw new BusyError(`${hostOf(address)} has not answered and is left alone for a while.`, 5);
+      try {
+        const object = await this.#once(address, part);
+        this.#failing = false;
+        return object;
+      } catch (error) {
+        if (error instanceof DataError) throw error;
+        if (error instanceof OtherPart) return await this.#tryAgain(address, error.wanted);
+        if (attempt === ATTEMPTS || this.#failing) throw this.#failed(address, error);
+        this.counts.retries++;
+        await pause(PAUSE_MS * 2 ** (attempt - 1) * (0.5 + Math.random() / 2));
+      }
+    }
+  }
+
+  /** Counts a request that failed for good. */
+  #failed(address: string, error: unknown): BusyError {
+    this.counts.failures++;
+    this.#failing = true;
+    this.#restsUntil = performance.now() + REST_MS;
+    return new BusyError(`${address} cannot be fetched: ${reasonOf(error)}.`, 5);
+  }
+
+  async #once(address: string, part: Part | null): Promise<RemoteObject | null> {
+    const start = performance.now();
+    this.counts.requests++;
+    try {
+      const response = await this.#follow(address, part);
+      if (response.status === 404 || response.status === 410) {
+        await response.body?.cancel();
+        return null;
+      }
+      if (response.status >= 500 || response.status === 429 || response.status === 408) {
+        await response.body?.cancel();
+        throw new Error(`status ${response.status}`);
+      }
+      if (response.status !== 200 && response.status !== 206) {
+        await response.body?.cancel();
+        throw new DataError(`${address} is refused by its host: status ${response.status}`);
+      }
+      const object = await objectOf(address, response, part);
+      this.counts.bytes += object.bytes.length;
+      return object;
+    } finally {
+      this.counts.busyMs += performance.now() - start;
+    }
+  }
+
+  /** Sends a request, and follows redirections that stay on the host. */
+  async #follow(address: string, part: Part | null): Promise<Response> {
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const headers = part === null ? {} : { range: rangeOf(part) };
+    let at = address;
+    for (let hop = 0; hop <= REDIRECTS; hop++) {
+      const request = new Request(at, { headers: { ...headers, "accept-encoding": "identity" }, redirect: "manual" });
+      const response = await fetch(await this.#sign(request), { signal });
+      const location = response.status >= 300 && response.status < 400 ? response.headers.get("location") : null;
+      if (location === null) return response;
+      await response.body?.cancel();
+      const next = new URL(location, at);
+      if (next.origin !== new URL(address).origin)
+        throw new DataError(`${address} leads to another host (${next.host}), which is refused`);
+      at = next.href;
+    }
+    throw new DataError(`${address} leads from one place to the next without end`);
+  }
+}
+
+/** A host that does not know ranges from the end has sent another part; its answer tells where the end is. */
+class OtherPart extends Error {
+  readonly wanted: Part;
+
+  constructor(wanted: Part) {
+    super("the host has sent another part");
+    this.wanted = wanted;
+  }
+}
+
+/** The reason of a failed request in a few words, without the stack of the library. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.name === "TimeoutError") return `no answer in ${TIMEOUT_MS / 1000} s`;
+  const cause = error.cause instanceof Error ? error.cause : error;
+  return cause.message.replace(/\s+/g, " ");
+}
+
+function hostOf(address: string): string {
+  return new URL(address).host;
+}
+
+function rangeOf(part: Part): string {
+  if ("suffixLength" in part) return `bytes=-${part.suffixLength}`;
+  return `bytes=${part.offset}-${part.offset + part.length - 1}`;
+}
+
+async function objectOf(address: string, response: Response, part: Part | null): Promise<RemoteObject> {
+  const announced = Number(response.headers.get("content-length") ?? 0);
+  if (announced > MOST_BYTES) {
+    await response.body?.cancel();
+    throw new DataError(`${address} has ${announced} bytes, more than ${MOST_BYTES}`);
+  }
+  const whole = new Uint8Array(await response.arrayBuffer());
+  const { bytes, size } = partOf(address, response, whole, part);
+  const date = Date.parse(response.headers.get("date") ?? "");
+  const modified = Date.parse(response.headers.get("last-modified") ?? "");
+  return {
+    bytes,
+    size,
+    etag: response.headers.get("etag"),
+    modifiedMs: Number.isNaN(modified) ? null : modified,
+    dateMs: Number.isNaN(date) ? Date.now() : date,
+  };
+}
+
+/** The part that was asked for: hosts that know no ranges send the whole object. */
+function partOf(
+  address: string,
+  response: Response,
+  body: Uint8Array,
+  part: Part | null,
+): { bytes: Uint8Array; size: number | null } {
+  if (part === null) return { bytes: body, size: body.length };
+  if (response.status === 200) {
+    const [start, end] =
+      "suffixLength" in part
+        ? [Math.max(0, body.length - part.suffixLength), body.length]
+        : [part.offset, part.offset + part.length];
+    if (end > body.length) throw new DataError(`${address} ends after ${body.length} bytes`);
+    return { bytes: body.subarray(start, end), size: body.length };
+  }
+  const [, first, last, total] =
+    /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(response.headers.get("content-range") ?? "") ?? [];
+  const size = total === undefined || total === "*" ? null : Number(total);
+  const isWhole = Number(last) - Number(first) + 1 === body.length;
+  if ("suffixLength" in part) {
+    if (size === null) throw new DataError(`${address}: the host does not tell how long the object is`);
+    const length = Math.min(part.suffixLength, size);
+    if (!isWhole || body.length !== length || Number(last) !== size - 1)
+      throw new OtherPart({ offset: size - length, length });
+  } else if (!isWhole || Number(first) !== part.offset || body.length !== part.length)
+    throw new DataError(`${address} does not have the bytes ${rangeOf(part).slice(6)}`);
+  return { bytes: body, size };
+}

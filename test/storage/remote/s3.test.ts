@@ -1,0 +1,95 @@
+/** Addresses and credentials of S3, and stores in buckets of a server that checks signatures. */
+import { once } from "node:events";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Worker } from "node:worker_threads";
+import { AwsClient } from "aws4fetch";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { scanFolders } from "../../../src/storage/catalog/catalog.js";
+import type { Dataset } from "../../../src/storage/dataset.js";
+import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
+import { s3Place } from "../../../src/storage/remote/s3.js";
+import { scratchFolder } from "../../support/scratch.js";
+import { zarrObjects } from "../../support/zarr.js";
+import { array, expectNodes, TABLES } from "../zarr/numbered-cube.js";
+
+const SCRATCH = scratchFolder();
+const EMPTY = { HOME: SCRATCH };
+
+describe("the place of a prefix", () => {
+  it("is an address of Amazon in the region of the variables", () => {
+    const { prefix, key } = s3Place("s3://cubes/runs/flow 1.zarr/", { ...EMPTY, AWS_REGION: "eu-central-1" });
+    expect(prefix).toBe("https://cubes.s3.eu-central-1.amazonaws.com/runs/flow%201.zarr");
+    expect(key).toBe("runs/flow 1.zarr");
+  });
+
+  it("is below the endpoint where one is set", () => {
+    const { prefix } = s3Place("s3://cubes/a", { ...EMPTY, AWS_ENDPOINT_URL: "http://127.0.0.1:9000/" });
+    expect(prefix).toBe("http://127.0.0.1:9000/cubes/a");
+  });
+
+  it("takes credentials, region and endpoint of a profile from the shared files", async () => {
+    const home = join(SCRATCH, "home");
+    mkdirSync(join(home, ".aws"), { recursive: true });
+    writeFileSync(join(home, ".aws", "credentials"), "[lab]\naws_access_key_id = ID\naws_secret_access_key = KEY\n");
+    writeFileSync(
+      join(home, ".aws", "config"),
+      "[profile lab]\nregion = us-west-2\nendpoint_url = https://s3.lab.example\n",
+    );
+    const { prefix, sign } = s3Place("s3://cubes/a", { HOME: home, AWS_PROFILE: "lab" });
+    expect(prefix).toBe("https://s3.lab.example/cubes/a");
+    const signed = await sign(new Request(`${prefix}/zarr.json`));
+    expect(signed.headers.get("authorization")).toMatch(/^AWS4-HMAC-SHA256 Credential=ID\/\d{8}\/us-west-2\/s3\//);
+  });
+
+  it("leaves requests unsigned without credentials", async () => {
+    const { prefix, sign } = s3Place("s3://cubes/a", EMPTY);
+    expect((await sign(new Request(prefix))).headers.get("authorization")).toBeNull();
+  });
+
+  it.each(["s3://", "s3://Bad_Bucket/a", "s3://a/x"])("refuses %s", (location) => {
+    expect(() => s3Place(location, EMPTY)).toThrow(/bucket|Invalid URL/);
+  });
+});
+
+describe("a store in a bucket", () => {
+  const CREDENTIALS = { accessKeyId: "S3RVER", secretAccessKey: "S3RVER" };
+  let worker: Worker;
+  let endpoint = "";
+
+  beforeAll(async () => {
+    await loadHdf5();
+    const workerData = { directory: join(SCRATCH, "s3"), bucket: "cubes" };
+    worker = new Worker(new URL("../../support/s3-server.mjs", import.meta.url), { workerData });
+    const [port] = (await once(worker, "message")) as [number];
+    endpoint = `http://127.0.0.1:${port}`;
+    const client = new AwsClient({ ...CREDENTIALS, region: "us-east-1", service: "s3" });
+    const velocity = array(["t", "z", "y", "x", "c"], { shard: [1, 2, 1, 2, 1], codec: "gzip" });
+    const objects = zarrObjects({ version: 3, arrays: { velocity, ...TABLES }, consolidated: true });
+    for (const [key, bytes] of objects) {
+      const { status } = await client.fetch(`${endpoint}/cubes/runs/flow.zarr/${key}`, {
+        method: "PUT",
+        body: bytes as never,
+      });
+      expect(status).toBe(200);
+    }
+  });
+  afterAll(async () => {
+    vi.unstubAllEnvs();
+    await worker.terminate();
+  });
+
+  function scanWith(secret: string) {
+    vi.stubEnv("AWS_ENDPOINT_URL", endpoint);
+    vi.stubEnv("AWS_ACCESS_KEY_ID", CREDENTIALS.accessKeyId);
+    vi.stubEnv("AWS_SECRET_ACCESS_KEY", secret);
+    return scanFolders(["s3://cubes/runs/flow.zarr"], { chunkBytes: 64 * 1024 * 1024 });
+  }
+
+  it("reads as its nodes", () => {
+    const { datasets, problems } = scanWith(CREDENTIALS.secretAccessKey);
+    expect(problems).toEqual([]);
+    expect(datasets[0]?.name).toBe("flow");
+    expectNodes(datasets[0] as Dataset, "velocity", 3);
+  });
+});

@@ -1,0 +1,170 @@
+/** Stores behind HTTP: the same nodes as in a folder, bounded attempts, and never a wrong value when the host or the store fails. */
+import { beforeAll, describe, expect, it } from "vitest";
+import { BusyError, DataError } from "../../../src/errors.js";
+import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
+import { type FolderScan, scanFolders } from "../../../src/storage/catalog/catalog.js";
+import type { Dataset } from "../../../src/storage/dataset.js";
+import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
+import { useObjectServer } from "../../support/object-server.js";
+import { type StoreSpec, zarrObjects } from "../../support/zarr.js";
+import { array, expectNodes, SNAPSHOT, TABLES } from "./numbered-cube.js";
+
+const server = useObjectServer();
+const OPTIONS = { chunkBytes: 64 * 1024 * 1024 };
+const SHARDED: StoreSpec = {
+  version: 3,
+  arrays: { velocity: array(["t", "z", "y", "x", "c"], { shard: [1, 2, 1, 2, 1], codec: "gzip" }), ...TABLES },
+  consolidated: true,
+};
+const PRESSURE: StoreSpec = {
+  version: 2,
+  arrays: { p: array(["z", "y", "x"], { codec: "zlib" }), ...SNAPSHOT },
+  consolidated: true,
+};
+
+beforeAll(() => loadHdf5());
+
+let stores = 0;
+async function put(spec: StoreSpec): Promise<string> {
+  const name = `store${++stores}.zarr`;
+  await server.put(name, zarrObjects(spec));
+  return `${server.url}/${name}`;
+}
+
+function scan(address: string, previous?: FolderScan): FolderScan {
+  return scanFolders([address], previous === undefined ? OPTIONS : { ...OPTIONS, previous });
+}
+
+function only(address: string): Dataset {
+  const { datasets, problems } = scan(address);
+  expect(problems).toEqual([]);
+  return datasets[0] as Dataset;
+}
+
+/** Reads the first brick of the pressure. */
+function firstValue(dataset: Dataset): number {
+  const source = dataset.fields.pressure;
+  if (source === undefined) throw new Error("no pressure");
+  const [ex, ey, ez] = source.bricking.edge;
+  const brick = new Float32Array(ex * ey * ez);
+  const open = openDataset(dataset);
+  try {
+    open.readBrick("pressure", 0, 0, brick);
+  } finally {
+    open.close();
+  }
+  return brick[0] as number;
+}
+
+function failureOf(run: () => unknown): unknown {
+  try {
+    run();
+  } catch (error) {
+    return error;
+  }
+  return null;
+}
+
+describe("a store at an address", () => {
+  it("reads as its nodes, shards by ranges", async () => {
+    const dataset = only(await put(SHARDED));
+    expect(dataset.name).toBe(`store${stores}`);
+    expectNodes(dataset, "velocity", 3);
+  });
+
+  it("reads from a host that serves no ranges", async () => {
+    await server.set({ ranges: false });
+    expectNodes(only(await put(SHARDED)), "velocity", 3);
+    await server.set({ ranges: true });
+  });
+
+  it("fetches a chunk once for many readers of parts of it", async () => {
+    const dataset = only(await put(PRESSURE));
+    const open = openDataset(dataset);
+    const before = server.requests;
+    const out = new Float32Array(1);
+    for (const x of [0, 1, 2, 3]) open.readNodes("pressure", 0, { first: [x, 0, 0], count: [1, 1, 1] }, out);
+    open.close();
+    expect(server.requests - before).toBe(1);
+  });
+
+  it("keeps its version while nothing changes", async () => {
+    const address = await put(PRESSURE);
+    const first = scan(address);
+    const again = scan(address, first);
+    expect(again.datasets[0]).toBe(first.datasets[0]);
+    expect(scan(address).datasets).toEqual(first.datasets);
+  });
+
+  it("is refused without consolidated metadata, with the remedy", async () => {
+    const { problems } = scan(await put({ ...PRESSURE, consolidated: false }));
+    expect(problems[0]?.message).toMatch(/zarr\.consolidate_metadata/);
+  });
+
+  it("is refused when its host leads elsewhere", async () => {
+    const address = await put(PRESSURE);
+    await server.set({ redirect: "http://169.254.169.254/latest/meta-data" });
+    const { problems } = scan(address);
+    await server.set({ redirect: null });
+    expect(problems[0]?.message).toMatch(/leads to another host/);
+  });
+});
+
+describe("a host that fails", () => {
+  it("is asked again after 503 and after cut connections, and the values are right", async () => {
+    const address = await put(SHARDED);
+    await server.set({ failures: 2 });
+    const dataset = only(address);
+    await server.set({ cuts: 3 });
+    expectNodes(dataset, "velocity", 3);
+  });
+
+  it("is asked a bounded number of times, then left alone; other stores are served", async () => {
+    const address = await put(PRESSURE);
+    const dataset = only(address);
+    const other = only(await put(PRESSURE));
+    await server.set({ failures: 1000 });
+    const before = server.requests;
+    expect(failureOf(() => firstValue(dataset))).toBeInstanceOf(BusyError);
+    // Four attempts for each of the nine chunks of the brick.
+    const asked = server.requests - before;
+    expect(asked).toBeGreaterThanOrEqual(4);
+    expect(asked).toBeLessThanOrEqual(36);
+    await server.set({ failures: 0 });
+    const error = failureOf(() => firstValue(dataset));
+    expect(error).toBeInstanceOf(BusyError);
+    expect((error as Error).message).toMatch(/left alone/);
+    expect(server.requests - before).toBe(asked);
+    expect(firstValue(other)).toBe(1);
+  });
+
+  it("takes no dataset away from the catalogue", async () => {
+    const address = await put(PRESSURE);
+    const first = scan(address);
+    await server.set({ failures: 4 });
+    expect(scan(address, first).datasets).toEqual(first.datasets);
+  });
+});
+
+describe("a store that changes", () => {
+  it("gives an error for a chunk that was replaced, and its new values after a scan", async () => {
+    const address = await put(PRESSURE);
+    const dataset = only(address);
+    const folder = new URL(address).pathname.slice(1);
+    const pressure = array(["z", "y", "x"], { codec: "zlib" });
+    const values = pressure.values.map((value) => value + 1);
+    const objects = zarrObjects({ ...PRESSURE, arrays: { p: { ...pressure, values } } });
+    await server.put(folder, new Map([...objects].filter(([key]) => key.startsWith("p/0"))), 5000);
+    expect(failureOf(() => firstValue(dataset))).toBeInstanceOf(DataError);
+    const again = only(address);
+    expect(again.files).not.toEqual(dataset.files);
+    expect(firstValue(again)).toBe(2);
+  });
+
+  it("is NaN where a chunk is gone", async () => {
+    const address = await put(PRESSURE);
+    const dataset = only(address);
+    await server.remove(`${new URL(address).pathname}/p/0.0.0`);
+    expect(firstValue(dataset)).toBeNaN();
+  });
+});

@@ -1,0 +1,53 @@
+/** A thread that serves objects over HTTP, with ranges, times and faults; its test sleeps while it waits for an answer. */
+import { createServer } from "node:http";
+import { parentPort, workerData } from "node:worker_threads";
+
+const { counts } = workerData;
+/** Objects by path: bytes and time of change. */
+const objects = new Map();
+/** Faults to come, and the pause before each answer. */
+let state = { failures: 0, cuts: 0, pauseMs: 0, silent: false, ranges: true, redirect: null };
+
+parentPort.on("message", ({ put, laterMs = 0, remove, set }) => {
+  for (const [path, bytes] of Object.entries(put ?? {}))
+    objects.set(path, { bytes: Buffer.from(bytes), time: Date.now() + laterMs });
+  if (remove !== undefined) objects.delete(remove);
+  state = { ...state, ...set };
+  parentPort.postMessage("done");
+});
+
+const server = createServer((request, response) => {
+  Atomics.add(counts, 0, 1);
+  if (state.silent) return;
+  setTimeout(() => answer(request, response), state.pauseMs);
+});
+
+function answer(request, response) {
+  if (state.redirect !== null) return void response.writeHead(302, { location: state.redirect }).end();
+  if (state.failures > 0) {
+    state.failures--;
+    return void response.writeHead(503).end();
+  }
+  const object = objects.get(new URL(request.url, "http://localhost").pathname);
+  if (object === undefined) return void response.writeHead(404).end();
+  const { bytes, time } = object;
+  const headers = { etag: `"${bytes.length}-${time}"`, "last-modified": new Date(time).toUTCString() };
+  const [, first, last, suffix] = /^bytes=(?:(\d+)-(\d+)|-(\d+))$/.exec(request.headers.range ?? "") ?? [];
+  const start = suffix === undefined ? Number(first ?? 0) : Math.max(0, bytes.length - Number(suffix));
+  const end = last === undefined ? bytes.length : Math.min(bytes.length, Number(last) + 1);
+  const isPart = request.headers.range !== undefined && state.ranges;
+  const body = isPart ? bytes.subarray(start, end) : bytes;
+  response.writeHead(isPart ? 206 : 200, {
+    ...headers,
+    "content-length": body.length,
+    ...(isPart ? { "content-range": `bytes ${start}-${end - 1}/${bytes.length}` } : {}),
+  });
+  if (state.cuts > 0) {
+    state.cuts--;
+    response.write(body.subarray(0, body.length >> 1));
+    return void setTimeout(() => response.destroy(), 10);
+  }
+  response.end(body);
+}
+
+server.listen(0, "127.0.0.1", () => parentPort.postMessage(server.address().port));
