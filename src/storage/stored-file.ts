@@ -34,6 +34,8 @@ export interface StoredFile {
     count: readonly number[],
     buffer: ReadBuffer,
   ): RawValues;
+  /** Announces a box that `readHyperslab` will be asked for soon; only stores make use of it. */
+  announce?(path: string, offset: readonly number[], count: readonly number[]): void;
   /** Tells written chunks from others; null where everything is written, or where what is missing reads as NaN. */
   chunkIndex(path: string, stored: Stored): ChunkIndex | null;
   /** Whether the values of a dataset are kept outside of the file. */

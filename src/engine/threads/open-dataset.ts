@@ -65,6 +65,7 @@ export class OpenDataset {
       components: field.components,
       bricking: field.bricking,
       load: (frame, brick, into) => this.#files.readBrick(name, frame, brick, into),
+      announce: (frame, bricks) => this.#files.announceBricks(name, frame, bricks),
     };
     this.#sources.set(name, source);
     return source;

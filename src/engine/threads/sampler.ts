@@ -29,6 +29,7 @@ export interface BrickSource {
   readonly components: number;
   readonly bricking: Bricking;
   readonly load: (frame: number, brick: number, into: Float32Array) => void;
+  readonly announce?: (frame: number, bricks: readonly number[]) => void;
 }
 
 /** The parameters of a sampling: a scheme on fields of one grid, at a combination of frames. */
@@ -298,6 +299,12 @@ function brickValues({ components, bricking: { edge } }: BrickSource): number {
   return edge[0] * edge[1] * edge[2] * components;
 }
 
-function blankRequest(source: BrickSource): Pick<BrickRequest, "source" | "values" | "load"> {
-  return { source: source.source, values: brickValues(source), load: source.load };
+function blankRequest(source: BrickSource): Pick<BrickRequest, "source" | "values" | "load" | "announce"> {
+  const { announce } = source;
+  return {
+    source: source.source,
+    values: brickValues(source),
+    load: source.load,
+    ...(announce === undefined ? {} : { announce }),
+  };
 }

@@ -45,6 +45,22 @@ export function readBox(
   packing: Packing,
   buffer: ReadBuffer,
 ): StoredBox {
+  const { offset, count } = storedBox(part, frame, nodes, box);
+  const elements =
+    part.declared === null
+      ? file.readHyperslab(path, stored, offset, count, buffer)
+      : readReordered(file, path, stored, part.shape, offset, count, buffer);
+  const values = unpack(elements, packing);
+  return { view: viewOf(values, part, count), offset, count, bytes: values.length * stored.size };
+}
+
+/** The first element and the lengths of a box in stored order. */
+export function storedBox(
+  part: FieldPart,
+  frame: number,
+  nodes: Triple,
+  box: NodeBox,
+): { readonly offset: number[]; readonly count: number[] } {
   const offset: number[] = [];
   const count: number[] = [];
   for (const [index, dimension] of part.dimensions.entries()) {
@@ -59,12 +75,7 @@ export function readBox(
       count.push(dimension === "c" ? part.shape[index] : 1);
     }
   }
-  const elements =
-    part.declared === null
-      ? file.readHyperslab(path, stored, offset, count, buffer)
-      : readReordered(file, path, stored, part.shape, offset, count, buffer);
-  const values = unpack(elements, packing);
-  return { view: viewOf(values, part, count), offset, count, bytes: values.length * stored.size };
+  return { offset, count };
 }
 
 /** Values in stored order as nodes of ascending coordinates. */

@@ -10,7 +10,7 @@ import { isField, type Packing, packingOf } from "../hdf5/packing.js";
 import type { Stored } from "../hdf5/stored.js";
 import { openFile } from "../open-file.js";
 import type { StoredFile } from "../stored-file.js";
-import { copyBox, type NodeBox, readBox } from "./box.js";
+import { copyBox, type NodeBox, readBox, storedBox } from "./box.js";
 
 /** Files of a series kept open at a time. */
 const OPEN_FILES = 32;
@@ -44,6 +44,8 @@ export interface OpenDataset {
    * @throws DataError when the storage is not readable, not what it was, or damaged: `out` then means nothing
    */
   readBrick(field: FieldName, frame: number, brick: number, out: Float32Array): void;
+  /** Announces bricks that `readBrick` will be asked for soon, so that stores fetch them at the same time. */
+  announceBricks(field: FieldName, frame: number, bricks: readonly number[]): void;
   /** Reads any box of nodes of one frame into `out`, layout [z][y][x][c]. @throws DataError as `readBrick` */
   readNodes(field: FieldName, frame: number, box: NodeBox, out: Float32Array): void;
   close(): void;
@@ -58,6 +60,8 @@ class DatasetReader implements OpenDataset {
   bytesRead = 0;
   reads = 0;
   readonly #dataset: Dataset;
+  /** Nodes along x, y, z. */
+  readonly #nodes: Triple;
   readonly #records: ReadonlyMap<string, FileRecord>;
   /** In order of last use. */
   readonly #files = new Map<string, OpenFile>();
@@ -65,6 +69,7 @@ class DatasetReader implements OpenDataset {
 
   constructor(dataset: Dataset) {
     this.#dataset = dataset;
+    this.#nodes = dataset.axes.map((axis) => axis.nodes) as unknown as Triple;
     this.#records = new Map(dataset.files.map((record) => [record.path, record]));
   }
 
@@ -79,6 +84,19 @@ class DatasetReader implements OpenDataset {
     if (box.count.some((length, axis) => length < edge[axis])) out.fill(Number.NaN);
     this.#read(field, source, frame, box, edge, out);
     this.reads++;
+  }
+
+  announceBricks(field: FieldName, frame: number, bricks: readonly number[]): void {
+    const source = this.#source(field, frame);
+    for (const part of source.parts) {
+      const { file, opened } = this.#open(part, frame);
+      if (file.announce === undefined) return;
+      for (const brick of bricks) {
+        const box = brickBox(this.#dataset, source, brick);
+        const { offset, count } = storedBox(part, isSeries(part) ? 0 : frame, this.#nodes, box);
+        file.announce(opened.path, offset, count);
+      }
+    }
   }
 
   readNodes(field: FieldName, frame: number, box: NodeBox, out: Float32Array): void {
@@ -105,11 +123,20 @@ class DatasetReader implements OpenDataset {
 
   #readPart(source: FieldSource, at: number, frame: number, box: NodeBox, edge: Triple, out: Float32Array): void {
     const part = source.parts[at] as FieldPart;
-    const nodes = this.#dataset.axes.map((axis) => axis.nodes) as unknown as Triple;
     const { components } = source;
     const { file, record, opened } = this.#open(part, frame);
     const { path, stored, packing, index } = opened;
-    const found = readBox(file, path, stored, part, isSeries(part) ? 0 : frame, nodes, box, packing, this.#buffer);
+    const found = readBox(
+      file,
+      path,
+      stored,
+      part,
+      isSeries(part) ? 0 : frame,
+      this.#nodes,
+      box,
+      packing,
+      this.#buffer,
+    );
     const gap = index?.unwritten(found.offset, found.count) ?? null;
     // Truncated under an open handle, a file reads as zeros: whatever changed it also changed its record.
     if (!isUnchanged(record)) throw changed(record);

@@ -18,6 +18,8 @@ export interface BrickRequest {
   readonly values: number;
   /** Reads a brick from storage. */
   readonly load: (frame: number, brick: number, into: Float32Array) => void;
+  /** Announces bricks that `load` will be asked for. */
+  readonly announce?: (frame: number, bricks: readonly number[]) => void;
   /** Receives, per brick, the index of its first value in a Float32Array over the whole memory. */
   readonly offsets: Int32Array;
 }
@@ -65,6 +67,7 @@ export class BrickCache {
     for (;;) {
       this.#reserve(requests);
       try {
+        for (const request of requests) this.#announce(request);
         for (const request of requests) this.#read(request);
       } catch (error) {
         this.#unpin(requests);
@@ -173,6 +176,14 @@ export class BrickCache {
         this.#directory.unpin(unit);
       }
     }
+  }
+
+  /** Announces the bricks that this worker has reserved, where there is more than one to wait for. */
+  #announce({ frame, bricks, count, offsets, announce }: BrickRequest): void {
+    if (announce === undefined) return;
+    const own: number[] = [];
+    for (let i = 0; i < count; i++) if (this.#directory.isOwn(this.#directory.unitAt(offsets[i]))) own.push(bricks[i]);
+    if (own.length > 0) announce(frame, own);
   }
 
   /** Reads the bricks that this worker has reserved; on failure marks the rest of them failed. */

@@ -23,6 +23,7 @@ import { LocalStore } from "./local-store.js";
 import { DOCUMENT_NAMES, type Documents, expandConsolidated, nodesOf } from "./metadata.js";
 import type { ObjectStore } from "./object-store.js";
 import type { BoxRequest, Elements, OpenRequest, StoreTree } from "./protocol.js";
+import { nameOf, ReadAhead } from "./read-ahead.js";
 import { RemoteStore } from "./remote-store.js";
 
 /** A store as it was when it was opened. */
@@ -36,8 +37,6 @@ type Decoded = Chunk<DataType>;
 
 /** Decoded chunks that are kept, for reads of less than a chunk. */
 const CHUNK_BYTES = 64 * 1024 * 1024;
-/** Boxes that were asked for ahead of their use, at most. */
-const MOST_AHEAD = 64;
 const CONSTRUCTORS = {
   float32: Float32Array,
   float64: Float64Array,
@@ -57,6 +56,10 @@ export class Stores {
   readonly #chunks = new ChunkCache<Decoded>(CHUNK_BYTES);
   /** Boxes under way or read ahead, by what they are, in the order of their requests. */
   readonly #boxes = new Map<string, Promise<Elements>>();
+  readonly #ahead = new ReadAhead(
+    (box) => this.#begin(box),
+    (name) => this.#boxes.delete(name),
+  );
 
   /** Reads the metadata of a store as they are now, unless the version that is asked for is open. */
   async open({ store: location, newestMs, named }: OpenRequest): Promise<StoreTree> {
@@ -73,12 +76,9 @@ export class Stores {
     return tree;
   }
 
-  /** Starts to read boxes that will be asked for soon. */
+  /** Starts to read boxes that will be asked for soon, as many as there is room for, the rest as those are asked for. */
   ahead(boxes: readonly BoxRequest[]): void {
-    for (const box of boxes) {
-      if (this.#boxes.size >= MOST_AHEAD) return;
-      this.#begin(box).catch(() => undefined);
-    }
+    this.#ahead.add(boxes);
   }
 
   /** Reads a box of an array, its elements in C order. @throws DataError, BusyError */
@@ -87,6 +87,7 @@ export class Stores {
       return await this.#begin(box);
     } finally {
       this.#boxes.delete(nameOf(box));
+      this.#ahead.done(nameOf(box));
     }
   }
 
@@ -120,10 +121,6 @@ export class Stores {
     }
     return readElements(await array, box);
   }
-}
-
-function nameOf({ store, newestMs, path, offset, count }: BoxRequest): string {
-  return `${store}\n${newestMs} ${path}\n${offset.join()} ${count.join()}`;
 }
 
 async function openStore(location: string, changedMs: number): Promise<OpenStore> {

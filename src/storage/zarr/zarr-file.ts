@@ -142,6 +142,10 @@ export class ZarrFile implements StoredFile {
     return elements;
   }
 
+  announce(path: string, offset: readonly number[], count: readonly number[]): void {
+    this.#client.announce([{ store: this.path, newestMs: this.tree.newestMs, path, offset, count }]);
+  }
+
   #read(path: string, offset: readonly number[], count: readonly number[]) {
     const { newestMs } = this.tree;
     return this.#client.ask({ kind: "read", store: this.path, newestMs, path, offset, count });
