@@ -160,17 +160,20 @@ describe("reading again", () => {
 });
 
 describe("too few file descriptors", () => {
-  it("end neither the field service nor the events", { timeout: 60_000 }, async () => {
+  it.each([256, 160, 100])("(%d) end neither the field service nor the events", { timeout: 60_000 }, async (files) => {
     load(join(folder.path, "events.db"), [EXAMPLE]);
     const given = Object.entries({ ...SETTINGS, STATE: folder.path, EVENTS_NOW: NOW });
     const env = { PATH: process.env.PATH, ...Object.fromEntries(given.map(([k, v]) => [`FIELDPROBE_${k}`, v])) };
-    const limited = `ulimit -n 256; exec "${process.execPath}" "${BIN}" serve`;
+    const limited = `ulimit -n ${files}; exec "${process.execPath}" "${BIN}" serve`;
     const child = spawn("sh", ["-c", limited], { env, stdio: ["ignore", "pipe", "pipe"] });
     let errors = "";
     child.stderr.on("data", (piece: Buffer) => {
       errors += piece.toString();
     });
-    const [line] = (await once(child.stdout, "data")) as [Buffer];
+    const [line] = (await Promise.race([
+      once(child.stdout, "data"),
+      once(child, "exit").then(() => Promise.reject(new Error(errors))),
+    ])) as [Buffer];
     const url = (/http:\S+/.exec(line.toString()) as RegExpExecArray)[0];
     const soon = { timeout: 30_000 };
     await expect.poll(() => text(url, "/readyz"), soon).toContain("events: ready");
@@ -184,6 +187,7 @@ describe("too few file descriptors", () => {
     await expect.poll(page, soon).toBe(200);
     child.kill("SIGTERM");
     const [code] = (await once(child, "exit")) as [number];
+    expect(errors).toContain("few open files are allowed, so fewer connections are taken");
     expect([code, errors]).toEqual([0, expect.not.stringContaining("an error outside of any request")]);
     expect(readFileSync(join(folder.path, "events.db")).length).toBeGreaterThan(0);
   });

@@ -22,6 +22,7 @@ import { type Auth, OPEN_AUTH, watchTokens } from "./auth.js";
 import { Connections, createServer } from "./connections.js";
 import { mainThreadCpu, Tick, TimeSlices } from "./event-loop.js";
 import { createMetrics } from "./metrics.js";
+import { connectionsAllowed, mostOpenFiles } from "./open-files.js";
 import { guardOrigins } from "./origins.js";
 import { Outgoing } from "./outgoing.js";
 import { HttpRefusal, refuseTheRest } from "./refusal.js";
@@ -48,7 +49,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const logger = "child" in options.logger ? (options.logger as Logger) : pino(options.logger as LoggerOptions);
   const connections = new Connections();
   const tls = config.tls === null ? null : new TlsFiles(config.tls);
-  const server = serverOptions(config, connections, tls);
+  const most = boundConnections(config, logger);
+  const server = serverOptions(config, connections, most, tls);
   const app = Fastify({ loggerInstance: logger, ...server }) as unknown as FastifyInstance;
   app.decorate("connections", connections);
   const service = createService(app, options, logger);
@@ -56,7 +58,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     service.auth.reload();
     tls?.reload(app.server as HttpsServer, logger);
   });
-  app.server.maxConnections = config.limits["http.connections"];
+  app.server.maxConnections = most;
   answerExpectations(app.server, config.limits["http.bodyBytes"]);
   const accessLog = new AccessLog(service.metrics, logger);
   observeRequests(app, accessLog);
@@ -82,7 +84,26 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   return app;
 }
 
-function serverOptions({ limits, trustProxy }: Config, connections: Connections, tls: TlsFiles | null) {
+/** The number of connections to accept; says so where the system allows fewer than the settings. */
+function boundConnections({ limits }: Config, log: Logger): number {
+  const files = mostOpenFiles();
+  const wanted = limits["http.connections"];
+  const most = connectionsAllowed(wanted, files);
+  if (most < wanted) {
+    log.warn(
+      { openFiles: files, connections: most, wanted },
+      "few open files are allowed, so fewer connections are taken",
+    );
+  }
+  return most;
+}
+
+function serverOptions(
+  { limits, trustProxy }: Config,
+  connections: Connections,
+  mostConnections: number,
+  tls: TlsFiles | null,
+) {
   const headersTimeout = Math.min(limits["http.headersTimeoutMs"], limits["http.requestTimeoutMs"]);
   const http = {
     maxHeaderSize: HEADER_BYTES,
@@ -94,7 +115,7 @@ function serverOptions({ limits, trustProxy }: Config, connections: Connections,
   const pair = tls?.pair ?? null;
   const secure = pair === null ? null : { ...pair, handshakeTimeout: headersTimeout };
   // Who connects and says nothing leaves room for others.
-  const mostSilent = Math.ceil(limits["http.connections"] / 2);
+  const mostSilent = Math.ceil(mostConnections / 2);
   return {
     ...(pair === null ? {} : { https: pair }),
     serverFactory: (listener: RequestListener) => {

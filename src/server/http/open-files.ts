@@ -1,0 +1,27 @@
+/** `connectionsAllowed` bounds connections by the number of files that the system lets the process open. */
+import { readFileSync } from "node:fs";
+
+/** Files kept for datasets, threads and the store of events, at least, and the part of all files that is kept for them. */
+const KEPT = 96;
+const KEPT_PART = 1 / 4;
+
+/** How many files the process may have open; infinity where the system does not tell. */
+export function mostOpenFiles(): number {
+  try {
+    const [, most] = /^Max open files +(\d+)/m.exec(readFileSync("/proc/self/limits", "latin1")) ?? [];
+    return most === undefined ? Number.POSITIVE_INFINITY : Number(most);
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}
+
+/**
+ * The number of connections to accept.
+ *
+ * @param wanted    `http.connections`
+ * @param openFiles what `mostOpenFiles` returns
+ */
+export function connectionsAllowed(wanted: number, openFiles: number): number {
+  const kept = Math.max(KEPT, Math.ceil(openFiles * KEPT_PART));
+  return openFiles === Number.POSITIVE_INFINITY ? wanted : Math.max(1, Math.min(wanted, openFiles - kept));
+}
