@@ -31,10 +31,10 @@ export function useExternalStorage(path: string, name: string, bytes: number): v
   writeFileSync(path, file);
 }
 
-/** Renames the only gzip filter of a file in the earliest format to filter 32000, which nobody here has. */
+/** Renames the only gzip filter of a file in the earliest format to filter 307, which is not read. */
 export function useForeignFilter(path: string): void {
   const file = readFileSync(path);
-  file.writeUInt16LE(32000, file.indexOf("deflate") - 8);
+  file.writeUInt16LE(307, file.indexOf("deflate") - 8);
   writeFileSync(path, file);
 }
 

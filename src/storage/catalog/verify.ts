@@ -218,12 +218,8 @@ const FOREIGN_FILTERS: ReadonlyMap<string, string> = new Map([
   ["#4", "szip"],
   ["#5", "nbit"],
   ["#6", "scale-offset"],
-  ["#32000", "lzf"],
-  ["#32001", "blosc"],
-  ["#32004", "lz4"],
-  ["#32008", "bitshuffle"],
+  ["#307", "bzip2"],
   ["#32013", "zfp"],
-  ["#32015", "zstd"],
 ]);
 
 /** The packing of a dataset. @throws DataError that names the dataset */

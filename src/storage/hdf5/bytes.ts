@@ -6,8 +6,12 @@ import { reasonOf } from "../../system-error.js";
 const UNDEFINED = 2 ** 64;
 const SIGNATURE = Buffer.from("\x89HDF\r\n\x1a\n", "latin1");
 
-/** Reads bytes at an address, which counts from the start of the HDF5 data. @throws DataError beyond the end of the file */
-export type ReadBytes = (address: number, length: number) => DataView;
+/**
+ * Reads bytes at an address, which counts from the start of the HDF5 data; into the start of `room`, or new memory.
+ *
+ * @throws DataError beyond the end of the file
+ */
+export type ReadBytes = (address: number, length: number, room?: Buffer) => DataView;
 
 /** Opens a file for as long as `use` takes. */
 export type OpenBytes = <T>(use: (read: ReadBytes) => T) => T;
@@ -15,7 +19,8 @@ export type OpenBytes = <T>(use: (read: ReadBytes) => T) => T;
 /** Gives access to the bytes of an HDF5 file. @throws DataError when it is none */
 export function hdf5Bytes(path: string): OpenBytes {
   const base = withFile(path, (file) => checkedStart(file, path));
-  return (use) => withFile(path, (file) => use((address, length) => bytesAt(file, path, base + address, length)));
+  return (use) =>
+    withFile(path, (file) => use((address, length, room) => bytesAt(file, path, base + address, length, room)));
 }
 
 function withFile<T>(path: string, use: (file: number) => T): T {
@@ -70,10 +75,10 @@ function checkedStart(file: number, path: string): number {
 }
 
 /** @throws DataError when the file is shorter, as it is where a place or length has been damaged */
-function bytesAt(file: number, path: string, start: number, length: number): DataView {
+function bytesAt(file: number, path: string, start: number, length: number, room?: Buffer): DataView {
   if (!(start >= 0 && length >= 0 && start + length <= fstatSync(file).size))
     throw new DataError(`${path} ends inside its description of a dataset.`);
-  const bytes = Buffer.alloc(length);
+  const bytes = room ?? Buffer.allocUnsafeSlow(length);
   if (readSync(file, bytes, 0, length, start) < length)
     throw new DataError(`${path} ends inside its description of a dataset.`);
   return new DataView(bytes.buffer, bytes.byteOffset, length);

@@ -1,15 +1,19 @@
-/** Finds chunks of a stored dataset that were never written, which the library reads as zeros without an error. */
+/** Finds the chunks of a stored dataset, and those that were never written, which the library reads as zeros without an error. */
 import { DataError } from "../../errors.js";
-import { addressAt, hdf5Bytes, type OpenBytes } from "./bytes.js";
+import { addressAt, hdf5Bytes, type OpenBytes, unsigned } from "./bytes.js";
 import { extensibleArray } from "./chunks/extensible-array.js";
 import { firstTree } from "./chunks/first-tree.js";
 import { fixedArray } from "./chunks/fixed-array.js";
-import type { ChunkGrid, Lookup } from "./chunks/lookup.js";
+import type { ChunkGrid, Lookup, StoredChunk } from "./chunks/lookup.js";
 import { secondTree } from "./chunks/second-tree.js";
 import { headerMessages } from "./object-header.js";
 
-/** Tells written chunks from others. */
+/** Finds the chunks of a dataset. */
 export interface ChunkIndex {
+  /** The place of the chunk with this first element; null when it was never written. @throws DataError when the index is damaged */
+  chunk(first: readonly number[]): StoredChunk | null;
+  /** Whether chunks that reach beyond the dataset have gone through no filter. */
+  readonly plainAtEdges: boolean;
   /**
    * The first element of an unwritten chunk that a box of elements touches, in stored order; null when there is none. The
    * first element of the box where values have no chunks.
@@ -40,6 +44,7 @@ const PARAMETERS = new Map([
   [EXTENSIBLE_ARRAY, 5],
   [SECOND_TREE, 6],
 ]);
+const PLAIN_AT_EDGES = 0x01;
 const FILTERED = 0x02;
 const FILTERED_PARAMETERS = 12;
 /** Stands for the index that earlier versions all have. */
@@ -50,6 +55,9 @@ interface LayoutMessage {
   readonly kind: number;
   /** Of the values or of the chunk index, from the start of the HDF5 data; null when nothing was ever written. */
   readonly address: number | null;
+  readonly plainAtEdges: boolean;
+  /** The size and the mask of the one chunk, where it has a filter and no other index. */
+  readonly single: Omit<StoredChunk, "address"> | null;
 }
 
 /**
@@ -59,7 +67,8 @@ interface LayoutMessage {
  *
  * @param name of the dataset, for messages
  * @param address of the object header from the start of the HDF5 data
- * @returns null where everything is written: contiguous values, one chunk, or chunks that all had a place from the start
+ * @returns null where everything is written and unfiltered: contiguous values, one chunk, or chunks that all had a place from
+ *          the start
  * @throws DataError when the header is cut short or the index damaged
  */
 export function readChunkIndex(
@@ -81,11 +90,17 @@ export function readChunkIndex(
     if (message === undefined) throw new DataError("The object header has no layout message.");
     const layout = readLayout(bytes((read) => read(message.start, message.bytes)));
     if (layout === null) return null;
-    if (chunks === null) return layout.address === null ? { unwritten: (offset) => offset } : null;
-    const grid = { chunks, maxShape };
-    const has = layout.address === null ? () => false : lookup(bytes, layout.kind, layout.address, grid);
-    if (has === null) return null;
-    return { unwritten: (offset, count) => named(() => firstWithout(has, chunks, offset, count)) };
+    const { plainAtEdges } = layout;
+    if (chunks === null) {
+      return layout.address === null ? { unwritten: (offset) => offset, chunk: () => null, plainAtEdges } : null;
+    }
+    const find = layout.address === null ? () => null : lookup(bytes, layout, layout.address, { chunks, maxShape });
+    if (find === null) return null;
+    return {
+      unwritten: (offset, count) => named(() => firstWithout(find, chunks, offset, count)),
+      chunk: (first) => named(() => find(first)),
+      plainAtEdges,
+    };
   });
 }
 
@@ -95,19 +110,27 @@ function readLayout(message: DataView): LayoutMessage | null {
   const early = version < 3;
   const kind = message.getUint8(early ? 2 : 1);
   if (kind !== CONTIGUOUS && kind !== CHUNKED) return null;
-  if (early) return { kind: FIRST_TREE, address: addressAt(message, 8) };
-  if (kind === CONTIGUOUS) return { kind, address: addressAt(message, 2) };
-  if (version === 3) return { kind: FIRST_TREE, address: addressAt(message, 3) };
+  const plain = { plainAtEdges: false, single: null };
+  if (early) return { kind: FIRST_TREE, address: addressAt(message, 8), ...plain };
+  if (kind === CONTIGUOUS) return { kind, address: addressAt(message, 2), ...plain };
+  if (version === 3) return { kind: FIRST_TREE, address: addressAt(message, 3), ...plain };
   const at = 5 + message.getUint8(3) * message.getUint8(4);
   const index = message.getUint8(at);
-  const parameters =
-    index === ONE_CHUNK && message.getUint8(2) & FILTERED ? FILTERED_PARAMETERS : PARAMETERS.get(index);
+  const flags = message.getUint8(2);
+  const isFilteredChunk = index === ONE_CHUNK && (flags & FILTERED) !== 0;
+  const parameters = isFilteredChunk ? FILTERED_PARAMETERS : PARAMETERS.get(index);
   if (parameters === undefined) throw new DataError(`The chunk index is of kind ${index}, which is not known.`);
-  return { kind: index, address: addressAt(message, at + 1 + parameters) };
+  return {
+    kind: index,
+    address: addressAt(message, at + 1 + parameters),
+    plainAtEdges: (flags & PLAIN_AT_EDGES) !== 0,
+    single: isFilteredChunk ? { bytes: unsigned(message, at + 1), mask: message.getUint32(at + 9, true) } : null,
+  };
 }
 
-/** Null where every chunk has a place. */
-function lookup(bytes: OpenBytes, kind: number, address: number, grid: ChunkGrid): Lookup | null {
+/** Null where every chunk has a place and no filter. */
+function lookup(bytes: OpenBytes, { kind, single }: LayoutMessage, address: number, grid: ChunkGrid): Lookup | null {
+  if (single !== null) return () => ({ address, ...single });
   if (kind === FIRST_TREE) return firstTree(bytes, address, grid.chunks.length);
   if (kind === FIXED_ARRAY) return fixedArray(bytes, address, grid);
   if (kind === EXTENSIBLE_ARRAY) return extensibleArray(bytes, address, grid);
@@ -117,7 +140,7 @@ function lookup(bytes: OpenBytes, kind: number, address: number, grid: ChunkGrid
 
 /** The first element of a chunk in a box that is not there. */
 function firstWithout(
-  has: Lookup,
+  find: Lookup,
   chunks: readonly number[],
   offset: readonly number[],
   count: readonly number[],
@@ -125,7 +148,7 @@ function firstWithout(
   const low = chunks.map((edge, d) => Math.floor(offset[d] / edge) * edge);
   const at = [...low];
   for (;;) {
-    if (!has(at)) return at;
+    if (find(at) === null) return at;
     let d = chunks.length - 1;
     for (; d >= 0; d--) {
       at[d] = at[d] + chunks[d];

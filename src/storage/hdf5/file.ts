@@ -3,18 +3,15 @@ import { type Stats, statSync } from "node:fs";
 import { h5wasm, Module } from "h5wasm/node";
 import { DataError } from "../../errors.js";
 import type { StoredFile } from "../stored-file.js";
-import { whyNotHdf5 } from "./bytes.js";
+import { hdf5Bytes, type OpenBytes, whyNotHdf5 } from "./bytes.js";
 import { type ChunkIndex, readChunkIndex } from "./chunk-index.js";
-import { attempt, checked, type ReadBuffer } from "./library.js";
+import { type Chunked, checkChunks, readChunks } from "./chunk-reader.js";
+import { FILTER_NAMES, isUndoneHere } from "./filters.js";
+import { attempt, checked, ReadBuffer } from "./library.js";
 import { hasExternalStorage } from "./object-header.js";
 import { packingOf, unpack } from "./packing.js";
 import type { AttributeValue, RawValues, Stored } from "./stored.js";
 
-const FILTERS = new Map([
-  [1, "gzip"],
-  [2, "shuffle"],
-  [3, "fletcher32"],
-]);
 const ELEMENTS = new Map<number, Stored["element"]>([
   [0, "integer"],
   [1, "float"],
@@ -37,6 +34,9 @@ export class H5File implements StoredFile {
   readonly #id: bigint;
   readonly #status: Stats | undefined;
   #closed = false;
+  /** Chunk indexes by path; null where a dataset has none. */
+  readonly #indexes = new Map<string, ChunkIndex | null>();
+  #bytes: OpenBytes | null = null;
 
   constructor(path: string) {
     this.path = path;
@@ -118,14 +118,10 @@ export class H5File implements StoredFile {
         signed: header.signed,
         littleEndian: header.littleEndian,
         chunks: header.chunks,
-        filters: Module.get_dataset_filters(this.#id, path).map(({ id }) => FILTERS.get(id) ?? `#${id}`),
+        filters: Module.get_dataset_filters(this.#id, path).map(({ id }) => FILTER_NAMES.get(id) ?? `#${id}`),
         virtual: header.virtual_sources !== undefined,
       };
     });
-  }
-
-  chunkIndex(path: string, stored: Stored): ChunkIndex | null {
-    return readChunkIndex(this.path, path, this.headerAddress(path), stored);
   }
 
   hasExternalStorage(path: string): boolean {
@@ -177,11 +173,28 @@ export class H5File implements StoredFile {
     if (bytes > MAX_TABLE_BYTES)
       throw new DataError(`${this.path}: ${path} is too large for a table (${bytes} bytes).`);
     return attempt(`${this.path}: ${path} is not readable.`, () => {
+      this.#checkTable(path, described);
       const value = new h5wasm.Dataset(this.#id, path).value as unknown;
       const single = typeof value === "number" || typeof value === "bigint";
       const stored = single ? [Number(value)] : Array.from(value as Iterable<number | bigint>, Number);
       return Float64Array.from(unpack(Float64Array.from(stored), packingOf(this.attributes(path), described)));
     });
+  }
+
+  /** Decodes the chunks of a table, which the library then reads once more. @throws DataError when one is damaged */
+  #checkTable(path: string, stored: Stored): void {
+    const chunked = this.#chunked(path, stored);
+    if (chunked === null || stored.shape.includes(0)) return;
+    const whole = { offset: stored.shape.map(() => 0), count: stored.shape };
+    if (stored.filters.length === 0 || !isUndoneHere(stored.filters)) checkChunks(chunked, whole);
+    else
+      readChunks(
+        chunked,
+        whole,
+        new Uint8Array(stored.shape.reduce((product, extent) => product * extent, stored.size)),
+        new Uint8Array(stored.size),
+        (room) => Buffer.allocUnsafeSlow(room),
+      );
   }
 
   /** Text of a dataset of strings, its members joined by line feeds. */
@@ -213,7 +226,32 @@ export class H5File implements StoredFile {
         );
       total *= length;
     }
+    const chunked = this.#chunked(path, stored);
     const pointer = buffer.reserve(total * stored.size);
+    if (chunked !== null && stored.filters.length > 0 && isUndoneHere(stored.filters)) {
+      const gap = chunked.index.unwritten(offset, count);
+      const fill = gap === null ? null : this.#fillValue(path, stored, gap);
+      readChunks(chunked, { offset, count }, buffer.bytes(total * stored.size), fill, (bytes) => buffer.room(bytes));
+      return buffer.values(stored, total);
+    }
+    if (chunked !== null) checkChunks(chunked, { offset, count });
+    this.#readByLibrary(path, offset, count, pointer);
+    return buffer.values(stored, total);
+  }
+
+  /** The element that stands for those of unwritten chunks, of which `first` begins one; little-endian. */
+  #fillValue(path: string, stored: Stored, first: readonly number[]): Uint8Array {
+    const buffer = new ReadBuffer();
+    try {
+      const one = first.map(() => 1);
+      this.#readByLibrary(path, first, one, buffer.reserve(stored.size));
+      return buffer.bytes(stored.size).slice();
+    } finally {
+      buffer.free();
+    }
+  }
+
+  #readByLibrary(path: string, offset: readonly number[], count: readonly number[], pointer: number): void {
     checked(
       () => `${this.path}: reading ${path} failed.`,
       () =>
@@ -226,7 +264,25 @@ export class H5File implements StoredFile {
           BigInt(pointer),
         ),
     );
-    return buffer.values(stored, total);
+  }
+
+  /** The chunk index of the dataset at a path that `resolve` returned; null where everything is written and unfiltered. */
+  chunkIndex(path: string, stored: Stored): ChunkIndex | null {
+    let index = this.#indexes.get(path);
+    if (index === undefined) {
+      index = readChunkIndex(this.path, path, this.headerAddress(path), stored);
+      this.#indexes.set(path, index);
+    }
+    return index;
+  }
+
+  /** Null where values have no chunks, or chunks that need no look. */
+  #chunked(path: string, stored: Stored): Chunked | null {
+    const { chunks } = stored;
+    const index = chunks === null ? null : this.chunkIndex(path, stored);
+    if (chunks === null || index === null) return null;
+    this.#bytes ??= hdf5Bytes(this.path);
+    return { where: `${this.path}: ${path}`, stored: { ...stored, chunks }, index, bytes: this.#bytes };
   }
 
   close(): void {

@@ -1,5 +1,7 @@
 /** Prepares the HDF5 library of this thread, turns its failures into DataErrors, and lends memory inside it to reads. */
+import { fileURLToPath } from "node:url";
 import { h5wasm, Module } from "h5wasm/node";
+import { base_url } from "h5wasm-plugins";
 import { DataError } from "../../errors.js";
 import type { RawValues, Stored } from "./stored.js";
 
@@ -22,6 +24,9 @@ const COUNTS = new Map<number, View>([
 ]);
 const CHARACTER_DEVICE = 0o020666;
 
+/** Filters that HDF5 itself does not have; the library loads the one that a chunk asks for. */
+const PLUGINS = fileURLToPath(`${base_url}/plugins`);
+
 /** A stream of the library's own file system, as far as it is touched here. */
 interface WritableStream {
   node: { mode: number };
@@ -38,6 +43,7 @@ let diagnostics = "";
 export function loadHdf5(): Promise<void> {
   loading ??= h5wasm.ready.then(() => {
     Module.activate_throwing_error_handler();
+    Module.insert_plugin_search_path(PLUGINS, 0);
     collectDiagnostics();
   });
   return loading;
@@ -69,10 +75,16 @@ export function checked(what: () => string, call: () => number | bigint): number
     if (status < 0) throw new Error(diagnostics);
     return status;
   } catch (cause) {
+    if (isEnd(cause)) throw cause;
     throw new DataError(what(), cause);
   } finally {
     Module.activate_throwing_error_handler();
   }
+}
+
+/** Whether an error is the end of the library in this thread, which has to be replaced then: no call works any more. */
+function isEnd(error: unknown): boolean {
+  return error instanceof Error && error.constructor.name === "RuntimeError";
 }
 
 /** Runs a call that throws on failure. */
@@ -80,13 +92,14 @@ export function attempt<T>(what: string, call: () => T): T {
   try {
     return call();
   } catch (cause) {
-    if (cause instanceof DataError) throw cause;
+    if (cause instanceof DataError || isEnd(cause)) throw cause;
     throw new DataError(what, cause);
   }
 }
 
-/** Memory inside the HDF5 library that reads go to; grows to the largest read and is kept. */
+/** Memory inside the HDF5 library that reads go to, and room for a stored chunk; each grows to the largest read and is kept. */
 export class ReadBuffer {
+  #room = Buffer.alloc(0);
   #pointer = 0;
   #capacity = 0;
 
@@ -109,7 +122,19 @@ export class ReadBuffer {
     return new Kind(Module.HEAPU8.buffer, this.#pointer, count);
   }
 
+  /** The first `count` bytes; valid until the next call of the library, which may move its memory. */
+  bytes(count: number): Uint8Array {
+    return new Uint8Array(Module.HEAPU8.buffer, this.#pointer, count);
+  }
+
+  /** Room for a stored chunk, outside of the library; what was in it before is lost. */
+  room(bytes: number): Buffer {
+    if (this.#room.length < bytes) this.#room = Buffer.allocUnsafeSlow(bytes);
+    return this.#room;
+  }
+
   free(): void {
+    this.#room = Buffer.alloc(0);
     if (this.#pointer !== 0) Module._free(this.#pointer);
     this.#pointer = 0;
     this.#capacity = 0;

@@ -1,7 +1,7 @@
 /** Reads the extensible array, the chunk index of data that has no bound in one dimension, in files of the formats since 1.10. */
 import { DataError } from "../../../errors.js";
 import { addressAt, type OpenBytes, type ReadBytes, signedBytes, unsigned } from "../bytes.js";
-import { type ChunkGrid, chunkNumbers, entryRuns, kept, type Lookup } from "./lookup.js";
+import { type ChunkGrid, chunkNumbers, entryAt, entryRuns, kept, type Lookup } from "./lookup.js";
 
 /**
  * What the header says. The first entries stand in the index block, all others in data blocks. These come in levels: level
@@ -42,7 +42,7 @@ export function extensibleArray(bytes: OpenBytes, address: number, grid: ChunkGr
   const { numberOf } = chunkNumbers(grid);
   const header = bytes((read) => readHeader(read, address));
   const { indexBlock, direct, entryBytes } = header;
-  if (indexBlock === null) return () => false;
+  if (indexBlock === null) return () => null;
   const { view, firstBlocks, superBlocks } = bytes((read) => readIndexBlock(read, indexBlock, header));
   const superBlockAt = kept((start: number, level: number) =>
     bytes((read) => readSuperBlock(read, start, level, header)),
@@ -50,26 +50,26 @@ export function extensibleArray(bytes: OpenBytes, address: number, grid: ChunkGr
   const runAt = entryRuns(bytes);
   return (first) => {
     const number = numberOf(first);
-    if (number >= header.used) return false;
-    if (number < direct) return addressAt(view, INDEX_PREFIX + number * entryBytes) !== null;
+    if (number >= header.used) return null;
+    if (number < direct) return entryAt(view, INDEX_PREFIX + number * entryBytes, entryBytes);
     const { level, blockEntries, nth, entry } = placeIn(header, number - direct);
     if (level < header.lowLevels) {
       const block = addressAt(view, firstBlocks + ADDRESS * (blocksBelow(level) + nth));
-      return block !== null && runAt(block + header.prefix, { count: blockEntries, entryBytes })[entry] === 1;
+      return block === null ? null : runAt(block + header.prefix, { count: blockEntries, entryBytes }, entry);
     }
     const start = addressAt(view, superBlocks + ADDRESS * (level - header.lowLevels));
-    if (start === null) return false;
+    if (start === null) return null;
     const superBlock = superBlockAt(start, level);
     const block = addressAt(superBlock.view, superBlock.blocks + ADDRESS * nth);
-    if (block === null) return false;
-    if (superBlock.pages === 0) return runAt(block + header.prefix, { count: blockEntries, entryBytes })[entry] === 1;
+    if (block === null) return null;
+    if (superBlock.pages === 0) return runAt(block + header.prefix, { count: blockEntries, entryBytes }, entry);
     const { pageEntries } = header;
     const page = Math.floor(entry / pageEntries);
     const bit = nth * superBlock.pages + page;
-    if ((superBlock.view.getUint8(header.prefix + (bit >> 3)) & (0x80 >> (bit & 7))) === 0) return false;
+    if ((superBlock.view.getUint8(header.prefix + (bit >> 3)) & (0x80 >> (bit & 7))) === 0) return null;
     const pages = block + header.prefix + CHECKSUM;
-    const run = runAt(pages + page * (pageEntries * entryBytes + CHECKSUM), { count: pageEntries, entryBytes });
-    return run[entry - page * pageEntries] === 1;
+    const at = pages + page * (pageEntries * entryBytes + CHECKSUM);
+    return runAt(at, { count: pageEntries, entryBytes }, entry - page * pageEntries);
   };
 }
 

@@ -1,7 +1,7 @@
 /** Reads the B-tree of version 1, the chunk index of all files of the formats before 1.10. */
 import { DataError } from "../../../errors.js";
-import { type OpenBytes, type ReadBytes, signedBytes, unsigned } from "../bytes.js";
-import { kept, type Lookup } from "./lookup.js";
+import { addressAt, type OpenBytes, type ReadBytes, signedBytes, unsigned } from "../bytes.js";
+import { kept, type Lookup, type StoredChunk } from "./lookup.js";
 
 /** Node type of chunks. */
 const CHUNKS = 1;
@@ -24,11 +24,17 @@ export function firstTree(bytes: OpenBytes, root: number, rank: number): Lookup 
       if (node.getUint8(5) >= level) throw new DataError(`The node at ${address} is not below the one that names it.`);
       level = node.getUint8(5);
       const key = findKey(node, keyBytes, first);
-      if (key === null) return false;
-      if (level === 0) return compareKey(node, key, first) === 0;
+      if (key === null) return null;
+      if (level === 0) return compareKey(node, key, first) === 0 ? chunkAt(node, key, keyBytes) : null;
       address = unsigned(node, key + keyBytes);
     }
   };
+}
+
+/** The chunk of a key, which begins with its size and its mask; the address follows. */
+function chunkAt(node: DataView, key: number, keyBytes: number): StoredChunk | null {
+  const address = addressAt(node, key + keyBytes);
+  return address === null ? null : { address, bytes: node.getUint32(key, true), mask: node.getUint32(key + 4, true) };
 }
 
 /** A node, which has as many keys as are used and one more. */

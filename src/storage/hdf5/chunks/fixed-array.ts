@@ -19,11 +19,11 @@ export function fixedArray(bytes: OpenBytes, address: number, grid: ChunkGrid): 
   const pageEntries = 2 ** header.getUint8(7);
   if (unsigned(header, 8) !== total) throw new DataError(`The array at ${address} is not one of ${total} chunks.`);
   const block = addressAt(header, 16);
-  if (block === null) return () => false;
+  if (block === null) return () => null;
   const runAt = entryRuns(bytes);
   if (total <= pageEntries) {
     const run = { count: total, entryBytes };
-    return (first) => runAt(block + PREFIX, run)[numberOf(first)] === 1;
+    return (first) => runAt(block + PREFIX, run, numberOf(first));
   }
   const mapBytes = Math.ceil(Math.ceil(total / pageEntries) / 8);
   const map = bytes((read) => signedBytes(read, "FADB", block, PREFIX + mapBytes));
@@ -32,9 +32,9 @@ export function fixedArray(bytes: OpenBytes, address: number, grid: ChunkGrid): 
     const number = numberOf(first);
     const page = Math.floor(number / pageEntries);
     // A page whose bit is not set has never been written; its place is kept.
-    if ((map.getUint8(PREFIX + (page >> 3)) & (0x80 >> (page & 7))) === 0) return false;
+    if ((map.getUint8(PREFIX + (page >> 3)) & (0x80 >> (page & 7))) === 0) return null;
     const count = Math.min(pageEntries, total - page * pageEntries);
-    const run = runAt(pages + page * (pageEntries * entryBytes + CHECKSUM), { count, entryBytes });
-    return run[number - page * pageEntries] === 1;
+    const start = pages + page * (pageEntries * entryBytes + CHECKSUM);
+    return runAt(start, { count, entryBytes }, number - page * pageEntries);
   };
 }

@@ -1,8 +1,18 @@
 /** Shared parts of the kinds of chunk index: the lookup, the numbers of chunks, runs of entries and the pieces that are kept. */
-import { addressAt, type OpenBytes, type ReadBytes } from "../bytes.js";
+import { addressAt, type OpenBytes, unsigned } from "../bytes.js";
 
-/** Whether the chunk with this first element, in stored order, was ever written. */
-export type Lookup = (first: readonly number[]) => boolean;
+/** Where a chunk is stored. */
+export interface StoredChunk {
+  /** From the start of the HDF5 data. */
+  readonly address: number;
+  /** As they are stored; null where the index does not say, because chunks have no filter. */
+  readonly bytes: number | null;
+  /** Bit i is set where the chunk has not gone through filter i. */
+  readonly mask: number;
+}
+
+/** The place of the chunk with this first element, in stored order; null when it was never written. */
+export type Lookup = (first: readonly number[]) => StoredChunk | null;
 
 /** The chunks of a dataset, in stored order. */
 export interface ChunkGrid {
@@ -11,6 +21,10 @@ export interface ChunkGrid {
   /** Lengths that the dataset may grow to; Infinity where there is no bound. */
   readonly maxShape: readonly number[];
 }
+
+/** Bytes of an address and of a mask of filters. */
+const ADDRESS = 8;
+const MASK = 4;
 
 /** Pieces of an index that are kept: at most about 1 MiB of them. */
 const PIECES_KEPT = 256;
@@ -57,12 +71,24 @@ interface Run {
   readonly entryBytes: number;
 }
 
-/** Reads runs of entries by their addresses: 1 for a chunk that has an address, 0 for one that has none. */
+/** Reads runs of entries by their addresses; an entry of a run is found by its number. */
 export function entryRuns(bytes: OpenBytes) {
-  return kept((address: number, run: Run) => bytes((read) => entries(read, address, run)));
+  const runAt = kept((address: number, { count, entryBytes }: Run) =>
+    bytes((read) => read(address, count * entryBytes)),
+  );
+  return (address: number, run: Run, entry: number): StoredChunk | null =>
+    entryAt(runAt(address, run), entry * run.entryBytes, run.entryBytes);
 }
 
-function entries(read: ReadBytes, address: number, { count, entryBytes }: Run): Uint8Array {
-  const stored = read(address, count * entryBytes);
-  return Uint8Array.from({ length: count }, (_, i) => (addressAt(stored, i * entryBytes) === null ? 0 : 1));
+/** An entry of an array: the address of a chunk; of a filtered one also its size, in the bytes that are left, and a mask. */
+export function entryAt(view: DataView, at: number, entryBytes: number): StoredChunk | null {
+  const address = addressAt(view, at);
+  if (address === null) return null;
+  const sizeBytes = entryBytes - ADDRESS - MASK;
+  if (sizeBytes < 1) return { address, bytes: null, mask: 0 };
+  return {
+    address,
+    bytes: unsigned(view, at + ADDRESS, sizeBytes),
+    mask: view.getUint32(at + entryBytes - MASK, true),
+  };
 }

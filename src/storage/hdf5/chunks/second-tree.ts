@@ -1,7 +1,7 @@
 /** Reads the B-tree of version 2, the chunk index of data without bounds in two or more dimensions, since the formats of 1.10. */
 import { DataError } from "../../../errors.js";
 import { addressAt, type OpenBytes, type ReadBytes, signedBytes, unsigned } from "../bytes.js";
-import { kept, type Lookup } from "./lookup.js";
+import { entryAt, kept, type Lookup } from "./lookup.js";
 
 /** What the header says, and what follows from it. */
 interface Tree {
@@ -38,7 +38,7 @@ const CHECKSUM = 4;
 export function secondTree(bytes: OpenBytes, address: number, chunks: readonly number[]): Lookup {
   const tree = bytes((read) => readHeader(read, address, chunks.length));
   const { root, recordBytes, countBytes, pointerBytes } = tree;
-  if (root === null) return () => false;
+  if (root === null) return () => null;
   const nodeAt = kept((start: number, place: Place) => bytes((read) => readNode(read, start, place, tree)));
   return (first) => {
     let node = root;
@@ -46,8 +46,8 @@ export function secondTree(bytes: OpenBytes, address: number, chunks: readonly n
     for (let level = tree.depth; ; level--) {
       const view = nodeAt(node, { level, records });
       const after = findRecord(view, records, recordBytes, first, chunks);
-      if (after < 0) return addressAt(view, PREFIX + ~after * recordBytes) !== null;
-      if (level === 0) return false;
+      if (after < 0) return entryAt(view, PREFIX + ~after * recordBytes, recordBytes - 8 * chunks.length);
+      if (level === 0) return null;
       const pointer = PREFIX + records * recordBytes + after * pointerBytes[level];
       node = unsigned(view, pointer);
       records = unsigned(view, pointer + 8, countBytes);

@@ -1,0 +1,250 @@
+/** Undoes the filters of chunks here, byte by byte checked, and tells how many bytes a chunk will have whose filter the library undoes. */
+import { inflateSync } from "node:zlib";
+import { DataError } from "../../errors.js";
+
+/** Names of the filters that are read, by their registered numbers. Source: the list of registered filters of The HDF Group. */
+export const FILTER_NAMES: ReadonlyMap<number, string> = new Map([
+  [1, "gzip"],
+  [2, "shuffle"],
+  [3, "fletcher32"],
+  [32000, "lzf"],
+  [32001, "blosc"],
+  [32004, "lz4"],
+  [32008, "bitshuffle"],
+  [32015, "zstd"],
+  [32026, "blosc2"],
+]);
+
+/** What a filter is undone with. */
+interface Setting {
+  /** Bytes of an element. */
+  readonly elementBytes: number;
+  /** Most bytes that its input may have had. */
+  readonly most: number;
+}
+
+type Undo = (bytes: Uint8Array, setting: Setting) => Uint8Array;
+
+/** Filters that are undone here, all others being undone by plugins of the library. */
+const UNDO: ReadonlyMap<string, Undo> = new Map<string, Undo>([
+  ["gzip", inflate],
+  ["shuffle", unshuffle],
+  ["fletcher32", checkFletcher],
+  ["lzf", expandLzf],
+]);
+/** Writers leave these out of no chunk; a compressor they do where it would not make the chunk smaller. */
+const NEVER_SKIPPED = ["shuffle", "fletcher32"];
+const FLETCHER_BYTES = 4;
+
+/** Whether every filter of a list is undone here. */
+export function isUndoneHere(filters: readonly string[]): boolean {
+  return filters.every((name) => UNDO.has(name));
+}
+
+/** A chunk as it is stored, and what it must become. */
+export interface Encoded {
+  readonly bytes: Uint8Array;
+  /** Filters in order of application. */
+  readonly filters: readonly string[];
+  /** Bit i is set where filter i was not applied. */
+  readonly mask: number;
+  readonly elementBytes: number;
+  /** Bytes of the whole chunk. */
+  readonly chunkBytes: number;
+}
+
+/** @throws DataError when a mask leaves out what no writer leaves out */
+function checkMask({ filters, mask }: Pick<Encoded, "filters" | "mask">): void {
+  const bad = Array.from({ length: 32 }, (_, i) => i).find(
+    (i) => (mask >>> i) & 1 && (i >= filters.length || NEVER_SKIPPED.includes(filters[i])),
+  );
+  if (bad !== undefined)
+    throw new DataError(`its mask leaves out ${filters[bad] ?? `filter ${bad}, which it has not`}`);
+}
+
+/**
+ * The values of a chunk, in stored byte order.
+ *
+ * @throws DataError unless every filter can be undone and exactly the bytes of a chunk come out
+ */
+export function decode(encoded: Encoded): Uint8Array {
+  const { filters, mask, elementBytes, chunkBytes } = encoded;
+  checkMask(encoded);
+  let { bytes } = encoded;
+  for (let i = filters.length - 1; i >= 0; i--) {
+    if ((mask >>> i) & 1) continue;
+    const checks = filters.slice(0, i).filter((name) => name === "fletcher32").length;
+    bytes = (UNDO.get(filters[i]) as Undo)(bytes, { elementBytes, most: chunkBytes + FLETCHER_BYTES * checks });
+  }
+  if (bytes.length !== chunkBytes) throw new DataError(`it has ${bytes.length} bytes, not ${chunkBytes}`);
+  return bytes;
+}
+
+function inflate(bytes: Uint8Array, { most }: Setting): Uint8Array {
+  try {
+    return inflateSync(bytes, { maxOutputLength: most, chunkSize: Math.max(most, 64) });
+  } catch (error) {
+    throw new DataError(`gzip cannot be undone (${(error as Error).message})`, error);
+  }
+}
+
+/** Puts first bytes of all elements, then second ones, and so on, together again; bytes that fill no element stand last. */
+function unshuffle(bytes: Uint8Array, { elementBytes }: Setting): Uint8Array {
+  if (elementBytes < 2) return bytes;
+  const elements = Math.floor(bytes.length / elementBytes);
+  const out = new Uint8Array(bytes.length);
+  if (elementBytes === 4) {
+    // The usual case, a word at a time.
+    const words = new Uint32Array(out.buffer, 0, elements);
+    for (let i = 0, b = elements, c = 2 * elements, d = 3 * elements; i < elements; i++, b++, c++, d++)
+      words[i] = bytes[i] | (bytes[b] << 8) | (bytes[c] << 16) | (bytes[d] << 24);
+  } else
+    for (let k = 0; k < elementBytes; k++)
+      for (let i = 0, to = k; i < elements; i++, to += elementBytes) out[to] = bytes[k * elements + i];
+  out.set(bytes.subarray(elements * elementBytes), elements * elementBytes);
+  return out;
+}
+
+/** Most 16-bit words whose sums stay within 32 bits. */
+const FLETCHER_RUN = 360;
+
+/**
+ * The checksum of Fletcher over big-endian 16-bit words, as HDF5 writes it, both sums folded to 16 bits. Sums of swapped words
+ * are swapped sums, so that words are added as the machine has them. A last single byte is the upper one of a word.
+ */
+function fletcher32(bytes: Uint8Array): number {
+  const isAligned = (bytes.byteOffset & 1) === 0;
+  const { buffer, byteOffset } = isAligned ? bytes : bytes.slice();
+  const words = new Uint16Array(buffer, byteOffset, bytes.length >> 1);
+  const fold = (sum: number) => (sum & 0xffff) + (sum >>> 16);
+  let low = 0;
+  let high = 0;
+  for (let at = 0; at < words.length; ) {
+    for (const end = Math.min(words.length, at + FLETCHER_RUN); at < end; at++) {
+      low = (low + words[at]) | 0;
+      high = (high + low) | 0;
+    }
+    low = fold(low);
+    high = fold(high);
+  }
+  if (bytes.length & 1) {
+    low += bytes[bytes.length - 1];
+    high += low;
+  }
+  const folded = ((fold(fold(high)) << 16) | fold(fold(low))) >>> 0;
+  return swapHalves(folded);
+}
+
+/** The bytes of each 16-bit half exchanged. */
+function swapHalves(word: number): number {
+  return (((word & 0x00ff00ff) << 8) | ((word >>> 8) & 0x00ff00ff)) >>> 0;
+}
+
+function checkFletcher(bytes: Uint8Array): Uint8Array {
+  const end = bytes.length - FLETCHER_BYTES;
+  if (end < 0) throw new DataError("it is shorter than its checksum");
+  const values = bytes.subarray(0, end);
+  const found = fletcher32(values);
+  // Libraries before 1.6.3 wrote the bytes of each half the other way round on little-endian machines.
+  const stored = new DataView(bytes.buffer, bytes.byteOffset + end, FLETCHER_BYTES).getUint32(0, true);
+  if (stored !== found && stored !== swapHalves(found)) throw new DataError("its checksum does not match");
+  return values;
+}
+
+/**
+ * Expands LZF. A byte below 32 is one less than a number of bytes that follow as they are. In any other the upper three bits are
+ * a length less two, 7 to be added to the next byte, and the rest with the byte after is one less than the distance back.
+ *
+ * Source: M. Lehmann, liblzf 3.6, lzf_d.c (the format; this is written anew).
+ */
+function expandLzf(bytes: Uint8Array, { most }: Setting): Uint8Array {
+  const out = new Uint8Array(most);
+  let to = 0;
+  for (let at = 0; at < bytes.length; ) {
+    const control = bytes[at++];
+    if (control < 32) {
+      const end = at + control + 1;
+      if (end > bytes.length || to + control + 1 > most) throw new DataError("LZF cannot be undone");
+      while (at < end) out[to++] = bytes[at++];
+      continue;
+    }
+    const isLong = control >> 5 === 7;
+    if (at + (isLong ? 2 : 1) > bytes.length) throw new DataError("LZF cannot be undone");
+    const length = (isLong ? 7 + bytes[at++] : control >> 5) + 2;
+    let from = to - 1 - (((control & 0x1f) << 8) | bytes[at++]);
+    if (from < 0 || to + length > most) throw new DataError("LZF cannot be undone");
+    for (const end = to + length; to < end; ) out[to++] = out[from++];
+  }
+  return out.subarray(0, to);
+}
+
+/** Compressors inside Blosc, by number, that the plugin has: blosclz, lz4 and zstd; snappy and zlib end it. */
+const BLOSC_CODECS = [0, 1, 4];
+const BLOSC2_FRAME = "b2frame\0";
+
+/** Bytes at the start of a chunk that `checkDeclared` looks at. */
+export const HEAD_BYTES = 4096;
+
+/** The number of bytes that the head of a chunk says it has when its compressor is undone; null where it says none. */
+const DECLARED: ReadonlyMap<string, (head: DataView) => number | null> = new Map([
+  ["blosc", (head: DataView) => bloscBytes(head, 0)],
+  ["blosc2", blosc2Bytes],
+  ["lz4", (head: DataView) => Number(head.getBigUint64(0))],
+  ["bitshuffle", (head: DataView) => Number(head.getBigUint64(0))],
+  ["zstd", zstdBytes],
+]);
+
+/**
+ * Checks a chunk that a plugin of the library will decode: the library does not check how many bytes come out.
+ *
+ * @param head  first bytes of the stored chunk, at most `HEAD_BYTES`
+ * @param bytes of the whole stored chunk
+ * @throws DataError unless it says that it has the bytes of a chunk
+ */
+export function checkDeclared(head: DataView, bytes: number, encoded: Omit<Encoded, "bytes">): void {
+  const { filters, mask, chunkBytes } = encoded;
+  checkMask(encoded);
+  const at = filters.findIndex((name, i) => DECLARED.has(name) && ((mask >>> i) & 1) === 0);
+  const checks = FLETCHER_BYTES * filters.filter((name) => name === "fletcher32").length;
+  const declared = at < 0 ? bytes - checks : declaredBytes(filters[at], head);
+  const isPlain = at >= 0 && filters[at] === "bitshuffle" && bytes - checks === chunkBytes;
+  if (declared !== chunkBytes && !isPlain) throw new DataError(`it has ${declared} bytes, not ${chunkBytes}`);
+}
+
+function declaredBytes(filter: string, head: DataView): number | null {
+  try {
+    return DECLARED.get(filter)?.(head) ?? null;
+  } catch (error) {
+    if (error instanceof RangeError) throw new DataError(`it is too short for ${filter}`, error);
+    throw error;
+  }
+}
+
+function bloscBytes(head: DataView, at: number): number {
+  const codec = head.getUint8(at + 2) >> 5;
+  if (!BLOSC_CODECS.includes(codec))
+    throw new DataError(`it was compressed by codec ${codec} of Blosc, which is not read`);
+  return head.getUint32(at + 4, true);
+}
+
+/** A frame of Blosc2 says how many bytes it has, and so does the one chunk in it. Source: c-blosc2, README_CFRAME_FORMAT. */
+function blosc2Bytes(head: DataView): number | null {
+  for (const [i, letter] of [...BLOSC2_FRAME].entries())
+    if (head.getUint8(2 + i) !== letter.charCodeAt(0)) throw new DataError("it is no frame of Blosc2");
+  const whole = Number(head.getBigInt64(30));
+  const inner = head.getUint32(head.getUint32(11) + 4, true);
+  if (inner !== whole) throw new DataError(`it has ${inner} of ${whole} bytes`);
+  return whole;
+}
+
+/** The size of the content in the header of a frame. Source: RFC 8878, section 3.1.1.1. */
+function zstdBytes(head: DataView): number | null {
+  if (head.getUint32(0, true) !== 0xfd2fb528) throw new DataError("it is no frame of Zstandard");
+  const descriptor = head.getUint8(4);
+  const isSingle = (descriptor & 0x20) !== 0;
+  const at = 5 + (isSingle ? 0 : 1) + [0, 1, 2, 4][descriptor & 3];
+  const flag = descriptor >> 6;
+  if (flag === 0) return isSingle ? head.getUint8(at) : null;
+  if (flag === 1) return head.getUint16(at, true) + 256;
+  return flag === 2 ? head.getUint32(at, true) : Number(head.getBigUint64(at, true));
+}

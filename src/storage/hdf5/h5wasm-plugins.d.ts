@@ -1,0 +1,5 @@
+/** Declares what is used of `h5wasm-plugins`, which has no types of its own. */
+declare module "h5wasm-plugins" {
+  /** The folder of the package, as a file URL. */
+  export const base_url: string;
+}
