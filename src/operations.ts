@@ -485,6 +485,41 @@ export function operationsIn(dialect: Dialect): readonly OperationRow[] {
   return [...OPERATIONS.filter(({ name }) => SHARED.has(name)), ...LATER_OPERATIONS];
 }
 
+/** Functions of GetFilter_Python. */
+const FILTER_FUNCTIONS: ReadonlySet<string> = new Set([
+  "GetBoxFilter",
+  "GetBoxFilterSGSscalar",
+  "GetBoxFilterSGSvector",
+  "GetBoxFilterSGSsymtensor",
+  "GetBoxFilterSGStensor",
+  "GetBoxFilterGradient",
+]);
+
+/** Whether an array form may mean an operation, by the name of the form. */
+const FUNCTIONS: Readonly<Record<string, (row: OperationRow) => boolean>> = {
+  GetData_Python: ({ name, request }) => request === INTERPOLATED && name !== "GetVelocityBatch",
+  GetFilter_Python: ({ name }) => FILTER_FUNCTIONS.has(name),
+  GetPosition_Python: ({ name }) => name === "GetPositionByEnd",
+  GetThreshold_Python: ({ name }) => name === "GetThreshold",
+};
+
+/** The operations that an array form may mean; where there is one only, the name of the function does not matter. */
+export function functionsOf(form: Operation): readonly OperationRow[] {
+  return operationsIn("later").filter((row) => FUNCTIONS[form.name]?.(row) ?? false);
+}
+
+/** The operation that an array form means by the name of a function; null where it has none of that name. */
+export function functionNamed(form: Operation, name: unknown): OperationRow | null {
+  const known = functionsOf(form);
+  return (known.length === 1 ? known[0] : known.find((row) => row.name === name)) ?? null;
+}
+
+/** The members of an operation among those of an array form. */
+export function ownMembers<T>({ request }: Operation, given: Readonly<Record<string, T>>): Record<string, T> {
+  const own = request.flatMap(({ name }) => (given[name] === undefined ? [] : [[name, given[name]] as const]));
+  return Object.fromEntries(own);
+}
+
 /** The members of a request in a WSDL. */
 export function membersIn({ request, addr }: Operation, dialect: Dialect): readonly Member[] {
   return dialect === "later" && addr ? [...request, { name: "addr", type: "string", required: false }] : request;

@@ -1,7 +1,7 @@
 /** The typed client: every operation of the table as a method, any number of points, typed arrays out. */
 import { ALL_OPERATIONS, RECORDS } from "../operations.js";
 import { ClientError } from "./error.js";
-import { flatten, isList, readRecords, readWhole, triples } from "./records.js";
+import { flatten, floatText, isList, readRecords, readWhole, triples } from "./records.js";
 import { inParts } from "./split.js";
 import { type Call, openTransport, type SoapVersion } from "./transport.js";
 import type { Answer, CallOptions, FieldClient, Points } from "./types.js";
@@ -108,7 +108,12 @@ async function runWhole(
   const members = operation.request.map(({ name, type }) => {
     const given = request[name] ?? (name === "authToken" ? token : undefined);
     const lists = type === "ArrayOfArrayOfFloat" && Array.isArray(given);
-    return [name, lists ? { ArrayOfFloat: given.map((list: readonly number[]) => ({ float: list })) } : given];
+    return [
+      name,
+      lists
+        ? { ArrayOfFloat: given.map((list: ArrayLike<number>) => ({ float: Array.from(list, floatText) })) }
+        : given,
+    ];
   });
   const signal = control.signal ?? new AbortController().signal;
   signal.throwIfAborted();

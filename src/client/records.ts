@@ -14,7 +14,7 @@ export function flatten(member: string, points: Points): Float32Array {
 }
 
 /** What the soap package writes as xs:float: JavaScript names infinity otherwise, and drops the sign of zero. */
-function floatText(value: number): string | number {
+export function floatText(value: number): string | number {
   if (Object.is(value, -0)) return "-0";
   return value === Infinity ? "INF" : value === -Infinity ? "-INF" : value;
 }

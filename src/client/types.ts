@@ -20,7 +20,7 @@ interface Values {
   TemporalInterpolation: TemporalInterpolation;
   ArrayOfPoint3: Points;
   ArrayOfVector3: Points;
-  ArrayOfArrayOfFloat: readonly (readonly number[])[];
+  ArrayOfArrayOfFloat: readonly ArrayLike<number>[];
 }
 
 type Row<N extends OperationName> = Extract<(typeof ALL_OPERATIONS)[number], { readonly name: N }>;

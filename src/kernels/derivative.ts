@@ -25,8 +25,7 @@ export const MIXED = [
  * axis. Mixed derivatives use the plane diagonals where the centred stencil stands on both axes, as the sum over k of
  * m_k D_k(a) D_k(b) with D_k f = f(+k) - f(-k), and the product of two first derivatives elsewhere.
  *
- * The Laplacian of the gradient is made of third derivatives and products of first and second ones, on periodic axes
- * only.
+ * The Laplacian of the gradient is made of third derivatives and products of first and second ones.
  *
  * @param legacy published coefficients for the second derivative of order 8
  * @throws RangeError when an axis that is not periodic has fewer nodes than the stencil

@@ -65,12 +65,11 @@ export function fitsCentred(axis: Axis, order: DifferenceOrder, node: number): b
 /**
  * Weights of the first, second or third derivative at every node of an axis, scaled by its spacing.
  *
- * Where the centred stencil of a uniform axis does not fit, and on tabulated axes: order + 1 nodes for the first and
- * order + 2 for the second derivative, slid inward at the ends, so that the order is kept.
+ * Where the centred stencil of a uniform axis does not fit, and on tabulated axes: order + 1 nodes for the first and the third
+ * and order + 2 for the second derivative, slid inward at the ends, so that the order is kept (of the third: two less).
  *
  * @param centred coefficients of the centred stencil, `order / 2` of them
- * @throws RangeError when an axis that is not periodic has fewer nodes than the stencil, or for third derivatives ends
- *                    at all
+ * @throws RangeError when an axis that is not periodic has fewer nodes than the stencil
  */
 export function differenceRows(
   axis: Axis,
@@ -78,8 +77,8 @@ export function differenceRows(
   derivative: 1 | 2 | 3,
   centred: readonly number[],
 ): DifferenceRows {
-  const count = order + Math.min(derivative, 2);
-  if (!axis.periodic && (axis.nodes < count || derivative === 3))
+  const count = order + (derivative === 2 ? 2 : 1);
+  if (!axis.periodic && axis.nodes < count)
     throw new RangeError(`an axis of ${axis.nodes} nodes has no room for ${count}`);
   const rows = axis.periodic ? 1 : axis.nodes;
   const offset = new Int32Array(rows);
@@ -96,7 +95,7 @@ export function differenceRows(
       const start = nodeStencil(axis.nodes, r, count);
       const nodes = Float64Array.from({ length: count }, (_, t) => nodeCoordinate(axis, start + t));
       offset[r] = start - r;
-      differentiationRow(nodes, r - start, derivative === 1 ? 1 : 2, row);
+      differentiationRow(nodes, r - start, derivative, row);
       support[r] = (1 << count) - 1;
     }
   }
@@ -125,11 +124,13 @@ function nodeCoordinate(axis: Axis, node: number): number {
 }
 
 /**
- * Row `at` of the first or second differentiation matrix of the polynomial through the nodes `y`, into `out`.
+ * Row `at` of the first, second or third differentiation matrix of the polynomial through the nodes `y`, into `out`.
  *
- * First derivative exact for degree < y.length. Source: Berrut and Trefethen, SIAM Review 46 (2004), section 9.3.
+ * A basis polynomial is (x - y_at) g(x), so that its derivatives at y_at are g, 2 g' and 3 g''; with the sums S_n of
+ * 1 / (y_at - y_m)^n over the other nodes, g' = g S_1 and g'' = g (S_1^2 - S_2).
+ * Exact for degree < y.length. Source: Berrut and Trefethen, SIAM Review 46 (2004), section 9.3.
  */
-function differentiationRow(y: Float64Array, at: number, derivative: 1 | 2, out: Float64Array): void {
+function differentiationRow(y: Float64Array, at: number, derivative: 1 | 2 | 3, out: Float64Array): void {
   const omega = new Float64Array(y.length);
   barycentricWeights(y, omega);
   out[at] = 0;
@@ -137,10 +138,16 @@ function differentiationRow(y: Float64Array, at: number, derivative: 1 | 2, out:
   for (let j = 0; j < y.length; j++) {
     if (j === at) continue;
     const first = omega[j] / omega[at] / (y[at] - y[j]);
-    // The sum of 1 / (y_at - y_m) without j: as a difference of the whole sum it would cancel where two nodes are close.
+    // The sums without j: as a difference of the whole sum they would cancel where two nodes are close.
     let others = 0;
-    for (let m = 0; m < y.length; m++) if (m !== at && m !== j) others += 1 / (y[at] - y[m]);
-    out[j] = derivative === 1 ? first : 2 * first * others;
+    let squares = 0;
+    for (let m = 0; m < y.length; m++) {
+      if (m === at || m === j) continue;
+      const inverse = 1 / (y[at] - y[m]);
+      others += inverse;
+      squares += inverse * inverse;
+    }
+    out[j] = derivative === 1 ? first : derivative === 2 ? 2 * first * others : 3 * first * (others * others - squares);
     sum += out[j];
   }
   out[at] = -sum;

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { createScheme } from "../../src/kernels/index.js";
 import type { Axes, Triple } from "../../src/kernels/types.js";
-import { endedAxis, fieldOf, periodicAxis, valuesAt } from "./fields.js";
+import { cosineAxis, endedAxis, fieldOf, nodeAt, periodicAxis, tabulatedAxis, valuesAt } from "./fields.js";
 
 /** Coefficients of the first, second and third difference by order, as they are published. */
 const PUBLISHED = {
@@ -55,12 +55,58 @@ describe.each([4, 6, 8] as const)("None_Fd%d", (order) => {
     });
   });
 
-  it("is refused on axes with ends, and no other option gives it", () => {
-    const ended: Axes = [AXES[0], endedAxis(20, 1), AXES[2]];
+  it("is given by no other option, and not where an axis has fewer nodes than the stencil", () => {
     const make = (axes: Axes, method: string) =>
       createScheme("pressureLaplacianOfGradient", method, axes, { fd8Legacy: false });
     expect(make(AXES, `None_Fd${order}`).components).toBe(3);
-    expect(() => make(ended, `None_Fd${order}`)).toThrow(RangeError);
+    expect(() => make([AXES[0], endedAxis(order + 1, 1), AXES[2]], `None_Fd${order}`)).toThrow(RangeError);
     for (const method of ["Fd4Lag4", "M2Q8", "Lag8"]) expect(() => make(AXES, method)).toThrow(RangeError);
+  });
+
+  const stretched = (nodes: number) =>
+    tabulatedAxis(Array.from({ length: nodes }, (_, n) => (n + 0.1 * Math.sin(n)) / 8));
+  it.each([
+    ["open axes", [endedAxis(16, 1.5), endedAxis(14, 1.2, -0.3), endedAxis(12, 2)]],
+    ["stretched axes", [stretched(14), stretched(16), cosineAxis(12)]],
+    ["a stretched axis between periodic ones", [periodicAxis(16), cosineAxis(16), periodicAxis(12)]],
+  ] as const)("is exact for polynomials of degree %#, at both ends too, on %s", (_, axes) => {
+    // Third derivatives are exact below degree order + 1, the products of first and second ones in each factor.
+    const degree = order;
+    const free = axes.map(({ periodic }) => !periodic);
+    const power = (x: number, a: number, d: number): number => {
+      if (!free[a]) return d === 0 ? 1 : 0;
+      let factor = 1;
+      for (let n = 0; n < d; n++) factor *= degree - n;
+      return factor * x ** (degree - d) + (d === 0 ? 1 : 0);
+    };
+    const field = (x: number, y: number, z: number) => [power(x, 0, 0) * power(y, 1, 0) * power(z, 2, 0)];
+    const scheme = createScheme("pressureLaplacianOfGradient", `None_Fd${order}`, axes, { fd8Legacy: false });
+    const places = [0, 1, 5, -2, -1].map((n) =>
+      axes.map((axis, a) => nodeAt(axis, n < 0 ? axis.nodes + n : n + (n === 5 ? a : 0))),
+    ) as unknown as Triple[];
+    const found = valuesAt(scheme, [fieldOf(axes, 1, field, [5, 7, 6])], places);
+    places.forEach((place, n) => {
+      for (const a of [0, 1, 2]) {
+        const expected = [0, 1, 2].reduce((sum, b) => {
+          const orders = [0, 1, 2].map((c) => (c === a ? 1 : 0) + (c === b ? 2 : 0));
+          return sum + orders.reduce((product, d, c) => product * power(place[c] as number, c, d), 1);
+        }, 0);
+        expect(Math.abs((found[n]?.[a] as number) - expected), `${n} ${a}`).toBeLessThan(
+          1e-6 * (1 + Math.abs(expected)),
+        );
+      }
+    });
+  });
+
+  it("falls by its order on open axes", () => {
+    const error = (nodes: number): number => {
+      const axes: Axes = [endedAxis(nodes, 1), endedAxis(nodes, 1), endedAxis(nodes, 1)];
+      const smooth = (x: number, y: number, z: number) => [Math.sin(2 * x + 3 * y + z)];
+      const scheme = createScheme("pressureLaplacianOfGradient", `None_Fd${order}`, axes, { fd8Legacy: false });
+      const [first] = valuesAt(scheme, [fieldOf(axes, 1, smooth)], [[0, 0, 0]]) as [number[]];
+      return Math.max(...first.map((value, a) => Math.abs(value + 14 * ([2, 3, 1][a] as number))));
+    };
+    const rate = Math.log2(error(13) / error(25));
+    expect(rate).toBeGreaterThan(order - 2.6);
   });
 });

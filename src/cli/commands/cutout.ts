@@ -1,4 +1,4 @@
-/** `fieldprobe cutout` writes a sub-box in the layout of JHTDB cutouts, for ParaView and existing scripts. */
+/** `fieldprobe cutout` writes a sub-box of a file or of a running service, for ParaView, NumPy and existing scripts. */
 import { existsSync } from "node:fs";
 import { extname, resolve } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
@@ -9,14 +9,9 @@ import { type Dataset, FIELD_NAMES, type FieldName, type Triple } from "../../st
 import { loadHdf5 } from "../../storage/hdf5/library.js";
 import { selectionProblem, writeCutout } from "../../storage/tools/cutout.js";
 import { answersOf, withAnswers } from "../input/answers.js";
-import { MisuseError } from "../input/arguments.js";
+import { MisuseError, wholeNumber } from "../input/arguments.js";
 import { counted, progressOf } from "../output/progress.js";
-
-/** A range of numbers from 1, inclusive at both ends. */
-interface Range {
-  readonly first: number;
-  readonly last: number;
-}
+import { downloadCutout, type Range } from "../query/download-cutout.js";
 
 interface CutoutFlags extends Answers {
   readonly x?: Range;
@@ -25,12 +20,30 @@ interface CutoutFlags extends Answers {
   readonly frames?: Range;
   readonly field?: FieldName[];
   readonly force?: boolean;
+  readonly url?: string;
+  readonly token?: string;
+  readonly step?: readonly number[];
+  readonly filterNodes?: number;
 }
+
+/** Endings of files that hold one field of one frame; only a service makes them. */
+const BARE: readonly string[] = [".npy", ".raw"];
 
 async function cutout(from: string, to: string, flags: CutoutFlags): Promise<void> {
   const path = resolve(to);
-  if (extname(path) !== ".h5") throw new MisuseError(`${to}: the name of a cutout ends in .h5`);
+  const ending = extname(path);
+  const bare = BARE.includes(ending);
+  if (!bare && ending !== ".h5")
+    throw new MisuseError(`${to}: the name of a cutout ends in .h5, or with --url in .npy or .raw`);
   if (existsSync(path) && flags.force !== true) throw new MisuseError(`${to} exists already (--force replaces it)`);
+  if (flags.url !== undefined) return download(from, path, flags, flags.url);
+  for (const [given, name] of [
+    [bare, ending],
+    [flags.step, "--step"],
+    [flags.filterNodes, "--filter-nodes"],
+    [flags.token, "--token"],
+  ] as const)
+    if (given !== false && given !== undefined) throw new MisuseError(`${name} needs --url, the address of a service`);
   await loadHdf5();
   const dataset = openSource(from, LIMITS["engine.chunkBytes"], answersOf(flags));
   const selection = select(dataset, flags);
@@ -41,6 +54,12 @@ async function cutout(from: string, to: string, flags: CutoutFlags): Promise<voi
   process.stdout.write(
     `${path}: ${selection.box.count.join(" x ")} nodes, ${counted(selection.frames.count, "frame")}, and its .xmf\n`,
   );
+}
+
+/** Downloads the cutout of a dataset that a service has. */
+async function download(dataset: string, path: string, flags: CutoutFlags, url: string): Promise<void> {
+  const shape = await downloadCutout({ url, token: flags.token, dataset }, flags, path);
+  process.stdout.write(`${path}: ${shape === null ? "written with its .xmf" : `float32, ${shape.join(" x ")}`}\n`);
 }
 
 function select(dataset: Dataset, flags: CutoutFlags) {
@@ -67,15 +86,27 @@ function range(text: string): Range {
   return { first, last };
 }
 
+function steps(text: string): number[] {
+  const numbers = text.split(",").map((part) => (/^[1-9]\d{0,4}$/.test(part) ? Number(part) : 0));
+  const [all = 0] = numbers;
+  if (numbers.includes(0) || (numbers.length !== 1 && numbers.length !== 3))
+    throw new InvalidArgumentError("three whole numbers x,y,z from 1 are needed, or one for all.");
+  return numbers.length === 3 ? numbers : [all, all, all];
+}
+
 export function cutoutCommand(): Command {
   const command = new Command("cutout")
-    .argument("<source>", "a dataset folder or an HDF5 file")
-    .argument("<file>", "the cutout, *.h5");
+    .argument("<source>", "a dataset folder or an HDF5 file; with --url the name of a dataset")
+    .argument("<file>", "the cutout, *.h5; with --url also *.npy, or *.raw for bare float32")
+    .option("--url <URL>", "address of a running service that has the dataset")
+    .option("--token <TOKEN>", "token of the service, where it asks for one");
   for (const axis of ["x", "y", "z"])
     command.option(`--${axis} <first:last>`, `nodes along ${axis}, counted from 1 (default: all)`, range);
   return withAnswers(command)
     .option("--frames <first:last>", "stored frames, counted from 1 (default: all)", range)
     .addOption(new Option("--field <name...>", "fields (default: all)").choices(FIELD_NAMES))
+    .option("--step <x,y,z>", "nodes from one to the next, or one number for all (.npy and .raw)", steps)
+    .option("--filter-nodes <n>", "nodes an axis that a value is the mean of (.npy and .raw)", wholeNumber(1, 65_536))
     .option("--force", "replace an existing cutout")
     .action(cutout);
 }

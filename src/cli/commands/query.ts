@@ -3,13 +3,14 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { SingleBar } from "cli-progress";
 import { Argument, Command, Option } from "commander";
-import { OPERATIONS, type OperationName } from "../../operations.js";
+import { ALL_OPERATIONS, type OperationName, operationOf } from "../../operations.js";
 import { version } from "../../version.js";
 import { MisuseError } from "../input/arguments.js";
 import { readPoints } from "../input/points.js";
-import { EXAMPLE, FLAG_ENTRIES, flagsOf, type Given, readRequest } from "../input/query-request.js";
+import { EXAMPLE, FLAG_ENTRIES, flagsOf, type Given, readRequest, takesPoints } from "../input/query-request.js";
 import { csv, json } from "../output/print.js";
 import type { Asked, OnProgress, QueryAnswer } from "../query/answer.js";
+import { arrange } from "../query/arrange.js";
 
 /** Draws the progress of a query on stderr if that is a terminal; `stop` ends the drawing. */
 function progressBar(): { readonly update: OnProgress; stop(): void } {
@@ -37,16 +38,15 @@ async function query(operation: OperationName, given: Given): Promise<void> {
   if (given.points === "-" && given.initialVelocity === "-") {
     throw new MisuseError("--points and --initial-velocity cannot both be standard input");
   }
-  const points = await readPoints(given.points as string);
+  const points = takesPoints(operationOf(operation)) ? await readPoints(given.points as string) : new Float32Array();
   const velocities = typeof given.initialVelocity === "string" ? await readPoints(given.initialVelocity) : null;
   const { dataset = null, ...options } = members;
   const progress = progressBar();
-  const answer = await evaluate({ operation, members, points, velocities }, given, progress.update).finally(
-    progress.stop,
-  );
-  const { record, components, recordsPerPoint, values, manifest } = answer;
+  const asked = { operation, members, points, velocities };
+  const answer = await evaluate(asked, given, progress.update).finally(progress.stop);
+  const { record, manifest } = answer;
   const facts = { version, operation, dataset, manifest: given.json ? manifest : null, options, record };
-  await print((given.json ? json : csv)({ facts, components, recordsPerPoint, values, points }));
+  await print((given.json ? json : csv)({ facts, ...arrange(asked, answer) }));
 }
 
 /** Asks the service that `--url` names, or else evaluates in this process. */
@@ -62,24 +62,26 @@ async function evaluate(asked: Asked, given: Given, onProgress: OnProgress): Pro
 
 /** The flags of every operation, one line each. */
 function flagTable(): string {
-  const width = Math.max(...OPERATIONS.map(({ name }) => name.length));
-  return OPERATIONS.map((operation) => `  ${operation.name.padEnd(width)}  ${flagsOf(operation)}`.trimEnd()).join("\n");
+  const width = Math.max(...ALL_OPERATIONS.map(({ name }) => name.length));
+  return ALL_OPERATIONS.map((operation) => `  ${operation.name.padEnd(width)}  ${flagsOf(operation)}`.trimEnd()).join(
+    "\n",
+  );
 }
 
 /** The command, with the flags of every operation. */
 export function queryCommand(): Command {
   const command = new Command("query")
-    .addArgument(new Argument("<operation>").choices(OPERATIONS.map(({ name }) => name)))
+    .addArgument(new Argument("<operation>").choices(ALL_OPERATIONS.map(({ name }) => name)))
     .option("--url <URL>", "address of a running service; without it this command reads the data itself")
     .option("--data <FOLDERS>", "data folders to read; as FIELDPROBE_DATA");
   for (const [, flag] of FLAG_ENTRIES) {
     const about = flag.fallback === undefined ? flag.about : `${flag.about} (${flag.fallback} unless given)`;
     const option = new Option(`--${flag.name} <${flag.value}>`, about);
     if (flag.choices) option.choices(flag.choices);
-    command.addOption(option.makeOptionMandatory(flag.name === "points"));
+    command.addOption(option);
   }
   return command
-    .option("--csv", "print CSV: x,y,z and the components of the record (default)")
+    .option("--csv", "print CSV: x,y,z of the point or the node and the components of the record (default)")
     .option("--json", "print JSON with version, dataset, manifest digest and options")
     .addHelpText("after", `\nOperations and their flags, besides --points:\n${flagTable()}\n\nExample:\n  ${EXAMPLE}`)
     .action(query);

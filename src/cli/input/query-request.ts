@@ -1,14 +1,16 @@
 /** The flags of `fieldprobe query` are matched with request members and make the request. */
 import {
-  OPERATIONS,
+  type ALL_OPERATIONS,
+  type Member,
   type Operation,
   type OperationName,
+  operationOf,
   SPATIAL_INTERPOLATION,
   TEMPORAL_INTERPOLATION,
 } from "../../operations.js";
 import { MisuseError } from "./arguments.js";
 
-type MemberName = (typeof OPERATIONS)[number]["request"][number]["name"];
+type MemberName = (typeof ALL_OPERATIONS)[number]["request"][number]["name"];
 /** Flags by their camel-case names, as the parser hands them over. */
 export type Given = Readonly<Record<string, string | boolean | undefined>>;
 
@@ -22,13 +24,51 @@ export interface Flag {
   readonly fallback?: string;
 }
 
+const AXES = ["x", "y", "z"] as const;
+type Axis = (typeof AXES)[number];
+/** One flag for the members of each axis. */
+const alongAxes = <N extends string>(name: (axis: Axis) => N, flag: (axis: Axis) => Flag) =>
+  Object.fromEntries(AXES.map((axis) => [name(axis), flag(axis)])) as Readonly<Record<N, Flag>>;
+const upper = (axis: Axis) => axis.toUpperCase() as Uppercase<Axis>;
+
 /** A flag for every request member of the table. */
 export const FLAGS: Readonly<Record<MemberName, Flag>> = {
   authToken: { name: "token", value: "TOKEN", about: "token of the service, where it asks for one" },
   dataset: { name: "dataset", value: "NAME", about: "dataset to query" },
   time: { name: "time", value: "T", about: "time of the values" },
+  field: {
+    name: "field",
+    value: "FIELD",
+    about: "field by letter or word: u, b, a, p, d, t, velocity, vorticity ...; two letters where two are filtered",
+  },
   filterlength: { name: "filter-length", value: "L", about: "side of the box that is averaged over" },
   nlayers: { name: "layers", value: "K", about: "layers of the octree that are answered", fallback: "1" },
+  filterwidth: { name: "filter-width", value: "W", about: "side of the cube of nodes that is averaged over" },
+  spacing: { name: "spacing", value: "S", about: "distance from the point to the two cubes of a difference" },
+  threshold: { name: "threshold", value: "VALUE", about: "what the values of the answered nodes exceed" },
+  ...alongAxes(
+    (axis) => `${axis}_start`,
+    (axis) => ({ name: `${axis}-start`, value: "N", about: `first node along ${axis}, counted from 1` }),
+  ),
+  ...alongAxes(
+    (axis) => `${axis}_end`,
+    (axis) => ({ name: `${axis}-end`, value: "N", about: `last node along ${axis}` }),
+  ),
+  ...alongAxes(
+    (axis) => `${axis}_step`,
+    (axis) => ({ name: `${axis}-step`, value: "N", about: `nodes along ${axis} from one to the next`, fallback: "1" }),
+  ),
+  filter_width: { name: "filter-nodes", value: "N", about: "nodes an axis that a value is the mean of", fallback: "1" },
+  T: { name: "frame", value: "N", about: "stored frame: GetAnyCutoutWeb counts from 1, GetRaw* from 0" },
+  ...alongAxes(
+    (axis) => upper(axis),
+    (axis) => ({ name: axis, value: "N", about: `first node along ${axis}, counted from 0` }),
+  ),
+  ...alongAxes(
+    (axis) => `${upper(axis)}width` as const,
+    (axis) => ({ name: `${axis}-width`, value: "N", about: `number of nodes along ${axis}` }),
+  ),
+  function_name: { name: "function", value: "NAME", about: "operation that an array form calls" },
   StartTime: { name: "start-time", value: "T", about: "time at which the particles are at the points" },
   EndTime: { name: "end-time", value: "T", about: "time of the answered positions" },
   dt: { name: "dt", value: "DT", about: "time step; negative steps track backwards" },
@@ -74,12 +114,27 @@ function methodsOf(spatial: readonly string[]): string {
   return [...plain, ...(plain.length < spatial.length ? ["M<m>Q<q>"] : [])].join("|");
 }
 
+/** Whether a member is a list of points or velocities, which have files of their own. */
+function isList({ type }: Member): boolean {
+  return type.startsWith("ArrayOf");
+}
+
+/** Whether the command asks for a member that has no value of its own. */
+function isNeeded({ name, required }: Member): boolean {
+  return required || name === "dataset" || name === "field";
+}
+
+/** Whether an operation takes points. */
+export function takesPoints({ request }: Operation): boolean {
+  return request.some(({ name }) => name === "points");
+}
+
 /** The flags that an operation takes beside --points and --token, those that may be left out in brackets. */
 export function flagsOf({ request, spatial }: Operation): string {
   const words = request.flatMap((member) => {
     const { name, fallback } = FLAGS[member.name as MemberName];
     if (name === "points" || name === "token") return [];
-    const optional = fallback !== undefined || (!member.required && name !== "dataset");
+    const optional = fallback !== undefined || !isNeeded(member);
     const flag = name === "method" ? `--method ${methodsOf(spatial)}` : `--${name}`;
     return [optional ? `[--${name}]` : flag];
   });
@@ -92,9 +147,8 @@ export function flagsOf({ request, spatial }: Operation): string {
  * @throws MisuseError for a flag that is missing, that the operation does not take, or whose value is no number
  */
 export function readRequest(operation: OperationName, given: Given): Record<string, string | number> {
-  const row: Operation | undefined = OPERATIONS.find(({ name }) => name === operation);
-  const members = row?.request ?? [];
-  const taken = new Map(members.map((member) => [member.name as MemberName, member]));
+  const row: Operation = operationOf(operation);
+  const taken = new Map(row.request.map((member) => [member.name as MemberName, member]));
   const request: Record<string, string | number> = {};
   for (const [name, flag] of FLAG_ENTRIES) {
     const text = given[camel(flag.name)];
@@ -105,13 +159,16 @@ export function readRequest(operation: OperationName, given: Given): Record<stri
       }
       continue;
     }
-    if (member.type === "ArrayOfPoint3" || member.type === "ArrayOfVector3") continue;
+    if (isList(member)) {
+      if (name === "points" && text === undefined) throw new MisuseError(`--points is missing: ${operation} needs it`);
+      continue;
+    }
     const value = typeof text === "string" ? text : flag.fallback;
     if (value !== undefined) {
       const numeric = member.type === "float" || member.type === "int";
       request[name] = numeric ? readNumber(flag, value, member.type === "int") : value;
-    } else if (member.required || name === "dataset") {
-      const choices = name === "spatialInterpolation" ? row?.spatial : flag.choices;
+    } else if (isNeeded(member)) {
+      const choices = name === "spatialInterpolation" ? row.spatial : flag.choices;
       const which = choices === undefined ? "" : `, one of ${choices.join(", ")}`;
       throw new MisuseError(`--${flag.name} is missing: ${operation} needs it${which}`);
     }

@@ -8,7 +8,8 @@ export interface Printable {
   readonly facts: Readonly<Record<string, unknown>>;
   readonly components: readonly string[];
   readonly recordsPerPoint: number;
-  readonly points: Float32Array;
+  /** x, y, z of the place of each record; null where the records stand for themselves. */
+  readonly points: Float32Array | null;
   readonly values: Float32Array;
 }
 
@@ -34,36 +35,45 @@ function* pieces(count: number, separator: string, line: (i: number) => string):
 const COORDINATES: readonly string[] = ["x", "y", "z"];
 
 /**
- * CSV: a header of distinct names, then a line for every record, x, y, z of its point followed by its components. The
- * records of a point with several follow one another in the order of the answer.
+ * CSV: a header of distinct names, then a line for every record, x, y, z of its point (where there are points) followed by its
+ * components. The records of a point with several follow one another in the order of the answer.
  */
 export function* csv({ components, recordsPerPoint, points, values }: Printable): Generator<string> {
   const width = components.length;
   const writer = new FloatWriter();
   const text = (value: number) => writer.text(value);
-  const names = components.map((name) => (COORDINATES.includes(name) ? `result_${name}` : name));
-  yield `${[...COORDINATES, ...names].join(",")}\n`;
-  yield* pieces(values.length / width, "\n", (i) => {
-    const point = row(points, 3 * Math.floor(i / recordsPerPoint), 3, text);
-    return `${point},${row(values, width * i, width, text)}`;
-  });
+  if (points === null) {
+    yield `${components.join(",")}\n`;
+    yield* pieces(values.length / width, "\n", (i) => row(values, width * i, width, text));
+  } else {
+    const names = components.map((name) => (COORDINATES.includes(name) ? `result_${name}` : name));
+    yield `${[...COORDINATES, ...names].join(",")}\n`;
+    yield* pieces(values.length / width, "\n", (i) => {
+      const point = row(points, 3 * Math.floor(i / recordsPerPoint), 3, text);
+      return `${point},${row(values, width * i, width, text)}`;
+    });
+  }
   if (values.length > 0) yield "\n";
 }
 
 /**
- * One JSON object: the facts, then `components`, `recordsPerPoint`, `points` and `values` with a list per record. JSON has
+ * One JSON object: the facts, then `components`, `recordsPerPoint`, `points` (if any) and `values` with a list per record. JSON has
  * no NaN and no infinity: `null` stands for both.
  */
 export function* json({ facts, components, recordsPerPoint, points, values }: Printable): Generator<string> {
   const writer = new FloatWriter();
   const number = (value: number) => (Number.isFinite(value) ? writer.text(value) : "null");
-  const head = JSON.stringify({ ...facts, components, recordsPerPoint });
+  const head = JSON.stringify({ ...facts, components, ...(points !== null && { recordsPerPoint }) });
   const lists = function* (numbers: Float32Array, width: number) {
     yield* pieces(numbers.length / width, ",\n", (i) => `[${row(numbers, width * i, width, number)}]`);
   };
-  yield `${head.slice(0, -1)},"points":[`;
-  yield* lists(points, 3);
-  yield '],"values":[';
+  yield `${head.slice(0, -1)},`;
+  if (points !== null) {
+    yield '"points":[';
+    yield* lists(points, 3);
+    yield "],";
+  }
+  yield '"values":[';
   yield* lists(values, components.length);
   yield "]}\n";
 }

@@ -4,7 +4,15 @@ import { loadConfig } from "../../config.js";
 import { openEngine } from "../../engine/engine.js";
 import type { Engine, Query, TripleSink } from "../../engine/query.js";
 import { FieldprobeError } from "../../errors.js";
-import { type OperationName, operationOf, RECORDS } from "../../operations.js";
+import {
+  functionNamed,
+  functionsOf,
+  type OperationName,
+  type OperationRow,
+  operationOf,
+  ownMembers,
+  RECORDS,
+} from "../../operations.js";
 import { type Asked, explain, type OnProgress, type QueryAnswer } from "./answer.js";
 
 /** Settings of a public service or a cluster, which do not apply to a query of this process. */
@@ -45,9 +53,28 @@ export async function queryLocally(
 }
 
 async function evaluate(engine: Engine, asked: Asked, onProgress: OnProgress): Promise<QueryAnswer> {
-  const operation = operationOf(asked.operation as OperationName);
-  const query = { operation: operation.name, ...rounded(asked) } as Query;
-  const components = RECORDS[operation.result];
+  const form = operationOf(asked.operation as OperationName);
+  const operation = functionAsked(form, asked.members.function_name);
+  const query = { ...rounded(operation, asked.members), operation: operation.name } as Query;
+  const manifest = query.dataset === undefined ? null : (engine.find(query.dataset)?.digest ?? null);
+  const takesPoints = operation.request.some(({ name }) => name === "points");
+  const found = takesPoints
+    ? await evaluateInParts(engine, query, asked, RECORDS[operation.result].length, onProgress)
+    : { recordsPerPoint: 1, values: await evaluateWhole(engine, query) };
+  return { record: form.result, components: RECORDS[form.result], ...found, manifest };
+}
+
+/** The operation that evaluates a form: itself, but the function that an array form names. */
+function functionAsked(form: OperationRow, name: string | number | undefined): OperationRow {
+  if (form.family !== "arrays") return form;
+  const found = functionNamed(form, name);
+  if (found !== null) return found;
+  const names = functionsOf(form).map((row) => row.name);
+  throw new Error(`Function name incorrect. ${form.name} takes ${names.join(", ")}.`);
+}
+
+/** Answers a query at points, so many at a time. */
+async function evaluateInParts(engine: Engine, query: Query, asked: Asked, width: number, onProgress: OnProgress) {
   const total = asked.points.length / 3;
   let values = new Float32Array();
   let recordsPerPoint = 1;
@@ -58,9 +85,8 @@ async function evaluate(engine: Engine, asked: Asked, onProgress: OnProgress): P
     if (asked.velocities) write(evaluation.velocities, velocitiesOf(asked, first, count));
     const result = await evaluation.finish();
     recordsPerPoint = result.itemsPerPoint;
-    const width = recordsPerPoint * components.length;
-    if (first === 0) values = new Float32Array(total * width);
-    let at = first * width;
+    if (first === 0) values = new Float32Array(total * recordsPerPoint * width);
+    let at = first * recordsPerPoint * width;
     for (const part of result.values) {
       values.set(part, at);
       at += part.length;
@@ -68,8 +94,20 @@ async function evaluate(engine: Engine, asked: Asked, onProgress: OnProgress): P
     result.release();
     onProgress(first + count, total);
   }
-  const manifest = query.dataset === undefined ? null : (engine.find(query.dataset)?.digest ?? null);
-  return { record: operation.result, components, recordsPerPoint, values, manifest };
+  return { recordsPerPoint, values };
+}
+
+/** Answers a search or a cutout. */
+async function evaluateWhole(engine: Engine, query: Query): Promise<Float32Array> {
+  const result = await engine.start(query, {}).finish();
+  const values = new Float32Array(result.items * result.components);
+  let at = 0;
+  for await (const part of result.stream ?? result.values) {
+    values.set(part, at);
+    at += part.length;
+  }
+  result.release();
+  return values;
 }
 
 /** Initial velocities of some of the points; all of them where their number is wrong, which the engine reports. */
@@ -78,16 +116,12 @@ function velocitiesOf({ points, velocities }: Asked, first: number, count: numbe
   return all.length === points.length ? all.subarray(3 * first, 3 * (first + count)) : all;
 }
 
-/** Members as the wire would carry them: floats in single precision. */
-function rounded({ operation, members }: Asked): Record<string, string | number> {
-  const floats = new Set(
-    operationOf(operation as OperationName)
-      .request.filter(({ type }) => type === "float")
-      .map(({ name }) => name as string),
-  );
+/** The members of an operation as the wire would carry them: floats in single precision. */
+function rounded(operation: OperationRow, members: Asked["members"]): Record<string, string | number> {
+  const floats = new Set<string>(operation.request.filter(({ type }) => type === "float").map(({ name }) => name));
   const round = ([name, value]: [string, string | number]) =>
     [name, floats.has(name) ? Math.fround(Number(value)) : value] as const;
-  return Object.fromEntries(Object.entries(members).map(round));
+  return Object.fromEntries(Object.entries(ownMembers(operation, members)).map(round));
 }
 
 /** Writes triples into a sink, slab by slab. */

@@ -1,6 +1,6 @@
 /** Sends a query to a running service by the typed client. */
 import { type Answer, type CallOptions, ClientError, connect } from "../../client/index.js";
-import type { OperationName } from "../../operations.js";
+import { type OperationName, operationOf } from "../../operations.js";
 import { type Asked, explain, type OnProgress, type QueryAnswer } from "./answer.js";
 
 /**
@@ -22,7 +22,9 @@ export async function queryService(
     const client = await connect(url, token === undefined ? {} : { token });
     // The flags were matched with the operation's row; the compiler cannot follow a name that varies.
     const method = client[operation as OperationName] as (request: object, options: CallOptions) => Promise<Answer>;
-    const request = { ...members, points, ...(velocities && { InitialV: velocities }) };
+    const lists = operationOf(operation as OperationName).family === "arrays";
+    const places = lists ? [0, 1, 2].map((axis) => points.filter((_, i) => i % 3 === axis)) : points;
+    const request = { ...members, points: places, ...(velocities && { InitialV: velocities }) };
     const answer = await method(request, { onProgress });
     const { dataset } = members;
     const manifest = wantsManifest && dataset !== undefined ? await digestOf(base, String(dataset), token) : null;

@@ -1,41 +1,25 @@
 /** Reads the array forms: the function by its name, coordinates as three lists, and the operation that is meant by them. */
 import type { Query, TripleSink } from "../../engine/query.js";
 import { excerpt, LimitError, type RequestError } from "../../errors.js";
-import { INTERPOLATED, type OperationName, type OperationRow, operationOf, operationsIn } from "../../operations.js";
+import { functionNamed, functionsOf, type OperationRow, ownMembers } from "../../operations.js";
 import { readFloat } from "../http/read-number.js";
 import type { Steps } from "./steps.js";
 import { checkAttributes, collapsed, type Expected, invalid, readText, schemaType } from "./values.js";
 import { START, type XmlReader } from "./xml/reader.js";
 
-/** Functions of GetData_Python and of GetFilter_Python. */
-const DATA_FUNCTIONS: ReadonlySet<string> = new Set(
-  operationsIn("later").flatMap(({ name, request }) =>
-    request === INTERPOLATED && name !== "GetVelocityBatch" ? [name] : [],
-  ),
-);
-const FILTER_FUNCTIONS: ReadonlySet<string> = new Set([
-  "GetBoxFilter",
-  "GetBoxFilterSGSscalar",
-  "GetBoxFilterSGSvector",
-  "GetBoxFilterSGSsymtensor",
-  "GetBoxFilterSGStensor",
-  "GetBoxFilterGradient",
-]);
-
 /** Finds the operation that an array form means. @throws RequestError for the name of no function of it */
-export function functionAsked(row: OperationRow, name: string | undefined): OperationRow {
-  if (row.wire === "GetPosition_Python") return operationOf("GetPositionByEnd");
-  if (row.wire === "GetThreshold_Python") return operationOf("GetThreshold");
-  const known = row.wire === "GetData_Python" ? DATA_FUNCTIONS : FILTER_FUNCTIONS;
-  if (name !== undefined && known.has(name)) return operationOf(name as OperationName);
-  const text = `Function name incorrect. ${row.wire} takes ${[...known].join(", ")}.`;
-  throw invalid(text, "function_name");
+export function functionAsked(form: OperationRow, name: string | undefined): OperationRow {
+  const found = functionNamed(form, name);
+  if (found !== null) return found;
+  const names = functionsOf(form)
+    .map((row) => row.name)
+    .join(", ");
+  throw invalid(`Function name incorrect. ${form.wire} takes ${names}.`, "function_name");
 }
 
 /** Takes the members that an operation has from those of an array form. */
 export function queryOf(target: OperationRow, members: Readonly<Record<string, unknown>>): Query {
-  const own = target.request.flatMap(({ name }) => (members[name] === undefined ? [] : [[name, members[name]]]));
-  return { ...Object.fromEntries(own), operation: target.name } as Query;
+  return { ...ownMembers(target, members), operation: target.name } as Query;
 }
 
 /** Reads the lists of coordinates of the member whose start tag was read last. */

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect } from "../../../src/client/index.js";
 import type { RunningService } from "../../../src/main.js";
-import { OPERATIONS } from "../../../src/operations.js";
+import { ALL_OPERATIONS } from "../../../src/operations.js";
 import { stateGrid, writeHdf5 } from "../../support/cubes.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { serveTestData } from "../../support/service.js";
@@ -152,6 +152,44 @@ describe("fieldprobe query", () => {
     expect(limited.err).toMatch(/^fieldprobe: .*\n$/);
   });
 
+  const SET = ["--dataset", "isotropic32"];
+  const AT = [...SET, "--time", "0.4"];
+  const CORNERS = ["x", "y", "z"].flatMap((axis) => [`--${axis}-start`, "1", `--${axis}-end`, "8"]);
+  it.each([
+    [
+      "a mean over nodes",
+      ["GetBoxFilter", ...AT, "--field", "u", "--filter-width", "1.4", "--points", "-"],
+      /^x,y,z,result_x,result_y,result_z\n1,2,3,-0\.0566907\d*,-0\.134943\d*,0\.344487\d*\n$/,
+    ],
+    [
+      "the nodes above a threshold",
+      ["GetThreshold", ...AT, "--field", "q", "--threshold", "0.98", "--method", "None_Fd4", ...CORNERS],
+      /^x,y,z,value\n3,8,3,1\.02704\d*\n2,8,3,0\.98317\d*\n$/,
+    ],
+    [
+      "stored nodes with their numbers",
+      ["GetRawVelocity", ...SET, "--frame", "2", "--x", "0", "--y", "1", "--z", "0", "--x-width", "2"].concat(
+        ["y", "z"].flatMap((axis) => [`--${axis}-width`, "1"]),
+      ),
+      /^x,y,z,result_x,result_y,result_z\n0,1,0,0\.12884392,-0\.16881731,-0\.726673\n1,1,0,0\.08667458,-0\.21954058,-0\.761243\n$/,
+    ],
+    [
+      "the function of an array form",
+      [
+        ...["GetData_Python", "--function", "GetPressure", ...AT, "--method", "M2Q8", "--temporal", "None"],
+        ...["--points", "-"],
+      ],
+      /^x,y,z,value\n1,2,3,0\.5508151\d*\n$/,
+    ],
+  ] as const)("prints %s, as published, from a service and by itself", async (_, words, expected) => {
+    const [remote, local] = await Promise.all([
+      fieldprobe([...words, "--url", service.url], "1,2,3\n"),
+      fieldprobe(words, "1,2,3\n"),
+    ]);
+    expect(remote).toEqual({ code: 0, out: expect.stringMatching(expected), err: "" });
+    expect(local).toEqual(remote);
+  });
+
   it("answers no points with a header alone", async () => {
     expect(await fieldprobe([...VELOCITY, "--points", "-", "--url", service.url], "x,y,z\n")).toEqual({
       code: 0,
@@ -199,7 +237,7 @@ describe("fieldprobe query", () => {
     const { code, out } = await fieldprobe(["--help"]);
     expect(code).toBe(0);
     expect(out).toContain("--points <FILE>");
-    for (const { name } of OPERATIONS) expect(out).toMatch(new RegExp(`^  ${name}\\b`, "m"));
+    for (const { name } of ALL_OPERATIONS) expect(out).toMatch(new RegExp(`^  ${name}\\b`, "m"));
     const words = /\| fieldprobe query (.*)$/m.exec(out)?.[1]?.split(" ") ?? [];
     expect(await fieldprobe([...words, "--url", service.url], "1,2,3\n")).toMatchObject({ code: 0, err: "" });
   });
@@ -207,6 +245,12 @@ describe("fieldprobe query", () => {
   it.each([
     ["an unknown operation", ["GetEverything", "--points", "-"], 2],
     ["no points", VELOCITY, 2],
+    [
+      "a function that there is not",
+      ["GetData_Python", "--function", "GetNothing", ...VELOCITY.slice(1), "--points", "-"],
+      1,
+    ],
+    ["a filter without a field", ["GetBoxFilter", "--dataset", "isotropic32", "--time", "0", "--filter-width", "1"], 2],
     ["a file that is not there", [...VELOCITY, "--points", "none.csv"], 2],
     ["two forms of output", [...VELOCITY, "--points", "-", "--json", "--csv"], 2],
     ["a bad setting", [...VELOCITY, "--points", "-", "--data", ""], 2],

@@ -1,0 +1,150 @@
+/** Downloads a cutout from a running service: an HDF5 file with its XDMF, a NumPy file, or bare float32. */
+import { createWriteStream } from "node:fs";
+import { rename, rm } from "node:fs/promises";
+import { basename } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { explain } from "./answer.js";
+
+/** A range of numbers from 1, inclusive at both ends. */
+export interface Range {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** What to download; absent members mean everything. */
+export interface Wanted {
+  readonly x?: Range;
+  readonly y?: Range;
+  readonly z?: Range;
+  /** Stored frames. */
+  readonly frames?: Range;
+  readonly field?: readonly string[];
+  /** Nodes from one to the next along x, y, z; not in HDF5. */
+  readonly step?: readonly number[];
+  /** Nodes an axis that a value is the mean of; not in HDF5. */
+  readonly filterNodes?: number;
+}
+
+/** What is used of the description of a dataset. */
+interface Described {
+  readonly axes: readonly { readonly nodes: number }[];
+  readonly fields: readonly { readonly name: string }[];
+  readonly times: { readonly count: number; readonly guardBefore: number; readonly guardAfter: number };
+}
+
+/** The media type of each form that holds one field of one frame. */
+const BARE = { ".npy": "application/x-npy", ".raw": "application/octet-stream" } as const;
+/** The fields by the letters of cutouts. */
+const LETTERS: Readonly<Record<string, string>> = {
+  ...{ velocity: "u", magnetic: "b", potential: "a", pressure: "p", density: "d", temperature: "t" },
+};
+const AXES = ["x", "y", "z"] as const;
+
+/** A service to download from. */
+export interface Source {
+  readonly url: string;
+  readonly token: string | undefined;
+  readonly dataset: string;
+}
+
+/**
+ * Downloads a cutout; a file appears under its name when it is complete.
+ *
+ * @param path of the file; its ending names the form
+ * @returns the shape of the numbers, outermost first; null for HDF5
+ * @throws Error in one line for what the service refuses, and for a selection that the form cannot hold
+ */
+export async function downloadCutout(source: Source, wanted: Wanted, path: string): Promise<readonly number[] | null> {
+  const described = (await (await ask(source, "", "application/json")).json()) as Described;
+  const form = /\.[^.]*$/.exec(path)?.[0] as ".h5" | keyof typeof BARE;
+  if (form !== ".h5") {
+    const response = await ask(source, `/cutout?${bareQuery(described, wanted, path)}`, BARE[form]);
+    const shape = response.headers.get("fieldprobe-shape")?.split(",").map(Number) ?? [];
+    await save(response, path, form === ".raw" ? 4 * shape.reduce((product, length) => product * length, 1) : null);
+    return shape;
+  }
+  const query = fileQuery(described, wanted);
+  await save(await ask(source, `/cutout.h5?${query}`, "application/x-hdf5"), path, null);
+  const xdmf = await ask(source, `/cutout.xmf?${query}`, "application/xml");
+  // The service names the file as it would itself.
+  const served = /filename="(.*)\.xmf"/.exec(xdmf.headers.get("content-disposition") ?? "")?.[1] ?? "";
+  const text = (await xdmf.text()).replaceAll(`>${served}.h5:`, `>${escaped(basename(path))}:`);
+  await save(new Response(text), path.replace(/\.h5$/, ".xmf"), null);
+  return null;
+}
+
+const escaped = (text: string): string => text.replace(/[&<>"]/g, (mark) => `&#${mark.charCodeAt(0)};`);
+
+/** First and last of each axis. */
+function corners({ axes }: Described, wanted: Wanted): readonly Range[] {
+  return AXES.map((axis, a) => wanted[axis] ?? { first: 1, last: axes[a]?.nodes ?? 1 });
+}
+
+/** The query of an HDF5 file. */
+function fileQuery(described: Described, wanted: Wanted): URLSearchParams {
+  if (wanted.step !== undefined || wanted.filterNodes !== undefined)
+    throw new Error("--step and --filter-nodes are for .npy and .raw");
+  const { count, guardBefore, guardAfter } = described.times;
+  const { first, last } = wanted.frames ?? { first: 1, last: guardBefore + count + guardAfter };
+  const box = corners(described, wanted);
+  return new URLSearchParams({
+    fields: (wanted.field ?? described.fields.map(({ name }) => name)).join(","),
+    start: box.map((range) => range.first).join(","),
+    end: box.map((range) => range.last).join(","),
+    frames: `${first},${last}`,
+  });
+}
+
+/** The query of one field of one frame. */
+function bareQuery(described: Described, wanted: Wanted, path: string): URLSearchParams {
+  const [field, ...others] = wanted.field ?? described.fields.map(({ name }) => name);
+  const letter = LETTERS[field ?? ""];
+  if (letter === undefined || others.length > 0)
+    throw new Error(`${path} holds one field: --field names it, one of ${Object.keys(LETTERS).join(", ")}`);
+  const { count, guardBefore } = described.times;
+  const { first, last } = wanted.frames ?? { first: guardBefore + 1, last: guardBefore + count };
+  if (first !== last) throw new Error(`${path} holds one frame: --frames names it`);
+  if (first <= guardBefore || first > guardBefore + count)
+    throw new Error(`--frames ${first}: ${path} takes frames ${guardBefore + 1} to ${guardBefore + count}`);
+  const box = corners(described, wanted);
+  const query = new URLSearchParams({ field: letter, T: String(first - guardBefore) });
+  AXES.forEach((axis, a) => {
+    const { first: start, last: end } = box[a] as Range;
+    query.set(`${axis}_start`, String(start));
+    query.set(`${axis}_end`, String(end));
+    query.set(`${axis}_step`, String(wanted.step?.[a] ?? 1));
+  });
+  query.set("filter_width", String(wanted.filterNodes ?? 1));
+  return query;
+}
+
+/** Asks for something of the dataset. @throws Error with the detail of a refusal */
+async function ask({ url, token, dataset }: Source, path: string, accept: string): Promise<Response> {
+  const base = url.replace(/\/service\/turbulence\.asmx$|\/+$/, "");
+  const headers = { accept, ...(token !== undefined && { authorization: `Bearer ${token}` }) };
+  const address = `${base}/api/datasets/${encodeURIComponent(dataset)}${path}`;
+  const response = await fetch(address, { headers }).catch((error: unknown) => {
+    const { cause } = error as { readonly cause?: { readonly message?: string } };
+    throw new Error(`there is no service at ${base}: ${cause?.message ?? (error as Error).message}`);
+  });
+  if (response.ok) return response;
+  const problem = (await response.json().catch(() => ({}))) as { detail?: string; code?: string; limit?: string };
+  const { detail = `the service at ${base} answered with status ${response.status}`, code = "", limit } = problem;
+  throw new Error(explain({ code, message: detail, limit }, null));
+}
+
+/** Writes a body beside its place and puts it there. @param bytes how many there must be; null: not known */
+async function save(response: Response, path: string, bytes: number | null): Promise<void> {
+  const part = `${path}.part`;
+  try {
+    const file = createWriteStream(part);
+    await pipeline(Readable.fromWeb(response.body as never), file);
+    if (bytes !== null && file.bytesWritten !== bytes)
+      throw new Error(`${path}: the service sent ${file.bytesWritten} bytes where ${bytes} are due`);
+    await rename(part, path);
+  } catch (error) {
+    await rm(part, { force: true });
+    throw error;
+  }
+}
