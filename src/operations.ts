@@ -574,7 +574,10 @@ export function lackOf({ family, fields }: Operation, dataset: Holdings): string
 
 /** The words of the public service for an operation that a dataset cannot answer. */
 export function unavailable({ family, fields, kernel }: Operation): string {
-  if (family === "box") return "GetBoxFilter is not available for the channel flow datasets!";
+  if (family === "box") {
+    const methods = kernel === "covariance" ? "Box filter methods are" : "GetBoxFilter is";
+    return `${methods} not available for the channel flow datasets!`;
+  }
   const [field] = fields;
   if (field !== "magnetic" && field !== "potential") return "Invalid dataset specified!";
   const values = field === "magnetic" ? "GetMagneticField" : "GetVectorPotential";

@@ -119,22 +119,22 @@ export function checkAvailable(operation: Operation, dataset: Dataset): void {
   throw new RequestError("Unsupported", text, { member: "dataset" });
 }
 
-/** The words of the public service for an option that a family does not take. */
-const METHOD_REFUSALS: Partial<Record<Operation["family"], string>> = {
-  track: "Invalid interpolation option specified!",
-  search: "Invalid interpolation option specified!",
-};
+/** The words of the public service for an option that an operation does not take. */
+function methodRefusal({ family, kernel }: Operation, method: string): string {
+  if (family === "track" || family === "search") return "Invalid interpolation option specified!";
+  if (kernel.endsWith("LaplacianOfGradient")) return "Invalid spatial interpolation option specified!";
+  return `Invalid Spatial Interpolation Option: ${method}.`;
+}
 
 function checkMethod(query: Query, operation: Operation, dataset: Dataset): void {
   const method = query.spatialInterpolation;
   if (method === undefined) return;
   const accepted: readonly string[] = spatialOf(operation, dataset);
   if (accepted.includes(method)) return;
-  const text = METHOD_REFUSALS[operation.family] ?? `Invalid Spatial Interpolation Option: ${method}.`;
   if (/Hessian|Laplacian$/.test(operation.kernel) && method.startsWith("M1Q")) {
     throw invalid("spatialInterpolation", "This interpolation option does not support second order derivatives!");
   }
-  throw invalid("spatialInterpolation", `${text} ${operation.name} takes ${accepted.join(", ")}.`);
+  throw invalid("spatialInterpolation", `${methodRefusal(operation, method)} ${operation.name} takes ${accepted.join(", ")}.`);
 }
 
 /** Times have been judged by their range, coordinates and velocities are judged as they are read. */

@@ -29,10 +29,22 @@ export interface ProducerFile {
   readonly axes: Record<"x" | "y" | "z", object>;
   readonly time: object;
   readonly pressure: boolean;
+  /** Whether there is a velocity; there is unless said. */
+  readonly velocity?: boolean;
+  /** Fields beside velocity and pressure. */
+  readonly others?: readonly OtherField[];
   /** What the user must say before it is served. */
   readonly answers?: Answers;
   /** What `inspect` has to say, among other things. */
   readonly says: readonly RegExp[];
+}
+
+const OTHERS = { magnetic: 3, potential: 3, force: 3, density: 1, temperature: 1 } as const;
+type OtherField = keyof typeof OTHERS;
+
+/** The value of another field at a node, which no other field has anywhere. */
+function otherValue(field: OtherField, index: Parameters<typeof nodeValue>[0]): number {
+  return nodeValue(index) + 2 ** 17 * (1 + Object.keys(OTHERS).indexOf(field));
 }
 
 type Numbers = Float64Array | Float32Array | Int32Array;
@@ -58,6 +70,12 @@ const frame =
   (index) =>
     nodeValue({ ...index, t, ...(c === undefined ? {} : { c }) });
 
+/** The same of another field. */
+const otherFrame =
+  (field: OtherField, t: number, c?: number): NonNullable<StoredSpec["value"]> =>
+  (index) =>
+    otherValue(field, { ...index, t, ...(c === undefined ? {} : { c }) });
+
 const uniform = (nodes: number, origin: number, spacing: number, periodic = false) => ({
   nodes,
   origin,
@@ -71,6 +89,15 @@ function writeCutout(file: File, coordinates: boolean): void {
     const label = String(11 + 2 * t).padStart(4, "0");
     writeField(file, `/Velocity_${label}`, { dimensions: [...SPATIAL, "c"], value: frame(t) });
     writeField(file, `/Pressure_${label}`, { dimensions: [...SPATIAL, "c"], lengths: { c: 1 }, value: frame(t) });
+    for (const [name, field] of [
+      ["Magneticfield", "magnetic"],
+      ["Vectorpotential", "potential"],
+      ["Density", "density"],
+      ["Temperature", "temperature"],
+    ] as const)
+      writeField(file, `/${name}_${label}`, {
+        ...{ dimensions: [...SPATIAL, "c"], lengths: { c: OTHERS[field] }, value: otherFrame(field, t) },
+      });
   }
   file.create_attribute("dataset", "isotropic1024coarse");
   const starts = { x: 101, y: 1, z: 1013 };
@@ -89,6 +116,7 @@ const CUTOUT = {
   axes: { x: cutoutAxis(NODES.x, 100), y: cutoutAxis(NODES.y, 0), z: cutoutAxis(NODES.z, 1012) },
   time: { origin: 10 * 0.002, step: 2 * 0.002, count: FRAMES },
   pressure: true,
+  others: ["magnetic", "potential", "density", "temperature"] as const,
 };
 
 /** Chebyshev nodes from b down to a, as Channelflow stores them. */
@@ -126,6 +154,14 @@ export const PRODUCERS: readonly ProducerFile[] = [
         const label = String(1000 + 100 * t).padStart(5, "0");
         writeField(file, `/u${label}`, { dimensions: [...SPATIAL, "c"], value: frame(t) });
         writeField(file, `/p${label}`, { dimensions: [...SPATIAL, "c"], lengths: { c: 1 }, value: frame(t) });
+        for (const [letter, field] of [
+          ["b", "magnetic"],
+          ["a", "potential"],
+          ["d", "density"],
+        ] as const)
+          writeField(file, `/${letter}${label}`, {
+            ...{ dimensions: [...SPATIAL, "c"], lengths: { c: OTHERS[field] }, value: otherFrame(field, t) },
+          });
       }
       table(file, "/_contents", Int32Array.of(5));
       table(file, "/_dataset", Int32Array.of(4));
@@ -135,6 +171,7 @@ export const PRODUCERS: readonly ProducerFile[] = [
     axes: CUTOUT.axes,
     time: { origin: 100 * 0.002, step: 10 * 0.002, count: FRAMES },
     pressure: true,
+    others: ["magnetic", "potential", "density"],
     says: [/_dataset is 4, isotropic1024coarse/, /step times 10/],
   },
   {
@@ -149,6 +186,15 @@ export const PRODUCERS: readonly ProducerFile[] = [
       const lengths = { n: 2 };
       writeField(file, "/t1_fields/velocity", { dimensions: ["n", "t", "x", "y", "z", "c"], lengths, value: other });
       writeField(file, "/t0_fields/pressure", { dimensions: ["n", "t", "x", "y", "z"], lengths, value: other });
+      const besides: (field: OtherField) => NonNullable<StoredSpec["value"]> = (field) => (index) =>
+        index.n === 0 ? otherValue(field, index) : -1;
+      writeField(file, "/t1_fields/magnetic_field", {
+        ...{ dimensions: ["n", "t", "x", "y", "z", "c"], lengths, value: besides("magnetic") },
+      });
+      for (const field of ["density", "temperature"] as const)
+        writeField(file, `/t0_fields/${field}`, {
+          ...{ dimensions: ["n", "t", "x", "y", "z"], lengths, value: besides(field) },
+        });
       table(file, "/dimensions/time", [0.5, 1, 1.5]);
       for (const axis of ["x", "y", "z"] as const) {
         table(
@@ -165,6 +211,7 @@ export const PRODUCERS: readonly ProducerFile[] = [
     axes: { x: uniform(NODES.x, 0, 0.25, true), y: uniform(NODES.y, 0, 0.25, true), z: uniform(NODES.z, 0, 0.25) },
     time: { origin: 0.5, step: 0.5, count: FRAMES },
     pressure: true,
+    others: ["magnetic", "density", "temperature"],
     says: [/trajectory: 0 of 2/, /z: .* says wall/],
   },
   {
@@ -209,16 +256,26 @@ export const PRODUCERS: readonly ProducerFile[] = [
     producer: "Pencil Code",
     write: (file) => {
       const lengths = { x: NODES.x + 6, y: NODES.y + 6, z: NODES.z + 6 };
-      const shifted = (c: number): NonNullable<StoredSpec["value"]> => {
+      const shifted = (c: number, field?: OtherField): NonNullable<StoredSpec["value"]> => {
         return (index) => {
           const [x, y, z] = [index.x - 3, index.y - 3, index.z - 3];
           const inside = x >= 0 && x < NODES.x && y >= 0 && y < NODES.y && z >= 0 && z < NODES.z;
-          return inside ? nodeValue({ t: 0, x, y, z, c }) : -1;
+          if (!inside) return -1;
+          const at = { t: 0, x, y, z, c };
+          return field === undefined ? nodeValue(at) : otherValue(field, at);
         };
       };
       for (const [c, component] of ["ux", "uy", "uz"].entries())
         writeField(file, `/data/${component}`, { dimensions: [...SPATIAL], lengths, value: shifted(c) });
       writeField(file, "/data/pp", { dimensions: [...SPATIAL], lengths, value: shifted(0) });
+      for (const [letter, field] of [
+        ["b", "magnetic"],
+        ["a", "potential"],
+      ] as const)
+        for (const [c, axis] of ["x", "y", "z"].entries())
+          writeField(file, `/data/${letter}${axis}`, { dimensions: [...SPATIAL], lengths, value: shifted(c, field) });
+      writeField(file, "/data/rho", { dimensions: [...SPATIAL], lengths, value: shifted(0, "density") });
+      writeField(file, "/data/TT", { dimensions: [...SPATIAL], lengths, value: shifted(0, "temperature") });
       for (const axis of ["x", "y"] as const) {
         table(
           file,
@@ -238,6 +295,7 @@ export const PRODUCERS: readonly ProducerFile[] = [
     axes: { x: uniform(NODES.x, -1, 0.5, true), y: uniform(NODES.y, -1, 0.5, true), z: uniform(NODES.z, 0, 0.25) },
     time: { count: 1, origin: 7.5 },
     pressure: true,
+    others: ["magnetic", "potential", "density", "temperature"],
     says: [/3 ghost layers/, /z: .*not periodic/],
   },
   {
@@ -272,6 +330,12 @@ export const PRODUCERS: readonly ProducerFile[] = [
       for (const [c, component] of ["ux", "uy", "uz"].entries())
         writeField(file, `/${component}`, { dimensions, value: (index) => nodeValue({ ...index, c }) });
       writeField(file, "/p", { dimensions });
+      for (const [c, component] of ["bx", "by", "bz"].entries())
+        writeField(file, `/${component}`, { dimensions, value: (index) => otherValue("magnetic", { ...index, c }) });
+      writeField(file, "/force", {
+        ...{ dimensions: ["t", "y", "x", "z", "c"], value: (index) => otherValue("force", index) },
+      });
+      writeField(file, "/rho", { dimensions, value: (index) => otherValue("density", { ...index, c: 0 }) });
       table(file, "/time", [0, 1, 4]);
       for (const axis of ["x", "y", "z"] as const)
         table(
@@ -280,20 +344,32 @@ export const PRODUCERS: readonly ProducerFile[] = [
           range(NODES[axis], (i) => 0.5 * i),
         );
       for (const scale of ["time", "x", "y", "z"]) (file.get(scale) as Dataset).make_scale(scale);
-      for (const name of ["ux", "uy", "uz", "p"])
+      for (const name of ["ux", "uy", "uz", "p", "bx", "by", "bz", "rho", "force"])
         for (const [index, scale] of ["time", "y", "x", "z"].entries())
           (file.get(name) as Dataset).attach_scale(index, `/${scale}`);
     },
     axes: { x: uniform(NODES.x, 0, 0.5), y: uniform(NODES.y, 0, 0.5), z: uniform(NODES.z, 0, 0.5) },
     time: { values: [0, 1, 4] },
     pressure: true,
-    says: [/dimensions t y x z, from the labels and scales/],
+    others: ["magnetic", "force", "density"],
+    says: [/dimensions t y x z, from the labels and scales/, /magnetic: \/bx, \/by, \/bz\./],
   },
   {
     name: "generic-lengths",
     producer: "generic",
     write: (file) => {
       writeField(file, "/vel", { dimensions: ["t", "c", "x", "z", "y"], lengths: { t: 2 }, type: "<d" });
+      writeField(file, "/B", {
+        ...{
+          dimensions: ["t", "c", "x", "z", "y"],
+          lengths: { t: 2 },
+          value: (index) => otherValue("magnetic", index),
+        },
+      });
+      writeField(file, "/temperature", {
+        ...{ dimensions: ["x", "z", "y", "t"], lengths: { t: 2 } },
+        value: (index) => otherValue("temperature", { ...index, c: 0 }),
+      });
       for (const axis of ["x", "y", "z"] as const)
         table(
           file,
@@ -306,8 +382,51 @@ export const PRODUCERS: readonly ProducerFile[] = [
     ) as ProducerFile["axes"],
     time: { origin: 0, step: 1, count: 2 },
     pressure: false,
+    others: ["magnetic", "temperature"],
     answers: { times: { origin: 0, step: 1 } },
     says: [/dimensions t c x z y, from the coordinates/, /does not state the times of its 2 frames/],
+  },
+  {
+    name: "generic-scalars",
+    producer: "generic",
+    write: (file) => {
+      for (const [name, field] of [
+        ["density", "density"],
+        ["Temp", "temperature"],
+      ] as const)
+        writeField(file, `/fields/${name}`, { dimensions: ["y", "x", "z"], value: otherFrame(field, 0, 0) });
+      for (const axis of ["x", "y", "z"] as const)
+        table(file, `/grid/${axis}`, [...range(NODES[axis], (i) => 0.5 * i)]);
+    },
+    axes: { x: uniform(NODES.x, 0, 0.5), y: uniform(NODES.y, 0, 0.5), z: uniform(NODES.z, 0, 0.5) },
+    time: { count: 1 },
+    velocity: false,
+    pressure: false,
+    others: ["density", "temperature"],
+    says: [/velocity: none; pressure: none/, /density: \/fields\/density/],
+  },
+  {
+    name: "pdebench",
+    producer: "PDEBench",
+    write: (file) => {
+      const dimensions: Dimension[] = ["n", "t", "x", "y", "z"];
+      for (const [c, axis] of ["x", "y", "z"].entries())
+        writeField(file, `/V${axis}`, { dimensions, value: (index) => nodeValue({ ...index, c }) });
+      writeField(file, "/pressure", { dimensions, value: (index) => nodeValue({ ...index, c: 0 }) });
+      writeField(file, "/density", { dimensions, value: (index) => otherValue("density", { ...index, c: 0 }) });
+      for (const axis of ["x", "y", "z"] as const)
+        table(
+          file,
+          `/${axis}-coordinate`,
+          range(NODES[axis], (i) => 0.25 * i),
+        );
+      table(file, "/t-coordinate", [0, 0.5, 1, 1.5]);
+    },
+    axes: { x: uniform(NODES.x, 0, 0.25), y: uniform(NODES.y, 0, 0.25), z: uniform(NODES.z, 0, 0.25) },
+    time: { origin: 0, step: 0.5, count: FRAMES },
+    pressure: true,
+    others: ["density"],
+    says: [/sample 0 of 1/],
   },
   {
     name: "generic-bare",
@@ -331,7 +450,13 @@ function channelValues(): Float64Array {
 /** The canonical twin of a producer's file: z y x c in one float32 dataset per field. */
 export function writeTwin(file: File, twin: ProducerFile): void {
   const frames = "count" in twin.time ? (twin.time.count as number) : (twin.time as { values: number[] }).values.length;
-  writeField(file, "/velocity", { dimensions: ["t", "z", "y", "x", "c"], lengths: { t: frames } });
+  if (twin.velocity !== false)
+    writeField(file, "/velocity", { dimensions: ["t", "z", "y", "x", "c"], lengths: { t: frames } });
+  for (const field of twin.others ?? [])
+    writeField(file, `/${field}`, {
+      ...{ dimensions: ["t", "z", "y", "x", "c"], lengths: { t: frames, c: OTHERS[field] } },
+      value: (index) => otherValue(field, index),
+    });
   if (twin.pressure) writeField(file, "/pressure", { dimensions: ["t", "z", "y", "x"], lengths: { t: frames } });
 }
 
@@ -343,7 +468,12 @@ export function twinDescriptor(twin: ProducerFile, name: string): object {
     axes: twin.axes,
     time: twin.time,
     fields: {
-      velocity: { file: "twin.h5", path: "/velocity", dimensions: ["t", "z", "y", "x", "c"] },
+      ...Object.fromEntries(
+        [...(twin.velocity === false ? [] : ["velocity"]), ...(twin.others ?? [])].map((field) => [
+          field,
+          { file: "twin.h5", path: `/${field}`, dimensions: ["t", "z", "y", "x", "c"] },
+        ]),
+      ),
       ...(twin.pressure ? { pressure: { file: "twin.h5", path: "/pressure", dimensions: ["t", "z", "y", "x"] } } : {}),
     },
   };

@@ -1,18 +1,26 @@
-/** Finds the datasets of velocity and pressure by their names, also where every time has a group or dataset of its own. */
+/** Finds the datasets of fields by their names, also where every time has a group or dataset of its own. */
 import { DataError } from "../../../errors.js";
 import { join, parentOf } from "./evidence.js";
 import type { Contents, Findings } from "./layout.js";
-import { PRESSURES, TRIPLES, VECTORS } from "./names.js";
+import { OTHERS, type OtherNames, PRESSURES, TRIPLES, VECTORS } from "./names.js";
 
 /** Fields of one group. Paths are those of the first time and may be written with `{step}` by `place`. */
 export interface FoundFields {
   /** One vector or three components; none where there is only a pressure. */
   readonly velocity: readonly string[];
   readonly pressure: string | null;
+  /** Fields beside these, each one dataset or three components. */
+  readonly others: readonly OtherField[];
   /** One text per time where every time has its own group or dataset, ascending; null where it has not. */
   readonly steps: readonly string[] | null;
   /** The path with `{step}` in the place of the first text. */
   readonly place: (path: string) => string;
+}
+
+/** A field beside velocity and pressure. */
+export interface OtherField {
+  readonly field: OtherNames["field"];
+  readonly paths: readonly string[];
 }
 
 /** Groups below the root that are looked into. */
@@ -44,10 +52,13 @@ export function findFields(contents: Contents, findings: Findings): FoundFields 
   const found = holders.flatMap((holder) => {
     const velocities = velocitiesIn(contents, holder);
     const pressure = first(PRESSURES.map((name) => holder.paths.get(name)).filter((path) => rank(contents, path) >= 3));
-    return velocities.length === 0 && pressure === null ? [] : [{ holder, velocities, pressure }];
+    const beside = othersIn(contents, holder);
+    const none = velocities.length === 0 && pressure === null && beside.length === 0;
+    return none ? [] : [{ holder, velocities, pressure, beside }];
   });
   const withVelocity = found.filter(({ velocities }) => velocities.length > 0);
-  const candidates = withVelocity.length > 0 ? withVelocity : found;
+  const withPressure = found.filter(({ pressure }) => pressure !== null);
+  const candidates = [withVelocity, withPressure].find((list) => list.length > 0) ?? found;
   const [chosen] = candidates;
   if (chosen === undefined) {
     refuseFlat(contents, holders);
@@ -69,7 +80,10 @@ export function findFields(contents: Contents, findings: Findings): FoundFields 
   findings.because(
     `velocity: ${velocity.length === 0 ? "none" : velocity.join(", ")}; pressure: ${pressure ?? "none"}.`,
   );
-  return { velocity, pressure, steps: series?.steps ?? null, place: series?.place ?? ((path) => path) };
+  const beside = chosen.beside.filter(({ paths }) => !paths.some((path) => velocity.includes(path)));
+  for (const { field, paths } of beside) findings.because(`${field}: ${paths.join(", ")}.`);
+  const place = series?.place ?? ((path: string) => path);
+  return { velocity, pressure, others: beside, steps: series?.steps ?? null, place };
 }
 
 function first(paths: readonly (string | undefined)[]): string | null {
@@ -83,7 +97,7 @@ function saidFields(contents: Contents): FoundFields {
     if (contents.dataset(path) === null) throw new DataError(`there is no dataset ${path}`);
   if (velocity.length === 2 || velocity.length > 3)
     throw new DataError(`--velocity names ${velocity.length} datasets, not one vector or three components`);
-  return { velocity, pressure, steps: null, place: (path) => path };
+  return { velocity, pressure, others: [], steps: null, place: (path) => path };
 }
 
 /** The root and the groups below it, the upper ones first. */
@@ -116,17 +130,38 @@ function holdersIn(contents: Contents, group: string): Holder[] {
 
 /** Vectors and triples of components of a group, the likeliest first. */
 function velocitiesIn(contents: Contents, { paths }: Holder): string[][] {
-  const triples = TRIPLES.flatMap((names) => {
-    const found = names.flatMap((name) => paths.get(name) ?? []);
-    return found.length === 3 && found.every((path) => rank(contents, path) >= 3) ? [found] : [];
-  });
-  const vectors = VECTORS.flatMap((name) => {
-    const path = paths.get(name);
-    const shape = path === undefined ? [] : (contents.dataset(path)?.shape ?? []);
-    return path !== undefined && shape.length >= 4 && shape.includes(3) ? [[path]] : [];
-  });
+  const triples = TRIPLES.flatMap((names) => tripleOf(contents, paths, names));
+  const vectors = VECTORS.flatMap((name) => vectorOf(contents, paths, name));
   const isPart = (path: string) => triples.some((triple) => triple.includes(path));
   return [...triples, ...vectors.filter(([path]) => !isPart(path as string))];
+}
+
+/** The fields beside velocity and pressure: of each the first that has one of its names. */
+function othersIn(contents: Contents, { paths }: Holder): OtherField[] {
+  return OTHERS.flatMap(({ field, whole, triples }) => {
+    const scalars = whole.flatMap((name) =>
+      rank(contents, paths.get(name)) >= 3 ? [[paths.get(name) as string]] : [],
+    );
+    const vectors = [
+      ...triples.flatMap((names) => tripleOf(contents, paths, names)),
+      ...whole.flatMap((name) => vectorOf(contents, paths, name)),
+    ];
+    const [found] = triples.length > 0 ? vectors : scalars;
+    return found === undefined ? [] : [{ field, paths: found }];
+  });
+}
+
+/** The paths of three components, or none. */
+function tripleOf(contents: Contents, paths: Holder["paths"], names: readonly string[]): string[][] {
+  const found = names.flatMap((name) => paths.get(name) ?? []);
+  return found.length === 3 && found.every((path) => rank(contents, path) >= 3) ? [found] : [];
+}
+
+/** The path of a dataset that may be a vector, or none. */
+function vectorOf(contents: Contents, paths: Holder["paths"], name: string): string[][] {
+  const path = paths.get(name);
+  const shape = path === undefined ? [] : (contents.dataset(path)?.shape ?? []);
+  return path !== undefined && shape.length >= 4 && shape.includes(3) ? [[path]] : [];
 }
 
 function rank(contents: Contents, path: string | undefined): number {

@@ -1,10 +1,11 @@
 /** Recognises any file whose fields have usual names, by evidence: labels, coordinates, attributes; what is left is asked. */
 import { DataError } from "../../../errors.js";
+import { FIELDS } from "../../../operations.js";
 import { AXIS_NAMES, type AxisName } from "../../dataset.js";
 import type { DescriptorInput } from "../descriptor.js";
 import { assignments, type Dimension } from "./assign.js";
 import { Facts, groupsAround, type Labels, labelsOf, nodesOf, parentOf, type Table, tablesIn } from "./evidence.js";
-import { type FoundFields, findFields } from "./fields.js";
+import { type FoundFields, findFields, type OtherField } from "./fields.js";
 import { axisOf, NO_CLUES, type Stated, timesOf } from "./grid.js";
 import { type Contents, Findings, type Layout } from "./layout.js";
 import type { Role } from "./names.js";
@@ -34,7 +35,7 @@ export const generic: Layout = {
     const findings = new Findings();
     const fields = findFields(contents, findings);
     if (fields === null) return null;
-    const lead = (fields.velocity[0] ?? fields.pressure) as string;
+    const lead = (fields.velocity[0] ?? fields.pressure ?? fields.others[0]?.paths[0]) as string;
     const groups = groupsAround(contents, parentOf(lead));
     const { shape } = contents.dataset(lead) as { shape: readonly number[] };
     const tables = tablesIn(contents, groups, shape);
@@ -45,20 +46,35 @@ export const generic: Layout = {
       velocity.push(likeFirst(shared, velocity[0], path) ?? orderOf(shared, path, vector));
     const pressure =
       fields.pressure === null ? null : pressureOf(shared, vector ? undefined : velocity[0], fields.pressure);
-    const first = (velocity[0] ?? pressure) as Ordered;
+    const wholes = vector ? velocity : [];
+    const singles = [...(vector ? [] : velocity.slice(0, 1)), ...(pressure === null ? [] : [pressure])];
+    const others = fields.others.map((other) => ({
+      field: other.field,
+      datasets: otherOf(shared, other, isVector(other) ? wholes : singles, other.paths[0] === lead),
+    }));
+    const first = (velocity[0] ?? pressure ?? others[0]?.datasets?.[0]) as Ordered;
     if (fields.steps !== null) requireSameTables(contents, fields, first.path, tables);
     const tablesOf = fixTables(shared, first, findings);
     for (const other of velocity.slice(1)) requireSameGrid(shared, first, other);
-    const frames = framesOf(first, fields);
-    const withPressure = pressure !== null && isSameGrid(shared, first, pressure);
-    if (pressure !== null && !withPressure)
-      findings.mind(`${pressure.path} is left out: its axes are not those of ${first.path}.`);
+    const found = [
+      { field: "velocity" as const, datasets: velocity },
+      { field: "pressure" as const, datasets: pressure === null ? null : [pressure] },
+      ...others,
+    ].flatMap(({ field, datasets }) => {
+      if (datasets === null || datasets.length === 0) return [];
+      if (datasets.every((dataset) => dataset === first || isSameGrid(shared, first, dataset)))
+        return [{ field, datasets }];
+      findings.mind(`${datasets[0]?.path} is left out: its axes are not those of ${first.path}.`);
+      return [];
+    });
     return {
       plan: {
         title: contents.name,
         axes: axesOf(shared, first, tablesOf),
-        time: timeOf(shared, first, fields, frames),
-        fields: fieldsOf(contents, fields, velocity, withPressure ? pressure : null),
+        time: timeOf(shared, first, fields, framesOf(first, fields)),
+        fields: Object.fromEntries(
+          found.map(({ field, datasets }) => [field, storageOf(contents, fields, datasets)]),
+        ) as DescriptorInput["fields"],
       },
       findings,
     };
@@ -137,6 +153,46 @@ function pressureOf(shared: Shared, first: Ordered | undefined, path: string): O
     shared.findings.mind(`The pressure is left out: ${error.message}.`);
     return null;
   }
+}
+
+/** Whether a field is a vector in one dataset. */
+function isVector({ field, paths }: OtherField): boolean {
+  return paths.length === 1 && FIELDS[field] === 3;
+}
+
+/**
+ * The datasets of a field beside velocity and pressure, in the order of one that is like them or in that of their own. It is left
+ * out (null) where its order is not known, for the others can be served without it; the first field of all cannot be left out.
+ */
+function otherOf(
+  shared: Shared,
+  { field, paths }: OtherField,
+  like: readonly Ordered[],
+  isFirst: boolean,
+): readonly Ordered[] | null {
+  const { contents, findings } = shared;
+  const own = isFirst ? findings : new Findings();
+  const whole = isVector({ field, paths });
+  const datasets: Ordered[] = [];
+  try {
+    for (const path of paths) {
+      const alike = [...like, ...datasets.slice(0, 1)].map((known) => likeFirst(shared, known, path));
+      datasets.push(alike.find((known) => known !== null) ?? orderOf({ ...shared, findings: own }, path, whole));
+    }
+  } catch (error) {
+    if (isFirst || !(error instanceof DataError)) throw error;
+    findings.mind(`The ${field} is left out: ${error.message}.`);
+    return null;
+  }
+  const [question] = own.questions;
+  if (isFirst) return datasets;
+  if (question !== undefined && contents.answers.assume !== true) {
+    findings.mind(`The ${field} is left out: ${question.question} It needs ${question.answer}.`);
+    return null;
+  }
+  findings.reasons.push(...own.reasons);
+  for (const { about, question: asked, answer = "" } of own.questions) findings.ask(about, asked, answer);
+  return datasets;
 }
 
 /** @throws DataError where a step of a series has other coordinates than the first */
@@ -381,27 +437,16 @@ function timesOfSteps(
   return { value: known, where: "each step" };
 }
 
-function fieldsOf(
-  contents: Contents,
-  { steps, place }: FoundFields,
-  velocity: readonly Ordered[],
-  pressure: Ordered | null,
-): DescriptorInput["fields"] {
+/** How a field is stored: one dataset, or one for each component. */
+function storageOf(contents: Contents, { steps, place }: FoundFields, datasets: readonly Ordered[]): object {
   const at = ({ path }: Ordered) => ({ file: contents.name, path: place(path) });
   const series = steps === null ? {} : { steps: [...steps] };
-  const [first, ...others] = velocity;
-  const dimensions = [...(first?.dimensions ?? [])];
-  const own = (field: Ordered) =>
-    field.dimensions.join() === dimensions.join() ? at(field) : { ...at(field), dimensions: [...field.dimensions] };
-  return {
-    ...(first === undefined
-      ? {}
-      : {
-          velocity:
-            others.length === 0
-              ? { ...at(first), dimensions, ...series }
-              : { components: velocity.map(own) as never, dimensions, ...series },
-        }),
-    ...(pressure === null ? {} : { pressure: { ...at(pressure), dimensions: [...pressure.dimensions], ...series } }),
-  };
+  const [first, ...others] = datasets as readonly [Ordered, ...Ordered[]];
+  const dimensions = [...first.dimensions];
+  if (others.length === 0) return { ...at(first), dimensions, ...series };
+  const own = (dataset: Ordered) =>
+    dataset.dimensions.join() === dimensions.join()
+      ? at(dataset)
+      : { ...at(dataset), dimensions: [...dataset.dimensions] };
+  return { components: datasets.map(own), dimensions, ...series };
 }

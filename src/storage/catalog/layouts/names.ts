@@ -47,9 +47,7 @@ export function roleNamed(name: string): Role | null {
 export const TRIPLES: readonly (readonly string[])[] = triples();
 
 function triples(): string[][] {
-  const all = [["u", "v", "w"]];
-  for (const stem of ["u", "v", "vel", "velocity"])
-    for (const gap of ["", "_", "-"]) all.push(AXIS_NAMES.map((axis) => `${stem}${gap}${axis}`));
+  const all = [["u", "v", "w"], ...triplesOf(["u", "v", "vel", "velocity"])];
   for (const stem of ["velocity", "vel"])
     for (const gap of ["", "_", "-"]) all.push(AXIS_NAMES.map((axis) => `${axis}${gap}${stem}`));
   for (const stem of ["u", "v", "vel", "velocity"])
@@ -58,6 +56,31 @@ function triples(): string[][] {
   return all;
 }
 
+/** Stems with the name of an axis behind them. */
+function triplesOf(stems: readonly string[]): string[][] {
+  return stems.flatMap((stem) => ["", "_", "-"].map((gap) => AXIS_NAMES.map((axis) => `${stem}${gap}${axis}`)));
+}
+
 /** Names of a vector and of the pressure, in lower case. */
 export const VECTORS: readonly string[] = ["velocity", "u", "vel", "velocities", "uvw"];
 export const PRESSURES: readonly string[] = ["p", "pressure", "pres", "press"];
+
+/** Names of a field that may stand beside velocity and pressure: of the whole, and of three components. */
+export interface OtherNames {
+  readonly field: "force" | "magnetic" | "potential" | "density" | "temperature";
+  readonly whole: readonly string[];
+  readonly triples: readonly (readonly string[])[];
+}
+
+const vector = (field: OtherNames["field"], whole: readonly string[], stems: readonly string[]): OtherNames => ({
+  ...{ field, whole, triples: triplesOf(stems) },
+});
+
+/** The fields beside velocity and pressure; single letters that mean many things (a, f, t) name none of them as a whole. */
+export const OTHERS: readonly OtherNames[] = [
+  vector("magnetic", ["magnetic_field", "magneticfield", "magnetic", "mag", "b"], ["b", "mag", "magnetic_field"]),
+  vector("potential", ["vector_potential", "vectorpotential", "magnetic_potential"], ["a", "vector_potential"]),
+  vector("force", ["force", "forcing", "body_force"], ["f", "force", "forcing"]),
+  { field: "density", whole: ["density", "rho", "dens"], triples: [] },
+  { field: "temperature", whole: ["temperature", "temp"], triples: [] },
+];

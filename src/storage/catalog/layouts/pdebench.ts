@@ -40,6 +40,7 @@ export const pdebench: Layout = {
         fields: {
           velocity: { components: [place("Vx"), place("Vy"), place("Vz")], ...storage },
           ...(names.includes("pressure") ? { pressure: { ...place("pressure"), ...storage } } : {}),
+          ...(names.includes("density") ? { density: { ...place("density"), ...storage } } : {}),
         },
       },
       findings,

@@ -22,6 +22,8 @@ export const pencil: Layout = {
     const stated = time === null ? null : { value: time, where: "the scalar /time; one file holds one time" };
     const storage = { dimensions: ["z", "y", "x"] as ("z" | "y" | "x")[], ghost };
     const place = (name: string) => ({ file: contents.name, path: `/data/${name}` });
+    const vectorOf = (field: "magnetic" | "potential", parts: readonly [string, string, string]) =>
+      parts.every((part) => names.includes(part)) ? { [field]: { components: parts.map(place), ...storage } } : {};
     return {
       plan: {
         title: contents.name,
@@ -30,6 +32,10 @@ export const pencil: Layout = {
         fields: {
           velocity: { components: [place("ux"), place("uy"), place("uz")], ...storage },
           ...(names.includes("pp") ? { pressure: { ...place("pp"), ...storage } } : {}),
+          ...(names.includes("rho") ? { density: { ...place("rho"), ...storage } } : {}),
+          ...(names.includes("TT") ? { temperature: { ...place("TT"), ...storage } } : {}),
+          ...vectorOf("potential", ["ax", "ay", "az"]),
+          ...vectorOf("magnetic", ["bx", "by", "bz"]),
         },
       },
       findings,

@@ -24,7 +24,7 @@ interface Case {
   readonly files: string[];
   /** `served`, the subjects of the questions that refuse it, or `refused: ` and a text of the message. */
   readonly expect: string;
-  /** Fields that must be there: v, p or both. */
+  /** Fields that must be there, by their letters. */
   readonly fields: string;
   readonly answers?: Answers;
   readonly tolerance?: number;
@@ -55,9 +55,16 @@ const POLYNOMIALS: readonly ((x: number, y: number, z: number, t: number) => num
 ];
 const PRESSURE = (x: number, y: number, z: number, t: number) => 3 + x * x - y + 2 * z + 5 * t;
 
+/** The fields by the letters of cases, and the functions that they hold. */
+const FIELDS = {
+  v: { name: "velocity", functions: POLYNOMIALS },
+  p: { name: "pressure", functions: [PRESSURE] },
+  d: { name: "density", functions: [() => 1] },
+} as const;
+type Field = (typeof FIELDS)[keyof typeof FIELDS];
+
 /** The largest difference from the polynomials at all nodes of a field, and the nodes that have no value. */
-function worstOf(dataset: Dataset, field: "velocity" | "pressure"): { worst: number; holes: number } {
-  const functions = field === "velocity" ? POLYNOMIALS : [PRESSURE];
+function worstOf(dataset: Dataset, { name: field, functions }: Field): { worst: number; holes: number } {
   const at = dataset.axes.map(({ nodes, origin, spacing, coordinates }) =>
     Array.from({ length: nodes }, (_, i) => coordinates?.[i] ?? origin + i * spacing),
   ) as [number[], number[], number[]];
@@ -106,16 +113,16 @@ describe("files of others", () => {
   it.each(served.map((entry) => [entry.name, entry] as const))("%s is read as it was meant", (_, entry) => {
     const { found, dataset } = examine(entry);
     expect(openQuestions(found.descriptor)).toEqual([]);
-    const fields = [...entry.fields].map((letter) => (letter === "v" ? "velocity" : "pressure"));
-    expect(Object.keys(dataset.fields)).toEqual(fields);
+    const fields = [...entry.fields].map((letter) => FIELDS[letter as keyof typeof FIELDS]);
+    expect(Object.keys(dataset.fields)).toEqual(fields.map(({ name }) => name));
     if (entry.time !== undefined) expect(dataset.time).toMatchObject({ origin: entry.time, count: 1 });
     expect(dataset.axes.map(({ periodic }) => periodic)).toEqual(
       [..."xyz"].map((axis) => (entry.periodic ?? "").includes(axis) || entry.name === "state_phys"),
     );
-    for (const field of fields as ("velocity" | "pressure")[]) {
+    for (const field of fields) {
       const { worst, holes } = worstOf(dataset, field);
       expect(worst).toBeLessThan(entry.tolerance ?? 3e-6);
-      expect(holes).toBe(entry.holes === true ? (field === "velocity" ? 6 : 2) : 0);
+      expect(holes).toBe(entry.holes === true ? (field.name === "velocity" ? 6 : 2) : 0);
     }
   });
 
