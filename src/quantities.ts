@@ -15,6 +15,13 @@ export const MEASURES = {
   pressureGradient: { pressure: 1, length: -1 },
   pressureLaplacian: { pressure: 1, length: -2 },
   velocityLaplacian: { velocity: 1, length: -2 },
+  magnetic: { magnetic: 1 },
+  current: { magnetic: 1, length: -1 },
+  potential: { potential: 1 },
+  density: { density: 1 },
+  densityGradient: { density: 1, length: -1 },
+  temperature: { temperature: 1 },
+  temperatureGradient: { temperature: 1, length: -1 },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, number>>>>;
 export type Measure = keyof typeof MEASURES;
 
@@ -107,6 +114,8 @@ const PRESSURE = { ...VALUE, operation: "GetVelocityAndPressure", measure: "pres
 const FORCE = { ...VALUE, operation: "GetForce", measure: "acceleration" } as const;
 const GRADIENT = { methods: GRADIENTS, method: "Fd4Lag4", operation: "GetVelocityGradient" } as const;
 const LAPLACIAN = { ...DERIVATIVE, operation: "GetVelocityLaplacian", measure: "velocityLaplacian" } as const;
+const MAGNETIC = { ...VALUE, operation: "GetMagneticField", measure: "magnetic" } as const;
+const POTENTIAL = { ...VALUE, operation: "GetVectorPotential", measure: "potential" } as const;
 const BOX_VELOCITY = { ...FILTERED, operation: "GetBoxFilterVelocity", measure: "velocity" } as const;
 const BOX_STRESS = { ...FILTERED, operation: "GetBoxFilterSGSStress", measure: "stress" } as const;
 
@@ -233,6 +242,63 @@ export const QUANTITIES = [
   { name: "fx", title: "Force x", formula: "fx", signed: true, ...FORCE, of: component(0) },
   { name: "fy", title: "Force y", formula: "fy", signed: true, ...FORCE, of: component(1) },
   { name: "fz", title: "Force z", formula: "fz", signed: true, ...FORCE, of: component(2) },
+  { name: "bx", title: "Magnetic field x", formula: "bx", signed: true, ...MAGNETIC, of: component(0) },
+  { name: "by", title: "Magnetic field y", formula: "by", signed: true, ...MAGNETIC, of: component(1) },
+  { name: "bz", title: "Magnetic field z", formula: "bz", signed: true, ...MAGNETIC, of: component(2) },
+  { name: "b", title: "Magnetic field |b|", formula: "√(bx² + by² + bz²)", signed: false, ...MAGNETIC, of: magnitude },
+  {
+    name: "current",
+    title: "Current density |∇×b|",
+    formula: "|(dbzdy − dbydz, dbxdz − dbzdx, dbydx − dbxdy)|",
+    signed: false,
+    ...GRADIENT,
+    operation: "GetMagneticFieldGradient",
+    measure: "current",
+    of: vorticity,
+  },
+  { name: "ax", title: "Vector potential x", formula: "ax", signed: true, ...POTENTIAL, of: component(0) },
+  { name: "ay", title: "Vector potential y", formula: "ay", signed: true, ...POTENTIAL, of: component(1) },
+  { name: "az", title: "Vector potential z", formula: "az", signed: true, ...POTENTIAL, of: component(2) },
+  {
+    name: "density",
+    title: "Density",
+    formula: "ρ",
+    signed: false,
+    ...VALUE,
+    operation: "GetDensity",
+    measure: "density",
+    of: component(0),
+  },
+  {
+    name: "graddensity",
+    title: "Density gradient |∇ρ|",
+    formula: "√(dρdx² + dρdy² + dρdz²)",
+    signed: false,
+    ...GRADIENT,
+    operation: "GetDensityGradient",
+    measure: "densityGradient",
+    of: magnitude,
+  },
+  {
+    name: "temperature",
+    title: "Temperature",
+    formula: "T",
+    signed: true,
+    ...VALUE,
+    operation: "GetTemperature",
+    measure: "temperature",
+    of: component(0),
+  },
+  {
+    name: "gradtemperature",
+    title: "Temperature gradient |∇T|",
+    formula: "√(dTdx² + dTdy² + dTdz²)",
+    signed: false,
+    ...GRADIENT,
+    operation: "GetTemperatureGradient",
+    measure: "temperatureGradient",
+    of: magnitude,
+  },
   {
     name: "boxux",
     title: "Filtered velocity x",

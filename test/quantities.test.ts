@@ -1,6 +1,6 @@
 /** Quantities against their definitions by tensors, on random records. */
 import { describe, expect, it } from "vitest";
-import { OPERATIONS, RECORDS } from "../src/operations.js";
+import { findOperation, RECORDS } from "../src/operations.js";
 import { MEASURES, QUANTITIES, type QuantityName, quantityOf } from "../src/quantities.js";
 import { fc } from "./support/property.js";
 
@@ -63,13 +63,14 @@ describe("traces and magnitudes", () => {
   });
 
   it("take the length of a vector", () => {
-    for (const name of ["speed", "gradp", "boxspeed"] as const) expect(of(name, [2, 3, 6])).toBe(7);
+    const lengths = ["speed", "gradp", "boxspeed", "b", "graddensity", "gradtemperature"] as const;
+    for (const name of lengths) expect(of(name, [2, 3, 6])).toBe(7);
   });
 });
 
 it("reads only components that its operation has, and names one formula each", () => {
   for (const { name, operation, of: formula, formula: text, measure } of QUANTITIES) {
-    const row = OPERATIONS.find((candidate) => candidate.name === operation);
+    const row = findOperation(operation);
     const size = RECORDS[row?.result ?? "float"].length;
     const value = formula(
       Array.from({ length: size }, (_, i) => i + 1),

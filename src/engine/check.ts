@@ -134,7 +134,10 @@ function checkMethod(query: Query, operation: Operation, dataset: Dataset): void
   if (/Hessian|Laplacian$/.test(operation.kernel) && method.startsWith("M1Q")) {
     throw invalid("spatialInterpolation", "This interpolation option does not support second order derivatives!");
   }
-  throw invalid("spatialInterpolation", `${methodRefusal(operation, method)} ${operation.name} takes ${accepted.join(", ")}.`);
+  throw invalid(
+    "spatialInterpolation",
+    `${methodRefusal(operation, method)} ${operation.name} takes ${accepted.join(", ")}.`,
+  );
 }
 
 /** Times have been judged by their range, coordinates and velocities are judged as they are read. */

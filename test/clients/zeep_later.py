@@ -1,5 +1,6 @@
-"""Calls every operation of the later interface with zeep and prints how many numbers it answers: zeep_later.py URL VERSION ARGUMENTS."""
+"""Calls every operation of the later interface with zeep and prints its numbers: zeep_later.py URL VERSION ARGUMENTS."""
 import json
+import struct
 import sys
 
 import zeep
@@ -12,11 +13,14 @@ ArrayOfFloat = client.get_type("ns0:ArrayOfFloat")
 ArrayOfArrayOfFloat = client.get_type("ns0:ArrayOfArrayOfFloat")
 
 
-def count(answer):
-    """Numbers of an answer: bytes of a cutout, floats, or members of records."""
+def numbers(answer):
+    """The numbers of an answer: bytes of a cutout, floats, or members of records."""
     if isinstance(answer, (bytes, bytearray)):
-        return len(answer) // 4
-    return sum(1 if isinstance(record, float) else len(list(record)) for record in answer)
+        return list(struct.unpack(f"<{len(answer) // 4}f", answer))
+    found = []
+    for record in answer:
+        found += [record] if isinstance(record, float) else [record[name] for name in record]
+    return found
 
 
 answers = {}
@@ -27,5 +31,5 @@ for operation, members in arguments.items():
         given["points"] = ArrayOfArrayOfFloat([ArrayOfFloat(list(axis)) for axis in zip(*points)])
     elif points is not None:
         given["points"] = {"Point3": [dict(zip("xyz", point)) for point in points]}
-    answers[operation] = count(service[operation](**given))
+    answers[operation] = numbers(service[operation](**given))
 print(json.dumps(answers))

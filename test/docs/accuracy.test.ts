@@ -14,6 +14,7 @@ import {
   measureControlled,
   measureFilters,
   measureNodes,
+  measureRounding,
   measureSplines,
   measureTracking,
   QUANTITIES,
@@ -111,6 +112,11 @@ describe("docs/accuracy.md", () => {
     ]);
     const splineHead = ["", "velocity", "velocity gradient", "velocity Hessian"];
     tables.set("isotropic32-splines", markdownTable(splineHead, splineRows));
+
+    const rounding = await measureRounding(client, "isotropic32", time, NODES, velocities[frame] as Float32Array);
+    for (const [, ...errors] of rounding)
+      for (const [q, bound] of [3e-7, 2e-6, 5e-6].entries()) expect(errors[q]).toBeLessThan(bound);
+    tables.set("splines-rounding", markdownTable(splineHead, rounding));
 
     const smooth: Errors[] = [];
     const smoothNodes: Errors[] = [];

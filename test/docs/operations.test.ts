@@ -1,25 +1,44 @@
-/** docs/operations.md covers the table of operations. */
+/** docs/operations.md and docs/later-operations.md cover the table of operations. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { OPERATIONS } from "../../src/operations.js";
+import { LATER_OPERATIONS, OPERATIONS } from "../../src/operations.js";
 
-const text = readFileSync(new URL("../../docs/operations.md", import.meta.url), "utf8");
-const sections = new Map(
-  text
-    .split(/^## /m)
-    .slice(1)
-    .map((section) => [section.slice(0, section.indexOf("\n")), section]),
-);
+/** Sections of a document by their headings. */
+function sectionsOf(document: string): ReadonlyMap<string, string> {
+  const text = readFileSync(new URL(`../../docs/${document}`, import.meta.url), "utf8");
+  const sections = text.split(/^## /m).slice(1);
+  return new Map(sections.map((section) => [section.slice(0, section.indexOf("\n")), section]));
+}
+
+/** The operations that a section calls with an answer. */
+function callsIn(section = ""): readonly (string | undefined)[] {
+  const pattern = /```sh\n[^`]*(?:fieldprobe query |\/api\/datasets\/\w+\/)(\w+)[^`]*```\n```text\n[^`]+```/g;
+  return [...section.matchAll(pattern)].map((call) => call[1]);
+}
 
 describe("docs/operations.md", () => {
+  const sections = sectionsOf("operations.md");
+
   it("has one section for every operation and a shared one", () => {
     expect([...sections.keys()].sort()).toEqual(["What they share", ...OPERATIONS.map(({ name }) => name)].sort());
   });
 
   it.each(OPERATIONS.map(({ name }) => name))("%s has one call of that operation with an answer", (name) => {
-    const calls = [
-      ...(sections.get(name) ?? "").matchAll(/```sh\n[^`]*fieldprobe query (\w+)[^`]*```\n```text\n([^`]+)```/g),
-    ];
-    expect(calls.map((call) => call[1])).toEqual([name]);
+    expect(callsIn(sections.get(name))).toEqual([name]);
+  });
+});
+
+describe("docs/later-operations.md", () => {
+  const sections = sectionsOf("later-operations.md");
+
+  it("names every operation in the heading of one section", () => {
+    const named = [...sections.keys()].flatMap((heading) => heading.split(", "));
+    expect(named.sort()).toEqual(LATER_OPERATIONS.map(({ name }) => name).sort());
+  });
+
+  it.each([...sections])("%s: one call of one of them with an answer", (heading, section) => {
+    const calls = callsIn(section);
+    expect(calls).toHaveLength(1);
+    expect(heading.split(", ")).toContain(calls[0]);
   });
 });

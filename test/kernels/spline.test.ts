@@ -4,6 +4,7 @@ import { createScheme } from "../../src/kernels/index.js";
 import { evaluatePolynomial, type PolynomialTable, splinePolynomials } from "../../src/kernels/spline-weights.js";
 import { METHODS, type Method } from "../../src/kernels/table.js";
 import type { Axes, Triple } from "../../src/kernels/types.js";
+import { exactWeight, quotient } from "../support/exact-spline.js";
 import { readTurbulence, type Turbulence } from "../support/isotropic.js";
 import { cosineAxis, endedAxis, fieldByNode, fieldOf, nodeAt, periodicAxis, rough, T16, valuesAt } from "./fields.js";
 
@@ -15,53 +16,6 @@ const SPLINES = [...METHODS].flatMap(([name, method]): (readonly [string, Spline
 
 /** Highest degree of which all polynomials are reproduced. */
 const degreeOf = ({ smoothness: m, nodes: q }: SplineMethod) => Math.min(2 * m + 1, q - 2);
-
-/** A quotient of two large whole numbers. */
-function quotient(numerator: bigint, denominator: bigint): number {
-  return Number((numerator << 200n) / denominator) / 2 ** 200;
-}
-
-/**
- * Coefficients, over a common denominator, of the polynomial on 0 .. 1 whose l-th derivatives at both ends are l! times
- * the coefficients of power l of the Lagrange polynomials of node k, through the q - 1 nodes around that end: Newton's
- * form with divided differences of repeated points.
- */
-function exactWeight(
-  { smoothness: m, nodes: q }: SplineMethod,
-  k: number,
-): { numerators: bigint[]; denominator: bigint } {
-  const n = q / 2 - 1;
-  const ends = [0, 1].map((end) => {
-    const node = k - n - end;
-    let polynomial = [1n];
-    let denominator = 1n;
-    for (let other = -n; other <= n; other++) {
-      if (other === node) continue;
-      polynomial = [0n, ...polynomial].map((c, p) => c - BigInt(other) * (polynomial[p] ?? 0n));
-      denominator *= BigInt(node - other);
-    }
-    return Math.abs(node) > n ? { polynomial: [], denominator: 1n } : { polynomial, denominator };
-  });
-  const denominator = ends.reduce((product, end) => product * end.denominator, 1n);
-  const derivatives = ends.map(({ polynomial, denominator: own }) =>
-    Array.from({ length: m + 1 }, (_, l) => ((polynomial[l] ?? 0n) * denominator) / own),
-  ) as [bigint[], bigint[]];
-  const points = Array.from({ length: 2 * m + 2 }, (_, i) => (i <= m ? 0 : 1));
-  let column = points.map((point) => (derivatives[point] as bigint[])[0] as bigint);
-  const newton = [column[0] as bigint];
-  for (let order = 1; order < points.length; order++) {
-    column = column.slice(1).map((upper, i) => {
-      const [low, high] = [points[i] as number, points[i + order] as number];
-      return low === high ? ((derivatives[low] as bigint[])[order] as bigint) : upper - (column[i] as bigint);
-    });
-    newton.push(column[0] as bigint);
-  }
-  const numerators = newton.reduceRight<bigint[]>((sum, c, i) => {
-    const at = BigInt(points[i] as number);
-    return Array.from({ length: sum.length + 1 }, (_, p) => (sum[p - 1] ?? c) - at * (sum[p] ?? 0n));
-  }, []);
-  return { numerators, denominator };
-}
 
 /** Weights, or their r-th derivatives, at a fraction of the cell. */
 function weightsAt(table: PolynomialTable, r: number, x: number): number[] {

@@ -1,8 +1,9 @@
 /** Measures the error of every option against exact flows and writes it as Markdown tables. */
 import type { Answer, FieldClient } from "../../src/client/index.js";
 import type { OperationName } from "../../src/operations.js";
-import { DERIVATIVES, INTERPOLATIONS } from "../../src/operations.js";
+import { DERIVATIVES, INTERPOLATIONS, SPLINES } from "../../src/operations.js";
 import { type Derivative, type Flow, type Motion, path, stress } from "./exact-flow.js";
+import { createExactSpline, type Derivatives, splineNamed } from "./exact-spline.js";
 
 const VALUE: readonly Derivative[] = [[0, 0, 0]];
 const FIRST: readonly Derivative[] = [
@@ -165,6 +166,51 @@ export async function measureSplines(
     const second = smooth.indexOf(name);
     return [value[i] as number, gradient[i] as number, ...(second < 0 ? [] : [hessian[second] as number])];
   });
+}
+
+/**
+ * What the service answers with splines against the same splines of the same nodes in float64: per number of nodes the largest
+ * error of its splines in velocity, gradient and Hessian.
+ */
+export async function measureRounding(
+  client: FieldClient,
+  dataset: string,
+  time: number,
+  side: number,
+  field: Float32Array,
+): Promise<[string, number, number, number][]> {
+  const points = scatter(40);
+  const positions = Array.from({ length: points.length / 3 }, (_, i) => pointAt(points, i));
+  const all = [...VALUE, ...FIRST, ...SECOND] as Derivatives;
+  const worst = new Map<string, [number, number, number]>();
+  for (const name of SPLINES) {
+    const spline = splineNamed(name);
+    const exactAt = createExactSpline(spline, side, field);
+    const records = positions.map((position) => exactAt(position, all));
+    const row = worst.get(`Q${spline.nodes}`) ?? [0, 0, 0];
+    worst.set(`Q${spline.nodes}`, row);
+    for (const [q, operation, from, count] of [
+      [0, "GetVelocity", 0, 1],
+      [1, "GetVelocityGradient", 1, 3],
+      [2, "GetVelocityHessian", 4, 6],
+    ] as const) {
+      if (operation === "GetVelocityHessian" && name.startsWith("M1")) continue;
+      const request = { dataset, time, spatialInterpolation: name as "M2Q8", temporalInterpolation: "None" } as const;
+      const { values } = await client[operation]({ ...request, points });
+      let [error, norm] = [0, 0];
+      records.forEach((record, i) => {
+        for (let c = 0; c < 3; c++) {
+          for (let d = 0; d < count; d++) {
+            const exact = record[c * all.length + from + d] as number;
+            error += ((values[(i * 3 + c) * count + d] as number) - exact) ** 2;
+            norm += exact ** 2;
+          }
+        }
+      });
+      row[q] = Math.max(row[q], Math.sqrt(error / norm));
+    }
+  }
+  return [...worst].map(([name, errors]) => [name, ...errors]);
 }
 
 /** The same at nodes of the grid, where the nearest node is the place itself. */

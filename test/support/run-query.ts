@@ -26,7 +26,7 @@ export async function runQuery(
   const result = await evaluation.finish();
   const joined = new Float32Array(result.items * result.components);
   let at = 0;
-  for (const part of result.values) {
+  for await (const part of result.stream ?? result.values) {
     joined.set(part, at);
     at += part.length;
   }

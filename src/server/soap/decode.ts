@@ -98,7 +98,7 @@ class Decoder {
     if (known) this.#choose(local);
     const members = this.#row.request;
     const index = known ? members.findIndex((member) => member.name === local) : -1;
-    if (index !== 0) this.#authorise(null);
+    if (index < 0 || index > this.#tokenAt()) this.#authorise(null);
     const member = members[index];
     if (member === undefined) return yield* this.#extra();
     if (index < this.#cursor) throw invalid(`The member ${local} is repeated or out of order.`, local);
@@ -143,12 +143,17 @@ class Decoder {
 
   /** Passes over members up to `index`; a required one among them is missing. */
   #advance(index: number, before: string): void {
-    if (index > 0) this.#authorise(null);
+    if (index > this.#tokenAt()) this.#authorise(null);
     for (let i = this.#cursor; i < index; i++) {
       const member = this.#row.request[i] as Member;
       const required = member.required || member.name === "dataset";
       if (required) throw invalid(`The member ${member.name} is missing before ${before}.`, member.name);
     }
+  }
+
+  /** The place of the token among the members: first, but in the array forms behind the name of the function. */
+  #tokenAt(): number {
+    return this.#row.request.findIndex(({ name }) => name === "authToken");
   }
 
   #authorise(token: string | null): void {

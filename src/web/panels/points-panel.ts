@@ -2,7 +2,7 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { shortestFloat32 } from "../../float32/format.js";
-import { OPERATIONS, type OperationName, operationOf } from "../../operations.js";
+import { ALL_OPERATIONS, type Operation, type OperationName, operationOf } from "../../operations.js";
 import { columnTable } from "../figures/data-table.js";
 import { choose } from "../figures/inputs.js";
 import { saveFile } from "../figures/save-file.js";
@@ -18,6 +18,11 @@ import { toCsv, toJson } from "./table-files.js";
 
 /** Rows of the answer that are shown; all of them are saved. */
 const SHOWN_ROWS = 50;
+
+/** Whether the panel can ask an operation: at points, of fields that the operation names itself. */
+function isAsked({ family, fields }: Operation): boolean {
+  return fields.length > 0 && (family === "points" || family === "filter" || family === "force");
+}
 
 interface Answer {
   readonly query: PointQuery;
@@ -42,9 +47,7 @@ export class PointsPanel {
 
   view(version: string): TemplateResult {
     const { facts } = this.#store;
-    const names = OPERATIONS.filter(
-      ({ name, family }) => (family === "points" || family === "filter" || family === "force") && offers(facts, name),
-    ).map(({ name }) => name as OperationName);
+    const names = ALL_OPERATIONS.filter((row) => isAsked(row) && offers(facts, row.name)).map(({ name }) => name);
     if (!names.includes(this.#operation)) this.#operation = names[0] ?? "GetVelocity";
     return html`
       <section class="panel points" aria-labelledby="points-title">

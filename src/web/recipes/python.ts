@@ -1,4 +1,5 @@
 /** This file writes a query as a Python script with zeep. */
+import { dialectOf } from "../../operations.js";
 import { type Endpoint, hasTimes, parameterText, pointTexts, type Recipe, timesOf } from "./recipe.js";
 
 function literal(value: string | number | readonly number[]): string {
@@ -23,7 +24,7 @@ export function python({ query, note }: Recipe, { base, soap, token }: Endpoint)
     ...(note === undefined ? [] : [`# ${note}`]),
     "from zeep import Client",
     "",
-    `client = Client("${base}${soap}?wsdl")`,
+    `client = Client("${base}${soap}?wsdl${dialectOf(query.operation) === "later" ? "=later" : ""}")`,
     "points = [",
     ...points,
     "]",

@@ -1,5 +1,5 @@
 /** A point query is one operation at a list of points; the page sends, exports and copies the same record. */
-import { OPERATIONS, type Operation, type OperationName } from "../../operations.js";
+import { type Operation, type OperationName, operationOf as rowOf } from "../../operations.js";
 
 export interface PointQuery {
   readonly operation: OperationName;
@@ -12,5 +12,5 @@ export interface PointQuery {
 
 /** The row of the operation table behind a query. */
 export function operationOf(query: Pick<PointQuery, "operation">): Operation {
-  return OPERATIONS.find((row) => row.name === query.operation) as Operation;
+  return rowOf(query.operation);
 }

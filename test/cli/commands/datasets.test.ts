@@ -22,7 +22,7 @@ beforeAll(async () => {
   const entry = PRODUCERS.find(({ name }) => name === "well");
   well = await writeHdf5(join(SCRATCH, "in", "well.h5"), (file) => entry?.write(file));
   odd = await writeHdf5(join(SCRATCH, "odd.h5"), (file) => {
-    writeField(file, "/rho", { dimensions: ["z", "y", "x"], value: () => 1 });
+    writeField(file, "/eta", { dimensions: ["z", "y", "x"], value: () => 1 });
   });
 });
 
@@ -88,7 +88,7 @@ describe("fieldprobe inspect", () => {
   it("prints the tree and a descriptor with blanks for a file of no known layout", () => {
     const { status, stdout } = fieldprobe("inspect", odd);
     expect(status).toBe(1);
-    expect(stdout).toMatch(/odd\.h5: no known layout\. It holds\n {2}rho {2}float32, 11 x 10 x 12, contiguous\n/);
+    expect(stdout).toMatch(/odd\.h5: no known layout\. It holds\n {2}eta {2}float32, 11 x 10 x 12, contiguous\n/);
     const blank = JSON.parse(stdout.slice(stdout.indexOf("{")));
     expect(blank).toMatchObject({ schemaVersion: 1, name: "odd", fields: { velocity: { file: "odd.h5" } } });
     expect(JSON.stringify(blank)).toContain("<path of the dataset>");
@@ -166,7 +166,7 @@ describe("fieldprobe convert and cutout", () => {
     const folder = join(SCRATCH, "converted");
     const { status, stdout, stderr } = fieldprobe("convert", well, folder, "--chunk", "8", "--filter", "gzip");
     expect(status).toBe(0);
-    expect(stdout).toBe(`well in ${folder}: 6 files, 63360 bytes read\n`);
+    expect(stdout).toBe(`well in ${folder}: 15 files, 142560 bytes read\n`);
     expect(stderr).toMatch(/^(well: \d+ %\n)+$/);
     expect(fieldprobe("check", folder).status).toBe(0);
     expect(fieldprobe("convert", well, folder)).toMatchObject({

@@ -14,8 +14,13 @@ const reason = missing();
 /** Only the turbulence has a force, and box filters need axes that are not tabulated. */
 const QUERIES = [
   ...everyOperation("isotropic32"),
-  ...everyOperation("random96").filter(({ query }) => query.operation !== "GetForce"),
-  ...everyOperation("channel").filter(({ query }) => !/^(GetForce|GetBoxFilter)/.test(query.operation)),
+  ...everyOperation("random96", ["velocity", "pressure"]),
+  ...everyOperation("channel", ["velocity", "pressure"]).filter(({ query }) => !/^GetBoxFilter/.test(query.operation)),
+  ...everyOperation("mhd", ["magnetic", "potential"]).filter(({ query }) => /Magnetic|Potential/.test(query.operation)),
+  ...everyOperation("mhd", ["velocity", "magnetic"]).filter(({ query }) => query.operation.endsWith("SGStensor")),
+  ...everyOperation("mixing", ["velocity", "density", "temperature"]).filter(({ query }) =>
+    /Density|Temperature/.test(query.operation),
+  ),
 ];
 
 describe.skipIf(reason !== null)(`cluster of processes${reason ? `: skipped, ${reason}` : ""}`, () => {
@@ -46,6 +51,18 @@ describe.skipIf(reason !== null)(`cluster of processes${reason ? `: skipped, ${r
       () => {},
     );
     await writeChannel(subfolder("channel"));
+    for (const kind of ["mhd", "mixing"] as const) {
+      const options = {
+        kind,
+        nodes: [32, 32, 32],
+        steps: 6,
+        chunk: null,
+        filter: "none",
+        seed: 0,
+        name: kind,
+      } as const;
+      await writeCube({ ...options, folder: subfolder(kind) }, () => {});
+    }
     const nats = await startNats();
     processes.push(nats);
     url = nats.url;
