@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { writeCube } from "../../src/generate/cube.js";
 import type { RunningService } from "../../src/main.js";
-import { membersIn, operationsIn } from "../../src/operations.js";
+import { type Member, membersIn, operationsIn, RECORDS } from "../../src/operations.js";
 import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
 
@@ -133,6 +133,79 @@ describe("cutouts under /api", () => {
       for (const j of [31, 0, 1]) for (const i of [31, 0, 1]) sum += all.readFloatLE(4 * ((k * N + j) * N + i));
     }
     expect(mean).toBeCloseTo(sum / 27, 6);
+  });
+});
+
+describe("requests as the MATLAB toolbox writes them: SOAP 1.1 by hand, numbers with ten decimals, regular expressions on the answer", () => {
+  const float = (value: number): string => value.toFixed(10);
+  const axes = ["x", "y", "z"] as const;
+  const POINTS = axes.map((_, i) => axes.map((_, a) => 0.5 + i + a));
+  const FIELDS: Readonly<Record<string, string>> = {
+    ...{
+      GetThreshold: "vorticity",
+      GetBoxFilterSGStensor: "ub",
+      GetBoxFilterSGSvector: "up",
+      GetBoxFilterSGSscalar: "pp",
+    },
+  };
+  /** The text of a member that the datasets answer. */
+  const textOf = (row: (typeof TOOLBOX)[number], { name, type }: Member): string => {
+    if (type === "ArrayOfPoint3") {
+      const written = POINTS.map((at) =>
+        axes.map((axis, a) => `<${axis}>${float(at[a] as number)}</${axis}>`).join(""),
+      );
+      return written.map((text) => `<Point3>${text}</Point3>\n`).join("");
+    }
+    const texts: Readonly<Record<string, string>> = {
+      ...{ authToken: "a", dataset: /Density|Temperature/.test(row.name) ? "mixing" : "mhd" },
+      ...{
+        spatialInterpolation: row.name === "GetThreshold" ? "None_Fd4" : (row.spatial[0] ?? ""),
+        temporalInterpolation: "None",
+      },
+      ...{
+        field: FIELDS[row.name] ?? "u",
+        filterwidth: float(0.6),
+        spacing: float(0.4),
+        time: float(0.1),
+        dt: float(0.01),
+      },
+      ...{ StartTime: float(0), EndTime: float(0.1), threshold: float(0.1) },
+    };
+    return texts[name] ?? (name.endsWith("_end") || name.endsWith("width") ? "3" : /^[XYZ]$/.test(name) ? "0" : "1");
+  };
+  const TOOLBOX = operationsIn("later").filter(
+    ({ name, family }) => family !== "arrays" && name !== "GetRawTemperature",
+  );
+
+  it("has 43 of them", () => expect(TOOLBOX).toHaveLength(43));
+
+  it.each(TOOLBOX.map((row) => [row.wire, row] as const))("%s", async (wire, row) => {
+    const addr: Member[] = row.addr ? [{ name: "addr", type: "string", required: false }] : [];
+    const members = [...row.request, ...addr].map((member) => {
+      const { name, type } = member;
+      const qualified = ["string", "float", "int"].includes(type) ? `xs:${type}` : `n:${type}`;
+      return `\n<${name} xsi:type="${qualified}">${name === "addr" ? "" : textOf(row, member)}</${name}>`;
+    });
+    const response = await fetch(`${service.url}/service/turbulence.asmx`, {
+      method: "POST",
+      headers: { "content-type": "text/xml; charset=utf-8", soapaction: `http://turbulence.pha.jhu.edu/${wire}` },
+      body:
+        '<?xml version="1.0" encoding="utf-8"?><soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/" ' +
+        'xmlns:n="http://turbulence.pha.jhu.edu/" xmlns:xs="http://www.w3.org/2001/XMLSchema" ' +
+        'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">' +
+        '<soap:Body soap:encodingStyle="http://schemas.xmlsoap.org/soap/encoding/">' +
+        `<${wire} xmlns="http://turbulence.pha.jhu.edu/">${members.join("")}\n</${wire}></soap:Body></soap:Envelope>`,
+    });
+    const text = await response.text();
+    expect(response.status, text).toBe(200);
+    const components: readonly string[] = row.result === "base64" ? [] : RECORDS[row.result];
+    const names = row.result === "float" ? ["float"] : components;
+    const counts = names.map((name) => [...text.matchAll(new RegExp(`<${name}>(.*?)</${name}>`, "g"))].length);
+    const points = row.request.some(({ type }) => type === "ArrayOfPoint3");
+    if (row.result === "base64")
+      expect(new RegExp(`<${wire}Result>([A-Za-z0-9+/=]+)</${wire}Result>`).test(text)).toBe(true);
+    else if (points) expect(counts).toEqual(names.map(() => POINTS.length));
+    else expect(counts[0]).toBeGreaterThan(0);
   });
 });
 

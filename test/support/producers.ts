@@ -84,17 +84,20 @@ const uniform = (nodes: number, origin: number, spacing: number, periodic = fals
 });
 const cutoutAxis = (nodes: number, first: number) => uniform(nodes, first * DX, DX);
 
-function writeCutout(file: File, coordinates: boolean): void {
+/** Other fields as cutouts name them. */
+const CUTOUT_NAMES = [
+  ["Magneticfield", "magnetic"],
+  ["Vectorpotential", "potential"],
+  ["Density", "density"],
+  ["Temperature", "temperature"],
+] as const;
+
+function writeCutout(file: File, others: boolean): void {
   for (const t of [0, 1, 2]) {
     const label = String(11 + 2 * t).padStart(4, "0");
     writeField(file, `/Velocity_${label}`, { dimensions: [...SPATIAL, "c"], value: frame(t) });
     writeField(file, `/Pressure_${label}`, { dimensions: [...SPATIAL, "c"], lengths: { c: 1 }, value: frame(t) });
-    for (const [name, field] of [
-      ["Magneticfield", "magnetic"],
-      ["Vectorpotential", "potential"],
-      ["Density", "density"],
-      ["Temperature", "temperature"],
-    ] as const)
+    for (const [name, field] of others ? CUTOUT_NAMES : [])
       writeField(file, `/${name}_${label}`, {
         ...{ dimensions: [...SPATIAL, "c"], lengths: { c: OTHERS[field] }, value: otherFrame(field, t) },
       });
@@ -105,8 +108,7 @@ function writeCutout(file: File, coordinates: boolean): void {
     file.create_attribute(`${axis}_start`, starts[axis]);
     file.create_attribute(`${axis}_end`, starts[axis] + NODES[axis] - 1);
     file.create_attribute(`${axis}_step`, 1);
-    if (coordinates)
-      table(file, `/${axis}coor`, Float32Array.from(range(NODES[axis], (i) => (starts[axis] - 1 + i) * DX)));
+    table(file, `/${axis}coor`, Float32Array.from(range(NODES[axis], (i) => (starts[axis] - 1 + i) * DX)));
   }
   file.create_attribute("t_start", 11);
   file.create_attribute("filterWidth", 1);
@@ -116,7 +118,6 @@ const CUTOUT = {
   axes: { x: cutoutAxis(NODES.x, 100), y: cutoutAxis(NODES.y, 0), z: cutoutAxis(NODES.z, 1012) },
   time: { origin: 10 * 0.002, step: 2 * 0.002, count: FRAMES },
   pressure: true,
-  others: ["magnetic", "potential", "density", "temperature"] as const,
 };
 
 /** Chebyshev nodes from b down to a, as Channelflow stores them. */
@@ -124,13 +125,48 @@ const chebyshev = (n: number) => range(n, (i) => Math.cos((Math.PI * i) / (n - 1
 
 const ghosted = (values: (i: number) => number, n: number) => range(n + 6, (i) => values(i - 3));
 
+/** A file whose dimensions have scales; with other fields, one of them a whole vector, or without. */
+function writeScaled(file: File, others: boolean): void {
+  const dimensions: Dimension[] = ["t", "y", "x", "z"];
+  for (const [c, component] of ["ux", "uy", "uz"].entries())
+    writeField(file, `/${component}`, { dimensions, value: (index) => nodeValue({ ...index, c }) });
+  writeField(file, "/p", { dimensions });
+  if (others) {
+    for (const [c, component] of ["bx", "by", "bz"].entries())
+      writeField(file, `/${component}`, { dimensions, value: (index) => otherValue("magnetic", { ...index, c }) });
+    writeField(file, "/force", {
+      ...{ dimensions: ["t", "y", "x", "z", "c"], value: (index) => otherValue("force", index) },
+    });
+    writeField(file, "/rho", { dimensions, value: (index) => otherValue("density", { ...index, c: 0 }) });
+  }
+  table(file, "/time", [0, 1, 4]);
+  for (const axis of ["x", "y", "z"] as const)
+    table(
+      file,
+      `/${axis}`,
+      range(NODES[axis], (i) => 0.5 * i),
+    );
+  for (const scale of ["time", "x", "y", "z"]) (file.get(scale) as Dataset).make_scale(scale);
+  for (const name of ["ux", "uy", "uz", "p", ...(others ? ["bx", "by", "bz", "rho", "force"] : [])])
+    for (const [index, scale] of ["time", "y", "x", "z"].entries())
+      (file.get(name) as Dataset).attach_scale(index, `/${scale}`);
+}
+
 export const PRODUCERS: readonly ProducerFile[] = [
   {
     name: "cutout2019",
     producer: "JHTDB cutout (2019 on)",
-    write: (file) => writeCutout(file, true),
+    write: (file) => writeCutout(file, false),
     ...CUTOUT,
     says: [/isotropic1024coarse/, /not periodic, the cutout is smaller/],
+  },
+  {
+    name: "cutout-fields",
+    producer: "JHTDB cutout (2019 on)",
+    write: (file) => writeCutout(file, true),
+    ...CUTOUT,
+    others: CUTOUT_NAMES.map(([, field]) => field),
+    says: [/isotropic1024coarse/],
   },
   {
     name: "cutout-xarray",
@@ -144,6 +180,7 @@ export const PRODUCERS: readonly ProducerFile[] = [
           (file.get(name) as Dataset).attach_scale(index, `/${scale}`);
     },
     ...CUTOUT,
+    others: CUTOUT_NAMES.map(([, field]) => field),
     says: [/dimension scales zcoor/],
   },
   {
@@ -325,29 +362,16 @@ export const PRODUCERS: readonly ProducerFile[] = [
   {
     name: "generic-scaled",
     producer: "generic",
-    write: (file) => {
-      const dimensions: Dimension[] = ["t", "y", "x", "z"];
-      for (const [c, component] of ["ux", "uy", "uz"].entries())
-        writeField(file, `/${component}`, { dimensions, value: (index) => nodeValue({ ...index, c }) });
-      writeField(file, "/p", { dimensions });
-      for (const [c, component] of ["bx", "by", "bz"].entries())
-        writeField(file, `/${component}`, { dimensions, value: (index) => otherValue("magnetic", { ...index, c }) });
-      writeField(file, "/force", {
-        ...{ dimensions: ["t", "y", "x", "z", "c"], value: (index) => otherValue("force", index) },
-      });
-      writeField(file, "/rho", { dimensions, value: (index) => otherValue("density", { ...index, c: 0 }) });
-      table(file, "/time", [0, 1, 4]);
-      for (const axis of ["x", "y", "z"] as const)
-        table(
-          file,
-          `/${axis}`,
-          range(NODES[axis], (i) => 0.5 * i),
-        );
-      for (const scale of ["time", "x", "y", "z"]) (file.get(scale) as Dataset).make_scale(scale);
-      for (const name of ["ux", "uy", "uz", "p", "bx", "by", "bz", "rho", "force"])
-        for (const [index, scale] of ["time", "y", "x", "z"].entries())
-          (file.get(name) as Dataset).attach_scale(index, `/${scale}`);
-    },
+    write: (file) => writeScaled(file, false),
+    axes: { x: uniform(NODES.x, 0, 0.5), y: uniform(NODES.y, 0, 0.5), z: uniform(NODES.z, 0, 0.5) },
+    time: { values: [0, 1, 4] },
+    pressure: true,
+    says: [/dimensions t y x z, from the labels and scales/],
+  },
+  {
+    name: "generic-fields",
+    producer: "generic",
+    write: (file) => writeScaled(file, true),
     axes: { x: uniform(NODES.x, 0, 0.5), y: uniform(NODES.y, 0, 0.5), z: uniform(NODES.z, 0, 0.5) },
     time: { values: [0, 1, 4] },
     pressure: true,
