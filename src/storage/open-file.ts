@@ -3,15 +3,8 @@ import { isAddress } from "../addresses.js";
 import { statusOf } from "./files.js";
 import { H5File } from "./hdf5/file.js";
 import type { StoredFile } from "./stored-file.js";
+import { isReferences } from "./zarr/kinds.js";
 import { ZarrFile } from "./zarr/zarr-file.js";
-
-/** Documents by which a folder is known as a Zarr store. */
-const STORE_NAMES: readonly string[] = ["zarr.json", ".zgroup", ".zarray", ".zmetadata"];
-
-/** Whether the folder with these names in it is a Zarr store. */
-export function isStore(names: readonly string[]): boolean {
-  return names.some((name) => STORE_NAMES.includes(name));
-}
 
 /** What is known of a file before it is opened. */
 export interface Expected {
@@ -28,6 +21,6 @@ export interface Expected {
  *         host of a store does not answer
  */
 export function openFile(path: string, expected: Expected = {}): StoredFile {
-  const isZarr = isAddress(path) || statusOf(path)?.isDirectory() === true;
+  const isZarr = isAddress(path) || isReferences(path) || statusOf(path)?.isDirectory() === true;
   return isZarr ? new ZarrFile(path, expected) : new H5File(path);
 }

@@ -11,10 +11,11 @@ import type { Answers } from "../../storage/catalog/layouts/answers.js";
 import { type Recognised, recognise } from "../../storage/catalog/layouts/recognise.js";
 import { recogniseSeries } from "../../storage/catalog/series.js";
 import { loadHdf5 } from "../../storage/hdf5/library.js";
-import { isStore, openFile } from "../../storage/open-file.js";
+import { openFile } from "../../storage/open-file.js";
 import { explain } from "../../storage/tools/report.js";
 import { measured } from "../../storage/tools/seam.js";
 import { blankDescriptor, describeTree } from "../../storage/tools/survey.js";
+import { isStore } from "../../storage/zarr/kinds.js";
 import { answersOf, withAnswers } from "../input/answers.js";
 import { MisuseError } from "../input/arguments.js";
 

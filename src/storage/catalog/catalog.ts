@@ -9,7 +9,7 @@ import { reasonOf } from "../../system-error.js";
 import type { Dataset } from "../dataset.js";
 import { realPath, statusOf } from "../files.js";
 import { isHdf5 } from "../hdf5/bytes.js";
-import { isStore } from "../open-file.js";
+import { isReferences, isStore } from "../zarr/kinds.js";
 import { ZarrFile } from "../zarr/zarr-file.js";
 import { NAME_PATTERN, openQuestions, parseDescriptor } from "./descriptor.js";
 import { recognise } from "./layouts/recognise.js";
@@ -115,8 +115,7 @@ function findLocations(folders: readonly string[], problems: Refusal[]): string[
       const path = join(folder, name);
       const status = statusOf(path);
       if (status?.isDirectory() && depth < DEPTH) walk(path, depth + 1);
-      if (status?.isFile() && (HDF5_NAMES.has(extname(name).toLowerCase()) || isHdf5(path)) && isNew(path))
-        found.push(path);
+      if (status?.isFile() && isStoredFile(path) && isNew(path)) found.push(path);
     }
   };
   for (const folder of folders) {
@@ -126,9 +125,13 @@ function findLocations(folders: readonly string[], problems: Refusal[]): string[
   return found;
 }
 
+function isStoredFile(path: string): boolean {
+  return HDF5_NAMES.has(extname(path).toLowerCase()) || isReferences(path) || isHdf5(path);
+}
+
 /** A digest that changes when anything does that the candidate may read: its file, or everything below its folder. */
 function stateOf(location: string): string {
-  if (isAddress(location)) return addressState(location);
+  if (isAddress(location) || isReferences(location)) return storeState(location);
   const hash = createHash("sha256");
   const add = (path: string) => {
     const status = statusOf(path);
@@ -143,8 +146,8 @@ function stateOf(location: string): string {
   return hash.digest("hex");
 }
 
-/** The version of a store at an address. */
-function addressState(location: string): string {
+/** The version of a store whose objects cannot be looked at by their paths. */
+function storeState(location: string): string {
   const { tree } = new ZarrFile(location, { named: true });
   return `${tree.digest} ${tree.newestMs}`;
 }
@@ -178,7 +181,7 @@ export function describeFolder(location: string, state: string): Description | {
 /** The name that a file, folder or address gives to its dataset. */
 export function nameOf(location: string): string {
   const path = isAddress(location) ? new URL(location).pathname.replace(/\/+$/, "") : location;
-  return basename(path, extname(path));
+  return basename(path).replace(/(\.(refs|kerchunk)\.json|\.[^.]*)$/i, "");
 }
 
 /** Recognises a bare file; a link to one gives its own name to it. */

@@ -5,7 +5,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { isAddress } from "../../addresses.js";
 import { DataError } from "../../errors.js";
 import type { Dataset } from "../dataset.js";
-import { isStore } from "../open-file.js";
+import { isStore } from "../zarr/kinds.js";
 import { admit, describeFolder, nameOf } from "./catalog.js";
 import type { Answers } from "./layouts/answers.js";
 import { recognise } from "./layouts/recognise.js";

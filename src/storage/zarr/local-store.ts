@@ -5,7 +5,8 @@ import { constants, type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import type { AbsolutePath, RangeQuery } from "zarrita";
 import { DataError } from "../../errors.js";
-import { DOCUMENT_NAMES, type Documents } from "./metadata.js";
+import type { Part } from "../remote/remote-objects.js";
+import { DOCUMENT_NAMES, documentOf } from "./metadata.js";
 import type { ObjectStore, Opened } from "./object-store.js";
 
 /** Objects of a store that is looked through when it is opened. */
@@ -22,7 +23,7 @@ export class LocalStore implements ObjectStore {
   }
 
   async open(): Promise<Opened> {
-    const documents = new Map<string, Documents extends ReadonlyMap<string, infer D> ? D : never>();
+    const documents = new Map<string, ReturnType<typeof documentOf>>();
     const hash = createHash("sha256");
     let [bytes, newestMs, objects] = [0, 0, 0];
     const walk = (folder: string, depth: number) => {
@@ -44,51 +45,50 @@ export class LocalStore implements ObjectStore {
     return { documents, digest: hash.digest("hex"), bytes, newestMs };
   }
 
-  #document(key: string): Record<string, unknown> {
-    try {
-      return JSON.parse(readFileSync(join(this.#folder, key), "utf8"));
-    } catch (cause) {
-      throw new DataError(`${this.#folder}: ${key} is not readable as JSON`, cause);
-    }
+  #document(key: string): ReturnType<typeof documentOf> {
+    return documentOf(`${this.#folder}: ${key}`, readFileSync(join(this.#folder, key)));
   }
 
   get(key: AbsolutePath): Promise<Uint8Array | undefined> {
-    return this.#read(key, (size) => [0, size]);
+    return readPart(join(this.#folder, key.slice(1)), null, this.#newestMs);
   }
 
   getRange(key: AbsolutePath, range: RangeQuery): Promise<Uint8Array | undefined> {
-    return this.#read(key, (size) =>
-      "suffixLength" in range
-        ? [Math.max(0, size - range.suffixLength), Math.min(size, range.suffixLength)]
-        : [range.offset, range.length],
-    );
+    return readPart(join(this.#folder, key.slice(1)), range, this.#newestMs);
   }
+}
 
-  /** Reads part of an object; undefined where there is none. */
-  async #read(
-    key: AbsolutePath,
-    part: (size: number) => readonly [offset: number, length: number],
-  ): Promise<Uint8Array | undefined> {
-    const path = join(this.#folder, key.slice(1));
-    let file: FileHandle;
-    try {
-      file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
-    } catch (cause) {
-      if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-      throw new DataError(`${path} is not readable`, cause);
-    }
-    try {
-      const { size, mtimeMs } = await file.stat();
-      if (mtimeMs > this.#newestMs) throw new DataError(`${path} has changed since the catalogue was read`);
-      const [offset, length] = part(size);
-      const bytes = new Uint8Array(length);
-      const { bytesRead } = await file.read(bytes, 0, length, offset);
-      if (bytesRead < length) throw new DataError(`${path} ends after ${offset + bytesRead} bytes`);
-      return bytes;
-    } finally {
-      await file.close();
-    }
+/**
+ * Reads a file or part of it; undefined where there is none.
+ *
+ * @param newestMs a file that is newer is refused
+ * @throws DataError when it has changed, is not readable or too short
+ */
+export async function readPart(path: string, part: Part | null, newestMs: number): Promise<Uint8Array | undefined> {
+  let file: FileHandle;
+  try {
+    file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw new DataError(`${path} is not readable`, cause);
   }
+  try {
+    const { size, mtimeMs } = await file.stat();
+    if (mtimeMs > newestMs) throw new DataError(`${path} has changed since the catalogue was read`);
+    const [offset, length] = placeIn(size, part);
+    const bytes = new Uint8Array(length);
+    const { bytesRead } = await file.read(bytes, 0, length, offset);
+    if (bytesRead < length) throw new DataError(`${path} ends after ${offset + bytesRead} bytes`);
+    return bytes;
+  } finally {
+    await file.close();
+  }
+}
+
+function placeIn(size: number, part: Part | null): [offset: number, length: number] {
+  if (part === null) return [0, size];
+  if (!("suffixLength" in part)) return [part.offset, part.length];
+  return [Math.max(0, size - part.suffixLength), Math.min(size, part.suffixLength)];
 }
 
 function byName(a: { readonly name: string }, b: { readonly name: string }): number {

@@ -25,6 +25,17 @@ const TYPES = new Map([
 /** The codec of Zarr 3 that only says how elements become bytes. */
 const PLAIN = new Set(["bytes", "transpose"]);
 
+/** A metadata document. @throws DataError that names it */
+export function documentOf(place: string, bytes: Uint8Array): Json {
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder().decode(bytes));
+  } catch (cause) {
+    throw new DataError(`${place} is not readable as JSON`, cause);
+  }
+  return objectOf(value);
+}
+
 /** Copies the members of consolidated documents to the keys that they stand for. */
 export function expandConsolidated(documents: Documents): Documents {
   const all = new Map<string, Json>();

@@ -19,11 +19,13 @@ import { isAddress } from "../../addresses.js";
 import { DataError } from "../../errors.js";
 import { Hosts } from "../remote/hosts.js";
 import { ChunkCache } from "./chunk-cache.js";
+import { isReferences } from "./kinds.js";
 import { LocalStore } from "./local-store.js";
 import { DOCUMENT_NAMES, type Documents, expandConsolidated, nodesOf } from "./metadata.js";
 import type { ObjectStore } from "./object-store.js";
 import type { BoxRequest, Elements, OpenRequest, StoreTree } from "./protocol.js";
 import { nameOf, ReadAhead } from "./read-ahead.js";
+import { ReferenceStore } from "./reference-store.js";
 import { RemoteStore } from "./remote-store.js";
 
 /** A store as it was when it was opened. */
@@ -68,7 +70,7 @@ export class Stores {
     if (isAddress(location)) await this.#hosts.check(location);
     const known = await this.#open.get(location)?.catch(() => null);
     const changedMs = known?.objects.changedMs ?? 0;
-    const opening = openStore(location, changedMs);
+    const opening = openStore(location, this.#hosts, changedMs);
     opening.catch(() => undefined);
     const { tree } = await opening;
     if (known?.tree.digest === tree.digest && changedMs === 0) return known.tree;
@@ -123,8 +125,13 @@ export class Stores {
   }
 }
 
-async function openStore(location: string, changedMs: number): Promise<OpenStore> {
-  const store = isAddress(location) ? new RemoteStore(location) : new LocalStore(location);
+function storeAt(location: string, hosts: Hosts): ObjectStore {
+  if (isReferences(location)) return new ReferenceStore(location, hosts);
+  return isAddress(location) ? new RemoteStore(location) : new LocalStore(location);
+}
+
+async function openStore(location: string, hosts: Hosts, changedMs: number): Promise<OpenStore> {
+  const store = storeAt(location, hosts);
   const { documents: found, digest, bytes, newestMs } = await store.open(changedMs);
   const documents = expandConsolidated(found);
   const nodes = nodesOf(documents);

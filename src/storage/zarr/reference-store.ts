@@ -1,0 +1,175 @@
+/**
+ * A store whose objects are parts of other files, named by a list of references as kerchunk writes it: HDF5 files, in a
+ * folder or at an address, are read as Zarr arrays without being copied.
+ */
+import { createHash } from "node:crypto";
+import { readFileSync, realpathSync, statSync } from "node:fs";
+import { dirname, relative, resolve, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parse } from "reference-spec-reader";
+import type { AbsolutePath, RangeQuery } from "zarrita";
+import { isAddress } from "../../addresses.js";
+import { DataError } from "../../errors.js";
+import type { Hosts } from "../remote/hosts.js";
+import { PinnedObjects } from "../remote/pinned-objects.js";
+import type { Part } from "../remote/remote-objects.js";
+import { readPart } from "./local-store.js";
+import { DOCUMENT_NAMES, documentOf } from "./metadata.js";
+import type { ObjectStore, Opened } from "./object-store.js";
+
+/** Bytes of a list of references, and files that it may name. */
+const MOST_BYTES = 512 * 1024 * 1024;
+const MOST_TARGETS = 10_000;
+
+/** Part of a target, or the whole of it. */
+type Reference = readonly [target: string, offset?: number, length?: number];
+
+export class ReferenceStore implements ObjectStore {
+  readonly #location: string;
+  readonly #hosts: Hosts;
+  readonly #inline = new Map<string, Uint8Array>();
+  readonly #references = new Map<string, Reference>();
+  /** Remote targets by host or bucket. */
+  readonly #remote = new Map<string, PinnedObjects>();
+  #newestMs = 0;
+
+  /**
+   * @param location path or address of the list
+   * @param hosts    checks the hosts of targets
+   */
+  constructor(location: string, hosts: Hosts) {
+    this.#location = location;
+    this.#hosts = hosts;
+  }
+
+  get changedMs(): number {
+    return Math.max(0, ...[...this.#remote.values()].map(({ changedMs }) => changedMs));
+  }
+
+  async open(changedMs: number): Promise<Opened> {
+    const { bytes, newestMs } = await this.#list();
+    this.#newestMs = Math.max(newestMs, changedMs);
+    const references = parse(documentOf(this.#location, bytes) as never) as ReadonlyMap<string, unknown>;
+    const hash = createHash("sha256").update(bytes);
+    for (const [key, value] of references) this.#take(key, value);
+    await this.#checkTargets((line) => hash.update(line));
+    for (const objects of this.#remote.values()) objects.newestMs = this.#newestMs;
+    const names: readonly string[] = DOCUMENT_NAMES;
+    const found = [...this.#inline].filter(([key]) => names.includes(key.slice(key.lastIndexOf("/") + 1)));
+    const documents = new Map(found.map(([key, text]) => [key, documentOf(`${this.#location}: ${key}`, text)]));
+    return { documents, digest: hash.digest("hex"), bytes: bytes.length, newestMs: this.#newestMs };
+  }
+
+  async #list(): Promise<{ bytes: Uint8Array; newestMs: number }> {
+    if (!isAddress(this.#location)) {
+      const { size, mtimeMs } = statSync(this.#location);
+      if (size > MOST_BYTES) throw new DataError(`${this.#location} has ${size} bytes, more than ${MOST_BYTES}`);
+      return { bytes: readFileSync(this.#location), newestMs: mtimeMs };
+    }
+    const [folder, name] = splitAddress(this.#location);
+    const object = await new PinnedObjects(folder).current(name);
+    if (object === null) throw new DataError(`${this.#location} does not exist`);
+    return { bytes: object.bytes, newestMs: object.dateMs };
+  }
+
+  #take(key: string, value: unknown): void {
+    if (typeof value === "string") {
+      const isBinary = value.startsWith("base64:");
+      this.#inline.set(key, Buffer.from(isBinary ? value.slice(7) : value, isBinary ? "base64" : "utf8"));
+      return;
+    }
+    const [target, offset, length] = (Array.isArray(value) ? value : []) as [unknown, unknown, unknown];
+    const isPart = offset === undefined || (Number.isSafeInteger(offset) && Number.isSafeInteger(length));
+    if (typeof target !== "string" || !isPart)
+      throw new DataError(`${this.#location}: the reference of ${key} is not a target with an offset and a length`);
+    this.#references.set(key, [
+      this.#placeOf(target),
+      offset as number | undefined,
+      length as number | undefined,
+    ] as Reference);
+  }
+
+  /** Address or absolute path of a target; a relative one starts from the list. */
+  #placeOf(target: string): string {
+    if (isAddress(target)) return target;
+    if (isAddress(this.#location)) return new URL(target, this.#location).href;
+    const path = resolve(dirname(this.#location), target.startsWith("file:") ? fileURLToPath(target) : target);
+    return path;
+  }
+
+  /** Local targets must lie in the folder of the list or below, and none may be in a private network that nobody named. */
+  async #checkTargets(note: (line: string) => void): Promise<void> {
+    const targets = new Set([...this.#references.values()].map(([target]) => target));
+    if (targets.size > MOST_TARGETS)
+      throw new DataError(`${this.#location} names ${targets.size} files, more than ${MOST_TARGETS}`);
+    for (const target of targets) {
+      if (isAddress(target)) {
+        await this.#hosts.check(target);
+        continue;
+      }
+      const inside = relative(realpathSync(dirname(this.#location)), realpathSync(target));
+      if (inside === ".." || inside.startsWith(`..${sep}`) || isAddress(this.#location))
+        throw new DataError(`${this.#location}: ${target} lies outside of the folder of the list`);
+      const { size, mtimeMs } = statSync(target);
+      note(`${inside}\n${size} ${mtimeMs}\n`);
+      this.#newestMs = Math.max(this.#newestMs, mtimeMs);
+    }
+  }
+
+  get(key: AbsolutePath): Promise<Uint8Array | undefined> {
+    return this.#read(key.slice(1), null);
+  }
+
+  getRange(key: AbsolutePath, range: RangeQuery): Promise<Uint8Array | undefined> {
+    return this.#read(key.slice(1), range);
+  }
+
+  async #read(key: string, part: Part | null): Promise<Uint8Array | undefined> {
+    const inline = this.#inline.get(key);
+    if (inline !== undefined) return inside(inline, part);
+    const reference = this.#references.get(key);
+    if (reference === undefined) return undefined;
+    const [target, offset, length] = reference;
+    const wanted = partOf(part, offset, length);
+    const bytes = isAddress(target)
+      ? await this.#fetch(target, wanted)
+      : await readPart(target, wanted, this.#newestMs);
+    // A missing chunk has no reference: a target that is not there is damage.
+    if (bytes === undefined) throw new DataError(`${target} does not exist`);
+    return bytes;
+  }
+
+  #fetch(target: string, part: Part | null): Promise<Uint8Array | undefined> {
+    const [folder, name] = splitAddress(target);
+    let objects = this.#remote.get(folder);
+    if (objects === undefined) {
+      objects = new PinnedObjects(folder);
+      objects.newestMs = this.#newestMs;
+      this.#remote.set(folder, objects);
+    }
+    return objects.get(name, part);
+  }
+}
+
+/** Address of the folder of an object, and its name. */
+function splitAddress(address: string): [folder: string, name: string] {
+  const at = address.lastIndexOf("/");
+  return [address.slice(0, at), decodeURIComponent(address.slice(at + 1))];
+}
+
+function inside(bytes: Uint8Array, part: Part | null): Uint8Array {
+  if (part === null) return bytes;
+  if ("suffixLength" in part) return bytes.subarray(Math.max(0, bytes.length - part.suffixLength));
+  return bytes.subarray(part.offset, part.offset + part.length);
+}
+
+/** A part of a reference as part of its target. */
+function partOf(part: Part | null, offset: number | undefined, length: number | undefined): Part | null {
+  if (offset === undefined || length === undefined) return part;
+  if (part === null) return { offset, length };
+  if ("suffixLength" in part) {
+    const count = Math.min(part.suffixLength, length);
+    return { offset: offset + length - count, length: count };
+  }
+  return { offset: offset + part.offset, length: Math.min(part.length, length - part.offset) };
+}

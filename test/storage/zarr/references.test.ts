@@ -1,0 +1,117 @@
+/** Lists of references: the chunks of an HDF5 file are read where they lie, in a folder or behind HTTP. */
+import { copyFileSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { beforeAll, describe, expect, it } from "vitest";
+import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
+import { type FolderScan, scanFolders } from "../../../src/storage/catalog/catalog.js";
+import type { Dataset } from "../../../src/storage/dataset.js";
+import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
+import { useObjectServer } from "../../support/object-server.js";
+import { scratchFolder } from "../../support/scratch.js";
+import { expectNodes } from "./numbered-cube.js";
+
+const SCRATCH = scratchFolder();
+const FIXTURES = fileURLToPath(new URL("fixtures", import.meta.url));
+const LIST = readFileSync(join(FIXTURES, "numbered.refs.json"), "utf8");
+const FILE = readFileSync(join(FIXTURES, "numbered.h5"));
+const server = useObjectServer();
+
+beforeAll(() => loadHdf5());
+
+let folders = 0;
+function folder(list: string, target: Buffer | null = FILE): string {
+  const path = join(SCRATCH, `folder${++folders}`);
+  mkdirSync(path);
+  writeFileSync(join(path, "flow.refs.json"), list);
+  mkdirSync(join(path, ".hidden"));
+  // A hidden folder is not searched, so that the file itself is no dataset.
+  if (target !== null) writeFileSync(join(path, ".hidden", "numbered.h5"), target);
+  return path;
+}
+
+const hidden = LIST.replace('"file": "numbered.h5"', '"file": ".hidden/numbered.h5"');
+const scan = (place: string): FolderScan => scanFolders([place], { chunkBytes: 1 << 26 });
+
+function only(place: string): Dataset {
+  const { datasets, problems } = scan(place);
+  expect(problems).toEqual([]);
+  return datasets[0] as Dataset;
+}
+
+function firstValue(dataset: Dataset): number {
+  const open = openDataset(dataset);
+  const out = new Float32Array(1);
+  try {
+    open.readNodes("pressure", 0, { first: [0, 0, 0], count: [1, 1, 1] }, out);
+  } finally {
+    open.close();
+  }
+  return out[0] as number;
+}
+
+describe("references in a folder", () => {
+  it("read as the nodes of the file, under the name of the list", () => {
+    const dataset = only(folder(hidden));
+    expect(dataset.name).toBe("flow");
+    expectNodes(dataset, "pressure", 1);
+  });
+
+  it("are refused where they lead out of the folder", () => {
+    copyFileSync(join(FIXTURES, "numbered.h5"), join(SCRATCH, "numbered.h5"));
+    const outside = LIST.replace('"file": "numbered.h5"', '"file": "../numbered.h5"');
+    expect(scan(folder(outside)).problems[0]?.message).toMatch(/outside of the folder/);
+  });
+
+  it("are refused where their file is missing, in one line", () => {
+    const { problems } = scan(folder(hidden, null));
+    expect(problems).toHaveLength(1);
+    expect(problems[0]?.message).toMatch(/^[^\n]*numbered\.h5[^\n]*$/);
+  });
+
+  it.each(["{", '{"version": 1, "refs": {"p/0.0.0": [1, 2, 3]}}', '{"version": 1, "refs": {"a": ["f.h5", -1, "x"]}}'])(
+    "refuse the list %s in one line",
+    (list) => {
+      const { problems } = scan(folder(list));
+      expect(problems).toHaveLength(1);
+      expect(problems[0]?.message).not.toMatch(/\n/);
+    },
+  );
+
+  it("give errors once the file is another, and its values after a scan", () => {
+    const place = folder(hidden);
+    const dataset = only(place);
+    const target = join(place, ".hidden", "numbered.h5");
+    const later = Date.now() / 1000 + 10;
+    utimesSync(target, later, later);
+    expect(() => firstValue(dataset)).toThrow(/cannot be read/);
+    expect(firstValue(only(place))).toBe(1);
+  });
+
+  it("give errors where the file has been cut short", () => {
+    const place = folder(hidden);
+    const dataset = only(place);
+    const target = join(place, ".hidden", "numbered.h5");
+    writeFileSync(target, FILE.subarray(0, 2100));
+    utimesSync(target, 1, 1);
+    expect(() => firstValue(dataset)).toThrow(/cannot be read/);
+  });
+});
+
+describe("references to a file behind HTTP", () => {
+  it("read as its nodes by ranges, from a list in a folder and from one behind HTTP", async () => {
+    await server.put("data", new Map([["numbered.h5", FILE]]));
+    await server.put("data", new Map([["flow.refs.json", Buffer.from(LIST)]]));
+    expectNodes(only(`${server.url}/data/flow.refs.json`), "pressure", 1);
+    const named = LIST.replace('"file": "numbered.h5"', `"file": "${server.url}/data/numbered.h5"`);
+    expectNodes(only(folder(named, null)), "pressure", 1);
+  });
+
+  it("give errors once the file is another", async () => {
+    await server.put("other", new Map([["numbered.h5", FILE]]));
+    await server.put("other", new Map([["flow.refs.json", Buffer.from(LIST)]]));
+    const dataset = only(`${server.url}/other/flow.refs.json`);
+    await server.put("other", new Map([["numbered.h5", FILE]]), 5000);
+    expect(() => firstValue(dataset)).toThrow(/cannot be read/);
+  });
+});
