@@ -1,5 +1,6 @@
 /** A carrier runs the tasks of queries: the worker threads of this process, or the peers of a cluster. */
 import type { CacheStatus } from "../storage/bricks/directory.js";
+import type { StoreStatus } from "../storage/store-status.js";
 import type { QueryShare } from "./fair-queue.js";
 import type { PeerStatus, SendingCounts } from "./query.js";
 import type { Task } from "./task.js";
@@ -34,6 +35,8 @@ export interface Carrier {
   /** Number of tasks that run. */
   running(): number;
   cache(): CacheStatus;
+  /** What has been fetched of stores behind HTTP. */
+  stores(): readonly StoreStatus[];
   /** Peers of the cluster; none where this process evaluates. */
   peers(): readonly PeerStatus[];
   /** Counts of batches sent to peers; null where this process evaluates. */

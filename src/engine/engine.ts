@@ -95,6 +95,7 @@ class FieldEngine implements Engine {
       cacheHits: hits,
       cacheMisses: misses,
       cacheBytes: bytesUsed,
+      stores: carrier.stores(),
       peers: carrier.peers(),
       sending: carrier.sending(),
     };

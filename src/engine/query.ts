@@ -3,6 +3,7 @@
 import type { FieldName, OperationName, SpatialInterpolation, TemporalInterpolation } from "../operations.js";
 import type { CacheStatus } from "../storage/bricks/directory.js";
 import type { Dataset, Triple } from "../storage/dataset.js";
+import type { StoreStatus } from "../storage/store-status.js";
 
 /** A box of nodes of one frame of a field. */
 export interface NodeBox {
@@ -158,6 +159,8 @@ export interface EngineStatus {
   readonly cacheHits: number;
   readonly cacheMisses: number;
   readonly cacheBytes: number;
+  /** What has been fetched of stores behind HTTP. */
+  readonly stores: readonly StoreStatus[];
   /** Peers of the cluster; none where this process evaluates. */
   readonly peers: readonly PeerStatus[];
   /** Counts of batches sent to peers; null without a cluster. */

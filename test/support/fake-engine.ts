@@ -81,6 +81,7 @@ export class FakeEngine implements Engine {
       cacheBytes: 0,
       peers: [],
       sending: null,
+      stores: [],
     };
   }
 

@@ -103,6 +103,10 @@ export class ClusterCarrier implements Carrier {
     return this.#dispatcher.sent;
   }
 
+  stores(): readonly [] {
+    return [];
+  }
+
   cache(): ReturnType<Carrier["cache"]> {
     const sum = { hits: 0, misses: 0, bytesRead: 0, bytesUsed: 0 };
     for (const { cache } of this.peers()) {

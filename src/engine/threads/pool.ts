@@ -100,6 +100,10 @@ class ThreadPool implements Carrier {
     return this.#cache.status();
   }
 
+  stores(): StoreThread["status"] {
+    return this.#stores.status;
+  }
+
   peers(): readonly [] {
     return [];
   }

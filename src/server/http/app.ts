@@ -13,7 +13,7 @@ import Fastify, {
 import type { Logger, LoggerOptions } from "pino";
 import { pino } from "pino";
 import type { Config } from "../../config.js";
-import type { Engine } from "../../engine/query.js";
+import type { Engine, EngineStatus } from "../../engine/query.js";
 import { CancelledError } from "../../errors.js";
 import { AccessLog } from "./access-log.js";
 import { Admission } from "./admission.js";
@@ -67,14 +67,14 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   await refuseTheRest(app, "", () => new HttpRefusal(404, "There is nothing at this address."));
   app.get("/healthz", (_request, reply) => reply.type("text/plain; charset=utf-8").send("ok\n"));
   app.get("/readyz", (_request, reply) => {
-    const { ready } = engine.status();
+    const { ready, stores } = engine.status();
     // Fields decide: a guest that is not ready keeps nobody from being served.
     const fields = ready ? "ready" : "not ready";
     const guests = Object.entries(options.guests ?? {}).map(([name, state]) => `${name}: ${state()}\n`);
     return reply
       .code(ready ? 200 : 503)
       .type("text/plain; charset=utf-8")
-      .send([`${fields}\n`, `fields: ${fields}\n`, ...guests].join(""));
+      .send([`${fields}\n`, `fields: ${fields}\n`, ...stores.map(storeLine), ...guests].join(""));
   });
   app.get("/metrics", async (_request, reply) => {
     accessLog.write();
@@ -82,6 +82,10 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   });
   for (const add of options.plugins ?? []) await app.register(async (instance) => add(instance, service));
   return app;
+}
+
+function storeLine({ store, answers }: EngineStatus["stores"][number]): string {
+  return `store ${store}: ${answers ? "answers" : "does not answer"}\n`;
 }
 
 /** The number of connections to accept; says so where the system allows fewer than the settings. */

@@ -1,6 +1,7 @@
 /** `createMetrics` counts the requests of a service and shows its state in the text form of Prometheus; each service has a registry. */
+
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { Engine, PeerStatus } from "../../engine/query.js";
+import type { Engine, EngineStatus, PeerStatus } from "../../engine/query.js";
 import type { Admission } from "./admission.js";
 import type { TimeSlices } from "./event-loop.js";
 import type { Outgoing } from "./outgoing.js";
@@ -109,6 +110,7 @@ export function createMetrics(engine: Engine, admission: Admission, outgoing: Ou
     ["longest_turn_seconds", "Longest time slice of decoding or encoding, CPU time.", () => slices.longestMs / 1000],
   ];
   for (const [name, help, read] of plain) figure(registers, name, help, [], () => [[[], read()]]);
+  storeFigures(engine, registers);
   peerFigures(engine, registers);
   return {
     registry,
@@ -121,6 +123,27 @@ export function createMetrics(engine: Engine, admission: Admission, outgoing: Ou
       if (facts.points > 0) pointsByToken.add([facts.token], facts.points);
     },
   };
+}
+
+/** Figures of each store behind HTTP. */
+function storeFigures(engine: Engine, registers: Registry[]): void {
+  const figures: readonly (readonly [
+    name: string,
+    help: string,
+    read: (store: EngineStatus["stores"][number]) => number,
+  ])[] = [
+    ["requests_total", "Requests to the host of a store.", ({ requests }) => requests],
+    ["retries_total", "Requests to the host of a store that were made again.", ({ retries }) => retries],
+    ["failures_total", "Requests to the host of a store that failed in all attempts.", ({ failures }) => failures],
+    ["bytes_total", "Bytes fetched from a store.", ({ bytes }) => bytes],
+    ["seconds_total", "Time that requests to the host of a store have taken.", ({ seconds }) => seconds],
+    ["answers", "1 when the host of a store answered the last request.", ({ answers }) => (answers ? 1 : 0)],
+  ];
+  for (const [name, help, read] of figures) {
+    figure(registers, `store_${name}`, help, ["store"], () =>
+      engine.status().stores.map((store): Sample => [[store.store], read(store)]),
+    );
+  }
 }
 
 /** Figures of each peer of a cluster; a service that works by itself has none. */

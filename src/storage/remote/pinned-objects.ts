@@ -13,7 +13,7 @@ export class PinnedObjects {
   changedMs = 0;
   /** The time that objects are pinned to, in milliseconds of the host's clock. */
   newestMs = Number.POSITIVE_INFINITY;
-  readonly #objects: RemoteObjects;
+  readonly objects: RemoteObjects;
   readonly #versions = new Map<string, string>();
   readonly #base: string;
 
@@ -22,22 +22,22 @@ export class PinnedObjects {
     if (base.startsWith("s3://")) {
       const { prefix, sign } = s3Place(base);
       this.#base = prefix;
-      this.#objects = new RemoteObjects(sign);
+      this.objects = new RemoteObjects(sign);
     } else {
       this.#base = base.replace(/\/+$/, "");
-      this.#objects = new RemoteObjects();
+      this.objects = new RemoteObjects();
     }
   }
 
   /** Fetches an object, whatever its version; null where there is none. */
   current(key: string): Promise<RemoteObject | null> {
-    return this.#objects.fetch(this.#addressOf(key));
+    return this.objects.fetch(this.#addressOf(key));
   }
 
   /** Fetches an object or part of it; undefined where there is none. @throws DataError when it has changed */
   async get(key: string, part: Part | null): Promise<Uint8Array | undefined> {
     const address = this.#addressOf(key);
-    const object = await this.#objects.fetch(address, part);
+    const object = await this.objects.fetch(address, part);
     if (object === null) return undefined;
     const modifiedMs = object.modifiedMs ?? 0;
     const isNewer = modifiedMs > this.newestMs + RESOLUTION_MS;

@@ -54,6 +54,11 @@ export class RemoteObjects {
   #failing = false;
   #restsUntil = 0;
 
+  /** Whether the host answered the last request. */
+  get answers(): boolean {
+    return !this.#failing;
+  }
+
   constructor(sign: Sign = async (request) => request) {
     this.#sign = sign;
   }

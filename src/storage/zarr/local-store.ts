@@ -15,6 +15,7 @@ const DEPTH = 32;
 
 export class LocalStore implements ObjectStore {
   readonly changedMs = 0;
+  readonly hosts = [];
   readonly #folder: string;
   #newestMs = 0;
 

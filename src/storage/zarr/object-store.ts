@@ -1,5 +1,6 @@
 /** An object store gives the objects of one store by their keys, and refuses those that have changed since it was opened. */
 import type { AbsolutePath, AsyncReadable, RangeQuery } from "zarrita";
+import type { RemoteObjects } from "../remote/remote-objects.js";
 import type { Documents } from "./metadata.js";
 
 /** The documents of a store as they were when it was opened, and what tells a change. */
@@ -15,6 +16,8 @@ export interface Opened {
 export interface ObjectStore extends AsyncReadable {
   /** Time of the newest object that was found changed since the store was opened; 0 where there is none. */
   readonly changedMs: number;
+  /** The hosts that its objects are fetched from; none for a folder. */
+  readonly hosts: readonly RemoteObjects[];
   /**
    * Reads all metadata documents and pins the objects to their present versions.
    *

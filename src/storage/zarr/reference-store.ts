@@ -12,7 +12,7 @@ import { isAddress } from "../../addresses.js";
 import { DataError } from "../../errors.js";
 import type { Hosts } from "../remote/hosts.js";
 import { PinnedObjects } from "../remote/pinned-objects.js";
-import type { Part } from "../remote/remote-objects.js";
+import type { Part, RemoteObjects } from "../remote/remote-objects.js";
 import { readPart } from "./local-store.js";
 import { DOCUMENT_NAMES, documentOf } from "./metadata.js";
 import type { ObjectStore, Opened } from "./object-store.js";
@@ -44,6 +44,10 @@ export class ReferenceStore implements ObjectStore {
 
   get changedMs(): number {
     return Math.max(0, ...[...this.#remote.values()].map(({ changedMs }) => changedMs));
+  }
+
+  get hosts(): readonly RemoteObjects[] {
+    return [...this.#remote.values()].map(({ objects }) => objects);
   }
 
   async open(changedMs: number): Promise<Opened> {

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import type { AbsolutePath, RangeQuery } from "zarrita";
 import { DataError } from "../../errors.js";
 import { PinnedObjects } from "../remote/pinned-objects.js";
+import type { RemoteObjects } from "../remote/remote-objects.js";
 import { type Documents, documentOf } from "./metadata.js";
 import type { ObjectStore, Opened } from "./object-store.js";
 
@@ -18,6 +19,10 @@ export class RemoteStore implements ObjectStore {
 
   get changedMs(): number {
     return this.#objects.changedMs;
+  }
+
+  get hosts(): readonly RemoteObjects[] {
+    return [this.#objects.objects];
   }
 
   async open(changedMs: number): Promise<Opened> {

@@ -16,6 +16,10 @@ parentPort?.on("message", ({ port, signal }: StoreConnection) => {
   });
 });
 
+/** Interval at which the main thread is told what has been fetched. */
+const STATUS_MS = 1000;
+setInterval(async () => parentPort?.postMessage(await stores.status()), STATUS_MS).unref();
+
 async function answer({ port, signal }: StoreConnection, id: number, request: StoreRequest): Promise<void> {
   let reply: StoreAnswer;
   try {

@@ -18,6 +18,7 @@ import {
 import { isAddress } from "../../addresses.js";
 import { DataError } from "../../errors.js";
 import { Hosts } from "../remote/hosts.js";
+import type { StoreStatus } from "../store-status.js";
 import { ChunkCache } from "./chunk-cache.js";
 import { isReferences } from "./kinds.js";
 import { LocalStore } from "./local-store.js";
@@ -78,6 +79,16 @@ export class Stores {
     return tree;
   }
 
+  /** What has been fetched of the stores behind HTTP. */
+  async status(): Promise<StoreStatus[]> {
+    const statuses: StoreStatus[] = [];
+    for (const [store, opening] of this.#open) {
+      const hosts = (await opening.catch(() => null))?.objects.hosts ?? [];
+      if (hosts.length > 0) statuses.push(statusOf(store, hosts));
+    }
+    return statuses;
+  }
+
   /** Starts to read boxes that will be asked for soon, as many as there is room for, the rest as those are asked for. */
   ahead(boxes: readonly BoxRequest[]): void {
     this.#ahead.add(boxes);
@@ -123,6 +134,20 @@ export class Stores {
     }
     return readElements(await array, box);
   }
+}
+
+function statusOf(store: string, hosts: ObjectStore["hosts"]): StoreStatus {
+  const sum = (of: (host: ObjectStore["hosts"][number]) => number) =>
+    hosts.reduce((total, host) => total + of(host), 0);
+  return {
+    store,
+    requests: sum(({ counts }) => counts.requests),
+    retries: sum(({ counts }) => counts.retries),
+    failures: sum(({ counts }) => counts.failures),
+    bytes: sum(({ counts }) => counts.bytes),
+    seconds: sum(({ counts }) => counts.busyMs) / 1000,
+    answers: hosts.every(({ answers }) => answers),
+  };
 }
 
 function storeAt(location: string, hosts: Hosts): ObjectStore {
@@ -186,6 +211,10 @@ class PinnedStore implements AsyncReadable {
 
   get changedMs(): number {
     return this.#objects.changedMs;
+  }
+
+  get hosts(): ObjectStore["hosts"] {
+    return this.#objects.hosts;
   }
 
   get(key: AbsolutePath): Promise<Uint8Array | undefined> {

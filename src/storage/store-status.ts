@@ -1,0 +1,15 @@
+/** Counts what has been fetched of stores behind HTTP. */
+
+/** What the store thread has fetched of one store behind HTTP. */
+export interface StoreStatus {
+  /** Address as the settings or descriptors name it. */
+  readonly store: string;
+  readonly requests: number;
+  readonly retries: number;
+  readonly failures: number;
+  readonly bytes: number;
+  /** Seconds that requests have taken in all. */
+  readonly seconds: number;
+  /** Whether its host answered the last request. */
+  readonly answers: boolean;
+}
