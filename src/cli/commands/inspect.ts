@@ -10,18 +10,23 @@ import type { DescriptorInput } from "../../storage/catalog/descriptor.js";
 import type { Answers } from "../../storage/catalog/layouts/answers.js";
 import { type Recognised, recognise } from "../../storage/catalog/layouts/recognise.js";
 import { recogniseSeries } from "../../storage/catalog/series.js";
+import { isHdf5 } from "../../storage/hdf5/bytes.js";
+import { H5File } from "../../storage/hdf5/file.js";
 import { loadHdf5 } from "../../storage/hdf5/library.js";
 import { openFile } from "../../storage/open-file.js";
+import { referencesOf } from "../../storage/tools/references.js";
 import { explain } from "../../storage/tools/report.js";
 import { measured } from "../../storage/tools/seam.js";
 import { blankDescriptor, describeTree } from "../../storage/tools/survey.js";
-import { isStore } from "../../storage/zarr/kinds.js";
+import { isReferences, isStore } from "../../storage/zarr/kinds.js";
 import { answersOf, withAnswers } from "../input/answers.js";
 import { MisuseError } from "../input/arguments.js";
 
 interface InspectFlags extends Answers {
   readonly json?: boolean;
   readonly write?: string;
+  readonly references?: string;
+  readonly target?: string;
 }
 
 const print = (lines: readonly string[]) => process.stdout.write(`${lines.join("\n")}\n`);
@@ -41,6 +46,11 @@ async function inspect(files: readonly string[], flags: InspectFlags): Promise<v
   const single = paths.length === 1;
   const real = single && !isAddress(first) ? realpathSync(first) : first;
   const home = isAddress(first) ? "." : dirname(real);
+  if (flags.references !== undefined) {
+    if (!single) throw new MisuseError("--references takes one file");
+    writeReferences(real, resolve(flags.references), flags.target);
+    return;
+  }
   const recognised = single ? recognise(real, answersOf(flags), name) : recogniseSeries(paths, answersOf(flags));
   if (recognised === null) {
     explainUnknown(first, flags);
@@ -93,6 +103,21 @@ function writeDescriptor(found: Recognised, home: string, folder: string): void 
   process.stderr.write(`wrote ${target}\n`);
 }
 
+/** Writes the references of an HDF5 file; they name it by its path from the list, or as `target` says. */
+function writeReferences(path: string, list: string, target: string | undefined): void {
+  if (isAddress(path) || !isHdf5(path)) throw new MisuseError(`${path} is no HDF5 file, so it has no references`);
+  if (!isReferences(list)) throw new MisuseError(`--references ${list}: the name must end in .refs.json`);
+  const file = new H5File(path);
+  try {
+    const { list: references, left } = referencesOf(file, target ?? relative(dirname(list), path));
+    writeFileSync(list, `${JSON.stringify(references, null, 1)}\n`);
+    for (const line of left) process.stderr.write(`${line}\n`);
+    process.stderr.write(`wrote ${list}\n`);
+  } finally {
+    file.close();
+  }
+}
+
 /** The descriptor with every file below `from`. */
 function movedTo(written: DescriptorInput, from: string): unknown {
   return JSON.parse(JSON.stringify(written), (key, value) =>
@@ -107,6 +132,8 @@ export function inspectCommand(): Command {
     .argument("<files...>", "an HDF5 file, or the files of a series, one time each")
     .option("--json", "print the descriptor that says the same")
     .option("--write <folder>", "write the descriptor into the folder of the files, or one above it")
+    .option("--references <list>", "write the places of all chunks into LIST.refs.json, a store that reads this file")
+    .option("--target <address>", "with --references: where the file will be read, if not beside the list")
     .action(inspect);
   return withAnswers(command);
 }

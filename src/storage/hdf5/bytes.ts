@@ -44,6 +44,11 @@ function dataStart(file: number): number | null {
   return null;
 }
 
+/** Where the HDF5 data of a file begin, behind its user block. @throws DataError when it is no HDF5 file */
+export function startOf(path: string): number {
+  return withFile(path, (file) => checkedStart(file, path));
+}
+
 /** Whether a file can be read and is an HDF5 file, perhaps after a user block. */
 export function isHdf5(path: string): boolean {
   try {

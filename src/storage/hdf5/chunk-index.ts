@@ -1,6 +1,6 @@
 /** Finds the chunks of a stored dataset, and those that were never written, which the library reads as zeros without an error. */
 import { DataError } from "../../errors.js";
-import { addressAt, hdf5Bytes, type OpenBytes, unsigned } from "./bytes.js";
+import { addressAt, hdf5Bytes, type OpenBytes, startOf, unsigned } from "./bytes.js";
 import { extensibleArray } from "./chunks/extensible-array.js";
 import { firstTree } from "./chunks/first-tree.js";
 import { fixedArray } from "./chunks/fixed-array.js";
@@ -102,6 +102,55 @@ export function readChunkIndex(
       plainAtEdges,
     };
   });
+}
+
+/** Where the values of a dataset lie in its file. */
+export interface Placement {
+  /** Of the values, from the start of the file, where they are contiguous; null where there are chunks. */
+  readonly contiguous: number | null;
+  /** The place of the chunk with this first element, from the start of the file; null when it was never written. */
+  chunk(first: readonly number[]): { readonly address: number; readonly bytes: number } | null;
+}
+
+/**
+ * Where the values of the dataset with an object header lie.
+ *
+ * @param extent     shape, chunks and the lengths that it may grow to
+ * @param chunkBytes bytes of a chunk without a filter
+ * @throws DataError when the header or the index is damaged, or the values are in the header or in another file
+ */
+export function readPlacement(
+  path: string,
+  name: string,
+  address: number,
+  { chunks, maxShape }: Extent,
+  chunkBytes: number,
+): Placement {
+  const bytes = hdf5Bytes(path);
+  const start = startOf(path);
+  const message = headerMessages(path, address).find(({ type }) => type === LAYOUT);
+  const layout = message && readLayout(bytes((read) => read(message.start, message.bytes)));
+  if (!layout) throw new DataError(`${path}: the values of ${name} are not in chunks or in one piece of the file`);
+  const { address: at } = layout;
+  if (chunks === null) return { contiguous: at === null ? null : start + at, chunk: () => null };
+  if (at === null) return { contiguous: null, chunk: () => null };
+  const find = lookup(bytes, layout, at, { chunks, maxShape }) ?? implicitly(at, chunks, maxShape, chunkBytes);
+  return {
+    contiguous: null,
+    chunk: (first) => {
+      const found = find(first);
+      return found && { address: start + found.address, bytes: found.bytes ?? chunkBytes };
+    },
+  };
+}
+
+/** Chunks without an index lie one after the other. */
+function implicitly(address: number, chunks: readonly number[], shape: readonly number[], bytes: number): Lookup {
+  const grid = shape.map((length, axis) => Math.ceil(length / chunks[axis]));
+  return (first) => {
+    const at = first.reduce((sum, index, axis) => sum * grid[axis] + index / chunks[axis], 0);
+    return { address: address + at * bytes, bytes: null, mask: 0 };
+  };
 }
 
 /** Null where the values are in the header or in another file. */

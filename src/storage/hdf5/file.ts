@@ -4,7 +4,7 @@ import { h5wasm, Module } from "h5wasm/node";
 import { DataError } from "../../errors.js";
 import type { StoredFile } from "../stored-file.js";
 import { hdf5Bytes, type OpenBytes, whyNotHdf5 } from "./bytes.js";
-import { type ChunkIndex, readChunkIndex } from "./chunk-index.js";
+import { type ChunkIndex, type Placement, readChunkIndex, readPlacement } from "./chunk-index.js";
 import { type Chunked, checkChunks, readChunks } from "./chunk-reader.js";
 import { FILTER_NAMES, isUndoneHere } from "./filters.js";
 import { attempt, checked, ReadBuffer } from "./library.js";
@@ -122,6 +122,12 @@ export class H5File implements StoredFile {
         virtual: header.virtual_sources !== undefined,
       };
     });
+  }
+
+  /** Where the values of a dataset lie in the file. */
+  placement(path: string, stored: Stored): Placement {
+    const chunkBytes = (stored.chunks ?? []).reduce((product, edge) => product * edge, stored.size);
+    return readPlacement(this.path, path, this.headerAddress(path), stored, chunkBytes);
   }
 
   hasExternalStorage(path: string): boolean {

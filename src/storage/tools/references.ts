@@ -1,0 +1,139 @@
+/** Writes the list of references by which an HDF5 file is read as a Zarr store where it lies. */
+import type { H5File } from "../hdf5/file.js";
+import type { AttributeValue, Stored } from "../hdf5/stored.js";
+
+/** Largest piece that contiguous values are cut into. */
+const PIECE_BYTES = 4 * 1024 * 1024;
+/** Groups inside of groups that are looked through. */
+const DEPTH = 12;
+
+/** A list of references in the form of kerchunk. */
+export interface ReferenceList {
+  readonly version: 1;
+  readonly refs: Readonly<Record<string, string | readonly [target: string, offset: number, length: number]>>;
+}
+
+/**
+ * Names the chunks of all numeric datasets of a file.
+ *
+ * Source: fsspec, "Reference filesystem specification", version 1; Zarr storage specification 2.
+ *
+ * @param target address or path of the file as the list names it
+ * @returns the list, and a line for each dataset that is left out
+ * @throws DataError when a group or an index is damaged
+ */
+export function referencesOf(file: H5File, target: string): { list: ReferenceList; left: string[] } {
+  const refs: Record<string, ReferenceList["refs"][string]> = {};
+  const left: string[] = [];
+  const visit = (path: string, depth: number) => {
+    const prefix = path === "/" ? "" : `${path.slice(1)}/`;
+    if (file.kind(path) === "group") {
+      refs[`${prefix}.zgroup`] = JSON.stringify({ zarr_format: 2 });
+      refs[`${prefix}.zattrs`] = JSON.stringify(attributesOf(file, path));
+      if (depth < DEPTH) for (const name of file.names(path)) visit(`/${prefix}${name}`, depth + 1);
+    } else if (file.kind(path) === "dataset") {
+      const stored = file.describe(path);
+      const why = lackOf(stored);
+      if (why === null) Object.assign(refs, arrayOf(file, path, stored, prefix, target));
+      else left.push(`${path} is left out: ${why}`);
+    }
+  };
+  visit("/", 0);
+  return { list: { version: 1, refs }, left };
+}
+
+/** What keeps a dataset from being named, or null. */
+function lackOf({ element, filters, virtual, shape }: Stored): string | null {
+  if (element !== "float" && element !== "integer") return "it holds no numbers";
+  if (virtual) return "it is virtual";
+  if (shape.includes(0)) return "it is empty";
+  const other = filters.find((name) => name !== "gzip" && name !== "shuffle");
+  return other === undefined ? null : `stores of Zarr do not know the filter ${other}`;
+}
+
+function arrayOf(file: H5File, path: string, stored: Stored, prefix: string, target: string): ReferenceList["refs"] {
+  const { shape, size, filters } = stored;
+  const placement = file.placement(path, stored);
+  const chunks = stored.chunks ?? piecesOf(shape, size);
+  const refs: Record<string, ReferenceList["refs"][string]> = {
+    [`${prefix}.zarray`]: JSON.stringify({
+      zarr_format: 2,
+      shape,
+      chunks,
+      dtype: typeOf(stored),
+      order: "C",
+      filters: filters.includes("shuffle") ? [{ id: "shuffle", elementsize: size }] : null,
+      compressor: filters.includes("gzip") ? { id: "zlib", level: 4 } : null,
+      fill_value: null,
+    }),
+    [`${prefix}.zattrs`]: JSON.stringify({ _ARRAY_DIMENSIONS: dimensionsOf(file, path), ...attributesOf(file, path) }),
+  };
+  for (const at of indices(shape.map((length, axis) => Math.ceil(length / chunks[axis])))) {
+    const first = at.map((index, axis) => index * chunks[axis]);
+    const place =
+      placement.contiguous === null ? placement.chunk(first) : piece(placement.contiguous, shape, chunks, first, size);
+    const key = at.length === 0 ? "0" : at.join(".");
+    if (place !== null) refs[prefix + key] = [target, place.address, place.bytes];
+  }
+  return refs;
+}
+
+/** The element type in the words of Zarr 2. */
+function typeOf({ element, size, signed, littleEndian }: Stored): string {
+  const order = size === 1 ? "|" : littleEndian ? "<" : ">";
+  return `${order}${element === "float" ? "f" : signed ? "i" : "u"}${size}`;
+}
+
+/**
+ * Edges of pieces that contiguous values are cut into: each is one stretch of the file, and the last one along an axis is as
+ * long as the others, so the axis that is cut must be a multiple of its edge.
+ */
+function piecesOf(shape: readonly number[], size: number): number[] {
+  const edges = [...shape];
+  for (let axis = 0; axis < shape.length; axis++) {
+    const others = edges.reduce((product, edge) => product * edge, size) / edges[axis];
+    if (others * edges[axis] <= PIECE_BYTES) break;
+    const most = Math.max(1, Math.floor(PIECE_BYTES / others));
+    edges[axis] = Array.from({ length: most }, (_, i) => most - i).find((edge) => shape[axis] % edge === 0) as number;
+    if (edges[axis] > 1) break;
+  }
+  return edges;
+}
+
+/** The stretch of contiguous values that holds a piece. */
+function piece(
+  start: number,
+  shape: readonly number[],
+  edges: readonly number[],
+  first: readonly number[],
+  size: number,
+) {
+  const at = first.reduce((sum, index, axis) => sum * shape[axis] + index, 0);
+  return { address: start + at * size, bytes: edges.reduce((product, edge) => product * edge, size) };
+}
+
+/** Names of the dimensions: their labels, else those of their scales, else numbers as other tools give them. */
+function dimensionsOf(file: H5File, path: string): string[] {
+  const scales = file.scales(path);
+  return file.labels(path).map((label, axis) => label ?? scales[axis]?.[0]?.split("/").pop() ?? `phony_dim_${axis}`);
+}
+
+function attributesOf(file: H5File, path: string): Record<string, unknown> {
+  const told = [...file.attributes(path)].filter(([, value]) => value !== null && !isBookkeeping(value));
+  return Object.fromEntries(told.map(([name, value]) => [name, value instanceof Float64Array ? [...value] : value]));
+}
+
+/** Whether JSON has no words for a value. */
+function isBookkeeping(value: AttributeValue | null): boolean {
+  return typeof value === "number" && !Number.isFinite(value);
+}
+
+/** Indices of an array of that shape. */
+function* indices(shape: readonly number[]): Generator<number[]> {
+  const [length, ...rest] = shape;
+  if (length === undefined) {
+    yield [];
+    return;
+  }
+  for (let index = 0; index < length; index++) for (const others of indices(rest)) yield [index, ...others];
+}

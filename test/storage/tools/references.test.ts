@@ -1,0 +1,76 @@
+/** References of HDF5 files: the places that h5py states, and stores that read as the file. */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { beforeAll, describe, expect, it } from "vitest";
+import { scanFolders } from "../../../src/storage/catalog/catalog.js";
+import type { Dataset } from "../../../src/storage/dataset.js";
+import { H5File } from "../../../src/storage/hdf5/file.js";
+import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
+import { type ReferenceList, referencesOf } from "../../../src/storage/tools/references.js";
+import { type StoredSpec, stateGrid, writeField, writeHdf5 } from "../../support/cubes.js";
+import { scratchFolder } from "../../support/scratch.js";
+import { expectNodes } from "../zarr/numbered-cube.js";
+
+const SCRATCH = scratchFolder();
+const FIXTURES = fileURLToPath(new URL("../zarr/fixtures", import.meta.url));
+
+beforeAll(() => loadHdf5());
+
+function listOf(path: string, target: string): { list: ReferenceList; left: string[] } {
+  const file = new H5File(path);
+  try {
+    return referencesOf(file, target);
+  } finally {
+    file.close();
+  }
+}
+
+describe("references of an HDF5 file", () => {
+  it("name the chunks where h5py finds them", () => {
+    const { refs } = JSON.parse(
+      readFileSync(join(FIXTURES, "numbered.refs.json"), "utf8").replaceAll("{{file}}", "a.h5"),
+    );
+    const { list, left } = listOf(join(FIXTURES, "numbered.h5"), "a.h5");
+    const chunks = (all: object) => Object.fromEntries(Object.entries(all).filter(([, value]) => Array.isArray(value)));
+    expect(chunks(list.refs)).toEqual(chunks(refs));
+    for (const name of ["p", "x", "time"]) {
+      const said = (all: Record<string, unknown>) => JSON.parse(String(all[`${name}/.zarray`]));
+      expect(said(list.refs)).toEqual({ ...said(refs), fill_value: null });
+    }
+    expect(left).toEqual([]);
+  });
+
+  const STORAGES: [string, Partial<StoredSpec>][] = [
+    ["contiguous", {}],
+    ["chunked without a filter", { chunks: [1, 4, 10, 5] }],
+    ["compressed", { chunks: [2, 11, 5, 5], filter: "gzip" }],
+  ];
+  it.each(STORAGES)("make a store that reads as the file: %s", async (name, spec) => {
+    const folder = join(SCRATCH, name);
+    mkdirSync(join(folder, ".hidden"), { recursive: true });
+    const path = await writeHdf5(join(folder, ".hidden", "flow.h5"), (file) => {
+      stateGrid(file);
+      writeField(file, "p", { dimensions: ["t", "z", "y", "x"], ...spec });
+      file.create_dataset({ name: "time", data: Float64Array.of(0, 1, 2) });
+    });
+    const { list } = listOf(path, ".hidden/flow.h5");
+    writeFileSync(join(folder, "flow.refs.json"), JSON.stringify(list));
+    const { datasets, problems } = scanFolders([folder], { chunkBytes: 1 << 26 });
+    expect(problems).toEqual([]);
+    expectNodes(datasets[0] as Dataset, "pressure", 1);
+  });
+
+  it("leave out what a store cannot name, and say so", async () => {
+    const path = await writeHdf5(join(SCRATCH, "checked.h5"), (file) => {
+      writeField(file, "p", { dimensions: ["z", "y", "x"], chunks: [4, 10, 5], filter: "fletcher32" });
+      file.create_dataset({ name: "title", data: "a flow" });
+    });
+    const { list, left } = listOf(path, "checked.h5");
+    expect(Object.keys(list.refs)).toEqual([".zgroup", ".zattrs"]);
+    expect(left).toEqual([
+      "/p is left out: stores of Zarr do not know the filter fletcher32",
+      "/title is left out: it holds no numbers",
+    ]);
+  });
+});
