@@ -57,7 +57,11 @@ function atPoints({ name, spatial, fields }: Operation, dataset: string): Titled
   return methods.map((spatialInterpolation) => {
     const common = { operation: name as Query["operation"], dataset, time: 0.31, spatialInterpolation } as const;
     const query = { ...common, temporalInterpolation: "PCHIP", ...(fields.length === 0 && { field: "u" }) } as const;
-    return { title: `${name} ${spatialInterpolation}`, query, points: 20_000 };
+    return {
+      title: `${name} ${spatialInterpolation}`,
+      query,
+      points: splines.includes(spatialInterpolation) ? 1000 : 20_000,
+    };
   });
 }
 
