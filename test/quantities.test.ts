@@ -62,6 +62,11 @@ describe("traces and magnitudes", () => {
     expect(of("sgsenergy", [1, 2, 3, 40, 50, 60])).toBe(3);
   });
 
+  it("take the curl of the magnetic field for the current", () => {
+    // The rows of the gradient are those of b: j = (dbz/dy - dby/dz, dbx/dz - dbz/dx, dby/dx - dbx/dy) = (2, 3, 6).
+    expect(of("current", [0, 0, 4, 6, 0, 0, 1, 2, 0])).toBe(7);
+  });
+
   it("take the length of a vector", () => {
     const lengths = ["speed", "gradp", "boxspeed", "b", "graddensity", "gradtemperature"] as const;
     for (const name of lengths) expect(of(name, [2, 3, 6])).toBe(7);

@@ -26,6 +26,7 @@ const CURVE_NAMES: Readonly<Record<ViewState["curves"], string>> = {
   one: "one curve",
   methods: "every method",
   times: "several times",
+  probes: "several probes",
 };
 
 export class Page {
@@ -191,8 +192,15 @@ export class Page {
     }
   }
 
-  #useToken(token: string): void {
-    this.#store.api.useToken(token);
+  /** Sends a token from now on, and asks again what one request may hold. */
+  async #useToken(token: string): Promise<void> {
+    const { api } = this.#store;
+    api.useToken(token);
+    const points = await api.catalogue().then(
+      (catalogue) => catalogue.points,
+      () => api.points,
+    );
+    this.#store.admit(points);
     this.#again();
   }
 
@@ -242,7 +250,10 @@ export class Page {
   #lineControls(): TemplateResult {
     const { facts, state } = this.#store;
     const axis = axisOf(facts, state.line);
-    const names = CURVES.map((value) => ({ value, text: CURVE_NAMES[value] }));
+    const names = CURVES.filter((value) => value !== "times" || facts.times.count > 1).map((value) => ({
+      value,
+      text: CURVE_NAMES[value],
+    }));
     return html`
       <div class="row">
         ${choose("line", "Along", state.line, AXES, (line) => this.#store.set({ line }))}
@@ -266,7 +277,7 @@ export class Page {
           .value=${live(this.#tokenText)}
           @change=${(event: Event) => {
             this.#tokenText = (event.target as HTMLInputElement).value;
-            this.#useToken(this.#tokenText);
+            void this.#useToken(this.#tokenText);
           }}
         />
       </label>

@@ -1,10 +1,10 @@
-/** Small datasets that a picture may mistake: axes without symmetry, walls, a plane, holes, pressure alone. */
+/** Small datasets that a picture may mistake: axes without symmetry, walls, a plane, holes, pressure alone, further fields. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { descriptor, type Index, writeDescriptor, writeField, writeHdf5 } from "../support/cubes.js";
 import { scratchFolder } from "../support/scratch.js";
 
-type Fields = readonly ("velocity" | "pressure")[];
+type Field = "velocity" | "pressure" | "magnetic" | "potential" | "density" | "temperature";
 type Lengths = Partial<Record<"x" | "y" | "z" | "t", number>>;
 
 /** A field that bends differently along every axis. */
@@ -18,13 +18,15 @@ async function write(
   members: Record<string, unknown>,
   lengths: Lengths,
   value: (index: Index) => number,
-  fields: Fields = ["velocity", "pressure"],
+  fields: readonly Field[] = ["velocity", "pressure"],
 ): Promise<string> {
   const folder = join(scratchFolder(), name);
   mkdirSync(folder, { recursive: true });
+  const vector = ["t", "z", "y", "x", "c"] as const;
+  const scalar = ["t", "z", "y", "x"] as const;
   const dimensions = {
-    velocity: ["t", "z", "y", "x", "c"] as const,
-    pressure: ["t", "z", "y", "x"] as const,
+    ...{ velocity: vector, magnetic: vector, potential: vector },
+    ...{ pressure: scalar, density: scalar, temperature: scalar },
   };
   await writeHdf5(join(folder, "field.h5"), (file) => {
     for (const field of fields) writeField(file, `/${field}`, { dimensions: dimensions[field], value, lengths });
@@ -72,5 +74,6 @@ export function writeDatasets(): Promise<string[]> {
     ),
     write("perforated", { units: SI }, {}, (index) => (isHole(index) ? Number.NaN : bend(index))),
     write("pressed", { units: SI }, {}, bend, ["pressure"]),
+    write("magnetised", {}, {}, bend, ["velocity", "magnetic", "potential", "density", "temperature"]),
   ]);
 }

@@ -58,20 +58,21 @@ describe.skipIf(reason !== "")(`everyone${reason}`, () => {
   const stage = useStage();
 
   it.each([
-    ["light", 320],
-    ["light", 1280],
-    ["dark", 320],
-    ["dark", 1280],
-  ] as const)("axe-core finds nothing in the %s theme at %i px", async (theme, width) => {
+    ["isotropic32", "light", 320, "&launched=true&count=4&steps=5&surface=Q&volume=32&box=1,3,1,3,1,3"],
+    ["isotropic32", "dark", 1280, "&launched=true&count=4&steps=5&layout=three"],
+    ["walled", "dark", 320, "&curves=probes&pins=1,0.5,2,3,-0.5,4"],
+    ["planar", "light", 1280, "&overlay=streamlines&compare=time&otherTime=1"],
+    ["perforated", "light", 320, "&curves=methods&field=ux"],
+  ] as const)("axe-core finds nothing on %s in the %s theme at %i px", async (dataset, theme, width, more) => {
     const watched = await openPage(
       stage.browser,
-      `${stage.service.url}/?theme=${theme}&launched=true&count=4&steps=5`,
-      {
-        viewport: { width, height: 800 },
-      },
+      `${stage.service.url}/?dataset=${dataset}&theme=${theme}&scene=true${more}`,
+      { viewport: { width, height: 800 } },
     );
     const { page } = watched;
-    await page.waitForSelector("#scene[data-longest-segment]");
+    await page.waitForSelector("#scene[data-planes]");
+    if (more.includes("launched")) await page.waitForSelector("#scene[data-longest-segment]");
+    if (more.includes("surface")) await page.waitForSelector("#scene[data-triangles]");
     for (const summary of await page.$$("summary")) await summary.click();
     await settled(page);
     await page.evaluate(AXE);

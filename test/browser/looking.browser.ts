@@ -1,53 +1,12 @@
 /** Pictures are true: on every kind of dataset, what is drawn, labelled and said is what `/api` answers. */
 import { readFileSync } from "node:fs";
-import type { Page } from "playwright-core";
 import { PNG } from "pngjs";
 import { describe, expect, it } from "vitest";
 import { findChromium } from "./find-chromium.js";
+import { coloursAt, lastSlice, ticks } from "./pictures.js";
 import { askService, expectClean, openPage, settled, useStage, type Watched } from "./stage.js";
 
 const reason = findChromium() === undefined ? " (skipped: no Chromium; set FIELDPROBE_CHROMIUM)" : "";
-
-/** The last slice that the page has asked for, with its geometry and its values from the service. */
-async function lastSlice({ requests }: Watched, field?: string) {
-  const url = requests.findLast(
-    (address) => address.includes("/slice?") && (field === undefined || address.includes(`field=${field}&`)),
-  );
-  const response = await fetch(url ?? "");
-  const numbers = (name: string) => (response.headers.get(`fieldprobe-${name}`) ?? "").split(",").map(Number);
-  const values = new Float32Array(await response.arrayBuffer());
-  return { url: url ?? "", shape: numbers("shape"), origin: numbers("origin"), spacing: numbers("spacing"), values };
-}
-
-/** Colours of a canvas at places given as fractions from its upper left corner. */
-function coloursAt(page: Page, selector: string, places: readonly (readonly [number, number])[]): Promise<number[][]> {
-  return page.$eval(
-    selector,
-    (element, wanted) => {
-      const canvas = element as HTMLCanvasElement;
-      const context = canvas.getContext("2d") as CanvasRenderingContext2D;
-      return wanted.map(([x, y]) => [
-        ...context.getImageData(
-          Math.floor((x as number) * canvas.width),
-          Math.floor((y as number) * canvas.height),
-          1,
-          1,
-        ).data,
-      ]);
-    },
-    places,
-  );
-}
-
-/** Texts of the ticks beside a picture with their places in pixels of the page. */
-async function ticks(page: Page, selector = ".slice svg.axes text") {
-  return page.$$eval(selector, (all) =>
-    all.map((text) => {
-      const box = text.getBoundingClientRect();
-      return { text: text.textContent ?? "", x: box.x + box.width / 2, y: box.y + box.height / 2 };
-    }),
-  );
-}
 
 const tickValue = (text: string) => Number(text.replace("−", "-"));
 
@@ -260,11 +219,12 @@ describe.skipIf(reason !== "")(`looking${reason}`, () => {
     await page.mouse.move(...at);
     const before = await point();
     await page.mouse.wheel(0, -600);
-    await settled(page);
     const query = () => new URL(page.url()).searchParams;
-    const window = (query().get("window") ?? "").split(",").map(Number);
+    const windowOf = () => (query().get("window") ?? "").split(",").map(Number);
+    await expect.poll(() => (windowOf()[1] as number) - (windowOf()[0] as number)).toBeLessThan(0.4 * 2 * Math.PI);
+    await settled(page);
+    const window = windowOf();
     const width = (window[1] as number) - (window[0] as number);
-    expect(width).toBeLessThan(0.4 * 2 * Math.PI);
     expect(window[0] as number).toBeLessThan(before[0] as number);
     expect(window[1] as number).toBeGreaterThan(before[0] as number);
     const slice = await lastSlice(watched);

@@ -238,8 +238,9 @@ describe.skipIf(reason !== "")(`the page${reason}`, () => {
     });
     await page.selectOption("#dataset", "lopsided");
     await expect.poll(() => held.length).toBe(1);
+    const chosen = page.waitForResponse(/api\/datasets\/isotropic32$/);
     await page.selectOption("#dataset", "isotropic32");
-    await settled(page);
+    await chosen;
     const answered = page.waitForResponse(/api\/datasets\/lopsided$/);
     for (const release of held) release();
     await answered;
@@ -248,6 +249,18 @@ describe.skipIf(reason !== "")(`the page${reason}`, () => {
     expect(page.url()).toContain("dataset=isotropic32");
     expectClean(watched);
     await page.context().close();
+  });
+
+  it("offers to try again where the service does not answer at the start", async () => {
+    const context = await stage.browser.newContext();
+    const page = await context.newPage();
+    await page.route(/api\/datasets$/, (route) => route.abort());
+    await page.goto(stage.service.url);
+    await expect.poll(() => page.textContent("[role=alert]")).toContain("The service does not answer");
+    await page.unroute(/api\/datasets$/);
+    await page.click("text=Try again");
+    await page.waitForSelector("#slice-readout [data-value]");
+    await context.close();
   });
 
   it("says what went wrong and tries again on request", async () => {

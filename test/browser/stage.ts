@@ -1,5 +1,5 @@
 /** The page on a real service in a real browser, watched for everything that must not happen. */
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContextOptions, chromium, type Page, type Request } from "playwright-core";
 import { afterAll, beforeAll, expect } from "vitest";
 import type { RunningService } from "../../src/main.js";
 import { serveTestData } from "../support/service.js";
@@ -22,6 +22,18 @@ export interface Watched {
   readonly faults: Faults;
   /** Addresses asked for, in order. */
   readonly requests: string[];
+}
+
+/** Requests of a page that have no answer yet. */
+const unanswered = new WeakMap<Page, Set<Request>>();
+
+function countRequests(page: Page): void {
+  const open = new Set<Request>();
+  unanswered.set(page, open);
+  page.on("request", (request) => open.add(request));
+  for (const event of ["requestfinished", "requestfailed"] as const) {
+    page.on(event as "requestfinished", (request) => void open.delete(request));
+  }
 }
 
 export async function launch(webgl = true): Promise<Browser> {
@@ -49,6 +61,7 @@ export async function openPage(browser: Browser, url: string, options: BrowserCo
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
   await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: new URL(url).origin });
   const page = await context.newPage();
+  countRequests(page);
   const faults: Faults = { violations: [], errors: [], strangers: [] };
   const requests: string[] = [];
   await page.exposeFunction("reportViolation", (text: string) => void faults.violations.push(text));
@@ -73,10 +86,19 @@ export async function openPage(browser: Browser, url: string, options: BrowserCo
   return { page, faults, requests };
 }
 
-/** Waits until the slice has been read and nothing is under way. */
+/** Waits until the slice has been read, every request is answered, and what was answered is drawn. */
 export async function settled(page: Page): Promise<void> {
   await page.waitForSelector("#slice-readout [data-value]");
-  await page.waitForLoadState("networkidle");
+  const frames = () =>
+    page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+  for (;;) {
+    await frames();
+    const open = unanswered.get(page) ?? new Set();
+    if (open.size === 0) return;
+    const [first] = open;
+    const response = await first?.response().catch(() => null);
+    await response?.finished().catch(() => null);
+  }
 }
 
 /** Fails if the page has done anything it must not do. */

@@ -7,9 +7,10 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { excerpt, NotFoundError, RequestError, tooManyPoints } from "../../errors.js";
 import { type Dataset, FIELD_NAMES, type FieldName } from "../../storage/dataset.js";
-import { type Selection, selectionProblem, writeCutout } from "../../storage/tools/cutout.js";
+import { type Selection, selectionProblem } from "../../storage/tools/cutout.js";
 import { negotiate } from "../http/negotiate.js";
 import type { Service } from "../http/service.js";
+import type { CutoutThread } from "./cutout-thread.js";
 import { compute } from "./serve-operation.js";
 
 /** Query string of a cutout; nodes and frames count from 1, both ends included. */
@@ -82,9 +83,13 @@ function nameOf(dataset: Dataset, { frames, box }: Selection): string {
   return `${dataset.name}-${sides.join("_")}-t${frames.first + 1}-${frames.first + frames.count}`;
 }
 
-/** Answers `GET /datasets/{name}/cutout.h5` and `cutout.xmf`. The file is made in a folder of its own, which goes when the answer is out. */
+/**
+ * Answers `GET /datasets/{name}/cutout.h5` and `cutout.xmf`. A worker thread makes the file in a folder of its own, which goes when
+ * the answer is out, or when the file of a caller who has left is written.
+ */
 export function serveCutoutFile(
   service: Service,
+  thread: CutoutThread,
   name: string,
   ending: keyof typeof CUTOUT_FILES,
   request: FastifyRequest<{ Querystring: CutoutFileQuery }>,
@@ -104,9 +109,11 @@ export function serveCutoutFile(
     await life.admit(count);
     await life.enter(count);
     const folder = await mkdtemp(join(tmpdir(), "fieldprobe-cutout-"));
-    life.onEnd(() => void rm(folder, { recursive: true, force: true }));
     const file = nameOf(dataset, selection);
-    await writeCutout(dataset, selection, join(folder, `${file}.h5`), () => undefined);
+    const written = thread.write(dataset, selection, join(folder, `${file}.h5`));
+    const clear = () => void rm(folder, { recursive: true, force: true });
+    life.onEnd(() => void written.then(clear, clear));
+    await written;
     const path = join(folder, `${file}.${ending}`);
     reply.type(form).header("vary", "Accept").header("content-disposition", `attachment; filename="${file}.${ending}"`);
     if (ending === "xmf") return reply.send(await readFile(path));

@@ -1,7 +1,7 @@
 /** `apiPlugin` adds the plain HTTP interface under `/api`, its routes drawn from the operation table. */
 import { type TObject, Type } from "@sinclair/typebox";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { excerpt, NotFoundError, RequestError } from "../../errors.js";
+import { AuthError, excerpt, NotFoundError, RequestError } from "../../errors.js";
 import { type Operation, operationOf } from "../../operations.js";
 import { version } from "../../version.js";
 import { watchRoutes } from "../http/allowed-methods.js";
@@ -12,12 +12,13 @@ import { type Plugin, type Service, SOAP_PATH } from "../http/service.js";
 import { BATCH_ANSWER, BATCH_BODY, MOST_QUERIES, serveBatch } from "./batch.js";
 import { answerCutout, CUTOUT_FORMS, CUTOUT_QUERY } from "./cutout.js";
 import { CUTOUT_FILE_QUERY, CUTOUT_FILES, type CutoutFileQuery, serveCutoutFile } from "./cutout-file.js";
+import { CutoutThread } from "./cutout-thread.js";
 import { DATASET_OPERATIONS, describe, summarize } from "./describe.js";
 import { refuseUnknown } from "./parameters.js";
 import { problemHandler } from "./problem.js";
 import { REQUEST_TYPES } from "./read-body.js";
 import { answerSchema, bodySchema, CATALOGUE, DESCRIPTION, FAILURES, querySchema } from "./schemas.js";
-import { serveOperation } from "./serve-operation.js";
+import { serveOperation, tokenOf } from "./serve-operation.js";
 import {
   SLICE_FORMS,
   SLICE_QUERY,
@@ -42,13 +43,28 @@ interface Named {
   Params: { name: string };
 }
 
+/** Points that one request of a caller may hold: those of the service, or those of the token where it admits fewer. */
+function pointsFor({ auth, config }: Service, token: string | null): number {
+  const most = config.limits["query.points"];
+  if (token === null) return most;
+  try {
+    const { points, release } = auth.authorise(token);
+    release();
+    return points === 0 ? most : Math.min(most, points);
+  } catch (error) {
+    // Everybody may read the catalogue; a token that nobody has changes nothing in it.
+    if (error instanceof AuthError) return most;
+    throw error;
+  }
+}
+
 function catalogueRoutes(api: FastifyInstance, service: Service): void {
   const { engine, config } = service;
-  api.get("/datasets", { schema: { summary: "Datasets", response: { 200: CATALOGUE, ...FAILURES } } }, () => ({
+  api.get("/datasets", { schema: { summary: "Datasets", response: { 200: CATALOGUE, ...FAILURES } } }, (request) => ({
     version,
     namespace: config.namespace,
     service: SOAP_PATH.slice(1),
-    points: config.limits["query.points"],
+    points: pointsFor(service, tokenOf(request)),
     datasets: engine.datasets().map(summarize),
   }));
   api.get<Named>(
@@ -176,6 +192,8 @@ function binary(forms: readonly string[], description: string) {
 }
 
 function cutoutFileRoutes(api: FastifyInstance, service: Service): void {
+  const thread = new CutoutThread();
+  api.addHook("onClose", () => thread.close());
   const about = {
     h5: { summary: "The stored nodes of a box as HDF5 in the JHTDB format", description: "The file." },
     xmf: { summary: "The XDMF by which ParaView opens the HDF5 of the same box", description: "The description." },
@@ -194,7 +212,7 @@ function cutoutFileRoutes(api: FastifyInstance, service: Service): void {
         },
         preValidation: checkNames("A cutout", CUTOUT_FILE_QUERY),
       },
-      (request, reply) => serveCutoutFile(service, request.params.name, ending, request, reply),
+      (request, reply) => serveCutoutFile(service, thread, request.params.name, ending, request, reply),
     );
   }
 }

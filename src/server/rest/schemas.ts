@@ -71,7 +71,9 @@ export const CATALOGUE = Type.Object({
   version: Type.String(),
   namespace: Type.String({ description: "XML namespace of the SOAP service." }),
   service: Type.String({ description: "Path of the SOAP service, seen from the root of the service." }),
-  points: Type.Integer({ description: "Points that one request may hold." }),
+  points: Type.Integer({
+    description: "Points that one request may hold, for the token that is sent along if there is one.",
+  }),
   datasets: Type.Array(SUMMARY),
 });
 

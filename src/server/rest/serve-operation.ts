@@ -122,7 +122,7 @@ export async function compute(
 }
 
 /** The token of a request, by `Authorization: Bearer`; null without that header, and what is no bearer token is one nobody has. */
-function tokenOf(request: FastifyRequest): string | null {
+export function tokenOf(request: FastifyRequest): string | null {
   const header = request.headers.authorization;
   if (header === undefined) return null;
   return /^Bearer +(\S+) *$/i.exec(header)?.[1] ?? header;

@@ -19,17 +19,6 @@ const NAMES: Readonly<Record<ViewState["scaling"] | "fixed", string>> = {
   fixed: "fixed",
 };
 
-/** The colours of a map as a picture of one row, by its address. */
-export function barPicture({ pixels }: ColourScale): string {
-  const canvas = document.createElement("canvas");
-  canvas.width = pixels.length;
-  canvas.height = 1;
-  const image = new ImageData(pixels.length, 1);
-  new Uint32Array(image.data.buffer).set(pixels);
-  canvas.getContext("2d")?.putImageData(image, 0, 0);
-  return canvas.toDataURL();
-}
-
 /** The bar alone with its ticks and a name. */
 export function barLegend(scale: ColourScale, name: string): TemplateResult {
   const [low, high] = scale.range;
@@ -41,7 +30,7 @@ export function barLegend(scale: ColourScale, name: string): TemplateResult {
         role="img"
         aria-label="Colours of ${name} from ${shortText(low)} to ${shortText(high)}"
       >
-        <image href=${barPicture(scale)} x=${left} y=${top} width=${width} height=${height} preserveAspectRatio="none"></image>
+        <image href=${scale.picture} x=${left} y=${top} width=${width} height=${height} preserveAspectRatio="none"></image>
         ${low < high ? svg`<g class="axes">${drawMarks(barMarks(scale, BAR))}</g>` : nothing}
       </svg>
       <p class="note bar-name">${name}</p>

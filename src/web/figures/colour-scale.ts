@@ -5,12 +5,18 @@ import type { ViewState } from "../state/view-state.js";
 /** Lowest and highest value of a scale. */
 export type ValueRange = readonly [number, number];
 
-export interface ColourScale {
+/** The colours of a map. */
+export interface MapColours {
   readonly name: ColourMapName;
-  readonly range: ValueRange;
-  readonly log: boolean;
   /** Pixels of the map, red in the lowest byte, opaque. */
   readonly pixels: Uint32Array;
+  /** The map as a picture of one row, by its address. */
+  readonly picture: string;
+}
+
+export interface ColourScale extends MapColours {
+  readonly range: ValueRange;
+  readonly log: boolean;
 }
 
 /** Decades below its high end that a logarithmic scale spans at most. */
@@ -19,13 +25,21 @@ const DECADES = 4;
 /** Part of the values beyond each end of a percentile range. */
 const TAIL = 0.01;
 
-/** The pixels of a map for an `ImageData` seen as 32-bit words. */
-export function mapPixels(name: ColourMapName): Uint32Array {
+/** Draws the colours of a map, which takes some milliseconds: callers keep them while the map stays. */
+export function drawColours(name: ColourMapName): MapColours {
   const table = colourTable(name);
-  return Uint32Array.from({ length: COLOUR_STEPS }, (_, step) => {
+  const image = new ImageData(COLOUR_STEPS, 1);
+  const pixels = new Uint32Array(image.data.buffer);
+  for (let step = 0; step < COLOUR_STEPS; step++) {
     const [red, green, blue] = table.subarray(3 * step, 3 * step + 3);
-    return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
-  });
+    pixels[step] = ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
+  }
+  const canvas = document.createElement("canvas");
+  canvas.width = COLOUR_STEPS;
+  canvas.height = 1;
+  // A canvas that is read from stays off the graphics card, from which reading takes tens of milliseconds.
+  canvas.getContext("2d", { willReadFrequently: true })?.putImageData(image, 0, 0);
+  return { name, pixels, picture: canvas.toDataURL() };
 }
 
 /** The map of a view; `auto` takes a diverging one where zero is the middle of the quantity. */

@@ -58,7 +58,7 @@ export class CurveFigure {
     const { id } = this.source;
     const own = id === "profile" ? [state.time, state.line] : [];
     const options = [state.dataset, state.field, state.probe, state.values, state.derivatives, state.temporal];
-    const key = JSON.stringify([own, options, state.filter, state.curves]);
+    const key = JSON.stringify([own, options, state.filter, state.curves, state.curves === "probes" ? state.pins : []]);
     if (key === this.#asked) return;
     this.#asked = key;
     const quantity = quantityOf(state.field);

@@ -3,7 +3,6 @@ import { quantityOf } from "../../quantities.js";
 import { unitOf } from "../state/facts.js";
 import { describeOptions, describePlane } from "../state/queries.js";
 import type { ViewStore } from "../state/view-store.js";
-import { barPicture } from "./colour-bar.js";
 import type { ColourScale } from "./colour-scale.js";
 import { barMarks, escapeXml, writeMarks } from "./marks.js";
 import { coveredBy } from "./plane-canvas.js";
@@ -65,7 +64,7 @@ export function figureSvg(figure: FigureSource, store: ViewStore): string | null
     `  font-family="system-ui, sans-serif" font-size="12" color="#222" fill="#222">`,
     `<rect width="${width}" height="${total}" fill="#fff"/>`,
     planePart(plane, shown),
-    `<image href="${barPicture(scale)}" x="${bar.left}" y="${bar.top}" width="${bar.width}" height="${bar.height}" preserveAspectRatio="none"/>`,
+    `<image href="${scale.picture}" x="${bar.left}" y="${bar.top}" width="${bar.width}" height="${bar.height}" preserveAspectRatio="none"/>`,
     writeMarks(barMarks(scale, bar)),
     text(0, `${describePlane(shown.state)}${unit === "" ? "" : `, in ${unit}`}`, "bold"),
     text(1, `${describeOptions(shown.state)}; ${quantity.name} = ${quantity.formula}`),

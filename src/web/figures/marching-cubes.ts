@@ -5,14 +5,16 @@
  */
 import { edgeTable, triTable } from "three/examples/jsm/objects/MarchingCubes.js";
 
-/** Samples of a scalar on a box, x fastest. */
+/** Samples of a scalar on a box, x fastest, with the place of the first one and their distances. */
 export interface BoxSamples {
   readonly counts: readonly [number, number, number];
+  readonly origin: readonly [number, number, number];
+  readonly spacing: readonly [number, number, number];
   readonly values: Float32Array;
 }
 
 export interface Surface {
-  /** x, y, z of each vertex in samples from the first one. */
+  /** x, y, z of each vertex. */
   readonly positions: Float32Array;
   /** Unit vectors towards smaller values. */
   readonly normals: Float32Array;
@@ -53,6 +55,14 @@ const EDGES = [
 /** Bits of the corners in an index of the table, which counts around the faces. */
 const BITS = [1, 2, 8, 4, 16, 32, 128, 64] as const;
 
+/** The corners 1, 3, 5 and 7, which are the corners 0, 2, 4 and 6 of the next cell along x. */
+const RIGHT = BITS[1] | BITS[3] | BITS[5] | BITS[7];
+
+/** The bits of the left corners, where the right ones of the cell before become them: 2 to 1, 4 to 8, 32 to 16, 64 to 128. */
+function leftOf(right: number): number {
+  return ((right & 2) >> 1) | ((right & 4) << 1) | ((right & 32) >> 1) | ((right & 64) << 1);
+}
+
 /** A list of numbers that grows. */
 class Growing<T extends Float32Array | Uint32Array> {
   #array: T;
@@ -62,17 +72,24 @@ class Growing<T extends Float32Array | Uint32Array> {
     this.#array = array;
   }
 
+  push(a: number): void {
+    if (this.length === this.#array.length) this.#grow();
+    this.#array[this.length++] = a;
+  }
+
   push3(a: number, b: number, c: number): void {
-    if (this.length + 3 > this.#array.length) {
-      const Array_ = this.#array.constructor as new (length: number) => T;
-      const larger = new Array_(2 * this.#array.length);
-      larger.set(this.#array);
-      this.#array = larger;
-    }
+    if (this.length + 3 > this.#array.length) this.#grow();
     this.#array[this.length] = a;
     this.#array[this.length + 1] = b;
     this.#array[this.length + 2] = c;
     this.length += 3;
+  }
+
+  #grow(): void {
+    const Array_ = this.#array.constructor as new (length: number) => T;
+    const larger = new Array_(2 * this.#array.length);
+    larger.set(this.#array);
+    this.#array = larger;
   }
 
   take(): T {
@@ -81,17 +98,19 @@ class Growing<T extends Float32Array | Uint32Array> {
 }
 
 /** Extracts the surface where the samples cross a level; cells with a missing sample are left open. */
-export function marchingCubes({ counts, values }: BoxSamples, level: number, tint: Float32Array | null): Surface {
+export function marchingCubes(samples: BoxSamples, level: number, tint: Float32Array | null): Surface {
+  const { counts, origin, spacing, values } = samples;
   const [nx, ny, nz] = counts;
   const steps = [1, nx, nx * ny] as const;
   const offsets = CORNERS.map(([x, y, z]) => x + y * nx + z * nx * ny);
   const positions = new Growing(new Float32Array(3 * 4096));
   const normals = new Growing(new Float32Array(3 * 4096));
   const indices = new Growing(new Uint32Array(3 * 8192));
-  const tints: number[] = [];
+  const tints = new Growing(new Float32Array(4096));
   /** Vertices on the edges that begin at a sample, one table for each axis, of this layer and the next. */
   const kept = [0, 1, 2].map(() => new Int32Array(2 * nx * ny).fill(-1));
   const place = new Float64Array(3);
+  const [, above, behind] = steps;
 
   const slope = (at: number, axis: 0 | 1 | 2, index: number): number => {
     const step = steps[axis];
@@ -115,11 +134,15 @@ export function marchingCubes({ counts, values }: BoxSamples, level: number, tin
     place[2] = k;
     place[axis] += t;
     const number = positions.length / 3;
-    positions.push3(place[0], place[1], place[2]);
+    positions.push3(
+      origin[0] + place[0] * spacing[0],
+      origin[1] + place[1] * spacing[1],
+      origin[2] + place[2] * spacing[2],
+    );
     const [di, dj, dk] = [axis === 0 ? 1 : 0, axis === 1 ? 1 : 0, axis === 2 ? 1 : 0];
-    const gx = slope(a, 0, i) * (1 - t) + slope(b, 0, i + di) * t;
-    const gy = slope(a, 1, j) * (1 - t) + slope(b, 1, j + dj) * t;
-    const gz = slope(a, 2, k) * (1 - t) + slope(b, 2, k + dk) * t;
+    const gx = (slope(a, 0, i) * (1 - t) + slope(b, 0, i + di) * t) / spacing[0];
+    const gy = (slope(a, 1, j) * (1 - t) + slope(b, 1, j + dj) * t) / spacing[1];
+    const gz = (slope(a, 2, k) * (1 - t) + slope(b, 2, k + dk) * t) / spacing[2];
     const length = -Math.hypot(gx, gy, gz) || -1;
     normals.push3(gx / length, gy / length, gz / length);
     if (tint !== null) tints.push(tint[a] * (1 - t) + tint[b] * t);
@@ -134,16 +157,21 @@ export function marchingCubes({ counts, values }: BoxSamples, level: number, tin
       table.fill(-1, from, from + nx * ny);
     }
     for (let y = 0; y < ny - 1; y++) {
+      const row = nx * (y + ny * z);
+      let right = 0;
+      for (const c of [0, 2, 4, 6]) if (values[row + offsets[c]] < level) right |= BITS[c + 1];
       for (let x = 0; x < nx - 1; x++) {
-        const at = x + nx * (y + ny * z);
-        let cell = 0;
+        const at = row + x;
+        let cell = leftOf(right);
+        if (values[at + 1] < level) cell |= BITS[1];
+        if (values[at + above + 1] < level) cell |= BITS[3];
+        if (values[at + behind + 1] < level) cell |= BITS[5];
+        if (values[at + behind + above + 1] < level) cell |= BITS[7];
+        right = cell & RIGHT;
+        if (edgeTable[cell] === 0) continue;
         let sum = 0;
-        for (let c = 0; c < 8; c++) {
-          const value = values[at + offsets[c]];
-          sum += value;
-          if (value < level) cell |= BITS[c];
-        }
-        if (edgeTable[cell] === 0 || Number.isNaN(sum)) continue;
+        for (let c = 0; c < 8; c++) sum += values[at + offsets[c]];
+        if (Number.isNaN(sum)) continue;
         for (let t = 16 * cell; triTable[t] !== -1; t += 3) {
           const [p, q, r] = [triTable[t], triTable[t + 1], triTable[t + 2]];
           indices.push3(vertex(x, y, z, p), vertex(x, y, z, q), vertex(x, y, z, r));
@@ -154,7 +182,7 @@ export function marchingCubes({ counts, values }: BoxSamples, level: number, tin
   return {
     positions: positions.take(),
     normals: normals.take(),
-    tints: Float32Array.from(tints),
+    tints: tints.take(),
     indices: indices.take(),
   };
 }

@@ -12,7 +12,7 @@ import { SEED_SHAPES, TRACKERS, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { columnTable, DataTable } from "./data-table.js";
 import { choose, number } from "./inputs.js";
-import { statusBar } from "./status-bar.js";
+import { type Fitting, statusBar } from "./status-bar.js";
 
 const NAMES: Readonly<Record<ViewState["tracker"], string>> = {
   GetPosition: "Tracers, step by step",
@@ -111,9 +111,24 @@ export class ParticlesFigure {
         <button type="submit" class="primary">Launch</button>
       </form>
       <p class="note">From t = ${shortText(state.time)} with <b>${state.values}</b> in space, PCHIP in time.</p>
-      ${statusBar("particles", this.request, () => void this.launch())}
+      ${statusBar("particles", this.request, () => void this.launch(), this.#fitting())}
       ${launched === null ? nothing : this.#player(launched.trajectories)}
     `;
+  }
+
+  /** The particles and positions that the limits of the service admit. */
+  #fitting(): Fitting {
+    const { state, facts } = this.#store;
+    const records = Math.ceil(state.steps / state.every) + 1;
+    const count = Math.max(1, Math.min(state.count, Math.floor(facts.points / records)));
+    const every = Math.max(state.every, Math.ceil((state.steps * count) / Math.max(1, facts.points - count)));
+    return {
+      text: `${facts.points} positions fit: ${count} particles, every ${every} steps.`,
+      choose: () => {
+        this.#store.set({ count, every });
+        void this.launch();
+      },
+    };
   }
 
   #player(trajectories: Trajectories): TemplateResult {

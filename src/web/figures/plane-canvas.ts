@@ -1,4 +1,4 @@
-/** This file paints a plane of values as a picture and draws it on a canvas with cursor, probe and overlay. */
+/** This file paints a plane of values as a picture and draws it on a canvas with probe and overlay. */
 import type { SampleAxis, Slice } from "../state/api.js";
 import type { PlaneWindow } from "../state/plane-geometry.js";
 import { type ColourScale, pixelOf } from "./colour-scale.js";
@@ -20,15 +20,16 @@ export interface PlaneDrawing {
   readonly gaps: boolean;
   /** A picture of the whole canvas laid over the values, or null. */
   readonly overlay: HTMLCanvasElement | null;
-  /** The cursor across and up, or null. */
-  readonly cursor: readonly [number, number] | null;
-  readonly probe: ProbeMark;
+  /** The probe and the kept ones. */
+  readonly probes: readonly ProbeMark[];
   /** A rectangle that the caller is drawing, in coordinates of the plane, or null. */
   readonly box: PlaneWindow | null;
 }
 
-/** The probe on a plane. */
+/** A probe on a plane. */
 export interface ProbeMark {
+  /** Its name; empty for the one that moves. */
+  readonly name: string;
   readonly across: number;
   readonly up: number;
   /** Where the probe lies off the plane: its distance in words; null where it lies on it. */
@@ -110,7 +111,8 @@ function stroke(context: CanvasRenderingContext2D, draw: () => void, dash: reado
   context.setLineDash([]);
 }
 
-function drawProbe(context: CanvasRenderingContext2D, x: number, y: number, { distance, crossed }: ProbeMark): void {
+function drawProbe(context: CanvasRenderingContext2D, x: number, y: number, mark: ProbeMark): void {
+  const { name, distance, crossed } = mark;
   const unit = Math.min(2, window.devicePixelRatio);
   const { width, height } = context.canvas;
   if (crossed) {
@@ -127,24 +129,25 @@ function drawProbe(context: CanvasRenderingContext2D, x: number, y: number, { di
     context.beginPath();
     context.arc(x, y, 2 * unit, 0, 2 * Math.PI);
     context.fill();
-    return;
   }
+  const text = [name, distance ?? ""].filter(Boolean).join(" ");
+  if (text === "") return;
   context.font = `${11 * unit}px system-ui, sans-serif`;
-  const right = x + 12 * unit + context.measureText(distance).width < width;
+  const right = x + 12 * unit + context.measureText(text).width < width;
   context.textAlign = right ? "left" : "right";
   context.lineWidth = 3 * unit;
   context.strokeStyle = "rgba(0, 0, 0, 0.75)";
   context.fillStyle = "#fff";
   const at = [x + (right ? 11 : -11) * unit, y - 9 * unit] as const;
-  context.strokeText(distance, ...at);
-  context.fillText(distance, ...at);
+  context.strokeText(text, ...at);
+  context.fillText(text, ...at);
 }
 
 /** Draws a plane into the canvas at its present size. */
 export function drawPlane(canvas: HTMLCanvasElement, drawing: PlaneDrawing): void {
   const context = canvas.getContext("2d");
   if (context === null) return;
-  const { picture, covered, window: shown, overlay, cursor, probe, box } = drawing;
+  const { picture, covered, window: shown, overlay, probes, box } = drawing;
   const [left, right, bottom, top] = shown;
   const x = (across: number) => ((across - left) / (right - left)) * canvas.width;
   const y = (up: number) => ((top - up) / (top - bottom)) * canvas.height;
@@ -157,17 +160,7 @@ export function drawPlane(canvas: HTMLCanvasElement, drawing: PlaneDrawing): voi
   }
   context.drawImage(picture, ...place);
   if (overlay !== null) context.drawImage(overlay, ...place);
-  if (cursor !== null) {
-    const [across, up] = [x(cursor[0]), y(cursor[1])];
-    const lines = () => {
-      context.moveTo(across, 0);
-      context.lineTo(across, canvas.height);
-      context.moveTo(0, up);
-      context.lineTo(canvas.width, up);
-    };
-    stroke(context, lines, [4, 4]);
-  }
-  drawProbe(context, x(probe.across), y(probe.up), probe);
+  for (const probe of probes.toReversed()) drawProbe(context, x(probe.across), y(probe.up), probe);
   if (box !== null) {
     stroke(context, () => context.rect(x(box[0]), y(box[3]), x(box[1]) - x(box[0]), y(box[2]) - y(box[3])), []);
   }

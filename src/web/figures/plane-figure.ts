@@ -21,7 +21,7 @@ import {
   wholePlane,
   zoomWindow,
 } from "../state/plane-geometry.js";
-import { planePaths } from "../state/queries.js";
+import { pinName, planePaths } from "../state/queries.js";
 import type { ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import type { ColourScale } from "./colour-scale.js";
@@ -85,6 +85,18 @@ function subtract(slice: Slice, other: Slice): Slice {
   return { ...slice, values, ...(low > high ? { low: 0, high: 0 } : { low, high }) };
 }
 
+/** Puts the slices of a view together: the quantity, what it is compared with, and the velocity in the plane. */
+function assemble(state: ViewState, slices: readonly Slice[], compared: boolean, drawn: boolean): ShownPlane {
+  const slice = compared ? subtract(slices[0], slices[1]) : slices[0];
+  const [across, up] = slices.slice(-2);
+  return {
+    slice,
+    state,
+    vectors: drawn ? { across, up } : null,
+    gaps: slice.values.some((value) => !Number.isFinite(value)),
+  };
+}
+
 export class PlaneFigure {
   readonly request: LatestRequest<ShownPlane>;
   readonly #owner: PlaneOwner;
@@ -93,12 +105,18 @@ export class PlaneFigure {
   #box: PlaneWindow | null = null;
   #frame: HTMLElement | null = null;
   #canvas: HTMLCanvasElement | null = null;
+  #lines: HTMLElement | null = null;
   #width = 600;
   #picture: HTMLCanvasElement | null = null;
   #overlay: HTMLCanvasElement | null = null;
   #painted: readonly [ShownPlane, ColourScale] | null = null;
   #overlaid: ShownPlane | null = null;
   #asked = "";
+  /** The same function for every rendering: lit would let the canvas go and hold it again, in the middle of a drag. */
+  readonly #holdCanvas = (element: Element | undefined): void => {
+    this.#canvas = (element as HTMLCanvasElement | undefined) ?? null;
+    this.#pointers.attach(this.#canvas);
+  };
 
   constructor(owner: PlaneOwner) {
     this.#owner = owner;
@@ -132,28 +150,23 @@ export class PlaneFigure {
     const { store, view } = this.#owner;
     const state = view();
     const paths = planePaths(state, store.facts);
-    const key = JSON.stringify(paths);
+    const key = JSON.stringify([paths, state.overlay]);
     if (key === this.#asked) return;
     this.#asked = key;
     if (!offers(store.facts, quantityOf(state.field).operation)) {
       this.request.clear();
       return;
     }
-    void this.request.run(async (signal) => {
-      const load = (path: string) => store.slices.load(path, signal);
-      const [main, other, vectors] = await Promise.all([
-        load(paths.main),
-        paths.other === null ? null : load(paths.other),
-        paths.vectors === null ? null : Promise.all(paths.vectors.map(load)),
-      ]);
-      const slice = other === null ? main : subtract(main, other);
-      return {
-        slice,
-        state,
-        vectors: vectors === null ? null : { across: vectors[0], up: vectors[1] },
-        gaps: slice.values.some((value) => !Number.isFinite(value)),
-      };
-    });
+    const all = [paths.main, ...(paths.other === null ? [] : [paths.other]), ...(paths.vectors ?? [])];
+    const show = (slices: readonly Slice[]) => assemble(state, slices, paths.other !== null, paths.vectors !== null);
+    const kept = all.flatMap((path) => store.slices.peek(path) ?? []);
+    // What is in the cache is shown at once, in the same turn, so that playing draws each picture once.
+    if (kept.length === all.length) this.request.take(show(kept));
+    else {
+      void this.request.run(async (signal) => {
+        return show(await Promise.all(all.map((path) => store.slices.load(path, signal))));
+      });
+    }
   }
 
   /** Makes the next refresh request again, for example with another token. */
@@ -215,13 +228,16 @@ export class PlaneFigure {
           aria-roledescription="slice"
           aria-label="Slice of ${title} across ${view().axis}. Arrow keys move the cursor, Enter probes, plus and minus zoom, 0 shows the whole plane."
           aria-describedby="slice-readout"
-          ${ref((element) => {
-            const canvas = (element as HTMLCanvasElement | undefined) ?? null;
-            if (canvas !== this.#canvas) this.#pointers.attach(canvas);
-            this.#canvas = canvas;
-          })}
+          ${ref(this.#holdCanvas)}
           @keydown=${(event: KeyboardEvent) => this.#key(event)}
         ></canvas>
+        <div
+          class="cursor"
+          aria-hidden="true"
+          ${ref((element) => {
+            this.#lines = (element as HTMLElement | undefined) ?? null;
+          })}
+        ><i></i><i></i></div>
         ${empty && !offers(store.facts, quantityOf(view().field).operation) ? html`<p class="empty">This dataset has nothing to slice.</p>` : nothing}
       </div>
     `;
@@ -263,16 +279,37 @@ export class PlaneFigure {
       this.#owner.render();
     }
     const { left, top, width: across, height: up } = this.place;
-    canvas.style.left = `${left}px`;
-    canvas.style.top = `${top}px`;
-    canvas.style.width = `${across}px`;
-    canvas.style.height = `${up}px`;
+    for (const part of [canvas, this.#lines]) {
+      if (part === null) continue;
+      part.style.left = `${left}px`;
+      part.style.top = `${top}px`;
+      part.style.width = `${across}px`;
+      part.style.height = `${up}px`;
+    }
     frame.style.height = `${this.size.height}px`;
     canvas.style.touchAction = this.#isWhole() ? "pan-x pan-y" : "none";
     const unit = Math.min(2, window.devicePixelRatio);
     const [w, h] = [Math.max(1, Math.round(across * unit)), Math.max(1, Math.round(up * unit))];
     if (canvas.width !== w || canvas.height !== h) Object.assign(canvas, { width: w, height: h });
     this.draw();
+    this.#placeCursor();
+  }
+
+  /** Moves the lines of the cursor over the canvas, which stays as it is: a canvas costs much more to draw. */
+  #placeCursor(): void {
+    const shown = this.request.value;
+    const cell = this.#cursor === null ? null : this.cell;
+    if (this.#lines === null) return;
+    this.#lines.hidden = shown === null || cell === null;
+    if (shown === null || cell === null) return;
+    const { columns, rows } = shown.slice;
+    const [left, right, bottom, top] = this.#window();
+    const { width, height } = this.place;
+    const x = ((columns.origin + cell.column * columns.spacing - left) / (right - left)) * width;
+    const y = ((top - rows.origin - cell.row * rows.spacing) / (top - bottom)) * height;
+    const [across, up] = this.#lines.children as unknown as readonly [HTMLElement, HTMLElement];
+    across.style.transform = `translateX(${x}px)`;
+    up.style.transform = `translateY(${y}px)`;
   }
 
   /** Draws the canvas at its present size. */
@@ -294,29 +331,24 @@ export class PlaneFigure {
       this.#overlay = shown.vectors === null ? null : drawOverlay(shown.vectors, state.overlay, slice);
       this.#overlaid = shown;
     }
-    const cell = this.cell;
-    const [across, up] = this.#probePoint(state);
+    const { probe, pins } = this.#owner.store.state;
     drawPlane(canvas, {
       picture: this.#picture,
       covered: coveredBy(slice),
       window: this.#window(),
       gaps: shown.gaps,
       overlay: this.#overlay,
-      cursor:
-        cell === null || this.#cursor === null
-          ? null
-          : [
-              slice.columns.origin + cell.column * slice.columns.spacing,
-              slice.rows.origin + cell.row * slice.rows.spacing,
-            ],
-      probe: { across, up, distance: this.#probeDistance(state), crossed: this.#owner.crossed },
+      probes: [probe, ...pins].map((place, i) => {
+        const [across, up] = sidesOf(state.axis).map((name) => place[AXES.indexOf(name)]);
+        const name = i === 0 ? "" : pinName(i - 1);
+        return { name, across, up, distance: this.#distance(place, state), crossed: i === 0 && this.#owner.crossed };
+      }),
       box: this.#box,
     });
   }
 
-  /** The distance of the probe from the plane in words; null where it lies on it. */
-  #probeDistance({ axis, at }: ViewState): string | null {
-    const { probe } = this.#owner.store.state;
+  /** The distance of a probe from the plane in words; null where it lies on it. */
+  #distance(probe: readonly [number, number, number], { axis, at }: ViewState): string | null {
     const { length, spacing } = axisOf(this.#owner.store.facts, axis);
     const away = probe[AXES.indexOf(axis)] - at;
     if (Math.abs(away) <= 1e-5 * Math.max(length, spacing)) return null;
@@ -369,7 +401,7 @@ export class PlaneFigure {
   #move(point: readonly [number, number]): void {
     this.#cursor = point;
     this.#owner.moved();
-    this.draw();
+    this.#placeCursor();
   }
 
   #pan(dx: number, dy: number): void {

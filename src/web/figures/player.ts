@@ -2,13 +2,17 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { shortText } from "../../float32/format.js";
+import { sampleWindow, wholePlane } from "../state/plane-geometry.js";
 import { planePaths } from "../state/queries.js";
 import type { ViewStore } from "../state/view-store.js";
 
 /** Pictures a second to choose from. */
 const SPEEDS = ["1", "2", "5", "10", "15", "30"] as const;
-/** Frames that are fetched ahead while playing. */
-const AHEAD = 4;
+/** Seconds of play that are fetched ahead, and the most frames that this may be. */
+const SECONDS_AHEAD = 2;
+const MOST_AHEAD = 32;
+/** Requests for frames ahead that are under way at a time. */
+const AT_ONCE = 4;
 
 export class Player {
   readonly #store: ViewStore;
@@ -38,10 +42,27 @@ export class Player {
   /** Fetches the frames that come next, so that they can be shown in time. */
   prefetch(): void {
     if (!this.#playing || this.#store.state.layout === "three") return;
-    for (let ahead = 1; ahead <= AHEAD; ahead++) {
+    const wanted = Math.min(MOST_AHEAD, SECONDS_AHEAD * this.#speed, this.#store.facts.times.stored.length - 1);
+    for (let ahead = 1; ahead <= Math.max(1, Math.min(wanted, this.#room())); ahead++) {
       const time = this.#frameAt(ahead);
-      if (time !== null) void this.#fetch(time);
+      if (time === null) return;
+      for (const path of this.#paths(time)) {
+        if (this.#fetching.size >= AT_ONCE) return;
+        if (!this.#store.slices.has(path) && !this.#fetching.has(path)) void this.#fetch(path);
+      }
     }
+  }
+
+  /** Frames of the view that find room in the cache. */
+  #room(): number {
+    const { state, facts, slices } = this.#store;
+    const [columns, rows] = sampleWindow(
+      facts,
+      state.axis,
+      state.window ?? wholePlane(facts, state.axis),
+      state.nodes,
+    ).counts;
+    return slices.roomFor(columns * rows * this.#paths(state.time).length);
   }
 
   view(): TemplateResult | typeof nothing {
@@ -126,19 +147,17 @@ export class Player {
     return [main, ...(other === null ? [] : [other]), ...(vectors ?? [])];
   }
 
-  async #fetch(time: number): Promise<void> {
-    const signal = AbortSignal.timeout(60_000);
-    const wanted = this.#paths(time).filter((path) => !this.#store.slices.has(path) && !this.#fetching.has(path));
-    for (const path of wanted) {
-      this.#fetching.add(path);
-      try {
-        await this.#store.slices.load(path, signal);
-      } catch {
-        // The figure requests the frame itself when it is due, and shows what is wrong.
-      } finally {
-        this.#fetching.delete(path);
-      }
+  async #fetch(path: string): Promise<void> {
+    this.#fetching.add(path);
+    try {
+      await this.#store.slices.load(path, AbortSignal.timeout(60_000));
+    } catch {
+      // The figure requests the frame itself when it is due, and shows what is wrong.
+      return;
+    } finally {
+      this.#fetching.delete(path);
     }
+    this.prefetch();
   }
 
   #tick(now: number): void {

@@ -20,9 +20,33 @@ const HEIGHT = 220;
 /** Colours of curves that are told apart by colour-blind readers too; the first is the accent of the page. */
 const COLOURS = ["#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#999999"];
 
-/** The places of missing values as uPlot wants them: null, which breaks the curve. */
+/** Values on a logarithmic axis below this part of the largest one are rounding, and zero has no place there at all. */
+const LOG_DEPTH = 1e-12;
+/** Distances of ticks on a logarithmic axis, in decades. */
+const DECADES = [0.5, 1, 2, 4, 5, 10, 20, 50];
+
+/** The values as uPlot wants them: null for one that is missing, which breaks the curve. */
 function withGaps(values: readonly number[]): (number | null)[] {
   return values.map((value) => (Number.isFinite(value) ? value : null));
+}
+
+/** Decimal logarithms of the values. uPlot's own logarithmic axes never end at zeros and at values far below one. */
+function logarithms(values: readonly number[], most: number): (number | null)[] {
+  return values.map((value) =>
+    value > LOG_DEPTH * most && value < Number.POSITIVE_INFINITY ? Math.log10(value) : null,
+  );
+}
+
+/** A decimal logarithm as the number that it belongs to. */
+function powerText(exponent: number | null): string {
+  return exponent === null ? "–" : String(Number((10 ** exponent).toPrecision(3)));
+}
+
+/** The places and the values of curves, on logarithmic axes their logarithms. */
+function columnsOf({ x, curves, log }: PlottedCurves): [number[], ...(number | null)[][]] {
+  if (log !== true) return [x as number[], ...curves.map(({ y }) => withGaps(y))];
+  const most = Math.max(0, ...curves.flatMap(({ y }) => y.filter(Number.isFinite)));
+  return [x.map(Math.log10), ...curves.map(({ y }) => logarithms(y, most))];
 }
 
 /** Draws curves into one element, again only when curves, width, mark or colours are new. */
@@ -55,35 +79,43 @@ export class Plot {
     this.#shown = null;
   }
 
-  #make(element: HTMLElement, width: number, { x, curves, xLabel, yLabel, log }: PlottedCurves): uPlot {
+  #make(element: HTMLElement, width: number, shown: PlottedCurves): uPlot {
+    const { curves, xLabel, yLabel, log } = shown;
     const { ink, line, accent } = schemeColours(element);
-    const axis = { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } };
+    const logarithmic = log === true;
+    const axis = {
+      stroke: ink,
+      grid: { stroke: line, width: 1 },
+      ticks: { stroke: line, width: 1 },
+      ...(logarithmic ? { incrs: DECADES, values: (_: uPlot, splits: number[]) => splits.map(powerText) } : {}),
+    };
+    const value = logarithmic ? { value: (_: uPlot, exponent: number | null) => powerText(exponent) } : {};
     const several = curves.length > 1;
-    const distribution = log === true ? ({ distr: 3 } as const) : {};
     const plot = new uPlot(
       {
         width,
         height: HEIGHT,
         legend: { show: true, live: true },
         cursor: { drag: { x: false, y: false } },
-        scales: { x: { time: false, ...distribution }, y: distribution },
+        scales: { x: { time: false } },
         axes: [
           { ...axis, label: xLabel },
           { ...axis, label: yLabel, size: 64 },
         ],
         series: [
-          { label: xLabel },
+          { label: xLabel, ...value },
           ...curves.map(({ name, dashed }, i) => ({
             label: several ? name : yLabel,
             stroke: i === 0 ? accent : COLOURS[(i - 1) % COLOURS.length],
             width: 2,
+            ...value,
             points: { show: false },
             ...(dashed === true ? { dash: [6, 4] } : {}),
           })),
         ],
         hooks: { draw: [(drawn) => this.#mark(drawn, accent)] },
       },
-      [x as number[], ...curves.map(({ y }) => withGaps(y))],
+      columnsOf(shown),
       element,
     );
     plot.over.addEventListener("click", () => {

@@ -49,8 +49,16 @@ export class Pointers {
     canvas.addEventListener("pointermove", (event) => this.#follow(event), { signal });
     canvas.addEventListener("pointerup", (event) => this.#release(event), { signal });
     canvas.addEventListener("pointercancel", (event) => this.#cancel(event), { signal });
+    // One finger may scroll the page; without this the browser would take two for scrolling, too.
+    for (const name of ["touchstart", "touchmove"] as const) {
+      canvas.addEventListener(name, (event) => this.#keepPinch(event), { signal, passive: false });
+    }
     canvas.addEventListener("dblclick", () => this.#gestures.reset(), { signal });
     canvas.addEventListener("wheel", (event) => this.#wheel(event), { signal, passive: false });
+  }
+
+  #keepPinch(event: TouchEvent): void {
+    if (event.touches.length > 1 && event.cancelable) event.preventDefault();
   }
 
   #placeOf({ clientX, clientY }: MouseEvent): Place {

@@ -5,13 +5,14 @@ import { live } from "lit-html/directives/live.js";
 import { ref } from "lit-html/directives/ref.js";
 import { shortText } from "../../float32/format.js";
 import { type QuantityName, quantityOf } from "../../quantities.js";
+import { boxAround, clampBox, type DomainBox, wholeBox } from "../state/domain-box.js";
 import { unitOf } from "../state/facts.js";
 import { AXES } from "../state/plane-geometry.js";
 import { quantitiesOf, VOLUMES } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { barLegend } from "./colour-bar.js";
-import { type ColourScale, mapName, mapPixels, pixelOf } from "./colour-scale.js";
-import { choose } from "./inputs.js";
+import { type ColourScale, drawColours, mapName, pixelOf } from "./colour-scale.js";
+import { choose, number } from "./inputs.js";
 import type { Launched, ParticlesFigure } from "./particles-figure.js";
 import { coveredBy } from "./plane-canvas.js";
 import type { BoxScene, PlacedPicture } from "./scene.js";
@@ -35,7 +36,9 @@ export class SceneFigure {
   #record = -1;
   #pictures: readonly HTMLCanvasElement[] = [];
   #surface: ShownSurface | null = null;
+  #tinted: { readonly surface: ShownSurface; readonly scale: ColourScale | null } | null = null;
   #map = "";
+  #part: DomainBox | null = null;
 
   constructor(store: ViewStore, slice: SliceFigure, particles: ParticlesFigure, render: () => void) {
     this.#store = store;
@@ -76,6 +79,7 @@ export class SceneFigure {
     this.#record = -1;
     this.#pictures = [];
     this.#surface = null;
+    this.#part = null;
     this.#drawn = "";
     this.#opened++;
   }
@@ -146,6 +150,11 @@ export class SceneFigure {
 
   #drawSurface(scene: BoxScene, canvas: HTMLCanvasElement): void {
     const { shown } = this.surface;
+    const part = shown?.state.box ?? null;
+    if (part !== this.#part) {
+      this.#part = part;
+      scene.setPart(part);
+    }
     const map = this.#store.state.map;
     if (shown === this.#surface && map === this.#map) return;
     this.#surface = shown;
@@ -158,19 +167,10 @@ export class SceneFigure {
     else canvas.dataset.triangles = String(shown.indices.length / 3);
   }
 
-  /** The colours of a surface by its second quantity; null without one. */
-  #tintScale({ state: { tint }, tints }: ShownSurface): ColourScale | null {
-    if (tint === "none" || tints.length === 0) return null;
-    let low = Number.POSITIVE_INFINITY;
-    let high = Number.NEGATIVE_INFINITY;
-    for (const value of tints) {
-      if (value < low) low = value;
-      if (value > high) high = value;
-    }
-    const { signed } = quantityOf(tint);
-    const name = mapName("auto", signed);
-    const reach = Math.max(Math.abs(low), Math.abs(high));
-    return { name, range: signed ? [-reach, reach] : [low, high], log: false, pixels: mapPixels(name) };
+  /** The colours of a surface by its second quantity; null without one. The same record until another surface is shown. */
+  #tintScale(surface: ShownSurface): ColourScale | null {
+    if (this.#tinted?.surface !== surface) this.#tinted = { surface, scale: tintScale(surface) };
+    return this.#tinted.scale;
   }
 
   view(): TemplateResult {
@@ -262,7 +262,7 @@ export class SceneFigure {
     const ms = this.surface.shown?.ms;
     return html`
       <h3>Isosurface</h3>
-      <div class="row">
+      <div class="row" id="surface-controls">
         ${choose("surface", "Of", state.surface, choices("nothing"), (surface) => this.#store.set({ surface }))}
         ${
           state.surface === "none"
@@ -288,9 +288,70 @@ export class SceneFigure {
               `
         }
       </div>
-      ${statusBar("isosurface", this.surface.request)}
+      ${state.surface === "none" ? nothing : this.#boxControls()} ${statusBar("isosurface", this.surface.request)}
     `;
   }
+
+  /** The part of the domain in which the surface is drawn, by its ends. */
+  #boxControls(): TemplateResult {
+    const { state, facts } = this.#store;
+    const { box } = state;
+    const parts = [
+      { value: "whole" as const, text: "the whole domain" },
+      { value: "part" as const, text: "a part of it" },
+    ];
+    const whole = wholeBox(facts);
+    const end = (i: number) => (value: number) => {
+      const ends = (box ?? whole).map((before, k) => (k === i ? value : before));
+      const next = clampBox(ends, facts);
+      // An end beyond the other one is not taken: the input shows the old one again.
+      this.#store.set(next === null ? {} : { box: next });
+    };
+    return html`
+      <div class="row" id="surface-box" role="group" aria-label="Part of the domain">
+        ${choose("box", "In", box === null ? "whole" : "part", parts, (value) =>
+          this.#store.set({ box: value === "whole" ? null : boxAround(state.probe, facts) }),
+        )}
+        ${
+          box === null
+            ? nothing
+            : html`
+                ${AXES.map((name, axis) =>
+                  [0, 1].map((side) => {
+                    const i = 2 * axis + side;
+                    const limits = { min: whole[2 * axis], max: whole[2 * axis + 1] };
+                    return number(
+                      `box-${name}${side}`,
+                      `${name} ${side === 0 ? "from" : "to"}`,
+                      box[i],
+                      limits,
+                      end(i),
+                    );
+                  }),
+                )}
+                <button type="button" id="box-probe" @click=${() => this.#store.set({ box: boxAround(state.probe, facts) })}>
+                  Half of the domain around the probe
+                </button>
+              `
+        }
+      </div>
+    `;
+  }
+}
+
+/** The scale from the least to the greatest value of the second quantity on a surface; null without one. */
+function tintScale({ state: { tint }, tints }: ShownSurface): ColourScale | null {
+  if (tint === "none" || tints.length === 0) return null;
+  let low = Number.POSITIVE_INFINITY;
+  let high = Number.NEGATIVE_INFINITY;
+  for (const value of tints) {
+    if (value < low) low = value;
+    if (value > high) high = value;
+  }
+  const { signed } = quantityOf(tint);
+  const name = mapName("auto", signed);
+  const reach = Math.max(Math.abs(low), Math.abs(high));
+  return { ...drawColours(name), range: signed ? [-reach, reach] : [low, high], log: false };
 }
 
 /** Red, green and blue of each vertex. */

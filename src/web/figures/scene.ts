@@ -35,6 +35,7 @@ import {
 } from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import type { Trajectories } from "../state/api.js";
+import type { DomainBox } from "../state/domain-box.js";
 import type { AxisFacts } from "../state/facts.js";
 import type { PlaneWindow } from "../state/plane-geometry.js";
 import { type PathSegments, pathSegments } from "./path-segments.js";
@@ -106,6 +107,7 @@ export class BoxScene {
   readonly #scale: number;
   readonly #box: LineSegments<EdgesGeometry, LineBasicMaterial>;
   readonly #planes: Mesh<PlaneGeometry, MeshBasicMaterial>[] = [];
+  #part: LineSegments<EdgesGeometry, LineBasicMaterial> | null = null;
   #labels: Group | null = null;
   #surface: Mesh<BufferGeometry, MeshLambertMaterial> | null = null;
   #paths: LineSegments<BufferGeometry, ShaderMaterial> | null = null;
@@ -235,8 +237,7 @@ export class BoxScene {
     this.#surface = null;
     if (surface !== null && surface.indices.length > 0) {
       const geometry = new BufferGeometry();
-      const positions = surface.positions.map((value, i) => this.#place(value, i % 3));
-      geometry.setAttribute("position", new BufferAttribute(positions, 3));
+      geometry.setAttribute("position", new BufferAttribute(surface.positions, 3));
       geometry.setAttribute("normal", new BufferAttribute(surface.normals, 3));
       geometry.setIndex(new BufferAttribute(surface.indices, 1));
       const { colours } = surface;
@@ -245,7 +246,25 @@ export class BoxScene {
       if (colours === null) material.color.setStyle("#d9a441", SRGBColorSpace);
       this.#surface = new Mesh(geometry, material);
       this.#surface.frustumCulled = false;
+      // The graphics card moves the vertices from the coordinates of the dataset to those of the drawing.
+      this.#surface.scale.setScalar(this.#scale);
+      this.#surface.position.fromArray([0, 1, 2].map((axis) => this.#place(0, axis)));
       this.#scene.add(this.#surface);
+    }
+    this.render();
+  }
+
+  /** Draws the edges of a part of the domain; null draws none. */
+  setPart(part: DomainBox | null): void {
+    this.#drop(this.#part);
+    this.#part = null;
+    if (part !== null) {
+      const ends = part.map((value, i) => this.#place(value, Math.floor(i / 2)));
+      const sides = [0, 2, 4].map((i) => Math.max(1e-3, ends[i + 1] - ends[i])) as [number, number, number];
+      this.#part = new LineSegments(new EdgesGeometry(new BoxGeometry(...sides)), new LineBasicMaterial());
+      this.#part.material.color.copy(this.#box.material.color);
+      this.#part.position.fromArray([0, 2, 4].map((i) => (ends[i] + ends[i + 1]) / 2));
+      this.#scene.add(this.#part);
     }
     this.render();
   }
@@ -253,6 +272,7 @@ export class BoxScene {
   setColours({ paper, ink, dark }: SchemeColours): void {
     this.#scene.background = new Color().setStyle(paper);
     this.#box.material.color.setStyle(ink);
+    this.#part?.material.color.setStyle(ink);
     for (const part of [this.#paths, this.#heads]) {
       if (part !== null) part.material.blending = dark ? AdditiveBlending : NormalBlending;
     }
@@ -342,7 +362,7 @@ export class BoxScene {
   /** Frees everything, the context first of all: browsers keep only so many. */
   dispose(): void {
     this.#controls.dispose();
-    for (const part of [...this.#planes, this.#paths, this.#heads, this.#surface, this.#labels, this.#box])
+    for (const part of [...this.#planes, this.#paths, this.#heads, this.#surface, this.#part, this.#labels, this.#box])
       this.#drop(part);
     this.#renderer.dispose();
     this.#renderer.forceContextLoss();

@@ -5,19 +5,19 @@ import { shortestFloat32, shortText } from "../../float32/format.js";
 import { quantityOf } from "../../quantities.js";
 import type { Slice } from "../state/api.js";
 import { unitOf } from "../state/facts.js";
-import { AXES, type AxisName, type PlaneWindow } from "../state/plane-geometry.js";
+import { AXES, type AxisName, fittingSide, type PlaneWindow } from "../state/plane-geometry.js";
 import { comparedView, describeOptions, describePlane } from "../state/queries.js";
 import type { ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { colourBar } from "./colour-bar.js";
-import { type ColourScale, mapName, mapPixels, rangeFor } from "./colour-scale.js";
+import { type ColourScale, drawColours, mapName, rangeFor } from "./colour-scale.js";
 import { DataTable } from "./data-table.js";
 import { saveFigure } from "./figure-file.js";
 import { coordinateOf } from "./plane-canvas.js";
 import { PlaneFigure, type ShownPlane, ZOOM_STEP } from "./plane-figure.js";
 import { Player } from "./player.js";
 import { sliceTable } from "./slice-table.js";
-import { statusBar } from "./status-bar.js";
+import { type Fitting, statusBar } from "./status-bar.js";
 
 /** The view of a plane across another axis, through the probe. */
 function viewAcross(state: ViewState, axis: AxisName, window: PlaneWindow | null): ViewState {
@@ -141,9 +141,9 @@ export class SliceFigure {
     const range = known
       ? ([Math.min(...ranges.map(([low]) => low)), Math.max(...ranges.map(([, high]) => high))] as const)
       : rangeFor(name, state, null);
-    const pixels = this.#scale?.name === name ? this.#scale.pixels : mapPixels(name);
+    const colours = this.#scale?.name === name ? this.#scale : drawColours(name);
     this.#scaled = key;
-    this.#scale = { name, range, pixels, log: state.scaling === "log" && state.range === null };
+    this.#scale = { ...colours, range, log: state.scaling === "log" && state.range === null };
     return this.#scale;
   }
 
@@ -162,7 +162,7 @@ export class SliceFigure {
           this.#readout = (element as HTMLElement | undefined) ?? null;
         })}></output>
         ${colourBar(this.scale, this.#store, quantity.title, unitOf(facts, quantity.measure), this.#hasGaps())}
-        ${this.#buttons()} ${this.player.view()} ${statusBar("slice", this.plane.request)}
+        ${this.#buttons()} ${this.player.view()} ${statusBar("slice", this.plane.request, undefined, this.#fitting())}
         ${this.#table.view("Values of the slice", () => sliceTable(shown?.slice ?? null))}
       </figure>
     `;
@@ -178,6 +178,16 @@ export class SliceFigure {
         })}
       </div>
     `;
+  }
+
+  /** The sampling that the limits of the service admit. */
+  #fitting(): Fitting {
+    const { points } = this.#store.facts;
+    const side = fittingSide(this.#store.facts, points);
+    return {
+      text: `${points} points fit into one request, which is ${side} × ${side} samples.`,
+      choose: () => this.#store.set({ nodes: "auto" }),
+    };
   }
 
   #hasGaps(): boolean {

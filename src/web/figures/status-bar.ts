@@ -2,17 +2,32 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import type { LatestRequest } from "../state/latest-request.js";
 
+/** What would fit where a limit was passed: in words, and how it is chosen. */
+export interface Fitting {
+  readonly text: string;
+  readonly choose: () => void;
+}
+
+/** Limits of the service on the points of a request. */
+const POINT_LIMITS: readonly (string | null)[] = ["query.points", "token.points"];
+
 export function statusBar(
   name: string,
   request: LatestRequest<unknown>,
   again: () => void = () => request.again(),
+  fitting: Fitting | null = null,
 ): TemplateResult | typeof nothing {
-  const { slow, error } = request.status;
+  const { slow, error, limit } = request.status;
   if (error !== null) {
+    const fits = POINT_LIMITS.includes(limit) ? fitting : null;
     return html`
       <div class="error">
-        <p role="alert">${error}</p>
-        <button type="button" @click=${again} aria-label="Try again: the ${name}">Try again</button>
+        <p role="alert">${error}${limit === null ? nothing : html` – the limit <b>${limit}</b>. `}${fits?.text}</p>
+        ${
+          fits === null
+            ? html`<button type="button" @click=${again} aria-label="Try again: the ${name}">Try again</button>`
+            : html`<button type="button" @click=${fits.choose} aria-label="Take what fits: the ${name}">Take what fits</button>`
+        }
       </div>
     `;
   }

@@ -1,11 +1,13 @@
 /** The surface worker keeps a volume and extracts isosurfaces from it, so that the page stays responsive. */
-import { marchingCubes, type Surface } from "./marching-cubes.js";
+import { type BoxSamples, marchingCubes, type Surface } from "./marching-cubes.js";
 
 /** A volume to keep; it replaces the one before. */
 export interface VolumeMessage {
   readonly kind: "volume";
-  /** Samples along x, y and z. */
+  /** Samples along x, y and z, the place of the first one, and their distances. */
   readonly counts: readonly [number, number, number];
+  readonly origin: readonly [number, number, number];
+  readonly spacing: readonly [number, number, number];
   /** Whether the first layer along an axis follows the last one again. */
   readonly periodic: readonly [boolean, boolean, boolean];
   readonly values: Float32Array;
@@ -24,16 +26,12 @@ export interface LevelMessage {
 export interface SurfaceMessage extends Surface {
   readonly id: number;
   readonly level: number;
-  /** Time that the extraction took. */
-  readonly ms: number;
 }
 
 /** Samples from which the level of a percentage is found; more would not move it visibly. */
 const SORTED = 200_000;
 
-interface Kept {
-  readonly counts: readonly [number, number, number];
-  readonly values: Float32Array;
+interface Kept extends BoxSamples {
   readonly tint: Float32Array | null;
   readonly sorted: Float32Array;
 }
@@ -41,6 +39,7 @@ interface Kept {
 /** Repeats the first layer of periodic axes behind the last, so that the surface closes. */
 function closed(values: Float32Array, counts: readonly number[], periodic: readonly boolean[]): Float32Array {
   const [nx, ny, nz] = counts;
+  if (!periodic.includes(true)) return values;
   const [mx, my, mz] = counts.map((count, i) => count + (periodic[i] ? 1 : 0));
   const out = new Float32Array(mx * my * mz);
   let at = 0;
@@ -55,11 +54,13 @@ function closed(values: Float32Array, counts: readonly number[], periodic: reado
   return out;
 }
 
-function keep({ counts, periodic, values, tint }: VolumeMessage): Kept {
+function keep({ counts, origin, spacing, periodic, values, tint }: VolumeMessage): Kept {
   const stride = Math.max(1, Math.floor(values.length / SORTED));
   const sorted = Float32Array.from({ length: Math.floor(values.length / stride) }, (_, i) => values[i * stride]);
   return {
     counts: counts.map((count, i) => count + (periodic[i] ? 1 : 0)) as [number, number, number],
+    origin,
+    spacing,
     values: closed(values, counts, periodic),
     tint: tint === null ? null : closed(tint, counts, periodic),
     sorted: sorted.filter(Number.isFinite).sort(),
@@ -82,9 +83,8 @@ export function serve(post: (message: SurfaceMessage) => void): (message: Volume
     if (kept === null) return;
     const part = message.smallest ? 1 - message.enclosed / 100 : message.enclosed / 100;
     const level = levelAt(kept.sorted, part);
-    const started = performance.now();
     const surface = marchingCubes(kept, level, kept.tint);
-    post({ ...surface, id: message.id, level, ms: performance.now() - started });
+    post({ ...surface, id: message.id, level });
   };
 }
 

@@ -2,9 +2,9 @@
 import { type QuantityName, quantityOf } from "../../quantities.js";
 import type { Volume } from "../state/api.js";
 import { LatestRequest } from "../state/latest-request.js";
-import { volumePathOf } from "../state/queries.js";
 import type { ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
+import { joinVolumes, volumePathsOf } from "../state/volume.js";
 import type { LevelMessage, SurfaceMessage, VolumeMessage } from "./surface-worker.js";
 import workerAddress from "./surface-worker.ts?worker&url";
 
@@ -12,6 +12,7 @@ import workerAddress from "./surface-worker.ts?worker&url";
 export interface ShownSurface {
   readonly state: ViewState;
   readonly level: number;
+  /** Time from the arrival of the values, or from the choice of a level, to the surface. */
   readonly ms: number;
   readonly positions: Float32Array;
   readonly normals: Float32Array;
@@ -51,6 +52,8 @@ export class IsoSurface {
   #level = "";
   #asking = 0;
   #queried: ViewState | null = null;
+  /** When the values of the volume arrived, or when another level was asked for. */
+  #since = 0;
 
   constructor(store: ViewStore, render: () => void) {
     this.#store = store;
@@ -71,18 +74,24 @@ export class IsoSurface {
       if (this.#shown !== null || this.#asked !== "") this.close();
       return;
     }
-    const paths = [surface, tint].flatMap((name) => (name === "none" ? [] : volumePathOf(state, facts, name)));
-    const key = paths.join(" ");
+    const volumes = [surface, tint].flatMap((name) => (name === "none" ? [] : [volumePathsOf(state, facts, name)]));
+    const key = JSON.stringify(volumes);
     if (key !== this.#asked) {
       this.#asked = key;
       void this.request.run(async (signal) => {
-        const [volume, tints] = await Promise.all(paths.map((path) => api.volume(path, signal)));
-        this.#hand(volume, tints ?? null);
+        const [volume, tints] = await Promise.all(
+          volumes.map(async (paths) => joinVolumes(await Promise.all(paths.map((path) => api.volume(path, signal))))),
+        );
+        this.#since = performance.now();
+        this.#hand(volume, tints ?? null, state);
         this.#queried = state;
         this.#ask();
         return { volume, state };
       });
-    } else if (this.request.value !== null) this.#ask();
+    } else if (this.request.value !== null) {
+      if (this.#levelKey() !== this.#level) this.#since = performance.now();
+      this.#ask();
+    }
   }
 
   invalidate(): void {
@@ -99,16 +108,23 @@ export class IsoSurface {
     this.request.clear();
   }
 
-  #hand(volume: Volume, tint: Volume | null): void {
+  #hand(volume: Volume, tint: Volume | null, { box }: ViewState): void {
     if (this.#worker === null) {
       this.#worker = startWorker();
       this.#worker.addEventListener("message", (event: MessageEvent<SurfaceMessage>) => this.#take(event.data));
     }
     const { facts } = this.#store;
+    const { axes } = volume;
     const message: VolumeMessage = {
       kind: "volume",
-      counts: volume.axes.map((axis) => axis.count) as [number, number, number],
-      periodic: facts.axes.map((axis) => axis.periodic && axis.nodes > 1) as [boolean, boolean, boolean],
+      counts: [axes[0].count, axes[1].count, axes[2].count],
+      origin: [axes[0].origin, axes[1].origin, axes[2].origin],
+      spacing: [axes[0].spacing, axes[1].spacing, axes[2].spacing],
+      periodic: facts.axes.map((axis) => box === null && axis.periodic && axis.nodes > 1) as [
+        boolean,
+        boolean,
+        boolean,
+      ],
       values: volume.values.slice(),
       tint: tint === null ? null : tint.values.slice(),
     };
@@ -116,9 +132,13 @@ export class IsoSurface {
     this.#level = "";
   }
 
+  #levelKey(): string {
+    return `${this.#asked} ${this.#store.state.enclosed}`;
+  }
+
   #ask(): void {
     const { enclosed, surface } = this.#store.state;
-    const level = `${this.#asked} ${enclosed}`;
+    const level = this.#levelKey();
     if (level === this.#level || surface === "none") return;
     this.#level = level;
     const message: LevelMessage = {
@@ -133,13 +153,8 @@ export class IsoSurface {
   #take(message: SurfaceMessage): void {
     const volume = this.request.value?.volume;
     if (message.id !== this.#asking || volume === undefined || this.#queried === null) return;
-    const { positions, normals } = message;
-    for (let i = 0; i < positions.length; i++) {
-      const { origin, spacing } = volume.axes[i % 3];
-      positions[i] = origin + positions[i] * spacing;
-      normals[i] /= spacing || 1;
-    }
-    this.#shown = { ...message, state: { ...this.#queried, enclosed: this.#store.state.enclosed } };
+    const ms = performance.now() - this.#since;
+    this.#shown = { ...message, ms, state: { ...this.#queried, enclosed: this.#store.state.enclosed } };
     this.#render();
   }
 }
@@ -150,5 +165,6 @@ export function describeSurface({ state, level }: ShownSurface, unit: string): s
   const { title } = quantityOf(state.surface);
   const sense = SMALLEST.includes(state.surface) ? "below" : "above";
   const value = `${Number(level.toPrecision(4))} ${unit}`.trim();
-  return `${title} = ${value}, ${state.enclosed} % of the volume lie ${sense}`;
+  const where = state.box === null ? "volume" : "part shown";
+  return `${title} = ${value}, ${state.enclosed} % of the ${where} lie ${sense}`;
 }

@@ -5,8 +5,8 @@ import { shortestFloat32 } from "../../float32/format.js";
 import { HESSIANS, VALUES } from "../../operations.js";
 import { quantityOf } from "../../quantities.js";
 import { choose, number, slider } from "../figures/inputs.js";
-import { axisOf, type Catalogue, endOf, methodsOf, offers } from "../state/facts.js";
-import { AXES } from "../state/plane-geometry.js";
+import { axisOf, type Catalogue, type DatasetFacts, endOf, methodsOf, offers } from "../state/facts.js";
+import { AXES, fittingSide, USUAL_SAMPLES } from "../state/plane-geometry.js";
 import { methodOf, optionText } from "../state/queries.js";
 import {
   COMPARISONS,
@@ -50,7 +50,7 @@ export function controls(store: ViewStore, catalogue: Catalogue, enter: (dataset
             "nodes",
             "Samples a side",
             state.nodes,
-            RESOLUTIONS.map((value) => ({ value, text: value === "grid" ? "node by node" : value })),
+            RESOLUTIONS.map((value) => ({ value, text: samplingText(value, facts) })),
             (nodes) => store.set({ nodes }),
           )}
           ${overlayControl(store)} ${compareControls(store)}
@@ -58,6 +58,12 @@ export function controls(store: ViewStore, catalogue: Catalogue, enter: (dataset
       </details>
     </form>
   `;
+}
+
+/** A sampling in words. */
+function samplingText(value: ViewState["nodes"], facts: DatasetFacts): string {
+  if (value === "grid") return "node by node";
+  return value === "auto" ? `as usual: ${fittingSide(facts, USUAL_SAMPLES)}` : value;
 }
 
 /** The width of the box of filtered quantities. */

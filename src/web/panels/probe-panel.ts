@@ -9,8 +9,8 @@ import { valuesOf } from "../state/api.js";
 import { axisOf, endOf, unitOf } from "../state/facts.js";
 import { LatestRequest } from "../state/latest-request.js";
 import { AXES } from "../state/plane-geometry.js";
-import { methodOf, probeOperations, probeQuery } from "../state/queries.js";
-import type { ViewState } from "../state/view-state.js";
+import { methodOf, pinName, probeOperations, probeQuery } from "../state/queries.js";
+import { MOST_PINS, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 
 /** Components of one operation by method: numbers, or the text of a refusal. */
@@ -21,6 +21,9 @@ export interface ShownProbe {
   readonly found: ReadonlyMap<OperationName, ByMethod>;
   readonly state: ViewState;
 }
+
+/** Quantities that stand in the tables of components as they are. */
+const STORED: readonly string[] = ["ux", "uy", "uz", "p", "bx", "by", "bz", "ax", "ay", "az", "density", "temperature"];
 
 export class ProbePanel {
   readonly request: LatestRequest<ShownProbe>;
@@ -75,7 +78,7 @@ export class ProbePanel {
           ${this.#place()}
           <span class="note">t = ${shortText((shown?.state ?? state).time)}, in time ${(shown?.state ?? state).temporal}</span>
         </div>
-        ${statusBar("probe", this.request)}
+        ${this.#pins()} ${statusBar("probe", this.request)}
         ${
           shown === null
             ? nothing
@@ -90,6 +93,36 @@ export class ProbePanel {
               `
         }
       </section>
+    `;
+  }
+
+  /** The probes that are kept, each to be gone to or let go, and the button that keeps another. */
+  #pins(): TemplateResult {
+    const { probe, pins } = this.#store.state;
+    const known = pins.some((pin) => pin.every((value, i) => value === probe[i]));
+    const keep = () => this.#store.set({ pins: [...pins, probe], curves: "probes" });
+    const drop = (index: number) => {
+      const left = pins.filter((_, i) => i !== index);
+      this.#store.set({ pins: left, ...(left.length === 0 ? { curves: "one" } : {}) });
+    };
+    return html`
+      <div class="row pins">
+        <button type="button" id="keep-probe" ?disabled=${known || pins.length >= MOST_PINS} @click=${keep}>
+          Keep this probe
+        </button>
+        ${pins.map((pin, i) => {
+          const place = `(${pin.map(shortText).join(", ")})`;
+          const name = pinName(i);
+          return html`
+            <span class="pin">
+              <b>${name}</b>
+              <button type="button" class="link" id="pin-${name}" @click=${() => this.#store.set({ probe: pin })}>${place}</button>
+              <button type="button" id="drop-${name}" aria-label="Let probe ${name} go" @click=${() => drop(i)}>×</button>
+            </span>
+          `;
+        })}
+        ${pins.length === 0 ? html`<span class="note">to see its curves beside those of other places</span>` : nothing}
+      </div>
     `;
   }
 
@@ -113,7 +146,7 @@ export class ProbePanel {
       const values = method === null ? undefined : found.get(quantity.operation)?.get(method);
       if (values === undefined || typeof values === "string") return [];
       return [{ quantity, method, value: Math.fround(quantity.of(values, 0)) }];
-    }).filter(({ quantity }) => !["ux", "uy", "uz", "p"].includes(quantity.name));
+    }).filter(({ quantity }) => !STORED.includes(quantity.name));
     return html`
       <dl class="derived">
         ${rows.map(

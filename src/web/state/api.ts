@@ -7,12 +7,15 @@ import { operationOf, type PointQuery } from "./point-query.js";
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
+  /** The name of the limit that was passed, or null. */
+  readonly limit: string | null;
 
-  constructor(status: number, code: string, message: string) {
+  constructor(status: number, code: string, message: string, limit: string | null = null) {
     super(message);
     this.name = "ApiError";
     this.status = status;
     this.code = code;
+    this.limit = limit;
   }
 }
 
@@ -121,6 +124,7 @@ function numbersOf(header: string | null): number[] {
 export class ApiClient {
   /** Kept in memory only: it is gone when the page is closed. */
   #token = "";
+  #points = Number.POSITIVE_INFINITY;
 
   /** Sends a token with every further request; none where the text is empty. */
   useToken(text: string): void {
@@ -132,11 +136,19 @@ export class ApiClient {
   }
 
   async catalogue(): Promise<Catalogue> {
-    return (await this.#send("api/datasets", {})).json() as Promise<Catalogue>;
+    const catalogue = (await (await this.#send("api/datasets", {})).json()) as Catalogue;
+    this.#points = catalogue.points;
+    return catalogue;
+  }
+
+  /** Points that one request may hold, as the last catalogue says. */
+  get points(): number {
+    return this.#points;
   }
 
   async facts(dataset: string): Promise<DatasetFacts> {
-    return (await this.#send(datasetPath(dataset), {})).json() as Promise<DatasetFacts>;
+    const response = await this.#send(datasetPath(dataset), {});
+    return { ...((await response.json()) as Omit<DatasetFacts, "points">), points: this.#points };
   }
 
   /** Asks for the records at the points of a query, as raw float32 both ways. */
@@ -246,9 +258,9 @@ export class ApiClient {
     }
   }
 
-  #refusal({ status, statusText }: Response, { code, detail }: Problem): ApiError {
+  #refusal({ status, statusText }: Response, { code, detail, limit }: Problem): ApiError {
     const wanting = code === "AuthenticationFailed" && this.#token === "";
     const asking = "This service asks for a token: put yours into the field at the top.";
-    return new ApiError(status, code ?? "Internal", wanting ? asking : (detail ?? statusText));
+    return new ApiError(status, code ?? "Internal", wanting ? asking : (detail ?? statusText), limit ?? null);
   }
 }

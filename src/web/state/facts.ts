@@ -55,6 +55,8 @@ export interface DatasetFacts {
   readonly source: string;
   readonly warnings: readonly string[];
   readonly operations: readonly OperationFacts[];
+  /** Points that one request may hold: the limit of the service, or of the token where it admits fewer. */
+  readonly points: number;
 }
 
 /** The axis of that name. */

@@ -8,10 +8,12 @@ export interface RequestStatus {
   readonly error: string | null;
   /** The public code of the error; null where the service gave none. */
   readonly code: string | null;
+  /** The limit of the service that the request passed; null where it was another error. */
+  readonly limit: string | null;
 }
 
 const SLOW_MS = 500;
-const IDLE: RequestStatus = { slow: false, running: false, error: null, code: null };
+const IDLE: RequestStatus = { slow: false, running: false, error: null, code: null, limit: null };
 
 export class LatestRequest<T> {
   value: T | null = null;
@@ -40,16 +42,25 @@ export class LatestRequest<T> {
       this.#become(IDLE);
     } catch (error) {
       if (this.#controller !== controller) return;
-      const code = (error as { code?: unknown }).code;
+      const { code, limit } = error as { code?: unknown; limit?: unknown };
       this.#become({
         ...IDLE,
         error: error instanceof Error ? error.message : String(error),
         code: typeof code === "string" ? code : null,
+        limit: typeof limit === "string" ? limit : null,
       });
     } finally {
       clearTimeout(timer);
       if (this.#controller === controller) this.#controller = null;
     }
+  }
+
+  /** Takes a value that is known already; a running request is aborted. */
+  take(value: T): void {
+    this.#controller?.abort();
+    this.#controller = null;
+    this.value = value;
+    this.#become(IDLE);
   }
 
   /** Repeats the last request after it failed or was cancelled. */

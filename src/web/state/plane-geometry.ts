@@ -18,6 +18,14 @@ export interface Rectangle {
 /** Most samples along a side of a picture. */
 const MOST_SAMPLES = 1024;
 
+/** Samples a side of a picture where nothing else is said. */
+export const USUAL_SAMPLES = 128;
+
+/** The samples a side of a square that one request may hold, at most `wanted`. */
+export function fittingSide({ points }: Pick<DatasetFacts, "points">, wanted: number): number {
+  return Math.max(1, Math.min(wanted, Math.floor(Math.sqrt(points))));
+}
+
 /** Smallest window, in grid spacings. */
 const SMALLEST_CELLS = 4;
 
@@ -80,7 +88,8 @@ function nodesWithin(axis: AxisFacts, low: number, high: number): readonly [numb
 /**
  * Samples a window with square cells.
  *
- * @param nodes the root of the number of samples, or `grid` for the nodes of the dataset where its axes are uniform
+ * @param nodes the root of the number of samples, `grid` for the nodes of the dataset where its axes are uniform, or `auto` for
+ *              as many samples as a picture needs and the service admits
  */
 export function sampleWindow(facts: DatasetFacts, axis: AxisName, window: PlaneWindow, nodes: string): Sampling {
   const [columns, rows] = sidesOf(axis).map((name) => axisOf(facts, name));
@@ -90,9 +99,15 @@ export function sampleWindow(facts: DatasetFacts, axis: AxisName, window: PlaneW
     const [b, t, ny] = nodesWithin(rows, bottom, top);
     return { window: [l, r, b, t], counts: [nx, ny] };
   }
-  const budget = nodes === "grid" ? Math.sqrt(columns.nodes * rows.nodes) : Number(nodes);
   const root = Math.sqrt((right - left) / (top - bottom));
-  const count = (side: number) => Math.max(1, Math.min(MOST_SAMPLES, Math.round(side)));
+  const whole = nodes === "auto" ? Math.floor : Math.round;
+  const budget =
+    nodes === "grid"
+      ? Math.sqrt(columns.nodes * rows.nodes)
+      : nodes === "auto"
+        ? fittingSide(facts, USUAL_SAMPLES)
+        : Number(nodes);
+  const count = (side: number) => Math.max(1, Math.min(MOST_SAMPLES, whole(side + 1e-9)));
   return { window, counts: [count(budget * root), count(budget / root)] };
 }
 

@@ -2,9 +2,9 @@
 import { shortestFloat32, shortText } from "../../float32/format.js";
 import { DERIVATIVES, INTERPOLATIONS, type OperationName, type SpatialInterpolation } from "../../operations.js";
 import { type QuantityName, quantityOf } from "../../quantities.js";
-import { type Slice, slicePath, volumePath } from "./api.js";
+import { type Slice, slicePath } from "./api.js";
 import { axisOf, type DatasetFacts, methodsOf, offers } from "./facts.js";
-import { AXES, sampleWindow, sidesOf, wholePlane } from "./plane-geometry.js";
+import { AXES, fittingSide, sampleWindow, sidesOf, wholePlane } from "./plane-geometry.js";
 import { operationOf, type PointQuery } from "./point-query.js";
 import type { ViewState } from "./view-state.js";
 
@@ -43,7 +43,7 @@ function optionsOf(state: ViewState): Record<string, string | number> {
 }
 
 /** The quantity and the options of a slice or a volume in the query string. */
-function sampleOptions(state: ViewState): Record<string, string> {
+export function sampleOptions(state: ViewState): Record<string, string> {
   const method = methodOf(state);
   return {
     field: state.field,
@@ -54,13 +54,8 @@ function sampleOptions(state: ViewState): Record<string, string> {
 }
 
 /** The slice shown, as a path of the service. */
-export function slicePathOf(state: ViewState, facts: DatasetFacts): string {
-  const { window, counts } = sampleWindow(
-    facts,
-    state.axis,
-    state.window ?? wholePlane(facts, state.axis),
-    state.nodes,
-  );
+export function slicePathOf(state: ViewState, facts: DatasetFacts, nodes: string = state.nodes): string {
+  const { window, counts } = sampleWindow(facts, state.axis, state.window ?? wholePlane(facts, state.axis), nodes);
   const [left, right, bottom, top] = window.map(Math.fround);
   return slicePath(state.dataset, {
     ...sampleOptions(state),
@@ -70,14 +65,6 @@ export function slicePathOf(state: ViewState, facts: DatasetFacts): string {
     extent: [right - left, top - bottom].map(shortestFloat32).join(","),
     nodes: counts.join(","),
   });
-}
-
-/** A volume of a quantity over the whole domain, as a path of the service. */
-export function volumePathOf(state: ViewState, facts: DatasetFacts, field: QuantityName): string {
-  const side =
-    Math.cbrt(facts.axes.reduce((product, axis) => product * (axis.length || axis.spacing), 1)) / Number(state.volume);
-  const counts = facts.axes.map((axis) => Math.max(2, Math.min(256, Math.round((axis.length || axis.spacing) / side))));
-  return volumePath(state.dataset, { ...sampleOptions({ ...state, field }), nodes: counts.join(",") });
 }
 
 /** The view that a slice is compared with; null where it is not compared. */
@@ -117,8 +104,8 @@ export function planePaths(state: ViewState, facts: DatasetFacts): PlanePaths {
   const other = comparedView(state);
   const drawn = state.overlay !== "none" && offers(facts, "GetVelocity");
   const component = (axis: string) => {
-    const nodes = state.nodes === "32" ? "32" : "64";
-    return slicePathOf({ ...state, field: `u${axis}` as QuantityName, nodes }, facts);
+    const nodes = fittingSide(facts, state.nodes === "32" ? 32 : 64);
+    return slicePathOf({ ...state, field: `u${axis}` as QuantityName }, facts, String(nodes));
   };
   const [columns, rows] = sidesOf(state.axis);
   return {
@@ -153,6 +140,19 @@ function fieldQuery(state: ViewState, points: Float32Array, time: number | reado
   };
 }
 
+/** Values and gradients of the fields beside velocity and pressure. */
+const OTHER_VALUES: readonly OperationName[] = [
+  "GetMagneticField",
+  "GetVectorPotential",
+  "GetDensity",
+  "GetTemperature",
+];
+const OTHER_GRADIENTS: readonly OperationName[] = [
+  "GetMagneticFieldGradient",
+  "GetDensityGradient",
+  "GetTemperatureGradient",
+];
+
 /** Operations of the probe with the methods they are compared over; what the dataset cannot answer is left out. */
 export function probeOperations(
   state: ViewState,
@@ -165,11 +165,14 @@ export function probeOperations(
     "GetPressureGradient",
     "GetPressureHessian",
     "GetVelocityHessian",
+    ...OTHER_VALUES,
+    ...OTHER_GRADIENTS,
   ];
+  const values: readonly OperationName[] = [point, ...OTHER_VALUES];
   return operations
     .map((operation) => ({
       operation,
-      methods: comparedMethods(facts, operation, operation === point ? state.values : state.derivatives),
+      methods: comparedMethods(facts, operation, values.includes(operation) ? state.values : state.derivatives),
     }))
     .filter(({ operation, methods }) => offers(facts, operation) && methods.length > 0);
 }
@@ -184,16 +187,23 @@ export function probeQuery(state: ViewState, operation: OperationName, method: s
   };
 }
 
-const PROFILE_POINTS = 256;
+/** Intervals of a profile where the service admits as many points. */
+const PROFILE_INTERVALS = 256;
+
+/** Intervals of each of several curves that go in one request, at most `wanted`. */
+function fittingIntervals({ points }: DatasetFacts, curves: number, wanted: number): number {
+  return Math.max(1, Math.min(wanted, Math.floor(points / curves) - 1));
+}
 
 /** The quantity shown, along a line through the probe from end to end of the domain. */
-function profileQuery(state: ViewState, facts: DatasetFacts): PointQuery {
+function profileQuery(state: ViewState, facts: DatasetFacts, curves: number): PointQuery {
   const axis = AXES.indexOf(state.line);
   const { first, length } = axisOf(facts, state.line);
-  const points = new Float32Array(3 * (PROFILE_POINTS + 1));
-  for (let i = 0; i <= PROFILE_POINTS; i++) {
+  const intervals = fittingIntervals(facts, curves, PROFILE_INTERVALS);
+  const points = new Float32Array(3 * (intervals + 1));
+  for (let i = 0; i <= intervals; i++) {
     points.set(state.probe, 3 * i);
-    points[3 * i + axis] = first + (length * i) / PROFILE_POINTS;
+    points[3 * i + axis] = first + (length * i) / intervals;
   }
   return fieldQuery(state, points);
 }
@@ -207,45 +217,69 @@ export interface NamedQuery {
   readonly query: PointQuery;
 }
 
+/** A view with the name of its curve. */
+type NamedView = readonly [string, ViewState];
+
 /** The view once for each method of the quantity shown, with the names of the methods; the one in use comes first. */
-function byMethod(state: ViewState, facts: DatasetFacts): readonly (readonly [string, ViewState])[] {
+function byMethod(state: ViewState, facts: DatasetFacts): readonly NamedView[] {
   const { operation, method } = quantityOf(state.field);
   const member = INTERPOLATIONS.some((option) => option === method) ? "values" : "derivatives";
   const methods = comparedMethods(facts, operation, methodOf(state) ?? "");
   return methods.map((name) => [name, { ...state, [member]: name }] as const);
 }
 
-/** The curves along the line through the probe: one, one for each method, or one for each of several stored times. */
-export function profileQueries(state: ViewState, facts: DatasetFacts): readonly NamedQuery[] {
-  if (state.curves === "methods" && methodOf(state) !== null) {
-    return byMethod(state, facts).map(([name, view]) => ({ name, query: profileQuery(view, facts) }));
-  }
-  if (state.curves !== "times") return [{ name: state.field, query: profileQuery(state, facts) }];
-  const { stored } = facts.times;
+/** The view once for its own time and once for each of several stored times. */
+function byTime(state: ViewState, { times: { stored } }: DatasetFacts): readonly NamedView[] {
   const count = Math.min(MOST_TIMES, stored.length);
   const chosen = Array.from({ length: count }, (_, i) =>
     Math.fround(stored[count === 1 ? 0 : Math.round((i * (stored.length - 1)) / (count - 1))]),
   );
-  return [...new Set([state.time, ...chosen])].map((time) => {
-    return { name: `t = ${shortText(time)}`, query: profileQuery({ ...state, time }, facts) };
-  });
+  return [...new Set([state.time, ...chosen])].map((time) => [`t = ${shortText(time)}`, { ...state, time }] as const);
 }
 
-/** The curves at the probe over all times: one, or one for each method. */
+/** The name of a kept probe: A, B, C. */
+export function pinName(index: number): string {
+  return String.fromCharCode(65 + index);
+}
+
+/** The view once for the probe and once for each kept one. */
+function byProbe(state: ViewState): readonly NamedView[] {
+  return [
+    ["probe", state],
+    ...state.pins.map(
+      (probe, i) => [`${pinName(i)} (${probe.map(shortText).join(", ")})`, { ...state, probe }] as const,
+    ),
+  ];
+}
+
+/** The views behind the curves of a chart: one, or one for each method, stored time or probe. */
+function curveViews(state: ViewState, facts: DatasetFacts): readonly NamedView[] {
+  if (state.curves === "methods" && methodOf(state) !== null) return byMethod(state, facts);
+  if (state.curves === "times") return byTime(state, facts);
+  if (state.curves === "probes") return byProbe(state);
+  return [[state.field, state]];
+}
+
+/** The curves along the line through the probe. */
+export function profileQueries(state: ViewState, facts: DatasetFacts): readonly NamedQuery[] {
+  const views = curveViews(state, facts);
+  return views.map(([name, view]) => ({ name, query: profileQuery(view, facts, views.length) }));
+}
+
+/** The curves at the probe over all times, which several times have no part in. */
 export function seriesQueries(state: ViewState, facts: DatasetFacts): readonly NamedQuery[] {
-  if (state.curves === "methods" && methodOf(state) !== null) {
-    return byMethod(state, facts).map(([name, view]) => ({ name, query: seriesQuery(view, facts) }));
-  }
-  return [{ name: state.field, query: seriesQuery(state, facts) }];
+  const views = state.curves === "times" ? [[state.field, state] as const] : curveViews(state, facts);
+  return views.map(([name, view]) => ({ name, query: seriesQuery(view, facts, views.length) }));
 }
 
 const SERIES_PER_STEP = 8;
 const SERIES_MAX = 512;
 
 /** The quantity shown, at the probe over all times. */
-function seriesQuery(state: ViewState, facts: DatasetFacts): PointQuery {
+function seriesQuery(state: ViewState, facts: DatasetFacts, curves: number): PointQuery {
   const { count, first, last } = facts.times;
-  const intervals = Math.min(SERIES_MAX, SERIES_PER_STEP * (count - 1));
+  const intervals =
+    count === 1 ? 0 : fittingIntervals(facts, curves, Math.min(SERIES_MAX, SERIES_PER_STEP * (count - 1)));
   const times = Array.from({ length: intervals + 1 }, (_, i) => {
     return Math.fround(intervals === 0 ? first : first + ((last - first) * i) / intervals);
   });

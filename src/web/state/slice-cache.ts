@@ -14,8 +14,21 @@ export class SliceCache {
     this.#api = api;
   }
 
+  /** How many planes of so many values find room beside as many others. */
+  roomFor(values: number): number {
+    return Math.floor(CAPACITY / 2 / (4 * values));
+  }
+
   has(path: string): boolean {
     return this.#kept.has(path);
+  }
+
+  /** The plane of a path where it is kept, else null. */
+  peek(path: string): Slice | null {
+    const slice = this.#kept.get(path);
+    if (slice === undefined) return null;
+    this.#keep(path, slice);
+    return slice;
   }
 
   /** The plane of a path, from the cache or from the service. */

@@ -4,6 +4,7 @@ import { COLOUR_MAPS, type ColourMapName } from "../../colour-map.js";
 import { shortestFloat32 } from "../../float32/format.js";
 import { HESSIANS, type SpatialInterpolation, VALUES } from "../../operations.js";
 import { QUANTITIES, type QuantityName } from "../../quantities.js";
+import { clampBox, type DomainBox } from "./domain-box.js";
 import { axisOf, type DatasetFacts, endOf, methodsOf, offers } from "./facts.js";
 import { AXES, type AxisName, clampWindow, type PlaneWindow, wholePlane } from "./plane-geometry.js";
 
@@ -11,12 +12,14 @@ export const SEED_SHAPES = ["point", "line", "grid"] as const;
 export const TRACKERS = ["GetPosition", "GetPositionParticleControl", "GetPositionInertialParticle"] as const;
 export const LANGUAGES = ["curl", "soap", "python", "matlab", "typescript"] as const;
 export const SUBJECTS = ["slice", "probe", "profile", "series", "particles"] as const;
-export const RESOLUTIONS = ["32", "64", "128", "256", "512", "1024", "grid"] as const;
+export const RESOLUTIONS = ["auto", "32", "64", "128", "256", "512", "1024", "grid"] as const;
 export const SCALINGS = ["auto", "symmetric", "percentile", "log"] as const;
 export const LAYOUTS = ["one", "three"] as const;
 export const OVERLAYS = ["none", "streamlines", "arrows"] as const;
 export const COMPARISONS = ["none", "method", "time"] as const;
-export const CURVES = ["one", "methods", "times"] as const;
+export const CURVES = ["one", "methods", "times", "probes"] as const;
+/** Most probes that are kept beside the one that moves. */
+export const MOST_PINS = 5;
 export const VOLUMES = ["32", "48", "64", "96", "128"] as const;
 export const TEMPORAL = ["PCHIP", "None"] as const;
 export const THEMES = ["auto", "light", "dark"] as const;
@@ -52,6 +55,8 @@ export interface ViewState {
   readonly otherMethod: SpatialInterpolation;
   readonly otherTime: number;
   readonly probe: readonly [number, number, number];
+  /** Probes that are kept, to be compared with. */
+  readonly pins: readonly (readonly [number, number, number])[];
   /** Axis of the line profile. */
   readonly line: AxisName;
   /** How many curves the charts hold. */
@@ -70,6 +75,8 @@ export interface ViewState {
   readonly tint: QuantityName | "none";
   /** Percentage of the volume that the isosurface encloses. */
   readonly enclosed: number;
+  /** The part of the domain in which the isosurface is drawn, or null: all of it. */
+  readonly box: DomainBox | null;
   /** Samples a side of the volume behind the isosurface. */
   readonly volume: (typeof VOLUMES)[number];
   /** Whether the particles shown were launched: their paths are asked for again with the link. */
@@ -137,7 +144,7 @@ export function initialState(facts: DatasetFacts): ViewState {
     values: preferred(VALUES, "Lag6", facts, ["GetVelocity", "GetVelocityAndPressure"]),
     derivatives: preferred(HESSIANS, "Fd4Lag4", facts, ["GetVelocityGradient", "GetPressureGradient"]),
     temporal: "PCHIP",
-    nodes: "128",
+    nodes: "auto",
     map: "auto",
     range: null,
     window: null,
@@ -152,12 +159,14 @@ export function initialState(facts: DatasetFacts): ViewState {
     surface: "none",
     tint: "none",
     enclosed: 5,
+    box: null,
     volume: "64",
     probe: [middleOf(facts, "x"), middleOf(facts, "y"), middleOf(facts, "z")],
+    pins: [],
     line: longestAxis(facts),
     curves: "one",
     seeds: "grid",
-    count: 64,
+    count: Math.min(64, facts.points),
     tracker: "GetPosition",
     dt: Number((step / 10).toPrecision(6)),
     steps: Math.max(1, Math.floor((times.last - times.first) / (step / 10) + 1e-9)),
@@ -245,8 +254,20 @@ const READERS: { readonly [K in keyof Omit<ViewState, "dataset" | "at">]: Member
   surface: (text, facts) => quantitiesOf(facts).find((quantity) => quantity.name === text)?.name,
   tint: (text, facts) => quantitiesOf(facts).find((quantity) => quantity.name === text)?.name,
   enclosed: (text) => numberIn(text, 0.1, 99),
+  box: (text, facts) => {
+    const list = numbers(text, 6);
+    return list === undefined ? undefined : (clampBox(list, facts) ?? undefined);
+  },
   volume: oneOf(VOLUMES),
   probe: place,
+  pins: (text, facts) => {
+    const parts = text.split(",");
+    if (parts.length % 3 !== 0 || parts.length > 3 * MOST_PINS) return undefined;
+    const pins = Array.from({ length: parts.length / 3 }, (_, i) =>
+      place(parts.slice(3 * i, 3 * i + 3).join(","), facts),
+    );
+    return pins.includes(undefined) ? undefined : (pins as [number, number, number][]);
+  },
   line: oneOf(AXES),
   curves: oneOf(CURVES),
   seeds: oneOf(SEED_SHAPES),
@@ -306,7 +327,7 @@ function insideWindow({ window, axis }: ViewState, facts: DatasetFacts): PlaneWi
 /** A view of another dataset with what still applies of the one before: quantity, methods, colours and layout. */
 export function carryState(before: ViewState, from: DatasetFacts, facts: DatasetFacts): ViewState {
   const kept = new URLSearchParams(formatState(before, from));
-  for (const name of ["window", "range", "launched", "record", "camera", "otherTime"]) kept.delete(name);
+  for (const name of ["window", "box", "range", "launched", "record", "camera", "otherTime"]) kept.delete(name);
   return parseState(kept.toString(), facts).state;
 }
 

@@ -41,6 +41,11 @@ export class ViewStore {
     this.#write();
   }
 
+  /** Takes note of the points that one request may hold now. */
+  admit(points: number): void {
+    this.facts = { ...this.facts, points };
+  }
+
   /** Shows another dataset. */
   enter(facts: DatasetFacts, state: ViewState): void {
     this.facts = facts;

@@ -117,6 +117,26 @@ describe("tokens", () => {
     await guarded.close();
   });
 
+  it("change the points of a request in the catalogue, which everybody may read", async () => {
+    let released = 0;
+    const auth: Auth = {
+      authorise(token) {
+        if (token !== "small") throw new AuthError("Invalid identification token.");
+        return { id: "small", points: 1000, release: () => void released++ };
+      },
+      reload: () => undefined,
+      close: () => undefined,
+    };
+    const guarded = await serveApi(analyticEngine(), { auth, settings: { QUERY_POINTS: "5000" } });
+    const pointsFor = async (headers: Record<string, string>) =>
+      (await guarded.inject({ url: "/api/datasets", headers })).json().points;
+    expect(await pointsFor({})).toBe(5000);
+    expect(await pointsFor({ authorization: "Bearer small" })).toBe(1000);
+    expect(await pointsFor({ authorization: "Bearer unknown" })).toBe(5000);
+    expect(released).toBe(1);
+    await guarded.close();
+  });
+
   it("that run too many requests at once are told so by 429", async () => {
     const message = "This token may run 1 requests at a time.";
     const auth: Auth = {

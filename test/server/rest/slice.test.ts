@@ -159,7 +159,7 @@ describe("fields", () => {
 describe("refusals", () => {
   const good = { field: "p", axis: "x", at: 0, time: 0 };
   it.each([
-    ["an unknown field", { ...good, field: "temperature" }, 400, "field"],
+    ["an unknown field", { ...good, field: "colour" }, 400, "field"],
     ["a fourth axis", { ...good, axis: "w" }, 400, "axis"],
     ["no time", { field: "p", axis: "x", at: 0 }, 400, "time"],
     ["a method of values for derivatives", { ...good, field: "Q", method: "Lag4" }, 400, "method"],

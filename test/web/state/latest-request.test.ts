@@ -42,7 +42,7 @@ describe("LatestRequest", () => {
     vi.advanceTimersByTime(1);
     expect(request.status.slow).toBe(true);
     request.cancel();
-    expect(request.status).toEqual({ slow: false, running: false, error: "Cancelled.", code: null });
+    expect(request.status).toEqual({ slow: false, running: false, error: "Cancelled.", code: null, limit: null });
     work.resolve("too late");
     await run;
     expect(request.value).toBeNull();

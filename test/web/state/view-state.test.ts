@@ -29,6 +29,7 @@ const FACTS: DatasetFacts = {
   dnsStep: null,
   source: "",
   warnings: [],
+  points: 2_000_000,
   operations: [...new Set(QUANTITIES.map((quantity) => quantity.operation))].map((name) => ({
     name,
     available: true,

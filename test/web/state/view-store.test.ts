@@ -19,6 +19,7 @@ const FACTS: DatasetFacts = {
   dnsStep: null,
   source: "",
   warnings: [],
+  points: 2_000_000,
   operations: [],
 };
 

@@ -1,0 +1,60 @@
+/** `CutoutThread` writes the files of cutouts in a worker thread, so that no other request waits for them. */
+import { fileURLToPath } from "node:url";
+import { Piscina } from "piscina";
+import { BusyError, DataError } from "../../errors.js";
+import type { Dataset } from "../../storage/dataset.js";
+import type { Selection } from "../../storage/tools/cutout.js";
+
+/** One file to write. */
+export interface CutoutTask {
+  readonly dataset: Dataset;
+  readonly selection: Selection;
+  readonly path: string;
+}
+
+/** A file that is written, or why the data cannot be read: cloning drops the class of an error. */
+export type CutoutOutcome = { readonly unreadable: string | null };
+
+/** Files that may wait. */
+const WAITING = 64;
+/** Time after which an idle thread ends. */
+const IDLE_MS = 60_000;
+
+/** The worker's compiled file, also when this one runs from source. */
+const ENTRY = fileURLToPath(
+  new URL("./cutout-worker.js", import.meta.url).href.replace("/src/server/", "/dist/server/"),
+);
+
+/** Writes one file at a time; the thread starts with the first. */
+export class CutoutThread {
+  readonly #pool = new Piscina({
+    filename: ENTRY,
+    name: "write",
+    minThreads: 0,
+    maxThreads: 1,
+    idleTimeout: IDLE_MS,
+    maxQueue: WAITING,
+  });
+  readonly #writing = new Set<Promise<CutoutOutcome>>();
+
+  /**
+   * Writes a cutout and the XDMF beside it.
+   *
+   * @throws BusyError where too many files wait, DataError where the dataset cannot be read
+   */
+  async write(dataset: Dataset, selection: Selection, path: string): Promise<void> {
+    if (this.#pool.queueSize >= WAITING) throw new BusyError("Too many cutouts are being written.");
+    // A forcing may hold large tables, of which a cutout needs nothing.
+    const task: CutoutTask = { dataset: { ...dataset, forcing: { kind: "none" } }, selection, path };
+    const written = this.#pool.run(task) as Promise<CutoutOutcome>;
+    this.#writing.add(written);
+    const { unreadable } = await written.finally(() => this.#writing.delete(written));
+    if (unreadable !== null) throw new DataError(unreadable);
+  }
+
+  /** Ends the thread once everything asked for is written. */
+  async close(): Promise<void> {
+    await Promise.allSettled([...this.#writing]);
+    await this.#pool.destroy();
+  }
+}
