@@ -11,6 +11,7 @@ import { benchLarge } from "./large.bench.js";
 import { benchParticles } from "./particles.bench.js";
 import { OPTIONS, printRow, type Row, writeRows } from "./row.js";
 import { benchService } from "./service.bench.js";
+import { benchSources } from "./sources.bench.js";
 import { benchStorage } from "./storage.bench.js";
 
 const {
@@ -34,6 +35,7 @@ const PARTS = new Map<string, () => Promise<Row[]>>([
   ["engine", () => benchEngine({ json, quick })],
   ["particles", () => benchParticles({ json, quick })],
   ["storage", () => benchStorage({ json, quick })],
+  ["sources", () => benchSources({ json, quick })],
   ["large", () => benchLarge({ quick, nodes: Number(large), within: folder })],
   ["service", () => benchService({ json, quick })],
 ]);

@@ -118,10 +118,9 @@ function findLocations(folders: readonly string[], problems: Refusal[]): string[
       if (status?.isFile() && isStoredFile(path) && isNew(path)) found.push(path);
     }
   };
-  for (const folder of folders) {
-    if (isAddress(folder)) found.push(folder);
-    else walk(folder, 0);
-  }
+  // Addresses first: descriptors may name stores of the hosts that are named there.
+  found.push(...folders.filter(isAddress));
+  for (const folder of folders) if (!isAddress(folder)) walk(folder, 0);
   return found;
 }
 
