@@ -64,7 +64,7 @@ class FieldEngine implements Engine {
     return this.#catalog.find(name);
   }
 
-  start(query: Query, { signal, deadlineMs, dataset, client }: StartControl): Evaluation {
+  start(query: Query, { signal, deadlineMs, dataset, client, stream = false }: StartControl): Evaluation {
     const ended = (): void => {
       this.#running.delete(execution);
       signal?.removeEventListener("abort", abort);
@@ -73,7 +73,7 @@ class FieldEngine implements Engine {
     const checked = this.#check(query, dataset);
     const execution =
       checked instanceof FieldprobeError || checked.region === null
-        ? new Execution(this.#setting, checked, within, ended, client)
+        ? new Execution(this.#setting, checked, within, ended, { client, stream })
         : new RegionExecution(this.#setting, checked, checked.region, within, ended, client);
     const abort = (): void => execution.abort();
     this.#running.add(execution);

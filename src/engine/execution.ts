@@ -15,17 +15,19 @@ import type { Dataset } from "../storage/dataset.js";
 import type { Carrier } from "./carrier.js";
 import { type CheckedQuery, pointLimit, workOf } from "./check.js";
 import { createShare, type QueryShare } from "./fair-queue.js";
-import { type Plan, type PlanSetting, planByArrival } from "./plan/by-arrival.js";
+import { BATCH_VALUES, type Plan, type PlanSetting, planByArrival } from "./plan/by-arrival.js";
 import { exceedsCache, planBySweep } from "./plan/by-sweep.js";
 import type { BufferPool } from "./points/buffers.js";
 import { Collector } from "./points/collector.js";
-import { notFiniteError } from "./points/positions.js";
+import { frameShift, notFiniteError, slabOutsideError } from "./points/positions.js";
 import type { Evaluation, Result } from "./query.js";
 import { recordTimes } from "./records.js";
 import type { BatchTask, SortTask } from "./task.js";
 
 /** Fewest points for which data that does not fit the cache is swept: fewer touch few bricks anyway. */
 const SWEEP_FROM = 128;
+/** Float32 values of a part of a streamed result; as many for each worker, and two parts more, may wait to be read. */
+const PART_VALUES = 1 << 20;
 /** Time that a batch has to obey its cancel flag before its thread is ended. */
 const KILL_AFTER_MS = 500;
 
@@ -47,16 +49,29 @@ interface QueryFailure {
 }
 
 /**
- * The life of an execution: `input` until `finish` is called, `due` while `finish` waits, `over` once the outcome is known or the
- * query was aborted but tasks may still run, `cleared` when its buffers have been given back.
+ * The life of an execution: `input` until `finish` is called, `due` while `finish` waits, `streamed` while parts of a large result are
+ * read and others computed, `over` once the outcome is known or the query was aborted but tasks may still run, `cleared` when its
+ * buffers have been given back.
  */
 type State =
-  | { readonly name: "input" | "over" | "cleared" }
+  | { readonly name: "input" | "streamed" | "over" | "cleared" }
   | {
       readonly name: "due";
       readonly resolve: (result: Result) => void;
       readonly reject: (error: FieldprobeError) => void;
     };
+
+/** The progress of a result that is read in parts. */
+interface Stream {
+  /** Tasks that have ended well. */
+  readonly done: Set<number>;
+  /** Float32 values of parts that are computed or begun, and not read. */
+  unread: number;
+  /** The error of the first point outside the domain. */
+  outside: FieldprobeError | null;
+  /** Tells the reader that something has changed. */
+  wake: () => void;
+}
 
 /** A running query. */
 export class Execution implements Evaluation {
@@ -79,21 +94,25 @@ export class Execution implements Evaluation {
   /** Tasks started so far, and of these the ones that run. */
   #started = 0;
   #outstanding = 0;
+  /** What a streamed result has beyond a whole one; null where parts are not asked for. */
+  readonly #stream: Stream | null;
 
   /**
    * @param checked    the checked query, or the error that `finish` reports once the input has been read
    * @param deadlineMs time that the result may take after the end of the input
-   * @param client     the client whose share of the threads the query uses; absent: a share of its own
    * @param ended      called when the execution is cleared: after the release of its result, or after its last task when it failed
+   * @param client     the client whose share of the threads the query uses; absent: a share of its own
+   * @param stream     whether a large result may come in parts
    */
   constructor(
     setting: ExecutionSetting,
     checked: CheckedQuery | FieldprobeError,
     deadlineMs: number,
     ended: () => void,
-    client?: unknown,
+    { client, stream = false }: { readonly client?: unknown; readonly stream?: boolean } = {},
   ) {
     this.#share = createShare(client);
+    this.#stream = stream ? { done: new Set(), unread: 0, outside: null, wake: () => undefined } : null;
     this.#setting = setting;
     this.#ended = ended;
     this.#deadlineMs = deadlineMs;
@@ -103,6 +122,7 @@ export class Execution implements Evaluation {
     const keep = this.#checked !== null;
     this.points = new Collector(setting.buffers, keep, (count) => {
       setting.hold(count);
+      this.#lookOutside();
       this.#advance();
     });
     this.velocities = new Collector(setting.buffers, keep, () => {});
@@ -136,7 +156,7 @@ export class Execution implements Evaluation {
 
   /** Checks that need the whole input. */
   #checkInput(): QueryFailure | null {
-    const error = this.#countError() ?? this.#numberError();
+    const error = this.#countError() ?? this.#numberError() ?? this.#stream?.outside ?? null;
     return error && { index: -1, error };
   }
 
@@ -161,20 +181,47 @@ export class Execution implements Evaluation {
     return echoed ?? notFiniteError(this.velocities.slabs, "InitialV");
   }
 
+  /** Judges the points of the last slab where a result may come in parts: after the first of them it would be too late. */
+  #lookOutside(): void {
+    const { slabs, count } = this.points;
+    const slab = slabs.at(-1);
+    const { dataset, query } = this.#checked ?? {};
+    if (this.#stream === null || this.#stream.outside !== null || !slab || !dataset) return;
+    if (dataset.axes.every(({ periodic }) => periodic)) return;
+    const shift = frameShift(dataset.frameVelocity, query?.time ?? query?.StartTime ?? 0);
+    this.#stream.outside = slabOutsideError(dataset.axes, shift, slab, count - slab.count);
+  }
+
   /** Starts tasks while the carrier has room, then settles the outcome if it is known. */
   #advance(): void {
     const most = 2 * this.#setting.carrier.parallelism;
-    while (!this.#failure && this.#outstanding < most) {
+    while (!this.#failure && this.#outstanding < most && this.#hasRoom()) {
       const task = this.#nextTask();
       if (!task) break;
+      if (this.#stream !== null && task.kind === "batch") this.#stream.unread += task.out.length;
       void this.#run(this.#started++, task);
     }
     this.#settle();
   }
 
+  /** Whether another part may be computed before those that wait have been read. */
+  #hasRoom(): boolean {
+    return this.#stream === null || this.#swept || this.#stream.unread < this.#window;
+  }
+
+  /** Float32 values that may wait to be read. */
+  get #window(): number {
+    return (this.#setting.carrier.parallelism + 2) * PART_VALUES;
+  }
+
+  /** Whether the parts of the result come in no order, so that all are needed for the first. */
+  get #swept(): boolean {
+    return this.#work !== null && this.#work.plan.drop === undefined;
+  }
+
   /** The next task, or null when there is none now. */
   #nextTask(): BatchTask | SortTask | null {
-    const complete = this.#state.name === "due";
+    const complete = this.#state.name === "due" || this.#state.name === "streamed";
     if (this.points.count === 0 || this.points.count > this.limit.points) return null;
     this.#work ??= this.#makePlan(complete);
     const task = this.#work?.plan.next(complete, this.#outstanding) ?? null;
@@ -199,6 +246,7 @@ export class Execution implements Evaluation {
       buffers,
       parallelism: carrier.parallelism,
       source: sourceOf(checked.dataset),
+      mostValues: this.#stream === null ? BATCH_VALUES : PART_VALUES,
       cancel,
     };
     const plan =
@@ -210,6 +258,7 @@ export class Execution implements Evaluation {
     this.#outstanding++;
     try {
       await this.#attempt(task);
+      this.#stream?.done.add(index);
     } catch (error) {
       const known = error instanceof FieldprobeError ? error : new WorkerError(undefined, error);
       if (!this.#failure || this.#failure.index > index) this.#failure = { index, error: known };
@@ -234,7 +283,7 @@ export class Execution implements Evaluation {
 
   /** Fails the query: at once for its caller, at the next group of points for its tasks. */
   #stop(error: FieldprobeError): void {
-    if (this.#state.name !== "input" && this.#state.name !== "due") return;
+    if (this.#state.name === "over" || this.#state.name === "cleared") return;
     this.#failure = { index: -1, error };
     this.#stopTasks();
     if (this.#state.name === "input") this.#state = { name: "over" };
@@ -260,8 +309,15 @@ export class Execution implements Evaluation {
         this.#state = { name: "over" };
         for (const timer of this.#timers) clearTimeout(timer);
         resolve(this.#result());
+      } else if (this.#stream?.done.has(0) && !this.#hasRoom()) {
+        this.#state = { name: "streamed" };
+        // From here on the reader sets the pace.
+        this.#deadline = null;
+        for (const timer of this.#timers) clearTimeout(timer);
+        resolve(this.#streamedResult());
       }
     }
+    this.#stream?.wake();
     if (this.#failure && idle && this.#state.name === "over") this.#clear();
   }
 
@@ -277,6 +333,49 @@ export class Execution implements Evaluation {
       ...(times ? { recordTimes: times } : {}),
       release: () => this.#clear(),
     };
+  }
+
+  #streamedResult(): Result {
+    return {
+      ...this.#result(),
+      values: [],
+      stream: this.#parts(),
+      heldBytes: 12 * this.points.count + 4 * this.#window,
+      release: () => this.#endStream(),
+    };
+  }
+
+  /** The parts in order, each within the time of an answer; each is given back when the next is asked for. */
+  async *#parts(): AsyncGenerator<Float32Array, undefined> {
+    const stream = this.#stream as Stream;
+    const { plan } = this.#work as { readonly plan: Plan };
+    for (let part = 0; part < plan.values.length || !plan.complete(); part++) {
+      const timer = setTimeout(() => this.#stop(new DeadlineError()), this.#deadlineMs);
+      while (!this.#failure && !stream.done.has(part)) {
+        await new Promise<void>((resolve) => {
+          stream.wake = resolve;
+        });
+      }
+      clearTimeout(timer);
+      if (this.#failure) throw this.#failure.error;
+      const values = plan.values[part];
+      yield values;
+      stream.unread -= values.length;
+      plan.drop?.(part);
+      this.#advance();
+    }
+  }
+
+  /** The stream has been read, or nobody wants the rest of it. */
+  #endStream(): void {
+    if (this.#state.name !== "streamed") return;
+    this.#state = { name: "over" };
+    if (this.#outstanding === 0) {
+      this.#clear();
+      return;
+    }
+    this.#failure ??= { index: -1, error: new CancelledError() };
+    this.#stopTasks();
   }
 
   /** Gives all buffers back. */

@@ -113,6 +113,8 @@ export interface Result {
   readonly values: readonly Float32Array[];
   /** Parts of a result that is not held as a whole, in order; each may be read until the next one is asked for. */
   readonly stream?: AsyncIterable<Float32Array>;
+  /** Bytes that a result with a stream of parts keeps until its end: points, and parts that wait to be read. */
+  readonly heldBytes?: number;
   /** Dimensions of a cutout: nodes along z, y, x, and components. */
   readonly shape?: readonly number[];
   /** With `recordEvery`: the time of each record of a particle. */
@@ -178,6 +180,8 @@ export interface StartControl {
    * it is being replaced; absent: the one that has the name now.
    */
   readonly dataset?: Dataset;
+  /** Whether a large result may come as a stream of parts, which are computed as they are read; absent: no. */
+  readonly stream?: boolean;
   /** The client whose share of the worker threads the query uses, compared by identity; absent: a share of its own. */
   readonly client?: unknown;
 }

@@ -191,7 +191,8 @@ export class RegionExecution implements Evaluation {
   ): AsyncGenerator<Float32Array> {
     let next = waiting.length;
     for (let part = waiting.shift(); part !== undefined; part = waiting.shift()) {
-      const values = await Promise.race([part, this.#failed]);
+      const timer = setTimeout(() => this.#stop(new DeadlineError()), this.#deadlineMs);
+      const values = await Promise.race([part, this.#failed]).finally(() => clearTimeout(timer));
       yield values;
       this.#setting.buffers.give(values.buffer as SharedArrayBuffer);
       if (next < total) waiting.push(start(next++));

@@ -72,8 +72,8 @@ function setUp(workers = 2, limits: Partial<typeof LIMITS> = {}, deadlineMs = 10
       held += points;
     },
   };
-  const start = (what: CheckedQuery | RequestError = checked): Evaluation =>
-    new Execution(setting, what, deadlineMs, () => ended++);
+  const start = (what: CheckedQuery | RequestError = checked, stream = false): Evaluation =>
+    new Execution(setting, what, deadlineMs, () => ended++, { stream });
   return { waiting, start, checked, held: () => held, ended: () => ended };
 }
 
@@ -356,5 +356,91 @@ describe("an execution", () => {
     for (const { complete } of waiting.splice(0)) complete(new DataError("checksum"));
     await expect(result).rejects.toThrow("checksum");
     expect(waiting.length).toBe(0);
+  });
+});
+
+describe("a result that may come in parts", () => {
+  /** Enough for more parts than may wait to be read by two workers. */
+  const POINTS = 3_000_000;
+  const LONG = { "query.points": POINTS };
+  const periodic = { nodes: 8, origin: 0, spacing: 1, periodic: true, coordinates: null };
+  const ended = { ...periodic, periodic: false };
+  const on = (checked: CheckedQuery, y: object): CheckedQuery => ({
+    ...checked,
+    query: { ...checked.query, time: 0 },
+    dataset: { fields: {}, axes: [periodic, y, periodic], frameVelocity: [0, 0, 0] } as unknown as Dataset,
+  });
+
+  /** Ends waiting batches in the order in which they began, as long as there are any. */
+  const work = async (waiting: ReturnType<typeof manualCarrier>["waiting"]): Promise<void> => {
+    while (waiting.length > 0) {
+      waiting.shift()?.complete();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+
+  it("comes whole where it is short", async () => {
+    const { waiting, start, checked } = setUp();
+    const evaluation = start(on(checked, periodic), true);
+    feed(evaluation, 5000);
+    const finished = evaluation.finish();
+    await work(waiting);
+    const result = await finished;
+    expect([result.stream, flat(result.values).length]).toEqual([undefined, 15_000]);
+    result.release();
+  });
+
+  it("is computed as it is read, in order, and holds no more than it says", async () => {
+    const { waiting, start, checked, held, ended: ends } = setUp(2, LONG);
+    const evaluation = start(on(checked, periodic), true);
+    feed(evaluation, POINTS);
+    const finished = evaluation.finish();
+    await work(waiting);
+    const { stream, items, heldBytes = 0, release } = await finished;
+    expect([items, heldBytes]).toEqual([POINTS, 12 * POINTS + 16 * 2 ** 20]);
+    let next = 0;
+    for await (const part of stream as AsyncIterable<Float32Array>) {
+      const wrong = part.findIndex((value, i) => value !== Math.fround(next + i));
+      expect(wrong).toBe(-1);
+      next += part.length;
+      const begun = waiting.reduce((sum, { task }) => sum + task.out.length, 0);
+      expect(4 * begun).toBeLessThanOrEqual(heldBytes - 12 * POINTS);
+      await work(waiting);
+    }
+    expect(next).toBe(3 * POINTS);
+    release();
+    expect([held(), ends()]).toEqual([0, 1]);
+  });
+
+  it.each([
+    ["fails", new DataError("unreadable")],
+    ["is no longer wanted", null],
+  ])("is cleared when it %s on the way", async (_, error) => {
+    const { waiting, start, checked, held, ended: ends } = setUp(2, LONG);
+    const evaluation = start(on(checked, periodic), true);
+    feed(evaluation, POINTS);
+    const finished = evaluation.finish();
+    await work(waiting);
+    const { stream, release } = await finished;
+    const parts = (stream as AsyncIterable<Float32Array>)[Symbol.asyncIterator]();
+    while (waiting.length === 0) await parts.next();
+    if (error !== null) {
+      waiting.shift()?.complete(error);
+      await expect(
+        (async () => {
+          while (!(await parts.next()).done);
+        })(),
+      ).rejects.toBe(error);
+    }
+    release();
+    await work(waiting);
+    expect([held(), ends()]).toEqual([0, 1]);
+  });
+
+  it("is refused for a point outside before anything is given out", async () => {
+    const { start, checked } = setUp(2, LONG);
+    const evaluation = start(on(checked, ended), true);
+    feed(evaluation, 4);
+    await expect(evaluation.finish()).rejects.toMatchObject({ code: "OutOfRange", context: { member: "points[3].y" } });
   });
 });

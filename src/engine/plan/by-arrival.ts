@@ -33,6 +33,8 @@ export interface PlanSetting {
   readonly parallelism: number;
   /** Number of the dataset's first field in the brick cache. */
   readonly source: number;
+  /** Float32 values that the result of a batch by arrival may have. */
+  readonly mostValues: number;
   /** Word 0 becomes 1 when the query is cancelled. */
   readonly cancel: Int32Array;
 }
@@ -50,6 +52,8 @@ export interface Plan {
   next(complete: boolean, outstanding: number): BatchTask | SortTask | null;
   /** Whether every task has been handed out, once all points have arrived. */
   complete(): boolean;
+  /** Gives the buffer of a part back; plans by arrival only. */
+  drop?(part: number): void;
   /** Gives the buffers back. */
   release(): void;
 }
@@ -106,7 +110,7 @@ export function planByArrival(setting: PlanSetting): Plan {
   const { family } = setting.checked.operation;
   const smallest = LEAST_POINTS[family];
   const width = valuesPerPoint(setting.checked);
-  const largest = Math.max(1, Math.min(BATCH_POINTS, Math.floor(BATCH_VALUES / width)));
+  const largest = Math.max(1, Math.min(BATCH_POINTS, Math.floor(setting.mostValues / width)));
   const values: Float32Array[] = [];
   let taken = 0;
   return {
@@ -132,8 +136,12 @@ export function planByArrival(setting: PlanSetting): Plan {
       });
     },
     complete: () => taken === setting.points.count,
+    drop(part) {
+      setting.buffers.give(values[part].buffer as SharedArrayBuffer);
+      values[part] = new Float32Array(0);
+    },
     release() {
-      for (const { buffer } of values) setting.buffers.give(buffer as SharedArrayBuffer);
+      for (const { buffer } of values) if (buffer.byteLength > 0) setting.buffers.give(buffer as SharedArrayBuffer);
     },
   };
 }

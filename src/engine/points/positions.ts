@@ -1,6 +1,6 @@
 /** Positions are the points of a task as float64, relative to the grid; a point outside the domain is an error. */
 import { RequestError } from "../../errors.js";
-import { axisEnd, axisStart } from "../../kernels/stencil.js";
+import { axisEnd, axisStart, firstOutside } from "../../kernels/stencil.js";
 import type { Axes, Triple } from "../../kernels/types.js";
 import type { Slab } from "../task.js";
 
@@ -45,6 +45,14 @@ export function outsideError(axes: Axes, positions: Float64Array, at: number, in
     ? `The given ${name} value is ${side} allowed grid value for the ${name} dimension: ${x}`
     : `The given ${name} value is not a finite number.`;
   return new RequestError("OutOfRange", text, { member: `points[${index}].${name}` });
+}
+
+/** The error of the first point of a slab outside the domain, or null; `first` is the index of its first point in the query. */
+export function slabOutsideError(axes: Axes, shift: Triple, slab: Slab, first: number): RequestError | null {
+  const positions = new Float64Array(3 * slab.count);
+  fillPositions([slab], positions, shift);
+  const at = firstOutside(axes, positions, 0, slab.count);
+  return at < 0 ? null : outsideError(axes, positions, at, first + at);
 }
 
 /** The error of the first number that is infinite or NaN among slabs of triples, or null. */

@@ -130,14 +130,15 @@ export class RequestLife {
     return known;
   }
 
-  /** Begins a query; it is aborted when the caller leaves. */
-  start(query: Query): Evaluation {
+  /** Begins a query, whose result may come as a stream where `stream` is set; it is aborted when the caller leaves. */
+  start(query: Query, stream = false): Evaluation {
     const { engine, config } = this.#service;
     const deadlineMs = this.#deadline === null ? config.limits["query.deadlineMs"] : this.#deadline - performance.now();
     if (deadlineMs <= 0) throw new DeadlineError();
     this.#request.facts.dataset = query.dataset === undefined ? null : excerpt(query.dataset);
     const dataset = query.dataset === undefined ? undefined : this.find(query.dataset);
-    const evaluation = engine.start(query, { deadlineMs, client: this.#client, ...(dataset ? { dataset } : {}) });
+    const control = { deadlineMs, client: this.#client, stream, ...(dataset ? { dataset } : {}) };
+    const evaluation = engine.start(query, control);
     this.#evaluations.add(evaluation);
     const { points, name } = this.limit({ points: Number.POSITIVE_INFINITY, name: "query.points" });
     if (evaluation.nodes > points) throw tooManyPoints(name, evaluation.nodes, points);
@@ -184,14 +185,18 @@ export class RequestLife {
   }
 
   /**
-   * Gives slot and points back, because the results are complete. Waits for room among the answers that wait for their readers.
+   * Gives slot and points back: the results are complete, or are streams and count by what they hold. Waits for room among the answers
+   * that wait for their readers.
    *
    * @throws BusyError when no room came free before the deadline, CancelledError when the caller has left
    */
   async computed(results: readonly Result[]): Promise<void> {
     this.#timeComputing();
     let bytes = 0;
-    for (const { values } of results) for (const part of values) bytes += part.byteLength;
+    for (const { values, heldBytes = 0 } of results) {
+      bytes += heldBytes;
+      for (const part of values) bytes += part.byteLength;
+    }
     if (bytes > UNCOUNTED_BYTES) await this.#enterOutgoing(bytes);
     this.#leaveSlot();
     this.#hold.release();

@@ -1,13 +1,13 @@
 /** `serveValues` follows `POST values` from its arrival to the last row of its answer. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { RequestError } from "../../errors.js";
-import { sendBlocks } from "../http/answer.js";
+import { sendBlocks, sendStream } from "../http/answer.js";
 import { RequestLife } from "../http/request-life.js";
 import type { Service } from "../http/service.js";
 import { timesOf } from "../rest/describe.js";
-import { PendingQuery } from "../rest/pending-query.js";
+import { type Outcome, PendingQuery } from "../rest/pending-query.js";
 import { readBody } from "../rest/read-body.js";
-import { nested } from "../rest/write-answer.js";
+import { nested, nestedStream } from "../rest/write-answer.js";
 import { PointsReader } from "./points-reader.js";
 import { countsFrames, readValuesQuery, timesOfFrames, type ValuesQuery } from "./values-query.js";
 
@@ -39,7 +39,9 @@ function textsOf({ times, track, spatialInterpolation, temporalInterpolation }: 
 /**
  * Answers with one row of JSON numbers a point, all points of the first time, then of the next.
  *
- * Nothing is sent before every result is complete, so each failure still gets its own status.
+ * All points are taken before the answer begins, because clients read nothing until they have sent everything. A large answer is sent
+ * while its parts are computed: points and times have been judged by then, and what fails later ends the connection. Of another
+ * answer nothing is sent before it is complete, so each failure still gets its own status.
  */
 export async function serveValues(
   service: Service,
@@ -56,23 +58,33 @@ export async function serveValues(
     const pending = new PendingQuery(
       life,
       limits,
-      { operation, dataset, recordEvery: null },
+      { operation, dataset, recordEvery: null, stream: true },
       new Map(Object.entries(textsOf(query))),
     );
     await readBody(new PointsReader(pending.writer("points")), pending, life, service);
-    const { results } = await pending.finish();
-    life.onEnd(() => {
-      for (const result of results) result.release();
-    });
-    await life.computed(results);
-    const rows = results.reduce((sum, result) => sum + result.items, 0);
-    const shape = [rows, results[0]?.components ?? 0];
-    await sendBlocks(reply, JSON_TYPE, nested(results, shape), service, life);
+    await send(await pending.answer(), service, reply, life);
     return reply;
   } catch (error) {
     if (life.giveUp(error)) return reply;
     throw error;
   }
+}
+
+async function send(outcome: Outcome, service: Service, reply: FastifyReply, life: RequestLife): Promise<void> {
+  const results = "results" in outcome ? outcome.results : [outcome.first];
+  life.onEnd(() => {
+    for (const result of results) result.release();
+  });
+  await life.computed(results);
+  const components = results[0]?.components ?? 0;
+  if ("results" in outcome) {
+    const rows = results.reduce((sum, result) => sum + result.items, 0);
+    await sendBlocks(reply, JSON_TYPE, nested(results, [rows, components]), service, life);
+    return;
+  }
+  life.stream();
+  const rows = Math.max(1, outcome.request.exact.length) * outcome.first.items;
+  await sendStream(reply, JSON_TYPE, nestedStream(outcome.parts, [rows, components]), service, life);
 }
 
 /** Media type of every answer. */

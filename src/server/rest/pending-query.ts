@@ -2,7 +2,7 @@
 import type { Limits } from "../../config.js";
 import type { Evaluation, Result, TripleSink } from "../../engine/query.js";
 import { tooManyPoints } from "../../errors.js";
-import type { Operation } from "../../operations.js";
+import { type Operation, RECORDS } from "../../operations.js";
 import type { PointLimit, RequestLife } from "../http/request-life.js";
 import { isComplete, type Request, readRequest, readTimes, type Texts, type Times } from "./parameters.js";
 import { TripleStore, TripleWriter } from "./triple-writer.js";
@@ -14,7 +14,17 @@ export interface Question {
   readonly dataset: string | null;
   /** Steps between the positions on the way; null where they are not asked for. */
   readonly recordEvery: number | null;
+  /** Whether a large answer is wanted as its parts are computed; absent: no. */
+  readonly stream?: boolean;
 }
+
+/** What a query answers: whole results, one per time, or the parts of a large answer as they are computed. */
+export type Outcome =
+  | { readonly request: Request; readonly results: readonly Result[] }
+  | { readonly request: Request; readonly first: Result; readonly parts: AsyncIterable<Float32Array> };
+
+/** Float32 values of a list of times above which a streamed answer is made time by time. */
+const STREAM_VALUES = 1 << 22;
 
 /** Queries of a time list that are in the engine at once. */
 const CONCURRENT = 4;
@@ -54,7 +64,7 @@ export class PendingQuery {
     const single = (this.texts.get("time")?.length ?? 1) === 1;
     if (this.#evaluation === null && this.#stores.size === 0 && single && isComplete(operation, this.texts)) {
       this.#request = this.#read(null);
-      this.#evaluation = this.#life.start(this.#request.query);
+      this.#evaluation = this.#start(this.#request.query);
     }
     if (this.#evaluation !== null) {
       return [sinkOf(this.#evaluation, member), this.#life.limit(this.#evaluation.limit)];
@@ -72,13 +82,78 @@ export class PendingQuery {
     return this.#life.admit(more);
   }
 
+  /** Ends the input, waits for a slot and then for the results, or for the first part of a large answer. */
+  async answer(): Promise<Outcome> {
+    const times = this.texts.get("time") ?? [];
+    const values = times.length * (this.#points?.count ?? 0) * RECORDS[this.#question.operation.result].length;
+    if (times.length < 2 || values <= STREAM_VALUES) {
+      const { request, results } = await this.finish();
+      const [first] = results;
+      const stream = first?.stream;
+      return first && stream ? { request, first, parts: stream } : { request, results };
+    }
+    const request = this.#read(await readTimes(times, this.#life.slices));
+    await this.#checkLast(request);
+    const ahead = this.#inTurn(request);
+    this.#life.onEnd(() => void ahead.return(undefined));
+    const { value: first } = await ahead.next();
+    return { request, first: first as Result, parts: partsOf(first as Result, ahead) };
+  }
+
+  /** Refuses too many points, and a last time that cannot be answered: a query without points says so. */
+  async #checkLast({ query, exact }: Request): Promise<void> {
+    const evaluation = this.#life.start({ ...query, time: exact.at(-1) as number });
+    this.#checkCount(evaluation, exact.length);
+    (await evaluation.finish()).release();
+    this.#life.forget(evaluation);
+  }
+
+  /** Answers a list of times one after another, a few ahead of the reader. */
+  async *#inTurn({ query, exact }: Request): AsyncGenerator<Result, undefined> {
+    const times = exact.length;
+    await this.#life.admit((times - 1) * (this.#points?.count ?? 0));
+    const start = (index: number): Evaluation =>
+      this.#fill(this.#start({ ...query, time: exact[index] as number }), times);
+    const first = start(0);
+    await this.#life.enter((times - 1) * first.work);
+    const ahead: { readonly evaluation: Evaluation; readonly result: Promise<Result> }[] = [];
+    let next = 0;
+    const fill = (): void => {
+      for (; next < times && ahead.length < CONCURRENT; next++) {
+        const evaluation = next === 0 ? first : start(next);
+        const result = evaluation.finish();
+        result.catch(() => undefined);
+        ahead.push({ evaluation, result });
+      }
+    };
+    try {
+      fill();
+      for (let turn = ahead.shift(); turn !== undefined; turn = ahead.shift()) {
+        const result = await turn.result;
+        try {
+          fill();
+          yield result;
+        } finally {
+          result.release();
+          this.#life.forget(turn.evaluation);
+        }
+      }
+    } finally {
+      for (const { result } of ahead) result.then(({ release }) => release()).catch(() => undefined);
+    }
+  }
+
+  #start(query: Request["query"]): Evaluation {
+    return this.#life.start(query, this.#question.stream ?? false);
+  }
+
   /** Ends the input, waits for a slot and then for the results, one per time. */
   async finish(): Promise<{ request: Request; results: Result[] }> {
     const times = this.texts.get("time") ?? [];
     const list = this.#request === null && times.length > 1 ? await readTimes(times, this.#life.slices) : null;
     const request = this.#request ?? this.#read(list);
     if (request.exact.length > 1) return { request, results: await this.#evaluateAll(request) };
-    const evaluation = this.#evaluation ?? this.#fill(this.#life.start(request.query));
+    const evaluation = this.#evaluation ?? this.#fill(this.#start(request.query));
     await this.#life.enter();
     return { request, results: [await evaluation.finish()] };
   }
@@ -91,11 +166,15 @@ export class PendingQuery {
 
   /** Hands the points that were kept to a query; those of all times together count against its limit, and each time counts as a point. */
   #fill(evaluation: Evaluation, times = 1): Evaluation {
-    const { points, name } = this.#life.limit(evaluation.limit);
-    const count = times * Math.max(times > 1 ? 1 : 0, this.#points?.count ?? 0);
-    if (count > points) throw tooManyPoints(name, count, points);
+    this.#checkCount(evaluation, times);
     for (const [member, store] of this.#stores) store.replay(sinkOf(evaluation, member));
     return evaluation;
+  }
+
+  #checkCount({ limit }: Evaluation, times: number): void {
+    const { points, name } = this.#life.limit(limit);
+    const count = times * Math.max(times > 1 ? 1 : 0, this.#points?.count ?? 0);
+    if (count > points) throw tooManyPoints(name, count, points);
   }
 
   /** Answers a list of times, a few at once, each as another has finished; the first that fails ends the others. */
@@ -130,6 +209,14 @@ export class PendingQuery {
     await Promise.all(Array.from({ length: CONCURRENT }, work));
     if (failure !== null) throw (failure as { readonly error: unknown }).error;
     return results.list;
+  }
+}
+
+/** The parts of a result, then those of the results that follow it. */
+async function* partsOf(first: Result, others: AsyncIterator<Result>): AsyncGenerator<Float32Array, undefined> {
+  for (let result: Result | undefined = first; result !== undefined; result = (await others.next()).value) {
+    yield* result.values;
+    if (result.stream !== undefined) yield* result.stream;
   }
 }
 

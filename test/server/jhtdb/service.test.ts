@@ -1,6 +1,7 @@
 /** The REST interface of the public service over real sockets: requests as its clients send them, answers as they read them. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../../src/main.js";
+import { generator } from "../../support/run-query.js";
 import { serveTestData } from "../../support/service.js";
 
 let service: RunningService;
@@ -101,6 +102,37 @@ describe("POST values", () => {
       const members = { time: 0.1 + k * 0.1, spatialInterpolation: "Lag8", temporalInterpolation: "PCHIP" };
       expect(json.slice(k * POINTS.length, (k + 1) * POINTS.length)).toEqual(await plain("GetVelocity", members));
     }
+  });
+
+  it("sends large answers as they are computed, with the same numbers, for one time and for a series", async () => {
+    const count = 240_000;
+    const random = generator(3);
+    const points = Float32Array.from({ length: 3 * count }, () => 6 * random());
+    const lines = Array.from({ length: count }, (_, i) => Array.from(points.subarray(3 * i, 3 * i + 3)).join("\t"));
+    const raw = async (operation: string, times: readonly number[]): Promise<Float32Array> => {
+      const query = new URLSearchParams({ spatialInterpolation: "None_Fd4", temporalInterpolation: "None" });
+      for (const time of times) query.append("time", String(time));
+      const answer = await fetch(`${service.url}/api/datasets/isotropic32/${operation}?${query}`, {
+        method: "POST",
+        headers: { "content-type": "application/octet-stream", accept: "application/octet-stream" },
+        body: new Uint8Array(points.buffer),
+      });
+      return new Float32Array(await answer.arrayBuffer());
+    };
+    const asked = async (change: Record<string, string | number>): Promise<Float32Array> => {
+      const query = pythonQuery({ sint: "fd4noint", ...change });
+      const answer = await fetch(`${service.url}/values?${query}`, { method: "POST", body: lines.join("\n") });
+      expect([answer.status, answer.headers.has("content-length")]).toEqual([200, false]);
+      return Float32Array.from(((await answer.json()) as number[][]).flat());
+    };
+    const bytes = (values: Float32Array): Buffer => Buffer.from(values.buffer);
+    const hessian = await asked({ sop: "hessian", t: 0.4 });
+    expect(bytes(hessian).equals(bytes(await raw("GetVelocityHessian", [0.4])))).toBe(true);
+    const series = await asked({ sop: "gradient", t: 0.4, timepoint_end: 0.5, delta_t: 0.1 });
+    expect(bytes(series).equals(bytes(await raw("GetVelocityGradient", [0.4, 0.5])))).toBe(true);
+    const late = pythonQuery({ sint: "fd4noint", sop: "gradient", t: 0.4, timepoint_end: 3.2, delta_t: 0.4 });
+    const refused = await fetch(`${service.url}/values?${late}`, { method: "POST", body: lines.join("\n") });
+    expect([refused.status, await refused.text()]).toEqual([422, expect.stringContaining("Time 3.2 out of range")]);
   });
 
   it("takes the C client's form: a wrong media type, a line feed at the end, no options", async () => {
