@@ -1,110 +1,139 @@
-/** A cluster on this machine for a bench: message server and workers as processes, the gateway's engine in this one. */
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+/** A cluster on this machine for a bench: processes of the whole service, and one member in this process, which is asked. */
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
-import { openGateway as connectGateway } from "../dist/cluster/gateway/open.js";
-import { loadConfig } from "../dist/config.js";
+import { Cluster } from "../dist/cluster/cluster.js";
+import { type Config, loadConfig } from "../dist/config.js";
 import { openEngine } from "../dist/engine/engine.js";
 import type { Engine } from "../dist/engine/query.js";
 
-const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
-/** As the shipped manifests start the server. */
-const SERVER = { GOGC: "800", GOMEMLIMIT: "512MiB" };
-const READY_MS = 20_000;
+const BIN = fileURLToPath(new URL("../bin/fieldprobe.js", import.meta.url));
+const READY_MS = 30_000;
 
-/** Why there can be no cluster here, or null. */
-export function missingServer(): string | null {
-  return spawnSync("nats-server", ["--version"]).error ? "nats-server is not installed" : null;
+/** How the processes are set up. */
+export interface ClusterOptions {
+  readonly processes: number;
+  readonly threads: number;
+  readonly cacheBytes: number;
+  readonly data: string;
+  /** Further settings, such as keys. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** A message server and workers of one thread. */
-export interface Cluster {
-  readonly url: string;
-  /** By name. */
-  readonly workers: ReadonlyMap<string, ChildProcess>;
-  /** Milliseconds of processor time that the processes have had. */
+/** A cluster, or one process that works alone. */
+export interface BenchCluster {
+  readonly engine: Engine;
+  /** Addresses of the services beside it, for HTTP. */
+  readonly urls: readonly string[];
+  /** Milliseconds of processor time that all processes have had. */
   cpu(): number;
-  close(): void;
+  /** Bytes that each process has read from files. */
+  bytesRead(): Promise<readonly number[]>;
+  /** Bytes of bricks in the cache of each process. */
+  bytesCached(): Promise<readonly number[]>;
+  close(): Promise<void>;
 }
 
-/** Starts a program and waits for what it says when it is ready. */
-async function start(
-  program: string,
-  words: readonly string[],
-  ready: string,
-  env: NodeJS.ProcessEnv,
-): Promise<ChildProcess> {
-  const child = spawn(program, words, { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...env } });
-  let text = "";
-  await new Promise<void>((resolve, reject) => {
-    const read = (chunk: Buffer): void => {
-      text += chunk.toString();
-      if (text.includes(ready)) resolve();
-    };
-    child.stdout.on("data", read);
-    child.stderr.on("data", read);
-    child.once("error", reject);
-    child.once("exit", () => reject(new Error(`${program} ended: ${text}`)));
-  });
-  return child;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
-}
-
-export async function startCluster(names: readonly string[]): Promise<Cluster> {
-  const port = await freePort();
-  const url = `nats://127.0.0.1:${port}`;
+/** Starts the processes and waits until all know each other. */
+export async function openBenchCluster(options: ClusterOptions): Promise<BenchCluster> {
+  const { processes } = options;
+  const peers = processes === 1 ? [] : await freeAddresses(processes);
   const children: ChildProcess[] = [];
-  const workers = new Map<string, ChildProcess>();
-  const close = (): void => {
-    for (const child of children) child.kill("SIGKILL");
-  };
+  const urls: string[] = [];
   try {
-    children.push(await start("nats-server", ["-a", "127.0.0.1", "-p", String(port)], "Server is ready", SERVER));
-    for (const name of names) {
-      const settings = { FIELDPROBE_NATS: url, FIELDPROBE_NODE: name, FIELDPROBE_DATA: at("../data") };
-      const env = { ...settings, FIELDPROBE_WORKERS: "1", FIELDPROBE_LOG_LEVEL: "warn" };
-      const worker = await start(process.execPath, [at("../bin/fieldprobe.js"), "worker"], "takes batches", env);
-      children.push(worker);
-      workers.set(name, worker);
+    for (const listen of peers.slice(1)) {
+      const given = Object.entries({ ...settingsOf(options, peers, listen), PORT: "0", EVENTS: "off" });
+      const env = Object.fromEntries(given.map(([name, value]) => [`FIELDPROBE_${name}`, value]));
+      const child = spawn(process.execPath, [BIN, "serve"], {
+        env: { ...process.env, ...env },
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      children.push(child);
+      const [line] = (await once(child.stdout, "data")) as [Buffer];
+      urls.push(/http\S+/.exec(line.toString())?.[0] ?? "");
     }
+    const engine = await openMember(loadConfig(settingsOf(options, peers, peers[0] ?? null), {}), peers.length);
+    const metric = async (url: string, name: string): Promise<number> => {
+      const text = await (await fetch(`${url}/metrics`)).text();
+      return Number(new RegExp(`^fieldprobe_${name} (\\S+)`, "m").exec(text)?.[1]);
+    };
+    return {
+      engine,
+      urls,
+      cpu: () => [process, ...children].reduce((sum, { pid }) => sum + cpuOf(pid as number), 0),
+      bytesRead: async () => [
+        engine.status().bytesRead,
+        ...(await Promise.all(urls.map((url) => metric(url, "read_bytes_total")))),
+      ],
+      bytesCached: async () => [
+        engine.status().cacheBytes,
+        ...(await Promise.all(urls.map((url) => metric(url, "cache_bytes")))),
+      ],
+      close: async () => {
+        await engine.close(1000);
+        for (const child of children) child.kill("SIGKILL");
+      },
+    };
   } catch (error) {
-    close();
+    for (const child of children) child.kill("SIGKILL");
     throw error;
   }
-  return { url, workers, cpu: () => children.reduce((sum, child) => sum + cpuOf(child.pid as number), 0), close };
 }
 
-/** Processor time of the threads of a process, to the nanosecond. */
-function cpuOf(pid: number): number {
-  const threads = readdirSync(`/proc/${pid}/task`);
-  const times = threads.map((id) => Number(readFileSync(`/proc/${pid}/task/${id}/schedstat`, "utf8").split(" ")[0]));
-  return times.reduce((sum, time) => sum + time, 0) / 1e6;
+function settingsOf(
+  { threads, cacheBytes, data, settings = {} }: ClusterOptions,
+  peers: readonly string[],
+  listen: string | null,
+): Record<string, string> {
+  const own = {
+    DATA: data,
+    WORKERS: String(threads),
+    CACHE_BYTES: String(cacheBytes),
+    LOG_LEVEL: "error",
+    ...settings,
+  };
+  return listen === null ? own : { ...own, PEERS: peers.join(","), PEER_LISTEN: listen };
 }
 
-/** The engine of a gateway that knows all workers. */
-export async function openGateway(
-  { url, workers }: Cluster,
-  settings: Readonly<Record<string, string>>,
-): Promise<Engine> {
-  const config = loadConfig({ ROLE: "gateway", NATS: url, DATA: at("../data"), ...settings }, {});
-  const log = pino({ level: "warn" });
-  const engine = await openEngine(config, log, await connectGateway(config, log));
+async function openMember(config: Config, processes: number): Promise<Engine> {
+  const log = pino({ level: "error" });
+  if (processes === 0) return openEngine(config, log);
+  const cluster = new Cluster(config, log);
+  const engine = await openEngine(config, log, undefined, cluster);
+  await cluster.listen();
   const until = performance.now() + READY_MS;
-  while (engine.status().peers.length < workers.size) {
-    if (performance.now() > until) throw new Error("the workers are not heard");
+  while (engine.status().peers.filter(({ usable }) => usable).length < processes - 1) {
+    if (performance.now() > until) throw new Error("the processes do not know each other");
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   return engine;
+}
+
+async function freeAddresses(count: number): Promise<string[]> {
+  const servers = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const server = createServer().listen(0, "127.0.0.1");
+      await once(server, "listening");
+      return server;
+    }),
+  );
+  const addresses = servers.map((server) => `127.0.0.1:${(server.address() as { port: number }).port}`);
+  await Promise.all(servers.map((server) => once(server.close(), "close")));
+  return addresses;
+}
+
+/** Processor time of the threads of a process, to the nanosecond; those that ended in between count for nothing. */
+function cpuOf(pid: number): number {
+  const threads = readdirSync(`/proc/${pid}/task`);
+  const times = threads.map((id) => {
+    try {
+      return Number(readFileSync(`/proc/${pid}/task/${id}/schedstat`, "utf8").split(" ")[0]);
+    } catch {
+      return 0;
+    }
+  });
+  return times.reduce((sum, time) => sum + time, 0) / 1e6;
 }

@@ -1,155 +1,201 @@
-/** `npm run bench:cluster`: what a cluster costs against one process, in turn in one run, and its tail with a stopped worker. */
-import { fileURLToPath } from "node:url";
-import type { Engine, Query } from "../dist/engine/query.js";
-import { ask, openOn, pointsIn } from "./ask.js";
-import { type Cluster, missingServer, openGateway, startCluster } from "./cluster-processes.js";
+/**
+ * `npm run bench:cluster`: what clusters of 2, 4 and 8 processes cost against one process: processor time on data in cache, bytes read of
+ * data beyond one cache, the rate of small queries, and how far the planning model (`cluster-model.ts`) is off.
+ */
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Query } from "../dist/engine/query.js";
+import { writeCube } from "../dist/generate/cube.js";
+import { ask, pointsIn } from "./ask.js";
+import { predictWall, type Workload } from "./cluster-model.js";
+import { type BenchCluster, openBenchCluster } from "./cluster-processes.js";
 import { randomNumbers } from "./field.js";
-import { quantile, type Row, readOptions, report, summarise } from "./row.js";
+import { type Row, readOptions, report, summarise } from "./row.js";
+import { touchedBytes } from "./touched.js";
 
-const POINTS = 1_000_000;
 const PERIOD = 2 * Math.PI;
-const CACHE_BYTES = 128 * 1024 * 1024;
-const DATA = fileURLToPath(new URL("../data", import.meta.url));
-/** Points of a message that are compared. */
-const MESSAGE_POINTS = [32_768, 65_536] as const;
-/** Rounds before the first query is measured, and before others: a process runs code that is not compiled for hundreds of messages. */
-const WARM_UP = { first: 100, others: 2, quick: 2 } as const;
-const COMMON = { dataset: "isotropic32", time: 0.31 } as const;
-const HEDGE_MS = 100;
-/** So few points go out as one batch: the time of a query is that of its batch. */
-const SMALL = 1024;
-
-/** Milliseconds that a query took, and that all processors spent on it. */
-interface Cost {
-  readonly wall: number;
-  readonly cpu: number;
-}
-
-async function costOf(engine: Engine, cluster: Cluster, query: Query, points: Float32Array): Promise<Cost> {
-  const before = process.cpuUsage();
-  const elsewhere = cluster.cpu();
-  const { milliseconds } = await ask(engine, query, points);
-  const { user, system } = process.cpuUsage(before);
-  return { wall: milliseconds, cpu: (user + system) / 1000 + cluster.cpu() - elsewhere };
-}
-
-/** Rows of one query: one process, then the cluster with messages of each size, and their ratios round by round. */
-async function costRows(
-  query: Query,
-  alone: Engine,
-  gateways: ReadonlyMap<number, Engine>,
-  cluster: Cluster,
-  points: Float32Array,
-  { rounds, warmUp }: { readonly rounds: number; readonly warmUp: number },
-): Promise<Row[]> {
-  const contestants: [messagePoints: number, engine: Engine, costs: Cost[]][] = [[0, alone, []]];
-  for (const [messagePoints, engine] of gateways) contestants.push([messagePoints, engine, []]);
-  for (let round = -warmUp; round < rounds; round++) {
-    for (const [, engine, costs] of contestants) {
-      const cost = await costOf(engine, cluster, query, points);
-      if (round >= 0) costs.push(cost);
-    }
-  }
-  const single = (contestants[0] as (typeof contestants)[number])[2];
-  return contestants.flatMap(([messagePoints, , costs]) =>
-    (["cpu", "wall"] as const).flatMap((of): Row[] => {
-      const { spatialInterpolation = "None", temporalInterpolation = "None" } = query;
-      const asked = { points: POINTS, spatial: spatialInterpolation, temporal: temporalInterpolation };
-      const name = `${query.operation} ${of === "cpu" ? "CPU" : "wall"}`;
-      const figures = costs.map((cost) => cost[of]);
-      if (messagePoints === 0) {
-        const params = { ...asked, workers: 2 };
-        return [{ bench: "cluster", case: name, backend: "one process", unit: "ms", params, ...summarise(figures) }];
-      }
-      const row = { bench: "cluster", backend: "cluster", params: { ...asked, workers: 2, messagePoints } } as const;
-      const ratios = figures.map((figure, i) => figure / (single[i] as Cost)[of]);
-      return [
-        { ...row, case: name, unit: "ms", ...summarise(figures) },
-        { ...row, case: `${name} cluster/one`, unit: "ratio", ...summarise(ratios) },
-      ];
-    }),
-  );
-}
-
-/** Response times before and after the worker that the points belong to was stopped. */
-async function stoppedRows(points: Float32Array, queries: number): Promise<Row[]> {
-  const cluster = await startCluster(["w1", "w2", "w3"]);
-  const gateway = await openGateway(cluster, { HEDGE_MS: String(HEDGE_MS) });
-  try {
-    const query = { ...COMMON, operation: "GetVelocityHessian", spatialInterpolation: "Fd4Lag4" } as const;
-    const small = points.subarray(0, 3 * SMALL);
-    for (let i = 0; i < 5; i++) await ask(gateway, query, points.subarray(0, 600_000));
-    const many = async (): Promise<number[]> => {
-      const times: number[] = [];
-      for (let i = 0; i < queries; i++) times.push((await ask(gateway, query, small)).milliseconds);
-      return times;
-    };
-    await many();
-    const usual = await many();
-    const running = ask(gateway, query, small);
-    let victim: string | undefined;
-    while (victim === undefined) {
-      await new Promise((resolve) => setImmediate(resolve));
-      victim = gateway.status().peers.find(({ outstanding }) => outstanding > 0)?.name;
-    }
-    await running;
-    const child = cluster.workers.get(victim);
-    child?.kill("SIGSTOP");
-    const stopped = await many();
-    child?.kill("SIGCONT");
-    const params = { points: SMALL, workers: 3, queries, hedgeMs: HEDGE_MS };
-    const row = (name: string, value: number): Row => ({
-      bench: "cluster",
-      case: name,
-      backend: "cluster",
-      value,
-      unit: "ms",
-      spread: 0,
-      rounds: 1,
-      params,
-    });
-    const batch = quantile(usual, 0.5);
-    return [
-      row("query p50, all workers", batch),
-      row("query p50, one stopped", quantile(stopped, 0.5)),
-      row("query p99, one stopped", stopped.toSorted((a, b) => b - a)[Math.floor(stopped.length / 101)] as number),
-      row("bound of p99: hedge + 3 p50", HEDGE_MS + 3 * batch),
-    ];
-  } finally {
-    await gateway.close(1000);
-    cluster.close();
-  }
-}
+const MIB = 1024 * 1024;
+/** Processes, and worker threads of each. */
+const SHAPES = [
+  [1, 2],
+  [2, 1],
+  [4, 4],
+  [8, 2],
+] as const;
+const POINTS = 1_000_000;
 
 const options = readOptions();
-const reason = missingServer();
 const rows: Row[] = [];
-if (reason !== null) process.stdout.write(`cluster skipped: ${reason}\n`);
-else {
-  const points = pointsIn(randomNumbers(17), POINTS, -1.5 * PERIOD, 3 * PERIOD);
-  const cluster = await startCluster(["w1", "w2"]);
-  const alone = await openOn(DATA, 2, CACHE_BYTES);
-  const gateways = new Map<number, Engine>();
-  try {
-    for (const size of MESSAGE_POINTS)
-      gateways.set(size, await openGateway(cluster, { HEDGE_MS: "10000", MESSAGE_POINTS: String(size) }));
-    const rounds = options.quick ? 3 : 9;
-    const queries: Query[] = (["Lag4", "Lag6", "Lag8"] as const).flatMap((spatialInterpolation) =>
-      (["None", "PCHIP"] as const).map((temporalInterpolation) => {
-        return { ...COMMON, operation: "GetVelocity", spatialInterpolation, temporalInterpolation } as const;
-      }),
-    );
-    const hessian = { ...COMMON, operation: "GetVelocityHessian", spatialInterpolation: "Fd4Lag4" } as const;
-    queries.push({ ...hessian, temporalInterpolation: "None" }, { ...hessian, temporalInterpolation: "PCHIP" });
-    if (options.quick) queries.splice(1, 6);
-    for (const [i, query] of queries.entries()) {
-      const warmUp = options.quick ? WARM_UP.quick : i === 0 ? WARM_UP.first : WARM_UP.others;
-      rows.push(...(await costRows(query, alone, gateways, cluster, points, { rounds, warmUp })));
-    }
-  } finally {
-    for (const engine of [...gateways.values(), alone]) await engine.close(1000);
-    cluster.close();
+const folder = mkdtempSync(join(tmpdir(), "fieldprobe-bench-"));
+
+/** One row. */
+function row(
+  name: string,
+  processes: number,
+  unit: string,
+  values: readonly number[],
+  params: Row["params"] = {},
+): Row {
+  const backend = processes === 1 ? "one process" : `${processes} processes`;
+  return { bench: "cluster", case: name, backend, unit, params: { ...params, processes }, ...summarise(values) };
+}
+
+async function makeCube(name: string, nodes: number, steps: number, chunk: number): Promise<string> {
+  const data = join(folder, name);
+  mkdirSync(data);
+  const cube = { kind: "random", nodes: [nodes, nodes, nodes], steps, filter: "none", seed: 5 } as const;
+  await writeCube({ ...cube, chunk: [chunk, chunk, chunk], name, folder: data }, () => {});
+  return data;
+}
+
+/** Processor time and wall time of a query, warmed up. */
+async function timed(cluster: BenchCluster, query: Query, points: Float32Array, warmUp: number, rounds: number) {
+  const cpu: number[] = [];
+  const wall: number[] = [];
+  for (let round = -warmUp; round < rounds; round++) {
+    const before = cluster.cpu();
+    const { milliseconds } = await ask(cluster.engine, query, points);
+    if (round < 0) continue;
+    cpu.push(cluster.cpu() - before);
+    wall.push(milliseconds);
   }
-  rows.push(...(await stoppedRows(points, 100)));
+  return { cpu: median(cpu), wall: median(wall), cpus: cpu, walls: wall };
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] as number;
+}
+
+/** In cache: processor time against one process, and the model's wall time against the measured one. */
+async function inCache(): Promise<void> {
+  const data = await makeCube("cached", 128, 4, 32);
+  const points = pointsIn(randomNumbers(17), POINTS, -PERIOD, 3 * PERIOD);
+  const single = new Map<string, { cpu: number; wall: number }>();
+  for (const [processes, threads] of SHAPES) {
+    const cluster = await openBenchCluster({ processes, threads, cacheBytes: 256 * MIB, data });
+    try {
+      for (const [spatialInterpolation, temporalInterpolation] of [
+        ["Lag4", "None"],
+        ["Lag8", "None"],
+        ["Lag4", "PCHIP"],
+      ] as const) {
+        const query = {
+          operation: "GetVelocity",
+          dataset: "cached",
+          time: 0.15,
+          spatialInterpolation,
+          temporalInterpolation,
+        } as const;
+        const found = await timed(cluster, query, points, options.quick ? 3 : 12, options.quick ? 3 : 9);
+        const name = `${spatialInterpolation} ${temporalInterpolation}`;
+        const params = { points: POINTS, threads };
+        rows.push(
+          row(`${name}, CPU`, processes, "ms", found.cpus, params),
+          row(`${name}, wall`, processes, "ms", found.walls, params),
+        );
+        const one = single.get(name) ?? found;
+        single.set(name, one);
+        const work: Workload = { cpuMs: one.cpu, points: POINTS, values: 3, readBytes: 0 };
+        const model = predictWall(work, { processes, threads, cores: 2, divided: processes > 1 });
+        rows.push(
+          row(
+            `${name}, CPU against one`,
+            processes,
+            "ratio",
+            found.cpus.map((cpu) => cpu / one.cpu),
+            params,
+          ),
+        );
+        rows.push(row(`${name}, wall by the model`, processes, "ratio", [model / found.wall], params));
+      }
+    } finally {
+      await cluster.close();
+    }
+  }
+}
+
+/** Data four times one cache: bytes read over bytes touched, first and later queries, and what the caches hold. */
+async function beyondCache(): Promise<void> {
+  const nodes = options.quick ? 128 : 256;
+  const chunk = 16;
+  const data = await makeCube("large", nodes, 1, chunk);
+  const cacheBytes = Math.max(MIB, Math.floor((nodes ** 3 * 12) / 4));
+  const points = pointsIn(randomNumbers(3), options.quick ? 20_000 : 100_000, 0, PERIOD);
+  const touched = touchedBytes(nodes, chunk, 8, points);
+  const query = {
+    operation: "GetVelocity",
+    dataset: "large",
+    time: 0,
+    spatialInterpolation: "Lag8",
+    temporalInterpolation: "None",
+  } as const;
+  for (const [processes] of SHAPES) {
+    const cluster = await openBenchCluster({ processes, threads: 1, cacheBytes, data });
+    try {
+      const read: number[] = [];
+      const walls: number[] = [];
+      for (let round = 0; round < 6; round++) {
+        const before = sum(await cluster.bytesRead());
+        walls.push((await ask(cluster.engine, query, points)).milliseconds);
+        read.push((sum(await cluster.bytesRead()) - before) / touched);
+      }
+      const held = sum(await cluster.bytesCached()) / (nodes ** 3 * 12);
+      const params = { nodes, points: points.length / 3, cacheMiB: Math.round(cacheBytes / MIB) };
+      rows.push(
+        row("4 caches of data, read/touched, first query", processes, "ratio", read.slice(0, 1), params),
+        row("4 caches of data, read/touched, all 6", processes, "ratio", [sum(read) / read.length], params),
+        row("4 caches of data, wall, first query", processes, "ms", walls.slice(0, 1), params),
+        row("4 caches of data, wall, later", processes, "ms", walls.slice(1), params),
+        row("4 caches of data, cached/data", processes, "ratio", [held], params),
+      );
+    } finally {
+      await cluster.close();
+    }
+  }
+}
+
+/** Small queries: processor time of one in a process that works alone, and in one of a cluster. */
+async function smallQueries(): Promise<void> {
+  const data = join(folder, "cached");
+  const costs = new Map<string, number>();
+  for (const processes of [1, 2, 4, 8]) {
+    const cluster = await openBenchCluster({ processes, threads: 1, cacheBytes: 256 * MIB, data });
+    try {
+      for (const points of [1, 50]) {
+        const some = pointsIn(randomNumbers(9), points, 0, PERIOD);
+        const query = {
+          operation: "GetVelocity",
+          dataset: "cached",
+          time: 0.1,
+          spatialInterpolation: "Lag8",
+          temporalInterpolation: "None",
+        } as const;
+        const count = options.quick ? 300 : 3000;
+        for (let i = 0; i < count; i++) await ask(cluster.engine, query, some);
+        const before = cluster.cpu();
+        for (let i = 0; i < count; i++) await ask(cluster.engine, query, some);
+        const each = (1000 * (cluster.cpu() - before)) / count;
+        const one = costs.get(String(points)) ?? each;
+        costs.set(String(points), one);
+        rows.push(row(`${points} points, CPU a query`, processes, "us", [each], { points }));
+        rows.push(row(`${points} points, rate of N against N times one`, processes, "ratio", [one / each], { points }));
+      }
+    } finally {
+      await cluster.close();
+    }
+  }
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
+
+try {
+  await inCache();
+  await beyondCache();
+  await smallQueries();
+} finally {
+  rmSync(folder, { recursive: true, force: true });
 }
 report(rows, options);

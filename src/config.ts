@@ -1,6 +1,6 @@
 /** The settings: one table of name, check, default and meaning, from which configuration, flags, help and reference follow. */
 import { existsSync } from "node:fs";
-import { availableParallelism, hostname, totalmem } from "node:os";
+import { availableParallelism, totalmem } from "node:os";
 import { delimiter, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
@@ -254,47 +254,22 @@ export const SETTINGS = {
     ),
   },
   cluster: {
-    role: setting("ROLE", oneOf("all", "gateway"), "all", "`all`, or `gateway`: the workers of a cluster evaluate", {
-      flag: "role",
-    }),
-    nats: setting(
-      "NATS",
-      list(",").transform((servers) => servers as readonly string[]),
+    peers: setting(
+      "PEERS",
+      list(",")
+        .pipe(z.array(z.string()).min(1, "must name an address"))
+        .transform((peers) => peers as readonly string[]),
       null,
-      "addresses of the cluster's NATS servers, separated by commas",
-      { flag: "urls", shown: "none" },
+      "addresses of all processes of the cluster, this one among them, separated by commas, or a file with one a line",
+      { flag: "addresses", shown: "none: this process works alone" },
     ),
-    nkey: setting("NATS_NKEY", text, null, "file with the seed of the key to connect with", {
-      flag: "file",
-      shown: "none",
+    listen: setting("PEER_LISTEN", text, null, "address and port on which peers ask this process", {
+      flag: "address",
+      shown: "none: it asks peers and is not asked",
     }),
-    ca: setting("NATS_CA", text, null, "file with the authorities of the NATS servers", {
-      flag: "file",
-      shown: "none",
-    }),
-    peer: setting(
-      "NODE",
-      z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "must be 1 to 64 letters, digits, - and _"),
-      defaultPeer,
-      "name of this worker in the cluster",
-      { flag: "name", shown: "host name and process id" },
-    ),
-    replicas: setting("REPLICAS", whole(1, 16), 2, "workers that cache the same part of the data", { flag: "number" }),
-    hedgeMs: setting("HEDGE_MS", whole(1), 30, "shortest time until an unanswered batch is sent to a second worker", {
-      flag: "ms",
-    }),
-    timeoutMs: setting(
-      "BATCH_TIMEOUT_MS",
-      whole(100),
-      2_000,
-      "silence after which a worker's batch is sent to another",
-      {
-        flag: "ms",
-      },
-    ),
-    messagePoints: setting("MESSAGE_POINTS", whole(1024, 131_072), 65_536, "most points of a message, 1024 to 131072", {
-      flag: "number",
-    }),
+    cert: setting("PEER_CERT", text, null, "file with the certificate shown to peers", { shown: "none" }),
+    key: setting("PEER_KEY", text, null, "file with the key of that certificate", { shown: "none" }),
+    ca: setting("PEER_CA", text, null, "file with the authority of all peers' certificates", { shown: "none" }),
   },
 } as const;
 
@@ -362,10 +337,9 @@ function isZone(name: string): boolean {
   }
 }
 
-/** Host and process, a name that is unique without anybody choosing it. */
-function defaultPeer(): string {
-  const host = hostname().replace(/[^A-Za-z0-9_-]/g, "-");
-  return `${host.slice(0, 48)}-${process.pid}`;
+/** Whether a name or an address is that of this machine alone. */
+export function isLoopbackHost(host: string): boolean {
+  return host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
 function defaultData(): readonly string[] {
@@ -392,8 +366,6 @@ export function readConfig(
   const read = readGroup(SETTINGS, given, problems) as Read;
   const limits = readGroup(LIMIT_SETTINGS, given, problems) as Limits;
   const { cert, key } = read.tls;
-  if (read.cluster.role === "gateway" && read.cluster.nats === null)
-    problems.push("FIELDPROBE_ROLE=gateway needs FIELDPROBE_NATS");
   if ((cert === null) !== (key === null)) problems.push("FIELDPROBE_TLS_CERT and FIELDPROBE_TLS_KEY go together");
   const config = Object.freeze({
     ...read,

@@ -4,10 +4,8 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Config } from "./config.js";
-import type { Carrier } from "./engine/carrier.js";
 import { openEngine } from "./engine/engine.js";
 import type { Engine } from "./engine/query.js";
-import { openPool } from "./engine/threads/pool.js";
 import type { EventsModule } from "./events/open.js";
 import { createLog } from "./log.js";
 import { createApp } from "./server/http/app.js";
@@ -45,7 +43,7 @@ export interface RunningService {
 export async function startService(config: Config, log: Logger, fieldsOnly = false): Promise<RunningService> {
   checkExposure(config);
   const [engine, events] = await Promise.all([
-    openCarrier(config, log).then((carrier) => openEngine(config, log, carrier)),
+    openFields(config, log),
     fieldsOnly || !config.events.enabled ? null : loadEvents(config, log),
   ]);
   try {
@@ -69,11 +67,19 @@ async function loadEvents(config: Config, log: Logger): Promise<EventsModule> {
   return new EventsModule(config, log);
 }
 
-/** Starts the threads of this process, or connects a gateway to its cluster. */
-async function openCarrier(config: Config, log: Logger): Promise<Carrier> {
-  if (config.cluster.role !== "gateway") return openPool(config);
-  const { openGateway } = await import("./cluster/gateway/open.js");
-  return openGateway(config, log);
+/** Opens the engine, and has it share large queries with the peers of its cluster, if there is one. */
+async function openFields(config: Config, log: Logger): Promise<Engine> {
+  if (config.cluster.peers === null && config.cluster.listen === null) return openEngine(config, log);
+  const { Cluster } = await import("./cluster/cluster.js");
+  const cluster = new Cluster(config, log);
+  const engine = await openEngine(config, log, undefined, cluster);
+  try {
+    await cluster.listen();
+  } catch (error) {
+    await engine.close(0);
+    throw error;
+  }
+  return engine;
 }
 
 function running(

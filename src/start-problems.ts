@@ -2,6 +2,7 @@
 
 import { statSync } from "node:fs";
 import { isAddress } from "./addresses.js";
+import { checkCluster } from "./cluster/keys.js";
 import { type Config, ConfigError } from "./config.js";
 import { checkExposure, readTokenFile } from "./server/http/auth.js";
 import { TlsFiles } from "./server/http/tls.js";
@@ -9,14 +10,13 @@ import { describeError } from "./system-error.js";
 
 /** The problems of a configuration whose settings are valid one by one; one line each. */
 export function startProblems(config: Config): string[] {
-  const { data, tls, tokens, cluster } = config;
+  const { data, tls, tokens } = config;
   return [
     ...problemsOf(() => checkExposure(config)),
     ...problemsOf(() => tls && new TlsFiles(tls)),
     ...problemsOf(() => tokens !== null && readTokenFile(tokens)),
     ...data.flatMap(folderProblem),
-    ...missing("NATS_NKEY", cluster.nkey),
-    ...missing("NATS_CA", cluster.ca),
+    ...problemsOf(() => checkCluster(config)),
   ];
 }
 
@@ -34,9 +34,4 @@ function folderProblem(path: string): string[] {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found?.isDirectory()) return [];
   return [`FIELDPROBE_DATA: ${path} ${found === undefined ? "does not exist" : "is not a folder"}`];
-}
-
-function missing(variable: string, path: string | null): string[] {
-  if (path === null || statSync(path, { throwIfNoEntry: false })?.isFile()) return [];
-  return [`FIELDPROBE_${variable}: ${path} is not a file`];
 }

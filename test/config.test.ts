@@ -27,9 +27,9 @@ it.each([
 });
 
 it("lists all problems at once, unknown settings among them", () => {
-  expect(problems({ FIELDPROBE_PROT: "1", FIELDPROBE_ROLE: "king" }, { DATA: "" }).toSorted()).toEqual([
+  expect(problems({ FIELDPROBE_PROT: "1", FIELDPROBE_HTTP_GZIP: "king" }, { DATA: "" }).toSorted()).toEqual([
     "FIELDPROBE_DATA must name a folder",
-    "FIELDPROBE_ROLE must be all or gateway, not king",
+    "FIELDPROBE_HTTP_GZIP must be auto, on or off, not king",
     "there is no setting FIELDPROBE_PROT",
   ]);
 });

@@ -41,8 +41,9 @@ it("reports bad settings and bad files together, in one line, before anything st
 });
 
 it("reports a public address without tokens beside other problems, and nothing for good settings", () => {
-  const open = startProblems(loadConfig({ HOST: "0.0.0.0", DATA, NATS_CA: join(folder, "ca.pem") }, {}));
+  const open = startProblems(loadConfig({ HOST: "0.0.0.0", DATA, PEER_LISTEN: "0.0.0.0:9080" }, {}));
   expect(open).toHaveLength(2);
   expect(open[0]).toContain("FIELDPROBE_TOKENS");
+  expect(open[1]).toContain("FIELDPROBE_PEER_CERT");
   expect(startProblems(loadConfig({ DATA }, {}))).toEqual([]);
 });

@@ -59,11 +59,6 @@ const COMMANDS: readonly (readonly [name: string, about: string, load: () => Pro
     "fill or list the calendar of the events interface",
     async () => (await import("./commands/events.js")).eventsCommand(),
   ],
-  [
-    "worker",
-    "evaluate what the gateways of a cluster send over NATS, until SIGTERM or SIGINT, which drain it",
-    async () => (await import("./commands/worker.js")).workerCommand(),
-  ],
   ["cluster", "look at a running cluster", async () => (await import("./commands/cluster.js")).clusterCommand()],
 ];
 
@@ -85,7 +80,7 @@ function likeOthers(command: Command): void {
 likeOthers(program);
 
 /** Commands that go on when nobody reads their output. */
-const SERVICES: readonly string[] = ["serve", "worker"];
+const SERVICES: readonly string[] = ["serve"];
 
 // A reader that closes the pipe (`| head`) ends the command silently.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {

@@ -1,8 +1,7 @@
-/** A carrier runs the tasks of queries: the worker threads of this process, or the peers of a cluster. */
+/** A carrier runs the tasks of queries: the worker threads of this process. */
 import type { CacheStatus } from "../storage/bricks/directory.js";
 import type { StoreStatus } from "../storage/store-status.js";
 import type { QueryShare } from "./fair-queue.js";
-import type { PeerStatus, SendingCounts } from "./query.js";
 import type { Task } from "./task.js";
 
 /** Options of a run. */
@@ -15,9 +14,9 @@ export interface RunOptions {
 
 /** Runs tasks and reports its load. */
 export interface Carrier {
-  /** Number of batches that it evaluates at a time: worker threads, or peers, which divide a batch among their own threads. */
+  /** Number of batches that it evaluates at a time: its worker threads. */
   readonly parallelism: number;
-  /** Number of times that a batch may be run when its thread or its peer is lost. */
+  /** Number of times that a batch may be run when its thread is lost. */
   readonly attempts: number;
   /** Bytes of bricks that it can cache. */
   readonly cacheBytes: number;
@@ -28,7 +27,7 @@ export interface Carrier {
    *   BusyError when no thread can be started
    */
   run<T>(task: Task, options?: RunOptions): Promise<T>;
-  /** Number of live threads or peers. */
+  /** Number of live threads. */
   alive(): number;
   /** Number of tasks that wait. */
   queued(): number;
@@ -37,10 +36,6 @@ export interface Carrier {
   cache(): CacheStatus;
   /** What has been fetched of stores behind HTTP. */
   stores(): readonly StoreStatus[];
-  /** Peers of the cluster; none where this process evaluates. */
-  peers(): readonly PeerStatus[];
-  /** Counts of batches sent to peers; null where this process evaluates. */
-  sending(): SendingCounts | null;
-  /** Ends threads and connections; tasks that still run are lost. */
+  /** Ends its threads; tasks that still run are lost. */
   close(): Promise<void>;
 }

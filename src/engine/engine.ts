@@ -11,15 +11,22 @@ import { Execution, type ExecutionSetting } from "./execution.js";
 import { BufferPool } from "./points/buffers.js";
 import type { Engine, Evaluation, Query, StartControl } from "./query.js";
 import { RegionExecution } from "./region-execution.js";
+import type { Sharing } from "./sharing.js";
 import { openPool } from "./threads/pool.js";
 
 /**
  * Loads the catalogue and starts the engine.
  *
  * @param carrier runs the tasks of queries; the engine closes it
+ * @param sharing divides large queries among the peers of a cluster; the engine closes it too
  * @returns the engine once every dataset has been verified; each refused one is a log line
  */
-export async function openEngine(config: Config, log: Logger, carrier: Carrier = openPool(config)): Promise<Engine> {
+export async function openEngine(
+  config: Config,
+  log: Logger,
+  carrier: Carrier = openPool(config),
+  sharing: Sharing | null = null,
+): Promise<Engine> {
   const catalog = new Catalog(config.data, carrier, log);
   try {
     await catalog.reload();
@@ -28,7 +35,9 @@ export async function openEngine(config: Config, log: Logger, carrier: Carrier =
     throw error;
   }
   catalog.watch();
-  return new FieldEngine(config, carrier, catalog);
+  const engine = new FieldEngine(config, carrier, catalog, sharing);
+  sharing?.attach(engine);
+  return engine;
 }
 
 /** An engine that evaluates on a carrier. */
@@ -36,17 +45,20 @@ class FieldEngine implements Engine {
   readonly #config: Config;
   readonly #carrier: Carrier;
   readonly #catalog: Catalog;
+  readonly #sharing: Sharing | null;
   readonly #setting: ExecutionSetting;
   readonly #running = new InProgress<Evaluation>();
   #pointsInFlight = 0;
   #closing = false;
 
-  constructor(config: Config, carrier: Carrier, catalog: Catalog) {
+  constructor(config: Config, carrier: Carrier, catalog: Catalog, sharing: Sharing | null) {
     this.#config = config;
     this.#carrier = carrier;
     this.#catalog = catalog;
+    this.#sharing = sharing;
     this.#setting = {
       carrier,
+      sharing,
       buffers: new BufferPool(),
       limits: config.limits,
       sourceOf: (dataset) => catalog.sourceOf(dataset),
@@ -64,17 +76,21 @@ class FieldEngine implements Engine {
     return this.#catalog.find(name);
   }
 
-  start(query: Query, { signal, deadlineMs, dataset, client, stream = false }: StartControl): Evaluation {
+  start(
+    query: Query,
+    { signal, deadlineMs, dataset, client, stream = false, alone = false }: StartControl,
+  ): Evaluation {
     const ended = (): void => {
       this.#running.delete(execution);
       signal?.removeEventListener("abort", abort);
     };
     const within = deadlineMs ?? this.#config.limits["query.deadlineMs"];
-    const checked = this.#check(query, dataset);
+    const checked = this.#check(query, dataset, alone);
+    const setting = alone ? { ...this.#setting, sharing: null } : this.#setting;
     const execution =
       checked instanceof FieldprobeError || checked.region === null
-        ? new Execution(this.#setting, checked, within, ended, { client, stream })
-        : new RegionExecution(this.#setting, checked, checked.region, within, ended, client);
+        ? new Execution(setting, checked, within, ended, { client, stream })
+        : new RegionExecution(setting, checked, checked.region, within, ended, client);
     const abort = (): void => execution.abort();
     this.#running.add(execution);
     signal?.addEventListener("abort", abort, { once: true });
@@ -96,26 +112,28 @@ class FieldEngine implements Engine {
       cacheMisses: misses,
       cacheBytes: bytesUsed,
       stores: carrier.stores(),
-      peers: carrier.peers(),
-      sending: carrier.sending(),
+      ...(this.#sharing?.status() ?? { peers: [], pieces: null }),
     };
   }
 
   reload(): Promise<void> {
+    this.#sharing?.reload();
     return this.#catalog.reload();
   }
 
   async close(graceMs: number): Promise<boolean> {
     this.#closing = true;
     this.#catalog.close();
-    const finished = await this.#running.drain(graceMs);
+    const [finished] = await Promise.all([this.#running.drain(graceMs), this.#sharing?.drain(graceMs)]);
     for (const execution of this.#running) execution.abort();
+    this.#sharing?.close();
     await this.#carrier.close();
     return finished;
   }
 
-  #check(query: Query, dataset: Dataset | undefined): CheckedQuery | FieldprobeError {
-    if (this.#closing) return new BusyError("The service is shutting down.");
+  /** @param alone part of a query that was accepted before, here or by a peer */
+  #check(query: Query, dataset: Dataset | undefined, alone: boolean): CheckedQuery | FieldprobeError {
+    if (this.#closing && !alone) return new BusyError("The service is shutting down.");
     try {
       return checkQuery(query, (name) => dataset ?? this.find(name));
     } catch (error) {

@@ -16,12 +16,14 @@ import type { Carrier } from "./carrier.js";
 import { type CheckedQuery, pointLimit, workOf } from "./check.js";
 import { createShare, type QueryShare } from "./fair-queue.js";
 import { BATCH_VALUES, type Plan, type PlanSetting, planByArrival } from "./plan/by-arrival.js";
+import { planByPeers } from "./plan/by-peers.js";
 import { exceedsCache, planBySweep } from "./plan/by-sweep.js";
 import type { BufferPool } from "./points/buffers.js";
 import { Collector } from "./points/collector.js";
 import { frameShift, notFiniteError, slabOutsideError } from "./points/positions.js";
 import type { Evaluation, Result } from "./query.js";
 import { recordTimes } from "./records.js";
+import type { DividedTask, Sharing } from "./sharing.js";
 import type { BatchTask, SortTask } from "./task.js";
 
 /** Fewest points for which data that does not fit the cache is swept: fewer touch few bricks anyway. */
@@ -34,6 +36,8 @@ const KILL_AFTER_MS = 500;
 /** The parts of the engine that an execution uses. */
 export interface ExecutionSetting {
   readonly carrier: Carrier;
+  /** Null where this process evaluates everything. */
+  readonly sharing: Sharing | null;
   readonly buffers: BufferPool;
   readonly limits: Limits;
   /** Number of the dataset's first field in the brick cache. */
@@ -73,6 +77,17 @@ interface Stream {
   wake: () => void;
 }
 
+/** The plan of a query, and what ends its tasks. */
+interface Work {
+  readonly plan: Plan;
+  /** Word 0 becomes 1 when worker threads need not go on. */
+  readonly cancel: Int32Array;
+  /** Ends the wait for peers. */
+  readonly stop: AbortController;
+  /** Ends threads that do not obey. */
+  readonly kill: AbortController;
+}
+
 /** A running query. */
 export class Execution implements Evaluation {
   readonly points: Collector;
@@ -83,12 +98,13 @@ export class Execution implements Evaluation {
   readonly #checked: CheckedQuery | null;
   readonly #deadlineMs: number;
   readonly #ended: () => void;
+  readonly #client: unknown;
   readonly #share: QueryShare;
   readonly #timers: NodeJS.Timeout[] = [];
   #state: State = { name: "input" };
   #failure: QueryFailure | null = null;
   /** Made with the first task; null: nothing to compute. */
-  #work: { readonly plan: Plan; readonly cancel: Int32Array; readonly kill: AbortController } | null = null;
+  #work: Work | null = null;
   /** Time of the deadline on the clock of `Date.now`; null while input arrives. */
   #deadline: number | null = null;
   /** Tasks started so far, and of these the ones that run. */
@@ -111,6 +127,7 @@ export class Execution implements Evaluation {
     ended: () => void,
     { client, stream = false }: { readonly client?: unknown; readonly stream?: boolean } = {},
   ) {
+    this.#client = client;
     this.#share = createShare(client);
     this.#stream = stream ? { done: new Set(), unread: 0, outside: null, wake: () => undefined } : null;
     this.#setting = setting;
@@ -220,7 +237,7 @@ export class Execution implements Evaluation {
   }
 
   /** The next task, or null when there is none now. */
-  #nextTask(): BatchTask | SortTask | null {
+  #nextTask(): BatchTask | SortTask | DividedTask | null {
     const complete = this.#state.name === "due" || this.#state.name === "streamed";
     if (this.points.count === 0 || this.points.count > this.limit.points) return null;
     this.#work ??= this.#makePlan(complete);
@@ -228,15 +245,17 @@ export class Execution implements Evaluation {
     return task?.kind === "batch" && this.#deadline !== null ? { ...task, deadline: this.#deadline } : task;
   }
 
-  /** Plans by sweep where the data does not fit the cache, which needs all points first; else as points arrive. */
-  #makePlan(complete: boolean): { plan: Plan; cancel: Int32Array; kill: AbortController } | null {
-    const { carrier, buffers, sourceOf } = this.#setting;
+  /** Plans by peers where it pays, or by sweep where the data does not fit the cache: both need all points first. Else as points arrive. */
+  #makePlan(complete: boolean): Work | null {
+    const { carrier, sharing, buffers, sourceOf } = this.#setting;
     const checked = this.#checked;
     if (!checked?.dataset) return null;
     const sweep = exceedsCache(checked, carrier.cacheBytes);
-    if (sweep && !complete) return null;
+    const divided = sharing?.divides(checked) ?? false;
+    if ((sweep || divided) && !complete) return null;
     const cancel = new Int32Array(new SharedArrayBuffer(4));
     const kill = new AbortController();
+    const stop = new AbortController();
     // Every task listens to it.
     setMaxListeners(0, kill.signal);
     const setting: PlanSetting = {
@@ -249,12 +268,14 @@ export class Execution implements Evaluation {
       mostValues: this.#stream === null ? BATCH_VALUES : PART_VALUES,
       cancel,
     };
+    if (divided && sharing?.pays(checked, this.points.count))
+      return { plan: planByPeers(setting, sharing), cancel, stop, kill };
     const plan =
       sweep && this.points.count >= SWEEP_FROM ? planBySweep(setting, carrier.cacheBytes) : planByArrival(setting);
-    return { plan, cancel, kill };
+    return { plan, cancel, stop, kill };
   }
 
-  async #run(index: number, task: BatchTask | SortTask): Promise<void> {
+  async #run(index: number, task: BatchTask | SortTask | DividedTask): Promise<void> {
     this.#outstanding++;
     try {
       await this.#attempt(task);
@@ -269,8 +290,13 @@ export class Execution implements Evaluation {
   }
 
   /** Runs a task, and repeats it when its thread or its peer was lost. */
-  async #attempt(task: BatchTask | SortTask): Promise<void> {
+  async #attempt(task: BatchTask | SortTask | DividedTask): Promise<void> {
     const { carrier } = this.#setting;
+    const { stop } = this.#work as Work;
+    if (task.kind === "divided") {
+      await task.run({ deadline: this.#deadline ?? Date.now(), signal: stop.signal, client: this.#client });
+      return;
+    }
     for (let left = carrier.attempts - 1; ; left--) {
       try {
         await carrier.run<null>(task, { kill: this.#work?.kill.signal, share: this.#share });
@@ -292,8 +318,9 @@ export class Execution implements Evaluation {
 
   #stopTasks(): void {
     if (!this.#work) return;
-    const { cancel, kill } = this.#work;
+    const { cancel, stop, kill } = this.#work;
     Atomics.store(cancel, 0, 1);
+    stop.abort();
     this.#timers.push(setTimeout(() => kill.abort(), KILL_AFTER_MS).unref());
   }
 

@@ -1,7 +1,6 @@
 /** The interface between the servers and the engine: queries in, results out. */
 
 import type { FieldName, OperationName, SpatialInterpolation, TemporalInterpolation } from "../operations.js";
-import type { CacheStatus } from "../storage/bricks/directory.js";
 import type { Dataset, Triple } from "../storage/dataset.js";
 import type { StoreStatus } from "../storage/store-status.js";
 
@@ -123,30 +122,25 @@ export interface Result {
   release(): void;
 }
 
-/** The load of one peer. */
+/** A peer as this process sees it. */
 export interface PeerStatus {
+  /** Its address. */
   readonly name: string;
-  readonly threads: number;
-  readonly queued: number;
-  readonly running: number;
-  readonly draining: boolean;
-  /** It has exceeded the time of a batch and has not been heard since. */
-  readonly suspect: boolean;
-  /** Batches that this process has sent to it and that are not answered. */
+  /** Whether it takes pieces: it answers, stays, and computes by the same code. */
+  readonly usable: boolean;
+  /** Pieces that it has been asked for and has not answered. */
   readonly outstanding: number;
-  readonly cache: CacheStatus;
 }
 
-/** Counts of batches that a gateway has sent since its start. */
-export interface SendingCounts {
-  readonly sent: number;
-  /** Sent to a second peer because the first was slow. */
-  readonly hedged: number;
-  /** Sent again because the peer was lost or failed. */
-  readonly repeated: number;
-  /** Attempts that timed out or were answered by a malformed message. */
-  readonly lost: number;
-  /** Answers that arrived when they were no longer needed. */
+/** Counts of the pieces of queries that were divided among peers, since the start. */
+export interface PieceCounts {
+  /** Evaluated by this process, as the owner of their regions. */
+  readonly own: number;
+  /** Asked of peers. */
+  readonly asked: number;
+  /** Of these: evaluated here because the peer did not answer, or not this. */
+  readonly refused: number;
+  /** Of these: evaluated here too because the answer was late. */
   readonly late: number;
 }
 
@@ -163,10 +157,10 @@ export interface EngineStatus {
   readonly cacheBytes: number;
   /** What has been fetched of stores behind HTTP. */
   readonly stores: readonly StoreStatus[];
-  /** Peers of the cluster; none where this process evaluates. */
+  /** The other processes of the cluster; none where this one works alone. */
   readonly peers: readonly PeerStatus[];
-  /** Counts of batches sent to peers; null without a cluster. */
-  readonly sending: SendingCounts | null;
+  /** Null without a cluster. */
+  readonly pieces: PieceCounts | null;
 }
 
 /** How a query is run. */
@@ -184,6 +178,8 @@ export interface StartControl {
   readonly stream?: boolean;
   /** The client whose share of the worker threads the query uses, compared by identity; absent: a share of its own. */
   readonly client?: unknown;
+  /** Whether this process evaluates all of it, whatever the cluster. */
+  readonly alone?: boolean;
 }
 
 /** The engine as servers see it. */

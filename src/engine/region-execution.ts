@@ -10,6 +10,7 @@ import { createShare, type QueryShare } from "./fair-queue.js";
 import { Collector } from "./points/collector.js";
 import type { Evaluation, Result } from "./query.js";
 import type { Region } from "./region.js";
+import type { Sharing, SharingControl } from "./sharing.js";
 
 /** Nodes along x, y and z of a part of a search, at most: about a time slice of work, so that a large search takes turns. */
 const SEARCH_PART: Triple = [256, 32, 32];
@@ -32,7 +33,11 @@ export class RegionExecution implements Evaluation {
   readonly #ended: () => void;
   readonly #share: QueryShare;
   readonly #cancel = new Int32Array(new SharedArrayBuffer(4));
+  readonly #ending = new AbortController();
   readonly #kill = new AbortController();
+  readonly #client: unknown;
+  /** On the clock of `Date.now`. */
+  #deadline = 0;
   /** Ends the wait of `finish` with the error that the query failed with. */
   readonly #failed: Promise<never>;
   #fail: (error: FieldprobeError) => void = () => undefined;
@@ -50,6 +55,7 @@ export class RegionExecution implements Evaluation {
     ended: () => void,
     client?: unknown,
   ) {
+    this.#client = client;
     this.#share = createShare(client);
     this.#setting = setting;
     this.#checked = checked;
@@ -75,6 +81,7 @@ export class RegionExecution implements Evaluation {
   }
 
   async finish(): Promise<Result> {
+    this.#deadline = Date.now() + this.#deadlineMs;
     this.#timers.push(setTimeout(() => this.#stop(new DeadlineError()), this.#deadlineMs));
     const result = this.#checked.operation.family === "search" ? this.#search() : this.#cut();
     try {
@@ -95,23 +102,62 @@ export class RegionExecution implements Evaluation {
     if (this.#over) return;
     this.#over = true;
     Atomics.store(this.#cancel, 0, 1);
+    this.#ending.abort();
     this.#timers.push(setTimeout(() => this.#kill.abort(), KILL_AFTER_MS).unref());
     this.#fail(error);
     this.#clear();
   }
 
-  async #run<T>(task: Parameters<ExecutionSetting["carrier"]["run"]>[0]): Promise<T> {
+  #run<T>(task: Parameters<ExecutionSetting["carrier"]["run"]>[0]): Promise<T> {
+    return this.#counted(() => this.#setting.carrier.run<T>(task, { kill: this.#kill.signal, share: this.#share }));
+  }
+
+  async #counted<T>(work: () => Promise<T>): Promise<T> {
     this.#running++;
     try {
-      return await this.#setting.carrier.run<T>(task, { kill: this.#kill.signal, share: this.#share });
+      return await work();
     } finally {
       this.#running--;
       if (this.#over) this.#clear();
     }
   }
 
+  /** The peers, where they are to evaluate parts of the region. */
+  #sharing(): Sharing | null {
+    const { sharing } = this.#setting;
+    return sharing?.divides(this.#checked) && sharing.pays(this.#checked, this.nodes) ? sharing : null;
+  }
+
+  #control(): SharingControl {
+    return { deadline: this.#deadline, signal: this.#ending.signal, client: this.#client };
+  }
+
   async #search(): Promise<Result> {
-    const { query, operation } = this.#checked;
+    const sharing = this.#sharing();
+    const parts = sharing
+      ? await this.#counted(() => sharing.search(this.#checked, this.#region, this.#control()))
+      : await this.#searchParts();
+    const hits = parts.reduce((sum, { count }) => sum + count, 0);
+    this.#checkHits(hits);
+    const values = byValue(parts, hits);
+    return {
+      items: hits,
+      itemsPerPoint: 1,
+      components: RECORDS[this.#checked.operation.result].length,
+      values: hits === 0 ? [] : [values],
+      release: () => this.#finished(),
+    };
+  }
+
+  #checkHits(hits: number): void {
+    const most = this.#setting.limits["search.hits"];
+    if (hits <= most) return;
+    const text = `The number of points above the threshold exeeds max allowed number: ${most}!`;
+    throw new LimitError("search.hits", text);
+  }
+
+  async #searchParts(): Promise<readonly Hits[]> {
+    const { query } = this.#checked;
     const lanes = 2 * this.#setting.carrier.parallelism;
     const most = this.#setting.limits["search.hits"];
     const layers = Math.min(SEARCH_PART[2], Math.ceil(this.#region.count[2] / lanes));
@@ -134,26 +180,17 @@ export class RegionExecution implements Evaluation {
         });
         parts[index] = found;
         hits += found.count;
-        if (hits > most) {
-          const text = `The number of points above the threshold exeeds max allowed number: ${most}!`;
-          throw new LimitError("search.hits", text);
-        }
+        this.#checkHits(hits);
       }
     };
     await Promise.all(Array.from({ length: lanes }, lane));
-    const values = byValue(parts, hits);
-    return {
-      items: hits,
-      itemsPerPoint: 1,
-      components: RECORDS[operation.result].length,
-      values: hits === 0 ? [] : [values],
-      release: () => this.#finished(),
-    };
+    return parts;
   }
 
   /** Computes the first part, so that most failures come before the answer begins, and hands out the rest as it is read. */
   async #cut(): Promise<Result> {
     const region = this.#region;
+    const sharing = this.#sharing();
     const components = FIELDS[region.field];
     const row = region.count[0] * components;
     const rows = Math.min(region.count[1], Math.max(1, Math.floor(PART_VALUES / row)));
@@ -165,7 +202,10 @@ export class RegionExecution implements Evaluation {
       const size = nodesOf(box) * components;
       const out = new Float32Array(this.#setting.buffers.take(4 * size), 0, size);
       const task = { kind: "cutout", dataset: this.#dataset, source: this.#source } as const;
-      const done = this.#run({ ...task, region: box, out, cancel: this.#cancel }).then(() => out);
+      const work = sharing
+        ? this.#counted(() => sharing.cutout(this.#checked, box, out, this.#control()))
+        : this.#run({ ...task, region: box, out, cancel: this.#cancel });
+      const done = work.then(() => out);
       done.catch(() => undefined);
       return done;
     };

@@ -1,10 +1,10 @@
 /** The deployment files, as far as they can be judged without a container engine: they parse, and they agree with the code. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
-import { SUBJECTS, WORKERS_GROUP } from "../../src/cluster/wire/subjects.js";
+import { checkCluster } from "../../src/cluster/keys.js";
 import { loadConfig } from "../../src/config.js";
 
 const DEPLOY = fileURLToPath(new URL("../../deploy", import.meta.url));
@@ -23,7 +23,6 @@ interface Container {
 
 interface Probe {
   readonly httpGet?: { path: string; port: string };
-  readonly exec?: { command: readonly string[] };
 }
 
 interface Volume {
@@ -39,6 +38,7 @@ interface Manifest {
   readonly spec?: {
     readonly selector?: Record<string, unknown>;
     readonly serviceName?: string;
+    readonly replicas?: number;
     readonly ports?: readonly { name: string; port: number; targetPort?: string }[];
     readonly template?: {
       readonly metadata: { readonly labels: Record<string, string> };
@@ -53,7 +53,7 @@ interface Manifest {
 
 const kustomization = parse(read("kustomization.yaml")) as {
   resources: string[];
-  configMapGenerator: { name: string; files: string[] }[];
+  images: { name: string; newTag: string }[];
 };
 const manifests = kustomization.resources.flatMap((path) =>
   parseAllDocuments(read(path)).map((document) => {
@@ -89,24 +89,19 @@ describe("Kubernetes manifests", () => {
         .map((name) => `kubernetes/${name}`)
         .toSorted(),
     );
-    for (const { files } of kustomization.configMapGenerator)
-      for (const file of files) expect(existsSync(join(DEPLOY, file))).toBe(true);
     expect(manifests.map(({ kind, metadata, apiVersion }) => `${apiVersion} ${kind} ${metadata.name}`)).toEqual([
       "v1 Namespace fieldprobe",
-      "v1 Service nats",
-      "apps/v1 StatefulSet nats",
       "v1 Service fieldprobe",
-      "apps/v1 Deployment fieldprobe-gateway",
-      "apps/v1 Deployment fieldprobe-worker",
-      "policy/v1 PodDisruptionBudget fieldprobe-gateway",
-      "policy/v1 PodDisruptionBudget fieldprobe-worker",
-      "policy/v1 PodDisruptionBudget nats",
+      "v1 Service peers",
+      "apps/v1 StatefulSet fieldprobe",
+      "networking.k8s.io/v1 NetworkPolicy fieldprobe",
+      "policy/v1 PodDisruptionBudget fieldprobe",
     ]);
   });
 
   it("select the pods they make, on ports these have", () => {
     for (const { kind, spec } of manifests) {
-      if (!spec) continue;
+      if (!spec || kind === "NetworkPolicy") continue;
       const labels = kind === "Service" ? spec.selector : (spec.selector as { matchLabels: object }).matchLabels;
       const target = workloads.find((workload) => JSON.stringify(workload.labels) === JSON.stringify(labels));
       expect(target).toBeDefined();
@@ -133,35 +128,27 @@ describe("Kubernetes manifests", () => {
 
   it.each(workloads)("$name has probes of all three kinds that ask for what there is", ({ container }) => {
     for (const probe of [container.startupProbe, container.livenessProbe, container.readinessProbe]) {
-      if (probe.httpGet) {
-        expect(["/healthz", "/readyz"]).toContain(probe.httpGet.path);
-        expect(container.ports?.map(({ name }) => name)).toContain(probe.httpGet.port);
-      } else expect(probe.exec?.command.at(-1)).toMatch(/fieldprobe\.js cluster status .*--expect/);
+      expect(["/healthz", "/readyz"]).toContain(probe.httpGet?.path);
+      expect(container.ports?.map(({ name }) => name)).toContain(probe.httpGet?.port);
     }
   });
 
-  it.each(workloads.filter(({ name }) => name !== "nats"))(
+  it.each(workloads)(
     "$name has settings that the service takes, and time to drain",
     ({ container, terminationGracePeriodSeconds }) => {
-      const config = loadConfig(
-        {},
-        settingsOf(container.env.map(({ name, value }) => [name, value ?? "pod-1"] as const)),
-      );
-      expect(config.cluster.role).toBe(container.args[0] === "serve" ? "gateway" : "all");
-      expect(config.cluster.nats).toEqual([0, 1, 2].map((i) => `tls://nats-${i}.nats:4222`));
-      expect(config.cluster.ca).not.toBeNull();
+      const config = loadConfig({}, settingsOf(container.env.map(({ name, value }) => [name, value ?? ""] as const)));
+      const set = manifests.find(({ kind }) => kind === "StatefulSet")?.spec;
+      const names = Array.from({ length: set?.replicas ?? 0 }, (_, i) => `fieldprobe-${i}.${set?.serviceName}:9080`);
+      expect(config.cluster.peers).toEqual(names);
+      expect(config.cluster.listen).toBe("0.0.0.0:9080");
       expect(terminationGracePeriodSeconds).toBeGreaterThan(config.limits["shutdown.graceMs"] / 1000 + 5);
     },
   );
 
-  it("give no pod a key that is not its own", () => {
-    const keysOf = (name: string) =>
-      workloads
-        .find((workload) => workload.name === name)
-        ?.volumes.find((volume) => volume.name === "keys")
-        ?.secret?.items?.map(({ path }) => path);
-    expect(keysOf("fieldprobe-gateway")).toEqual(["gateway.nk"]);
-    expect(keysOf("fieldprobe-worker")).toEqual(["worker.nk", "status.nk"]);
+  it("name the image by the version of the package", () => {
+    const { version } = JSON.parse(readFileSync(join(DEPLOY, "../package.json"), "utf8")) as { version: string };
+    expect(kustomization.images).toEqual([{ name: "fieldprobe", newTag: version }]);
+    expect(read("compose.yaml")).toContain(`image: fieldprobe:${version}\n`);
   });
 });
 
@@ -173,51 +160,25 @@ describe("compose.yaml", () => {
     >;
   };
 
-  it.each(["gateway", "worker", "status"])(
-    "%s has settings that the service takes and files that it mounts",
-    (name) => {
-      const { environment, volumes, stop_grace_period } = services[name] as (typeof services)[string];
-      const config = loadConfig({}, settingsOf(Object.entries(environment)));
-      expect(config.cluster.role).toBe(name === "gateway" ? "gateway" : "all");
-      const mounted = volumes.map((volume) => volume.replace(/:ro$/, "").split(":").at(-1) as string);
-      for (const file of [config.cluster.nkey, config.cluster.ca, config.tokens])
-        if (file !== null) expect(mounted).toContain(file);
-      if (name !== "status") expect(mounted).toContain(config.data[0]);
-      expect(Number.parseInt(stop_grace_period ?? "", 10)).toBeGreaterThan(config.limits["shutdown.graceMs"] / 1000);
-    },
-  );
+  it.each(["one", "two"])("%s has settings that the service takes and files that it mounts", (name) => {
+    const { environment, volumes, stop_grace_period } = services[name] as (typeof services)[string];
+    const config = loadConfig({}, settingsOf(Object.entries(environment)));
+    expect(config.cluster.peers).toContain(`${name}:9080`);
+    // Without its keys this would be refused before they are read.
+    expect(() => checkCluster(config)).toThrow(/PEER_CERT: .*no such file/);
+    const mounted = volumes.map((volume) => volume.replace(/:ro$/, "").split(":").at(-1) as string);
+    for (const file of [config.cluster.cert, config.cluster.key, config.cluster.ca, config.tokens, config.data[0]])
+      expect(mounted.some((path) => file === path || file?.startsWith(`${path}/`))).toBe(true);
+    expect(Number.parseInt(stop_grace_period ?? "", 10)).toBeGreaterThan(config.limits["shutdown.graceMs"] / 1000);
+  });
 
   it("mounts every volume for reading only", () => {
     for (const { volumes } of Object.values(services)) for (const volume of volumes) expect(volume).toMatch(/:ro$/);
   });
 
-  it("starts servers and commands that there are", () => {
-    expect(Object.values(services).map(({ command }) => command[0])).toEqual(["-c", "serve", "worker", "cluster"]);
-    expect(services.nats?.volumes[0]).toMatch(/^\.\/nats\.conf:\/etc\/nats\/nats\.conf:/);
-  });
-
-  it("gives the server every variable of its configuration", () => {
-    const wanted = [...read("nats.conf").matchAll(/: \$(FP_\w+)/g)].map((match) => match[1]);
-    const given = Object.keys(services.nats?.environment ?? {});
-    expect(given.filter((name) => name.startsWith("FP_")).sort()).toEqual(wanted.toSorted());
-    const [server] = manifests
-      .flatMap(({ spec }) => spec?.template?.spec.containers ?? [])
-      .filter(({ name }) => name === "nats");
-    for (const name of ["GOGC", "GOMEMLIMIT"]) {
-      const { value } = server?.env.find((one) => one.name === name) ?? {};
-      expect(value).toBe(services.nats?.environment?.[name]);
-    }
-  });
-});
-
-describe("nats.conf", () => {
-  it("names the subjects of the messages", () => {
-    const subjects = new Set([...read("nats.conf").matchAll(/"(fp\.[^"]+)"/g)].map((match) => match[1]));
-    const { evaluate, control, any, heartbeats } = SUBJECTS;
-    expect(any("Any.Name")).toMatch(/^fp\.v1\.any\.[^.]+$/);
-    expect([...subjects].sort()).toEqual(
-      [evaluate("*"), control("*"), "fp.v1.any.*", `fp.v1.any.* ${WORKERS_GROUP}`, heartbeats].sort(),
-    );
+  it("has the balancer ask the processes that there are", () => {
+    const servers = [...read("haproxy.cfg").matchAll(/^ {4}server (\S+) (\S+):8080$/gm)].map(([, , host]) => host);
+    expect(Object.keys(services)).toEqual(["balancer", ...servers]);
   });
 });
 

@@ -70,8 +70,14 @@ const pod = z.strictObject({
       seccompProfile: z.strictObject({ type: z.literal("RuntimeDefault") }).optional(),
     })
     .optional(),
-  topologySpreadConstraints: z
-    .array(z.strictObject({ maxSkew: z.int(), topologyKey: text, whenUnsatisfiable: text, labelSelector: selector }))
+  affinity: z
+    .strictObject({
+      podAntiAffinity: z.strictObject({
+        requiredDuringSchedulingIgnoredDuringExecution: z.array(
+          z.strictObject({ topologyKey: text, labelSelector: selector }),
+        ),
+      }),
+    })
     .optional(),
   containers: z.tuple([container]),
   volumes: z.array(
@@ -117,6 +123,20 @@ const OBJECT = z.union([
     z.strictObject({ minAvailable: z.int().optional(), maxUnavailable: z.int().optional(), selector }),
   ),
   kind(
+    "networking.k8s.io/v1",
+    "NetworkPolicy",
+    z.strictObject({
+      podSelector: selector,
+      policyTypes: z.array(z.enum(["Ingress", "Egress"])),
+      ingress: z.array(
+        z.strictObject({
+          from: z.array(z.strictObject({ podSelector: selector })).optional(),
+          ports: z.array(z.strictObject({ port: z.union([text, z.int()]) })),
+        }),
+      ),
+    }),
+  ),
+  kind(
     "apps/v1",
     "Deployment",
     z.strictObject({
@@ -137,7 +157,8 @@ const OBJECT = z.union([
     z.strictObject({
       serviceName: text,
       replicas: z.int().positive(),
-      podManagementPolicy: text.optional(),
+      podManagementPolicy: z.enum(["OrderedReady", "Parallel"]).optional(),
+      updateStrategy: z.strictObject({ type: z.enum(["RollingUpdate", "OnDelete"]) }).optional(),
       selector,
       template,
     }),
@@ -190,7 +211,7 @@ const COMPOSE = z.object({
     z.strictObject({
       image: text,
       build: z.strictObject({ context: text, dockerfile: text }).optional(),
-      command: z.array(text),
+      command: z.array(text).optional(),
       restart: z.enum(["no", "unless-stopped"]),
       init: z.boolean().optional(),
       stop_grace_period: z
@@ -208,7 +229,7 @@ const COMPOSE = z.object({
       pids_limit: z.int().optional(),
       depends_on: z.array(text).optional(),
       profiles: z.array(text).optional(),
-      environment: texts,
+      environment: texts.default({}),
       ports: z.array(z.string().regex(/^\d+:\d+$/)).optional(),
       volumes: z.array(z.string().regex(/^[^:]+(:\?[^}]*\})?:\/[^:]*(:ro)?$/)),
       healthcheck: healthcheck.optional(),
@@ -226,7 +247,7 @@ describe("compose files", () => {
   it.each(["compose.yaml", "single/compose.yaml"])("%s sets BASE_URL wherever HOST is public", (path) => {
     const { services } = COMPOSE.parse(parse(read(path), { merge: true }));
     const open = Object.values(services).filter(({ environment }) => environment.FIELDPROBE_HOST === "0.0.0.0");
-    expect(open.length).toBe(1);
+    expect(open.length).toBeGreaterThan(0);
     for (const { environment } of open) expect(environment.FIELDPROBE_BASE_URL).toMatch(/^\$\{BASE_URL:\?/);
   });
 });

@@ -35,8 +35,6 @@ function manualCarrier(workers: number) {
       }),
     alive: () => workers,
     attempts: 2,
-    peers: () => [],
-    sending: () => null,
     stores: () => [],
     queued: () => 0,
     running: () => 0,
@@ -65,6 +63,7 @@ function setUp(workers = 2, limits: Partial<typeof LIMITS> = {}, deadlineMs = 10
   let ended = 0;
   const setting = {
     carrier,
+    sharing: null,
     buffers: new BufferPool(),
     limits: { ...LIMITS, ...limits },
     sourceOf: () => 4,

@@ -30,6 +30,7 @@ function execution(
   const carrier = { parallelism: 2, run: async (task: Task) => run(task) } as unknown as Carrier;
   const setting = {
     carrier,
+    sharing: null,
     buffers: new BufferPool(),
     limits: { ...LIMITS, ...limits },
     sourceOf: () => 0,

@@ -80,8 +80,8 @@ export class FakeEngine implements Engine {
       cacheMisses: 0,
       cacheBytes: 0,
       peers: [],
-      sending: null,
       stores: [],
+      pieces: null,
     };
   }
 

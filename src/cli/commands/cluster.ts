@@ -1,16 +1,16 @@
-/** `fieldprobe cluster` lists the workers of a running cluster. */
-import { setTimeout as sleep } from "node:timers/promises";
+/** `fieldprobe cluster` asks the processes of a cluster how they are. */
+import { randomUUID } from "node:crypto";
 import { Command } from "commander";
-import { place, shares } from "../../cluster/gateway/placement.js";
-import { decodeHeartbeat, HEARTBEAT_MS, type Heartbeat } from "../../cluster/wire/heartbeat.js";
-import { connectNats } from "../../cluster/wire/nats.js";
-import { SUBJECTS } from "../../cluster/wire/subjects.js";
-import type { Config } from "../../config.js";
+import { pino } from "pino";
+import { digestBuild } from "../../cluster/generation.js";
+import { checkCluster, readKeys, readPeers } from "../../cluster/keys.js";
+import { Peers } from "../../cluster/peers.js";
+import type { Status } from "../../cluster/piece.js";
+import { reasonOf } from "../../system-error.js";
 import { MisuseError } from "../input/arguments.js";
 import { addSettings, configOf } from "../input/settings.js";
 
-/** Heartbeats waited for. */
-const BEATS = 2.2;
+const ANSWER_MS = 2_000;
 const MIB = 1024 * 1024;
 
 export function clusterCommand(): Command {
@@ -20,63 +20,44 @@ export function clusterCommand(): Command {
 }
 
 function statusCommand(): Command {
-  const command = new Command("status")
-    .description("list the workers that are heard within two seconds: load, cache, shards, datasets")
-    .option("--expect <name>", "fail unless this worker is heard and takes batches");
-  return addSettings(command, ["NATS", "NATS_NKEY", "NATS_CA", "REPLICAS"]).action(async () => {
-    const config = configOf(command);
-    const heard = await listen(config);
-    process.stdout.write(statusTable(heard, config.cluster.replicas));
-    const { expect } = command.opts<{ expect?: string }>();
-    if (expect === undefined) return;
-    const found = heard.find(({ node }) => node === expect);
-    if (!found || found.draining) throw new Error(`worker ${expect} is ${found ? "draining" : "not heard"}`);
-  });
-}
-
-/** Collects the last heartbeat of each peer. */
-async function listen({ cluster: { nats, nkey, ca } }: Config): Promise<Heartbeat[]> {
-  if (nats === null) throw new MisuseError("cluster status needs --nats");
-  const transport = await connectNats({ servers: nats, nkey, ca, name: "cluster status", inboxPrefix: "_FPS" });
-  const peers = new Map<string, Heartbeat>();
-  transport.subscribe(SUBJECTS.heartbeats, ({ data }) => {
-    const heartbeat = decodeHeartbeat(data);
-    if (heartbeat) peers.set(heartbeat.node, heartbeat);
-  });
-  await sleep(BEATS * HEARTBEAT_MS);
-  await transport.close();
-  return [...peers.values()].sort((a, b) => (a.node < b.node ? -1 : 1));
-}
-
-/** Prints one line per peer, with padded columns. */
-export function statusTable(peers: readonly Heartbeat[], replicas: number): string {
-  const placement = place(
-    peers.flatMap(({ node, draining }) => (draining ? [] : [node])),
-    replicas,
+  const command = new Command("status").description(
+    "list the processes of a cluster: version, load, cache; fails unless all of them answer and compute by one code",
   );
-  const slots = shares(placement);
-  const rows = peers.map(({ node, draining, threads, queued, running, cache, datasets }) => {
-    const asked = cache.hits + cache.misses;
-    return [
-      node,
-      draining ? "draining" : "ready",
-      `${running}/${threads}`,
-      `${queued}`,
-      `${Math.round(cache.used / MIB)}/${Math.round(cache.capacity / MIB)}`,
-      asked === 0 ? "-" : `${Math.round((100 * cache.hits) / asked)} %`,
-      `${slots.get(node) ?? 0}`,
-      datasets.map(([name, generation]) => `${name}@${generation.slice(0, 8)}`).join(" "),
-    ];
+  return addSettings(command, ["PEERS", "PEER_CERT", "PEER_KEY", "PEER_CA"]).action(async () => {
+    const config = configOf(command);
+    if (config.cluster.peers === null) throw new MisuseError("cluster status needs --peers");
+    checkCluster(config);
+    const names = readPeers(config.cluster.peers);
+    const options = { names, keys: readKeys(config.cluster), id: randomUUID(), build: digestBuild() };
+    const peers = new Peers({ ...options, log: pino({ level: "silent" }) });
+    const heard = await Promise.all(
+      peers.list.map(async (peer): Promise<[string, Status | string]> => {
+        const answer = peers.statusOf(peer, AbortSignal.timeout(ANSWER_MS)).catch((error: unknown) => reasonOf(error));
+        return [peer.name, await answer];
+      }),
+    );
+    peers.close();
+    process.stdout.write(statusTable(heard));
+    const builds = new Set(heard.map(([, status]) => (typeof status === "string" ? null : status.build)));
+    if (builds.size > 1 || builds.has(null)) throw new Error("not all processes answer and compute by one code");
   });
-  const head = ["node", "state", "busy", "queued", "cache MiB", "hits", "shards", "datasets"];
-  const widths = head.map((title, i) => Math.max(title.length, ...rows.map((row) => (row[i] as string).length)));
-  return [head, ...rows]
-    .map(
-      (row) =>
-        `${row
-          .map((cell, i) => cell.padEnd(widths[i] as number))
-          .join("  ")
-          .trimEnd()}\n`,
-    )
-    .join("");
+}
+
+/** Prints one line per process, with padded columns. */
+export function statusTable(heard: readonly (readonly [string, Status | string])[]): string {
+  const rows = heard.map(([name, status]) => {
+    if (typeof status === "string") return [name, `lost: ${status}`];
+    const { version, build, draining, running, threads, queued, cache, datasets } = status;
+    const used = `${Math.round(cache.used / MIB)}/${Math.round(cache.bytes / MIB)}`;
+    const state = draining ? "draining" : "ready";
+    return [name, state, `${version} ${build.slice(0, 8)}`, `${running}/${threads}`, `${queued}`, used, `${datasets}`];
+  });
+  const head = ["peer", "state", "version", "busy", "queued", "cache MiB", "datasets"];
+  const widths = head.map((_, i) => Math.max(...[head, ...rows].map((row) => row[i]?.length ?? 0)));
+  const line = (row: readonly string[]): string =>
+    `${row
+      .map((cell, i) => (i === row.length - 1 ? cell : cell.padEnd(widths[i] as number)))
+      .join("  ")
+      .trimEnd()}\n`;
+  return [head, ...rows].map(line).join("");
 }

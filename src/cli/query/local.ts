@@ -16,7 +16,7 @@ import {
 import { type Asked, explain, type OnProgress, type QueryAnswer } from "./answer.js";
 
 /** Settings of a public service or a cluster, which do not apply to a query of this process. */
-const PUBLIC = /^FIELDPROBE_(HOST|PORT|TOKENS?|ANONYMOUS|TLS|BASE_URL|HTTP|EVENTS|ROLE|NATS)(_|$)/;
+const PUBLIC = /^FIELDPROBE_(HOST|PORT|TOKENS?|ANONYMOUS|TLS|BASE_URL|HTTP|EVENTS|PEERS?)(_|$)/;
 /** Points of one evaluation. */
 const PART = 100_000;
 /** Fewest points for which a second worker thread is worth its start. */

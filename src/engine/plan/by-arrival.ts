@@ -4,6 +4,7 @@ import { type CheckedQuery, workOf } from "../check.js";
 import { BATCH_POINTS } from "../memory.js";
 import type { BufferPool } from "../points/buffers.js";
 import type { Collector } from "../points/collector.js";
+import type { DividedTask } from "../sharing.js";
 import type { BatchTask, Slab, SortTask } from "../task.js";
 
 /** Float32 values that the result of one batch may have, so that results with many numbers per point are cut small. */
@@ -49,7 +50,7 @@ export interface Plan {
    * @param complete    whether all points have arrived
    * @param outstanding tasks that run
    */
-  next(complete: boolean, outstanding: number): BatchTask | SortTask | null;
+  next(complete: boolean, outstanding: number): BatchTask | SortTask | DividedTask | null;
   /** Whether every task has been handed out, once all points have arrived. */
   complete(): boolean;
   /** Gives the buffer of a part back; plans by arrival only. */

@@ -104,14 +104,6 @@ class ThreadPool implements Carrier {
     return this.#stores.status;
   }
 
-  peers(): readonly [] {
-    return [];
-  }
-
-  sending(): null {
-    return null;
-  }
-
   async close(): Promise<void> {
     if (this.#busy) clearTimeout(this.#busy);
     this.#failWaiting(new WorkerError());

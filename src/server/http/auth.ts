@@ -3,7 +3,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { type Config, ConfigError, type Limits } from "../../config.js";
+import { type Config, ConfigError, isLoopbackHost, type Limits } from "../../config.js";
 import { AuthError, LimitError } from "../../errors.js";
 import { reasonOf } from "../../system-error.js";
 
@@ -108,11 +108,6 @@ export function readTokenFile(path: string): { readonly text: string; readonly f
   const problem = problemOf(content);
   if (problem !== null) throw new Error(`${path} is no token file: ${problem}`);
   return { text, file: content as TokenFile };
-}
-
-/** Whether a name or an address is that of this machine alone. */
-export function isLoopbackHost(host: string): boolean {
-  return host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
 /** Refuses to serve everyone on a public address unless that is said (`FIELDPROBE_ANONYMOUS=true`). */

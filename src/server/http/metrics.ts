@@ -146,28 +146,27 @@ function storeFigures(engine: Engine, registers: Registry[]): void {
   }
 }
 
-/** Figures of each peer of a cluster; a service that works by itself has none. */
+/** Figures of the peers of a cluster, as this process sees them; a process that works alone has none. */
 function peerFigures(engine: Engine, registers: Registry[]): void {
-  const figures: readonly (readonly [name: string, help: string, read: (peer: PeerStatus) => number])[] = [
-    ["threads", "Worker threads of a node.", ({ threads }) => threads],
-    ["batches_queued", "Batches that wait in a node.", ({ queued }) => queued],
-    ["batches_running", "Batches on a node's threads.", ({ running }) => running],
-    ["batches_outstanding", "Batches of this gateway at a node.", ({ outstanding }) => outstanding],
-    ["suspect", "1 when a node keeps a batch waiting and is not heard.", ({ suspect }) => (suspect ? 1 : 0)],
-    ["cache_hits_total", "Bricks found in a node's cache.", ({ cache }) => cache.hits],
-    ["cache_misses_total", "Bricks not found in a node's cache.", ({ cache }) => cache.misses],
-    ["cache_bytes", "Bytes of bricks in a node's cache.", ({ cache }) => cache.bytesUsed],
-    ["read_bytes_total", "Bytes a node has read from datasets.", ({ cache }) => cache.bytesRead],
-  ];
-  for (const [name, help, read] of figures) {
-    figure(registers, `node_${name}`, help, ["node"], () =>
-      engine.status().peers.map((peer): Sample => [[peer.name], read(peer)]),
-    );
-  }
-  const kinds = ["sent", "hedged", "repeated", "lost", "late"] as const;
-  const help = "Batches sent to nodes, sent to a second one, sent again, lost, and answers that came too late.";
-  figure(registers, "node_batches_total", help, ["kind"], () => {
-    const { sending } = engine.status();
-    return sending === null ? [] : kinds.map((kind): Sample => [[kind], sending[kind]]);
-  });
+  const peers = (read: (peer: PeerStatus) => number) => () =>
+    engine.status().peers.map((peer): Sample => [[peer.name], read(peer)]);
+  figure(
+    registers,
+    "peer_usable",
+    "1 when a peer takes pieces of queries.",
+    ["peer"],
+    peers(({ usable }) => (usable ? 1 : 0)),
+  );
+  figure(
+    registers,
+    "peer_pieces",
+    "Pieces that a peer has been asked for and has not answered.",
+    ["peer"],
+    peers(({ outstanding }) => outstanding),
+  );
+  const help =
+    "Pieces of divided queries: own, asked of peers, and of these refused or late, which were evaluated here.";
+  figure(registers, "pieces_total", help, ["kind"], () =>
+    Object.entries(engine.status().pieces ?? {}).map(([kind, count]): Sample => [[kind], count]),
+  );
 }

@@ -1,8 +1,7 @@
 /** `guardOrigins` keeps web pages of others from the service: foreign names for its address, and costly requests from foreign origins. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Config } from "../../config.js";
+import { type Config, isLoopbackHost } from "../../config.js";
 import { addVary } from "./answer.js";
-import { isLoopbackHost } from "./auth.js";
 import { HttpRefusal } from "./refusal.js";
 
 /** Methods that cost nothing and change nothing. */

@@ -1,49 +1,48 @@
-/** `fieldprobe cluster` and `worker` as far as they need no message server. */
+/** `fieldprobe cluster` as far as it needs no cluster. */
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { statusTable } from "../../../src/cli/commands/cluster.js";
-import type { Heartbeat } from "../../../src/cluster/wire/heartbeat.js";
+import type { Status } from "../../../src/cluster/piece.js";
 
 const BIN = fileURLToPath(new URL("../../../bin/fieldprobe.js", import.meta.url));
 const fieldprobe = (...args: string[]) =>
   spawnSync(process.execPath, [BIN, ...args], { encoding: "utf8", env: { PATH: process.env.PATH } });
 
 const MIB = 1024 * 1024;
-const beat = (node: string, more: Partial<Heartbeat> = {}): Heartbeat => ({
-  version: 1,
-  node,
-  threads: 16,
-  queued: 3,
-  running: 12,
-  draining: false,
-  cache: { capacity: 1000 * MIB, used: 250 * MIB, hits: 300, misses: 100, bytesRead: 7 },
-  datasets: [["isotropic32", "0123456789".padEnd(64, "a")]],
+const status = (more: Partial<Status> = {}): Status => ({
+  ...{ id: "1", version: "0.1.0", build: "0123456789".padEnd(64, "a"), draining: false },
+  ...{ threads: 16, running: 12, queued: 3, cache: { bytes: 1000 * MIB, used: 250 * MIB, read: 7 }, datasets: 2 },
   ...more,
 });
 
 describe("cluster status", () => {
-  it("has a line for each worker", () => {
-    const idle = { capacity: MIB, used: 0, hits: 0, misses: 0, bytesRead: 0 };
-    const lines = statusTable([beat("a"), beat("b", { cache: idle }), beat("old", { draining: true })], 2).split("\n");
+  it("has a line for each process", () => {
+    const lines = statusTable([
+      ["a:9080", status()],
+      ["b:9080", status({ draining: true })],
+      ["c:9080", "connection refused"],
+    ]).split("\n");
     expect(lines).toEqual([
-      "node  state     busy   queued  cache MiB  hits  shards  datasets",
-      "a     ready     12/16  3       250/1000   75 %  4096    isotropic32@01234567",
-      "b     ready     12/16  3       0/1        -     4096    isotropic32@01234567",
-      "old   draining  12/16  3       250/1000   75 %  0       isotropic32@01234567",
+      "peer    state                     version         busy   queued  cache MiB  datasets",
+      "a:9080  ready                     0.1.0 01234567  12/16  3       250/1000   2",
+      "b:9080  draining                  0.1.0 01234567  12/16  3       250/1000   2",
+      "c:9080  lost: connection refused",
       "",
     ]);
   });
 
-  it("needs a server to be named, and says which one it cannot reach", () => {
+  it("needs peers, fails where one does not answer, and wants keys beyond this machine", () => {
     expect(fieldprobe("cluster", "status")).toMatchObject({
       status: 2,
-      stderr: "fieldprobe: cluster status needs --nats\n",
+      stderr: "fieldprobe: cluster status needs --peers\n",
     });
-    const { status, stderr } = fieldprobe("cluster", "status", "--nats", "nats://127.0.0.1:1");
-    expect(status).toBe(1);
-    expect(stderr).toMatch(/^fieldprobe: no connection to NATS at nats:\/\/127\.0\.0\.1:1: .*\n$/);
-    expect(fieldprobe("worker")).toMatchObject({ status: 2, stderr: "fieldprobe: a worker needs --nats\n" });
-    expect(fieldprobe("serve", "--role", "gateway").stderr).toMatch(/FIELDPROBE_ROLE=gateway needs FIELDPROBE_NATS/);
+    const lost = fieldprobe("cluster", "status", "--peers", "127.0.0.1:1");
+    expect(lost.status).toBe(1);
+    expect(lost.stdout).toMatch(/^127\.0\.0\.1:1 {2}lost: /m);
+    const open = fieldprobe("cluster", "status", "--peers", "10.0.0.1:9080");
+    expect(open.status).toBe(2);
+    expect(open.stderr).toMatch(/10\.0\.0\.1:9080 is not a loopback address.*FIELDPROBE_PEER_CERT/);
+    expect(fieldprobe("cluster", "status", "--peers", "here").stderr).toMatch(/here is no address like/);
   });
 });

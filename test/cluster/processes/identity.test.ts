@@ -2,106 +2,142 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Engine } from "../../../src/engine/query.js";
+import type { Engine, Query } from "../../../src/engine/query.js";
 import { writeCube } from "../../../src/generate/cube.js";
 import { channelPoints, writeChannel } from "../../support/channel.js";
-import { generator, runQuery } from "../../support/run-query.js";
+import { generator } from "../../support/run-query.js";
 import { scratchFolder } from "../../support/scratch.js";
-import { everyOperation, randomPoints } from "./queries.js";
-import { heard, missing, openAlone, openGateway, type Running, startNats, startWorker } from "./support.js";
+import { answerOf, everyOperation, randomPoints } from "./queries.js";
+import {
+  freeAddresses,
+  openAlone,
+  openMember,
+  type Running,
+  type Setup,
+  SHIPPED,
+  startPeer,
+  usable,
+} from "./support.js";
 
-const reason = missing();
-/** Only the turbulence has a force, and means over boxes need axes that are not tabulated. */
-const QUERIES = [
-  ...everyOperation("isotropic32"),
-  ...everyOperation("random96", ["velocity", "pressure"]),
-  ...everyOperation("channel", ["velocity", "pressure"]).filter(
-    ({ query }) => !/^GetBoxFilter/.test(query.operation) && (query.filter_width ?? 1) === 1,
-  ),
-  ...everyOperation("mhd", ["magnetic", "potential"]).filter(({ query }) => /Magnetic|Potential/.test(query.operation)),
-  ...everyOperation("mhd", ["velocity", "magnetic"]).filter(({ query }) => query.operation.endsWith("SGStensor")),
-  ...everyOperation("mixing", ["velocity", "density", "temperature"]).filter(({ query }) =>
-    /Density|Temperature/.test(query.operation),
-  ),
-];
+/** Small caches, so that even one point is asked of the owner of its region. */
+const SMALL = 8;
 
-describe.skipIf(reason !== null)(`cluster of processes${reason ? `: skipped, ${reason}` : ""}`, () => {
+describe("a cluster answers as one process does", () => {
   const folder = scratchFolder();
   const processes: Running[] = [];
-  let url: string;
   let alone: Engine;
-  let gateway: Engine;
+  let member: Engine;
+  let setup: Setup;
 
   beforeAll(async () => {
-    const subfolder = (of: string): string => {
-      mkdirSync(join(folder, of));
-      return join(folder, of);
-    };
-    const name = "random96";
-    // 96 nodes make many bricks, so that shards are spread over the workers.
-    await writeCube(
-      {
-        kind: "random",
-        nodes: [96, 96, 96],
-        steps: 6,
-        chunk: null,
-        filter: "none",
-        seed: 5,
-        name,
-        folder: subfolder(name),
-      },
-      () => {},
-    );
-    await writeChannel(subfolder("channel"));
+    const cube = { nodes: [96, 96, 96], steps: 4, chunk: [16, 16, 16], filter: "none", seed: 5 } as const;
     for (const kind of ["mhd", "mixing"] as const) {
-      const options = {
-        kind,
-        nodes: [32, 32, 32],
-        steps: 6,
-        chunk: null,
-        filter: "none",
-        seed: 0,
-        name: kind,
-      } as const;
-      await writeCube({ ...options, folder: subfolder(kind) }, () => {});
+      mkdirSync(join(folder, kind));
+      await writeCube({ ...cube, kind, name: kind, folder: join(folder, kind) }, () => {});
     }
-    const nats = await startNats();
-    processes.push(nats);
-    url = nats.url;
-    alone = await openAlone([folder]);
-    processes.push(await startWorker("w1", { url, data: [folder] }));
-    gateway = await openGateway(1, { url, data: [folder] });
-  });
+    mkdirSync(join(folder, "channel"));
+    await writeChannel(join(folder, "channel"));
+    setup = { peers: await freeAddresses(4), data: [folder, SHIPPED], cacheMiB: SMALL };
+    alone = await openAlone(setup);
+    member = await openMember(setup.peers[0] as string, setup);
+  }, 120_000);
   afterAll(async () => {
-    await gateway?.close(1000);
+    await member?.close(1000);
     await alone?.close(1000);
-    for (const running of processes.toReversed()) await running.end();
+    for (const running of processes) await running.end();
   });
 
-  describe.each([1, 2, 4])("%i workers", (workers) => {
-    beforeAll(async () => {
-      for (let i = gateway.status().peers.length + 1; i <= workers; i++)
-        processes.push(await startWorker(`w${i}`, { url, data: [folder] }));
-      await heard(gateway, workers);
-    });
+  /** The answer, or the words of the refusal. */
+  const outcome = (engine: Engine, ...asked: [Query, Float32Array, Float32Array]): Promise<Buffer> =>
+    answerOf(engine, ...asked).catch((error: Error) => Buffer.from(error.message));
+  const same = async (query: Query, points: Float32Array, velocities: Float32Array): Promise<void> => {
+    const expected = await outcome(alone, query, points, velocities);
+    const found = await outcome(member, query, points, velocities);
+    if (!found.equals(expected))
+      throw new Error(`other bytes: ${found.subarray(0, 100)}, not ${expected.subarray(0, 100)}`);
+  };
 
-    it.each(QUERIES.map((one) => [`${one.title} of ${one.query.dataset}`, one] as const))(
-      "%s",
-      { timeout: 60_000 },
-      async (_, { query, points }) => {
-        const walls = query.dataset === "channel";
+  it.each([2, 4])("of %i processes: every operation", { timeout: 600_000 }, async (count) => {
+    for (let i = processes.length + 1; i < count; i++) processes.push(await startPeer(setup.peers[i] as string, setup));
+    await usable(member, count - 1);
+    const asked = member.status().pieces?.asked ?? 0;
+    let queries = 0;
+    for (const dataset of alone.datasets()) {
+      for (const { title, query, points } of everyOperation(dataset)) {
+        const walls = dataset.name === "channel";
         const positions = walls ? channelPoints(points, generator(7)) : randomPoints(points, 7);
-        const velocities = query.recordEvery !== undefined && query.Tp !== undefined ? randomPoints(points, 8, 1) : [];
-        const expected = await runQuery(alone, query, positions, velocities);
-        const found = await runQuery(gateway, query, positions, velocities);
-        expect(Buffer.from(found.buffer).equals(Buffer.from(expected.buffer))).toBe(true);
+        const moving =
+          query.Tp !== undefined && query.recordEvery !== undefined ? randomPoints(points, 8, 1) : new Float32Array(0);
+        await same(query, positions, moving).catch((error: Error) => {
+          throw new Error(`${title} of ${dataset.name}: ${error.message}`, { cause: error });
+        });
+        queries++;
+      }
+    }
+    expect(queries).toBeGreaterThan(100);
+    expect((member.status().pieces?.asked ?? 0) - asked).toBeGreaterThan(queries);
+    expect(member.status().pieces).toMatchObject({ refused: 0, late: 0 });
+  });
+
+  it("divides data that every process can cache when there is much to do", async () => {
+    const large = { ...setup, peers: await freeAddresses(2), cacheMiB: 512 };
+    const other = await startPeer(large.peers[0] as string, large);
+    processes.push(other);
+    const one = await openMember(large.peers[1] as string, large);
+    try {
+      await usable(one, 1);
+      const query = { operation: "GetVelocity", dataset: "mhd", time: 0.1, spatialInterpolation: "Lag8" } as const;
+      for (const [points, asked] of [
+        [50, 0],
+        [200_000, 1],
+      ] as const) {
+        const positions = randomPoints(points, 3);
+        expect((await answerOf(one, query, positions)).equals(await answerOf(alone, query, positions))).toBe(true);
+        expect(one.status().pieces?.asked).toBe(asked);
+      }
+    } finally {
+      await one.close(1000);
+    }
+  });
+
+  it("names the first point outside the domain", async () => {
+    const query = { operation: "GetVelocity", dataset: "channel", time: 0.1, spatialInterpolation: "Lag4" } as const;
+    const points = channelPoints(5000, generator(2));
+    points[3 * 4321 + 1] = 7;
+    points[3 * 1234 + 1] = -7;
+    const wrong = /points\[1234\]|smaller than the smallest/;
+    await expect(answerOf(alone, query, points)).rejects.toThrow(wrong);
+    await expect(answerOf(member, query, points)).rejects.toMatchObject({ context: { member: "points[1234].y" } });
+  });
+
+  it("gives the same bits over SOAP and as octets", { timeout: 60_000 }, async () => {
+    const [{ url }] = processes as [Running];
+    const points = randomPoints(400, 9, 6);
+    const query = { operation: "GetVelocity", dataset: "mhd", time: 0.1, spatialInterpolation: "M2Q8" } as const;
+    const expected = await answerOf(alone, query, points);
+    const texts = Array.from({ length: 400 }, (_, i) => {
+      const [x, y, z] = points.subarray(3 * i, 3 * i + 3);
+      return `<Point3><x>${x}</x><y>${y}</y><z>${z}</z></Point3>`;
+    });
+    const { dataset, time, spatialInterpolation, operation } = query;
+    const options = `<spatialInterpolation>${spatialInterpolation}</spatialInterpolation><temporalInterpolation>None</temporalInterpolation>`;
+    const call = `<dataset>${dataset}</dataset><time>${time}</time>${options}<points>${texts.join("")}</points>`;
+    const soap = await fetch(`${url}/service/turbulence.asmx`, {
+      method: "POST",
+      headers: { "content-type": "text/xml" },
+      body: `<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body><${operation} xmlns="http://turbulence.pha.jhu.edu/">${call}</${operation}></s:Body></s:Envelope>`,
+    });
+    const text = await soap.text();
+    const numbers = [...text.matchAll(/<[xyz]>([^<]+)</g)].map(([, number]) => Number(number));
+    expect(Buffer.from(Float32Array.from(numbers).buffer).equals(expected), text.slice(0, 300)).toBe(true);
+    const octets = await fetch(
+      `${url}/api/datasets/mhd/GetVelocity?time=0.1&spatialInterpolation=M2Q8&temporalInterpolation=None`,
+      {
+        method: "POST",
+        headers: { "content-type": "application/octet-stream", accept: "application/octet-stream" },
+        body: points.buffer as ArrayBuffer,
       },
     );
-  });
-
-  it("used every worker", () => {
-    const misses = gateway.status().peers.map(({ cache }) => cache.misses);
-    expect(misses).toHaveLength(4);
-    for (const count of misses) expect(count).toBeGreaterThan(0);
+    expect(Buffer.from(await octets.arrayBuffer()).equals(expected)).toBe(true);
   });
 });

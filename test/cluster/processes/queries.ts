@@ -1,154 +1,149 @@
-/** Queries of every operation of both interfaces, with what makes them hard to split: layers, records on the way, legs, regions. */
+/** Queries of every operation of the table, by family: what a cluster divides, and in which ways. */
+import type { Engine, Query } from "../../../src/engine/query.js";
+import { ALL_OPERATIONS, type Family, lackOf, type OperationRow, spatialOf } from "../../../src/operations.js";
+import type { Dataset } from "../../../src/storage/dataset.js";
+import { generator, writeTriples } from "../../support/run-query.js";
 
-import type { Query } from "../../../src/engine/query.js";
-import { ALL_OPERATIONS, type FieldName, type Operation } from "../../../src/operations.js";
-import { generator } from "../../support/run-query.js";
-
-/** What is asked where it does not matter what. */
-export const VELOCITY = {
-  operation: "GetVelocity",
-  dataset: "isotropic32",
-  time: 0.31,
-  spatialInterpolation: "Lag8",
-  temporalInterpolation: "PCHIP",
-} as const satisfies Query;
-
-interface Titled {
+/** A query and the number of its points. */
+export interface Asked {
   readonly title: string;
   readonly query: Query;
   readonly points: number;
 }
 
-/** Fields of the operations that filter two of them. */
-const PAIRS: Readonly<Record<string, string>> = {
+const f = Math.fround;
+/** A box of nodes that leaves a few out on every side. */
+const cornersIn = ({ axes: [x, y, z] }: Dataset) => {
+  const ends = { x_end: x.nodes - 5, y_end: y.nodes, z_end: z.nodes - 3 };
+  return { x_start: 3, y_start: 2, z_start: 5, ...ends };
+};
+/** Fields of the filters over boxes of nodes, where it is not the velocity. */
+const FIELDS_OF: Readonly<Record<string, string>> = {
   GetBoxFilterSGStensor: "ub",
   GetBoxFilterSGSvector: "up",
   GetBoxFilterSGSscalar: "pp",
 };
 
-/**
- * Queries of all operations on a dataset that has these fields, each with its number of points. Array forms are missing: they
- * are other operations written otherwise.
- */
-export function everyOperation(
-  dataset: string,
-  fields: readonly FieldName[] = ["velocity", "pressure", "force"],
-): readonly Titled[] {
-  const answered = ALL_OPERATIONS.filter((row: Operation) => {
-    const letters = PAIRS[row.name] ?? "";
-    return (
-      row.family !== "arrays" &&
-      row.fields.every((field) => fields.includes(field)) &&
-      !(letters === "ub" && !fields.includes("magnetic"))
-    );
-  });
-  return answered.flatMap((row: Operation) => {
-    const special = QUERIES[row.name] ?? QUERIES[row.family];
-    return special === undefined
-      ? atPoints(row, dataset)
-      : special(row, { operation: row.name as Query["operation"], dataset });
-  });
-}
-
-/** Interpolation or differences, and a spline where there is one. */
-function atPoints({ name, spatial, fields }: Operation, dataset: string): Titled[] {
-  const splines = spatial.filter((method) => /^M\dQ/.test(method));
-  const methods = [spatial.filter((method) => !splines.includes(method)).at(-1) ?? "None", ...splines.slice(-1)];
-  return methods.map((spatialInterpolation) => {
-    const common = { operation: name as Query["operation"], dataset, time: 0.31, spatialInterpolation } as const;
-    const query = { ...common, temporalInterpolation: "PCHIP", ...(fields.length === 0 && { field: "u" }) } as const;
-    return {
-      title: `${name} ${spatialInterpolation}`,
-      query,
-      points: splines.includes(spatialInterpolation) ? 1000 : 20_000,
-    };
-  });
-}
-
 type Common = Pick<Query, "operation" | "dataset">;
-const CORNERS = { ...{ x_start: 3, y_start: 2, z_start: 1 }, ...{ x_end: 30, y_end: 31, z_end: 29 } } as const;
 
-/** Queries of operations, by name or family, that are not asked at points alone. */
-const QUERIES: Readonly<Record<string, (row: Operation, common: Common) => Titled[]>> = {
-  echo: ({ name }, { operation }) => [{ title: name, query: { operation }, points: 3000 }],
-  filter: ({ name }, common) => {
-    const box = { filterlength: Math.fround(0.9), nlayers: 2, temporalInterpolation: "PCHIP" } as const;
-    return [{ title: name, query: { ...common, time: 0.31, ...box }, points: 40 }];
+/** Queries of a family; families without a row read nothing, or run through other operations. */
+const QUERIES: Partial<Record<Family, (common: Common, row: OperationRow, dataset: Dataset) => Asked[]>> = {
+  points: atPoints,
+  force: atPoints,
+  filter: (common, { name }) => {
+    const query = {
+      ...common,
+      time: f(0.11),
+      filterlength: f(0.5),
+      nlayers: 2,
+      temporalInterpolation: "PCHIP",
+    } as const;
+    return [{ title: name, query, points: 60 }];
   },
-  box: ({ name }, common) => {
-    const spacing = name === "GetBoxFilterGradient" ? { spacing: 0.5 } : {};
-    const query = { ...common, time: 0.31, field: PAIRS[name] ?? "u", filterwidth: Math.fround(0.9), ...spacing };
-    return [{ title: name, query, points: 2000 }];
+  box: (common, { name }, { axes }) => {
+    const { spacing } = axes[0];
+    const wide = { ...common, time: f(0.11), field: FIELDS_OF[name] ?? "u", filterwidth: f(7 * spacing) };
+    return [
+      { title: name, query: name.endsWith("Gradient") ? { ...wide, spacing: f(2 * spacing) } : wide, points: 800 },
+    ];
   },
-  search: ({ name }, common) =>
-    (
-      [
-        ["vorticity", "None_Fd4"],
-        ["q", "None_Fd8"],
-        ["pressure", "None"],
-      ] as const
-    ).map(([field, spatialInterpolation]) => ({
-      title: `${name} of ${field}`,
-      query: { ...common, time: 0.31, field, threshold: 0.5, spatialInterpolation, ...CORNERS },
+  track: tracked,
+  search: (common, { name }, dataset) => [
+    {
+      title: `${name} of vorticity`,
+      query: {
+        ...common,
+        ...cornersIn(dataset),
+        field: "vorticity",
+        time: f(0.1),
+        threshold: 2,
+        spatialInterpolation: "None_Fd8",
+      },
       points: 0,
-    })),
-  cutout: ({ name, fields: [field] }, common) => {
-    if (field !== undefined) {
-      const box = { X: 0, Y: 1, Z: 2, Xwidth: 30, Ywidth: 29, Zwidth: 28 };
-      return [{ title: name, query: { ...common, T: 1, ...box }, points: 0 }];
-    }
-    const steps = { x_step: 1, y_step: 2, z_step: 3 };
-    return [1, 3].map((width) => ({
-      title: `${name}, means of ${width}`,
-      query: { ...common, field: "u", T: 2, ...CORNERS, ...steps, filter_width: width },
+    },
+    {
+      title: `${name} of a norm`,
+      query: {
+        ...common,
+        ...cornersIn(dataset),
+        field: "p",
+        time: f(0.1),
+        threshold: f(0.6),
+        spatialInterpolation: "None",
+      },
+      points: 0,
+    },
+  ],
+  cutout: (common, { name, fields }, dataset) => {
+    const [Xwidth, Ywidth, Zwidth] = dataset.axes.map(({ nodes }) => nodes - 9) as [number, number, number];
+    if (fields.length > 0)
+      return [{ title: name, query: { ...common, T: 0, X: 1, Y: 8, Z: 7, Xwidth, Ywidth, Zwidth }, points: 0 }];
+    const steps = { x_step: 2, y_step: 1, z_step: 3 };
+    return [1, 5].map((filter_width) => ({
+      title: `${name}, filter ${filter_width}`,
+      query: { ...common, ...cornersIn(dataset), ...steps, T: 1, field: "u", filter_width },
       points: 0,
     }));
   },
-  GetPosition: ({ name, spatial }, common) => {
-    const spatialInterpolation = spatial.at(-1) ?? "None";
-    const query = { ...common, StartTime: 0.3, dt: 0.001, nt: 150, spatialInterpolation };
-    return [
-      { title: name, query, points: 700 },
-      { title: `${name} backward, recorded`, query: { ...query, dt: -0.001, recordEvery: 7 }, points: 300 },
-      { title: `${name}, recorded less than once a leg`, query: { ...query, recordEvery: 100 }, points: 300 },
-    ];
-  },
-  GetPositionByEnd: ({ name, spatial }, common) => {
-    const spatialInterpolation = spatial.at(-1) ?? "None";
-    const query = {
-      ...common,
-      StartTime: 0.1,
-      EndTime: Math.fround(0.2),
-      dt: Math.fround(0.003),
-      spatialInterpolation,
-    };
-    return [
-      { title: name, query, points: 700 },
-      {
-        title: `${name} backward`,
-        query: { ...query, StartTime: Math.fround(0.2), EndTime: Math.fround(0.1) },
-        points: 300,
-      },
-    ];
-  },
-  GetPositionParticleControl: ({ name, spatial }, common) => {
-    const spatialInterpolation = spatial.at(-1) ?? "None";
-    const query = { ...common, StartTime: 0.1, EndTime: Math.fround(0.2), spatialInterpolation };
-    return [{ title: name, query, points: 700 }];
-  },
-  GetPositionInertialParticle: ({ name, spatial }, common) => {
-    const spatialInterpolation = spatial.at(-1) ?? "None";
-    const times = { StartTime: 0.1, EndTime: Math.fround(0.25), Tp: Math.fround(0.02) };
-    const query = { ...common, ...times, spatialInterpolation };
-    return [
-      { title: `${name}, released with the flow`, query, points: 500 },
-      { title: `${name}, velocities and records`, query: { ...query, recordEvery: 50 }, points: 300 },
-    ];
-  },
 };
 
-/** Points in and around the domain. */
+function atPoints(common: Common, row: OperationRow, dataset: Dataset): Asked[] {
+  const options = spatialOf(row, dataset);
+  const chosen = [...new Set([options.find((one) => /Lag|Fd4/.test(one)), options.at(-1)])];
+  return chosen.flatMap((spatialInterpolation) => {
+    if (spatialInterpolation === undefined) return [];
+    const field = row.request.some(({ name }) => name === "field") ? { field: "u" } : {};
+    const query = { ...common, ...field, time: f(0.13), spatialInterpolation, temporalInterpolation: "PCHIP" } as const;
+    return [{ title: `${row.name} ${spatialInterpolation}`, query, points: 3000 }];
+  });
+}
+
+function tracked(common: Common, { name, request }: OperationRow): Asked[] {
+  const has = (member: string): boolean => request.some((one) => one.name === member);
+  const query = { ...common, StartTime: f(0.1), spatialInterpolation: "Lag6" } as const;
+  if (has("nt"))
+    return [
+      { title: name, query: { ...query, dt: f(0.004), nt: 20 }, points: 200 },
+      { title: `${name} backward, recorded`, query: { ...query, dt: f(-0.002), nt: 17, recordEvery: 5 }, points: 100 },
+    ];
+  const ended = { ...query, EndTime: f(0.16) };
+  if (has("Tp"))
+    return [
+      { title: `${name}, released with the flow`, query: { ...ended, Tp: f(0.02) }, points: 100 },
+      { title: `${name}, velocities and records`, query: { ...ended, Tp: f(0.02), recordEvery: 3 }, points: 100 },
+    ];
+  return [{ title: name, query: has("dt") ? { ...ended, dt: f(0.01) } : ended, points: 100 }];
+}
+
+/** Queries of all operations that a dataset can answer. */
+export function everyOperation(dataset: Dataset): Asked[] {
+  return (ALL_OPERATIONS as readonly OperationRow[]).flatMap((row) => {
+    if (lackOf(row, dataset) !== null) return [];
+    return QUERIES[row.family]?.({ operation: row.name, dataset: dataset.name }, row, dataset) ?? [];
+  });
+}
+
+/** Points in and around a domain of 2 pi. */
 export function randomPoints(count: number, seed: number, scale = 6 * Math.PI): Float32Array {
   const random = generator(seed);
   return Float32Array.from({ length: 3 * count }, () => (random() - 0.5) * scale);
+}
+
+/** The whole answer to a query, as it comes or as it is. */
+export async function answerOf(
+  engine: Engine,
+  query: Query,
+  points: ArrayLike<number>,
+  velocities: ArrayLike<number> = [],
+  deadlineMs = 60_000,
+): Promise<Buffer> {
+  const evaluation = engine.start(query, { deadlineMs });
+  writeTriples(evaluation.points, points);
+  writeTriples(evaluation.velocities, velocities);
+  const result = await evaluation.finish();
+  const parts: Buffer[] = [];
+  for await (const part of result.stream ?? result.values)
+    parts.push(Buffer.from(new Uint8Array(part.buffer, part.byteOffset, part.byteLength).slice()));
+  result.release();
+  return Buffer.concat(parts);
 }

@@ -1,45 +1,40 @@
-/** A cluster for tests: nats-server from the system, workers as processes, the gateway's engine in the test or as a process. */
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+/** A cluster for tests: processes of the whole service, and one member of it in the test, whose engine is asked. */
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { delimiter } from "node:path";
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { expect, vi } from "vitest";
-import { openGateway as connectGateway } from "../../../src/cluster/gateway/open.js";
+import { Cluster } from "../../../src/cluster/cluster.js";
 import { loadConfig } from "../../../src/config.js";
 import { openEngine } from "../../../src/engine/engine.js";
 import type { Engine } from "../../../src/engine/query.js";
 
 const BIN = fileURLToPath(new URL("../../../bin/fieldprobe.js", import.meta.url));
 export const SHIPPED = fileURLToPath(new URL("../../../data", import.meta.url));
-const CACHE_BYTES = String(128 * 1024 * 1024);
-
-/** Why these tests cannot run here, or null. */
-export function missing(): string | null {
-  const found = spawnSync("nats-server", ["--version"]);
-  return found.error ? "nats-server is not installed (Debian: apt-get install nats-server)" : null;
-}
 
 /** A process under test. */
 export interface Running {
   readonly child: ChildProcess;
-  /** Everything it has written to stderr. */
+  /** Address of its service. */
+  readonly url: string;
+  /** Everything it has written. */
   log(): string;
   /** Sends a signal and waits for the end; the exit code, or null when the signal ended it. */
   end(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** Starts a process and waits for a line on stdout or stderr. */
+/** Starts a program and waits for a line on stdout or stderr; `url` is the first group of `ready`. */
 export async function start(
-  command: string,
-  args: readonly string[],
+  words: readonly [string, ...string[]],
   ready: RegExp,
   env: Readonly<Record<string, string>> = {},
-): Promise<Running & { readonly line: string }> {
+): Promise<Running> {
+  const [command, ...args] = words;
   const child = spawn(command, args, { env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
   let text = "";
-  const line = await new Promise<string>((resolve, reject) => {
+  const url = await new Promise<string>((resolve, reject) => {
     const read = (chunk: Buffer): void => {
       text += chunk.toString();
       const match = ready.exec(text);
@@ -52,7 +47,7 @@ export async function start(
   });
   return {
     child,
-    line,
+    url,
     log: () => text,
     async end(signal = "SIGKILL") {
       if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
@@ -64,81 +59,71 @@ export async function start(
   };
 }
 
-/** A port of the loopback interface that nobody uses. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
+/** Addresses of the loopback interface that nobody uses. */
+export async function freeAddresses(count: number): Promise<string[]> {
+  const servers = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const server = createServer().listen(0, "127.0.0.1");
+      await once(server, "listening");
+      return server;
+    }),
+  );
+  const addresses = servers.map((server) => `127.0.0.1:${(server.address() as { port: number }).port}`);
+  await Promise.all(servers.map((server) => once(server.close(), "close")));
+  return addresses;
 }
 
-/** A message server on a free port of an address. */
-export async function startNats(
-  args: readonly string[] = [],
-  host = "127.0.0.1",
-  env: Readonly<Record<string, string>> = {},
-): Promise<Running & { readonly url: string; readonly port: number }> {
-  const port = await freePort();
-  const running = await start("nats-server", ["-a", host, "-p", String(port), ...args], /Server is ready/, env);
-  return { ...running, port, url: `nats://${host}:${port}` };
-}
-
-export interface ClusterOptions {
-  readonly url: string;
+/** How the processes of a cluster are set up. */
+export interface Setup {
+  /** Addresses of all of them. */
+  readonly peers: readonly string[];
   readonly data?: readonly string[];
-  readonly threads?: number;
+  readonly cacheMiB?: number;
   readonly settings?: Readonly<Record<string, string>>;
-  /** Command that the process is started by. */
-  readonly within?: readonly string[];
 }
 
-function settingsOf({ url, data = [], threads = 1, settings = {} }: ClusterOptions): Record<string, string> {
+function settingsOf(
+  listen: string,
+  { peers, data = [], cacheMiB = 128, settings = {} }: Setup,
+): Record<string, string> {
   return {
-    NATS: url,
-    DATA: [SHIPPED, ...data].join(delimiter),
-    WORKERS: String(threads),
-    CACHE_BYTES,
-    LOG_LEVEL: "warn",
+    PEERS: peers.join(","),
+    PEER_LISTEN: listen,
+    DATA: data.length > 0 ? data.join(delimiter) : SHIPPED,
+    WORKERS: "1",
+    CACHE_BYTES: String(cacheMiB * 1024 * 1024),
+    LOG_LEVEL: "info",
+    EVENTS: "off",
     ...settings,
   };
 }
 
-function environment(settings: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(settings).map(([name, value]) => [`FIELDPROBE_${name}`, value]));
+/** A process of a cluster. @param bin another build of the program */
+export function startPeer(listen: string, setup: Setup, bin: string = BIN): Promise<Running> {
+  const given = Object.entries({ ...settingsOf(listen, setup), PORT: "0" });
+  const env = Object.fromEntries(given.map(([name, value]) => [`FIELDPROBE_${name}`, value]));
+  return start([process.execPath, bin, "serve"], /listening on (\S+)/, env);
 }
 
-/** A worker process that takes batches. */
-export function startWorker(name: string, options: ClusterOptions): Promise<Running> {
-  const env = environment({ ...settingsOf(options), NODE: name });
-  const [command = process.execPath, ...args] = [...(options.within ?? []), process.execPath, BIN, "worker"];
-  return start(command, args, /takes batches/, env);
-}
-
-/** A gateway as a process; `line` is its address. */
-export function startGateway(options: ClusterOptions): Promise<Running & { readonly line: string }> {
-  const env = environment({ ...settingsOf(options), ROLE: "gateway", PORT: "0", EVENTS_DB: ":memory:" });
-  return start(process.execPath, [BIN, "serve"], /listening on (\S+)/, env);
-}
-
-/** The engine of a gateway in this process, once it has heard of so many nodes. */
-export async function openGateway(nodes: number, options: ClusterOptions): Promise<Engine> {
-  const config = loadConfig({ ...settingsOf(options), ROLE: "gateway" }, {});
+/** The engine of a member of a cluster in this process. */
+export async function openMember(listen: string, setup: Setup): Promise<Engine> {
+  const config = loadConfig(settingsOf(listen, setup), {});
   const log = pino({ level: "silent" });
-  const engine = await openEngine(config, log, await connectGateway(config, log));
-  await heard(engine, nodes);
+  const cluster = new Cluster(config, log);
+  const engine = await openEngine(config, log, undefined, cluster);
+  await cluster.listen();
   return engine;
 }
 
-/** Waits until a gateway knows exactly so many nodes. */
-export async function heard(engine: Engine, nodes: number): Promise<void> {
-  await vi.waitFor(() => expect(engine.status().peers.length).toBe(nodes), { timeout: 20_000 });
+/** Waits until a member has so many usable peers. */
+export async function usable(engine: Engine, count: number): Promise<void> {
+  const found = (): number => engine.status().peers.filter((peer) => peer.usable).length;
+  await vi.waitFor(() => expect(found()).toBe(count), { timeout: 20_000, interval: 20 });
 }
 
 /** The engine without a cluster. */
-export function openAlone(data: readonly string[] = [], threads = 1): Promise<Engine> {
-  const config = loadConfig({ DATA: [SHIPPED, ...data].join(delimiter), WORKERS: String(threads), CACHE_BYTES }, {});
+export function openAlone({ data = [], cacheMiB = 128 }: Partial<Setup> = {}): Promise<Engine> {
+  const folders = data.length > 0 ? data.join(delimiter) : SHIPPED;
+  const config = loadConfig({ DATA: folders, WORKERS: "1", CACHE_BYTES: String(cacheMiB * 1024 * 1024) }, {});
   return openEngine(config, pino({ level: "silent" }));
 }

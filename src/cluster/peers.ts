@@ -1,0 +1,279 @@
+/**
+ * The peers of this process: who they are, which of them are usable, and requests to them over kept-alive connections. A failure
+ * detector asks the peers that have pieces, and now and then the others, what they are doing.
+ */
+import { type ClientRequest, type IncomingMessage, Agent as PlainAgent, request as plainRequest } from "node:http";
+import { Agent as SecureAgent, request as secureRequest } from "node:https";
+import type { Duplex } from "node:stream";
+import type { Logger } from "pino";
+import type { PeerStatus } from "../engine/query.js";
+import { addressOf, type Keys, PEER_NAME } from "./keys.js";
+import { readStatus, STATUS_PATH, type Status } from "./piece.js";
+
+/** Interval of the failure detector, and of questions to peers that have no pieces. */
+const DETECT_MS = 250;
+const IDLE_MS = 2_000;
+/** Silence after which a peer that was asked counts as lost. */
+const SILENCE_MS = 1_000;
+/** Connections to a peer. */
+const CONNECTIONS = 64;
+
+/** Bytes read from a connection at a time. */
+const READ_BYTES = 512 * 1024;
+
+/** The reason why a peer has not answered; another one, or this process, may. */
+export class PeerError extends Error {}
+
+/** A request to a peer. */
+export interface PeerRequest {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string | number>>;
+  readonly body?: readonly Float32Array[];
+  /** Receives an answer with status 200 that is just as long; others get memory of their own. */
+  readonly into?: Uint8Array;
+  readonly signal: AbortSignal;
+}
+
+/** The answer of a peer. */
+export interface PeerAnswer {
+  readonly status: number;
+  readonly type: string;
+  readonly body: Uint8Array;
+}
+
+/** A peer as this process sees it. */
+export class Peer {
+  /** Its address, which is its name. */
+  readonly name: string;
+  /** What it said last; null while it is lost. */
+  status: Status | null = null;
+  /** Requests that it has not answered: pieces. */
+  readonly outstanding = new Set<AbortController>();
+  askedAt = Number.NEGATIVE_INFINITY;
+  asking = false;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+}
+
+/** What the peers of a process are made with. */
+export interface PeersOptions {
+  /** Addresses, sorted. */
+  readonly names: readonly string[];
+  readonly keys: Keys | null;
+  /** The identity of this process, and the digest of the code that computes here. */
+  readonly id: string;
+  readonly build: string;
+  readonly log: Logger;
+}
+
+/** The peers of a process. */
+export class Peers {
+  /** In the order of their names, which all processes share. */
+  list: readonly Peer[] = [];
+  /** Changes with every change of what is usable. */
+  version = 0;
+  readonly #options: PeersOptions;
+  #keys: Keys | null;
+  #agent: PlainAgent | SecureAgent;
+  readonly #detector: NodeJS.Timeout;
+  #closed = false;
+
+  constructor(options: PeersOptions) {
+    this.#options = options;
+    this.#keys = options.keys;
+    this.#agent = agentFor(this.#keys);
+    this.replace(options.names);
+    this.#detector = setInterval(() => this.#detect(), DETECT_MS).unref();
+    this.#detect();
+  }
+
+  /** Takes another list over; peers in both stay as they are. */
+  replace(names: readonly string[]): void {
+    const known = new Map(this.list.map((peer) => [peer.name, peer]));
+    this.list = names.map((name) => known.get(name) ?? new Peer(name));
+    this.version++;
+    for (const [name, peer] of known) if (!names.includes(name)) this.lose(peer, "it is not on the list any more");
+  }
+
+  /** Shows these keys from the next connection on. */
+  rekey(keys: Keys | null): void {
+    this.#keys = keys;
+    this.#agent = agentFor(keys);
+  }
+
+  /** Whether a peer is this process. */
+  isSelf({ status }: Peer): boolean {
+    return status?.id === this.#options.id;
+  }
+
+  /** Whether a peer takes pieces that this process may use: it answers, stays, and computes by the same code. */
+  isUsable({ status }: Peer): boolean {
+    return status !== null && !status.draining && status.build === this.#options.build;
+  }
+
+  /** Whether anybody else can be asked. */
+  get some(): boolean {
+    return this.list.some((peer) => this.isUsable(peer) && !this.isSelf(peer));
+  }
+
+  /** The states of all peers but this process. */
+  states(): readonly PeerStatus[] {
+    return this.list
+      .filter((peer) => !this.isSelf(peer))
+      .map((peer) => ({ name: peer.name, usable: this.isUsable(peer), outstanding: peer.outstanding.size }));
+  }
+
+  /**
+   * Asks a peer for a piece; given up when the peer is lost meanwhile.
+   *
+   * @throws PeerError when it cannot be reached or is lost, or the reason of the signal
+   */
+  async ask(peer: Peer, request: PeerRequest): Promise<PeerAnswer> {
+    const lost = new AbortController();
+    peer.outstanding.add(lost);
+    try {
+      return await this.#send(peer, { ...request, signal: AbortSignal.any([request.signal, lost.signal]) });
+    } catch (error) {
+      request.signal.throwIfAborted();
+      // It may have gone: what it says now decides for others.
+      if (!lost.signal.aborted) this.#question(peer);
+      throw new PeerError(`${peer.name}: ${(error as Error).message}`, { cause: error });
+    } finally {
+      peer.outstanding.delete(lost);
+    }
+  }
+
+  /** Asks a peer for its status. @throws the error of the connection, or PeerError */
+  async statusOf(peer: Peer, signal: AbortSignal): Promise<Status> {
+    const { status, body } = await this.#send(peer, { method: "GET", path: STATUS_PATH, signal });
+    const read = status === 200 ? readStatus(body) : null;
+    if (read === null) throw new PeerError(`${peer.name} is no peer`);
+    return read;
+  }
+
+  /** Gives up what a peer has. */
+  lose(peer: Peer, reason: string): void {
+    if (peer.status !== null) {
+      this.version++;
+      this.#options.log.warn({ peer: peer.name, reason }, "peer lost");
+    }
+    peer.status = null;
+    for (const given of peer.outstanding) given.abort(new PeerError(reason));
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearInterval(this.#detector);
+    this.#agent.destroy();
+  }
+
+  #detect(): void {
+    const now = performance.now();
+    for (const peer of this.list) {
+      const due = peer.status === null || peer.outstanding.size > 0 || now - peer.askedAt > IDLE_MS;
+      if (due) this.#question(peer);
+    }
+  }
+
+  /** Asks a peer what it is doing; one that does not say so in time is lost. */
+  #question(peer: Peer): void {
+    if (peer.asking || this.#closed) return;
+    peer.asking = true;
+    peer.askedAt = performance.now();
+    const silence = new AbortController();
+    // What has arrived while this process was held up is read before the verdict.
+    const timer = setTimeout(() => setImmediate(() => silence.abort(new Error("it does not answer"))), SILENCE_MS);
+    this.statusOf(peer, silence.signal)
+      .then((status) => this.#hear(peer, status))
+      .catch((error: Error) => this.lose(peer, (silence.signal.reason as Error | undefined)?.message ?? error.message))
+      .finally(() => {
+        clearTimeout(timer);
+        peer.asking = false;
+      });
+  }
+
+  #hear(peer: Peer, status: Status): void {
+    const before = this.isUsable(peer);
+    const known = peer.status !== null;
+    peer.status = status;
+    if (known && before === this.isUsable(peer)) return;
+    this.version++;
+    const { version, draining } = status;
+    const same = status.build === this.#options.build;
+    this.#options.log.info({ peer: peer.name, version, draining, same }, "peer heard");
+  }
+
+  /** Sends a request and reads its answer whole. */
+  #send(peer: Peer, { method, path, headers = {}, body = [], into, signal }: PeerRequest): Promise<PeerAnswer> {
+    const { host, port } = addressOf(peer.name);
+    const agent = this.#agent;
+    const options = { host, port, method, path, headers, agent, signal };
+    return new Promise((resolve, reject) => {
+      const send = (again: boolean): void => {
+        const request: ClientRequest =
+          this.#keys === null ? plainRequest(options) : secureRequest({ ...options, servername: PEER_NAME });
+        request.once("response", (response) => {
+          // Who answers before it has read everything will not read the rest.
+          if (!request.writableFinished) response.once("end", () => request.destroy());
+          readAnswer(response, into).then(resolve, reject);
+        });
+        request.once("error", (error) => {
+          // The peer has closed an idle connection just now.
+          if (again && request.reusedSocket && !signal.aborted) send(false);
+          else reject(error);
+        });
+        for (const { buffer, byteOffset, byteLength } of body)
+          request.write(new Uint8Array(buffer, byteOffset, byteLength));
+        request.end();
+      };
+      send(true);
+    });
+  }
+}
+
+/**
+ * Reads a plain connection through one buffer, which is copied from before the next read: a buffer for every 64 KiB, as Node makes them,
+ * has the garbage collector run with every large answer.
+ */
+class BulkAgent extends PlainAgent {
+  override createConnection(...[options, connected]: Parameters<PlainAgent["createConnection"]>): Duplex {
+    const callback = (bytes: number, buffer: Uint8Array): boolean => socket.emit("data", buffer.subarray(0, bytes));
+    const onread = { buffer: Buffer.alloc(READ_BYTES), callback };
+    const socket = super.createConnection({ ...options, onread } as typeof options, connected) as Duplex;
+    return socket;
+  }
+}
+
+function agentFor(keys: Keys | null): PlainAgent | SecureAgent {
+  const options = { keepAlive: true, maxSockets: CONNECTIONS };
+  return keys === null ? new BulkAgent(options) : new SecureAgent({ ...options, ...keys, minVersion: "TLSv1.3" });
+}
+
+/** Reads an answer of declared length into one array. */
+function readAnswer(response: IncomingMessage, into: Uint8Array | undefined): Promise<PeerAnswer> {
+  return new Promise((resolve, reject) => {
+    const length = Number(response.headers["content-length"]);
+    if (!Number.isSafeInteger(length)) {
+      response.destroy();
+      reject(new PeerError("an answer without length"));
+      return;
+    }
+    const body = response.statusCode === 200 && into?.length === length ? into : new Uint8Array(length);
+    let filled = 0;
+    response.on("data", (chunk: Uint8Array) => {
+      body.set(chunk, filled);
+      filled += chunk.length;
+    });
+    response.once("end", () => {
+      const { statusCode: status = 0, headers } = response;
+      resolve({ status, type: headers["content-type"] ?? "", body });
+    });
+    response.once("error", reject);
+    response.once("close", () => {
+      if (filled < length) reject(new PeerError("an answer that breaks off"));
+    });
+  });
+}

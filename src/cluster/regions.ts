@@ -1,0 +1,151 @@
+/**
+ * Regions are boxes of bricks that the grid of a dataset is divided into. Each has one owner among the peers, which caches it; the
+ * regions of an owner are neighbours as far as possible, because the bricks along a boundary are cached on both sides.
+ */
+import { STENCIL_REACH } from "../engine/plan/sweep-shape.js";
+import { wrap } from "../kernels/stencil.js";
+import type { Axes, Bricking, Triple } from "../kernels/types.js";
+
+/** Nodes along an edge of a region: so many, fewer where a grid would have few regions, but not fewer than the least. */
+const EDGE = { most: 128, least: 64 } as const;
+/** Regions that a grid is divided into where its size allows it, and at most. */
+const FEWEST = 64;
+const MOST = 32_768;
+
+/** The regions of a grid. Region (i, j, k) has number `(k * count[1] + j) * count[0] + i`. */
+export interface Regions {
+  readonly axes: Axes;
+  readonly count: Triple;
+  /** Nodes of a region; those at the far faces may have fewer. */
+  readonly edge: Triple;
+  readonly size: number;
+  /** Per axis and cell of the grid its part of the number of the region that points there belong to: the three parts add up. */
+  readonly tables: readonly [Uint16Array, Uint16Array, Uint16Array];
+  /** The place of each region on a curve from neighbour to neighbour (Morton order). */
+  readonly places: Uint16Array;
+}
+
+/** Divides a grid. A point belongs to the region of the lowest brick that its stencil may need: only higher neighbours are read beside it. */
+export function regionsOf(axes: Axes, bricking: Bricking): Regions {
+  const bricks = bricksOfRegion(bricking);
+  const edge = bricks.map((n, a) => n * bricking.edge[a]) as [number, number, number];
+  const count = bricking.count.map((n, a) => Math.ceil(n / bricks[a])) as [number, number, number];
+  const strides = [1, count[0], count[0] * count[1]];
+  const table = (a: 0 | 1 | 2): Uint16Array => {
+    const { nodes, periodic } = axes[a];
+    return Uint16Array.from({ length: nodes }, (_, cell) => {
+      const lowest = periodic ? wrap(cell - STENCIL_REACH, nodes) : Math.max(0, cell - STENCIL_REACH);
+      return Math.floor(lowest / edge[a]) * strides[a];
+    });
+  };
+  const size = count[0] * count[1] * count[2];
+  return { axes, count, edge, size, tables: [table(0), table(1), table(2)], places: placesOf(count, size) };
+}
+
+/** Bricks along the edges of a region. */
+function bricksOfRegion({ edge, count }: Bricking): [number, number, number] {
+  const bricks = edge.map((nodes) => Math.max(1, Math.round(EDGE.most / nodes))) as [number, number, number];
+  const regions = (): number => bricks.reduce((product, n, a) => product * Math.ceil(count[a] / n), 1);
+  const nodes = (a: number): number => bricks[a] * edge[a];
+  while (regions() < FEWEST) {
+    const wide = [2, 1, 0].filter((a) => bricks[a] > 1 && nodes(a) > EDGE.least);
+    if (wide.length === 0) break;
+    const widest = wide.reduce((best, a) => (nodes(a) > nodes(best) ? a : best));
+    bricks[widest] = Math.ceil(bricks[widest] / 2);
+  }
+  while (regions() > MOST) for (const a of [0, 1, 2]) bricks[a] *= 2;
+  return bricks;
+}
+
+/** Numbers the regions in Morton order. */
+function placesOf(count: Triple, size: number): Uint16Array {
+  const codes = Array.from({ length: size }, (_, region) => {
+    const at = [
+      region % count[0],
+      Math.floor(region / count[0]) % count[1],
+      Math.floor(region / (count[0] * count[1])),
+    ];
+    let code = 0;
+    for (let bit = 0; 1 << bit < Math.max(...count); bit++) {
+      for (let a = 0; a < 3; a++) code += ((at[a] >> bit) & 1) * 2 ** (3 * bit + a);
+    }
+    return { region, code };
+  });
+  const places = new Uint16Array(size);
+  codes
+    .sort((one, other) => one.code - other.code)
+    .forEach(({ region }, place) => {
+      places[region] = place;
+    });
+  return places;
+}
+
+/**
+ * The owner of each region, as an index into `peers`: each peer has a run of the curve. The regions of a peer that is not usable go to
+ * the others, each to the one that a hash of both prefers, so that nothing else moves.
+ *
+ * @param first index of the peer that the curve begins with
+ */
+export function ownersOf(
+  { size, places }: Regions,
+  peers: readonly { name: string; usable: boolean }[],
+  first: number,
+): Uint8Array {
+  const seeds = peers.map(({ name }) => hashText(name));
+  const owners = new Uint8Array(size);
+  for (let region = 0; region < size; region++) {
+    const owner = (first + Math.floor((places[region] * peers.length) / size)) % peers.length;
+    owners[region] = peers[owner].usable ? owner : substitute(peers, seeds, region);
+  }
+  return owners;
+}
+
+function substitute(peers: readonly { usable: boolean }[], seeds: readonly number[], region: number): number {
+  let best = -1;
+  let highest = -1;
+  for (let i = 0; i < peers.length; i++) {
+    const score = peers[i].usable ? scramble(seeds[i] ^ Math.imul(region + 1, 0x9e37_79b1)) : -1;
+    if (score > highest) [best, highest] = [i, score];
+  }
+  return best;
+}
+
+/** FNV-1a over the UTF-16 units of a text, scrambled. */
+export function hashText(text: string): number {
+  let hash = 0x811c_9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x0100_0193);
+  return scramble(hash);
+}
+
+/** The finaliser of MurmurHash3: every bit of the input reaches every bit of the output. */
+function scramble(value: number): number {
+  let h = value;
+  h = Math.imul(h ^ (h >>> 16), 0x85eb_ca6b);
+  h = Math.imul(h ^ (h >>> 13), 0xc2b2_ae35);
+  return (h ^ (h >>> 16)) >>> 0;
+}
+
+/** A box of nodes taken from a row of them: the first node that is taken, and how many. */
+export interface Span {
+  readonly from: number;
+  readonly count: number;
+  readonly region: number;
+}
+
+/** Divides the nodes `first, first + stride, ...` of an axis by region. */
+export function spansOf(
+  { edge, count }: Regions,
+  axis: 0 | 1 | 2,
+  first: number,
+  stride: number,
+  taken: number,
+): Span[] {
+  const spans: Span[] = [];
+  for (let from = 0; from < taken; ) {
+    const region = Math.min(count[axis] - 1, Math.floor((first + from * stride) / edge[axis]));
+    const end = Math.min(taken, Math.ceil(((region + 1) * edge[axis] - first) / stride));
+    spans.push({ from, count: end - from, region });
+    from = end;
+  }
+  return spans;
+}

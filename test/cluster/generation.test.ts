@@ -1,0 +1,69 @@
+/** A generation changes with code, settings and bytes, and not with the place of a copy. */
+import { appendFileSync, cpSync, mkdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { digestBuild, Generations } from "../../src/cluster/generation.js";
+import { writeCube } from "../../src/generate/cube.js";
+import { openSource } from "../../src/storage/catalog/source.js";
+import { loadHdf5 } from "../../src/storage/hdf5/library.js";
+import { scratchFolder } from "../support/scratch.js";
+
+const BUILD = "b".repeat(64);
+
+describe("generations", () => {
+  const folder = scratchFolder();
+  const first = join(folder, "first");
+  const generationAt = (path: string, build = BUILD, legacy = false): Promise<string> =>
+    new Generations(build, legacy).of(openSource(path, 2 ** 26));
+  const copy = (name: string): string => {
+    cpSync(first, join(folder, name), { recursive: true, preserveTimestamps: true });
+    return join(folder, name);
+  };
+
+  beforeAll(async () => {
+    await loadHdf5();
+    mkdirSync(first);
+    const cube = { kind: "random", nodes: [16, 16, 16], steps: 2, chunk: [8, 8, 8], filter: "none", seed: 5 } as const;
+    await writeCube({ ...cube, name: "cube", folder: first }, () => {});
+  });
+
+  it("are equal for copies that keep their times", async () => {
+    expect(await generationAt(copy("copy"))).toBe(await generationAt(first));
+  });
+
+  it("differ by code, by settings, by one byte and by the time of the last change", async () => {
+    const other = copy("other");
+    const file = join(other, "cube.h5");
+    const { atime, mtime } = statSync(file);
+    const bytes = readFileSync(file);
+    bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] as number) ^ 1;
+    writeFileSync(file, bytes);
+    utimesSync(file, atime, mtime);
+    const later = copy("later");
+    utimesSync(join(later, "cube.h5"), atime, new Date(mtime.getTime() + 5000));
+    const found = await Promise.all([
+      ...[first, other, later].map((path) => generationAt(path)),
+      ...[generationAt(first, "c".repeat(64)), generationAt(first, BUILD, true)],
+    ]);
+    expect(new Set(found).size).toBe(5);
+  });
+
+  it("of a manifest that says something else differ", async () => {
+    const other = copy("manifest");
+    appendFileSync(join(other, "manifest.json"), " ");
+    expect(await generationAt(other)).not.toBe(await generationAt(first));
+  });
+});
+
+it("the digest of the code changes with any compiled file of it", () => {
+  const built = new URL("../../dist/", import.meta.url).pathname;
+  expect(digestBuild()).toBe(digestBuild(built));
+  const folder = scratchFolder();
+  for (const room of ["kernels", "engine", "storage"]) {
+    mkdirSync(join(folder, room));
+    writeFileSync(join(folder, room, "a.js"), "1");
+  }
+  const before = digestBuild(folder);
+  writeFileSync(join(folder, "kernels/a.js"), "2");
+  expect(digestBuild(folder)).not.toBe(before);
+});

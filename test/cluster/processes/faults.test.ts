@@ -1,0 +1,246 @@
+/** Faults change no bit and refuse no query: processes that die, stop, drain or differ, and copies that do. */
+
+import { once } from "node:events";
+import { cpSync, mkdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { createServer, type Socket } from "node:net";
+import { join } from "node:path";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import type { Engine, Query } from "../../../src/engine/query.js";
+import { writeCube } from "../../../src/generate/cube.js";
+import { scratchFolder } from "../../support/scratch.js";
+import { makeKeys } from "./keys.js";
+import { answerOf, randomPoints } from "./queries.js";
+import { freeAddresses, openAlone, openMember, type Running, type Setup, startPeer, usable } from "./support.js";
+
+const QUERY = {
+  operation: "GetVelocity",
+  dataset: "cube",
+  time: 0.1,
+  spatialInterpolation: "Lag8",
+  temporalInterpolation: "PCHIP",
+} as const satisfies Query;
+const POINTS = randomPoints(60_000, 21);
+
+describe("faults of a cluster", () => {
+  const folder = scratchFolder();
+  const data = join(folder, "data");
+  const running: (Running | Engine)[] = [];
+  let expected: Buffer;
+
+  const keep = async <T extends Running | Engine>(one: Promise<T>): Promise<T> => {
+    const value = await one;
+    running.push(value);
+    return value;
+  };
+  /** A member in this process, and processes beside it. */
+  const cluster = async (others: number, given: Partial<Setup> = {}) => {
+    const setup: Setup = { peers: await freeAddresses(others + 1), data: [data], cacheMiB: 8, ...given };
+    const [own, ...rest] = setup.peers as [string, ...string[]];
+    const peers = await Promise.all(rest.map((address) => keep(startPeer(address, setup))));
+    const member = await keep(openMember(own, setup));
+    await usable(member, others);
+    return { member, peers, setup };
+  };
+  const same = async (engine: Engine): Promise<void> => {
+    expect((await answerOf(engine, QUERY, POINTS)).equals(expected)).toBe(true);
+  };
+
+  beforeAll(async () => {
+    mkdirSync(join(data, "cube"), { recursive: true });
+    const cube = {
+      kind: "random",
+      nodes: [96, 96, 96],
+      steps: 4,
+      chunk: [16, 16, 16],
+      filter: "none",
+      seed: 5,
+    } as const;
+    await writeCube({ ...cube, name: "cube", folder: join(data, "cube") }, () => {});
+    const alone = await openAlone({ data: [data] });
+    expected = await answerOf(alone, QUERY, POINTS);
+    await alone.close(1000);
+  }, 60_000);
+  afterEach(async () => {
+    for (const one of running.splice(0).toReversed()) await ("end" in one ? one.end() : one.close(1000));
+  });
+
+  it("a process killed in the middle of queries", { timeout: 60_000 }, async () => {
+    const { member, peers } = await cluster(2);
+    const asking = Promise.all(Array.from({ length: 4 }, () => same(member)));
+    await expect
+      .poll(() => member.status().peers.every(({ outstanding }) => outstanding > 0), { interval: 1 })
+      .toBe(true);
+    await peers[0]?.end("SIGKILL");
+    await asking;
+    expect(member.status().pieces?.refused).toBeGreaterThan(0);
+    await usable(member, 1);
+    const before = member.status().pieces?.refused;
+    await same(member);
+    expect(member.status().pieces?.refused).toBe(before);
+  });
+
+  it("a stopped process, and its return", { timeout: 60_000 }, async () => {
+    const { member, peers } = await cluster(2);
+    await same(member);
+    peers[0]?.child.kill("SIGSTOP");
+    const since = performance.now();
+    await same(member);
+    // The failure detector takes a second; the rest is the work of the lost process.
+    expect(performance.now() - since).toBeLessThan(20_000);
+    await usable(member, 1);
+    peers[0]?.child.kill("SIGCONT");
+    await usable(member, 2);
+    await same(member);
+  });
+
+  it("a process that drains, and one by one a new version of each", { timeout: 90_000 }, async () => {
+    const { member, peers, setup } = await cluster(2);
+    let over = false;
+    const asking = Array.from({ length: 2 }, async () => {
+      while (!over) await same(member);
+    });
+    for (const [i, peer] of peers.entries()) {
+      expect(await peer.end("SIGTERM")).toBe(0);
+      await usable(member, 1);
+      await keep(startPeer(setup.peers[i + 1] as string, setup));
+      await usable(member, 2);
+    }
+    over = true;
+    await Promise.all(asking);
+  });
+
+  it("nobody there at first, and everybody gone for seconds", { timeout: 60_000 }, async () => {
+    const setup: Setup = { peers: await freeAddresses(2), data: [data], cacheMiB: 8 };
+    const member = await keep(openMember(setup.peers[0] as string, setup));
+    await same(member);
+    const peer = await keep(startPeer(setup.peers[1] as string, setup));
+    await usable(member, 1);
+    await same(member);
+    await peer.end("SIGKILL");
+    for (let i = 0; i < 3; i++) await same(member);
+    await usable(member, 0);
+  });
+
+  it("a partition: connections that carry nothing any more", { timeout: 60_000 }, async () => {
+    const [own, other, between] = (await freeAddresses(3)) as [string, string, string];
+    const sockets: Socket[] = [];
+    let open = true;
+    const { port } = new URL(`http://${other}`);
+    const { connect } = await import("node:net");
+    const bridge = createServer((near) => {
+      const far = connect(Number(port), "127.0.0.1");
+      sockets.push(near, far);
+      for (const [from, to] of [
+        [near, far],
+        [far, near],
+      ] as const) {
+        from.on("data", (chunk) => open && to.write(chunk));
+        from.on("error", () => to.destroy());
+        from.on("close", () => to.destroy());
+      }
+    }).listen(Number(new URL(`http://${between}`).port), "127.0.0.1");
+    await once(bridge, "listening");
+    try {
+      await keep(startPeer(other, { peers: [own, other], data: [data], cacheMiB: 8 }));
+      const member = await keep(openMember(own, { peers: [own, between], data: [data], cacheMiB: 8 }));
+      await usable(member, 1);
+      await same(member);
+      open = false;
+      await same(member);
+      await usable(member, 0);
+    } finally {
+      for (const socket of sockets) socket.destroy();
+      bridge.close();
+    }
+  });
+
+  it("another build is not asked, and its pieces are refused", { timeout: 60_000 }, async () => {
+    const { member, setup } = await cluster(1);
+    const root = join(folder, "build");
+    for (const name of ["bin", "dist", "package.json"])
+      cpSync(new URL(`../../../${name}`, import.meta.url), join(root, name), { recursive: true });
+    cpSync(new URL("../../../node_modules", import.meta.url), join(root, "node_modules"), {
+      recursive: true,
+      dereference: false,
+    });
+    const kernel = join(root, "dist/kernels/lagrange.js");
+    writeFileSync(kernel, `${readFileSync(kernel, "utf8")}\n// another build\n`);
+    const [address] = await freeAddresses(1);
+    const peers = [...setup.peers, address as string];
+    const strange = await keep(startPeer(address as string, { ...setup, peers }, join(root, "bin/fieldprobe.js")));
+    const second = await keep(openMember((await freeAddresses(1))[0] as string, { ...setup, peers }));
+    await usable(second, 2);
+    expect(second.status().peers.find(({ name }) => name === address)?.usable).toBe(false);
+    await same(second);
+    await same(member);
+    expect(strange.log()).toContain('"same":false');
+  });
+
+  it("an equal-size copy with other bytes answers nothing", { timeout: 60_000 }, async () => {
+    const copy = join(folder, "copy");
+    cpSync(data, copy, { recursive: true, preserveTimestamps: true });
+    const file = join(copy, "cube/cube.h5");
+    const bytes = readFileSync(file);
+    for (let at = 100_000; at < bytes.length; at += 50_000) bytes.writeFloatLE(3, at - (at % 4));
+    const { atime, mtime } = statSync(join(data, "cube/cube.h5"));
+    writeFileSync(file, bytes);
+    utimesSync(file, atime, mtime);
+    const setup: Setup = { peers: await freeAddresses(2), data: [data], cacheMiB: 8 };
+    await keep(startPeer(setup.peers[1] as string, { ...setup, data: [copy] }));
+    const member = await keep(openMember(setup.peers[0] as string, setup));
+    await usable(member, 1);
+    await same(member);
+    expect(member.status().pieces?.refused).toBeGreaterThan(0);
+    const right = join(folder, "right");
+    cpSync(data, right, { recursive: true, preserveTimestamps: true });
+    const { member: fine } = await cluster(1, { data: [right] });
+    await same(fine);
+    expect(fine.status().pieces?.refused).toBe(0);
+  });
+
+  it("a slow process: what is late is evaluated here too", { timeout: 60_000 }, async () => {
+    const { member, peers } = await cluster(1);
+    const small = POINTS.subarray(0, 300);
+    const whole = await answerOf(member, QUERY, small);
+    const { child } = peers[0] as Running;
+    // Stopped and continued by turns, it answers the failure detector but gets nothing done.
+    const turns = setInterval(() => {
+      child.kill("SIGSTOP");
+      setTimeout(() => child.kill("SIGCONT"), 380);
+    }, 400);
+    try {
+      for (let i = 0; i < 3; i++) expect((await answerOf(member, QUERY, small)).equals(whole)).toBe(true);
+    } finally {
+      clearInterval(turns);
+      child.kill("SIGCONT");
+    }
+  });
+
+  it("one address given to two processes: the second does not start", { timeout: 60_000 }, async () => {
+    const { setup } = await cluster(1);
+    await expect(startPeer(setup.peers[1] as string, setup)).rejects.toThrow(/in use/);
+  });
+
+  it("with keys: strangers ask nothing and answer nothing", { timeout: 60_000 }, async () => {
+    const [mine, theirs] = ["mine", "theirs"].map((name) => {
+      mkdirSync(join(folder, name));
+      return makeKeys(join(folder, name));
+    }) as [Record<string, string>, Record<string, string>];
+    const { member, setup } = await cluster(1, { settings: mine });
+    await same(member);
+    expect(member.status().pieces?.asked).toBeGreaterThan(0);
+    const plain = await fetch(`http://${setup.peers[1]}/v1/status`).catch((error: Error) => error);
+    expect(plain).toBeInstanceOf(Error);
+    const stranger = await keep(openMember((await freeAddresses(1))[0] as string, { ...setup, settings: theirs }));
+    await same(stranger);
+    expect(stranger.status().peers.some((peer) => peer.usable)).toBe(false);
+    // A stranger in the place of a peer: it shows a certificate of another authority.
+    const [own, forged] = (await freeAddresses(2)) as [string, string];
+    const pair = { peers: [own, forged], data: [data], cacheMiB: 8 };
+    await keep(startPeer(forged, { ...pair, settings: theirs }));
+    const careful = await keep(openMember(own, { ...pair, settings: mine }));
+    await vi.waitFor(() => expect(careful.status().peers.length).toBe(1));
+    await same(careful);
+    expect(careful.status().pieces?.asked).toBe(0);
+  });
+});

@@ -1,0 +1,80 @@
+/** Regions cover a grid once, keep owners' regions together, and move little when a peer goes. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { hashText, ownersOf, regionsOf, spansOf } from "../../src/cluster/regions.js";
+import type { Axes, Axis, Bricking } from "../../src/kernels/types.js";
+
+const axis = (nodes: number, periodic = true): Axis => ({ nodes, origin: 0, spacing: 1, periodic, coordinates: null });
+const cube = (nodes: number): Axes => [axis(nodes), axis(nodes), axis(nodes)];
+const bricked = (nodes: number, edge: number): Bricking => {
+  const count = Math.ceil(nodes / edge);
+  return { edge: [edge, edge, edge], count: [count, count, count] };
+};
+const peersOf = (count: number, lost: readonly number[] = []) =>
+  Array.from({ length: count }, (_, i) => ({ name: `10.0.0.${i}:9080`, usable: !lost.includes(i) }));
+
+describe("regions", () => {
+  it.each([
+    [32, 16, 1],
+    [64, 32, 1],
+    [128, 32, 8],
+    [256, 32, 64],
+    [256, 16, 64],
+    [1024, 64, 512],
+  ])("of %i nodes in bricks of %i are %i", (nodes, edge, size) => {
+    expect(regionsOf(cube(nodes), bricked(nodes, edge)).size).toBe(size);
+  });
+
+  it("take a point by the lowest brick of its stencil, across the seam of a periodic axis", () => {
+    const { tables, count } = regionsOf([axis(256), axis(256, false), axis(256)], bricked(256, 32));
+    expect(count).toEqual([4, 4, 4]);
+    expect([tables[0][3], tables[0][4], tables[0][67], tables[0][68]]).toEqual([3, 0, 0, 1]);
+    expect([tables[1][3], tables[1][255]]).toEqual([0, 12]);
+  });
+
+  it("of one peer are as many as of another, and neighbours", () => {
+    const regions = regionsOf(cube(256), bricked(256, 32));
+    for (const peers of [2, 4, 8]) {
+      const owners = ownersOf(regions, peersOf(peers), 0);
+      const blocks = new Map<number, Set<number>[]>();
+      owners.forEach((owner, region) => {
+        const spread = blocks.get(owner) ?? [new Set(), new Set(), new Set()];
+        for (const [a, at] of [region % 4, (region >> 2) % 4, region >> 4].entries()) spread[a]?.add(at);
+        blocks.set(owner, spread);
+      });
+      expect(blocks.size).toBe(peers);
+      // Each peer's regions fill a box.
+      for (const spread of blocks.values())
+        expect(spread.reduce((product, { size }) => product * size, 1)).toBe(64 / peers);
+    }
+  });
+
+  it("move from a lost peer to others, and nothing else does", () => {
+    const regions = regionsOf(cube(1024), bricked(1024, 64));
+    const before = ownersOf(regions, peersOf(7), hashText("set") % 7);
+    const after = ownersOf(regions, peersOf(7, [3]), hashText("set") % 7);
+    const heirs = new Set<number>();
+    before.forEach((owner, region) => {
+      if (owner === 3) heirs.add(after[region] as number);
+      else expect(after[region]).toBe(owner);
+    });
+    expect([...heirs].sort()).toEqual([0, 1, 2, 4, 5, 6]);
+  });
+
+  it("cut a row of nodes without gap or overlap", () => {
+    const regions = regionsOf(cube(256), bricked(256, 32));
+    fc.assert(
+      fc.property(fc.nat(200), fc.integer({ min: 1, max: 9 }), (first, stride) => {
+        const taken = Math.floor((255 - first) / stride) + 1;
+        const nodes = spansOf(regions, 0, first, stride, taken).flatMap(({ from, count, region }) =>
+          Array.from({ length: count }, (_, i) => {
+            const node = first + (from + i) * stride;
+            expect(Math.floor(node / 64)).toBe(region);
+            return node;
+          }),
+        );
+        expect(nodes).toEqual(Array.from({ length: taken }, (_, i) => first + i * stride));
+      }),
+    );
+  });
+});
