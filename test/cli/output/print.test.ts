@@ -39,6 +39,14 @@ describe("printing", () => {
     expect(JSON.parse([...json(none)].join(""))).toMatchObject({ points: [], values: [] });
   });
 
+  it("writes records that stand for themselves without points", () => {
+    const hits = { ...ANSWER, components: ["x", "p"], points: null };
+    expect([...csv(hits)].join("")).toBe("x,p\n1,0.5\n1e-7,3\n5,INF\nNaN,8\n");
+    const found = JSON.parse([...json(hits)].join(""));
+    expect(Object.keys(found)).toEqual(["version", "dataset", "components", "values"]);
+    expect(found.values).toHaveLength(4);
+  });
+
   it("writes long answers in pieces without losing a line", () => {
     const points = Float32Array.from({ length: 3 * 5000 }, (_, i) => i);
     const answer = { facts: {}, components: ["value"], recordsPerPoint: 1, points, values: points.slice(0, 5000) };
