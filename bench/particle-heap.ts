@@ -66,7 +66,6 @@ export async function bytesPerStep(
       itemsPerPoint: 1,
       out: new Float32Array(3 * count),
       places: null,
-      pass: null,
       cancel: new Int32Array(new SharedArrayBuffer(4)),
       work: count,
     };

@@ -302,7 +302,7 @@ export class Execution implements Evaluation {
         await carrier.run<null>(task, { kill: this.#work?.kill.signal, share: this.#share });
         return;
       } catch (error) {
-        if (!(error instanceof WorkerError) || this.#failure || left <= 0 || !isRepeatable(task)) throw error;
+        if (!(error instanceof WorkerError) || this.#failure || left <= 0) throw error;
       }
     }
   }
@@ -416,9 +416,4 @@ export class Execution implements Evaluation {
     this.#work?.plan.release();
     this.#ended();
   }
-}
-
-/** Whether a lost task may be repeated: one that adds to the sums of earlier frames may have done so in part. */
-function isRepeatable(task: BatchTask | SortTask): boolean {
-  return task.kind === "sort" || task.pass === null || task.pass.index === 0;
 }

@@ -13,14 +13,18 @@ export const MAX_BRICKS = 524_288;
 export const MAX_AXIS_NODES = 3 * MAX_NODES;
 /** Largest number of float64 values in the result of a group. */
 export const GROUP_VALUES = 3 * BATCH_POINTS;
+/** Largest number of frames whose bricks are at hand at a time. */
+export const MAX_FRAMES = 4;
+/** The part of the cache that one worker may pin, where its own part would not hold a stencil in all frames of a time. */
+export const PINNED_PART = 0.9;
 /** Bytes handed to the SIMD module of each worker. */
-export const SIMD_SCRATCH = 2 * 1024 * 1024;
+export const SIMD_SCRATCH = 3 * 1024 * 1024;
 
 const ARENA_BYTES =
   2 * 24 * BATCH_POINTS +
   2 * 8 * BATCH_POINTS +
-  2 * 8 * GROUP_VALUES +
-  2 * 9 * MAX_BRICKS +
+  8 * GROUP_VALUES +
+  2 * (4 * MAX_FRAMES + 1 + 4) * MAX_BRICKS +
   4 * MAX_AXIS_NODES +
   SIMD_SCRATCH +
   PAGE;

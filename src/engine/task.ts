@@ -33,8 +33,6 @@ export interface BatchTask {
   readonly out: Float32Array;
   /** Points in sweep order: the place of each in `out`; null: `out` belongs to this batch, in the order of `points`. */
   readonly places: Uint32Array | null;
-  /** The batch reads one frame of several and adds to their sums; null: it reads all its frames. */
-  readonly pass: FramePass | null;
   /** Word 0 becomes 1 when the batch is cancelled. */
   readonly cancel: Int32Array;
   /** Deadline of the query on the clock of `Date.now`; absent while its input arrives. */
@@ -66,14 +64,6 @@ export interface StepRange {
    */
   readonly positions: Float64Array;
   readonly velocities: Float64Array;
-}
-
-/** A pass over one of `count` frames, in the order of their weights: the first sets the sums, the last rounds them into `out`. */
-export interface FramePass {
-  readonly index: number;
-  readonly count: number;
-  /** Per point and component of the batch. */
-  readonly sums: Float64Array;
 }
 
 /**

@@ -24,6 +24,8 @@ export interface Block {
 
 /** Opens boxes of up to `span` nodes an axis as blocks, and lists the bricks they touch. */
 export interface BlockReader {
+  /** Most nodes of a box along an axis. */
+  readonly span: number;
   /** Set these before `open` and `cover`. */
   readonly box: Box;
   /** Set by `open`. */
@@ -34,6 +36,11 @@ export interface BlockReader {
    * @throws RangeError when one brick holds the whole box and is not at hand
    */
   open(field: BrickField): void;
+  /**
+   * Makes `block` stand for a combination of frames of `box`: `weight` times the nodes of this one, added to those of
+   * the frames before unless it is the `first`.
+   */
+  addFrame(field: BrickField, weight: number, first: boolean): void;
   /** Whether one brick holds the box; if so `lone` is its index, else `runs` are the pieces of its axes. */
   cut(bricking: Bricking): boolean;
   lone: number;
@@ -47,8 +54,21 @@ export function createBlockReader(axes: Axes, span: number, components: number):
   const runs = [createRuns(span), createRuns(span), createRuns(span)] as const;
   const single = new Float32Array(components * span ** 3);
   let double: Float64Array | null = null;
+  const doubles = (): Float64Array => {
+    double ??= new Float64Array(single.length);
+    return double;
+  };
+
+  /** Makes the block a dense box in scratch. */
+  const openDense = (data: Values, size: number): void => {
+    self.block.data = data;
+    self.block.base = 0;
+    self.block.strideY = box.length[0] * size;
+    self.block.strideZ = box.length[1] * self.block.strideY;
+  };
 
   const self: BlockReader = {
+    span,
     box,
     block: { data: single, base: 0, strideY: 0, strideZ: 0 },
     lone: 0,
@@ -81,20 +101,25 @@ export function createBlockReader(axes: Axes, span: number, components: number):
         block.strideZ = ey * block.strideY;
         block.base = offset + (k % ez) * block.strideZ + (j % ey) * block.strideY + (i % ex) * size;
       } else {
-        if (field.data instanceof Float64Array) double ??= new Float64Array(single.length);
-        block.data = field.data instanceof Float64Array && double !== null ? double : single;
-        block.base = 0;
-        block.strideY = box.length[0] * size;
-        block.strideZ = box.length[1] * block.strideY;
-        gather(field, runs, block);
+        openDense(field.data instanceof Float64Array ? doubles() : single, size);
+        gather(field, runs, block, copyRow);
       }
+    },
+    addFrame(field, weight, first) {
+      const { bricking, components: size } = field;
+      for (let a = 0; a < 3; a++) cutRun(nodes[a], bricking.edge[a], box.start[a], box.length[a], runs[a]);
+      openDense(doubles(), size);
+      gather(field, runs, self.block, first ? scaleRow(weight) : addRow(weight));
     },
   };
   return self;
 }
 
-/** Copies the pieces of a box into `block.data`, a dense box; bricks not at hand leave NaN. */
-function gather(field: BrickField, [rx, ry, rz]: readonly [Runs, Runs, Runs], block: Block): void {
+/** Puts `length` values from `data[from]` on into `box[to]` and the following. */
+type PutRow = (data: Values, from: number, box: Values, to: number, length: number) => void;
+
+/** Puts the pieces of a box into `block.data`, a dense box; bricks not at hand leave NaN. */
+function gather(field: BrickField, [rx, ry, rz]: readonly [Runs, Runs, Runs], block: Block, put: PutRow): void {
   const { components, data, table } = field;
   const { edge, count } = field.bricking;
   const { data: box, strideY, strideZ } = block;
@@ -112,7 +137,7 @@ function gather(field: BrickField, [rx, ry, rz]: readonly [Runs, Runs, Runs], bl
             const from = corner + k * planeStride + j * rowStride;
             const to = start + k * strideZ + j * strideY;
             if (offset < 0) box.fill(Number.NaN, to, to + length);
-            else copyRow(data, from, box, to, length);
+            else put(data, from, box, to, length);
           }
         }
       }
@@ -122,6 +147,18 @@ function gather(field: BrickField, [rx, ry, rz]: readonly [Runs, Runs, Runs], bl
 
 function copyRow(data: Values, from: number, box: Values, to: number, length: number): void {
   for (let i = 0; i < length; i++) box[to + i] = data[from + i];
+}
+
+function scaleRow(weight: number): PutRow {
+  return (data, from, box, to, length) => {
+    for (let i = 0; i < length; i++) box[to + i] = weight * data[from + i];
+  };
+}
+
+function addRow(weight: number): PutRow {
+  return (data, from, box, to, length) => {
+    for (let i = 0; i < length; i++) box[to + i] += weight * data[from + i];
+  };
 }
 
 /**
@@ -167,6 +204,18 @@ export function markBricks(
     }
   }
   return end;
+}
+
+/** Calls `use` for every piece (i, j, k) of a box of nodes, made of the pieces i, j, k of the runs, x fastest. */
+export function forPieces(
+  [rx, ry, rz]: readonly [Runs, Runs, Runs],
+  use: (i: number, j: number, k: number) => void,
+): void {
+  for (let k = 0; k < rz.count; k++) {
+    for (let j = 0; j < ry.count; j++) {
+      for (let i = 0; i < rx.count; i++) use(i, j, k);
+    }
+  }
 }
 
 /**

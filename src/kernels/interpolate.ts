@@ -1,5 +1,6 @@
 /** Interpolates fields at points: Lagrange weights per axis, applied as a tensor product to a box of nodes. */
 import { type Block, createBlockReader, markBricks } from "./block.js";
+import { evaluateBlocks } from "./evaluate.js";
 import { createAxisWeights, type Order } from "./lagrange.js";
 import type { Axes, Scheme } from "./types.js";
 
@@ -142,18 +143,12 @@ export function createInterpolation(axes: Axes, order: Order, sizes: readonly nu
       }
       return end;
     },
-    evaluate(fields, positions, first, count, out) {
-      out.fill(0, first * components, (first + count) * components);
-      for (let i = first; i < first + count; i++) {
-        locate(positions, 3 * i);
+    ...evaluateBlocks(axes, reader, sizes, components, {
+      locate(positions, at) {
+        locate(positions, at);
         for (let a = 0; a < 3; a++) weights[a].weigh();
-        let at = components * i;
-        for (let f = 0; f < sizes.length; f++) {
-          reader.open(fields[f]);
-          contract(reader.block, sizes[f], x, y, z, 1, out, at, 1);
-          at += sizes[f];
-        }
-      }
-    },
+      },
+      sum: (block, size, out, at) => contract(block, size, x, y, z, 1, out, at, 1),
+    }),
   };
 }

@@ -3,6 +3,7 @@
  */
 import { type AxisVectors, VALUE } from "./axis-vectors.js";
 import { createBlockReader, markBricks, touchedRuns } from "./block.js";
+import { evaluateBlocks } from "./evaluate.js";
 import { contract } from "./interpolate.js";
 import type { Axes, Scheme } from "./types.js";
 
@@ -69,26 +70,21 @@ export function createProducts(
       }
       return end;
     },
-    evaluate(fields, positions, first, count, out) {
-      out.fill(0, first * components, (first + count) * components);
-      for (let i = first; i < first + count; i++) {
-        locate(positions, 3 * i);
+    ...evaluateBlocks(axes, reader, sizes, components, {
+      locate(positions, at) {
+        locate(positions, at);
         for (let a = 0; a < 3; a++) vectors[a].weigh();
-        let at = components * i;
-        for (let f = 0; f < sizes.length; f++) {
-          reader.open(fields[f]);
-          for (let t = 0; t < terms.length; t++) {
-            const { output, kinds, scale } = terms[t];
-            const x = vx.taps[kinds[0]];
-            const y = vy.taps[kinds[1]];
-            const z = vz.taps[kinds[2]];
-            if (x.count * y.count * z.count === 0) continue;
-            contract(reader.block, sizes[f], x, y, z, scale, out, at + output, results);
-          }
-          at += results * sizes[f];
+      },
+      sum(block, size, out, at) {
+        for (let t = 0; t < terms.length; t++) {
+          const { output, kinds, scale } = terms[t];
+          const x = vx.taps[kinds[0]];
+          const y = vy.taps[kinds[1]];
+          const z = vz.taps[kinds[2]];
+          if (x.count * y.count * z.count > 0) contract(block, size, x, y, z, scale, out, at + output, results);
         }
-      }
-    },
+      },
+    }),
   };
 }
 

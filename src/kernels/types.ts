@@ -88,6 +88,34 @@ export interface Scheme {
     count: number,
     out: Float64Array,
   ): void;
+  /**
+   * As `evaluate`, for the combination of frames, which comes first: a node's value is the sum over frames of
+   * `weights[f]` times its value in `frames[f]`, in float64 and in this order. The bits of a point do not depend on the
+   * points beside it. All frames of a field have one bricking; the bricks of `cover` must be at hand in each.
+   */
+  combine(
+    frames: readonly (readonly BrickField[])[],
+    weights: readonly number[],
+    positions: Float64Array,
+    first: number,
+    count: number,
+    out: Float64Array,
+  ): void;
+  /**
+   * As `combine`, with the same bits, where the bricks of all frames are not at hand at a time: for as many points, from
+   * `first` on, as there is room for in scratch.
+   *
+   * @param withFrame calls `use` with the fields of frame `turn` while its bricks are at hand
+   * @returns the number of points evaluated, between 1 and `count`
+   */
+  combineInTurn(
+    weights: readonly number[],
+    withFrame: (turn: number, use: (fields: readonly BrickField[]) => void) => void,
+    positions: Float64Array,
+    first: number,
+    count: number,
+    out: Float64Array,
+  ): number;
 }
 
 /** Bricks of one field on demand, for kernels whose regions may be larger than what can be held at once. */

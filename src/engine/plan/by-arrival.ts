@@ -67,7 +67,7 @@ export function valuesPerPoint({ itemsPerPoint, operation }: CheckedQuery): numb
 /** Makes a batch. */
 export function batchOf(
   { checked, velocities, source, cancel }: PlanSetting,
-  part: Pick<BatchTask, "points" | "first" | "count" | "out" | "places" | "pass">,
+  part: Pick<BatchTask, "points" | "first" | "count" | "out" | "places">,
 ): BatchTask {
   const { query, dataset, fields, steps, step, last, itemsPerPoint } = checked;
   return {
@@ -133,7 +133,6 @@ export function planByArrival(setting: PlanSetting): Plan {
         count,
         out,
         places: null,
-        pass: null,
       });
     },
     complete: () => taken === setting.points.count,

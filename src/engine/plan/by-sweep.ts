@@ -1,24 +1,20 @@
 /**
  * A plan by sweep serves a query on data that does not fit the cache: its points are put in the order of a sweep over bricks
  * (`sweep-shape.ts`), and batches are small consecutive parts of that order, so that all workers stay near the front of the sweep
- * and share its bricks.
- *
- * The frames of a time interpolation are swept together, or one after another with their sums kept as float64: whichever
- * reads less.
+ * and share its bricks. The frames of a time interpolation are swept together.
  */
 import { frameWeights } from "../../kernels/time.js";
 import { BrickCache } from "../../storage/bricks/cache.js";
 import type { Bricking, FieldSource } from "../../storage/dataset.js";
 import type { CheckedQuery } from "../check.js";
-import { BATCH_POINTS } from "../memory.js";
+import { BATCH_POINTS, PINNED_PART } from "../memory.js";
 import { frameShift } from "../points/positions.js";
 import type { BatchTask, SortTask } from "../task.js";
 import { batchOf, type Plan, type PlanSetting, sliceSlabs, valuesPerPoint } from "./by-arrival.js";
 import { chooseShape, type SweepShape } from "./sweep-shape.js";
 
-/** Points put in order at a time; fewer where float64 sums of that many would pass the bound. */
+/** Points put in order at a time. */
 const SECTION = 1_048_576;
-const SUM_BYTES = 32 * 1024 * 1024;
 /** Rows of a column whose points make a batch, and bounds on those. */
 const BATCH = { rows: 2, least: 64, most: 32_768 } as const;
 
@@ -28,12 +24,10 @@ export interface Sweep {
   readonly shape: SweepShape;
   /** The part of a frame that is in a row of a column. */
   readonly row: number;
-  /** Bricks of a frame that fit the cache, all frames together. */
+  /** Bricks of a frame that fit the cache, all frames together unless they are combined one after the other. */
   readonly room: number;
-  /** Largest number of points of a section. */
-  readonly section: number;
-  /** Times every section is swept: 1, or once per frame. */
-  readonly passes: number;
+  /** Whether the cache is so small that frames are combined one after the other (`threads/sampler.ts`). */
+  readonly inTurn: boolean;
 }
 
 /** The bricks that a query needs of the cache. */
@@ -48,7 +42,6 @@ interface Demand {
 /** The demand of a query; null unless it walks its points once. */
 function demandOf({ query, operation, dataset, fields: names }: CheckedQuery): Demand | null {
   if (!dataset || (operation.family !== "points" && operation.family !== "force")) return null;
-  if (operation.reduced !== undefined) return null;
   // A force in closed form reads no field, though the dataset may store one.
   if (operation.family === "force" && dataset.forcing.kind !== "stored") return null;
   const fields = names.flatMap((name) => dataset.fields[name] ?? []);
@@ -69,18 +62,14 @@ export function exceedsCache(checked: CheckedQuery, cacheBytes: number): boolean
 }
 
 /** Chooses the sweep of a query that exceeds the cache, once all of its points have arrived. */
-export function chooseSweep({ checked, points, parallelism }: PlanSetting, cacheBytes: number): Sweep {
+export function chooseSweep({ checked, parallelism }: PlanSetting, cacheBytes: number): Sweep {
   const { main, frames, bricks, brickBytes } = demandOf(checked) as Demand;
   const { bricking } = main;
-  const room = Math.floor(cacheBytes / (frames * brickBytes));
-  const ways = [1, frames].map((passes) => {
-    const { shape, reads } = chooseShape(checked.dataset.axes, bricking, passes * room, parallelism);
-    const sums = Math.floor(SUM_BYTES / (8 * valuesPerPoint(checked)));
-    const section = passes === 1 ? SECTION : Math.min(SECTION, sums);
-    const row = shape.width[shape.axes[0] as 0 | 1 | 2] / bricks;
-    return { sweep: { bricking, shape, row, room, section, passes }, reads: reads * Math.ceil(points.count / section) };
-  });
-  return ways.reduce((best, way) => (way.reads < best.reads ? way : best)).sweep;
+  const corner = bricking.count.reduce((product, count) => product * Math.min(2, count), 1);
+  const inTurn = frames * corner * brickBytes > PINNED_PART * cacheBytes;
+  const room = Math.floor(cacheBytes / ((inTurn ? 1 : frames) * brickBytes));
+  const { shape } = chooseShape(checked.dataset.axes, bricking, room, parallelism);
+  return { bricking, shape, row: shape.width[shape.axes[0] as 0 | 1 | 2] / bricks, room, inTurn };
 }
 
 /** Plans batches in sweep order, section by section, once all points have arrived. */
@@ -94,11 +83,9 @@ interface Section {
   readonly end: number;
   readonly order: Uint32Array;
   readonly triples: Float32Array;
-  readonly sums: Float64Array | null;
   /** Word 0 is 1 when the points are in sweep order; else their bricks fit the cache together, and they are as they came. */
   readonly arranged: Int32Array;
-  pass: number;
-  /** Points of this pass that are in batches; -1 while they are put in order. */
+  /** Points that are in batches; -1 while they are put in order. */
   taken: number;
 }
 
@@ -131,13 +118,8 @@ class SweepPlan implements Plan {
       section.taken = 0;
     }
     if (section.taken < section.end - section.first) return this.#batch(section);
-    // The next pass adds to sums that batches of this one may still be writing; so do new sections to their buffers.
+    // Batches of this section may still be writing to the buffers of the next one.
     if (outstanding > 0) return null;
-    if (section.arranged[0] === 1 && section.pass + 1 < this.#sweep.passes) {
-      section.pass++;
-      section.taken = 0;
-      return this.#batch(section);
-    }
     this.#end = section.end;
     if (this.complete()) return null;
     this.#giveSection();
@@ -166,14 +148,12 @@ class SweepPlan implements Plan {
   /** Starts a section: its points are put in order first. */
   #sort(first: number): SortTask {
     const { points, checked, cancel, source } = this.#setting;
-    const { bricking, shape, room, section, passes } = this.#sweep;
-    const count = Math.min(section, points.count - first);
+    const { bricking, shape, room } = this.#sweep;
+    const count = Math.min(SECTION, points.count - first);
     const order = new Uint32Array(this.#borrow(4 * count), 0, count);
     const triples = new Float32Array(this.#borrow(12 * count), 0, 3 * count);
-    const values = count * this.#perPoint;
-    const sums = passes === 1 ? null : new Float64Array(this.#borrow(8 * values), 0, values);
     const arranged = new Int32Array(new SharedArrayBuffer(4));
-    this.#section = { first, end: first + count, order, triples, sums, arranged, pass: 0, taken: -1 };
+    this.#section = { first, end: first + count, order, triples, arranged, taken: -1 };
     const { dataset, query } = checked;
     return {
       kind: "sort",
@@ -195,20 +175,17 @@ class SweepPlan implements Plan {
 
   #batch(now: Section): BatchTask {
     if (now.arranged[0] === 0) return this.#plainBatch(now);
-    const perPoint = this.#perPoint;
     const size = now.end - now.first;
-    const aim = Math.round(BATCH.rows * this.#sweep.row * size);
+    const aim = this.#sweep.inTurn ? BATCH.most : Math.round(BATCH.rows * this.#sweep.row * size);
     const count = Math.min(size - now.taken, Math.min(Math.max(aim, BATCH.least), BATCH.most));
     const at = now.taken;
     now.taken += count;
-    const sums = now.sums?.subarray(at * perPoint, (at + count) * perPoint);
     return batchOf(this.#setting, {
       points: [{ triples: now.triples.subarray(3 * at, 3 * (at + count)), count }],
       first: now.first,
       count,
       out: this.#out,
       places: now.order.subarray(at, at + count),
-      pass: sums ? { index: now.pass, count: this.#sweep.passes, sums } : null,
     });
   }
 
@@ -225,7 +202,6 @@ class SweepPlan implements Plan {
       count,
       out: this.#out.subarray(first * this.#perPoint, (first + count) * this.#perPoint),
       places: null,
-      pass: null,
     });
   }
 }

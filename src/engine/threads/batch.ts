@@ -5,12 +5,11 @@ import { modeForce, taylorGreenForce } from "../../kernels/forcing.js";
 import { invariantsOf } from "../../kernels/invariant.js";
 import { firstOutside } from "../../kernels/stencil.js";
 import { frameWeights } from "../../kernels/time.js";
-import type { FrameWeights } from "../../kernels/types.js";
 import { type Family, operationOf, RECORDS } from "../../operations.js";
 import type { Dataset } from "../../storage/dataset.js";
 import { fillPositions, frameShift, outsideError } from "../points/positions.js";
 import type { Query } from "../query.js";
-import type { FramePass, Progress } from "../task.js";
+import type { Progress } from "../task.js";
 import { type BatchContext, scatterInto } from "./batch-context.js";
 import { evaluateBoxes } from "./boxes.js";
 import type { BatchMessage } from "./dataset-copy.js";
@@ -54,7 +53,7 @@ const EVALUATE = {
 
 /** Interpolated and differentiated fields. */
 function evaluatePoints({ task, operation, open, sampler, stop, pause }: BatchContext): Progress | null {
-  const { query, count, places, pass, out } = task;
+  const { query, count, places, out } = task;
   const { axes, time } = open.dataset;
   const scheme = open.scheme(operation.kernel, query.spatialInterpolation ?? "None");
   const frames = frameWeights(time, query.time as number, query.temporalInterpolation ?? "None");
@@ -65,11 +64,10 @@ function evaluatePoints({ task, operation, open, sampler, stop, pause }: BatchCo
     axes,
     scheme,
     sources,
-    frames: pass ? frameOf(frames, pass.index) : frames,
+    frames,
     sorted: places !== null,
   };
-  const emit = pass ? sumInto(pass, scheme.components, finish) : finish;
-  return progressOf(sampler.sample(sampling, count, emit, stop, task.progress?.done, pause), count);
+  return progressOf(sampler.sample(sampling, count, finish, stop, task.progress?.done, pause), count);
 }
 
 function progressOf(done: number, count: number): Progress | null {
@@ -81,27 +79,6 @@ function reduced(next: Emit): Emit {
   return (values, order, count) => {
     for (let i = 0; i < count; i++) invariantsOf(values, 9 * i, values, 3 * i);
     next(values, order, count);
-  };
-}
-
-function frameOf({ frames, weights }: FrameWeights, index: number): FrameWeights {
-  return { frames: frames.slice(index, index + 1), weights: weights.slice(index, index + 1) };
-}
-
-/** Adds a frame to the sums, in the order in which a batch that reads all frames adds them; the last pass calls `finish`. */
-function sumInto({ index, count: passes, sums }: FramePass, components: number, finish: Emit): Emit {
-  return (values, order, count) => {
-    for (let i = 0; i < count; i++) {
-      const to = components * order[i];
-      const from = components * i;
-      for (let c = 0; c < components; c++) {
-        const value = values[from + c];
-        if (index === 0) sums[to + c] = value;
-        else sums[to + c] += value;
-        values[from + c] = sums[to + c];
-      }
-    }
-    if (index === passes - 1) finish(values, order, count);
   };
 }
 

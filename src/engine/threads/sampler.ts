@@ -1,6 +1,6 @@
 /**
- * The sampler evaluates fields at points: it sorts the points by brick, pins the bricks that a group of points needs, and
- * evaluates frame by frame. It is the only path by which kernels read stored nodes.
+ * The sampler evaluates fields at points: it sorts the points by brick, pins the bricks that a group of points needs in all
+ * frames, and evaluates their combination. It is the only path by which kernels read stored nodes.
  */
 import { DataError } from "../../errors.js";
 import { sortByBrick, sortTables } from "../../kernels/brick-order.js";
@@ -13,7 +13,9 @@ import {
   GROUP_VALUES,
   MAX_AXIS_NODES,
   MAX_BRICKS,
+  MAX_FRAMES,
   type MemoryLayout,
+  PINNED_PART,
   SIMD_SCRATCH,
 } from "../memory.js";
 
@@ -47,14 +49,15 @@ export type Emit = (values: Float64Array, order: Uint32Array, count: number) => 
 
 /** The bricks of one field that a group needs. */
 interface FieldSpace {
-  /** Brick -> index of its first value in the memory; -1 for bricks that are not pinned. */
-  readonly table: Int32Array;
+  /** For each frame: brick -> index of its first value in the memory; -1 for bricks that are not pinned. */
+  readonly tables: readonly Int32Array[];
   /** Brick -> whether the group needs it. */
   readonly marks: Uint8Array;
   /** Number of bricks for which both are valid: a dead thread may have left anything in them. */
   reset: number;
   readonly list: Int32Array;
-  offsets: Int32Array;
+  /** For each frame: the indices of the bricks of `list`. */
+  offsets: readonly Int32Array[];
   length: number;
 }
 
@@ -67,12 +70,15 @@ export class Sampler {
   readonly #keys: Uint32Array;
   readonly #order: Uint32Array;
   readonly #values: Float64Array;
-  readonly #sum: Float64Array;
   readonly #keyTables: Uint32Array;
   readonly #fields: readonly [FieldSpace, FieldSpace];
   readonly #data: Float32Array;
   readonly #cache: BrickCache;
   readonly #budget: number;
+  /** Whether the frames of a batch are combined one after the other, since they do not fit the cache together. */
+  #inTurn = false;
+  /** Bytes of bricks that a group may pin. */
+  #most = 0;
   /** Points by which the next group begins to grow: as many as the last group had. */
   #step = GROUP_STEP;
   #tablesFor: { axes: Axes; bricking: Bricking } | null = null;
@@ -91,14 +97,13 @@ export class Sampler {
     this.#keys = arena.uint32(2 * BATCH_POINTS);
     this.#order = arena.uint32(2 * BATCH_POINTS);
     this.#values = arena.float64(GROUP_VALUES);
-    this.#sum = arena.float64(GROUP_VALUES);
     this.#keyTables = arena.uint32(MAX_AXIS_NODES);
     const space = (): FieldSpace => ({
-      table: arena.int32(MAX_BRICKS),
+      tables: Array.from({ length: MAX_FRAMES }, () => arena.int32(MAX_BRICKS)),
       marks: arena.uint8(MAX_BRICKS),
       reset: 0,
       list: arena.int32(MAX_BRICKS),
-      offsets: new Int32Array(256),
+      offsets: roomFor(256),
       length: 0,
     });
     this.#fields = [space(), space()];
@@ -125,6 +130,7 @@ export class Sampler {
     pause: () => boolean = () => false,
   ): number {
     const { scheme, sources } = sampling;
+    this.#shareCache(sampling);
     this.#arrange(sampling, count);
     const cap = Math.floor(GROUP_VALUES / scheme.components);
     let first = from;
@@ -140,7 +146,7 @@ export class Sampler {
           this.#forget(this.#fields[i as 0 | 1], 0);
         });
       }
-      emit(this.#sum, this.#order.subarray(first, first + size), size);
+      emit(this.#values, this.#order.subarray(first, first + size), size);
       first += size;
     }
     return count;
@@ -204,20 +210,18 @@ export class Sampler {
   }
 
   /** Chooses the number of points from `first` on that form a group, at least one, and collects the bricks that they need. */
-  #group({ scheme, sources }: Sampling, first: number, most: number): number {
+  #group({ scheme, sources, frames }: Sampling, first: number, most: number): number {
     let size = 0;
     let step = this.#step;
     let full = false;
     while (size < most) {
       const count = Math.min(step, most - size);
       const before = sources.map((_, i) => this.#fields[i as 0 | 1].length);
-      let bytes = 0;
       sources.forEach((source, i) => {
-        const space = this.#fields[i as 0 | 1];
-        this.#cover(scheme, source.bricking, space, first + size, count);
-        bytes += space.length * BrickCache.brickBytes(brickValues(source));
+        this.#cover(scheme, source.bricking, this.#fields[i as 0 | 1], first + size, count);
       });
-      if (bytes <= this.#budget || (size === 0 && count === 1)) {
+      const bytes = this.#groupBytes(sources, this.#inTurn ? 1 : frames.frames.length);
+      if (bytes <= this.#most || (size === 0 && count === 1)) {
         size += count;
         if (!full) step = Math.min(4 * step, GROUP_STEP);
         continue;
@@ -237,12 +241,12 @@ export class Sampler {
     const bricks = bricking.count[0] * bricking.count[1] * bricking.count[2];
     if (bricks > MAX_BRICKS) throw new DataError(`A field of ${bricks} bricks is too finely cut to be served.`);
     if (bricks > space.reset) {
-      space.table.fill(-1, space.reset, bricks);
+      for (const table of space.tables) table.fill(-1, space.reset, bricks);
       space.marks.fill(0, space.reset, bricks);
       space.reset = bricks;
     }
     space.length = scheme.cover(bricking, this.#sorted, first, count, space.marks, space.list, space.length);
-    if (space.offsets.length < space.length) space.offsets = new Int32Array(2 * space.length);
+    if (space.offsets[0].length < space.length) space.offsets = roomFor(2 * space.length);
   }
 
   /** Removes the bricks from entry `keep` on from the group. */
@@ -251,47 +255,87 @@ export class Sampler {
     space.length = keep;
   }
 
-  /** Fills `#sum` with the weighted sum over the frames of the group's values. */
-  #evaluate({ scheme, sources, frames }: Sampling, first: number, size: number): void {
+  /** Fills `#values` with the group's values of the combination of frames. */
+  #evaluate({ scheme, sources, frames: { frames, weights } }: Sampling, first: number, size: number): void {
     const positions = this.#sorted.subarray(3 * first, 3 * (first + size));
-    const total = size * scheme.components;
-    const fields: BrickField[] = sources.map(({ components, bricking }, i) => ({
-      components,
-      bricking,
-      data: this.#data,
-      table: this.#fields[i as 0 | 1].table,
-    }));
-    frames.frames.forEach((frame, turn) => {
-      const weight = frames.weights[turn];
-      const out = turn === 0 ? this.#sum : this.#values;
-      this.#withBricks(sources, frame, () => scheme.evaluate(fields, positions, 0, size, out));
-      const sum = this.#sum;
-      if (turn > 0) for (let i = 0; i < total; i++) sum[i] += weight * out[i];
-      else if (weight !== 1) for (let i = 0; i < total; i++) sum[i] *= weight;
-    });
+    const values = this.#values;
+    if (frames.length === 1 && weights[0] === 1) {
+      this.#withBricks(sources, frames, ([fields]) => scheme.evaluate(fields, positions, 0, size, values));
+    } else if (!this.#inTurn) {
+      this.#withBricks(sources, frames, (fields) => scheme.combine(fields, weights, positions, 0, size, values));
+    } else {
+      const withFrame = (turn: number, use: (fields: readonly BrickField[]) => void): void =>
+        this.#withBricks(sources, frames.slice(turn, turn + 1), ([fields]) => use(fields));
+      for (let done = 0; done < size; )
+        done += scheme.combineInTurn(weights, withFrame, positions, done, size - done, values);
+    }
   }
 
-  /** Runs `use` while the group's bricks of one frame are pinned and in the tables. */
-  #withBricks(sources: readonly BrickSource[], frame: number, use: () => void): void {
-    const requests = sources.map((source, i): BrickRequest => {
-      const { list, offsets, length } = this.#fields[i as 0 | 1];
-      return { ...blankRequest(source), frame, bricks: list, count: length, offsets };
-    });
+  /**
+   * Decides how much a group may pin: this worker's part of the cache, or what a stencil at a corner of bricks needs in all
+   * frames. Where the cache cannot hold that, frames are combined one after the other, and are read for every group, so
+   * that groups should be large.
+   */
+  #shareCache({ sources, frames: { frames } }: Sampling): void {
+    const corner = sources.reduce((sum, source) => {
+      const bricks = source.bricking.count.reduce((product, count) => product * Math.min(2, count), 1);
+      return sum + bricks * frames.length * BrickCache.brickBytes(brickValues(source));
+    }, 0);
+    const most = PINNED_PART * this.#cache.capacity;
+    this.#inTurn = frames.length > 1 && corner > most;
+    this.#most = this.#inTurn ? most : Math.max(this.#budget, frames.length > 1 ? corner : 0);
+  }
+
+  /** Bytes of the bricks of the group in so many frames. */
+  #groupBytes(sources: readonly BrickSource[], frames: number): number {
+    return sources.reduce((bytes, source, i) => {
+      return bytes + frames * this.#fields[i as 0 | 1].length * BrickCache.brickBytes(brickValues(source));
+    }, 0);
+  }
+
+  /** Runs `use`, on the fields of each frame, while the group's bricks of these frames are pinned and in the tables. */
+  #withBricks(
+    sources: readonly BrickSource[],
+    frames: readonly number[],
+    use: (fields: readonly (readonly BrickField[])[]) => void,
+  ): void {
+    const requests = frames.flatMap((frame, f) =>
+      sources.map((source, i): BrickRequest => {
+        const { list, offsets, length } = this.#fields[i as 0 | 1];
+        return { ...blankRequest(source), frame, bricks: list, count: length, offsets: offsets[f] };
+      }),
+    );
+    const fields = frames.map((_, f) =>
+      sources.map(({ components, bricking }, i): BrickField => {
+        return { components, bricking, data: this.#data, table: this.#fields[i as 0 | 1].tables[f] };
+      }),
+    );
     this.#cache.acquire(requests);
     try {
-      requests.forEach((_, i) => {
-        const { table, list, offsets, length } = this.#fields[i as 0 | 1];
-        for (let k = 0; k < length; k++) table[list[k]] = offsets[k];
-      });
-      use();
+      this.#setTables(sources.length, frames.length, true);
+      use(fields);
     } finally {
-      requests.forEach((_, i) => {
-        const { table, list, length } = this.#fields[i as 0 | 1];
-        for (let k = 0; k < length; k++) table[list[k]] = -1;
-      });
+      this.#setTables(sources.length, frames.length, false);
       this.#cache.release(requests);
     }
   }
+
+  /** Puts the group's bricks into the tables, or takes them out. */
+  #setTables(sources: number, frames: number, pinned: boolean): void {
+    for (let i = 0; i < sources; i++) {
+      const { tables, list, offsets, length } = this.#fields[i as 0 | 1];
+      for (let f = 0; f < frames; f++) {
+        const table = tables[f];
+        const places = offsets[f];
+        for (let k = 0; k < length; k++) table[list[k]] = pinned ? places[k] : -1;
+      }
+    }
+  }
+}
+
+/** Places of up to `bricks` bricks in every frame. */
+function roomFor(bricks: number): readonly Int32Array[] {
+  return Array.from({ length: MAX_FRAMES }, () => new Int32Array(bricks));
 }
 
 /** Float32 values in a brick of a field. */

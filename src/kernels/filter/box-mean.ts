@@ -3,9 +3,10 @@
  * weight per node and axis.
  */
 import { createDifferenceVectors, FIRST, VALUE } from "../axis-vectors.js";
-import { visitPieces } from "../block.js";
+import { forPieces, visitPieces } from "../block.js";
 import { createRuns, cutRun, wrap } from "../stencil.js";
-import type { Axes, Axis, BrickReader } from "../types.js";
+import type { Axes, Axis, BrickReader, FrameWeights } from "../types.js";
+import { createCombinedPiece } from "./combined-piece.js";
 import type { BoxPart, IntervalSums, IntervalWeights } from "./interval-sums.js";
 import { type CubeKernel, gatherBits, itemsPerPoint, spreadBits, TILE_EDGE } from "./octree.js";
 
@@ -110,18 +111,24 @@ export function createBoxMean(options: MeanOptions): CubeKernel {
   const sums = new Float64Array(edge ** 3 * size);
   const part: BoxPart = { first: new Int32Array(3), length: new Int32Array(3) };
 
-  /** Sums one frame over the runs of `weights`, brick by brick. */
-  const sumFrame = (reader: BrickReader, frame: number, weights: readonly IntervalRun[]): void => {
+  const addCombined = createCombinedPiece(size, addSums);
+  /** Sums the combination of frames over the runs of `weights`, brick by brick. */
+  const sumRuns = (reader: BrickReader, frames: FrameWeights, weights: readonly IntervalRun[]): void => {
     const { edge: nodes } = reader.bricking;
     const strideY = nodes[0] * size;
+    const strideZ = nodes[1] * strideY;
     for (let a = 0; a < 3; a++) cutRun(axes[a].nodes, nodes[a], weights[a].start, weights[a].length, runs[a]);
     sums.fill(0);
-    visitPieces(reader, frame, runs, (data, corner, ...pieces) => {
+    if (frames.frames.length > 1 || frames.weights[0] !== 1) {
+      forPieces(runs, (...pieces) => addCombined(reader, frames, runs, pieces, weights, edge, sums));
+      return;
+    }
+    visitPieces(reader, frames.frames[0], runs, (data, corner, ...pieces) => {
       for (let a = 0; a < 3; a++) {
         part.first[a] = runs[a].from[pieces[a]];
         part.length[a] = runs[a].length[pieces[a]];
       }
-      addSums(data, corner, strideY, nodes[1] * strideY, size, part, weights, edge, sums);
+      addSums.add(data, corner, strideY, strideZ, size, part, weights, edge, sums);
     });
   };
 
@@ -138,10 +145,8 @@ export function createBoxMean(options: MeanOptions): CubeKernel {
       }
       out.fill(0, first, first + results);
       for (let d = 0; d < passes.length; d++) {
-        for (let f = 0; f < frames.frames.length; f++) {
-          sumFrame(reader, frames.frames[f], passes[d]);
-          scatter(sums, edge, size, frames.weights[f], out, first + d, directions.length);
-        }
+        sumRuns(reader, frames, passes[d]);
+        scatter(sums, edge, size, out, first + d, directions.length);
       }
     }
     averageLayers(out, at, components, nlayers);
@@ -149,24 +154,16 @@ export function createBoxMean(options: MeanOptions): CubeKernel {
 }
 
 /**
- * Adds the sums of a tile, (edge, edge, edge, size), times `weight`, to its records in octree order: component c of
- * item i goes to `out[to + (i * size + c) * stride]`.
+ * Puts the sums of a tile, (edge, edge, edge, size), into its records in octree order: component c of item i goes to
+ * `out[to + (i * size + c) * stride]`.
  */
-function scatter(
-  sums: Float64Array,
-  edge: number,
-  size: number,
-  weight: number,
-  out: Float64Array,
-  to: number,
-  stride: number,
-): void {
+function scatter(sums: Float64Array, edge: number, size: number, out: Float64Array, to: number, stride: number): void {
   const spread = spreadBits(edge);
   for (let z = 0, i = 0; z < edge; z++) {
     for (let y = 0; y < edge; y++) {
       for (let x = 0; x < edge; x++, i += size) {
         const item = spread[x] | (spread[y] << 1) | (spread[z] << 2);
-        for (let c = 0; c < size; c++) out[to + (item * size + c) * stride] += weight * sums[i + c];
+        for (let c = 0; c < size; c++) out[to + (item * size + c) * stride] = sums[i + c];
       }
     }
   }

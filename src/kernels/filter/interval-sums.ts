@@ -18,55 +18,87 @@ export interface BoxPart {
   readonly length: Int32Array;
 }
 
-/**
- * Adds the weighted node values of a part to `sums[((iz * n + iy) * n + ix) * components + c]`, n <= 16 intervals an
- * axis. The part's first node stands at `data[corner]`; its rows and planes are `strideY` and `strideZ` elements apart.
- */
-export type IntervalSums = (
-  data: Values,
-  corner: number,
-  strideY: number,
-  strideZ: number,
-  components: number,
-  part: BoxPart,
-  weights: readonly IntervalWeights[],
-  n: number,
-  sums: Float64Array,
-) => void;
+/** Values of combined nodes that there is room for. */
+export const COMBINED_VALUES = 32_768;
 
-/**
- * Interval sums with scratch of their own. They contract x, then y, then z; a node is read for the intervals it has
- * weights for.
- */
-export function createIntervalSums(): IntervalSums {
+/** Sums over intervals, and the combination of frames of which they are taken; with scratch of its own. */
+export interface IntervalSums {
+  /** Nodes that `addFrame` has combined. */
+  readonly combined: Float64Array;
+  /**
+   * Adds the weighted node values of a part to `sums[((iz * n + iy) * n + ix) * components + c]`, n <= 16 intervals an
+   * axis. The part's first node stands at `data[corner]`; its rows and planes are `strideY` and `strideZ` elements apart.
+   */
+  add(
+    data: Values,
+    corner: number,
+    strideY: number,
+    strideZ: number,
+    components: number,
+    part: BoxPart,
+    weights: readonly IntervalWeights[],
+    n: number,
+    sums: Float64Array,
+  ): void;
+  /**
+   * Puts `weight` times `ny` by `nz` rows of `values` values into `combined`, one after the other, or adds it to what is
+   * there unless this is the `first` frame.
+   */
+  addFrame(
+    data: Values,
+    corner: number,
+    strideY: number,
+    strideZ: number,
+    rows: { readonly values: number; readonly ny: number; readonly nz: number },
+    weight: number,
+    first: boolean,
+  ): void;
+}
+
+/** Plain interval sums. They contract x, then y, then z; a node is read for the intervals it has weights for. */
+export function createIntervalSums(combined: Float64Array = new Float64Array(COMBINED_VALUES)): IntervalSums {
   const line = new Float64Array(3 * TILE_EDGE);
   const plane = new Float64Array(3 * TILE_EDGE * TILE_EDGE);
-  return (data, corner, strideY, strideZ, components, part, [wx, wy, wz], n, sums) => {
-    const { first, length } = part;
-    const lineSize = n * components;
-    const planeSize = n * lineSize;
-    for (let k = 0; k < length[2]; k++) {
-      const z = first[2] + k;
-      if (wz.from[z] === wz.from[z + 1]) continue;
-      plane.fill(0, 0, planeSize);
-      for (let j = 0; j < length[1]; j++) {
-        const y = first[1] + j;
-        if (wy.from[y] === wy.from[y + 1]) continue;
-        line.fill(0, 0, lineSize);
-        let node = corner + k * strideZ + j * strideY;
-        for (let x = first[0]; x < first[0] + length[0]; x++) {
-          for (let e = wx.from[x]; e < wx.from[x + 1]; e++) {
-            const at = wx.interval[e] * components;
-            for (let c = 0; c < components; c++) line[at + c] += wx.weight[e] * data[node + c];
+  return {
+    combined,
+    add(data, corner, strideY, strideZ, components, part, [wx, wy, wz], n, sums) {
+      const { first, length } = part;
+      const lineSize = n * components;
+      const planeSize = n * lineSize;
+      for (let k = 0; k < length[2]; k++) {
+        const z = first[2] + k;
+        if (wz.from[z] === wz.from[z + 1]) continue;
+        plane.fill(0, 0, planeSize);
+        for (let j = 0; j < length[1]; j++) {
+          const y = first[1] + j;
+          if (wy.from[y] === wy.from[y + 1]) continue;
+          line.fill(0, 0, lineSize);
+          let node = corner + k * strideZ + j * strideY;
+          for (let x = first[0]; x < first[0] + length[0]; x++) {
+            for (let e = wx.from[x]; e < wx.from[x + 1]; e++) {
+              const at = wx.interval[e] * components;
+              for (let c = 0; c < components; c++) line[at + c] += wx.weight[e] * data[node + c];
+            }
+            node += components;
           }
-          node += components;
+          for (let e = wy.from[y]; e < wy.from[y + 1]; e++)
+            addScaled(line, wy.weight[e], plane, wy.interval[e] * lineSize, lineSize);
         }
-        for (let e = wy.from[y]; e < wy.from[y + 1]; e++)
-          addScaled(line, wy.weight[e], plane, wy.interval[e] * lineSize, lineSize);
+        for (let e = wz.from[z]; e < wz.from[z + 1]; e++)
+          addScaled(plane, wz.weight[e], sums, wz.interval[e] * planeSize, planeSize);
       }
-      for (let e = wz.from[z]; e < wz.from[z + 1]; e++)
-        addScaled(plane, wz.weight[e], sums, wz.interval[e] * planeSize, planeSize);
-    }
+    },
+    addFrame(data, corner, strideY, strideZ, { values, ny, nz }, weight, first) {
+      let to = 0;
+      for (let k = 0; k < nz; k++) {
+        for (let j = 0; j < ny; j++) {
+          const from = corner + k * strideZ + j * strideY;
+          if (first) for (let i = 0; i < values; i++) combined[to + i] = weight * data[from + i];
+          else for (let i = 0; i < values; i++) combined[to + i] += weight * data[from + i];
+          to += values;
+        }
+      }
+    },
   };
 }
 

@@ -1,5 +1,10 @@
 /** Runs the inner loop of the box means in the SIMD module: weights go in through scratch, sums come back. */
-import { createIntervalSums, type IntervalSums, type IntervalWeights } from "../filter/interval-sums.js";
+import {
+  COMBINED_VALUES,
+  createIntervalSums,
+  type IntervalSums,
+  type IntervalWeights,
+} from "../filter/interval-sums.js";
 import { TILE_EDGE } from "../filter/octree.js";
 import type { Module, WasmMemory } from "./webassembly.js";
 
@@ -17,8 +22,11 @@ const SUMS = PLANE + 8 * COMPONENTS * TILE_EDGE ** 2;
 const WEIGHTS = SUMS + 8 * COMPONENTS * TILE_EDGE ** 3;
 const AXIS_BYTES = 12 * ENTRIES + 8 * NODES;
 
+const COMBINED = WEIGHTS + 3 * AXIS_BYTES;
+const FRAME_WEIGHT = COMBINED + 8 * COMBINED_VALUES;
+
 /** Scratch of one thread; multiple of 16. */
-export const SUMS_BYTES = WEIGHTS + 3 * AXIS_BYTES;
+export const SUMS_BYTES = FRAME_WEIGHT + 16;
 
 /** Weights of one axis in scratch, and the record that tells the module of them. */
 interface AxisSlot {
@@ -44,7 +52,9 @@ function copyWeights(weights: IntervalWeights, first: number, length: number, sl
 
 /** Interval sums over data in `memory`, with SUMS_BYTES of scratch at `offset`; plain for any other data. */
 export function createSimdIntervalSums(module: Module, memory: WasmMemory, offset: number): IntervalSums {
-  const plain = createIntervalSums();
+  const combined = new Float64Array(memory.buffer, offset + COMBINED, COMBINED_VALUES);
+  const frameWeight = new Float64Array(memory.buffer, offset + FRAME_WEIGHT, 1);
+  const plain = createIntervalSums(combined);
   const sumsInMemory = new Float64Array(memory.buffer, offset + SUMS, COMPONENTS * TILE_EDGE ** 3);
   const slots = [0, 1, 2].map((a): AxisSlot => {
     const weight = offset + WEIGHTS + a * AXIS_BYTES;
@@ -59,26 +69,48 @@ export function createSimdIntervalSums(module: Module, memory: WasmMemory, offse
       weight: new Float64Array(memory.buffer, weight, ENTRIES),
     };
   });
-  return (data, corner, strideY, strideZ, components, part, weights, n, sums) => {
-    const fits =
-      data.buffer === memory.buffer &&
-      data instanceof Float32Array &&
-      slots.every((slot, a) => copyWeights(weights[a], part.first[a], part.length[a], slot));
-    if (!fits) {
-      plain(data, corner, strideY, strideZ, components, part, weights, n, sums);
-      return;
-    }
-    module.intervalSums(
-      data.byteOffset + 4 * corner,
-      4 * strideY,
-      4 * strideZ,
-      components,
-      offset,
-      n,
-      offset + LINE,
-      offset + PLANE,
-      offset + SUMS,
-    );
-    for (let i = 0; i < n ** 3 * components; i++) sums[i] += sumsInMemory[i];
+  return {
+    combined,
+    add(data, corner, strideY, strideZ, components, part, weights, n, sums) {
+      const fits =
+        data.buffer === memory.buffer &&
+        slots.every((slot, a) => copyWeights(weights[a], part.first[a], part.length[a], slot));
+      if (!fits) {
+        plain.add(data, corner, strideY, strideZ, components, part, weights, n, sums);
+        return;
+      }
+      const bytes = data.BYTES_PER_ELEMENT;
+      module.intervalSums(
+        data instanceof Float64Array ? 1 : 0,
+        data.byteOffset + bytes * corner,
+        bytes * strideY,
+        bytes * strideZ,
+        components,
+        offset,
+        n,
+        offset + LINE,
+        offset + PLANE,
+        offset + SUMS,
+      );
+      for (let i = 0; i < n ** 3 * components; i++) sums[i] += sumsInMemory[i];
+    },
+    addFrame(data, corner, strideY, strideZ, rows, weight, first) {
+      if (data.buffer !== memory.buffer || data instanceof Float64Array) {
+        plain.addFrame(data, corner, strideY, strideZ, rows, weight, first);
+        return;
+      }
+      frameWeight[0] = weight;
+      module.addFrame(
+        first ? 1 : 0,
+        frameWeight.byteOffset,
+        data.byteOffset + 4 * corner,
+        4 * strideY,
+        4 * strideZ,
+        rows.values,
+        rows.ny,
+        rows.nz,
+        combined.byteOffset,
+      );
+    },
   };
 }

@@ -3,6 +3,8 @@
  * them.
  */
 export const AXIS_BYTES = 24;
-export const FIELD_BYTES = 40;
+export const FIELD_BYTES = 52;
+export const FRAMES_BYTES = 52;
+export const RUN_BYTES = 32;
 export const TERM_BYTES = 48;
 export const TAP_BYTES = 24;

@@ -7,7 +7,8 @@ import type { DifferenceOrder } from "../finite-difference.js";
 import type { SchemeRequest } from "../index.js";
 import { type PolynomialTable, splinePolynomials } from "../spline-weights.js";
 import { type PointKernel, RESULTS } from "../table.js";
-import type { Axes, Bricking, Scheme } from "../types.js";
+import type { Axes, BrickField, Bricking, Scheme } from "../types.js";
+import { createCombination, type Evaluate } from "./combination.js";
 import { TERM_BYTES } from "./record-sizes.js";
 import { imageOfProducts, imageOfTaps, type Scratch } from "./scratch.js";
 import { DERIVATIVES, products, type SimdQuantity, splineProducts, taps } from "./terms.js";
@@ -18,6 +19,9 @@ import type { Module } from "./webassembly.js";
  * cores share.
  */
 const LARGE_BYTES = 16 * 1024 * 1024;
+
+/** Nodes of all terms, in those of a cube around them, from which on the cube is combined and not term by term. */
+const SHARED = 1.2;
 
 /** Bytes of a field in bricks of float32. */
 function bytesOf({ edge, count }: Bricking, components: number): number {
@@ -66,6 +70,25 @@ function tensorScheme(
   const low = Math.min(...vectors.map(({ start }) => start));
   const span = Math.max(...vectors.map(({ start, length }) => start + length)) - low;
   const used = vectors.reduce((bits, { vector }) => bits | (1 << vector), 0);
+  const large = (fields: readonly BrickField[]): boolean =>
+    fields.some(({ components: size, bricking }) => bytesOf(bricking, size) > LARGE_BYTES);
+  const run = (ahead: boolean, frames: number, together: number, at: number, count: number, to: number): void => {
+    if (quantity === "value" && nodes <= 8) {
+      const source = [records.axes, records.fields, sizes.length, at, count, to, components, records.work];
+      module.values(nodes, polynomials, degree, ahead ? 1 : 0, frames, together, ...source);
+      return;
+    }
+    const stencil = [frames, together, records.axes, records.stencil, terms.length, RESULTS[quantity]];
+    const points = [records.fields, sizes.length, at, count, to, components, records.work];
+    if (table === null) module.tensor(DERIVATIVES[quantity], ...stencil, ...points);
+    else module.spline(nodes, used, polynomials, degree, ...stencil, ...points);
+  };
+  const evaluate: Evaluate = (frames, together, positions, first, count, out) =>
+    run(false, frames, together, positions.byteOffset + 24 * first, count, out.byteOffset + 8 * components * first);
+  /** Nodes of all terms, each counted as often as it occurs. */
+  const each = terms.reduce((sum, { vectors: [x, y, z] }) => sum + x.length * y.length * z.length, 0);
+  const whole = each > SHARED * span ** 3;
+  const stencil = { first: 1 - nodes / 2, nearest: false, low, span, whole, nodes: whole ? span ** 3 : each };
   return {
     components,
     cover(bricking, positions, first, count, marks, list, length) {
@@ -90,18 +113,9 @@ function tensorScheme(
       records.writeScheme(image);
       records.writeFields(fields, sizes.length);
       const at = positions.byteOffset + 24 * first;
-      const to = out.byteOffset + 8 * components * first;
-      if (quantity === "value" && nodes <= 8) {
-        const large = fields.some(({ components: size, bricking }) => bytesOf(bricking, size) > LARGE_BYTES) ? 1 : 0;
-        const source = [records.axes, records.fields, sizes.length, at, count, to, components, records.work];
-        module.values(nodes, polynomials, degree, large, ...source);
-        return;
-      }
-      const stencil = [records.axes, records.stencil, terms.length, RESULTS[quantity]];
-      const points = [records.fields, sizes.length, at, count, to, components, records.work];
-      if (table === null) module.tensor(DERIVATIVES[quantity], ...stencil, ...points);
-      else module.spline(nodes, used, polynomials, degree, ...stencil, ...points);
+      run(large(fields), 0, 0, at, count, out.byteOffset + 8 * components * first);
     },
+    ...createCombination(module, records, { ...stencil, sizes, image }, evaluate),
   };
 }
 
@@ -119,6 +133,26 @@ function nodalScheme(
   const stencil = taps(quantity, order, axes, legacy);
   const image = imageOfTaps(axes, stencil);
   const reach = quantity === "value" ? 0 : order / 2;
+  const evaluate: Evaluate = (frames, together, positions, first, count, out) => {
+    module.nodal(
+      reach,
+      frames,
+      together,
+      records.axes,
+      records.stencil,
+      stencil.length,
+      RESULTS[quantity],
+      records.fields,
+      sizes.length,
+      positions.byteOffset + 24 * first,
+      count,
+      out.byteOffset + 8 * components * first,
+      components,
+      records.work,
+    );
+  };
+  const nodes = new Set(stencil.map(({ offset }) => offset.join())).size;
+  const around = { first: 0, nearest: true, low: -reach, span: 2 * reach + 1, whole: true, nodes };
   return {
     components,
     cover(bricking, positions, first, count, marks, list, length) {
@@ -140,20 +174,8 @@ function nodalScheme(
     evaluate(fields, positions, first, count, out) {
       records.writeScheme(image);
       records.writeFields(fields, sizes.length);
-      module.nodal(
-        reach,
-        records.axes,
-        records.stencil,
-        stencil.length,
-        RESULTS[quantity],
-        records.fields,
-        sizes.length,
-        positions.byteOffset + 24 * first,
-        count,
-        out.byteOffset + 8 * components * first,
-        components,
-        records.work,
-      );
+      evaluate(0, 0, positions, first, count, out);
     },
+    ...createCombination(module, records, { ...around, sizes, image }, evaluate),
   };
 }

@@ -1,21 +1,39 @@
 /** Writes the records of a scheme to the scratch of a thread, in the layouts of `assembly/records.ts`. */
 import type { Axes, BrickField, Bricking } from "../types.js";
-import { AXIS_BYTES, FIELD_BYTES, TAP_BYTES, TERM_BYTES } from "./record-sizes.js";
+import { AXIS_BYTES, FIELD_BYTES, RUN_BYTES, TAP_BYTES, TERM_BYTES } from "./record-sizes.js";
 import type { Product, Tap } from "./terms.js";
 import type { WasmMemory } from "./webassembly.js";
 
-/** Scratch that schemes need; multiple of 16. */
-export const SCHEME_BYTES = 32_768;
+/** Combined nodes that there is room for, in bytes: four components on 40 nodes an axis. */
+export const NODES_BYTES = 8 * 4 * 40 ** 3;
 
 /**
- * Places in scratch: axes with terms or taps and the polynomials of a spline behind them, fields, and the work area of
- * the module.
+ * Places in scratch: axes with terms or taps and the polynomials of a spline behind them, fields, how frames are
+ * combined, a run of points, the work area of the module, and combined nodes.
  */
 const SCHEME = 0;
 const FIELDS = 4_096;
+const FRAMES = 4_224;
+const RUN = 4_288;
 const WORK = 4_352;
+const NODES = 32_768;
+
+/** Scratch that schemes need; multiple of 16. */
+export const SCHEME_BYTES = NODES + NODES_BYTES;
 
 const FIELD_WORDS = FIELD_BYTES / 4;
+/** Word of a field record from which on it has the brick tables of further frames. */
+const MORE_TABLES = 10;
+/** Largest number of frames that are combined. */
+const MOST_FRAMES = 4;
+
+/** The nodes of a stencil: the first one, counted from the first of the interpolation, and their number along an axis. */
+export interface Reach {
+  readonly low: number;
+  readonly span: number;
+  /** Whether they are combined as one cube, or term by term. */
+  readonly whole: boolean;
+}
 
 /** Records in the scratch of one thread. Addresses are byte offsets in the memory. */
 export interface Scratch {
@@ -23,10 +41,18 @@ export interface Scratch {
   /** Terms or taps. */
   readonly stencil: number;
   readonly fields: number;
+  readonly frames: number;
+  readonly run: number;
   readonly work: number;
+  /** Points of the run that are apart, then together, as the module has found them. */
+  readonly runCounts: Int32Array;
   /** Puts the axes and stencil of a scheme in place. */
   writeScheme(image: Uint8Array): void;
   writeFields(fields: readonly BrickField[], count: number): void;
+  /** Adds the bricks of a further frame, from 1 on, to the fields. */
+  writeFrame(frame: number, fields: readonly BrickField[], count: number): void;
+  /** Sets what frames are combined with; `count` 0 adds one frame to the nodes that are there. */
+  writeWeights(weights: readonly number[], count: number, reach: Reach): void;
   /** A field of which only the bricks matter. */
   writeBricking(bricking: Bricking): void;
 }
@@ -34,12 +60,17 @@ export interface Scratch {
 /** Scratch at `offset` of a memory, SCHEME_BYTES long. */
 export function createScratch(memory: WasmMemory, offset: number): Scratch {
   const bytes = new Uint8Array(memory.buffer, offset + SCHEME, FIELDS - SCHEME);
-  const words = new Int32Array(memory.buffer, offset + FIELDS, (WORK - FIELDS) / 4);
+  const words = new Int32Array(memory.buffer, offset + FIELDS, (FRAMES - FIELDS) / 4);
+  const weightsInMemory = new Float64Array(memory.buffer, offset + FRAMES, MOST_FRAMES);
+  const reachInMemory = new Int32Array(memory.buffer, offset + FRAMES + weightsInMemory.byteLength, 5);
   return {
     axes: offset + SCHEME,
     stencil: offset + SCHEME + 3 * AXIS_BYTES,
     fields: offset + FIELDS,
+    frames: offset + FRAMES,
+    run: offset + RUN,
     work: offset + WORK,
+    runCounts: new Int32Array(memory.buffer, offset + RUN, RUN_BYTES / 4),
     writeScheme: (image) => bytes.set(image),
     writeFields(fields, count) {
       for (let f = 0; f < count; f++) {
@@ -47,6 +78,14 @@ export function createScratch(memory: WasmMemory, offset: number): Scratch {
         words[f * FIELD_WORDS + 1] = fields[f].table.byteOffset;
         writeBricks(fields[f].bricking, words, f * FIELD_WORDS + 2);
       }
+    },
+    writeFrame(frame, fields, count) {
+      for (let f = 0; f < count; f++) words[f * FIELD_WORDS + MORE_TABLES + frame - 1] = fields[f].table.byteOffset;
+    },
+    writeWeights(weights, count, { low, span, whole }) {
+      if (weights.length > MOST_FRAMES) throw new RangeError(`${weights.length} frames are too many to combine`);
+      weightsInMemory.set(weights);
+      reachInMemory.set([count, low, span, whole ? 1 : 0, offset + NODES]);
     },
     writeBricking: (bricking) => writeBricks(bricking, words, 2),
   };

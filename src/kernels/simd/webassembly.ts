@@ -17,7 +17,17 @@ export type WasmBytes = Uint8Array | ArrayBufferLike;
  */
 export type Module = Readonly<
   Record<
-    "coverNodal" | "coverTensor" | "intervalSums" | "nodal" | "sortByBrick" | "spline" | "tensor" | "values",
+    | "addFrame"
+    | "combineRun"
+    | "coverNodal"
+    | "coverTensor"
+    | "intervalSums"
+    | "nextRun"
+    | "nodal"
+    | "sortByBrick"
+    | "spline"
+    | "tensor"
+    | "values",
     (...parameters: number[]) => number
   >
 >;

@@ -177,7 +177,7 @@ describe("options", () => {
 
   it("leaves grids with an axis that is not periodic to the plain kernels", () => {
     const [x, y, z] = periodicAxes([16, 16, 16], SPACING, ORIGIN);
-    const accelerator = new Arena(2 ** 20).accelerator();
+    const accelerator = new Arena(2 ** 22).accelerator();
     const options = { fd8Legacy: false };
     const ended: Axes = [x, { ...y, periodic: false }, z];
     const evaluateOf = (axes: Axes, faster?: Accelerator) =>
@@ -187,7 +187,7 @@ describe("options", () => {
   });
 
   it("refuses scratch that is too small or out of line", () => {
-    const { memory } = new Arena(2 ** 20);
+    const { memory } = new Arena(2 ** 22);
     expect(() => instantiateSimd(moduleBytes, memory, { offset: 0, bytes: SCRATCH_BYTES - 1 })).toThrow(RangeError);
     expect(() => instantiateSimd(moduleBytes, memory, { offset: 8, bytes: SCRATCH_BYTES })).toThrow(RangeError);
   });

@@ -44,7 +44,7 @@ describe("two threads on one memory", () => {
     { kernel: "velocityHessian", methods: ["Fd4Lag4", "None_Fd8"] },
   ])("$kernel, $methods at once", async ({ kernel, methods }) => {
     const random = randomNumbers(77);
-    const arena = new Arena(2 ** 22);
+    const arena = new Arena(2 ** 25);
     const nodes: Triple = [24, 24, 24];
     const axes = periodicAxes(nodes, [0.1, 0.1, 0.1], [0, 0, 0]);
     const field = brickField(arena, nodes, bricking(nodes, [16, 16, 16]), 3, random, () => random() - 0.5);

@@ -1,27 +1,27 @@
 /** Adds boxes that several bricks share: rows by address, and in parts along x. */
-import { Axis, Field } from "./records";
+import { Axis, Field, Frames } from "./records";
 import { addListed, LONGEST_PART } from "./rows";
+import { addFramesBox, addFramesListed, LONGEST_FRAMES_PART } from "./rows-of-frames";
 import { brickOf, placeNodes } from "./nodes";
 
 /**
- * Bytes of the work area that `addAcross` uses for boxes of up to 14 nodes an axis; rows are listed eight at a time, so
- * the list needs room for one store too many.
+ * Bytes of the work area that boxes of up to 14 nodes an axis need; rows are listed eight at a time, so a list needs room
+ * for one store too many. There is a list for each of four frames.
  */
-export const ACROSS_BYTES = 1184;
-const LIST = 0;
-const BASES = 864;
-const PLACES_Y = 928;
-const PLACES_Z = 1056;
+export const ACROSS_BYTES = 3776;
+const LIST_BYTES = 864;
+const BASES = 3456;
+const PLACES_Y = 3520;
+const PLACES_Z = 3648;
 
 /**
- * Addresses of the rows of a box, y fastest, from the places of its nodes; `table` is the entry of the first brick
- * along y and z.
+ * Addresses of the rows of a box to `list`, y fastest, from the places of its nodes; `table` is the entry of the first
+ * brick along y and z.
  */
 // @ts-ignore: decorator
 @inline
-function listRows(table: usize, start: i32, ny: i32, nz: i32, work: usize): void {
+function listRows(table: usize, start: i32, ny: i32, nz: i32, list: usize, work: usize): void {
   const bytes = <usize>ny << 2;
-  let list = work + LIST;
   let current = -1;
   for (let k = 0; k < nz; k++) {
     const placeZ = work + PLACES_Z + (<usize>k << 3);
@@ -56,11 +56,79 @@ export function addAcross(field: Field, axisX: Axis, axisY: Axis, axisZ: Axis, x
     const brick = brickOf(x, field.reciprocalX);
     const local = x - brick * field.edgeX;
     const run = min(min(nx - done, LONGEST_PART), min(field.edgeX - local, axisX.nodes - x));
-    listRows(field.table + (<usize>brick << 2), local * nodeBytes, ny, nz, work);
-    addListed(run * field.components, work + LIST, wy, ny, wz, nz, sums + (<usize>(done * field.components) << 3));
+    listRows(field.table + (<usize>brick << 2), local * nodeBytes, ny, nz, work, work);
+    addListed(run * field.components, work, wy, ny, wz, nz, sums + (<usize>(done * field.components) << 3));
     done += run;
     x += run;
     if (x == axisX.nodes) x = 0;
   }
 }
 
+
+/** As `addAcross`, for four frames that are combined. */
+// @ts-ignore: decorator
+@inline
+function addFramesAcross(field: Field, weights: usize, axisX: Axis, axisY: Axis, axisZ: Axis, x: i32, nx: i32, y: i32, ny: i32, z: i32, nz: i32, wy: usize, wz: usize, work: usize, sums: usize): void {
+  const nodeBytes = field.components << 2;
+  const rowBytes = nodeBytes * field.edgeX;
+  placeNodes(work + PLACES_Y, y, ny, axisY.nodes, field.edgeY, field.reciprocalY, field.countX, rowBytes);
+  placeNodes(work + PLACES_Z, z, nz, axisZ.nodes, field.edgeZ, field.reciprocalZ, field.countX * field.countY, rowBytes * field.edgeY);
+  for (let done = 0; done < nx; ) {
+    const brick = brickOf(x, field.reciprocalX);
+    const local = x - brick * field.edgeX;
+    const run = min(min(nx - done, LONGEST_FRAMES_PART), min(field.edgeX - local, axisX.nodes - x));
+    const start = local * nodeBytes;
+    const entry = <usize>brick << 2;
+    listRows(field.table + entry, start, ny, nz, work, work);
+    listRows(field.table1 + entry, start, ny, nz, work + LIST_BYTES, work);
+    listRows(field.table2 + entry, start, ny, nz, work + 2 * LIST_BYTES, work);
+    listRows(field.table3 + entry, start, ny, nz, work + 3 * LIST_BYTES, work);
+    addFramesListed(run * field.components, weights, work, LIST_BYTES, wy, ny, wz, nz, sums + (<usize>(done * field.components) << 3));
+    done += run;
+    x += run;
+    if (x == axisX.nodes) x = 0;
+  }
+}
+
+/** Nodes to add at once of a row of which `left` nodes are left, an even number. */
+// @ts-ignore: decorator
+@inline
+function framesPartOf(left: i32, components: i32): i32 {
+  if (components == 3) return min(left, LONGEST_FRAMES_PART);
+  return left == 10 ? 6 : min(left, 8);
+}
+
+/**
+ * Stores at `sums` those of a box of `nx` by `ny` by `nz` nodes whose lowest one is (x, y, z), of four frames that are
+ * combined; inside a brick or across several.
+ */
+export function addFrames(field: Field, frames: Frames, axisX: Axis, axisY: Axis, axisZ: Axis, x: i32, nx: i32, y: i32, ny: i32, z: i32, nz: i32, wy: usize, wz: usize, work: usize, sums: usize): void {
+  const weights = changetype<usize>(frames);
+  const brickX = brickOf(x, field.reciprocalX);
+  const brickY = brickOf(y, field.reciprocalY);
+  const brickZ = brickOf(z, field.reciprocalZ);
+  const localX = x - brickX * field.edgeX;
+  const localY = y - brickY * field.edgeY;
+  const localZ = z - brickZ * field.edgeZ;
+  const inside =
+    i32(localX + nx <= field.edgeX) & i32(localY + ny <= field.edgeY) & i32(localZ + nz <= field.edgeZ) &
+    i32(x + nx <= axisX.nodes) & i32(y + ny <= axisY.nodes) & i32(z + nz <= axisZ.nodes);
+  if (!inside) {
+    addFramesAcross(field, weights, axisX, axisY, axisZ, x, nx, y, ny, z, nz, wy, wz, work, sums);
+    return;
+  }
+  const components = field.components;
+  const nodeBytes = components << 2;
+  const rowBytes = nodeBytes * field.edgeX;
+  const planeBytes = rowBytes * field.edgeY;
+  const entry = <usize>((brickZ * field.countY + brickY) * field.countX + brickX) << 2;
+  const base = load<u32>(field.table + entry) << 2;
+  const d1 = (load<u32>(field.table1 + entry) << 2) - base;
+  const d2 = (load<u32>(field.table2 + entry) << 2) - base;
+  const d3 = (load<u32>(field.table3 + entry) << 2) - base;
+  const at = base + localX * nodeBytes + localY * rowBytes + localZ * planeBytes;
+  for (let done = 0, part = 0; done < nx; done += part) {
+    part = framesPartOf(nx - done, components);
+    addFramesBox(part * components, weights, at + done * nodeBytes, d1, d2, d3, rowBytes, planeBytes, wy, ny, wz, nz, sums + (<usize>(done * components) << 3));
+  }
+}

@@ -26,30 +26,30 @@ function addScaled(values: usize, scale: usize, out: usize, bytes: usize): void 
   if (values < end) store<f64>(out, load<f64>(out) + load<f64>(scale) * load<f64>(values));
 }
 
-/** Sums of one row over its intervals. */
+/** Sums of one row over its intervals; WIDE: its values are float64. */
 // @ts-ignore: decorator
 @inline
-function addRow(TRIPLE: bool, node: usize, x: Weights, line: usize): void {
+function addRow(TRIPLE: bool, WIDE: bool, node: usize, x: Weights, line: usize): void {
   let e = load<i32>(x.from);
   for (let r = 0; r < x.nodes; r++) {
     const end = load<i32>(x.from + (<usize>(r + 1) << 2));
     if (TRIPLE) {
-      const uv = f64x2.promote_low_f32x4(v128.load64_zero(node));
-      const w = <f64>load<f32>(node, 8);
+      const uv = WIDE ? v128.load(node) : f64x2.promote_low_f32x4(v128.load64_zero(node));
+      const w = WIDE ? load<f64>(node, 16) : <f64>load<f32>(node, 8);
       for (; e < end; e++) {
         const at = line + <usize>load<i32>(x.interval + (<usize>e << 2)) * 24;
         const weight = x.weight + (<usize>e << 3);
         v128.store(at, f64x2.add(v128.load(at), f64x2.mul(v128.load64_splat(weight), uv)));
         store<f64>(at, load<f64>(at, 16) + load<f64>(weight) * w, 16);
       }
-      node += 12;
+      node += WIDE ? 24 : 12;
     } else {
-      const p = <f64>load<f32>(node);
+      const p = WIDE ? load<f64>(node) : <f64>load<f32>(node);
       for (; e < end; e++) {
         const at = line + (<usize>load<i32>(x.interval + (<usize>e << 2)) << 3);
         store<f64>(at, load<f64>(at) + load<f64>(x.weight + (<usize>e << 3)) * p);
       }
-      node += 4;
+      node += WIDE ? 8 : 4;
     }
   }
 }
@@ -57,11 +57,12 @@ function addRow(TRIPLE: bool, node: usize, x: Weights, line: usize): void {
 /**
  * Sums over n * n * n intervals, [z][y][x][component] float64 at `sums`, overwritten.
  *
+ * @param wide        whether the nodes are float64, not float32
  * @param corner      address of the first node; rows and planes are `strideY` and `strideZ` bytes apart
  * @param axes        three records of `Weights`
  * @param line, plane scratch for n and n * n intervals
  */
-export function intervalSums(corner: usize, strideY: usize, strideZ: usize, components: i32, axes: usize, n: i32, line: usize, plane: usize, sums: usize): void {
+export function intervalSums(wide: bool, corner: usize, strideY: usize, strideZ: usize, components: i32, axes: usize, n: i32, line: usize, plane: usize, sums: usize): void {
   const x = changetype<Weights>(axes);
   const y = changetype<Weights>(axes + offsetof<Weights>());
   const z = changetype<Weights>(axes + 2 * offsetof<Weights>());
@@ -79,8 +80,11 @@ export function intervalSums(corner: usize, strideY: usize, strideZ: usize, comp
       if (fromY == endY) continue;
       memory.fill(line, 0, lineBytes);
       const node = corner + <usize>k * strideZ + <usize>j * strideY;
-      if (components == 3) addRow(true, node, x, line);
-      else addRow(false, node, x, line);
+      if (wide) {
+        if (components == 3) addRow(true, true, node, x, line);
+        else addRow(false, true, node, x, line);
+      } else if (components == 3) addRow(true, false, node, x, line);
+      else addRow(false, false, node, x, line);
       for (let e = fromY; e < endY; e++) {
         const interval = <usize>load<i32>(y.interval + (<usize>e << 2));
         addScaled(line, y.weight + (<usize>e << 3), plane + interval * lineBytes, lineBytes);

@@ -2,8 +2,9 @@
  * Computes values and centred differences at the node nearest to a point: weighted sums of a few nodes, no others are
  * read.
  */
-import { Axis, Field, Tap } from "./records";
+import { Axis, Field, Frames, Run, Tap } from "./records";
 import { brickOf, placeNodes, shift, wrap } from "./nodes";
+import { inRun, runBytes } from "./runs";
 
 /**
  * Places in the work area: nodes of a stencil along x, y and z when it lies in several bricks, and byte offsets in one
@@ -14,6 +15,11 @@ const PLACES_Y = 128;
 const PLACES_Z = 256;
 const OFFSETS = 512;
 
+/** Frames of a field: one, several in a run of combined nodes, or several that are combined at each point. */
+const ONE = 0;
+const TOGETHER = 1;
+const APART = 2;
+
 /** The node nearest to a coordinate, a tie goes up, wrapped. */
 // @ts-ignore: decorator
 @inline
@@ -21,21 +27,64 @@ function nearest(axis: Axis, x: f64): i32 {
   return wrap(Math.floor((x - axis.origin) / axis.spacing + 0.5), axis.nodes);
 }
 
-/** Address of the node `tap` reaches from a stencil whose nodes are listed per axis. */
+/** Brick of the node that `tap` reaches from a stencil whose nodes are listed per axis. */
 // @ts-ignore: decorator
 @inline
-function addressAcross(field: Field, tap: Tap, reach: i32, work: usize): usize {
+function brickAcross(tap: Tap, reach: i32, work: usize): usize {
   const x = work + PLACES_X + (<usize>(tap.x + reach) << 3);
   const y = work + PLACES_Y + (<usize>(tap.y + reach) << 3);
   const z = work + PLACES_Z + (<usize>(tap.z + reach) << 3);
-  const brick = load<i32>(x) + load<i32>(y) + load<i32>(z);
-  return (load<u32>(field.table + (<usize>brick << 2)) << 2) + load<i32>(x, 4) + load<i32>(y, 4) + load<i32>(z, 4);
+  return load<i32>(x) + load<i32>(y) + load<i32>(z);
 }
 
-/** Weighted sums of the stencil at one node; `at` is the address of the node, or 0 when places are listed instead. */
+/** Byte offset of that node in its brick. */
 // @ts-ignore: decorator
 @inline
-function sumTaps(TRIPLE: bool, ACROSS: bool, field: Field, taps: usize, tapCount: i32, at: usize, reach: i32, slots: i32, out: usize, work: usize): void {
+function offsetAcross(tap: Tap, reach: i32, work: usize): usize {
+  const x = work + PLACES_X + (<usize>(tap.x + reach) << 3);
+  const y = work + PLACES_Y + (<usize>(tap.y + reach) << 3);
+  const z = work + PLACES_Z + (<usize>(tap.z + reach) << 3);
+  return load<i32>(x, 4) + load<i32>(y, 4) + load<i32>(z, 4);
+}
+
+/** Address of a brick in a frame. */
+// @ts-ignore: decorator
+@inline
+function baseOf(table: usize, brick: usize): usize {
+  return <usize>load<u32>(table + (brick << 2)) << 2;
+}
+
+/** The first two components of a node of several frames, as `combine.ts` combines them. */
+// @ts-ignore: decorator
+@inline
+function combinedPair(field: Field, frames: Frames, brick: usize, offset: usize): v128 {
+  const count = frames.count;
+  let sum = f64x2.mul(f64x2.splat(frames.weight0), f64x2.promote_low_f32x4(v128.load64_zero(baseOf(field.table, brick) + offset)));
+  if (count > 1) sum = f64x2.add(sum, f64x2.mul(f64x2.splat(frames.weight1), f64x2.promote_low_f32x4(v128.load64_zero(baseOf(field.table1, brick) + offset))));
+  if (count > 2) sum = f64x2.add(sum, f64x2.mul(f64x2.splat(frames.weight2), f64x2.promote_low_f32x4(v128.load64_zero(baseOf(field.table2, brick) + offset))));
+  if (count > 3) sum = f64x2.add(sum, f64x2.mul(f64x2.splat(frames.weight3), f64x2.promote_low_f32x4(v128.load64_zero(baseOf(field.table3, brick) + offset))));
+  return sum;
+}
+
+/** One component of such a node. */
+// @ts-ignore: decorator
+@inline
+function combinedSingle(field: Field, frames: Frames, brick: usize, offset: usize): f64 {
+  const count = frames.count;
+  let sum = frames.weight0 * <f64>load<f32>(baseOf(field.table, brick) + offset);
+  if (count > 1) sum += frames.weight1 * <f64>load<f32>(baseOf(field.table1, brick) + offset);
+  if (count > 2) sum += frames.weight2 * <f64>load<f32>(baseOf(field.table2, brick) + offset);
+  if (count > 3) sum += frames.weight3 * <f64>load<f32>(baseOf(field.table3, brick) + offset);
+  return sum;
+}
+
+/**
+ * Weighted sums of the stencil at one node. ACROSS: its nodes are listed per axis; else the node is in `brick`, at byte
+ * `at` of it. FRAMES: one, whose brick begins at address 0; several, that are combined here; or a run of combined nodes.
+ */
+// @ts-ignore: decorator
+@inline
+function sumTaps(TRIPLE: bool, ACROSS: bool, FRAMES: i32, field: Field, frames: Frames, taps: usize, tapCount: i32, brick: usize, at: usize, reach: i32, slots: i32, out: usize, work: usize): void {
   let t = 0;
   for (let slot = 0; slot < slots; slot++) {
     let xy = f64x2.splat(0);
@@ -43,12 +92,26 @@ function sumTaps(TRIPLE: bool, ACROSS: bool, field: Field, taps: usize, tapCount
     for (; t < tapCount; t++) {
       const tap = changetype<Tap>(taps + t * offsetof<Tap>());
       if (tap.slot != slot) break;
-      const p = ACROSS ? addressAcross(field, tap, reach, work) : at + load<i32>(work + OFFSETS + (<usize>t << 2));
-      if (TRIPLE) {
-        xy = f64x2.add(xy, f64x2.mul(f64x2.splat(tap.weight), f64x2.promote_low_f32x4(v128.load64_zero(p))));
-        z += tap.weight * <f64>load<f32>(p, 8);
+      const offset = ACROSS ? offsetAcross(tap, reach, work) : at + load<i32>(work + OFFSETS + (<usize>t << 2));
+      const holder = ACROSS ? brickAcross(tap, reach, work) : brick;
+      if (FRAMES == APART) {
+        if (TRIPLE) {
+          xy = f64x2.add(xy, f64x2.mul(f64x2.splat(tap.weight), combinedPair(field, frames, holder, offset)));
+          z += tap.weight * combinedSingle(field, frames, holder, offset + 8);
+        } else {
+          z += tap.weight * combinedSingle(field, frames, holder, offset);
+        }
+      } else if (FRAMES == TOGETHER) {
+        if (TRIPLE) xy = f64x2.add(xy, f64x2.mul(f64x2.splat(tap.weight), v128.load(offset)));
+        z += tap.weight * (TRIPLE ? load<f64>(offset, 16) : load<f64>(offset));
       } else {
-        z += tap.weight * <f64>load<f32>(p);
+        const p = ACROSS ? baseOf(field.table, holder) + offset : offset;
+        if (TRIPLE) {
+          xy = f64x2.add(xy, f64x2.mul(f64x2.splat(tap.weight), f64x2.promote_low_f32x4(v128.load64_zero(p))));
+          z += tap.weight * <f64>load<f32>(p, 8);
+        } else {
+          z += tap.weight * <f64>load<f32>(p);
+        }
       }
     }
     if (TRIPLE) {
@@ -64,7 +127,7 @@ function sumTaps(TRIPLE: bool, ACROSS: bool, field: Field, taps: usize, tapCount
 /** The stencil at node (x, y, z) of one field. */
 // @ts-ignore: decorator
 @inline
-function atNode(TRIPLE: bool, field: Field, axisX: Axis, axisY: Axis, axisZ: Axis, taps: usize, tapCount: i32, x: i32, y: i32, z: i32, reach: i32, slots: i32, out: usize, work: usize): void {
+function atNode(TRIPLE: bool, FRAMES: i32, field: Field, frames: Frames, axisX: Axis, axisY: Axis, axisZ: Axis, taps: usize, tapCount: i32, x: i32, y: i32, z: i32, reach: i32, slots: i32, out: usize, work: usize): void {
   const nodeBytes = TRIPLE ? 12 : 4;
   const rowBytes = nodeBytes * field.edgeX;
   const planeBytes = rowBytes * field.edgeY;
@@ -79,46 +142,81 @@ function atNode(TRIPLE: bool, field: Field, axisX: Axis, axisY: Axis, axisZ: Axi
     i32(localX + reach < field.edgeX) & i32(localY + reach < field.edgeY) & i32(localZ + reach < field.edgeZ) &
     i32(x + reach < axisX.nodes) & i32(y + reach < axisY.nodes) & i32(z + reach < axisZ.nodes);
   if (inside) {
-    const base = load<u32>(field.table + (<usize>((brickZ * field.countY + brickY) * field.countX + brickX) << 2)) << 2;
+    const brick: usize = (brickZ * field.countY + brickY) * field.countX + brickX;
+    const base: usize = FRAMES == APART ? 0 : baseOf(field.table, brick);
     const at = base + localX * nodeBytes + localY * rowBytes + localZ * planeBytes;
-    sumTaps(TRIPLE, false, field, taps, tapCount, at, reach, slots, out, work);
+    sumTaps(TRIPLE, false, FRAMES, field, frames, taps, tapCount, brick, at, reach, slots, out, work);
   } else {
     const length = 2 * reach + 1;
     placeNodes(work + PLACES_X, shift(x, -reach, axisX.nodes), length, axisX.nodes, field.edgeX, field.reciprocalX, 1, nodeBytes);
     placeNodes(work + PLACES_Y, shift(y, -reach, axisY.nodes), length, axisY.nodes, field.edgeY, field.reciprocalY, field.countX, rowBytes);
     placeNodes(work + PLACES_Z, shift(z, -reach, axisZ.nodes), length, axisZ.nodes, field.edgeZ, field.reciprocalZ, field.countX * field.countY, planeBytes);
-    sumTaps(TRIPLE, true, field, taps, tapCount, 0, reach, slots, out, work);
+    sumTaps(TRIPLE, true, FRAMES, field, frames, taps, tapCount, 0, 0, reach, slots, out, work);
+  }
+}
+
+/** The stencil at node (x, y, z) of one field, from the combined nodes of a run. */
+// @ts-ignore: decorator
+@inline
+function inCombined(TRIPLE: bool, field: Field, frames: Frames, run: Run, combined: usize, axisX: Axis, axisY: Axis, axisZ: Axis, taps: usize, tapCount: i32, x: i32, y: i32, z: i32, reach: i32, slots: i32, out: usize, work: usize): void {
+  const localX = inRun(shift(x, -reach, axisX.nodes), run.x, axisX.nodes) + reach;
+  const localY = inRun(shift(y, -reach, axisY.nodes), run.y, axisY.nodes) + reach;
+  const localZ = inRun(shift(z, -reach, axisZ.nodes), run.z, axisZ.nodes) + reach;
+  const at = combined + (<usize>((localX + (localY + localZ * run.lengthY) * run.lengthX) * (TRIPLE ? 3 : 1)) << 3);
+  sumTaps(TRIPLE, false, TOGETHER, field, frames, taps, tapCount, 0, at, reach, slots, out, work);
+}
+
+/** Stencils of one field at all points. */
+// @ts-ignore: decorator
+@inline
+function atPoints(TRIPLE: bool, FRAMES: i32, field: Field, frames: Frames, run: Run, combined: usize, axes: usize, taps: usize, tapCount: i32, positions: usize, count: i32, reach: i32, slots: i32, out: usize, components: i32, work: usize): void {
+  const axisX = changetype<Axis>(axes);
+  const axisY = changetype<Axis>(axes + offsetof<Axis>());
+  const axisZ = changetype<Axis>(axes + 2 * offsetof<Axis>());
+  for (let i = 0; i < count; i++) {
+    const position = positions + <usize>i * 24;
+    const x = nearest(axisX, load<f64>(position));
+    const y = nearest(axisY, load<f64>(position, 8));
+    const z = nearest(axisZ, load<f64>(position, 16));
+    const at = out + (<usize>(i * components) << 3);
+    if (FRAMES == TOGETHER) inCombined(TRIPLE, field, frames, run, combined, axisX, axisY, axisZ, taps, tapCount, x, y, z, reach, slots, at, work);
+    else atNode(TRIPLE, FRAMES, field, frames, axisX, axisY, axisZ, taps, tapCount, x, y, z, reach, slots, at, work);
   }
 }
 
 /**
  * Values of a nodal stencil at the nodes nearest to points, float64.
  *
- * @param reach largest distance of a tap from the node along any axis, at most 4
- * @param slots outputs per component of a field
- * @param out   `components` values a point, overwritten; fields one after the other, component-major
- * @param work  1 KiB of this thread
+ * @param reach  largest distance of a tap from the node along any axis, at most 4
+ * @param slots  outputs per component of a field
+ * @param frames how frames are combined; 0: there is one
+ * @param run    the points are together in this run; 0: each is combined alone
+ * @param out    `components` values a point, overwritten; fields one after the other, component-major
+ * @param work   1 KiB of this thread
  */
-export function nodal(reach: i32, axes: usize, taps: usize, tapCount: i32, slots: i32, fields: usize, fieldCount: i32, positions: usize, count: i32, out: usize, components: i32, work: usize): void {
-  const axisX = changetype<Axis>(axes);
-  const axisY = changetype<Axis>(axes + offsetof<Axis>());
-  const axisZ = changetype<Axis>(axes + 2 * offsetof<Axis>());
+export function nodal(reach: i32, frames: usize, run: usize, axes: usize, taps: usize, tapCount: i32, slots: i32, fields: usize, fieldCount: i32, positions: usize, count: i32, out: usize, components: i32, work: usize): void {
+  const weights = changetype<Frames>(frames);
+  const box = changetype<Run>(run);
+  let combined = run ? weights.nodes : 0;
   for (let f = 0; f < fieldCount; f++) {
     const field = changetype<Field>(fields + f * offsetof<Field>());
-    const nodeBytes = field.components << 2;
+    const edgeX = run ? box.lengthX : field.edgeX;
+    const edgeY = run ? box.lengthY : field.edgeY;
+    const nodeBytes = field.components << (run ? 3 : 2);
     for (let t = 0; t < tapCount; t++) {
       const tap = changetype<Tap>(taps + t * offsetof<Tap>());
-      store<i32>(work + OFFSETS + (<usize>t << 2), (tap.x + (tap.y + tap.z * field.edgeY) * field.edgeX) * nodeBytes);
+      store<i32>(work + OFFSETS + (<usize>t << 2), (tap.x + (tap.y + tap.z * edgeY) * edgeX) * nodeBytes);
     }
-    for (let i = 0; i < count; i++) {
-      const position = positions + <usize>i * 24;
-      const x = nearest(axisX, load<f64>(position));
-      const y = nearest(axisY, load<f64>(position, 8));
-      const z = nearest(axisZ, load<f64>(position, 16));
-      const at = out + (<usize>(i * components) << 3);
-      if (field.components == 3) atNode(true, field, axisX, axisY, axisZ, taps, tapCount, x, y, z, reach, slots, at, work);
-      else atNode(false, field, axisX, axisY, axisZ, taps, tapCount, x, y, z, reach, slots, at, work);
+    if (field.components == 3) {
+      if (run) atPoints(true, TOGETHER, field, weights, box, combined, axes, taps, tapCount, positions, count, reach, slots, out, components, work);
+      else if (frames) atPoints(true, APART, field, weights, box, 0, axes, taps, tapCount, positions, count, reach, slots, out, components, work);
+      else atPoints(true, ONE, field, weights, box, 0, axes, taps, tapCount, positions, count, reach, slots, out, components, work);
+    } else {
+      if (run) atPoints(false, TOGETHER, field, weights, box, combined, axes, taps, tapCount, positions, count, reach, slots, out, components, work);
+      else if (frames) atPoints(false, APART, field, weights, box, 0, axes, taps, tapCount, positions, count, reach, slots, out, components, work);
+      else atPoints(false, ONE, field, weights, box, 0, axes, taps, tapCount, positions, count, reach, slots, out, components, work);
     }
+    if (run) combined += runBytes(box, field);
     out += <usize>(field.components * slots) << 3;
   }
 }

@@ -3,8 +3,9 @@
  * stencil boxes.
  */
 import { storeFirstNodes } from "./nodes";
-import { Axis, Field } from "./records";
-import { addTerms, FREE } from "./tensor";
+import { Axis, Field, Frames, Run } from "./records";
+import { runBytes } from "./runs";
+import { addTerms, addTermsCombined, FREE } from "./tensor";
 
 /** Bytes of one weight vector: 14 nodes. */
 const VECTOR = 112;
@@ -72,10 +73,12 @@ export function weighSpline(nodes: i32, derivatives: i32, table: usize, degree: 
  * @param nodes       4 to 14 nodes an axis, even
  * @param derivatives as for `weighSpline`; vector r of a term is the r-th derivative
  * @param slots       outputs per component of a field
+ * @param frames      how frames are combined; 0: there is one
+ * @param run         the points are together in this run; 0: each is combined alone
  * @param out         `components` values a point, overwritten; fields one after the other, component-major
  * @param work        20 KiB of this thread
  */
-export function spline(nodes: i32, derivatives: i32, table: usize, degree: i32, axes: usize, terms: usize, termCount: i32, slots: i32, fields: usize, fieldCount: i32, positions: usize, count: i32, out: usize, components: i32, work: usize): void {
+export function spline(nodes: i32, derivatives: i32, table: usize, degree: i32, frames: usize, run: usize, axes: usize, terms: usize, termCount: i32, slots: i32, fields: usize, fieldCount: i32, positions: usize, count: i32, out: usize, components: i32, work: usize): void {
   memory.fill(out, 0, <usize>(count * components) << 3);
   for (let first = 0; first < count; first += POINTS) {
     const length = min(POINTS, count - first);
@@ -86,9 +89,16 @@ export function spline(nodes: i32, derivatives: i32, table: usize, degree: i32, 
       weighSpline(nodes, derivatives, table, degree, axis, position, length, work + NODES + (<usize>a << 2), w, VECTOR, 3 * VECTORS * VECTOR);
     }
     let slot = out + (<usize>(first * components) << 3);
+    const combination = changetype<Frames>(frames);
+    let combined = frames ? combination.nodes : 0;
     for (let f = 0; f < fieldCount; f++) {
       const field = changetype<Field>(fields + f * offsetof<Field>());
-      addTerms(VECTOR, VECTORS, field, axes, terms, termCount, slots, length, work + NODES, work + WEIGHTS, slot, components, work);
+      if (frames) {
+        addTermsCombined(VECTOR, VECTORS, field, combination, run, combined, axes, terms, termCount, slots, length, work + NODES, work + WEIGHTS, slot, components, work);
+        if (run) combined += runBytes(changetype<Run>(run), field);
+      } else {
+        addTerms(VECTOR, VECTORS, field, axes, terms, termCount, slots, length, work + NODES, work + WEIGHTS, slot, components, work);
+      }
       slot += <usize>(field.components * slots) << 3;
     }
   }

@@ -1,8 +1,10 @@
 /** Differentiates by Fd4Lag4: sums of separable products over stencil boxes. */
-import { ACROSS_BYTES, addAcross } from "./box";
-import { Axis, Field, Term } from "./records";
-import { addBox, partOf } from "./rows";
+import { ACROSS_BYTES, addAcross, addFrames } from "./box";
+import { combineInto } from "./combine";
+import { Axis, Field, Frames, Run, Term } from "./records";
+import { addBox, addWide, partOf } from "./rows";
 import { brickOf, shift, wrapAfter } from "./nodes";
+import { inRun, runBytes } from "./runs";
 import { differences, firstDerivative, lagrange, secondDerivative } from "./weights";
 
 /** Vectors of an axis that a scheme uses besides the interpolation weights (vector 0), as bits. */
@@ -92,6 +94,36 @@ function addTerm(field: Field, term: Term, axisX: Axis, axisY: Axis, axisZ: Axis
   }
 }
 
+/** The sums of a box over its rows, from combined nodes; the box begins at `at`. */
+// @ts-ignore: decorator
+@inline
+function addTermWide(term: Term, components: i32, at: usize, rowBytes: i32, planeBytes: i32, wy: usize, wz: usize, work: usize): void {
+  for (let done = 0, part = 0; done < term.lengthX; done += part) {
+    part = partOf(term.lengthX - done);
+    const before = (done * components) << 3;
+    addWide(part * components, at + before, rowBytes, planeBytes, wy, term.lengthY, wz, term.lengthZ, work + SUMS + before);
+  }
+}
+
+/** Combines the nodes that the terms need at one point, whose first node of all is (x, y, z), into a cube of `span` nodes. */
+function combineStencil(field: Field, frames: Frames, axisX: Axis, axisY: Axis, axisZ: Axis, terms: usize, termCount: i32, x: i32, y: i32, z: i32): void {
+  const components = field.components;
+  const span = frames.span;
+  const rowBytes = (span * components) << 3;
+  const planeBytes = rowBytes * span;
+  if (frames.whole) {
+    combineInto(field, frames, axisX, axisY, axisZ, x, y, z, span, span, span, frames.nodes, rowBytes, planeBytes);
+    return;
+  }
+  const low = frames.low;
+  for (let t = 0; t < termCount; t++) {
+    const term = changetype<Term>(terms + t * offsetof<Term>());
+    const fromX = term.startX - low, fromY = term.startY - low, fromZ = term.startZ - low;
+    const to = frames.nodes + ((fromX * components) << 3) + fromY * rowBytes + fromZ * planeBytes;
+    combineInto(field, frames, axisX, axisY, axisZ, shift(x, fromX, axisX.nodes), shift(y, fromY, axisY.nodes), shift(z, fromZ, axisZ.nodes), term.lengthX, term.lengthY, term.lengthZ, to, rowBytes, planeBytes);
+  }
+}
+
 /** Sum along x of interleaved triples, an even number of nodes: adds to three outputs `stride` bytes apart. */
 // @ts-ignore: decorator
 @inline
@@ -125,6 +157,64 @@ function sumSingles(sums: usize, w: usize, length: i32, scale: f64, out: usize):
   store<f64>(out, load<f64>(out) + scale * (f64x2.extract_lane(sum, 0) + f64x2.extract_lane(sum, 1)));
 }
 
+/** Adds a product, whose sums over rows are in the work area, to its outputs. */
+// @ts-ignore: decorator
+@inline
+function sumTerm(term: Term, components: i32, wx: usize, out: usize, stride: usize, work: usize): void {
+  if (components == 3) sumTriples(work + SUMS, wx, term.lengthX, term.scale, out + (<usize>term.slot << 3), stride);
+  else sumSingles(work + SUMS, wx, term.lengthX, term.scale, out + (<usize>term.slot << 3));
+}
+
+/**
+ * As `addTerms`, for a field combined of frames.
+ *
+ * @param run      the points are together in this run; 0: each is combined alone
+ * @param combined the nodes of the run
+ */
+// @ts-ignore: decorator
+@inline
+export function addTermsCombined(vector: i32, vectors: i32, field: Field, frames: Frames, run: usize, combined: usize, axes: usize, terms: usize, termCount: i32, slots: i32, count: i32, nodes: usize, w: usize, out: usize, components: i32, work: usize): void {
+  const axisX = changetype<Axis>(axes);
+  const axisY = changetype<Axis>(axes + offsetof<Axis>());
+  const axisZ = changetype<Axis>(axes + 2 * offsetof<Axis>());
+  const stride = <usize>slots << 3;
+  const low = frames.low;
+  const box = changetype<Run>(run);
+  const size = field.components;
+  const rowBytes = ((run ? box.lengthX : frames.span) * size) << 3;
+  const planeBytes = rowBytes * (run ? box.lengthY : frames.span);
+  /** Whether frames are combined term by term, on the way to the sums. */
+  const direct = !run && !frames.whole && frames.count == 4;
+  for (let i = 0; i < count; i++) {
+    const x = shift(load<i32>(nodes), low, axisX.nodes);
+    const y = shift(load<i32>(nodes, 4), low, axisY.nodes);
+    const z = shift(load<i32>(nodes, 8), low, axisZ.nodes);
+    let at = combined;
+    if (run) at += ((inRun(x, box.x, axisX.nodes) * size) << 3) + inRun(y, box.y, axisY.nodes) * rowBytes + inRun(z, box.z, axisZ.nodes) * planeBytes;
+    else if (!direct) combineStencil(field, frames, axisX, axisY, axisZ, terms, termCount, x, y, z);
+    for (let t = 0; t < termCount; t++) {
+      const term = changetype<Term>(terms + t * offsetof<Term>());
+      const wx = w + term.vectorX * vector;
+      const wy = w + (vectors + term.vectorY) * vector;
+      const wz = w + (2 * vectors + term.vectorZ) * vector;
+      if (direct) {
+        const fromX = shift(x, term.startX - low, axisX.nodes);
+        const fromY = shift(y, term.startY - low, axisY.nodes);
+        const fromZ = shift(z, term.startZ - low, axisZ.nodes);
+        addFrames(field, frames, axisX, axisY, axisZ, fromX, term.lengthX, fromY, term.lengthY, fromZ, term.lengthZ, wy, wz, work + ACROSS, work + SUMS);
+        sumTerm(term, size, wx, out, stride, work);
+        continue;
+      }
+      const start = at + (((term.startX - low) * size) << 3) + (term.startY - low) * rowBytes + (term.startZ - low) * planeBytes;
+      addTermWide(term, size, start, rowBytes, planeBytes, wy, wz, work);
+      sumTerm(term, size, wx, out, stride, work);
+    }
+    nodes += 12;
+    w += 3 * vectors * vector;
+    out += <usize>components << 3;
+  }
+}
+
 /** Adds all terms of one field at the points at hand; `vector` bytes a weight vector, `vectors` of them an axis. */
 // @ts-ignore: decorator
 @inline
@@ -140,8 +230,7 @@ export function addTerms(vector: i32, vectors: i32, field: Field, axes: usize, t
       const wy = w + (vectors + term.vectorY) * vector;
       const wz = w + (2 * vectors + term.vectorZ) * vector;
       addTerm(field, term, axisX, axisY, axisZ, nodes, wy, wz, work);
-      if (field.components == 3) sumTriples(work + SUMS, wx, term.lengthX, term.scale, out + (<usize>term.slot << 3), stride);
-      else sumSingles(work + SUMS, wx, term.lengthX, term.scale, out + (<usize>term.slot << 3));
+      sumTerm(term, field.components, wx, out, stride, work);
     }
     nodes += 12;
     w += 3 * vectors * vector;
@@ -154,18 +243,27 @@ export function addTerms(vector: i32, vectors: i32, field: Field, axes: usize, t
  *
  * @param derivatives bits of the vectors that the terms use besides the interpolation weights
  * @param slots       outputs per component of a field
+ * @param frames      how frames are combined; 0: there is one
+ * @param run         the points are together in this run; 0: each is combined alone
  * @param out         `components` values a point, overwritten; fields one after the other, component-major
  * @param work        16 KiB of this thread
  */
-export function tensor(derivatives: i32, axes: usize, terms: usize, termCount: i32, slots: i32, fields: usize, fieldCount: i32, positions: usize, count: i32, out: usize, components: i32, work: usize): void {
+export function tensor(derivatives: i32, frames: usize, run: usize, axes: usize, terms: usize, termCount: i32, slots: i32, fields: usize, fieldCount: i32, positions: usize, count: i32, out: usize, components: i32, work: usize): void {
   memory.fill(out, 0, <usize>(count * components) << 3);
   for (let first = 0; first < count; first += POINTS) {
     const length = min(POINTS, count - first);
     weighPoints(derivatives, axes, positions + <usize>first * 24, length, work);
     let slot = out + (<usize>(first * components) << 3);
+    const weights = changetype<Frames>(frames);
+    let combined = frames ? weights.nodes : 0;
     for (let f = 0; f < fieldCount; f++) {
       const field = changetype<Field>(fields + f * offsetof<Field>());
-      addTerms(VECTOR, VECTORS, field, axes, terms, termCount, slots, length, work + NODES, work + WEIGHTS, slot, components, work);
+      if (frames) {
+        addTermsCombined(VECTOR, VECTORS, field, weights, run, combined, axes, terms, termCount, slots, length, work + NODES, work + WEIGHTS, slot, components, work);
+        if (run) combined += runBytes(changetype<Run>(run), field);
+      } else {
+        addTerms(VECTOR, VECTORS, field, axes, terms, termCount, slots, length, work + NODES, work + WEIGHTS, slot, components, work);
+      }
       slot += <usize>(field.components * slots) << 3;
     }
   }

@@ -1,8 +1,10 @@
 /** Interpolates values at points: the kernel that most queries and all particles use. */
-import { ACROSS_BYTES, addAcross } from "./box";
-import { Axis, Field } from "./records";
-import { addBox } from "./rows";
+import { ACROSS_BYTES, addAcross, addFrames } from "./box";
+import { combineInto } from "./combine";
+import { Axis, Field, Frames, Run } from "./records";
+import { addBox, addWide } from "./rows";
 import { brickOf, storeFirstNodes } from "./nodes";
+import { inRun, runBytes } from "./runs";
 import { weighSpline } from "./spline";
 import { lagrange } from "./weights";
 
@@ -19,6 +21,11 @@ const NODES = ACROSS + ACROSS_BYTES;
 const BOXES = NODES + 12 * POINTS;
 const TOUCHED = BOXES + 4 * POINTS;
 const WEIGHTS = TOUCHED + 64;
+
+/** Frames of a field: one, or several that are combined for all points at hand together, or for each apart. */
+const ONE = 0;
+const TOGETHER = 1;
+const APART = 2;
 
 /** First nodes and weights along one axis, two points at a time; a lone last point is taken twice. */
 // @ts-ignore: decorator
@@ -109,6 +116,42 @@ function valuesAt(ORDER: i32, SIZE: i32, AHEAD: bool, field: Field, axisX: Axis,
   }
 }
 
+/**
+ * Values of one field, combined of frames, at the points at hand. TOGETHER: the nodes of the run are combined already;
+ * else those of each point are combined first.
+ */
+// @ts-ignore: decorator
+@inline
+function combinedAt(ORDER: i32, SIZE: i32, TOGETHER: bool, field: Field, frames: Frames, run: Run, combined: usize, axisX: Axis, axisY: Axis, axisZ: Axis, count: i32, out: usize, stride: usize, work: usize): void {
+  const rowBytes = TOGETHER ? (run.lengthX * SIZE) << 3 : (ORDER * SIZE) << 3;
+  const planeBytes = TOGETHER ? rowBytes * run.lengthY : rowBytes * ORDER;
+  let nodes = work + NODES;
+  let w = work + WEIGHTS;
+  for (let i = 0; i < count; i++) {
+    let x = load<i32>(nodes);
+    let y = load<i32>(nodes, 4);
+    let z = load<i32>(nodes, 8);
+    let at = combined;
+    if (TOGETHER) {
+      x = inRun(x, run.x, axisX.nodes);
+      y = inRun(y, run.y, axisY.nodes);
+      z = inRun(z, run.z, axisZ.nodes);
+      at += ((x * SIZE) << 3) + y * rowBytes + z * planeBytes;
+    }
+    if (!TOGETHER && frames.count == 4) {
+      addFrames(field, frames, axisX, axisY, axisZ, x, ORDER, y, ORDER, z, ORDER, w + VECTOR, w + 2 * VECTOR, work + ACROSS, work + SUMS);
+    } else {
+      if (!TOGETHER) combineInto(field, frames, axisX, axisY, axisZ, x, y, z, ORDER, ORDER, ORDER, at, rowBytes, planeBytes);
+      addWide(ORDER * SIZE, at, rowBytes, planeBytes, w + VECTOR, ORDER, w + 2 * VECTOR, ORDER, work + SUMS);
+    }
+    if (SIZE == 3) storeTriple(ORDER, work + SUMS, w, out);
+    else store<f64>(out, sumSingle(ORDER, work + SUMS, w));
+    out += stride;
+    nodes += 12;
+    w += VECTORS;
+  }
+}
+
 /** Sums along x of interleaved triples. */
 // @ts-ignore: decorator
 @inline
@@ -141,7 +184,7 @@ function sumSingle(ORDER: i32, sums: usize, w: usize): f64 {
 
 // @ts-ignore: decorator
 @inline
-function interpolate(ORDER: i32, AHEAD: bool, table: usize, degree: i32, axes: usize, fields: usize, fieldCount: i32, positions: usize, count: i32, out: usize, components: i32, work: usize): void {
+function interpolate(ORDER: i32, AHEAD: bool, FRAMES: i32, frames: usize, run: usize, table: usize, degree: i32, axes: usize, fields: usize, fieldCount: i32, positions: usize, count: i32, out: usize, components: i32, work: usize): void {
   const axisX = changetype<Axis>(axes);
   const axisY = changetype<Axis>(axes + offsetof<Axis>());
   const axisZ = changetype<Axis>(axes + 2 * offsetof<Axis>());
@@ -158,9 +201,16 @@ function interpolate(ORDER: i32, AHEAD: bool, table: usize, degree: i32, axes: u
       weighAxis(ORDER, axisZ, positions + 16, length, work + NODES + 8, work + WEIGHTS + 2 * VECTOR);
     }
     let slot = out;
+    let combined: usize = FRAMES == ONE ? 0 : changetype<Frames>(frames).nodes;
     for (let f = 0; f < fieldCount; f++) {
       const field = changetype<Field>(fields + f * offsetof<Field>());
-      if (field.components == 3) valuesAt(ORDER, 3, AHEAD, field, axisX, axisY, axisZ, length, slot, stride, work);
+      if (FRAMES != ONE) {
+        const weights = changetype<Frames>(frames);
+        const box = changetype<Run>(run);
+        if (field.components == 3) combinedAt(ORDER, 3, FRAMES == TOGETHER, field, weights, box, combined, axisX, axisY, axisZ, length, slot, stride, work);
+        else combinedAt(ORDER, 1, FRAMES == TOGETHER, field, weights, box, combined, axisX, axisY, axisZ, length, slot, stride, work);
+        if (FRAMES == TOGETHER) combined += runBytes(box, field);
+      } else if (field.components == 3) valuesAt(ORDER, 3, AHEAD, field, axisX, axisY, axisZ, length, slot, stride, work);
       else valuesAt(ORDER, 1, AHEAD, field, axisX, axisY, axisZ, length, slot, stride, work);
       slot += <usize>field.components << 3;
     }
@@ -175,13 +225,27 @@ function interpolate(ORDER: i32, AHEAD: bool, table: usize, degree: i32, axes: u
  * @param order  4, 6 or 8 nodes
  * @param table  polynomials of the weights of a spline, of `degree`; 0: Lagrange interpolation
  * @param large  whether the fields are much larger than the processor's caches
+ * @param frames how frames are combined; 0: there is one
+ * @param run    the points are together in this run; 0: each is combined alone
  * @param out    `components` values a point, overwritten; fields one after the other
  * @param work   16 KiB of this thread
  */
-export function values(order: i32, table: usize, degree: i32, large: bool, axes: usize, fields: usize, fieldCount: i32, positions: usize, count: i32, out: usize, components: i32, work: usize): void {
+export function values(order: i32, table: usize, degree: i32, large: bool, frames: usize, run: usize, axes: usize, fields: usize, fieldCount: i32, positions: usize, count: i32, out: usize, components: i32, work: usize): void {
+  if (run) {
+    if (order == 4) interpolate(4, false, TOGETHER, frames, run, table, degree, axes, fields, fieldCount, positions, count, out, components, work);
+    else if (order == 6) interpolate(6, false, TOGETHER, frames, run, table, degree, axes, fields, fieldCount, positions, count, out, components, work);
+    else interpolate(8, false, TOGETHER, frames, run, table, degree, axes, fields, fieldCount, positions, count, out, components, work);
+    return;
+  }
+  if (frames) {
+    if (order == 4) interpolate(4, false, APART, frames, run, table, degree, axes, fields, fieldCount, positions, count, out, components, work);
+    else if (order == 6) interpolate(6, false, APART, frames, run, table, degree, axes, fields, fieldCount, positions, count, out, components, work);
+    else interpolate(8, false, APART, frames, run, table, degree, axes, fields, fieldCount, positions, count, out, components, work);
+    return;
+  }
   // Boxes of more nodes take so long that looking ahead gains nothing.
-  if (order == 4 && large) interpolate(4, true, table, degree, axes, fields, fieldCount, positions, count, out, components, work);
-  else if (order == 4) interpolate(4, false, table, degree, axes, fields, fieldCount, positions, count, out, components, work);
-  else if (order == 6) interpolate(6, false, table, degree, axes, fields, fieldCount, positions, count, out, components, work);
-  else interpolate(8, false, table, degree, axes, fields, fieldCount, positions, count, out, components, work);
+  if (order == 4 && large) interpolate(4, true, ONE, 0, 0, table, degree, axes, fields, fieldCount, positions, count, out, components, work);
+  else if (order == 4) interpolate(4, false, ONE, 0, 0, table, degree, axes, fields, fieldCount, positions, count, out, components, work);
+  else if (order == 6) interpolate(6, false, ONE, 0, 0, table, degree, axes, fields, fieldCount, positions, count, out, components, work);
+  else interpolate(8, false, ONE, 0, 0, table, degree, axes, fields, fieldCount, positions, count, out, components, work);
 }

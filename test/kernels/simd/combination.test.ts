@@ -1,0 +1,186 @@
+/** Combinations of frames: nodes are combined first, with the same bits whatever shares a batch, in both twins. */
+import { describe, expect, it } from "vitest";
+import { createScheme } from "../../../src/kernels/index.js";
+import type { BrickField, Scheme, Triple } from "../../../src/kernels/types.js";
+import { Arena, brickField, bricking, periodicAxes, randomNumbers } from "../../support/simd-memory.js";
+
+const SEED = 47_721;
+/** Four frames as between stored times, and fewer as at the ends of a range without guard frames. */
+const WEIGHTS = {
+  4: [-0.0703125 - 2 ** -40, 0.8671875, 0.2265625 + 2 ** -41, -0.0234375],
+  3: [0.7578125, 0.3359375 - 2 ** -42, -0.09375],
+  2: [0.3, 0.7],
+} as const;
+/** Kernel, option, components of its fields, order of the derivative. */
+const CASES: readonly (readonly [string, string, readonly (1 | 3)[], number])[] = [
+  ["velocity", "None", [3], 0],
+  ["velocity", "Lag4", [3], 0],
+  ["velocityPressure", "Lag6", [3, 1], 0],
+  ["velocity", "Lag8", [3], 0],
+  ["pressure", "Lag8", [1], 0],
+  ["velocityPressure", "M2Q8", [3, 1], 0],
+  ["velocityPressure", "M1Q10", [3, 1], 0],
+  ["velocity", "M4Q14", [3], 0],
+  ["velocityGradient", "None_Fd4", [3], 1],
+  ["pressureGradient", "None_Fd6", [1], 1],
+  ["velocityHessian", "None_Fd8", [3], 2],
+  ["velocityGradient", "Fd4Lag4", [3], 1],
+  ["pressureHessian", "Fd4Lag4", [1], 2],
+  ["velocityHessian", "Fd4Lag4", [3], 2],
+  ["velocityLaplacian", "Fd4Lag4", [3], 2],
+  ["velocityGradient", "M2Q8", [3], 1],
+  ["pressureHessian", "M2Q14", [1], 2],
+];
+/** Nodes and bricks: many nodes a brick, stencils across every face, fewer nodes than a stencil. */
+const CUTS = [
+  { nodes: [40, 36, 48], edge: [32, 32, 32] },
+  { nodes: [23, 17, 19], edge: [7, 9, 5] },
+  { nodes: [5, 3, 4], edge: [4, 4, 4] },
+] as const satisfies readonly { readonly nodes: Triple; readonly edge: Triple }[];
+const SPACING: Triple = [0.1, 0.125, 0.07];
+const ORIGIN: Triple = [-0.3, 0, 1.7];
+
+/** Points close together, points apart, and points far beyond the domain. */
+function points(nodes: Triple, random: () => number): Float64Array {
+  const out: number[] = [];
+  const put = (cells: (a: number) => number) => {
+    for (let a = 0; a < 3; a++) out.push((ORIGIN[a] as number) + cells(a) * (SPACING[a] as number));
+  };
+  for (let i = 0; i < 20; i++) put((a) => random() * (nodes[a] as number));
+  for (let i = 0; i < 300; i++) put((a) => (nodes[a] as number) * 0.8 + 14 * random() - 4);
+  for (let i = 0; i < 20; i++) put((a) => random() * (nodes[a] as number));
+  for (let i = 0; i < 40; i++) put((a) => -3 - 2 * random() - a);
+  for (const far of [1e9, -1e15, 7e17, 3e38]) put((a) => far * (1 + a / 7));
+  return Float64Array.from(out, Math.fround);
+}
+
+interface Setting {
+  readonly plain: Scheme;
+  readonly simd: Scheme;
+  /** By frame, then field. */
+  readonly frames: readonly (readonly BrickField[])[];
+  readonly positions: Float64Array;
+  readonly count: number;
+  readonly out: () => Float64Array;
+  readonly field: (size: number, value: (i: number, j: number, k: number, c: number) => number) => BrickField;
+}
+
+function prepare(
+  [kernel, method, sizes]: (typeof CASES)[number],
+  { nodes, edge }: (typeof CUTS)[number],
+  frames: number,
+  value?: (frame: number, i: number, j: number, k: number, c: number) => number,
+): Setting {
+  const random = randomNumbers(SEED);
+  const arena = new Arena(2 ** 25);
+  const cut = bricking(nodes, edge);
+  const axes = periodicAxes(nodes, SPACING, ORIGIN);
+  const field: Setting["field"] = (size, of) => brickField(arena, nodes, cut, size, random, of);
+  const fields = Array.from({ length: frames }, (_, f) =>
+    sizes.map((size) => field(size, (i, j, k, c) => (value ? value(f, i, j, k, c) : 2 * random() - 1))),
+  );
+  const plain = createScheme(kernel, method, axes, { fd8Legacy: false });
+  const simd = createScheme(kernel, method, axes, { fd8Legacy: false }, arena.accelerator());
+  const samples = points(nodes, random);
+  const positions = arena.doubles(samples.length);
+  positions.set(samples);
+  const count = samples.length / 3;
+  return { plain, simd, frames: fields, positions, count, out: () => arena.doubles(count * simd.components), field };
+}
+
+const inTurn =
+  (frames: Setting["frames"]) =>
+  (turn: number, use: (fields: readonly BrickField[]) => void): void =>
+    use(frames[turn] as readonly BrickField[]);
+
+function largest(values: Float64Array): number {
+  return values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+}
+
+/** Whether two answers are equal or next to each other as float32, or closer than the rounding of float64 sums. */
+function oneRoundingApart(a: number, b: number, scale: number): boolean {
+  const [x, y] = [Math.fround(a), Math.fround(b)];
+  const exponent = Math.floor(Math.log2(Math.max(Math.abs(x), 2 ** -126)));
+  return Math.abs(x - y) <= 2 ** (exponent - 23) || Math.abs(a - b) <= 1e-14 * scale;
+}
+
+describe.each(CASES)("%s %s", (...row) => {
+  const derivative = row[3];
+
+  it.each(CUTS)("gives a point the same bits alone, among others and frame by frame, on $nodes nodes", (cut) => {
+    for (const weights of [WEIGHTS[4], WEIGHTS[3], WEIGHTS[2]]) {
+      const { plain, simd, frames, positions, count, out } = prepare(row, cut, weights.length);
+      const [batch, alone, turns] = [out(), out(), out()];
+      simd.combine(frames, weights, positions, 0, count, batch);
+      for (let i = 0; i < count; i++) {
+        simd.combine(frames, weights, positions, i, 1, alone);
+      }
+      for (let i = 0; i < count; ) i += simd.combineInTurn(weights, inTurn(frames), positions, i, count - i, turns);
+      expect(alone).toEqual(batch);
+      expect(turns).toEqual(batch);
+      const [all, single] = [new Float64Array(batch.length), new Float64Array(batch.length)];
+      plain.combine(frames, weights, positions, 0, count, all);
+      for (let i = 0; i < count; ) i += plain.combineInTurn(weights, inTurn(frames), positions, i, count - i, single);
+      expect(single).toEqual(all);
+      const bound = 1e-14 / Math.min(...SPACING) ** derivative;
+      for (let i = 0; i < all.length; i++)
+        expect(Math.abs((all[i] as number) - (batch[i] as number))).toBeLessThan(bound);
+    }
+  });
+
+  it("equals one frame that holds the combination, where that is exact in float32", () => {
+    const weights = [-0.0625, 0.5625, 0.5625, -0.0625];
+    const value = (f: number, i: number, j: number, k: number, c: number) =>
+      ((i * 7 + j * 5 + k * 3 + c * 11 + f * 13) % 64) - 31.5;
+    const { simd, plain, frames, positions, count, out, field } = prepare(row, CUTS[0], 4, value);
+    const one = row[2].map((size) =>
+      field(size, (i, j, k, c) => weights.reduce((sum, weight, f) => sum + weight * value(f, i, j, k, c), 0)),
+    );
+    const [combined, expected] = [out(), out()];
+    for (const scheme of [simd, plain]) {
+      scheme.combine(frames, weights, positions, 0, count, combined);
+      scheme.evaluate(one, positions, 0, count, expected);
+      expect(combined).toEqual(expected);
+    }
+  });
+
+  it("stays within one float32 rounding of the frames' own values, combined", () => {
+    const weights = WEIGHTS[4];
+    const { simd, plain, frames, positions, count, out } = prepare(row, CUTS[0], 4);
+    const combined = out();
+    for (const scheme of [simd, plain]) {
+      scheme.combine(frames, weights, positions, 0, count, combined);
+      const sum = new Float64Array(combined.length);
+      frames.forEach((fields, f) => {
+        const values = out();
+        scheme.evaluate(fields, positions, 0, count, values);
+        for (let i = 0; i < sum.length; i++)
+          sum[i] = (sum[i] as number) + (weights[f] as number) * (values[i] as number);
+      });
+      const scale = largest(sum);
+      const apart = [...combined].filter((value, i) => !oneRoundingApart(value, sum[i] as number, scale));
+      expect(apart).toEqual([]);
+    }
+  });
+
+  it("reads no brick that no stencil touches", () => {
+    const weights = WEIGHTS[4];
+    const { simd, plain, frames, positions, count, out } = prepare(row, CUTS[1], 4);
+    const whole = out();
+    simd.combine(frames, weights, positions, 0, count, whole);
+    const [first] = frames[0] as readonly BrickField[];
+    const { bricking: cut, table } = first as BrickField;
+    const some = 150;
+    const list = new Int32Array(table.length);
+    const length = plain.cover(cut, positions, 0, some, new Uint8Array(table.length), list, 0);
+    const needed = new Set(list.subarray(0, length));
+    for (const fields of frames) {
+      for (const { table: entries } of fields)
+        for (let b = 0; b < entries.length; b++) if (!needed.has(b)) entries[b] = -1;
+    }
+    const part = out();
+    simd.combine(frames, weights, positions, 0, some, part);
+    const size = some * simd.components;
+    expect(part.subarray(0, size)).toEqual(whole.subarray(0, size));
+  });
+});
