@@ -1,13 +1,15 @@
 /** The catalogue holds the datasets that a process serves, and scans the data folders for them. */
 import type { Logger } from "pino";
+import { completeScan, type FolderScan, type ScanChanges, statesOf } from "../storage/catalog/scan.js";
 import { type Dataset, FIELD_NAMES } from "../storage/dataset.js";
 import type { Carrier } from "./carrier.js";
-import type { Scan } from "./task.js";
 
 /** Numbers reserved in the brick cache for the fields of one version of a dataset. */
 const FIELDS_PER_DATASET = FIELD_NAMES.length;
 /** Interval at which the data folders are scanned unasked. */
 const RESCAN_MS = 30_000;
+/** Time of a scan from which on the next one keeps no thread from queries. */
+const SLOW_MS = 250;
 
 /** The datasets served now, and the numbers of their fields in the brick cache. */
 export class Catalog {
@@ -20,6 +22,7 @@ export class Catalog {
   readonly #sources = new WeakMap<Dataset, number>();
   #nextSource = 1;
   #reported: ReadonlySet<string> = new Set();
+  #last: FolderScan | undefined;
 
   /**
    * @param folders data folders
@@ -27,8 +30,13 @@ export class Catalog {
    */
   constructor(folders: readonly string[], carrier: Carrier, log: Logger, changed: () => void = () => {}) {
     this.#log = log;
+    let lastMs = 0;
     this.reload = oneAtATime(async () => {
-      this.#adopt(await carrier.run<Scan>({ kind: "scan", folders }));
+      const since = performance.now();
+      const known = statesOf(this.#last);
+      const found = await carrier.run<ScanChanges>({ kind: "scan", folders, known, slow: lastMs > SLOW_MS });
+      lastMs = this.#last === undefined ? 0 : performance.now() - since;
+      this.#adopt(completeScan(found, this.#last));
       changed();
     });
   }
@@ -58,14 +66,21 @@ export class Catalog {
   }
 
   /** Takes over a scan: datasets that have not changed stay the same objects and keep their cached bricks. */
-  #adopt({ datasets, problems }: Scan): void {
-    const before = new Map(this.datasets.map((dataset) => [versionOf(dataset), dataset]));
-    const now = datasets.map((dataset) => before.get(versionOf(dataset)) ?? dataset);
+  #adopt(scan: FolderScan): void {
+    this.#last = scan;
+    const { datasets, problems } = scan;
+    const served = new Set(this.datasets);
+    const fresh = datasets.some((dataset) => !served.has(dataset));
+    const before = new Map(fresh ? this.datasets.map((dataset) => [versionOf(dataset), dataset]) : []);
+    const now = datasets.map((dataset) =>
+      served.has(dataset) ? dataset : (before.get(versionOf(dataset)) ?? dataset),
+    );
+    const kept = new Set(now);
     for (const dataset of this.datasets) {
-      if (!now.includes(dataset)) this.#log.info({ dataset: dataset.name }, "dataset removed or replaced");
+      if (!kept.has(dataset)) this.#log.info({ dataset: dataset.name }, "dataset removed or replaced");
     }
     for (const dataset of now) {
-      if (this.datasets.includes(dataset)) continue;
+      if (served.has(dataset)) continue;
       this.#log.info({ dataset: dataset.name, location: dataset.location }, "dataset loaded");
       for (const warning of dataset.warnings) this.#log.warn({ dataset: dataset.name }, warning);
     }

@@ -98,6 +98,10 @@ export interface SortTask {
 export interface ScanTask {
   readonly kind: "scan";
   readonly folders: readonly string[];
+  /** States of what an earlier scan has seen, by location. */
+  readonly known: ReadonlyMap<string, string>;
+  /** The last scan took so long that no thread for queries is to wait for this one. */
+  readonly slow: boolean;
 }
 
 /** Returns at once, which shows that a worker runs. */
@@ -134,12 +138,6 @@ export interface CutoutTask {
 
 /** A task for a worker thread. */
 export type Task = BatchTask | SortTask | SearchTask | CutoutTask | ScanTask | PingTask;
-
-/** The datasets that a scan found, and why others were refused. */
-export interface Scan {
-  readonly datasets: readonly Dataset[];
-  readonly problems: readonly { readonly location: string; readonly message: string }[];
-}
 
 /** The outcome of a task; errors cross as data because cloning drops their class and members. */
 export type Outcome<T> = { readonly ok: true; readonly value: T } | (Failure & { readonly ok: false });

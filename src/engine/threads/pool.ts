@@ -79,6 +79,9 @@ class ThreadPool implements Carrier {
         return;
       }
       this.#queue.add(queued);
+      // A scan of slow folders keeps the threads free: the express thread has time.
+      const scan = task.kind === "scan" && task.slow ? this.#queue.take((one) => one === queued) : null;
+      if (scan) void this.#serve(scan, this.#express);
       kill?.addEventListener("abort", () => this.#drop(queued), { once: true });
       this.#pump();
     });

@@ -3,10 +3,11 @@ import { readFileSync } from "node:fs";
 import { parentPort, threadId, workerData } from "node:worker_threads";
 import { FieldprobeError } from "../../errors.js";
 import { instantiateSimd, type SimdAccelerator } from "../../kernels/simd/index.js";
-import { scanFolders } from "../../storage/catalog/catalog.js";
+import { scanChanges } from "../../storage/catalog/catalog.js";
+import type { ScanChanges } from "../../storage/catalog/scan.js";
 import { loadHdf5 } from "../../storage/hdf5/library.js";
 import { StoreClient } from "../../storage/zarr/store-client.js";
-import type { Outcome, Scan } from "../task.js";
+import type { Outcome } from "../task.js";
 import { evaluateBatch } from "./batch.js";
 import type { TaskMessage } from "./dataset-copy.js";
 import { failureOf } from "./errors-as-data.js";
@@ -53,7 +54,7 @@ function perform(task: TaskMessage): unknown {
     case "ping":
       return null;
     case "scan":
-      return scanFolders(task.folders, { chunkBytes }) satisfies Scan;
+      return scanChanges(task.folders, { chunkBytes, known: task.known }) satisfies ScanChanges;
     case "sort":
       return sortSection(task, datasets.of(task).dataset);
     case "search":

@@ -1,7 +1,7 @@
 /** Scans data folders: every dataset is verified, and everything refused gets one line. */
 
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, realpathSync } from "node:fs";
+import { type Dirent, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
 import { isAddress } from "../../addresses.js";
 import { BusyError, DataError } from "../../errors.js";
@@ -14,28 +14,8 @@ import { ZarrFile } from "../zarr/zarr-file.js";
 import { NAME_PATTERN, openQuestions, parseDescriptor } from "./descriptor.js";
 import { recognise } from "./layouts/recognise.js";
 import { DESCRIPTOR_NAME, readManifest } from "./manifest.js";
+import { completeScan, type FolderScan, type Outcome, type Refusal, type ScanChanges, statesOf } from "./scan.js";
 import { type Description, verify } from "./verify.js";
-
-/** Something in the data folders that is not served, and the reason. */
-export interface Refusal {
-  readonly location: string;
-  readonly message: string;
-}
-
-/** Result of a scan, a plain record; handed to the next scan, it keeps unchanged datasets from being opened again. */
-export interface FolderScan {
-  readonly datasets: readonly Dataset[];
-  readonly problems: readonly Refusal[];
-  /** Every candidate with the state of its files and what came of it. */
-  readonly candidates: readonly Candidate[];
-}
-
-interface Candidate {
-  readonly location: string;
-  /** Digest of the names, sizes, times and inodes of everything the candidate may read. */
-  readonly state: string;
-  readonly outcome: { readonly dataset: Dataset } | { readonly problems: readonly string[] };
-}
 
 export interface ScanOptions {
   /** Largest chunk of the files and largest brick, in bytes (`engine.chunkBytes`). */
@@ -49,34 +29,34 @@ const DEPTH = 3;
 const HDF5_NAMES = new Set([".h5", ".hdf5", ".hdf", ".he5", ".nc"]);
 
 /** Scans data folders, three folders deep. `loadHdf5` must have been waited for. */
-export function scanFolders(folders: readonly string[], options: ScanOptions): FolderScan {
-  const known = new Map(options.previous?.candidates.map((candidate) => [candidate.location, candidate]));
-  const candidates: Candidate[] = [];
+export function scanFolders(folders: readonly string[], { previous, ...options }: ScanOptions): FolderScan {
+  return completeScan(scanChanges(folders, { ...options, known: statesOf(previous) }), previous);
+}
+
+/** Scans data folders, and examines what has another state than `known` says. */
+export function scanChanges(
+  folders: readonly string[],
+  options: Omit<ScanOptions, "previous"> & { readonly known: ReadonlyMap<string, string> },
+): ScanChanges {
   const unreadable: Refusal[] = [];
-  for (const location of findLocations(folders, unreadable)) candidates.push(candidateAt(location, known, options));
-  const found = candidates.flatMap(({ outcome }) => ("dataset" in outcome ? [outcome.dataset] : []));
-  const refused = candidates.flatMap(({ location, outcome }) =>
-    "problems" in outcome ? outcome.problems.map((message) => ({ location, message })) : [],
-  );
-  const { datasets, clashes } = withoutClashes(found);
-  return { datasets, problems: [...unreadable, ...refused, ...clashes], candidates };
+  const candidates = findLocations(folders, unreadable).map((location) => candidateAt(location, options));
+  return { candidates, unreadable };
 }
 
 /**
- * Returns a candidate as it was, or examines it anew. Errors of the operating system, and any other error that its file causes,
- * are problems of that candidate alone.
+ * Examines a candidate unless it is as it was. Errors of the operating system, and any other error that its file causes, are problems of
+ * that candidate alone, which the next scan looks at again.
  */
-function candidateAt(location: string, known: ReadonlyMap<string, Candidate>, options: ScanOptions): Candidate {
-  let state = "";
-  const before = known.get(location);
+function candidateAt(location: string, options: Parameters<typeof scanChanges>[1]): ScanChanges["candidates"][number] {
+  const before = options.known.get(location);
   try {
-    state = stateOf(location);
-    return before?.state === state ? before : { location, state, outcome: examine(location, state, options) };
+    const state = stateOf(location);
+    return { location, state, outcome: before === state ? null : examine(location, state, options) };
   } catch (error) {
     // A host that does not answer for a while takes no dataset away.
-    if (error instanceof BusyError && before !== undefined) return before;
+    if (error instanceof BusyError && before !== undefined) return { location, state: before, outcome: null };
     const what = error instanceof Error && "syscall" in error ? "not readable" : "the examination failed";
-    return { location, state, outcome: { problems: [`${what}: ${reasonOf(error)}`] } };
+    return { location, state: "", outcome: { problems: [`${what}: ${reasonOf(error)}`] } };
   }
 }
 
@@ -84,19 +64,18 @@ function candidateAt(location: string, known: ReadonlyMap<string, Candidate>, op
 function findLocations(folders: readonly string[], problems: Refusal[]): string[] {
   const found: string[] = [];
   const seen = new Set<string>();
-  const isNew = (path: string) => {
-    const real = realPath(path);
-    return real !== undefined && seen.size < seen.add(real).size;
-  };
-  const walk = (folder: string, depth: number) => {
-    let names: string[];
+  const isNew = (real: string | undefined) => real !== undefined && seen.size < seen.add(real).size;
+  /** @param real the folder without symbolic links */
+  const walk = (folder: string, real: string, depth: number) => {
+    let entries: Dirent[];
     try {
-      names = readdirSync(folder).sort();
-      if (!isNew(folder)) return;
+      entries = readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
+      if (!isNew(real)) return;
     } catch (error) {
       problems.push({ location: folder, message: `the folder is not readable: ${reasonOf(error)}` });
       return;
     }
+    const names = entries.map(({ name }) => name);
     if (names.includes(DESCRIPTOR_NAME)) {
       found.push(join(folder, DESCRIPTOR_NAME));
       return;
@@ -110,17 +89,21 @@ function findLocations(folders: readonly string[], problems: Refusal[]): string[
       problems.push({ location: folder, message });
       return;
     }
-    for (const name of names) {
+    for (const entry of entries) {
+      const { name } = entry;
       if (name.startsWith(".") || name.endsWith(".partial")) continue;
       const path = join(folder, name);
-      const status = statusOf(path);
-      if (status?.isDirectory() && depth < DEPTH) walk(path, depth + 1);
-      if (status?.isFile() && isStoredFile(path) && isNew(path)) found.push(path);
+      // The folder says what most entries are; others are looked at.
+      const plain = entry.isFile() || entry.isDirectory();
+      const status = plain ? entry : statusOf(path);
+      const realOf = () => (plain ? join(real, name) : realPath(path));
+      if (status?.isDirectory() && depth < DEPTH) walk(path, realOf() ?? path, depth + 1);
+      if (status?.isFile() && isStoredFile(path) && isNew(realOf())) found.push(path);
     }
   };
   // Addresses first: descriptors may name stores of the hosts that are named there.
   found.push(...folders.filter(isAddress));
-  for (const folder of folders) if (!isAddress(folder)) walk(folder, 0);
+  for (const folder of folders) if (!isAddress(folder)) walk(folder, realPath(folder) ?? folder, 0);
   return found;
 }
 
@@ -151,7 +134,7 @@ function storeState(location: string): string {
   return `${tree.digest} ${tree.newestMs}`;
 }
 
-function examine(location: string, state: string, options: ScanOptions): Candidate["outcome"] {
+function examine(location: string, state: string, options: Pick<ScanOptions, "chunkBytes">): Outcome {
   const description =
     basename(location) === DESCRIPTOR_NAME ? describeFolder(location, state) : describeFile(location, state);
   return "problems" in description ? description : admit(description, options.chunkBytes);
@@ -204,28 +187,4 @@ function describeFile(location: string, state: string): Description | { problems
       ],
     };
   }
-}
-
-/** Of datasets that claim one name or alias none is served. Names are compared without regard to letter case. */
-function withoutClashes(found: readonly Dataset[]): { datasets: Dataset[]; clashes: Refusal[] } {
-  const claims = new Map<string, Dataset[]>();
-  for (const dataset of found) {
-    for (const name of new Set([dataset.name, ...dataset.aliases].map((claim) => claim.toLowerCase())))
-      claims.set(name, [...(claims.get(name) ?? []), dataset]);
-  }
-  const refused = new Set<Dataset>();
-  const clashes: Refusal[] = [];
-  for (const [name, claimants] of claims) {
-    if (claimants.length < 2) continue;
-    for (const dataset of claimants) {
-      refused.add(dataset);
-      const others = claimants.filter((other) => other !== dataset).map((other) => other.location);
-      clashes.push({
-        location: dataset.location,
-        message: `the name "${name}" is also claimed by ${others.join(", ")}; neither is served`,
-      });
-    }
-  }
-  const datasets = found.filter((dataset) => !refused.has(dataset));
-  return { datasets: datasets.sort((a, b) => (a.name < b.name ? -1 : 1)), clashes };
 }

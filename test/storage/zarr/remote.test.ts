@@ -2,7 +2,8 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { BusyError, DataError } from "../../../src/errors.js";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
-import { type FolderScan, scanFolders } from "../../../src/storage/catalog/catalog.js";
+import { scanFolders } from "../../../src/storage/catalog/catalog.js";
+import type { FolderScan } from "../../../src/storage/catalog/scan.js";
 import type { Dataset } from "../../../src/storage/dataset.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { useObjectServer } from "../../support/object-server.js";

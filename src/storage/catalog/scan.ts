@@ -1,0 +1,75 @@
+/** A scan of data folders as records: what it looked at, what has changed since the one before, and the datasets that follow. */
+import type { Dataset } from "../dataset.js";
+
+/** Something in the data folders that is not served, and the reason. */
+export interface Refusal {
+  readonly location: string;
+  readonly message: string;
+}
+
+/** What came of a file or folder. */
+export type Outcome = { readonly dataset: Dataset } | { readonly problems: readonly string[] };
+
+/** Something that may be a dataset, with the state of its files and what came of it. */
+export interface Candidate {
+  readonly location: string;
+  /** Digest of the names, sizes, times and inodes of everything that it may read; empty: it is examined by every scan. */
+  readonly state: string;
+  readonly outcome: Outcome;
+}
+
+/** What a scan saw. A candidate whose state has not changed since has no outcome: it is what it was. */
+export interface ScanChanges {
+  readonly candidates: readonly (Omit<Candidate, "outcome"> & { readonly outcome: Outcome | null })[];
+  readonly unreadable: readonly Refusal[];
+}
+
+/** Result of a scan, a plain record. */
+export interface FolderScan {
+  readonly datasets: readonly Dataset[];
+  readonly problems: readonly Refusal[];
+  readonly candidates: readonly Candidate[];
+}
+
+/** The states by location that the next scan compares with. */
+export function statesOf(scan: FolderScan | undefined): ReadonlyMap<string, string> {
+  return new Map(scan?.candidates.map(({ location, state }) => [location, state]));
+}
+
+/** Completes a scan by what is as it was before. @param previous the scan whose states it was given */
+export function completeScan({ candidates, unreadable }: ScanChanges, previous: FolderScan | undefined): FolderScan {
+  const known = new Map(previous?.candidates.map((candidate) => [candidate.location, candidate]));
+  const whole = candidates.map(({ location, state, outcome }): Candidate => {
+    return outcome === null ? (known.get(location) as Candidate) : { location, state, outcome };
+  });
+  const found = whole.flatMap(({ outcome }) => ("dataset" in outcome ? [outcome.dataset] : []));
+  const refused = whole.flatMap(({ location, outcome }) =>
+    "problems" in outcome ? outcome.problems.map((message) => ({ location, message })) : [],
+  );
+  const { datasets, clashes } = withoutClashes(found);
+  return { datasets, problems: [...unreadable, ...refused, ...clashes], candidates: whole };
+}
+
+/** Of datasets that claim one name or alias none is served. Names are compared without regard to letter case. */
+function withoutClashes(found: readonly Dataset[]): { datasets: Dataset[]; clashes: Refusal[] } {
+  const claims = new Map<string, Dataset[]>();
+  for (const dataset of found) {
+    for (const name of new Set([dataset.name, ...dataset.aliases].map((claim) => claim.toLowerCase())))
+      claims.set(name, [...(claims.get(name) ?? []), dataset]);
+  }
+  const refused = new Set<Dataset>();
+  const clashes: Refusal[] = [];
+  for (const [name, claimants] of claims) {
+    if (claimants.length < 2) continue;
+    for (const dataset of claimants) {
+      refused.add(dataset);
+      const others = claimants.filter((other) => other !== dataset).map((other) => other.location);
+      clashes.push({
+        location: dataset.location,
+        message: `the name "${name}" is also claimed by ${others.join(", ")}; neither is served`,
+      });
+    }
+  }
+  const datasets = found.filter((dataset) => !refused.has(dataset));
+  return { datasets: datasets.sort((a, b) => (a.name < b.name ? -1 : 1)), clashes };
+}
