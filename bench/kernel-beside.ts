@@ -1,4 +1,4 @@
-/** Measures what splines, the sort, derivatives, time, filters and thresholds cost beside Lagrange interpolation. */
+/** Measures what splines, the sort, derivatives, filters and thresholds cost beside Lagrange interpolation. */
 import { createBoxFilter } from "../dist/kernels/filter/box-filter.js";
 import { createNodeFilter } from "../dist/kernels/filter/node-filter.js";
 import { createScheme } from "../dist/kernels/index.js";
@@ -6,7 +6,7 @@ import { createHits, createThreshold } from "../dist/kernels/threshold.js";
 import type { BrickReader } from "../dist/kernels/types.js";
 import { type Comparison, type Contestant, nanoseconds } from "./alternate.js";
 import { createSorter, cubeAxes } from "./field.js";
-import { CHECKED, checkClose, EDGE, evaluation, type Group, lag8, OPTIONS, type Setting } from "./kernel-setting.js";
+import { checkClose, EDGE, evaluation, type Group, lag8, OPTIONS, type Setting } from "./kernel-setting.js";
 
 /** Splines by nodes an axis, and Lagrange interpolation on as many nodes where there is one. */
 const SPLINES = [
@@ -22,9 +22,6 @@ const FILTERS = [
   ["box-gradient-16dx", "boxVelocityGradient"],
   ["box-stress-16dx", "boxStress"],
 ] as const;
-/** Weights of four frames half a step past the second. */
-const PCHIP = [-0.0625, 0.5625, 0.5625, -0.0625] as const;
-
 /** Values by splines at sorted points, beside Lagrange interpolation; one group for each number of nodes. */
 export function splineGroups(setting: Setting): Group[] {
   const points = setting.positions.sorted.length / 3;
@@ -61,36 +58,16 @@ export function sortGroup(setting: Setting): Group {
   };
 }
 
-/** The gradient, and Lag8 with PCHIP (four frames and their weighted sum), beside Lag8 at one time. */
-export function timeGroup(setting: Setting): Group {
-  const { nodes, accelerator, velocity, positions, out } = setting;
+/** The gradient beside Lag8. */
+export function gradientGroup(setting: Setting): Group {
+  const { nodes, accelerator, velocity, positions } = setting;
   const points = positions.sorted.length / 3;
-  const scheme = lag8(setting);
-  const sum = new Float64Array(3 * points);
-  const work = () => {
-    for (const [f, weight] of PCHIP.entries()) {
-      scheme.evaluate([velocity], positions.sorted, 0, points, out);
-      if (f === 0) for (let i = 0; i < sum.length; i++) sum[i] = weight * (out[i] as number);
-      else for (let i = 0; i < sum.length; i++) (sum[i] as number) += weight * (out[i] as number);
-    }
-  };
-  // The four frames are the same one here and their weights add up to 1.
-  work();
-  checkClose("lag8-pchip", sum, out, 3 * CHECKED);
-  const params = { nodes, order: "sorted", points, brick: EDGE };
-  const pchip: Contestant = {
-    row: { bench: "kernel", case: "lag8-pchip", backend: "simd", unit: "ns/point", params },
-    run: () => nanoseconds(work) / points,
-  };
-  const gradientScheme = createScheme("velocityGradient", "Fd4Lag4", cubeAxes(nodes), OPTIONS, accelerator);
-  const gradient = evaluation(setting, "gradient-beside-lag8", gradientScheme, [velocity], "simd", "sorted", points);
-  const one = evaluation(setting, "lag8-one-time", scheme, [velocity], "simd", "sorted", points);
+  const scheme = createScheme("velocityGradient", "Fd4Lag4", cubeAxes(nodes), OPTIONS, accelerator);
+  const gradient = evaluation(setting, "gradient-beside-lag8", scheme, [velocity], "simd", "sorted", points);
+  const one = evaluation(setting, "lag8-beside-gradient", lag8(setting), [velocity], "simd", "sorted", points);
   return {
-    contestants: [one, pchip, gradient],
-    comparisons: [
-      { case: "lag8-pchip", unit: "of lag8", over: pchip, under: one },
-      { case: "gradient-fd4lag4", unit: "of lag8", over: gradient, under: one },
-    ],
+    contestants: [one, gradient],
+    comparisons: [{ case: "gradient-fd4lag4", unit: "of lag8", over: gradient, under: one }],
   };
 }
 

@@ -6,7 +6,15 @@ import { SCRATCH_BYTES } from "../dist/kernels/simd/index.js";
 import type { BrickField } from "../dist/kernels/types.js";
 import { alternate, type Comparison, type Contestant, nanoseconds } from "./alternate.js";
 import { createBatch, createSorter, cubeAxes } from "./field.js";
-import { filterGroup, nodeFilterGroup, sortGroup, splineGroups, thresholdGroup, timeGroup } from "./kernel-beside.js";
+import {
+  filterGroup,
+  gradientGroup,
+  nodeFilterGroup,
+  sortGroup,
+  splineGroups,
+  thresholdGroup,
+} from "./kernel-beside.js";
+import { frameGroups } from "./kernel-frames.js";
 import {
   CHECKED,
   checkClose,
@@ -165,7 +173,8 @@ export async function benchKernels({ quick }: BenchOptions): Promise<Row[]> {
   const rounds = quick ? 5 : 11;
   const small = prepare(64, quick ? 20_000 : 50_000);
   for (const kernel of KERNELS) await measure(kernelGroup(small, kernel), rounds);
-  await measure(timeGroup(small), rounds);
+  await measure(gradientGroup(small), rounds);
+  for (const group of frameGroups()) await measure(group, rounds);
   for (const group of splineGroups(small)) await measure(group, rounds);
   await measure(filterGroup(small), rounds);
   await measure(nodeFilterGroup(small), quick ? 3 : 5);
