@@ -8,6 +8,7 @@ import { benchCodec } from "./codec.bench.js";
 import { benchEngine } from "./engine.bench.js";
 import { benchKernels } from "./kernels.bench.js";
 import { benchLarge } from "./large.bench.js";
+import { benchNodes } from "./nodes.bench.js";
 import { benchParticles } from "./particles.bench.js";
 import { OPTIONS, printRow, type Row, writeRows } from "./row.js";
 import { benchService } from "./service.bench.js";
@@ -33,6 +34,7 @@ const PARTS = new Map<string, () => Promise<Row[]>>([
   ["kernels", () => benchKernels({ json, quick })],
   ["codec", () => benchCodec({ json, quick })],
   ["engine", () => benchEngine({ json, quick })],
+  ["nodes", () => benchNodes({ json, quick })],
   ["particles", () => benchParticles({ json, quick })],
   ["storage", () => benchStorage({ json, quick })],
   ["sources", () => benchSources({ json, quick })],

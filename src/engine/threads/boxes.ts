@@ -13,19 +13,16 @@ import { FIELDS, RECORDS } from "../../operations.js";
 import type { Progress } from "../task.js";
 import type { BatchContext } from "./batch-context.js";
 
-/** Nodes per edge of a tile. */
-const TILE_EDGE = 64;
-
 /** Points by tile: those of a tile follow each other in `indices`, the last one before `ends[tile]`. */
 interface Groups {
   readonly indices: Uint32Array;
   readonly ends: readonly number[];
 }
 
-/** Groups points by the tile of their cell; the same points give the same groups. */
-function groupByTile(axes: Axes, positions: Float64Array, count: number): Groups {
-  const tiles = axes.map(({ nodes }) => Math.ceil(nodes / TILE_EDGE));
-  const tileOf = (i: number, a: 0 | 1 | 2): number => Math.floor(cellOf(axes[a], positions[3 * i + a]) / TILE_EDGE);
+/** Groups points by the tile of `edge` cells that they lie in; the same points give the same groups. */
+function groupByTile(axes: Axes, edge: number, positions: Float64Array, count: number): Groups {
+  const tiles = axes.map(({ nodes }) => Math.ceil(nodes / edge));
+  const tileOf = (i: number, a: 0 | 1 | 2): number => Math.floor(cellOf(axes[a], positions[3 * i + a]) / edge);
   const keys = new Float64Array(count);
   for (let i = 0; i < count; i++) {
     keys[i] = ((tileOf(i, 2) * tiles[1] + tileOf(i, 1)) * tiles[0] + tileOf(i, 0)) * count + i;
@@ -69,7 +66,7 @@ export function evaluateBoxes(context: BatchContext): Progress | null {
   const readers = fields.map((field) => sampler.reader(open.source(field)));
   const [frame = 0] = frameWeights(time, query.time as number, "None").frames;
   const width = RECORDS[operation.result].length;
-  const { indices, ends } = groupByTile(axes, sampler.positions, count);
+  const { indices, ends } = groupByTile(axes, filter.edge, sampler.positions, count);
   const poll = (): boolean => {
     stop();
     return false;

@@ -34,6 +34,13 @@ const BOX_COST = 64;
 /** Longest edge of a box of first nodes that is worked on together. */
 const LONGEST_EDGE = 64;
 
+/** Longest edge of a box of first nodes whose sums are made together: what cubes further apart share is not kept. */
+export function sharedEdge(width: number, channels: number): number {
+  let edge = LONGEST_EDGE;
+  while (edge > 1 && 8 * channels * edge * edge * (edge + width - 1) > MOST_BYTES) edge >>= 1;
+  return edge;
+}
+
 /** The sums over cubes of `width` nodes of fields with `sizes[f]` components, with scratch of their own. */
 export function createNodeSums(
   axes: Axes,
@@ -43,8 +50,7 @@ export function createNodeSums(
 ): NodeSums {
   const size = sizes.reduce((sum, components) => sum + components, 0);
   const channels = size + products.length;
-  let edge = LONGEST_EDGE;
-  while (edge > 1 && 8 * channels * edge * edge * (edge + width - 1) > MOST_BYTES) edge >>= 1;
+  const edge = sharedEdge(width, channels);
   const sumBox = createBoxSums(axes, width, sizes, products);
 
   return (readers, frame, starts, totals, stop) => {

@@ -1,0 +1,83 @@
+/** Filters over cubes of nodes and a search of all nodes, through the engine: a cube of 128^3 and one of 256^3 nodes. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import { loadConfig } from "../dist/config.js";
+import { openEngine } from "../dist/engine/engine.js";
+import type { Engine, Query } from "../dist/engine/query.js";
+import { writeCube } from "../dist/generate/cube.js";
+import { ask, pointsIn } from "./ask.js";
+import { randomNumbers } from "./field.js";
+import { type BenchOptions, type Row, summarise } from "./row.js";
+
+const WIDTHS = [7, 31, 101] as const;
+const PERIOD = 2 * Math.PI;
+
+/** Rows `nodes`: CPU microseconds a point of filters by width, and milliseconds of a search for vorticity by None_Fd4. */
+export async function benchNodes({ quick }: BenchOptions): Promise<Row[]> {
+  const folder = mkdtempSync(join(tmpdir(), "fieldprobe-bench-"));
+  const workers = availableParallelism();
+  const rows: Row[] = [];
+  try {
+    for (const nodes of quick ? [128] : [128, 256]) {
+      const name = `cube${nodes}`;
+      const triple = (n: number) => [n, n, n] as const;
+      const shape = { kind: "smooth", nodes: triple(nodes), steps: 1, chunk: triple(64), filter: "none", seed: 1 };
+      await writeCube({ ...shape, name, folder: join(folder, name) } as never, () => undefined);
+      const settings = {
+        DATA: join(folder, name),
+        WORKERS: String(workers),
+        CACHE_BYTES: String(600 * 2 ** 20),
+        QUERY_FILTER_SAMPLES: String(Number.MAX_SAFE_INTEGER),
+      };
+      const engine = await openEngine(loadConfig(settings, {}), pino({ level: "warn" }));
+      const rounds = quick ? 1 : 3;
+      rows.push(...(await filters(engine, name, nodes, quick ? 2_000 : 100_000, rounds)));
+      rows.push(await search(engine, name, nodes, workers, 2 * rounds + 1));
+      await engine.close(1000);
+    }
+    return rows;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function filters(engine: Engine, dataset: string, nodes: number, points: number, rounds: number): Promise<Row[]> {
+  const positions = pointsIn(randomNumbers(7), points, 0, PERIOD);
+  const rows: Row[] = [];
+  for (const operation of ["GetBoxFilter", "GetBoxFilterSGSsymtensor"] as const) {
+    for (const width of WIDTHS) {
+      const query: Query = { operation, dataset, field: "u", time: 0, filterwidth: (width * PERIOD) / nodes };
+      const samples: number[] = [];
+      for (let round = 0; round < rounds; round++) {
+        samples.push((1000 * (await ask(engine, query, positions)).cpuMilliseconds) / points);
+      }
+      const row = {
+        bench: "nodes",
+        case: operation,
+        backend: "cpu",
+        unit: "us/point",
+        params: { nodes, width, points },
+      };
+      rows.push({ ...row, ...summarise(samples) });
+    }
+  }
+  return rows;
+}
+
+async function search(engine: Engine, dataset: string, nodes: number, workers: number, rounds: number): Promise<Row> {
+  const query: Query = {
+    ...{ operation: "GetThreshold", dataset, field: "vorticity", time: 0, threshold: 6 },
+    ...{ spatialInterpolation: "None_Fd4", x_start: 1, y_start: 1, z_start: 1 },
+    ...{ x_end: nodes, y_end: nodes, z_end: nodes },
+  };
+  const samples: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const since = performance.now();
+    (await engine.start(query, {}).finish()).release();
+    samples.push(performance.now() - since);
+  }
+  const params = { nodes, workers };
+  return { bench: "nodes", case: "GetThreshold vorticity", backend: "wall", unit: "ms", params, ...summarise(samples) };
+}
