@@ -3,6 +3,13 @@ import type { ChunkIndex } from "./hdf5/chunk-index.js";
 import type { ReadBuffer } from "./hdf5/library.js";
 import type { AttributeValue, RawValues, Stored } from "./hdf5/stored.js";
 
+/** A box of elements of one dataset in stored order. */
+export interface StoredBox {
+  readonly path: string;
+  readonly offset: readonly number[];
+  readonly count: readonly number[];
+}
+
 /** An open file or store, read-only. Failures are DataErrors. */
 export interface StoredFile {
   readonly path: string;
@@ -34,8 +41,12 @@ export interface StoredFile {
     count: readonly number[],
     buffer: ReadBuffer,
   ): RawValues;
-  /** Announces a box that `readHyperslab` will be asked for soon; only stores make use of it. */
-  announce?(path: string, offset: readonly number[], count: readonly number[]): void;
+  /**
+   * Starts to fetch boxes that `readHyperslab` will be asked for, and waits for a moment; only stores have it.
+   *
+   * @returns whether they are there, or are known to fail
+   */
+  fetched?(boxes: readonly StoredBox[]): boolean;
   /** Tells written chunks from others; null where everything is written, or where what is missing reads as NaN. */
   chunkIndex(path: string, stored: Stored): ChunkIndex | null;
   /** Whether the values of a dataset are kept outside of the file. */

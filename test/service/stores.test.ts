@@ -21,15 +21,22 @@ describe("a dataset behind HTTP", () => {
   beforeAll(async () => {
     await server.put("far.zarr", zarrObjects(SPEC));
     await server.put("gone.zarr", zarrObjects(SPEC));
+    await server.put("silent.zarr", zarrObjects(SPEC));
     writeZarr(join(SCRATCH, "near.zarr"), SPEC);
-    service = await serveTestData([SCRATCH, `${server.url}/far.zarr`, `${server.url}/gone.zarr`], { EVENTS: "off" });
+    const far = ["far", "gone", "silent"].map((name) => `${server.url}/${name}.zarr`);
+    service = await serveTestData([SCRATCH, ...far], { EVENTS: "off" });
   });
   afterAll(() => service.close());
 
-  const ask = (dataset: string): Promise<Response> => {
+  const ask = (dataset: string, signal?: AbortSignal): Promise<Response> => {
     const points = Array.from({ length: 200 }, (_, i) => [1 + (i % 9), 1 + ((7 * i) % 8), 1 + ((3 * i) % 9)]);
     const body = { time: 0.5, spatialInterpolation: "Lag4", temporalInterpolation: "PCHIP", points };
-    const init = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+    const init = {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+      ...(signal && { signal }),
+    };
     return fetch(`${service.url}/api/datasets/${dataset}/GetVelocity`, init);
   };
   const text = async (path: string) => (await fetch(service.url + path)).text();
@@ -38,6 +45,25 @@ describe("a dataset behind HTTP", () => {
     const [near, far] = await Promise.all(["near", "far"].map(async (name) => (await ask(name)).json()));
     expect(near.values).toHaveLength(200);
     expect(far.values).toEqual(near.values);
+  });
+
+  it("delays no query of other datasets while its host does not answer", async () => {
+    await server.set({ silent: true });
+    const before = server.requests;
+    const end = new AbortController();
+    let answered = 0;
+    const waiting = Array.from({ length: 4 }, () =>
+      ask("silent", end.signal).then(
+        () => answered++,
+        () => undefined,
+      ),
+    );
+    await expect.poll(() => server.requests).toBeGreaterThan(before);
+    for (const name of ["near", "near", "near"]) expect((await ask(name)).status).toBe(200);
+    expect(answered).toBe(0);
+    end.abort();
+    await Promise.all(waiting);
+    await server.set({ silent: false });
   });
 
   it("counts what was fetched, and says in /readyz and in the answer when its host fails", async () => {

@@ -60,12 +60,13 @@ export class OpenDataset {
     const known = this.#sources.get(name);
     const field = this.dataset.fields[name];
     if (known || !field) return known as BrickSource;
+    const isStore = this.dataset.files.some(({ newestMs }) => newestMs !== undefined);
     const source: BrickSource = {
       source: this.#source + FIELD_NAMES.indexOf(name),
       components: field.components,
       bricking: field.bricking,
       load: (frame, brick, into) => this.#files.readBrick(name, frame, brick, into),
-      announce: (frame, bricks) => this.#files.announceBricks(name, frame, bricks),
+      fetched: isStore ? (bricks) => this.#files.fetched(name, bricks) : undefined,
     };
     this.#sources.set(name, source);
     return source;

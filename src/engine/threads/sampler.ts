@@ -6,6 +6,7 @@ import { DataError } from "../../errors.js";
 import { sortByBrick, sortTables } from "../../kernels/brick-order.js";
 import type { SimdAccelerator } from "../../kernels/simd/index.js";
 import type { Axes, BrickField, Bricking, BrickReader, FrameWeights, Scheme } from "../../kernels/types.js";
+import type { FrameBricks } from "../../storage/bricks/brick-reader.js";
 import { BrickCache, type BrickRequest } from "../../storage/bricks/cache.js";
 import {
   Arena,
@@ -31,7 +32,8 @@ export interface BrickSource {
   readonly components: number;
   readonly bricking: Bricking;
   readonly load: (frame: number, brick: number, into: Float32Array) => void;
-  readonly announce?: (frame: number, bricks: readonly number[]) => void;
+  /** Starts to fetch bricks and waits for a moment, true when they are there or known to fail; absent where files are read. */
+  readonly fetched?: ((bricks: readonly FrameBricks[]) => boolean) | undefined;
 }
 
 /** The parameters of a sampling: a scheme on fields of one grid, at a combination of frames. */
@@ -140,6 +142,11 @@ export class Sampler {
       let size = 0;
       try {
         size = this.#group(sampling, first, Math.min(count - first, cap));
+        // Bricks of a store may take long: others have their turn, and the query can end, while they are on their way.
+        while (!this.#isFetched(sampling)) {
+          stop();
+          if (pause()) return first;
+        }
         this.#evaluate(sampling, first, size);
       } finally {
         sources.forEach((_, i) => {
@@ -150,6 +157,19 @@ export class Sampler {
       first += size;
     }
     return count;
+  }
+
+  /** Whether the bricks of the group are in the cache, or have been fetched from their store. */
+  #isFetched({ sources, frames: { frames } }: Sampling): boolean {
+    const done = sources.map(({ fetched, source }, i) => {
+      if (fetched === undefined) return true;
+      const { list: bricks, length: count } = this.#fields[i as 0 | 1];
+      const missing = frames
+        .map((frame) => ({ frame, bricks: this.#cache.missing({ source, frame, bricks, count }) }))
+        .filter((some) => some.bricks.length > 0);
+      return missing.length === 0 || fetched(missing);
+    });
+    return done.every(Boolean);
   }
 
   /** Access to single bricks of a field, for kernels that walk regions. */
@@ -343,12 +363,6 @@ function brickValues({ components, bricking: { edge } }: BrickSource): number {
   return edge[0] * edge[1] * edge[2] * components;
 }
 
-function blankRequest(source: BrickSource): Pick<BrickRequest, "source" | "values" | "load" | "announce"> {
-  const { announce } = source;
-  return {
-    source: source.source,
-    values: brickValues(source),
-    load: source.load,
-    ...(announce === undefined ? {} : { announce }),
-  };
+function blankRequest(source: BrickSource): Pick<BrickRequest, "source" | "values" | "load"> {
+  return { source: source.source, values: brickValues(source), load: source.load };
 }

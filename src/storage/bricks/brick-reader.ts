@@ -9,7 +9,7 @@ import { ReadBuffer } from "../hdf5/library.js";
 import { isField, type Packing, packingOf } from "../hdf5/packing.js";
 import type { Stored } from "../hdf5/stored.js";
 import { openFile } from "../open-file.js";
-import type { StoredFile } from "../stored-file.js";
+import type { StoredBox, StoredFile } from "../stored-file.js";
 import { copyBox, type NodeBox, readBox, storedBox } from "./box.js";
 
 /** Files of a series kept open at a time. */
@@ -30,6 +30,12 @@ interface OpenFile {
   readonly parts: Map<string, OpenPart>;
 }
 
+/** Bricks of one frame. */
+export interface FrameBricks {
+  readonly frame: number;
+  readonly bricks: readonly number[];
+}
+
 /** An open dataset of this thread. */
 export interface OpenDataset {
   /** Bytes of stored values taken from files so far. */
@@ -44,8 +50,12 @@ export interface OpenDataset {
    * @throws DataError when the storage is not readable, not what it was, or damaged: `out` then means nothing
    */
   readBrick(field: FieldName, frame: number, brick: number, out: Float32Array): void;
-  /** Announces bricks that `readBrick` will be asked for soon, so that stores fetch them at the same time. */
-  announceBricks(field: FieldName, frame: number, bricks: readonly number[]): void;
+  /**
+   * Starts to fetch bricks that `readBrick` will be asked for, all at the same time, and waits for a moment.
+   *
+   * @returns whether they are there, or are known to fail
+   */
+  fetched(field: FieldName, wanted: readonly FrameBricks[]): boolean;
   /** Reads any box of nodes of one frame into `out`, layout [z][y][x][c]. @throws DataError as `readBrick` */
   readNodes(field: FieldName, frame: number, box: NodeBox, out: Float32Array): void;
   close(): void;
@@ -86,17 +96,21 @@ class DatasetReader implements OpenDataset {
     this.reads++;
   }
 
-  announceBricks(field: FieldName, frame: number, bricks: readonly number[]): void {
-    const source = this.#source(field, frame);
-    for (const part of source.parts) {
-      const { file, opened } = this.#open(part, frame);
-      if (file.announce === undefined) return;
-      for (const brick of bricks) {
-        const box = brickBox(this.#dataset, source, brick);
-        const { offset, count } = storedBox(part, isSeries(part) ? 0 : frame, this.#nodes, box);
-        file.announce(opened.path, offset, count);
+  fetched(field: FieldName, wanted: readonly FrameBricks[]): boolean {
+    const byFile = new Map<StoredFile, StoredBox[]>();
+    for (const { frame, bricks } of wanted) {
+      const source = this.#source(field, frame);
+      for (const part of source.parts) {
+        const { file, opened } = this.#open(part, frame);
+        const boxes = bricks.map((brick) => {
+          const box = brickBox(this.#dataset, source, brick);
+          return { path: opened.path, ...storedBox(part, isSeries(part) ? 0 : frame, this.#nodes, box) };
+        });
+        byFile.set(file, [...(byFile.get(file) ?? []), ...boxes]);
       }
     }
+    // Every store is asked before an answer is given, so that all of them are on their way.
+    return [...byFile].map(([file, boxes]) => file.fetched?.(boxes) ?? true).every(Boolean);
   }
 
   readNodes(field: FieldName, frame: number, box: NodeBox, out: Float32Array): void {

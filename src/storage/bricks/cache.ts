@@ -18,8 +18,6 @@ export interface BrickRequest {
   readonly values: number;
   /** Reads a brick from storage. */
   readonly load: (frame: number, brick: number, into: Float32Array) => void;
-  /** Announces bricks that `load` will be asked for. */
-  readonly announce?: (frame: number, bricks: readonly number[]) => void;
   /** Receives, per brick, the index of its first value in a Float32Array over the whole memory. */
   readonly offsets: Int32Array;
 }
@@ -67,7 +65,6 @@ export class BrickCache {
     for (;;) {
       this.#reserve(requests);
       try {
-        for (const request of requests) this.#announce(request);
         for (const request of requests) this.#read(request);
       } catch (error) {
         this.#unpin(requests);
@@ -80,6 +77,13 @@ export class BrickCache {
       // Another worker failed to read a brick: try it here, for its data or for its error.
       this.#unpin(requests);
     }
+  }
+
+  /** Those of some bricks that nobody holds or reads. */
+  missing({ source, frame, bricks, count }: Pick<BrickRequest, "source" | "frame" | "bricks" | "count">): number[] {
+    return this.#directory.locked(() =>
+      Array.from(bricks.subarray(0, count)).filter((brick) => this.#directory.find(source, frame, brick) === NONE),
+    );
   }
 
   /** Unpins what `acquire` pinned. */
@@ -176,14 +180,6 @@ export class BrickCache {
         this.#directory.unpin(unit);
       }
     }
-  }
-
-  /** Announces the bricks that this worker has reserved, where there is more than one to wait for. */
-  #announce({ frame, bricks, count, offsets, announce }: BrickRequest): void {
-    if (announce === undefined) return;
-    const own: number[] = [];
-    for (let i = 0; i < count; i++) if (this.#directory.isOwn(this.#directory.unitAt(offsets[i]))) own.push(bricks[i]);
-    if (own.length > 0) announce(frame, own);
   }
 
   /** Reads the bricks that this worker has reserved; on failure marks the rest of them failed. */

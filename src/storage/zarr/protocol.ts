@@ -53,7 +53,16 @@ export interface OpenRequest {
   readonly named?: boolean | undefined;
 }
 
-export type StoreRequest = ({ readonly kind: "open" } & OpenRequest) | ({ readonly kind: "read" } & BoxRequest);
+/** Boxes that will be asked for soon. */
+export interface ReadyRequest {
+  readonly store: string;
+  readonly boxes: readonly BoxRequest[];
+}
+
+export type StoreRequest =
+  | ({ readonly kind: "open" } & OpenRequest)
+  | ({ readonly kind: "read" } & BoxRequest)
+  | ({ readonly kind: "ready" } & ReadyRequest);
 
 /** Elements in C order, in shared memory. */
 export type Elements =
@@ -71,12 +80,15 @@ export type Elements =
 export interface StoreReplies {
   readonly open: StoreTree;
   readonly read: Elements;
+  /** Whether the boxes are there, or known to fail. */
+  readonly ready: boolean;
 }
 
-/** What a thread sends: a request with a number, and requests that it will make soon. */
-export type StoreMessage =
-  | { readonly id: number; readonly request: StoreRequest }
-  | { readonly ahead: readonly BoxRequest[] };
+/** What a thread sends: a request with a number. */
+export interface StoreMessage {
+  readonly id: number;
+  readonly request: StoreRequest;
+}
 
 export type StoreAnswer =
   | { readonly id: number; readonly value: unknown }

@@ -4,7 +4,7 @@
  */
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { BusyError, DataError } from "../../errors.js";
-import type { BoxRequest, StoreAnswer, StoreReplies, StoreRequest } from "./protocol.js";
+import type { StoreAnswer, StoreReplies, StoreRequest } from "./protocol.js";
 import { type StoreConnection, StoreThread } from "./store-thread.js";
 
 /** Time after which an answer is no longer waited for. */
@@ -56,11 +56,6 @@ export class StoreClient {
       if (left <= 0) throw new BusyError(`${request.store} did not answer in ${PATIENCE_MS / 1000} s.`);
       Atomics.wait(this.#signal, 0, seen, left);
     }
-  }
-
-  /** Announces boxes that will be asked for soon, so that they are read at the same time. */
-  announce(ahead: readonly BoxRequest[]): void {
-    this.#port.postMessage({ ahead });
   }
 }
 

@@ -10,10 +10,7 @@ registerCodecs();
 const stores = new Stores();
 
 parentPort?.on("message", ({ port, signal }: StoreConnection) => {
-  port.on("message", (message: StoreMessage) => {
-    if ("ahead" in message) stores.ahead(message.ahead);
-    else void answer({ port, signal }, message.id, message.request);
-  });
+  port.on("message", ({ id, request }: StoreMessage) => void answer({ port, signal }, id, request));
 });
 
 /** Interval at which the main thread is told what has been fetched. */
@@ -23,15 +20,20 @@ setInterval(async () => parentPort?.postMessage(await stores.status()), STATUS_M
 async function answer({ port, signal }: StoreConnection, id: number, request: StoreRequest): Promise<void> {
   let reply: StoreAnswer;
   try {
-    reply = { id, value: request.kind === "open" ? await stores.open(request) : await stores.read(request) };
+    reply = { id, value: await perform(request) };
   } catch (error) {
-    const place = request.kind === "open" ? request.store : `${request.store}: ${request.path}`;
+    const place = request.kind === "read" ? `${request.store}: ${request.path}` : request.store;
     const message = error instanceof FieldprobeError ? error.message : `${place} cannot be read: ${textOf(error)}`;
     reply = { id, message, busy: error instanceof BusyError };
   }
   port.postMessage(reply);
   Atomics.add(signal, 0, 1);
   Atomics.notify(signal, 0);
+}
+
+function perform(request: StoreRequest): Promise<unknown> {
+  if (request.kind === "open") return stores.open(request);
+  return request.kind === "read" ? stores.read(request) : stores.ready(request.boxes);
 }
 
 function textOf(error: unknown): string {

@@ -1,5 +1,6 @@
 /** The stores that the store thread has open: opens them, and reads boxes of their arrays. */
 
+import { setTimeout as pause } from "node:timers/promises";
 import ndarray from "ndarray";
 import ops from "ndarray-ops";
 import {
@@ -35,6 +36,9 @@ interface OpenStore {
   readonly objects: PinnedStore;
   readonly arrays: Map<string, Promise<ZarrArray<DataType, PinnedStore>>>;
 }
+
+/** Time for which a thread that could do something else waits for boxes. */
+const MOMENT_MS = 15;
 
 type Decoded = Chunk<DataType>;
 
@@ -89,9 +93,20 @@ export class Stores {
     return statuses;
   }
 
-  /** Starts to read boxes that will be asked for soon, as many as there is room for, the rest as those are asked for. */
-  ahead(boxes: readonly BoxRequest[]): void {
+  /**
+   * Starts to read boxes that will be asked for soon, as many as there is room for, the rest as those are asked for, and
+   * waits for a moment.
+   *
+   * @returns whether all that were started are there, or have failed
+   */
+  async ready(boxes: readonly BoxRequest[]): Promise<boolean> {
     this.#ahead.add(boxes);
+    const started = boxes.map((box) => this.#boxes.get(nameOf(box)));
+    const end = new AbortController();
+    const moment = pause(MOMENT_MS, false, { signal: end.signal }).catch(() => false);
+    const done = await Promise.race([Promise.allSettled(started).then(() => true), moment]);
+    end.abort();
+    return done;
   }
 
   /** Reads a box of an array, its elements in C order. @throws DataError, BusyError */

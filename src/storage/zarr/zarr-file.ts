@@ -2,7 +2,7 @@
 import { DataError } from "../../errors.js";
 import { packingOf, unpack } from "../hdf5/packing.js";
 import type { AttributeValue, RawValues, Stored } from "../hdf5/stored.js";
-import type { StoredFile } from "../stored-file.js";
+import type { StoredBox, StoredFile } from "../stored-file.js";
 import type { OpenRequest, StoredArray, StoredGroup, StoreTree } from "./protocol.js";
 import { StoreClient } from "./store-client.js";
 
@@ -142,8 +142,10 @@ export class ZarrFile implements StoredFile {
     return elements;
   }
 
-  announce(path: string, offset: readonly number[], count: readonly number[]): void {
-    this.#client.announce([{ store: this.path, newestMs: this.tree.newestMs, path, offset, count }]);
+  fetched(boxes: readonly StoredBox[]): boolean {
+    const { path: store } = this;
+    const { newestMs } = this.tree;
+    return this.#client.ask({ kind: "ready", store, boxes: boxes.map((box) => ({ store, newestMs, ...box })) });
   }
 
   #read(path: string, offset: readonly number[], count: readonly number[]) {
