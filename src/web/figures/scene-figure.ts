@@ -271,7 +271,7 @@ export class SceneFigure {
                 ${choose("tint", "Coloured by", state.tint, choices("one colour"), (tint) => this.#store.set({ tint }))}
                 ${choose("volume", "Samples a side", state.volume, VOLUMES, (volume) => this.#store.set({ volume }))}
                 <label for="enclosed">
-                  <span>Encloses <b>${state.enclosed} %</b> of the volume</span>
+                  <span>Encloses <b>${state.enclosed} %</b> of the ${state.box === null ? "volume" : "part"}</span>
                   <input
                     type="range"
                     id="enclosed"
