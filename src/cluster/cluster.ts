@@ -36,7 +36,7 @@ const LEAST_NODES = 262_144;
 /** Frames that have the same owners where there are fewer regions than peers. */
 const CHUNK_FRAMES = 16;
 /** Time after which this process evaluates a piece too that is not answered: so much, and so much an evaluation. */
-const LATE = { ms: 1_000, msPerEvaluation: 0.02 } as const;
+const LATE = { ms: 3_000, msPerEvaluation: 0.05 } as const;
 
 /** How the data of a query lies among the peers. */
 interface Layout {
