@@ -24,7 +24,7 @@ import { openPool } from "./threads/pool.js";
 export async function openEngine(
   config: Config,
   log: Logger,
-  carrier: Carrier = openPool(config),
+  carrier: Carrier = openPool(config, log),
   sharing: Sharing | null = null,
 ): Promise<Engine> {
   const catalog = new Catalog(config.data, carrier, log);

@@ -220,6 +220,7 @@ export class RegionExecution implements Evaluation {
       values: [],
       shape: [region.count[2], region.count[1], region.count[0], components],
       stream: this.#stream(waiting, start, total),
+      heldBytes: 4 * ahead * nodesOf(part(0)) * components,
       release: () => this.#finished(),
     };
   }

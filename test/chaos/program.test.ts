@@ -1,4 +1,6 @@
 /** Group K on the program as it ships: signals, stuck and dying workers, damaged and replaced data, errors outside of requests. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { cpSync, readFileSync, rmSync, statSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -71,6 +73,25 @@ describe("ending", { timeout: 60_000 }, () => {
     await expect(fetch(`${program.url}/healthz`)).rejects.toThrow();
   });
 
+  it("a signal to npm, as a terminal, a container or a unit sends it, ends the service in order", async () => {
+    const settings = { DATA, STATE: join(folder, "state-npm"), PORT: "0", EVENTS: "off", WORKERS: "1" };
+    const variables = Object.entries(settings).map(([name, value]) => [`FIELDPROBE_${name}`, value]);
+    const npm = spawn("npm", ["start"], {
+      cwd: fileURLToPath(new URL("../..", import.meta.url)),
+      env: { ...process.env, ...Object.fromEntries(variables) },
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    let said = "";
+    npm.stdout.on("data", (text: Buffer) => {
+      said += text.toString();
+    });
+    const url = (): string | undefined => /^fieldprobe listening on (\S+)$/m.exec(said)?.[1];
+    await expect.poll(url, { timeout: 50_000 }).toBeDefined();
+    npm.kill("SIGTERM");
+    expect(await once(npm, "exit")).toEqual([0, null]);
+    await expect(fetch(`${url()}/healthz`)).rejects.toThrow();
+  });
+
   it("R118: SIGTERM with a stuck batch exits with a code other than 0 after the grace time", async () => {
     const trigger = join(folder, "stick");
     const program = await start({ SHUTDOWN_GRACE_MS: "300" }, inBatch(trigger, "for (;;);"));
@@ -118,6 +139,54 @@ describe("workers", { timeout: 60_000 }, () => {
     expect(await metric(program, "workers")).toBe(2);
     await expectAlive(at(program));
     expect((await call(at(program), "1.1", HEAVY)).status).toBe(200);
+  });
+});
+
+describe("workers that cannot start", { timeout: 60_000 }, () => {
+  /** Code for the threads of workers: the SIMD module does not fit while a file exists; each start is told. */
+  const misfit = (flag: string): string => `
+    import { existsSync as exists } from 'node:fs';
+    import { isMainThread as main } from 'node:worker_threads';
+    if (!main) {
+      const { Instance, LinkError } = WebAssembly;
+      WebAssembly.Instance = class {
+        constructor(...given) {
+          process.stderr.write('thread starts\\n');
+          if (exists(${JSON.stringify(flag)})) throw new LinkError('import 0: a function is missing');
+          return new Instance(...given);
+        }
+      };
+    }`;
+  const starts = (log: string): number => log.split("thread starts").length - 1;
+
+  it("end the program with one clear error when it starts", async () => {
+    const flag = join(folder, "misfit-at-start");
+    writeFileSync(flag, "");
+    const error = String(await start({ EVENTS: "off" }, misfit(flag)).catch((reason: unknown) => reason));
+    expect(error).toContain("fieldprobe ended with 1");
+    expect(error).toContain("fieldprobe: No worker thread could be started.");
+    expect(error.split("kernels.wasm does not belong to this program, run npm ci: import 0")).toHaveLength(2);
+    expect(starts(error)).toBeLessThan(12);
+  });
+
+  it("are tried a bounded number of times, requests are told so at once, and the service recovers", async () => {
+    const flag = join(folder, "misfit");
+    const die = join(folder, "die-once");
+    const program = await start(
+      { EVENTS: "off", WORKERS: "1" },
+      `${misfit(flag)}\n${inBatch(die, "process.exit(9);")}`,
+    );
+    const expected = await call(at(program), "1.1", getVelocity());
+    expect(expected.status).toBe(200);
+    writeFileSync(flag, "");
+    writeFileSync(die, "");
+    expectFault(await call(at(program), "1.1", getVelocity()), "1.1", "Server");
+    for (let i = 0; i < 30; i++) expectFault(await call(at(program), "1.2", getVelocity()), "1.2", "Server", "Busy");
+    expect(starts(program.log())).toBeLessThan(24);
+    expect(program.log().split("worker threads cannot be started")).toHaveLength(2);
+    rmSync(flag);
+    const answered = async (): Promise<string> => (await call(at(program), "1.1", getVelocity())).text;
+    await expect.poll(answered, { timeout: 40_000, interval: 500 }).toBe(expected.text);
   });
 });
 

@@ -116,7 +116,7 @@ function evaluateFilter({ task, operation, open, sampler, stop, pause }: BatchCo
   const frames = frameWeights(time, query.time as number, query.temporalInterpolation ?? "None");
   const readers = task.fields.map((field) => sampler.reader(open.source(field)));
   const width = filter.components * filter.itemsPerPoint;
-  const values = new Float64Array(width);
+  const values = sampler.recordsOfPoint(width);
   const poll = (): boolean => {
     stop();
     return false;

@@ -2,6 +2,7 @@
  * The thread pool runs tasks on worker threads. Tasks wait in a fair queue; a long task gives its thread up at the end of a time slice
  * when others wait, and continues later. While long tasks occupy all threads, short ones run on an express thread beside them.
  */
+import type { Logger } from "pino";
 import type { Config, Limits } from "../../config.js";
 import { BusyError, DeadlineError, WorkerError } from "../../errors.js";
 import { createSharedMemory } from "../../kernels/simd/index.js";
@@ -25,9 +26,9 @@ export type PoolSettings = Pick<Config, "workers" | "cacheBytes" | "fd8Legacy"> 
   readonly limits: Pick<Limits, "engine.chunkBytes">;
 };
 
-/** Starts the worker threads of this process. */
-export function openPool(settings: PoolSettings): Carrier {
-  return new ThreadPool(settings);
+/** Starts the worker threads of this process; `log` is told when they cannot be started. */
+export function openPool(settings: PoolSettings, log: Pick<Logger, "error"> | null = null): Carrier {
+  return new ThreadPool(settings, log);
 }
 
 /** A task that waits or runs. */
@@ -57,17 +58,20 @@ class ThreadPool implements Carrier {
   /** Runs while all threads are busy. */
   #busy: NodeJS.Timeout | null = null;
 
-  constructor({ workers, cacheBytes, limits, fd8Legacy }: PoolSettings) {
+  constructor({ workers, cacheBytes, limits, fd8Legacy }: PoolSettings, log: Pick<Logger, "error"> | null) {
     const layout = memoryLayout(workers + 1, cacheBytes);
     const memory = createSharedMemory(layout.bytes);
     this.#cache = new BrickCache(memory.buffer as SharedArrayBuffer, layout.cache, -1);
     this.#cache.initialise();
     const chunkBytes = limits["engine.chunkBytes"];
-    const setup = { memory, layout, chunkBytes, fd8Legacy, contended: this.#contended };
+    const words = (): Int32Array => new Int32Array(new SharedArrayBuffer(4 * layout.workers));
+    const shared = { contended: this.#contended, loaded: words(), tickets: words() };
+    const setup = { memory, layout, chunkBytes, fd8Legacy, ...shared };
+    const report = (err: unknown): void => log?.error({ err }, "worker threads cannot be started");
     this.parallelism = workers;
     this.cacheBytes = this.#cache.capacity;
-    this.#threads = new ThreadGroup(setup, workers, workers, this.#cache, this.#stores);
-    this.#express = new ThreadGroup(setup, 1, 0, this.#cache, this.#stores);
+    this.#threads = new ThreadGroup(setup, workers, workers, this.#cache, this.#stores, report);
+    this.#express = new ThreadGroup(setup, 1, 0, this.#cache, this.#stores, report);
   }
 
   run<T>(task: Task, { kill, share = createShare() }: RunOptions = {}): Promise<T> {

@@ -83,6 +83,7 @@ export class Sampler {
   #most = 0;
   /** Points by which the next group begins to grow: as many as the last group had. */
   #step = GROUP_STEP;
+  #records = new Float64Array(0);
   #tablesFor: { axes: Axes; bricking: Bricking } | null = null;
   #tables: ReturnType<typeof sortTables> | null = null;
 
@@ -170,6 +171,15 @@ export class Sampler {
       return missing.length === 0 || fetched(missing);
     });
     return done.every(Boolean);
+  }
+
+  /**
+   * Space for the records of one point of a box filter, which may be millions. It is kept: the collector would let many such
+   * arrays gather before it frees them.
+   */
+  recordsOfPoint(length: number): Float64Array {
+    if (this.#records.length < length) this.#records = new Float64Array(length);
+    return this.#records.subarray(0, length);
   }
 
   /** Access to single bricks of a field, for kernels that walk regions. */

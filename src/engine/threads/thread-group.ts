@@ -1,4 +1,5 @@
 /** A thread group keeps a number of worker threads alive, and repairs what a dead thread leaves behind. */
+import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Worker } from "node:worker_threads";
 import { Piscina } from "piscina";
@@ -9,13 +10,16 @@ import type { StoreConnection, StoreThread } from "../../storage/zarr/store-thre
 import type { MemoryLayout } from "../memory.js";
 import type { Outcome } from "../task.js";
 import type { TaskMessage } from "./dataset-copy.js";
+import { ThreadStarts } from "./thread-starts.js";
 
 /** Worker threads run the JavaScript that ships, also when this file runs from source. */
 const ENTRY = fileURLToPath(new URL("./worker.js", import.meta.url).href.replace("/src/engine/", "/dist/engine/"));
 /** Time after which a thread that is started on demand ends unused. */
 const IDLE_MS = 300_000;
-/** Interval at which threads that could not be started are tried again. */
-const REFILL_MS = 1000;
+/** Interval at which a task that is to be killed is looked for on a thread. */
+const LOOK_MS = 5;
+/** How long a group that closes waits for threads that are still loading. */
+const LOADING_MS = 10_000;
 
 /** The data that every worker thread is started with. */
 export interface WorkerSetup {
@@ -25,7 +29,19 @@ export interface WorkerSetup {
   readonly fd8Legacy: boolean;
   /** Word 0 is 1 while tasks of several queries compete for the threads. */
   readonly contended: Int32Array;
+  /** Per slot: the id of the thread once it has loaded, so that it may be terminated. */
+  readonly loaded: Int32Array;
+  /** Per slot: the ticket of the task that the thread runs, or 0. */
+  readonly tickets: Int32Array;
 }
+
+/** A task with the number by which it is known while it runs. */
+export interface TicketedTask {
+  readonly ticket: number;
+  readonly task: TaskMessage;
+}
+
+const NO_THREAD = "No worker thread could be started.";
 
 /** A group of worker threads, each of which runs one task at a time. */
 export class ThreadGroup {
@@ -36,11 +52,15 @@ export class ThreadGroup {
   readonly #fewest: number;
   readonly #slots: Int32Array;
   readonly #cache: BrickCache;
-  /** Threads that have not ended, and the promises of their ends. */
-  readonly #living = new Map<Worker, Promise<void>>();
+  readonly #loaded: Int32Array;
+  readonly #tickets: Int32Array;
+  readonly #starts: ThreadStarts;
+  /** Threads that have not ended, with the promises of their ends and of the time when they have loaded or ended. */
+  readonly #living = new Map<Worker, { readonly end: Promise<void>; readonly loaded: Promise<void> }>();
   /** Controllers that end the tasks in progress. */
   readonly #ends = new Set<AbortController>();
   #refill: NodeJS.Timeout | null = null;
+  #ticket = 0;
   /** Settles when the thread that `warm` starts has started. */
   #warming: Promise<boolean> | null = null;
   #closing = false;
@@ -50,12 +70,23 @@ export class ThreadGroup {
    * @param fewest threads that are kept; others start on demand and end when they are idle for long
    * @param cache  repaired when a thread dies
    * @param stores reads stores for the threads
+   * @param report told why threads cannot be started, once until one has started
    */
-  constructor(setup: WorkerSetup, size: number, fewest: number, cache: BrickCache, stores: StoreThread) {
+  constructor(
+    setup: WorkerSetup,
+    size: number,
+    fewest: number,
+    cache: BrickCache,
+    stores: StoreThread,
+    report: (reason: unknown) => void,
+  ) {
     this.#size = size;
     this.#fewest = fewest;
     this.#cache = cache;
     this.#slots = new Int32Array(setup.memory.buffer as SharedArrayBuffer, setup.layout.slots, setup.layout.workers);
+    this.#loaded = setup.loaded;
+    this.#tickets = setup.tickets;
+    this.#starts = new ThreadStarts(report);
     this.#piscina = new Piscina({
       filename: ENTRY,
       minThreads: fewest,
@@ -84,6 +115,11 @@ export class ThreadGroup {
     return this.#ends.size < this.#size;
   }
 
+  /** Whether a thread can take tasks. */
+  get #hasLoaded(): boolean {
+    return this.#piscina.threads.some(({ threadId }) => this.#loaded.includes(threadId));
+  }
+
   /** Starts a thread, unless one has started already. */
   async warm(): Promise<void> {
     if (this.ready || this.#warming || this.#closing) return;
@@ -99,13 +135,15 @@ export class ThreadGroup {
    * @throws DeadlineError when the task was killed, BusyError when no thread can be started, WorkerError when its thread died
    */
   async run(message: TaskMessage, kill: AbortSignal | undefined): Promise<Outcome<unknown>> {
+    if (kill?.aborted) throw new DeadlineError();
+    if (this.alive === 0 && !this.#starts.allowed) throw new BusyError(NO_THREAD);
     const end = new AbortController();
-    const stop = (): void => end.abort();
-    if (kill?.aborted) stop();
+    const ticket = this.#nextTicket();
+    const stop = (): void => this.#endSafely(end, ticket);
     kill?.addEventListener("abort", stop);
     this.#ends.add(end);
     try {
-      const done = this.#piscina.run(message, { signal: end.signal });
+      const done = this.#piscina.run({ ticket, task: message } satisfies TicketedTask, { signal: end.signal });
       this.#watch();
       return await done;
     } catch (error) {
@@ -114,9 +152,8 @@ export class ThreadGroup {
       this.#watch();
       await this.#abandonedEnded();
       if (kill?.aborted) throw new DeadlineError();
-      throw end.signal.aborted
-        ? new BusyError("No worker thread could be started.")
-        : new WorkerError(undefined, error);
+      const none = end.signal.aborted || (this.#starts.failing && !this.#hasLoaded);
+      throw none ? new BusyError(NO_THREAD) : new WorkerError(undefined, error);
     } finally {
       this.#ends.delete(end);
       kill?.removeEventListener("abort", stop);
@@ -126,10 +163,24 @@ export class ThreadGroup {
 
   async close(): Promise<void> {
     this.#closing = true;
-    // Node 20 may abort the process when a thread is terminated while it loads its modules.
-    await this.#warming;
     if (this.#refill) clearTimeout(this.#refill);
+    // Node 20 may abort the process when a thread is terminated while it loads its modules.
+    const loading = [...this.#living.values()].map(({ loaded }) => loaded);
+    await Promise.race([Promise.all(loading), delay(LOADING_MS, undefined, { ref: false })]);
     await this.#piscina.destroy();
+  }
+
+  /** A number that no task in progress has. */
+  #nextTicket(): number {
+    this.#ticket = (this.#ticket % 0x7fff_ffff) + 1;
+    return this.#ticket;
+  }
+
+  /** Ends the thread of a task once the task runs: a thread that loads its modules must not be terminated. */
+  #endSafely(end: AbortController, ticket: number): void {
+    if (!this.#ends.has(end)) return;
+    if (this.#tickets.includes(ticket)) end.abort();
+    else setTimeout(() => this.#endSafely(end, ticket), LOOK_MS);
   }
 
   /** Notices new threads. */
@@ -137,9 +188,14 @@ export class ThreadGroup {
     for (const thread of this.#piscina.threads) {
       if (this.#living.has(thread)) continue;
       const { threadId } = thread;
+      let reason: unknown;
+      thread.once("error", (error) => {
+        reason = error;
+      });
       const end = new Promise<void>((resolve) => {
         thread.once("exit", () => {
           this.#living.delete(thread);
+          if (!this.#closing && !this.#loaded.includes(threadId)) this.#starts.failed(reason);
           this.#recover(threadId);
           resolve();
           if (this.alive === 0) this.ready = false;
@@ -148,14 +204,29 @@ export class ThreadGroup {
           this.#scheduleRefill();
         });
       });
-      this.#living.set(thread, end);
+      this.#living.set(thread, { end, loaded: Promise.race([end, this.#whenLoaded(thread)]) });
     }
+  }
+
+  /** Resolves when a thread has loaded; the library's message that it is ready comes a moment later. */
+  #whenLoaded(thread: Worker): Promise<void> {
+    const { threadId } = thread;
+    return new Promise((resolve) => {
+      const look = (): void => {
+        if (!this.#loaded.includes(threadId)) return;
+        thread.off("message", look);
+        this.#starts.succeeded();
+        resolve();
+      };
+      thread.on("message", look);
+      look();
+    });
   }
 
   /** Waits for the threads that the library has given up: until they have ended they may write into the buffers of their tasks. */
   async #abandonedEnded(): Promise<void> {
     const { threads } = this.#piscina;
-    await Promise.all([...this.#living].map(([thread, end]) => (threads.includes(thread) ? undefined : end)));
+    await Promise.all([...this.#living].map(([thread, { end }]) => (threads.includes(thread) ? undefined : end)));
   }
 
   /** Frees the pins of a dead thread, then its slot; later, if another that may have died too holds the lock. */
@@ -186,6 +257,6 @@ export class ThreadGroup {
       this.#refill = null;
       for (let missing = this.#fewest - this.alive; missing > 0; missing--) void this.#ping();
       if (this.alive < this.#fewest) this.#scheduleRefill();
-    }, REFILL_MS).unref();
+    }, this.#starts.pauseMs).unref();
   }
 }

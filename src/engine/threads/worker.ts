@@ -1,5 +1,6 @@
 /** The entry of the worker threads runs one task at a time and returns a tagged outcome. */
 import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { parentPort, threadId, workerData } from "node:worker_threads";
 import { FieldprobeError } from "../../errors.js";
 import { instantiateSimd, type SimdAccelerator } from "../../kernels/simd/index.js";
@@ -15,18 +16,20 @@ import { OpenDatasets } from "./open-dataset.js";
 import { cutNodes, searchNodes } from "./regions.js";
 import { Sampler } from "./sampler.js";
 import { sortSection } from "./sweep-sort.js";
-import type { WorkerSetup } from "./thread-group.js";
+import type { TicketedTask, WorkerSetup } from "./thread-group.js";
 
 /** Length of a time slice: the time after which a batch gives its thread up when others wait. */
 const SLICE_MS = 20;
 
 // piscina wraps the data it is given.
-const { memory, layout, chunkBytes, fd8Legacy, contended } = workerData as WorkerSetup;
+const { memory, layout, chunkBytes, fd8Legacy, contended, loaded, tickets } = workerData as WorkerSetup;
 
 await loadHdf5();
 StoreClient.share((connection) => parentPort?.postMessage(connection, [connection.port]));
-const sampler = new Sampler(memory.buffer as SharedArrayBuffer, layout, claimSlot(), accelerate);
+const slot = claimSlot();
+const sampler = new Sampler(memory.buffer as SharedArrayBuffer, layout, slot, accelerate);
 const datasets = new OpenDatasets({ fd8Legacy, accelerator: sampler.accelerator });
+Atomics.store(loaded, slot, threadId);
 
 /** Takes a free worker slot; the slot of a dead thread becomes free once it has been repaired. */
 function claimSlot(): number {
@@ -40,7 +43,13 @@ function claimSlot(): number {
 }
 
 function accelerate(scratch: { offset: number; bytes: number }): SimdAccelerator {
-  return instantiateSimd(readFileSync(new URL("../../kernels/simd/kernels.wasm", import.meta.url)), memory, scratch);
+  const file = new URL("../../kernels/simd/kernels.wasm", import.meta.url);
+  try {
+    return instantiateSimd(readFileSync(file), memory, scratch);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`${fileURLToPath(file)} does not belong to this program, run npm ci: ${reason}`);
+  }
 }
 
 /** Starts a time slice, and returns the question whether it has ended. */
@@ -70,7 +79,8 @@ function perform(task: TaskMessage): unknown {
  * Runs a task. An error that is not a FieldprobeError is a defect, after which this thread cannot be trusted: thrown outside of
  * the task it ends the thread, and the pool fails the task without giving the thread another.
  */
-export default function run(task: TaskMessage): Outcome<unknown> | Promise<never> {
+export default function run({ ticket, task }: TicketedTask): Outcome<unknown> | Promise<never> {
+  Atomics.store(tickets, slot, ticket);
   try {
     return { ok: true, value: perform(task) };
   } catch (error) {
@@ -80,5 +90,7 @@ export default function run(task: TaskMessage): Outcome<unknown> | Promise<never
         throw error;
       });
     });
+  } finally {
+    Atomics.store(tickets, slot, 0);
   }
 }

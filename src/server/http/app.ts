@@ -166,7 +166,11 @@ function decodable(url: string): string {
 function createService(app: FastifyInstance, { config, engine, auth }: AppOptions, logger: Logger): Service {
   const slices = new TimeSlices(mainThreadCpu());
   const admission = new Admission(config.limits);
-  const outgoing = new Outgoing(config.limits["http.waitingBytes"], config.limits["http.readerGraceMs"]);
+  const outgoing = new Outgoing(
+    config.limits["http.waitingBytes"],
+    config.limits["http.readerGraceMs"],
+    config.limits["http.readerBytesPerSecond"],
+  );
   const judge =
     auth ??
     (config.tokens === null ? OPEN_AUTH : watchTokens(config.tokens, config.anonymous ?? false, config.limits, logger));

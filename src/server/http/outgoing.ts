@@ -1,5 +1,7 @@
 /** `Outgoing` bounds the bytes of computed answers that wait for their readers; where there is no room, the slowest reader is cut off. */
 
+/** A reader that has taken so many times the slowest rate that is allowed is not cut off for others. */
+const GOOD_RATE = 16;
 /** How often those who wait for room look again without being told. */
 const LOOK_MS = 1_000;
 
@@ -19,6 +21,8 @@ export interface OutgoingAnswer {
 export class Outgoing {
   readonly #limit: number;
   readonly #graceMs: number;
+  /** Bytes per millisecond from which on a reader is left alone. */
+  readonly #good: number;
   readonly #answers = new Set<OutgoingAnswer>();
   #bytes = 0;
   /** Woken when an answer is out. */
@@ -27,10 +31,12 @@ export class Outgoing {
   /**
    * @param limit   bytes of all answers together; a single answer may be larger
    * @param graceMs how long a reader is not cut off for others, however slow it is
+   * @param rate    bytes per second, the slowest that is allowed
    */
-  constructor(limit: number, graceMs: number) {
+  constructor(limit: number, graceMs: number, rate: number) {
     this.#limit = limit;
     this.#graceMs = graceMs;
+    this.#good = (GOOD_RATE * rate) / 1000;
   }
 
   /** Bytes of the answers on their way. */
@@ -68,7 +74,7 @@ export class Outgoing {
   #slowest(): OutgoingAnswer | null {
     const now = performance.now();
     let slowest: OutgoingAnswer | null = null;
-    let lowest = Number.POSITIVE_INFINITY;
+    let lowest = this.#good;
     for (const answer of this.#answers) {
       const age = now - answer.since;
       if (age < this.#graceMs || answer.taken / age >= lowest) continue;

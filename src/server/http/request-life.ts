@@ -202,7 +202,7 @@ export class RequestLife {
     this.#hold.release();
   }
 
-  /** Says that the answer is computed while it is read: from here on its reader sets the pace, and the slot is kept to the end. */
+  /** Says that the answer is computed while it is read, after `computed`: from here on its reader sets the pace. */
   stream(): void {
     this.#deadline = null;
   }

@@ -150,6 +150,7 @@ export async function serveCutout(
     await life.enter((boxes.size - 1) * evaluation.work);
     const first = await evaluation.finish();
     life.onEnd(() => first.release());
+    await life.computed([first]);
     life.stream();
     const blocks = write(layoutOf(dataset, query, components), frames(life, boxes, start, first));
     await sendStream(reply, JSON_TYPE, blocks, service, life);

@@ -70,6 +70,8 @@ export function answerCutout(
     await life.enter();
     const result = await evaluation.finish();
     life.onEnd(() => result.release());
+    await life.computed([result]);
+    life.stream();
     const shape = result.shape ?? [];
     addVary(reply, "Accept");
     reply.header("fieldprobe-shape", shape.join(","));

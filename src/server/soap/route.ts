@@ -75,11 +75,11 @@ async function serve(request: FastifyRequest, reply: FastifyReply, shared: Share
     const result = await evaluation.finish();
     try {
       const type = CONTENT_TYPES[media.version];
+      await life.computed([result]);
       if (result.stream === undefined) {
-        await life.computed([result]);
         await sendBlocks(reply, type, shared.encoder.encode(row, media.version, result), shared.service, life);
       } else {
-        // It is computed as it is read, so it keeps its slot to the end.
+        life.stream();
         const blocks = shared.encoder.encodeBytes(row, media.version, result.stream);
         await sendStream(reply, type, blocks, shared.service, life);
       }

@@ -1,0 +1,194 @@
+/** Scripts of callers who take all they can from a service, over real sockets, and a witness who asks small questions meanwhile. */
+import { once } from "node:events";
+import { Agent, request } from "node:http";
+import { connect, type Socket } from "node:net";
+import { rawPost } from "./raw-http.js";
+import { envelope, getVelocity, items, NAMESPACE, nullOp, PATH } from "./soap-service.js";
+
+/** A request as bytes of HTTP/1.1. */
+type Bytes = string | Buffer;
+
+/** Callers who have begun; `answered` counts whole answers, also refusals. */
+export interface Crowd {
+  readonly answered: number;
+  leave(): void;
+}
+
+/** What a witness has seen. */
+export interface Witnessed {
+  readonly asked: number;
+  /** Answers that were not the expected ones, by status or bits; the first of them. */
+  readonly wrong: number;
+  readonly first: string;
+  /** Milliseconds. */
+  readonly median: number;
+  readonly p99: number;
+  readonly longest: number;
+}
+
+const QUESTION = envelope("1.1", getVelocity({ points: items([[1, 2, 3]]) }));
+
+/** Asks the question once. */
+function ask(port: number, agent: Agent): Promise<{ readonly status: number; readonly text: string }> {
+  return new Promise((resolve, reject) => {
+    const headers = { "content-type": "text/xml; charset=utf-8", "content-length": Buffer.byteLength(QUESTION) };
+    const sent = request({ host: "127.0.0.1", port, path: PATH, method: "POST", headers, agent }, (answer) => {
+      let text = "";
+      answer.setEncoding("utf8").on("data", (piece: string) => {
+        text += piece;
+      });
+      answer.once("end", () => resolve({ status: answer.statusCode ?? 0, text }));
+      answer.once("error", reject);
+    });
+    sent.once("error", reject);
+    sent.end(QUESTION);
+  });
+}
+
+/**
+ * Asks one small question after another until `enough`, half of them by a connection that stays open and half by new ones.
+ *
+ * @param pauseMs between two questions
+ */
+export async function witness(port: number, enough: (asked: number) => boolean, pauseMs = 0): Promise<Witnessed> {
+  const kept = new Agent({ keepAlive: true, maxSockets: 1 });
+  const fresh = new Agent({ keepAlive: false });
+  const times: number[] = [];
+  let expected: string | null = null;
+  let wrong = 0;
+  let first = "";
+  while (!enough(times.length)) {
+    const since = performance.now();
+    const said = await ask(port, times.length % 2 === 0 ? kept : fresh).catch((error: Error) => ({
+      status: 0,
+      text: String(error),
+    }));
+    times.push(performance.now() - since);
+    expected ??= said.text;
+    if (said.status !== 200 || said.text !== expected) {
+      if (wrong++ === 0) first = `${said.status} ${said.text.slice(0, 300)}`;
+    }
+    if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  }
+  kept.destroy();
+  fresh.destroy();
+  times.sort((a, b) => a - b);
+  const at = (part: number): number => times[Math.min(times.length - 1, Math.floor(part * times.length))] ?? 0;
+  return { asked: times.length, wrong, first, median: at(0.5), p99: at(0.99), longest: at(1) };
+}
+
+/** Callers who send and read; each sends its request again when it is answered, if `again`. */
+export async function crowd(port: number, requests: readonly Bytes[], reads: boolean, again = false): Promise<Crowd> {
+  let answered = 0;
+  let left = false;
+  const sockets = new Set<Socket>();
+  const join = async (bytes: Bytes): Promise<void> => {
+    const socket = connect({ port, host: "127.0.0.1" });
+    sockets.add(socket);
+    socket.on("error", () => undefined);
+    const closed = once(socket, "close").then(() => {
+      sockets.delete(socket);
+      answered++;
+      if (again && !left) setTimeout(() => void join(bytes), 20);
+    });
+    void closed;
+    await once(socket, "connect").catch(() => undefined);
+    if (reads) socket.resume();
+    else socket.pause();
+    socket.write(bytes);
+  };
+  await Promise.all(requests.map(join));
+  return {
+    get answered() {
+      return answered;
+    },
+    leave() {
+      left = true;
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+const repeat = (count: number, bytes: Bytes): Bytes[] => Array<Bytes>(count).fill(bytes);
+const soap = (body: string): string => rawPost("1.1", envelope("1.1", body), ["Connection: close"]);
+
+function operation(name: string, members: Readonly<Record<string, string | number>>): string {
+  const text = Object.entries(members).map(([member, value]) => `<${member}>${value}</${member}>`);
+  return `<${name} xmlns="${NAMESPACE}"><dataset>isotropic32</dataset>${text.join("")}</${name}>`;
+}
+
+function spread(count: number): string {
+  return items(Array.from({ length: count }, (_, i) => [(i % 977) / 156, (i % 491) / 79, (i % 251) / 41]));
+}
+
+function get(path: string): string {
+  return `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`;
+}
+
+function octets(path: string, body: Buffer): Buffer {
+  const type = "application/octet-stream";
+  const head = `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Type: ${type}\r\nAccept: ${type}\r\n`;
+  return Buffer.concat([Buffer.from(`${head}Content-Length: ${body.length}\r\n\r\n`), body]);
+}
+
+/** A connection with a request that is read slowly and small ones behind it. */
+export function pipelined(connections: number, behind: number, points: number): Bytes[] {
+  const unusual = `<Point3><x>1<!-- -->2</x><y>&#50;</y><z>3</z></Point3>`.repeat(points);
+  const first = rawPost("1.1", envelope("1.1", nullOp(unusual)));
+  return repeat(connections, first + rawPost("1.1", envelope("1.1", nullOp())).repeat(behind));
+}
+
+/** Lists of times without points and with one. */
+export function timeLists(count: number, times: number): Bytes[] {
+  const list = `[${Array<number>(times).fill(0).join(",")}]`;
+  const path = "/api/datasets/isotropic32/GetVelocity?spatialInterpolation=Lag8&temporalInterpolation=PCHIP";
+  return Array.from({ length: count }, (_, i) => {
+    const body = `{"time":${list},"points":${i % 2 === 0 ? "[]" : "[[1,2,3]]"}}`;
+    const head = `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Type: application/json\r\n`;
+    return `${head}Content-Length: ${body.length}\r\n\r\n${body}`;
+  });
+}
+
+/**
+ * The largest requests that the limits allow, of every kind.
+ *
+ * @param scale 1: as large as they may be
+ */
+export function largest(count: number, scale: number): Bytes[] {
+  const size = (most: number): number => Math.max(1, Math.floor(most * scale));
+  const tracked = { StartTime: 0.1, dt: "1e-9", nt: size(50_000_000), spatialInterpolation: "Lag8" };
+  const particles = { ...tracked, dt: 0.0001, nt: 500, points: spread(size(100_000)) };
+  const filtered = { time: 0.31, filterlength: 100, nlayers: 1, temporalInterpolation: "None" };
+  const floats = Buffer.from(Float32Array.from({ length: 3 * size(2_000_000) }, (_, i) => (i % 6151) / 980).buffer);
+  const hessian = "GetVelocityHessian?time=0.31&spatialInterpolation=Fd4Lag4&temporalInterpolation=PCHIP";
+  const side = Math.max(2, Math.floor(125 * Math.cbrt(scale)));
+  const kinds: readonly Bytes[] = [
+    soap(operation("GetPosition", { ...tracked, points: items([[1, 2, 3]]) })),
+    soap(operation("GetPosition", particles)),
+    soap(operation("GetBoxFilterSGSStress", { ...filtered, points: spread(size(3)) })),
+    soap(getVelocity({ time: "0.31", points: spread(size(1_000_000)) })),
+    octets(`/api/datasets/isotropic32/${hessian}`, floats),
+    get(`/api/datasets/isotropic32/volume?field=speed&time=0.31&nodes=${side}`),
+    get(
+      `/api/datasets/isotropic32/cutout?field=u&T=1&x_start=1&x_end=32&y_start=1&y_end=32&z_start=1&z_end=32&filter_width=31`,
+    ),
+  ];
+  return Array.from({ length: count }, (_, i) => kinds[i % kinds.length] as Bytes);
+}
+
+/** Requests with answers of some megabytes, for callers who do not read them. */
+export function longAnswers(count: number, points: number): Bytes[] {
+  return repeat(
+    count,
+    soap(
+      getVelocity({ points: spread(points) })
+        .replaceAll("GetVelocity", "GetVelocityHessian")
+        .replace("Lag8", "None_Fd8"),
+    ),
+  );
+}
+
+/** Nothing, for callers who only connect. */
+export function silence(count: number): Bytes[] {
+  return repeat(count, "");
+}
