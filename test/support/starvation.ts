@@ -1,7 +1,8 @@
 /** Scripts of callers who take all they can from a service, over real sockets, and a witness who asks small questions meanwhile. */
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { Agent, request } from "node:http";
 import { connect, type Socket } from "node:net";
+import { fileURLToPath } from "node:url";
 import { rawPost } from "./raw-http.js";
 import { envelope, getVelocity, items, NAMESPACE, nullOp, PATH } from "./soap-service.js";
 
@@ -26,55 +27,23 @@ export interface Witnessed {
   readonly longest: number;
 }
 
+const WITNESS = fileURLToPath(new URL("witness.mjs", import.meta.url));
 const QUESTION = envelope("1.1", getVelocity({ points: items([[1, 2, 3]]) }));
 
-/** Asks the question once. */
-function ask(port: number, agent: Agent): Promise<{ readonly status: number; readonly text: string }> {
-  return new Promise((resolve, reject) => {
-    const headers = { "content-type": "text/xml; charset=utf-8", "content-length": Buffer.byteLength(QUESTION) };
-    const sent = request({ host: "127.0.0.1", port, path: PATH, method: "POST", headers, agent }, (answer) => {
-      let text = "";
-      answer.setEncoding("utf8").on("data", (piece: string) => {
-        text += piece;
-      });
-      answer.once("end", () => resolve({ status: answer.statusCode ?? 0, text }));
-      answer.once("error", reject);
-    });
-    sent.once("error", reject);
-    sent.end(QUESTION);
+/** Asks small questions, so many or for so long, in a process of its own (`witness.mjs`). */
+export async function witness(
+  port: number,
+  end: { readonly questions: number } | { readonly ms: number },
+  pauseMs = 0,
+): Promise<Witnessed> {
+  const given = JSON.stringify({ port, path: PATH, question: QUESTION, pauseMs, ...end });
+  const child = spawn(process.execPath, [WITNESS, given], { stdio: ["ignore", "pipe", "inherit"] });
+  let said = "";
+  child.stdout.on("data", (text: Buffer) => {
+    said += text.toString();
   });
-}
-
-/**
- * Asks one small question after another until `enough`, half of them by a connection that stays open and half by new ones.
- *
- * @param pauseMs between two questions
- */
-export async function witness(port: number, enough: (asked: number) => boolean, pauseMs = 0): Promise<Witnessed> {
-  const kept = new Agent({ keepAlive: true, maxSockets: 1 });
-  const fresh = new Agent({ keepAlive: false });
-  const times: number[] = [];
-  let expected: string | null = null;
-  let wrong = 0;
-  let first = "";
-  while (!enough(times.length)) {
-    const since = performance.now();
-    const said = await ask(port, times.length % 2 === 0 ? kept : fresh).catch((error: Error) => ({
-      status: 0,
-      text: String(error),
-    }));
-    times.push(performance.now() - since);
-    expected ??= said.text;
-    if (said.status !== 200 || said.text !== expected) {
-      if (wrong++ === 0) first = `${said.status} ${said.text.slice(0, 300)}`;
-    }
-    if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
-  }
-  kept.destroy();
-  fresh.destroy();
-  times.sort((a, b) => a - b);
-  const at = (part: number): number => times[Math.min(times.length - 1, Math.floor(part * times.length))] ?? 0;
-  return { asked: times.length, wrong, first, median: at(0.5), p99: at(0.99), longest: at(1) };
+  await once(child, "close");
+  return JSON.parse(said) as Witnessed;
 }
 
 /** Callers who send and read; each sends its request again when it is answered, if `again`. */
@@ -86,12 +55,11 @@ export async function crowd(port: number, requests: readonly Bytes[], reads: boo
     const socket = connect({ port, host: "127.0.0.1" });
     sockets.add(socket);
     socket.on("error", () => undefined);
-    const closed = once(socket, "close").then(() => {
+    socket.once("close", () => {
       sockets.delete(socket);
       answered++;
       if (again && !left) setTimeout(() => void join(bytes), 20);
     });
-    void closed;
     await once(socket, "connect").catch(() => undefined);
     if (reads) socket.resume();
     else socket.pause();

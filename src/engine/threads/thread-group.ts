@@ -31,7 +31,7 @@ export interface WorkerSetup {
   readonly contended: Int32Array;
   /** Per slot: the id of the thread once it has loaded, so that it may be terminated. */
   readonly loaded: Int32Array;
-  /** Per slot: the ticket of the task that the thread runs, or 0. */
+  /** Per slot: the ticket of the task that the thread runs, or ran when it died; else 0. */
   readonly tickets: Int32Array;
 }
 
@@ -147,13 +147,15 @@ export class ThreadGroup {
       this.#watch();
       return await done;
     } catch (error) {
+      // A thread that has died keeps the ticket of its task.
+      const begun = this.#tickets.includes(ticket);
       this.#ends.delete(end);
       // The successor may be given a task, and be killed with it, before it says that it is ready.
       this.#watch();
       await this.#abandonedEnded();
       if (kill?.aborted) throw new DeadlineError();
       const none = end.signal.aborted || (this.#starts.failing && !this.#hasLoaded);
-      throw none ? new BusyError(NO_THREAD) : new WorkerError(undefined, error);
+      throw none && !begun ? new BusyError(NO_THREAD) : new WorkerError(undefined, error);
     } finally {
       this.#ends.delete(end);
       kill?.removeEventListener("abort", stop);

@@ -82,15 +82,18 @@ function perform(task: TaskMessage): unknown {
 export default function run({ ticket, task }: TicketedTask): Outcome<unknown> | Promise<never> {
   Atomics.store(tickets, slot, ticket);
   try {
-    return { ok: true, value: perform(task) };
+    const value = perform(task);
+    Atomics.store(tickets, slot, 0);
+    return { ok: true, value };
   } catch (error) {
-    if (error instanceof FieldprobeError) return { ok: false, ...failureOf(error) };
+    if (error instanceof FieldprobeError) {
+      Atomics.store(tickets, slot, 0);
+      return { ok: false, ...failureOf(error) };
+    }
     return new Promise(() => {
       setImmediate(() => {
         throw error;
       });
     });
-  } finally {
-    Atomics.store(tickets, slot, 0);
   }
 }

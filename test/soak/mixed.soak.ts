@@ -1,0 +1,359 @@
+/**
+ * The long run of mixed work: SOAP, `/api`, the public REST interface, events and the page are asked at random while faults happen, and
+ * every answer is compared to the bit with that of a second process which nothing happens to.
+ *
+ * Faults: files replaced and truncated, worker threads ended, callers who take all they can and leave, a full disk.
+ */
+import { execFileSync, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { OPERATIONS } from "../../src/operations.js";
+import { type Program, startProgram } from "../support/program.js";
+import { generator } from "../support/run-query.js";
+import { scratchFolder } from "../support/scratch.js";
+import { envelope, expectIdle, getVelocity, items, PATH, TYPES, type Version } from "../support/soap-service.js";
+import { crowd, largest, longAnswers, pipelined, silence, timeLists } from "../support/starvation.js";
+import { laterGrowth } from "./trend.js";
+
+const MINUTES = Number(process.env.SOAK_MINUTES ?? 10);
+const CLIENTS = Number(process.env.SOAK_CLIENTS ?? 4);
+/** Time from one fault to the next. */
+const FAULT_MS = 4_000;
+const MIB = 2 ** 20;
+const SHIPPED = fileURLToPath(new URL("../../data", import.meta.url));
+const BIN = fileURLToPath(new URL("../../bin/fieldprobe.js", import.meta.url));
+const NOW = "2026-10-20T12:00:00Z";
+
+/** A request, and the dataset whose files may be changed under it. */
+interface Question {
+  readonly name: string;
+  readonly path: string;
+  readonly method: "GET" | "POST";
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Buffer | null;
+  readonly changed: boolean;
+}
+
+const folder = scratchFolder();
+const file = (...names: string[]): string => join(folder, ...names);
+const kill = file("kill");
+/** Ends a worker thread inside of a batch once the file exists. */
+const KILLER = `
+  import { existsSync, unlinkSync } from 'node:fs';
+  import { isMainThread } from 'node:worker_threads';
+  if (!isMainThread) {
+    const load = Atomics.load;
+    Atomics.load = (array, index) => {
+      let mine = existsSync(${JSON.stringify(kill)});
+      try { if (mine) unlinkSync(${JSON.stringify(kill)}); } catch { mine = false; }
+      if (mine) process.exit(9);
+      return load(array, index);
+    };
+  }`;
+
+let program: Program;
+let reference: Program;
+let disk: string | null = null;
+
+/** A small file system that can be filled; null where mounting is not permitted. */
+function mountDisk(): string | null {
+  const path = file("disk");
+  mkdirSync(path);
+  try {
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", path], { stdio: "ignore" });
+    return path;
+  } catch {
+    process.stdout.write("no disk is filled: mounting is not permitted\n");
+    return null;
+  }
+}
+
+/** Makes a dataset of noise; the version decides its numbers. */
+function makeVersion(name: string, version: string, seed: number): void {
+  const out = file("versions", `${name}-${version}`);
+  const given = ["random", "--nodes", "32", "--steps", "4", "--name", name, "--seed", `${seed}`, "--out", out];
+  execFileSync(process.execPath, [BIN, "generate", ...given], { stdio: "ignore" });
+}
+
+/** Puts a version in the place of the one that is served, file by file, as a copy over a network would. */
+function placeVersion(name: string, version: string, data: string): void {
+  const from = file("versions", `${name}-${version}`);
+  const to = join(data, name);
+  mkdirSync(to, { recursive: true });
+  for (const one of execFileSync("ls", [from]).toString().trim().split("\n")) {
+    cpSync(join(from, one), join(to, `${one}.new`));
+    renameSync(join(to, `${one}.new`), join(to, one));
+  }
+}
+
+beforeAll(async () => {
+  disk = mountDisk();
+  for (const [version, seed] of [
+    ["a", 1],
+    ["b", 2],
+  ] as const) {
+    makeVersion("replaced", version, seed);
+    makeVersion("cut", version, seed + 2);
+    placeVersion("replaced", version, file(`data-${version}`));
+  }
+  placeVersion("cut", "a", file("data-a"));
+  placeVersion("replaced", "a", file("data"));
+  placeVersion("cut", "a", file("data"));
+  const common = { EVENTS_NOW: NOW, LOG_LEVEL: "error", WORKERS: "2", CACHE_BYTES: `${64 * MIB}` };
+  const state = disk ?? file("state");
+  reference = await startProgram({
+    ...common,
+    STATE: file("reference"),
+    DATA: [SHIPPED, file("data-a")].join(delimiter),
+  });
+  const preload = ["--import", `data:text/javascript,${encodeURIComponent(KILLER)}`];
+  program = await startProgram({ ...common, STATE: state, DATA: [SHIPPED, file("data")].join(delimiter) }, preload);
+  const open = async (url: string): Promise<void> =>
+    expect(await (await fetch(`${url}/readyz`)).text()).toContain("events: ready");
+  for (const { url } of [reference, program]) await vi.waitFor(() => open(url), { timeout: 60_000 });
+}, 180_000);
+afterAll(async () => {
+  try {
+    expect(await program.stop("SIGTERM")).toBe(0);
+    await reference.stop("SIGTERM");
+  } finally {
+    if (disk !== null) execFileSync("umount", [disk]);
+  }
+}, 60_000);
+
+const random = generator(20);
+const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
+
+function coordinates(count: number): [number, number, number][] {
+  return Array.from({ length: count }, (_, i) => [(i * 0.37) % 6.2, (i * 0.73 + 1) % 6.2, (i * 1.13 + 2) % 6.2]);
+}
+
+function soap(version: Version, name: string, body: string): Question {
+  const headers = { "content-type": TYPES[version] };
+  return {
+    name: `SOAP ${version} ${name}`,
+    path: PATH,
+    method: "POST",
+    headers,
+    body: envelope(version, body),
+    changed: false,
+  };
+}
+
+function api(path: string, accept: string, points: number): Question {
+  const body = JSON.stringify({ points: coordinates(points) });
+  const headers = { "content-type": "application/json", accept };
+  return { name: `${path} ${accept}`, path: `/api/${path}`, method: "POST", headers, body, changed: false };
+}
+
+function page(path: string, accept = "*/*"): Question {
+  return { name: path, path, method: "GET", headers: { accept }, body: null, changed: false };
+}
+
+/** Every question, with sizes from a point to tens of thousands. */
+function questions(): Question[] {
+  const asked: Question[] = [];
+  for (const count of [1, 10, 3_000, 30_000]) {
+    const points = items(coordinates(count));
+    for (const version of ["1.1", "1.2"] as const) {
+      asked.push(soap(version, `GetVelocity ${count}`, getVelocity({ points })));
+      const hessian = getVelocity({ points, spatialInterpolation: "Fd4Lag4" });
+      asked.push(soap(version, `Hessian ${count}`, hessian.replaceAll("GetVelocity", "GetVelocityHessian")));
+    }
+  }
+  const interpolated = OPERATIONS.filter(({ family, fields }) => family === "points" && fields.length > 0).slice(0, 10);
+  for (const { name } of interpolated) {
+    const method = /Gradient|Hessian|Laplacian/.test(name) ? "Fd4Lag4" : "Lag6";
+    const query = `time=0.31&spatialInterpolation=${method}&temporalInterpolation=PCHIP`;
+    for (const type of ["application/json", "application/octet-stream", "text/csv"]) {
+      asked.push(api(`datasets/isotropic32/${name}?${query}`, type, 200));
+    }
+  }
+  const track = "datasets/isotropic32/GetPosition?StartTime=0.1&dt=0.001&spatialInterpolation=Lag4&nt=";
+  const box = "x_start=1&x_end=32&y_start=1&y_end=32&z_start=1&z_end=32";
+  const octets = "application/octet-stream";
+  const sampled = "time=0.3&nodes=40";
+  asked.push(
+    api(`${track}50`, "application/json", 100),
+    api(`${track}2000`, octets, 300),
+    api(
+      "datasets/isotropic32/GetBoxFilterVelocity?time=0.3&filterlength=1.5&nlayers=2&temporalInterpolation=None",
+      octets,
+      20,
+    ),
+    page("/api/datasets", "application/json"),
+    page("/api/datasets/isotropic32", "application/json"),
+    page(`/api/datasets/isotropic32/slice?field=speed&axis=z&at=1&${sampled}`, octets),
+    page(`/api/datasets/isotropic32/slice?field=speed&axis=x&at=2&${sampled}`, "image/png"),
+    page(`/api/datasets/isotropic32/volume?field=speed&${sampled}`, octets),
+    page(`/api/datasets/isotropic32/cutout?field=u&T=2&${box}`, octets),
+    page("/"),
+    page("/api/openapi.json"),
+    page("/events?per_page=50"),
+    page("/events?single_events=false&order_by=name"),
+    page("/events.ics"),
+    page("/event_categories"),
+    page(`${PATH}?wsdl`),
+  );
+  for (const name of ["replaced", "cut"]) {
+    const path = `datasets/${name}/GetVelocity?time=0.1&spatialInterpolation=Lag8&temporalInterpolation=None`;
+    asked.push({ ...api(path, octets, 2_000), changed: true }, { ...api(path, octets, 3), changed: true });
+  }
+  return asked;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly digest: string;
+  readonly text: string;
+}
+
+async function ask(url: string, { path, method, headers, body }: Question): Promise<Answer> {
+  const response = await fetch(`${url}${path}`, { method, headers, body: body as BodyInit | null });
+  const bytes = Buffer.from(await response.arrayBuffer());
+  // Addresses and ids differ between the two processes.
+  const plain = bytes.includes(url) ? Buffer.from(bytes.toString("latin1").replaceAll(url, "URL"), "latin1") : bytes;
+  return {
+    status: response.status,
+    digest: createHash("sha256").update(plain).digest("hex"),
+    text: bytes.toString("latin1", 0, 300),
+  };
+}
+
+/** The faults, one after the other. */
+const FAULTS: Readonly<Record<string, (round: number) => Promise<void>>> = {
+  "a worker thread ends": async () => writeFileSync(kill, ""),
+  "files are replaced": async (round) => {
+    placeVersion("replaced", round % 2 === 0 ? "b" : "a", file("data"));
+    process.kill(program.pid, "SIGHUP");
+  },
+  "the largest requests": () => leave(largest(14, 0.1)),
+  "a file is truncated": async () => {
+    const target = execFileSync("sh", ["-c", `ls ${file("data", "cut")}/*.h5`])
+      .toString()
+      .trim();
+    truncateSync(target, Math.floor(statSync(target).size / 2));
+  },
+  "pipelined requests": () => leave(pipelined(6, 40, 50_000)),
+  "the file is restored": async () => {
+    placeVersion("cut", "a", file("data"));
+    process.kill(program.pid, "SIGHUP");
+  },
+  "readers who do not read": () => leave(longAnswers(32, 20_000), false),
+  "the disk is full": async () => {
+    if (disk === null) return;
+    try {
+      writeFileSync(join(disk, "filler"), Buffer.alloc(8 * MIB));
+    } catch {
+      // That is what was meant.
+    }
+    const settings = { FIELDPROBE_STATE: disk, FIELDPROBE_EVENTS_NOW: NOW };
+    const sample = join(SHIPPED, "events.json");
+    const child = spawn(process.execPath, [BIN, "events", "import", sample], {
+      env: { ...process.env, ...settings },
+      stdio: "ignore",
+    });
+    await once(child, "exit");
+    process.kill(program.pid, "SIGHUP");
+  },
+  "lists of times": () => leave(timeLists(8, 32_000)),
+  "the disk has room": async () => {
+    if (disk !== null) rmSync(join(disk, "filler"), { force: true });
+    process.kill(program.pid, "SIGHUP");
+  },
+  "callers who only connect": () => leave(silence(700)),
+};
+
+/** Lets callers do their worst for a while and leave in the middle of it. */
+async function leave(requests: Parameters<typeof crowd>[1], reads = true): Promise<void> {
+  const callers = await crowd(program.port, requests, reads);
+  setTimeout(() => callers.leave(), FAULT_MS / 2).unref();
+}
+
+/** Counts of outcomes by question and status; what is not among the expected is kept. */
+class Report {
+  readonly counts = new Map<string, number>();
+  readonly wrong: string[] = [];
+  asked = 0;
+  failed = 0;
+
+  note(question: Question, answer: Answer, expected: readonly string[]): void {
+    this.asked++;
+    const key = String(answer.status);
+    this.counts.set(key, (this.counts.get(key) ?? 0) + 1);
+    if (answer.status === 200) {
+      if (!expected.includes(answer.digest)) this.wrong.push(`${question.name}: other bits`);
+      return;
+    }
+    const busy = answer.status === 503 || answer.text.includes("Busy");
+    // While its files change a dataset may be damaged or away; elsewhere only a worker that ended may fail a request.
+    const lost = answer.text.includes("A worker failed");
+    if (lost) this.failed++;
+    if (!busy && !lost && !question.changed) this.wrong.push(`${question.name}: ${answer.status} ${answer.text}`);
+  }
+}
+
+function resident(): number {
+  return 1024 * Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${program.pid}/status`, "utf8"))?.[1]);
+}
+
+it(`answers every question as a process does that nothing happens to, for ${MINUTES} minutes`, async () => {
+  const all = questions();
+  const expected = new Map<Question, string[]>();
+  const refused: string[] = [];
+  for (const question of all) {
+    const { status, digest, text } = await ask(reference.url, question);
+    if (status !== 200) refused.push(`${question.name}: ${status} ${text}`);
+    expected.set(question, [digest]);
+  }
+  expect(refused).toEqual([]);
+  // The other version of the dataset that is replaced, from the service itself before anything happens.
+  placeVersion("replaced", "b", file("data-a"));
+  process.kill(reference.pid, "SIGHUP");
+  for (const question of all.filter(({ name }) => name.includes("replaced"))) {
+    const [first] = expected.get(question) as [string];
+    await expect.poll(async () => (await ask(reference.url, question)).digest, { timeout: 30_000 }).not.toBe(first);
+    expected.get(question)?.push((await ask(reference.url, question)).digest);
+  }
+  const report = new Report();
+  const end = performance.now() + MINUTES * 60_000;
+  const client = async (): Promise<void> => {
+    while (performance.now() < end) {
+      const question = pick(all);
+      // The list of datasets follows the files.
+      if (question.path === "/api/datasets") continue;
+      report.note(question, await ask(program.url, question), expected.get(question) ?? []);
+    }
+  };
+  const memory: number[] = [];
+  let faults = 0;
+  const trouble = async (): Promise<void> => {
+    const names = Object.keys(FAULTS);
+    for (; performance.now() < end; faults++) {
+      const name = names[faults % names.length] as string;
+      await FAULTS[name]?.(Math.floor(faults / names.length));
+      await new Promise((resolve) => setTimeout(resolve, FAULT_MS));
+      if (name === names.at(-1)) memory.push(resident());
+    }
+  };
+  await Promise.all([trouble(), ...Array.from({ length: CLIENTS }, client)]);
+  await FAULTS["the disk has room"]?.(0);
+  await vi.waitFor(() => expectIdle({ url: `${program.url}${PATH}` }), { timeout: 60_000 });
+  const growth = memory.length < 4 ? 0 : laterGrowth(memory);
+  const { asked, failed, wrong } = report;
+  const summary = { minutes: MINUTES, questions: all.length, asked, faults, failed, wrong: wrong.length };
+  process.stdout.write(
+    `${JSON.stringify({ ...summary, statuses: Object.fromEntries(report.counts), growthMiB: Math.round(growth / MIB) })}\n`,
+  );
+  expect(wrong.slice(0, 5)).toEqual([]);
+  // Each ended thread costs at most the requests that it worked for.
+  expect(failed).toBeLessThanOrEqual(2 * Math.ceil(faults / Object.keys(FAULTS).length));
+  for (const question of all.filter(({ changed, path }) => !changed && path !== "/api/datasets")) {
+    expect((await ask(program.url, question)).digest, question.name).toBe(expected.get(question)?.[0]);
+  }
+  expect(growth).toBeLessThan(64 * MIB);
+});
