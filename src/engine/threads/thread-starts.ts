@@ -1,8 +1,8 @@
 /** `ThreadStarts` counts the worker threads that failed to start in a row, and says when another may be tried. */
 
 /** Failures in a row after which tasks start no threads any more until the pause is over. */
-const MOST = 5;
-/** The pause after the first failure, which doubles with each, and the longest one. */
+const MOST = 10;
+/** The pause after a failure, which doubles with each beyond those, and the longest one. */
 const FIRST_MS = 250;
 const LONGEST_MS = 30_000;
 
@@ -35,7 +35,7 @@ export class ThreadStarts {
 
   /** Milliseconds from a failure to the next attempt that nobody asked for. */
   get pauseMs(): number {
-    return Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.max(0, this.#failures - 1));
+    return Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.max(0, this.#failures - MOST));
   }
 
   /** Whether a task may start a thread now. */
