@@ -96,7 +96,7 @@ export function createMetrics(engine: Engine, admission: Admission, outgoing: Ou
   });
   const plain: readonly (readonly [name: string, help: string, read: () => number])[] = [
     ["ready", "1 when the catalogue is loaded and the pool answers.", () => (engine.status().ready ? 1 : 0)],
-    ["workers", "Live worker threads; of a gateway, its peers.", () => engine.status().workers],
+    ["workers", "Worker threads.", () => engine.status().workers],
     ["batches_queued", "Batches that wait for a worker.", () => engine.status().queued],
     ["batches_running", "Batches on a worker.", () => engine.status().running],
     ["read_bytes_total", "Bytes read from datasets.", () => engine.status().bytesRead],
