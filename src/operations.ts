@@ -6,6 +6,8 @@
 /** Records of results: name -> component names, in wire order. The record `float` is a bare number. */
 export const RECORDS = {
   Point3: ["x", "y", "z"],
+  /** A position, and the time at which the particle has left there; plain HTTP alone has it. */
+  Exit: ["x", "y", "z", "exit"],
   Vector3: ["x", "y", "z"],
   Vector3P: ["x", "y", "z", "p"],
   VelocityGradient: ["duxdx", "duxdy", "duxdz", "duydx", "duydy", "duydz", "duzdx", "duzdy", "duzdz"],

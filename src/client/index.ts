@@ -1,14 +1,15 @@
 /** The typed client: every operation of the table as a method, any number of points, typed arrays out. */
-import { ALL_OPERATIONS, RECORDS } from "../operations.js";
+import { ALL_OPERATIONS, operationOf, RECORDS } from "../operations.js";
 import { ClientError } from "./error.js";
+import { askExits } from "./exits.js";
 import { flatten, floatText, isList, readRecords, readWhole, triples } from "./records.js";
 import { inParts } from "./split.js";
 import { type Call, openTransport, type SoapVersion } from "./transport.js";
-import type { Answer, CallOptions, FieldClient, Points } from "./types.js";
+import type { Answer, CallOptions, ExitAnswer, FieldClient, Points, TrackingName } from "./types.js";
 
 export { ClientError, type ClientErrorCode, type ClientErrorDetail } from "./error.js";
 export type { SoapVersion } from "./transport.js";
-export type { Answer, CallOptions, FieldClient, Points, RequestOf } from "./types.js";
+export type { Answer, CallOptions, ExitAnswer, FieldClient, Points, RequestOf, TrackingName } from "./types.js";
 
 export interface ConnectOptions {
   /** SOAP version of the requests, `1.1` unless said. */
@@ -42,7 +43,37 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
     operation.name,
     (request: Request, control: CallOptions = {}) => run(call, operation, request, control, options),
   ]);
-  return Object.fromEntries(methods) as FieldClient;
+  const stopAtOpenFaces = (name: TrackingName, request: Request, control: CallOptions = {}) =>
+    runToExits(url, operationOf(name) as Operation, request, control, options);
+  return Object.fromEntries([...methods, ["stopAtOpenFaces", stopAtOpenFaces]]) as FieldClient;
+}
+
+/** Tracks particles by parts, as `run` does, to their exits. */
+async function runToExits(
+  url: string,
+  operation: Operation,
+  request: Request,
+  control: CallOptions,
+  { token, pointsPerRequest = 20_000, concurrency = 3 }: ConnectOptions,
+): Promise<ExitAnswer> {
+  const { lists, total } = readLists(operation, request);
+  const scalars = operation.request
+    .filter((member) => !isList(member))
+    .map(({ name }) => [name, request[name] ?? (name === "authToken" ? token : undefined)]);
+  const components = RECORDS.Exit;
+  const values = new Float32Array(total * components.length);
+  const part = async (first: number, count: number, signal: AbortSignal): Promise<void> => {
+    const triplesOf = (flat: Float32Array) =>
+      Array.from({ length: count }, (_, i) => [...flat.subarray(3 * (first + i), 3 * (first + i) + 3)]);
+    const members = lists.map(({ member, flat }) => [member.name, triplesOf(flat)]);
+    const sent = Object.fromEntries([...scalars, ["points", []], ...members]);
+    const answer = await askExits(url, operation.name, sent, signal).catch((error: unknown) => {
+      throw inWholeArray(error, first);
+    });
+    values.set(answer, components.length * first);
+  };
+  await inParts(total, pointsPerRequest, concurrency, part, control.signal, control.onProgress);
+  return { record: "Exit", components, recordsPerPoint: 1, values };
 }
 
 /** Records per point: box filters answer every layer of their octree, (8^nlayers - 1) / 7 records. */

@@ -57,7 +57,26 @@ export interface CallOptions {
   readonly onProgress?: (done: number, total: number) => void;
 }
 
-/** One method per operation. */
+/** Operations that track particles. */
+export type TrackingName = Extract<(typeof ALL_OPERATIONS)[number], { readonly family: "track" }>["name"];
+
+/** Positions of particles, which stop at open faces, and the times of their exits: NaN for those that are inside. */
+export interface ExitAnswer {
+  readonly record: "Exit";
+  readonly components: (typeof RECORDS)["Exit"];
+  readonly recordsPerPoint: 1;
+  /** x, y, z and exit of each point. */
+  readonly values: Float32Array;
+}
+
+/** One method per operation, and tracking with the times of exits. */
 export type FieldClient = {
   readonly [N in OperationName]: (request: RequestOf<N>, options?: CallOptions) => Promise<Answer<N>>;
+} & {
+  /** Tracks particles that stop where they leave the domain; over plain HTTP, as SOAP has no place for the times. */
+  stopAtOpenFaces<N extends TrackingName>(
+    operation: N,
+    request: RequestOf<N>,
+    options?: CallOptions,
+  ): Promise<ExitAnswer>;
 };

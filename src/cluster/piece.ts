@@ -13,6 +13,7 @@ import {
   SPATIAL_INTERPOLATION,
   TEMPORAL_INTERPOLATION,
 } from "../operations.js";
+import { OPEN_FACES } from "../storage/dataset.js";
 
 /** The header that carries a piece. */
 export const PIECE_HEADER = "fieldprobe-piece";
@@ -24,7 +25,7 @@ const whole = z.number().int().min(0);
 const PIECE = z.strictObject({
   /** What the answer depends on beside the query (`generation.ts`). */
   generation: z.string().regex(/^[0-9a-f]{64}$/),
-  query: z.record(z.string().max(64), z.union([z.string().max(256), z.number()])),
+  query: z.record(z.string().max(64), z.union([z.string().max(256), z.number(), z.boolean()])),
   points: whole,
   /** Whether initial velocities follow the points. */
   velocities: z.boolean(),
@@ -55,14 +56,22 @@ export function readPiece(header: unknown): Piece {
   return { ...data, query: queryIn(data.query) };
 }
 
+/** Members of a query that no request of SOAP has, and what they may be. */
+const OWN_MEMBERS: ReadonlyMap<string, (value: string | number | boolean) => boolean> = new Map([
+  ["operation", () => true],
+  ["recordEvery", () => true],
+  ["openFaces", (value) => (OPEN_FACES as readonly unknown[]).includes(value)],
+  ["exitTimes", (value) => typeof value === "boolean"],
+]);
+
 /** Checks the members of a query by the operation that it names. */
-function queryIn(members: Readonly<Record<string, string | number>>): Piece["query"] {
+function queryIn(members: Readonly<Record<string, string | number | boolean>>): Piece["query"] {
   const operation = findOperation(String(members.operation));
   if (operation === undefined || typeof members.dataset !== "string")
     throw new RequestError("InvalidRequest", "The piece names no operation on a dataset.");
   for (const [name, value] of Object.entries(members)) {
     const member = operationOf(operation.name).request.find((one) => one.name === name);
-    const known = name === "operation" || name === "recordEvery" || (member !== undefined && fits(member, value));
+    const known = OWN_MEMBERS.get(name)?.(value) ?? (member !== undefined && fits(member, value));
     if (!known) throw new RequestError("InvalidRequest", `The piece has no valid ${name}.`, { member: name });
   }
   return members as unknown as Piece["query"];
@@ -73,9 +82,9 @@ const CHOICES: Partial<Record<Member["type"], readonly string[]>> = {
   TemporalInterpolation: TEMPORAL_INTERPOLATION,
 };
 
-function fits({ type }: Member, value: string | number): boolean {
+function fits({ type }: Member, value: string | number | boolean): boolean {
   if (typeof value === "number") return type === "float" || (type === "int" && Number.isInteger(value));
-  return type === "string" || (CHOICES[type]?.includes(value) ?? false);
+  return typeof value === "string" && (type === "string" || (CHOICES[type]?.includes(value) ?? false));
 }
 
 /** Bytes of the points and velocities of a piece. */

@@ -73,7 +73,7 @@ export function checkQuery(query: Query, find: (name: string) => Dataset | undef
   const region = REGIONS[family]?.(query, operation, dataset) ?? null;
   const layered = family === "filter" ? itemsPerPoint(query.nlayers as number) : 1;
   return {
-    query: asksField ? { ...query, field: fields.map(letterOf).join("") } : query,
+    query: asksField ? { ...query, field: fields.map(letterOf).join("") } : withOpenFaces(query, family, dataset),
     operation,
     dataset,
     fields: region === null ? fields : [region.field],
@@ -84,6 +84,12 @@ export function checkQuery(query: Query, find: (name: string) => Dataset | undef
     samples: SAMPLES[family]?.(query, dataset) ?? 1,
     itemsPerPoint: countRecords(query, steps) ?? layered,
   };
+}
+
+/** A tracking query that says nothing of open faces does what its dataset says. */
+function withOpenFaces(query: Query, family: Operation["family"], { openFaces }: Dataset): Query {
+  const isSilent = family === "track" && query.openFaces === undefined;
+  return isSilent && openFaces === "stop" ? { ...query, openFaces } : query;
 }
 
 function checkTimes(query: Query, { family }: Operation, dataset: Dataset): void {

@@ -22,7 +22,7 @@ import type { BufferPool } from "./points/buffers.js";
 import { Collector } from "./points/collector.js";
 import { frameShift, notFiniteError, slabOutsideError } from "./points/positions.js";
 import type { Evaluation, Result } from "./query.js";
-import { recordTimes } from "./records.js";
+import { recordOf, recordTimes } from "./records.js";
 import type { DividedTask, Sharing } from "./sharing.js";
 import type { BatchTask, SortTask } from "./task.js";
 
@@ -355,7 +355,7 @@ export class Execution implements Evaluation {
     return {
       items: this.points.count * checked.itemsPerPoint,
       itemsPerPoint: checked.itemsPerPoint,
-      components: RECORDS[checked.operation.result].length,
+      components: RECORDS[recordOf(checked.operation, checked.query)].length,
       values: this.#work?.plan.values ?? echoed,
       ...(times ? { recordTimes: times } : {}),
       release: () => this.#clear(),

@@ -1,7 +1,7 @@
 /** The interface between the servers and the engine: queries in, results out. */
 
 import type { FieldName, OperationName, SpatialInterpolation, TemporalInterpolation } from "../operations.js";
-import type { Dataset, Triple } from "../storage/dataset.js";
+import type { Dataset, OpenFaces, Triple } from "../storage/dataset.js";
 import type { StoreStatus } from "../storage/store-status.js";
 
 /** A box of nodes of one frame of a field. */
@@ -67,6 +67,10 @@ export interface Query {
    * is a LimitError.
    */
   readonly recordEvery?: number;
+  /** Tracking only: what becomes of particles that leave through open faces; absent: what the dataset says. */
+  readonly openFaces?: OpenFaces;
+  /** Tracking only: where particles stop at open faces, records end with the time of the exit, NaN before it. */
+  readonly exitTimes?: boolean;
 }
 
 /**

@@ -1,6 +1,17 @@
 /** The records of a particle are its start, its position after every `recordEvery` steps, and its end. */
 import { RequestError } from "../errors.js";
-import type { Query } from "./query.js";
+import { type Operation, RECORDS, type RecordName } from "../operations.js";
+import type { Query, Result } from "./query.js";
+
+/** The record of an operation; where particles stop at open faces, it may have the time of the exit beside the position. */
+export function recordOf({ result, family }: Operation, { exitTimes, openFaces }: Query): RecordName {
+  return family === "track" && exitTimes === true && openFaces === "stop" ? "Exit" : result;
+}
+
+/** The record of results. */
+export function recordOfResult(operation: Operation, [first]: readonly Pick<Result, "components">[]): RecordName {
+  return operation.family === "track" && first?.components === RECORDS.Exit.length ? "Exit" : operation.result;
+}
 
 /**
  * Number of records of a particle; null without `recordEvery`.

@@ -52,6 +52,8 @@ export interface Progress {
   /** Tracking: positions and, with drag, velocities of the particles after step `done`, in the frame of the grid. */
   readonly positions?: Float64Array;
   readonly velocities?: Float64Array;
+  /** Tracking with open faces: times of the exits. */
+  readonly exits?: Float64Array;
 }
 
 /** A range of the steps of tracking; `out` then has only the records made in it (`recordsBetween`). */

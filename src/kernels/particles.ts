@@ -3,6 +3,7 @@
  * alone.
  */
 
+import { type Outlet, type Step, settle } from "./exits.js";
 import { clampToDomain } from "./stencil.js";
 import type { Axes, Sample, Triple } from "./types.js";
 
@@ -29,6 +30,8 @@ export interface Path {
    * bit for bit, what the whole does.
    */
   readonly part?: { readonly from: number; readonly to: number };
+  /** Absent: every face of an axis that is not periodic is a wall. A run in parts hands it from one to the next. */
+  readonly outlet?: Outlet;
   /** Asked after every step; true ends the run before its last step, so that another can continue from there. */
   readonly pause?: () => boolean;
   /** Called after every step, counted from 1, with the positions in the resting frame; valid during the call. */
@@ -69,25 +72,28 @@ export function intervalSteps(
 /**
  * Moves `count` tracers in place: x* = x + h u(x, t), x <- x + h/2 (u(x, t) + u(x*, t + h)).
  *
- * Predicted and final positions are limited to axes that are not periodic; on periodic axes they are not wrapped.
+ * Predicted and final positions are limited to axes that are not periodic, or leave by their open faces; on periodic axes they are
+ * not wrapped.
  * Error O(h^2). Source: Yu et al., Journal of Turbulence 13 (2012) N12.
  *
  * @param positions x, y, z of each particle in the resting frame; overwritten
  * @returns the last step taken
  */
 export function advectTracers(path: Path, positions: Float64Array, count: number): number {
-  const { axes, start } = path;
+  const { start } = path;
   const size = 3 * count;
   const before = new Float64Array(size);
   const after = new Float64Array(size);
   const predicted = new Float64Array(size);
-  const advance = (t: number, next: number, h: number) => {
-    sampleInGrid(path, positions, count, t, before);
+  const advance = (step: Step, next: number) => {
+    const { time, length: h } = step;
+    sampleInGrid(path, positions, count, time, before);
     for (let i = 0; i < size; i++) predicted[i] = positions[i] + h * before[i];
-    clampToDomain(axes, predicted, count);
+    keepInside(path, positions, predicted, count, step);
     sampleInGrid(path, predicted, count, next, after);
-    for (let i = 0; i < size; i++) positions[i] += 0.5 * h * (before[i] + after[i]);
-    clampToDomain(axes, positions, count);
+    for (let i = 0; i < size; i++) predicted[i] = positions[i] + 0.5 * h * (before[i] + after[i]);
+    keepInside(path, positions, predicted, count, step);
+    positions.set(predicted);
   };
   if (!continues(path)) shift(path, positions, count, -start);
   return run(path, positions, count, predicted, advance);
@@ -115,7 +121,7 @@ export function advectInertial(
   count: number,
   room?: Float64Array,
 ): number {
-  const { axes, start, step } = path;
+  const { start, step } = path;
   if (!(step >= 0 && responseTime >= 0))
     throw new RangeError(`step ${step} and response time ${responseTime} must not be negative`);
   const usual = dragCoefficients(Math.abs(step / responseTime));
@@ -124,18 +130,20 @@ export function advectInertial(
   const before = new Float64Array(size);
   const after = new Float64Array(size);
   const predicted = new Float64Array(size);
-  const advance = (t: number, next: number, h: number) => {
+  const advance = (now: Step, next: number) => {
+    const { time, length: h } = now;
     const { decay, a, b, c, phi } = h === step ? usual : dragCoefficients(Math.abs(h / responseTime));
-    sampleInGrid(path, positions, count, t, before);
+    sampleInGrid(path, positions, count, time, before);
     for (let i = 0; i < size; i++) predicted[i] = positions[i] + h * (phi * v[i] + b * before[i]);
-    clampToDomain(axes, predicted, count);
+    keepInside(path, positions, predicted, count, now);
     sampleInGrid(path, predicted, count, next, after);
     for (let i = 0; i < size; i++) {
       const change = after[i] - before[i];
-      positions[i] = predicted[i] + h * c * change;
+      predicted[i] += h * c * change;
       v[i] = decay * v[i] + a * before[i] + b * change;
     }
-    clampToDomain(axes, positions, count);
+    keepInside(path, positions, predicted, count, now);
+    positions.set(predicted);
   };
   if (!continues(path)) {
     shift(path, positions, count, -start);
@@ -169,7 +177,7 @@ function run(
   positions: Float64Array,
   count: number,
   scratch: Float64Array,
-  advance: (t: number, next: number, h: number) => void,
+  advance: (step: Step, next: number) => void,
 ): number {
   const { start, step, steps, last = step, pause, record } = path;
   const timeAfter = (done: number): number =>
@@ -177,7 +185,8 @@ function run(
   const { from, to } = path.part ?? { from: 0, to: steps };
   let done = from;
   while (done < to) {
-    advance(start + done * step, timeAfter(done + 1), done + 1 === steps ? last : step);
+    const length = done + 1 === steps ? last : step;
+    advance({ number: done + 1, time: start + done * step, length }, timeAfter(done + 1));
     done++;
     if (record) {
       scratch.set(positions.subarray(0, 3 * count));
@@ -208,11 +217,20 @@ function subtractFrame({ frameVelocity }: Path, velocities: Float64Array, count:
   }
 }
 
-/** Adds the displacement of the grid at time `t`. */
-function shift({ frameVelocity }: Path, positions: Float64Array, count: number, t: number): void {
+/** Adds the displacement of the grid at time `t`, or when a particle has left; the sign is that of the displacement. */
+function shift({ frameVelocity, outlet }: Path, positions: Float64Array, count: number, t: number): void {
   for (let a = 0; a < 3; a++) {
     const displacement = frameVelocity[a] * t;
-    if (displacement === 0) continue;
-    for (let i = a; i < 3 * count; i += 3) positions[i] += displacement;
+    if (displacement === 0 && (outlet === undefined || frameVelocity[a] === 0)) continue;
+    for (let i = 0; i < count; i++) {
+      const exit = outlet === undefined ? Number.NaN : outlet.exits[i];
+      positions[3 * i + a] += Number.isNaN(exit) ? displacement : frameVelocity[a] * exit;
+    }
   }
+}
+
+/** Holds particles at walls, or at every face where nothing is open, and ends the paths of those that leave. */
+function keepInside({ axes, outlet }: Path, from: Float64Array, to: Float64Array, count: number, step: Step): void {
+  if (outlet === undefined) clampToDomain(axes, to, count);
+  else settle(axes, outlet, from, to, count, step);
 }

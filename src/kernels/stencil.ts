@@ -2,7 +2,7 @@
 import type { Axes, Axis } from "./types.js";
 
 /** Fraction of an axis' length by which a point may lie outside its ends; such a point is moved to the end. */
-const SLACK = 1e-6;
+export const SLACK = 1e-6;
 
 /** A stencil of nodes on one axis. */
 export interface Place {

@@ -12,6 +12,9 @@ export interface Axis {
   readonly coordinates: Float64Array | null;
 }
 
+/** Whether a wall stands at the first and at the last node of an axis; a face without one is open. */
+export type Walls = readonly [first: boolean, last: boolean];
+
 /** The axes of a grid in the order x, y, z. */
 export type Axes = readonly [Axis, Axis, Axis];
 

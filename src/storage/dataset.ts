@@ -1,8 +1,8 @@
 /** A dataset is a plain record of its grid, its times and its stored fields; it crosses threads as it is. */
-import type { Axis, Bricking, TimeAxis, Triple } from "../kernels/types.js";
+import type { Axis, Bricking, TimeAxis, Triple, Walls } from "../kernels/types.js";
 
 // The grid as kernels see it: types only, the one thing that storage knows of kernels.
-export type { Axis, Bricking, TimeAxis, Triple };
+export type { Axis, Bricking, TimeAxis, Triple, Walls };
 
 import { FIELDS, type FieldName } from "../operations.js";
 
@@ -76,7 +76,17 @@ export type Forcing =
     };
 
 /** Subjects of questions about a dataset. */
-export const SUBJECTS = ["fields", "order", "spacing", "origin", "scale", "times", "snapshot", "periodicity"] as const;
+export const SUBJECTS = [
+  "fields",
+  "order",
+  "spacing",
+  "origin",
+  "scale",
+  "times",
+  "snapshot",
+  "periodicity",
+  "faces",
+] as const;
 export type Subject = (typeof SUBJECTS)[number];
 
 /** A guess about a dataset: what is not known, of which axes, and what answers it. */
@@ -92,12 +102,19 @@ export function claimText({ about, axes, question }: Question): string {
   return `${about}${axes === undefined ? "" : ` of ${axes.join(", ")}`}: ${question}`;
 }
 
+/** What becomes of particles that leave through an open face: their query fails, or their paths end there. */
+export const OPEN_FACES = ["fail", "stop"] as const;
+export type OpenFaces = (typeof OPEN_FACES)[number];
+
 /** A dataset as the service knows it once its files have been verified. */
 export interface Dataset {
   readonly name: string;
   readonly title: string;
   readonly aliases: readonly string[];
   readonly axes: readonly [Axis, Axis, Axis];
+  /** Walls at the ends of x, y, z; the ends of periodic axes have none. */
+  readonly walls: readonly [Walls, Walls, Walls];
+  readonly openFaces: OpenFaces;
   readonly time: TimeAxis;
   readonly fields: Partial<Record<FieldName, FieldSource>>;
   readonly forcing: Forcing;

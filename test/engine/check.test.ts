@@ -18,6 +18,12 @@ const FLOW: Dataset = {
   title: "",
   aliases: ["stream"],
   axes: [axis, axis, axis],
+  walls: [
+    [false, false],
+    [false, false],
+    [false, false],
+  ],
+  openFaces: "fail",
   time: { count: 13, origin: -0.2, step: 0.2, values: null, guardBefore: 1, guardAfter: 2 },
   fields: { velocity: field(3), pressure: field(1) },
   forcing: { kind: "taylorGreen", amplitude: 1, wavenumber: 1 },

@@ -19,7 +19,7 @@ export async function writeChannel(folder: string): Promise<void> {
   const file = join(folder, "dataset.json");
   const descriptor = JSON.parse(readFileSync(file, "utf8"));
   const coordinates = Array.from({ length: NODES }, (_, j) => -Math.cos((Math.PI * j) / (NODES - 1)));
-  descriptor.axes.y = { coordinates, periodic: false };
+  descriptor.axes.y = { coordinates, periodic: false, faces: "wall" };
   descriptor.frameVelocity = [0.45, 0, 0];
   writeFileSync(file, JSON.stringify(descriptor));
 }

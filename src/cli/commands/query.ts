@@ -7,7 +7,15 @@ import { ALL_OPERATIONS, type OperationName, operationOf } from "../../operation
 import { version } from "../../version.js";
 import { MisuseError } from "../input/arguments.js";
 import { readPoints } from "../input/points.js";
-import { EXAMPLE, FLAG_ENTRIES, flagsOf, type Given, readRequest, takesPoints } from "../input/query-request.js";
+import {
+  EXAMPLE,
+  FLAG_ENTRIES,
+  flagsOf,
+  type Given,
+  OPEN_FACES_FLAG,
+  readRequest,
+  takesPoints,
+} from "../input/query-request.js";
 import { csv, json } from "../output/print.js";
 import type { Asked, OnProgress, QueryAnswer } from "../query/answer.js";
 import { arrange } from "../query/arrange.js";
@@ -74,7 +82,7 @@ export function queryCommand(): Command {
     .addArgument(new Argument("<operation>").choices(ALL_OPERATIONS.map(({ name }) => name)))
     .option("--url <URL>", "address of a running service; without it this command reads the data itself")
     .option("--data <FOLDERS>", "data folders to read; as FIELDPROBE_DATA");
-  for (const [, flag] of FLAG_ENTRIES) {
+  for (const flag of [...FLAG_ENTRIES.map(([, entry]) => entry), OPEN_FACES_FLAG]) {
     const about = flag.fallback === undefined ? flag.about : `${flag.about} (${flag.fallback} unless given)`;
     const option = new Option(`--${flag.name} <${flag.value}>`, about);
     if (flag.choices) option.choices(flag.choices);

@@ -41,7 +41,7 @@ function axes(text: string): AxisName[] {
   if (text === "none") return [];
   const letters = [...text.toLowerCase().replaceAll(",", "")];
   if (!letters.every((letter) => (AXIS_NAMES as readonly string[]).includes(letter)))
-    throw new InvalidArgumentError("the periodic axes are needed, as in xz, or none.");
+    throw new InvalidArgumentError("the letters of axes are needed, as in xz, or none.");
   return letters as AxisName[];
 }
 
@@ -67,6 +67,7 @@ export function withAnswers(command: Command): Command {
   return command
     .option("--dims <order>", "dimensions in stored order, as h5dump lists them: z,y,x or t,c,x,y,z", dims)
     .option("--periodic <axes>", "the periodic axes: xz, or none", axes)
+    .option("--walls <axes>", "the axes with walls at both ends, which hold particles: y, or none", axes)
     .option("--length <x,y,z>", "period of a periodic axis, distance of the end nodes of another", positive)
     .option("--spacing <x,y,z>", "distance of neighbouring nodes", positive)
     .option("--origin <x,y,z>", "coordinates of the first node", triple)
@@ -79,6 +80,6 @@ export function withAnswers(command: Command): Command {
 
 /** The answers among the flags of a command. */
 export function answersOf(flags: Answers): Answers {
-  const { dims, periodic, length, spacing, origin, times, velocity, pressure, trajectory, assume } = flags;
-  return { dims, periodic, length, spacing, origin, times, velocity, pressure, trajectory, assume } as Answers;
+  const { dims, periodic, walls, length, spacing, origin, times, velocity, pressure, trajectory, assume } = flags;
+  return { dims, periodic, walls, length, spacing, origin, times, velocity, pressure, trajectory, assume } as Answers;
 }

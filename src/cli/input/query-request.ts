@@ -8,6 +8,7 @@ import {
   SPATIAL_INTERPOLATION,
   TEMPORAL_INTERPOLATION,
 } from "../../operations.js";
+import { OPEN_FACES } from "../../storage/dataset.js";
 import { MisuseError } from "./arguments.js";
 
 type MemberName = (typeof ALL_OPERATIONS)[number]["request"][number]["name"];
@@ -95,6 +96,14 @@ export const FLAGS: Readonly<Record<MemberName, Flag>> = {
   },
 };
 
+/** A flag of tracking that is no member of SOAP requests. */
+export const OPEN_FACES_FLAG: Flag = {
+  name: "open-faces",
+  value: "WHAT",
+  about: "particles that leave through an open face fail the query, or stop there and tell the time (exit)",
+  choices: OPEN_FACES,
+};
+
 export const FLAG_ENTRIES = Object.entries(FLAGS) as readonly (readonly [MemberName, Flag])[];
 const camel = (name: string) => name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 
@@ -130,7 +139,7 @@ export function takesPoints({ request }: Operation): boolean {
 }
 
 /** The flags that an operation takes beside --points and --token, those that may be left out in brackets. */
-export function flagsOf({ request, spatial }: Operation): string {
+export function flagsOf({ request, spatial, family }: Operation): string {
   const words = request.flatMap((member) => {
     const { name, fallback } = FLAGS[member.name as MemberName];
     if (name === "points" || name === "token") return [];
@@ -138,7 +147,7 @@ export function flagsOf({ request, spatial }: Operation): string {
     const flag = name === "method" ? `--method ${methodsOf(spatial)}` : `--${name}`;
     return [optional ? `[--${name}]` : flag];
   });
-  return words.join(" ");
+  return [...words, ...(family === "track" ? [`[--${OPEN_FACES_FLAG.name}]`] : [])].join(" ");
 }
 
 /**
@@ -173,5 +182,8 @@ export function readRequest(operation: OperationName, given: Given): Record<stri
       throw new MisuseError(`--${flag.name} is missing: ${operation} needs it${which}`);
     }
   }
-  return request;
+  const { openFaces } = given;
+  if (openFaces !== undefined && row?.family !== "track")
+    throw new MisuseError(`--${OPEN_FACES_FLAG.name}: ${operation} does not take it`);
+  return openFaces === undefined ? request : { ...request, openFaces: String(openFaces) };
 }

@@ -3,6 +3,7 @@ import { type Logger, pino } from "pino";
 import { loadConfig } from "../../config.js";
 import { openEngine } from "../../engine/engine.js";
 import type { Engine, Query, TripleSink } from "../../engine/query.js";
+import { recordOfResult } from "../../engine/records.js";
 import { FieldprobeError } from "../../errors.js";
 import {
   functionNamed,
@@ -12,6 +13,7 @@ import {
   operationOf,
   ownMembers,
   RECORDS,
+  type RecordName,
 } from "../../operations.js";
 import { type Asked, explain, type OnProgress, type QueryAnswer } from "./answer.js";
 
@@ -55,13 +57,14 @@ export async function queryLocally(
 async function evaluate(engine: Engine, asked: Asked, onProgress: OnProgress): Promise<QueryAnswer> {
   const form = operationOf(asked.operation as OperationName);
   const operation = functionAsked(form, asked.members.function_name);
-  const query = { ...rounded(operation, asked.members), operation: operation.name } as Query;
+  const exits = form.family === "track" ? { exitTimes: true } : {};
+  const query = { ...rounded(operation, asked.members), operation: operation.name, ...exits } as Query;
   const manifest = query.dataset === undefined ? null : (engine.find(query.dataset)?.digest ?? null);
   const takesPoints = operation.request.some(({ name }) => name === "points");
-  const found = takesPoints
-    ? await evaluateInParts(engine, query, asked, RECORDS[operation.result].length, onProgress)
-    : { recordsPerPoint: 1, values: await evaluateWhole(engine, query) };
-  return { record: form.result, components: RECORDS[form.result], ...found, manifest };
+  const { record, ...found } = takesPoints
+    ? await evaluateInParts(engine, query, asked, form, onProgress)
+    : { record: form.result, recordsPerPoint: 1, values: await evaluateWhole(engine, query) };
+  return { record, components: RECORDS[record], ...found, manifest };
 }
 
 /** The operation that evaluates a form: itself, but the function that an array form names. */
@@ -74,7 +77,8 @@ function functionAsked(form: OperationRow, name: string | number | undefined): O
 }
 
 /** Answers a query at points, so many at a time. */
-async function evaluateInParts(engine: Engine, query: Query, asked: Asked, width: number, onProgress: OnProgress) {
+async function evaluateInParts(engine: Engine, query: Query, asked: Asked, form: OperationRow, onProgress: OnProgress) {
+  let record: RecordName = form.result;
   const total = asked.points.length / 3;
   let values = new Float32Array();
   let recordsPerPoint = 1;
@@ -85,8 +89,10 @@ async function evaluateInParts(engine: Engine, query: Query, asked: Asked, width
     if (asked.velocities) write(evaluation.velocities, velocitiesOf(asked, first, count));
     const result = await evaluation.finish();
     recordsPerPoint = result.itemsPerPoint;
-    if (first === 0) values = new Float32Array(total * recordsPerPoint * width);
-    let at = first * recordsPerPoint * width;
+    record = recordOfResult(form, [result]);
+    const width = recordsPerPoint * result.components;
+    if (first === 0) values = new Float32Array(total * width);
+    let at = first * width;
     for (const part of result.values) {
       values.set(part, at);
       at += part.length;
@@ -94,7 +100,7 @@ async function evaluateInParts(engine: Engine, query: Query, asked: Asked, width
     result.release();
     onProgress(first + count, total);
   }
-  return { recordsPerPoint, values };
+  return { record, recordsPerPoint, values };
 }
 
 /** Answers a search or a cutout. */

@@ -1,5 +1,5 @@
 /** Sends a query to a running service by the typed client. */
-import { type Answer, type CallOptions, ClientError, connect } from "../../client/index.js";
+import { type Answer, type CallOptions, ClientError, connect, type TrackingName } from "../../client/index.js";
 import { type OperationName, operationOf } from "../../operations.js";
 import { type Asked, explain, type OnProgress, type QueryAnswer } from "./answer.js";
 
@@ -25,7 +25,10 @@ export async function queryService(
     const lists = operationOf(operation as OperationName).family === "arrays";
     const places = lists ? [0, 1, 2].map((axis) => points.filter((_, i) => i % 3 === axis)) : points;
     const request = { ...members, points: places, ...(velocities && { InitialV: velocities }) };
-    const answer = await method(request, { onProgress });
+    const answer =
+      members.openFaces === "stop"
+        ? await client.stopAtOpenFaces(operation as TrackingName, request as never, { onProgress })
+        : await method(request, { onProgress });
     const { dataset } = members;
     const manifest = wantsManifest && dataset !== undefined ? await digestOf(base, String(dataset), token) : null;
     return { ...answer, manifest };

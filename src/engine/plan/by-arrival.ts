@@ -4,6 +4,7 @@ import { type CheckedQuery, workOf } from "../check.js";
 import { BATCH_POINTS } from "../memory.js";
 import type { BufferPool } from "../points/buffers.js";
 import type { Collector } from "../points/collector.js";
+import { recordOf } from "../records.js";
 import type { DividedTask } from "../sharing.js";
 import type { BatchTask, Slab, SortTask } from "../task.js";
 
@@ -60,8 +61,8 @@ export interface Plan {
 }
 
 /** Float32 values in the result of one point. */
-export function valuesPerPoint({ itemsPerPoint, operation }: CheckedQuery): number {
-  return itemsPerPoint * RECORDS[operation.result].length;
+export function valuesPerPoint({ itemsPerPoint, operation, query }: CheckedQuery): number {
+  return itemsPerPoint * RECORDS[recordOf(operation, query)].length;
 }
 
 /** Makes a batch. */

@@ -1,12 +1,15 @@
 /** A worker moves the particles of a batch along the velocity that GetVelocity would answer, and records their positions. */
+import { RequestError } from "../../errors.js";
+import { isOpen, type Outlet } from "../../kernels/exits.js";
 import { advectInertial, advectTracers, type Path } from "../../kernels/particles.js";
+import { axisEnd, axisStart } from "../../kernels/stencil.js";
 import { frameWeights } from "../../kernels/time.js";
 import type { Sample, Triple } from "../../kernels/types.js";
+import { RECORDS } from "../../operations.js";
 import { fillPositions } from "../points/positions.js";
-import { recordsBetween } from "../records.js";
+import { recordOf, recordsBetween } from "../records.js";
 import type { Progress } from "../task.js";
 import { type BatchContext, scatterInto } from "./batch-context.js";
-import type { BatchMessage } from "./dataset-copy.js";
 
 const STILL: Triple = [0, 0, 0];
 
@@ -18,7 +21,8 @@ export function trackParticles(context: BatchContext): Progress | null {
   const from = progress?.done ?? part.from;
   const positions = progress?.positions ?? range?.positions ?? new Float64Array(3 * count);
   if (from === 0) fillPositions(task.points, positions, STILL);
-  const records = recorder(task, part);
+  const outlet = outletOf(context, progress?.exits ?? null);
+  const records = recorder(context, part, outlet?.exits ?? null);
   if (from === 0) records.start(positions);
   const path: Path = {
     axes: open.dataset.axes,
@@ -28,6 +32,7 @@ export function trackParticles(context: BatchContext): Progress | null {
     step,
     steps,
     last,
+    ...(outlet === null ? {} : { outlet }),
     part: { from, to: part.to },
     pause,
     ...(query.recordEvery === undefined ? {} : { record: records.step }),
@@ -40,16 +45,49 @@ export function trackParticles(context: BatchContext): Progress | null {
   }
   if (query.Tp === undefined) {
     const done = advectTracers(path, positions, count);
-    if (done < part.to) return { done, positions: inSharedMemory(positions) };
+    if (done < part.to) return { done, positions: inSharedMemory(positions), ...exitsOf(outlet) };
   } else {
     const velocities = progress?.velocities ?? range?.velocities ?? new Float64Array(3 * count);
     const given = from === 0 && task.velocities.length > 0;
     if (given) fillPositions(task.velocities, velocities, STILL);
     const done = advectInertial(path, query.Tp, positions, given || from > 0 ? velocities : null, count, velocities);
-    if (done < part.to) return { done, positions: inSharedMemory(positions), velocities: inSharedMemory(velocities) };
+    if (done < part.to)
+      return {
+        done,
+        positions: inSharedMemory(positions),
+        velocities: inSharedMemory(velocities),
+        ...exitsOf(outlet),
+      };
   }
   records.end(positions);
   return null;
+}
+
+function exitsOf(outlet: Outlet | null): Pick<Progress, "exits"> {
+  return outlet === null ? {} : { exits: inSharedMemory(outlet.exits) };
+}
+
+/** The open faces of the dataset, where it has any, and what becomes of particles that leave by them. */
+function outletOf({ task, open }: BatchContext, known: Float64Array | null): Outlet | null {
+  const { axes, walls } = open.dataset;
+  const { count, query, first, step: length } = task;
+  if (!isOpen(axes, walls)) return null;
+  const fail = (particle: number, axis: number, step: number): never => {
+    const time = Number(((query.StartTime as number) + (step - 1) * length).toPrecision(7));
+    const name = "xyz"[axis];
+    const ends = [axisStart(axes[axis]), axisEnd(axes[axis])].map((end) => Number(end.toPrecision(7)));
+    throw new RequestError(
+      "OutOfRange",
+      `Particle ${first + particle} leaves the domain in step ${step}, after time ${time}: the faces ${name} = ${ends.join(" and ")} ` +
+        `are open where they are no walls. Ask with openFaces=stop for the place and time of the exit.`,
+      { member: `points[${first + particle}].${name}` },
+    );
+  };
+  return {
+    walls,
+    exits: known ?? new Float64Array(count).fill(Number.NaN),
+    leave: query.openFaces === "stop" ? () => undefined : fail,
+  };
 }
 
 /** The values in memory that other threads can read too; a copy unless they are there already. */
@@ -73,20 +111,23 @@ function velocitySample({ task, operation, open, sampler, stop }: BatchContext):
   };
 }
 
-/** Copies positions to the places of the records that a range of steps makes. */
+/** Copies positions, and times of exits where they are asked for, to the places of the records that a range of steps makes. */
 function recorder(
-  { query, count, steps, out }: BatchMessage,
+  { task: { query, count, steps, out }, operation }: BatchContext,
   part: { readonly from: number; readonly to: number },
+  exits: Float64Array | null,
 ): Record<"start" | "end" | "all", (positions: Float64Array) => void> & {
   step: (done: number, positions: Float64Array) => void;
 } {
   const every = query.recordEvery;
   const { first, end } = recordsBetween(steps, every, part);
   const width = end - first;
+  const components = RECORDS[recordOf(operation, query)].length;
   const put = (record: number, from: Float64Array): void => {
     for (let i = 0; i < count; i++) {
-      const to = 3 * (i * width + record - first);
+      const to = components * (i * width + record - first);
       for (let c = 0; c < 3; c++) out[to + c] = from[3 * i + c];
+      if (components > 3) out[to + 3] = exits === null ? Number.NaN : exits[i];
     }
   };
   return {

@@ -10,6 +10,7 @@ import type { RequestLife } from "../http/request-life.js";
 import type { Service } from "../http/service.js";
 import { DATASET_OPERATIONS } from "./describe.js";
 import { JsonReader } from "./json-reader.js";
+import { leavingOf } from "./open-faces.js";
 import { arraysOf, refuse, textsOfJson } from "./parameters.js";
 import { PendingQuery } from "./pending-query.js";
 import { describeProblem, type Problem } from "./problem.js";
@@ -131,7 +132,12 @@ async function answerQuery(service: Service, life: RequestLife, query: BatchQuer
   const operation = operationNamed(query.operation);
   const { dataset } = query;
   if (typeof dataset !== "string") throw refuse("dataset", "dataset must be a string.");
-  const pending = new PendingQuery(life, service.config.limits, { operation, dataset, recordEvery: null }, new Map());
+  const pending = new PendingQuery(
+    life,
+    service.config.limits,
+    { operation, dataset, recordEvery: null, ...leavingOf(operation) },
+    new Map(),
+  );
   const reader = new JsonReader(
     arraysOf(operation).map((member) => member.name),
     {

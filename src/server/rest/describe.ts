@@ -1,6 +1,6 @@
 /** `describe` tells callers of a dataset: grid, times, fields, units, and what each operation accepts on it. */
 import { ALL_OPERATIONS, lackOf, type Operation, RECORDS, spatialOf } from "../../operations.js";
-import { type Axis, claimText, type Dataset, type TimeAxis } from "../../storage/dataset.js";
+import { type Axis, claimText, type Dataset, type TimeAxis, type Walls } from "../../storage/dataset.js";
 
 /** The operations on datasets that have a route of their own: cutouts have another form, and array forms only exist in SOAP. */
 export const DATASET_OPERATIONS: readonly Operation[] = ALL_OPERATIONS.filter(
@@ -35,13 +35,14 @@ export function timesOf(time: TimeAxis): number[] {
   return times;
 }
 
-function describeAxis(name: string, axis: Axis) {
+function describeAxis(name: string, axis: Axis, [first, last]: Walls) {
   return {
     name,
     nodes: axis.nodes,
     ...spanOf(axis),
     spacing: axis.spacing,
     periodic: axis.periodic,
+    ...(axis.periodic ? {} : { faces: [first ? "wall" : "open", last ? "wall" : "open"] }),
     ...(axis.coordinates === null ? {} : { coordinates: [...axis.coordinates] }),
   };
 }
@@ -85,7 +86,7 @@ export function describe(dataset: Dataset) {
     title: dataset.title,
     aliases: [...dataset.aliases],
     digest: dataset.digest,
-    axes: dataset.axes.map((axis, index) => describeAxis("xyz"[index] as string, axis)),
+    axes: dataset.axes.map((axis, index) => describeAxis("xyz"[index] as string, axis, dataset.walls[index] as Walls)),
     times: {
       count: times.length,
       first: times[0] ?? 0,
@@ -99,6 +100,7 @@ export function describe(dataset: Dataset) {
     forcing: dataset.forcing.kind,
     dnsStep: dataset.dnsStep,
     frameVelocity: [...dataset.frameVelocity],
+    openFaces: dataset.openFaces,
     source: dataset.source,
     warnings: [...dataset.warnings],
     assumed: assumedOf(dataset),

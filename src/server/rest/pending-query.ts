@@ -3,6 +3,7 @@ import type { Limits } from "../../config.js";
 import type { Evaluation, Result, TripleSink } from "../../engine/query.js";
 import { tooManyPoints } from "../../errors.js";
 import { type Operation, RECORDS } from "../../operations.js";
+import type { OpenFaces } from "../../storage/dataset.js";
 import type { PointLimit, RequestLife } from "../http/request-life.js";
 import { isComplete, type Request, readRequest, readTimes, type Texts, type Times } from "./parameters.js";
 import { TripleStore, TripleWriter } from "./triple-writer.js";
@@ -16,6 +17,8 @@ export interface Question {
   readonly recordEvery: number | null;
   /** Whether a large answer is wanted as its parts are computed; absent: no. */
   readonly stream?: boolean;
+  /** Tracking that tells when particles leave: what becomes of them, or what the dataset says where that is not asked for. */
+  readonly leaving?: OpenFaces | "as the dataset says";
 }
 
 /** What a query answers: whole results, one per time, or the parts of a large answer as they are computed. */
@@ -159,9 +162,17 @@ export class PendingQuery {
   }
 
   #read(list: Times | null): Request {
-    const { operation, dataset, recordEvery } = this.#question;
-    const request = readRequest(operation, dataset, this.texts, list);
-    return recordEvery === null ? request : { ...request, query: { ...request.query, recordEvery } };
+    const { operation, dataset, recordEvery, leaving } = this.#question;
+    const { query, ...request } = readRequest(operation, dataset, this.texts, list);
+    return {
+      ...request,
+      query: {
+        ...query,
+        ...(recordEvery === null ? {} : { recordEvery }),
+        ...(leaving === undefined ? {} : { exitTimes: true }),
+        ...(leaving === "fail" || leaving === "stop" ? { openFaces: leaving } : {}),
+      },
+    };
   }
 
   /** Hands the points that were kept to a query; those of all times together count against its limit, and each time counts as a point. */

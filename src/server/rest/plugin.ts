@@ -1,5 +1,5 @@
 /** `apiPlugin` adds the plain HTTP interface under `/api`, its routes drawn from the operation table. */
-import { type TObject, Type } from "@sinclair/typebox";
+import { type TObject, type TSchema, Type } from "@sinclair/typebox";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { AuthError, excerpt, NotFoundError, RequestError } from "../../errors.js";
 import { type Operation, operationOf } from "../../operations.js";
@@ -14,6 +14,7 @@ import { answerCutout, CUTOUT_FORMS, CUTOUT_QUERY } from "./cutout.js";
 import { CUTOUT_FILE_QUERY, CUTOUT_FILES, type CutoutFileQuery, serveCutoutFile } from "./cutout-file.js";
 import { CutoutThread } from "./cutout-thread.js";
 import { DATASET_OPERATIONS, describe, summarize } from "./describe.js";
+import { leavingOf, OPEN_FACES_QUERY } from "./open-faces.js";
 import { refuseUnknown } from "./parameters.js";
 import { problemHandler } from "./problem.js";
 import { REQUEST_TYPES } from "./read-body.js";
@@ -94,21 +95,25 @@ function operationRoutes(api: FastifyInstance, service: Service): void {
           summary: operation.name,
           consumes: [...REQUEST_TYPES],
           ...(asksDataset ? { params: NAME } : {}),
-          querystring: querySchema(operation),
+          querystring: querySchema(operation, ownOf(operation)),
           body: bodySchema(operation),
           response: { 200: answerSchema(), ...FAILURES },
         },
         validatorCompiler: documentOnly,
       },
-      (request, reply) =>
-        serveOperation(
-          service,
-          { operation, dataset: asksDataset ? request.params.name : null, recordEvery: null, own: [] },
-          request,
-          reply,
-        ),
+      (request, reply) => {
+        const dataset = asksDataset ? request.params.name : null;
+        const leaving = leavingOf(operation, (request.query as Readonly<Record<string, unknown>>).openFaces);
+        const own = Object.keys(ownOf(operation));
+        return serveOperation(service, { operation, dataset, recordEvery: null, ...leaving, own }, request, reply);
+      },
     );
   }
+}
+
+/** Parameters of a query string beside those of the operation table. */
+function ownOf({ family }: Operation): Readonly<Record<string, TSchema>> {
+  return family === "track" ? OPEN_FACES_QUERY : {};
 }
 
 function trajectoryRoute(api: FastifyInstance, service: Service): void {
@@ -119,6 +124,7 @@ function trajectoryRoute(api: FastifyInstance, service: Service): void {
       default: "GetPosition",
       description: "The operation that moves the particles; its parameters and points go along.",
     }),
+    ...OPEN_FACES_QUERY,
     every: Type.Integer({ minimum: 1, default: 1, description: "Steps from one recorded position to the next." }),
   };
   const all = TRACKERS.map((operation) => querySchema(operation, own));
@@ -150,7 +156,10 @@ function trajectoryRoute(api: FastifyInstance, service: Service): void {
       }
       return serveOperation(
         service,
-        { operation, dataset: request.params.name, recordEvery, own: Object.keys(own) },
+        {
+          ...{ operation, dataset: request.params.name, recordEvery, own: Object.keys(own) },
+          ...leavingOf(operation, request.query.openFaces),
+        },
         request,
         reply,
       );

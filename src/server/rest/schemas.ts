@@ -53,6 +53,7 @@ const AXIS = Type.Object({
   length: Type.Number({ description: "Period, or distance of the end nodes." }),
   spacing: Type.Number(),
   periodic: Type.Boolean(),
+  faces: Type.Optional(Type.Array(Type.String(), { description: "wall or open, at the first and the last node." })),
   coordinates: Type.Optional(Type.Array(Type.Number())),
 });
 
@@ -97,6 +98,7 @@ export const DESCRIPTION = Type.Object({
   forcing: Type.String(),
   dnsStep: Type.Union([Type.Number(), Type.Null()]),
   frameVelocity: Type.Array(Type.Number()),
+  openFaces: Type.String({ description: "fail or stop: what becomes of particles that leave through open faces." }),
   source: Type.String(),
   warnings: Type.Array(Type.String()),
   assumed: Type.Array(Type.String(), { description: "Guesses about the data that somebody has accepted." }),

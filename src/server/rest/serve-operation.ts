@@ -2,6 +2,7 @@
 
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Result } from "../../engine/query.js";
+import { recordOfResult } from "../../engine/records.js";
 import { type Operation, RECORDS } from "../../operations.js";
 import { version } from "../../version.js";
 import { addVary, sendBlocks } from "../http/answer.js";
@@ -10,7 +11,7 @@ import { RequestLife } from "../http/request-life.js";
 import type { Service } from "../http/service.js";
 import { assumedOf } from "./describe.js";
 import { asWritten, optionalArraysOf, type Request, textsOfQueryString } from "./parameters.js";
-import { PendingQuery } from "./pending-query.js";
+import { PendingQuery, type Question } from "./pending-query.js";
 import { readBody, readerFor } from "./read-body.js";
 import { ANSWER_TYPES, type Answer, shapeOf, WRITERS } from "./write-answer.js";
 
@@ -21,6 +22,8 @@ export interface Route {
   readonly dataset: string | null;
   /** Steps between the positions on the way; null where they are not asked for. */
   readonly recordEvery: number | null;
+  /** Tracking: what becomes of particles at open faces. */
+  readonly leaving?: Question["leaving"];
   /** Parameters of the query string that belong to the route and not to the operation. */
   readonly own: readonly string[];
 }
@@ -41,14 +44,15 @@ export function serveOperation(
 
 async function answer(
   service: Service,
-  { operation, dataset, recordEvery, own }: Route,
+  { operation, dataset, recordEvery, leaving, own }: Route,
   request: FastifyRequest,
   reply: FastifyReply,
   life: RequestLife,
 ): Promise<FastifyReply> {
   const type = negotiate(request.headers.accept, ANSWER_TYPES);
   const texts = textsOfQueryString(operation, request.query, [...own, ...optionalArraysOf(operation)]);
-  const pending = new PendingQuery(life, service.config.limits, { operation, dataset, recordEvery }, texts);
+  const question = { operation, dataset, recordEvery, ...(leaving === undefined ? {} : { leaving }) };
+  const pending = new PendingQuery(life, service.config.limits, question, texts);
   if (request.headers["content-type"] !== undefined)
     await readBody(readerFor(request, operation, pending), pending, life, service);
   const { request: understood, results } = await pending.finish();
@@ -86,7 +90,7 @@ export function describeAnswer(
   return {
     results,
     times,
-    components: RECORDS[operation.result],
+    components: RECORDS[recordOfResult(operation, results)],
     about: {
       version,
       operation: operation.name,

@@ -1,7 +1,7 @@
 /** Defines the schema of the descriptor `dataset.json` and lists all problems of a text at once, each with its JSON path. */
 import { z } from "zod";
 import { FIELDS } from "../../operations.js";
-import { AXIS_NAMES, claimText, FIELD_NAMES, type Question, SUBJECTS, type Subject } from "../dataset.js";
+import { AXIS_NAMES, claimText, FIELD_NAMES, OPEN_FACES, type Question, SUBJECTS, type Subject } from "../dataset.js";
 
 export const NAME_PATTERN = /^[A-Za-z0-9_.-]{1,64}$/;
 
@@ -13,17 +13,26 @@ const place = {
   path: z.string().min(1).describe("Of the dataset or group in the file; may hold {step:0Nd} or {step}."),
 };
 
+const face = z.enum(["wall", "open"]);
+/** What stands at the ends of an axis that is not periodic. */
+const faces = z
+  .union([face, z.tuple([face, face])])
+  .optional()
+  .describe("At the ends of an axis that is not periodic, both or the first and the last: a wall holds particles.");
+
 const uniformAxis = z.strictObject({
   nodes,
   origin: z.number().describe("Coordinate of the first stored node."),
   spacing: z.number().refine((spacing) => spacing !== 0, "must not be 0"),
   periodic: z.boolean().default(false).describe("The axis repeats after nodes * spacing."),
+  faces,
 });
 const tabulatedAxis = z.strictObject({
   coordinates: z
     .union([z.array(z.number()).min(1), z.strictObject(place)])
     .describe("One number per node, ascending or descending: a list, or a dataset of a file."),
   periodic: z.boolean().default(false),
+  faces,
 });
 const axis = z.union([uniformAxis, tabulatedAxis]);
 
@@ -68,7 +77,7 @@ const separate = z.strictObject({ components: z.tuple([component, component, com
 const vector = z.union([single, separate]);
 
 /** Subjects that change no value: the dataset is served while questions about them are open. */
-const HARMLESS: readonly Subject[] = ["snapshot", "periodicity"];
+const HARMLESS: readonly Subject[] = ["snapshot", "periodicity", "faces"];
 const question = z.strictObject({
   about: z.enum(SUBJECTS),
   axes: z.array(z.enum(AXIS_NAMES)).optional(),
@@ -113,6 +122,10 @@ export const descriptorSchema = z
       .strictObject({ length: z.string(), time: z.string(), velocity: z.string(), pressure: z.string() })
       .partial()
       .default({}),
+    openFaces: z
+      .enum(OPEN_FACES)
+      .default("fail")
+      .describe("Particles that leave through an open face fail their query, or stop there."),
     source: z.string().default("").describe("How it was made, citation, licence."),
     questions: z
       .array(question)
@@ -191,6 +204,8 @@ function consistency(descriptor: Descriptor): string[] {
   for (const [axisName, axis] of Object.entries(descriptor.axes)) {
     if ("spacing" in axis && axis.periodic && axis.spacing < 0)
       problems.push(`$.axes.${axisName}.spacing: must be positive on a periodic axis`);
+    if (axis.periodic && axis.faces !== undefined)
+      problems.push(`$.axes.${axisName}.faces: a periodic axis has no ends`);
   }
   for (const fieldName of FIELD_NAMES) {
     const field = descriptor.fields[fieldName];

@@ -13,13 +13,21 @@ import {
   type FieldPart,
   type FieldSource,
   type TimeAxis,
+  type Walls,
 } from "../dataset.js";
 import { placeOf } from "../files.js";
 import { isField, type Packing, packingOf } from "../hdf5/packing.js";
 import type { Stored } from "../hdf5/stored.js";
 import type { StoredFile } from "../stored-file.js";
 import { type ReadAxis, readAxis } from "./axis.js";
-import { type Descriptor, type FieldDescription, frameCount, guessesOf, STEP_PLACE } from "./descriptor.js";
+import {
+  type AxisDescription,
+  type Descriptor,
+  type FieldDescription,
+  frameCount,
+  guessesOf,
+  STEP_PLACE,
+} from "./descriptor.js";
 import { readForcing } from "./forcing.js";
 import { Verification } from "./verification.js";
 
@@ -60,6 +68,8 @@ export function verify(description: Description, chunkBytes: number): { dataset:
         title: descriptor.title,
         aliases: descriptor.aliases,
         axes: triple(axes, ({ axis }) => axis),
+        walls: triple(AXIS_NAMES, (name, at) => wallsOf(descriptor.axes[name], axes[at] as ReadAxis)),
+        openFaces: descriptor.openFaces,
         time: timeAxis(descriptor),
         fields,
         forcing,
@@ -85,6 +95,12 @@ function readAxes(descriptor: Descriptor, verification: Verification) {
     verification.step(`axes.${name}`, () => readAxis(descriptor.axes[name], verification)),
   );
   return axes.some((axis) => axis === null) ? null : (axes as ReadAxis[]);
+}
+
+/** Walls at the ends of an axis, ascending; faces of a descriptor stand in the order of its coordinates. */
+function wallsOf({ faces = "open" }: AxisDescription, { descending }: ReadAxis): Walls {
+  const [first, last] = (typeof faces === "string" ? [faces, faces] : faces).map((face) => face === "wall");
+  return descending ? [last === true, first === true] : [first === true, last === true];
 }
 
 function timeAxis(descriptor: Descriptor): TimeAxis {
@@ -209,8 +225,8 @@ function lengthOf({ name, field, frames, axes }: FieldCheck, dimension: string, 
   return (axes[2 - axis] as ReadAxis).axis.nodes + 2 * field.ghost[axis] + field.offset[axis];
 }
 
-function triple<T, U>([x, y, z]: readonly T[], of: (entry: T) => U): readonly [U, U, U] {
-  return [of(x as T), of(y as T), of(z as T)];
+function triple<T, U>([x, y, z]: readonly T[], of: (entry: T, at: number) => U): readonly [U, U, U] {
+  return [of(x as T, 0), of(y as T, 1), of(z as T, 2)];
 }
 
 /** Names of filters that are met in files and not read. Source: the list of registered filters of The HDF Group. */

@@ -20,6 +20,12 @@ export const LOPSIDED: Dataset = {
   title: "A field without symmetry",
   aliases: ["tilted"],
   axes: [axis(8, 0, 2 * Math.PI, true), axis(6, -1, 2, false), axis(4, 0, Math.PI, true)],
+  walls: [
+    [false, false],
+    [true, true],
+    [false, false],
+  ],
+  openFaces: "fail",
   time: { count: 5, origin: -0.5, step: 0.5, values: null, guardBefore: 1, guardAfter: 1 },
   fields: {
     velocity: { components: 3, bricking, parts: [] },

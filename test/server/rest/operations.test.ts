@@ -318,7 +318,11 @@ describe("refusals", () => {
       [{ nt: 1 }, tracker, `GetPositionInertialParticle has no member "nt"; ${drag}, points, InitialV.`],
       [{ time: 0 }, "/api/NullOp", `NullOp has no member "time"; it has points.`],
       [good, `${VELOCITY}?Time=0`, `GetVelocity has no parameter "Time"; ${has}.`],
-      [good, `${tracker}?points=0`, `GetPositionInertialParticle has no parameter "points"; ${drag}, InitialV.`],
+      [
+        good,
+        `${tracker}?points=0`,
+        `GetPositionInertialParticle has no parameter "points"; ${drag}, openFaces, InitialV.`,
+      ],
       [good, "/api/NullOp?time=0", `NullOp has no parameter "time"; it has none.`],
       [good, `${VELOCITY}?${long}=1`, `GetVelocity has no parameter "${"x".repeat(63)}\u2026"; ${has}.`],
     ] as const) {

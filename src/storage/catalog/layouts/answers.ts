@@ -7,6 +7,8 @@ export interface Answers {
   readonly dims?: readonly string[];
   /** The periodic axes. */
   readonly periodic?: readonly AxisName[];
+  /** The axes with a wall at either end. */
+  readonly walls?: readonly AxisName[];
   /** Period of a periodic axis, distance of the end nodes of another. */
   readonly length?: readonly number[];
   readonly spacing?: readonly number[];

@@ -29,7 +29,7 @@ export const channelflow: Layout = {
         title: contents.name,
         axes: {
           x: periodicAxis(nx, 0, lx),
-          y: tableAxis(contents, "/geom/y"),
+          y: { ...tableAxis(contents, "/geom/y"), faces: "wall" },
           z: periodicAxis(nz, 0, lz),
         },
         time: timesOf(1, null, null, contents.answers, findings),

@@ -236,7 +236,8 @@ export class Facts {
       [`${axis}0`, `${axis}_0`, `${axis}min`, `${axis}_min`, `origin_${axis}`, `${axis}_origin`],
       ["origin", "domain_left_edge", "lower"],
     );
-    return { ...NO_CLUES, spacing, length, origin, periodic: this.#periodic(axis, storedOrder) };
+    const periodic = this.#periodic(axis, storedOrder);
+    return { ...NO_CLUES, spacing, length, origin, periodic, walls: this.#walls(axis) };
   }
 
   #each(axis: AxisName, own: readonly string[], lists: readonly string[], order: readonly AxisName[]): Stated | null {
@@ -252,13 +253,31 @@ export class Facts {
       : null;
   }
 
+  /** Walls or open faces, where a boundary condition names them. */
+  #walls(axis: AxisName): Stated<boolean> | null {
+    const found = this.text([`bc_${axis}`, `${axis}_bc`, `boundary_${axis}`]);
+    const word = found?.value.trim() ?? "";
+    if (found !== null && /^(wall|walls|no[-_ ]?slip|free[-_ ]?slip)$/i.test(word)) return { ...found, value: true };
+    return found !== null && /^(open|inflow|outflow|free)$/i.test(word) ? { ...found, value: false } : null;
+  }
+
   #periodic(axis: AxisName, order: readonly AxisName[]): Stated<boolean> | null {
     const names = ["periodic", "periodicity", "is_periodic", "periodic_axes"];
     const own = [`periodic_${axis}`, `${axis}_periodic`, `bc_${axis}`, `${axis}_bc`, `boundary_${axis}`];
     const number = this.#each(axis, own, names, order);
     if (number !== null) return { value: number.value !== 0, where: number.where };
     const text = this.text(own);
-    if (text !== null) return { value: /^(periodic|true|yes)$/i.test(text.value.trim()), where: text.where };
+    if (text !== null) {
+      const word = text.value.trim();
+      // A word that is not known states nothing.
+      if (/^(periodic|true|yes)$/i.test(word)) return { value: true, where: text.where };
+      if (
+        /^(no|none|false|wall|walls|no[-_ ]?slip|free[-_ ]?slip|open|inflow|outflow|free|dirichlet|neumann)$/i.test(
+          word,
+        )
+      )
+        return { value: false, where: text.where };
+    }
     const all = this.text(names);
     if (all === null) return null;
     const word = all.value.trim().toLowerCase();

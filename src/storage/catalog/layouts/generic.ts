@@ -350,7 +350,7 @@ function axesOf({ contents, facts, findings }: Shared, field: Ordered, tables: T
     const isPlain = table.along === null && !table.isEdges;
     const value = isPlain ? { file: contents.name, path: table.path } : [...nodesOf(contents, table)];
     askDegrees(contents, table, axis, findings);
-    const found = { ...NO_CLUES, coordinates: { value, where }, periodic: clues.periodic };
+    const found = { ...NO_CLUES, coordinates: { value, where }, periodic: clues.periodic, walls: clues.walls };
     return [axis, axisOf(axis, nodes, found, contents.answers, findings)];
   });
   return Object.fromEntries(axes) as DescriptorInput["axes"];

@@ -21,9 +21,20 @@ export interface AxisClues {
   readonly length: Stated | null;
   readonly origin: Stated | null;
   readonly periodic: Stated<boolean> | null;
+  readonly walls: Stated<Ends> | null;
 }
 
-export const NO_CLUES: AxisClues = { coordinates: null, spacing: null, length: null, origin: null, periodic: null };
+/** Whether walls stand at both ends of an axis, or at the first and at the last. */
+export type Ends = boolean | readonly [boolean, boolean];
+
+export const NO_CLUES: AxisClues = {
+  coordinates: null,
+  spacing: null,
+  length: null,
+  origin: null,
+  periodic: null,
+  walls: null,
+};
 
 const USER = "the command line";
 
@@ -44,6 +55,7 @@ function withAnswers(axis: AxisName, clues: AxisClues, answers: Answers): AxisCl
     length: length ?? clues.length,
     origin: origin ?? clues.origin,
     periodic,
+    walls: clues.walls,
   };
 }
 
@@ -57,10 +69,11 @@ export function axisOf(
 ): AxisInput {
   const clues = withAnswers(axis, file, answers);
   const { coordinates, periodic } = clues;
+  const faces = periodic?.value === false ? facesOf(axis, clues.walls, answers, findings) : {};
   if (coordinates !== null) {
     findings.because(`${axis}: coordinates from ${coordinates.where}${periodicText(periodic)}.`);
     if (periodic === null) askPeriodicity(axis, findings);
-    return { coordinates: coordinates.value, periodic: periodic?.value ?? false };
+    return { coordinates: coordinates.value, periodic: periodic?.value ?? false, ...faces };
   }
   const { spacing, isPeriodic } = spacingOf(axis, nodes, clues, findings);
   const { origin } = clues;
@@ -72,7 +85,35 @@ export function axisOf(
       axis,
     );
   else findings.because(`${axis}: origin ${origin.value} from ${origin.where}.`);
-  return { nodes, origin: origin?.value ?? 0, spacing, periodic: isPeriodic };
+  return { nodes, origin: origin?.value ?? 0, spacing, periodic: isPeriodic, ...faces };
+}
+
+/** Faces at the ends of an axis that is known not to be periodic: walls and open ones hold particles or let them leave. */
+export function facesOf(
+  axis: AxisName,
+  stated: Stated<Ends> | null,
+  answers: Answers,
+  findings: Findings,
+): Pick<AxisInput, "faces"> {
+  const { walls: said } = answers;
+  const walls: Stated<Ends> | null = said === undefined ? stated : { value: said.includes(axis), where: USER };
+  if (walls === null) {
+    findings.ask(
+      "faces",
+      "Nothing states whether walls stand at the ends; they are served as open: particles that leave there fail or stop.",
+      "--walls AXES (none for none), or axes.*.faces in a descriptor",
+      axis,
+    );
+    return {};
+  }
+  const { value, where } = walls;
+  const [first, last] = (typeof value === "boolean" ? [value, value] : value).map((wall) => (wall ? "wall" : "open"));
+  const both =
+    first === last
+      ? `${first === "wall" ? "walls" : "open faces"} at both ends`
+      : `${first} at the first end, ${last} at the last`;
+  findings.because(`${axis}: ${both}, from ${where}.`);
+  return { faces: [first, last] as ["wall", "wall"] };
 }
 
 /** Spacing of an axis without coordinates, and whether it is periodic. */

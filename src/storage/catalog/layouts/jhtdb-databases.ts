@@ -76,7 +76,12 @@ export function cutoutAxes(
     const { nodes, first, stride } = extents[name];
     const table = contents.dataset(`/${name}coor`) === null ? null : `/${name}coor`;
     const spacing = database?.spacing[index] ?? null;
-    if (database === null || spacing === null) return [name, tabulated(contents, name, nodes, table, findings)];
+    if (database === null) return [name, tabulated(contents, name, nodes, table, null, findings)];
+    if (spacing === null) {
+      // The axis between the walls of the channel: a cutout that reaches its first or last node has the wall there.
+      const last = first + (nodes - 1) * stride === (database.nodes[index] as number) - 1;
+      return [name, tabulated(contents, name, nodes, table, [first === 0, last], findings)];
+    }
     const origin = first * spacing;
     const step = stride * spacing;
     if (table !== null && !agrees(contents.numbers(table), origin, step)) {
@@ -86,9 +91,9 @@ export function cutoutAxes(
     const whole = nodes * stride === database.nodes[index];
     findings.because(
       `${name}: origin ${origin} and spacing ${step} from ${database.name} and the first node (${first + 1}); ` +
-        `${whole ? "periodic, the cutout covers the period" : "not periodic, the cutout is smaller than the period"}.`,
+        `${whole ? "periodic, the cutout covers the period" : "not periodic and open, the cutout is smaller than the period"}.`,
     );
-    return [name, { nodes, origin, spacing: step, periodic: whole }];
+    return [name, { nodes, origin, spacing: step, periodic: whole, ...(whole ? {} : { faces: "open" as const }) }];
   });
   return Object.fromEntries(axes) as DescriptorInput["axes"];
 }
@@ -98,7 +103,14 @@ function agrees(table: Float64Array, origin: number, spacing: number): boolean {
 }
 
 /** An axis that no database describes: its table, else what the user says. */
-function tabulated(contents: Contents, name: AxisName, nodes: number, table: string | null, findings: Findings) {
+function tabulated(
+  contents: Contents,
+  name: AxisName,
+  nodes: number,
+  table: string | null,
+  walls: [boolean, boolean] | null,
+  findings: Findings,
+) {
   const [shared, own] = [`/${name}coor_uv`, `/${name}coor_w`];
   const path = table ?? (contents.dataset(shared) === null ? null : shared);
   const value = path === null ? null : { value: { file: contents.name, path }, where: path };
@@ -108,7 +120,14 @@ function tabulated(contents: Contents, name: AxisName, nodes: number, table: str
       `w stands on the nodes of ${own}, the other components on those of ${shared}; ${shared} for all is a guess.`,
       `axes.${name} in a descriptor, of w interpolated to ${shared}`,
     );
-  return axisOf(name, nodes, { ...NO_CLUES, coordinates: value }, contents.answers, findings);
+  const known =
+    walls === null
+      ? {}
+      : {
+          periodic: { value: false, where: "the database" },
+          walls: { value: walls, where: "the nodes of the database, which has walls at its first and last" },
+        };
+  return axisOf(name, nodes, { ...NO_CLUES, coordinates: value, ...known }, contents.answers, findings);
 }
 
 /** Times from the step of the database; else from `/time`, which cutouts of this project have. */

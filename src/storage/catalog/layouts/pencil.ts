@@ -2,7 +2,7 @@
 import { DataError } from "../../../errors.js";
 import { AXIS_NAMES, type AxisName } from "../../dataset.js";
 import type { DescriptorInput } from "../descriptor.js";
-import { timesOf } from "./grid.js";
+import { facesOf, timesOf } from "./grid.js";
 import { type Contents, Findings, type Layout } from "./layout.js";
 
 const COMPONENTS = ["ux", "uy", "uz"];
@@ -69,6 +69,6 @@ function ghostedAxis(contents: Contents, name: AxisName, findings: Findings) {
   const coordinates = table.subarray(ghost, ghost + nodes);
   const axis = periodic
     ? { nodes, origin: coordinates[0], spacing: length / nodes, periodic }
-    : { coordinates: [...coordinates] };
+    : { coordinates: [...coordinates], ...facesOf(name, null, contents.answers, findings) };
   return { axis, ghost };
 }

@@ -2,7 +2,7 @@
 import { DataError } from "../../../errors.js";
 import { AXIS_NAMES, type AxisName } from "../../dataset.js";
 import type { DescriptorInput } from "../descriptor.js";
-import { timesOf } from "./grid.js";
+import { facesOf, timesOf } from "./grid.js";
 import { type Contents, Findings, type Layout, tableAxis } from "./layout.js";
 
 const MARKS = ["dataset_name", "grid_type", "n_spatial_dims", "n_trajectories"];
@@ -22,7 +22,7 @@ export const theWell: Layout = {
     const findings = new Findings();
     const order = spatialOrder(contents, findings);
     findings.because(`trajectory: ${trajectory} of ${trajectories} (--trajectory takes another).`);
-    const periodic = periodicAxes(contents, findings);
+    const boundaries = boundariesOf(contents, findings);
     const velocity = field(contents, "/t1_fields/velocity", [...order, "c"]);
     const pressure = field(contents, "/t0_fields/pressure", order);
     const magnetic = varying(contents, "/t1_fields/magnetic_field", [...order, "c"]);
@@ -36,7 +36,13 @@ export const theWell: Layout = {
       plan: {
         title: `${name}, trajectory ${trajectory}`,
         axes: Object.fromEntries(
-          AXIS_NAMES.map((axis) => [axis, tableAxis(contents, `/dimensions/${axis}`, periodic.has(axis))]),
+          AXIS_NAMES.map((axis) => {
+            const kind = boundaries.get(axis) ?? "";
+            const table = tableAxis(contents, `/dimensions/${axis}`, kind === "periodic");
+            if (kind === "periodic") return [axis, table];
+            const stated = /^(wall|open)$/.test(kind) ? { value: kind === "wall", where: "boundary_conditions" } : null;
+            return [axis, { ...table, ...facesOf(axis, stated, contents.answers, findings) }];
+          }),
         ) as DescriptorInput["axes"],
         time: timesOf(stored.length, { value: stored, where: "/dimensions/time" }, null, contents.answers, findings),
         fields: {
@@ -89,16 +95,18 @@ function varying(contents: Contents, path: string, order: Parameters<typeof fiel
   return rank === 2 + order.length ? field(contents, path, order) : null;
 }
 
-function periodicAxes(contents: Contents, findings: Findings): Set<AxisName> {
-  const periodic = new Set<AxisName>();
+/** The boundary condition of each axis, in small letters; one that differs from end to end has none. */
+function boundariesOf(contents: Contents, findings: Findings): Map<AxisName, string> {
+  const kinds = new Map<AxisName, string>();
   for (const name of contents.group("/boundary_conditions") ?? []) {
     const path = `/boundary_conditions/${name}`;
     const type = contents.texts(path, "bc_type")?.[0] ?? "";
     const named = contents.texts(path, "associated_dims") ?? [name[0]?.toLowerCase() ?? ""];
     for (const axis of AXIS_NAMES.filter((axis) => named.includes(axis))) {
-      if (type.toLowerCase() === "periodic") periodic.add(axis);
+      const known = kinds.get(axis) ?? type.toLowerCase();
+      kinds.set(axis, known === type.toLowerCase() ? known : "");
       findings.because(`${axis}: ${path} says ${type === "" ? "nothing" : type.toLowerCase()}.`);
     }
   }
-  return periodic;
+  return kinds;
 }

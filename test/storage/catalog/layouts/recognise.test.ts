@@ -50,7 +50,7 @@ describe("JHTDB cutouts", () => {
       cutout("isotropic1024coarse", { x_start: 1, x_step: 4, y_start: 1, z_start: 1 }, { x: 256, y: 8, z: 8 }),
     );
     expect(descriptor.axes.x).toEqual({ nodes: 256, origin: 0, spacing: 4 * DX, periodic: true });
-    expect(descriptor.axes.y).toEqual({ nodes: 8, origin: 0, spacing: DX, periodic: false });
+    expect(descriptor.axes.y).toEqual({ nodes: 8, origin: 0, spacing: DX, periodic: false, faces: "open" });
     expect(descriptor).toMatchObject({ dnsStep: 0.0002, time: { count: 1, origin: 0 } });
   });
 
@@ -61,7 +61,8 @@ describe("JHTDB cutouts", () => {
       file.create_dataset({ name: "ycoor", data: y });
     });
     expect(descriptor.axes.x).toMatchObject({ origin: (2 * 8 * Math.PI) / 2048, spacing: (8 * Math.PI) / 2048 });
-    expect(descriptor.axes.y).toMatchObject({ coordinates: { path: "/ycoor" }, periodic: false });
+    const walls = { periodic: false, faces: ["wall", "open"] };
+    expect(descriptor.axes.y).toMatchObject({ coordinates: { path: "/ycoor" }, ...walls });
     expect(descriptor).toMatchObject({ frameVelocity: [0.45, 0, 0], dnsStep: 0.0013 });
   });
 

@@ -1,0 +1,76 @@
+/** Ends the paths of particles that leave the domain: at walls they are held, through open faces they leave. */
+import { axisEnd, axisLength, axisStart, SLACK } from "./stencil.js";
+import type { Axes, Walls } from "./types.js";
+
+/** Open faces of a domain, and the particles that have left through them. */
+export interface Outlet {
+  /** Of x, y, z; of no meaning on periodic axes. */
+  readonly walls: readonly [Walls, Walls, Walls];
+  /** Time at which each particle has left; NaN while it is inside. */
+  readonly exits: Float64Array;
+  /** Called when a particle leaves through a face of `axis`, in a step counted from 1; it may throw. */
+  readonly leave: (particle: number, axis: number, step: number) => void;
+}
+
+/** A step of all particles: its number from 1, its start, and its length, negative backward. */
+export interface Step {
+  readonly number: number;
+  readonly time: number;
+  readonly length: number;
+}
+
+/**
+ * Holds particles that a step moves beyond walls, and ends the paths of those that it moves beyond open faces by more than 1e-6
+ * of the axis. A path is straight within the step: place and time of the exit are of second order, as the step is.
+ *
+ * @param from positions at the start of the step, relative to the grid; those of leaving particles become the exits
+ * @param to   positions after it; changed where they are outside
+ */
+export function settle(
+  axes: Axes,
+  outlet: Outlet,
+  from: Float64Array,
+  to: Float64Array,
+  count: number,
+  step: Step,
+): void {
+  const { walls, exits } = outlet;
+  const low = axes.map(axisStart);
+  const high = axes.map(axisEnd);
+  const slack = axes.map((axis) => SLACK * axisLength(axis));
+  for (let i = 0; i < count; i++) {
+    if (!Number.isNaN(exits[i])) {
+      for (let c = 3 * i; c < 3 * i + 3; c++) to[c] = from[c];
+      continue;
+    }
+    let share = 2;
+    let face = -1;
+    for (let a = 0; a < 3; a++) {
+      if (axes[a].periodic) continue;
+      const c = 3 * i + a;
+      const end = to[c] < low[a] ? low[a] : high[a];
+      const beyond = to[c] < low[a] ? low[a] - to[c] : to[c] - high[a];
+      if (!(beyond > 0)) continue;
+      if (walls[a][end === low[a] ? 0 : 1] || beyond <= slack[a]) {
+        to[c] = end;
+        continue;
+      }
+      const here = Math.max(0, (end - from[c]) / (to[c] - from[c]));
+      if (here < share) [share, face] = [here, a];
+    }
+    if (face < 0) continue;
+    outlet.leave(i, face, step.number);
+    exits[i] = step.time + share * step.length;
+    for (let a = 0; a < 3; a++) {
+      const c = 3 * i + a;
+      const place = from[c] + share * (to[c] - from[c]);
+      to[c] = axes[a].periodic ? place : Math.min(Math.max(place, low[a]), high[a]);
+      from[c] = to[c];
+    }
+  }
+}
+
+/** Whether particles can leave a domain: an axis is not periodic and one of its faces has no wall. */
+export function isOpen(axes: Axes, walls: Outlet["walls"]): boolean {
+  return axes.some(({ periodic }, a) => !periodic && !(walls[a][0] && walls[a][1]));
+}

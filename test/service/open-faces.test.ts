@@ -1,0 +1,161 @@
+/** Particles that leave through open faces fail their query by default, or stop and tell when, in every interface. */
+import { spawnSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type ClientError, connect, type FieldClient } from "../../src/client/index.js";
+import type { RunningService } from "../../src/main.js";
+import { writeHdf5 } from "../support/cubes.js";
+import { scratchFolder } from "../support/scratch.js";
+import { serveTestData } from "../support/service.js";
+
+const SCRATCH = scratchFolder();
+const BIN = fileURLToPath(new URL("../../bin/fieldprobe.js", import.meta.url));
+const N = 11;
+const points = [
+  [1.25, 0.5, 0.1],
+  [1.05, 0.2, 0.3],
+] as [number, number, number][];
+const EXIT = Math.log(2 / 1.25);
+
+/** u = (x, -1/2, 0) between x = 1 and 2, y = 0 and 1, z periodic; the flow is steady. */
+async function writeStream(name: string, members: object): Promise<void> {
+  const folder = join(SCRATCH, name);
+  mkdirSync(folder);
+  const velocity = { file: "u.h5", path: "/{step:01d}", dimensions: ["z", "y", "x", "c"] };
+  const descriptor = {
+    schemaVersion: 1,
+    name,
+    axes: {
+      x: { nodes: N, origin: 1, spacing: 0.1 },
+      y: { nodes: N, origin: 0, spacing: 0.1, faces: "wall" },
+      z: { nodes: N, origin: 0, spacing: 0.1, periodic: true },
+    },
+    time: { origin: 0, step: 1, count: 2 },
+    fields: { velocity },
+    ...members,
+  };
+  await writeHdf5(join(folder, "u.h5"), (file) => {
+    const data = new Float32Array(3 * N * N * N);
+    for (let i = 0; i < N * N * N; i++) data.set([1 + (i % N) / 10, -0.5, 0], 3 * i);
+    for (const step of ["0", "1"]) file.create_dataset({ name: step, data, shape: [N, N, N, 3], dtype: "<f" });
+  });
+  writeFileSync(join(folder, "dataset.json"), JSON.stringify(descriptor));
+}
+
+let service: RunningService;
+let client: FieldClient;
+beforeAll(async () => {
+  await writeStream("stream", {});
+  await writeStream("stopping", { openFaces: "stop" });
+  service = await serveTestData([SCRATCH]);
+  client = await connect(service.url);
+});
+afterAll(() => service.close());
+
+const ask = { StartTime: 0, dt: 0.001, nt: 500, spatialInterpolation: "Lag4" } as const;
+
+async function post(path: string): Promise<{ status: number; body: Record<string, unknown> }> {
+  const response = await fetch(`${service.url}/api/datasets/${path}`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ ...ask, points }),
+  });
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+}
+
+/** Where the particles are after 0.5: the first has left at x = 2, the second has been held by the wall y = 0. */
+function expectPositions(values: ArrayLike<number>, width: number): void {
+  const near = (at: number, expected: number) => expect(Math.abs((values[at] as number) - expected)).toBeLessThan(2e-6);
+  expect(values[0]).toBe(2);
+  near(1, 0.5 - EXIT / 2);
+  near(width, 1.05 * Math.exp(0.5));
+  expect(values[width + 1]).toBe(0);
+}
+
+describe("open faces", () => {
+  it("fail a query of SOAP with point, step and time", async () => {
+    const failed = await client.GetPosition({ dataset: "stream", ...ask, points }).catch((error: unknown) => error);
+    expect(failed).toMatchObject({ code: "OutOfRange", member: "points[0].x" });
+    const step = Math.ceil(EXIT / ask.dt);
+    expect((failed as ClientError).message).toContain(`Particle 0 leaves the domain in step ${step}, after time 0.47`);
+    expect((failed as ClientError).message).toContain("openFaces=stop");
+  });
+
+  it("fail a query of /api in the same words, and name the parameter's values", async () => {
+    expect(await post("stream/GetPosition")).toMatchObject({ status: 422, body: { member: "points[0].x" } });
+    expect(await post("stream/GetPosition?openFaces=fail")).toMatchObject({ status: 422 });
+    expect(await post("stream/GetPosition?openFaces=vanish")).toMatchObject({
+      status: 400,
+      body: { detail: "openFaces must be one of fail, stop.", member: "openFaces" },
+    });
+    expect(await post("stopping/GetPosition?openFaces=fail")).toMatchObject({ status: 422 });
+  });
+
+  it("stop particles where /api asks for it, with the time of the exit, null inside", async () => {
+    for (const path of ["stream/GetPosition?openFaces=stop", "stopping/GetPosition"]) {
+      const { body } = await post(path);
+      expect(body.components).toEqual(["x", "y", "z", "exit"]);
+      const values = (body.values as number[][]).flat();
+      expectPositions(values, 4);
+      expect(Math.abs((values[3] as number) - EXIT)).toBeLessThan(2e-6);
+      expect(values[7]).toBeNull();
+    }
+  });
+
+  it("are told on the way by trajectories", async () => {
+    const { body } = await post("stream/trajectories?every=100&openFaces=stop");
+    const [first] = body.values as number[][][];
+    expect(first?.map((record) => record[3])).toEqual([null, null, null, null, null, expect.closeTo(EXIT, 5)]);
+    expect(first?.at(-1)?.[0]).toBe(2);
+  });
+
+  it("stop particles of the typed client, however many requests it makes", async () => {
+    const single = await connect(service.url, { pointsPerRequest: 1 });
+    const answer = await single.stopAtOpenFaces("GetPosition", { dataset: "stream", ...ask, points });
+    expect(answer.components).toEqual(["x", "y", "z", "exit"]);
+    expectPositions(answer.values, 4);
+    expect(answer.values[7]).toBeNaN();
+    const wrong = single.stopAtOpenFaces("GetPosition", { dataset: "nowhere", ...ask, points });
+    await expect(wrong).rejects.toMatchObject({ code: "UnknownDataset" });
+  });
+
+  it("answer SOAP with the place of the exit where the dataset says stop", async () => {
+    const answer = await client.GetPosition({ dataset: "stopping", ...ask, points });
+    expect(answer.components).toEqual(["x", "y", "z"]);
+    expectPositions(answer.values, 3);
+  });
+
+  it("are described with walls and the dataset's way", async () => {
+    const response = await fetch(`${service.url}/api/datasets/stopping`);
+    const { axes, openFaces } = (await response.json()) as { axes: { faces?: string[] }[]; openFaces: string };
+    expect(axes.map(({ faces }) => faces)).toEqual([["open", "open"], ["wall", "wall"], undefined]);
+    expect(openFaces).toBe("stop");
+  });
+
+  it("stop particles of the command line", () => {
+    const flags =
+      "--dataset stream --start-time 0 --dt 0.001 --nt 500 --method Lag4 --open-faces stop --points -".split(" ");
+    const input = `${points.map((point) => point.join(",")).join("\n")}\n`;
+    const { stdout, stderr } = spawnSync(process.execPath, [BIN, "query", "GetPosition", ...flags, "--data", SCRATCH], {
+      input,
+      encoding: "utf8",
+    });
+    expect(stderr).toBe("");
+    const [head, first, second] = stdout.split(/\r?\n/) as [string, string, string];
+    expect(head).toBe("x,y,z,result_x,result_y,result_z,exit");
+    expect(first.split(",").slice(3, 4)).toEqual(["2"]);
+    expect(Math.abs(Number(first.split(",").at(-1)) - EXIT)).toBeLessThan(2e-6);
+    expect(second.split(",").at(-1)).toBe("NaN");
+  });
+
+  it("stop particles of the command line by a service", async () => {
+    const { queryService } = await import("../../src/cli/query/remote.js");
+    const members = { dataset: "stream", ...ask, openFaces: "stop" };
+    const asked = { operation: "GetPosition", members, points: Float32Array.from(points.flat()), velocities: null };
+    const answer = await queryService(service.url, undefined, asked, false, () => undefined);
+    expect(answer.components).toEqual(["x", "y", "z", "exit"]);
+    expectPositions(answer.values, 4);
+  });
+});
