@@ -109,6 +109,13 @@ export const SETTINGS = {
     "folders searched for datasets, and addresses of stores (`https://`, `s3://`), separated as in `PATH`",
     { flag: "folders", shown: "`./data`, else the included data" },
   ),
+  descriptors: setting(
+    "DESCRIPTORS",
+    path,
+    null,
+    "folder of descriptors (`NAME.json`) apart from their files, which stand in a data folder that may be read-only",
+    { flag: "folder", shown: "none" },
+  ),
   namespace: setting(
     "NAMESPACE",
     z.string().regex(/^[a-z][a-z0-9+.-]*:\S*\/$/i, "must be an absolute URI that ends in a slash"),

@@ -10,12 +10,13 @@ import { describeError } from "./system-error.js";
 
 /** The problems of a configuration whose settings are valid one by one; one line each. */
 export function startProblems(config: Config): string[] {
-  const { data, tls, tokens } = config;
+  const { data, descriptors, tls, tokens } = config;
   return [
     ...problemsOf(() => checkExposure(config)),
     ...problemsOf(() => tls && new TlsFiles(tls)),
     ...problemsOf(() => tokens !== null && readTokenFile(tokens)),
-    ...data.flatMap(folderProblem),
+    ...data.flatMap((path) => folderProblem("DATA", path)),
+    ...(descriptors === null ? [] : folderProblem("DESCRIPTORS", descriptors)),
     ...problemsOf(() => checkCluster(config)),
   ];
 }
@@ -29,9 +30,9 @@ function problemsOf(check: () => unknown): readonly string[] {
   }
 }
 
-function folderProblem(path: string): string[] {
+function folderProblem(variable: string, path: string): string[] {
   if (isAddress(path)) return [];
   const found = statSync(path, { throwIfNoEntry: false });
   if (found?.isDirectory()) return [];
-  return [`FIELDPROBE_DATA: ${path} ${found === undefined ? "does not exist" : "is not a folder"}`];
+  return [`FIELDPROBE_${variable}: ${path} ${found === undefined ? "does not exist" : "is not a folder"}`];
 }

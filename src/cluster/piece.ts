@@ -57,7 +57,10 @@ export function readPiece(header: unknown): Piece {
 }
 
 /** Members of a query that no request of SOAP has, and what they may be. */
-const OWN_MEMBERS: ReadonlyMap<string, (value: string | number | boolean) => boolean> = new Map([
+const OWN_MEMBERS: ReadonlyMap<string, (value: string | number | boolean) => boolean> = new Map<
+  string,
+  (value: string | number | boolean) => boolean
+>([
   ["operation", () => true],
   ["recordEvery", () => true],
   ["openFaces", (value) => (OPEN_FACES as readonly unknown[]).includes(value)],

@@ -1,5 +1,6 @@
 /** The catalogue holds the datasets that a process serves, and scans the data folders for them. */
 import type { Logger } from "pino";
+import type { Config } from "../config.js";
 import { completeScan, type FolderScan, type ScanChanges, statesOf } from "../storage/catalog/scan.js";
 import { type Dataset, FIELD_NAMES } from "../storage/dataset.js";
 import type { Carrier } from "./carrier.js";
@@ -25,16 +26,26 @@ export class Catalog {
   #last: FolderScan | undefined;
 
   /**
-   * @param folders data folders
    * @param changed called after each scan
    */
-  constructor(folders: readonly string[], carrier: Carrier, log: Logger, changed: () => void = () => {}) {
+  constructor(
+    { data: folders, descriptors }: Pick<Config, "data" | "descriptors">,
+    carrier: Carrier,
+    log: Logger,
+    changed: () => void = () => {},
+  ) {
     this.#log = log;
     let lastMs = 0;
     this.reload = oneAtATime(async () => {
       const since = performance.now();
       const known = statesOf(this.#last);
-      const found = await carrier.run<ScanChanges>({ kind: "scan", folders, known, slow: lastMs > SLOW_MS });
+      const found = await carrier.run<ScanChanges>({
+        kind: "scan",
+        folders,
+        descriptors,
+        known,
+        slow: lastMs > SLOW_MS,
+      });
       lastMs = this.#last === undefined ? 0 : performance.now() - since;
       this.#adopt(completeScan(found, this.#last));
       changed();

@@ -27,7 +27,7 @@ export async function openEngine(
   carrier: Carrier = openPool(config, log),
   sharing: Sharing | null = null,
 ): Promise<Engine> {
-  const catalog = new Catalog(config.data, carrier, log);
+  const catalog = new Catalog(config, carrier, log);
   try {
     await catalog.reload();
   } catch (error) {

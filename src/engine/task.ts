@@ -100,6 +100,8 @@ export interface SortTask {
 export interface ScanTask {
   readonly kind: "scan";
   readonly folders: readonly string[];
+  /** Folder of descriptors apart from their files. */
+  readonly descriptors?: string | null;
   /** States of what an earlier scan has seen, by location. */
   readonly known: ReadonlyMap<string, string>;
   /** The last scan took so long that no thread for queries is to wait for this one. */

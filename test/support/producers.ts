@@ -158,7 +158,7 @@ export const PRODUCERS: readonly ProducerFile[] = [
     producer: "JHTDB cutout (2019 on)",
     write: (file) => writeCutout(file, false),
     ...CUTOUT,
-    says: [/isotropic1024coarse/, /not periodic, the cutout is smaller/],
+    says: [/isotropic1024coarse/, /not periodic and open, the cutout is smaller/],
   },
   {
     name: "cutout-fields",

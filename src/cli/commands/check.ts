@@ -14,9 +14,10 @@ import { progressOf } from "../output/progress.js";
 
 const print = (text: string) => process.stdout.write(`${text}\n`);
 
-async function check(folder: string): Promise<void> {
+async function check(folder: string, flags: { readonly descriptors?: string }): Promise<void> {
   await loadHdf5();
-  const { datasets, problems } = scanFolders([folder], { chunkBytes: LIMITS["engine.chunkBytes"] });
+  const descriptors = flags.descriptors ?? null;
+  const { datasets, problems } = scanFolders([folder], { chunkBytes: LIMITS["engine.chunkBytes"], descriptors });
   for (const { location, message } of problems) print(`${location}: ${message}`);
   let faults = problems.length;
   for (const dataset of datasets) faults += await checkDataset(dataset);
@@ -113,5 +114,8 @@ function statisticsText({ min, max, rms, nonFinite, divergence }: FrameStatistic
 }
 
 export function checkCommand(): Command {
-  return new Command("check").argument("<folder>", "a dataset folder, or a folder of datasets").action(check);
+  return new Command("check")
+    .argument("<folder>", "a dataset folder, or a folder of datasets")
+    .option("--descriptors <folder>", "a folder of descriptors (NAME.json) apart from their files")
+    .action(check);
 }

@@ -27,6 +27,7 @@ interface InspectFlags extends Answers {
   readonly write?: string;
   readonly references?: string;
   readonly target?: string;
+  readonly descriptors?: string;
 }
 
 const print = (lines: readonly string[]) => process.stdout.write(`${lines.join("\n")}\n`);
@@ -64,6 +65,7 @@ async function inspect(files: readonly string[], flags: InspectFlags): Promise<v
     if (!servable) process.exitCode = 1;
   }
   if (flags.write !== undefined) writeDescriptor(found, home, resolve(flags.write));
+  if (flags.descriptors !== undefined) writeApart(found, home, resolve(flags.descriptors));
 }
 
 function explainUnknown(path: string, flags: InspectFlags): void {
@@ -118,12 +120,19 @@ function writeReferences(path: string, list: string, target: string | undefined)
   }
 }
 
+/** Writes the descriptor into a folder of descriptors; its files have absolute paths. */
+function writeApart(found: Recognised, home: string, folder: string): void {
+  const target = join(folder, `${found.written.name}.json`);
+  if (existsSync(target)) throw new MisuseError(`${target} exists already`);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(target, `${JSON.stringify(movedTo(found.written, realpathSync(home)), null, 2)}\n`);
+  process.stderr.write(`wrote ${target}\n`);
+}
+
 /** The descriptor with every file below `from`. */
 function movedTo(written: DescriptorInput, from: string): unknown {
   return JSON.parse(JSON.stringify(written), (key, value) =>
-    key === "file" && typeof value === "string"
-      ? [...from.split(sep), value].filter((part) => part !== "").join("/")
-      : value,
+    key === "file" && typeof value === "string" ? join(from, value).split(sep).join("/") : value,
   );
 }
 
@@ -134,6 +143,7 @@ export function inspectCommand(): Command {
     .option("--write <folder>", "write the descriptor into the folder of the files, or one above it")
     .option("--references <list>", "write the places of all chunks into LIST.refs.json, a store that reads this file")
     .option("--target <address>", "with --references: where the file will be read, if not beside the list")
+    .option("--descriptors <folder>", "write the descriptor as NAME.json into a folder apart from the files")
     .action(inspect);
   return withAnswers(command);
 }

@@ -65,7 +65,8 @@ async function evaluate(asked: Asked, given: Given, onProgress: OnProgress): Pro
     return queryService(given.url, token, asked, given.json === true, onProgress);
   }
   const { queryLocally } = await import("../query/local.js");
-  return queryLocally(asked, given.data as string | undefined, onProgress);
+  const { data, descriptors } = given as Readonly<Record<"data" | "descriptors", string | undefined>>;
+  return queryLocally(asked, { data, descriptors }, onProgress);
 }
 
 /** The flags of every operation, one line each. */
@@ -81,7 +82,8 @@ export function queryCommand(): Command {
   const command = new Command("query")
     .addArgument(new Argument("<operation>").choices(ALL_OPERATIONS.map(({ name }) => name)))
     .option("--url <URL>", "address of a running service; without it this command reads the data itself")
-    .option("--data <FOLDERS>", "data folders to read; as FIELDPROBE_DATA");
+    .option("--data <FOLDERS>", "data folders to read; as FIELDPROBE_DATA")
+    .option("--descriptors <FOLDER>", "folder of descriptors apart from their files; as FIELDPROBE_DESCRIPTORS");
   for (const flag of [...FLAG_ENTRIES.map(([, entry]) => entry), OPEN_FACES_FLAG]) {
     const about = flag.fallback === undefined ? flag.about : `${flag.about} (${flag.fallback} unless given)`;
     const option = new Option(`--${flag.name} <${flag.value}>`, about);

@@ -27,16 +27,20 @@ const FEW_POINTS = 2_000;
 /**
  * Evaluates a query on the configured data folders.
  *
- * @param data data folders that win over the configured ones, separated by the platform's path delimiter
+ * @param data        data folders that win over the configured ones, separated by the platform's path delimiter
+ * @param descriptors folder of descriptors that wins over the configured one
  * @throws ConfigError, or Error whose message names the remedy where there is one
  */
 export async function queryLocally(
   asked: Asked,
-  data: string | undefined,
+  { data, descriptors }: { readonly data: string | undefined; readonly descriptors: string | undefined },
   onProgress: OnProgress,
 ): Promise<QueryAnswer> {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !PUBLIC.test(name)));
-  const config = loadConfig(data === undefined ? {} : { DATA: data }, {
+  const given = Object.fromEntries(
+    Object.entries({ DATA: data, DESCRIPTORS: descriptors }).filter(([, value]) => value !== undefined),
+  ) as Record<string, string>;
+  const config = loadConfig(given, {
     FIELDPROBE_LOG_LEVEL: "warn",
     ...(asked.points.length < 3 * FEW_POINTS && { FIELDPROBE_WORKERS: "1" }),
     ...env,
@@ -57,7 +61,8 @@ export async function queryLocally(
 async function evaluate(engine: Engine, asked: Asked, onProgress: OnProgress): Promise<QueryAnswer> {
   const form = operationOf(asked.operation as OperationName);
   const operation = functionAsked(form, asked.members.function_name);
-  const exits = form.family === "track" ? { exitTimes: true } : {};
+  const { openFaces } = asked.members;
+  const exits = form.family === "track" ? { exitTimes: true, ...(openFaces === undefined ? {} : { openFaces }) } : {};
   const query = { ...rounded(operation, asked.members), operation: operation.name, ...exits } as Query;
   const manifest = query.dataset === undefined ? null : (engine.find(query.dataset)?.digest ?? null);
   const takesPoints = operation.request.some(({ name }) => name === "points");

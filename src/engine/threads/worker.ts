@@ -63,7 +63,11 @@ function perform(task: TaskMessage): unknown {
     case "ping":
       return null;
     case "scan":
-      return scanChanges(task.folders, { chunkBytes, known: task.known }) satisfies ScanChanges;
+      return scanChanges(task.folders, {
+        chunkBytes,
+        known: task.known,
+        descriptors: task.descriptors ?? null,
+      }) satisfies ScanChanges;
     case "sort":
       return sortSection(task, datasets.of(task).dataset);
     case "search":

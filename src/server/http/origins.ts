@@ -10,6 +10,7 @@ const HARMLESS = ["GET", "HEAD", "OPTIONS"];
 const EXPOSED = [
   "Fieldprobe-Shape",
   "Fieldprobe-Times",
+  "Fieldprobe-Assumed",
   "Fieldprobe-Axes",
   "Fieldprobe-Origin",
   "Fieldprobe-Spacing",

@@ -11,6 +11,15 @@ import type { Service } from "./service.js";
 /** Answers whose numbers take less are not counted: their text goes to the socket in one piece. */
 const UNCOUNTED_BYTES = 16 * 1024;
 
+/** The header of answers that rest on guesses which somebody has accepted. */
+const ASSUMED_HEADER = "fieldprobe-assumed";
+
+/** A dataset and the subjects of its accepted guesses, with the axes that they are about: `u: order, spacing of x y z`. */
+function assumedText({ name, assumed }: NonNullable<ReturnType<Engine["find"]>>): string {
+  const subjects = assumed.map(({ about, axes }) => `${about}${axes === undefined ? "" : ` of ${axes.join(" ")}`}`);
+  return subjects.length === 0 ? "" : `${name}: ${[...new Set(subjects)].join(", ")}`;
+}
+
 /** How many points a request may have, and the name of the limit that says so. */
 export interface PointLimit {
   readonly points: number;
@@ -127,7 +136,14 @@ export class RequestLife {
   find(name: string): ReturnType<Engine["find"]> {
     const known = this.#datasets.get(name) ?? this.#service.engine.find(name);
     if (known) this.#datasets.set(name, known).set(known.name, known);
+    if (known && known.assumed.length > 0) this.#tellAssumed();
     return known;
+  }
+
+  /** Names in a header of the answer, which clients that do not know it ignore, what is assumed of the datasets asked. */
+  #tellAssumed(): void {
+    const texts = new Set([...this.#datasets.values()].map(assumedText).filter((text) => text !== ""));
+    this.#reply.header(ASSUMED_HEADER, [...texts].join("; "));
   }
 
   /** Begins a query, whose result may come as a stream where `stream` is set; it is aborted when the caller leaves. */

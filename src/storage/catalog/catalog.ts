@@ -1,7 +1,7 @@
 /** Scans data folders: every dataset is verified, and everything refused gets one line. */
 
 import { createHash } from "node:crypto";
-import { type Dirent, readdirSync, readFileSync, realpathSync } from "node:fs";
+import { type Dirent, readdirSync, realpathSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
 import { isAddress } from "../../addresses.js";
 import { BusyError, DataError } from "../../errors.js";
@@ -11,6 +11,7 @@ import { realPath, statusOf } from "../files.js";
 import { isHdf5 } from "../hdf5/bytes.js";
 import { isReferences, isStore } from "../zarr/kinds.js";
 import { ZarrFile } from "../zarr/zarr-file.js";
+import { claimedBy, describeApart, descriptorsIn, descriptorText, stateApart } from "./apart.js";
 import { NAME_PATTERN, openQuestions, parseDescriptor } from "./descriptor.js";
 import { recognise } from "./layouts/recognise.js";
 import { DESCRIPTOR_NAME, readManifest } from "./manifest.js";
@@ -21,6 +22,8 @@ export interface ScanOptions {
   /** Largest chunk of the files and largest brick, in bytes (`engine.chunkBytes`). */
   readonly chunkBytes: number;
   readonly previous?: FolderScan;
+  /** A folder of descriptors apart from their files, which stand in it or in one of the data folders. */
+  readonly descriptors?: string | null;
 }
 
 /** Stands in the folder of a conversion until it is complete. */
@@ -39,19 +42,44 @@ export function scanChanges(
   options: Omit<ScanOptions, "previous"> & { readonly known: ReadonlyMap<string, string> },
 ): ScanChanges {
   const unreadable: Refusal[] = [];
-  const candidates = findLocations(folders, unreadable).map((location) => candidateAt(location, options));
-  return { candidates, unreadable };
+  const apart = findApart(options.descriptors ?? null, unreadable);
+  const claimed = claimedBy(apart);
+  const roots = folders.filter((folder) => !isAddress(folder));
+  const described = apart.map((location) =>
+    candidateAt(location, options, () => {
+      const state = stateApart(location);
+      return { state, describe: () => describeApart(location, state, [...roots, dirname(location)]) };
+    }),
+  );
+  const found = findLocations(folders, unreadable).filter((location) => !claimed.has(realPath(location) ?? location));
+  const others = found.map((location) =>
+    candidateAt(location, options, () => {
+      const state = stateOf(location);
+      return { state, describe: () => describe(location, state) };
+    }),
+  );
+  return { candidates: [...described, ...others], unreadable };
+}
+
+/** A look at a candidate: its state, and how to describe it where that has changed. */
+interface Look {
+  readonly state: string;
+  readonly describe: () => Description | { problems: string[] };
 }
 
 /**
  * Examines a candidate unless it is as it was. Errors of the operating system, and any other error that its file causes, are problems of
  * that candidate alone, which the next scan looks at again.
  */
-function candidateAt(location: string, options: Parameters<typeof scanChanges>[1]): ScanChanges["candidates"][number] {
+function candidateAt(
+  location: string,
+  options: Parameters<typeof scanChanges>[1],
+  look: () => Look,
+): ScanChanges["candidates"][number] {
   const before = options.known.get(location);
   try {
-    const state = stateOf(location);
-    return { location, state, outcome: before === state ? null : examine(location, state, options) };
+    const { state, describe } = look();
+    return { location, state, outcome: before === state ? null : examine(describe(), options) };
   } catch (error) {
     // A host that does not answer for a while takes no dataset away.
     if (error instanceof BusyError && before !== undefined) return { location, state: before, outcome: null };
@@ -134,10 +162,23 @@ function storeState(location: string): string {
   return `${tree.digest} ${tree.newestMs}`;
 }
 
-function examine(location: string, state: string, options: Pick<ScanOptions, "chunkBytes">): Outcome {
-  const description =
-    basename(location) === DESCRIPTOR_NAME ? describeFolder(location, state) : describeFile(location, state);
+function describe(location: string, state: string): Description | { problems: string[] } {
+  return basename(location) === DESCRIPTOR_NAME ? describeFolder(location, state) : describeFile(location, state);
+}
+
+function examine(description: Description | { problems: string[] }, options: Pick<ScanOptions, "chunkBytes">): Outcome {
   return "problems" in description ? description : admit(description, options.chunkBytes);
+}
+
+/** Descriptors of a folder of their own; one that cannot be listed is a problem. */
+function findApart(folder: string | null, problems: Refusal[]): string[] {
+  if (folder === null) return [];
+  try {
+    return descriptorsIn(folder);
+  } catch (error) {
+    problems.push({ location: folder, message: `the folder of descriptors is not readable: ${reasonOf(error)}` });
+    return [];
+  }
 }
 
 /** Verifies a description, unless a guess in it that changes values has neither been answered nor accepted. */
@@ -149,7 +190,9 @@ export function admit(description: Description, chunkBytes: number): { dataset: 
 
 /** Reads descriptor and manifest of a folder. */
 export function describeFolder(location: string, state: string): Description | { problems: string[] } {
-  const text = readFileSync(location, "utf8");
+  const read = descriptorText(location);
+  if ("problems" in read) return read;
+  const { text } = read;
   const parsed = parseDescriptor(text);
   if ("problems" in parsed) return parsed;
   const folder = dirname(location);

@@ -6,6 +6,8 @@ import { AXIS_NAMES, claimText, FIELD_NAMES, OPEN_FACES, type Question, SUBJECTS
 export const NAME_PATTERN = /^[A-Za-z0-9_.-]{1,64}$/;
 
 const name = z.string().regex(NAME_PATTERN, "must be 1 to 64 of the characters A-Z a-z 0-9 _ . -");
+/** Frames that a dataset may have: lists of times are made of them. */
+const MAX_FRAMES = 1_000_000;
 const whole = z.number().int().min(0);
 const nodes = z.number().int().min(1);
 const place = {
@@ -43,11 +45,14 @@ const guards = {
 const uniformTime = z.strictObject({
   origin: z.number().default(0),
   step: z.number().positive(),
-  count: nodes,
+  count: nodes.max(MAX_FRAMES, `must be at most ${MAX_FRAMES}`),
   ...guards,
 });
 const snapshotTime = z.strictObject({ origin: z.number().default(0), count: z.literal(1) });
-const listedTime = z.strictObject({ values: z.array(z.number()).min(1), ...guards });
+const listedTime = z.strictObject({
+  values: z.array(z.number()).min(1).max(MAX_FRAMES, `must be at most ${MAX_FRAMES}`),
+  ...guards,
+});
 
 const counts = z.tuple([whole, whole, whole]);
 const dimensions = z

@@ -21,6 +21,8 @@ const manifestSchema = z.object({
 export function readManifest(folder: string): { manifest: Manifest; text: string } | { problems: string[] } | null {
   const path = join(folder, MANIFEST_NAME);
   if (!existsSync(path)) return null;
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true)
+    return { problems: [`${MANIFEST_NAME} is not a regular file`] };
   const text = readFileSync(path, "utf8");
   let value: unknown;
   try {

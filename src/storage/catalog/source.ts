@@ -5,7 +5,8 @@ import { basename, dirname, join, resolve } from "node:path";
 import { isAddress } from "../../addresses.js";
 import { DataError } from "../../errors.js";
 import type { Dataset } from "../dataset.js";
-import { isStore } from "../zarr/kinds.js";
+import { isReferences, isStore } from "../zarr/kinds.js";
+import { describeApart } from "./apart.js";
 import { admit, describeFolder, nameOf } from "./catalog.js";
 import type { Answers } from "./layouts/answers.js";
 import { recognise } from "./layouts/recognise.js";
@@ -26,7 +27,11 @@ export function openSource(path: string, chunkBytes: number, answers: Answers = 
   const isFolder = status.isDirectory() && !isStore(readdirSync(location));
   const descriptor = isFolder ? join(location, DESCRIPTOR_NAME) : location;
   const description =
-    basename(descriptor) === DESCRIPTOR_NAME ? folderAt(descriptor, path) : bareFile(location, answers);
+    basename(descriptor) === DESCRIPTOR_NAME
+      ? folderAt(descriptor, path)
+      : location.endsWith(".json") && !isReferences(location)
+        ? describeApart(location, "", ["/"])
+        : bareFile(location, answers);
   return admitted(path, description, chunkBytes);
 }
 

@@ -1,23 +1,30 @@
 /** Holds the files of a descriptor while it is verified: resolves them inside its folder, opens each once, collects problems. */
 
 import { realpathSync } from "node:fs";
-import { isAbsolute, join, relative, sep } from "node:path";
+import { isAbsolute, relative, resolve, sep } from "node:path";
 import { isAddress } from "../../addresses.js";
 import { DataError } from "../../errors.js";
 import type { FileRecord } from "../dataset.js";
-import { fileRecord } from "../files.js";
+import { fileRecord, realPath, statusOf } from "../files.js";
 import { openFile } from "../open-file.js";
 import type { StoredFile } from "../stored-file.js";
 
 /** The open files of one verification, each opened once, and what was found wrong. */
 export class Verification {
   readonly problems: string[] = [];
-  readonly #root: string;
+  /** Folder that paths start from. */
+  readonly root: string;
+  readonly #roots: readonly string[] | null;
   readonly #records = new Map<string, FileRecord>();
   #current: StoredFile | null = null;
 
-  constructor(folder: string) {
-    this.#root = realpathSync(folder);
+  /**
+   * @param folder that paths start from
+   * @param roots  folders that files must be in, where it is not that one; files may then have absolute paths
+   */
+  constructor(folder: string, roots?: readonly string[]) {
+    this.root = realpathSync(folder);
+    this.#roots = roots?.flatMap((root) => realPath(root) ?? []) ?? null;
   }
 
   /** Files seen so far. */
@@ -30,12 +37,14 @@ export class Verification {
     if (isAddress(file)) return file;
     let path: string;
     try {
-      path = realpathSync(join(this.#root, file));
+      path = realpathSync(resolve(this.root, file));
     } catch (cause) {
       throw new DataError(`${file}: there is no such file`, cause);
     }
-    const inside = relative(this.#root, path);
-    if (isAbsolute(file) || inside === ".." || inside.startsWith(`..${sep}`) || isAbsolute(inside))
+    if (this.#roots !== null) {
+      if (!this.#roots.some((root) => isIn(root, path)))
+        throw new DataError(`${file}: is in none of the data folders, nor beside its descriptor`);
+    } else if (isAbsolute(file) || !isIn(this.root, path))
       throw new DataError(`${file}: leaves the folder of its descriptor`);
     return path;
   }
@@ -45,6 +54,10 @@ export class Verification {
     const path = this.locate(file);
     if (this.#current?.path === path) return this.#current;
     this.close();
+    // To open a pipe or a device may wait for ever.
+    const status = statusOf(path);
+    if (status !== undefined && !status.isFile() && !status.isDirectory())
+      throw new DataError(`${file}: is neither a file nor a folder`);
     const record = fileRecord(path);
     const opened = openFile(path);
     this.#records.set(path, opened.newestMs === undefined ? record : { ...record, newestMs: opened.newestMs });
@@ -67,4 +80,10 @@ export class Verification {
     this.#current?.close();
     this.#current = null;
   }
+}
+
+/** Whether a path is a folder or below it. */
+function isIn(folder: string, path: string): boolean {
+  const inside = relative(folder, path);
+  return !(inside === ".." || inside.startsWith(`..${sep}`) || isAbsolute(inside));
 }

@@ -1,6 +1,6 @@
 /** Verifies descriptions: every file is opened, every header compared with the axes, and all problems are collected. */
 
-import { join } from "node:path";
+import { resolve } from "node:path";
 import { isAddress } from "../../addresses.js";
 import { DataError } from "../../errors.js";
 import { FIELDS } from "../../operations.js";
@@ -36,6 +36,8 @@ export interface Description {
   readonly descriptor: Descriptor;
   /** Folder that the paths are relative to and may not leave. */
   readonly folder: string;
+  /** Folders that its files must be in where it stands apart from them; absent: its own. */
+  readonly roots?: readonly string[];
   /** Descriptor or bare file, for messages. */
   readonly location: string;
   readonly digest: string;
@@ -48,8 +50,8 @@ export interface Description {
  * @param chunkBytes largest chunk and largest brick
  */
 export function verify(description: Description, chunkBytes: number): { dataset: Dataset } | { problems: string[] } {
-  const { descriptor, folder, location, digest, warnings } = description;
-  const verification = new Verification(folder);
+  const { descriptor, folder, roots, location, digest, warnings } = description;
+  const verification = new Verification(folder, roots);
   try {
     const axes = readAxes(descriptor, verification);
     if (axes === null) return { problems: verification.problems };
@@ -179,7 +181,7 @@ function checkPart(
   const [gz, gy, gx] = field.ghost;
   const [oz, oy, ox] = field.offset;
   const part = {
-    file: STEP_PLACE.test(file) && !isAddress(file) ? join(verification.locate("."), file) : verification.locate(file),
+    file: STEP_PLACE.test(file) && !isAddress(file) ? resolve(verification.root, file) : verification.locate(file),
     path,
     dimensions,
     shape: field.shape ?? stored.shape,

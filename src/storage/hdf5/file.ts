@@ -36,6 +36,7 @@ export class H5File implements StoredFile {
   #closed = false;
   /** Chunk indexes by path; null where a dataset has none. */
   readonly #indexes = new Map<string, ChunkIndex | null>();
+  readonly #groups = new Map<string, ReadonlySet<string>>();
   #bytes: OpenBytes | null = null;
 
   constructor(path: string) {
@@ -51,9 +52,20 @@ export class H5File implements StoredFile {
 
   /** Names in a group, in stored order. */
   names(group: string): string[] {
-    return attempt(`${this.path}: ${group} is not a readable group.`, () => [
-      ...Module.get_names(this.#id, group, false),
-    ]);
+    return [...this.#members(group)];
+  }
+
+  /** Names in a group; kept, because each step of a path asks for them, and groups may have thousands. */
+  #members(group: string): ReadonlySet<string> {
+    let members = this.#groups.get(group);
+    if (members === undefined) {
+      members = attempt(
+        `${this.path}: ${group} is not a readable group.`,
+        () => new Set(Module.get_names(this.#id, group, false)),
+      );
+      this.#groups.set(group, members);
+    }
+    return members;
   }
 
   /**
@@ -69,7 +81,7 @@ export class H5File implements StoredFile {
       const [name, ...rest] = left as [string, ...string[]];
       const parent = at === "" ? "/" : at;
       if (at !== "" && this.#typeOf(at) !== Module.H5G_GROUP) return null;
-      if (!this.names(parent).includes(name)) return null;
+      if (!this.#members(parent).has(name)) return null;
       const here = `${at}/${name}`;
       const link = this.#link(here);
       if (link === null) {

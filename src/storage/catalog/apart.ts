@@ -1,0 +1,109 @@
+/** Reads descriptors that stand in a folder of their own, apart from the files that they describe, as of a read-only archive. */
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { isAddress } from "../../addresses.js";
+import { reasonOf } from "../../system-error.js";
+import { realPath, statusOf } from "../files.js";
+import { type Descriptor, parseDescriptor } from "./descriptor.js";
+import type { Description } from "./verify.js";
+
+/** A text longer than this is no descriptor. */
+export const MAX_DESCRIPTOR_BYTES = 16 * 1024 * 1024;
+
+/**
+ * The descriptors in a folder: its regular files NAME.json, in the order of their names.
+ *
+ * @throws Error of the operating system when it cannot be listed
+ */
+export function descriptorsIn(folder: string): string[] {
+  return readdirSync(folder)
+    .filter((name) => name.endsWith(".json") && !name.startsWith("."))
+    .sort()
+    .map((name) => join(folder, name));
+}
+
+/** The text of a descriptor, or why there is none: it is not a regular file, or too long. */
+export function descriptorText(location: string): { text: string } | { problems: string[] } {
+  const status = statusOf(location);
+  if (status !== undefined && !status.isFile() && !status.isDirectory())
+    return { problems: ["it is not a regular file"] };
+  if ((status?.size ?? 0) > MAX_DESCRIPTOR_BYTES)
+    return { problems: [`it has ${status?.size} bytes, more than any descriptor`] };
+  try {
+    return { text: readFileSync(location, "utf8") };
+  } catch (error) {
+    return { problems: [`not readable: ${reasonOf(error)}`] };
+  }
+}
+
+/**
+ * Describes a dataset by a descriptor that stands apart; its paths are absolute, or relative to the descriptor.
+ *
+ * @param roots folders that its files must be in
+ */
+export function describeApart(
+  location: string,
+  state: string,
+  roots: readonly string[],
+): Description | { problems: string[] } {
+  const found = descriptorText(location);
+  if ("problems" in found) return found;
+  const parsed = parseDescriptor(found.text);
+  if ("problems" in parsed) return parsed;
+  return { descriptor: parsed.descriptor, folder: dirname(location), roots, location, digest: state, warnings: [] };
+}
+
+/** Files of a descriptor that has no mistakes, as they are written: `{step}` included. */
+function filesOf(location: string): string[] {
+  const found = descriptorText(location);
+  if ("problems" in found) return [];
+  const parsed = parseDescriptor(found.text);
+  return "problems" in parsed ? [] : placesOf(parsed.descriptor);
+}
+
+function placesOf(descriptor: Descriptor): string[] {
+  const files = new Set<string>();
+  JSON.stringify(descriptor, (key, value) => {
+    if (key === "file" && typeof value === "string" && !isAddress(value)) files.add(value);
+    return value;
+  });
+  return [...files];
+}
+
+/** Files that stand for a place: itself, or those whose names fit its pattern. */
+function filesAt(location: string, file: string): string[] {
+  const path = resolve(dirname(location), file);
+  const start = path.indexOf("{");
+  if (start < 0) return [path];
+  const folder = dirname(path.slice(0, start + 1));
+  const pieces = path.split(/\{step(?::0\d{1,2}d)?\}/);
+  const fits = (name: string) => name.startsWith(pieces[0] as string) && name.endsWith(pieces.at(-1) as string);
+  try {
+    return readdirSync(folder)
+      .map((name) => join(folder, name))
+      .filter(fits)
+      .sort();
+  } catch {
+    return [];
+  }
+}
+
+/** Real paths of the files that descriptors claim: they are no datasets of their own. */
+export function claimedBy(locations: readonly string[]): Set<string> {
+  const claimed = new Set<string>();
+  for (const location of locations)
+    for (const file of filesOf(location))
+      for (const path of filesAt(location, file)) claimed.add(realPath(path) ?? path);
+  return claimed;
+}
+
+/** A digest that changes when the descriptor does or a file that it names. */
+export function stateApart(location: string): string {
+  const hash = createHash("sha256");
+  for (const path of [location, ...filesOf(location).flatMap((file) => filesAt(location, file))]) {
+    const status = statusOf(path);
+    hash.update(`${path}\n${status?.size} ${status?.mtimeMs} ${status?.ino}\n`);
+  }
+  return hash.digest("hex");
+}

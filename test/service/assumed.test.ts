@@ -1,0 +1,69 @@
+/** Answers that rest on accepted guesses say so in every interface: a header of HTTP, and a member of JSON. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { connect } from "../../src/client/index.js";
+import type { RunningService } from "../../src/main.js";
+import { descriptor, writeDescriptor, writeField, writeHdf5 } from "../support/cubes.js";
+import { scratchFolder } from "../support/scratch.js";
+import { serveTestData } from "../support/service.js";
+
+const SCRATCH = scratchFolder();
+const HEADER = "guessed: order, spacing of x y";
+const QUERY = { time: 0, spatialInterpolation: "None", temporalInterpolation: "None" } as const;
+
+let service: RunningService;
+beforeAll(async () => {
+  for (const name of ["guessed", "known"]) {
+    const folder = join(SCRATCH, name);
+    mkdirSync(folder);
+    await writeHdf5(join(folder, "u.h5"), (file) => writeField(file, "/u", { dimensions: ["z", "y", "x", "c"] }));
+    const assumed = [
+      { about: "order", question: "z y x c is a guess." },
+      { about: "spacing", axes: ["x", "y"], question: "1 is a guess." },
+    ];
+    const fields = { velocity: { file: "u.h5", path: "/u", dimensions: ["z", "y", "x", "c"] } };
+    const members = { time: { count: 1 }, fields, ...(name === "guessed" ? { assumed } : {}) };
+    writeDescriptor(folder, descriptor(name, members));
+  }
+  service = await serveTestData([SCRATCH]);
+});
+afterAll(() => service.close());
+
+function soap(dataset: string): Promise<Response> {
+  const body =
+    '<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body>' +
+    `<GetVelocity xmlns="http://turbulence.pha.jhu.edu/"><dataset>${dataset}</dataset><time>0</time>` +
+    "<spatialInterpolation>None</spatialInterpolation><temporalInterpolation>None</temporalInterpolation>" +
+    "<points><Point3><x>1</x><y>2</y><z>3</z></Point3></points></GetVelocity></s:Body></s:Envelope>";
+  const headers = { "content-type": "text/xml; charset=utf-8" };
+  return fetch(`${service.url}/service/turbulence.asmx`, { method: "POST", headers, body });
+}
+
+function api(dataset: string, accept: string): Promise<Response> {
+  return fetch(`${service.url}/api/datasets/${dataset}/GetVelocity`, {
+    method: "POST",
+    headers: { "content-type": "application/json", accept },
+    body: JSON.stringify({ ...QUERY, points: [[1, 2, 3]] }),
+  });
+}
+
+it("names them in a header that clients which do not know it ignore", async () => {
+  for (const answer of [
+    await soap("guessed"),
+    await api("guessed", "application/json"),
+    await api("guessed", "text/csv"),
+    await api("guessed", "application/octet-stream"),
+  ]) {
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("fieldprobe-assumed")).toBe(HEADER);
+  }
+  const client = await connect(service.url);
+  const { values } = await client.GetVelocity({ dataset: "guessed", ...QUERY, points: [[1, 2, 3]] });
+  expect(values).toHaveLength(3);
+});
+
+it("has no such header where everything is known", async () => {
+  for (const answer of [await soap("known"), await api("known", "text/csv")])
+    expect(answer.headers.has("fieldprobe-assumed")).toBe(false);
+});

@@ -1,0 +1,82 @@
+/** Files that would keep a scan for ever or fill its memory are refused in one line, and other datasets are served. */
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gunzipSync } from "node:zlib";
+import { Module } from "h5wasm/node";
+import { beforeAll, expect, it, vi } from "vitest";
+import { scanFolders } from "../../../src/storage/catalog/catalog.js";
+import { H5File } from "../../../src/storage/hdf5/file.js";
+import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
+import { describeTree } from "../../../src/storage/tools/survey.js";
+import { descriptor, stateGrid, writeDescriptor, writeField, writeHdf5 } from "../../support/cubes.js";
+import { scratchFolder } from "../../support/scratch.js";
+
+const SCRATCH = scratchFolder();
+let made = 0;
+
+beforeAll(() => loadHdf5());
+
+/** A data folder with a good dataset in it and a place for a bad one. */
+async function beside(): Promise<{ folder: string; bad: string }> {
+  const folder = join(SCRATCH, String(made++));
+  const [good, bad] = [join(folder, "good"), join(folder, "bad")];
+  for (const path of [folder, good, bad]) mkdirSync(path);
+  await writeHdf5(join(good, "p.h5"), (file) => {
+    stateGrid(file);
+    writeField(file, "/p", { dimensions: ["z", "y", "x"] });
+  });
+  return { folder, bad };
+}
+
+/** The messages about the bad one; the good one must be there. */
+function refusals(folder: string): string[] {
+  const { datasets, problems } = scanFolders([folder], { chunkBytes: 2 ** 26 });
+  expect(datasets.map(({ name }) => name)).toEqual(["p"]);
+  return problems.map(({ message }) => message);
+}
+
+const FIELDS = { fields: { pressure: { file: "p.h5", path: "/p", dimensions: ["z", "y", "x"] } } };
+const pipe = (path: string) => expect(spawnSync("mkfifo", [path]).status).toBe(0);
+
+it("refuses a pipe or a device as descriptor, manifest or data", async () => {
+  const first = await beside();
+  pipe(join(first.bad, "dataset.json"));
+  expect(refusals(first.folder)).toEqual(["it is not a regular file"]);
+  const second = await beside();
+  symlinkSync("/dev/zero", join(second.bad, "dataset.json"));
+  expect(refusals(second.folder)).toEqual(["it is not a regular file"]);
+  const third = await beside();
+  writeDescriptor(third.bad, descriptor("bad", { time: { count: 1 }, ...FIELDS }));
+  pipe(join(third.bad, "p.h5"));
+  expect(refusals(third.folder)).toEqual(["fields.pressure: p.h5: is neither a file nor a folder"]);
+  pipe(join(third.bad, "manifest.json"));
+  expect(refusals(third.folder)).toEqual(["manifest.json is not a regular file"]);
+});
+
+it("refuses a number of frames without bound", async () => {
+  const { folder, bad } = await beside();
+  for (const count of [1_000_001, 1e15]) {
+    writeDescriptor(bad, descriptor(`bad${count}`, { time: { origin: 0, step: 1, count }, ...FIELDS }));
+    expect(refusals(folder)).toEqual(["$.time.count: must be at most 1000000"]);
+  }
+});
+
+/** Groups a thousand deep, and three thousand beside each other, as h5py writes them with libver="latest". */
+const GROUPS = fileURLToPath(new URL("groups.h5.gz", import.meta.url));
+
+it("looks at a file of a thousand groups deep, and of thousands beside each other, without asking for each again", async () => {
+  const { folder, bad } = await beside();
+  const path = join(bad, "groups.h5");
+  writeFileSync(path, gunzipSync(readFileSync(GROUPS)));
+  const lists = vi.spyOn(Module, "get_names");
+  expect(refusals(folder)).toEqual([expect.stringMatching(/the layout of the file is not recognised/)]);
+  const file = new H5File(path);
+  // Deeper groups and more members are counted, not listed.
+  expect(describeTree(file).length).toBeLessThan(410);
+  file.close();
+  // Each group is listed once by the scan and once by the tree; it was each time that a path led through it.
+  expect(lists.mock.calls.length).toBeLessThan(20_000);
+  lists.mockRestore();
+});
