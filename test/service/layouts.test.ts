@@ -14,6 +14,8 @@ import { serveTestData } from "../support/service.js";
 
 const SCRATCH = scratchFolder();
 const POINTS = 5;
+/** Files that the older operations can be asked of; the tests of the layouts read the nodes of the others. */
+const WITH_VELOCITY = PRODUCERS.filter(({ velocity }) => velocity !== false);
 const twinName = (index: number) => `twin-${index}`;
 
 let service: RunningService;
@@ -25,7 +27,7 @@ beforeAll(async () => {
   await loadHdf5();
   const folder = join(SCRATCH, "data");
   mkdirSync(folder);
-  for (const [index, entry] of PRODUCERS.entries()) {
+  for (const [index, entry] of WITH_VELOCITY.entries()) {
     mkdirSync(join(folder, `${index}`));
     await placeProducer(join(folder, `${index}`), entry);
     const twin = join(folder, twinName(index));
@@ -74,7 +76,7 @@ async function ask(operation: Operation, request: object): Promise<string> {
   }
 }
 
-describe.each(PRODUCERS.map((entry, index) => ({ ...entry, index })))(
+describe.each(WITH_VELOCITY.map((entry, index) => ({ ...entry, index })))(
   "$producer: $name",
   ({ name, index, pressure }) => {
     it("answers with the value of a stored node", async () => {
