@@ -79,7 +79,7 @@ describe("a cluster answers as one process does", () => {
     expect(member.status().pieces).toMatchObject({ refused: 0, late: 0 });
   });
 
-  it("divides data that every process can cache when there is much to do", async () => {
+  it("divides data that every process can cache when there is much to do", { timeout: 120_000 }, async () => {
     const large = { ...setup, peers: await freeAddresses(2), cacheMiB: 512 };
     const other = await startPeer(large.peers[0] as string, large);
     processes.push(other);

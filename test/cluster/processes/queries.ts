@@ -103,10 +103,10 @@ function tracked(common: Common, { name, request }: OperationRow): Asked[] {
   const query = { ...common, StartTime: f(0.1), spatialInterpolation: "Lag6" } as const;
   if (has("nt"))
     return [
-      { title: name, query: { ...query, dt: f(0.004), nt: 20 }, points: 200 },
-      { title: `${name} backward, recorded`, query: { ...query, dt: f(-0.002), nt: 17, recordEvery: 5 }, points: 100 },
+      { title: name, query: { ...query, dt: f(0.004), nt: 4 }, points: 200 },
+      { title: `${name} backward, recorded`, query: { ...query, dt: f(-0.002), nt: 5, recordEvery: 2 }, points: 100 },
     ];
-  const ended = { ...query, EndTime: f(0.16) };
+  const ended = { ...query, EndTime: f(0.12) };
   if (has("Tp"))
     return [
       { title: `${name}, released with the flow`, query: { ...ended, Tp: f(0.02) }, points: 100 },
@@ -135,7 +135,7 @@ export async function answerOf(
   query: Query,
   points: ArrayLike<number>,
   velocities: ArrayLike<number> = [],
-  deadlineMs = 60_000,
+  deadlineMs = 300_000,
 ): Promise<Buffer> {
   const evaluation = engine.start(query, { deadlineMs });
   writeTriples(evaluation.points, points);
