@@ -13,6 +13,7 @@ import { benchParticles } from "./particles.bench.js";
 import { OPTIONS, printRow, type Row, writeRows } from "./row.js";
 import { benchService } from "./service.bench.js";
 import { benchSources } from "./sources.bench.js";
+import { benchStart } from "./start.bench.js";
 import { benchStorage } from "./storage.bench.js";
 
 const {
@@ -40,6 +41,7 @@ const PARTS = new Map<string, () => Promise<Row[]>>([
   ["sources", () => benchSources({ json, quick })],
   ["large", () => benchLarge({ quick, nodes: Number(large), within: folder })],
   ["service", () => benchService({ json, quick })],
+  ["start", () => benchStart({ json, quick })],
 ]);
 
 const rows: Row[] = [];

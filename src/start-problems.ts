@@ -4,7 +4,7 @@ import { statSync } from "node:fs";
 import { isAddress } from "./addresses.js";
 import { checkCluster } from "./cluster/keys.js";
 import { type Config, ConfigError } from "./config.js";
-import { checkExposure, readTokenFile } from "./server/http/auth.js";
+import { checkExposure, readTokenFile, tokenFileAt } from "./server/http/auth.js";
 import { TlsFiles } from "./server/http/tls.js";
 import { describeError } from "./system-error.js";
 
@@ -14,7 +14,7 @@ export function startProblems(config: Config): string[] {
   return [
     ...problemsOf(() => checkExposure(config)),
     ...problemsOf(() => tls && new TlsFiles(tls)),
-    ...problemsOf(() => tokens !== null && readTokenFile(tokens)),
+    ...problemsOf(() => tokens !== null && readTokenFile(tokenFileAt(tokens))),
     ...data.flatMap((path) => folderProblem("DATA", path)),
     ...(descriptors === null ? [] : folderProblem("DESCRIPTORS", descriptors)),
     ...problemsOf(() => checkCluster(config)),

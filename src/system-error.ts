@@ -23,10 +23,10 @@ interface SystemError extends Error {
   readonly port?: number;
 }
 
-/** Why the operating system refused, e.g. `permission denied`; the text of any other error. */
+/** Why the operating system refused, e.g. `permission denied`; the text of any other error, in one line. */
 export function reasonOf(error: unknown): string {
   const { code, message } = error as SystemError;
-  return REASONS.get(code ?? "") ?? message ?? String(error);
+  return REASONS.get(code ?? "") ?? (message ?? String(error)).replace(/\s*\n\s*/g, " ").trim();
 }
 
 /** An error in one line that names the file or address when it is one of the operating system's; else its text. */

@@ -1,6 +1,6 @@
 /** All problems of a start are one report: settings, combinations of settings, and files. */
 import { spawnSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
@@ -14,7 +14,7 @@ const folder = scratchFolder();
 
 it("reports bad settings and bad files together, in one line, before anything starts", () => {
   const tokens = join(folder, "tokens.json");
-  writeFileSync(tokens, "{");
+  writeFileSync(tokens, "no\nJSON\n");
   const env = {
     PATH: process.env.PATH,
     FIELDPROBE_PORT: "99999",
@@ -34,6 +34,7 @@ it("reports bad settings and bad files together, in one line, before anything st
     "FIELDPROBE_PORT",
     "FIELDPROBE_DATA",
     "FIELDPROBE_TLS_CERT",
+    "FIELDPROBE_TLS_KEY",
     "FIELDPROBE_EVENTS_ZONE",
     "tokens.json",
   ])
@@ -46,4 +47,21 @@ it("reports a public address without tokens beside other problems, and nothing f
   expect(open[0]).toContain("FIELDPROBE_TOKENS");
   expect(open[1]).toContain("FIELDPROBE_PEER_CERT");
   expect(startProblems(loadConfig({ DATA }, {}))).toEqual([]);
+});
+
+it("takes a folder with a token file, and names what is wrong with both TLS files and the token file at once", () => {
+  const mounted = join(folder, "mounted");
+  mkdirSync(mounted);
+  writeFileSync(join(mounted, "tokens.json"), '{"version": 1, "tokens": []}');
+  expect(startProblems(loadConfig({ DATA, TOKENS: mounted }, {}))).toEqual([]);
+  const text = join(folder, "text");
+  writeFileSync(text, "[\n");
+  const settings = { HOST: "0.0.0.0", DATA, TOKENS: text, TLS_CERT: text, TLS_KEY: join(folder, "none.pem") };
+  const problems = startProblems(loadConfig(settings, {}));
+  expect(problems.map((line) => /^(?:FIELDPROBE_TLS_(?:CERT|KEY)|the token file)/.exec(line)?.[0])).toEqual([
+    "FIELDPROBE_TLS_CERT",
+    "FIELDPROBE_TLS_KEY",
+    "the token file",
+  ]);
+  for (const line of problems) expect(line).not.toContain("\n");
 });

@@ -1,4 +1,4 @@
-/* NullOp as a gSOAP server: generated code, a thread per connection, keep-alive, nothing tuned. Prints its port. */
+/* NullOp as a gSOAP server: generated code, a thread per connection, keep-alive; the argument is an I/O mode. Prints its port. */
 #include <pthread.h>
 #include "soapH.h"
 #include "TurbulenceServiceSoap.nsmap"
@@ -43,8 +43,8 @@ static void *serve(void *connection) {
   return NULL;
 }
 
-int main(void) {
-  struct soap *soap = soap_new1(SOAP_IO_KEEPALIVE);
+int main(int argc, char **argv) {
+  struct soap *soap = soap_new1(SOAP_IO_KEEPALIVE | (argc > 1 ? atoi(argv[1]) & SOAP_IO : 0));
   soap->bind_flags = SO_REUSEADDR;
   soap->max_keep_alive = 0;
   if (!soap_valid_socket(soap_bind(soap, "127.0.0.1", 0, 100))) return 1;

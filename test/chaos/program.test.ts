@@ -43,6 +43,9 @@ const metric = async (program: Program, name: string): Promise<number> => {
   return Number(new RegExp(`^fieldprobe_${name} (\\S+)`, "m").exec(text)?.[1]);
 };
 
+/** Without the thread of the events, which would run the code of `inBatch` as well. */
+const NO_EVENTS = { EVENTS: "off" };
+
 /** Code for the threads of workers: `act` runs inside a batch, where it looks for the flag to stop, once a file exists. */
 const inBatch = (trigger: string, act: string): string => `
   import { existsSync, unlinkSync } from 'node:fs';
@@ -94,7 +97,7 @@ describe("ending", { timeout: 60_000 }, () => {
 
   it("R118: SIGTERM with a stuck batch exits with a code other than 0 after the grace time", async () => {
     const trigger = join(folder, "stick");
-    const program = await start({ SHUTDOWN_GRACE_MS: "300" }, inBatch(trigger, "for (;;);"));
+    const program = await start({ SHUTDOWN_GRACE_MS: "300", ...NO_EVENTS }, inBatch(trigger, "for (;;);"));
     writeFileSync(trigger, "");
     const answer = call(at(program), "1.1", getVelocity()).catch(() => null);
     while (await exists(trigger)) await new Promise((resolve) => setImmediate(resolve));
@@ -123,7 +126,7 @@ async function exists(path: string): Promise<boolean> {
 describe("workers", { timeout: 60_000 }, () => {
   it("R114: a worker that dies within a batch fails at most its request, and the pool is back to size", async () => {
     const trigger = join(folder, "die");
-    const program = await start({}, inBatch(trigger, "process.exit(9);"));
+    const program = await start(NO_EVENTS, inBatch(trigger, "process.exit(9);"));
     const expected = await call(at(program), "1.1", getVelocity());
     writeFileSync(trigger, "");
     const versions = Array.from({ length: 6 }, (_, i) => VERSIONS[i % 2] as Version);

@@ -55,6 +55,8 @@ class ThreadPool implements Carrier {
   readonly #queue = new FairQueue<PoolTask>();
   readonly #pack = createPacker();
   #running = 0;
+  /** Whether a task has ended: before that the data folders are scanned, and no query can be kept waiting. */
+  #scanned = false;
   /** Runs while all threads are busy. */
   #busy: NodeJS.Timeout | null = null;
 
@@ -136,7 +138,7 @@ class ThreadPool implements Carrier {
     if (this.#threads.idle) {
       if (this.#busy) clearTimeout(this.#busy);
       this.#busy = null;
-    } else this.#busy ??= setTimeout(() => this.#warm(), BUSY_MS).unref();
+    } else if (this.#scanned) this.#busy ??= setTimeout(() => this.#warm(), BUSY_MS).unref();
   }
 
   async #warm(): Promise<void> {
@@ -162,6 +164,7 @@ class ThreadPool implements Carrier {
       this.#fail(queued, group, error);
     } finally {
       this.#running--;
+      this.#scanned = true;
       this.#pump();
     }
   }

@@ -1,5 +1,4 @@
 /** Mounts the events interface as one fastify plugin; its hooks, handlers and parsers stay inside. */
-import rateLimit from "@fastify/rate-limit";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { watchRoutes } from "../../server/http/allowed-methods.js";
 import { documentApi } from "../../server/http/api-docs.js";
@@ -79,7 +78,7 @@ async function mount(scope: FastifyInstance, { store, clock, config, db }: Event
 }
 
 async function limitRate(scope: FastifyInstance, config: EventsSettings): Promise<void> {
-  await scope.register(rateLimit, {
+  await scope.register(import("@fastify/rate-limit"), {
     max: config.perMinute,
     timeWindow: 60_000,
     keyGenerator: (request) => callerOf(request, config),

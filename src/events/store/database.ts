@@ -1,7 +1,8 @@
 /** Connects to one SQLite file with prepared statements; the only importer of libsql hides its peculiarities. */
 import { mkdirSync } from "node:fs";
+import { createRequire } from "node:module";
 import { dirname } from "node:path";
-import Libsql from "libsql";
+import type Libsql from "libsql";
 import { DataError } from "../../errors.js";
 import { reasonOf } from "../../system-error.js";
 
@@ -25,6 +26,9 @@ export interface StoreConnection {
 /** Statements kept prepared; the texts are few, as lists travel as one JSON cell. */
 const PREPARED = 500;
 
+/** Loads the library with the first store that is opened: the field service is ready before. */
+const load = createRequire(import.meta.url);
+
 /** Time a writer waits for another process that writes, milliseconds. */
 const BUSY_MS = 10_000;
 
@@ -38,7 +42,7 @@ export function openConnection(file: string, mode: "read" | "write"): StoreConne
   let database: Libsql.Database | null = null;
   try {
     mkdirSync(dirname(file), { recursive: true });
-    database = new Libsql(file);
+    database = new (load("libsql") as typeof Libsql)(file);
     database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
     database.exec("PRAGMA journal_mode = WAL");
     database.exec("PRAGMA synchronous = NORMAL");

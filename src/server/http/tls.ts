@@ -5,18 +5,26 @@ import type { Server } from "node:https";
 import { type Config, ConfigError } from "../../config.js";
 import { reasonOf } from "../../system-error.js";
 
-/** Reads a file and lets `attempt` use it; its fault becomes one line that names setting and file. */
-function read<T>(setting: string, path: string, what: string, attempt: (content: Buffer) => T): [Buffer, T] {
+/** Reads a file and lets `attempt` use it; its fault becomes one line, which names setting and file, among `problems`. */
+function read<T>(
+  problems: string[],
+  setting: string,
+  path: string,
+  what: string,
+  attempt: (content: Buffer) => T,
+): [Buffer, T] | null {
   let content: Buffer;
   try {
     content = readFileSync(path);
   } catch (error) {
-    throw new ConfigError([`${setting}: ${path}: ${reasonOf(error)}`]);
+    problems.push(`${setting}: ${path}: ${reasonOf(error)}`);
+    return null;
   }
   try {
     return [content, attempt(content)];
   } catch {
-    throw new ConfigError([`${setting}: ${path} holds no ${what} in PEM form`]);
+    problems.push(`${setting}: ${path} holds no ${what} in PEM form`);
+    return null;
   }
 }
 
@@ -28,10 +36,12 @@ interface Pair {
 
 /** Reads both files. @throws ConfigError when one cannot be read or used, and when they do not belong together */
 function readPair({ cert, key }: NonNullable<Config["tls"]>): Pair & { readonly certificate: X509Certificate } {
-  const [certText, certificate] = read("FIELDPROBE_TLS_CERT", cert, "certificate", (text) => new X509Certificate(text));
-  const [keyText, privateKey] = read("FIELDPROBE_TLS_KEY", key, "key without passphrase", (text) =>
-    createPrivateKey(text),
-  );
+  const problems: string[] = [];
+  const ofCert = read(problems, "FIELDPROBE_TLS_CERT", cert, "certificate", (text) => new X509Certificate(text));
+  const ofKey = read(problems, "FIELDPROBE_TLS_KEY", key, "key without passphrase", (text) => createPrivateKey(text));
+  if (ofCert === null || ofKey === null) throw new ConfigError(problems);
+  const [certText, certificate] = ofCert;
+  const [keyText, privateKey] = ofKey;
   if (!certificate.checkPrivateKey(privateKey)) {
     throw new ConfigError([`FIELDPROBE_TLS_KEY: ${key} is not the key of the certificate in ${cert}`]);
   }

@@ -7,7 +7,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { excerpt, NotFoundError, RequestError, tooManyPoints } from "../../errors.js";
 import { type Dataset, FIELD_NAMES, type FieldName } from "../../storage/dataset.js";
-import { type Selection, selectionProblem } from "../../storage/tools/cutout.js";
+import type { Selection } from "../../storage/tools/cutout.js";
 import { negotiate } from "../http/negotiate.js";
 import type { Service } from "../http/service.js";
 import type { CutoutThread } from "./cutout-thread.js";
@@ -53,7 +53,9 @@ function readFields(dataset: Dataset, text: string | undefined): readonly FieldN
 }
 
 /** Reads what to cut. @throws RequestError where it is not in the dataset */
-function readSelection(dataset: Dataset, query: CutoutFileQuery): Selection {
+async function readSelection(dataset: Dataset, query: CutoutFileQuery): Promise<Selection> {
+  // Loads the HDF5 library, which takes a quarter of a second.
+  const { selectionProblem } = await import("../../storage/tools/cutout.js");
   const nodes = dataset.axes.map((axis) => axis.nodes);
   const start = readNumbers("start", query.start, [1, 1, 1]);
   const end = readNumbers("end", query.end, nodes);
@@ -99,7 +101,7 @@ export function serveCutoutFile(
     const form = negotiate(request.headers.accept, [CUTOUT_FILES[ending]]);
     const dataset = service.engine.find(name);
     if (dataset === undefined) throw new NotFoundError(`Invalid set name: ${excerpt(name)}`);
-    const selection = readSelection(dataset, request.query);
+    const selection = await readSelection(dataset, request.query);
     const count = countOf(selection);
     const { points, name: limit } = life.limit({
       points: service.config.limits["query.points"],

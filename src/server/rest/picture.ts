@@ -1,5 +1,4 @@
 /** `drawPicture` draws a plane of values as a PNG. */
-import { PNG } from "pngjs";
 import { COLOUR_STEPS, type ColourMapName, colourTable } from "../../colour-map.js";
 import type { TimeSlices } from "../http/event-loop.js";
 
@@ -29,6 +28,7 @@ export async function drawPicture(
   range: readonly [number, number],
   slices: TimeSlices,
 ): Promise<Buffer> {
+  const { PNG } = await import("pngjs");
   const table = colourTable(map);
   const png = new PNG({ width: columns, height: rows, filterType: 0 });
   png.data.fill(0);

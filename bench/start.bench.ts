@@ -1,10 +1,11 @@
-/** `npm run bench:start -- [--quick] [--json FILE]`: CPU time of the commands that people wait for, and of a service until it is ready. */
+/** Measures the CPU time of the commands that people wait for, and of a service until it is ready. */
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Row, readOptions, report, summarise } from "./row.js";
+import { inTurn } from "./alternate.js";
+import { type BenchOptions, type Row, summarise } from "./row.js";
 
 const BIN = fileURLToPath(new URL("../bin/fieldprobe.js", import.meta.url));
 /** Writes the CPU time of all threads, in seconds, to descriptor 3 when the process ends, or when its service is ready. */
@@ -44,37 +45,32 @@ function cpuOf(words: readonly string[], cwd: string): Promise<number> {
   });
 }
 
-const options = readOptions();
-const folder = mkdtempSync(join(tmpdir(), "fieldprobe-start-"));
-const points = join(folder, "points.csv");
-writeFileSync(points, "1,2,3\n");
-const query = [
-  "query",
-  "GetVelocity",
-  "--dataset",
-  "isotropic32",
-  "--time",
-  "0.5",
-  "--method",
-  "Lag8",
-  "--points",
-  points,
-];
-const CASES: readonly (readonly [name: string, words: readonly string[]])[] = [
-  ["--version", ["--version"]],
-  ["--help", ["--help"]],
-  ["query, one point", query],
-  ["serve until ready", ["serve", "--port", "0", "--log-level", "silent"]],
-];
-const rounds = options.quick ? 3 : 11;
-const rows: Row[] = [];
-try {
-  for (const [name, words] of CASES) {
-    const times: number[] = [];
-    for (let round = 0; round < rounds; round++) times.push(await cpuOf(words, folder));
-    rows.push({ bench: "start", case: name, backend: "cpu", unit: "s", params: {}, ...summarise(times) });
+/** Rows of the start, of all cases in turns. */
+export async function benchStart({ quick }: BenchOptions): Promise<Row[]> {
+  const folder = mkdtempSync(join(tmpdir(), "fieldprobe-start-"));
+  const points = join(folder, "points.csv");
+  writeFileSync(points, "1,2,3\n");
+  const members = ["--dataset", "isotropic32", "--time", "0.5", "--method", "Lag8", "--points", points];
+  const cases: readonly (readonly [name: string, words: readonly string[]])[] = [
+    ["--version", ["--version"]],
+    ["--help", ["--help"]],
+    ["query, one point", ["query", "GetVelocity", ...members]],
+    ["serve until ready", ["serve", "--port", "0", "--log-level", "silent"]],
+  ];
+  try {
+    const samples = await inTurn(
+      cases.map(
+        ([, words]) =>
+          () =>
+            cpuOf(words, folder),
+      ),
+      quick ? 1 : 11,
+    );
+    return cases.map(([name], i) => {
+      const figures = summarise(samples[i] as number[]);
+      return { bench: "start", case: name, backend: "cpu", unit: "s", params: {}, ...figures };
+    });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
   }
-} finally {
-  rmSync(folder, { recursive: true, force: true });
 }
-report(rows, options);
