@@ -119,6 +119,7 @@ describe("a store that cannot be used", () => {
       () => ({ STATE: join(folder.file("file", ""), "state") }),
       /: a file stands where a folder is needed \(FIELDPROBE_STATE names its folder\)$/,
     ],
+    ["below /proc", () => ({ STATE: "/proc/state" }), /^DataError: events: cannot open the store \/proc\/state[^\n]*$/],
     ["no database", () => ({ EVENTS_DB: folder.file("garbage.db", "x".repeat(5000)) }), /^DataError: events: /],
     [
       "damaged in the middle",

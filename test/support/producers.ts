@@ -245,7 +245,11 @@ export const PRODUCERS: readonly ProducerFile[] = [
         group.create_attribute("associated_dims", [axis]);
       }
     },
-    axes: { x: uniform(NODES.x, 0, 0.25, true), y: uniform(NODES.y, 0, 0.25, true), z: uniform(NODES.z, 0, 0.25) },
+    axes: {
+      x: uniform(NODES.x, 0, 0.25, true),
+      y: uniform(NODES.y, 0, 0.25, true),
+      z: { ...uniform(NODES.z, 0, 0.25), faces: "wall" },
+    },
     time: { origin: 0.5, step: 0.5, count: FRAMES },
     pressure: true,
     others: ["magnetic", "density", "temperature"],

@@ -1,5 +1,5 @@
 /** Connects to one SQLite file with prepared statements; the only importer of libsql hides its peculiarities. */
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import type Libsql from "libsql";
@@ -32,6 +32,13 @@ const load = createRequire(import.meta.url);
 /** Time a writer waits for another process that writes, milliseconds. */
 const BUSY_MS = 10_000;
 
+/** Makes a folder and those above it. Node's recursive way never ends where a file system refuses folders as /proc does. */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  if (dirname(path) !== path) makeFolder(dirname(path));
+  mkdirSync(path);
+}
+
 /**
  * Opens a store file, creating it and its folder when missing.
  *
@@ -41,7 +48,7 @@ const BUSY_MS = 10_000;
 export function openConnection(file: string, mode: "read" | "write"): StoreConnection {
   let database: Libsql.Database | null = null;
   try {
-    mkdirSync(dirname(file), { recursive: true });
+    makeFolder(dirname(file));
     database = new (load("libsql") as typeof Libsql)(file);
     database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
     database.exec("PRAGMA journal_mode = WAL");
