@@ -1,6 +1,6 @@
 /** Checks a query before its points arrive, in the order and the words of the public service, with reasons added. */
 import type { Limits } from "../config.js";
-import { excerpt, NotFoundError, RequestError } from "../errors.js";
+import { RequestError, unknownDataset } from "../errors.js";
 import { shortestFloat32 } from "../float32/format.js";
 import { checkFilter, itemsPerPoint, totalLayers } from "../kernels/filter/box-filter.js";
 import { filterNodes } from "../kernels/filter/node-filter.js";
@@ -39,9 +39,14 @@ const STEPS_PER_FRAME = 10;
 /**
  * Checks a query: dataset, time range (start, then end), availability, options.
  *
+ * @param served all datasets, which the error of an unknown name lists
  * @throws NotFoundError, or RequestError with code OutOfRange, Unsupported or InvalidRequest
  */
-export function checkQuery(query: Query, find: (name: string) => Dataset | undefined): CheckedQuery {
+export function checkQuery(
+  query: Query,
+  find: (name: string) => Dataset | undefined,
+  served: readonly Dataset[] = [],
+): CheckedQuery {
   const operation = operationOf(query.operation);
   const { family } = operation;
   if (family === "echo") {
@@ -62,7 +67,7 @@ export function checkQuery(query: Query, find: (name: string) => Dataset | undef
     throw new RequestError("InvalidRequest", "The request names no dataset.", { member: "dataset" });
   }
   const dataset = find(query.dataset);
-  if (!dataset) throw new NotFoundError(`Invalid set name: ${excerpt(query.dataset)}`);
+  if (!dataset) throw unknownDataset(query.dataset, served);
   checkTimes(query, operation, dataset);
   checkAvailable(operation, dataset);
   checkMethod(query, operation, dataset);

@@ -135,7 +135,7 @@ class FieldEngine implements Engine {
   #check(query: Query, dataset: Dataset | undefined, alone: boolean): CheckedQuery | FieldprobeError {
     if (this.#closing && !alone) return new BusyError("The service is shutting down.");
     try {
-      return checkQuery(query, (name) => dataset ?? this.find(name));
+      return checkQuery(query, (name) => dataset ?? this.find(name), this.datasets());
     } catch (error) {
       if (error instanceof FieldprobeError) return error;
       throw error;

@@ -41,7 +41,22 @@ it("asks for npm ci where nothing has been built, and where packages are missing
 });
 
 it("says how flags are given to npm start", () => {
-  const env = { PATH: process.env.PATH, npm_lifecycle_event: "start", npm_config_data: "/runs" };
-  const { status, stderr } = spawnSync(process.execPath, [BIN, "serve"], { cwd: folder, encoding: "utf8", env });
-  expect([status, stderr]).toEqual([2, "fieldprobe: npm has kept --data for itself; type npm start -- --data /runs\n"]);
+  const started = (args: readonly string[], kept: Record<string, string>) => {
+    const env = { PATH: process.env.PATH, npm_lifecycle_event: "start", ...kept };
+    const { status, stderr } = spawnSync(process.execPath, [BIN, "serve", ...args], {
+      cwd: folder,
+      encoding: "utf8",
+      env,
+    });
+    expect(status).toBe(2);
+    return stderr;
+  };
+  const advice = "fieldprobe: npm has kept --data for itself; type npm start -- --data /runs\n";
+  expect(started([], { npm_config_data: "/runs" })).toBe(advice);
+  // npm start --data /runs: npm keeps the flag as one without a value and passes the value on.
+  expect(started(["/runs"], { npm_config_data: "true" })).toBe(advice);
+  expect(started(["/runs", "80"], { npm_config_data: "true", npm_config_port: "true" })).toMatch(
+    /npm start -- --port VALUE --data VALUE\n$/,
+  );
+  expect(started(["/runs"], {})).toBe("fieldprobe: serve takes no arguments but flags: /runs\n");
 });

@@ -114,6 +114,16 @@ describe.each(VERSIONS)("SOAP %s", (version) => {
     expectFault(await ask(body), version, "Caller", "UnknownOperation");
   });
 
+  it("R61: an operation in a wrong namespace is told the right one", async () => {
+    const texts = [];
+    for (const attribute of [` xmlns="${NAMESPACE}x"`, ""])
+      texts.push(expectFault(await ask(`<NullOp${attribute}/>`), version, "Caller", "UnknownOperation").text);
+    expect(texts).toEqual([
+      `There is no operation NullOp in the namespace ${NAMESPACE}x: it is in ${NAMESPACE}`,
+      `There is no operation NullOp without a namespace: it is in ${NAMESPACE}`,
+    ]);
+  });
+
   it("R62: prefixes and white space between members are free", async () => {
     const body = `<q:NullOp xmlns:q="${NAMESPACE}">
       <q:authToken> any </q:authToken><!-- a -->

@@ -49,7 +49,7 @@ describe.each(VERSIONS)("SOAP %s", (version) => {
     const report = expectFault(await call(service, version, nowhere), version, "Caller", "UnknownDataset", {
       member: "dataset",
     });
-    expect(report.text).toBe("Invalid set name: nowhere");
+    expect(report.text).toMatch(/^Invalid set name: nowhere \(there is .*isotropic32.*\)$/);
   });
 
   const floats = rows.flatMap(([name, row]) =>
@@ -89,7 +89,7 @@ describe.each(VERSIONS)("SOAP %s", (version) => {
       heard.push([detail?.code ?? "", detail?.member, text]);
     }
     expect(heard).toEqual([
-      ["UnknownDataset", "dataset", "Invalid set name: nowhere"],
+      ["UnknownDataset", "dataset", expect.stringMatching(/^Invalid set name: nowhere \(there is .*isotropic32.*\)$/)],
       ["OutOfRange", "time", expect.stringMatching(/^Time 99 out of range for "isotropic32"\./)],
       [expect.stringMatching(/^(Unsupported|InvalidRequest)$/), "spatialInterpolation", expect.any(String)],
       ["OutOfRange", "points[0].x", expect.any(String)],

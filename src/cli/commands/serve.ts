@@ -7,21 +7,27 @@ import { addSettings, configOf } from "../input/settings.js";
 
 export function serveCommand(): Command {
   const command = new Command("serve");
-  return addSettings(command).action(async () => {
-    refuseFlagsOfNpm();
+  return addSettings(command.allowExcessArguments()).action(async () => {
+    refuseFlagsOfNpm(command);
+    if (command.args.length > 0) throw new MisuseError(`serve takes no arguments but flags: ${command.args.join(" ")}`);
     await runService(configOf(command, startProblems));
   });
 }
 
-/** Refuses flags that npm has kept for itself: `npm start --data X` runs the service without them. */
-function refuseFlagsOfNpm(): void {
+/**
+ * Refuses flags that npm has kept for itself. `npm start --data=X` runs the service without the flag, `npm start --data X` with
+ * the value alone.
+ */
+function refuseFlagsOfNpm({ options, args }: Command): void {
   if (process.env.npm_lifecycle_event !== "start") return;
-  for (const name of ["data", "port", "host", "workers", "tokens", "base_url", "cache_bytes"]) {
-    const value = process.env[`npm_config_${name}`];
-    if (value === undefined || value === "") continue;
-    const flag = `--${name.replaceAll("_", "-")}`;
-    throw new MisuseError(
-      `npm has kept ${flag} for itself; type npm start -- ${flag} ${value === "true" ? "VALUE" : value}`,
-    );
-  }
+  const kept = options.flatMap(({ long }) => {
+    const value = process.env[`npm_config_${long?.slice(2).replaceAll("-", "_")}`];
+    return long == null || value === undefined || value === "" ? [] : [{ long, value }];
+  });
+  if (kept.length === 0) return;
+  // Which of several values belongs to which flag is not known.
+  const [only] = args.length === 1 && kept.length === 1 ? args : [];
+  const typed = kept.map(({ long, value }) => `${long} ${value === "true" ? (only ?? "VALUE") : value}`);
+  const flags = kept.map(({ long }) => long).join(", ");
+  throw new MisuseError(`npm has kept ${flags} for itself; type npm start -- ${typed.join(" ")}`);
 }

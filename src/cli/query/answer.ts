@@ -22,15 +22,23 @@ export interface QueryAnswer {
 
 export type OnProgress = (done: number, total: number) => void;
 
-/** The message of a failed query, with a hint at the remedy; `datasets` lists those that are served, null: unknown. */
-export function explain(
-  error: { readonly code: string; readonly message: string; readonly limit?: string | undefined },
-  datasets: readonly string[] | null,
-): string {
+/** The message of a failed query, with a hint at the remedy. */
+export function explain(error: {
+  readonly code: string;
+  readonly message: string;
+  readonly limit?: string | undefined;
+}): string {
   const { code, message, limit } = error;
   if (limit !== undefined) return `${message} (limit ${limit})`;
   if (code === "AuthenticationFailed") return `${message} (--token gives one)`;
-  if (code !== "UnknownDataset" || datasets === null) return message;
-  if (datasets.length === 0) return `${message} (there is no dataset in the data folders)`;
-  return `${message} (there is ${datasets.slice(0, 10).join(", ")}${datasets.length > 10 ? ", ..." : ""})`;
+  return message;
+}
+
+/** The message of a service that cannot be reached: what failed, and what helps where it is known. */
+export function explainNetwork(base: string, message: string): string {
+  if (/certificate/i.test(message))
+    return `${base}: ${message}; NODE_EXTRA_CA_CERTS=FILE names the certificate to trust`;
+  if (/wrong version number|packet length too long/.test(message)) return `${base} does not speak TLS: try http://`;
+  if (message.includes(base)) return message;
+  return `there is no service at ${base}: ${message}`;
 }

@@ -4,7 +4,7 @@ import { rename, rm } from "node:fs/promises";
 import { basename } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { explain } from "./answer.js";
+import { explain, explainNetwork } from "./answer.js";
 
 /** A range of numbers from 1, inclusive at both ends. */
 export interface Range {
@@ -126,12 +126,12 @@ async function ask({ url, token, dataset }: Source, path: string, accept: string
   const address = `${base}/api/datasets/${encodeURIComponent(dataset)}${path}`;
   const response = await fetch(address, { headers }).catch((error: unknown) => {
     const { cause } = error as { readonly cause?: { readonly message?: string } };
-    throw new Error(`there is no service at ${base}: ${cause?.message ?? (error as Error).message}`);
+    throw new Error(explainNetwork(base, cause?.message ?? (error as Error).message));
   });
   if (response.ok) return response;
   const problem = (await response.json().catch(() => ({}))) as { detail?: string; code?: string; limit?: string };
   const { detail = `the service at ${base} answered with status ${response.status}`, code = "", limit } = problem;
-  throw new Error(explain({ code, message: detail, limit }, null));
+  throw new Error(explain({ code, message: detail, limit }));
 }
 
 /** Writes a body beside its place and puts it there. @param bytes how many there must be; null: not known */

@@ -51,8 +51,7 @@ export async function queryLocally(
   } catch (error) {
     if (!(error instanceof FieldprobeError)) throw error;
     const { code, message, context } = error;
-    const names = engine.datasets().map(({ name }) => name);
-    throw new Error(explain({ code, message, limit: context.limit }, names));
+    throw new Error(explain({ code, message, limit: context.limit }));
   } finally {
     await engine.close(0);
   }

@@ -1,7 +1,7 @@
 /** Sends a query to a running service by the typed client. */
 import { type Answer, type CallOptions, ClientError, connect, type TrackingName } from "../../client/index.js";
 import { type OperationName, operationOf } from "../../operations.js";
-import { type Asked, explain, type OnProgress, type QueryAnswer } from "./answer.js";
+import { type Asked, explain, explainNetwork, type OnProgress, type QueryAnswer } from "./answer.js";
 
 /**
  * Asks the service at `url`.
@@ -34,11 +34,8 @@ export async function queryService(
     return { ...answer, manifest };
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
-    if (error.code === "Network" && /certificate/i.test(error.message))
-      throw new Error(`${base}: ${error.message}; NODE_EXTRA_CA_CERTS=FILE names the certificate to trust`);
-    if (error.code === "Network" && !error.message.includes(base))
-      throw new Error(`there is no service at ${base}: ${error.message}`);
-    throw new Error(explain(error, error.code === "UnknownDataset" ? await namesAt(base) : null));
+    if (error.code === "Network") throw new Error(explainNetwork(base, error.message));
+    throw new Error(explain(error));
   }
 }
 
@@ -48,12 +45,4 @@ async function digestOf(base: string, dataset: string, token: string | undefined
   const response = await fetch(url, token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } });
   if (!response.ok) return null;
   return ((await response.json()) as { digest?: string }).digest ?? null;
-}
-
-/** The names of the datasets of a service; null where it does not list them. */
-async function namesAt(base: string): Promise<readonly string[] | null> {
-  const response = await fetch(`${base}/api/datasets`).catch(() => null);
-  if (!response?.ok) return null;
-  const { datasets } = (await response.json()) as { datasets: readonly { readonly name: string }[] };
-  return datasets.map(({ name }) => name);
 }

@@ -25,7 +25,7 @@ export function frameShift(velocity: Triple, time: number): Triple {
 }
 
 /**
- * The error of a point outside the domain, in the words of the public service.
+ * The error of a point outside the domain, in the words of the public service, with the end of the axis and the coordinate.
  *
  * @param at    index of the point in `positions`
  * @param index index of the point in the query
@@ -40,9 +40,11 @@ export function outsideError(axes: Axes, positions: Float64Array, at: number, in
   const a = excess.indexOf(Math.max(...excess)) as 0 | 1 | 2;
   const name = AXIS_NAMES[a];
   const x = position[a];
-  const side = x < axisStart(axes[a]) ? "smaller than the smallest" : "greater than the largest";
+  const isBelow = x < axisStart(axes[a]);
+  const side = isBelow ? "smaller than the smallest" : "greater than the largest";
+  const end = isBelow ? axisStart(axes[a]) : axisEnd(axes[a]);
   const text = Number.isFinite(x)
-    ? `The given ${name} value is ${side} allowed grid value for the ${name} dimension: ${x}`
+    ? `The given ${name} value is ${side} allowed grid value for the ${name} dimension: ${end} (given: ${x})`
     : `The given ${name} value is not a finite number.`;
   return new RequestError("OutOfRange", text, { member: `points[${index}].${name}` });
 }

@@ -140,6 +140,11 @@ export class RequestLife {
     return known;
   }
 
+  /** All datasets that are served. */
+  datasets(): ReturnType<Engine["datasets"]> {
+    return this.#service.engine.datasets();
+  }
+
   /** Names in a header of the answer, which clients that do not know it ignore, what is assumed of the datasets asked. */
   #tellAssumed(): void {
     const texts = new Set([...this.#datasets.values()].map(assumedText).filter((text) => text !== ""));

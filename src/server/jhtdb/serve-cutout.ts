@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { checkAvailable } from "../../engine/check.js";
 import type { Evaluation, NodeBox, Result } from "../../engine/query.js";
-import { excerpt, LimitError, NotFoundError, RequestError, tooManyPoints } from "../../errors.js";
+import { LimitError, RequestError, tooManyPoints, unknownDataset } from "../../errors.js";
 import { FIELDS, type FieldName } from "../../operations.js";
 import type { Axis, Dataset } from "../../storage/dataset.js";
 import { sendStream } from "../http/answer.js";
@@ -121,7 +121,7 @@ function checkSize(
 function datasetOf(life: RequestLife, name: string | undefined): Dataset {
   if (name === undefined) throw new RequestError("InvalidRequest", "dataset is missing.", { member: "dataset" });
   const dataset = life.find(name);
-  if (dataset === undefined) throw new NotFoundError(`Invalid set name: ${excerpt(name)}`);
+  if (dataset === undefined) throw unknownDataset(name, life.datasets());
   return dataset;
 }
 

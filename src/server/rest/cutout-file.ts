@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { excerpt, NotFoundError, RequestError, tooManyPoints } from "../../errors.js";
+import { RequestError, tooManyPoints, unknownDataset } from "../../errors.js";
 import { type Dataset, FIELD_NAMES, type FieldName } from "../../storage/dataset.js";
 import type { Selection } from "../../storage/tools/cutout.js";
 import { negotiate } from "../http/negotiate.js";
@@ -100,7 +100,7 @@ export function serveCutoutFile(
   return compute(service, { name: "cutout" }, request as FastifyRequest, reply, async (life) => {
     const form = negotiate(request.headers.accept, [CUTOUT_FILES[ending]]);
     const dataset = service.engine.find(name);
-    if (dataset === undefined) throw new NotFoundError(`Invalid set name: ${excerpt(name)}`);
+    if (dataset === undefined) throw unknownDataset(name, service.engine.datasets());
     const selection = await readSelection(dataset, request.query);
     const count = countOf(selection);
     const { points, name: limit } = life.limit({

@@ -1,7 +1,7 @@
 /** `apiPlugin` adds the plain HTTP interface under `/api`, its routes drawn from the operation table. */
 import { type TObject, type TSchema, Type } from "@sinclair/typebox";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { AuthError, excerpt, NotFoundError, RequestError } from "../../errors.js";
+import { AuthError, excerpt, RequestError, unknownDataset } from "../../errors.js";
 import { type Operation, operationOf } from "../../operations.js";
 import { version } from "../../version.js";
 import { watchRoutes } from "../http/allowed-methods.js";
@@ -79,7 +79,7 @@ function catalogueRoutes(api: FastifyInstance, service: Service): void {
     },
     (request) => {
       const dataset = engine.find(request.params.name);
-      if (dataset === undefined) throw new NotFoundError(`Invalid set name: ${excerpt(request.params.name)}`);
+      if (dataset === undefined) throw unknownDataset(request.params.name, engine.datasets());
       return describe(dataset);
     },
   );

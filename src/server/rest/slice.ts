@@ -3,7 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { COLOUR_MAPS } from "../../colour-map.js";
 import type { Query, Result } from "../../engine/query.js";
-import { excerpt, NotFoundError, RequestError, tooManyPoints } from "../../errors.js";
+import { RequestError, tooManyPoints, unknownDataset } from "../../errors.js";
 import { shortestFloat32 } from "../../float32/format.js";
 import { operationOf, RECORDS, TEMPORAL_INTERPOLATION } from "../../operations.js";
 import { QUANTITIES, type Quantity, type QuantityName, quantityOf } from "../../quantities.js";
@@ -168,7 +168,7 @@ async function sample(
 
 function findDataset(life: RequestLife, name: string): Dataset {
   const dataset = life.find(name);
-  if (dataset === undefined) throw new NotFoundError(`Invalid set name: ${excerpt(name)}`);
+  if (dataset === undefined) throw unknownDataset(name, life.datasets());
   return dataset;
 }
 

@@ -1,7 +1,7 @@
 /** The route of SOAP requests follows each from its media type to the last byte of its answer. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { excerpt, RequestError } from "../../errors.js";
-import type { OperationRow } from "../../operations.js";
+import { type OperationRow, operationsNamed } from "../../operations.js";
 import { sendBlocks, sendStream, sendText } from "../http/answer.js";
 import { HttpRefusal, refuseTheRest } from "../http/refusal.js";
 import { RequestLife } from "../http/request-life.js";
@@ -101,9 +101,7 @@ function* readCall(request: FastifyRequest, life: RequestLife, media: MediaType,
     yield* openEnvelope(reader, media.version, config.limits["soap.headerBlocks"]);
     const rows = operationsAsked(config.namespace, reader);
     const [row] = rows;
-    if (row === undefined) {
-      throw new RequestError("UnknownOperation", `There is no operation ${excerpt(reader.local)}.`);
-    }
+    if (row === undefined) throw unknownOperation(config.namespace, reader);
     request.facts.operation = row.name;
     checkAction(request, media, row, config.namespace);
     const call = yield* decode(reader, rows, {
@@ -127,6 +125,14 @@ function* readCall(request: FastifyRequest, life: RequestLife, media: MediaType,
     slices.end();
     body.release();
   }
+}
+
+/** The error of an element that asks for no operation; names the namespace where only that is wrong. */
+function unknownOperation(namespace: string, { local, namespace: given }: XmlReader): RequestError {
+  const text = `There is no operation ${excerpt(local)}`;
+  const isKnown = operationsNamed(local).length > 0;
+  const where = given === "" ? "without a namespace" : `in the namespace ${excerpt(given)}`;
+  return new RequestError("UnknownOperation", isKnown ? `${text} ${where}: it is in ${namespace}` : `${text}.`);
 }
 
 /** Lets a client leave the action out, but not name one operation in it and send another. */

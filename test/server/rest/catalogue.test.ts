@@ -30,6 +30,14 @@ describe("datasets", () => {
     ]);
   });
 
+  it.each(["", "/slice?field=p&time=0&axis=z&at=0", "/cutout.h5", "/cutout.xmf"])(
+    "lists what there is for nowhere%s",
+    async (path) => {
+      const { code, detail } = (await app.inject({ url: `/api/datasets/nowhere${path}` })).json();
+      expect([code, detail]).toEqual(["UnknownDataset", "Invalid set name: nowhere (there is lopsided)"]);
+    },
+  );
+
   it("describes one, by alias and in any letter case", async () => {
     const body = (await app.inject({ url: "/api/datasets/TILTED" })).json();
     expect(body).toMatchObject({
