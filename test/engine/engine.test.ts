@@ -199,7 +199,7 @@ describe("engine on the shipped turbulence", () => {
         spatialInterpolation,
         temporalInterpolation: "PCHIP",
       };
-      const points = randomPoints(30_000, 8);
+      const points = randomPoints(10_000, 8);
       const before = lone.status().bytesRead;
       const swept = await runQuery(lone, query, points);
       expect(Buffer.from(swept.buffer)).toEqual(Buffer.from((await runQuery(engine, query, points)).buffer));

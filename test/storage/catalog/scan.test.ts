@@ -52,11 +52,14 @@ describe("a rescan", () => {
     expect(names).not.toContain(join(folder, "zwice.h5"));
   });
 
-  it("looks again at what it could not look at", () => {
+  it("looks again at a link once what it leads to is there", () => {
+    const descriptor = join(folder, "set", "dataset.json");
     mkdirSync(join(folder, "set"));
-    symlinkSync("nowhere", join(folder, "set", "dataset.json"));
+    symlinkSync("later", descriptor);
     const first = scanFolders([folder], OPTIONS);
-    expect(first.problems.map(({ location }) => location)).toContain(join(folder, "set", "dataset.json"));
-    expect(examined(first)).toEqual([join(folder, "set", "dataset.json")]);
+    expect(first.problems.map(({ location }) => location)).toContain(descriptor);
+    expect(examined(first)).toEqual([]);
+    writeFileSync(join(folder, "set", "later"), "{}");
+    expect(examined(first)).toEqual([descriptor]);
   });
 });
