@@ -39,11 +39,11 @@ export interface ProducerFile {
   readonly says: readonly RegExp[];
 }
 
-const OTHERS = { magnetic: 3, potential: 3, force: 3, density: 1, temperature: 1 } as const;
+export const OTHERS = { magnetic: 3, potential: 3, force: 3, density: 1, temperature: 1 } as const;
 type OtherField = keyof typeof OTHERS;
 
 /** The value of another field at a node, which no other field has anywhere. */
-function otherValue(field: OtherField, index: Parameters<typeof nodeValue>[0]): number {
+export function otherValue(field: OtherField, index: Parameters<typeof nodeValue>[0]): number {
   return nodeValue(index) + 2 ** 17 * (1 + Object.keys(OTHERS).indexOf(field));
 }
 

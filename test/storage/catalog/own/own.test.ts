@@ -1,59 +1,20 @@
 /** Files written as solvers and tools write them come to the values of the polynomials that they hold, or to a question. */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { gunzipSync } from "node:zlib";
+import { dirname } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { openDataset } from "../../../../src/storage/bricks/brick-reader.js";
 import { openQuestions } from "../../../../src/storage/catalog/descriptor.js";
-import type { Answers } from "../../../../src/storage/catalog/layouts/answers.js";
 import { type Recognised, recognise } from "../../../../src/storage/catalog/layouts/recognise.js";
 import { recogniseSeries } from "../../../../src/storage/catalog/series.js";
 import { verify } from "../../../../src/storage/catalog/verify.js";
 import type { Dataset } from "../../../../src/storage/dataset.js";
 import { loadHdf5 } from "../../../../src/storage/hdf5/library.js";
+import { CASES, type Case, POLYNOMIALS, PRESSURE, unpackCase } from "../../../support/foreign-files.js";
 import { readNodes } from "../../../support/read-nodes.js";
 import { scratchFolder } from "../../../support/scratch.js";
 
-const FIXTURES = fileURLToPath(new URL("fixtures/", import.meta.url));
 const SCRATCH = scratchFolder();
 
-/** A case of make.py. */
-interface Case {
-  readonly name: string;
-  readonly files: string[];
-  /** `served`, the subjects of the questions that refuse it, or `refused: ` and a text of the message. */
-  readonly expect: string;
-  /** Fields that must be there, by their letters. */
-  readonly fields: string;
-  readonly answers?: Answers;
-  readonly tolerance?: number;
-  readonly time?: number;
-  readonly periodic?: string;
-  /** Whether nodes may be missing. */
-  readonly holes?: boolean;
-}
-const CASES = JSON.parse(readFileSync(join(FIXTURES, "cases.json"), "utf8")) as Case[];
-
 beforeAll(() => loadHdf5());
-
-function unpacked({ name, files }: Case): string[] {
-  const folder = join(SCRATCH, name);
-  mkdirSync(folder, { recursive: true });
-  return files.map((file) => {
-    const path = join(folder, file);
-    writeFileSync(path, gunzipSync(readFileSync(join(FIXTURES, `${file}.gz`))));
-    return path;
-  });
-}
-
-/** The polynomials of make.py. */
-const POLYNOMIALS: readonly ((x: number, y: number, z: number, t: number) => number)[] = [
-  (x, y, z, t) => 1 + 2 * x - 3 * y + 0.5 * z + 0.25 * x * y + t,
-  (x, y, z, t) => -2 + x + 0.5 * y * y - z + 2 * t,
-  (x, y, z, t) => 0.5 - x + 2 * y + 3 * z + 0.1 * x * z - t,
-];
-const PRESSURE = (x: number, y: number, z: number, t: number) => 3 + x * x - y + 2 * z + 5 * t;
 
 /** The fields by the letters of cases, and the functions that they hold. */
 const FIELDS = {
@@ -97,7 +58,7 @@ function datasetOf(found: Recognised, path: string): Dataset {
 }
 
 function examine(entry: Case): { found: Recognised; dataset: Dataset } {
-  const paths = unpacked(entry);
+  const paths = unpackCase(entry, SCRATCH);
   const [path] = paths as [string];
   const answers = entry.answers ?? {};
   const found = paths.length > 1 ? recogniseSeries(paths, answers) : recognise(path, answers);
@@ -127,7 +88,7 @@ describe("files of others", () => {
   });
 
   it.each(asked.map((entry) => [entry.name, entry] as const))("%s is refused with a question", (_, entry) => {
-    const [path] = unpacked(entry) as [string];
+    const [path] = unpackCase(entry, SCRATCH) as [string];
     const found = recognise(path, {}) as Recognised;
     const open = openQuestions(found.descriptor).map((line) => line.split(/:| of /)[0]);
     expect([...new Set(open)].join(" ")).toBe(entry.expect);

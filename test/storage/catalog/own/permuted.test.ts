@@ -14,6 +14,7 @@ import type { Dataset } from "../../../../src/storage/dataset.js";
 import { loadHdf5 } from "../../../../src/storage/hdf5/library.js";
 import { makeBigEndian } from "../../../support/big-endian.js";
 import { writeHdf5 } from "../../../support/cubes.js";
+import { POLYNOMIALS, PRESSURE } from "../../../support/foreign-files.js";
 import { readNodes } from "../../../support/read-nodes.js";
 import { scratchFolder } from "../../../support/scratch.js";
 
@@ -69,13 +70,6 @@ type Way = typeof ways extends fc.Arbitrary<infer T> ? T : never;
 /** Spacing and origin of each axis: unlike 1 and 0, and unlike each other. */
 const GRID = { x: { origin: 0.5, spacing: 0.25 }, y: { origin: -1, spacing: 0.2 }, z: { origin: 2, spacing: 0.125 } };
 const timeAt = (frame: number) => 0.25 + 0.5 * frame;
-const POLYNOMIALS: readonly ((x: number, y: number, z: number, t: number) => number)[] = [
-  (x, y, z, t) => 1 + 2 * x - 3 * y + 0.5 * z + 0.25 * x * y + t,
-  (x, y, z, t) => -2 + x + 0.5 * y * y - z + 2 * t,
-  (x, y, z, t) => 0.5 - x + 2 * y + 3 * z + 0.1 * x * z - t,
-];
-const PRESSURE = (x: number, y: number, z: number, t: number) => 3 + x * x - y + 2 * z + 5 * t;
-
 function coordinatesOf({ nodes, descending }: Way, axis: Axis): number[] {
   const { origin, spacing } = GRID[axis];
   const values = Array.from({ length: nodes[AXES.indexOf(axis)] as number }, (_, i) => origin + i * spacing);
