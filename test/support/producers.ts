@@ -353,7 +353,7 @@ export const PRODUCERS: readonly ProducerFile[] = [
       table(file, "/geom/y", Float64Array.from(chebyshev(NODES.y)));
       table(file, "/geom/z", Float32Array.from(range(NODES.z, (i) => 0.25 * i)));
     },
-    finish: (path) => makeBigEndian(path, [channelValues(), chebyshev(NODES.y)]),
+    finish: (path) => makeBigEndian(path, [8]),
     axes: {
       x: uniform(NODES.x, 0, 0.25, true),
       y: { coordinates: [...chebyshev(NODES.y)].reverse() },
