@@ -17,7 +17,7 @@ import { openFile } from "../../storage/open-file.js";
 import { referencesOf } from "../../storage/tools/references.js";
 import { explain } from "../../storage/tools/report.js";
 import { measured } from "../../storage/tools/seam.js";
-import { blankDescriptor, describeTree } from "../../storage/tools/survey.js";
+import { describeTree } from "../../storage/tools/survey.js";
 import { isReferences, isStore } from "../../storage/zarr/kinds.js";
 import { answersOf, withAnswers } from "../input/answers.js";
 import { MisuseError } from "../input/arguments.js";
@@ -52,9 +52,10 @@ async function inspect(files: readonly string[], flags: InspectFlags): Promise<v
     writeReferences(real, resolve(flags.references), flags.target);
     return;
   }
-  const recognised = single ? recognise(real, answersOf(flags), name) : recogniseSeries(paths, answersOf(flags));
+  const answers = { ...answersOf(flags), anyName: true };
+  const recognised = single ? recognise(real, answers, name) : recogniseSeries(paths, answers);
   if (recognised === null) {
-    explainUnknown(first, flags);
+    explainUnknown(first);
     return;
   }
   const found = measured(recognised, home);
@@ -68,25 +69,14 @@ async function inspect(files: readonly string[], flags: InspectFlags): Promise<v
   if (flags.descriptors !== undefined) writeApart(found, home, resolve(flags.descriptors));
 }
 
-function explainUnknown(path: string, flags: InspectFlags): void {
+/** Lists what is in a file in which nothing can be a field. */
+function explainUnknown(path: string): void {
   process.exitCode = 1;
-  const blank = JSON.stringify(blankDescriptor(path), null, 2);
-  if (flags.write !== undefined)
-    throw new MisuseError(
-      `${basename(path)} is not recognised: fill in the descriptor that inspect prints without --write`,
-    );
-  if (flags.json === true) {
-    process.stdout.write(`${blank}\n`);
-    return;
-  }
   const file = openFile(path);
   try {
     print([
-      `${basename(path)}: no known layout. It holds`,
+      `${basename(path)}: no known layout, and no dataset of numbers in three dimensions, which a field needs. It holds`,
       ...describeTree(file).map((text) => `  ${text}`),
-      "",
-      `To serve it, save this as dataset.json beside it, with the blanks filled in, and run fieldprobe check:`,
-      blank,
     ]);
   } finally {
     file.close();

@@ -3,7 +3,7 @@ import { RequestError } from "../../errors.js";
 import { type Accelerator, createScheme } from "../../kernels/index.js";
 import type { Scheme } from "../../kernels/types.js";
 import { type OpenDataset as OpenFiles, openDataset } from "../../storage/bricks/brick-reader.js";
-import { type Dataset, FIELD_NAMES, type FieldName } from "../../storage/dataset.js";
+import { AXIS_NAMES, type Dataset, FIELD_NAMES, type FieldName } from "../../storage/dataset.js";
 import { type DatasetCopy, readDataset } from "./dataset-copy.js";
 import type { BrickSource } from "./sampler.js";
 
@@ -88,13 +88,19 @@ export class OpenDataset {
       return made;
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      throw new RequestError("Unsupported", `The grid of "${this.dataset.name}" is too small for ${method}.`, {
-        member: "spatialInterpolation",
-      });
+      throw new RequestError("Unsupported", tooSmall(this.dataset, method), { member: "spatialInterpolation" });
     }
   }
 
   close(): void {
     this.#files.close();
   }
+}
+
+/** Says that a method takes more nodes than there are, and of a single plane that nothing beside it is known. */
+function tooSmall({ name, axes }: Dataset, method: string): string {
+  const planes = axes.flatMap(({ nodes, periodic }, a) => (nodes === 1 && !periodic ? [AXIS_NAMES[a]] : []));
+  const text = `The grid of "${name}" is too small for ${method}`;
+  if (planes.length === 0) return `${text}.`;
+  return `${text}: it has one node along ${planes.join(" and ")}, and is not said to be periodic, thus constant, there.`;
 }

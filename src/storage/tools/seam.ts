@@ -55,8 +55,9 @@ export function measured(found: Recognised, folder: string): Recognised {
 }
 
 function withFigure(entry: Question, dataset: Dataset): Question {
-  if (entry.about !== "periodicity") return entry;
-  const figures = (entry.axes ?? []).map((axis) => {
+  const long = (entry.axes ?? []).filter((axis) => (dataset.axes[AXIS_NAMES.indexOf(axis)]?.nodes ?? 0) > 1);
+  if (entry.about !== "periodicity" || long.length === 0) return entry;
+  const figures = long.map((axis) => {
     const ratio = seamRatio(dataset, AXIS_NAMES.indexOf(axis));
     return `${axis} ${Number.isFinite(ratio) ? ratio.toPrecision(2) : "not measurable"}`;
   });

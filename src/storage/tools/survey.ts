@@ -1,8 +1,5 @@
-/** Lists the content of an HDF5 file as lines of text, and makes a descriptor with blanks for a file of unknown layout. */
-
-import { basename, extname } from "node:path";
+/** Lists the content of an HDF5 file as lines of text. */
 import { DataError } from "../../errors.js";
-import { NAME_PATTERN } from "../catalog/descriptor.js";
 import type { AttributeValue, Stored } from "../hdf5/stored.js";
 import type { StoredFile } from "../stored-file.js";
 
@@ -76,18 +73,4 @@ function shortened(value: AttributeValue | null): string {
   if (value === null) return "(neither a number nor text)";
   const text = typeof value === "string" ? value : typeof value === "number" ? String(value) : `[${value.join(", ")}]`;
   return text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}...` : text;
-}
-
-/** The smallest descriptor for a file nothing is known of; what has to be filled in stands in angle brackets. */
-export function blankDescriptor(path: string): object {
-  const file = basename(path);
-  const name = basename(path, extname(path));
-  const axis = { nodes: "<nodes>", origin: 0, spacing: "<spacing>", periodic: "<true or false>" };
-  return {
-    schemaVersion: 1,
-    name: NAME_PATTERN.test(name) ? name : "<name>",
-    axes: { x: axis, y: axis, z: axis },
-    time: { origin: 0, step: "<time between frames>", count: "<frames>" },
-    fields: { velocity: { file, path: "<path of the dataset>", dimensions: ["<t z y x c in stored order>"] } },
-  };
 }

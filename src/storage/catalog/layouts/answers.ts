@@ -20,6 +20,8 @@ export interface Answers {
   readonly pressure?: string;
   /** Number of the trajectory, where a file holds several. */
   readonly trajectory?: number;
+  /** Whether datasets without a usual name may be taken for fields, with a question. */
+  readonly anyName?: boolean;
   /** Whether all guesses that are left are accepted. */
   readonly assume?: boolean;
 }

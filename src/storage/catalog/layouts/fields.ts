@@ -62,7 +62,7 @@ export function findFields(contents: Contents, findings: Findings): FoundFields 
   const [chosen] = candidates;
   if (chosen === undefined) {
     refuseFlat(contents, holders);
-    return null;
+    return answers.anyName === true ? unnamedFields(contents, findings) : null;
   }
   const series = seriesOf(candidates.map(({ holder }) => holder));
   const velocity = chosen.velocities[0] ?? [];
@@ -84,6 +84,29 @@ export function findFields(contents: Contents, findings: Findings): FoundFields 
   for (const { field, paths } of beside) findings.because(`${field}: ${paths.join(", ")}.`);
   const place = series?.place ?? ((path: string) => path);
   return { velocity, pressure, others: beside, steps: series?.steps ?? null, place };
+}
+
+/** Fields by their shapes, where no dataset has a usual name: a vector, three datasets of one shape, or a scalar. */
+function unnamedFields(contents: Contents, findings: Findings): FoundFields | null {
+  const paths = groupsOf(contents)
+    .flatMap((group) => contents.datasets(group).map((name) => join(group, name)))
+    .filter((path) => rank(contents, path) >= 3);
+  const [lead] = paths;
+  if (lead === undefined) return null;
+  const shapeOf = (path: string) => contents.dataset(path)?.shape ?? [];
+  const vector = paths.find((path) => shapeOf(path).length > 3 && shapeOf(path).includes(3));
+  const alike = paths.filter((path) => shapeOf(path).join() === shapeOf(lead).join());
+  const velocity = vector !== undefined ? [vector] : alike.length === 3 ? alike : [];
+  const pressure = velocity.length === 0 ? lead : null;
+  const taken = pressure ?? velocity.join(", ");
+  const others = paths.filter((path) => path !== pressure && !velocity.includes(path));
+  findings.ask(
+    "fields",
+    `No dataset has the usual name of a field; that ${taken} is the ${pressure === null ? "velocity" : "pressure"} is a guess by ` +
+      `its shape${others.length === 0 ? "" : `, and ${others.slice(0, 4).join(", ")} might be fields as well`}.`,
+    "--velocity PATH (or three paths) and --pressure PATH, or fields in a descriptor",
+  );
+  return { velocity, pressure, others: [], steps: null, place: (path) => path };
 }
 
 function first(paths: readonly (string | undefined)[]): string | null {
@@ -212,7 +235,7 @@ function refuseFlat(contents: Contents, holders: readonly Holder[]): void {
       const shape = path === undefined ? [] : (contents.dataset(path)?.shape ?? []);
       if (shape.length === 1 || shape.length === 2)
         throw new DataError(
-          `${path} is ${shape.join(" x ")}: fields of fewer than three dimensions are not served; repeat them along a third axis of 8 nodes or more`,
+          `${path} is ${shape.join(" x ")}: arrays of fewer than three dimensions are not served; store each with a third of one node`,
         );
     }
 }

@@ -6,7 +6,7 @@ import type { DescriptorInput } from "../descriptor.js";
 import { assignments, type Dimension } from "./assign.js";
 import { Facts, groupsAround, type Labels, labelsOf, nodesOf, parentOf, type Table, tablesIn } from "./evidence.js";
 import { type FoundFields, findFields, type OtherField } from "./fields.js";
-import { axisOf, NO_CLUES, type Stated, timesOf } from "./grid.js";
+import { axisOf, NO_CLUES, oneNode, type Stated, timesOf } from "./grid.js";
 import { type Contents, Findings, type Layout } from "./layout.js";
 import type { Role } from "./names.js";
 
@@ -339,12 +339,13 @@ function axesOf({ contents, facts, findings }: Shared, field: Ordered, tables: T
   const stored = field.dimensions.filter((role): role is AxisName => (AXIS_NAMES as readonly string[]).includes(role));
   const axes = AXIS_NAMES.map((axis) => {
     const nodes = nodesAlong(field, axis);
-    if (nodes < 2)
-      throw new DataError(
-        `${field.path} has one node along ${axis}: fields of fewer than three dimensions are not served; repeat them along a third axis of 8 nodes or more`,
-      );
     const clues = facts.clues(axis, stored);
     const table = tables.get(axis);
+    if (nodes === 1) {
+      const [place] = table === undefined || table.isEdges ? [] : nodesOf(contents, table);
+      const origin = place === undefined ? clues.origin : { value: place, where: table?.path as string };
+      return [axis, oneNode(axis, { ...clues, origin }, contents.answers, findings)];
+    }
     if (table === undefined) return [axis, axisOf(axis, nodes, clues, contents.answers, findings)];
     const where = table.isEdges ? `${table.path}, the middles of its cells` : table.path;
     const isPlain = table.along === null && !table.isEdges;

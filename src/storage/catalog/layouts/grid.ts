@@ -88,6 +88,32 @@ export function axisOf(
   return { nodes, origin: origin?.value ?? 0, spacing, periodic: isPeriodic, ...faces };
 }
 
+/**
+ * The axis of one node. Where it is said to be periodic, the field is constant along it; else it is one plane of a field that
+ * is not known beside it, so that only values at its nodes are answered.
+ */
+export function oneNode(axis: AxisName, file: AxisClues, answers: Answers, findings: Findings): AxisInput {
+  const { origin, periodic } = withAnswers(axis, { ...file, coordinates: null }, answers);
+  if (periodic === null)
+    findings.ask(
+      "periodicity",
+      "It has one node, and nothing states that the field is constant along it; values are served at that node only, by None.",
+      "--periodic AXES where it is constant, or axes.*.periodic in a descriptor",
+      axis,
+    );
+  else findings.because(`${axis}: one node${periodicText(periodic)}.`);
+  // A constant has no origin.
+  if (origin === null && periodic?.value !== true)
+    findings.ask(
+      "origin",
+      "The coordinate of the first node is not stated; 0 is a guess.",
+      "--origin x,y,z, or axes.*.origin in a descriptor",
+      axis,
+    );
+  else if (origin !== null) findings.because(`${axis}: origin ${origin.value} from ${origin.where}.`);
+  return { nodes: 1, origin: origin?.value ?? 0, spacing: 1, periodic: periodic?.value ?? false };
+}
+
 /** Faces at the ends of an axis that is known not to be periodic: walls and open ones hold particles or let them leave. */
 export function facesOf(
   axis: AxisName,

@@ -15,7 +15,9 @@ export const pdebench: Layout = {
     if (!["Vx", "x-coordinate", "t-coordinate"].every((name) => names.includes(name))) return null;
     const { shape } = contents.dataset("/Vx") as { shape: readonly number[] };
     if (!COMPONENTS.every((name) => names.includes(name)) || shape.length !== DIMENSIONS.length)
-      throw new DataError(`/Vx is ${shape.join(" x ")}: fields of fewer than three dimensions are not served`);
+      throw new DataError(
+        `/Vx is ${shape.join(" x ")}: arrays of fewer than three dimensions are not served; store each with a third of one node`,
+      );
     const { answers } = contents;
     const { trajectory = 0 } = answers;
     const [samples, frames] = shape as [number, number];

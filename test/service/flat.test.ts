@@ -1,0 +1,123 @@
+/** Data of two dimensions: one rule for axes of one node in SOAP, in `/api` and on the command line. */
+import { spawnSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { connect } from "../../src/client/index.js";
+import type { RunningService } from "../../src/main.js";
+import { descriptor, writeDescriptor, writeField, writeHdf5 } from "../support/cubes.js";
+import { scratchFolder } from "../support/scratch.js";
+import { serveTestData } from "../support/service.js";
+
+const BIN = fileURLToPath(new URL("../../bin/fieldprobe.js", import.meta.url));
+const DATA = scratchFolder();
+const NODES = 32;
+const STEP = (2 * Math.PI) / NODES;
+const POINT = Float32Array.of(1, 2, 0);
+/** u = sin x cos y, v = cos x + 2 sin y, w = 3, and their derivatives by x, y and z. */
+const GRADIENT = [
+  [Math.cos(1) * Math.cos(2), -Math.sin(1) * Math.sin(2), 0],
+  [-Math.sin(1), 2 * Math.cos(2), 0],
+  [0, 0, 0],
+].flat();
+
+let service: RunningService;
+let client: Awaited<ReturnType<typeof connect>>;
+beforeAll(async () => {
+  const long = { nodes: NODES, origin: 0, spacing: STEP, periodic: true };
+  for (const [name, periodic] of [
+    ["constant", true],
+    ["plane", false],
+  ] as const) {
+    const folder = join(DATA, name);
+    mkdirSync(folder);
+    await writeHdf5(join(folder, "u.h5"), (file) =>
+      writeField(file, "/u", {
+        dimensions: ["z", "y", "x", "c"],
+        lengths: { x: NODES, y: NODES, z: 1 },
+        value: ({ x, y, c }) => {
+          const [sx, cx, sy, cy] = [x, y].flatMap((i) => [Math.sin(i * STEP), Math.cos(i * STEP)]) as [
+            number,
+            number,
+            number,
+            number,
+          ];
+          return [sx * cy, cx + 2 * sy, 3][c] as number;
+        },
+      }),
+    );
+    writeDescriptor(
+      folder,
+      descriptor(name, {
+        axes: { x: long, y: long, z: { nodes: 1, origin: 0, spacing: 0.5, periodic } },
+        time: { count: 1 },
+        fields: { velocity: { file: "u.h5", path: "/u", dimensions: ["z", "y", "x", "c"] } },
+      }),
+    );
+  }
+  service = await serveTestData([DATA]);
+  client = await connect(service.url);
+});
+afterAll(() => service.close());
+
+type Ask = (
+  dataset: string,
+  operation: "GetVelocity" | "GetVelocityGradient",
+  method: string,
+) => Promise<number[] | string>;
+
+/** The numbers at the point, or the message. */
+const INTERFACES: Readonly<Record<string, Ask>> = {
+  SOAP: async (dataset, operation, spatialInterpolation) => {
+    const request = { dataset, time: 0, spatialInterpolation, temporalInterpolation: "None", points: POINT } as const;
+    const answer = client[operation](request as never) as Promise<{ readonly values: Float32Array }>;
+    return answer.then(
+      ({ values }) => [...values],
+      (error: Error) => error.message,
+    );
+  },
+  "/api": async (dataset, operation, spatialInterpolation) => {
+    const response = await fetch(`${service.url}/api/datasets/${dataset}/${operation}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", accept: "application/octet-stream" },
+      body: JSON.stringify({ time: 0, spatialInterpolation, temporalInterpolation: "None", points: [[...POINT]] }),
+    });
+    if (!response.ok) return ((await response.json()) as { detail: string }).detail;
+    return [...new Float32Array(await response.arrayBuffer())];
+  },
+  query: async (dataset, operation, method) => {
+    const flags = ["--data", DATA, "--dataset", dataset, "--time", "0", "--method", method, "--points", "-"];
+    const input = `${POINT.join(",")}\n`;
+    const { stdout, stderr } = spawnSync(process.execPath, [BIN, "query", operation, ...flags], {
+      input,
+      encoding: "utf8",
+    });
+    const line = stdout.split("\n")[1];
+    return line === undefined || line === ""
+      ? stderr.replace("fieldprobe: ", "").trimEnd()
+      : line.split(",").slice(3).map(Number);
+  },
+};
+
+describe.each(Object.entries(INTERFACES))("axes of one node in %s", (_, ask) => {
+  it("are constant where they are said to be periodic: derivatives along them are 0", async () => {
+    const gradient = (await ask("constant", "GetVelocityGradient", "Fd4Lag4")) as number[];
+    expect(gradient).toHaveLength(9);
+    for (const [index, expected] of GRADIENT.entries()) {
+      const along = index % 3 === 2;
+      expect(Math.abs((gradient[index] as number) - expected)).toBeLessThan(along ? 1e-12 : 2e-3);
+    }
+  });
+
+  it("are one plane where they are not: values at nodes, and nothing that needs more", async () => {
+    const nearest = (await ask("plane", "GetVelocity", "None")) as number[];
+    const [x, y] = [Math.round(1 / STEP) * STEP, Math.round(2 / STEP) * STEP];
+    const expected = [Math.sin(x) * Math.cos(y), Math.cos(x) + 2 * Math.sin(y), 3];
+    for (const [c, value] of expected.entries()) expect(nearest[c]).toBeCloseTo(value, 5);
+    const refusal = (method: string) =>
+      `The grid of "plane" is too small for ${method}: it has one node along z, and is not said to be periodic, thus constant, there.`;
+    expect(await ask("plane", "GetVelocity", "Lag4")).toBe(refusal("Lag4"));
+    expect(await ask("plane", "GetVelocityGradient", "None_Fd4")).toBe(refusal("None_Fd4"));
+  });
+});
