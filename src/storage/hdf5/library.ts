@@ -33,33 +33,61 @@ interface WritableStream {
   stream_ops: { write(stream: unknown, buffer: Int8Array, offset: number, length: number): number };
 }
 
-let loading: Promise<void> | undefined;
-let diagnostics = "";
+/** The HDF5 library of this thread: loaded once, with what it printed about the latest failure. */
+class Library {
+  static #ofThread: Library | null = null;
+  #loading: Promise<void> | null = null;
+  #diagnostics = "";
+
+  static get ofThread(): Library {
+    Library.#ofThread ??= new Library();
+    return Library.#ofThread;
+  }
+
+  load(): Promise<void> {
+    this.#loading ??= h5wasm.ready.then(() => {
+      Module.activate_throwing_error_handler();
+      Module.insert_plugin_search_path(PLUGINS, 0);
+      this.#collectDiagnostics();
+    });
+    return this.#loading;
+  }
+
+  /** HDF5 prints what went wrong to its standard error: kept as the cause of the DataError instead. */
+  #collectDiagnostics(): void {
+    const stream = (Module.FS as unknown as { getStream(fd: number): WritableStream }).getStream(STDERR);
+    stream.node = { mode: CHARACTER_DEVICE };
+    stream.stream_ops = {
+      write: (_stream, buffer, offset, length) => {
+        if (this.#diagnostics.length < 4096)
+          this.#diagnostics += Buffer.from(buffer.buffer, buffer.byteOffset + offset, length).toString("latin1");
+        return length;
+      },
+    };
+  }
+
+  checked(what: () => string, call: () => number | bigint): number | bigint {
+    Module.deactivate_throwing_error_handler();
+    this.#diagnostics = "";
+    try {
+      const status = call();
+      if (status < 0) throw new Error(this.#diagnostics);
+      return status;
+    } catch (cause) {
+      if (isEnd(cause)) throw cause;
+      throw new DataError(what(), cause);
+    } finally {
+      Module.activate_throwing_error_handler();
+    }
+  }
+}
 
 /**
  * Prepares the HDF5 library of this thread. Call it and wait before anything else of this folder; further calls are free.
  * The throwing error handler is on from then on: without it a missing file opens as empty.
  */
 export function loadHdf5(): Promise<void> {
-  loading ??= h5wasm.ready.then(() => {
-    Module.activate_throwing_error_handler();
-    Module.insert_plugin_search_path(PLUGINS, 0);
-    collectDiagnostics();
-  });
-  return loading;
-}
-
-/** HDF5 prints what went wrong to its standard error: kept as the cause of the DataError instead. */
-function collectDiagnostics(): void {
-  const stream = (Module.FS as unknown as { getStream(fd: number): WritableStream }).getStream(STDERR);
-  stream.node = { mode: CHARACTER_DEVICE };
-  stream.stream_ops = {
-    write(_stream, buffer, offset, length) {
-      if (diagnostics.length < 4096)
-        diagnostics += Buffer.from(buffer.buffer, buffer.byteOffset + offset, length).toString("latin1");
-      return length;
-    },
-  };
+  return Library.ofThread.load();
 }
 
 /**
@@ -68,18 +96,7 @@ function collectDiagnostics(): void {
  * thread (decision record 0010). The two calls that a service repeats, open and read, therefore come through here.
  */
 export function checked(what: () => string, call: () => number | bigint): number | bigint {
-  Module.deactivate_throwing_error_handler();
-  diagnostics = "";
-  try {
-    const status = call();
-    if (status < 0) throw new Error(diagnostics);
-    return status;
-  } catch (cause) {
-    if (isEnd(cause)) throw cause;
-    throw new DataError(what(), cause);
-  } finally {
-    Module.activate_throwing_error_handler();
-  }
+  return Library.ofThread.checked(what, call);
 }
 
 /** Whether an error is the end of the library in this thread, which has to be replaced then: no call works any more. */
