@@ -55,12 +55,12 @@ const filter: fc.Arbitrary<Filter> = fc.record({
   locations: some(LOCATIONS),
   subterms: some([30, 36, 50, 51, 53]),
   excluded: some(eventIds, 5),
-  ids: fc.option(fc.uniqueArray(fc.constantFrom(...eventIds), { minLength: 1, maxLength: 12 }), { freq: 1 }),
+  ids: fc.option(fc.uniqueArray(fc.constantFrom(...eventIds), { minLength: 1, maxLength: 12 }), { freq: 2 }),
   date: fc.option(
     fc.tuple(day, day).map(([a, b]): [string, string] => (a < b ? [a, b] : [b, a])),
-    { freq: 1 },
+    { freq: 2 },
   ),
-  startDate: fc.option(day, { freq: 1 }),
+  startDate: fc.option(day, { freq: 2 }),
 });
 
 const orders = fc.option(
