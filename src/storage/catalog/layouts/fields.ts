@@ -117,7 +117,10 @@ function first(paths: readonly (string | undefined)[]): string | null {
 function saidFields(contents: Contents): FoundFields {
   const { velocity = [], pressure = null } = contents.answers;
   for (const path of [...velocity, ...(pressure === null ? [] : [pressure])])
-    if (contents.dataset(path) === null) throw new DataError(`there is no dataset ${path}`);
+    if (contents.dataset(path) === null)
+      throw new DataError(
+        contents.group(path) === null ? `there is no dataset ${path}` : `${path} is a group, not a dataset`,
+      );
   if (velocity.length === 2 || velocity.length > 3)
     throw new DataError(`--velocity names ${velocity.length} datasets, not one vector or three components`);
   return { velocity, pressure, others: [], steps: null, place: (path) => path };

@@ -358,3 +358,13 @@ describe("describeTree", () => {
       expect(text).toMatch(expected);
   });
 });
+
+describe("fields that the user names", () => {
+  it("are not called missing where a group has their path", async () => {
+    const path = await writeHdf5(join(SCRATCH, "named.h5"), (file) => {
+      writeField(file, "/a/u", { dimensions: ["z", "y", "x", "c"] });
+    });
+    expect(() => recognise(path, { velocity: ["/a"] })).toThrow(/\/a is a group, not a dataset/);
+    expect(() => recognise(path, { velocity: ["/b"] })).toThrow(/there is no dataset \/b/);
+  });
+});
