@@ -58,6 +58,17 @@ it("names them in a header that clients which do not know it ignore", async () =
     expect(answer.status).toBe(200);
     expect(answer.headers.get("fieldprobe-assumed")).toBe(HEADER);
   }
+  const box = "start=1,1,1&end=2,2,2";
+  for (const path of [
+    "slice?field=speed&time=0&axis=z&at=3",
+    "cutout?field=u&T=1&x_start=1&x_end=2&y_start=1&y_end=2&z_start=1&z_end=2",
+    `cutout.h5?${box}`,
+    `cutout.xmf?${box}`,
+  ]) {
+    const answer = await fetch(`${service.url}/api/datasets/guessed/${path}`);
+    expect([path, answer.status, answer.headers.get("fieldprobe-assumed")]).toEqual([path, 200, HEADER]);
+    await answer.arrayBuffer();
+  }
   const client = await connect(service.url);
   const { values } = await client.GetVelocity({ dataset: "guessed", ...QUERY, points: [[1, 2, 3]] });
   expect(values).toHaveLength(3);

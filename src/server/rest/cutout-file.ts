@@ -99,7 +99,7 @@ export function serveCutoutFile(
 ): Promise<FastifyReply> {
   return compute(service, { name: "cutout" }, request as FastifyRequest, reply, async (life) => {
     const form = negotiate(request.headers.accept, [CUTOUT_FILES[ending]]);
-    const dataset = service.engine.find(name);
+    const dataset = life.find(name);
     if (dataset === undefined) throw unknownDataset(name, service.engine.datasets());
     const selection = await readSelection(dataset, request.query);
     const count = countOf(selection);
