@@ -1,6 +1,7 @@
 /** Splines: exact weights, published answers, continuity, polynomials reproduced, ends of axes. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { createScheme } from "../../src/kernels/index.js";
+import { SPLINE_WEIGHTS } from "../../src/kernels/spline-tables.js";
 import { evaluatePolynomial, type PolynomialTable, splinePolynomials } from "../../src/kernels/spline-weights.js";
 import { METHODS, type Method } from "../../src/kernels/table.js";
 import type { Axes, Triple } from "../../src/kernels/types.js";
@@ -22,14 +23,74 @@ function weightsAt(table: PolynomialTable, r: number, x: number): number[] {
   return Array.from({ length: table.count }, (_, k) => evaluatePolynomial(table, r, k, x));
 }
 
+/** A polynomial by its whole numerators, of rising powers, over one denominator. */
+interface Fractions {
+  readonly numerators: readonly bigint[];
+  readonly denominator: bigint;
+}
+
+const NOTHING: Fractions = { numerators: [], denominator: 1n };
+
+/** A row of the tables; its numbers are whole, and exact as float64. */
+function exactly(row: readonly number[]): Fractions {
+  const [denominator = 0n, ...numerators] = row.map((number) => {
+    expect(Number.isSafeInteger(number)).toBe(true);
+    return BigInt(number);
+  });
+  return { numerators, denominator };
+}
+
+function binomial(n: number, k: number): bigint {
+  let result = 1n;
+  for (let i = 0; i < k; i++) result = (result * BigInt(n - i)) / BigInt(i + 1);
+  return result;
+}
+
+/** Coefficients of the sum over nodes k of the weights times (k - origin)^d, which are whole numbers in lowest terms. */
+function sumAgainst(weights: readonly Fractions[], d: number, origin: number): (bigint | string)[] {
+  const common = weights.reduce((product, { denominator }) => product * denominator, 1n);
+  const length = Math.max(...weights.map(({ numerators }) => numerators.length));
+  return Array.from({ length }, (_, p) => {
+    const sum = weights.reduce(
+      (total, { numerators, denominator }, k) =>
+        total + (numerators[p] ?? 0n) * (common / denominator) * BigInt(k - origin) ** BigInt(d),
+      0n,
+    );
+    return sum % common === 0n ? sum / common : `${sum} / ${common}`;
+  });
+}
+
+/** The first digits of a fraction at xi = 1/4, or of its first derivative there. */
+function atQuarter({ numerators, denominator }: Fractions, r: 0 | 1): number {
+  const highest = BigInt(numerators.length);
+  const sum = numerators.reduce((total, c, p) => {
+    const factor = r === 0 ? 1n : BigInt(p);
+    return p < r ? total : total + factor * c * 4n ** (highest - BigInt(p - r));
+  }, 0n);
+  return quotient(sum, denominator * 4n ** highest);
+}
+
 it("offers the 22 splines that exist", () => {
   expect(SPLINES).toHaveLength(22);
+  expect([...SPLINE_WEIGHTS.keys()]).toEqual(SPLINES.map(([name]) => name));
   expect(METHODS.has("M3Q4") || METHODS.has("M4Q4")).toBe(false);
 });
 
 describe.each(SPLINES)("%s", (_name, spline) => {
   const table = splinePolynomials(spline);
   const { smoothness: m, nodes: q } = spline;
+
+  const fractions = (SPLINE_WEIGHTS.get(_name) ?? []).map(exactly);
+
+  it("has the weights of its definition, exactly", () => {
+    expect(fractions).toHaveLength(q);
+    fractions.forEach(({ numerators, denominator }, k) => {
+      const exact = exactWeight(spline, k);
+      numerators.forEach((c, p) => {
+        expect(c * exact.denominator).toBe((exact.numerators[p] ?? 0n) * denominator);
+      });
+    });
+  });
 
   it("has the exact coefficients, each rounded once", () => {
     for (let k = 0; k < q; k++) {
@@ -90,19 +151,30 @@ describe.each(SPLINES)("%s", (_name, spline) => {
     }
   });
 
-  it("continues from cell to cell with its derivatives up to m, in exact arithmetic", () => {
+  it("continues from cell to cell with its derivatives up to m, exactly", () => {
     for (let k = 0; k <= q; k++) {
-      const side = (node: number) =>
-        node < 0 || node >= q ? { numerators: [] as bigint[], denominator: 1n } : exactWeight(spline, node);
-      const [left, right] = [side(k), side(k - 1)];
+      const [left, right] = [fractions[k] ?? NOTHING, fractions[k - 1] ?? NOTHING];
       for (let l = 0; l <= m; l++) {
-        const atEnd = left.numerators.reduce((sum, c, p) => {
-          let binomial = 1n;
-          for (let i = 0; i < l; i++) binomial = (binomial * BigInt(p - i)) / BigInt(i + 1);
-          return sum + (p < l ? 0n : binomial * c);
-        }, 0n);
+        const atEnd = left.numerators.reduce((sum, c, p) => sum + binomial(p, l) * c, 0n);
         expect(atEnd * right.denominator).toBe((right.numerators[l] ?? 0n) * left.denominator);
       }
+    }
+  });
+
+  it("has at the nodes the derivatives of the polynomial through q - 1 nodes", () => {
+    // Exactly those of every power of the distance that this polynomial reproduces, and so of the polynomial itself.
+    for (let d = 0; d <= q - 2; d++) {
+      for (let l = 0; l <= m; l++) expect(sumAgainst(fractions, d, q / 2 - 1)[l], `power ${d}`).toBe(l === d ? 1n : 0n);
+    }
+  });
+
+  it("reproduces polynomials up to its degree exactly, and no further", () => {
+    const degree = degreeOf(spline);
+    for (let d = 0; d <= degree + 1; d++) {
+      const sum = sumAgainst(fractions, d, q / 2 - 1);
+      const power = sum.map((_, p) => (p === d ? 1n : 0n));
+      if (d <= degree) expect(sum).toEqual(power);
+      else expect(sum).not.toEqual(power);
     }
   });
 
@@ -196,6 +268,38 @@ it("refuses axes that are too short, Laplacians, and Hessians of splines with on
 
 describe("published answers", () => {
   const numbers = (text: string) => text.trim().split(/\s+/).map(Number);
+
+  it.each([
+    ["M1Q4", 0, 9, "-0.070312500 0.867187500 0.226562500 -0.023437500"],
+    ["M1Q4", 1, 8, "-0.09375 -0.96875 1.21875 -0.15625"],
+    [
+      ...(["M2Q8", 0, 9] as const),
+      "-0.002929688 0.026391602 -0.125024414 0.895751953 0.249755859 -0.051635742 0.008276367 -0.000585937",
+    ],
+    [
+      ...(["M2Q8", 1, 8] as const),
+      "-0.0046875 0.04619141 -0.22001953 -0.85839844 1.25944010 -0.27216797 0.05537109 -0.00572917",
+    ],
+    [
+      ...(["M2Q14", 0, 9] as const),
+      `0.000032499 -0.000472840 0.003281678 -0.014670236 0.049162365 -0.146981376 0.897339216 0.271211286
+      -0.078081403 0.024370466 -0.006203788 0.001133970 -0.000128443 0.000006606`,
+    ],
+    [
+      ...(["M4Q14", 0, 9] as const),
+      `0.000036379 -0.000523514 0.003587502 -0.015798323 0.051982074 -0.152003451 0.903899838 0.264814427
+      -0.073391428 0.021800379 -0.005178592 0.000853150 -0.000081410 0.000002972`,
+    ],
+  ] as const)("weights of %s at a quarter of a cell, derivative %d, to %d digits", (name, r, digits, printed) => {
+    const weights = (SPLINE_WEIGHTS.get(name) ?? []).map((row) => atQuarter(exactly(row), r));
+    const expected = numbers(printed);
+    expect(weights).toHaveLength(expected.length);
+    // Half a unit of the last digit, and what the division of the sum leaves.
+    weights.forEach((weight, k) => {
+      expect(Math.abs(weight - (expected[k] as number))).toBeLessThanOrEqual(0.5000001 * 10 ** -digits);
+    });
+  });
+
   const expectNear = (actual: readonly number[], printed: string, unit: number) => {
     const expected = numbers(printed);
     expected.forEach((value, i) => {

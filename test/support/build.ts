@@ -4,6 +4,10 @@ import { fileURLToPath } from "node:url";
 
 export function setup(): void {
   const root = fileURLToPath(new URL("../..", import.meta.url));
-  execFileSync(process.execPath, ["node_modules/typescript/bin/tsc", "-b"], { cwd: root, stdio: "inherit" });
-  execFileSync(process.execPath, ["scripts/build-simd.mjs"], { cwd: root, stdio: "inherit" });
+  for (const step of [
+    ["scripts/build-splines.mjs"],
+    ["node_modules/typescript/bin/tsc", "-b"],
+    ["scripts/build-simd.mjs"],
+  ])
+    execFileSync(process.execPath, step, { cwd: root, stdio: "inherit" });
 }
