@@ -21,6 +21,8 @@ export interface Case {
   readonly periodic?: string;
   /** Whether nodes may be missing. */
   readonly holes?: boolean;
+  /** Texts that `inspect` must print among its reasons and questions. */
+  readonly says?: readonly string[];
 }
 
 export const CASES = JSON.parse(readFileSync(join(FIXTURES, "cases.json"), "utf8")) as Case[];

@@ -38,7 +38,9 @@ export function sendText(
   let left = LINGER_BYTES;
   request.on("data", (chunk: Buffer) => {
     left -= chunk.length;
-    if (left < 0) raw.end();
+    if (left >= 0) return;
+    request.pause();
+    raw.end();
   });
   request.once("end", () => raw.end());
   raw.once("close", () => clearTimeout(timer));

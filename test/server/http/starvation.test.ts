@@ -171,6 +171,6 @@ describe("a body that is refused", () => {
     socket.on("drain", more);
     more();
     await closed;
-    expect(read()).toBeLessThan(4_000_000);
+    expect(read()).toBeLessThan(1_300_000);
   });
 });

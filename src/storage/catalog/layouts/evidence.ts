@@ -161,6 +161,11 @@ function orderIn(value: unknown): Role[] | null {
   return roles.some((role) => role === null) || new Set(roles).size < roles.length ? null : (roles as Role[]);
 }
 
+/** Names of lists of one number an axis. */
+const SPACING_LISTS = ["spacing", "grid_spacing", "gridspacing", "delta", "deltas", "cell_size", "dx"];
+const LENGTH_LISTS = ["length", "lengths", "l", "box_size", "boxsize", "box_length", "domain_size", "domain_length"];
+const ORIGIN_LISTS = ["origin", "domain_left_edge", "lower"];
+
 /** Numbers that a file states by name, in attributes and small datasets, the nearest place first. */
 export class Facts {
   readonly #numbers = new Map<string, Stated<readonly number[]>>();
@@ -220,33 +225,41 @@ export class Facts {
 
   /**
    * What is stated of an axis. A list of three numbers is in the order x, y, z; where the axes are stored in another order
-   * and the numbers differ, it is not known whether the list follows that one, and the list states nothing.
+   * and the numbers differ, it is not known whether the list follows that one, and the list states nothing of one axis.
    */
   clues(axis: AxisName, storedOrder: readonly AxisName[]): AxisClues {
     const each = (own: readonly string[], lists: readonly string[]) => this.#each(axis, own, lists, storedOrder);
     const spacing = each(
       [`d${axis}`, `delta_${axis}`, `delta${axis}`, `h${axis}`, `${axis}_spacing`, `spacing_${axis}`],
-      ["spacing", "grid_spacing", "gridspacing", "delta", "deltas", "cell_size", "dx"],
+      SPACING_LISTS,
     );
     const length = each(
       [`l${axis}`, `length_${axis}`, `${axis}_length`, `${axis}len`, `len${axis}`, `box_size_${axis}`],
-      ["length", "lengths", "l", "box_size", "boxsize", "box_length", "domain_size", "domain_length"],
+      LENGTH_LISTS,
     );
     const origin = each(
       [`${axis}0`, `${axis}_0`, `${axis}min`, `${axis}_min`, `origin_${axis}`, `${axis}_origin`],
-      ["origin", "domain_left_edge", "lower"],
+      ORIGIN_LISTS,
     );
     const periodic = this.#periodic(axis, storedOrder);
-    return { ...NO_CLUES, spacing, length, origin, periodic, walls: this.#walls(axis) };
+    const unordered = {
+      spacing: this.#listOfThree(SPACING_LISTS) ?? this.#listOfThree(LENGTH_LISTS),
+      origin: this.#listOfThree(ORIGIN_LISTS),
+    };
+    return { ...NO_CLUES, spacing, length, origin, periodic, walls: this.#walls(axis), unordered };
+  }
+
+  #listOfThree(names: readonly string[]): Stated<readonly number[]> | null {
+    const list = this.numbers(names);
+    return list?.value.length === 3 ? list : null;
   }
 
   #each(axis: AxisName, own: readonly string[], lists: readonly string[], order: readonly AxisName[]): Stated | null {
     const single = this.number(own);
     if (single !== null) return single;
-    const list = this.numbers(lists);
+    const list = this.#listOfThree(lists);
     if (list === null) return null;
     const [first] = list.value as [number];
-    if (list.value.length !== 3) return null;
     if (list.value.every((value) => value === first)) return { value: first, where: list.where };
     return order.join() === AXIS_NAMES.join()
       ? { value: list.value[AXIS_NAMES.indexOf(axis)], where: list.where }

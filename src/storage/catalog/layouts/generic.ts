@@ -99,6 +99,7 @@ function orderOf({ contents, tables, facts, findings }: Shared, path: string, is
   const options = found[used] ?? [];
   const [chosen] = options;
   const text = shape.join(" x ");
+  const evidence = evidenceOfLengths(tables, facts);
   if (chosen === undefined)
     throw new DataError(
       `${path} is ${text}, which ${said === null ? "is not" : "--dims does not make"} ${isVector ? "a vector" : "a scalar"} field on x, y and z` +
@@ -109,18 +110,18 @@ function orderOf({ contents, tables, facts, findings }: Shared, path: string, is
   if (used > 0 && said === null)
     findings.ask(
       "order",
-      `${path} is ${text}, which contradicts ${used === 1 ? "the coordinates" : "the names of the dimensions"} in the file; ${order} is a guess.`,
+      `${path} is ${text}, which contradicts ${used === 1 ? evidence : "the names of the dimensions"} in the file; ${order} is a guess.`,
       "--dims with the dimensions in stored order, or fields.*.dimensions in a descriptor",
     );
   else if (others.length > 0)
     findings.ask(
       "order",
-      `${path} is ${text}, and ${tables.length === 0 ? "nothing in the file names" : "the coordinates do not tell apart"} its dimensions: ${order} is a guess, ` +
+      `${path} is ${text}, and ${evidence === null ? "nothing in the file names" : `${evidence} do not tell apart`} its dimensions: ${order} is a guess, ` +
         `${others.join(" or ")}${options.length > LISTED ? " or another order" : ""} would do as well.`,
       "--dims with the dimensions in stored order, or fields.*.dimensions in a descriptor",
     );
   else {
-    const why = said !== null ? "the command line" : labels.where === "" ? "the coordinates" : labels.where;
+    const why = said !== null ? "the command line" : labels.where === "" ? evidence : labels.where;
     findings.because(`${path}: dimensions ${order}, from ${why}.`);
   }
   return { path, shape, dimensions: chosen, labels };
@@ -211,6 +212,14 @@ function requireSameTables(
       if (contents.numbers(table.path).join() !== contents.numbers(moved).join())
         throw new DataError(`${moved} differs from ${table.path}: all steps must have the same coordinates`);
     }
+}
+
+/** What in a file says how many nodes lie along its axes, for people; null where nothing does. */
+function evidenceOfLengths(tables: readonly Table[], facts: Facts): string | null {
+  const isStated = AXIS_NAMES.some((axis) => facts.nodes(axis) !== null);
+  const hasCoordinates = tables.some(({ role }) => role !== "t" && facts.nodes(role) === null);
+  const found = [...(hasCoordinates ? ["the coordinates"] : []), ...(isStated ? ["the stated numbers of nodes"] : [])];
+  return found.length === 0 ? null : found.join(" and ");
 }
 
 /** Lengths that the dimension of an axis, of time or of the components may have, by tables and stated numbers of nodes. */

@@ -22,6 +22,11 @@ export interface AxisClues {
   readonly origin: Stated | null;
   readonly periodic: Stated<boolean> | null;
   readonly walls: Stated<Ends> | null;
+  /** Lists of one number an axis that give this axis none, since it is not known which number is that of which axis. */
+  readonly unordered: {
+    readonly spacing: Stated<readonly number[]> | null;
+    readonly origin: Stated<readonly number[]> | null;
+  };
 }
 
 /** Whether walls stand at both ends of an axis, or at the first and at the last. */
@@ -34,6 +39,7 @@ export const NO_CLUES: AxisClues = {
   origin: null,
   periodic: null,
   walls: null,
+  unordered: { spacing: null, origin: null },
 };
 
 const USER = "the command line";
@@ -56,6 +62,7 @@ function withAnswers(axis: AxisName, clues: AxisClues, answers: Answers): AxisCl
     origin: origin ?? clues.origin,
     periodic,
     walls: clues.walls,
+    unordered: clues.unordered,
   };
 }
 
@@ -77,13 +84,7 @@ export function axisOf(
   }
   const { spacing, isPeriodic } = spacingOf(axis, nodes, clues, findings);
   const { origin } = clues;
-  if (origin === null)
-    findings.ask(
-      "origin",
-      "The coordinate of the first node is not stated; 0 is a guess.",
-      "--origin x,y,z, or axes.*.origin in a descriptor",
-      axis,
-    );
+  if (origin === null) askOrigin(axis, clues, findings);
   else findings.because(`${axis}: origin ${origin.value} from ${origin.where}.`);
   return { nodes, origin: origin?.value ?? 0, spacing, periodic: isPeriodic, ...faces };
 }
@@ -93,7 +94,8 @@ export function axisOf(
  * is not known beside it, so that only values at its nodes are answered.
  */
 export function oneNode(axis: AxisName, file: AxisClues, answers: Answers, findings: Findings): AxisInput {
-  const { origin, periodic } = withAnswers(axis, { ...file, coordinates: null }, answers);
+  const clues = withAnswers(axis, { ...file, coordinates: null }, answers);
+  const { origin, periodic } = clues;
   if (periodic === null)
     findings.ask(
       "periodicity",
@@ -103,13 +105,7 @@ export function oneNode(axis: AxisName, file: AxisClues, answers: Answers, findi
     );
   else findings.because(`${axis}: one node${periodicText(periodic)}.`);
   // A constant has no origin.
-  if (origin === null && periodic?.value !== true)
-    findings.ask(
-      "origin",
-      "The coordinate of the first node is not stated; 0 is a guess.",
-      "--origin x,y,z, or axes.*.origin in a descriptor",
-      axis,
-    );
+  if (origin === null && periodic?.value !== true) askOrigin(axis, clues, findings);
   else if (origin !== null) findings.because(`${axis}: origin ${origin.value} from ${origin.where}.`);
   return { nodes: 1, origin: origin?.value ?? 0, spacing: 1, periodic: periodic?.value ?? false };
 }
@@ -142,8 +138,25 @@ export function facesOf(
   return { faces: [first, last] as ["wall", "wall"] };
 }
 
+function askOrigin(axis: AxisName, { unordered }: AxisClues, findings: Findings): void {
+  findings.ask(
+    "origin",
+    `${unorderedText(unordered.origin) ?? "The coordinate of the first node is not stated"}; 0 is a guess.`,
+    "--origin x,y,z, or axes.*.origin in a descriptor",
+    axis,
+  );
+}
+
+/** Says of a list that it states something, but not for which axis; null where there is no list. */
+function unorderedText(list: Stated<readonly number[]> | null): string | null {
+  return list === null
+    ? null
+    : `${list.where} is ${list.value.join(", ")}, and nothing states whether that is in the order x, y, z or in the stored one`;
+}
+
 /** Spacing of an axis without coordinates, and whether it is periodic. */
-function spacingOf(axis: AxisName, nodes: number, { spacing, length, periodic }: AxisClues, findings: Findings) {
+function spacingOf(axis: AxisName, nodes: number, clues: AxisClues, findings: Findings) {
+  const { spacing, length, periodic, unordered } = clues;
   const answer = "--length x,y,z or --spacing x,y,z, or axes.*.spacing in a descriptor";
   if (spacing !== null) {
     findings.because(`${axis}: spacing ${spacing.value} from ${spacing.where}${periodicText(periodic)}.`);
@@ -168,7 +181,8 @@ function spacingOf(axis: AxisName, nodes: number, { spacing, length, periodic }:
       );
     return { spacing: found, isPeriodic };
   }
-  findings.ask("spacing", "The distance of the nodes is not stated; 1 is a guess.", answer, axis);
+  const what = unorderedText(unordered.spacing) ?? "The distance of the nodes is not stated";
+  findings.ask("spacing", `${what}; 1 is a guess.`, answer, axis);
   if (periodic === null) askPeriodicity(axis, findings);
   return { spacing: 1, isPeriodic: periodic?.value ?? false };
 }

@@ -97,6 +97,15 @@ describe("files of others", () => {
     expect(datasetOf(assumed, path).assumed.length).toBeGreaterThanOrEqual(open.length);
   });
 
+  it.each(CASES.filter(({ says }) => says !== undefined).map((entry) => [entry.name, entry] as const))(
+    "of %s, inspect says only what is true",
+    (_, entry) => {
+      const { reasons, descriptor } = recognise((unpackCase(entry, SCRATCH) as [string])[0], {}) as Recognised;
+      const told = [...reasons, ...openQuestions(descriptor)].join("\n");
+      for (const text of entry.says as readonly string[]) expect(told).toContain(text);
+    },
+  );
+
   it.each(refused.map((entry) => [entry.name, entry] as const))("%s is refused by name", (_, entry) => {
     expect(() => examine(entry)).toThrow(entry.expect.slice("refused: ".length));
   });
