@@ -52,8 +52,9 @@ async function query(operation: OperationName, given: Given): Promise<void> {
   const progress = progressBar();
   const asked = { operation, members, points, velocities };
   const answer = await evaluate(asked, given, progress.update).finally(progress.stop);
-  const { record, manifest } = answer;
-  const facts = { version, operation, dataset, manifest: given.json ? manifest : null, options, record };
+  const { record, manifest, assumed } = answer;
+  const about = given.json ? { manifest, ...(assumed.length > 0 && { assumed }) } : {};
+  const facts = { version, operation, dataset, ...about, options, record };
   await print((given.json ? json : csv)({ facts, ...arrange(asked, answer) }));
 }
 
@@ -92,7 +93,7 @@ export function queryCommand(): Command {
   }
   return command
     .option("--csv", "print CSV: x,y,z of the point or the node and the components of the record (default)")
-    .option("--json", "print JSON with version, dataset, manifest digest and options")
+    .option("--json", "print JSON with version, dataset, manifest digest, what is assumed, and options")
     .addHelpText("after", `\nOperations and their flags, besides --points:\n${flagTable()}\n\nExample:\n  ${EXAMPLE}`)
     .action(query);
 }

@@ -11,13 +11,21 @@ export interface Asked {
   readonly velocities: Float32Array | null;
 }
 
-export interface QueryAnswer {
+/** What is said of the dataset of a query. */
+export interface DatasetFacts {
+  /** Digest of the dataset; null where the service does not state it. */
+  readonly manifest: string | null;
+  /** Guesses about the data that somebody has accepted. */
+  readonly assumed: readonly string[];
+}
+
+export const NO_FACTS: DatasetFacts = { manifest: null, assumed: [] };
+
+export interface QueryAnswer extends DatasetFacts {
   readonly record: string;
   readonly components: readonly string[];
   readonly recordsPerPoint: number;
   readonly values: Float32Array;
-  /** Digest of the dataset; null where the service does not state it. */
-  readonly manifest: string | null;
 }
 
 export type OnProgress = (done: number, total: number) => void;

@@ -15,7 +15,8 @@ import {
   RECORDS,
   type RecordName,
 } from "../../operations.js";
-import { type Asked, explain, type OnProgress, type QueryAnswer } from "./answer.js";
+import { claimText } from "../../storage/dataset.js";
+import { type Asked, type DatasetFacts, explain, NO_FACTS, type OnProgress, type QueryAnswer } from "./answer.js";
 
 /** Settings of a public service or a cluster, which do not apply to a query of this process. */
 const PUBLIC = /^FIELDPROBE_(HOST|PORT|TOKENS?|ANONYMOUS|TLS|BASE_URL|HTTP|EVENTS|PEERS?)(_|$)/;
@@ -63,12 +64,17 @@ async function evaluate(engine: Engine, asked: Asked, onProgress: OnProgress): P
   const { openFaces } = asked.members;
   const exits = form.family === "track" ? { exitTimes: true, ...(openFaces === undefined ? {} : { openFaces }) } : {};
   const query = { ...rounded(operation, asked.members), operation: operation.name, ...exits } as Query;
-  const manifest = query.dataset === undefined ? null : (engine.find(query.dataset)?.digest ?? null);
+  const facts = factsOf(engine, query.dataset);
   const takesPoints = operation.request.some(({ name }) => name === "points");
   const { record, ...found } = takesPoints
     ? await evaluateInParts(engine, query, asked, form, onProgress)
     : { record: form.result, recordsPerPoint: 1, values: await evaluateWhole(engine, query) };
-  return { record, components: RECORDS[record], ...found, manifest };
+  return { record, components: RECORDS[record], ...found, ...facts };
+}
+
+function factsOf(engine: Engine, name: string | undefined): DatasetFacts {
+  const dataset = name === undefined ? undefined : engine.find(name);
+  return dataset === undefined ? NO_FACTS : { manifest: dataset.digest, assumed: dataset.assumed.map(claimText) };
 }
 
 /** The operation that evaluates a form: itself, but the function that an array form names. */

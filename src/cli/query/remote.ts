@@ -1,19 +1,27 @@
 /** Sends a query to a running service by the typed client. */
 import { type Answer, type CallOptions, ClientError, connect, type TrackingName } from "../../client/index.js";
 import { type OperationName, operationOf } from "../../operations.js";
-import { type Asked, explain, explainNetwork, type OnProgress, type QueryAnswer } from "./answer.js";
+import {
+  type Asked,
+  type DatasetFacts,
+  explain,
+  explainNetwork,
+  NO_FACTS,
+  type OnProgress,
+  type QueryAnswer,
+} from "./answer.js";
 
 /**
  * Asks the service at `url`.
  *
- * @param wantsManifest whether the digest of the dataset is asked for as well
+ * @param wantsFacts whether the service is asked about the dataset as well
  * @throws Error whose message names the remedy where there is one
  */
 export async function queryService(
   url: string,
   token: string | undefined,
   asked: Asked,
-  wantsManifest: boolean,
+  wantsFacts: boolean,
   onProgress: OnProgress,
 ): Promise<QueryAnswer> {
   const base = url.replace(/\/service\/turbulence\.asmx$|\/+$/, "");
@@ -30,8 +38,8 @@ export async function queryService(
         ? await client.stopAtOpenFaces(operation as TrackingName, request as never, { onProgress })
         : await method(request, { onProgress });
     const { dataset } = members;
-    const manifest = wantsManifest && dataset !== undefined ? await digestOf(base, String(dataset), token) : null;
-    return { ...answer, manifest };
+    const facts = wantsFacts && dataset !== undefined ? await factsOf(base, String(dataset), token) : NO_FACTS;
+    return { ...answer, ...facts };
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
     if (error.code === "Network") throw new Error(explainNetwork(base, error.message));
@@ -39,10 +47,10 @@ export async function queryService(
   }
 }
 
-/** Asks the service for the digest of a dataset; null where it has none. */
-async function digestOf(base: string, dataset: string, token: string | undefined): Promise<string | null> {
+async function factsOf(base: string, dataset: string, token: string | undefined): Promise<DatasetFacts> {
   const url = `${base}/api/datasets/${encodeURIComponent(dataset)}`;
   const response = await fetch(url, token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } });
-  if (!response.ok) return null;
-  return ((await response.json()) as { digest?: string }).digest ?? null;
+  if (!response.ok) return NO_FACTS;
+  const { digest = null, assumed = [] } = (await response.json()) as { digest?: string; assumed?: string[] };
+  return { manifest: digest, assumed };
 }

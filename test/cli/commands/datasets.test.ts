@@ -83,6 +83,11 @@ describe("fieldprobe inspect", () => {
     const accepted = fieldprobe("check", folder);
     expect(accepted.status).toBe(0);
     expect(accepted.stdout).toMatch(/mind: assumed order: \/u is 8 x 8 x 8 x 3/);
+    writeFileSync(join(folder, "points.csv"), "0.5,0.5,0.5\n");
+    const { name } = JSON.parse(readFileSync(join(folder, "dataset.json"), "utf8"));
+    const asking = `query GetVelocity --dataset ${name} --time 0 --method Lag4 --json --data ${folder}`;
+    const answer = fieldprobe(...asking.split(" "), "--points", join(folder, "points.csv"));
+    expect(JSON.parse(answer.stdout).assumed).toContainEqual(expect.stringMatching(/^order: \/u is 8 x 8 x 8 x 3/));
   });
 
   it("describes a file without usual names by what is known, and leaves the questions that refuse it", () => {
