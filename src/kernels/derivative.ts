@@ -2,6 +2,7 @@
 
 import { createDifferenceVectors, FIRST, FITTED, PAIR, SECOND, THIRD, UNFITTED } from "./axis-vectors.js";
 import { type DifferenceOrder, MIXED_DIFFERENCES } from "./finite-difference.js";
+import { createNodalSum, nodalTaps } from "./nodal.js";
 import { across, along, createProducts, type Term } from "./products.js";
 import { type PointQuantity, RESULTS } from "./table.js";
 import type { Axes, Scheme } from "./types.js";
@@ -42,7 +43,10 @@ export function createDerivative(
     const kinds = new Set(terms.map((term) => term.kinds[a]));
     return createDifferenceVectors(axis, method.base, method.order, kinds, legacy);
   });
-  return createProducts(axes, vectors, terms, RESULTS[derivative], [size]);
+  const { base, order } = method;
+  const nodal = base === 1 && derivative !== "laplacianOfGradient" && axes.every(({ periodic }) => periodic);
+  const sum = nodal ? createNodalSum(derivative, nodalTaps(derivative, order, axes, legacy), order / 2) : undefined;
+  return createProducts(axes, vectors, terms, RESULTS[derivative], [size], sum);
 }
 
 /** The terms of each derivative; those of products of first derivatives only where an axis has ends. */

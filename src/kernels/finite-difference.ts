@@ -106,15 +106,13 @@ export function differenceRows(
 function centredRow(derivative: 1 | 2 | 3, coefficients: readonly number[], spacing: number): Float64Array {
   const half = coefficients.length;
   const row = new Float64Array(2 * half + 1);
-  let sum = 0;
+  const square = spacing * spacing;
   coefficients.forEach((coefficient, i) => {
-    const square = spacing * spacing;
     const scaled = coefficient / (derivative === 1 ? spacing : derivative === 2 ? square : square * spacing);
     row[half + i + 1] = scaled;
     row[half - i - 1] = derivative === 2 ? scaled : -scaled;
-    sum += scaled;
   });
-  row[half] = derivative === 2 ? -2 * sum : 0;
+  row[half] = derivative === 2 ? coefficients.reduce((sum, coefficient) => sum - 2 * coefficient, 0) / square : 0;
   return row;
 }
 

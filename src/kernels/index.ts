@@ -20,7 +20,7 @@ export interface SchemeRequest extends PointKernel {
   readonly options: SchemeOptions;
 }
 
-/** A faster implementation of the kernels in this folder, with the same results to rounding. */
+/** A faster implementation of the kernels in this folder, with the same bits. */
 export interface Accelerator {
   /** A scheme that does what `plain` does, or null where there is none. */
   scheme(request: SchemeRequest, plain: Scheme): Scheme | null;

@@ -9,19 +9,6 @@ export type Order = 1 | 4 | 6 | 8;
 /** A coordinate this fraction of the stencil's length from a node counts as on the node (barycentric form only). */
 const ON_NODE = 1e-12;
 
-/** Products of (k - m) over m != k for the nodes k = 0 .. order - 1. */
-const DENOMINATORS: Readonly<Record<number, Float64Array>> = {
-  4: denominators(4),
-  6: denominators(6),
-  8: denominators(8),
-};
-
-function denominators(order: number): Float64Array {
-  const out = new Float64Array(order).fill(1);
-  for (let k = 0; k < order; k++) for (let m = 0; m < order; m++) if (m !== k) out[k] *= k - m;
-  return out;
-}
-
 /**
  * Weights of the Lagrange basis on `order` equispaced nodes.
  *
@@ -33,18 +20,68 @@ function denominators(order: number): Float64Array {
  * Source: Berrut and Trefethen, SIAM Review 46 (2004), section 2.
  */
 export function lagrangeWeights(order: number, fraction: number, out: Float64Array): void {
-  const denominator = DENOMINATORS[order];
-  const x = fraction + (order >> 1) - 1;
-  let product = 1;
-  for (let k = 0; k < order; k++) {
-    out[k] = product;
-    product *= x - k;
-  }
-  product = 1;
-  for (let k = order - 1; k >= 0; k--) {
-    out[k] = (out[k] * product) / denominator[k];
-    product *= x - k;
-  }
+  if (order === 4) lagrange4(fraction, out);
+  else if (order === 6) lagrange6(fraction, out);
+  else lagrange8(fraction, out);
+}
+
+/**
+ * The products of distances to nodes, times the reciprocals of the whole numbers that they are at their own node; the
+ * SIMD module multiplies in this order, so that its weights have the same bits.
+ */
+function lagrange4(f: number, out: Float64Array): void {
+  const b = f + 1;
+  const d = f - 1;
+  const e = f - 2;
+  const de = d * e;
+  out[0] = f * de * (1 / -6);
+  out[1] = b * de * (1 / 2);
+  out[2] = b * f * e * (1 / -2);
+  out[3] = b * f * d * (1 / 6);
+}
+
+function lagrange6(f: number, out: Float64Array): void {
+  const a = f + 2;
+  const b = f + 1;
+  const d = f - 1;
+  const e = f - 2;
+  const g = f - 3;
+  const ab = a * b;
+  const abf = ab * f;
+  const de = d * e;
+  const eg = e * g;
+  const deg = d * eg;
+  out[0] = b * f * deg * (1 / -120);
+  out[1] = a * f * deg * (1 / 24);
+  out[2] = ab * deg * (1 / -12);
+  out[3] = abf * eg * (1 / 12);
+  out[4] = abf * (d * g) * (1 / -24);
+  out[5] = abf * de * (1 / 120);
+}
+
+function lagrange8(f: number, out: Float64Array): void {
+  const z = f + 3;
+  const a = f + 2;
+  const b = f + 1;
+  const d = f - 1;
+  const e = f - 2;
+  const g = f - 3;
+  const h = f - 4;
+  const bf = b * f;
+  const za = z * a;
+  const zab = za * b;
+  const zabf = za * bf;
+  const de = d * e;
+  const gh = g * h;
+  const degh = de * gh;
+  out[0] = a * bf * degh * (1 / -5040);
+  out[1] = z * bf * degh * (1 / 720);
+  out[2] = za * f * degh * (1 / -240);
+  out[3] = zab * degh * (1 / 144);
+  out[4] = zabf * (e * gh) * (1 / -144);
+  out[5] = zabf * (d * gh) * (1 / 240);
+  out[6] = zabf * (de * h) * (1 / -720);
+  out[7] = zabf * (de * g) * (1 / 5040);
 }
 
 /**

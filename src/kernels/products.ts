@@ -3,8 +3,8 @@
  */
 import { type AxisVectors, VALUE } from "./axis-vectors.js";
 import { createBlockReader, markBricks, touchedRuns } from "./block.js";
-import { evaluateBlocks } from "./evaluate.js";
-import { contract } from "./interpolate.js";
+import { evaluateBlocks, type PointSums } from "./evaluate.js";
+import { createContraction } from "./interpolate.js";
 import type { Axes, Scheme } from "./types.js";
 
 /**
@@ -21,6 +21,7 @@ export interface Term {
  * stay together, and fields follow each other.
  *
  * @param vectors weight vectors of x, y, z
+ * @param sum     adds up the box of a point where that is not done term by term
  */
 export function createProducts(
   axes: Axes,
@@ -28,9 +29,11 @@ export function createProducts(
   terms: readonly Term[],
   results: number,
   sizes: readonly (1 | 3)[],
+  sum?: PointSums["sum"],
 ): Scheme {
   const span = Math.max(...vectors.map((vector) => vector.span));
   const reader = createBlockReader(axes, span, Math.max(...sizes));
+  const contract = createContraction(span);
   const components = results * sizes.reduce((sum: number, size) => sum + size, 0);
   const [vx, vy, vz] = vectors;
   /** Pieces touched by each kind of vector, per axis. */
@@ -42,6 +45,16 @@ export function createProducts(
       vector.locate(positions[at + a]);
       reader.box.start[a] = vector.start;
       reader.box.length[a] = vector.length;
+    }
+  };
+
+  const addTerms: PointSums["sum"] = (block, size, out, at) => {
+    for (let t = 0; t < terms.length; t++) {
+      const { output, kinds, scale } = terms[t];
+      const x = vx.taps[kinds[0]];
+      const y = vy.taps[kinds[1]];
+      const z = vz.taps[kinds[2]];
+      if (x.count * y.count * z.count > 0) contract(block, size, x, y, z, scale, out, at + output, results);
     }
   };
 
@@ -73,17 +86,9 @@ export function createProducts(
     ...evaluateBlocks(axes, reader, sizes, components, {
       locate(positions, at) {
         locate(positions, at);
-        for (let a = 0; a < 3; a++) vectors[a].weigh();
+        if (sum === undefined) for (let a = 0; a < 3; a++) vectors[a].weigh();
       },
-      sum(block, size, out, at) {
-        for (let t = 0; t < terms.length; t++) {
-          const { output, kinds, scale } = terms[t];
-          const x = vx.taps[kinds[0]];
-          const y = vy.taps[kinds[1]];
-          const z = vz.taps[kinds[2]];
-          if (x.count * y.count * z.count > 0) contract(block, size, x, y, z, scale, out, at + output, results);
-        }
-      },
+      sum: sum ?? addTerms,
     }),
   };
 }

@@ -67,6 +67,8 @@ class PeriodicVectors implements AxisVectors {
   readonly #kinds: readonly number[];
   readonly #reach: number;
   readonly #table: PolynomialTable;
+  /** Factors of the derivatives. */
+  readonly #scales: readonly number[];
   readonly #cell: Place = { start: 0, offset: 0 };
 
   constructor(axis: Axis, spline: Spline, table: PolynomialTable, kinds: readonly number[]) {
@@ -78,6 +80,7 @@ class PeriodicVectors implements AxisVectors {
     this.#kinds = kinds;
     this.#reach = reachOf(spline);
     this.#table = table;
+    this.#scales = [1, 1 / axis.spacing, 1 / axis.spacing / axis.spacing];
   }
 
   locate(x: number): void {
@@ -86,12 +89,10 @@ class PeriodicVectors implements AxisVectors {
   }
 
   weigh(): void {
-    const { spacing } = this.#axis;
     for (const kind of this.#kinds) {
       const { weight } = this.taps[kind];
-      const scale = spacing ** -kind;
       for (let k = 0; k < weight.length; k++)
-        weight[k] = scale * evaluatePolynomial(this.#table, kind, k, this.#cell.offset);
+        weight[k] = this.#scales[kind] * evaluatePolynomial(this.#table, kind, k, this.#cell.offset);
     }
   }
 }

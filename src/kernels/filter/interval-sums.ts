@@ -55,16 +55,21 @@ export interface IntervalSums {
   ): void;
 }
 
-/** Plain interval sums. They contract x, then y, then z; a node is read for the intervals it has weights for. */
+/**
+ * Plain interval sums. They contract x, then y, then z; a node is read for the intervals it has weights for. The sums of a
+ * part are complete before they are added to those of other parts: the SIMD module adds in this order, to the bit.
+ */
 export function createIntervalSums(combined: Float64Array = new Float64Array(COMBINED_VALUES)): IntervalSums {
   const line = new Float64Array(3 * TILE_EDGE);
   const plane = new Float64Array(3 * TILE_EDGE * TILE_EDGE);
+  const whole = new Float64Array(3 * TILE_EDGE ** 3);
   return {
     combined,
     add(data, corner, strideY, strideZ, components, part, [wx, wy, wz], n, sums) {
       const { first, length } = part;
       const lineSize = n * components;
       const planeSize = n * lineSize;
+      whole.fill(0, 0, n * planeSize);
       for (let k = 0; k < length[2]; k++) {
         const z = first[2] + k;
         if (wz.from[z] === wz.from[z + 1]) continue;
@@ -85,8 +90,9 @@ export function createIntervalSums(combined: Float64Array = new Float64Array(COM
             addScaled(line, wy.weight[e], plane, wy.interval[e] * lineSize, lineSize);
         }
         for (let e = wz.from[z]; e < wz.from[z + 1]; e++)
-          addScaled(plane, wz.weight[e], sums, wz.interval[e] * planeSize, planeSize);
+          addScaled(plane, wz.weight[e], whole, wz.interval[e] * planeSize, planeSize);
       }
+      for (let i = 0; i < n * planeSize; i++) sums[i] += whole[i];
     },
     addFrame(data, corner, strideY, strideZ, { values, ny, nz }, weight, first) {
       let to = 0;

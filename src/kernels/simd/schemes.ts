@@ -5,13 +5,14 @@
 
 import type { DifferenceOrder } from "../finite-difference.js";
 import type { SchemeRequest } from "../index.js";
+import { nodalTaps } from "../nodal.js";
 import { type PolynomialTable, splinePolynomials } from "../spline-weights.js";
 import { type PointKernel, RESULTS } from "../table.js";
 import type { Axes, BrickField, Bricking, Scheme } from "../types.js";
 import { createCombination, type Evaluate } from "./combination.js";
 import { TERM_BYTES } from "./record-sizes.js";
 import { imageOfProducts, imageOfTaps, type Scratch } from "./scratch.js";
-import { DERIVATIVES, products, type SimdQuantity, splineProducts, taps } from "./terms.js";
+import { DERIVATIVES, products, type SimdQuantity, splineProducts } from "./terms.js";
 import type { Module } from "./webassembly.js";
 
 /**
@@ -130,7 +131,7 @@ function nodalScheme(
 ): Scheme {
   const { quantity, sizes } = target;
   const components = countComponents(target);
-  const stencil = taps(quantity, order, axes, legacy);
+  const stencil = nodalTaps(quantity, order, axes, legacy);
   const image = imageOfTaps(axes, stencil);
   const reach = quantity === "value" ? 0 : order / 2;
   const evaluate: Evaluate = (frames, together, positions, first, count, out) => {

@@ -1,7 +1,8 @@
 /** Writes the records of a scheme to the scratch of a thread, in the layouts of `assembly/records.ts`. */
+import type { Tap } from "../nodal.js";
 import type { Axes, BrickField, Bricking } from "../types.js";
 import { AXIS_BYTES, FIELD_BYTES, RUN_BYTES, TAP_BYTES, TERM_BYTES } from "./record-sizes.js";
-import type { Product, Tap } from "./terms.js";
+import type { Product } from "./terms.js";
 import type { WasmMemory } from "./webassembly.js";
 
 /** Combined nodes that there is room for, in bytes: four components on 40 nodes an axis. */

@@ -11,25 +11,25 @@ const WEIGHTS = {
   3: [0.7578125, 0.3359375 - 2 ** -42, -0.09375],
   2: [0.3, 0.7],
 } as const;
-/** Kernel, option, components of its fields, order of the derivative. */
-const CASES: readonly (readonly [string, string, readonly (1 | 3)[], number])[] = [
-  ["velocity", "None", [3], 0],
-  ["velocity", "Lag4", [3], 0],
-  ["velocityPressure", "Lag6", [3, 1], 0],
-  ["velocity", "Lag8", [3], 0],
-  ["pressure", "Lag8", [1], 0],
-  ["velocityPressure", "M2Q8", [3, 1], 0],
-  ["velocityPressure", "M1Q10", [3, 1], 0],
-  ["velocity", "M4Q14", [3], 0],
-  ["velocityGradient", "None_Fd4", [3], 1],
-  ["pressureGradient", "None_Fd6", [1], 1],
-  ["velocityHessian", "None_Fd8", [3], 2],
-  ["velocityGradient", "Fd4Lag4", [3], 1],
-  ["pressureHessian", "Fd4Lag4", [1], 2],
-  ["velocityHessian", "Fd4Lag4", [3], 2],
-  ["velocityLaplacian", "Fd4Lag4", [3], 2],
-  ["velocityGradient", "M2Q8", [3], 1],
-  ["pressureHessian", "M2Q14", [1], 2],
+/** Kernel, option, components of its fields. */
+const CASES: readonly (readonly [string, string, readonly (1 | 3)[]])[] = [
+  ["velocity", "None", [3]],
+  ["velocity", "Lag4", [3]],
+  ["velocityPressure", "Lag6", [3, 1]],
+  ["velocity", "Lag8", [3]],
+  ["pressure", "Lag8", [1]],
+  ["velocityPressure", "M2Q8", [3, 1]],
+  ["velocityPressure", "M1Q10", [3, 1]],
+  ["velocity", "M4Q14", [3]],
+  ["velocityGradient", "None_Fd4", [3]],
+  ["pressureGradient", "None_Fd6", [1]],
+  ["velocityHessian", "None_Fd8", [3]],
+  ["velocityGradient", "Fd4Lag4", [3]],
+  ["pressureHessian", "Fd4Lag4", [1]],
+  ["velocityHessian", "Fd4Lag4", [3]],
+  ["velocityLaplacian", "Fd4Lag4", [3]],
+  ["velocityGradient", "M2Q8", [3]],
+  ["pressureHessian", "M2Q14", [1]],
 ];
 /** Nodes and bricks: many nodes a brick, stencils across every face, fewer nodes than a stencil. */
 const CUTS = [
@@ -97,10 +97,6 @@ function largest(values: Float64Array): number {
   return values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
 }
 
-function largestDifference(a: Float64Array, b: Float64Array): number {
-  return largest(a.map((value, i) => value - (b[i] as number)));
-}
-
 /** Whether two answers are equal or next to each other as float32, or closer than the rounding of float64 sums. */
 function oneRoundingApart(a: number, b: number, scale: number): boolean {
   const [x, y] = [Math.fround(a), Math.fround(b)];
@@ -109,27 +105,27 @@ function oneRoundingApart(a: number, b: number, scale: number): boolean {
 }
 
 describe.each(CASES)("%s %s", (...row) => {
-  const derivative = row[3];
-
-  it.each(CUTS)("gives a point the same bits alone, among others and frame by frame, on $nodes nodes", (cut) => {
-    for (const weights of cut === CUTS[1] ? [WEIGHTS[4], WEIGHTS[3], WEIGHTS[2]] : [WEIGHTS[4]]) {
-      const { plain, simd, frames, positions, count, out } = prepare(row, cut, weights.length);
-      const [batch, alone, turns] = [out(), out(), out()];
-      simd.combine(frames, weights, positions, 0, count, batch);
-      for (let i = 0; i < count; i++) {
-        simd.combine(frames, weights, positions, i, 1, alone);
+  it.each(CUTS)(
+    "gives a point the bits of the plain kernel alone, among others and frame by frame, on $nodes nodes",
+    (cut) => {
+      for (const weights of cut === CUTS[1] ? [WEIGHTS[4], WEIGHTS[3], WEIGHTS[2]] : [WEIGHTS[4]]) {
+        const { plain, simd, frames, positions, count, out } = prepare(row, cut, weights.length);
+        const [batch, alone, turns] = [out(), out(), out()];
+        simd.combine(frames, weights, positions, 0, count, batch);
+        for (let i = 0; i < count; i++) {
+          simd.combine(frames, weights, positions, i, 1, alone);
+        }
+        for (let i = 0; i < count; ) i += simd.combineInTurn(weights, inTurn(frames), positions, i, count - i, turns);
+        expect(alone).toEqual(batch);
+        expect(turns).toEqual(batch);
+        const [all, single] = [new Float64Array(batch.length), new Float64Array(batch.length)];
+        plain.combine(frames, weights, positions, 0, count, all);
+        for (let i = 0; i < count; ) i += plain.combineInTurn(weights, inTurn(frames), positions, i, count - i, single);
+        expect(single).toEqual(all);
+        expect(batch).toEqual(all);
       }
-      for (let i = 0; i < count; ) i += simd.combineInTurn(weights, inTurn(frames), positions, i, count - i, turns);
-      expect(alone).toEqual(batch);
-      expect(turns).toEqual(batch);
-      const [all, single] = [new Float64Array(batch.length), new Float64Array(batch.length)];
-      plain.combine(frames, weights, positions, 0, count, all);
-      for (let i = 0; i < count; ) i += plain.combineInTurn(weights, inTurn(frames), positions, i, count - i, single);
-      expect(single).toEqual(all);
-      const bound = 1e-14 / Math.min(...SPACING) ** derivative;
-      expect(largestDifference(all, batch)).toBeLessThan(bound);
-    }
-  });
+    },
+  );
 
   it("equals one frame that holds the combination, where that is exact in float32", () => {
     const weights = [-0.0625, 0.5625, 0.5625, -0.0625];
