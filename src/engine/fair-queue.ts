@@ -1,13 +1,16 @@
 /**
- * The fair queue chooses the next task: clients share the threads equally, the queries of a client share its part, and a query that
- * begins goes ahead of those that have been served for long.
+ * The fair queue chooses the next task: clients share the threads equally, the queries of a client share its part, and short queries
+ * go ahead of others, the shortest first.
  *
  * It is a weighted fair queue (Demers, Keshav and Shenker, SIGCOMM 1989): each query has a virtual time, which advances by the
  * time it was served times the number of queries of its client; the query with the least virtual time is next. The virtual time of
  * the queue advances as that of a client with an equal part, and a query that begins, or was idle, starts from it.
  */
 
-/** Virtual milliseconds by which a short query goes ahead, and the time served up to which a query counts as short. */
+/**
+ * Virtual milliseconds by which a query of no length goes ahead, and the time from which on a query has no head start: what it was
+ * served and what its task is expected to take.
+ */
 const HEAD_START_MS = 100;
 const SHORT_MS = 50;
 
@@ -29,6 +32,8 @@ export function createShare(client: unknown = Symbol("client")): QueryShare {
 /** A task in the queue. */
 export interface QueuedTask {
   readonly share: QueryShare;
+  /** Milliseconds of a thread that it will take, roughly. */
+  readonly expectedMs: number;
 }
 
 /** Orders tasks by the virtual time of their queries. */
@@ -73,7 +78,7 @@ export class FairQueue<T extends QueuedTask> {
     let best = -1;
     for (let i = 0; i < this.#waiting.length; i++) {
       if (!suits(this.#waiting[i])) continue;
-      if (best < 0 || rank(this.#waiting[i].share) < rank(this.#waiting[best].share)) best = i;
+      if (best < 0 || rank(this.#waiting[i]) < rank(this.#waiting[best])) best = i;
     }
     return best < 0 ? null : this.#waiting.splice(best, 1)[0];
   }
@@ -109,6 +114,6 @@ export class FairQueue<T extends QueuedTask> {
   }
 }
 
-function rank({ virtual, served }: QueryShare): number {
-  return served < SHORT_MS ? virtual - HEAD_START_MS : virtual;
+function rank({ share: { virtual, served }, expectedMs }: QueuedTask): number {
+  return virtual - HEAD_START_MS * Math.max(0, 1 - (served + expectedMs) / SHORT_MS);
 }

@@ -8,9 +8,9 @@ export function recordOf({ result, family }: Operation, { exitTimes, openFaces }
   return family === "track" && exitTimes === true && openFaces === "stop" ? "Exit" : result;
 }
 
-/** The record of results. */
-export function recordOfResult(operation: Operation, [first]: readonly Pick<Result, "components">[]): RecordName {
-  return operation.family === "track" && first?.components === RECORDS.Exit.length ? "Exit" : operation.result;
+/** The record of a result. */
+export function recordOfResult(operation: Operation, { components }: Pick<Result, "components">): RecordName {
+  return operation.family === "track" && components === RECORDS.Exit.length ? "Exit" : operation.result;
 }
 
 /**

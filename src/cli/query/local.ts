@@ -99,7 +99,7 @@ async function evaluateInParts(engine: Engine, query: Query, asked: Asked, form:
     if (asked.velocities) write(evaluation.velocities, velocitiesOf(asked, first, count));
     const result = await evaluation.finish();
     recordsPerPoint = result.itemsPerPoint;
-    record = recordOfResult(form, [result]);
+    record = recordOfResult(form, result);
     const width = recordsPerPoint * result.components;
     if (first === 0) values = new Float32Array(total * width);
     let at = first * width;

@@ -20,6 +20,8 @@ import { ThreadGroup } from "./thread-group.js";
 const BUSY_MS = 250;
 /** Evaluations of a field, at most, in a task for the express thread. */
 const SHORT_WORK = 4096;
+/** Milliseconds of a thread that an evaluation of a field takes, roughly. */
+const EVALUATION_MS = 0.005;
 
 /** The settings that a thread pool reads. */
 export type PoolSettings = Pick<Config, "workers" | "cacheBytes" | "fd8Legacy"> & {
@@ -37,6 +39,7 @@ interface PoolTask {
   task: Task;
   readonly share: QueryShare;
   readonly short: boolean;
+  readonly expectedMs: number;
   readonly kill: AbortSignal | undefined;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
@@ -78,8 +81,10 @@ class ThreadPool implements Carrier {
 
   run<T>(task: Task, { kill, share = createShare() }: RunOptions = {}): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const short = task.kind === "ping" || (task.kind === "batch" && task.work <= SHORT_WORK);
-      const queued: PoolTask = { task, share, short, kill, resolve: resolve as PoolTask["resolve"], reject };
+      const work = evaluationsOf(task);
+      const short = (task.kind === "batch" || task.kind === "ping") && work <= SHORT_WORK;
+      const expectedMs = work * EVALUATION_MS;
+      const queued: PoolTask = { task, share, short, expectedMs, kill, resolve: resolve as PoolTask["resolve"], reject };
       if (kill?.aborted) {
         reject(new DeadlineError());
         return;
@@ -194,5 +199,20 @@ class ThreadPool implements Carrier {
   #end(queued: PoolTask, settle: () => void): void {
     this.#queue.ended(queued);
     settle();
+  }
+}
+
+/** Evaluations of a field that a task takes, where that is known. */
+function evaluationsOf(task: Task): number {
+  switch (task.kind) {
+    case "batch":
+      return task.work;
+    case "search":
+    case "cutout":
+      return task.region.count.reduce((product, count) => product * count, task.region.width ** 3);
+    case "ping":
+      return 0;
+    default:
+      return Number.POSITIVE_INFINITY;
   }
 }

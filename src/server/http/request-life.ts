@@ -156,7 +156,7 @@ export class RequestLife {
     const { engine, config } = this.#service;
     const deadlineMs = this.#deadline === null ? config.limits["query.deadlineMs"] : this.#deadline - performance.now();
     if (deadlineMs <= 0) throw new DeadlineError();
-    this.#request.facts.dataset = query.dataset === undefined ? null : excerpt(query.dataset);
+    this.#tellDataset(query.dataset);
     const dataset = query.dataset === undefined ? undefined : this.find(query.dataset);
     const control = { deadlineMs, client: this.#client, stream, ...(dataset ? { dataset } : {}) };
     const evaluation = engine.start(query, control);
@@ -165,6 +165,13 @@ export class RequestLife {
     if (evaluation.nodes > points) throw tooManyPoints(name, evaluation.nodes, points);
     if (this.#gone) evaluation.abort();
     return evaluation;
+  }
+
+  /** Names the dataset in the access log; each of the queries of a list of times has the same one. */
+  #tellDataset(name: string | undefined): void {
+    const { facts } = this.#request;
+    if (name === undefined) facts.dataset = null;
+    else if (name !== facts.dataset) facts.dataset = excerpt(name);
   }
 
   /** Forgets a query that has ended. */

@@ -71,15 +71,12 @@ export async function serveValues(
 }
 
 async function send(outcome: Outcome, service: Service, reply: FastifyReply, life: RequestLife): Promise<void> {
-  const results = "results" in outcome ? outcome.results : [outcome.first];
-  life.onEnd(() => {
-    for (const result of results) result.release();
-  });
-  await life.computed(results);
-  const components = results[0]?.components ?? 0;
-  if ("results" in outcome) {
-    const rows = results.reduce((sum, result) => sum + result.items, 0);
-    await sendBlocks(reply, JSON_TYPE, nested(results, [rows, components]), service, life);
+  const result = "result" in outcome ? outcome.result : outcome.first;
+  const { items, components } = result;
+  life.onEnd(() => result.release());
+  await life.computed([result]);
+  if ("result" in outcome) {
+    await sendBlocks(reply, JSON_TYPE, nested(result, [items, components]), service, life);
     return;
   }
   life.stream();

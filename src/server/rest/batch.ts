@@ -1,7 +1,6 @@
 /** `serveBatch` answers several queries in one request, each with its own result or problem. */
 import { Type } from "@sinclair/typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Result } from "../../engine/query.js";
 import { CancelledError, FieldprobeError, RequestError } from "../../errors.js";
 import { findOperation, type Operation } from "../../operations.js";
 import { sendBlocks } from "../http/answer.js";
@@ -152,18 +151,16 @@ async function answerQuery(service: Service, life: RequestLife, query: BatchQuer
   reader.write(Buffer.from(query.text));
   reader.end();
   await pending.admit();
-  const { request, results } = await pending.finish();
-  life.onEnd(() => {
-    for (const result of results as Result[]) result.release();
-  });
-  return describeAnswer(life, operation, dataset, request, results);
+  const { request, result } = await pending.finish();
+  life.onEnd(() => result.release());
+  return describeAnswer(life, operation, dataset, request, result);
 }
 
 /** The results as one JSON document. */
 function* write(results: readonly (Answer | Problem)[]): Generator<Buffer> {
   for (const [i, result] of results.entries()) {
     yield Buffer.from(i === 0 ? '{"results":[' : ",");
-    if ("results" in result) yield* WRITERS["application/json"].write(result);
+    if ("result" in result) yield* WRITERS["application/json"].write(result);
     else yield Buffer.from(JSON.stringify({ problem: result }));
   }
   yield Buffer.from("]}");
@@ -187,7 +184,7 @@ export function serveBatch(service: Service, request: FastifyRequest, reply: Fas
       }
     }
     const type = "application/json; charset=utf-8";
-    await life.computed(results.flatMap((result) => ("results" in result ? result.results : [])));
+    await life.computed(results.flatMap((answer) => ("result" in answer ? [answer.result] : [])));
     await sendBlocks(reply, type, write(results), service, life);
     return reply;
   });

@@ -106,7 +106,7 @@ export async function readTimes(given: readonly string[], slices: TimeSlices): P
       const some = timesNow(given.slice(from, from + TIMES_AT_ONCE));
       for (const time of some.exact) exact.push(time);
       for (const time of some.written) written.push(time);
-      await slices.pause();
+      await slices.pauseAgain();
     }
   } finally {
     slices.end();

@@ -21,9 +21,9 @@ export interface Question {
   readonly leaving?: OpenFaces | "as the dataset says";
 }
 
-/** What a query answers: whole results, one per time, or the parts of a large answer as they are computed. */
+/** What a query answers: a whole result, of all times one after another, or the parts of a large answer as they are computed. */
 export type Outcome =
-  | { readonly request: Request; readonly results: readonly Result[] }
+  | { readonly request: Request; readonly result: Result }
   | { readonly request: Request; readonly first: Result; readonly parts: AsyncIterable<Float32Array> };
 
 /** Float32 values of a list of times above which a streamed answer is made time by time. */
@@ -90,10 +90,8 @@ export class PendingQuery {
     const times = this.texts.get("time") ?? [];
     const values = times.length * (this.#points?.count ?? 0) * RECORDS[this.#question.operation.result].length;
     if (times.length < 2 || values <= STREAM_VALUES) {
-      const { request, results } = await this.finish();
-      const [first] = results;
-      const stream = first?.stream;
-      return first && stream ? { request, first, parts: stream } : { request, results };
+      const { request, result } = await this.finish();
+      return result.stream === undefined ? { request, result } : { request, first: result, parts: result.stream };
     }
     const request = this.#read(await readTimes(times, this.#life.slices));
     await this.#checkLast(request);
@@ -150,15 +148,15 @@ export class PendingQuery {
     return this.#life.start(query, this.#question.stream ?? false);
   }
 
-  /** Ends the input, waits for a slot and then for the results, one per time. */
-  async finish(): Promise<{ request: Request; results: Result[] }> {
+  /** Ends the input, waits for a slot and then for the result, of all times one after another. */
+  async finish(): Promise<{ request: Request; result: Result }> {
     const times = this.texts.get("time") ?? [];
     const list = this.#request === null && times.length > 1 ? await readTimes(times, this.#life.slices) : null;
     const request = this.#request ?? this.#read(list);
-    if (request.exact.length > 1) return { request, results: await this.#evaluateAll(request) };
+    if (request.exact.length > 1) return { request, result: await this.#evaluateAll(request) };
     const evaluation = this.#evaluation ?? this.#fill(this.#start(request.query));
     await this.#life.enter();
-    return { request, results: [await evaluation.finish()] };
+    return { request, result: await evaluation.finish() };
   }
 
   #read(list: Times | null): Request {
@@ -189,14 +187,14 @@ export class PendingQuery {
   }
 
   /** Answers a list of times, a few at once, each as another has finished; the first that fails ends the others. */
-  async #evaluateAll({ query, exact }: Request): Promise<Result[]> {
+  async #evaluateAll({ query, exact }: Request): Promise<Result> {
     const times = exact.length;
     await this.#life.admit((times - 1) * Math.max(1, this.#points?.count ?? 0));
     const start = (index: number): Evaluation =>
       this.#fill(this.#life.start({ ...query, time: exact[index] as number }), times);
     const first = start(0);
     await this.#life.enter((times - 1) * first.work);
-    const results = new ResultList(times);
+    const joined = new JoinedResult(times);
     const { slices } = this.#life;
     let failure: { readonly error: unknown } | null = null;
     let next = 0;
@@ -206,9 +204,9 @@ export class PendingQuery {
         while (failure === null && next < times) {
           const index = next++;
           const evaluation = index === 0 ? first : start(index);
-          results.put(index, await slices.outside(evaluation.finish()));
+          joined.put(index, await slices.outside(evaluation.finish()));
           this.#life.forget(evaluation);
-          await slices.pause();
+          await slices.pauseAgain();
         }
       } catch (error) {
         failure ??= { error };
@@ -219,7 +217,7 @@ export class PendingQuery {
     };
     await Promise.all(Array.from({ length: CONCURRENT }, work));
     if (failure !== null) throw (failure as { readonly error: unknown }).error;
-    return results.list;
+    return joined.result();
   }
 }
 
@@ -231,27 +229,38 @@ async function* partsOf(first: Result, others: AsyncIterator<Result>): AsyncGene
   }
 }
 
-/** Results of equal length in one array, so that many short ones take no more memory than one long one. */
-class ResultList {
-  readonly list: Result[];
+/** Results of equal length one after another in one array, so that many short ones take no more memory than one long one. */
+class JoinedResult {
+  readonly #count: number;
+  #first: Result | null = null;
   #numbers = new Float32Array(0);
 
   constructor(count: number) {
-    this.list = new Array(count);
+    this.#count = count;
   }
 
   /** Copies a result to its place and gives its buffers back. */
   put(index: number, result: Result): void {
-    const { items, itemsPerPoint, components } = result;
-    const length = items * components;
-    if (this.#numbers.length < length * this.list.length) this.#numbers = new Float32Array(length * this.list.length);
-    const numbers = this.#numbers.subarray(index * length, (index + 1) * length);
-    let at = 0;
+    const length = result.items * result.components;
+    if (this.#first === null) this.#numbers = new Float32Array(length * this.#count);
+    this.#first ??= result;
+    let at = index * length;
     for (const part of result.values) {
-      numbers.set(part, at);
+      this.#numbers.set(part, at);
       at += part.length;
     }
     result.release();
-    this.list[index] = { items, itemsPerPoint, components, values: [numbers], release: () => undefined };
+  }
+
+  /** All of them, once every one has been put. */
+  result(): Result {
+    const { items, itemsPerPoint, components } = this.#first as Result;
+    return {
+      items: items * this.#count,
+      itemsPerPoint,
+      components,
+      values: [this.#numbers],
+      release: () => undefined,
+    };
   }
 }

@@ -55,16 +55,14 @@ async function answer(
   const pending = new PendingQuery(life, service.config.limits, question, texts);
   if (request.headers["content-type"] !== undefined)
     await readBody(readerFor(request, operation, pending), pending, life, service);
-  const { request: understood, results } = await pending.finish();
-  life.onEnd(() => {
-    for (const result of results) result.release();
-  });
-  await life.computed(results);
-  const whole = describeAnswer(life, operation, dataset, understood, results);
+  const { request: understood, result } = await pending.finish();
+  life.onEnd(() => result.release());
+  await life.computed([result]);
+  const whole = describeAnswer(life, operation, dataset, understood, result);
   reply.header("fieldprobe-shape", shapeOf(whole).join(","));
   addVary(reply, "Accept");
-  const recorded = results[0]?.recordTimes;
-  if (recorded !== undefined) reply.header("fieldprobe-times", recordSteps(recorded).join(","));
+  const { recordTimes } = result;
+  if (recordTimes !== undefined) reply.header("fieldprobe-times", recordSteps(recordTimes).join(","));
   const { contentType, write } = WRITERS[type];
   await sendBlocks(reply, contentType, write(whole), service, life);
   return reply;
@@ -82,15 +80,16 @@ export function describeAnswer(
   operation: Operation,
   dataset: string | null,
   understood: Request,
-  results: readonly Result[],
+  result: Result,
 ): Answer {
   const found = dataset === null ? undefined : life.find(dataset);
-  const recordTimes = results[0]?.recordTimes;
+  const { recordTimes } = result;
   const times = recordTimes === undefined ? understood.times : asWritten(recordTimes);
   return {
-    results,
+    result,
+    timeCount: Math.max(1, understood.exact.length),
     times,
-    components: RECORDS[recordOfResult(operation, results)],
+    components: RECORDS[recordOfResult(operation, result)],
     about: {
       version,
       operation: operation.name,

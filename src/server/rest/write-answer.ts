@@ -1,12 +1,14 @@
-/** Answers are written in pieces of about 64 KiB as raw float32, CSV or JSON, from one or several results of the engine. */
+/** Answers are written in pieces of about 64 KiB as raw float32, CSV or JSON, from a result of the engine. */
 import type { Result } from "../../engine/query.js";
 import { FloatWriter } from "../../float32/format.js";
 
 /** An answer before it has a form. */
 export interface Answer {
-  /** One result per time. */
-  readonly results: readonly Result[];
-  /** Time of each result, or of each record with `recordTimes`, as written; none where the operation has no time. */
+  /** The result of all times, one after another. */
+  readonly result: Result;
+  /** Times asked for, at least 1. */
+  readonly timeCount: number;
+  /** The times asked for, or that of each record with `recordTimes`, as written; none where the operation has no time. */
   readonly times: readonly number[];
   /** Names of the components of a record. */
   readonly components: readonly string[];
@@ -21,27 +23,24 @@ const PIECE_FLOATS = PIECE_BYTES / 4;
  * The shape of an answer in C order: times, points, records of a point, components. Several times or records make a
  * dimension; one does not.
  */
-export function shapeOf(answer: Answer): number[] {
-  const first = answer.results[0] as Result;
-  const records = first.itemsPerPoint;
+export function shapeOf({ result, timeCount }: Answer): number[] {
+  const records = result.itemsPerPoint;
   return [
-    ...(answer.results.length > 1 ? [answer.results.length] : []),
-    records === 0 ? 0 : first.items / records,
+    ...(timeCount > 1 ? [timeCount] : []),
+    records === 0 ? 0 : result.items / records / timeCount,
     ...(records > 1 ? [records] : []),
-    first.components,
+    result.components,
   ];
 }
 
 /** Little-endian float32, copied piece by piece so that nothing is sent from memory that workers write. */
 function* octets(answer: Answer): Generator<Buffer> {
-  for (const result of answer.results) {
-    for (const part of result.values) {
-      for (let from = 0; from < part.length; from += PIECE_FLOATS) {
-        const floats = part.subarray(from, from + PIECE_FLOATS);
-        yield Buffer.from(
-          Uint8Array.prototype.slice.call(new Uint8Array(floats.buffer, floats.byteOffset, floats.byteLength)),
-        );
-      }
+  for (const part of answer.result.values) {
+    for (let from = 0; from < part.length; from += PIECE_FLOATS) {
+      const floats = part.subarray(from, from + PIECE_FLOATS);
+      yield Buffer.from(
+        Uint8Array.prototype.slice.call(new Uint8Array(floats.buffer, floats.byteOffset, floats.byteLength)),
+      );
     }
   }
 }
@@ -73,27 +72,25 @@ class TextPiece {
 }
 
 /** One line per record, a header line first; the time comes first where there are several. */
-function* csv(answer: Answer): Generator<Buffer> {
+function* csv({ result, timeCount, times, components }: Answer): Generator<Buffer> {
   const piece = new TextPiece();
-  const { results, times } = answer;
   const several = times.length > 1;
   const stamps = times.map((time) => `${time},`);
-  piece.text(`${several ? "time," : ""}${answer.components.join(",")}\r\n`);
-  for (const [index, result] of results.entries()) {
-    const records = result.recordTimes === undefined ? 0 : result.itemsPerPoint;
-    let column = 0;
-    let item = 0;
-    for (const part of result.values) {
-      for (let i = 0; i < part.length; i++) {
-        if (column === 0 && several) piece.text(stamps[records > 0 ? item % records : index] as string);
-        else if (column > 0) piece.text(",");
-        piece.float(part[i] as number);
-        if (++column === result.components) {
-          piece.text("\r\n");
-          column = 0;
-          item++;
-          if (piece.full) yield piece.take();
-        }
+  piece.text(`${several ? "time," : ""}${components.join(",")}\r\n`);
+  const records = result.recordTimes === undefined ? 0 : result.itemsPerPoint;
+  const itemsPerTime = result.items / timeCount;
+  let column = 0;
+  let item = 0;
+  for (const part of result.values) {
+    for (let i = 0; i < part.length; i++) {
+      if (column > 0) piece.text(",");
+      else if (several) piece.text(stamps[records > 0 ? item % records : Math.floor(item / itemsPerTime)] as string);
+      piece.float(part[i] as number);
+      if (++column === result.components) {
+        piece.text("\r\n");
+        column = 0;
+        item++;
+        if (piece.full) yield piece.take();
       }
     }
   }
@@ -105,14 +102,14 @@ export function* json(answer: Answer): Generator<Buffer> {
   const shape = shapeOf(answer);
   const head = JSON.stringify({ ...answer.about, components: answer.components, shape });
   yield Buffer.from(`${head.slice(0, -1)},"values":`);
-  yield* nested(answer.results, shape);
+  yield* nested(answer.result, shape);
   yield Buffer.from("}");
 }
 
-/** The numbers of results as nested JSON arrays of a shape, outermost dimension first; what is not finite becomes null. */
-export function* nested(results: readonly Result[], shape: readonly number[]): Generator<Buffer> {
+/** The numbers of a result as nested JSON arrays of a shape, outermost dimension first; what is not finite becomes null. */
+export function* nested(result: Pick<Result, "values">, shape: readonly number[]): Generator<Buffer> {
   const writer = new NestedWriter(shape);
-  for (const result of results) for (const part of result.values) yield* writer.write(part);
+  for (const part of result.values) yield* writer.write(part);
   yield writer.end();
 }
 

@@ -14,14 +14,9 @@ it("writes each time of a long list once, whatever the length", () => {
       },
     },
   );
-  const result = (i: number) => ({
-    items: 1,
-    itemsPerPoint: 1,
-    components: 1,
-    values: [Float32Array.of(i)],
-    release: () => undefined,
-  });
-  const answer = { results: Array.from({ length: count }, (_, i) => result(i)), times, components: ["p"], about: {} };
+  const values = [Float32Array.from({ length: count }, (_, i) => i)];
+  const result = { items: count, itemsPerPoint: 1, components: 1, values, release: () => undefined };
+  const answer = { result, timeCount: count, times, components: ["p"], about: {} };
   const rows = Buffer.concat([...WRITERS["text/csv"].write(answer)])
     .toString()
     .trimEnd()
