@@ -17,6 +17,9 @@ import { apiPlugin } from "./server/rest/plugin.js";
 import { soapPlugin } from "./server/soap/route.js";
 import { obeySignals } from "./signals.js";
 
+/** How long the threads of guests are waited for, once all requests have ended; longer where the grace time is not over. */
+const THREADS_MS = 2_000;
+
 /** A running service. */
 export interface RunningService {
   /** Address of the listening socket, without a slash at its end. */
@@ -30,6 +33,8 @@ export interface RunningService {
   readonly requests: number;
   /** Stops accepting, lets requests end within the grace time, frees everything; false when something was cut off. */
   close(): Promise<boolean>;
+  /** Whether `close` has given up on a thread, which `exit` would cut off in native code or wait for. */
+  readonly stuck: boolean;
 }
 
 /**
@@ -90,6 +95,7 @@ function running(
 ): RunningService {
   const { port } = app.server.address() as AddressInfo;
   const host = config.host.includes(":") ? `[${config.host}]` : config.host;
+  let stuck = false;
   return {
     url: `${config.tls ? "https" : "http"}://${host}:${port}`,
     engine,
@@ -101,13 +107,17 @@ function running(
     get requests() {
       return app.connections.unanswered;
     },
+    get stuck() {
+      return stuck;
+    },
     async close() {
       const graceMs = config.limits["shutdown.graceMs"];
-      const drained = app.close();
+      const until = performance.now() + graceMs;
+      const drained = app.close().then(() => true);
       // What has been computed still has to reach its caller.
       const [complete, answered] = await Promise.all([engine.close(graceMs), app.connections.drain(graceMs)]);
-      await drained;
-      return complete && answered;
+      stuck = (await inTime(drained, Math.max(THREADS_MS, until - performance.now()))) === null;
+      return complete && answered && !stuck;
     },
   };
 }
@@ -136,7 +146,12 @@ export async function runService(config: Config): Promise<void> {
     } catch {
       return null; // The command says why, and ends.
     }
-    return (await started?.close()) ?? false;
+    const complete = (await started?.close()) ?? false;
+    if (!started?.stuck) return complete;
+    log.error("a thread of the events does not end: the process is killed");
+    // In the next turn, when the log has been written.
+    setImmediate(() => process.kill(process.pid, "SIGKILL"));
+    return null;
   };
   const ending = obeySignals(log, {
     underWay: () => ({ requests: service?.requests ?? 0 }),

@@ -27,7 +27,7 @@ export interface Carrier {
    *   BusyError when no thread can be started
    */
   run<T>(task: Task, options?: RunOptions): Promise<T>;
-  /** Number of live threads. */
+  /** Number of threads that can take tasks: one at least, others once there has been work for them. */
   alive(): number;
   /** Number of tasks that wait. */
   queued(): number;

@@ -103,7 +103,8 @@ class FieldEngine implements Engine {
     const { hits, misses, bytesRead, bytesUsed } = carrier.cache();
     return {
       ready: !this.#closing && carrier.alive() > 0,
-      workers: carrier.parallelism,
+      workers: carrier.alive(),
+      workersConfigured: carrier.parallelism,
       queued: carrier.queued(),
       running: carrier.running(),
       pointsInFlight: this.#pointsInFlight,

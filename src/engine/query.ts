@@ -151,7 +151,10 @@ export interface PieceCounts {
 /** The state of a running engine, for /metrics and /readyz. */
 export interface EngineStatus {
   readonly ready: boolean;
+  /** Worker threads that can take work. */
   readonly workers: number;
+  /** Worker threads that start where there is work for them. */
+  readonly workersConfigured: number;
   readonly queued: number;
   readonly running: number;
   readonly pointsInFlight: number;

@@ -139,7 +139,7 @@ describe("workers", { timeout: 60_000 }, () => {
     expect(answers).toHaveLength(6);
     const body = ({ text }: Answer): string => text.slice(text.indexOf("<soap:Body>"));
     for (const answer of answers.filter(({ status }) => status === 200)) expect(body(answer)).toBe(body(expected));
-    expect(await metric(program, "workers")).toBe(2);
+    await expect.poll(() => metric(program, "workers")).toBe(2);
     await expectAlive(at(program));
     expect((await call(at(program), "1.1", HEAVY)).status).toBe(200);
   });
@@ -193,6 +193,8 @@ describe("workers that cannot start", { timeout: 60_000 }, () => {
     expect(starts(program.log())).toBeLessThan(32);
     const told = program.log().split("worker threads cannot be started").length - 1;
     expect([1, 2]).toContain(told);
+    // What the alert on missing worker threads looks at.
+    expect([await metric(program, "workers"), await metric(program, "workers_configured")]).toEqual([0, 1]);
     rmSync(flag);
     const answered = async (): Promise<string> => (await call(at(program), "1.1", getVelocity())).text;
     await expect.poll(answered, { timeout: 40_000, interval: 500 }).toBe(expected.text);

@@ -12,6 +12,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config.js";
 import { type RunningService, startService } from "../../src/main.js";
 import { digestToken } from "../../src/server/http/auth.js";
+import { startProgram } from "../support/program.js";
 import { EXAMPLE, load, scratch } from "./support.js";
 
 const fixture = (name: string) => fileURLToPath(new URL(`../server/http/fixtures/${name}`, import.meta.url));
@@ -31,7 +32,14 @@ afterEach(async () => {
   folder.remove();
 });
 
-const SETTINGS = { PORT: "0", WORKERS: "1", CACHE_BYTES: `${64 * 1024 * 1024}`, EVENTS_NOW: NOW };
+const SETTINGS = {
+  PORT: "0",
+  WORKERS: "1",
+  CACHE_BYTES: `${64 * 1024 * 1024}`,
+  EVENTS_NOW: NOW,
+  // While a test waits for another process, nobody notices that a connection has been closed.
+  HTTP_KEEP_ALIVE_TIMEOUT_MS: "60000",
+};
 
 async function start(settings: Readonly<Record<string, string>> = {}): Promise<RunningService> {
   const log = pino({ level: "info" }, { write: (line: string) => void lines.push(JSON.parse(line)) });
@@ -91,6 +99,30 @@ describe("the field service", () => {
     expect(await status(service.url, "/events")).toBe(200);
     expect(await service.close()).toBe(true);
     expect(readdirSync(folder.path)).toEqual(["events.db"]);
+  });
+});
+
+describe("a thread of the events that is stuck", () => {
+  it("neither keeps fields from being served nor the service from stopping", { timeout: 60_000 }, async () => {
+    // Worker threads of piscina hang where upkeep looks for the folder of the store.
+    const state = JSON.stringify(folder.path);
+    const stall = `
+      import fs from "node:fs";
+      import { syncBuiltinESMExports } from "node:module";
+      import { isMainThread } from "node:worker_threads";
+      const { existsSync } = fs;
+      if (!isMainThread) fs.existsSync = (path) => {
+        if (path === ${state}) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+        return existsSync(path);
+      };
+      syncBuiltinESMExports();`;
+    const settings = { ...SETTINGS, STATE: folder.path, SHUTDOWN_GRACE_MS: "100" };
+    const program = await startProgram(settings, ["--import", `data:text/javascript,${encodeURIComponent(stall)}`]);
+    expect(await velocity(program.url)).toBe(200);
+    expect(await text(program.url, "/readyz")).toBe("ready\nfields: ready\nevents: opening\n");
+    expect(await status(program.url, "/events")).toBe(503);
+    await program.stop("SIGTERM");
+    expect(program.log()).toContain("a thread of the events does not end: the process is killed");
   });
 });
 

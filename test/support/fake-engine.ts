@@ -72,6 +72,7 @@ export class FakeEngine implements Engine {
     return {
       ready: this.ready,
       workers: 1,
+      workersConfigured: 1,
       queued: 0,
       running: 0,
       pointsInFlight: 0,

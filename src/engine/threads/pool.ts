@@ -75,7 +75,7 @@ class ThreadPool implements Carrier {
     const report = (err: unknown): void => log?.error({ err }, "worker threads cannot be started");
     this.parallelism = workers;
     this.cacheBytes = this.#cache.capacity;
-    this.#threads = new ThreadGroup(setup, workers, workers, this.#cache, this.#stores, report);
+    this.#threads = new ThreadGroup(setup, workers, 1, this.#cache, this.#stores, report);
     this.#express = new ThreadGroup(setup, 1, 0, this.#cache, this.#stores, report);
   }
 
@@ -99,7 +99,7 @@ class ThreadPool implements Carrier {
   }
 
   alive(): number {
-    return this.#threads.alive;
+    return this.#threads.loaded;
   }
 
   queued(): number {

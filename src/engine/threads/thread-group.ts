@@ -105,19 +105,19 @@ export class ThreadGroup {
     this.#watch();
   }
 
-  /** Number of live threads. */
+  /** Number of threads, those that are starting among them. */
   get alive(): number {
     return this.#piscina.threads.length;
+  }
+
+  /** Number of threads that can take tasks. */
+  get loaded(): number {
+    return this.#piscina.threads.filter(({ threadId }) => this.#loaded.includes(threadId)).length;
   }
 
   /** Whether another task would start at once. */
   get idle(): boolean {
     return this.#ends.size < this.#size;
-  }
-
-  /** Whether a thread can take tasks. */
-  get #hasLoaded(): boolean {
-    return this.#piscina.threads.some(({ threadId }) => this.#loaded.includes(threadId));
   }
 
   /** Starts a thread, unless one has started already. */
@@ -154,7 +154,7 @@ export class ThreadGroup {
       this.#watch();
       await this.#abandonedEnded();
       if (kill?.aborted) throw new DeadlineError();
-      const none = end.signal.aborted || (this.#starts.failing && !this.#hasLoaded);
+      const none = end.signal.aborted || (this.#starts.failing && this.loaded === 0);
       throw none && !begun ? new BusyError(NO_THREAD) : new WorkerError(undefined, error);
     } finally {
       this.#ends.delete(end);

@@ -25,7 +25,15 @@ describe("pool", () => {
   it("answers from every thread", async () => {
     open(3);
     expect(await Promise.all(Array.from({ length: 30 }, () => pool.run(PING)))).toEqual(Array(30).fill(null));
-    expect(pool.alive()).toBe(3);
+    await expect.poll(() => pool.alive(), { timeout: 20_000 }).toBe(3);
+  });
+
+  it("starts one thread, and another when there is work for two", async () => {
+    open(2);
+    for (let i = 0; i < 5; i++) await pool.run(PING);
+    expect(pool.alive()).toBe(1);
+    await Promise.all([pool.run(PING), pool.run(PING)]);
+    await expect.poll(() => pool.alive(), { timeout: 20_000 }).toBe(2);
   });
 
   it("R114: replaces a thread that met an error nobody foresaw, and goes on", async () => {
@@ -82,7 +90,7 @@ describe("pool", () => {
     expect([pool.queued(), pool.running()]).toEqual([0, 0]);
   });
 
-  it("starts missing threads again, though there is nothing to do", async () => {
+  it("starts a thread again when all have died, though there is nothing to do", async () => {
     const nonsense = { kind: "batch", kernel: "no such kernel" } as unknown as Task;
     const sabotage = (worker: Worker): void => {
       void worker.terminate();
@@ -96,7 +104,7 @@ describe("pool", () => {
     } finally {
       process.off("worker", sabotage);
     }
-    await expect.poll(() => pool.alive(), { timeout: 20_000 }).toBe(2);
+    await expect.poll(() => pool.alive(), { timeout: 20_000 }).toBe(1);
   });
 
   it("refuses what waits when no thread comes up, and starts threads again for what comes later", async () => {
@@ -105,7 +113,8 @@ describe("pool", () => {
       void worker.terminate();
     };
     open(2);
-    await pool.run(PING);
+    await Promise.all([pool.run(PING), pool.run(PING)]);
+    await expect.poll(() => pool.alive(), { timeout: 20_000 }).toBe(2);
     process.on("worker", sabotage);
     try {
       const failed = [nonsense, nonsense].map((task) => pool.run(task).catch((reason: unknown) => reason));
