@@ -84,7 +84,15 @@ class ThreadPool implements Carrier {
       const work = evaluationsOf(task);
       const short = (task.kind === "batch" || task.kind === "ping") && work <= SHORT_WORK;
       const expectedMs = work * EVALUATION_MS;
-      const queued: PoolTask = { task, share, short, expectedMs, kill, resolve: resolve as PoolTask["resolve"], reject };
+      const queued: PoolTask = {
+        task,
+        share,
+        short,
+        expectedMs,
+        kill,
+        resolve: resolve as PoolTask["resolve"],
+        reject,
+      };
       if (kill?.aborted) {
         reject(new DeadlineError());
         return;

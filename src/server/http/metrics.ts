@@ -96,7 +96,11 @@ export function createMetrics(engine: Engine, admission: Admission, outgoing: Ou
   });
   const plain: readonly (readonly [name: string, help: string, read: () => number])[] = [
     ["ready", "1 when the catalogue is loaded and the pool answers.", () => (engine.status().ready ? 1 : 0)],
-    ["workers", "Worker threads that can take work; all but one start with the first work for them.", () => engine.status().workers],
+    [
+      "workers",
+      "Worker threads that can take work; all but one start with the first work for them.",
+      () => engine.status().workers,
+    ],
     ["workers_configured", "Worker threads that there may be.", () => engine.status().workersConfigured],
     ["batches_queued", "Batches that wait for a worker.", () => engine.status().queued],
     ["batches_running", "Batches on a worker.", () => engine.status().running],
