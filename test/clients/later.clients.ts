@@ -1,15 +1,13 @@
 /** The later interface with generated proxies: npm soap, zeep, PHP and gSOAP call every operation in both versions of SOAP. */
 import { execFile } from "node:child_process";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { createClientAsync } from "soap";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { writeCube } from "../../src/generate/cube.js";
 import type { RunningService } from "../../src/main.js";
 import { type OperationRow, operationsIn } from "../../src/operations.js";
+import { laterRequest, serveLaterFields } from "../support/later.js";
 import { scratchFolder } from "../support/scratch.js";
-import { serveTestData } from "../support/service.js";
 import { ENVELOPES, NAMESPACE, PATH, TYPES, VERSIONS, type Version } from "../support/soap-service.js";
 import { makeGsoapClient } from "./gsoap-later.js";
 import { missing, PYTHON, TOOLKITS } from "./packages.js";
@@ -19,57 +17,16 @@ const rows = operationsIn("later");
 let service: RunningService;
 let url: string;
 beforeAll(async () => {
-  const folder = scratchFolder();
-  for (const kind of ["mhd", "mixing"] as const) {
-    const options = { kind, nodes: [16, 16, 16], steps: 4, chunk: null, filter: "none", seed: 0 } as const;
-    await writeCube({ ...options, name: kind, folder: join(folder, kind) }, () => undefined);
-  }
-  service = await serveTestData([folder]);
+  service = await serveLaterFields();
   url = service.url + PATH;
 });
 afterAll(() => service.close());
 
-const FIELDS: Readonly<Record<string, string>> = {
-  GetThreshold: "vorticity",
-  GetThreshold_Python: "vorticity",
-  GetBoxFilterSGStensor: "ub",
-  GetBoxFilterSGSvector: "up",
-  GetBoxFilterSGSscalar: "pp",
-};
-
-/** A request of two points that the datasets answer. */
-function membersOf(row: OperationRow): Record<string, unknown> {
-  const search = row.family === "search" || row.name === "GetThreshold_Python";
-  const values: Readonly<Record<string, unknown>> = {
-    function_name: row.name === "GetFilter_Python" ? "GetBoxFilter" : "GetVelocity",
-    authToken: "a",
-    dataset: /Density|Temperature/.test(row.name) ? "mixing" : "mhd",
-    field: FIELDS[row.name] ?? "u",
-    time: 0.1,
-    StartTime: 0,
-    EndTime: 0.2,
-    dt: 0.1,
-    threshold: 0.1,
-    filterwidth: 1,
-    spacing: 0.8,
-    spatialInterpolation: search ? "None_Fd4" : row.spatial[0],
-    temporalInterpolation: "None",
-    points: [
-      [1, 2, 3],
-      [4, 5, 6],
-    ],
-    filter_width: 1,
-  };
-  const one = /^(T|[XYZ]width|[xyz]_(start|step))$/;
-  const whole = (name: string): number => (one.test(name) ? 1 : name.endsWith("_end") ? 4 : 0);
-  return Object.fromEntries(
-    row.request.map(({ name, type }) => [name, values[name] ?? (type === "int" ? whole(name) : undefined)]),
-  );
-}
-
 /** The request as plain text, and the numbers of its answer without any toolkit. */
 async function plainAnswer(row: OperationRow, version: Version): Promise<number[]> {
-  const written = Object.entries(membersOf(row)).map(([name, value]) => `<${name}>${contentOf(row, value)}</${name}>`);
+  const written = Object.entries(laterRequest(row)).map(
+    ([name, value]) => `<${name}>${contentOf(row, value)}</${name}>`,
+  );
   const body = `<${row.wire} xmlns="${NAMESPACE}">${written.join("")}</${row.wire}>`;
   const response = await fetch(url, {
     method: "POST",
@@ -112,7 +69,7 @@ async function callSoapPackage(version: Version): Promise<Record<string, number[
   const port = client.TurbulenceService[version === "1.1" ? "TurbulenceServiceSoap" : "TurbulenceServiceSoap12"];
   const answers: Record<string, number[]> = {};
   for (const row of rows) {
-    const { points, ...members } = membersOf(row) as { points?: number[][] };
+    const { points, ...members } = laterRequest(row) as { points?: number[][] };
     const lists = { ArrayOfFloat: [0, 1, 2].map((axis) => ({ float: points?.map((point) => point[axis]) })) };
     const triples = { Point3: points?.map(([x, y, z]) => ({ x, y, z })) };
     const request = { ...members, ...(points && { points: row.family === "arrays" ? lists : triples }) };
@@ -138,7 +95,7 @@ async function callSoapPackage(version: Version): Promise<Record<string, number[
 
 describe("proxies from the description of the later interface call every operation", () => {
   const script = (name: string) => fileURLToPath(new URL(name, import.meta.url));
-  const asJson = () => JSON.stringify(Object.fromEntries(rows.map((row) => [row.wire, membersOf(row)])));
+  const asJson = () => JSON.stringify(Object.fromEntries(rows.map((row) => [row.wire, laterRequest(row)])));
 
   it.each(VERSIONS)("npm soap, SOAP %s", async (version) => {
     await check(await callSoapPackage(version), version);
@@ -162,7 +119,7 @@ describe("proxies from the description of the later interface call every operati
     skip(gsoap !== null, gsoap ?? "");
     client ??= (async () => {
       const wsdl = await (await fetch(`${url}?wsdl=later`)).text();
-      return makeGsoapClient(scratchFolder(), wsdl, rows, membersOf);
+      return makeGsoapClient(scratchFolder(), wsdl, rows, laterRequest);
     })();
     const { stdout } = await run(await client, [url, version]);
     await check(JSON.parse(stdout), version);

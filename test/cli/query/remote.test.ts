@@ -1,44 +1,24 @@
 /** Every operation of the table by its flags, on a running service. */
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FLAG_ENTRIES, readRequest, takesPoints } from "../../../src/cli/input/query-request.js";
 import { arrange } from "../../../src/cli/query/arrange.js";
 import { queryService } from "../../../src/cli/query/remote.js";
-import { writeCube } from "../../../src/generate/cube.js";
 import type { RunningService } from "../../../src/main.js";
 import { ALL_OPERATIONS, type OperationRow } from "../../../src/operations.js";
-import { scratchFolder } from "../../support/scratch.js";
-import { serveTestData } from "../../support/service.js";
+import { laterChoices, serveLaterFields } from "../../support/later.js";
 
 let service: RunningService;
 beforeAll(async () => {
-  const folder = scratchFolder();
-  for (const kind of ["mhd", "mixing"] as const) {
-    const options = { kind, nodes: [16, 16, 16], steps: 4, chunk: null, filter: "none", seed: 0 } as const;
-    await writeCube({ ...options, name: kind, folder: join(folder, kind) }, () => undefined);
-  }
-  service = await serveTestData([folder]);
+  service = await serveLaterFields();
 });
 afterAll(() => service.close());
 
-/** Fields of the operations that do not take the velocity. */
-const FIELDS: Readonly<Record<string, string>> = {
-  GetThreshold: "vorticity",
-  GetThreshold_Python: "vorticity",
-  GetBoxFilterSGStensor: "ub",
-  GetBoxFilterSGSvector: "up",
-  GetBoxFilterSGSscalar: "pp",
-};
-
 /** Flags of a request that the datasets answer, by their camel-case names. */
 function givenTo(row: OperationRow): Record<string, string> {
-  const search = row.name.startsWith("GetThreshold");
   const values: Readonly<Record<string, string>> = {
-    dataset: /Density|Temperature/.test(row.name) ? "mixing" : "mhd",
+    ...laterChoices(row),
     ...{ time: "0.1", startTime: "0", endTime: "0.2", dt: "0.1", nt: "2", tp: "0.1", frame: "1", threshold: "0.1" },
-    ...{ filterLength: "1", filterWidth: "1", spacing: "0.8", field: FIELDS[row.name] ?? "u", points: "-" },
-    function: row.name === "GetFilter_Python" ? "GetBoxFilter" : "GetVelocity",
-    method: search ? "None_Fd4" : (row.spatial[0] ?? ""),
+    ...{ filterLength: "1", filterWidth: "1", spacing: "0.8", points: "-" },
     ...{ xStart: "1", yStart: "2", zStart: "3", xEnd: "4", yEnd: "4", zEnd: "5", xStep: "2" },
     ...{ x: "0", y: "1", z: "2", xWidth: "2", yWidth: "3", zWidth: "3" },
   };
