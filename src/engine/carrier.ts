@@ -1,4 +1,5 @@
 /** A carrier runs the tasks of queries: the worker threads of this process. */
+import { WorkerError } from "../errors.js";
 import type { CacheStatus } from "../storage/bricks/directory.js";
 import type { StoreStatus } from "../storage/store-status.js";
 import type { QueryShare } from "./fair-queue.js";
@@ -16,7 +17,7 @@ export interface RunOptions {
 export interface Carrier {
   /** Number of batches that it evaluates at a time: its worker threads. */
   readonly parallelism: number;
-  /** Number of times that a batch may be run when its thread is lost. */
+  /** Number of times that a task may be run when its thread is lost. */
   readonly attempts: number;
   /** Bytes of bricks that it can cache. */
   readonly cacheBytes: number;
@@ -38,4 +39,25 @@ export interface Carrier {
   stores(): readonly StoreStatus[];
   /** Ends its threads; tasks that still run are lost. */
   close(): Promise<void>;
+}
+
+/**
+ * Runs a task, and repeats it when its thread was lost, as often as the carrier allows.
+ *
+ * @param isWanted whether a repetition is of use
+ * @throws what `run` throws
+ */
+export async function runWithRetries<T>(
+  carrier: Pick<Carrier, "run" | "attempts">,
+  task: Task,
+  options: RunOptions,
+  isWanted: () => boolean,
+): Promise<T> {
+  for (let left = carrier.attempts - 1; ; left--) {
+    try {
+      return await carrier.run<T>(task, options);
+    } catch (error) {
+      if (!(error instanceof WorkerError) || !isWanted() || left <= 0) throw error;
+    }
+  }
 }

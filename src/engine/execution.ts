@@ -12,7 +12,7 @@ import {
 } from "../errors.js";
 import { RECORDS } from "../operations.js";
 import type { Dataset } from "../storage/dataset.js";
-import type { Carrier } from "./carrier.js";
+import { type Carrier, runWithRetries } from "./carrier.js";
 import { type CheckedQuery, pointLimit, workOf } from "./check.js";
 import { createShare, type QueryShare } from "./fair-queue.js";
 import { BATCH_VALUES, type Plan, type PlanSetting, planByArrival } from "./plan/by-arrival.js";
@@ -297,14 +297,8 @@ export class Execution implements Evaluation {
       await task.run({ deadline: this.#deadline ?? Date.now(), signal: stop.signal, client: this.#client });
       return;
     }
-    for (let left = carrier.attempts - 1; ; left--) {
-      try {
-        await carrier.run<null>(task, { kill: this.#work?.kill.signal, share: this.#share });
-        return;
-      } catch (error) {
-        if (!(error instanceof WorkerError) || this.#failure || left <= 0) throw error;
-      }
-    }
+    const options = { kill: this.#work?.kill.signal, share: this.#share };
+    await runWithRetries<null>(carrier, task, options, () => this.#failure === null);
   }
 
   /** Fails the query: at once for its caller, at the next group of points for its tasks. */

@@ -4,6 +4,7 @@ import { CancelledError, DeadlineError, FieldprobeError, LimitError, WorkerError
 import { type Hits, sortHits } from "../kernels/threshold.js";
 import { FIELDS, RECORDS } from "../operations.js";
 import type { Dataset, Triple } from "../storage/dataset.js";
+import { runWithRetries } from "./carrier.js";
 import type { CheckedQuery } from "./check.js";
 import type { ExecutionSetting } from "./execution.js";
 import { createShare, type QueryShare } from "./fair-queue.js";
@@ -109,7 +110,8 @@ export class RegionExecution implements Evaluation {
   }
 
   #run<T>(task: Parameters<ExecutionSetting["carrier"]["run"]>[0]): Promise<T> {
-    return this.#counted(() => this.#setting.carrier.run<T>(task, { kill: this.#kill.signal, share: this.#share }));
+    const options = { kill: this.#kill.signal, share: this.#share };
+    return this.#counted(() => runWithRetries<T>(this.#setting.carrier, task, options, () => !this.#over));
   }
 
   async #counted<T>(work: () => Promise<T>): Promise<T> {

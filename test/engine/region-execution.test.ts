@@ -7,6 +7,7 @@ import { BufferPool } from "../../src/engine/points/buffers.js";
 import type { Region } from "../../src/engine/region.js";
 import { RegionExecution } from "../../src/engine/region-execution.js";
 import type { CutoutTask, SearchTask, Task } from "../../src/engine/task.js";
+import { DataError, WorkerError } from "../../src/errors.js";
 import { operationOf } from "../../src/operations.js";
 import type { Dataset } from "../../src/storage/dataset.js";
 
@@ -27,7 +28,7 @@ function execution(
   run: (task: Task) => unknown,
   limits: Partial<typeof LIMITS> = {},
 ): RegionExecution {
-  const carrier = { parallelism: 2, run: async (task: Task) => run(task) } as unknown as Carrier;
+  const carrier = { parallelism: 2, attempts: 2, run: async (task: Task) => run(task) } as unknown as Carrier;
   const setting = {
     carrier,
     sharing: null,
@@ -82,6 +83,37 @@ describe("a search", () => {
       { "search.hits": 10 },
     );
     await expect(search.finish()).rejects.toMatchObject({ code: "LimitExceeded", context: { limit: "search.hits" } });
+  });
+});
+
+describe("a part whose thread is lost", () => {
+  const none = { count: 0, unknown: 0, nodes: new Int32Array(0), values: new Float32Array(0), limit: 0 };
+
+  it.each([
+    ["GetThreshold", none],
+    ["GetAnyCutoutWeb", null],
+  ] as const)("is computed again, once (%s)", async (name, outcome) => {
+    let runs = 0;
+    const once = execution(name, REGION, () => {
+      if (runs++ === 0) throw new WorkerError();
+      return outcome;
+    });
+    const result = await once.finish();
+    result.release();
+    const always = execution(name, REGION, () => {
+      throw new WorkerError();
+    });
+    await expect(always.finish()).rejects.toBeInstanceOf(WorkerError);
+  });
+
+  it("is not computed again when its data are damaged", async () => {
+    let runs = 0;
+    const search = execution("GetThreshold", { ...REGION, count: [1, 1, 1] }, () => {
+      runs++;
+      throw new DataError("damaged");
+    });
+    await expect(search.finish()).rejects.toBeInstanceOf(DataError);
+    expect(runs).toBe(1);
   });
 });
 
