@@ -67,7 +67,7 @@ export class Generations {
 
   #digestOf(record: FileRecord, samples: number): Promise<string> {
     const { path, bytes, modifiedMs, inode } = record;
-    const state = `${bytes} ${modifiedMs} ${inode} ${record.newestMs} ${samples}`;
+    const state = `${bytes} ${modifiedMs} ${inode} ${record.newestMs} ${record.version} ${samples}`;
     const known = this.#files.get(path);
     if (known?.state === state) return known.digest;
     const digest = digestFile(record, samples);
@@ -79,9 +79,12 @@ export class Generations {
 
 /**
  * The digest of a file: size, second of its last change, and samples at even distances, the first and the last bytes among them. Of a store
- * of many objects: size and the times of its newest one and of its folder.
+ * of many objects: size and the times of its newest one and of its folder; of one at an address its version.
  */
-async function digestFile({ path, bytes, modifiedMs, newestMs }: FileRecord, samples: number): Promise<string> {
+async function digestFile(record: FileRecord, samples: number): Promise<string> {
+  const { path, bytes, modifiedMs, newestMs, version } = record;
+  // Peers ask for what lies at an address by themselves, at times of their own.
+  if (version !== undefined) return createHash("sha256").update(version).digest("hex");
   const seconds = (ms: number): number => Math.floor(ms / 1000);
   const hash = createHash("sha256").update(JSON.stringify([bytes, seconds(modifiedMs)]));
   if (newestMs !== undefined) return hash.update(` ${seconds(newestMs)}`).digest("hex");

@@ -57,8 +57,10 @@ export interface FileRecord {
   readonly bytes: number;
   readonly modifiedMs: number;
   readonly inode: number;
-  /** Of a store of many objects: the time of its newest one. */
+  /** Of a store of many objects: the time of its newest one. Of a file at an address: the time of its last change. */
   readonly newestMs?: number;
+  /** Of what lies at an address: the digest of its version, as its host tells it. */
+  readonly version?: string;
 }
 
 /** Force that drives the flow. */

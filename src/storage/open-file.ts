@@ -3,7 +3,8 @@ import { isAddress } from "../addresses.js";
 import { statusOf } from "./files.js";
 import { H5File } from "./hdf5/file.js";
 import type { StoredFile } from "./stored-file.js";
-import { isReferences } from "./zarr/kinds.js";
+import { isReferences, isRemoteHdf5 } from "./zarr/kinds.js";
+import { RemoteFile } from "./zarr/ranged-file.js";
 import { ZarrFile } from "./zarr/zarr-file.js";
 
 /** What is known of a file before it is opened. */
@@ -15,12 +16,13 @@ export interface Expected {
 }
 
 /**
- * Opens an HDF5 file, or the Zarr store in a folder or at an address.
+ * Opens an HDF5 file or a Zarr store, in a folder or at an address.
  *
  * @throws DataError when it is not readable, of no known format, or not the store that was verified; BusyError when the
  *         host of a store does not answer
  */
 export function openFile(path: string, expected: Expected = {}): StoredFile {
+  if (isRemoteHdf5(path)) return new H5File(new RemoteFile(path, expected));
   const isZarr = isAddress(path) || isReferences(path) || statusOf(path)?.isDirectory() === true;
   return isZarr ? new ZarrFile(path, expected) : new H5File(path);
 }

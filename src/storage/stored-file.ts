@@ -13,8 +13,10 @@ export interface StoredBox {
 /** An open file or store, read-only. Failures are DataErrors. */
 export interface StoredFile {
   readonly path: string;
-  /** Time of the newest object of a store, by the clock of the store; undefined for a file. */
-  readonly newestMs?: number;
+  /** Time of the newest object of a store, or of a file that lies elsewhere, by the clock of its host; else undefined. */
+  readonly newestMs?: number | undefined;
+  /** Digest of the version of a store, or of a file that lies elsewhere. */
+  readonly version?: string | undefined;
   /** Names in a group, in stored order. */
   names(group: string): string[];
   /** The path with its links followed; null when there is no such member. @throws DataError for links that are refused */
@@ -42,7 +44,7 @@ export interface StoredFile {
     buffer: ReadBuffer,
   ): RawValues;
   /**
-   * Starts to fetch boxes that `readHyperslab` will be asked for, and waits for a moment; only stores have it.
+   * Starts to fetch boxes that `readHyperslab` will be asked for, and waits for a moment; local files have nothing to do.
    *
    * @returns whether they are there, or are known to fail
    */

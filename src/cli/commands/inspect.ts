@@ -11,14 +11,14 @@ import type { Answers } from "../../storage/catalog/layouts/answers.js";
 import { type Recognised, recognise } from "../../storage/catalog/layouts/recognise.js";
 import { recogniseSeries } from "../../storage/catalog/series.js";
 import { isHdf5 } from "../../storage/hdf5/bytes.js";
-import { H5File } from "../../storage/hdf5/file.js";
+import type { H5File } from "../../storage/hdf5/file.js";
 import { loadHdf5 } from "../../storage/hdf5/library.js";
 import { openFile } from "../../storage/open-file.js";
 import { referencesOf } from "../../storage/tools/references.js";
 import { explain } from "../../storage/tools/report.js";
 import { measured } from "../../storage/tools/seam.js";
 import { describeTree } from "../../storage/tools/survey.js";
-import { isReferences, isStore } from "../../storage/zarr/kinds.js";
+import { isReferences, isRemoteHdf5, isStore } from "../../storage/zarr/kinds.js";
 import { answersOf, withAnswers } from "../input/answers.js";
 import { MisuseError } from "../input/arguments.js";
 
@@ -72,7 +72,7 @@ async function inspect(files: readonly string[], flags: InspectFlags): Promise<v
 /** Lists what is in a file in which nothing can be a field. */
 function explainUnknown(path: string): void {
   process.exitCode = 1;
-  const file = openFile(path);
+  const file = openFile(path, { named: true });
   try {
     print([
       `${basename(path)}: no known layout, and no dataset of numbers in three dimensions, which a field needs. It holds`,
@@ -88,7 +88,9 @@ function writeDescriptor(found: Recognised, home: string, folder: string): void 
   const target = join(folder, "dataset.json");
   if (existsSync(target)) throw new MisuseError(`${target} exists already`);
   mkdirSync(folder, { recursive: true });
-  const from = relative(realpathSync(folder), realpathSync(home));
+  const files = Object.values(found.written.fields).map((field) => JSON.stringify(field));
+  const isElsewhere = files.every((field) => !/"file":"(?!\w+:\/\/)/.test(field));
+  const from = isElsewhere ? "" : relative(realpathSync(folder), realpathSync(home));
   if (from === ".." || from.startsWith(`..${sep}`) || isAbsolute(from))
     throw new MisuseError(`--write ${folder}: a descriptor stands in the folder of its files or above it (${home})`);
   writeFileSync(target, `${JSON.stringify(movedTo(found.written, from), null, 2)}\n`);
@@ -97,11 +99,13 @@ function writeDescriptor(found: Recognised, home: string, folder: string): void 
 
 /** Writes the references of an HDF5 file; they name it by its path from the list, or as `target` says. */
 function writeReferences(path: string, list: string, target: string | undefined): void {
-  if (isAddress(path) || !isHdf5(path)) throw new MisuseError(`${path} is no HDF5 file, so it has no references`);
+  const isThere = isAddress(path) ? isRemoteHdf5(path) : isHdf5(path);
+  if (!isThere) throw new MisuseError(`${path} is no HDF5 file, so it has no references`);
   if (!isReferences(list)) throw new MisuseError(`--references ${list}: the name must end in .refs.json`);
-  const file = new H5File(path);
+  const file = openFile(path, { named: true }) as H5File;
   try {
-    const { list: references, left } = referencesOf(file, target ?? relative(dirname(list), path));
+    const beside = isAddress(path) ? path : relative(dirname(list), path);
+    const { list: references, left } = referencesOf(file, target ?? beside);
     writeFileSync(list, `${JSON.stringify(references, null, 1)}\n`);
     for (const line of left) process.stderr.write(`${line}\n`);
     process.stderr.write(`wrote ${list}\n`);
@@ -119,10 +123,10 @@ function writeApart(found: Recognised, home: string, folder: string): void {
   process.stderr.write(`wrote ${target}\n`);
 }
 
-/** The descriptor with every file below `from`. */
+/** The descriptor with every file below `from`, addresses as they are. */
 function movedTo(written: DescriptorInput, from: string): unknown {
   return JSON.parse(JSON.stringify(written), (key, value) =>
-    key === "file" && typeof value === "string" ? join(from, value).split(sep).join("/") : value,
+    key === "file" && typeof value === "string" && !isAddress(value) ? join(from, value).split(sep).join("/") : value,
   );
 }
 

@@ -101,6 +101,8 @@ class DatasetReader implements OpenDataset {
     for (const { frame, bricks } of wanted) {
       const source = this.#source(field, frame);
       for (const part of source.parts) {
+        // A box of values whose real shape is not the declared one is no box of the stored values.
+        if (part.declared !== null) continue;
         const { file, opened } = this.#open(part, frame);
         const boxes = bricks.map((brick) => {
           const box = brickBox(this.#dataset, source, brick);

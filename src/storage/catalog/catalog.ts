@@ -2,14 +2,15 @@
 
 import { createHash } from "node:crypto";
 import { type Dirent, readdirSync, realpathSync } from "node:fs";
-import { basename, dirname, extname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { isAddress } from "../../addresses.js";
 import { BusyError, DataError } from "../../errors.js";
 import { reasonOf } from "../../system-error.js";
 import type { Dataset } from "../dataset.js";
 import { realPath, statusOf } from "../files.js";
 import { isHdf5 } from "../hdf5/bytes.js";
-import { isReferences, isStore } from "../zarr/kinds.js";
+import { hasHdf5Name, isReferences, isRemoteHdf5, isStore } from "../zarr/kinds.js";
+import { RemoteFile } from "../zarr/ranged-file.js";
 import { ZarrFile } from "../zarr/zarr-file.js";
 import { claimedBy, describeApart, descriptorsIn, descriptorText, stateApart } from "./apart.js";
 import { NAME_PATTERN, openQuestions, parseDescriptor } from "./descriptor.js";
@@ -29,7 +30,6 @@ export interface ScanOptions {
 /** Stands in the folder of a conversion until it is complete. */
 export const CONVERSION_NAME = "conversion.json";
 const DEPTH = 3;
-const HDF5_NAMES = new Set([".h5", ".hdf5", ".hdf", ".he5", ".nc"]);
 
 /** Scans data folders, three folders deep. `loadHdf5` must have been waited for. */
 export function scanFolders(folders: readonly string[], { previous, ...options }: ScanOptions): FolderScan {
@@ -136,7 +136,7 @@ function findLocations(folders: readonly string[], problems: Refusal[]): string[
 }
 
 function isStoredFile(path: string): boolean {
-  return HDF5_NAMES.has(extname(path).toLowerCase()) || isReferences(path) || isHdf5(path);
+  return hasHdf5Name(path) || isReferences(path) || isHdf5(path);
 }
 
 /** A digest that changes when anything does that the candidate may read: its file, or everything below its folder. */
@@ -156,10 +156,11 @@ function stateOf(location: string): string {
   return hash.digest("hex");
 }
 
-/** The version of a store whose objects cannot be looked at by their paths. */
+/** The version of a file that lies elsewhere, or of a store whose objects cannot be looked at by their paths. */
 function storeState(location: string): string {
-  const { tree } = new ZarrFile(location, { named: true });
-  return `${tree.digest} ${tree.newestMs}`;
+  const Kind = isRemoteHdf5(location) ? RemoteFile : ZarrFile;
+  const { version, newestMs } = new Kind(location, { named: true });
+  return `${version} ${newestMs}`;
 }
 
 function describe(location: string, state: string): Description | { problems: string[] } {

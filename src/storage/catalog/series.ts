@@ -1,6 +1,7 @@
 /** Describes a series of files as one dataset: the pattern of their names, and a common descriptor. */
 
 import { basename, dirname } from "node:path";
+import { isAddress } from "../../addresses.js";
 import { DataError } from "../../errors.js";
 import { AXIS_NAMES, type Question } from "../dataset.js";
 import { openFile } from "../open-file.js";
@@ -74,7 +75,7 @@ export function recogniseSeries(paths: readonly string[], answers: Answers): Rec
     name: name === "" ? "series" : name,
     title: `${members.length} files ${pattern}`,
     time,
-    fields: fieldsOf(members, pattern),
+    fields: fieldsOf(members, isAddress(first.path) ? `${dirname(first.path)}/${pattern}` : pattern),
     ...(open.length === 0 ? {} : { [answers.assume === true ? "assumed" : "questions"]: open }),
   };
   const parsed = parseDescriptor(JSON.stringify(written));

@@ -60,7 +60,14 @@ export class Verification {
       throw new DataError(`${file}: is neither a file nor a folder`);
     const record = fileRecord(path);
     const opened = openFile(path);
-    this.#records.set(path, opened.newestMs === undefined ? record : { ...record, newestMs: opened.newestMs });
+    const { newestMs, version } = opened;
+    const isElsewhere = isAddress(path) && version !== undefined;
+    const versioned = {
+      ...record,
+      ...(newestMs === undefined ? {} : { newestMs }),
+      ...(isElsewhere ? { version } : {}),
+    };
+    this.#records.set(path, versioned);
     this.#current = opened;
     return opened;
   }

@@ -1,10 +1,53 @@
-/** Reads HDF5 files as bytes, for the facts that the library does not show. */
+/** Reads HDF5 files as bytes, in folders or elsewhere, for the facts that the library does not show. */
 import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { DataError } from "../../errors.js";
 import { reasonOf } from "../../system-error.js";
 
 const UNDEFINED = 2 ** 64;
 const SIGNATURE = Buffer.from("\x89HDF\r\n\x1a\n", "latin1");
+
+/** A stretch of bytes of a file. */
+export interface ByteRange {
+  /** Of the first byte, from the start of the file. */
+  readonly position: number;
+  readonly length: number;
+}
+
+/** A file that lies elsewhere and is read by ranges. */
+export interface RangedFile {
+  readonly path: string;
+  readonly size: number;
+  /** Time of its version, by the clock of its host. */
+  readonly newestMs: number;
+  /** Digest of its version. */
+  readonly version: string;
+  /** Fills `bytes` from a position on. @returns how many bytes there are @throws DataError, BusyError */
+  read(bytes: Uint8Array, position: number): number;
+  /** Runs `use`, for which all of these ranges are fetched together. */
+  with<T>(ranges: readonly ByteRange[], use: () => T): T;
+  /**
+   * Starts to fetch ranges, and waits for a moment.
+   *
+   * @param find each finds some ranges, reading the file itself for that
+   * @returns whether all of them are there, or are known to fail
+   */
+  fetched(find: readonly (() => readonly ByteRange[])[]): boolean;
+}
+
+/** An HDF5 file by its path, or one that lies elsewhere. */
+export type FilePlace = string | RangedFile;
+
+/** The path or address of a file, for messages. */
+export function pathOf(place: FilePlace): string {
+  return typeof place === "string" ? place : place.path;
+}
+
+/** A file while it is open. */
+interface OpenedFile {
+  readonly path: string;
+  readonly size: number;
+  read(bytes: Uint8Array, position: number): number;
+}
 
 /**
  * Reads bytes at an address, which counts from the start of the HDF5 data; into the start of `room`, or new memory.
@@ -17,75 +60,77 @@ export type ReadBytes = (address: number, length: number, room?: Buffer) => Data
 export type OpenBytes = <T>(use: (read: ReadBytes) => T) => T;
 
 /** Gives access to the bytes of an HDF5 file. @throws DataError when it is none */
-export function hdf5Bytes(path: string): OpenBytes {
-  const base = withFile(path, (file) => checkedStart(file, path));
+export function hdf5Bytes(place: FilePlace): OpenBytes {
+  const base = withFile(place, checkedStart);
   return (use) =>
-    withFile(path, (file) => use((address, length, room) => bytesAt(file, path, base + address, length, room)));
+    withFile(place, (file) => use((address, length, room) => bytesAt(file, base + address, length, room)));
 }
 
-function withFile<T>(path: string, use: (file: number) => T): T {
-  const file = openSync(path, "r");
+function withFile<T>(place: FilePlace, use: (file: OpenedFile) => T): T {
+  if (typeof place !== "string") return use(place);
+  const descriptor = openSync(place, "r");
   try {
-    return use(file);
+    return use({
+      path: place,
+      get size() {
+        return fstatSync(descriptor).size;
+      },
+      read: (bytes, position) => readSync(descriptor, bytes, 0, bytes.length, position),
+    });
   } finally {
-    closeSync(file);
+    closeSync(descriptor);
   }
 }
 
 /** Start of the HDF5 data: 0, or after a user block of 512, 1024, ... bytes; null when it is nowhere. */
-function dataStart(file: number): number | null {
+function dataStart(file: OpenedFile): number | null {
   const head = Buffer.alloc(SIGNATURE.length);
-  for (
-    let start = 0;
-    readSync(file, head, 0, head.length, start) === head.length;
-    start = start === 0 ? 512 : 2 * start
-  )
+  for (let start = 0; file.read(head, start) === head.length; start = start === 0 ? 512 : 2 * start)
     if (head.equals(SIGNATURE)) return start;
   return null;
 }
 
 /** Where the HDF5 data of a file begin, behind its user block. @throws DataError when it is no HDF5 file */
-export function startOf(path: string): number {
-  return withFile(path, (file) => checkedStart(file, path));
+export function startOf(place: FilePlace): number {
+  return withFile(place, checkedStart);
 }
 
 /** Whether a file can be read and is an HDF5 file, perhaps after a user block. */
-export function isHdf5(path: string): boolean {
+export function isHdf5(place: FilePlace): boolean {
   try {
-    return withFile(path, dataStart) !== null;
+    return withFile(place, dataStart) !== null;
   } catch {
     return false;
   }
 }
 
 /** Says why the library did not open a file. */
-export function whyNotHdf5(path: string): string {
+export function whyNotHdf5(place: FilePlace): string {
   try {
-    if (statSync(path).size === 0) return "it is empty";
-    return isHdf5(path) ? "it is damaged or cut short" : "it does not begin like one";
+    if ((typeof place === "string" ? statSync(place) : place).size === 0) return "it is empty";
+    return isHdf5(place) ? "it is damaged or cut short" : "it does not begin like one";
   } catch (error) {
     return reasonOf(error);
   }
 }
 
 /** @throws DataError when the file is no HDF5 file, or has addresses of another size than 8 bytes */
-function checkedStart(file: number, path: string): number {
+function checkedStart(file: OpenedFile): number {
   const start = dataStart(file);
-  if (start === null) throw new DataError(`${path} is not an HDF5 file.`);
-  const head = bytesAt(file, path, start, 16);
+  if (start === null) throw new DataError(`${file.path} is not an HDF5 file.`);
+  const head = bytesAt(file, start, 16);
   const at = head.getUint8(8) < 2 ? 13 : 9;
   const [addresses, lengths] = [head.getUint8(at), head.getUint8(at + 1)];
-  if (addresses !== 8 || lengths !== 8) throw new DataError(`${path} has addresses of ${addresses} bytes, not 8.`);
+  if (addresses !== 8 || lengths !== 8) throw new DataError(`${file.path} has addresses of ${addresses} bytes, not 8.`);
   return start;
 }
 
 /** @throws DataError when the file is shorter, as it is where a place or length has been damaged */
-function bytesAt(file: number, path: string, start: number, length: number, room?: Buffer): DataView {
-  if (!(start >= 0 && length >= 0 && start + length <= fstatSync(file).size))
-    throw new DataError(`${path} ends inside its description of a dataset.`);
-  const bytes = room ?? Buffer.allocUnsafeSlow(length);
-  if (readSync(file, bytes, 0, length, start) < length)
-    throw new DataError(`${path} ends inside its description of a dataset.`);
+function bytesAt(file: OpenedFile, start: number, length: number, room?: Buffer): DataView {
+  const ends = () => new DataError(`${file.path} ends inside its description of a dataset.`);
+  if (!(start >= 0 && length >= 0 && start + length <= file.size)) throw ends();
+  const bytes = (room ?? Buffer.allocUnsafeSlow(length)).subarray(0, length);
+  if (file.read(bytes, start) < length) throw ends();
   return new DataView(bytes.buffer, bytes.byteOffset, length);
 }
 

@@ -1,6 +1,6 @@
 /** Finds the chunks of a stored dataset, and those that were never written, which the library reads as zeros without an error. */
-import { DataError } from "../../errors.js";
-import { addressAt, hdf5Bytes, type OpenBytes, startOf, unsigned } from "./bytes.js";
+import { BusyError, DataError } from "../../errors.js";
+import { addressAt, type FilePlace, hdf5Bytes, type OpenBytes, pathOf, startOf, unsigned } from "./bytes.js";
 import { extensibleArray } from "./chunks/extensible-array.js";
 import { firstTree } from "./chunks/first-tree.js";
 import { fixedArray } from "./chunks/fixed-array.js";
@@ -72,7 +72,7 @@ interface LayoutMessage {
  * @throws DataError when the header is cut short or the index damaged
  */
 export function readChunkIndex(
-  path: string,
+  place: FilePlace,
   name: string,
   address: number,
   { chunks, maxShape }: Extent,
@@ -81,12 +81,13 @@ export function readChunkIndex(
     try {
       return read();
     } catch (error) {
-      throw new DataError(`${path}: it cannot be read which parts of ${name} were written.`, error);
+      if (error instanceof BusyError) throw error;
+      throw new DataError(`${pathOf(place)}: it cannot be read which parts of ${name} were written.`, error);
     }
   };
   return named((): ChunkIndex | null => {
-    const bytes = hdf5Bytes(path);
-    const message = headerMessages(path, address).find(({ type }) => type === LAYOUT);
+    const bytes = hdf5Bytes(place);
+    const message = headerMessages(place, address).find(({ type }) => type === LAYOUT);
     if (message === undefined) throw new DataError("The object header has no layout message.");
     const layout = readLayout(bytes((read) => read(message.start, message.bytes)));
     if (layout === null) return null;
@@ -120,17 +121,18 @@ export interface Placement {
  * @throws DataError when the header or the index is damaged, or the values are in the header or in another file
  */
 export function readPlacement(
-  path: string,
+  place: FilePlace,
   name: string,
   address: number,
   { chunks, maxShape }: Extent,
   chunkBytes: number,
 ): Placement {
-  const bytes = hdf5Bytes(path);
-  const start = startOf(path);
-  const message = headerMessages(path, address).find(({ type }) => type === LAYOUT);
+  const bytes = hdf5Bytes(place);
+  const start = startOf(place);
+  const message = headerMessages(place, address).find(({ type }) => type === LAYOUT);
   const layout = message && readLayout(bytes((read) => read(message.start, message.bytes)));
-  if (!layout) throw new DataError(`${path}: the values of ${name} are not in chunks or in one piece of the file`);
+  if (!layout)
+    throw new DataError(`${pathOf(place)}: the values of ${name} are not in chunks or in one piece of the file`);
   const { address: at } = layout;
   if (chunks === null) return { contiguous: at === null ? null : start + at, chunk: () => null };
   if (at === null) return { contiguous: null, chunk: () => null };

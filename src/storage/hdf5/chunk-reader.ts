@@ -84,7 +84,7 @@ function chunkBytesOf({ chunks, size }: Chunked["stored"]): number {
 }
 
 /** First elements of the chunks that a box touches, the last dimension fastest. */
-function* chunksIn(chunks: readonly number[], { offset, count }: Box): Generator<readonly number[]> {
+export function* chunksIn(chunks: readonly number[], { offset, count }: Box): Generator<readonly number[]> {
   const low = chunks.map((edge, d) => Math.floor(offset[d] / edge) * edge);
   const at = [...low];
   for (;;) {
@@ -134,7 +134,8 @@ function repeated(element: Uint8Array | null, length: number): Uint8Array {
   return out;
 }
 
-function swapped(values: Uint8Array, size: number): Uint8Array {
+/** Elements of `size` bytes in the other byte order, in place. */
+export function swapped(values: Uint8Array, size: number): Uint8Array {
   const buffer = Buffer.from(values.buffer, values.byteOffset, values.length);
   if (size === 2) buffer.swap16();
   else if (size === 4) buffer.swap32();

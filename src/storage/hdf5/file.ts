@@ -2,15 +2,24 @@
 import { type Stats, statSync } from "node:fs";
 import { h5wasm, Module } from "h5wasm/node";
 import { DataError } from "../../errors.js";
-import type { StoredFile } from "../stored-file.js";
-import { hdf5Bytes, type OpenBytes, whyNotHdf5 } from "./bytes.js";
+import type { StoredBox, StoredFile } from "../stored-file.js";
+import {
+  type ByteRange,
+  type FilePlace,
+  hdf5Bytes,
+  type OpenBytes,
+  pathOf,
+  type RangedFile,
+  whyNotHdf5,
+} from "./bytes.js";
 import { type ChunkIndex, type Placement, readChunkIndex, readPlacement } from "./chunk-index.js";
 import { type Chunked, checkChunks, readChunks } from "./chunk-reader.js";
 import { FILTER_NAMES, isUndoneHere } from "./filters.js";
-import { attempt, checked, ReadBuffer } from "./library.js";
+import { attempt, checked, openRanged, ReadBuffer } from "./library.js";
 import { hasExternalStorage } from "./object-header.js";
 import { packingOf, unpack } from "./packing.js";
 import type { AttributeValue, RawValues, Stored } from "./stored.js";
+import { readRows, storedRanges } from "./stored-ranges.js";
 
 const ELEMENTS = new Map<number, Stored["element"]>([
   [0, "integer"],
@@ -31,6 +40,7 @@ export class H5File implements StoredFile {
    */
   static readonly #open = new Set<H5File>();
   readonly path: string;
+  readonly #place: FilePlace;
   readonly #id: bigint;
   readonly #status: Stats | undefined;
   #closed = false;
@@ -38,16 +48,32 @@ export class H5File implements StoredFile {
   readonly #indexes = new Map<string, ChunkIndex | null>();
   readonly #groups = new Map<string, ReadonlySet<string>>();
   #bytes: OpenBytes | null = null;
+  readonly #placements = new Map<string, Placement>();
+  readonly #described = new Map<string, Stored>();
 
-  constructor(path: string) {
-    this.path = path;
-    this.#status = statSync(path, { throwIfNoEntry: false });
-    for (const other of H5File.#open) if (isOlderState(other.#status, this.#status)) other.close();
-    this.#id = checked(
-      () => `${path} does not open as an HDF5 file: ${whyNotHdf5(path)}.`,
-      () => Module.open(path, Module.H5F_ACC_RDONLY, false, -1, -1),
-    ) as bigint;
+  /** @param place path of the file, or the file where it is read by ranges */
+  constructor(place: FilePlace) {
+    this.path = pathOf(place);
+    this.#place = place;
+    const why = () => `${this.path} does not open as an HDF5 file: ${whyNotHdf5(place)}.`;
+    if (typeof place === "string") {
+      this.#status = statSync(place, { throwIfNoEntry: false });
+      for (const other of H5File.#open) if (isOlderState(other.#status, this.#status)) other.close();
+      this.#id = checked(why, () => Module.open(place, Module.H5F_ACC_RDONLY, false, -1, -1)) as bigint;
+    } else this.#id = openRanged(place, why);
     H5File.#open.add(this);
+  }
+
+  get newestMs(): number | undefined {
+    return this.#ranged?.newestMs;
+  }
+
+  get version(): string | undefined {
+    return this.#ranged?.version;
+  }
+
+  get #ranged(): RangedFile | null {
+    return typeof this.#place === "string" ? null : this.#place;
   }
 
   /** Names in a group, in stored order. */
@@ -138,12 +164,40 @@ export class H5File implements StoredFile {
 
   /** Where the values of a dataset lie in the file. */
   placement(path: string, stored: Stored): Placement {
-    const chunkBytes = (stored.chunks ?? []).reduce((product, edge) => product * edge, stored.size);
-    return readPlacement(this.path, path, this.headerAddress(path), stored, chunkBytes);
+    let placement = this.#placements.get(path);
+    if (placement === undefined) {
+      const chunkBytes = (stored.chunks ?? []).reduce((product, edge) => product * edge, stored.size);
+      placement = readPlacement(this.#place, path, this.headerAddress(path), stored, chunkBytes);
+      this.#placements.set(path, placement);
+    }
+    return placement;
   }
 
   hasExternalStorage(path: string): boolean {
-    return hasExternalStorage(this.path, this.headerAddress(path));
+    return hasExternalStorage(this.#place, this.headerAddress(path));
+  }
+
+  /** Starts to fetch the bytes of boxes where the file lies elsewhere. */
+  fetched(boxes: readonly StoredBox[]): boolean {
+    return (
+      this.#ranged?.fetched(
+        boxes.map(
+          ({ path, offset, count }) =>
+            () =>
+              this.#ranges(path, { offset, count }),
+        ),
+      ) ?? true
+    );
+  }
+
+  /** The bytes that hold a box. */
+  #ranges(path: string, box: Omit<StoredBox, "path">): ByteRange[] {
+    let stored = this.#described.get(path);
+    if (stored === undefined) {
+      stored = this.describe(path);
+      this.#described.set(path, stored);
+    }
+    return storedRanges(stored, this.placement(path, stored), box);
   }
 
   /** Address of the object header in the file, from the start of the HDF5 data. */
@@ -244,12 +298,28 @@ export class H5File implements StoredFile {
         );
       total *= length;
     }
+    const read = () => this.#readBox(path, stored, { offset, count }, total, buffer);
+    return this.#ranged === null ? read() : this.#ranged.with(this.#ranges(path, { offset, count }), read);
+  }
+
+  #readBox(
+    path: string,
+    stored: Stored,
+    { offset, count }: Omit<StoredBox, "path">,
+    total: number,
+    buffer: ReadBuffer,
+  ): RawValues {
     const chunked = this.#chunked(path, stored);
     const pointer = buffer.reserve(total * stored.size);
     if (chunked !== null && stored.filters.length > 0 && isUndoneHere(stored.filters)) {
       const gap = chunked.index.unwritten(offset, count);
       const fill = gap === null ? null : this.#fillValue(path, stored, gap);
       readChunks(chunked, { offset, count }, buffer.bytes(total * stored.size), fill, (bytes) => buffer.room(bytes));
+      return buffer.values(stored, total);
+    }
+    const start = this.#ranged === null || stored.chunks !== null ? null : this.placement(path, stored).contiguous;
+    if (start !== null) {
+      readRows(this.#ranged as RangedFile, start, stored, { offset, count }, buffer.bytes(total * stored.size));
       return buffer.values(stored, total);
     }
     if (chunked !== null) checkChunks(chunked, { offset, count });
@@ -288,7 +358,7 @@ export class H5File implements StoredFile {
   chunkIndex(path: string, stored: Stored): ChunkIndex | null {
     let index = this.#indexes.get(path);
     if (index === undefined) {
-      index = readChunkIndex(this.path, path, this.headerAddress(path), stored);
+      index = readChunkIndex(this.#place, path, this.headerAddress(path), stored);
       this.#indexes.set(path, index);
     }
     return index;
@@ -299,7 +369,7 @@ export class H5File implements StoredFile {
     const { chunks } = stored;
     const index = chunks === null ? null : this.chunkIndex(path, stored);
     if (chunks === null || index === null) return null;
-    this.#bytes ??= hdf5Bytes(this.path);
+    this.#bytes ??= hdf5Bytes(this.#place);
     return { where: `${this.path}: ${path}`, stored: { ...stored, chunks }, index, bytes: this.#bytes };
   }
 

@@ -1,8 +1,10 @@
 /** Prepares the HDF5 library of this thread, turns its failures into DataErrors, and lends memory inside it to reads. */
+import { constants } from "node:os";
 import { fileURLToPath } from "node:url";
 import { h5wasm, Module } from "h5wasm/node";
 import { base_url } from "h5wasm-plugins";
-import { DataError } from "../../errors.js";
+import { DataError, FieldprobeError } from "../../errors.js";
+import type { RangedFile } from "./bytes.js";
 import type { RawValues, Stored } from "./stored.js";
 
 const STDERR = 2;
@@ -33,11 +35,37 @@ interface WritableStream {
   stream_ops: { write(stream: unknown, buffer: Int8Array, offset: number, length: number): number };
 }
 
+/** A stream of a ranged file. */
+interface RangedStream {
+  position: number;
+  readonly ranged?: RangedFile;
+  readonly inode?: number;
+}
+
+/** The library's own file system, as far as ranged files need it. */
+interface FileSystem {
+  readonly ErrnoError: new (code: number) => Error;
+  open(path: string, flags: number, mode: number): unknown;
+  stat(path: string, dontFollow?: boolean): unknown;
+  fstat(descriptor: number): unknown;
+  createStream(stream: object): unknown;
+  getStreamChecked(descriptor: number): RangedStream;
+}
+
+const REGULAR_FILE = 0o100444;
+/** A device that no file system has: ranged files are told from others by it, and from each other by their inodes. */
+const RANGED_DEVICE = 0x7fffffff;
+
 /** The HDF5 library of this thread: loaded once, with what it printed about the latest failure. */
 class Library {
   static #ofThread: Library | null = null;
   #loading: Promise<void> | null = null;
   #diagnostics = "";
+  /** Ranged files by the paths under which the library opens them. */
+  readonly #ranged = new Map<string, { readonly file: RangedFile; readonly inode: number }>();
+  #inodes = 0;
+  /** Why a ranged file could not be read; the library itself only says that it could not. */
+  #failure: FieldprobeError | null = null;
 
   static get ofThread(): Library {
     Library.#ofThread ??= new Library();
@@ -49,6 +77,7 @@ class Library {
       Module.activate_throwing_error_handler();
       Module.insert_plugin_search_path(PLUGINS, 0);
       this.#collectDiagnostics();
+      this.#openRanged(Module.FS as unknown as FileSystem);
     });
     return this.#loading;
   }
@@ -66,20 +95,91 @@ class Library {
     };
   }
 
+  /** Lets the library open ranged files and ask for their size; all that it does with others stays as it is. */
+  #openRanged(files: FileSystem): void {
+    const { open, stat, fstat } = files;
+    files.open = (path, flags, mode) => {
+      const known = this.#ranged.get(path);
+      if (known === undefined) return open(path, flags, mode);
+      const { file: ranged, inode } = known;
+      const node = { id: inode, mode: REGULAR_FILE, node_ops: {}, path };
+      const stream_ops = {
+        read: (_: unknown, memory: Int8Array, at: number, length: number, position: number) => {
+          try {
+            return ranged.read(new Uint8Array(memory.buffer, memory.byteOffset + at, length), position);
+          } catch (error) {
+            if (!(error instanceof FieldprobeError)) throw error;
+            this.#failure ??= error;
+            throw new files.ErrnoError(constants.errno.EIO);
+          }
+        },
+        llseek: ({ position }: RangedStream, offset: number, whence: number) =>
+          offset + (whence === 1 ? position : whence === 2 ? ranged.size : 0),
+      };
+      return files.createStream({ ranged, inode, path, flags, node, position: 0, seekable: true, stream_ops });
+    };
+    files.stat = (path, ...rest) => {
+      const known = this.#ranged.get(path);
+      return known === undefined ? stat(path, ...rest) : statusOf(known.file, known.inode);
+    };
+    files.fstat = (descriptor) => {
+      const { ranged, inode } = files.getStreamChecked(descriptor);
+      return ranged === undefined || inode === undefined ? fstat(descriptor) : statusOf(ranged, inode);
+    };
+  }
+
+  openRanged(file: RangedFile, what: () => string): bigint {
+    const inode = ++this.#inodes;
+    const path = `/ranged/${inode}`;
+    this.#ranged.set(path, { file, inode });
+    try {
+      return this.checked(what, () => Module.open(path, Module.H5F_ACC_RDONLY, false, -1, -1)) as bigint;
+    } finally {
+      this.#ranged.delete(path);
+    }
+  }
+
+  /** Runs a call; where it fails because a ranged file could not be read, the reason of that is thrown. */
+  attempt<T>(what: () => string, call: () => T): T {
+    const before = this.#failure;
+    this.#failure = null;
+    try {
+      const result = call();
+      this.#throwFailure();
+      return result;
+    } catch (cause) {
+      if (isEnd(cause)) throw cause;
+      this.#throwFailure();
+      throw cause instanceof FieldprobeError ? cause : new DataError(what(), cause);
+    } finally {
+      this.#failure = before;
+    }
+  }
+
+  #throwFailure(): void {
+    if (this.#failure !== null) throw this.#failure;
+  }
+
   checked(what: () => string, call: () => number | bigint): number | bigint {
     Module.deactivate_throwing_error_handler();
     this.#diagnostics = "";
     try {
-      const status = call();
-      if (status < 0) throw new Error(this.#diagnostics);
-      return status;
-    } catch (cause) {
-      if (isEnd(cause)) throw cause;
-      throw new DataError(what(), cause);
+      return this.attempt(what, () => {
+        const status = call();
+        if (status < 0) throw new Error(this.#diagnostics);
+        return status;
+      });
     } finally {
       Module.activate_throwing_error_handler();
     }
   }
+}
+
+/** What the library is told about a ranged file. */
+function statusOf({ size, newestMs }: RangedFile, ino: number) {
+  const time = new Date(newestMs);
+  const others = { nlink: 1, uid: 0, gid: 0, rdev: 0, blksize: 4096, blocks: Math.ceil(size / 512) };
+  return { dev: RANGED_DEVICE, ino, mode: REGULAR_FILE, size, ...others, atime: time, mtime: time, ctime: time };
 }
 
 /**
@@ -106,12 +206,12 @@ function isEnd(error: unknown): boolean {
 
 /** Runs a call that throws on failure. */
 export function attempt<T>(what: string, call: () => T): T {
-  try {
-    return call();
-  } catch (cause) {
-    if (cause instanceof DataError || isEnd(cause)) throw cause;
-    throw new DataError(what, cause);
-  }
+  return Library.ofThread.attempt(() => what, call);
+}
+
+/** Opens a ranged file in the library. @returns its handle */
+export function openRanged(file: RangedFile, what: () => string): bigint {
+  return Library.ofThread.openRanged(file, what);
 }
 
 /** Memory inside the HDF5 library that reads go to, and room for a stored chunk; each grows to the largest read and is kept. */

@@ -1,6 +1,6 @@
 /** Reads object headers of HDF5 files as bytes: the library shows neither external raw storage nor addresses of values. */
 import { DataError } from "../../errors.js";
-import { hdf5Bytes, type ReadBytes, unsigned } from "./bytes.js";
+import { type FilePlace, hdf5Bytes, pathOf, type ReadBytes, unsigned } from "./bytes.js";
 
 /** A message of an object header: its type and the place of its body, from the start of the HDF5 data. */
 export interface HeaderMessage {
@@ -21,13 +21,13 @@ const MAX_BLOCKS = 64;
  *
  * @param address address of the header from the start of the HDF5 data
  */
-export function headerMessages(path: string, address: number): HeaderMessage[] {
-  return hdf5Bytes(path)((read) => walk(read, path, address));
+export function headerMessages(place: FilePlace, address: number): HeaderMessage[] {
+  return hdf5Bytes(place)((read) => walk(read, pathOf(place), address));
 }
 
 /** Whether the dataset with this object header keeps its values in files outside the HDF5 file. */
-export function hasExternalStorage(path: string, address: number): boolean {
-  return headerMessages(path, address).some(({ type }) => type === EXTERNAL_FILES);
+export function hasExternalStorage(place: FilePlace, address: number): boolean {
+  return headerMessages(place, address).some(({ type }) => type === EXTERNAL_FILES);
 }
 
 function walk(read: ReadBytes, path: string, start: number): HeaderMessage[] {

@@ -1,6 +1,9 @@
 /** Objects of one host or bucket as they were at one time: what has changed since is refused. */
 import { DataError } from "../../errors.js";
-import { type Part, type RemoteObject, RemoteObjects } from "./remote-objects.js";
+import { STORE_DEFAULTS, type StoreSettings } from "../store-settings.js";
+import type { DiskCache } from "./disk-cache.js";
+import { RangeQueue } from "./range-queue.js";
+import { type Part, type RemoteObject, RemoteObjects, UNCHANGED } from "./remote-objects.js";
 import { s3Place } from "./s3.js";
 
 /** HTTP tells times in whole seconds. */
@@ -8,44 +11,131 @@ const RESOLUTION_MS = 1000;
 /** Objects whose versions are remembered, because they are read part by part. */
 const MOST_VERSIONS = 65_536;
 
+/** How objects are fetched, and where they are kept. */
+export interface Fetching {
+  readonly settings: StoreSettings;
+  readonly disk: DiskCache | null;
+}
+
+const PLAIN: Fetching = { settings: STORE_DEFAULTS, disk: null };
+
+/** The version of an object, as its host tells it. */
+interface Version {
+  /** `ETag`, time of change and size in one text. */
+  readonly text: string;
+  readonly etag: string | null;
+  readonly modifiedMs: number;
+  /** Whether two objects of this version have the same bytes. */
+  readonly isExact: boolean;
+}
+
+type Range = Extract<Part, { readonly offset: number }>;
+
 export class PinnedObjects {
   /** Time of the newest object that was found changed; 0 where there is none. */
   changedMs = 0;
   /** The time that objects are pinned to, in milliseconds of the host's clock. */
   newestMs = Number.POSITIVE_INFINITY;
   readonly objects: RemoteObjects;
-  readonly #versions = new Map<string, string>();
+  readonly #versions = new Map<string, Version>();
+  readonly #queues = new Map<string, RangeQueue>();
   readonly #base: string;
+  readonly #disk: DiskCache | null;
 
   /** @param base `https://host/path`, `http://host/path` or `s3://bucket/prefix`, before which keys stand */
-  constructor(base: string) {
+  constructor(base: string, { settings, disk }: Fetching = PLAIN) {
+    this.#disk = disk;
     if (base.startsWith("s3://")) {
       const { prefix, sign } = s3Place(base);
       this.#base = prefix;
-      this.objects = new RemoteObjects(sign);
+      this.objects = new RemoteObjects(sign, settings);
     } else {
       this.#base = base.replace(/\/+$/, "");
-      this.objects = new RemoteObjects();
+      this.objects = new RemoteObjects(undefined, settings);
     }
   }
 
-  /** Fetches an object, whatever its version; null where there is none. */
-  current(key: string): Promise<RemoteObject | null> {
-    return this.objects.fetch(this.#addressOf(key));
+  /** Fetches an object or part of it, whatever its version; null where there is none. */
+  current(key: string, part: Part | null = null): Promise<RemoteObject | null> {
+    return this.objects.fetch(this.#addressOf(key), part);
+  }
+
+  /** Asks for the first byte of an object, and pins its ranges to the version that answers; null where there is none. */
+  async pin(key: string): Promise<RemoteObject | null> {
+    const object = await this.current(key, { offset: 0, length: 1 });
+    if (object !== null) this.#versions.set(key, versionOf(object));
+    return object;
   }
 
   /** Fetches an object or part of it; undefined where there is none. @throws DataError when it has changed */
   async get(key: string, part: Part | null): Promise<Uint8Array | undefined> {
-    const address = this.#addressOf(key);
-    const object = await this.objects.fetch(address, part);
-    if (object === null) return undefined;
-    const modifiedMs = object.modifiedMs ?? 0;
-    const isNewer = modifiedMs > this.newestMs + RESOLUTION_MS;
-    if (isNewer || (part !== null && this.#isOther(key, object.etag))) {
-      this.changedMs = Math.max(this.changedMs, modifiedMs, this.newestMs + 1);
-      throw new DataError(`${address} has changed since the catalogue was read`);
+    if (part !== null && "offset" in part) return (await this.#range(key, part)) ?? undefined;
+    return (part === null ? await this.#whole(key) : await this.#fetch(key, part)) ?? undefined;
+  }
+
+  /** Ranges of one object, which all have the version of the first. */
+  async #range(key: string, range: Range): Promise<Uint8Array | null> {
+    const version = this.#versions.get(key) ?? (this.#disk === null ? undefined : await this.#learn(key));
+    const name = {
+      address: this.#addressOf(key),
+      version: version?.text ?? "",
+      range: `${range.offset}-${range.length}`,
+    };
+    const isKept = this.#disk !== null && version?.isExact === true;
+    const kept = isKept ? await this.#disk?.get(name) : null;
+    if (kept) return kept.bytes;
+    let queue = this.#queues.get(key);
+    if (queue === undefined) {
+      queue = new RangeQueue((piece) => this.#fetch(key, piece));
+      if (this.#queues.size === MOST_VERSIONS) this.#queues.clear();
+      this.#queues.set(key, queue);
     }
+    const bytes = await queue.get(range);
+    if (isKept && bytes !== null) this.#disk?.put(name, bytes, null);
+    return bytes;
+  }
+
+  /** The version of an object that will be read part by part. */
+  async #learn(key: string): Promise<Version | undefined> {
+    if ((await this.#fetch(key, { offset: 0, length: 1 })) === null) return undefined;
+    return this.#versions.get(key);
+  }
+
+  /** A whole object, from the cache on disk where the host says that it still is the same. */
+  async #whole(key: string): Promise<Uint8Array | null> {
+    const disk = this.#disk;
+    if (disk === null) return this.#fetch(key, null);
+    const address = this.#addressOf(key);
+    const name = { address, version: "", range: "whole" };
+    const kept = await disk.get(name);
+    const known = kept?.note as Version | null | undefined;
+    const object = known?.etag
+      ? await this.objects.fetchUnless(address, known.etag)
+      : await this.objects.fetch(address);
+    if (object === null) return null;
+    if (object === UNCHANGED) {
+      this.#check(key, known as Version, null);
+      return (kept as { bytes: Uint8Array }).bytes;
+    }
+    const version = versionOf(object);
+    this.#check(key, version, null);
+    if (version.etag !== null && version.isExact) disk.put(name, object.bytes, version);
     return object.bytes;
+  }
+
+  async #fetch(key: string, part: Part | null): Promise<Uint8Array | null> {
+    const object = await this.objects.fetch(this.#addressOf(key), part);
+    if (object === null) return null;
+    this.#check(key, versionOf(object), part);
+    return object.bytes;
+  }
+
+  /** @throws DataError when an object is newer than the pinned time, or another than the one that parts were read of */
+  #check(key: string, version: Version, part: Part | null): void {
+    const isNewer = version.modifiedMs > this.newestMs + RESOLUTION_MS;
+    if (!isNewer && (part === null || !this.#isOther(key, version))) return;
+    this.changedMs = Math.max(this.changedMs, version.modifiedMs, this.newestMs + 1);
+    throw new DataError(`${this.#addressOf(key)} has changed since the catalogue was read`);
   }
 
   #addressOf(key: string): string {
@@ -53,12 +143,27 @@ export class PinnedObjects {
   }
 
   /** Whether an object is another than the one of which parts have been read. */
-  #isOther(key: string, etag: string | null): boolean {
-    if (etag === null) return false;
+  #isOther(key: string, version: Version): boolean {
     const known = this.#versions.get(key);
-    if (known !== undefined) return known !== etag;
+    if (known !== undefined) return known.text !== version.text;
     if (this.#versions.size === MOST_VERSIONS) this.#versions.delete(this.#versions.keys().next().value as string);
-    this.#versions.set(key, etag);
+    this.#versions.set(key, version);
     return false;
   }
+}
+
+/**
+ * The version of an object.
+ *
+ * Source: RFC 9110, sections 8.8.2.2 and 8.8.3: a time of change tells versions apart when it lies a second before the
+ * answer, and a weak `ETag` stands for several sequences of bytes.
+ */
+export function versionOf({ etag, modifiedMs, dateMs, size }: RemoteObject): Version {
+  const isOld = modifiedMs !== null && dateMs - modifiedMs >= 2 * RESOLUTION_MS;
+  return {
+    text: `${etag ?? ""} ${modifiedMs ?? ""} ${size ?? ""}`,
+    etag,
+    modifiedMs: modifiedMs ?? 0,
+    isExact: etag === null ? isOld : !etag.startsWith("W/"),
+  };
 }

@@ -4,11 +4,8 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { BusyError, DataError } from "../../errors.js";
+import { STORE_DEFAULTS, type StoreSettings } from "../store-settings.js";
 
-/** Requests under way at a time. */
-const CONNECTIONS = 16;
-const ATTEMPTS = 4;
-const TIMEOUT_MS = 10_000;
 /** The first pause before another attempt; each further one is twice as long, and half of each is random. */
 const PAUSE_MS = 100;
 /** Time for which a host is left alone once all attempts of a request have failed; one attempt then tells whether it is back. */
@@ -30,6 +27,19 @@ export interface RemoteObject {
   readonly modifiedMs: number | null;
   /** The time of the answer by the host's clock, or by ours. */
   readonly dateMs: number;
+  /** Whether the host has sent the part alone, as it was asked to. */
+  readonly isPart: boolean;
+}
+
+/** The answer of a host whose object still is the one that is known. */
+export const UNCHANGED = Symbol("unchanged");
+
+/** What is asked for. */
+interface Wanted {
+  readonly address: string;
+  readonly part: Part | null;
+  /** The object is sent only where it is another than that of this `ETag`. */
+  readonly unless: string | null;
 }
 
 /** Turns a request into one that the host accepts, e.g. by a signature. */
@@ -49,7 +59,8 @@ export interface RemoteCounts {
 export class RemoteObjects {
   readonly counts: RemoteCounts = { requests: 0, retries: 0, failures: 0, bytes: 0, busyMs: 0 };
   readonly #sign: Sign;
-  #free = CONNECTIONS;
+  readonly #settings: StoreSettings;
+  #free: number;
   readonly #waiting: (() => void)[] = [];
   #failing = false;
   #restsUntil = 0;
@@ -59,8 +70,10 @@ export class RemoteObjects {
     return !this.#failing;
   }
 
-  constructor(sign: Sign = async (request) => request) {
+  constructor(sign: Sign = async (request) => request, settings: StoreSettings = STORE_DEFAULTS) {
     this.#sign = sign;
+    this.#settings = settings;
+    this.#free = settings.connections;
   }
 
   /**
@@ -69,9 +82,18 @@ export class RemoteObjects {
    * @throws BusyError when the host does not answer, DataError when it refuses or its answer is not what was asked for
    */
   async fetch(address: string, part: Part | null = null): Promise<RemoteObject | null> {
+    return (await this.#inTurn({ address, part, unless: null })) as RemoteObject | null;
+  }
+
+  /** Fetches an object unless it still is the one of this `ETag`. @throws as `fetch` */
+  fetchUnless(address: string, unless: string): Promise<RemoteObject | null | typeof UNCHANGED> {
+    return this.#inTurn({ address, part: null, unless });
+  }
+
+  async #inTurn(wanted: Wanted): Promise<RemoteObject | null | typeof UNCHANGED> {
     await this.#enter();
     try {
-      return await this.#tryAgain(address, part);
+      return await this.#tryAgain(wanted);
     } finally {
       this.#free++;
       this.#waiting.shift()?.();
@@ -83,18 +105,19 @@ export class RemoteObjects {
     this.#free--;
   }
 
-  async #tryAgain(address: string, part: Part | null): Promise<RemoteObject | null> {
+  async #tryAgain(wanted: Wanted): Promise<RemoteObject | null | typeof UNCHANGED> {
+    const { address } = wanted;
     for (let attempt = 1; ; attempt++) {
       if (performance.now() < this.#restsUntil)
         throw new BusyError(`${hostOf(address)} has not answered and is left alone for a while.`, 5);
       try {
-        const object = await this.#once(address, part);
+        const object = await this.#once(wanted);
         this.#failing = false;
         return object;
       } catch (error) {
         if (error instanceof DataError) throw error;
-        if (error instanceof OtherPart) return await this.#tryAgain(address, error.wanted);
-        if (attempt === ATTEMPTS || this.#failing) throw this.#failed(address, error);
+        if (error instanceof OtherPart) return await this.#tryAgain({ ...wanted, part: error.wanted });
+        if (attempt >= this.#settings.attempts || this.#failing) throw this.#failed(address, error);
         this.counts.retries++;
         await pause(PAUSE_MS * 2 ** (attempt - 1) * (0.5 + Math.random() / 2));
       }
@@ -106,14 +129,19 @@ export class RemoteObjects {
     this.counts.failures++;
     this.#failing = true;
     this.#restsUntil = performance.now() + REST_MS;
-    return new BusyError(`${address} cannot be fetched: ${reasonOf(error)}.`, 5);
+    return new BusyError(`${address} cannot be fetched: ${reasonOf(error, this.#settings)}.`, 5);
   }
 
-  async #once(address: string, part: Part | null): Promise<RemoteObject | null> {
+  async #once(wanted: Wanted): Promise<RemoteObject | null | typeof UNCHANGED> {
+    const { address, part, unless } = wanted;
     const start = performance.now();
     this.counts.requests++;
     try {
-      const response = await this.#follow(address, part);
+      const response = await this.#follow(wanted);
+      if (response.status === 304 && unless !== null) {
+        await response.body?.cancel();
+        return UNCHANGED;
+      }
       if (response.status === 404 || response.status === 410) {
         await response.body?.cancel();
         return null;
@@ -135,9 +163,12 @@ export class RemoteObjects {
   }
 
   /** Sends a request, and follows redirections that stay on the host. */
-  async #follow(address: string, part: Part | null): Promise<Response> {
-    const signal = AbortSignal.timeout(TIMEOUT_MS);
-    const headers = part === null ? {} : { range: rangeOf(part) };
+  async #follow({ address, part, unless }: Wanted): Promise<Response> {
+    const signal = AbortSignal.timeout(this.#settings.timeoutMs);
+    const headers = {
+      ...(part === null ? {} : { range: rangeOf(part) }),
+      ...(unless === null ? {} : { "if-none-match": unless }),
+    };
     let at = address;
     for (let hop = 0; hop <= REDIRECTS; hop++) {
       const request = new Request(at, { headers: { ...headers, "accept-encoding": "identity" }, redirect: "manual" });
@@ -165,9 +196,9 @@ class OtherPart extends Error {
 }
 
 /** The reason of a failed request in a few words, without the stack of the library. */
-function reasonOf(error: unknown): string {
+function reasonOf(error: unknown, { timeoutMs }: StoreSettings): string {
   if (!(error instanceof Error)) return String(error);
-  if (error.name === "TimeoutError") return `no answer in ${TIMEOUT_MS / 1000} s`;
+  if (error.name === "TimeoutError") return `no answer in ${timeoutMs / 1000} s`;
   const cause = error.cause instanceof Error ? error.cause : error;
   return cause.message.replace(/\s+/g, " ");
 }
@@ -197,6 +228,7 @@ async function objectOf(address: string, response: Response, part: Part | null):
     etag: response.headers.get("etag"),
     modifiedMs: Number.isNaN(modified) ? null : modified,
     dateMs: Number.isNaN(date) ? Date.now() : date,
+    isPart: response.status === 206,
   };
 }
 

@@ -1,22 +1,19 @@
-/** Keeps the chunks that were decoded last, and lets requests for a chunk under way share its fetch. */
+/** Keeps the chunks or ranges that were used last, and lets requests for one under way share its fetch. */
 
-/** A decoded chunk as far as its size is concerned. */
-interface Sized {
-  readonly data: { readonly length: number };
-}
-
-/** Bytes of an element at most. */
-const ELEMENT_BYTES = 8;
-
-/** Decoded chunks by name, the least recently used dropped first. */
-export class ChunkCache<Chunk extends Sized> {
+/** Chunks by name, the least recently used dropped first. */
+export class ChunkCache<Chunk> {
   readonly #capacity: number;
+  readonly #bytesOf: (chunk: Chunk) => number;
   readonly #entries = new Map<string, { readonly chunk: Promise<Chunk>; bytes: number }>();
   #bytes = 0;
 
-  /** @param capacity bytes */
-  constructor(capacity: number) {
+  /**
+   * @param capacity bytes
+   * @param bytesOf  bytes of a chunk
+   */
+  constructor(capacity: number, bytesOf: (chunk: Chunk) => number) {
     this.#capacity = capacity;
+    this.#bytesOf = bytesOf;
   }
 
   /** The chunk of a name, loaded at most once at a time; a failure is not kept. */
@@ -24,21 +21,21 @@ export class ChunkCache<Chunk extends Sized> {
     const entry = this.#entries.get(name) ?? { chunk: load(), bytes: 0 };
     if (!this.#entries.delete(name))
       entry.chunk.then(
-        ({ data }) => this.#keep(name, data.length),
+        (chunk) => this.#keep(name, this.#bytesOf(chunk)),
         () => this.#drop(name),
       );
     this.#entries.set(name, entry);
     return entry.chunk;
   }
 
-  #keep(name: string, length: number): void {
+  #keep(name: string, bytes: number): void {
     const entry = this.#entries.get(name);
     if (entry === undefined) return;
-    entry.bytes = length * ELEMENT_BYTES;
-    this.#bytes += entry.bytes;
-    for (const [oldest, { bytes }] of this.#entries) {
+    entry.bytes = bytes;
+    this.#bytes += bytes;
+    for (const [oldest, { bytes: known }] of this.#entries) {
       if (this.#bytes <= this.#capacity) return;
-      if (bytes > 0) this.#drop(oldest);
+      if (known > 0) this.#drop(oldest);
     }
   }
 

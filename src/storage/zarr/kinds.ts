@@ -1,4 +1,8 @@
 /** Tells stores from other files and folders by their names. */
+import { isAddress } from "../../addresses.js";
+
+/** Endings of the names of HDF5 files. */
+const HDF5_NAMES = /\.(h5|hdf5?|he5|nc4?)$/i;
 
 /** Documents by which a folder is known as a Zarr store. */
 const STORE_NAMES: readonly string[] = ["zarr.json", ".zgroup", ".zarray", ".zmetadata"];
@@ -11,4 +15,14 @@ export function isStore(names: readonly string[]): boolean {
 /** Whether a path or address is that of a list of references. */
 export function isReferences(path: string): boolean {
   return /\.(refs|kerchunk)\.json$/i.test(path);
+}
+
+/** Whether a name is one that HDF5 files have. */
+export function hasHdf5Name(path: string): boolean {
+  return HDF5_NAMES.test(path);
+}
+
+/** Whether an address is that of an HDF5 file rather than of a store. */
+export function isRemoteHdf5(path: string): boolean {
+  return isAddress(path) && hasHdf5Name(path);
 }

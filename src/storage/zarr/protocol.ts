@@ -53,15 +53,48 @@ export interface OpenRequest {
   readonly named?: boolean | undefined;
 }
 
-/** Boxes that will be asked for soon. */
+/** A range of bytes of a file. */
+export interface RangeRequest {
+  readonly store: string;
+  /** `newestMs` of the file that the caller has verified. */
+  readonly newestMs: number;
+  readonly position: number;
+  readonly length: number;
+  /** Whether it is a block of what describes the values, which is kept for longer. */
+  readonly isBlock: boolean;
+}
+
+/** What is read for a thread: elements of an array, or bytes of a file. */
+export type Piece = BoxRequest | RangeRequest;
+
+/** Pieces that will be asked for soon. */
 export interface ReadyRequest {
   readonly store: string;
-  readonly boxes: readonly BoxRequest[];
+  readonly pieces: readonly Piece[];
+}
+
+/** Ranges of a file. */
+export interface BytesRequest {
+  readonly store: string;
+  readonly ranges: readonly RangeRequest[];
+  /** Whether the answer is null where one of them is not there yet. */
+  readonly ifThere: boolean;
+}
+
+/** A file that is read by ranges. */
+export interface FileState {
+  readonly size: number;
+  /** Digest of its version as its host tells it. */
+  readonly digest: string;
+  /** Time of its last change, by the clock of its host. */
+  readonly newestMs: number;
 }
 
 export type StoreRequest =
   | ({ readonly kind: "open" } & OpenRequest)
+  | ({ readonly kind: "file" } & OpenRequest)
   | ({ readonly kind: "read" } & BoxRequest)
+  | ({ readonly kind: "bytes" } & BytesRequest)
   | ({ readonly kind: "ready" } & ReadyRequest);
 
 /** Elements in C order, in shared memory. */
@@ -79,8 +112,11 @@ export type Elements =
 
 export interface StoreReplies {
   readonly open: StoreTree;
+  readonly file: FileState;
   readonly read: Elements;
-  /** Whether the boxes are there, or known to fail. */
+  /** In shared memory; null where a range is not there yet. */
+  readonly bytes: readonly Uint8Array[] | null;
+  /** Whether the pieces are there, or known to fail. */
   readonly ready: boolean;
 }
 

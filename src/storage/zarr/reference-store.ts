@@ -11,7 +11,8 @@ import type { AbsolutePath, RangeQuery } from "zarrita";
 import { isAddress } from "../../addresses.js";
 import { DataError } from "../../errors.js";
 import type { Hosts } from "../remote/hosts.js";
-import { PinnedObjects } from "../remote/pinned-objects.js";
+import { type Fetching, PinnedObjects } from "../remote/pinned-objects.js";
+import { splitAddress } from "../remote/remote-bytes.js";
 import type { Part, RemoteObjects } from "../remote/remote-objects.js";
 import { readPart } from "./local-store.js";
 import { DOCUMENT_NAMES, documentOf } from "./metadata.js";
@@ -27,6 +28,7 @@ type Reference = readonly [target: string, offset?: number, length?: number];
 export class ReferenceStore implements ObjectStore {
   readonly #location: string;
   readonly #hosts: Hosts;
+  readonly #fetching: Fetching;
   readonly #inline = new Map<string, Uint8Array>();
   readonly #references = new Map<string, Reference>();
   /** Remote targets by host or bucket. */
@@ -37,9 +39,10 @@ export class ReferenceStore implements ObjectStore {
    * @param location path or address of the list
    * @param hosts    checks the hosts of targets
    */
-  constructor(location: string, hosts: Hosts) {
+  constructor(location: string, hosts: Hosts, fetching: Fetching) {
     this.#location = location;
     this.#hosts = hosts;
+    this.#fetching = fetching;
   }
 
   get changedMs(): number {
@@ -71,7 +74,7 @@ export class ReferenceStore implements ObjectStore {
       return { bytes: readFileSync(this.#location), newestMs: mtimeMs };
     }
     const [folder, name] = splitAddress(this.#location);
-    const object = await new PinnedObjects(folder).current(name);
+    const object = await new PinnedObjects(folder, this.#fetching).current(name);
     if (object === null) throw new DataError(`${this.#location} does not exist`);
     return { bytes: object.bytes, newestMs: object.dateMs };
   }
@@ -147,18 +150,12 @@ export class ReferenceStore implements ObjectStore {
     const [folder, name] = splitAddress(target);
     let objects = this.#remote.get(folder);
     if (objects === undefined) {
-      objects = new PinnedObjects(folder);
+      objects = new PinnedObjects(folder, this.#fetching);
       objects.newestMs = this.#newestMs;
       this.#remote.set(folder, objects);
     }
     return objects.get(name, part);
   }
-}
-
-/** Address of the folder of an object, and its name. */
-function splitAddress(address: string): [folder: string, name: string] {
-  const at = address.lastIndexOf("/");
-  return [address.slice(0, at), decodeURIComponent(address.slice(at + 1))];
 }
 
 function inside(bytes: Uint8Array, part: Part | null): Uint8Array {

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { AbsolutePath, RangeQuery } from "zarrita";
 import { DataError } from "../../errors.js";
-import { PinnedObjects } from "../remote/pinned-objects.js";
+import { type Fetching, PinnedObjects } from "../remote/pinned-objects.js";
 import type { RemoteObjects } from "../remote/remote-objects.js";
 import { type Documents, documentOf } from "./metadata.js";
 import type { ObjectStore, Opened } from "./object-store.js";
@@ -12,9 +12,9 @@ export class RemoteStore implements ObjectStore {
   readonly #objects: PinnedObjects;
 
   /** @param location `https://host/path`, `http://host/path` or `s3://bucket/prefix` */
-  constructor(location: string) {
+  constructor(location: string, fetching: Fetching) {
     this.#location = location;
-    this.#objects = new PinnedObjects(location);
+    this.#objects = new PinnedObjects(location, fetching);
   }
 
   get changedMs(): number {

@@ -1,6 +1,8 @@
 /** The store thread reads stores for all threads of a process, so that they share what is open, cached and under way. */
 import { fileURLToPath } from "node:url";
 import { type MessagePort, Worker } from "node:worker_threads";
+import type { DiskCounts } from "../remote/disk-cache.js";
+import { STORE_DEFAULTS, type StoreSettings } from "../store-settings.js";
 import type { StoreStatus } from "../store-status.js";
 
 /** The store thread runs the JavaScript that ships, also when this file runs from source. */
@@ -14,24 +16,42 @@ export interface StoreConnection {
   readonly signal: Int32Array;
 }
 
+/** What the store thread tells the thread that started it. */
+export type StoreReport =
+  | { readonly stores: readonly StoreStatus[]; readonly disk: DiskCounts | null }
+  | { readonly warning: string };
+
 /** The store thread, which starts at the first connection and never keeps a process alive. */
 export class StoreThread {
   #worker: Worker | null = null;
+  readonly #settings: StoreSettings;
+  readonly #warn: (line: string) => void;
 
   /** What has been fetched of the stores behind HTTP, a second ago at most. */
   status: readonly StoreStatus[] = [];
+  /** What the cache on disk has done, a second ago at most; null where there is none. */
+  disk: DiskCounts | null = null;
+
+  /** @param warn told what the owner of the process should know */
+  constructor(settings: StoreSettings = STORE_DEFAULTS, warn: (line: string) => void = () => {}) {
+    this.#settings = settings;
+    this.#warn = warn;
+  }
 
   /** Connects a thread. */
   connect(connection: StoreConnection): void {
     if (this.#worker === null) {
-      this.#worker = new Worker(ENTRY);
-      this.#worker.unref();
-      this.#worker.on("message", (status: StoreStatus[]) => {
-        this.status = status;
+      this.#worker = new Worker(ENTRY, { workerData: this.#settings });
+      this.#worker.on("message", (report: StoreReport) => {
+        if ("warning" in report) return this.#warn(report.warning);
+        this.status = report.stores;
+        this.disk = report.disk;
       });
       this.#worker.once("exit", () => {
         this.#worker = null;
       });
+      // A listener keeps the process alive, so this comes last.
+      this.#worker.unref();
     }
     this.#worker.postMessage(connection, [connection.port]);
   }

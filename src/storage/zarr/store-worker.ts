@@ -1,13 +1,21 @@
 /** The entry of the store thread answers the requests of other threads, each through a port of its own. */
-import { parentPort } from "node:worker_threads";
+import { parentPort, workerData } from "node:worker_threads";
 import { BusyError, FieldprobeError } from "../../errors.js";
+import { DiskCache } from "../remote/disk-cache.js";
+import type { StoreSettings } from "../store-settings.js";
 import { registerCodecs } from "./codecs.js";
 import type { StoreAnswer, StoreMessage, StoreRequest } from "./protocol.js";
-import type { StoreConnection } from "./store-thread.js";
+import type { StoreConnection, StoreReport } from "./store-thread.js";
 import { Stores } from "./stores.js";
 
 registerCodecs();
-const stores = new Stores();
+const settings = workerData as StoreSettings;
+const report = (told: StoreReport) => parentPort?.postMessage(told);
+const disk =
+  settings.cacheDir === null
+    ? null
+    : new DiskCache(settings.cacheDir, settings.cacheBytes, (warning) => report({ warning }));
+const stores = new Stores({ settings, disk });
 
 parentPort?.on("message", ({ port, signal }: StoreConnection) => {
   port.on("message", ({ id, request }: StoreMessage) => void answer({ port, signal }, id, request));
@@ -15,7 +23,7 @@ parentPort?.on("message", ({ port, signal }: StoreConnection) => {
 
 /** Interval at which the main thread is told what has been fetched. */
 const STATUS_MS = 1000;
-setInterval(async () => parentPort?.postMessage(await stores.status()), STATUS_MS).unref();
+setInterval(async () => report({ stores: await stores.status(), disk: disk?.counts ?? null }), STATUS_MS).unref();
 
 async function answer({ port, signal }: StoreConnection, id: number, request: StoreRequest): Promise<void> {
   let reply: StoreAnswer;
@@ -33,7 +41,9 @@ async function answer({ port, signal }: StoreConnection, id: number, request: St
 
 function perform(request: StoreRequest): Promise<unknown> {
   if (request.kind === "open") return stores.open(request);
-  return request.kind === "read" ? stores.read(request) : stores.ready(request.boxes);
+  if (request.kind === "file") return stores.file(request);
+  if (request.kind === "bytes") return stores.bytes(request);
+  return request.kind === "read" ? stores.read(request) : stores.ready(request.pieces);
 }
 
 function textOf(error: unknown): string {

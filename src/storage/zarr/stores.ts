@@ -19,13 +19,24 @@ import {
 import { isAddress } from "../../addresses.js";
 import { DataError } from "../../errors.js";
 import { Hosts } from "../remote/hosts.js";
+import type { Fetching } from "../remote/pinned-objects.js";
+import { RemoteBytes } from "../remote/remote-bytes.js";
 import type { StoreStatus } from "../store-status.js";
 import { ChunkCache } from "./chunk-cache.js";
 import { isReferences } from "./kinds.js";
 import { LocalStore } from "./local-store.js";
 import { DOCUMENT_NAMES, type Documents, expandConsolidated, nodesOf } from "./metadata.js";
 import type { ObjectStore } from "./object-store.js";
-import type { BoxRequest, Elements, OpenRequest, StoreTree } from "./protocol.js";
+import type {
+  BoxRequest,
+  BytesRequest,
+  Elements,
+  FileState,
+  OpenRequest,
+  Piece,
+  RangeRequest,
+  StoreTree,
+} from "./protocol.js";
 import { nameOf, ReadAhead } from "./read-ahead.js";
 import { ReferenceStore } from "./reference-store.js";
 import { RemoteStore } from "./remote-store.js";
@@ -37,13 +48,24 @@ interface OpenStore {
   readonly arrays: Map<string, Promise<ZarrArray<DataType, PinnedStore>>>;
 }
 
-/** Time for which a thread that could do something else waits for boxes. */
+/** A file as it was when it was opened. */
+interface OpenFile {
+  readonly state: FileState;
+  readonly bytes: RemoteBytes;
+}
+
+/** Time for which a thread that could do something else waits for pieces. */
 const MOMENT_MS = 15;
 
 type Decoded = Chunk<DataType>;
 
 /** Decoded chunks that are kept, for reads of less than a chunk. */
 const CHUNK_BYTES = 64 * 1024 * 1024;
+/** Bytes of an element at most. */
+const ELEMENT_BYTES = 8;
+/** Bytes of values of files that are kept, because several boxes may need them, and of what describes them. */
+const RANGE_BYTES = 64 * 1024 * 1024;
+const BLOCK_BYTES = 64 * 1024 * 1024;
 const CONSTRUCTORS = {
   float32: Float32Array,
   float64: Float64Array,
@@ -57,30 +79,71 @@ const CONSTRUCTORS = {
   uint64: BigUint64Array,
 } as const;
 
+/** What is being read or has been read ahead. */
+type Read = Elements | Uint8Array;
+
 export class Stores {
+  readonly #fetching: Fetching;
   readonly #hosts = new Hosts();
   readonly #open = new Map<string, Promise<OpenStore>>();
-  readonly #chunks = new ChunkCache<Decoded>(CHUNK_BYTES);
-  /** Boxes under way or read ahead, by what they are, in the order of their requests. */
-  readonly #boxes = new Map<string, Promise<Elements>>();
-  readonly #ahead = new ReadAhead(
-    (box) => this.#begin(box),
-    (name) => this.#boxes.delete(name),
-  );
+  readonly #files = new Map<string, Promise<OpenFile>>();
+  readonly #chunks = new ChunkCache<Decoded>(CHUNK_BYTES, ({ data }) => data.length * ELEMENT_BYTES);
+  readonly #ranges = new ChunkCache<Uint8Array>(RANGE_BYTES, ({ length }) => length);
+  readonly #blocks = new ChunkCache<Uint8Array>(BLOCK_BYTES, ({ length }) => length);
+  /** Pieces under way or read ahead, by what they are, in the order of their requests. */
+  readonly #pieces = new Map<string, Promise<Read>>();
+  readonly #ahead: ReadAhead;
+
+  constructor(fetching: Fetching) {
+    this.#fetching = fetching;
+    this.#ahead = new ReadAhead(
+      fetching.settings.aheadBytes,
+      (piece) => this.#begin(piece),
+      (name) => this.#pieces.delete(name),
+    );
+  }
 
   /** Reads the metadata of a store as they are now, unless the version that is asked for is open. */
   async open({ store: location, newestMs, named }: OpenRequest): Promise<StoreTree> {
-    if (named === true && isAddress(location)) this.#hosts.name(location);
-    if (newestMs !== undefined) return (await this.#verified(location, newestMs)).tree;
-    if (isAddress(location)) await this.#hosts.check(location);
+    if (newestMs !== undefined) {
+      this.#name(location, named);
+      return (await this.#verified(location, newestMs)).tree;
+    }
+    await this.#admit(location, named);
     const known = await this.#open.get(location)?.catch(() => null);
     const changedMs = known?.objects.changedMs ?? 0;
-    const opening = openStore(location, this.#hosts, changedMs);
+    const opening = openStore(location, this.#hosts, this.#fetching, changedMs);
     opening.catch(() => undefined);
     const { tree } = await opening;
     if (known?.tree.digest === tree.digest && changedMs === 0) return known.tree;
     this.#open.set(location, opening);
     return tree;
+  }
+
+  /** Asks for the version of a file as it is now, unless the version that is asked for is open. */
+  async file({ store: location, newestMs, named }: OpenRequest): Promise<FileState> {
+    if (newestMs !== undefined) {
+      this.#name(location, named);
+      return (await this.#verifiedFile(location, newestMs)).state;
+    }
+    await this.#admit(location, named);
+    const known = await this.#files.get(location)?.catch(() => null);
+    const bytes = new RemoteBytes(location, this.#fetching);
+    const found = await bytes.open();
+    if (known?.state.digest === found.digest && !known.bytes.hasChanged) return known.state;
+    // Two versions never have one time, however coarse the clock of the host is.
+    const state = { ...found, newestMs: Math.max(found.newestMs, (known?.state.newestMs ?? 0) + 1) };
+    this.#files.set(location, Promise.resolve({ state, bytes }));
+    return state;
+  }
+
+  #name(location: string, named: boolean | undefined): void {
+    if (named === true && isAddress(location)) this.#hosts.name(location);
+  }
+
+  async #admit(location: string, named: boolean | undefined): Promise<void> {
+    this.#name(location, named);
+    if (isAddress(location)) await this.#hosts.check(location);
   }
 
   /** What has been fetched of the stores behind HTTP. */
@@ -90,18 +153,23 @@ export class Stores {
       const hosts = (await opening.catch(() => null))?.objects.hosts ?? [];
       if (hosts.length > 0) statuses.push(statusOf(store, hosts));
     }
+    for (const [store, opening] of this.#files) statuses.push(statusOf(store, (await opening).bytes.hosts));
     return statuses;
   }
 
   /**
-   * Starts to read boxes that will be asked for soon, as many as there is room for, the rest as those are asked for, and
+   * Starts to read pieces that will be asked for soon, as many as there is room for, the rest as those are asked for, and
    * waits for a moment.
    *
    * @returns whether all that were started are there, or have failed
    */
-  async ready(boxes: readonly BoxRequest[]): Promise<boolean> {
-    this.#ahead.add(boxes);
-    const started = boxes.map((box) => this.#boxes.get(nameOf(box)));
+  async ready(pieces: readonly Piece[]): Promise<boolean> {
+    const blocks = pieces.filter((piece) => "isBlock" in piece && piece.isBlock);
+    this.#ahead.add(pieces.filter((piece) => !blocks.includes(piece)));
+    const started = [
+      ...pieces.map((piece) => this.#pieces.get(nameOf(piece))),
+      ...blocks.map((block) => this.#range(block as RangeRequest)),
+    ];
     const end = new AbortController();
     const moment = pause(MOMENT_MS, false, { signal: end.signal }).catch(() => false);
     const done = await Promise.race([Promise.allSettled(started).then(() => true), moment]);
@@ -111,20 +179,39 @@ export class Stores {
 
   /** Reads a box of an array, its elements in C order. @throws DataError, BusyError */
   async read(box: BoxRequest): Promise<Elements> {
+    return (await this.#taken(box)) as Elements;
+  }
+
+  /**
+   * Reads ranges of a file, all at the same time.
+   *
+   * @returns null where one is not there yet and the caller does not wait
+   * @throws DataError, BusyError
+   */
+  async bytes({ ranges, ifThere }: BytesRequest): Promise<readonly Uint8Array[] | null> {
+    const reading = Promise.all(ranges.map((range) => this.#taken(range) as Promise<Uint8Array>));
+    if (!ifThere) return reading;
+    reading.catch(() => undefined);
+    // What is there already comes before anything that is still on its way.
+    const tick = new Promise<null>((resolve) => setImmediate(resolve, null));
+    return Promise.race([reading, tick]);
+  }
+
+  async #taken(piece: Piece): Promise<Read> {
     try {
-      return await this.#begin(box);
+      return await this.#begin(piece);
     } finally {
-      this.#boxes.delete(nameOf(box));
-      this.#ahead.done(nameOf(box));
+      this.#pieces.delete(nameOf(piece));
+      this.#ahead.done(nameOf(piece));
     }
   }
 
-  #begin(box: BoxRequest): Promise<Elements> {
-    const name = nameOf(box);
-    const known = this.#boxes.get(name);
+  #begin(piece: Piece): Promise<Read> {
+    const name = nameOf(piece);
+    const known = this.#pieces.get(name);
     if (known !== undefined) return known;
-    const reading = this.#readBox(box);
-    this.#boxes.set(name, reading);
+    const reading = "position" in piece ? this.#range(piece) : this.#readBox(piece);
+    this.#pieces.set(name, reading);
     return reading;
   }
 
@@ -134,9 +221,30 @@ export class Stores {
     if (known?.tree.newestMs === newestMs) return known;
     await this.open({ store: location });
     const now = await (this.#open.get(location) as Promise<OpenStore>);
-    if (now.tree.newestMs !== newestMs)
-      throw new DataError(`${location} is not the store it was when the catalogue was read`);
+    if (now.tree.newestMs !== newestMs) throw otherVersion(location);
     return now;
+  }
+
+  /** A file in the version that was verified. @throws DataError when it is another by now */
+  async #verifiedFile(location: string, newestMs: number): Promise<OpenFile> {
+    const known = await this.#files.get(location);
+    if (known?.state.newestMs === newestMs) return known;
+    await this.file({ store: location });
+    const now = await (this.#files.get(location) as Promise<OpenFile>);
+    if (now.state.newestMs !== newestMs) throw otherVersion(location);
+    return now;
+  }
+
+  /** A range of a file, in shared memory. */
+  #range(range: RangeRequest): Promise<Uint8Array> {
+    const cache = range.isBlock ? this.#blocks : this.#ranges;
+    return cache.get(nameOf(range), async () => {
+      const { bytes } = await this.#verifiedFile(range.store, range.newestMs);
+      const found = await bytes.read(range.position, range.length);
+      const shared = new Uint8Array(new SharedArrayBuffer(found.length));
+      shared.set(found);
+      return shared;
+    });
   }
 
   async #readBox(box: BoxRequest): Promise<Elements> {
@@ -149,6 +257,10 @@ export class Stores {
     }
     return readElements(await array, box);
   }
+}
+
+function otherVersion(location: string): DataError {
+  return new DataError(`${location} is not what it was when the catalogue was read`);
 }
 
 function statusOf(store: string, hosts: ObjectStore["hosts"]): StoreStatus {
@@ -165,13 +277,13 @@ function statusOf(store: string, hosts: ObjectStore["hosts"]): StoreStatus {
   };
 }
 
-function storeAt(location: string, hosts: Hosts): ObjectStore {
-  if (isReferences(location)) return new ReferenceStore(location, hosts);
-  return isAddress(location) ? new RemoteStore(location) : new LocalStore(location);
+function storeAt(location: string, hosts: Hosts, fetching: Fetching): ObjectStore {
+  if (isReferences(location)) return new ReferenceStore(location, hosts, fetching);
+  return isAddress(location) ? new RemoteStore(location, fetching) : new LocalStore(location);
 }
 
-async function openStore(location: string, hosts: Hosts, changedMs: number): Promise<OpenStore> {
-  const store = storeAt(location, hosts);
+async function openStore(location: string, hosts: Hosts, fetching: Fetching, changedMs: number): Promise<OpenStore> {
+  const store = storeAt(location, hosts, fetching);
   const { documents: found, digest, bytes, newestMs } = await store.open(changedMs);
   const documents = expandConsolidated(found);
   const nodes = nodesOf(documents);

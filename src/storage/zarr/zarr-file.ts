@@ -25,6 +25,10 @@ export class ZarrFile implements StoredFile {
     return this.tree.newestMs;
   }
 
+  get version(): string {
+    return this.tree.digest;
+  }
+
   names(group: string): string[] {
     const start = group === "/" ? "/" : `${group}/`;
     return Object.keys(this.tree.nodes)
@@ -145,7 +149,7 @@ export class ZarrFile implements StoredFile {
   fetched(boxes: readonly StoredBox[]): boolean {
     const { path: store } = this;
     const { newestMs } = this.tree;
-    return this.#client.ask({ kind: "ready", store, boxes: boxes.map((box) => ({ store, newestMs, ...box })) });
+    return this.#client.ask({ kind: "ready", store, pieces: boxes.map((box) => ({ store, newestMs, ...box })) });
   }
 
   #read(path: string, offset: readonly number[], count: readonly number[]) {

@@ -1,0 +1,68 @@
+/** Fetches ranges of one object: those that are asked for together and lie near each other in one request. */
+import { DataError } from "../../errors.js";
+import type { Part } from "./remote-objects.js";
+
+/** Bytes between two ranges that are fetched with them rather than by a request of their own. */
+const GAP_BYTES = 32 * 1024;
+/** Bytes of a request for several ranges. */
+const MOST_BYTES = 2 * 1024 * 1024;
+
+type Range = Extract<Part, { readonly offset: number }>;
+
+/** A range that somebody waits for. */
+interface Waiting extends Range {
+  resolve(bytes: Uint8Array | null): void;
+  reject(error: unknown): void;
+}
+
+export class RangeQueue {
+  readonly #fetch: (range: Range) => Promise<Uint8Array | null>;
+  #waiting: Waiting[] = [];
+
+  /** @param fetch one range; null where there is no object */
+  constructor(fetch: (range: Range) => Promise<Uint8Array | null>) {
+    this.#fetch = fetch;
+  }
+
+  get(range: Range): Promise<Uint8Array | null> {
+    return new Promise((resolve, reject) => {
+      if (this.#waiting.push({ ...range, resolve, reject }) === 1) setImmediate(() => this.#send());
+    });
+  }
+
+  #send(): void {
+    const ranges = this.#waiting.sort((a, b) => a.offset - b.offset || a.length - b.length);
+    this.#waiting = [];
+    let group: Waiting[] = [];
+    let end = 0;
+    for (const range of ranges) {
+      const first = group[0];
+      const isNear = first !== undefined && range.offset - end <= GAP_BYTES;
+      const length = first === undefined ? 0 : Math.max(end, range.offset + range.length) - first.offset;
+      if (!isNear || length > MOST_BYTES) {
+        if (group.length > 0) void this.#fetchGroup(group, end);
+        group = [];
+        end = 0;
+      }
+      group.push(range);
+      end = Math.max(end, range.offset + range.length);
+    }
+    if (group.length > 0) void this.#fetchGroup(group, end);
+  }
+
+  async #fetchGroup(group: readonly Waiting[], end: number): Promise<void> {
+    const { offset } = group[0] as Waiting;
+    try {
+      const bytes = await this.#fetch({ offset, length: end - offset });
+      for (const range of group) {
+        const at = range.offset - offset;
+        range.resolve(bytes?.subarray(at, at + range.length) ?? null);
+      }
+    } catch (error) {
+      // A range that is wrong must not take those beside it along.
+      if (group.length > 1 && error instanceof DataError)
+        for (const range of group) this.#fetch(range).then(range.resolve, range.reject);
+      else for (const { reject } of group) reject(error);
+    }
+  }
+}

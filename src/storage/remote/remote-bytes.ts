@@ -1,0 +1,55 @@
+/** A file behind HTTP or in a bucket, read by ranges, all of one version. */
+import { createHash } from "node:crypto";
+import { DataError } from "../../errors.js";
+import { type Fetching, PinnedObjects, versionOf } from "./pinned-objects.js";
+import type { RemoteObjects } from "./remote-objects.js";
+
+export class RemoteBytes {
+  readonly #address: string;
+  readonly #name: string;
+  readonly #objects: PinnedObjects;
+
+  constructor(address: string, fetching: Fetching) {
+    this.#address = address;
+    const [folder, name] = splitAddress(address);
+    this.#name = name;
+    this.#objects = new PinnedObjects(folder, fetching);
+  }
+
+  get hosts(): readonly RemoteObjects[] {
+    return [this.#objects.objects];
+  }
+
+  /** Whether another version has been found since the file was opened. */
+  get hasChanged(): boolean {
+    return this.#objects.changedMs > 0;
+  }
+
+  /** Asks for the version and the size, which all ranges will be of. @throws DataError where the host tells no version */
+  async open(): Promise<{ readonly size: number; readonly digest: string; readonly newestMs: number }> {
+    const object = await this.#objects.pin(this.#name);
+    if (object === null) throw new DataError(`${this.#address} does not exist`);
+    const { size, modifiedMs, etag, dateMs, isPart } = object;
+    if (!isPart || size === null)
+      throw new DataError(`${this.#address}: its host serves no ranges of bytes, which reading a part of a file needs`);
+    if (etag === null && modifiedMs === null)
+      throw new DataError(
+        `${this.#address}: its host tells neither ETag nor Last-Modified, so a change would go unseen`,
+      );
+    const digest = createHash("sha256").update(versionOf(object).text).digest("hex");
+    return { size, digest, newestMs: modifiedMs ?? dateMs };
+  }
+
+  /** @throws DataError when the file has changed or ends before */
+  async read(position: number, length: number): Promise<Uint8Array> {
+    const bytes = await this.#objects.get(this.#name, { offset: position, length });
+    if (bytes === undefined) throw new DataError(`${this.#address} does not exist any more`);
+    return bytes;
+  }
+}
+
+/** Address of the folder of an object, and its name. */
+export function splitAddress(address: string): [folder: string, name: string] {
+  const at = address.lastIndexOf("/");
+  return [address.slice(0, at), decodeURIComponent(address.slice(at + 1))];
+}
