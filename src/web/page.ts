@@ -225,9 +225,14 @@ export class Page {
         <div class="row">
           <a href="#view-3d" class="jump" @click=${() => this.#openScene()}>3-D view</a>
           <button type="button" id="copy-link" @click=${() => this.#copyLink()}>Copy link</button>
-          ${choose("theme", "Colours of the page", state.theme, THEMES, (theme) => this.#store.set({ theme }))}
-          ${this.#token()}
           <a href="api/docs/">HTTP interface</a>
+          <details class="settings" ?open=${window.matchMedia("(min-width: 48rem)").matches}>
+            <summary>Settings</summary>
+            <div class="row">
+              ${choose("theme", "Colours of the page", state.theme, THEMES, (theme) => this.#store.set({ theme }))}
+              ${this.#token()}
+            </div>
+          </details>
         </div>
       </header>
       ${this.#outage.view()}

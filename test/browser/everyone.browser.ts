@@ -73,7 +73,7 @@ describe.skipIf(reason !== "")(`everyone${reason}`, () => {
     await page.waitForSelector("#scene[data-planes]");
     if (more.includes("launched")) await page.waitForSelector("#scene[data-longest-segment]");
     if (more.includes("surface")) await page.waitForSelector("#scene[data-triangles]");
-    for (const summary of await page.$$("summary")) await summary.click();
+    for (const summary of await page.locator("summary:visible").all()) await summary.click();
     await settled(page);
     await page.evaluate(AXE);
     const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: Axe }).axe.run());

@@ -122,3 +122,20 @@ export async function askService(
   if (!response.ok) throw new Error(await response.text());
   return [...new Float32Array(await response.arrayBuffer())];
 }
+
+/** Records of an operation at many points in a row, from the service directly. */
+export async function askMany(
+  service: RunningService,
+  dataset: string,
+  operation: string,
+  parameters: object,
+  points: readonly (readonly number[])[],
+): Promise<number[]> {
+  const response = await fetch(`${service.url}/api/datasets/${dataset}/${operation}`, {
+    method: "POST",
+    body: JSON.stringify({ temporalInterpolation: "PCHIP", ...parameters, points }),
+    headers: { "content-type": "application/json", accept: "application/octet-stream" },
+  });
+  if (!response.ok) throw new Error(await response.text());
+  return [...new Float32Array(await response.arrayBuffer())];
+}

@@ -6,10 +6,12 @@ import { SCALINGS, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import type { ColourScale, ValueRange } from "./colour-scale.js";
 import { choose } from "./inputs.js";
-import { barMarks, drawMarks } from "./marks.js";
+import { barTicks } from "./marks.js";
 
-/** The size of the bar in units of its own drawing, which is as wide as the page has room. */
-const BAR = { left: 20, top: 2, width: 480, height: 14 };
+/** The bar as percentages of the width that the page has for it, with a margin for the texts at its ends. */
+const BAR = { left: 4, width: 92 };
+/** Ticks of a bar, about; as many as find room on a phone. */
+const BAR_TICKS = 5;
 
 const NAMES: Readonly<Record<ViewState["scaling"] | "fixed", string>> = {
   auto: "of the values",
@@ -22,19 +24,23 @@ const NAMES: Readonly<Record<ViewState["scaling"] | "fixed", string>> = {
 /** The bar alone with its ticks and a name. */
 export function barLegend(scale: ColourScale, name: string): TemplateResult {
   const [low, high] = scale.range;
-  const { left, top, width, height } = BAR;
+  const { left, width } = BAR;
   return html`
     <div class="colour-bar">
-      <svg
-        viewBox="0 0 520 40"
-        role="img"
-        aria-label="Colours of ${name} from ${shortText(low)} to ${shortText(high)}"
-      >
-        <image href=${scale.picture} x=${left} y=${top} width=${width} height=${height} preserveAspectRatio="none"></image>
-        ${low < high ? svg`<g class="axes">${drawMarks(barMarks(scale, BAR))}</g>` : nothing}
+      <svg height="36" role="img" aria-label="Colours of ${name} from ${shortText(low)} to ${shortText(high)}">
+        <image href=${scale.picture} x="${left}%" y="1" width="${width}%" height="14" preserveAspectRatio="none"></image>
+        <g class="axes">${low < high ? barTicks(scale, BAR_TICKS).map(({ part, text }) => tick(left + width * part, text)) : nothing}</g>
       </svg>
       <p class="note bar-name">${name}</p>
     </div>
+  `;
+}
+
+/** A tick of the bar at a percentage of the width. */
+function tick(at: number, text: string): TemplateResult {
+  return svg`
+    <line x1="${at}%" y1="15" x2="${at}%" y2="20"></line>
+    <text x="${at}%" y="33" text-anchor="middle">${text}</text>
   `;
 }
 

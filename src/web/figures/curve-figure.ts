@@ -3,7 +3,7 @@ import { html, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
 import { shortestFloat32, shortText } from "../../float32/format.js";
 import { quantityOf } from "../../quantities.js";
-import { type BatchResult, valuesOf } from "../state/api.js";
+import { ApiError, type BatchResult, valuesOf } from "../state/api.js";
 import { offers, unitOf } from "../state/facts.js";
 import { LatestRequest } from "../state/latest-request.js";
 import type { PointQuery } from "../state/point-query.js";
@@ -89,7 +89,7 @@ export class CurveFigure {
       const result = results[i];
       return "problem" in result ? [`${name}: ${result.problem.detail}`] : [];
     });
-    if (curves.length === 0) throw new Error(refusals.join(" "));
+    if (curves.length === 0) throw refusalOf(results, refusals);
     return { state, x, curves, queries: named.map(({ query }) => query), refusals };
   }
 
@@ -149,6 +149,12 @@ export class CurveFigure {
       </section>
     `;
   }
+}
+
+/** The error of curves that were all refused, with the limit that the first of them passed. */
+function refusalOf([first]: readonly BatchResult[], refusals: readonly string[]): ApiError {
+  const { code, limit } = "problem" in first ? first.problem : { code: "Internal", limit: undefined };
+  return new ApiError(0, code, refusals.join(" "), limit ?? null);
 }
 
 /** The names of the curves as columns of a table. */

@@ -57,18 +57,24 @@ export function axisMarks(
       ...across.map(({ at, text }) => ({ x: at, y: y1 + 18, text, anchor: "middle" as const })),
       ...up.map(({ at, text }) => ({ x: x0 - TICK - 3, y: at + 4, text, anchor: "end" as const })),
       { x: x0 + width / 2, y: y1 + 34, text: names[0], anchor: "middle" },
-      { x: x0 - 14 - 7 * widest, y: y0 + height / 2, text: names[1], anchor: "middle", turned: true },
+      { x: x0 - 18 - 7 * widest, y: y0 + height / 2, text: names[1], anchor: "middle", turned: true },
     ],
   };
 }
 
+/** Round values along a colour bar, about `count` of them, each as a part of its length. */
+export function barTicks(
+  scale: ColourScale,
+  count: number,
+): readonly { readonly part: number; readonly text: string }[] {
+  const [low, high] = scale.range;
+  const ticks = scale.log && low > 0 ? logTicks(low, high) : linearTicks(low, high, count);
+  return ticks.map(({ value, text }) => ({ part: positionOn(scale, value), text }));
+}
+
 /** Ticks below a horizontal colour bar. */
 export function barMarks(scale: ColourScale, { left, top, width, height }: Rectangle): Marks {
-  const [low, high] = scale.range;
-  const logarithmic = scale.log && low > 0;
-  const ticks = (logarithmic ? logTicks(low, high) : linearTicks(low, high, width / ACROSS_GAP)).map(
-    ({ value, text }) => ({ at: left + positionOn(scale, value) * width, text }),
-  );
+  const ticks = barTicks(scale, width / ACROSS_GAP).map(({ part, text }) => ({ at: left + part * width, text }));
   const y = top + height;
   return {
     lines: ticks.map(({ at }) => ({ x1: at, y1: y, x2: at, y2: y + TICK })),

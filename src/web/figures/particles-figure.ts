@@ -111,19 +111,25 @@ export class ParticlesFigure {
         <button type="submit" class="primary">Launch</button>
       </form>
       <p class="note">From t = ${shortText(state.time)} with <b>${state.values}</b> in space, PCHIP in time.</p>
-      ${statusBar("particles", this.request, () => void this.launch(), this.#fitting())}
+      ${statusBar(
+        "particles",
+        this.request,
+        () => void this.launch(),
+        (most) => this.#fitting(most),
+      )}
       ${launched === null ? nothing : this.#player(launched.trajectories)}
     `;
   }
 
   /** The particles and positions that the limits of the service admit. */
-  #fitting(): Fitting {
+  #fitting(most: number | null): Fitting {
     const { state, facts } = this.#store;
-    const records = Math.ceil(state.steps / state.every) + 1;
-    const count = Math.max(1, Math.min(state.count, Math.floor(facts.points / records)));
-    const every = Math.max(state.every, Math.ceil((state.steps * count) / Math.max(1, facts.points - count)));
+    const fits = most ?? facts.points;
+    const count = Math.max(1, Math.min(state.count, fits));
+    // Where the particles are not too many, each of them is asked for too many positions.
+    const every = count < state.count ? state.every : Math.max(state.every, Math.ceil(state.steps / (fits - 1)));
     return {
-      text: `${facts.points} positions fit: ${count} particles, every ${every} steps.`,
+      text: `${count} particles fit, kept every ${every} steps.`,
       choose: () => {
         this.#store.set({ count, every });
         void this.launch();

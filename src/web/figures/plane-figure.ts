@@ -188,6 +188,26 @@ export class PlaneFigure {
     setWindow(isWhole(wholePlane(store.facts, axis), next) ? null : next);
   }
 
+  /** How much the whole plane would have to grow to fill the frame along both sides. */
+  #growth(): number {
+    const frame = this.#frameSize();
+    const { width, height } = fitWindow(wholePlane(this.#owner.store.facts, this.#owner.view().axis), frame);
+    return Math.max(frame[0] / width, frame[1] / height);
+  }
+
+  /** Whether the whole plane leaves much of its frame empty. */
+  get isNarrow(): boolean {
+    return this.#growth() > 1.6;
+  }
+
+  /** Zooms to the part about the probe that fills the frame: the whole of the shorter side. */
+  fill(): void {
+    const { store, view, setWindow } = this.#owner;
+    const { axis } = view();
+    const whole = wholePlane(store.facts, axis);
+    setWindow(zoomWindow(store.facts, axis, whole, this.#frameSize(), this.#growth(), this.#probePoint(view())));
+  }
+
   /** Puts the probe at the cursor. */
   probe(): void {
     const shown = this.request.value;

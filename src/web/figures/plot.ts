@@ -1,6 +1,7 @@
 /** A plot draws curves over a common axis with uPlot in the colours of the page; missing values are gaps. */
 import uPlot from "uplot";
 import { schemeColours } from "./scheme-colours.js";
+import { logTicks, tickText } from "./ticks.js";
 import "uplot/dist/uPlot.min.css";
 
 export interface PlottedCurves {
@@ -22,8 +23,8 @@ const COLOURS = ["#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#999999
 
 /** Values on a logarithmic axis below this part of the largest one are rounding, and zero has no place there at all. */
 const LOG_DEPTH = 1e-12;
-/** Distances of ticks on a logarithmic axis, in decades. */
-const DECADES = [0.5, 1, 2, 4, 5, 10, 20, 50];
+/** Most ticks on a logarithmic axis. */
+const LOG_TICKS = 6;
 
 /** The values as uPlot wants them: null for one that is missing, which breaks the curve. */
 function withGaps(values: readonly number[]): (number | null)[] {
@@ -37,9 +38,32 @@ function logarithms(values: readonly number[], most: number): (number | null)[] 
   );
 }
 
+/** The decimal logarithms of round values between two of them, few enough to stand beside one another. */
+function logSplits(_: uPlot, _axis: number, low: number, high: number): number[] {
+  const ticks = logTicks(10 ** low, 10 ** high);
+  const every = Math.ceil(ticks.length / LOG_TICKS);
+  return ticks.filter((_tick, i) => i % every === 0).map(({ value }) => Math.log10(value));
+}
+
+/** Decimal logarithms of round values as the texts of these values. */
+function logTexts(_: uPlot, splits: number[]): string[] {
+  return splits.map((split) => logTicks(10 ** split, 10 ** split)[0]?.text ?? "");
+}
+
 /** A decimal logarithm as the number that it belongs to. */
 function powerText(exponent: number | null): string {
   return exponent === null ? "–" : String(Number((10 ** exponent).toPrecision(3)));
+}
+
+/** The values of the ticks of a linear axis as texts. */
+function roundTexts(_: uPlot, splits: number[], _axis: number, _space: number, step: number): string[] {
+  const largest = splits.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+  return splits.map((value) => tickText(value, step, largest));
+}
+
+/** Characters of the longest text of an axis; its ticks are not known before the first drawing. */
+function widestOf(texts: readonly string[] | null): number {
+  return (texts ?? []).reduce((most, text) => Math.max(most, text?.length ?? 0), 3);
 }
 
 /** The places and the values of curves, on logarithmic axes their logarithms. */
@@ -87,7 +111,11 @@ export class Plot {
       stroke: ink,
       grid: { stroke: line, width: 1 },
       ticks: { stroke: line, width: 1 },
-      ...(logarithmic ? { incrs: DECADES, values: (_: uPlot, splits: number[]) => splits.map(powerText) } : {}),
+      gap: 4,
+      labelSize: 22,
+      labelFont: "12px system-ui, sans-serif",
+      font: "12px system-ui, sans-serif",
+      ...(logarithmic ? { splits: logSplits, values: logTexts } : { values: roundTexts }),
     };
     const value = logarithmic ? { value: (_: uPlot, exponent: number | null) => powerText(exponent) } : {};
     const several = curves.length > 1;
@@ -99,8 +127,8 @@ export class Plot {
         cursor: { drag: { x: false, y: false } },
         scales: { x: { time: false } },
         axes: [
-          { ...axis, label: xLabel },
-          { ...axis, label: yLabel, size: 64 },
+          { ...axis, label: xLabel, size: 30 },
+          { ...axis, label: yLabel, size: (_, texts) => 18 + 7 * widestOf(texts) },
         ],
         series: [
           { label: xLabel, ...value },

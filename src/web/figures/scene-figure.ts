@@ -6,10 +6,11 @@ import { ref } from "lit-html/directives/ref.js";
 import { shortText } from "../../float32/format.js";
 import { type QuantityName, quantityOf } from "../../quantities.js";
 import { boxAround, clampBox, type DomainBox, wholeBox } from "../state/domain-box.js";
-import { unitOf } from "../state/facts.js";
+import { flatAxis, unitOf } from "../state/facts.js";
 import { AXES } from "../state/plane-geometry.js";
-import { quantitiesOf, VOLUMES } from "../state/view-state.js";
+import { quantitiesOf, type ViewState, VOLUMES } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
+import { fittingVolume, volumeSide } from "../state/volume.js";
 import { barLegend } from "./colour-bar.js";
 import { type ColourScale, drawColours, mapName, pixelOf } from "./colour-scale.js";
 import { choose, number } from "./inputs.js";
@@ -18,7 +19,7 @@ import { coveredBy } from "./plane-canvas.js";
 import type { BoxScene, PlacedPicture } from "./scene.js";
 import { schemeColours } from "./scheme-colours.js";
 import type { SliceFigure } from "./slice-figure.js";
-import { statusBar } from "./status-bar.js";
+import { type Fitting, statusBar } from "./status-bar.js";
 import { describeSurface, IsoSurface, type ShownSurface } from "./surface.js";
 
 export class SceneFigure {
@@ -177,8 +178,13 @@ export class SceneFigure {
     return html`
       <section class="panel particles" id="view-3d" aria-labelledby="particles-title">
         <h2 id="particles-title">3-D view</h2>
-        ${this.#isOpen ? this.#stage() : this.#invitation()}
-        ${this.#particles.view()}
+        <div class=${this.#isOpen ? "stage" : "stack"}>
+          <div class="stack">${this.#isOpen ? this.#stage() : this.#invitation()}</div>
+          <div class="stack">
+            ${this.#isOpen && this.#failure === "" ? html`${this.#legend()} ${this.#surfaceControls()}` : nothing}
+            ${this.#particles.view()}
+          </div>
+        </div>
       </section>
     `;
   }
@@ -220,7 +226,6 @@ export class SceneFigure {
         <button type="button" id="reset-camera" @click=${() => this.#scene?.key("0")}>Reset view</button>
         <button type="button" id="close-scene" @click=${() => this.close()}>Close</button>
       </div>
-      ${this.#legend()} ${this.#surfaceControls()}
     `;
   }
 
@@ -260,6 +265,9 @@ export class SceneFigure {
       ...quantitiesOf(facts).map(({ name, title }) => ({ value: name, text: title })),
     ];
     const ms = this.surface.shown?.ms;
+    if (flatAxis(facts) !== null) {
+      return html`<p class="note" id="no-surface">An isosurface needs a box of nodes; these data lie on a plane.</p>`;
+    }
     return html`
       <h3>Isosurface</h3>
       <div class="row" id="surface-controls">
@@ -269,7 +277,7 @@ export class SceneFigure {
             ? nothing
             : html`
                 ${choose("tint", "Coloured by", state.tint, choices("one colour"), (tint) => this.#store.set({ tint }))}
-                ${choose("volume", "Samples a side", state.volume, VOLUMES, (volume) => this.#store.set({ volume }))}
+                ${choose("volume", "Samples a side", state.volume, this.#volumes(), (volume) => this.#store.set({ volume }))}
                 <label for="enclosed">
                   <span>Encloses <b>${state.enclosed} %</b> of the ${state.box === null ? "volume" : "part"}</span>
                   <input
@@ -288,8 +296,26 @@ export class SceneFigure {
               `
         }
       </div>
-      ${state.surface === "none" ? nothing : this.#boxControls()} ${statusBar("isosurface", this.surface.request)}
+      ${state.surface === "none" ? nothing : this.#boxControls()} ${statusBar("isosurface", this.surface.request, undefined, () => this.#fitting())}
     `;
+  }
+
+  /** The samplings of the volume, in words. */
+  #volumes(): readonly { readonly value: ViewState["volume"]; readonly text: string }[] {
+    const { state, facts } = this.#store;
+    const usual = `as usual: ${volumeSide({ ...state, volume: "auto" }, facts)}`;
+    return VOLUMES.map((value) => ({ value, text: value === "auto" ? usual : value }));
+  }
+
+  /** The sampling of the volume that the limits of the service admit. */
+  #fitting(): Fitting {
+    const { state, facts } = this.#store;
+    const side = fittingVolume(state.box ?? wholeBox(facts), facts, Number(VOLUMES.at(-1)));
+    const volume = VOLUMES.findLast((value) => Number(value) <= side) ?? "auto";
+    return {
+      text: `${facts.points} points fit into one request, and about ${side} × ${side} × ${side} samples into those of a volume.`,
+      choose: () => this.#store.set({ volume }),
+    };
   }
 
   /** The part of the domain in which the surface is drawn, by its ends. */

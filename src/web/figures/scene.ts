@@ -86,18 +86,35 @@ const ZOOM = 1.15;
 /** Nearest and farthest place of the camera, in lengths of the longest side. */
 const NEAREST = 0.3;
 const FARTHEST = 6;
-/** Where the camera begins. */
-export const FIRST_CAMERA: Position = [1.45, 1.05, 1.95];
+/** From where the camera first looks at a box. */
+const BOX_VIEW: Position = [1.45, 1.05, 1.95];
+/** From where the camera first looks at a plane across each axis: nearly from the front. */
+const PLANE_VIEWS: readonly Position[] = [
+  [1, 0.12, 0.2],
+  [0.12, 1, 0.2],
+  [0.2, 0.12, 1],
+];
+/** Part of the picture that the box fills at first; the rest is room for its labels. */
+const FILLED = 0.8;
 
 /** Ticks along an axis of the box, about. */
 const TICKS = 4;
 const LABEL_HEIGHT = 0.024;
+/** Distances of ticks and names from their edge, in distances of the camera. */
+const TICK_AWAY = 0.013;
+const NAME_AWAY = 0.038;
+/** The edge along each axis that bears its labels, by the sides of the box that meet there. */
+const EDGES: readonly Position[] = [
+  [0, -1, 1],
+  [-1, 0, 1],
+  [1, -1, 0],
+];
 /** An axis shorter than this part of the longest has room for its name only. */
 const SHORTEST_WITH_TICKS = 0.15;
 
 export class BoxScene {
-  /** Called when the caller has moved the camera. */
-  onCamera: (camera: Position) => void = () => undefined;
+  /** Called when the caller has moved the camera; null where it sees the whole box as at first. */
+  onCamera: (camera: Position | null) => void = () => undefined;
   readonly #renderer: WebGLRenderer;
   readonly #scene = new Scene();
   readonly #camera = new PerspectiveCamera(FIELD_OF_VIEW, 1, 0.01, 100);
@@ -105,6 +122,10 @@ export class BoxScene {
   readonly #axes: readonly AxisFacts[];
   readonly #units: string;
   readonly #scale: number;
+  /** Lengths of the box as it is drawn. */
+  readonly #sides: Position;
+  /** Whether the camera sees the whole box as at first, and keeps to it when the picture changes its size. */
+  #first = true;
   readonly #box: LineSegments<EdgesGeometry, LineBasicMaterial>;
   readonly #planes: Mesh<PlaneGeometry, MeshBasicMaterial>[] = [];
   #part: LineSegments<EdgesGeometry, LineBasicMaterial> | null = null;
@@ -121,8 +142,8 @@ export class BoxScene {
     this.#axes = axes;
     this.#units = unit === "" ? "" : ` (${unit})`;
     this.#scale = 1 / Math.max(...axes.map(lengthOf));
-    const [x, y, z] = axes.map((axis) => Math.max(1e-3, axis.length * this.#scale));
-    this.#box = new LineSegments(new EdgesGeometry(new BoxGeometry(x, y, z)), new LineBasicMaterial());
+    this.#sides = axes.map((axis) => Math.max(1e-3, axis.length * this.#scale)) as unknown as Position;
+    this.#box = new LineSegments(new EdgesGeometry(new BoxGeometry(...this.#sides)), new LineBasicMaterial());
     const light = new DirectionalLight(0xffffff, 2.2);
     light.position.set(0.5, 0.8, 1);
     this.#camera.add(light);
@@ -134,6 +155,9 @@ export class BoxScene {
     this.#controls.touches = { ONE: TOUCH.ROTATE, TWO: TOUCH.DOLLY_ROTATE };
     canvas.style.touchAction = "pan-y";
     this.#controls.addEventListener("change", () => this.render());
+    this.#controls.addEventListener("start", () => {
+      this.#first = false;
+    });
     this.#controls.addEventListener("end", () => this.#tell());
   }
 
@@ -285,31 +309,51 @@ export class BoxScene {
   /** Names and round values along three edges of the box. */
   #axisLabels(ink: string): Group {
     const labels = new Group();
+    const reach = this.#fittingPlace().length();
     for (const [index, axis] of this.#axes.entries()) {
-      if (axis.length === 0) continue;
-      const corner = this.#axes.map((other, i) =>
-        i === index ? 0 : (i === 0 && index === 1 ? -1 : 1) * (other.length / 2) * this.#scale,
-      );
-      if (index !== 1) corner[1] *= -1;
-      const outwards = corner.map((value) => value * 1.06);
+      if (axis.nodes === 1) continue;
+      const outwards = EDGES[index];
       const put = (text: string, along: number, away: number) => {
         const sprite = textSprite(text, ink);
-        sprite.position.fromArray(outwards.map((value, i) => (i === index ? along : value * away)));
+        const place = outwards.map((sense, i) => (i === index ? along : sense * (this.#sides[i] / 2 + away * reach)));
+        sprite.position.fromArray(place);
         labels.add(sprite);
       };
       const relative = axis.length * this.#scale;
       const ticks =
         relative < SHORTEST_WITH_TICKS ? [] : linearTicks(axis.first, axis.first + axis.length, TICKS * relative);
-      for (const { value, text } of ticks) put(text, this.#place(value, index), 1.02);
-      put(`${axis.name}${this.#units}`, 0, 1.2);
+      for (const { value, text } of ticks) put(text, this.#place(value, index), TICK_AWAY);
+      put(`${axis.name}${this.#units}`, 0, ticks.length === 0 ? TICK_AWAY : NAME_AWAY);
     }
     return labels;
   }
 
-  /** Puts the camera at a place relative to the middle of the box, in lengths of its longest side. */
-  setCamera([x, y, z]: Position): void {
-    const place = new Vector3(x, y, z);
-    if (place.length() === 0) place.fromArray(FIRST_CAMERA);
+  /** The nearest place from which the first view sees the whole box. */
+  #fittingPlace(): Vector3 {
+    const flat = this.#axes.findIndex(({ nodes }) => nodes === 1);
+    const back = new Vector3(...(flat < 0 ? BOX_VIEW : PLANE_VIEWS[flat])).normalize();
+    const right = new Vector3(0, 1, 0).cross(back).normalize();
+    const up = back.clone().cross(right);
+    const half = Math.tan(MathUtils.degToRad(this.#camera.fov / 2)) * FILLED;
+    let distance = NEAREST;
+    for (let i = 0; i < 8; i++) {
+      const corner = new Vector3(...this.#sides.map((side, axis) => (((i >> axis) & 1) - 0.5) * side));
+      const away = Math.max(
+        Math.abs(corner.dot(up)) / half,
+        Math.abs(corner.dot(right)) / (half * this.#camera.aspect),
+      );
+      distance = Math.max(distance, corner.dot(back) + away);
+    }
+    return back.multiplyScalar(distance);
+  }
+
+  /**
+   * Puts the camera at a place relative to the middle of the box, in lengths of its longest side; null puts it where it sees the
+   * whole box.
+   */
+  setCamera(camera: Position | null): void {
+    this.#first = camera === null || camera.every((part) => part === 0);
+    const place = this.#first ? this.#fittingPlace() : new Vector3(...(camera ?? []));
     place.clampLength(NEAREST, FARTHEST);
     this.#camera.position.copy(place);
     this.#controls.update();
@@ -328,14 +372,15 @@ export class BoxScene {
       "-": [0, 0, ZOOM],
     };
     if (name === "0") {
-      this.setCamera(FIRST_CAMERA);
-      this.#tell();
+      this.setCamera(null);
+      this.onCamera(null);
       return true;
     }
     if (!Object.hasOwn(keys, name)) return false;
     const [turn, tilt, zoom] = keys[name];
     const { position } = this.#camera;
     const radius = position.length() * zoom;
+    this.#first = false;
     const azimuth = Math.atan2(position.x, position.z) + turn;
     const polar = Math.max(POLE, Math.min(Math.PI - POLE, Math.acos(position.y / position.length()) + tilt));
     position.setFromSphericalCoords(Math.max(NEAREST, Math.min(FARTHEST, radius)), polar, azimuth);
@@ -352,7 +397,8 @@ export class BoxScene {
     const half = Math.tan(MathUtils.degToRad(FIELD_OF_VIEW / 2)) / Math.min(1, width / height);
     this.#camera.fov = MathUtils.radToDeg(2 * Math.atan(half));
     this.#camera.updateProjectionMatrix();
-    this.render();
+    if (this.#first) this.setCamera(null);
+    else this.render();
   }
 
   render(): void {

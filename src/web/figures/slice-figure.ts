@@ -5,9 +5,9 @@ import { shortestFloat32, shortText } from "../../float32/format.js";
 import { quantityOf } from "../../quantities.js";
 import type { Slice } from "../state/api.js";
 import { unitOf } from "../state/facts.js";
-import { AXES, type AxisName, fittingSide, type PlaneWindow } from "../state/plane-geometry.js";
+import { AXES, type AxisName, fittingSide, type PlaneWindow, USUAL_SAMPLES } from "../state/plane-geometry.js";
 import { comparedView, describeOptions, describePlane } from "../state/queries.js";
-import type { ViewState } from "../state/view-state.js";
+import { RESOLUTIONS, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { colourBar } from "./colour-bar.js";
 import { type ColourScale, drawColours, mapName, rangeFor } from "./colour-scale.js";
@@ -162,7 +162,7 @@ export class SliceFigure {
           this.#readout = (element as HTMLElement | undefined) ?? null;
         })}></output>
         ${colourBar(this.scale, this.#store, quantity.title, unitOf(facts, quantity.measure), this.#hasGaps())}
-        ${this.#buttons()} ${this.player.view()} ${statusBar("slice", this.plane.request, undefined, this.#fitting())}
+        ${this.#buttons()} ${this.player.view()} ${statusBar("slice", this.plane.request, undefined, (most) => this.#fitting(most))}
         ${this.#table.view("Values of the slice", () => sliceTable(shown?.slice ?? null))}
       </figure>
     `;
@@ -181,12 +181,14 @@ export class SliceFigure {
   }
 
   /** The sampling that the limits of the service admit. */
-  #fitting(): Fitting {
-    const { points } = this.#store.facts;
-    const side = fittingSide(this.#store.facts, points);
+  #fitting(most: number | null): Fitting {
+    const points = most ?? this.#store.facts.points;
+    const side = fittingSide({ points }, points);
+    const nodes = RESOLUTIONS.findLast((value) => Number(value) <= side) ?? "auto";
     return {
       text: `${points} points fit into one request, which is ${side} × ${side} samples.`,
-      choose: () => this.#store.set({ nodes: "auto" }),
+      choose: () =>
+        this.#store.set({ nodes: side < USUAL_SAMPLES && points === this.#store.facts.points ? "auto" : nodes }),
     };
   }
 
@@ -195,19 +197,20 @@ export class SliceFigure {
   }
 
   #buttons(): TemplateResult {
-    const zoomed = this.plane.window;
     const save = (kind: "png" | "svg") => void saveFigure(kind, this, this.#store);
     return html`
       <div class="row buttons">
         <button type="button" @click=${() => this.plane.zoom(ZOOM_STEP)} aria-label="Zoom in">+</button>
         <button type="button" @click=${() => this.plane.zoom(1 / ZOOM_STEP)} aria-label="Zoom out">−</button>
         <button type="button" @click=${() => this.#reset()}>Whole plane</button>
+        ${
+          this.plane.isNarrow
+            ? html`<button type="button" id="fill-frame" @click=${() => this.plane.fill()}>Fill the frame</button>`
+            : nothing
+        }
         <button type="button" @click=${() => this.plane.probe()}>Probe here</button>
         <button type="button" id="save-png" ?disabled=${this.shown === null} @click=${() => save("png")}>PNG</button>
         <button type="button" id="save-svg" ?disabled=${this.shown === null} @click=${() => save("svg")}>SVG</button>
-        <span class="note" id="window-note">
-          ${this.#store.state.window === null ? nothing : `${shortText(zoomed[1] - zoomed[0])} × ${shortText(zoomed[3] - zoomed[2])} shown`}
-        </span>
       </div>
     `;
   }
@@ -246,7 +249,8 @@ export class SliceFigure {
     return html`
       ${AXES.map((axis) => html`<span>${axis} <b data-axis=${axis}>${shortestFloat32(place[axis])}</b></span> `)}
       <span class="value">
-        ${state.field} <b data-value>${shortestFloat32(value)}</b> ${Number.isFinite(value) ? unit : "no data"}
+        ${state.field} <b data-value>${Number.isFinite(value) ? shortestFloat32(value) : "no data"}</b>
+        ${Number.isFinite(value) ? unit : nothing}
       </span>
     `;
   }

@@ -8,18 +8,24 @@ export interface Fitting {
   readonly choose: () => void;
 }
 
-/** Limits of the service on the points of a request. */
-const POINT_LIMITS: readonly (string | null)[] = ["query.points", "token.points"];
+/** Limits of the service on the points of a request, and on what they cost. */
+const POINT_LIMITS: readonly (string | null)[] = [
+  "query.points",
+  "token.points",
+  "query.particleSteps",
+  "query.filterSamples",
+];
 
+/** @param fitting what would fit where a limit was passed that admits `most` points; null where nothing does */
 export function statusBar(
   name: string,
   request: LatestRequest<unknown>,
   again: () => void = () => request.again(),
-  fitting: Fitting | null = null,
+  fitting: (most: number | null) => Fitting | null = () => null,
 ): TemplateResult | typeof nothing {
-  const { slow, error, limit } = request.status;
+  const { slow, error, limit, most } = request.status;
   if (error !== null) {
-    const fits = POINT_LIMITS.includes(limit) ? fitting : null;
+    const fits = POINT_LIMITS.includes(limit) ? fitting(most) : null;
     return html`
       <div class="error">
         <p role="alert">${error}${limit === null ? nothing : html` – the limit <b>${limit}</b>. `}${fits?.text}</p>

@@ -7,22 +7,27 @@ export interface Tick {
 
 const STEPS = [1, 2, 5, 10];
 
+/** The text of a round value among others a step apart, the largest of them `largest`. */
+export function tickText(value: number, step: number, largest: number): string {
+  const decimals = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+  const digits = Math.max(0, Math.round(Math.log10(Math.abs(value) / step)));
+  const plain = largest < 1e5 && decimals <= 5;
+  const text = plain ? value.toFixed(decimals) : Math.abs(value) < step / 2 ? "0" : value.toExponential(digits);
+  return text.replace(/^-(?=0(?:\.0*)?$)/, "").replaceAll("-", "−");
+}
+
 /** Round values from `low` to `high`, about `count` of them, with as many decimals as tell them apart. */
 export function linearTicks(low: number, high: number, count: number): Tick[] {
   const rough = (high - low) / Math.max(1, count);
   if (!(rough > 0) || !Number.isFinite(rough)) return [];
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = power * (STEPS.find((candidate) => candidate * power >= rough * 0.999999) ?? 10);
-  const decimals = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
   const first = Math.ceil(low / step - 1e-6);
   const last = Math.floor(high / step + 1e-6);
   const largest = Math.max(Math.abs(low), Math.abs(high));
   return Array.from({ length: last - first + 1 }, (_, i) => {
     const value = (first + i) * step;
-    const plain = largest < 1e5 && decimals <= 5;
-    const digits = Math.max(0, Math.round(Math.log10(Math.abs(value) / step)));
-    const text = plain ? value.toFixed(decimals) : value === 0 ? "0" : value.toExponential(digits);
-    return { value, text: text.replace(/^-(?=0(?:\.0*)?$)/, "").replace("-", "−") };
+    return { value, text: tickText(value, step, largest) };
   });
 }
 

@@ -5,7 +5,7 @@ import { shortestFloat32 } from "../../float32/format.js";
 import { HESSIANS, VALUES } from "../../operations.js";
 import { quantityOf } from "../../quantities.js";
 import { choose, number, slider } from "../figures/inputs.js";
-import { axisOf, type Catalogue, type DatasetFacts, endOf, methodsOf, offers } from "../state/facts.js";
+import { axisOf, type Catalogue, type DatasetFacts, endOf, flatAxis, methodsOf, offers } from "../state/facts.js";
 import { AXES, fittingSide, USUAL_SAMPLES } from "../state/plane-geometry.js";
 import { methodOf, optionText } from "../state/queries.js";
 import {
@@ -29,7 +29,7 @@ export function controls(store: ViewStore, catalogue: Catalogue, enter: (dataset
         "dataset",
         "Dataset",
         state.dataset,
-        catalogue.datasets.map(({ name, title }) => ({ value: name, text: `${name}: ${title}` })),
+        catalogue.datasets.map(({ name, title }) => ({ value: name, text: title === "" ? name : `${name}: ${title}` })),
         enter,
       )}
       ${choose(
@@ -134,29 +134,31 @@ function planeControls(store: ViewStore): TemplateResult {
       });
   };
   const at = state.layout === "one" ? state.at : state.probe[AXES.indexOf(state.axis)];
+  const flat = flatAxis(facts);
   return html`
-    ${choose(
-      "layout",
-      "Layout",
-      state.layout,
-      LAYOUTS.map((value) => ({ value, text: layouts[value] })),
-      (layout) => store.set({ layout }),
-    )}
+    ${
+      flat !== null
+        ? nothing
+        : choose(
+            "layout",
+            "Layout",
+            state.layout,
+            LAYOUTS.map((value) => ({ value, text: layouts[value] })),
+            (layout) => store.set({ layout }),
+          )
+    }
     ${choose(
       "axis",
       "Plane across",
       state.axis,
-      AXES.filter(
-        (name) =>
-          AXES.every((other) => other === name || axisOf(facts, other).nodes > 1) || axisOf(facts, name).nodes === 1,
-      ),
+      AXES.filter((name) => name === (flat ?? name)),
       (name) => {
         const next = axisOf(facts, name);
         store.set({ axis: name, at: Math.fround(next.first + next.length / 2), window: null });
       },
     )}
     ${
-      axis.length === 0
+      flat !== null
         ? html`<p class="note">At ${state.axis} = ${shortestFloat32(Math.fround(axis.first))}, the only plane</p>`
         : slider(
             "at",
@@ -177,17 +179,20 @@ function planeControls(store: ViewStore): TemplateResult {
 /** Spatial and temporal options that fit the dataset. */
 function methodControls(store: ViewStore): TemplateResult {
   const { state, facts } = store;
-  const fitting = (all: readonly string[], operations: readonly string[]) => {
-    const known = operations.flatMap((operation) => methodsOf(facts, operation));
-    return known.length === 0 ? all : all.filter((method) => known.includes(method));
-  };
-  const values = fitting(VALUES, ["GetVelocity", "GetVelocityAndPressure"]) as typeof VALUES;
-  const derivatives = fitting(HESSIANS, ["GetVelocityGradient", "GetPressureGradient"]) as typeof HESSIANS;
+  const known = new Set(facts.operations.flatMap(({ name }) => methodsOf(facts, name)));
+  const values = VALUES.filter((method) => known.has(method));
+  const derivatives = HESSIANS.filter((method) => known.has(method));
   return html`
     <fieldset>
       <legend>Method</legend>
       ${choose("values", "Values", state.values, values, (value) => store.set({ values: value }))}
-      ${choose("derivatives", "Derivatives", state.derivatives, derivatives, (value) => store.set({ derivatives: value }))}
+      ${
+        derivatives.length === 0
+          ? nothing
+          : choose("derivatives", "Derivatives", state.derivatives, derivatives, (value) =>
+              store.set({ derivatives: value }),
+            )
+      }
       ${choose("temporal", "In time", state.temporal, TEMPORAL, (temporal) => store.set({ temporal }))}
       <p id="method" class="method">${state.field}: <b>${optionText(state)}</b></p>
     </fieldset>

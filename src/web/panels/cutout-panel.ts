@@ -2,13 +2,21 @@
 import { html, type TemplateResult } from "lit-html";
 import { choose } from "../figures/inputs.js";
 import { saveFile } from "../figures/save-file.js";
-import { statusBar } from "../figures/status-bar.js";
+import { type Fitting, statusBar } from "../figures/status-bar.js";
 import { axisOf, type DatasetFacts } from "../state/facts.js";
 import { LatestRequest } from "../state/latest-request.js";
-import { AXES, type AxisName, type PlaneWindow, sidesOf, wholePlane } from "../state/plane-geometry.js";
+import { AXES, type AxisName, clampWindow, type PlaneWindow, sidesOf, wholePlane } from "../state/plane-geometry.js";
 import type { ViewStore } from "../state/view-store.js";
 
 const DEPTHS = ["whole", "plane"] as const;
+type Depth = (typeof DEPTHS)[number];
+
+/** First and last node along x, y and z, counted from 1. */
+type NodeBox = readonly (readonly [number, number])[];
+
+function nodesIn(box: NodeBox): number {
+  return box.reduce((product, [from, to]) => product * (to - from + 1), 1);
+}
 
 /** The nodes of an axis from `low` to `high`, counted from 1, both ends included; at least one. */
 export function nodesBetween(
@@ -33,7 +41,7 @@ export class CutoutPanel {
   readonly request: LatestRequest<string>;
   readonly #store: ViewStore;
   readonly #render: () => void;
-  #depth: (typeof DEPTHS)[number] = "whole";
+  #depth: Depth = "whole";
   #fields = "all";
 
   constructor(store: ViewStore, render: () => void) {
@@ -47,7 +55,7 @@ export class CutoutPanel {
     const box = this.#box();
     const fields = ["all", ...facts.fields.map(({ name }) => name)];
     const text = AXES.map((name, i) => `${name} ${box[i][0]} to ${box[i][1]}`).join(", ");
-    const count = box.reduce((product, [from, to]) => product * (to - from + 1), 1);
+    const count = nodesIn(box);
     const depths = { whole: `all nodes along ${state.axis}`, plane: "the plane nearest to the slice" } as const;
     return html`
       <section class="panel cutout" aria-labelledby="cutout-title">
@@ -74,20 +82,60 @@ export class CutoutPanel {
           <button type="button" id="cutout-h5" @click=${() => this.#save("h5")}>HDF5</button>
           <button type="button" id="cutout-xmf" @click=${() => this.#save("xmf")}>XDMF</button>
         </div>
-        ${statusBar("cutout", this.request)}
+        ${statusBar("cutout", this.request, undefined, (most) => this.#fitting(most))}
       </section>
     `;
   }
 
-  /** First and last node along x, y and z. */
-  #box(): readonly (readonly [number, number])[] {
+  /** The largest of the usual choices that the limits of the service admit: fewer fields, a plane, a smaller window. */
+  #fitting(most: number | null): Fitting {
+    const { facts } = this.#store;
+    const points = most ?? facts.points;
+    const [first] = facts.fields;
+    const choices = [this.#depth, "plane" as const].flatMap((depth) =>
+      [this.#fields, first.name].map((fields) => ({ depth, fields })),
+    );
+    const found = choices.find(({ depth, fields }) => this.#numbers(depth, fields) <= points);
+    const { depth, fields } = found ?? { depth: "plane" as const, fields: first.name };
+    const what = `${fields === "all" ? "all fields" : fields} ${depth === "plane" ? "on the plane" : "at all depths"}`;
+    return {
+      text: `${points} nodes fit: ${what}${found === undefined ? ", in a smaller window" : ""}.`,
+      choose: () => {
+        this.#depth = depth;
+        this.#fields = fields;
+        if (found === undefined) this.#store.set({ window: this.#windowOf(points) });
+        this.#save("h5");
+      },
+    };
+  }
+
+  /** Nodes of a cutout, each once for every field. */
+  #numbers(depth: Depth, fields: string): number {
+    return nodesIn(this.#box(depth)) * (fields === "all" ? this.#store.facts.fields.length : 1);
+  }
+
+  /** A window about the probe that holds at most so many nodes of the plane. */
+  #windowOf(points: number): PlaneWindow {
     const { facts, state } = this.#store;
-    const window: PlaneWindow = state.window ?? wholePlane(facts, state.axis);
+    const whole = wholePlane(facts, state.axis);
+    const [across, up] = sidesOf(state.axis).map((name) => state.probe[AXES.indexOf(name)]);
+    let window = state.window ?? whole;
+    while (nodesIn(this.#box("plane", window)) > points) {
+      const [width, height] = [0.9 * (window[1] - window[0]), 0.9 * (window[3] - window[2])];
+      window = clampWindow(whole, across - width / 2, up - height / 2, width, height);
+    }
+    return window;
+  }
+
+  /** First and last node along x, y and z. */
+  #box(depth: Depth = this.#depth, window: PlaneWindow | null = this.#store.state.window): NodeBox {
+    const { facts, state } = this.#store;
+    const [left, right, bottom, top] = window ?? wholePlane(facts, state.axis);
     const [columns, rows] = sidesOf(state.axis);
     return AXES.map((name) => {
-      if (name === columns) return nodesBetween(facts, name, window[0], window[1]);
-      if (name === rows) return nodesBetween(facts, name, window[2], window[3]);
-      if (this.#depth === "whole") return [1, axisOf(facts, name).nodes];
+      if (name === columns) return nodesBetween(facts, name, left, right);
+      if (name === rows) return nodesBetween(facts, name, bottom, top);
+      if (depth === "whole") return [1, axisOf(facts, name).nodes];
       return nodesBetween(facts, name, state.at, state.at);
     });
   }

@@ -6,7 +6,7 @@ import { ALL_OPERATIONS, type Operation, type OperationName, operationOf } from 
 import { columnTable } from "../figures/data-table.js";
 import { choose } from "../figures/inputs.js";
 import { saveFile } from "../figures/save-file.js";
-import { statusBar } from "../figures/status-bar.js";
+import { type Fitting, statusBar } from "../figures/status-bar.js";
 import type { PointRecords } from "../state/api.js";
 import { methodsOf, offers } from "../state/facts.js";
 import { LatestRequest } from "../state/latest-request.js";
@@ -96,7 +96,7 @@ export class PointsPanel {
         </form>
         ${this.#points === null || this.#name === "" ? nothing : html`<p class="note">${this.#points.length / 3} points from ${this.#name}.</p>`}
         ${this.#problem === "" ? nothing : html`<p class="error" role="alert">${this.#problem}</p>`}
-        ${statusBar("answer at your points", this.request)}
+        ${statusBar("answer at your points", this.request, undefined, (most) => this.#fitting(most))}
         ${this.request.value === null ? nothing : this.#answer(this.request.value, version)}
       </section>
     `;
@@ -117,11 +117,18 @@ export class PointsPanel {
     this.#render();
   }
 
-  #ask(): void {
+  /** The first points, as many as the limits of the service admit; null where that is none. */
+  #fitting(most: number | null): Fitting | null {
+    const points = most ?? this.#store.facts.points;
+    if (points === 0) return null;
+    return { text: `The first ${points} of your points fit.`, choose: () => this.#ask(points) };
+  }
+
+  #ask(most: number = Number.POSITIVE_INFINITY): void {
     this.#problem = "";
     try {
-      const points = this.#points ?? readPointText(this.#text);
-      const query = this.#query(points);
+      const given = this.#points ?? readPointText(this.#text);
+      const query = this.#query(given.length > 3 * most ? given.slice(0, 3 * most) : given);
       const { api } = this.#store;
       void this.request.run(async (signal) => ({ query, records: await api.records(query, signal) }));
     } catch (error) {

@@ -9,6 +9,8 @@ export class ApiError extends Error {
   readonly code: string;
   /** The name of the limit that was passed, or null. */
   readonly limit: string | null;
+  /** What the limit admits, as the message says it: "(4096 > 1000)"; null where it says nothing. */
+  readonly most: number | null;
 
   constructor(status: number, code: string, message: string, limit: string | null = null) {
     super(message);
@@ -16,6 +18,8 @@ export class ApiError extends Error {
     this.status = status;
     this.code = code;
     this.limit = limit;
+    const most = /\(\d+ > (\d+)\)/.exec(message)?.[1];
+    this.most = limit === null || most === undefined ? null : Number(most);
   }
 }
 
@@ -29,7 +33,7 @@ export interface PointRecords {
 /** The answer of one query of a batch: its records, or why there are none. */
 export type BatchResult =
   | { readonly components: readonly string[]; readonly shape: readonly number[]; readonly values: readonly unknown[] }
-  | { readonly problem: { readonly code: string; readonly detail: string } };
+  | { readonly problem: { readonly code: string; readonly detail: string; readonly limit?: string } };
 
 /** The numbers of an answer in a row, missing ones as NaN; null where the query was refused. */
 export function valuesOf(result: BatchResult): Float32Array | null {
@@ -117,6 +121,27 @@ export function pointTriples(points: Float32Array): number[][] {
   return Array.from({ length: points.length / 3 }, (_, i) => [...points.subarray(3 * i, 3 * i + 3)]);
 }
 
+/** The records that a query asks for: one for each point and time. */
+function recordsOf({ points, parameters: { time } }: PointQuery): number {
+  return (points.length / 3) * (Array.isArray(time) ? time.length : 1);
+}
+
+/** Queries in their order, in parts of at most `most` records; a query of more stands alone. */
+export function partsWithin(queries: readonly PointQuery[], most: number): readonly (readonly PointQuery[])[] {
+  const parts: PointQuery[][] = [];
+  let room = 0;
+  for (const query of queries) {
+    const records = recordsOf(query);
+    if (records > room || parts.length === 0) {
+      parts.push([]);
+      room = most;
+    }
+    parts.at(-1)?.push(query);
+    room -= records;
+  }
+  return parts;
+}
+
 function numbersOf(header: string | null): number[] {
   return (header ?? "").split(",").filter(Boolean).map(Number);
 }
@@ -166,8 +191,13 @@ export class ApiClient {
     };
   }
 
-  /** Asks several queries in one request; each has its own result or problem. */
+  /** Asks several queries, in one request where it may hold all of their points; each has its own result or problem. */
   async batch(queries: readonly PointQuery[], signal: AbortSignal): Promise<readonly BatchResult[]> {
+    const parts = partsWithin(queries, this.#points);
+    return (await Promise.all(parts.map((part) => this.#batch(part, signal)))).flat();
+  }
+
+  async #batch(queries: readonly PointQuery[], signal: AbortSignal): Promise<readonly BatchResult[]> {
     const body = {
       queries: queries.map(({ operation, dataset, parameters, points }) => ({
         dataset,

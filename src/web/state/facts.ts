@@ -69,6 +69,11 @@ export function endOf(axis: AxisFacts): number {
   return axis.first + axis.length;
 }
 
+/** The axis of a single node of data on a plane; null where the data fill a box. */
+export function flatAxis(facts: DatasetFacts): AxisFacts["name"] | null {
+  return facts.axes.find((axis) => axis.nodes === 1)?.name ?? null;
+}
+
 /** Nodes that a method needs along an axis that is not periodic. */
 const STENCILS: Readonly<Record<string, number>> = {
   None: 1,

@@ -10,10 +10,12 @@ export interface RequestStatus {
   readonly code: string | null;
   /** The limit of the service that the request passed; null where it was another error. */
   readonly limit: string | null;
+  /** What that limit admits; null where the service does not say. */
+  readonly most: number | null;
 }
 
 const SLOW_MS = 500;
-const IDLE: RequestStatus = { slow: false, running: false, error: null, code: null, limit: null };
+const IDLE: RequestStatus = { slow: false, running: false, error: null, code: null, limit: null, most: null };
 
 export class LatestRequest<T> {
   value: T | null = null;
@@ -42,12 +44,13 @@ export class LatestRequest<T> {
       this.#become(IDLE);
     } catch (error) {
       if (this.#controller !== controller) return;
-      const { code, limit } = error as { code?: unknown; limit?: unknown };
+      const { code, limit, most } = error as { code?: unknown; limit?: unknown; most?: unknown };
       this.#become({
         ...IDLE,
         error: error instanceof Error ? error.message : String(error),
         code: typeof code === "string" ? code : null,
         limit: typeof limit === "string" ? limit : null,
+        most: typeof most === "number" ? most : null,
       });
     } finally {
       clearTimeout(timer);

@@ -118,7 +118,7 @@ function isStretched(axis: AxisFacts): boolean {
 /** The size of the frame in which a plane is shown: wide enough for the whole plane, no higher than `highest`. */
 export function frameSize(whole: PlaneWindow, width: number, highest: number): readonly [number, number] {
   const ratio = (whole[3] - whole[2]) / (whole[1] - whole[0]);
-  return [width, Math.round(Math.min(highest, Math.max(width * ratio, Math.min(highest, 0.4 * width))))];
+  return [width, Math.round(Math.min(highest, Math.max(width * ratio, Math.min(highest, 0.3 * width))))];
 }
 
 /** Where a window lies in its frame: as large as fits, in the middle, with equal scales along both axes. */

@@ -77,11 +77,16 @@ export function comparedView(state: ViewState): ViewState | null {
   return { ...state, compare: "none", [member]: state.otherMethod };
 }
 
+/** A title inside a sentence: its first letter small, unless it begins an abbreviation or a symbol. */
+function inSentence(title: string): string {
+  return title.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
+}
+
 /** What a picture shows, in words. */
 export function describePlane(state: ViewState): string {
   const compared = comparedView(state);
   const { title } = quantityOf(state.field);
-  const what = compared === null ? title : `Difference of ${title.toLowerCase()}`;
+  const what = compared === null ? title : `Difference of ${inSentence(title)}`;
   return `${what} at ${state.axis} = ${shortText(state.at)}, t = ${shortText(state.time)}`;
 }
 
@@ -190,16 +195,16 @@ export function probeQuery(state: ViewState, operation: OperationName, method: s
 /** Intervals of a profile where the service admits as many points. */
 const PROFILE_INTERVALS = 256;
 
-/** Intervals of each of several curves that go in one request, at most `wanted`. */
-function fittingIntervals({ points }: DatasetFacts, curves: number, wanted: number): number {
-  return Math.max(1, Math.min(wanted, Math.floor(points / curves) - 1));
+/** Intervals of a curve that goes in one request, at most `wanted`. */
+function fittingIntervals({ points }: DatasetFacts, wanted: number): number {
+  return Math.max(1, Math.min(wanted, points - 1));
 }
 
 /** The quantity shown, along a line through the probe from end to end of the domain. */
-function profileQuery(state: ViewState, facts: DatasetFacts, curves: number): PointQuery {
+function profileQuery(state: ViewState, facts: DatasetFacts): PointQuery {
   const axis = AXES.indexOf(state.line);
   const { first, length } = axisOf(facts, state.line);
-  const intervals = fittingIntervals(facts, curves, PROFILE_INTERVALS);
+  const intervals = fittingIntervals(facts, PROFILE_INTERVALS);
   const points = new Float32Array(3 * (intervals + 1));
   for (let i = 0; i <= intervals; i++) {
     points.set(state.probe, 3 * i);
@@ -263,23 +268,22 @@ function curveViews(state: ViewState, facts: DatasetFacts): readonly NamedView[]
 /** The curves along the line through the probe. */
 export function profileQueries(state: ViewState, facts: DatasetFacts): readonly NamedQuery[] {
   const views = curveViews(state, facts);
-  return views.map(([name, view]) => ({ name, query: profileQuery(view, facts, views.length) }));
+  return views.map(([name, view]) => ({ name, query: profileQuery(view, facts) }));
 }
 
 /** The curves at the probe over all times, which several times have no part in. */
 export function seriesQueries(state: ViewState, facts: DatasetFacts): readonly NamedQuery[] {
   const views = state.curves === "times" ? [[state.field, state] as const] : curveViews(state, facts);
-  return views.map(([name, view]) => ({ name, query: seriesQuery(view, facts, views.length) }));
+  return views.map(([name, view]) => ({ name, query: seriesQuery(view, facts) }));
 }
 
 const SERIES_PER_STEP = 8;
 const SERIES_MAX = 512;
 
 /** The quantity shown, at the probe over all times. */
-function seriesQuery(state: ViewState, facts: DatasetFacts, curves: number): PointQuery {
+function seriesQuery(state: ViewState, facts: DatasetFacts): PointQuery {
   const { count, first, last } = facts.times;
-  const intervals =
-    count === 1 ? 0 : fittingIntervals(facts, curves, Math.min(SERIES_MAX, SERIES_PER_STEP * (count - 1)));
+  const intervals = count === 1 ? 0 : fittingIntervals(facts, Math.min(SERIES_MAX, SERIES_PER_STEP * (count - 1)));
   const times = Array.from({ length: intervals + 1 }, (_, i) => {
     return Math.fround(intervals === 0 ? first : first + ((last - first) * i) / intervals);
   });
@@ -299,7 +303,7 @@ function seedPoints(state: ViewState, facts: DatasetFacts): Float32Array {
     }
     return points;
   }
-  const side = Math.max(1, Math.round(Math.sqrt(state.count)));
+  const side = Math.max(1, Math.floor(Math.sqrt(state.count)));
   const [across, up] = AXES.filter((name) => name !== state.axis).map((name) => axisOf(facts, name));
   const points = new Float32Array(3 * side * side);
   for (let i = 0; i < side * side; i++) {

@@ -5,7 +5,7 @@ import { shortestFloat32 } from "../../float32/format.js";
 import { HESSIANS, type SpatialInterpolation, VALUES } from "../../operations.js";
 import { QUANTITIES, type QuantityName } from "../../quantities.js";
 import { clampBox, type DomainBox } from "./domain-box.js";
-import { axisOf, type DatasetFacts, endOf, methodsOf, offers } from "./facts.js";
+import { axisOf, type DatasetFacts, endOf, flatAxis, methodsOf, offers } from "./facts.js";
 import { AXES, type AxisName, clampWindow, type PlaneWindow, wholePlane } from "./plane-geometry.js";
 
 export const SEED_SHAPES = ["point", "line", "grid"] as const;
@@ -20,7 +20,7 @@ export const COMPARISONS = ["none", "method", "time"] as const;
 export const CURVES = ["one", "methods", "times", "probes"] as const;
 /** Most probes that are kept beside the one that moves. */
 export const MOST_PINS = 5;
-export const VOLUMES = ["32", "48", "64", "96", "128"] as const;
+export const VOLUMES = ["auto", "32", "48", "64", "96", "128"] as const;
 export const TEMPORAL = ["PCHIP", "None"] as const;
 export const THEMES = ["auto", "light", "dark"] as const;
 
@@ -77,31 +77,26 @@ export interface ViewState {
   readonly enclosed: number;
   /** The part of the domain in which the isosurface is drawn, or null: all of it. */
   readonly box: DomainBox | null;
-  /** Samples a side of the volume behind the isosurface. */
+  /** Samples a side of the volume behind the isosurface, or `auto`: as many as are usual and admitted. */
   readonly volume: (typeof VOLUMES)[number];
   /** Whether the particles shown were launched: their paths are asked for again with the link. */
   readonly launched: boolean;
   readonly record: number;
-  /** Place of the camera relative to the box, in lengths of its longest side. */
-  readonly camera: readonly [number, number, number];
+  /** Place of the camera relative to the box, in lengths of its longest side, or null: where it sees the whole box. */
+  readonly camera: readonly [number, number, number] | null;
   readonly subject: (typeof SUBJECTS)[number];
   readonly language: (typeof LANGUAGES)[number];
   readonly theme: (typeof THEMES)[number];
 }
 
 function middleOf(facts: DatasetFacts, name: AxisName): number {
-  const axis = axisOf(facts, name);
-  return Math.fround(axis.first + axis.length / 2);
+  const { first, length, nodes } = axisOf(facts, name);
+  return Math.fround(nodes === 1 ? first : first + length / 2);
 }
 
 /** The quantities that a dataset has. */
 export function quantitiesOf(facts: DatasetFacts): readonly (typeof QUANTITIES)[number][] {
   return QUANTITIES.filter((quantity) => offers(facts, quantity.operation));
-}
-
-/** The axis across which a view begins: the one without extent in 2-D data, else z. */
-function flatAxis(facts: DatasetFacts): AxisName {
-  return facts.axes.find((axis) => axis.nodes === 1)?.name ?? "z";
 }
 
 /** The axis of the first line profile: x, or the first axis with an extent. */
@@ -138,8 +133,8 @@ export function initialState(facts: DatasetFacts): ViewState {
   return {
     dataset: facts.name,
     field: firstQuantity(facts),
-    axis: flatAxis(facts),
-    at: middleOf(facts, flatAxis(facts)),
+    axis: flatAxis(facts) ?? "z",
+    at: middleOf(facts, flatAxis(facts) ?? "z"),
     time: Math.fround(times.first),
     values: preferred(VALUES, "Lag6", facts, ["GetVelocity", "GetVelocityAndPressure"]),
     derivatives: preferred(HESSIANS, "Fd4Lag4", facts, ["GetVelocityGradient", "GetPressureGradient"]),
@@ -160,7 +155,7 @@ export function initialState(facts: DatasetFacts): ViewState {
     tint: "none",
     enclosed: 5,
     box: null,
-    volume: "64",
+    volume: "auto",
     probe: [middleOf(facts, "x"), middleOf(facts, "y"), middleOf(facts, "z")],
     pins: [],
     line: longestAxis(facts),
@@ -174,7 +169,7 @@ export function initialState(facts: DatasetFacts): ViewState {
     tp: Number(step.toPrecision(6)),
     launched: false,
     record: 0,
-    camera: [1.45, 1.05, 1.95],
+    camera: null,
     subject: "slice",
     language: "curl",
     theme: "auto",
@@ -226,7 +221,7 @@ function notNegative(text: string): number | undefined {
 /** Members in the address: their short name there and how their text is read. `at` comes after `axis`, which it needs. */
 const READERS: { readonly [K in keyof Omit<ViewState, "dataset" | "at">]: MemberReader<ViewState[K]> } = {
   field: (text, facts) => quantitiesOf(facts).find((quantity) => quantity.name === text)?.name,
-  axis: oneOf(AXES),
+  axis: (text, facts) => AXES.find((name) => name === text && name === (flatAxis(facts) ?? name)),
   time: (text, facts) => numberIn(text, facts.times.first, facts.times.last),
   values: oneOf(VALUES),
   derivatives: oneOf(HESSIANS),
@@ -244,14 +239,15 @@ const READERS: { readonly [K in keyof Omit<ViewState, "dataset" | "at">]: Member
     const [left, right, bottom, top] = list as [number, number, number, number];
     return left < right && bottom < top ? [left, right, bottom, top] : undefined;
   },
-  layout: oneOf(LAYOUTS),
+  layout: (text, facts) => LAYOUTS.find((value) => value === text && (value === "one" || flatAxis(facts) === null)),
   overlay: oneOf(OVERLAYS),
   filter: (text) => notNegative(text) || undefined,
   compare: oneOf(COMPARISONS),
   otherMethod: oneOf([...VALUES, ...HESSIANS]),
   otherTime: (text, facts) => numberIn(text, facts.times.first, facts.times.last),
   scene: (text) => (text === "true" ? true : undefined),
-  surface: (text, facts) => quantitiesOf(facts).find((quantity) => quantity.name === text)?.name,
+  surface: (text, facts) =>
+    flatAxis(facts) === null ? quantitiesOf(facts).find((quantity) => quantity.name === text)?.name : undefined,
   tint: (text, facts) => quantitiesOf(facts).find((quantity) => quantity.name === text)?.name,
   enclosed: (text) => numberIn(text, 0.1, 99),
   box: (text, facts) => {

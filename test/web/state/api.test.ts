@@ -1,6 +1,6 @@
 /** Refusals of the service as the page shows them. */
 import { afterEach, expect, it, vi } from "vitest";
-import { ApiClient } from "../../../src/web/state/api.js";
+import { ApiClient, partsWithin } from "../../../src/web/state/api.js";
 
 afterEach(() => {
   vi.unstubAllGlobals();
@@ -46,4 +46,20 @@ it("asks again where a token may run few requests at a time, and not for ever", 
   await vi.runAllTimersAsync();
   await never;
   vi.useRealTimers();
+});
+
+it("asks a batch in parts where one request may not hold all of its points", () => {
+  const query = (points: number, times: number | null = null) => ({
+    operation: "GetVelocity" as const,
+    dataset: "box",
+    parameters: times === null ? {} : { time: Array.from({ length: times }, (_, i) => i) },
+    points: new Float32Array(3 * points),
+  });
+  const sizes = (queries: ReturnType<typeof query>[], most: number) =>
+    partsWithin(queries, most).map((part) => part.map(({ points }) => points.length / 3));
+  const queries = [query(4), query(4), query(4), query(20), query(1)];
+  expect(sizes(queries, 1_000)).toEqual([[4, 4, 4, 20, 1]]);
+  expect(sizes(queries, 9)).toEqual([[4, 4], [4], [20], [1]]);
+  expect(sizes([query(1, 5), query(1, 5), query(1)], 6)).toEqual([[1], [1, 1]]);
+  expect(sizes([query(1)], Number.POSITIVE_INFINITY)).toEqual([[1]]);
 });

@@ -42,7 +42,14 @@ describe("LatestRequest", () => {
     vi.advanceTimersByTime(1);
     expect(request.status.slow).toBe(true);
     request.cancel();
-    expect(request.status).toEqual({ slow: false, running: false, error: "Cancelled.", code: null, limit: null });
+    expect(request.status).toEqual({
+      slow: false,
+      running: false,
+      error: "Cancelled.",
+      code: null,
+      limit: null,
+      most: null,
+    });
     work.resolve("too late");
     await run;
     expect(request.value).toBeNull();

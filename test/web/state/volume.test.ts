@@ -4,7 +4,7 @@ import type { Volume } from "../../../src/web/state/api.js";
 import { boxAround, clampBox } from "../../../src/web/state/domain-box.js";
 import type { DatasetFacts } from "../../../src/web/state/facts.js";
 import { initialState } from "../../../src/web/state/view-state.js";
-import { joinVolumes, volumePathsOf } from "../../../src/web/state/volume.js";
+import { joinVolumes, volumePieces, volumeSide } from "../../../src/web/state/volume.js";
 
 const axis = (name: "x" | "y" | "z", first: number, length: number) => ({
   ...{ name, nodes: 64, first, last: first + length, length, spacing: length / 64, periodic: true },
@@ -19,54 +19,84 @@ const FACTS: DatasetFacts = {
   points: 2_000_000,
 };
 
-/** First sample, distance and number of samples along each axis of a request. */
-function layoutOf(path: string) {
+/** The places along each axis, one list an axis, of the samples of a request. */
+function placesOf(path: string): number[][] {
   const query = new URLSearchParams(path.split("?")[1]);
   const list = (name: string) => (query.get(name) ?? "").split(",").map(Number);
-  const counts = list("nodes");
-  const spacing = list("extent").map((length, i) => length / (counts[i] as number));
-  return { counts, spacing, origin: list("origin").map((edge, i) => edge + (spacing[i] as number) / 2) };
+  const [origin, extent, nodes] = [list("origin"), list("extent"), list("nodes")];
+  return nodes.map((count, axis) =>
+    Array.from({ length: count }, (_, i) => (origin[axis] as number) + ((i + 0.5) * (extent[axis] as number)) / count),
+  );
 }
 
-it.each([2_000_000, 40_000, 6_000])("samples the same places by requests of at most %i points", (points) => {
-  const state = { ...initialState(FACTS), volume: "48" as const };
-  const [whole] = volumePathsOf(state, { ...FACTS, points: 1e9 }, "ux").map(layoutOf);
-  const parts = volumePathsOf(state, { ...FACTS, points }, "ux").map(layoutOf);
-  if (whole === undefined) throw new Error("no request");
-  const [nx = 0, ny = 0] = whole.counts;
-  const heights: number[] = [];
-  for (const { counts, origin, spacing } of parts) {
-    expect((counts[0] as number) * (counts[1] as number) * (counts[2] as number)).toBeLessThanOrEqual(points);
-    expect(counts.slice(0, 2)).toEqual([nx, ny]);
-    expect([origin[0], origin[1]]).toEqual([whole.origin[0], whole.origin[1]]);
-    heights.push(
-      ...Array.from({ length: counts[2] as number }, (_, k) => (origin[2] as number) + k * (spacing[2] as number)),
-    );
-  }
-  expect(heights).toHaveLength(whole.counts[2] as number);
-  for (const [k, z] of heights.entries()) {
-    expect(z).toBeCloseTo((whole.origin[2] as number) + k * (whole.spacing[2] as number), 4);
-    expect(z).toBeGreaterThan(10);
-    expect(z).toBeLessThan(18);
-  }
+it.each([2_000_000, 40_000, 3_000, 1_500, 700])(
+  "samples the same places by requests of at most %i points",
+  (points) => {
+    const state = { ...initialState(FACTS), volume: "32" as const, box: [0, 4, -1, 1, 10, 11] as const };
+    const [whole] = volumePieces(state, { ...FACTS, points: 1e9 }, "ux").map(({ path }) => placesOf(path));
+    const [nx = 0, ny = 0, nz = 0] = whole?.map(({ length }) => length) ?? [];
+    const seen = new Uint8Array(nx * ny * nz);
+    const pieces = volumePieces(state, { ...FACTS, points }, "ux");
+    for (const { path, from, counts } of pieces) {
+      const places = placesOf(path);
+      expect(places.map(({ length }) => length)).toEqual([...counts]);
+      expect(counts[0] * counts[1] * counts[2]).toBeLessThanOrEqual(points);
+      for (const [axis, list] of places.entries()) {
+        for (const [i, place] of list.entries()) {
+          expect(place).toBeCloseTo(whole?.[axis]?.[(from[axis] as number) + i] as number, 4);
+        }
+      }
+      for (let z = 0; z < counts[2]; z++) {
+        for (let y = 0; y < counts[1]; y++) {
+          for (let x = 0; x < counts[0]; x++) {
+            const at = from[0] + x + nx * (from[1] + y + ny * (from[2] + z));
+            seen[at] = (seen[at] as number) + 1;
+          }
+        }
+      }
+    }
+    expect(seen.every((count) => count === 1)).toBe(true);
+    expect(pieces.length).toBeLessThanOrEqual(64);
+  },
+);
+
+it.each([1, 10, 63, 1_000, 4_096, 2_000_000])("takes as many samples as usual where %i points admit them", (points) => {
+  const state = initialState(FACTS);
+  const facts = { ...FACTS, points };
+  const side = volumeSide(state, facts);
+  expect(side).toBeLessThanOrEqual(64);
+  const pieces = volumePieces(state, facts, "ux");
+  expect(pieces.length).toBeLessThanOrEqual(64);
+  for (const { counts } of pieces) expect(counts[0] * counts[1] * counts[2]).toBeLessThanOrEqual(points);
+  // No limit makes the volume coarser than its pieces have to be: another layer would take too many of them.
+  if (points >= 8_192) expect(side).toBe(64);
+  if (points === 1_000) expect(side).toBeGreaterThan(24);
 });
 
-it("joins the parts in their order", () => {
-  const slab = (count: number, value: number): Volume => ({
-    axes: (["x", "y", "z"] as const).map((name) => ({
-      axis: name,
-      count: name === "z" ? count : 2,
-      origin: 0,
-      spacing: 1,
-    })),
-    values: new Float32Array(4 * count).fill(value),
+it("leaves the refusal of a volume of too many pieces to the service", () => {
+  const state = { ...initialState(FACTS), volume: "128" as const };
+  expect(volumePieces(state, { ...FACTS, points: 1_000 }, "ux")).toHaveLength(1);
+});
+
+it("joins the parts at their places", () => {
+  const part = (counts: readonly [number, number, number], value: number): Volume => ({
+    axes: (["x", "y", "z"] as const).map((axis, i) => ({ axis, count: counts[i] as number, origin: 0, spacing: 1 })),
+    values: new Float32Array(counts[0] * counts[1] * counts[2]).fill(value),
     low: value,
     high: value,
   });
-  const joined = joinVolumes([slab(1, 3), slab(2, -1)]);
+  const pieces = [
+    { from: [0, 0, 0], counts: [2, 1, 1] },
+    { from: [0, 1, 0], counts: [2, 1, 1] },
+    { from: [0, 0, 1], counts: [2, 2, 2] },
+  ] as const;
+  const joined = joinVolumes(
+    pieces,
+    pieces.map(({ counts }, i) => part(counts, [3, -1, 7][i] as number)),
+  );
   expect(joined.axes.map(({ count }) => count)).toEqual([2, 2, 3]);
-  expect([...joined.values]).toEqual([...Array(4).fill(3), ...Array(8).fill(-1)]);
-  expect([joined.low, joined.high]).toEqual([-1, 3]);
+  expect([...joined.values]).toEqual([3, 3, -1, -1, ...Array(8).fill(7)]);
+  expect([joined.low, joined.high]).toEqual([-1, 7]);
 });
 
 it("keeps a part inside the domain, and makes one around a point", () => {
