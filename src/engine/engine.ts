@@ -12,6 +12,7 @@ import { BufferPool } from "./points/buffers.js";
 import type { Engine, Evaluation, Query, StartControl } from "./query.js";
 import { RegionExecution } from "./region-execution.js";
 import type { Sharing } from "./sharing.js";
+import { TextThreads } from "./text-threads.js";
 import { openPool } from "./threads/pool.js";
 
 /**
@@ -56,10 +57,12 @@ class FieldEngine implements Engine {
     this.#carrier = carrier;
     this.#catalog = catalog;
     this.#sharing = sharing;
+    const buffers = new BufferPool();
     this.#setting = {
       carrier,
       sharing,
-      buffers: new BufferPool(),
+      buffers,
+      texts: new TextThreads(carrier, buffers),
       limits: config.limits,
       sourceOf: (dataset) => catalog.sourceOf(dataset),
       hold: (points) => {

@@ -25,6 +25,8 @@ import type { Evaluation, Result } from "./query.js";
 import { recordOf, recordTimes } from "./records.js";
 import type { DividedTask, Sharing } from "./sharing.js";
 import type { BatchTask, SortTask } from "./task.js";
+import type { QueryTexts } from "./text-task.js";
+import type { TextThreads } from "./text-threads.js";
 
 /** Fewest points for which data that does not fit the cache is swept: fewer touch few bricks anyway. */
 const SWEEP_FROM = 128;
@@ -39,6 +41,7 @@ export interface ExecutionSetting {
   /** Null where this process evaluates everything. */
   readonly sharing: Sharing | null;
   readonly buffers: BufferPool;
+  readonly texts: TextThreads;
   readonly limits: Limits;
   /** Number of the dataset's first field in the brick cache. */
   sourceOf(dataset: Dataset): number;
@@ -143,6 +146,10 @@ export class Execution implements Evaluation {
       this.#advance();
     });
     this.velocities = new Collector(setting.buffers, keep, () => {});
+  }
+
+  get texts(): QueryTexts {
+    return this.#setting.texts.of(this.#share);
   }
 
   get work(): number {

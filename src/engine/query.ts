@@ -3,6 +3,7 @@
 import type { FieldName, OperationName, SpatialInterpolation, TemporalInterpolation } from "../operations.js";
 import type { Dataset, OpenFaces, Triple } from "../storage/dataset.js";
 import type { StoreStatus } from "../storage/store-status.js";
+import type { QueryTexts } from "./text-task.js";
 
 /** A box of nodes of one frame of a field. */
 export interface NodeBox {
@@ -95,6 +96,8 @@ export interface Evaluation {
   readonly limit: { readonly points: number; readonly name: string };
   /** Evaluations of a field that the query takes with the points that are in; 0 for a bad query. */
   readonly work: number;
+  /** Threads that read points from large texts and write large results; absent: those who serve read and write them. */
+  readonly texts?: QueryTexts;
   /**
    * Ends the input and waits for the result.
    * Rejects with the first error of the check order (dataset, time, availability, options, coordinates), DeadlineError,

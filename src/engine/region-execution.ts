@@ -12,6 +12,7 @@ import { Collector } from "./points/collector.js";
 import type { Evaluation, Result } from "./query.js";
 import type { Region } from "./region.js";
 import type { Sharing, SharingControl } from "./sharing.js";
+import type { QueryTexts } from "./text-task.js";
 
 /** Nodes along x, y and z of a part of a search, at most: about a time slice of work, so that a large search takes turns. */
 const SEARCH_PART: Triple = [256, 32, 32];
@@ -75,6 +76,10 @@ export class RegionExecution implements Evaluation {
     this.#failed.catch(() => undefined);
     // Every task handed out listens to it.
     setMaxListeners(0, this.#kill.signal);
+  }
+
+  get texts(): QueryTexts {
+    return this.#setting.texts.of(this.#share);
   }
 
   get work(): number {

@@ -4,6 +4,7 @@ import type { Bricking, Dataset, FieldName, Triple } from "../storage/dataset.js
 import type { SweepShape } from "./plan/sweep-shape.js";
 import type { Query } from "./query.js";
 import type { Region } from "./region.js";
+import type { ReadTask, WriteTask } from "./text-task.js";
 
 /** Consecutive triples in shared memory. */
 export interface Slab {
@@ -141,7 +142,7 @@ export interface CutoutTask {
 }
 
 /** A task for a worker thread. */
-export type Task = BatchTask | SortTask | SearchTask | CutoutTask | ScanTask | PingTask;
+export type Task = BatchTask | SortTask | SearchTask | CutoutTask | ReadTask | WriteTask | ScanTask | PingTask;
 
 /** The outcome of a task; errors cross as data because cloning drops their class and members. */
 export type Outcome<T> = { readonly ok: true; readonly value: T } | (Failure & { readonly ok: false });

@@ -6,6 +6,7 @@ import { Execution } from "../../src/engine/execution.js";
 import { BufferPool } from "../../src/engine/points/buffers.js";
 import type { Evaluation } from "../../src/engine/query.js";
 import type { BatchTask } from "../../src/engine/task.js";
+import { TextThreads } from "../../src/engine/text-threads.js";
 import { CancelledError, DataError, DeadlineError, LimitError, RequestError, WorkerError } from "../../src/errors.js";
 import { OPERATIONS, operationOf } from "../../src/operations.js";
 import type { Dataset } from "../../src/storage/dataset.js";
@@ -65,6 +66,7 @@ function setUp(workers = 2, limits: Partial<typeof LIMITS> = {}, deadlineMs = 10
     carrier,
     sharing: null,
     buffers: new BufferPool(),
+    texts: new TextThreads(carrier, new BufferPool()),
     limits: { ...LIMITS, ...limits },
     sourceOf: () => 4,
     hold: (points: number) => {

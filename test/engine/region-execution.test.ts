@@ -7,6 +7,7 @@ import { BufferPool } from "../../src/engine/points/buffers.js";
 import type { Region } from "../../src/engine/region.js";
 import { RegionExecution } from "../../src/engine/region-execution.js";
 import type { CutoutTask, SearchTask, Task } from "../../src/engine/task.js";
+import { TextThreads } from "../../src/engine/text-threads.js";
 import { DataError, WorkerError } from "../../src/errors.js";
 import { operationOf } from "../../src/operations.js";
 import type { Dataset } from "../../src/storage/dataset.js";
@@ -33,6 +34,7 @@ function execution(
     carrier,
     sharing: null,
     buffers: new BufferPool(),
+    texts: new TextThreads(carrier, new BufferPool()),
     limits: { ...LIMITS, ...limits },
     sourceOf: () => 0,
     hold: () => undefined,

@@ -1,7 +1,7 @@
 /** Reading of float32: both readers against a table made by a C library. */
 import { describe, expect, it } from "vitest";
 import { parseFloat32 } from "../../src/float32/parse.js";
-import { FULL, ODD, TripleScanner } from "../../src/server/soap/triples.js";
+import { FULL, ODD, TripleScanner } from "../../src/float32/triples.js";
 import { bitsOf, STRTOF_ROWS } from "./strtof.js";
 
 describe("reading float32", () => {

@@ -16,6 +16,7 @@ import { OpenDatasets } from "./open-dataset.js";
 import { cutNodes, searchNodes } from "./regions.js";
 import { Sampler } from "./sampler.js";
 import { sortSection } from "./sweep-sort.js";
+import { Texts } from "./texts.js";
 import type { TicketedTask, WorkerSetup } from "./thread-group.js";
 
 /** Length of a time slice: the time after which a batch gives its thread up when others wait. */
@@ -29,6 +30,7 @@ StoreClient.share((connection) => parentPort?.postMessage(connection, [connectio
 const slot = claimSlot();
 const sampler = new Sampler(memory.buffer as SharedArrayBuffer, layout, slot, accelerate);
 const datasets = new OpenDatasets({ fd8Legacy, accelerator: sampler.accelerator });
+const texts = new Texts();
 Atomics.store(loaded, slot, threadId);
 
 /** Takes a free worker slot; the slot of a dead thread becomes free once it has been repaired. */
@@ -70,6 +72,10 @@ function perform(task: TaskMessage): unknown {
       }) satisfies ScanChanges;
     case "sort":
       return sortSection(task, datasets.of(task).dataset);
+    case "read":
+      return texts.read(task);
+    case "write":
+      return texts.write(task);
     case "search":
       return searchNodes(task, datasets.of(task), sampler);
     case "cutout":

@@ -1,7 +1,7 @@
 /** Answers go to the socket whole or in blocks, compressed where it helps; a refused sender gets time to read its answer. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isIP } from "node:net";
-import { Readable } from "node:stream";
+import type { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { constants, createGzip } from "node:zlib";
 import type { FastifyReply } from "fastify";
@@ -102,7 +102,10 @@ export async function sendBlocks(
   await pour(paced(first, blocks, slices, reader), raw, compress);
 }
 
-/** Sends an answer whose blocks come one by one, as fast as the socket takes them; a failure on the way ends the connection. */
+/**
+ * Sends an answer whose blocks come one by one, as fast as the socket takes them; a failure on the way ends the connection. A block is
+ * read until the next one is asked for.
+ */
 export async function sendStream(
   reply: FastifyReply,
   contentType: string,
@@ -111,6 +114,7 @@ export async function sendStream(
   reader: Reader,
 ): Promise<void> {
   const { raw } = reply;
+  if (config.gzip !== "off") addVary(reply, "Accept-Encoding");
   const compress = mayCompress(reply, config.gzip);
   const headers: Record<string, string | number> = { ...(reply.getHeaders() as Record<string, string>) };
   headers["content-type"] = contentType;
@@ -121,11 +125,37 @@ export async function sendStream(
   await pour(paced([], blocks[Symbol.asyncIterator](), slices, reader), raw, compress);
 }
 
-/** Sends blocks to the socket, which sets the pace. */
+/**
+ * Sends blocks to the socket, which sets the pace: the next one is asked for when the socket, or the compressor before it, has done
+ * with the last one, so that its memory may be used again.
+ */
 async function pour(blocks: AsyncIterable<Buffer>, raw: ServerResponse, compress: boolean): Promise<void> {
-  const source = Readable.from(blocks);
-  const sent = compress ? pipeline(source, createGzip({ level: constants.Z_BEST_SPEED }), raw) : pipeline(source, raw);
-  await sent.catch(ignoreLeaving);
+  let goOn = (): void => undefined;
+  const gone = (): void => goOn();
+  raw.once("close", gone);
+  const step = (begin: (done: () => void) => void): Promise<void> =>
+    new Promise((resolve) => {
+      goOn = resolve;
+      begin(resolve);
+    });
+  const gzip = compress ? createGzip({ level: constants.Z_BEST_SPEED }) : null;
+  const piped = gzip === null ? Promise.resolve() : pipeline(gzip, raw).catch(ignoreLeaving);
+  const sink: Writable = gzip ?? raw;
+  try {
+    for await (const block of blocks) {
+      if (raw.destroyed) return;
+      await step((done) => sink.write(block, () => done()));
+    }
+    if (raw.destroyed) return;
+    await step((done) => {
+      raw.once("finish", done);
+      sink.end();
+    });
+  } finally {
+    raw.off("close", gone);
+    gzip?.destroy();
+  }
+  await piped;
 }
 
 /** Makes the first blocks, up to the length from which an answer may be compressed. */

@@ -55,12 +55,18 @@ export class Body {
     return chunk.subarray(0, PART_BYTES);
   }
 
-  /** Resolves when `take` should be asked again. */
-  arrival(): Promise<void> {
+  /** Bytes that are still to be given out, as far as the request says. */
+  get remaining(): number {
+    return Number(this.#request.headers["content-length"] ?? 0) - this.#given;
+  }
+
+  /** Resolves when `take` should be asked again, or when `also` does. */
+  arrival(also?: Promise<unknown>): Promise<void> {
     const pause = this.#isLong ? this.#slices.pauseAgain() : this.#slices.pause();
     if (pause !== null) return pause;
     const woken = new Promise<void>((resolve) => {
       this.#wake = resolve;
+      void also?.then(() => resolve());
     });
     if (this.#request.isPaused()) this.#request.resume();
     return this.#slices.outside(woken);

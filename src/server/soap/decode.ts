@@ -11,7 +11,7 @@ import {
 import { readFloat, readInt } from "../http/read-number.js";
 import type { PointLimit } from "../http/request-life.js";
 import { functionAsked, queryOf, readLists, writePoints } from "./array-forms.js";
-import { type ItemArray, type PlainScanners, readItems } from "./items.js";
+import { type Ahead, type ItemArray, type PlainScanners, readItems } from "./items.js";
 import type { Steps } from "./steps.js";
 import { checkAttributes, collapsed, type Expected, invalid, readText, schemaType } from "./values.js";
 import { END, type XmlReader } from "./xml/reader.js";
@@ -41,6 +41,8 @@ export interface DecodeContext extends Expected {
   limit(own: PointLimit): PointLimit;
   /** Takes note of points decoded, also of none; a promise where reading has to wait for its share or give way to other work. */
   admit(points: number): Promise<void> | null;
+  /** What is needed to let threads read a long request; absent: they do not. */
+  readonly long?: Omit<Ahead, "texts">;
 }
 
 /** Finds the operations that a body element may name, which differ in their members; none for every other name. */
@@ -212,7 +214,9 @@ class Decoder {
 
   /** Reads the items of `points`, which count against the limits, or of `InitialV`. */
   #items(item: ItemArray["item"], member: string, sink: TripleSink, counted: boolean): Steps<void> {
-    const { points, name } = this.#context.limit(this.#begin().limit);
+    const { limit, texts } = this.#begin();
+    const { points, name } = this.#context.limit(limit);
+    const { long } = this.#context;
     return readItems(this.#reader, this.#context, this.#context.scanners, {
       item,
       member,
@@ -220,6 +224,7 @@ class Decoder {
       most: points,
       limit: name,
       admit: (count) => this.#context.admit(counted ? count : 0),
+      ...(texts !== undefined && long !== undefined ? { ahead: { texts, ...long } } : {}),
     });
   }
 }

@@ -1,7 +1,9 @@
 /** `ResponseEncoder` writes results in blocks of about 64 KiB, in the form the original platform writes. */
 import type { Result } from "../../engine/query.js";
-import { FLOAT_BYTES, FloatWriter } from "../../float32/format.js";
+import type { QueryTexts } from "../../engine/text-task.js";
+import { copyBytes, RecordWriter, recordBytes } from "../../float32/records.js";
 import { type OperationRow, RECORDS } from "../../operations.js";
+import { writtenRecords } from "../http/written-records.js";
 import { ENVELOPE_NAMESPACE } from "./envelope.js";
 import type { SoapVersion } from "./media-type.js";
 import { escapeText } from "./xml/writer.js";
@@ -24,7 +26,7 @@ interface Template {
 export class ResponseEncoder {
   readonly #namespace: string;
   readonly #templates = new Map<string, Template>();
-  readonly #floats = new FloatWriter();
+  readonly #records = new RecordWriter();
 
   constructor(namespace: string) {
     this.#namespace = namespace;
@@ -40,7 +42,7 @@ export class ResponseEncoder {
     // The array forms write a number a record.
     const items = components === 1 ? result.items * result.components : result.items;
     let block = allocate(template, items);
-    let at = copy(template.head, block, 0);
+    let at = copyBytes(template.head, block, 0);
     for (const values of result.values) {
       for (let i = 0; i < values.length; ) {
         const room = Math.floor((block.length - at) / template.itemBytes);
@@ -51,7 +53,7 @@ export class ResponseEncoder {
           continue;
         }
         const end = Math.min(values.length, i + room * components);
-        at = this.#items(values, i, end, template.separators, block, at);
+        at = this.#records.write(values, i, end, template.separators, block, at);
         i = end;
       }
     }
@@ -60,7 +62,22 @@ export class ResponseEncoder {
       block = allocate(template, 0);
       at = 0;
     }
-    yield block.subarray(0, copy(template.tail, block, at));
+    yield block.subarray(0, copyBytes(template.tail, block, at));
+  }
+
+  /** Writes a large response on the worker threads; each block may be read until the next one is asked for. */
+  async *encodeInThreads(
+    row: OperationRow,
+    version: SoapVersion,
+    result: Result,
+    texts: QueryTexts,
+    spent: (ms: number) => void,
+  ): AsyncGenerator<Buffer, undefined> {
+    const { head, separators, tail } = this.#template(row, version);
+    yield Buffer.from(head);
+    const literals = separators.map((part) => Buffer.from(part).toString("latin1"));
+    yield* writtenRecords(result.values, literals, texts, spent);
+    yield Buffer.from(tail);
   }
 
   /** Writes a response whose result is base64 of little-endian float32, as its parts come. */
@@ -85,26 +102,6 @@ export class ResponseEncoder {
       }
     }
     yield Buffer.concat([Buffer.from(rest.toString("base64"), "latin1"), tail]);
-  }
-
-  #items(
-    values: Float32Array,
-    from: number,
-    end: number,
-    parts: readonly Uint8Array[],
-    block: Buffer,
-    at: number,
-  ): number {
-    const components = parts.length - 1;
-    let next = at;
-    for (let i = from; i < end; ) {
-      for (let c = 0; c < components; c++) {
-        next = copy(parts[c] as Uint8Array, block, next);
-        next = this.#floats.write(values[i++] as number, block, next);
-      }
-      next = copy(parts[components] as Uint8Array, block, next);
-    }
-    return next;
   }
 
   #template(row: OperationRow, version: SoapVersion): Template {
@@ -141,12 +138,11 @@ function makeTemplate(row: OperationRow, version: SoapVersion, namespace: string
             `</${components.at(-1)}></${result}>`,
           ];
   const bytes = separators.map((text) => Buffer.from(text));
-  const literal = bytes.reduce((sum, part) => sum + part.length, 0);
   return {
     head: Buffer.from(head),
     separators: bytes,
     tail: Buffer.from(tail),
-    itemBytes: literal + components.length * FLOAT_BYTES,
+    itemBytes: recordBytes(bytes),
   };
 }
 
@@ -154,9 +150,4 @@ function makeTemplate(row: OperationRow, version: SoapVersion, namespace: string
 function allocate(template: Template, items: number): Buffer {
   const needed = template.head.length + items * template.itemBytes + template.tail.length;
   return Buffer.allocUnsafe(Math.min(BLOCK_BYTES, needed));
-}
-
-function copy(part: Uint8Array, block: Uint8Array, at: number): number {
-  for (let i = 0; i < part.length; i++) block[at + i] = part[i] as number;
-  return at + part.length;
 }

@@ -1,10 +1,12 @@
 /** `readItems` reads the items of `points` and `InitialV` into the engine's slabs: by a scanner that knows their tags, else the exact way. */
 import type { TripleSink } from "../../engine/query.js";
+import type { QueryTexts } from "../../engine/text-task.js";
 import { excerpt, tooManyPoints } from "../../errors.js";
+import { FULL, LONGEST_NUMBER, type ScanEnd, SHORT, TripleScanner } from "../../float32/triples.js";
 import { RECORDS } from "../../operations.js";
 import { readFloat } from "../http/read-number.js";
+import { formOf, readAhead } from "./items-ahead.js";
 import type { Steps } from "./steps.js";
-import { FULL, LONGEST_NUMBER, SHORT, TripleScanner } from "./triples.js";
 import { checkAttributes, collapsed, type Expected, invalid, readText, schemaType } from "./values.js";
 import { END, START, type XmlReader } from "./xml/reader.js";
 
@@ -20,10 +22,24 @@ export interface ItemArray {
   readonly limit: string;
   /** Takes note of items read; a promise where reading has to wait. */
   readonly admit: (count: number) => Promise<void> | null;
+  /** What threads need to read the items; absent: the caller's thread reads them all. */
+  readonly ahead?: Ahead;
+}
+
+/** The threads that read large requests, and what they need to know of one. */
+export interface Ahead {
+  readonly texts: QueryTexts;
+  /** Bytes of the request still to come, as far as it says. */
+  remaining(): number;
+  /** Waits for something outside of the time slice. */
+  readonly outside: <T>(promise: Promise<T>) => Promise<T>;
 }
 
 /** An incomplete item longer than this goes to the slow reader, which never reads a byte twice for long. */
 const SHORT_BYTES = 4096;
+/** Items of one form after which threads are worth their messages; at once where the request says that so many bytes are to come. */
+const AHEAD_FROM = 4096;
+const LARGE_BYTES = 256 * 1024;
 
 /** Scanners of items as nearly every client writes them: no prefix, the namespace of the service being the default one. */
 export class PlainScanners implements Readonly<Record<Item, TripleScanner>> {
@@ -37,48 +53,115 @@ function plainScanner(item: Item): TripleScanner {
 }
 
 /** Reads the items of the member whose start tag was read last, up to its end tag. */
-export function* readItems(
+export function readItems(
   reader: XmlReader,
   expected: Expected,
   scanners: PlainScanners,
   array: ItemArray,
 ): Steps<void> {
-  const { item, member, sink, most, admit } = array;
-  const stray = () => invalid(`There is text inside ${member}.`, member);
-  const plain = reader.resolve("") === expected.namespace && reader.hasRoom(2, LONGEST_NUMBER);
-  let scanner = plain ? scanners[item] : undefined;
-  let total = 0;
-  let filled = 0;
-  const advance = (count: number): Promise<void> | null => {
-    total += count;
-    filled += count;
-    if (filled * 3 === sink.slab.length) {
-      sink.commit(filled);
-      filled = 0;
+  return new ItemsReader(reader, expected, scanners, array).run();
+}
+
+class ItemsReader {
+  readonly #reader: XmlReader;
+  readonly #expected: Expected;
+  readonly #array: ItemArray;
+  /** Of the form that the last item had, once it is known. */
+  #scanner: TripleScanner | undefined;
+  /** Items read so far, and those of them that are in the slab. */
+  #total = 0;
+  #filled = 0;
+  /** Items in one form without another one among them, and how many of them are worth the threads. */
+  #alike = 0;
+  #aheadFrom: number;
+
+  constructor(reader: XmlReader, expected: Expected, scanners: PlainScanners, array: ItemArray) {
+    this.#reader = reader;
+    this.#expected = expected;
+    this.#array = array;
+    const plain = reader.resolve("") === expected.namespace && reader.hasRoom(2, LONGEST_NUMBER);
+    this.#scanner = plain ? scanners[array.item] : undefined;
+    this.#aheadFrom = (array.ahead?.remaining() ?? 0) >= LARGE_BYTES ? 1 : AHEAD_FROM;
+  }
+
+  *run(): Steps<void> {
+    const reader = this.#reader;
+    const { item, member, sink, most, limit } = this.#array;
+    const stray = () => invalid(`There is text inside ${member}.`, member);
+    for (;;) {
+      if (this.#scanner !== undefined && this.#total < most) {
+        const why = this.#scan(this.#scanner);
+        const wait = this.#advance(this.#scanner.count);
+        if (wait) yield wait;
+        if (this.#alike >= this.#aheadFrom) yield* this.#readAhead(this.#scanner);
+        else if (why === FULL && this.#total < most) continue;
+        else if (why === SHORT && !reader.ended && reader.end - reader.position < SHORT_BYTES) {
+          yield* reader.fill();
+          continue;
+        }
+      }
+      if ((yield* reader.nextTag(stray)) === END) break;
+      if (this.#total >= most) throw tooManyPoints(limit, this.#total + 1, most);
+      const path = `${member}[${this.#total}]`;
+      const tags = yield* readItem(reader, this.#expected, item, path, sink, this.#filled * 3);
+      if (!this.#scanner?.knows(tags)) this.#scanner = new TripleScanner(tags);
+      this.#alike = 0;
+      const wait = this.#advance(1);
+      if (wait) yield wait;
+    }
+    if (this.#filled > 0) sink.commit(this.#filled);
+  }
+
+  /** Scans the items at hand, as many as there is room for. */
+  #scan(scanner: TripleScanner): ScanEnd {
+    const reader = this.#reader;
+    const { slab } = this.#array.sink;
+    const room = Math.min(slab.length / 3 - this.#filled, this.#array.most - this.#total);
+    const why = scanner.scan(reader.buffer, reader.position, reader.end, slab, this.#filled, room);
+    reader.position = scanner.position;
+    this.#alike += scanner.count;
+    return why;
+  }
+
+  /** Takes note of items in the slab; a promise where reading has to wait. */
+  #advance(count: number): Promise<void> | null {
+    const { sink, admit } = this.#array;
+    this.#total += count;
+    this.#filled += count;
+    if (this.#filled * 3 === sink.slab.length) {
+      sink.commit(this.#filled);
+      this.#filled = 0;
     }
     return count > 0 ? admit(count) : null;
-  };
-  for (;;) {
-    if (scanner !== undefined && total < most) {
-      const room = Math.min(sink.slab.length / 3 - filled, most - total);
-      const why = scanner.scan(reader.buffer, reader.position, reader.end, sink.slab, filled, room);
-      reader.position = scanner.position;
-      const wait = advance(scanner.count);
-      if (wait) yield wait;
-      if (why === FULL && total < most) continue;
-      if (why === SHORT && !reader.ended && reader.end - reader.position < SHORT_BYTES) {
-        yield* reader.fill();
-        continue;
-      }
-    }
-    if ((yield* reader.nextTag(stray)) === END) break;
-    if (total >= most) throw tooManyPoints(array.limit, total + 1, most);
-    const tags = yield* readItem(reader, expected, item, `${member}[${total}]`, sink, filled * 3);
-    if (!scanner?.knows(tags)) scanner = new TripleScanner(tags);
-    const wait = advance(1);
-    if (wait) yield wait;
   }
-  if (filled > 0) sink.commit(filled);
+
+  /** Lets threads read what comes, until an item is met in another form: then many of one form have to come before threads are tried again. */
+  *#readAhead(scanner: TripleScanner): Steps<void> {
+    const { ahead } = this.#array;
+    this.#alike = 0;
+    if (ahead === undefined) {
+      this.#aheadFrom = Number.POSITIVE_INFINITY;
+      return;
+    }
+    const deliver = (triples: Float32Array, count: number) => this.#deliver(triples, count);
+    const isOdd = yield* readAhead(this.#reader, formOf(scanner.tags), ahead.texts, deliver, ahead.outside);
+    this.#aheadFrom = Math.max(AHEAD_FROM, isOdd ? 2 * this.#aheadFrom : 0);
+  }
+
+  /** Copies triples that a thread has read into the slabs. */
+  *#deliver(triples: Float32Array, count: number): Steps<void> {
+    const { sink, most, limit } = this.#array;
+    const taken = Math.min(count, most - this.#total);
+    for (let from = 0; from < taken; ) {
+      const { slab } = sink;
+      const part = Math.min(taken - from, slab.length / 3 - this.#filled);
+      slab.set(triples.subarray(3 * from, 3 * (from + part)), 3 * this.#filled);
+      from += part;
+      const wait = this.#advance(part);
+      if (wait) yield wait;
+    }
+    if (count > taken) throw tooManyPoints(limit, most + 1, most);
+  }
 }
 
 /** Reads one item the exact way, after its start tag; returns its tags, from which the fast scanner learns. */

@@ -1,11 +1,13 @@
 /** The route of SOAP requests follows each from its media type to the last byte of its answer. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Result } from "../../engine/query.js";
 import { excerpt, RequestError } from "../../errors.js";
 import { type OperationRow, operationsNamed } from "../../operations.js";
 import { sendBlocks, sendStream, sendText } from "../http/answer.js";
 import { HttpRefusal, refuseTheRest } from "../http/refusal.js";
 import { RequestLife } from "../http/request-life.js";
 import { type Plugin, type Service, SOAP_PATH } from "../http/service.js";
+import { WORTH_THREADS } from "../http/written-records.js";
 import { type Call, decode, operationsAsked } from "./decode.js";
 import { ResponseEncoder } from "./encode.js";
 import { closeEnvelope, openEnvelope } from "./envelope.js";
@@ -76,7 +78,12 @@ async function serve(request: FastifyRequest, reply: FastifyReply, shared: Share
     try {
       const type = CONTENT_TYPES[media.version];
       await life.computed([result]);
-      if (result.stream === undefined) {
+      const { texts } = evaluation;
+      if (texts !== undefined && isLarge(result)) {
+        const spent = (ms: number): void => life.encoded(ms);
+        const blocks = shared.encoder.encodeInThreads(row, media.version, result, texts, spent);
+        await sendStream(reply, type, blocks, shared.service, life);
+      } else if (result.stream === undefined) {
         await sendBlocks(reply, type, shared.encoder.encode(row, media.version, result), shared.service, life);
       } else {
         life.stream();
@@ -89,6 +96,13 @@ async function serve(request: FastifyRequest, reply: FastifyReply, shared: Share
   } catch (error) {
     if (!life.giveUp(error)) refuse(error, request, reply, media, shared.service);
   }
+}
+
+/** Whether it pays to write a result on the worker threads. */
+function isLarge({ values }: Result): boolean {
+  let numbers = 0;
+  for (const part of values) numbers += part.length;
+  return numbers >= WORTH_THREADS;
 }
 
 /** Reads the whole request; its points are being evaluated afterwards. */
@@ -117,6 +131,7 @@ function* readCall(request: FastifyRequest, life: RequestLife, media: MediaType,
         // Thousands of items in an unusual form fit into what a time slice may read.
         return wait ? slices.outside(wait) : slices.pause();
       },
+      long: { remaining: () => body.remaining, outside: (promise) => slices.outside(promise) },
     });
     yield* closeEnvelope(reader);
     request.facts.operation = call.row.name;

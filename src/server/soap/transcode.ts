@@ -29,8 +29,8 @@ export class Utf8Body implements ByteSource {
     return null;
   }
 
-  arrival(): Promise<void> {
-    return this.#body.arrival();
+  arrival(also?: Promise<unknown>): Promise<void> {
+    return this.#body.arrival(also);
   }
 
   declare(encoding: string): void {

@@ -42,8 +42,8 @@ type Outcome = XmlEvent | typeof MORE | typeof AGAIN;
 export interface ByteSource {
   /** The next bytes; null at the end, undefined where they have to be waited for. */
   take(): Buffer | null | undefined;
-  /** Resolves when `take` should be asked again. */
-  arrival(): Promise<void>;
+  /** Resolves when `take` should be asked again, or when `also` does. */
+  arrival(also?: Promise<unknown>): Promise<void>;
   /** Judges the encoding that the XML declaration names; throws where it contradicts what is known. */
   declare(encoding: string): void;
 }
@@ -243,6 +243,33 @@ export class XmlReader {
     }
     this.buffer.set(chunk, this.end);
     this.end += chunk.length;
+  }
+
+  /** Takes the bytes at hand, or the next ones, away from the reader; null at the end, undefined where they have to be waited for. */
+  take(): Buffer | null | undefined {
+    if (this.position < this.end) {
+      const rest = this.buffer.subarray(this.position, this.end);
+      this.position = this.end;
+      return rest;
+    }
+    if (this.ended) return null;
+    const chunk = this.#source.take();
+    if (chunk === null) this.ended = true;
+    return chunk;
+  }
+
+  /** Resolves when `take` should be asked again, or when `also` does. */
+  arrival(also?: Promise<unknown>): Promise<void> {
+    return this.#source.arrival(also);
+  }
+
+  /** Goes on with bytes that were taken away, from the first that was not read; all at hand have been taken. */
+  putBack(bytes: Buffer): void {
+    this.buffer = bytes;
+    this.position = 0;
+    this.end = bytes.length;
+    this.#owned = true;
+    this.#retryAt = 0;
   }
 
   /** The next event from the bytes at hand, or undefined where it needs more. */

@@ -1,6 +1,6 @@
 /** `TripleScanner` is the fast path for items of three numbers: it compares tag bytes with those of an earlier item and scans digits. */
-import { DecimalScanner, IN_DOUBT } from "../../float32/scan.js";
-import { isSpace } from "./xml/chars.js";
+import { parseFloat32 } from "./parse.js";
+import { CUT, DecimalScanner, IN_DOUBT } from "./scan.js";
 
 export const FULL = 0;
 export const SHORT = 1;
@@ -11,8 +11,7 @@ export type ScanEnd = typeof FULL | typeof SHORT | typeof ODD;
 /** Longest number, with white space around it, that is taken here; the limit on text is judged by the exact reader. */
 export const LONGEST_NUMBER = 64;
 
-/** Tags of one item: item, x, /x, y, /y, z, /z, /item. */
-export const TAGS_PER_ITEM = 8;
+const MARKUP = 0x3c;
 
 /**
  * Reads items that repeat the tags of an earlier item byte for byte: in the same scope they mean the same. White space
@@ -24,25 +23,22 @@ export class TripleScanner {
   /** Items read by the last scan. */
   count = 0;
 
-  readonly #tags: readonly Uint8Array[];
+  readonly tags: readonly Uint8Array[];
   readonly #decimals = new DecimalScanner();
   #next = 0;
 
-  /** @param tags the `TAGS_PER_ITEM` tags of an item, as bytes */
+  /** @param tags the tags of an item as bytes: item, x, /x, y, /y, z, /z, /item */
   constructor(tags: readonly Uint8Array[]) {
-    this.#tags = tags;
+    this.tags = tags;
   }
 
   /** Whether these are the tags it was made for. */
   knows(tags: readonly Uint8Array[]): boolean {
-    return tags.every((tag, i) => Buffer.compare(tag, this.#tags[i] as Uint8Array) === 0);
+    return tags.every((tag, i) => Buffer.compare(tag, this.tags[i]) === 0);
   }
 
   /**
-   * Reads items from `bytes[from .. end)` into `out` from triple `at` on, at most `room` of them.
-   *
-   * Numbers are rounded once: the double computed here is within a few units of the exact value, and whenever a midpoint
-   * between two float32 is that near, the item is left to the exact reader.
+   * Reads items from `bytes[from .. end)` into `out` from triple `at` on, at most `room` of them. Numbers are rounded once.
    */
   scan(bytes: Uint8Array, from: number, end: number, out: Float32Array, at: number, room: number): ScanEnd {
     let p = from;
@@ -75,7 +71,7 @@ export class TripleScanner {
 
   /** Skips white space and the tag; returns the index after it, -1 where bytes are missing, -2 where it differs. */
   #tag(bytes: Uint8Array, from: number, end: number, which: number): number {
-    const tag = this.#tags[which] as Uint8Array;
+    const tag = this.tags[which];
     let p = from;
     while (p < end && isSpace(bytes[p])) p++;
     const length = tag.length;
@@ -87,17 +83,32 @@ export class TripleScanner {
     return p + length;
   }
 
-  /** Reads a decimal with white space around it; `#next` is the index after it, or negative as for `#tag`. */
+  /** Reads a number with white space around it; `#next` is the index after it, or negative as for `#tag`. */
   #number(bytes: Uint8Array, from: number, end: number): number {
     let p = from;
     while (p < end && isSpace(bytes[p])) p++;
-    const value = this.#decimals.read(bytes, p, end);
-    p = this.#decimals.next;
+    let value = this.#decimals.read(bytes, p, end);
+    this.#next = this.#decimals.next;
+    if (this.#next === IN_DOUBT) value = this.#exact(bytes, p, end);
+    p = this.#next;
     if (p >= 0) {
       while (p < end && isSpace(bytes[p])) p++;
-      if (p - from > LONGEST_NUMBER) p = IN_DOUBT;
+      this.#next = p - from > LONGEST_NUMBER ? IN_DOUBT : p;
     }
-    this.#next = p;
     return value;
   }
+
+  /** Reads a number that the scanner leaves in doubt, or a word for one, as `parseFloat32` does. */
+  #exact(bytes: Uint8Array, from: number, end: number): number {
+    let p = from;
+    for (; p < end && p - from <= LONGEST_NUMBER && bytes[p] !== MARKUP && !isSpace(bytes[p]); p++);
+    const value = p < end ? parseFloat32(String.fromCharCode(...bytes.subarray(from, p))) : undefined;
+    this.#next = p >= end ? CUT : value === undefined ? IN_DOUBT : p;
+    return value ?? 0;
+  }
+}
+
+/** White space of XML. */
+function isSpace(byte: number): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }

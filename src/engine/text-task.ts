@@ -1,0 +1,42 @@
+/** Text tasks turn text into points and results into text, in memory that all threads share. */
+
+/** Reads items of three numbers, all in the same form, from text (`float32/triples.ts`). */
+export interface ReadTask {
+  readonly kind: "read";
+  readonly bytes: Uint8Array;
+  /** The tags of an item, a character for each byte. */
+  readonly tags: readonly string[];
+  /** Receives the triples; it has room for as many as the text can hold. */
+  readonly out: Float32Array;
+}
+
+/** What was read: triples, and the bytes up to the end of the last of them; fewer than were given where an item has another form. */
+export interface TriplesRead {
+  readonly count: number;
+  readonly bytes: number;
+}
+
+/** Writes records of numbers as text (`float32/records.ts`); its value is the number of bytes. */
+export interface WriteTask {
+  readonly kind: "write";
+  /** Parts of whole records. */
+  readonly values: readonly Float32Array[];
+  /** Literal text of a record, in ASCII: before the first number, between numbers, after the last one. */
+  readonly separators: readonly string[];
+  /** Receives the text; it has room for the longest. */
+  readonly out: Uint8Array;
+}
+
+/** The worker threads as one query uses them for its text. */
+export interface QueryTexts {
+  /** Tasks that keep all threads at work. */
+  readonly parallelism: number;
+  /** Lends shared memory of at least `bytes`; null where as much as may be is lent already: then the caller does the work. */
+  take(bytes: number): SharedArrayBuffer | null;
+  /** Takes memory back, which nobody uses any more. */
+  give(buffer: SharedArrayBuffer): void;
+  /** Reads points from text. Rejects where no thread could; none works on the task any more. */
+  read(task: Omit<ReadTask, "kind">): Promise<TriplesRead>;
+  /** Writes records as text, and counts its bytes. Rejects as `read` does. */
+  write(task: Omit<WriteTask, "kind">): Promise<number>;
+}

@@ -1,0 +1,46 @@
+/** `TextThreads` lets the worker threads turn text into points and results into text, in memory that all threads share. */
+import type { Carrier } from "./carrier.js";
+import type { QueryShare } from "./fair-queue.js";
+import type { BufferPool } from "./points/buffers.js";
+import type { QueryTexts, TriplesRead } from "./text-task.js";
+
+/** Bytes of text, and of what is read from it, that may be lent at a time: some, and some for each worker thread. */
+const LENT_BYTES = 8 * 1024 * 1024;
+const LENT_BYTES_PER_WORKER = 2 * 1024 * 1024;
+
+/** The text work of the queries of a process. */
+export class TextThreads {
+  readonly #carrier: Carrier;
+  readonly #buffers: BufferPool;
+  readonly #most: number;
+  #lent = 0;
+
+  constructor(carrier: Carrier, buffers: BufferPool) {
+    this.#carrier = carrier;
+    this.#buffers = buffers;
+    this.#most = LENT_BYTES + carrier.parallelism * LENT_BYTES_PER_WORKER;
+  }
+
+  /** The threads for a query, which have to do with it by its share. */
+  of(share: QueryShare): QueryTexts {
+    return {
+      parallelism: this.#carrier.parallelism,
+      take: (bytes) => this.#take(bytes),
+      give: (buffer) => this.#give(buffer),
+      read: (task) => this.#carrier.run<TriplesRead>({ kind: "read", ...task }, { share }),
+      write: (task) => this.#carrier.run<number>({ kind: "write", ...task }, { share }),
+    };
+  }
+
+  #take(bytes: number): SharedArrayBuffer | null {
+    if (this.#lent + bytes > this.#most) return null;
+    const buffer = this.#buffers.take(bytes);
+    this.#lent += buffer.byteLength;
+    return buffer;
+  }
+
+  #give(buffer: SharedArrayBuffer): void {
+    this.#lent -= buffer.byteLength;
+    this.#buffers.give(buffer);
+  }
+}

@@ -1,0 +1,206 @@
+/** `readAhead` lets the worker threads read the items of a large request, cut into pieces, while their successors arrive. */
+import type { QueryTexts } from "../../engine/text-task.js";
+import type { Steps } from "./steps.js";
+import type { XmlReader } from "./xml/reader.js";
+
+/** Bytes of the first piece, and of the largest: each is twice as long as the one before. */
+const FIRST_BYTES = 128 * 1024;
+const MOST_BYTES = 1024 * 1024;
+/** Part of a piece that is begun when reading has to wait and no thread has work. */
+const LEAST_PART = 1 / 4;
+
+/** The form of the items. */
+export interface ItemForm {
+  /** The tags of an item, a character for each byte. */
+  readonly tags: readonly string[];
+  /** The last of them. */
+  readonly endTag: Uint8Array;
+  /** Length of the shortest item. */
+  readonly shortest: number;
+}
+
+/** The form of items with these tags. */
+export function formOf(tags: readonly Uint8Array[]): ItemForm {
+  const literal = tags.reduce((sum, { length }) => sum + length, 0);
+  return {
+    tags: tags.map((tag) => Buffer.from(tag).toString("latin1")),
+    endTag: tags.at(-1) as Uint8Array,
+    // Each number has a digit.
+    shortest: literal + 3,
+  };
+}
+
+/** Text that a thread reads. */
+interface Piece {
+  readonly memory: SharedArrayBuffer;
+  readonly text: Buffer;
+  readonly triples: Float32Array;
+  readonly done: Promise<void>;
+  /** Null until a thread has read it. */
+  read: { readonly count: number; readonly bytes: number } | null;
+}
+
+/**
+ * Reads items of a form as long as they come, in pieces that end where an item ends, and hands on what was read in the order of
+ * the document. Stops where an item has another form, at the end of the items, or where no memory is left; the reader then goes on
+ * with the first byte that was not read.
+ *
+ * @returns whether an item was met that has another form
+ * @param deliver takes triples, which it may read until it ends
+ * @param outside waits outside of the time slice
+ */
+export function readAhead(
+  reader: XmlReader,
+  form: ItemForm,
+  texts: QueryTexts,
+  deliver: (triples: Float32Array, count: number) => Steps<void>,
+  outside: <T>(promise: Promise<T>) => Promise<T>,
+): Steps<boolean> {
+  return new Ahead(reader, form, texts, deliver, outside).run();
+}
+
+class Ahead {
+  readonly #reader: XmlReader;
+  readonly #form: ItemForm;
+  readonly #texts: QueryTexts;
+  readonly #deliver: (triples: Float32Array, count: number) => Steps<void>;
+  readonly #outside: <T>(promise: Promise<T>) => Promise<T>;
+  /** Pieces that threads read, in order. */
+  readonly #pieces: Piece[] = [];
+  /** The piece that is being filled, the bytes that it may have, and those that it has. */
+  #memory: SharedArrayBuffer | null = null;
+  #room = FIRST_BYTES;
+  #filled = 0;
+  /** Bytes that have arrived and are in no piece. */
+  #rest: Buffer = Buffer.alloc(0);
+  /** Whether the input has ended, and whether no more pieces are to be begun. */
+  #ended = false;
+  #last = false;
+
+  constructor(
+    reader: XmlReader,
+    form: ItemForm,
+    texts: QueryTexts,
+    deliver: (triples: Float32Array, count: number) => Steps<void>,
+    outside: <T>(promise: Promise<T>) => Promise<T>,
+  ) {
+    this.#reader = reader;
+    this.#form = form;
+    this.#texts = texts;
+    this.#deliver = deliver;
+    this.#outside = outside;
+  }
+
+  *run(): Steps<boolean> {
+    if (this.#reader.position < this.#reader.end) this.#rest = this.#reader.take() as Buffer;
+    let isOdd = false;
+    try {
+      while (!isOdd) {
+        const [oldest] = this.#pieces;
+        if (oldest?.read) {
+          yield* this.#deliver(oldest.triples, oldest.read.count);
+          isOdd = oldest.read.bytes < oldest.text.length;
+          if (!isOdd) this.#drop(oldest);
+        } else if (this.#last || this.#pieces.length > this.#texts.parallelism) {
+          if (oldest === undefined) break;
+          yield this.#outside(oldest.done);
+        } else yield* this.#gather(oldest);
+      }
+      this.#handBack();
+      return isOdd;
+    } finally {
+      this.#release();
+    }
+  }
+
+  /** Adds what has arrived to the piece that is being filled, and begins the piece when it is full; waits where nothing has arrived. */
+  *#gather(oldest: Piece | undefined): Steps<void> {
+    this.#memory ??= this.#texts.take(this.#room + 12 * this.#mostItems);
+    if (this.#memory === null) {
+      if (oldest === undefined) this.#last = true;
+      else yield this.#outside(oldest.done);
+      return;
+    }
+    if (this.#rest.length === 0 && !this.#ended) {
+      const more = this.#take();
+      if (more === undefined) {
+        if (oldest === undefined && this.#filled >= LEAST_PART * this.#room && this.#begin()) return;
+        yield this.#reader.arrival(oldest?.done);
+        return;
+      }
+      this.#ended = more === null;
+      if (more !== null) this.#rest = more;
+    }
+    const part = this.#rest.subarray(0, this.#room - this.#filled);
+    // Not `set`, which copies to shared memory a byte at a time; a pattern of the length of its place is copied at once.
+    Buffer.from(this.#memory).fill(part, this.#filled, this.#filled + part.length);
+    this.#filled += part.length;
+    this.#rest = this.#rest.subarray(part.length);
+    if ((this.#filled === this.#room || this.#ended) && !this.#begin()) this.#last = true;
+    if (this.#ended && this.#rest.length === 0) this.#last = true;
+  }
+
+  /** The next bytes. An input that fails ends here; the reader meets the failure again, after all that comes before it. */
+  #take(): Buffer | null | undefined {
+    try {
+      return this.#reader.take();
+    } catch {
+      return null;
+    }
+  }
+
+  /** Items that the text of the piece can hold. */
+  get #mostItems(): number {
+    return Math.ceil(this.#room / this.#form.shortest);
+  }
+
+  /** Lets a thread read the whole items that have been gathered; what follows them is left for the next piece. False where there is none. */
+  #begin(): boolean {
+    const memory = this.#memory as SharedArrayBuffer;
+    const text = Buffer.from(memory, 0, this.#filled);
+    const at = text.lastIndexOf(this.#form.endTag);
+    if (at < 0) return false;
+    const length = at + this.#form.endTag.length;
+    this.#rest = Buffer.concat([text.subarray(length), this.#rest]);
+    const bytes = text.subarray(0, length);
+    const triples = new Float32Array(memory, this.#room, 3 * this.#mostItems);
+    this.#memory = null;
+    this.#filled = 0;
+    this.#room = Math.min(MOST_BYTES, 2 * this.#room);
+    const piece: Piece = {
+      memory,
+      text: bytes,
+      triples,
+      read: null,
+      done: this.#texts.read({ bytes, tags: this.#form.tags, out: triples }).then(
+        (read) => {
+          piece.read = read;
+        },
+        // A thread was lost: the reader reads these items itself.
+        () => {
+          piece.read = { count: 0, bytes: 0 };
+        },
+      ),
+    };
+    this.#pieces.push(piece);
+    return true;
+  }
+
+  /** Gives everything that was not read back to the reader. */
+  #handBack(): void {
+    const parts = this.#pieces.map(({ text, read }, i) => (i === 0 && read ? text.subarray(read.bytes) : text));
+    if (this.#memory !== null) parts.push(Buffer.from(this.#memory, 0, this.#filled));
+    this.#reader.putBack(Buffer.concat([...parts, this.#rest]));
+  }
+
+  #drop(piece: Piece): void {
+    this.#pieces.shift();
+    this.#texts.give(piece.memory);
+  }
+
+  /** Gives memory back as soon as no thread reads it. */
+  #release(): void {
+    if (this.#memory !== null) this.#texts.give(this.#memory);
+    for (const { done, memory } of this.#pieces) void done.then(() => this.#texts.give(memory));
+  }
+}
