@@ -10,7 +10,7 @@ import type { Axes, Sample, Triple } from "./types.js";
 /** A rest of time that is not worth a step of its own. */
 const ARRIVED = 1e-5;
 
-/** What all particles of a run share. */
+/** What all particles of an integration share. */
 export interface Path {
   readonly axes: Axes;
   /** Velocity of the grid: node i of an axis stands at its coordinate plus this times t. */
@@ -25,21 +25,21 @@ export interface Path {
   /** Length of the last step where it is another. */
   readonly last?: number;
   /**
-   * The part of the steps to take, all of them where absent: the run goes on after step `from` and is left after step
+   * The part of the steps to take, all of them where absent: the integration goes on after step `from` and is left after step
    * `to`. Between parts positions and velocities stay in the frame of the grid, so that parts one after the other give,
    * bit for bit, what the whole does.
    */
   readonly part?: { readonly from: number; readonly to: number };
-  /** Absent: every face of an axis that is not periodic is a wall. A run in parts hands it from one to the next. */
+  /** Absent: every face of an axis that is not periodic is a wall. An integration in parts hands it from one to the next. */
   readonly outlet?: Outlet;
-  /** Asked after every step; true ends the run before its last step, so that another can continue from there. */
+  /** Asked after every step; true ends it before the last step, so that another can continue from there. */
   readonly pause?: () => boolean;
   /** Called after every step, counted from 1, with the positions in the resting frame; valid during the call. */
   readonly record?: (step: number, positions: Float64Array) => void;
 }
 
 /**
- * Steps taken by one run when the step must not exceed `longest`: equal ones that end exactly at `end`; none for an
+ * Steps taken by one integration when the step must not exceed `longest`: equal ones that end exactly at `end`; none for an
  * empty span.
  */
 export function controlledSteps(start: number, end: number, longest: number): { steps: number; step: number } {
@@ -96,7 +96,7 @@ export function advectTracers(path: Path, positions: Float64Array, count: number
     positions.set(predicted);
   };
   if (!continues(path)) shift(path, positions, count, -start);
-  return run(path, positions, count, predicted, advance);
+  return integrate(path, positions, count, predicted, advance);
 }
 
 /**
@@ -109,7 +109,7 @@ export function advectTracers(path: Path, positions: Float64Array, count: number
  * @param responseTime >= 0; the step must not be negative
  * @param positions    x, y, z of each particle in the resting frame; overwritten
  * @param velocities   initial velocities, overwritten; null: the fluid's
- * @param room         where velocities are kept that start as the fluid's, for a run in parts
+ * @param room         where velocities are kept that start as the fluid's, for an integration in parts
  * @returns the last step taken
  * @throws RangeError for a negative step or a response time that is negative or NaN
  */
@@ -150,7 +150,7 @@ export function advectInertial(
     if (velocities === null) sampleInGrid(path, positions, count, start, v);
     else subtractFrame(path, v, count);
   }
-  return run(path, positions, count, predicted, advance);
+  return integrate(path, positions, count, predicted, advance);
 }
 
 /**
@@ -172,7 +172,7 @@ export function dragCoefficients(z: number): { decay: number; a: number; b: numb
 }
 
 /** Takes the steps of a path and records them; the positions are in the resting frame after the last. @returns the last step taken */
-function run(
+function integrate(
   path: Path,
   positions: Float64Array,
   count: number,
@@ -199,7 +199,7 @@ function run(
   return done;
 }
 
-/** Whether the run takes over from an earlier part. */
+/** Whether the integration goes on after an earlier part. */
 function continues({ part }: Path): boolean {
   return part !== undefined && part.from > 0;
 }

@@ -8,7 +8,7 @@ import {
   type NodeFilter,
 } from "../../kernels/filter/node-filter.js";
 import { frameWeights } from "../../kernels/time.js";
-import type { Axes } from "../../kernels/types.js";
+import type { Axes, Triple } from "../../kernels/types.js";
 import { FIELDS, RECORDS } from "../../operations.js";
 import type { Progress } from "../task.js";
 import type { BatchContext } from "./batch-context.js";
@@ -19,10 +19,10 @@ interface Groups {
   readonly ends: readonly number[];
 }
 
-/** Groups points by the tile of `edge` cells that they lie in; the same points give the same groups. */
-function groupByTile(axes: Axes, edge: number, positions: Float64Array, count: number): Groups {
-  const tiles = axes.map(({ nodes }) => Math.ceil(nodes / edge));
-  const tileOf = (i: number, a: 0 | 1 | 2): number => Math.floor(cellOf(axes[a], positions[3 * i + a]) / edge);
+/** Groups points by the tile of `edges` cells along the axes that they lie in; the same points give the same groups. */
+function groupByTile(axes: Axes, edges: Triple, positions: Float64Array, count: number): Groups {
+  const tiles = axes.map(({ nodes }, a) => Math.ceil(nodes / edges[a]));
+  const tileOf = (i: number, a: 0 | 1 | 2): number => Math.floor(cellOf(axes[a], positions[3 * i + a]) / edges[a]);
   const keys = new Float64Array(count);
   for (let i = 0; i < count; i++) {
     keys[i] = ((tileOf(i, 2) * tiles[1] + tileOf(i, 1)) * tiles[0] + tileOf(i, 0)) * count + i;
@@ -66,7 +66,7 @@ export function evaluateBoxes(context: BatchContext): Progress | null {
   const readers = fields.map((field) => sampler.reader(open.source(field)));
   const [frame = 0] = frameWeights(time, query.time as number, "None").frames;
   const width = RECORDS[operation.result].length;
-  const { indices, ends } = groupByTile(axes, filter.edge, sampler.positions, count);
+  const { indices, ends } = groupByTile(axes, filter.edges, sampler.positions, count);
   const poll = (): boolean => {
     stop();
     return false;

@@ -1,7 +1,7 @@
 /** Filters over cubes of grid nodes: means, covariances and differences of means around the node nearest to a point. */
 import { axisEnd, axisStart, type Place, place, wrap } from "../stencil.js";
-import type { Axes, BrickReader } from "../types.js";
-import { createNodeSums, type Pair, sharedEdge } from "./node-sums.js";
+import type { Axes, BrickReader, Triple } from "../types.js";
+import { createNodeSums, type Pair, sharedEdges } from "./node-sums.js";
 
 /**
  * What is computed over cubes: a mean, mean(ab) - mean(a) mean(b), or a centred difference of means along every axis.
@@ -12,8 +12,8 @@ export type FilterQuantity = "mean" | "covariance" | "gradient";
 export interface NodeFilter {
   /** Numbers per point. */
   readonly components: number;
-  /** Nodes an axis within which points share sums: points further apart may be evaluated in turn at no loss. */
-  readonly edge: number;
+  /** Nodes along each axis within which points share sums: points further apart may be evaluated in turn at no loss. */
+  readonly edges: Triple;
   /**
    * Overwrites `out[components * i ..]` for the points `first .. first + count - 1`. Points share running sums where
    * they lie close together, which changes no bit of an answer: give it as many at once as there are.
@@ -105,7 +105,7 @@ export function createNodeFilter(
 
   return {
     components,
-    edge: sharedEdge(width, channels),
+    edges: sharedEdges(width, channels),
     evaluate(readers, frame, positions, first, count, out, stop = () => false) {
       const starts = new Int32Array(3 * cubes * count);
       for (let i = 0; i < count; i++) locate(positions, first + i, starts, 3 * cubes * i);

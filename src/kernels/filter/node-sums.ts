@@ -8,7 +8,7 @@
  */
 import { type Box, visitPieces } from "../block.js";
 import { createRuns, cutRun, type Runs } from "../stencil.js";
-import type { Axes, BrickReader } from "../types.js";
+import type { Axes, BrickReader, Triple } from "../types.js";
 
 /** Two components whose product is summed, numbered over all fields. */
 export type Pair = readonly [number, number];
@@ -31,14 +31,31 @@ const MOST_BYTES = 32 * 1024 * 1024;
 const GATHERED_NODES = 65_536;
 /** What a box costs besides its nodes, in nodes: bricks to visit, runs to cut. */
 const BOX_COST = 64;
-/** Longest edge of a box of first nodes that is worked on together. */
-const LONGEST_EDGE = 64;
+/** Edges that a box of first nodes may have along each axis. */
+const EDGES = [
+  [8, 16, 32, 64],
+  [8, 16, 32, 64],
+  [8, 16, 32, 64, 128],
+] as const;
 
-/** Longest edge of a box of first nodes whose sums are made together: what cubes further apart share is not kept. */
-export function sharedEdge(width: number, channels: number): number {
-  let edge = LONGEST_EDGE;
-  while (edge > 1 && 8 * channels * edge * edge * (edge + width - 1) > MOST_BYTES) edge >>= 1;
-  return edge;
+/**
+ * Largest box of first nodes, along x, y, z, whose sums are made together: what cubes further apart share is not kept.
+ *
+ * Of the boxes that scratch has room for, the one that costs least for each of its cubes. Planes are kept and rows are
+ * not, so that wide cubes are worked on in boxes that are deep along z.
+ */
+export function sharedEdges(width: number, channels: number): Triple {
+  let best: Triple = [1, 1, 1];
+  const costOf = (box: Triple): number => nodesRead(box, width) / (box[0] * box[1] * box[2]);
+  for (const z of EDGES[2]) {
+    for (const y of EDGES[1]) {
+      for (const x of EDGES[0]) {
+        const fits = 8 * channels * x * y * (z + width - 1) <= MOST_BYTES;
+        if (fits && costOf([x, y, z]) < costOf(best)) best = [x, y, z];
+      }
+    }
+  }
+  return best;
 }
 
 /** The sums over cubes of `width` nodes of fields with `sizes[f]` components, with scratch of their own. */
@@ -50,7 +67,7 @@ export function createNodeSums(
 ): NodeSums {
   const size = sizes.reduce((sum, components) => sum + components, 0);
   const channels = size + products.length;
-  const edge = sharedEdge(width, channels);
+  const edges = sharedEdges(width, channels);
   const sumBox = createBoxSums(axes, width, sizes, products);
 
   return (readers, frame, starts, totals, stop) => {
@@ -74,16 +91,20 @@ export function createNodeSums(
     const divide = (from: number, to: number): void => {
       if (stop()) return;
       const bounds = boundingBox(starts, order.subarray(from, to));
-      const longest = bounds.length.indexOf(Math.max(...bounds.length));
-      if (bounds.length[longest] <= edge) {
+      const { length } = bounds;
+      const fits = length.every((extent, a) => extent <= edges[a]);
+      if (fits) {
         const alone = (to - from) * nodesRead([1, 1, 1], width);
-        if (to - from === 1 || nodesRead(bounds.length, width) <= alone) {
+        if (to - from === 1 || nodesRead(length, width) <= alone) {
           together(from, to, bounds);
           return;
         }
       }
       // Half the extent, a multiple of the longest edge where it is longer: so boxes are full.
-      const extent = bounds.length[longest];
+      const sizes = fits ? Array.from(length) : edges.map((edge, a) => length[a] / edge);
+      const longest = sizes.indexOf(Math.max(...sizes));
+      const extent = length[longest];
+      const edge = edges[longest];
       const cut = bounds.start[longest] + (extent > edge ? edge * Math.ceil(extent / edge / 2) : extent >> 1);
       const middle = partition(order, from, to, (cube) => starts[3 * cube + longest] < cut);
       divide(from, middle);

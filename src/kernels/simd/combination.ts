@@ -1,15 +1,15 @@
 /**
- * Evaluates combinations of frames in the module: points are divided into runs, and the nodes of a run are combined
+ * Evaluates combinations of frames in the module: points are divided into packets, and the nodes of a packet are combined
  * once where its points share enough of them.
  */
 import type { BrickField, Scheme } from "../types.js";
 import { NODES_BYTES, type Reach, type Scratch } from "./scratch.js";
 import type { Module } from "./webassembly.js";
 
-/** Largest distance of first nodes in a run, along an axis, plus one: the edge of the blocks by which points are sorted. */
-const RUN_EDGE = 16;
-/** A combined node costs this much less in a run than at a point of its own, whose nodes stay in the nearest cache. */
-const RUN_GAIN = 0.8;
+/** Largest distance of first nodes in a packet, along an axis, plus one: the edge of the blocks by which points are sorted. */
+const PACKET_EDGE = 16;
+/** A combined node costs this much less in a packet than at a point of its own, whose nodes stay in the nearest cache. */
+const PACKET_GAIN = 0.8;
 /** Points are together however few they are. */
 const ALWAYS = 2 ** 30;
 
@@ -30,11 +30,11 @@ export interface Stencil extends Reach {
  * Evaluates the fields that have been written at `count` points.
  *
  * @param frames address of what frames are combined with
- * @param run    address of the run whose nodes are combined; 0: each point has its own
+ * @param packet address of the packet whose nodes are combined; 0: each point has its own
  */
 export type Evaluate = (
   frames: number,
-  run: number,
+  packet: number,
   positions: Float64Array,
   first: number,
   count: number,
@@ -50,14 +50,14 @@ export function createCombination(
 ): Pick<Scheme, "combine" | "combineInTurn"> {
   const { image, sizes, first: base, low, span, nearest } = stencil;
   const room = longestEdge(stencil);
-  const edge = Math.min(RUN_EDGE, room);
-  const alone = Math.floor(RUN_GAIN * stencil.nodes);
-  const findRun = (positions: Float64Array, first: number, count: number, longest: number, share: number): void => {
+  const edge = Math.min(PACKET_EDGE, room);
+  const alone = Math.floor(PACKET_GAIN * stencil.nodes);
+  const findPacket = (positions: Float64Array, first: number, count: number, longest: number, share: number): void => {
     const at = positions.byteOffset + 24 * first;
-    module.nextRun(nearest ? 0.5 : 0, base + low, span, longest, share, records.axes, at, count, records.run);
+    module.nextPacket(nearest ? 0.5 : 0, base + low, span, longest, share, records.axes, at, count, records.packet);
   };
-  const combineRun = (): void => {
-    module.combineRun(records.frames, records.run, records.axes, records.fields, sizes.length);
+  const combinePacket = (): void => {
+    module.combinePacket(records.frames, records.packet, records.axes, records.fields, sizes.length);
   };
   return {
     combine(frames, weights, positions, first, count, out) {
@@ -69,13 +69,13 @@ export function createCombination(
       records.writeWeights(weights, weights.length, stencil);
       const end = first + count;
       for (let done = first; done < end; ) {
-        findRun(positions, done, end - done, edge, alone);
-        const [apart, together] = records.runCounts;
+        findPacket(positions, done, end - done, edge, alone);
+        const [apart, together] = records.packetCounts;
         if (apart > 0) evaluate(records.frames, 0, positions, done, apart, out);
         done += apart;
         if (together === 0) continue;
-        combineRun();
-        evaluate(records.frames, records.run, positions, done, together, out);
+        combinePacket();
+        evaluate(records.frames, records.packet, positions, done, together, out);
         done += together;
       }
     },
@@ -86,18 +86,18 @@ export function createCombination(
           records.writeScheme(image);
           records.writeFields(fields, sizes.length);
           records.writeWeights([weight], turn === 0 ? 1 : 0, stencil);
-          findRun(positions, first, count, room, ALWAYS);
-          combineRun();
-          together = records.runCounts[1];
+          findPacket(positions, first, count, room, ALWAYS);
+          combinePacket();
+          together = records.packetCounts[1];
         });
       });
-      evaluate(records.frames, records.run, positions, first, together, out);
+      evaluate(records.frames, records.packet, positions, first, together, out);
       return together;
     },
   };
 }
 
-/** The longest edge of a run whose nodes have room in scratch. */
+/** The longest edge of a packet whose nodes have room in scratch. */
 function longestEdge({ span, sizes }: Stencil): number {
   const components = sizes.reduce((sum, size) => sum + size, 0);
   return Math.floor(Math.cbrt(NODES_BYTES / (8 * components)) + 1e-9) - span + 1;

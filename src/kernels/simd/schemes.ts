@@ -73,7 +73,7 @@ function tensorScheme(
   const used = vectors.reduce((bits, { vector }) => bits | (1 << vector), 0);
   const large = (fields: readonly BrickField[]): boolean =>
     fields.some(({ components: size, bricking }) => bytesOf(bricking, size) > LARGE_BYTES);
-  const run = (ahead: boolean, frames: number, together: number, at: number, count: number, to: number): void => {
+  const call = (ahead: boolean, frames: number, together: number, at: number, count: number, to: number): void => {
     if (quantity === "value" && nodes <= 8) {
       const source = [records.axes, records.fields, sizes.length, at, count, to, components, records.work];
       module.values(nodes, polynomials, degree, ahead ? 1 : 0, frames, together, ...source);
@@ -85,7 +85,7 @@ function tensorScheme(
     else module.spline(nodes, used, polynomials, degree, ...stencil, ...points);
   };
   const evaluate: Evaluate = (frames, together, positions, first, count, out) =>
-    run(false, frames, together, positions.byteOffset + 24 * first, count, out.byteOffset + 8 * components * first);
+    call(false, frames, together, positions.byteOffset + 24 * first, count, out.byteOffset + 8 * components * first);
   /** Nodes of all terms, each counted as often as it occurs. */
   const each = terms.reduce((sum, { vectors: [x, y, z] }) => sum + x.length * y.length * z.length, 0);
   const whole = each > SHARED * span ** 3;
@@ -114,7 +114,7 @@ function tensorScheme(
       records.writeScheme(image);
       records.writeFields(fields, sizes.length);
       const at = positions.byteOffset + 24 * first;
-      run(large(fields), 0, 0, at, count, out.byteOffset + 8 * components * first);
+      call(large(fields), 0, 0, at, count, out.byteOffset + 8 * components * first);
     },
     ...createCombination(module, records, { ...stencil, sizes, image }, evaluate),
   };

@@ -1,7 +1,7 @@
 /** Writes the records of a scheme to the scratch of a thread, in the layouts of `assembly/records.ts`. */
 import type { Tap } from "../nodal.js";
 import type { Axes, BrickField, Bricking } from "../types.js";
-import { AXIS_BYTES, FIELD_BYTES, RUN_BYTES, TAP_BYTES, TERM_BYTES } from "./record-sizes.js";
+import { AXIS_BYTES, FIELD_BYTES, PACKET_BYTES, TAP_BYTES, TERM_BYTES } from "./record-sizes.js";
 import type { Product } from "./terms.js";
 import type { WasmMemory } from "./webassembly.js";
 
@@ -10,12 +10,12 @@ export const NODES_BYTES = 8 * 4 * 40 ** 3;
 
 /**
  * Places in scratch: axes with terms or taps and the polynomials of a spline behind them, fields, how frames are
- * combined, a run of points, the work area of the module, and combined nodes.
+ * combined, a packet of points, the work area of the module, and combined nodes.
  */
 const SCHEME = 0;
 const FIELDS = 4_096;
 const FRAMES = 4_224;
-const RUN = 4_288;
+const PACKET = 4_288;
 const WORK = 4_352;
 const NODES = 32_768;
 
@@ -43,10 +43,10 @@ export interface Scratch {
   readonly stencil: number;
   readonly fields: number;
   readonly frames: number;
-  readonly run: number;
+  readonly packet: number;
   readonly work: number;
-  /** Points of the run that are apart, then together, as the module has found them. */
-  readonly runCounts: Int32Array;
+  /** Points of the packet that are apart, then together, as the module has found them. */
+  readonly packetCounts: Int32Array;
   /** Puts the axes and stencil of a scheme in place. */
   writeScheme(image: Uint8Array): void;
   writeFields(fields: readonly BrickField[], count: number): void;
@@ -69,9 +69,9 @@ export function createScratch(memory: WasmMemory, offset: number): Scratch {
     stencil: offset + SCHEME + 3 * AXIS_BYTES,
     fields: offset + FIELDS,
     frames: offset + FRAMES,
-    run: offset + RUN,
+    packet: offset + PACKET,
     work: offset + WORK,
-    runCounts: new Int32Array(memory.buffer, offset + RUN, RUN_BYTES / 4),
+    packetCounts: new Int32Array(memory.buffer, offset + PACKET, PACKET_BYTES / 4),
     writeScheme: (image) => bytes.set(image),
     writeFields(fields, count) {
       for (let f = 0; f < count; f++) {

@@ -18,11 +18,11 @@ export type WasmBytes = Uint8Array | ArrayBufferLike;
 export type Module = Readonly<
   Record<
     | "addFrame"
-    | "combineRun"
+    | "combinePacket"
     | "coverNodal"
     | "coverTensor"
     | "intervalSums"
-    | "nextRun"
+    | "nextPacket"
     | "nodal"
     | "sortByBrick"
     | "spline"

@@ -8,7 +8,7 @@ import { endedAxis, fieldByNode, periodicAxis, rough } from "../../kernels/field
 import { readerOf } from "../../support/isotropic.js";
 import { generator } from "../../support/run-query.js";
 
-const AXES: Axes = [periodicAxis(130, 130), endedAxis(70, 69), periodicAxis(80, 80)];
+const AXES: Axes = [periodicAxis(70, 70), endedAxis(70, 69), periodicAxis(140, 140)];
 const COUNT = 300;
 
 function contextOf(name: OperationName, y: (random: number) => number): BatchContext & { out: Float32Array } {
@@ -47,7 +47,7 @@ describe.each(["GetBoxFilter", "GetBoxFilterSGSsymtensor", "GetBoxFilterGradient
       const task = { ...sliced.task, progress };
       progress = evaluateBoxes({ ...sliced, task, pause: () => true });
     }
-    expect(done.length).toBeGreaterThan(3);
+    expect(done.length).toBeGreaterThan(2);
     expect(done).toEqual(done.toSorted((a, b) => a - b));
     expect(sliced.out).toEqual(whole.out);
   });

@@ -22,7 +22,7 @@ function alone(node: i32, length: i32, nodes: i32, edge: i32, reciprocal: u32): 
 /** Number of nodes from `node` on, at most `left`, up to the next brick face or the seam. */
 // @ts-ignore: decorator
 @inline
-function run(node: i32, left: i32, nodes: i32, edge: i32, reciprocal: u32): i32 {
+function nodesToFace(node: i32, left: i32, nodes: i32, edge: i32, reciprocal: u32): i32 {
   return min(left, min(nodes - node, edge - (node - brickOf(node, reciprocal) * edge)));
 }
 
@@ -34,15 +34,15 @@ function markBox(field: Field, axisX: Axis, axisY: Axis, axisZ: Axis, x: i32, y:
       const brickY = (brickZ + brickOf(j, field.reciprocalY)) * field.countX;
       for (let leftX = nx, i = x; leftX > 0; ) {
         length = mark(brickY + brickOf(i, field.reciprocalX), marks, list, length);
-        const stepX = run(i, leftX, axisX.nodes, field.edgeX, field.reciprocalX);
+        const stepX = nodesToFace(i, leftX, axisX.nodes, field.edgeX, field.reciprocalX);
         leftX -= stepX;
         i = shift(i, stepX, axisX.nodes);
       }
-      const stepY = run(j, leftY, axisY.nodes, field.edgeY, field.reciprocalY);
+      const stepY = nodesToFace(j, leftY, axisY.nodes, field.edgeY, field.reciprocalY);
       leftY -= stepY;
       j = shift(j, stepY, axisY.nodes);
     }
-    const stepZ = run(z, leftZ, axisZ.nodes, field.edgeZ, field.reciprocalZ);
+    const stepZ = nodesToFace(z, leftZ, axisZ.nodes, field.edgeZ, field.reciprocalZ);
     leftZ -= stepZ;
     z = shift(z, stepZ, axisZ.nodes);
   }

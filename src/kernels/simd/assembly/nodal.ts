@@ -2,9 +2,9 @@
  * Computes values and centred differences at the node nearest to a point: weighted sums of a few nodes, no others are
  * read.
  */
-import { Axis, Field, Frames, Run, Tap } from "./records";
+import { Axis, Field, Frames, Packet, Tap } from "./records";
 import { brickOf, placeNodes, shift, wrap } from "./nodes";
-import { inRun, runBytes } from "./runs";
+import { inPacket, packetBytes } from "./packets";
 
 /**
  * Places in the work area: nodes of a stencil along x, y and z when it lies in several bricks, and byte offsets in one
@@ -15,7 +15,7 @@ const PLACES_Y = 128;
 const PLACES_Z = 256;
 const OFFSETS = 512;
 
-/** Frames of a field: one, several in a run of combined nodes, or several that are combined at each point. */
+/** Frames of a field: one, several in a packet of combined nodes, or several that are combined at each point. */
 const ONE = 0;
 const TOGETHER = 1;
 const APART = 2;
@@ -80,7 +80,7 @@ function combinedSingle(field: Field, frames: Frames, brick: usize, offset: usiz
 
 /**
  * Weighted sums of the stencil at one node. ACROSS: its nodes are listed per axis; else the node is in `brick`, at byte
- * `at` of it. FRAMES: one, whose brick begins at address 0; several, that are combined here; or a run of combined nodes.
+ * `at` of it. FRAMES: one, whose brick begins at address 0; several, that are combined here; or a packet of combined nodes.
  */
 // @ts-ignore: decorator
 @inline
@@ -155,21 +155,21 @@ function atNode(TRIPLE: bool, FRAMES: i32, field: Field, frames: Frames, axisX: 
   }
 }
 
-/** The stencil at node (x, y, z) of one field, from the combined nodes of a run. */
+/** The stencil at node (x, y, z) of one field, from the combined nodes of a packet. */
 // @ts-ignore: decorator
 @inline
-function inCombined(TRIPLE: bool, field: Field, frames: Frames, run: Run, combined: usize, axisX: Axis, axisY: Axis, axisZ: Axis, taps: usize, tapCount: i32, x: i32, y: i32, z: i32, reach: i32, slots: i32, out: usize, work: usize): void {
-  const localX = inRun(shift(x, -reach, axisX.nodes), run.x, axisX.nodes) + reach;
-  const localY = inRun(shift(y, -reach, axisY.nodes), run.y, axisY.nodes) + reach;
-  const localZ = inRun(shift(z, -reach, axisZ.nodes), run.z, axisZ.nodes) + reach;
-  const at = combined + (<usize>((localX + (localY + localZ * run.lengthY) * run.lengthX) * (TRIPLE ? 3 : 1)) << 3);
+function inCombined(TRIPLE: bool, field: Field, frames: Frames, packet: Packet, combined: usize, axisX: Axis, axisY: Axis, axisZ: Axis, taps: usize, tapCount: i32, x: i32, y: i32, z: i32, reach: i32, slots: i32, out: usize, work: usize): void {
+  const localX = inPacket(shift(x, -reach, axisX.nodes), packet.x, axisX.nodes) + reach;
+  const localY = inPacket(shift(y, -reach, axisY.nodes), packet.y, axisY.nodes) + reach;
+  const localZ = inPacket(shift(z, -reach, axisZ.nodes), packet.z, axisZ.nodes) + reach;
+  const at = combined + (<usize>((localX + (localY + localZ * packet.lengthY) * packet.lengthX) * (TRIPLE ? 3 : 1)) << 3);
   sumTaps(TRIPLE, false, TOGETHER, field, frames, taps, tapCount, 0, at, reach, slots, out, work);
 }
 
 /** Stencils of one field at all points. */
 // @ts-ignore: decorator
 @inline
-function atPoints(TRIPLE: bool, FRAMES: i32, field: Field, frames: Frames, run: Run, combined: usize, axes: usize, taps: usize, tapCount: i32, positions: usize, count: i32, reach: i32, slots: i32, out: usize, components: i32, work: usize): void {
+function atPoints(TRIPLE: bool, FRAMES: i32, field: Field, frames: Frames, packet: Packet, combined: usize, axes: usize, taps: usize, tapCount: i32, positions: usize, count: i32, reach: i32, slots: i32, out: usize, components: i32, work: usize): void {
   const axisX = changetype<Axis>(axes);
   const axisY = changetype<Axis>(axes + offsetof<Axis>());
   const axisZ = changetype<Axis>(axes + 2 * offsetof<Axis>());
@@ -179,7 +179,7 @@ function atPoints(TRIPLE: bool, FRAMES: i32, field: Field, frames: Frames, run: 
     const y = nearest(axisY, load<f64>(position, 8));
     const z = nearest(axisZ, load<f64>(position, 16));
     const at = out + (<usize>(i * components) << 3);
-    if (FRAMES == TOGETHER) inCombined(TRIPLE, field, frames, run, combined, axisX, axisY, axisZ, taps, tapCount, x, y, z, reach, slots, at, work);
+    if (FRAMES == TOGETHER) inCombined(TRIPLE, field, frames, packet, combined, axisX, axisY, axisZ, taps, tapCount, x, y, z, reach, slots, at, work);
     else atNode(TRIPLE, FRAMES, field, frames, axisX, axisY, axisZ, taps, tapCount, x, y, z, reach, slots, at, work);
   }
 }
@@ -190,33 +190,33 @@ function atPoints(TRIPLE: bool, FRAMES: i32, field: Field, frames: Frames, run: 
  * @param reach  largest distance of a tap from the node along any axis, at most 4
  * @param slots  outputs per component of a field
  * @param frames how frames are combined; 0: there is one
- * @param run    the points are together in this run; 0: each is combined alone
+ * @param packet the points are together in this packet; 0: each is combined alone
  * @param out    `components` values a point, overwritten; fields one after the other, component-major
  * @param work   1 KiB of this thread
  */
-export function nodal(reach: i32, frames: usize, run: usize, axes: usize, taps: usize, tapCount: i32, slots: i32, fields: usize, fieldCount: i32, positions: usize, count: i32, out: usize, components: i32, work: usize): void {
+export function nodal(reach: i32, frames: usize, packet: usize, axes: usize, taps: usize, tapCount: i32, slots: i32, fields: usize, fieldCount: i32, positions: usize, count: i32, out: usize, components: i32, work: usize): void {
   const weights = changetype<Frames>(frames);
-  const box = changetype<Run>(run);
-  let combined = run ? weights.nodes : 0;
+  const box = changetype<Packet>(packet);
+  let combined = packet ? weights.nodes : 0;
   for (let f = 0; f < fieldCount; f++) {
     const field = changetype<Field>(fields + f * offsetof<Field>());
-    const edgeX = run ? box.lengthX : field.edgeX;
-    const edgeY = run ? box.lengthY : field.edgeY;
-    const nodeBytes = field.components << (run ? 3 : 2);
+    const edgeX = packet ? box.lengthX : field.edgeX;
+    const edgeY = packet ? box.lengthY : field.edgeY;
+    const nodeBytes = field.components << (packet ? 3 : 2);
     for (let t = 0; t < tapCount; t++) {
       const tap = changetype<Tap>(taps + t * offsetof<Tap>());
       store<i32>(work + OFFSETS + (<usize>t << 2), (tap.x + (tap.y + tap.z * edgeY) * edgeX) * nodeBytes);
     }
     if (field.components == 3) {
-      if (run) atPoints(true, TOGETHER, field, weights, box, combined, axes, taps, tapCount, positions, count, reach, slots, out, components, work);
+      if (packet) atPoints(true, TOGETHER, field, weights, box, combined, axes, taps, tapCount, positions, count, reach, slots, out, components, work);
       else if (frames) atPoints(true, APART, field, weights, box, 0, axes, taps, tapCount, positions, count, reach, slots, out, components, work);
       else atPoints(true, ONE, field, weights, box, 0, axes, taps, tapCount, positions, count, reach, slots, out, components, work);
     } else {
-      if (run) atPoints(false, TOGETHER, field, weights, box, combined, axes, taps, tapCount, positions, count, reach, slots, out, components, work);
+      if (packet) atPoints(false, TOGETHER, field, weights, box, combined, axes, taps, tapCount, positions, count, reach, slots, out, components, work);
       else if (frames) atPoints(false, APART, field, weights, box, 0, axes, taps, tapCount, positions, count, reach, slots, out, components, work);
       else atPoints(false, ONE, field, weights, box, 0, axes, taps, tapCount, positions, count, reach, slots, out, components, work);
     }
-    if (run) combined += runBytes(box, field);
+    if (packet) combined += packetBytes(box, field);
     out += <usize>(field.components * slots) << 3;
   }
 }

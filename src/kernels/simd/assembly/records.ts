@@ -1,7 +1,7 @@
 /**
  * Declares the records that the host writes into scratch memory before a call; `../scratch.ts` writes the same layouts.
  */
-import { AXIS_BYTES, FIELD_BYTES, FRAMES_BYTES, RUN_BYTES, TAP_BYTES, TERM_BYTES } from "../record-sizes";
+import { AXIS_BYTES, FIELD_BYTES, FRAMES_BYTES, PACKET_BYTES, TAP_BYTES, TERM_BYTES } from "../record-sizes";
 
 /** A uniform axis: node i stands at `origin + i * spacing`. */
 @unmanaged
@@ -53,7 +53,7 @@ export class Frames {
 
 /** Points that follow each other in sorted order: `apart` whose stencils share little, then `together` in one box. */
 @unmanaged
-export class Run {
+export class Packet {
   apart: i32;
   together: i32;
   /** First node of the box, and number of nodes along each axis. */
@@ -93,7 +93,7 @@ export class Tap {
   z: i32;
 }
 
-if (offsetof<Axis>() != AXIS_BYTES || offsetof<Field>() != FIELD_BYTES || offsetof<Frames>() != FRAMES_BYTES || offsetof<Run>() != RUN_BYTES)
+if (offsetof<Axis>() != AXIS_BYTES || offsetof<Field>() != FIELD_BYTES || offsetof<Frames>() != FRAMES_BYTES || offsetof<Packet>() != PACKET_BYTES)
   ERROR("record-sizes.ts does not agree with the records");
 if (offsetof<Term>() != TERM_BYTES || offsetof<Tap>() != TAP_BYTES)
   ERROR("record-sizes.ts does not agree with the records");

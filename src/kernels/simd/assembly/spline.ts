@@ -3,8 +3,8 @@
  * stencil boxes.
  */
 import { storeFirstNodes } from "./nodes";
-import { Axis, Field, Frames, Run } from "./records";
-import { runBytes } from "./runs";
+import { Axis, Field, Frames, Packet } from "./records";
+import { packetBytes } from "./packets";
 import { addTerms, addTermsCombined, FREE } from "./tensor";
 
 /** Bytes of one weight vector: 14 nodes. */
@@ -74,11 +74,11 @@ export function weighSpline(nodes: i32, derivatives: i32, table: usize, degree: 
  * @param derivatives as for `weighSpline`; vector r of a term is the r-th derivative
  * @param slots       outputs per component of a field
  * @param frames      how frames are combined; 0: there is one
- * @param run         the points are together in this run; 0: each is combined alone
+ * @param packet the points are together in this packet; 0: each is combined alone
  * @param out         `components` values a point, overwritten; fields one after the other, component-major
  * @param work        20 KiB of this thread
  */
-export function spline(nodes: i32, derivatives: i32, table: usize, degree: i32, frames: usize, run: usize, axes: usize, terms: usize, termCount: i32, slots: i32, fields: usize, fieldCount: i32, positions: usize, count: i32, out: usize, components: i32, work: usize): void {
+export function spline(nodes: i32, derivatives: i32, table: usize, degree: i32, frames: usize, packet: usize, axes: usize, terms: usize, termCount: i32, slots: i32, fields: usize, fieldCount: i32, positions: usize, count: i32, out: usize, components: i32, work: usize): void {
   memory.fill(out, 0, <usize>(count * components) << 3);
   for (let first = 0; first < count; first += POINTS) {
     const length = min(POINTS, count - first);
@@ -94,8 +94,8 @@ export function spline(nodes: i32, derivatives: i32, table: usize, degree: i32, 
     for (let f = 0; f < fieldCount; f++) {
       const field = changetype<Field>(fields + f * offsetof<Field>());
       if (frames) {
-        addTermsCombined(VECTOR, VECTORS, field, combination, run, combined, axes, terms, termCount, slots, length, work + NODES, work + WEIGHTS, slot, components, work);
-        if (run) combined += runBytes(changetype<Run>(run), field);
+        addTermsCombined(VECTOR, VECTORS, field, combination, packet, combined, axes, terms, termCount, slots, length, work + NODES, work + WEIGHTS, slot, components, work);
+        if (packet) combined += packetBytes(changetype<Packet>(packet), field);
       } else {
         addTerms(VECTOR, VECTORS, field, axes, terms, termCount, slots, length, work + NODES, work + WEIGHTS, slot, components, work);
       }

@@ -1,10 +1,10 @@
 /** Differentiates by Fd4Lag4: sums of separable products over stencil boxes. */
 import { ACROSS_BYTES, addAcross, addFrames } from "./box";
 import { combineInto } from "./combine";
-import { Axis, Field, Frames, Run, Term } from "./records";
+import { Axis, Field, Frames, Packet, Term } from "./records";
 import { addBox, addWide, partOf } from "./rows";
 import { brickOf, shift, wrapAfter } from "./nodes";
-import { inRun, runBytes } from "./runs";
+import { inPacket, packetBytes } from "./packets";
 import { differences, firstDerivative, lagrange, secondDerivative } from "./weights";
 
 /** Vectors of an axis that a scheme uses besides the interpolation weights (vector 0), as bits. */
@@ -168,29 +168,29 @@ function sumTerm(term: Term, components: i32, wx: usize, out: usize, stride: usi
 /**
  * As `addTerms`, for a field combined of frames.
  *
- * @param run      the points are together in this run; 0: each is combined alone
- * @param combined the nodes of the run
+ * @param packet the points are together in this packet; 0: each is combined alone
+ * @param combined the nodes of the packet
  */
 // @ts-ignore: decorator
 @inline
-export function addTermsCombined(vector: i32, vectors: i32, field: Field, frames: Frames, run: usize, combined: usize, axes: usize, terms: usize, termCount: i32, slots: i32, count: i32, nodes: usize, w: usize, out: usize, components: i32, work: usize): void {
+export function addTermsCombined(vector: i32, vectors: i32, field: Field, frames: Frames, packet: usize, combined: usize, axes: usize, terms: usize, termCount: i32, slots: i32, count: i32, nodes: usize, w: usize, out: usize, components: i32, work: usize): void {
   const axisX = changetype<Axis>(axes);
   const axisY = changetype<Axis>(axes + offsetof<Axis>());
   const axisZ = changetype<Axis>(axes + 2 * offsetof<Axis>());
   const stride = <usize>slots << 3;
   const low = frames.low;
-  const box = changetype<Run>(run);
+  const box = changetype<Packet>(packet);
   const size = field.components;
-  const rowBytes = ((run ? box.lengthX : frames.span) * size) << 3;
-  const planeBytes = rowBytes * (run ? box.lengthY : frames.span);
+  const rowBytes = ((packet ? box.lengthX : frames.span) * size) << 3;
+  const planeBytes = rowBytes * (packet ? box.lengthY : frames.span);
   /** Whether frames are combined term by term, on the way to the sums. */
-  const direct = !run && !frames.whole && frames.count == 4;
+  const direct = !packet && !frames.whole && frames.count == 4;
   for (let i = 0; i < count; i++) {
     const x = shift(load<i32>(nodes), low, axisX.nodes);
     const y = shift(load<i32>(nodes, 4), low, axisY.nodes);
     const z = shift(load<i32>(nodes, 8), low, axisZ.nodes);
     let at = combined;
-    if (run) at += ((inRun(x, box.x, axisX.nodes) * size) << 3) + inRun(y, box.y, axisY.nodes) * rowBytes + inRun(z, box.z, axisZ.nodes) * planeBytes;
+    if (packet) at += ((inPacket(x, box.x, axisX.nodes) * size) << 3) + inPacket(y, box.y, axisY.nodes) * rowBytes + inPacket(z, box.z, axisZ.nodes) * planeBytes;
     else if (!direct) combineStencil(field, frames, axisX, axisY, axisZ, terms, termCount, x, y, z);
     for (let t = 0; t < termCount; t++) {
       const term = changetype<Term>(terms + t * offsetof<Term>());
@@ -244,11 +244,11 @@ export function addTerms(vector: i32, vectors: i32, field: Field, axes: usize, t
  * @param derivatives bits of the vectors that the terms use besides the interpolation weights
  * @param slots       outputs per component of a field
  * @param frames      how frames are combined; 0: there is one
- * @param run         the points are together in this run; 0: each is combined alone
+ * @param packet the points are together in this packet; 0: each is combined alone
  * @param out         `components` values a point, overwritten; fields one after the other, component-major
  * @param work        16 KiB of this thread
  */
-export function tensor(derivatives: i32, frames: usize, run: usize, axes: usize, terms: usize, termCount: i32, slots: i32, fields: usize, fieldCount: i32, positions: usize, count: i32, out: usize, components: i32, work: usize): void {
+export function tensor(derivatives: i32, frames: usize, packet: usize, axes: usize, terms: usize, termCount: i32, slots: i32, fields: usize, fieldCount: i32, positions: usize, count: i32, out: usize, components: i32, work: usize): void {
   memory.fill(out, 0, <usize>(count * components) << 3);
   for (let first = 0; first < count; first += POINTS) {
     const length = min(POINTS, count - first);
@@ -259,8 +259,8 @@ export function tensor(derivatives: i32, frames: usize, run: usize, axes: usize,
     for (let f = 0; f < fieldCount; f++) {
       const field = changetype<Field>(fields + f * offsetof<Field>());
       if (frames) {
-        addTermsCombined(VECTOR, VECTORS, field, weights, run, combined, axes, terms, termCount, slots, length, work + NODES, work + WEIGHTS, slot, components, work);
-        if (run) combined += runBytes(changetype<Run>(run), field);
+        addTermsCombined(VECTOR, VECTORS, field, weights, packet, combined, axes, terms, termCount, slots, length, work + NODES, work + WEIGHTS, slot, components, work);
+        if (packet) combined += packetBytes(changetype<Packet>(packet), field);
       } else {
         addTerms(VECTOR, VECTORS, field, axes, terms, termCount, slots, length, work + NODES, work + WEIGHTS, slot, components, work);
       }

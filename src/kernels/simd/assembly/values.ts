@@ -1,10 +1,10 @@
 /** Interpolates values at points: the kernel that most queries and all particles use. */
 import { ACROSS_BYTES, addAcross, addFrames } from "./box";
 import { combineInto } from "./combine";
-import { Axis, Field, Frames, Run } from "./records";
+import { Axis, Field, Frames, Packet } from "./records";
 import { addBox, addWide } from "./rows";
 import { brickOf, storeFirstNodes } from "./nodes";
-import { inRun, runBytes } from "./runs";
+import { inPacket, packetBytes } from "./packets";
 import { weighSpline } from "./spline";
 import { lagrange } from "./weights";
 
@@ -117,14 +117,14 @@ function valuesAt(ORDER: i32, SIZE: i32, AHEAD: bool, field: Field, axisX: Axis,
 }
 
 /**
- * Values of one field, combined of frames, at the points at hand. TOGETHER: the nodes of the run are combined already;
+ * Values of one field, combined of frames, at the points at hand. TOGETHER: the nodes of the packet are combined already;
  * else those of each point are combined first.
  */
 // @ts-ignore: decorator
 @inline
-function combinedAt(ORDER: i32, SIZE: i32, TOGETHER: bool, field: Field, frames: Frames, run: Run, combined: usize, axisX: Axis, axisY: Axis, axisZ: Axis, count: i32, out: usize, stride: usize, work: usize): void {
-  const rowBytes = TOGETHER ? (run.lengthX * SIZE) << 3 : (ORDER * SIZE) << 3;
-  const planeBytes = TOGETHER ? rowBytes * run.lengthY : rowBytes * ORDER;
+function combinedAt(ORDER: i32, SIZE: i32, TOGETHER: bool, field: Field, frames: Frames, packet: Packet, combined: usize, axisX: Axis, axisY: Axis, axisZ: Axis, count: i32, out: usize, stride: usize, work: usize): void {
+  const rowBytes = TOGETHER ? (packet.lengthX * SIZE) << 3 : (ORDER * SIZE) << 3;
+  const planeBytes = TOGETHER ? rowBytes * packet.lengthY : rowBytes * ORDER;
   let nodes = work + NODES;
   let w = work + WEIGHTS;
   for (let i = 0; i < count; i++) {
@@ -133,9 +133,9 @@ function combinedAt(ORDER: i32, SIZE: i32, TOGETHER: bool, field: Field, frames:
     let z = load<i32>(nodes, 8);
     let at = combined;
     if (TOGETHER) {
-      x = inRun(x, run.x, axisX.nodes);
-      y = inRun(y, run.y, axisY.nodes);
-      z = inRun(z, run.z, axisZ.nodes);
+      x = inPacket(x, packet.x, axisX.nodes);
+      y = inPacket(y, packet.y, axisY.nodes);
+      z = inPacket(z, packet.z, axisZ.nodes);
       at += ((x * SIZE) << 3) + y * rowBytes + z * planeBytes;
     }
     if (!TOGETHER && frames.count == 4) {
@@ -184,7 +184,7 @@ function sumSingle(ORDER: i32, sums: usize, w: usize): f64 {
 
 // @ts-ignore: decorator
 @inline
-function interpolate(ORDER: i32, AHEAD: bool, FRAMES: i32, frames: usize, run: usize, table: usize, degree: i32, axes: usize, fields: usize, fieldCount: i32, positions: usize, count: i32, out: usize, components: i32, work: usize): void {
+function interpolate(ORDER: i32, AHEAD: bool, FRAMES: i32, frames: usize, packet: usize, table: usize, degree: i32, axes: usize, fields: usize, fieldCount: i32, positions: usize, count: i32, out: usize, components: i32, work: usize): void {
   const axisX = changetype<Axis>(axes);
   const axisY = changetype<Axis>(axes + offsetof<Axis>());
   const axisZ = changetype<Axis>(axes + 2 * offsetof<Axis>());
@@ -206,10 +206,10 @@ function interpolate(ORDER: i32, AHEAD: bool, FRAMES: i32, frames: usize, run: u
       const field = changetype<Field>(fields + f * offsetof<Field>());
       if (FRAMES != ONE) {
         const weights = changetype<Frames>(frames);
-        const box = changetype<Run>(run);
+        const box = changetype<Packet>(packet);
         if (field.components == 3) combinedAt(ORDER, 3, FRAMES == TOGETHER, field, weights, box, combined, axisX, axisY, axisZ, length, slot, stride, work);
         else combinedAt(ORDER, 1, FRAMES == TOGETHER, field, weights, box, combined, axisX, axisY, axisZ, length, slot, stride, work);
-        if (FRAMES == TOGETHER) combined += runBytes(box, field);
+        if (FRAMES == TOGETHER) combined += packetBytes(box, field);
       } else if (field.components == 3) valuesAt(ORDER, 3, AHEAD, field, axisX, axisY, axisZ, length, slot, stride, work);
       else valuesAt(ORDER, 1, AHEAD, field, axisX, axisY, axisZ, length, slot, stride, work);
       slot += <usize>field.components << 3;
@@ -226,21 +226,21 @@ function interpolate(ORDER: i32, AHEAD: bool, FRAMES: i32, frames: usize, run: u
  * @param table  polynomials of the weights of a spline, of `degree`; 0: Lagrange interpolation
  * @param large  whether the fields are much larger than the processor's caches
  * @param frames how frames are combined; 0: there is one
- * @param run    the points are together in this run; 0: each is combined alone
+ * @param packet the points are together in this packet; 0: each is combined alone
  * @param out    `components` values a point, overwritten; fields one after the other
  * @param work   16 KiB of this thread
  */
-export function values(order: i32, table: usize, degree: i32, large: bool, frames: usize, run: usize, axes: usize, fields: usize, fieldCount: i32, positions: usize, count: i32, out: usize, components: i32, work: usize): void {
-  if (run) {
-    if (order == 4) interpolate(4, false, TOGETHER, frames, run, table, degree, axes, fields, fieldCount, positions, count, out, components, work);
-    else if (order == 6) interpolate(6, false, TOGETHER, frames, run, table, degree, axes, fields, fieldCount, positions, count, out, components, work);
-    else interpolate(8, false, TOGETHER, frames, run, table, degree, axes, fields, fieldCount, positions, count, out, components, work);
+export function values(order: i32, table: usize, degree: i32, large: bool, frames: usize, packet: usize, axes: usize, fields: usize, fieldCount: i32, positions: usize, count: i32, out: usize, components: i32, work: usize): void {
+  if (packet) {
+    if (order == 4) interpolate(4, false, TOGETHER, frames, packet, table, degree, axes, fields, fieldCount, positions, count, out, components, work);
+    else if (order == 6) interpolate(6, false, TOGETHER, frames, packet, table, degree, axes, fields, fieldCount, positions, count, out, components, work);
+    else interpolate(8, false, TOGETHER, frames, packet, table, degree, axes, fields, fieldCount, positions, count, out, components, work);
     return;
   }
   if (frames) {
-    if (order == 4) interpolate(4, false, APART, frames, run, table, degree, axes, fields, fieldCount, positions, count, out, components, work);
-    else if (order == 6) interpolate(6, false, APART, frames, run, table, degree, axes, fields, fieldCount, positions, count, out, components, work);
-    else interpolate(8, false, APART, frames, run, table, degree, axes, fields, fieldCount, positions, count, out, components, work);
+    if (order == 4) interpolate(4, false, APART, frames, packet, table, degree, axes, fields, fieldCount, positions, count, out, components, work);
+    else if (order == 6) interpolate(6, false, APART, frames, packet, table, degree, axes, fields, fieldCount, positions, count, out, components, work);
+    else interpolate(8, false, APART, frames, packet, table, degree, axes, fields, fieldCount, positions, count, out, components, work);
     return;
   }
   // Boxes of more nodes take so long that looking ahead gains nothing.
