@@ -5,6 +5,7 @@ import { delimiter, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { isAddress, splitPlaces } from "./addresses.js";
+import { STORE_DEFAULTS } from "./store-settings.js";
 
 const MIB = 1024 * 1024;
 
@@ -142,6 +143,36 @@ export const SETTINGS = {
     "field data kept in memory, shared by all workers",
     { flag: "bytes", shown: "a quarter of the memory, at most 3 GiB" },
   ),
+  /** As `StoreSettings`. */
+  stores: {
+    timeoutMs: setting(
+      "STORE_TIMEOUT_MS",
+      whole(100, 600_000),
+      STORE_DEFAULTS.timeoutMs,
+      "time that the host of a store has for one answer",
+    ),
+    attempts: setting("STORE_ATTEMPTS", whole(1, 20), STORE_DEFAULTS.attempts, "attempts for one request to a store"),
+    connections: setting(
+      "STORE_CONNECTIONS",
+      whole(1, 256),
+      STORE_DEFAULTS.connections,
+      "requests to one store under way at a time",
+    ),
+    aheadBytes: setting(
+      "STORE_AHEAD_BYTES",
+      whole(1 * MIB, 4096 * MIB),
+      STORE_DEFAULTS.aheadBytes,
+      "bytes of stores that are read before they are asked for",
+    ),
+    cacheDir: setting(
+      "CACHE_DIR",
+      path,
+      null,
+      "folder that keeps what was fetched from stores; several processes may share it",
+      { shown: "none: nothing is kept on disk" },
+    ),
+    cacheBytes: setting("CACHE_DISK_BYTES", whole(16 * MIB), STORE_DEFAULTS.cacheBytes, "bytes in that folder at most"),
+  },
   logLevel: setting(
     "LOG_LEVEL",
     oneOf("trace", "debug", "info", "warn", "error", "fatal", "silent"),

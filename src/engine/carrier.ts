@@ -1,7 +1,7 @@
 /** A carrier runs the tasks of queries: the worker threads of this process. */
 import { WorkerError } from "../errors.js";
 import type { CacheStatus } from "../storage/bricks/directory.js";
-import type { StoreStatus } from "../storage/store-status.js";
+import type { DiskCounts, StoreStatus } from "../storage/store-status.js";
 import type { QueryShare } from "./fair-queue.js";
 import type { Task } from "./task.js";
 
@@ -37,6 +37,8 @@ export interface Carrier {
   cache(): CacheStatus;
   /** What has been fetched of stores behind HTTP. */
   stores(): readonly StoreStatus[];
+  /** What the cache on disk has done; null where there is none. */
+  storeCache(): DiskCounts | null;
   /** Ends its threads; tasks that still run are lost. */
   close(): Promise<void>;
 }

@@ -116,6 +116,7 @@ class FieldEngine implements Engine {
       cacheMisses: misses,
       cacheBytes: bytesUsed,
       stores: carrier.stores(),
+      storeCache: carrier.storeCache(),
       ...(this.#sharing?.status() ?? { peers: [], pieces: null }),
     };
   }

@@ -2,7 +2,7 @@
 
 import type { FieldName, OperationName, SpatialInterpolation, TemporalInterpolation } from "../operations.js";
 import type { Dataset, OpenFaces, Triple } from "../storage/dataset.js";
-import type { StoreStatus } from "../storage/store-status.js";
+import type { DiskCounts, StoreStatus } from "../storage/store-status.js";
 import type { QueryTexts } from "./text-task.js";
 
 /** A box of nodes of one frame of a field. */
@@ -167,6 +167,8 @@ export interface EngineStatus {
   readonly cacheBytes: number;
   /** What has been fetched of stores behind HTTP. */
   readonly stores: readonly StoreStatus[];
+  /** What the cache on disk of stores has done; null where there is none. */
+  readonly storeCache: DiskCounts | null;
   /** The other processes of the cluster; none where this one works alone. */
   readonly peers: readonly PeerStatus[];
   /** Null without a cluster. */

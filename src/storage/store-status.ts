@@ -13,3 +13,14 @@ export interface StoreStatus {
   /** Whether its host answered the last request. */
   readonly answers: boolean;
 }
+
+/** What the cache on disk has done. */
+export interface DiskCounts {
+  readonly hits: number;
+  readonly misses: number;
+  /** Misses because of a wrong checksum or length. */
+  readonly damaged: number;
+  readonly evictions: number;
+  /** In the folder, by the last look at all of it and what was written since. */
+  readonly bytes: number;
+}

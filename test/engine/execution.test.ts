@@ -37,6 +37,7 @@ function manualCarrier(workers: number) {
     alive: () => workers,
     attempts: 2,
     stores: () => [],
+    storeCache: () => null,
     queued: () => 0,
     running: () => 0,
     cache: () => ({ hits: 0, misses: 0, bytesRead: 0, bytesUsed: 0 }),

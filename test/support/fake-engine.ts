@@ -82,6 +82,7 @@ export class FakeEngine implements Engine {
       cacheBytes: 0,
       peers: [],
       stores: [],
+      storeCache: null,
       pieces: null,
     };
   }

@@ -8,14 +8,14 @@ import { openDataset } from "../../storage/bricks/brick-reader.js";
 import { scanFolders } from "../../storage/catalog/catalog.js";
 import { DESCRIPTOR_NAME, digestFile, MANIFEST_NAME, readManifest } from "../../storage/catalog/manifest.js";
 import { type Dataset, FIELD_NAMES, type FieldName } from "../../storage/dataset.js";
-import { loadHdf5 } from "../../storage/hdf5/library.js";
 import { type FrameStatistics, frameStatistics } from "../../storage/tools/statistics.js";
+import { openStorage } from "../input/storage.js";
 import { progressOf } from "../output/progress.js";
 
 const print = (text: string) => process.stdout.write(`${text}\n`);
 
 async function check(folder: string, flags: { readonly descriptors?: string }): Promise<void> {
-  await loadHdf5();
+  await openStorage();
   const descriptors = flags.descriptors ?? null;
   const { datasets, problems } = scanFolders([folder], { chunkBytes: LIMITS["engine.chunkBytes"], descriptors });
   for (const { location, message } of problems) print(`${location}: ${message}`);

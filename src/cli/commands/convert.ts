@@ -4,11 +4,11 @@ import { Command, Option } from "commander";
 import { NAME_PATTERN } from "../../storage/catalog/descriptor.js";
 import type { Answers } from "../../storage/catalog/layouts/answers.js";
 import { openSource } from "../../storage/catalog/source.js";
-import { loadHdf5 } from "../../storage/hdf5/library.js";
 import { FILTERS, type Filter } from "../../storage/hdf5/writer.js";
 import { convert } from "../../storage/tools/convert.js";
 import { answersOf, withAnswers } from "../input/answers.js";
 import { MisuseError, wholeNumber } from "../input/arguments.js";
+import { openStorage } from "../input/storage.js";
 import { counted, progressOf } from "../output/progress.js";
 
 /** Chunks that are too large to be served can still be rewritten. */
@@ -24,7 +24,7 @@ interface ConvertFlags extends Answers {
 }
 
 async function convertDataset(from: string, to: string, flags: ConvertFlags): Promise<void> {
-  await loadHdf5();
+  await openStorage();
   const dataset = openSource(from, SOURCE_CHUNK_BYTES, answersOf(flags));
   const name = flags.name ?? dataset.name;
   if (!NAME_PATTERN.test(name))

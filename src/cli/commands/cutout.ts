@@ -6,10 +6,10 @@ import { LIMITS } from "../../config.js";
 import type { Answers } from "../../storage/catalog/layouts/answers.js";
 import { openSource } from "../../storage/catalog/source.js";
 import { type Dataset, FIELD_NAMES, type FieldName, type Triple } from "../../storage/dataset.js";
-import { loadHdf5 } from "../../storage/hdf5/library.js";
 import { selectionProblem, writeCutout } from "../../storage/tools/cutout.js";
 import { answersOf, withAnswers } from "../input/answers.js";
 import { MisuseError, wholeNumber } from "../input/arguments.js";
+import { openStorage } from "../input/storage.js";
 import { counted, progressOf } from "../output/progress.js";
 import { downloadCutout, type Range } from "../query/download-cutout.js";
 
@@ -44,7 +44,7 @@ async function cutout(from: string, to: string, flags: CutoutFlags): Promise<voi
     [flags.token, "--token"],
   ] as const)
     if (given !== false && given !== undefined) throw new MisuseError(`${name} needs --url, the address of a service`);
-  await loadHdf5();
+  await openStorage();
   const dataset = openSource(from, LIMITS["engine.chunkBytes"], answersOf(flags));
   const selection = select(dataset, flags);
   const problem = selectionProblem(dataset, selection);

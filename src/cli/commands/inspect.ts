@@ -12,7 +12,6 @@ import { type Recognised, recognise } from "../../storage/catalog/layouts/recogn
 import { recogniseSeries } from "../../storage/catalog/series.js";
 import { isHdf5 } from "../../storage/hdf5/bytes.js";
 import type { H5File } from "../../storage/hdf5/file.js";
-import { loadHdf5 } from "../../storage/hdf5/library.js";
 import { openFile } from "../../storage/open-file.js";
 import { referencesOf } from "../../storage/tools/references.js";
 import { explain } from "../../storage/tools/report.js";
@@ -21,6 +20,7 @@ import { describeTree } from "../../storage/tools/survey.js";
 import { isReferences, isRemoteHdf5, isStore } from "../../storage/zarr/kinds.js";
 import { answersOf, withAnswers } from "../input/answers.js";
 import { MisuseError } from "../input/arguments.js";
+import { openStorage } from "../input/storage.js";
 
 interface InspectFlags extends Answers {
   readonly json?: boolean;
@@ -41,7 +41,7 @@ async function inspect(files: readonly string[], flags: InspectFlags): Promise<v
     const isStored = status.isFile() || (status.isDirectory() && isStore(readdirSync(path)));
     if (!isStored) throw new MisuseError(`${path} is not a file; fieldprobe check DIR looks at dataset folders`);
   }
-  await loadHdf5();
+  await openStorage();
   const [first] = paths as [string];
   const name = nameOf(first);
   const single = paths.length === 1;

@@ -25,11 +25,12 @@ const EVALUATION_MS = 0.005;
 
 /** The settings that a thread pool reads. */
 export type PoolSettings = Pick<Config, "workers" | "cacheBytes" | "fd8Legacy"> & {
+  readonly stores?: Config["stores"];
   readonly limits: Pick<Limits, "engine.chunkBytes">;
 };
 
 /** Starts the worker threads of this process; `log` is told when they cannot be started. */
-export function openPool(settings: PoolSettings, log: Pick<Logger, "error"> | null = null): Carrier {
+export function openPool(settings: PoolSettings, log: Pick<Logger, "error" | "warn"> | null = null): Carrier {
   return new ThreadPool(settings, log);
 }
 
@@ -54,7 +55,7 @@ class ThreadPool implements Carrier {
   readonly #contended = new Int32Array(new SharedArrayBuffer(4));
   readonly #threads: ThreadGroup;
   readonly #express: ThreadGroup;
-  readonly #stores = new StoreThread();
+  readonly #stores: StoreThread;
   readonly #queue = new FairQueue<PoolTask>();
   readonly #pack = createPacker();
   #running = 0;
@@ -63,7 +64,11 @@ class ThreadPool implements Carrier {
   /** Runs while all threads are busy. */
   #busy: NodeJS.Timeout | null = null;
 
-  constructor({ workers, cacheBytes, limits, fd8Legacy }: PoolSettings, log: Pick<Logger, "error"> | null) {
+  constructor(
+    { workers, cacheBytes, limits, fd8Legacy, stores }: PoolSettings,
+    log: Pick<Logger, "error" | "warn"> | null,
+  ) {
+    this.#stores = new StoreThread(stores, (line) => log?.warn(line));
     const layout = memoryLayout(workers + 1, cacheBytes);
     const memory = createSharedMemory(layout.bytes);
     this.#cache = new BrickCache(memory.buffer as SharedArrayBuffer, layout.cache, -1);
@@ -124,6 +129,10 @@ class ThreadPool implements Carrier {
 
   stores(): StoreThread["status"] {
     return this.#stores.status;
+  }
+
+  storeCache(): StoreThread["disk"] {
+    return this.#stores.disk;
   }
 
   async close(): Promise<void> {

@@ -116,6 +116,7 @@ export function createMetrics(engine: Engine, admission: Admission, outgoing: Ou
   ];
   for (const [name, help, read] of plain) figure(registers, name, help, [], () => [[[], read()]]);
   storeFigures(engine, registers);
+  storeCacheFigures(engine, registers);
   peerFigures(engine, registers);
   return {
     registry,
@@ -148,6 +149,28 @@ function storeFigures(engine: Engine, registers: Registry[]): void {
     figure(registers, `store_${name}`, help, ["store"], () =>
       engine.status().stores.map((store): Sample => [[store.store], read(store)]),
     );
+  }
+}
+
+/** Figures of the cache on disk of stores; none where there is no such cache. */
+function storeCacheFigures(engine: Engine, registers: Registry[]): void {
+  type Cache = NonNullable<EngineStatus["storeCache"]>;
+  const figures: readonly (readonly [name: string, help: string, read: (cache: Cache) => number])[] = [
+    ["hits_total", "Pieces of stores that were found in the cache on disk.", ({ hits }) => hits],
+    ["misses_total", "Pieces of stores that were not found in the cache on disk.", ({ misses }) => misses],
+    [
+      "damaged_total",
+      "Pieces in the cache on disk with a wrong checksum, which were misses.",
+      ({ damaged }) => damaged,
+    ],
+    ["evictions_total", "Pieces removed from the cache on disk to make room.", ({ evictions }) => evictions],
+    ["bytes", "Bytes in the cache on disk.", ({ bytes }) => bytes],
+  ];
+  for (const [name, help, read] of figures) {
+    figure(registers, `store_cache_${name}`, help, [], () => {
+      const cache = engine.status().storeCache;
+      return cache === null ? [] : [[[], read(cache)]];
+    });
   }
 }
 

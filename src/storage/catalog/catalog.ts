@@ -9,9 +9,8 @@ import { reasonOf } from "../../system-error.js";
 import type { Dataset } from "../dataset.js";
 import { realPath, statusOf } from "../files.js";
 import { isHdf5 } from "../hdf5/bytes.js";
-import { hasHdf5Name, isReferences, isRemoteHdf5, isStore } from "../zarr/kinds.js";
-import { RemoteFile } from "../zarr/ranged-file.js";
-import { ZarrFile } from "../zarr/zarr-file.js";
+import { hasHdf5Name, isReferences, isStore } from "../zarr/kinds.js";
+import { StoreStates } from "../zarr/store-states.js";
 import { claimedBy, describeApart, descriptorsIn, descriptorText, stateApart } from "./apart.js";
 import { NAME_PATTERN, openQuestions, parseDescriptor } from "./descriptor.js";
 import { recognise } from "./layouts/recognise.js";
@@ -45,16 +44,17 @@ export function scanChanges(
   const apart = findApart(options.descriptors ?? null, unreadable);
   const claimed = claimedBy(apart);
   const roots = folders.filter((folder) => !isAddress(folder));
+  const states = new StoreStates(folders.filter(isAddress));
   const described = apart.map((location) =>
     candidateAt(location, options, () => {
-      const state = stateApart(location);
+      const state = withChanges(stateApart(location), location, states);
       return { state, describe: () => describeApart(location, state, [...roots, dirname(location)]) };
     }),
   );
   const found = findLocations(folders, unreadable).filter((location) => !claimed.has(realPath(location) ?? location));
   const others = found.map((location) =>
     candidateAt(location, options, () => {
-      const state = stateOf(location);
+      const state = stateOf(location, states, options.known.has(location));
       return { state, describe: () => describe(location, state) };
     }),
   );
@@ -140,27 +140,34 @@ function isStoredFile(path: string): boolean {
 }
 
 /** A digest that changes when anything does that the candidate may read: its file, or everything below its folder. */
-function stateOf(location: string): string {
-  if (isAddress(location) || isReferences(location)) return storeState(location);
+function stateOf(location: string, states: StoreStates, isKnown: boolean): string {
+  if (isAddress(location) || isReferences(location)) return states.of(location, isKnown);
   const hash = createHash("sha256");
   const add = (path: string) => {
     const status = statusOf(path);
     hash.update(`${path}\n${status?.size} ${status?.mtimeMs} ${status?.ino}\n`);
   };
   const isStore = statusOf(location)?.isDirectory() === true;
-  if (basename(location) !== DESCRIPTOR_NAME && !isStore) add(location);
+  const isDescriptor = basename(location) === DESCRIPTOR_NAME;
+  if (!isDescriptor && !isStore) add(location);
   else {
     const folder = isStore ? location : dirname(location);
     for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" }).sort()) add(join(folder, name));
   }
-  return hash.digest("hex");
+  const state = hash.digest("hex");
+  return isDescriptor ? withChanges(state, location, states) : state;
 }
 
-/** The version of a file that lies elsewhere, or of a store whose objects cannot be looked at by their paths. */
-function storeState(location: string): string {
-  const Kind = isRemoteHdf5(location) ? RemoteFile : ZarrFile;
-  const { version, newestMs } = new Kind(location, { named: true });
-  return `${version} ${newestMs}`;
+/** The state of a descriptor, which is another one when a store has been found changed that it names. */
+function withChanges(state: string, location: string, states: StoreStates): string {
+  const read = descriptorText(location);
+  const named = "problems" in read ? [] : read.text.matchAll(/"file"\s*:\s*"((?:https?|s3):\/\/[^"{]*)/gi);
+  const changes = states.changes([...new Set([...named].map(([, beginning]) => beginning as string))]);
+  return changes.length === 0
+    ? state
+    : createHash("sha256")
+        .update([state, ...changes].join("\n"))
+        .digest("hex");
 }
 
 function describe(location: string, state: string): Description | { problems: string[] } {

@@ -9,6 +9,9 @@ import { fileRecord, realPath, statusOf } from "../files.js";
 import { openFile } from "../open-file.js";
 import type { StoredFile } from "../stored-file.js";
 
+/** Time for which the host of a store is waited for, and with it the datasets that are looked at after this one. */
+const PATIENCE_MS = 10_000;
+
 /** The open files of one verification, each opened once, and what was found wrong. */
 export class Verification {
   readonly problems: string[] = [];
@@ -59,7 +62,7 @@ export class Verification {
     if (status !== undefined && !status.isFile() && !status.isDirectory())
       throw new DataError(`${file}: is neither a file nor a folder`);
     const record = fileRecord(path);
-    const opened = openFile(path);
+    const opened = openFile(path, { patienceMs: PATIENCE_MS });
     const { newestMs, version } = opened;
     const isElsewhere = isAddress(path) && version !== undefined;
     const versioned = {

@@ -9,6 +9,7 @@ import { createHash } from "node:crypto";
 import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { reasonOf } from "../../system-error.js";
+import type { DiskCounts } from "../store-status.js";
 
 /** What an entry holds. */
 export interface EntryName {
@@ -23,17 +24,6 @@ export interface Entry {
   readonly bytes: Uint8Array;
   /** Whatever JSON can hold. */
   readonly note: unknown;
-}
-
-/** What a cache has done. */
-export interface DiskCounts {
-  hits: number;
-  misses: number;
-  /** Misses because of a wrong checksum or length. */
-  damaged: number;
-  evictions: number;
-  /** In the folder, by the last look at all of it and what was written since. */
-  bytes: number;
 }
 
 const MAGIC = Buffer.from("FPCACHE1", "latin1");
@@ -59,7 +49,13 @@ interface EntryFile {
 }
 
 export class DiskCache {
-  readonly counts: DiskCounts = { hits: 0, misses: 0, damaged: 0, evictions: 0, bytes: 0 };
+  readonly counts: { -readonly [K in keyof DiskCounts]: number } = {
+    hits: 0,
+    misses: 0,
+    damaged: 0,
+    evictions: 0,
+    bytes: 0,
+  };
   readonly #folder: string;
   readonly #mostBytes: number;
   readonly #warn: (line: string) => void;

@@ -1,6 +1,6 @@
 /** Objects of one host or bucket as they were at one time: what has changed since is refused. */
 import { DataError } from "../../errors.js";
-import { STORE_DEFAULTS, type StoreSettings } from "../store-settings.js";
+import { STORE_DEFAULTS, type StoreSettings } from "../../store-settings.js";
 import type { DiskCache } from "./disk-cache.js";
 import { RangeQueue } from "./range-queue.js";
 import { type Part, type RemoteObject, RemoteObjects, UNCHANGED } from "./remote-objects.js";

@@ -4,7 +4,7 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { BusyError, DataError } from "../../errors.js";
-import { STORE_DEFAULTS, type StoreSettings } from "../store-settings.js";
+import { STORE_DEFAULTS, type StoreSettings } from "../../store-settings.js";
 
 /** The first pause before another attempt; each further one is twice as long, and half of each is random. */
 const PAUSE_MS = 100;

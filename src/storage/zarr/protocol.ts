@@ -81,6 +81,13 @@ export interface BytesRequest {
   readonly ifThere: boolean;
 }
 
+/** Whether stores have been found changed. */
+export interface ChangesRequest {
+  readonly store: string;
+  /** How their addresses begin. */
+  readonly beginnings: readonly string[];
+}
+
 /** A file that is read by ranges. */
 export interface FileState {
   readonly size: number;
@@ -95,6 +102,7 @@ export type StoreRequest =
   | ({ readonly kind: "file" } & OpenRequest)
   | ({ readonly kind: "read" } & BoxRequest)
   | ({ readonly kind: "bytes" } & BytesRequest)
+  | ({ readonly kind: "changes" } & ChangesRequest)
   | ({ readonly kind: "ready" } & ReadyRequest);
 
 /** Elements in C order, in shared memory. */
@@ -116,6 +124,8 @@ export interface StoreReplies {
   readonly read: Elements;
   /** In shared memory; null where a range is not there yet. */
   readonly bytes: readonly Uint8Array[] | null;
+  /** Versions of those that have changed since. */
+  readonly changes: readonly string[];
   /** Whether the pieces are there, or known to fail. */
   readonly ready: boolean;
 }

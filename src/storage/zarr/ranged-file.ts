@@ -1,7 +1,7 @@
 /** A file that lies behind HTTP or in a bucket, read by ranges through the store thread. */
 import type { ByteRange, RangedFile } from "../hdf5/bytes.js";
 import type { FileState, OpenRequest, RangeRequest } from "./protocol.js";
-import { StoreClient } from "./store-client.js";
+import { type Patience, StoreClient } from "./store-client.js";
 
 /** What describes the values is read in blocks of so many bytes. */
 const BLOCK_BYTES = 64 * 1024;
@@ -23,9 +23,9 @@ export class RemoteFile implements RangedFile {
   #missing: Set<number> | null = null;
 
   /** @param path address of the file */
-  constructor(path: string, { newestMs, named }: Omit<OpenRequest, "store"> = {}) {
+  constructor(path: string, { newestMs, named, patienceMs }: Omit<OpenRequest, "store"> & Patience = {}) {
     this.path = path;
-    this.#state = this.#client.ask({ kind: "file", store: path, newestMs, named });
+    this.#state = this.#client.ask({ kind: "file", store: path, newestMs, named }, patienceMs);
   }
 
   get size(): number {

@@ -10,6 +10,11 @@ import { type StoreConnection, StoreThread } from "./store-thread.js";
 /** Time after which an answer is no longer waited for. */
 const PATIENCE_MS = 60_000;
 
+/** How long an answer is waited for. */
+export interface Patience {
+  readonly patienceMs?: number;
+}
+
 /** Hands a connection to the store thread. */
 export type StoreConnector = (connection: StoreConnection) => void;
 
@@ -39,11 +44,21 @@ export class StoreClient {
     StoreClient.#connector = connector;
   }
 
-  /** Asks and waits. @throws DataError, or BusyError where another try may succeed */
-  ask<Request extends StoreRequest>(request: Request): StoreReplies[Request["kind"]] {
+  /** Has a request worked on whose answer somebody may ask for later. */
+  announce(request: StoreRequest): void {
+    this.#port.postMessage({ id: ++this.#requests, request });
+  }
+
+  /**
+   * Asks and waits.
+   *
+   * @param patienceMs time after which the answer is no longer waited for
+   * @throws DataError, or BusyError where another try may succeed
+   */
+  ask<Request extends StoreRequest>(request: Request, patienceMs = PATIENCE_MS): StoreReplies[Request["kind"]] {
     const id = ++this.#requests;
     this.#port.postMessage({ id, request });
-    const end = performance.now() + PATIENCE_MS;
+    const end = performance.now() + patienceMs;
     for (;;) {
       const seen = Atomics.load(this.#signal, 0);
       for (;;) {
@@ -53,7 +68,7 @@ export class StoreClient {
         if (received.message.id === id) return resultOf(received.message) as StoreReplies[Request["kind"]];
       }
       const left = end - performance.now();
-      if (left <= 0) throw new BusyError(`${request.store} did not answer in ${PATIENCE_MS / 1000} s.`);
+      if (left <= 0) throw new BusyError(`${request.store} has not answered in ${patienceMs / 1000} s.`);
       Atomics.wait(this.#signal, 0, seen, left);
     }
   }

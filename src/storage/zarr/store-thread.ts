@@ -1,14 +1,17 @@
 /** The store thread reads stores for all threads of a process, so that they share what is open, cached and under way. */
+import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type MessagePort, Worker } from "node:worker_threads";
-import type { DiskCounts } from "../remote/disk-cache.js";
-import { STORE_DEFAULTS, type StoreSettings } from "../store-settings.js";
-import type { StoreStatus } from "../store-status.js";
+import { STORE_DEFAULTS, type StoreSettings } from "../../store-settings.js";
+import type { DiskCounts, StoreStatus } from "../store-status.js";
 
 /** The store thread runs the JavaScript that ships, also when this file runs from source. */
 const ENTRY = fileURLToPath(
   new URL("./store-worker.js", import.meta.url).href.replace("/src/storage/", "/dist/storage/"),
 );
+
+/** Time for which the end of the thread waits for its disk. */
+const CLOSE_MS = 2000;
 
 /** What the store thread needs to answer a thread: a port, and a word in shared memory that wakes it. */
 export interface StoreConnection {
@@ -56,7 +59,14 @@ export class StoreThread {
     this.#worker.postMessage(connection, [connection.port]);
   }
 
+  /** Ends the thread, once what it has fetched is kept on disk. */
   async close(): Promise<void> {
-    await this.#worker?.terminate();
+    const worker = this.#worker;
+    if (worker === null) return;
+    const end = new AbortController();
+    worker.once("exit", () => end.abort());
+    worker.postMessage(null);
+    await pause(CLOSE_MS, null, { signal: end.signal }).catch(() => undefined);
+    await worker.terminate();
   }
 }

@@ -1,8 +1,8 @@
 /** The entry of the store thread answers the requests of other threads, each through a port of its own. */
 import { parentPort, workerData } from "node:worker_threads";
 import { BusyError, FieldprobeError } from "../../errors.js";
+import type { StoreSettings } from "../../store-settings.js";
 import { DiskCache } from "../remote/disk-cache.js";
-import type { StoreSettings } from "../store-settings.js";
 import { registerCodecs } from "./codecs.js";
 import type { StoreAnswer, StoreMessage, StoreRequest } from "./protocol.js";
 import type { StoreConnection, StoreReport } from "./store-thread.js";
@@ -17,7 +17,12 @@ const disk =
     : new DiskCache(settings.cacheDir, settings.cacheBytes, (warning) => report({ warning }));
 const stores = new Stores({ settings, disk });
 
-parentPort?.on("message", ({ port, signal }: StoreConnection) => {
+parentPort?.on("message", async (connection: StoreConnection | null) => {
+  if (connection === null) {
+    await disk?.settled();
+    process.exit();
+  }
+  const { port, signal } = connection;
   port.on("message", ({ id, request }: StoreMessage) => void answer({ port, signal }, id, request));
 });
 
@@ -42,6 +47,7 @@ async function answer({ port, signal }: StoreConnection, id: number, request: St
 function perform(request: StoreRequest): Promise<unknown> {
   if (request.kind === "open") return stores.open(request);
   if (request.kind === "file") return stores.file(request);
+  if (request.kind === "changes") return stores.changes(request.beginnings);
   if (request.kind === "bytes") return stores.bytes(request);
   return request.kind === "read" ? stores.read(request) : stores.ready(request.pieces);
 }

@@ -87,6 +87,8 @@ export class Stores {
   readonly #hosts = new Hosts();
   readonly #open = new Map<string, Promise<OpenStore>>();
   readonly #files = new Map<string, Promise<OpenFile>>();
+  /** Looks at stores and files as they are now, while they are under way. */
+  readonly #looks = new Map<string, Promise<unknown>>();
   readonly #chunks = new ChunkCache<Decoded>(CHUNK_BYTES, ({ data }) => data.length * ELEMENT_BYTES);
   readonly #ranges = new ChunkCache<Uint8Array>(RANGE_BYTES, ({ length }) => length);
   readonly #blocks = new ChunkCache<Uint8Array>(BLOCK_BYTES, ({ length }) => length);
@@ -110,6 +112,10 @@ export class Stores {
       return (await this.#verified(location, newestMs)).tree;
     }
     await this.#admit(location, named);
+    return this.#look(location, () => this.#openNow(location));
+  }
+
+  async #openNow(location: string): Promise<StoreTree> {
     const known = await this.#open.get(location)?.catch(() => null);
     const changedMs = known?.objects.changedMs ?? 0;
     const opening = openStore(location, this.#hosts, this.#fetching, changedMs);
@@ -127,7 +133,11 @@ export class Stores {
       return (await this.#verifiedFile(location, newestMs)).state;
     }
     await this.#admit(location, named);
-    const known = await this.#files.get(location)?.catch(() => null);
+    return this.#look(location, () => this.#fileNow(location));
+  }
+
+  async #fileNow(location: string): Promise<FileState> {
+    const known = await this.#files.get(location);
     const bytes = new RemoteBytes(location, this.#fetching);
     const found = await bytes.open();
     if (known?.state.digest === found.digest && !known.bytes.hasChanged) return known.state;
@@ -135,6 +145,34 @@ export class Stores {
     const state = { ...found, newestMs: Math.max(found.newestMs, (known?.state.newestMs ?? 0) + 1) };
     this.#files.set(location, Promise.resolve({ state, bytes }));
     return state;
+  }
+
+  /** Shares a look that is under way. */
+  async #look<T>(location: string, look: () => Promise<T>): Promise<T> {
+    const known = this.#looks.get(location) as Promise<T> | undefined;
+    if (known !== undefined) return known;
+    const looking = look();
+    this.#looks.set(location, looking);
+    try {
+      return await looking;
+    } finally {
+      this.#looks.delete(location);
+    }
+  }
+
+  /** Versions of the open stores and files that have been found changed, of those whose addresses begin in these ways. */
+  async changes(beginnings: readonly string[]): Promise<readonly string[]> {
+    const found: string[] = [];
+    const isMeant = (location: string) => beginnings.some((beginning) => location.startsWith(beginning));
+    for (const [location, opening] of this.#open) {
+      const store = isMeant(location) ? await opening.catch(() => null) : null;
+      if (store && store.objects.changedMs > 0) found.push(`${location} ${store.tree.digest} ${store.tree.newestMs}`);
+    }
+    for (const [location, opening] of this.#files) {
+      const file = isMeant(location) ? await opening : null;
+      if (file?.bytes.hasChanged) found.push(`${location} ${file.state.digest} ${file.state.newestMs}`);
+    }
+    return found;
   }
 
   #name(location: string, named: boolean | undefined): void {

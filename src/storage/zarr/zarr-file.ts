@@ -4,7 +4,7 @@ import { packingOf, unpack } from "../hdf5/packing.js";
 import type { AttributeValue, RawValues, Stored } from "../hdf5/stored.js";
 import type { StoredBox, StoredFile } from "../stored-file.js";
 import type { OpenRequest, StoredArray, StoredGroup, StoreTree } from "./protocol.js";
-import { StoreClient } from "./store-client.js";
+import { type Patience, StoreClient } from "./store-client.js";
 
 /** Tables are small; anything larger is a field and must go through `readHyperslab`. */
 const MAX_TABLE_BYTES = 64 * 1024 * 1024;
@@ -16,9 +16,9 @@ export class ZarrFile implements StoredFile {
   #closed = false;
 
   /** @param path folder or address of the store */
-  constructor(path: string, { newestMs, named }: Omit<OpenRequest, "store"> = {}) {
+  constructor(path: string, { newestMs, named, patienceMs }: Omit<OpenRequest, "store"> & Patience = {}) {
     this.path = path;
-    this.tree = this.#client.ask({ kind: "open", store: path, newestMs, named });
+    this.tree = this.#client.ask({ kind: "open", store: path, newestMs, named }, patienceMs);
   }
 
   get newestMs(): number {

@@ -1,4 +1,5 @@
 /** Stores behind HTTP: the same nodes as in a folder, bounded attempts, and never a wrong value when the host or the store fails. */
+import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { BusyError, DataError } from "../../../src/errors.js";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
@@ -7,7 +8,8 @@ import type { FolderScan } from "../../../src/storage/catalog/scan.js";
 import type { Dataset } from "../../../src/storage/dataset.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { useObjectServer } from "../../support/object-server.js";
-import { type StoreSpec, zarrObjects } from "../../support/zarr.js";
+import { scratchFolder } from "../../support/scratch.js";
+import { type StoreSpec, writeZarr, zarrObjects } from "../../support/zarr.js";
 import { array, expectNodes, SNAPSHOT, TABLES } from "./numbered-cube.js";
 
 const server = useObjectServer();
@@ -137,6 +139,21 @@ describe("a host that fails", () => {
     expect((error as Error).message).toMatch(/left alone/);
     expect(server.requests - before).toBe(asked);
     expect(firstValue(other)).toBe(1);
+  });
+
+  it("delays no scan when it takes requests and never answers", async () => {
+    const addresses = [await put(PRESSURE), await put(PRESSURE)];
+    const folder = join(scratchFolder(), "near");
+    writeZarr(join(folder, "near.zarr"), PRESSURE);
+    const places = [...addresses, folder];
+    const first = scanFolders(places, OPTIONS);
+    expect(first.datasets).toHaveLength(3);
+    await server.set({ silent: true });
+    // Both wait for one moment together, which is far shorter than the timeout of a request.
+    const again = scanFolders(places, { ...OPTIONS, previous: first });
+    await server.set({ silent: false });
+    expect(again.datasets).toEqual(first.datasets);
+    expect(again.problems).toEqual([]);
   });
 
   it("takes no dataset away from the catalogue", async () => {

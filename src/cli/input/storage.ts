@@ -1,0 +1,16 @@
+/** Prepares the reading of files and stores for commands that read data in their own process. */
+import { readConfig } from "../../config.js";
+import { loadHdf5 } from "../../storage/hdf5/library.js";
+import { StoreClient } from "../../storage/zarr/store-client.js";
+import { StoreThread } from "../../storage/zarr/store-thread.js";
+import { MisuseError } from "./arguments.js";
+
+/** Loads the HDF5 library, and has stores asked as the settings say. @throws MisuseError when a setting of stores is wrong */
+export async function openStorage(): Promise<void> {
+  const { config, problems } = readConfig();
+  const wrong = problems.find((problem) => /^FIELDPROBE_(STORE_|CACHE_DI)/.test(problem));
+  if (wrong !== undefined) throw new MisuseError(wrong);
+  const thread = new StoreThread(config.stores, (line) => process.stderr.write(`${line}\n`));
+  StoreClient.share((connection) => thread.connect(connection));
+  await loadHdf5();
+}
