@@ -49,16 +49,16 @@ type Nine = [number, number, number, number, number, number, number, number, num
 const component =
   (index: number): Formula =>
   (values, at) =>
-    values[at + index] as number;
+    values[at + index];
 
 /** Magnitude of a vector. */
-const magnitude: Formula = (v, at) => Math.hypot(v[at] as number, v[at + 1] as number, v[at + 2] as number);
+const magnitude: Formula = (v, at) => Math.hypot(v[at], v[at + 1], v[at + 2]);
 
 /** Difference of two components. */
 const difference =
   (a: number, b: number): Formula =>
   (values, at) =>
-    (values[at + a] as number) - (values[at + b] as number);
+    values[at + a] - values[at + b];
 
 /** Components of the curl from a gradient, rows by component: A_zy - A_yz, A_xz - A_zx, A_yx - A_xy. */
 const CURL = [difference(7, 5), difference(2, 6), difference(3, 1)] as const;
@@ -67,16 +67,16 @@ const vorticity: Formula = (g, at) => Math.hypot(CURL[0](g, at), CURL[1](g, at),
 
 const enstrophy: Formula = (g, at) => 0.5 * CURL.reduce((sum, curl) => sum + curl(g, at) ** 2, 0);
 
-const divergence: Formula = (g, at) => (g[at] as number) + (g[at + 4] as number) + (g[at + 8] as number);
+const divergence: Formula = (g, at) => g[at] + g[at + 4] + g[at + 8];
 
 /** Squared strain rate S_ij S_ij with S the symmetric part of the gradient. */
 function strainSquared(g: ArrayLike<number>, at: number): number {
-  const diagonal = (g[at] as number) ** 2 + (g[at + 4] as number) ** 2 + (g[at + 8] as number) ** 2;
+  const diagonal = g[at] ** 2 + g[at + 4] ** 2 + g[at + 8] ** 2;
   const [xy, xz, yz] = [
     [1, 3],
     [2, 6],
     [5, 7],
-  ].map(([a = 0, b = 0]) => ((g[at + a] as number) + (g[at + b] as number)) / 2) as [number, number, number];
+  ].map(([a, b]) => (g[at + a] + g[at + b]) / 2) as [number, number, number];
   return diagonal + 2 * (xy * xy + xz * xz + yz * yz);
 }
 
@@ -86,25 +86,22 @@ const dissipation: Formula = (g, at) => 2 * strainSquared(g, at);
 
 /** Computes half the difference of squared rotation and squared strain: -(A_ij A_ji) / 2. */
 const secondInvariant: Formula = (g, at) => {
-  const diagonal = (g[at] as number) ** 2 + (g[at + 4] as number) ** 2 + (g[at + 8] as number) ** 2;
-  const crossed =
-    (g[at + 1] as number) * (g[at + 3] as number) +
-    (g[at + 2] as number) * (g[at + 6] as number) +
-    (g[at + 5] as number) * (g[at + 7] as number);
+  const diagonal = g[at] ** 2 + g[at + 4] ** 2 + g[at + 8] ** 2;
+  const crossed = g[at + 1] * g[at + 3] + g[at + 2] * g[at + 6] + g[at + 5] * g[at + 7];
   return -0.5 * (diagonal + 2 * crossed);
 };
 
 /** Computes the third invariant of an incompressible flow, -det A. */
 const thirdInvariant: Formula = (g, at) => {
-  const [a, b, c, d, e, f, h, i, j] = Array.from({ length: 9 }, (_, k) => g[at + k] as number) as Nine;
+  const [a, b, c, d, e, f, h, i, j] = Array.from({ length: 9 }, (_, k) => g[at + k]) as Nine;
   return -(a * (e * j - f * i) - b * (d * j - f * h) + c * (d * i - e * h));
 };
 
 /** Trace of a Hessian stored as xx, xy, xz, yy, yz, zz. */
-const hessianTrace: Formula = (h, at) => (h[at] as number) + (h[at + 3] as number) + (h[at + 5] as number);
+const hessianTrace: Formula = (h, at) => h[at] + h[at + 3] + h[at + 5];
 
 /** Trace of a stress stored as xx, yy, zz, xy, xz, yz, halved: the kinetic energy below the filter. */
-const subgridEnergy: Formula = (s, at) => 0.5 * ((s[at] as number) + (s[at + 1] as number) + (s[at + 2] as number));
+const subgridEnergy: Formula = (s, at) => 0.5 * (s[at] + s[at + 1] + s[at + 2]);
 
 const VALUE = { methods: VALUES, method: "Lag6" } as const;
 const DERIVATIVE = { methods: DERIVATIVES, method: "Fd4Lag4" } as const;

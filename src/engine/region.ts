@@ -39,9 +39,9 @@ function along(query: Query, name: (axis: "x" | "y" | "z") => keyof Query): Trip
 function checkInside(dataset: Dataset, first: Triple, last: Triple): void {
   for (let a = 0; a < 3; a++) {
     const { nodes } = dataset.axes[a as 0 | 1 | 2];
-    if ((first[a] as number) >= 0 && (last[a] as number) < nodes) continue;
+    if (first[a] >= 0 && last[a] < nodes) continue;
     const name = AXES[a] as "x" | "y" | "z";
-    const text = `The nodes ${(first[a] as number) + 1} to ${(last[a] as number) + 1} along ${name} are not all among the ${nodes} of "${dataset.name}".`;
+    const text = `The nodes ${first[a] + 1} to ${last[a] + 1} along ${name} are not all among the ${nodes} of "${dataset.name}".`;
     throw new RequestError("OutOfRange", text, { member: `${name}_end` });
   }
 }
@@ -50,9 +50,9 @@ function checkInside(dataset: Dataset, first: Triple, last: Triple): void {
 function corners(query: Query, dataset: Dataset): { readonly first: Triple; readonly last: Triple } {
   const from = along(query, (axis) => `${axis}_start`);
   const to = along(query, (axis) => `${axis}_end`);
-  const wrong = AXES.find((_, a) => (from[a] as number) > (to[a] as number));
+  const wrong = AXES.find((_, a) => from[a] > to[a]);
   if (wrong) throw invalid(`${wrong}_end`, "Ending index must be larger or equal to the starting index!");
-  const low = AXES.find((_, a) => (from[a] as number) <= 0);
+  const low = AXES.find((_, a) => from[a] <= 0);
   if (low) throw invalid(`${low}_start`, INDEXING);
   const first = [from[0] - 1, from[1] - 1, from[2] - 1] as const;
   const last = [to[0] - 1, to[1] - 1, to[2] - 1] as const;
@@ -139,7 +139,7 @@ function strided(query: Query, dataset: Dataset): Region {
   const { first, last } = corners(query, dataset);
   const frame = frameOf(query, dataset, 1);
   const stride = along(query, (axis) => `${axis}_step`);
-  const wrong = AXES.find((_, a) => (stride[a] as number) < 1);
+  const wrong = AXES.find((_, a) => stride[a] < 1);
   if (wrong) throw invalid(`${wrong}_step`, `${wrong}_step must be at least 1.`);
   const taken = (a: 0 | 1 | 2): number => Math.floor((last[a] - first[a]) / stride[a]) + 1;
   const asked = query.filter_width ?? 1;
@@ -157,8 +157,7 @@ function checkWidth(axes: Axes, first: Triple, last: Triple, width: number): voi
   const fits = axes.every(
     ({ periodic, coordinates, nodes }, a) =>
       width === 1 ||
-      (width <= nodes &&
-        (periodic || (coordinates === null && (first[a] as number) >= half && (last[a] as number) + half < nodes))),
+      (width <= nodes && (periodic || (coordinates === null && first[a] >= half && last[a] + half < nodes))),
   );
   if (!fits)
     throw new RequestError("OutOfRange", "The box of the filter leaves the domain.", { member: "filter_width" });

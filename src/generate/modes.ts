@@ -94,9 +94,9 @@ export function unpack(modes: Modes, cube: Float64Array, into: Spectral, a: numb
   const half = 0.5 / nodes ** 3;
   for (let m = 0; m < count; m++) {
     const base = 2 * fields * m;
-    const pr = cube[at[m] as number];
+    const pr = cube[at[m]];
     const pi = cube[at[m] + 1];
-    const qr = cube[mirror[m] as number];
+    const qr = cube[mirror[m]];
     const qi = cube[mirror[m] + 1];
     values[base + 2 * a] = half * (pr + qr);
     values[base + 2 * a + 1] = half * (pi - qi);

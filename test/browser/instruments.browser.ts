@@ -6,11 +6,10 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
-import { COLOUR_STEPS, colourTable } from "../../src/colour-map.js";
 import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
 import { findChromium } from "./find-chromium.js";
-import { coloursAt, lastSlice } from "./pictures.js";
+import { lastSlice } from "./pictures.js";
 import { askService, expectClean, openPage, settled, useStage, type Watched } from "./stage.js";
 
 const reason = findChromium() === undefined ? " (skipped: no Chromium; set FIELDPROBE_CHROMIUM)" : "";
@@ -53,148 +52,6 @@ describe.skipIf(reason !== "")(`instruments${reason}`, () => {
   };
   const query = (page: Page) => new URL(page.url()).searchParams;
   const numbersIn = (page: Page, name: string) => (query(page).get(name) ?? "").split(",").map(Number);
-
-  it("lays streaks along the velocity that the service answers, and arrows in its direction", async () => {
-    const watched = await open("?dataset=planar&field=ux&map=viridis&window=2,10,1,7&probe=0,0,0");
-    const { page } = watched;
-    const shot = () =>
-      page.$eval("#slice", (element) => {
-        const canvas = element as HTMLCanvasElement;
-        const { data } = (canvas.getContext("2d") as CanvasRenderingContext2D).getImageData(
-          0,
-          0,
-          canvas.width,
-          canvas.height,
-        );
-        const light = Array.from({ length: data.length / 4 }, (_, i) =>
-          Math.round(((data[4 * i] ?? 0) + (data[4 * i + 1] ?? 0) + (data[4 * i + 2] ?? 0)) / 3),
-        );
-        return { light, width: canvas.width, height: canvas.height };
-      });
-    const plain = await shot();
-    const { width, height } = plain;
-    /** The velocity at a pixel, to the right and down. */
-    const flowAt = async (pixels: readonly (readonly [number, number])[]) => {
-      const points = pixels.map(([x, y]) => [2 + (8 * x) / width, 7 - (6 * y) / height, 0]);
-      const response = await fetch(`${stage.service.url}/api/datasets/planar/GetVelocity`, {
-        method: "POST",
-        headers: { "content-type": "application/json", accept: "application/octet-stream" },
-        body: JSON.stringify({ time: 0, spatialInterpolation: "None", temporalInterpolation: "PCHIP", points }),
-      });
-      const values = new Float32Array(await response.arrayBuffer());
-      return pixels.map((_, i) => [values[3 * i] as number, -(values[3 * i + 1] as number)] as const);
-    };
-    const grid = Array.from(
-      { length: 40 },
-      (_, i) =>
-        [Math.round(width * (0.1 + 0.1 * (i % 8))), Math.round(height * (0.15 + 0.15 * Math.floor(i / 8)))] as const,
-    );
-    const flow = await flowAt(grid);
-    await page.selectOption("#overlay", "streamlines");
-    await settled(page);
-    const streaks = await shot();
-    const streak = (x: number, y: number) => {
-      const at = Math.round(y) * width + Math.round(x);
-      return (streaks.light[at] ?? 0) - (plain.light[at] ?? 0);
-    };
-    let along = 0;
-    let beside = 0;
-    for (const [i, [x, y]] of grid.entries()) {
-      const [u, v] = flow[i] as readonly [number, number];
-      const speed = Math.hypot(u, v);
-      for (let dx = -12; dx <= 12; dx += 3) {
-        for (let dy = -12; dy <= 12; dy += 3) {
-          const here = streak(x + dx, y + dy);
-          along += Math.abs(here - streak(x + dx + (4 * u) / speed, y + dy + (4 * v) / speed));
-          beside += Math.abs(here - streak(x + dx - (4 * v) / speed, y + dy + (4 * u) / speed));
-        }
-      }
-    }
-    expect(along / beside).toBeLessThan(0.9);
-    await page.selectOption("#overlay", "arrows");
-    await settled(page);
-    const arrows = await shot();
-    // Arrows stand 32 pixels apart on an overlay whose longer side has 640; the tip of each is wider than its tail.
-    const gap = (32 / 640) * width;
-    const centres = Array.from({ length: 60 }, (_, i) => {
-      return [gap * (5.5 + (i % 10)), gap * (4.5 + Math.floor(i / 10))] as const;
-    });
-    const directions = await flowAt(centres);
-    const turned: number[] = [];
-    for (const [i, [cx, cy]] of centres.entries()) {
-      const [u, v] = directions[i] as readonly [number, number];
-      let [xx, xy, yy, count] = [0, 0, 0, 0];
-      for (let x = Math.round(cx - gap / 2); x < cx + gap / 2; x++) {
-        for (let y = Math.round(cy - gap / 2); y < cy + gap / 2; y++) {
-          if ((arrows.light[y * width + x] ?? 255) > 30) continue;
-          const [dx, dy] = [x + 0.5 - cx, y + 0.5 - cy];
-          xx += dx * dx;
-          xy += dx * dy;
-          yy += dy * dy;
-          count++;
-        }
-      }
-      if (count < 12) continue;
-      const axis = 0.5 * Math.atan2(2 * xy, xx - yy);
-      const angle = Math.abs(axis - Math.atan2(v, u)) % Math.PI;
-      turned.push(Math.min(angle, Math.PI - angle));
-    }
-    expect(turned.length).toBeGreaterThan(10);
-    expect(turned.sort((a, b) => a - b)[Math.floor(turned.length / 2)] as number).toBeLessThan(0.2);
-    await close(watched);
-  });
-
-  it.each(["auto", "symmetric", "percentile", "log", "fixed"] as const)(
-    "colours values over a range that is %s, pixel by pixel",
-    async (mode) => {
-      const field = mode === "log" ? "vorticity" : "ux";
-      const fixed = mode === "fixed" ? "&range=-0.5,1.25" : mode === "auto" ? "" : `&scaling=${mode}`;
-      const watched = await open(`?dataset=isotropic32&field=${field}&map=viridis&nodes=64&probe=0,0,0${fixed}`);
-      const { page } = watched;
-      const { values, shape } = await lastSlice(watched);
-      const [rows, columns] = shape as [number, number];
-      const sorted = [...values].sort((a, b) => a - b);
-      const [low, high] = [sorted[0] as number, sorted.at(-1) as number];
-      const reach = Math.max(-low, high);
-      const part = (fraction: number) => sorted[Math.round(fraction * (sorted.length - 1))] as number;
-      const [from, to] = {
-        auto: [low, high],
-        symmetric: [-reach, reach],
-        percentile: [part(0.01), part(0.99)],
-        log: [Math.max(low, high / 1e4), high],
-        fixed: [-0.5, 1.25],
-      }[mode] as [number, number];
-      const position = (value: number) =>
-        mode === "log" ? Math.log(value / from) / Math.log(to / from) : (value - from) / (to - from);
-      const table = colourTable("viridis");
-      const cells = Array.from({ length: 80 }, (_, i) => [(i * 37 + 5) % columns, (i * 17 + 3) % rows] as const);
-      const shown = await coloursAt(
-        page,
-        "#slice",
-        cells.map(([column, row]) => [(column + 0.5) / columns, 1 - (row + 0.5) / rows]),
-      );
-      let near = 0;
-      for (const [i, [column, row]] of cells.entries()) {
-        const t = position(values[row * columns + column] as number);
-        const step = Math.max(0, Math.min(COLOUR_STEPS - 1, Math.round(t * (COLOUR_STEPS - 1))));
-        const wanted = [...table.subarray(3 * step, 3 * step + 3)];
-        if (wanted.every((channel, k) => Math.abs(channel - (shown[i]?.[k] ?? -9)) <= 3)) near++;
-      }
-      // The ring of the probe covers a cell or two.
-      expect(near).toBeGreaterThanOrEqual(77);
-      if (mode === "auto" || mode === "fixed") {
-        const ends = () =>
-          page.$$eval("#range-low, #range-high", (all) => all.map((input) => (input as HTMLInputElement).value));
-        const before = await ends();
-        await page.fill("#time-number", "1.3");
-        await page.press("#time-number", "Enter");
-        await settled(page);
-        if (mode === "fixed") expect(await ends()).toEqual(before);
-        else expect(await ends()).not.toEqual(before);
-      }
-      await close(watched);
-    },
-  );
 
   it("draws curves of several times and of kept probes, with the numbers of the service under the pointer", async () => {
     const watched = await open("?field=ux&values=Lag4&probe=1,2,3&line=x&curves=times");
@@ -438,6 +295,41 @@ describe.skipIf(reason !== "")(`instruments${reason}`, () => {
       await expect.poll(() => alert.count()).toBe(0);
       await settled(page);
       expect(await page.inputValue("#nodes")).toBe("auto");
+      const takeWhatFits = async (name: string, refusal: RegExp) => {
+        const refused = page.locator("[role=alert]");
+        await expect.poll(async () => (await refused.allTextContents()).join(" ")).toMatch(refusal);
+        await page.getByRole("button", { name: `Take what fits: the ${name}` }).click();
+        await expect.poll(() => refused.count()).toBe(0);
+      };
+      await page.click("#open-scene");
+      await page.selectOption("#surface", "Q");
+      await page.waitForSelector("#scene[data-triangles]");
+      const volumes = requests
+        .filter((url) => url.includes("/volume?"))
+        .map((url) => {
+          const counts = (new URL(url).searchParams.get("nodes") ?? "").split(",").map(Number);
+          return counts.reduce((product, count) => product * count, 1);
+        });
+      expect(Math.max(...volumes)).toBeLessThanOrEqual(1000);
+      expect(volumes.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(20 ** 3);
+      await page.selectOption("#volume", "128");
+      await takeWhatFits("isosurface", /2097152 > 1000.*the limit token\.points.*1000 points fit into one request/s);
+      await page.waitForSelector("#scene[data-triangles]");
+      await page.fill("#count", "1024");
+      await page.click("text=Launch");
+      await takeWhatFits("particles", /1024 > 1000.*the limit token\.points.*1000 particles fit/s);
+      await page.waitForSelector("#scene[data-longest-segment]");
+      await page.fill("#points-text", Array.from({ length: 1200 }, (_, i) => `${i / 200}, 1, 2`).join("\n"));
+      await page.click("#points-ask");
+      await takeWhatFits(
+        "answer at your points",
+        /1200 > 1000.*the limit token\.points.*The first 1000 of your points fit/s,
+      );
+      await expect.poll(() => page.textContent("#points-answer caption")).toContain("the first 50 of 1000");
+      await page.click("#cutout-h5");
+      const download = page.waitForEvent("download");
+      await takeWhatFits("cutout", /> 1000.*the limit token\.points.*1000 nodes fit/s);
+      expect((await download).suggestedFilename()).toMatch(/^isotropic32-.*\.h5$/);
       expect(watched.faults.violations).toEqual([]);
       await page.context().close();
     } finally {

@@ -153,37 +153,6 @@ describe.skipIf(reason !== "")(`looking${reason}`, () => {
     await close(watched);
   });
 
-  it("says of a curve what its data are, while others load and after a failure", async () => {
-    const watched = await open("?field=ux&line=x");
-    const { page } = watched;
-    const before = await page.textContent("#profile-title");
-    await page.route(/api\/batch$/, (route) => route.abort());
-    await page.selectOption("#line", "y");
-    await page.waitForSelector('[aria-label="Try again: the profile"]');
-    expect(await page.textContent("#profile-title")).toBe(before);
-    expect(await page.getAttribute("#profile", "aria-label")).toContain("along x");
-    await page.unroute(/api\/batch$/);
-    await expect.poll(() => page.textContent("#profile-title"), { timeout: 20_000 }).toContain("along y");
-    expect(watched.faults.violations).toEqual([]);
-    await page.context().close();
-  });
-
-  it("draws the probe hollow with its distance on a plane that does not hold it", async () => {
-    const watched = await open("?at=2&probe=3,3,2.5&nodes=32");
-    const { page } = watched;
-    const box = await page.locator("#slice").boundingBox();
-    if (box === null) throw new Error("no slice");
-    const centre = [[3 / (2 * Math.PI), 1 - 3 / (2 * Math.PI)]] as const;
-    const [away] = await coloursAt(page, "#slice", centre);
-    await page.fill("#at-number", "2.5");
-    await page.press("#at-number", "Enter");
-    await settled(page);
-    const [on] = await coloursAt(page, "#slice", centre);
-    expect(on?.slice(0, 3)).toEqual([255, 255, 255]);
-    expect(away?.slice(0, 3)).not.toEqual([255, 255, 255]);
-    await close(watched);
-  });
-
   it("reads units of rates right and keeps a table whose methods are refused", async () => {
     const watched = await open("?dataset=walled");
     const { page } = watched;
@@ -307,72 +276,6 @@ describe.skipIf(reason !== "")(`looking${reason}`, () => {
     await close(watched);
   });
 
-  it("draws an isosurface that encloses the volume it says, coloured and labelled", async () => {
-    const watched = await open("?scene=true&surface=Q&tint=speed&volume=32&enclosed=10");
-    const { page, requests } = watched;
-    await page.waitForSelector("#scene[data-triangles]");
-    expect(Number(await page.getAttribute("#scene", "data-triangles"))).toBeGreaterThan(500);
-    const note = (await page.textContent("#scene-note")) ?? "";
-    const level = Number(/Second invariant Q = (-?[\d.e-]+)/.exec(note)?.[1]);
-    const url = requests.find((address) => address.includes("/volume?") && address.includes("field=Q")) ?? "";
-    const values = new Float32Array(await (await fetch(url)).arrayBuffer());
-    const above = values.filter((value) => value > level).length / values.length;
-    expect(above).toBeCloseTo(0.1, 2);
-    expect(note).toContain("Planes at t = 0");
-    await page.fill("#enclosed", "40");
-    await expect
-      .poll(async () => Number(/Q = (-?[\d.e-]+)/.exec((await page.textContent("#scene-note")) ?? "")?.[1]))
-      .toBeLessThan(level);
-    expect(requests.filter((address) => address.includes("/volume?"))).toHaveLength(2);
-    await close(watched);
-  });
-
-  it("states moments, extremes, density and spectra of the plane as its values have them", async () => {
-    const watched = await open("?field=ux&nodes=64&values=Lag4");
-    const { page } = watched;
-    await page.click("#statistics summary");
-    await page.waitForSelector('[data-stat="mean"]');
-    const { values, shape } = await lastSlice(watched);
-    const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-    const rms = Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length);
-    const stat = async (name: string) => Number.parseFloat((await page.textContent(`[data-stat="${name}"]`)) ?? "");
-    expect(await stat("mean")).toBeCloseTo(mean, 4);
-    expect(await stat("rms")).toBeCloseTo(rms, 4);
-    expect(await stat("highest")).toBeCloseTo(Math.max(...values), 3);
-    const save = async (id: string) => {
-      const [download] = await Promise.all([page.waitForEvent("download"), page.click(id)]);
-      return readFileSync(await download.path(), "utf8")
-        .trimEnd()
-        .split("\r\n")
-        .slice(1)
-        .map((line) => line.split(",").map(Number));
-    };
-    const density = await save("#csv-density");
-    const width = (density[1]?.[0] as number) - (density[0]?.[0] as number);
-    expect(density.reduce((sum, [, value = 0]) => sum + (Number.isFinite(value) ? value : 0) * width, 0)).toBeCloseTo(
-      1,
-      3,
-    );
-    const spectrum = await save("#csv-spectrum-x");
-    const rows = Array.from({ length: shape[0] as number }, (_, row) => {
-      const line = values.subarray(row * (shape[1] as number), (row + 1) * (shape[1] as number));
-      const middle = line.reduce((sum, value) => sum + value, 0) / line.length;
-      return line.reduce((sum, value) => sum + (value - middle) ** 2, 0) / line.length;
-    });
-    const energy = rows.reduce((sum, value) => sum + value, 0) / rows.length;
-    expect(spectrum.reduce((sum, [, value = 0]) => sum + value, 0) * (spectrum[0]?.[0] as number)).toBeCloseTo(
-      energy,
-      4,
-    );
-    await page.click("#go-highest");
-    await settled(page);
-    const probe = new URL(page.url()).searchParams.get("probe")?.split(",").map(Number) ?? [];
-    const options = { time: 0, spatialInterpolation: "Lag4", temporalInterpolation: "PCHIP" };
-    const [there] = await askService(stage.service, "isotropic32", "GetVelocity", options, probe);
-    expect(there).toBeCloseTo(Math.max(...values), 4);
-    await close(watched);
-  });
-
   it("compares methods by difference and by curves", async () => {
     const watched = await open("?field=ux&values=Lag8&compare=method&otherMethod=None&nodes=32&curves=methods");
     const { page, requests } = watched;
@@ -428,34 +331,6 @@ describe.skipIf(reason !== "")(`looking${reason}`, () => {
     await close(watched);
   });
 
-  it("saves the figure as SVG and PNG with axes, bar, caption, digest and link", async () => {
-    const watched = await open("?dataset=walled&field=ux&nodes=32&overlay=arrows");
-    const { page } = watched;
-    const save = async (id: string) => {
-      const [download] = await Promise.all([page.waitForEvent("download"), page.click(id)]);
-      return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
-    };
-    const svg = await save("#save-svg");
-    expect(svg.name).toBe("walled-ux-z4.7124-t0.svg");
-    const text = svg.bytes.toString("utf8");
-    for (const part of [
-      "Velocity x at z = 4.7124, t = 0, in U_b",
-      "x (h)",
-      "y (h)",
-      "digest",
-      "dataset=walled",
-      "data:image/png",
-    ]) {
-      expect(text).toContain(part);
-    }
-    const png = PNG.sync.read((await save("#save-png")).bytes);
-    expect(png.width).toBeGreaterThan(800);
-    const colours = new Set<number>();
-    for (let i = 0; i < png.data.length; i += 40) colours.add(png.data.readUInt32LE(i - (i % 4)));
-    expect(colours.size).toBeGreaterThan(100);
-    await close(watched);
-  });
-
   it("cuts the nodes of the window out as a file", async () => {
     const watched = await open("?dataset=walled&axis=z&window=5,10,-1,0&field=ux");
     const { page } = watched;
@@ -470,19 +345,6 @@ describe.skipIf(reason !== "")(`looking${reason}`, () => {
     const [plane] = await Promise.all([page.waitForEvent("download"), page.click("#cutout-xmf")]);
     expect(plane.suggestedFilename()).toBe("walled-11-20_1-9_7-7-t1-1.xmf");
     expect(readFileSync(await plane.path(), "utf8")).toContain("walled-11-20_1-9_7-7-t1-1.h5:/Velocity_0001");
-    await close(watched);
-  });
-
-  it("asks at most four requests for a click", async () => {
-    const watched = await open();
-    const { page, requests } = watched;
-    const before = requests.length;
-    const box = await page.locator("#slice").boundingBox();
-    if (box === null) throw new Error("no slice");
-    await page.mouse.click(box.x + 0.2 * box.width, box.y + 0.3 * box.height);
-    await settled(page);
-    expect(requests.length - before).toBeGreaterThan(0);
-    expect(requests.length - before).toBeLessThanOrEqual(4);
     await close(watched);
   });
 

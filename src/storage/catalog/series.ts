@@ -114,7 +114,7 @@ function withoutQuestions({ questions: _, assumed: __, ...members }: DescriptorI
 function timeOf(members: readonly Member[], answers: Answers, findings: Findings): DescriptorInput["time"] {
   const isStated = members.every(({ found }) => !questionsOf(found).some(({ about }) => about === "snapshot"));
   const own = members.map(({ found: { descriptor } }) => ("values" in descriptor.time ? 0 : descriptor.time.origin));
-  const ascending = own.every((time, index) => index === 0 || time > (own[index - 1] as number));
+  const ascending = own.every((time, index) => index === 0 || time > own[index - 1]);
   if (answers.times !== undefined || (isStated && ascending))
     return timesOf(members.length, { value: own, where: "each file" }, null, answers, findings);
   findings.ask(

@@ -17,7 +17,7 @@ export function seamRatio(dataset: Dataset, axis: number): number {
   const field = dataset.fields.velocity === undefined ? "pressure" : "velocity";
   const components = dataset.fields[field]?.components ?? 1;
   const nodes = dataset.axes.map((entry) => entry.nodes);
-  const line = new Float32Array((nodes[axis] as number) * components);
+  const line = new Float32Array(nodes[axis] * components);
   const open = openDataset(dataset);
   let [seam, inside, steps] = [0, 0, 0];
   try {
@@ -31,7 +31,7 @@ export function seamRatio(dataset: Dataset, axis: number): number {
         seam += (line[c] - line[line.length - components + c]) ** 2;
         for (let i = components + c; i < line.length; i += components) inside += (line[i] - line[i - components]) ** 2;
       }
-      steps += (nodes[axis] as number) - 1;
+      steps += nodes[axis] - 1;
     }
   } finally {
     open.close();

@@ -99,7 +99,7 @@ export class RemoteFile implements RangedFile {
       for (const number of absent) this.#missing?.add(number);
       throw new NotThere();
     }
-    for (const [index, block] of blocks.entries()) this.#blocks.set(absent[index] as number, block);
+    for (const [index, block] of blocks.entries()) this.#blocks.set(absent[index], block);
     for (const oldest of this.#blocks.keys()) {
       if (this.#blocks.size <= BLOCKS) break;
       if (oldest < first || oldest > last) this.#blocks.delete(oldest);

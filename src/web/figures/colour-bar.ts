@@ -21,8 +21,12 @@ const NAMES: Readonly<Record<ViewState["scaling"] | "fixed", string>> = {
   fixed: "fixed",
 };
 
-/** The bar alone with its ticks and a name. */
-export function barLegend(scale: ColourScale, name: string): TemplateResult {
+/**
+ * The bar alone with its ticks and a name.
+ *
+ * @param gaps whether some values are missing, which the legend then explains
+ */
+export function barLegend(scale: ColourScale, name: string, gaps = false): TemplateResult {
   const [low, high] = scale.range;
   const { left, width } = BAR;
   return html`
@@ -31,7 +35,10 @@ export function barLegend(scale: ColourScale, name: string): TemplateResult {
         <image href=${scale.picture} x="${left}%" y="1" width="${width}%" height="14" preserveAspectRatio="none"></image>
         <g class="axes">${low < high ? barTicks(scale, BAR_TICKS).map(({ part, text }) => tick(left + width * part, text)) : nothing}</g>
       </svg>
-      <p class="note bar-name">${name}</p>
+      <div class="bar-names">
+        <p class="note bar-name">${name}</p>
+        ${gaps ? html`<p class="note gap-legend"><i class="hatched"></i> no data</p>` : nothing}
+      </div>
     </div>
   `;
 }
@@ -54,8 +61,7 @@ export function colourBar(
 ): TemplateResult {
   return html`
     <div>
-      ${barLegend(scale, unit === "" ? title : `${title}, ${unit}`)}
-      ${gaps ? html`<p class="note gap-legend"><i class="hatched"></i> no data</p>` : nothing}
+      ${barLegend(scale, unit === "" ? title : `${title}, ${unit}`, gaps)}
       <div class="row">${rangeControls(scale.range, store)}</div>
     </div>
   `;

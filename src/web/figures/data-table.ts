@@ -1,5 +1,11 @@
 /** A data table shows the numbers behind a figure; its rows are made when it is opened. */
 import { html, nothing, type TemplateResult } from "lit-html";
+import { shortestFloat32 } from "../../float32/format.js";
+
+/** A value of a table; a missing one in words. */
+export function valueText(value: number): string {
+  return Number.isNaN(value) ? "no data" : shortestFloat32(value);
+}
 
 export class DataTable {
   readonly #id: string;

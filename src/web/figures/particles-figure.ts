@@ -1,7 +1,7 @@
 /** The particles figure launches particles and plays their paths, which the 3-D view draws. */
 import { html, nothing, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
-import { shortestFloat32, shortText } from "../../float32/format.js";
+import { shortText } from "../../float32/format.js";
 import type { Trajectories } from "../state/api.js";
 import { offers } from "../state/facts.js";
 import { LatestRequest } from "../state/latest-request.js";
@@ -10,7 +10,7 @@ import type { PointQuery } from "../state/point-query.js";
 import { particleQuery } from "../state/queries.js";
 import { SEED_SHAPES, TRACKERS, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
-import { columnTable, DataTable } from "./data-table.js";
+import { columnTable, DataTable, valueText } from "./data-table.js";
 import { choose, number } from "./inputs.js";
 import { type Fitting, statusBar } from "./status-bar.js";
 
@@ -231,7 +231,7 @@ function positionTable({ times, positions }: Trajectories, record: number): Temp
   const count = positions.length / 3 / records;
   const rows = Array.from({ length: Math.min(TABLE_ROWS, count) }, (_, p) => [
     String(p),
-    ...[0, 1, 2].map((c) => shortestFloat32(positions[3 * (p * records + record) + c])),
+    ...[0, 1, 2].map((c) => valueText(positions[3 * (p * records + record) + c])),
   ]);
   const more = count > TABLE_ROWS ? ` (first ${TABLE_ROWS} of ${count}; export for all)` : "";
   return columnTable(`Positions at t = ${shortText(times[record])}${more}`, ["particle", ...AXES], rows);

@@ -42,7 +42,8 @@ export function pathSegments(
       let reach = 0;
       for (const [c, axis] of axes.entries()) {
         const step = Math.abs(positions[3 * to + c] - positions[3 * from + c]);
-        reach = Math.max(reach, step / axis.length);
+        // Nothing moves along an axis without extent.
+        reach = Math.max(reach, step === 0 ? 0 : step / axis.length);
       }
       if (!(reach <= LONGEST)) continue;
       longest = Math.max(longest, reach);

@@ -40,6 +40,8 @@ export class SceneFigure {
   #tinted: { readonly surface: ShownSurface; readonly scale: ColourScale | null } | null = null;
   #map = "";
   #part: DomainBox | null = null;
+  /** The camera that the scene has, as the view knows it. */
+  #camera: ViewState["camera"] = null;
 
   constructor(store: ViewStore, slice: SliceFigure, particles: ParticlesFigure, render: () => void) {
     this.#store = store;
@@ -100,8 +102,12 @@ export class SceneFigure {
       if (this.#scene !== null || this.#canvas !== canvas) return;
       const { facts, state } = this.#store;
       this.#scene = new BoxScene(canvas, facts.axes, unitOf(facts, "length"));
+      this.#camera = state.camera;
       this.#scene.setCamera(state.camera);
-      this.#scene.onCamera = (camera) => this.#store.set({ camera });
+      this.#scene.onCamera = (camera) => {
+        this.#camera = camera;
+        this.#store.set({ camera });
+      };
     } catch {
       this.#failure = "This browser shows no 3-D here; the positions are in the table.";
     }
@@ -125,6 +131,11 @@ export class SceneFigure {
       this.#drawn = key;
       scene.setColours(colours);
       scene.resize(...size);
+    }
+    // Back and forward bring the camera of the view along.
+    if (this.#store.state.camera !== this.#camera) {
+      this.#camera = this.#store.state.camera;
+      scene.setCamera(this.#camera);
     }
     this.#drawPlanes(scene, canvas);
     this.#drawSurface(scene, canvas);

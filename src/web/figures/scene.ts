@@ -97,6 +97,9 @@ const PLANE_VIEWS: readonly Position[] = [
 /** Part of the picture that the box fills at first; the rest is room for its labels. */
 const FILLED = 0.8;
 
+/** Where particles without a position are put, beyond what the camera sees. */
+const OUT_OF_SIGHT = 1000;
+
 /** Ticks along an axis of the box, about. */
 const TICKS = 4;
 const LABEL_HEIGHT = 0.024;
@@ -184,7 +187,9 @@ export class BoxScene {
     const segments = pathSegments(trajectories, this.#axes);
     const { particles, times } = trajectories;
     const count = particles * times.length;
-    const positions = segments.positions.map((value, i) => this.#place(value, i % 3));
+    const positions = segments.positions.map((value, i) =>
+      Number.isNaN(value) ? OUT_OF_SIGHT : this.#place(value, i % 3),
+    );
     const geometry = () => pathGeometry(positions, particles, count);
     this.#paths = new LineSegments(geometry(), pathMaterial(times.length));
     this.#paths.geometry.setIndex(new BufferAttribute(segments.pairs, 1));

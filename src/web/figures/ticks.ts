@@ -1,6 +1,6 @@
 /** This file chooses round values for the ticks of an axis or a colour bar, and writes them alike. */
 
-export interface Tick {
+export interface AxisTick {
   readonly value: number;
   readonly text: string;
 }
@@ -17,7 +17,7 @@ export function tickText(value: number, step: number, largest: number): string {
 }
 
 /** Round values from `low` to `high`, about `count` of them, with as many decimals as tell them apart. */
-export function linearTicks(low: number, high: number, count: number): Tick[] {
+export function linearTicks(low: number, high: number, count: number): AxisTick[] {
   const rough = (high - low) / Math.max(1, count);
   if (!(rough > 0) || !Number.isFinite(rough)) return [];
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -32,8 +32,8 @@ export function linearTicks(low: number, high: number, count: number): Tick[] {
 }
 
 /** Powers of ten from `low` to `high`, both positive; with two and five between them where there are few. */
-export function logTicks(low: number, high: number): Tick[] {
-  const ticks: Tick[] = [];
+export function logTicks(low: number, high: number): AxisTick[] {
+  const ticks: AxisTick[] = [];
   const decades = Math.log10(high / low);
   const factors = decades < 2 ? [1, 2, 5] : [1];
   for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power++) {

@@ -12,9 +12,9 @@ const DEPTHS = ["whole", "plane"] as const;
 type Depth = (typeof DEPTHS)[number];
 
 /** First and last node along x, y and z, counted from 1. */
-type NodeBox = readonly (readonly [number, number])[];
+type NodeRanges = readonly (readonly [number, number])[];
 
-function nodesIn(box: NodeBox): number {
+function nodesIn(box: NodeRanges): number {
   return box.reduce((product, [from, to]) => product * (to - from + 1), 1);
 }
 
@@ -128,7 +128,7 @@ export class CutoutPanel {
   }
 
   /** First and last node along x, y and z. */
-  #box(depth: Depth = this.#depth, window: PlaneWindow | null = this.#store.state.window): NodeBox {
+  #box(depth: Depth = this.#depth, window: PlaneWindow | null = this.#store.state.window): NodeRanges {
     const { facts, state } = this.#store;
     const [left, right, bottom, top] = window ?? wholePlane(facts, state.axis);
     const [columns, rows] = sidesOf(state.axis);

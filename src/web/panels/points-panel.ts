@@ -1,9 +1,8 @@
 /** The points panel asks an operation at the caller's own points, pasted or dropped as CSV or NumPy, and saves the answer. */
 import { html, nothing, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
-import { shortestFloat32 } from "../../float32/format.js";
 import { ALL_OPERATIONS, type Operation, type OperationName, operationOf } from "../../operations.js";
-import { columnTable } from "../figures/data-table.js";
+import { columnTable, valueText } from "../figures/data-table.js";
 import { choose } from "../figures/inputs.js";
 import { saveFile } from "../figures/save-file.js";
 import { type Fitting, statusBar } from "../figures/status-bar.js";
@@ -191,7 +190,7 @@ export class PointsPanel {
         ${columnTable(
           `${query.operation}${more}; ${options.join(", ")}`,
           columns,
-          Array.from({ length: Math.min(SHOWN_ROWS, count) }, (_, i) => row(i).map(shortestFloat32)),
+          Array.from({ length: Math.min(SHOWN_ROWS, count) }, (_, i) => row(i).map(valueText)),
         )}
       </div>
     `;

@@ -3,6 +3,7 @@ import { html, nothing, type TemplateResult } from "lit-html";
 import { shortestFloat32, shortText } from "../../float32/format.js";
 import { type OperationName, operationOf, RECORDS } from "../../operations.js";
 import { QUANTITIES } from "../../quantities.js";
+import { valueText } from "../figures/data-table.js";
 import { number } from "../figures/inputs.js";
 import { statusBar } from "../figures/status-bar.js";
 import { valuesOf } from "../state/api.js";
@@ -153,7 +154,7 @@ export class ProbePanel {
           ({ quantity, method, value }) => html`
             <div title=${quantity.formula}>
               <dt>${quantity.title} <small>${method}</small></dt>
-              <dd data-probe=${quantity.name}>${shortestFloat32(value)} ${unitOf(this.#store.facts, quantity.measure)}</dd>
+              <dd data-probe=${quantity.name}>${valueText(value)} ${Number.isNaN(value) ? nothing : unitOf(this.#store.facts, quantity.measure)}</dd>
             </div>
           `,
         )}
@@ -173,7 +174,7 @@ function methodTable(operation: OperationName, found: ByMethod): TemplateResult 
     if (values === undefined || typeof values === "string") return html`<td title=${values ?? ""}>refused</td>`;
     const value = values[index];
     if (method === used || reference === undefined || typeof reference === "string") {
-      return html`<td class=${method === used ? "chosen" : ""} data-probe=${name} data-method=${method}>${shortestFloat32(value)}</td>`;
+      return html`<td class=${method === used ? "chosen" : ""} data-probe=${name} data-method=${method}>${valueText(value)}</td>`;
     }
     return html`<td data-probe=${name} data-method=${method} title=${shortestFloat32(value)}>${signed(value - reference[index])}</td>`;
   };
@@ -199,6 +200,6 @@ function methodTable(operation: OperationName, found: ByMethod): TemplateResult 
 }
 
 function signed(value: number): string {
-  if (!Number.isFinite(value)) return "NaN";
+  if (!Number.isFinite(value)) return "no data";
   return `${value < 0 ? "−" : "+"}${Math.abs(value).toExponential(1)}`;
 }

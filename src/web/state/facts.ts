@@ -95,15 +95,26 @@ function nodesOf(method: string): number {
 export function methodsOf(facts: DatasetFacts, operation: string): readonly string[] {
   const row = facts.operations.find(({ name }) => name === operation);
   if (row === undefined || !row.available) return [];
-  const open = Math.min(...facts.axes.filter((axis) => !axis.periodic).map((axis) => axis.nodes), 1024);
-  return row.spatialInterpolation.filter((method) => nodesOf(method) <= open);
+  return row.spatialInterpolation.filter((method) => nodesOf(method) <= openNodes(facts));
+}
+
+/** The fewest nodes of an axis that is not periodic. */
+function openNodes({ axes }: DatasetFacts): number {
+  return axes.reduce((fewest, { periodic, nodes }) => (periodic ? fewest : Math.min(fewest, nodes)), 1024);
+}
+
+/** Nodes an axis that an operation without methods needs: box filters interpolate or differentiate before they take means. */
+function filterNodes(operation: string): number {
+  if (!operation.startsWith("GetBoxFilter")) return 1;
+  return nodesOf(operation.endsWith("Gradient") ? "Fd4Lag4" : "Lag4");
 }
 
 /** Whether a dataset answers an operation by some method. */
 export function offers(facts: DatasetFacts, operation: string): boolean {
   const row = facts.operations.find(({ name }) => name === operation);
   if (row === undefined || !row.available) return false;
-  return row.spatialInterpolation.length === 0 || methodsOf(facts, operation).length > 0;
+  if (row.spatialInterpolation.length === 0) return filterNodes(operation) <= openNodes(facts);
+  return methodsOf(facts, operation).length > 0;
 }
 
 const SUPERSCRIPTS: Readonly<Record<string, string>> = { "2": "²", "3": "³", "4": "⁴" };

@@ -70,7 +70,7 @@ export function clampWindow(
 }
 
 /** Samples of a window along columns and rows, and the window that they fill. */
-export interface Sampling {
+export interface WindowSampling {
   readonly window: PlaneWindow;
   readonly counts: readonly [number, number];
 }
@@ -91,7 +91,7 @@ function nodesWithin(axis: AxisFacts, low: number, high: number): readonly [numb
  * @param nodes the root of the number of samples, `grid` for the nodes of the dataset where its axes are uniform, or `auto` for
  *              as many samples as a picture needs and the service admits
  */
-export function sampleWindow(facts: DatasetFacts, axis: AxisName, window: PlaneWindow, nodes: string): Sampling {
+export function sampleWindow(facts: DatasetFacts, axis: AxisName, window: PlaneWindow, nodes: string): WindowSampling {
   const [columns, rows] = sidesOf(axis).map((name) => axisOf(facts, name));
   const [left, right, bottom, top] = window;
   if (nodes === "grid" && !isStretched(columns) && !isStretched(rows)) {

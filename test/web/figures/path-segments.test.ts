@@ -31,6 +31,14 @@ describe("pathSegments", () => {
     expect(longest).toBe(0.125);
   });
 
+  it("draws paths on a plane, and nothing to a place that is not known", () => {
+    const plane = [axis("x", 0, 4, true), axis("y", -1, 2, true), axis("z", 0, 0, false)];
+    const positions = Float32Array.from([1, 0, 0, 1.5, 0.5, 0, Number.NaN, Number.NaN, Number.NaN]);
+    const { pairs, longest } = pathSegments({ times: [0, 1, 2], particles: 1, positions }, plane);
+    expect([...pairs]).toEqual([0, 1]);
+    expect(longest).toBe(0.25);
+  });
+
   it("never draws a segment longer than half the box, and loses none that is shorter", () => {
     const coordinate = fc.float({ min: -30, max: 30, noNaN: true });
     const path = fc.array(fc.tuple(coordinate, coordinate, fc.float({ min: 0, max: 10, noNaN: true })), {

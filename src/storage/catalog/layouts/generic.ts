@@ -442,8 +442,7 @@ function timesOfSteps(
     return new Facts(contents, [dataset, parentOf(dataset)]).number(TIME_NAMES)?.value;
   });
   const known = values.filter((value) => value !== undefined);
-  if (known.length < values.length || known.some((value, index) => index > 0 && value <= (known[index - 1] as number)))
-    return null;
+  if (known.length < values.length || known.some((value, index) => index > 0 && value <= known[index - 1])) return null;
   return { value: known, where: "each step" };
 }
 

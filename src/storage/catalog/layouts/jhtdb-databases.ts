@@ -79,7 +79,7 @@ export function cutoutAxes(
     if (database === null) return [name, tabulated(contents, name, nodes, table, null, findings)];
     if (spacing === null) {
       // The axis between the walls of the channel: a cutout that reaches its first or last node has the wall there.
-      const last = first + (nodes - 1) * stride === (database.nodes[index] as number) - 1;
+      const last = first + (nodes - 1) * stride === database.nodes[index] - 1;
       return [name, tabulated(contents, name, nodes, table, [first === 0, last], findings)];
     }
     const origin = first * spacing;

@@ -28,7 +28,7 @@ export const jhtdbLegacy: Layout = {
       throw new DataError("the cutout has neither velocity (u) nor pressure (p) nor another known field");
     const size = contents.numbers("/_size");
     const start = contents.numbers("/_start");
-    const number = contents.numbers("/_dataset")[0] as number;
+    const number = contents.numbers("/_dataset")[0];
     const database = databaseNumbered(number);
     const findings = new Findings();
     findings.because("dimensions: z y x c, the order of every cutout of this service.");

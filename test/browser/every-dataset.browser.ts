@@ -1,0 +1,969 @@
+/** Every instrument on every kind of dataset: what it draws and says is what `/api` answers, or the page says why it has none. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { File, h5wasm } from "h5wasm/node";
+import type { Page } from "playwright-core";
+import { PNG } from "pngjs";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { COLOUR_STEPS, colourTable } from "../../src/colour-map.js";
+import { scratchFolder } from "../support/scratch.js";
+import { findChromium } from "./find-chromium.js";
+import { expectOverlays } from "./overlays.js";
+import { coloursAt, ticks } from "./pictures.js";
+import { askMany, askService, expectClean, openPage, settled, useStage, type Watched } from "./stage.js";
+
+const reason = findChromium() === undefined ? " (skipped: no Chromium; set FIELDPROBE_CHROMIUM)" : "";
+
+/** A dataset with what is asked of it: methods that fit, and whether it lacks the third direction or some values. */
+interface Kind {
+  readonly name: string;
+  readonly values: string;
+  readonly second: string | null;
+  readonly flat: boolean;
+  readonly holes: boolean;
+  readonly speedUnit: string;
+  readonly lengthUnit: string;
+}
+
+const KINDS: readonly Kind[] = [
+  { name: "isotropic32", values: "Lag4", second: "None", flat: false, holes: false, speedUnit: "", lengthUnit: "" },
+  { name: "walled", values: "Lag4", second: "None", flat: false, holes: false, speedUnit: "U_b", lengthUnit: "h" },
+  { name: "planar", values: "None", second: null, flat: true, holes: false, speedUnit: "m/s", lengthUnit: "m" },
+  { name: "perforated", values: "None", second: "Lag4", flat: false, holes: true, speedUnit: "m/s", lengthUnit: "m" },
+];
+
+interface Axis {
+  readonly name: string;
+  readonly nodes: number;
+  readonly first: number;
+  readonly length: number;
+  readonly spacing: number;
+  readonly periodic: boolean;
+  readonly coordinates?: readonly number[];
+}
+
+interface Facts {
+  readonly title: string;
+  readonly digest: string;
+  readonly axes: readonly [Axis, Axis, Axis];
+  readonly times: { readonly stored: readonly number[]; readonly guardBefore: number };
+  readonly operations: readonly { name: string; available: boolean; spatialInterpolation: readonly string[] }[];
+}
+
+/** A slice as the service answers it, rows from the smallest coordinates up. */
+interface Answer {
+  readonly url: string;
+  readonly values: Float32Array;
+  readonly rows: number;
+  readonly columns: number;
+  /** Places of a column and of a row as fractions of the picture from its upper left corner. */
+  readonly across: (column: number) => number;
+  readonly down: (row: number) => number;
+}
+
+type Triple = [number, number, number];
+
+/** Parts of the planes without holes, for overlays. */
+const OVERLAY_WINDOWS: Readonly<Record<string, readonly [number, number, number, number]>> = {
+  isotropic32: [1, 5, 1, 4],
+  walled: [4, 10, -1, 1],
+  planar: [2, 10, 1, 7],
+  perforated: [0, 7.25, 3.25, 8.75],
+};
+
+const GRADIENT = ["duxdx", "duxdy", "duxdz", "duydx", "duydy", "duydz", "duzdx", "duzdy", "duzdz"];
+const square = (list: readonly number[]) => list.reduce((sum, value) => sum + value * value, 0);
+/** A velocity gradient with its parts under their names. */
+const named = (values: readonly number[]) => Object.fromEntries(GRADIENT.map((name, i) => [name, values[i] as number]));
+const curlOf = (values: readonly number[]): Triple => {
+  const g = named(values) as Record<string, number>;
+  return [
+    (g.duzdy as number) - (g.duydz as number),
+    (g.duxdz as number) - (g.duzdx as number),
+    (g.duydx as number) - (g.duxdy as number),
+  ];
+};
+const at = (values: readonly number[], i: number, j: number) => values[3 * i + j] as number;
+const PAIRS = [0, 1, 2].flatMap((i) => [0, 1, 2].map((j) => [i, j] as const));
+const strain = (g: readonly number[]) =>
+  PAIRS.reduce((sum, [i, j]) => sum + 2 * ((at(g, i, j) + at(g, j, i)) / 2) ** 2, 0);
+const determinant = (g: readonly number[]) =>
+  [0, 1, 2].reduce((sum, k) => {
+    const [a, b] = [(k + 1) % 3, (k + 2) % 3];
+    return sum + at(g, 0, k) * (at(g, 1, a) * at(g, 2, b) - at(g, 1, b) * at(g, 2, a));
+  }, 0);
+
+/** Quantities by their own formulas: the operation behind each, and what follows from its record. */
+const FORMULAS: Readonly<Record<string, readonly [string, (record: number[]) => number]>> = {
+  ux: ["GetVelocity", (u) => u[0] as number],
+  uz: ["GetVelocity", (u) => u[2] as number],
+  p: ["GetVelocityAndPressure", (u) => u[3] as number],
+  speed: ["GetVelocity", (u) => Math.sqrt(square(u))],
+  vorticity: ["GetVelocityGradient", (g) => Math.sqrt(square(curlOf(g)))],
+  wx: ["GetVelocityGradient", (g) => curlOf(g)[0]],
+  wy: ["GetVelocityGradient", (g) => curlOf(g)[1]],
+  wz: ["GetVelocityGradient", (g) => curlOf(g)[2]],
+  enstrophy: ["GetVelocityGradient", (g) => square(curlOf(g)) / 2],
+  strain: ["GetVelocityGradient", (g) => Math.sqrt(strain(g))],
+  dissipation: ["GetVelocityGradient", strain],
+  Q: ["GetVelocityGradient", (g) => PAIRS.reduce((sum, [i, j]) => sum - (at(g, i, j) * at(g, j, i)) / 2, 0)],
+  R: ["GetVelocityGradient", (g) => -determinant(g)],
+  divergence: ["GetVelocityGradient", (g) => at(g, 0, 0) + at(g, 1, 1) + at(g, 2, 2)],
+  gradp: ["GetPressureGradient", (g) => Math.sqrt(square(g))],
+  lapp: ["GetPressureHessian", (h) => (h[0] as number) + (h[3] as number) + (h[5] as number)],
+  lapux: ["GetVelocityLaplacian", (l) => l[0] as number],
+  fx: ["GetForce", (f) => f[0] as number],
+  boxux: ["GetBoxFilterVelocity", (u) => u[0] as number],
+  boxp: ["GetBoxFilterPressure", (p) => p[0] as number],
+  sgsxy: ["GetBoxFilterSGSStress", (s) => s[3] as number],
+  sgsenergy: ["GetBoxFilterSGSStress", (s) => ((s[0] as number) + (s[1] as number) + (s[2] as number)) / 2],
+};
+
+describe.skipIf(reason !== "")(`every dataset${reason}`, () => {
+  const stage = useStage();
+
+  describe.each(KINDS)("$name", (kind) => {
+    let watched: Watched;
+    let page: Page;
+    let facts: Facts;
+    let middle: Triple;
+    let corner: Triple;
+
+    beforeAll(async () => {
+      const { url } = stage.service;
+      facts = (await (await fetch(`${url}/api/datasets/${kind.name}`)).json()) as Facts;
+      middle = facts.axes.map((axis) => Math.fround(axis.first + axis.length / 2)) as Triple;
+      corner = [facts.axes[0].first, facts.axes[1].first, middle[2]];
+      watched = await openPage(stage.browser, `${url}/?dataset=${kind.name}`);
+      page = watched.page;
+    });
+    afterEach(async () => {
+      await page.unrouteAll({ behavior: "ignoreErrors" });
+      expectClean(watched);
+    });
+    afterAll(async () => {
+      await page.context().close();
+    });
+
+    /** Shows a view by its address, without loading the page again; the probe is in a corner of the plane. */
+    async function show(members: Readonly<Record<string, string | number>> = {}): Promise<void> {
+      const usual = { dataset: kind.name, field: "ux", values: kind.values, nodes: 32, map: "viridis" };
+      const all = Object.entries({ ...usual, probe: corner.join(","), ...members });
+      const query = new URLSearchParams(all.map(([name, value]) => [name, String(value)]));
+      await page.evaluate((search) => {
+        history.replaceState(null, "", `?${search}`);
+        dispatchEvent(new PopStateEvent("popstate"));
+        scrollTo(0, 0);
+      }, query.toString());
+      await settled(page);
+    }
+
+    const query = (name: string) => new URL(page.url()).searchParams.get(name);
+    const numbersIn = (name: string) => (query(name) ?? "").split(",").map(Number);
+    const text = async (selector: string) => ((await page.textContent(selector)) ?? "").trim().replaceAll(/\s+/g, " ");
+    const options = (selector: string) =>
+      page.$$eval(`${selector} option`, (all) => all.map((option) => (option as HTMLOptionElement).value));
+    const ask = (operation: string, point: readonly number[], more: object = {}) =>
+      askService(
+        stage.service,
+        kind.name,
+        operation,
+        { time: 0, spatialInterpolation: kind.values, temporalInterpolation: "PCHIP", ...more },
+        point,
+      );
+    const boxOf = async (selector: string) => {
+      const box = await page.locator(selector).boundingBox();
+      if (box === null) throw new Error(`${selector} is not there`);
+      return box;
+    };
+    const readOut = async () => {
+      const parts = await page.$$eval("#slice-readout b", (all) => all.map((part) => part.textContent ?? ""));
+      return { point: parts.slice(0, 3).map(Number) as Triple, value: Number(parts[3]) };
+    };
+
+    /** The last slice with these members that the page asked for, as the service answers it. */
+    async function slice(given: Readonly<Record<string, string>> = {}): Promise<Answer> {
+      const axis = given.axis ?? query("axis") ?? "z";
+      const at = (query("layout") === "three" ? null : query("at")) ?? String(middle["xyz".indexOf(axis)]);
+      const view = { time: query("time") ?? "0", method: query("values") ?? kind.values, axis, at };
+      const members: Record<string, string> = { ...view, ...given };
+      const numbersOf = (text: string | null) => (text ?? "").split(",").map((part) => Math.fround(Number(part)));
+      const isWhole = (asked: URLSearchParams) => {
+        const first = facts.axes.filter(({ name }) => name !== asked.get("axis")).map((axis) => axis.first);
+        return String(numbersOf(asked.get("origin"))) === String(first.map(Math.fround));
+      };
+      const whole = query("window") === null && query("nodes") !== "grid";
+      const url = watched.requests.findLast((address) => {
+        const asked = new URL(address).searchParams;
+        const has = ([name, value]: [string, string]) => {
+          const given = asked.get(name);
+          return given === value || Math.fround(Number(given ?? "-")) === Math.fround(Number(value));
+        };
+        return address.includes("/slice?") && Object.entries(members).every(has) && (!whole || isWhole(asked));
+      });
+      if (url === undefined) throw new Error(`no slice with ${JSON.stringify(members)} was asked for`);
+      const response = await fetch(url);
+      const list = (name: string) => (response.headers.get(`fieldprobe-${name}`) ?? "").split(",");
+      const [rows = 0, columns = 0] = list("shape").map(Number);
+      const names = list("axes");
+      const window = given.axis === undefined && query("window") !== null ? numbersIn("window") : null;
+      const [up, across] = [0, 1].map((side) => {
+        const axis = facts.axes["xyz".indexOf(names[side] as string)] as Axis;
+        const [origin = 0, spacing = 0] = [list("origin"), list("spacing")].map((numbers) => Number(numbers[side]));
+        const [low = 0, high = 0] = window?.slice(side === 0 ? 2 : 0) ?? [axis.first, axis.first + axis.length];
+        return (index: number) => (origin + index * spacing - low) / (high - low);
+      }) as [(index: number) => number, (index: number) => number];
+      const values = new Float32Array(await response.arrayBuffer());
+      return { url, rows, columns, values, across, down: (row) => 1 - up(row) };
+    }
+
+    /** Cells of a picture, spread over all of it but the lower left corner, where the probe is. */
+    function cellsOf({ rows, columns }: Answer): (readonly [number, number])[] {
+      const all = Array.from({ length: 60 }, (_, i) => [(i * 37 + 5) % columns, (i * 17 + 3) % rows] as const);
+      return all.filter(([column, row]) => column > 0 && row > 0 && (column > columns / 6 || row > rows / 3));
+    }
+
+    const centres = (answer: Answer) =>
+      cellsOf(answer).map(([column, row]) => [answer.across(column), answer.down(row)] as const);
+
+    /** Compares a picture with colours that follow from the values of the service; grey stands for a missing value. */
+    async function expectColours(selector: string, answer: Answer, position: (value: number) => number): Promise<void> {
+      const table = colourTable("viridis");
+      const shown = await coloursAt(page, selector, centres(answer));
+      for (const [i, [column, row]] of cellsOf(answer).entries()) {
+        const value = answer.values[row * answer.columns + column] as number;
+        const [red = 0, green = 0, blue = 0] = shown[i] ?? [];
+        if (Number.isNaN(value)) {
+          expect([column, row, Math.max(red, green, blue) - Math.min(red, green, blue) < 3]).toEqual([
+            column,
+            row,
+            true,
+          ]);
+          continue;
+        }
+        const step = Math.max(0, Math.min(COLOUR_STEPS - 1, Math.round(position(value) * (COLOUR_STEPS - 1))));
+        const away = [...table.subarray(3 * step, 3 * step + 3)].map((part, k) =>
+          Math.abs(part - ([red, green, blue][k] ?? -9)),
+        );
+        expect([column, row, Math.max(...away) <= 3]).toEqual([column, row, true]);
+      }
+    }
+
+    /** Compares a picture with the one that the service draws. */
+    async function expectPicture(selector: string, answer: Answer, range: string): Promise<void> {
+      const headers = { accept: "image/png" };
+      const bytes = await (await fetch(`${answer.url}&map=viridis${range}`, { headers })).arrayBuffer();
+      const picture = PNG.sync.read(Buffer.from(bytes));
+      const shown = await coloursAt(page, selector, centres(answer));
+      for (const [i, [column, row]] of cellsOf(answer).entries()) {
+        const pixel = 4 * ((answer.rows - 1 - row) * answer.columns + column);
+        const [red = 0, green = 0, blue = 0] = shown[i] ?? [];
+        if (picture.data[pixel + 3] === 0)
+          expect(Math.max(red, green, blue) - Math.min(red, green, blue)).toBeLessThan(3);
+        else expect([column, row, red, green, blue]).toEqual([column, row, ...picture.data.subarray(pixel, pixel + 3)]);
+      }
+    }
+
+    const finite = (values: Float32Array) => [...values].filter(Number.isFinite);
+    const extremes = (values: Float32Array): readonly [number, number] => {
+      const numbers = finite(values);
+      return [Math.min(...numbers), Math.max(...numbers)];
+    };
+    const tableOf = async (id: string): Promise<string[][]> => {
+      const box = page.locator(`#${id}-table`);
+      if (!(await box.evaluate((details) => (details as HTMLDetailsElement).open)))
+        await box.locator("summary").click();
+      await page.waitForSelector(`#${id}-table tbody tr`);
+      return page.$$eval(`#${id}-table tbody tr`, (all) =>
+        all.map((row) => [...row.children].map((cell) => cell.textContent?.trim() ?? "")),
+      );
+    };
+    /** A number of a table; "no data" is none. */
+    const numberOf = (cell: string | undefined) => (cell === "no data" ? Number.NaN : Math.fround(Number(cell)));
+
+    it("says in one sentence what is looked at, and begins with vorticity where there is any", async () => {
+      expect(await text(".lead")).toContain(facts.title === "" ? kind.name : facts.title);
+      const title = await text("#slice-title");
+      expect(title).toMatch(kind.flat ? /^Velocity x at z = 0, t = 0/ : /^Vorticity magnitude at z = /);
+      expect(await page.title()).toContain(`· ${kind.name} · fieldprobe`);
+      const [low, , , top] = await page.$$eval(".jump", ([link]) => {
+        const { y, bottom } = (link as Element).getBoundingClientRect();
+        return [y, 0, 0, bottom];
+      });
+      expect([(low as number) >= 0, (top as number) < 900]).toEqual([true, true]);
+      expect(await page.locator("[role=alert]").count()).toBe(0);
+    });
+
+    it("offers the methods that the service answers here, and no others", async () => {
+      await show();
+      const offered = await options("#values");
+      expect(offered.length).toBeGreaterThan(0);
+      const all = facts.operations.find(({ name }) => name === "GetVelocity")?.spatialInterpolation ?? [];
+      for (const method of all) {
+        const answered = await ask("GetVelocity", middle, { spatialInterpolation: method }).then(
+          () => true,
+          () => false,
+        );
+        expect([method, offered.includes(method)]).toEqual([method, answered]);
+      }
+      const derivatives = await page.locator("#derivatives").count();
+      expect(derivatives).toBe(kind.flat ? 0 : 1);
+      expect(await page.$$eval("td[title]:not([data-probe])", (all) => all.length)).toBe(0);
+      expect(await page.$$eval('td[data-probe="p"]', (all) => all.length)).toBeGreaterThan(0);
+    });
+
+    it("draws the picture of the service with axes, units and a bar", async () => {
+      await show();
+      const answer = await slice({ field: "ux" });
+      await expectPicture("#slice", answer, "");
+      const unit = kind.lengthUnit === "" ? "" : ` (${kind.lengthUnit})`;
+      const labels = await ticks(page);
+      for (const name of ["x", "y"]) expect(labels.map((label) => label.text)).toContain(`${name}${unit}`);
+      expect(await text(".slice .bar-name")).toBe(
+        kind.speedUnit === "" ? "Velocity x" : `Velocity x, ${kind.speedUnit}`,
+      );
+      const bar = await boxOf(".slice .colour-bar image");
+      const [low, high] = extremes(answer.values);
+      const marks = await ticks(page, ".slice .colour-bar text");
+      expect(marks.length).toBeGreaterThanOrEqual(2);
+      for (const { text: mark, x } of marks) {
+        const value = Number(mark.replace("−", "-"));
+        expect(Math.abs(x - (bar.x + ((value - low) / (high - low)) * bar.width))).toBeLessThan(1.5);
+      }
+      expect(await page.locator(".slice .gap-legend").count()).toBe(kind.holes ? 1 : 0);
+    });
+
+    it("colours values over each range, and keeps a fixed one in time", async () => {
+      for (const mode of ["symmetric", "percentile", "log", "fixed"] as const) {
+        await show({ field: "speed", ...(mode === "fixed" ? { range: "0.2,0.9" } : { scaling: mode }) });
+        const answer = await slice({ field: "speed" });
+        const sorted = finite(answer.values).sort((a, b) => a - b);
+        const high = sorted.at(-1) as number;
+        const part = (fraction: number) => sorted[Math.round(fraction * (sorted.length - 1))] as number;
+        const [from, to] = {
+          symmetric: [-high, high],
+          percentile: [part(0.01), part(0.99)],
+          log: [Math.max(sorted[0] as number, high / 1e4), high],
+          fixed: [0.2, 0.9],
+        }[mode] as [number, number];
+        await expectColours("#slice", answer, (value) =>
+          mode === "log" ? Math.log(Math.max(value, from) / from) / Math.log(to / from) : (value - from) / (to - from),
+        );
+      }
+      await page.fill("#time-number", "1");
+      await page.press("#time-number", "Enter");
+      await settled(page);
+      const later = await slice({ field: "speed", time: "1" });
+      await expectColours("#slice", later, (value) => (value - 0.2) / (0.9 - 0.2));
+    });
+
+    it("zooms about the pointer, samples anew, pans, boxes and comes back, with its buttons where they were", async () => {
+      await show();
+      const box = await boxOf("#slice");
+      const buttons = () => page.$$eval(".buttons button", (all) => all.map((one) => one.getBoundingClientRect().y));
+      const before = await buttons();
+      const place = [box.x + 0.7 * box.width, box.y + 0.4 * box.height] as const;
+      await page.mouse.move(...place);
+      const under = (await readOut()).point;
+      await page.mouse.wheel(0, -500);
+      await expect.poll(() => query("window")).not.toBeNull();
+      await settled(page);
+      expect(await buttons()).toEqual(before);
+      const [left = 0, right = 0, bottom = 0, top = 0] = numbersIn("window");
+      expect(right - left).toBeLessThan(0.6 * facts.axes[0].length);
+      const frame = await boxOf("#slice");
+      const there = left + ((place[0] - frame.x) / frame.width) * (right - left);
+      expect(Math.abs(there - under[0])).toBeLessThan(facts.axes[0].length / 32);
+      expect(Math.abs(frame.width / frame.height / ((right - left) / (top - bottom)) - 1)).toBeLessThan(0.03);
+      await page.fill("#probe-x", String(left));
+      await page.press("#probe-x", "Enter");
+      await page.fill("#probe-y", String(bottom));
+      await page.press("#probe-y", "Enter");
+      await settled(page);
+      const zoomed = await slice({ field: "ux" });
+      const origin = (new URL(zoomed.url).searchParams.get("origin") ?? "").split(",").map(Number);
+      expect(origin.map(Math.fround)).toEqual([left, bottom].map(Math.fround));
+      await expectPicture("#slice", zoomed, "");
+      await page.evaluate(() => scrollTo(0, 0));
+      await page.mouse.move(...place);
+      await page.mouse.down();
+      await page.mouse.move(place[0] - 40, place[1], { steps: 3 });
+      await page.mouse.up();
+      await expect.poll(() => numbersIn("window")[0] as number).toBeGreaterThan(left);
+      await settled(page);
+      await page.dblclick("#slice");
+      await expect.poll(() => query("window")).toBeNull();
+      await settled(page);
+      await page.keyboard.down("Shift");
+      await page.mouse.move(box.x + 0.25 * box.width, box.y + 0.2 * box.height);
+      await page.mouse.down();
+      await page.mouse.move(box.x + 0.5 * box.width, box.y + 0.8 * box.height, { steps: 3 });
+      await page.mouse.up();
+      await page.keyboard.up("Shift");
+      await expect.poll(() => query("window")).not.toBeNull();
+      const [boxed = 0] = numbersIn("window");
+      expect(Math.abs(boxed - (facts.axes[0].first + 0.25 * facts.axes[0].length))).toBeLessThan(
+        0.02 * facts.axes[0].length,
+      );
+      await page.getByRole("button", { name: "Whole plane" }).click();
+      await expect.poll(() => query("window")).toBeNull();
+      await settled(page);
+    });
+
+    it("samples a window node by node", async () => {
+      // Across the walls the plane in the middle is one of nodes; its probe lies in its lower left corner, too.
+      const across = kind.name === "walled" ? { axis: "y", probe: "0,0,0" } : { axis: "z" };
+      await show({ values: "None", nodes: "grid", ...across });
+      const answer = await slice({ field: "ux" });
+      const nodes =
+        kind.name === "walled"
+          ? [facts.axes[0].nodes, facts.axes[2].nodes]
+          : [facts.axes[0].nodes, facts.axes[1].nodes];
+      expect([answer.columns, answer.rows]).toEqual(nodes);
+      await expectPicture("#slice", answer, "");
+      const box = await boxOf("#slice");
+      await page.mouse.move(box.x + answer.across(5) * box.width, box.y + answer.down(2) * box.height);
+      const { point, value } = await readOut();
+      expect(point[0]).toBeCloseTo(facts.axes[0].first + 5 * facts.axes[0].spacing, 4);
+      const [wanted] = await ask("GetVelocity", point, { spatialInterpolation: "None" });
+      expect(Math.fround(value)).toBe(wanted);
+    });
+
+    it("draws profile and series with gaps where data are missing, and moves by clicks in them", async () => {
+      await show({
+        probe: [middle[0], facts.axes[1].first + 0.12 * facts.axes[1].length, middle[2]].join(","),
+        line: "x",
+      });
+      for (const id of ["profile", "series"] as const) {
+        const rows = await tableOf(id);
+        expect(rows.length).toBeGreaterThan(8);
+        const probe = numbersIn("probe");
+        const places = rows.map(([x]) => Number(x));
+        const wanted =
+          id === "profile"
+            ? await askMany(
+                stage.service,
+                kind.name,
+                "GetVelocity",
+                { time: 0, spatialInterpolation: kind.values },
+                places.map((x) => [x, probe[1] as number, probe[2] as number]),
+              )
+            : await ask("GetVelocity", probe, { time: places });
+        const values = places.map((_, i) => wanted[3 * i] as number);
+        expect(rows.map(([, cell]) => numberOf(cell))).toEqual(values.map((value) => Math.fround(value)));
+        const numbers = values.filter(Number.isFinite);
+        const label = (await page.getAttribute(`#${id}`, "aria-label")) ?? "";
+        expect(label).not.toMatch(/NaN|INF|Infinity/);
+        if (id === "profile") expect(numbers.length < values.length).toBe(kind.holes);
+        if (numbers.length < values.length && numbers.length > 0) {
+          expect(label).toContain(`${values.length - numbers.length} without data`);
+        }
+        const [, low, high] = /values from (\S+) to ([^\s,]+)/.exec(label) ?? [];
+        if (numbers.length > 0) {
+          const slack = 1e-4 * Math.max(...numbers.map(Math.abs));
+          expect(Math.abs(Number(low) - Math.min(...numbers))).toBeLessThan(slack);
+          expect(Math.abs(Number(high) - Math.max(...numbers))).toBeLessThan(slack);
+        }
+        await page.click(`#${id}-table summary`);
+      }
+      const click = async (id: string) => {
+        await page.locator(`#${id}`).scrollIntoViewIfNeeded();
+        const { x, y, width, height } = await boxOf(`#${id} .u-over`);
+        await page.mouse.click(x + 0.25 * width, y + 0.5 * height);
+        await settled(page);
+      };
+      await click("profile");
+      expect(Math.abs((numbersIn("probe")[0] as number) - 0.25 * facts.axes[0].length)).toBeLessThan(
+        0.02 * facts.axes[0].length,
+      );
+      await click("series");
+      const last = facts.times.stored.at(-1) as number;
+      expect(Math.abs(Number(query("time")) - 0.25 * last)).toBeLessThan(0.03 * last);
+    });
+
+    it("sets curves of methods, times and probes beside one another", async () => {
+      const names = (id: string) =>
+        page.$$eval(`#${id} .u-series .u-label`, (all) => all.slice(1).map((label) => label.textContent ?? ""));
+      const pin = [middle[0], middle[1], middle[2]].join(",");
+      for (const curves of ["methods", "times", "probes"] as const) {
+        await show({ curves, line: "y", ...(curves === "probes" ? { pins: pin } : {}) });
+        const [head = [], rows] = [await names("profile"), await tableOf("profile")];
+        const columns = rows[0]?.length ?? 0;
+        expect(columns).toBeGreaterThan(curves === "methods" && kind.second === null ? 1 : 2);
+        if (curves === "times") expect(head.length).toBe(Math.min(6, facts.times.stored.length));
+        const [y, ...cells] = rows[Math.floor(rows.length / 3)] as [string, ...string[]];
+        for (const [i, cell] of cells.entries()) {
+          const name = head[i] ?? "";
+          const start = curves === "probes" && i > 0 ? middle : corner;
+          const more =
+            curves === "methods" && cells.length > 1
+              ? { spatialInterpolation: name }
+              : curves === "times"
+                ? { time: Number(name.replace("t = ", "")) }
+                : {};
+          const [wanted] = await ask("GetVelocity", [start[0], Number(y), start[2]], more);
+          expect([name, numberOf(cell)]).toEqual([name, wanted]);
+        }
+        await page.click("#profile-table summary");
+      }
+    });
+
+    it("says of picture, curves and 3-D what they show while others load, and after a failure", async () => {
+      await show({ scene: "true", line: "x" });
+      await page.waitForSelector("#scene[data-planes]");
+      const said = async () => [await text("#slice-title"), await text("#profile-title"), await text("#scene-note")];
+      const before = await said();
+      const held: (() => void)[] = [];
+      await page.route(/slice\?|api\/batch$/, async (route) => {
+        await new Promise<void>((resolve) => held.push(resolve));
+        await route.continue();
+      });
+      await page.fill("#time-number", "0.5");
+      await page.press("#time-number", "Enter");
+      await expect.poll(() => held.length).toBeGreaterThanOrEqual(3);
+      expect(await said()).toEqual(before);
+      expect(await page.getAttribute("#profile", "aria-label")).toContain("t = 0:");
+      await page.unroute(/slice\?|api\/batch$/);
+      for (const release of held) release();
+      await settled(page);
+      const after = await said();
+      expect(after.map((line) => line.includes("t = 0.5"))).toEqual([true, true, true]);
+      await page.route(/slice\?/, (route) =>
+        route.fulfill({ status: 500, json: { code: "Internal", detail: "Broken." } }),
+      );
+      await page.fill("#time-number", "0.75");
+      await page.press("#time-number", "Enter");
+      await expect.poll(() => text(".slice [role=alert]")).toBe("Broken.");
+      expect((await said())[0]).toBe(after[0]);
+      expect((await said())[2]).toBe(after[2]);
+      await page.unroute(/slice\?/);
+      await page.getByRole("button", { name: "Try again: the slice" }).click();
+      await expect.poll(() => text("#slice-title")).toContain("t = 0.75");
+      watched.faults.errors.length = 0;
+    });
+
+    it("draws the probe hollow on a plane that does not hold it", async () => {
+      const [across, up] = [facts.axes[0].length / 2, facts.axes[1].length * 0.75];
+      const place = [[across / facts.axes[0].length, 0.25]] as const;
+      const shown = { probe: [facts.axes[0].first + across, facts.axes[1].first + up, middle[2]].join(",") };
+      await show(shown);
+      const [on] = await coloursAt(page, "#slice", place);
+      expect(on?.slice(0, 3)).toEqual([255, 255, 255]);
+      if (kind.flat) {
+        expect(await page.locator("#at").count()).toBe(0);
+        expect(await text("form.controls")).toContain("At z = 0, the only plane");
+        return;
+      }
+      await show({ ...shown, at: Math.fround(middle[2] * 0.8) });
+      const [away] = await coloursAt(page, "#slice", place);
+      expect(away?.slice(0, 3)).not.toEqual([255, 255, 255]);
+    });
+
+    it("plays and steps through the stored times, each picture that of its time", async () => {
+      await show();
+      const frames = facts.times.stored.map(Math.fround);
+      await page.click("#time-on");
+      await settled(page);
+      expect(await text("#slice-title")).toContain(`t = ${Number((frames[1] as number).toPrecision(5))} `);
+      await expectPicture("#slice", await slice({ field: "ux", time: String(frames[1]) }), "");
+      await page.selectOption("#speed", "30");
+      await page.click("#time-play");
+      const seen = new Set<string>();
+      await expect
+        .poll(async () => seen.add(await text("#slice-title")).size, { interval: 15, timeout: 20_000 })
+        .toBeGreaterThanOrEqual(frames.length);
+      await page.click("#time-play");
+      await settled(page);
+      const time = Number(query("time") ?? 0);
+      expect(frames).toContain(Math.fround(time));
+      await expectPicture("#slice", await slice({ field: "ux", time: String(time) }), "");
+    });
+
+    it("links three planes by one cross, in the picture and in 3-D, or offers one plane of data on a plane", async () => {
+      await show({ layout: "three", scene: "true", probe: middle.join(",") });
+      if (kind.flat) {
+        expect(await page.locator("#layout").count()).toBe(0);
+        expect(await page.locator("canvas.plane").count()).toBe(1);
+        await page.waitForSelector('#scene[data-planes="1"]');
+        return;
+      }
+      await page.waitForSelector('#scene[data-planes="3"]');
+      const answers = await Promise.all(["x", "y", "z"].map((axis) => slice({ field: "ux", axis })));
+      const all = answers.flatMap(({ values }) => finite(values));
+      const [low, high] = [Math.min(...all), Math.max(...all)];
+      const crossed = (answer: Answer) => {
+        // The lines of the cross cover the middle column and row.
+        const cells = cellsOf(answer).filter(
+          ([column, row]) =>
+            Math.abs(column + 0.5 - answer.columns / 2) > answer.columns / 8 &&
+            Math.abs(row + 0.5 - answer.rows / 2) > answer.rows / 8,
+        );
+        return cells.map(([column, row]) => [(column + 0.5) / answer.columns, 1 - (row + 0.5) / answer.rows] as const);
+      };
+      const table = colourTable("viridis");
+      for (const [i, axis] of ["x", "y", "z"].entries()) {
+        const answer = answers[i] as Answer;
+        const places = crossed(answer);
+        const shown = await coloursAt(page, `#slice-${axis}`, places);
+        for (const [k, [across, down]] of places.entries()) {
+          const value = answer.values[
+            Math.floor((1 - down) * answer.rows) * answer.columns + Math.floor(across * answer.columns)
+          ] as number;
+          if (Number.isNaN(value)) continue;
+          const step = Math.round(((value - low) / (high - low)) * (COLOUR_STEPS - 1));
+          const away = [...table.subarray(3 * step, 3 * step + 3)].map((part, c) =>
+            Math.abs(part - (shown[k]?.[c] ?? -9)),
+          );
+          expect([axis, across, down, Math.max(...away) <= 3]).toEqual([axis, across, down, true]);
+        }
+      }
+      await page.locator("#slice-y").scrollIntoViewIfNeeded();
+      const box = await boxOf("#slice-y");
+      await page.mouse.click(box.x + 0.25 * box.width, box.y + 0.25 * box.height);
+      await settled(page);
+      const probe = numbersIn("probe");
+      expect(Math.abs((probe[0] as number) - (facts.axes[0].first + 0.25 * facts.axes[0].length))).toBeLessThan(
+        facts.axes[0].length / 24,
+      );
+      expect(Math.abs((probe[1] as number) - middle[1])).toBeLessThan(1e-5);
+      expect(Math.abs((probe[2] as number) - (facts.axes[2].first + 0.75 * facts.axes[2].length))).toBeLessThan(
+        facts.axes[2].length / 12,
+      );
+    });
+
+    it("places the plane in 3-D where its window is, and cannot lose the camera", async () => {
+      const [x, y, z] = facts.axes;
+      const window = [x, y].flatMap(({ first, length }) => [first + 0.25 * length, first + 0.75 * length]);
+      await show({
+        scene: "true",
+        camera: "0,0,2.2",
+        theme: "light",
+        window: window.map(Math.fround).join(","),
+        map: "magma",
+      });
+      await page.waitForSelector('#scene[data-planes="1"]');
+      await page.locator("#scene").scrollIntoViewIfNeeded();
+      await settled(page);
+      const { width, row } = await page.$eval("#scene", (element) => {
+        const source = element as HTMLCanvasElement;
+        const canvas = Object.assign(document.createElement("canvas"), { width: source.width, height: source.height });
+        const pen = canvas.getContext("2d") as CanvasRenderingContext2D;
+        pen.drawImage(source, 0, 0);
+        const { data } = pen.getImageData(0, Math.floor(source.height / 2), source.width, 1);
+        return { width: source.width, row: [...data], height: source.height };
+      });
+      const { width: across, height: up } = await boxOf("#scene");
+      const longest = Math.max(...facts.axes.map(({ length }) => length));
+      const away = 2.2 - (middle[2] - z.first - z.length / 2) / longest;
+      const tangent = Math.tan((20 * Math.PI) / 180) * Math.max(1, across / up);
+      const reach = ((0.25 * x.length) / longest / away / tangent) * (width / 2);
+      const paper = row.slice(0, 3);
+      const covered = (at: number) =>
+        Math.hypot(...[0, 1, 2].map((c) => (row[4 * at + c] as number) - (paper[c] as number))) > 12;
+      for (const [side, sense] of [
+        [width / 2 - reach, 1],
+        [width / 2 + reach, -1],
+      ] as const) {
+        let edge = Math.round(side - 8 * sense);
+        while (!covered(edge) && Math.abs(edge - side) < 20) edge += sense;
+        expect(Math.abs(edge + (sense > 0 ? 0 : 1) - side)).toBeLessThanOrEqual(1);
+      }
+      await page.focus("#scene");
+      for (let i = 0; i < 20; i++) await page.keyboard.press("-");
+      await expect.poll(() => Math.hypot(...numbersIn("camera"))).toBeLessThanOrEqual(6.001);
+      await page.click("#reset-camera");
+      await expect.poll(() => query("camera")).toBeNull();
+      expect(await text(".particles .bar-name")).toContain("Planes: Velocity x");
+    });
+
+    it("draws an isosurface that encloses what it says, or says that a plane has none", async () => {
+      const before = watched.requests.length;
+      await show({ scene: "true", surface: "speed", tint: "p", volume: 32, enclosed: 20 });
+      const volumes = () => watched.requests.slice(before).filter((url) => url.includes("/volume?"));
+      if (kind.flat) {
+        expect(await text("#no-surface")).toContain("these data lie on a plane");
+        expect(volumes()).toEqual([]);
+        return;
+      }
+      await expect.poll(() => text("#scene-note"), { timeout: 20_000 }).toContain("20 % of the volume lie above");
+      const note = await text("#scene-note");
+      const level = Number(/Speed \|u\| = (-?[\d.e-]+)/.exec(note)?.[1]);
+      expect(note).toContain(kind.speedUnit);
+      const url = volumes().find((address) => address.includes("field=speed")) ?? "";
+      const values = finite(new Float32Array(await (await fetch(url)).arrayBuffer()));
+      expect(Math.abs(values.filter((value) => value > level).length / values.length - 0.2)).toBeLessThan(0.01);
+      expect(Number(await page.getAttribute("#scene", "data-triangles"))).toBeGreaterThan(20);
+      expect(await page.$$eval(".particles .bar-name", (all) => all.map((bar) => bar.textContent ?? ""))).toEqual([
+        expect.stringContaining("Planes: Velocity x"),
+        expect.stringContaining("Surface: Pressure"),
+      ]);
+    });
+
+    it("lays streaks along the velocity, and arrows in its direction", async () => {
+      const window = OVERLAY_WINDOWS[kind.name] as readonly [number, number, number, number];
+      await show({ window: window.join(","), field: "p", probe: [window[0], window[2], middle[2]].join(",") });
+      await expectOverlays(page, window, async (places) => {
+        const points = places.map(([x, y]) => [x, y, middle[2]]);
+        return askMany(stage.service, kind.name, "GetVelocity", { time: 0, spatialInterpolation: kind.values }, points);
+      });
+    });
+
+    it("offers every quantity with its formula and the number that follows from the record", async () => {
+      await show();
+      const offered = await options("#field");
+      const filter = Number((5 * Math.max(...facts.axes.map(({ spacing }) => spacing))).toPrecision(4));
+      const box = await boxOf("#slice");
+      await page.mouse.move(box.x + 0.4 * box.width, box.y + 0.55 * box.height);
+      const tried = Object.entries(FORMULAS).filter(([name]) => offered.includes(name));
+      expect(tried.length).toBeGreaterThan(kind.flat ? 3 : 15);
+      for (const [name, [operation, formula]] of tried) {
+        await show({ field: name, derivatives: "None_Fd4", filter });
+        const { point, value } = await readOut();
+        const method = operation.includes("Filter")
+          ? { filterlength: Math.fround(filter), nlayers: 1, spatialInterpolation: undefined }
+          : /Gradient|Hessian|Laplacian/.test(operation)
+            ? { spatialInterpolation: "None_Fd4" }
+            : {};
+        const wanted = formula(await ask(operation, point, method));
+        const slack = 2e-5 * (1 + Math.abs(wanted));
+        expect([name, Number.isNaN(value) ? Number.isNaN(wanted) : Math.abs(value - wanted) < slack]).toEqual([
+          name,
+          true,
+        ]);
+        expect(((await page.getAttribute("#slice-title span", "title")) ?? "").length).toBeGreaterThan(0);
+      }
+    });
+
+    it("states moments, extremes, density and spectra of the plane as its values have them", async () => {
+      await show({ values: kind.flat ? "None" : "Lag4" });
+      const panel = page.locator("#statistics");
+      if (!(await panel.evaluate((details) => (details as HTMLDetailsElement).open)))
+        await panel.locator("summary").click();
+      await page.waitForSelector('[data-stat="mean"]');
+      const { values, rows, columns } = await slice({ field: "ux" });
+      const numbers = finite(values);
+      const mean = numbers.reduce((sum, value) => sum + value, 0) / numbers.length;
+      const rms = Math.sqrt(numbers.reduce((sum, value) => sum + (value - mean) ** 2, 0) / numbers.length);
+      const stat = async (name: string) => Number.parseFloat((await text(`[data-stat="${name}"]`)).replace("−", "-"));
+      for (const [name, wanted] of [
+        ["mean", mean],
+        ["rms", rms],
+        ["lowest", Math.min(...numbers)],
+        ["highest", Math.max(...numbers)],
+      ] as const) {
+        expect([name, Math.abs((await stat(name)) - wanted) < 1e-4 * (1 + Math.abs(wanted))]).toEqual([name, true]);
+      }
+      expect(await page.locator('[data-stat="missing"]').count()).toBe(numbers.length < values.length ? 1 : 0);
+      const save = async (id: string) => {
+        const [download] = await Promise.all([page.waitForEvent("download"), page.click(id)]);
+        const lines = readFileSync(await download.path(), "utf8")
+          .trimEnd()
+          .split("\r\n")
+          .slice(1);
+        return lines.map((line) => line.split(",").map(Number));
+      };
+      const density = await save("#csv-density");
+      const bin = (density[1]?.[0] as number) - (density[0]?.[0] as number);
+      expect(density.reduce((sum, [, part = 0]) => sum + (Number.isFinite(part) ? part : 0) * bin, 0)).toBeCloseTo(
+        1,
+        3,
+      );
+      for (const [i, name] of (["x", "y"] as const).entries()) {
+        const there = !kind.holes && (facts.axes[i] as Axis).periodic;
+        expect([name, await page.locator(`#spectrum-${name}`).count()]).toEqual([name, there ? 1 : 0]);
+        if (!there) continue;
+        const spectrum = await save(`#csv-spectrum-${name}`);
+        const line = (k: number) =>
+          name === "x"
+            ? [...values.subarray(k * columns, (k + 1) * columns)]
+            : Array.from({ length: rows }, (_, j) => values[j * columns + k] as number);
+        const lines = Array.from({ length: name === "x" ? rows : columns }, (_, k) => line(k));
+        const energies = lines.map((list) => {
+          const centre = list.reduce((sum, value) => sum + value, 0) / list.length;
+          return list.reduce((sum, value) => sum + (value - centre) ** 2, 0) / list.length;
+        });
+        const energy = energies.reduce((sum, value) => sum + value, 0) / energies.length;
+        const total = spectrum.reduce((sum, [, part = 0]) => sum + part, 0) * (spectrum[0]?.[0] as number);
+        // At most 64 lines are averaged; a plane of 32 samples a side has no more, but a long one.
+        expect(Math.abs(total / energy - 1)).toBeLessThan(lines.length > 64 ? 0.1 : 1e-4);
+      }
+      await page.click("#go-highest");
+      await settled(page);
+      const [there] = await ask("GetVelocity", numbersIn("probe"), {
+        spatialInterpolation: kind.flat ? "None" : "Lag4",
+      });
+      expect(there).toBeCloseTo(Math.max(...numbers), 4);
+      await panel.locator("summary").click();
+    });
+
+    it("draws differences of times and methods", async () => {
+      for (const compare of ["time", "method"] as const) {
+        if (compare === "method" && kind.second === null) {
+          expect(await options("#compare")).not.toContain("method");
+          continue;
+        }
+        await show({ compare, otherTime: 1, otherMethod: kind.second ?? "None" });
+        const [a, b] = await Promise.all([
+          slice({ field: "ux", method: kind.values, time: "0" }),
+          slice(compare === "time" ? { field: "ux", time: "1" } : { field: "ux", method: kind.second ?? "" }),
+        ]);
+        const values = a.values.map((value, i) => value - (b.values[i] as number));
+        const [low, high] = extremes(values);
+        await expectColours("#slice", { ...a, values }, (value) => (value - low) / (high - low));
+        expect(await text("#slice-title")).toMatch(/^Difference of velocity x at z = /);
+      }
+    });
+
+    it("answers your own points, and cuts the nodes of the plane out as a file", async () => {
+      await show();
+      const points = [middle, middle.map((value, i) => (i === 2 ? value : Math.fround(0.3 * value + 0.1)))];
+      await page.fill("#points-text", points.map((point) => point.join(", ")).join("\n"));
+      await page.selectOption("#points-operation", "GetVelocityAndPressure");
+      await page.click("#points-ask");
+      await page.waitForSelector("#points-answer tbody tr:nth-child(2)");
+      const cells = await page.$$eval("#points-answer tbody tr", (all) =>
+        all.map((row) => [...row.children].map((cell) => cell.textContent?.trim() ?? "")),
+      );
+      for (const [i, point] of points.entries()) {
+        expect(cells[i]?.slice(3).map(numberOf)).toEqual(await ask("GetVelocityAndPressure", point));
+      }
+      await page.selectOption("#cutout-depth", "plane");
+      const [download] = await Promise.all([page.waitForEvent("download"), page.click("#cutout-h5")]);
+      const frame = facts.times.guardBefore + 1;
+      expect(download.suggestedFilename()).toMatch(/^\w+-1-\d+_1-\d+_(\d+)-\1-t\d+-\d+\.h5$/);
+      expect(download.suggestedFilename()).toContain(`-t${frame}-${frame}.h5`);
+      await h5wasm.ready;
+      const path = join(scratchFolder(), download.suggestedFilename());
+      writeFileSync(path, readFileSync(await download.path()));
+      const file = new File(path, "r");
+      const read = (name: string) => file.get(name) as { shape: number[]; value: Float32Array };
+      const { shape, value } = read(`Velocity_${String(frame).padStart(4, "0")}`);
+      expect(shape).toEqual([1, facts.axes[1].nodes, facts.axes[0].nodes, 3]);
+      const [xs, ys, zs] = ["xcoor", "ycoor", "zcoor"].map((name) => read(name).value) as [
+        Float32Array,
+        Float32Array,
+        Float32Array,
+      ];
+      for (const [j, i] of [
+        [2, 3],
+        [5, 9],
+      ] as const) {
+        const node = [xs[i] as number, ys[j] as number, zs[0] as number];
+        const at = 3 * (j * facts.axes[0].nodes + i);
+        expect([...value.subarray(at, at + 3)]).toEqual(
+          await ask("GetVelocity", node, { spatialInterpolation: "None" }),
+        );
+      }
+      file.close();
+      const [xdmf] = await Promise.all([page.waitForEvent("download"), page.click("#cutout-xmf")]);
+      expect(readFileSync(await xdmf.path(), "utf8")).toContain(`${download.suggestedFilename()}:/Velocity_`);
+    });
+
+    it("saves the picture with axes, bar, caption, digest and link, and the numbers with all that tells them", async () => {
+      await show({ subject: "slice", language: "curl" });
+      const answer = await slice({ field: "ux" });
+      const save = async (id: string) => {
+        const [download] = await Promise.all([page.waitForEvent("download"), page.click(id)]);
+        return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
+      };
+      const place = `z${Number(middle[2].toPrecision(5))}-t0`;
+      const svg = await save("#save-svg");
+      expect(svg.name).toBe(`${kind.name}-ux-${place}.svg`);
+      const drawing = svg.bytes.toString("utf8");
+      const unit = kind.lengthUnit === "" ? "" : ` (${kind.lengthUnit})`;
+      for (const part of [
+        `>x${unit}<`,
+        `>y${unit}<`,
+        "Velocity x at z = ",
+        facts.digest.slice(0, 16),
+        `dataset=${kind.name}`,
+      ]) {
+        expect(drawing).toContain(part);
+      }
+      const [, encoded = ""] = /<image href="data:image\/png;base64,([^"]+)"/.exec(drawing) ?? [];
+      const mine = PNG.sync.read(Buffer.from(encoded, "base64"));
+      const headers = { accept: "image/png" };
+      await page.click("#call-box summary");
+      const call = await text("#call");
+      const [, range = ""] = /&range=([-\d.e,]+)/.exec(call) ?? [];
+      expect(call).toContain("&map=viridis");
+      const own = await (await fetch(`${answer.url}&map=viridis&range=${range}`, { headers })).arrayBuffer();
+      const picture = PNG.sync.read(Buffer.from(own));
+      expect([mine.width, mine.height]).toEqual([answer.columns, answer.rows]);
+      // Values at the border of two colours may be rounded to either.
+      const other = mine.data.filter((byte, i) => Math.abs(byte - (picture.data[i] as number)) > 3);
+      expect(other.length / mine.data.length).toBeLessThan(0.002);
+      await page.click("#call-box summary");
+      const png = PNG.sync.read((await save("#save-png")).bytes);
+      expect(png.width).toBeGreaterThan(800);
+      const csv = await save("#save-csv");
+      expect(csv.name).toBe(`${kind.name}-ux-${place}.csv`);
+      expect(csv.bytes.toString("utf8").trimEnd().split("\r\n")).toHaveLength(1 + answer.values.length);
+      await show({ subject: "probe" });
+      const probe = (await save("#save-csv")).bytes.toString("utf8").trimEnd().split("\r\n");
+      expect(probe[0]).toBe("operation,method,component,value,unit,x,y,z,time,formula,digest");
+      expect(probe.slice(1).every((line) => line.endsWith(facts.digest))).toBe(true);
+    });
+
+    it("follows particles to where the service says they go, or says why it cannot", async () => {
+      await show({ seeds: "grid", count: 9, steps: 5, dt: 0.1 });
+      await page.click("text=Launch");
+      if (kind.flat) {
+        await expect.poll(() => text(".particles [role=alert]")).toMatch(/^Particle 0 leaves the domain/);
+        watched.faults.errors.length = 0;
+        await page.click("#close-scene").catch(() => undefined);
+        return;
+      }
+      await page.waitForSelector("#scene[data-longest-segment]");
+      const last = await tableOf("particles");
+      await page.fill("#record", "0");
+      await settled(page);
+      const first = await tableOf("particles");
+      const seeds = first.map((row) => row.slice(1).map(Number));
+      const parameters = {
+        StartTime: 0,
+        nt: 5,
+        dt: Math.fround(0.1),
+        spatialInterpolation: kind.values,
+        temporalInterpolation: undefined,
+      };
+      const wanted = await askMany(stage.service, kind.name, "GetPosition", parameters, seeds);
+      expect(
+        last
+          .flatMap((row) => row.slice(1).map(numberOf))
+          .every((value, i) => {
+            const other = wanted[i] as number;
+            return Number.isNaN(value) ? Number.isNaN(other) : Math.abs(value - other) < 1e-5 * (1 + Math.abs(other));
+          }),
+      ).toBe(true);
+      await page.click("#close-scene");
+    });
+
+    it("asks at most four requests for a click, and shows picture, bar and read-out on small screens", async () => {
+      await show();
+      const before = watched.requests.length;
+      const box = await boxOf("#slice");
+      await page.mouse.click(box.x + 0.3 * box.width, box.y + 0.3 * box.height);
+      await settled(page);
+      expect(watched.requests.length - before).toBeGreaterThan(0);
+      expect(watched.requests.length - before).toBeLessThanOrEqual(4);
+      await page.setViewportSize({ width: 1024, height: 768 });
+      await settled(page);
+      await page.evaluate(() => scrollTo(0, 0));
+      for (const selector of ["#slice", "#slice-readout", ".slice .colour-bar"]) {
+        const { y, height } = await boxOf(selector);
+        expect([selector, y + height <= 768]).toEqual([selector, true]);
+      }
+      await page.setViewportSize({ width: 390, height: 844 });
+      await settled(page);
+      const [picture, form] = [await boxOf("#slice"), await boxOf("form.controls")];
+      expect([picture.y < form.y, picture.y + picture.height < 844]).toEqual([true, true]);
+      const wide = await page.evaluate(
+        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      );
+      expect(wide).toBe(0);
+      await page.setViewportSize({ width: 1280, height: 900 });
+      await settled(page);
+    });
+  });
+});
