@@ -42,7 +42,7 @@ export function axisMarks(
   const across = linearTicks(left, right, Math.max(2, width / ACROSS_GAP)).map(({ value, text }) => {
     return { at: x0 + ((value - left) / (right - left)) * width, text };
   });
-  const up = linearTicks(bottom, top, Math.max(2, height / UP_GAP)).map(({ value, text }) => {
+  const up = linearTicks(bottom, top, Math.max(height < UP_GAP ? 1 : 2, height / UP_GAP)).map(({ value, text }) => {
     return { at: y0 + ((top - value) / (top - bottom)) * height, text };
   });
   const widest = Math.max(0, ...up.map(({ text }) => text.length));
