@@ -22,14 +22,15 @@ it("needs the version that package.json states, and no syntax that older ones la
   const { engines } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
   const text = readFileSync(BIN, "utf8");
   expect(engines.node).toBe(`>=${JSON.parse(/needed = (\[.*\]);/.exec(text)?.[1] ?? "").join(".")}`);
-  expect(text).not.toMatch(/\?\.|\?\?|#\w+\s*[=(]|^await/m);
+  for (const one of [text, readFileSync(join(BIN, "..", "program.js"), "utf8")])
+    expect(one).not.toMatch(/\?\.|\?\?|#\w+\s*[=(]|^await/m);
 });
 
 it("asks for npm ci where nothing has been built, and where packages are missing", () => {
   mkdirSync(join(folder, "bin"));
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
   const bin = join(folder, "bin", "fieldprobe.js");
-  copyFileSync(BIN, bin);
+  for (const name of ["fieldprobe.js", "program.js"]) copyFileSync(join(BIN, "..", name), join(folder, "bin", name));
   const unbuilt = run(bin);
   expect([unbuilt.status, unbuilt.stdout]).toEqual([1, ""]);
   expect(unbuilt.stderr).toMatch(/^fieldprobe: the program has not been built: run `npm ci` in .*\n$/);

@@ -52,13 +52,14 @@ export async function crowd(port: number, requests: readonly Bytes[], reads: boo
   let left = false;
   const sockets = new Set<Socket>();
   const join = async (bytes: Bytes): Promise<void> => {
+    if (left) return;
     const socket = connect({ port, host: "127.0.0.1" });
     sockets.add(socket);
     socket.on("error", () => undefined);
     socket.once("close", () => {
       sockets.delete(socket);
       answered++;
-      if (again && !left) setTimeout(() => void join(bytes), 20);
+      if (again) setTimeout(() => void join(bytes), 20);
     });
     await once(socket, "connect").catch(() => undefined);
     if (reads) socket.resume();
@@ -142,6 +143,28 @@ export function largest(count: number, scale: number): Bytes[] {
     ),
   ];
   return Array.from({ length: count }, (_, i) => kinds[i % kinds.length] as Bytes);
+}
+
+/** A million points each: read as SOAP and as JSON, written as CSV, and evaluated for long. */
+export function millions(): Bytes[] {
+  const points = Array.from(
+    { length: 1_000_000 },
+    (_, i) => [(i % 977) / 156, (i % 491) / 79, (i % 251) / 41] as const,
+  );
+  const floats = Buffer.from(Float32Array.from(points.flat()).buffer);
+  const options = "time=0.31&temporalInterpolation=PCHIP&spatialInterpolation";
+  const velocity = `/api/datasets/isotropic32/GetVelocity?${options}=Lag8`;
+  const octet = "application/octet-stream";
+  const post = (path: string, type: string, accept: string, body: Buffer): Buffer => {
+    const head = `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Type: ${type}\r\nAccept: ${accept}\r\n`;
+    return Buffer.concat([Buffer.from(`${head}Content-Length: ${body.length}\r\n\r\n`), body]);
+  };
+  return [
+    soap(getVelocity({ time: "0.31", points: spread(points.length) })),
+    post(velocity, "application/json", "application/json", Buffer.from(JSON.stringify({ points }))),
+    post(velocity, octet, "text/csv", floats),
+    post(`/api/datasets/isotropic32/GetVelocityHessian?${options}=Fd4Lag4`, octet, octet, floats),
+  ];
 }
 
 /** Requests with answers of some megabytes, for callers who do not read them. */

@@ -1,7 +1,7 @@
 /** Mounts the events interface as one fastify plugin; its hooks, handlers and parsers stay inside. */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { watchRoutes } from "../../server/http/allowed-methods.js";
-import { documentApi } from "../../server/http/api-docs.js";
+import { type ApiDocs, documentApi } from "../../server/http/api-docs.js";
 import { VOCABULARIES } from "../model/entities.js";
 import { isStoreFailure } from "../store/database.js";
 import type { Store } from "../store/store.js";
@@ -65,7 +65,7 @@ async function mount(scope: FastifyInstance, { store, clock, config, db }: Event
   });
   if (config.perMinute > 0) await limitRate(scope, config);
   const methodsOf = watchRoutes(scope);
-  await documentApi(scope, {
+  const docs = documentApi(scope, {
     title: "Events",
     description: "Read-only collections of events and of the terms they are assigned to, as JSON with links (HAL).",
     scheme: { name: "apiKey", definition: { type: "apiKey", in: "header", name: "X-API-Key" } },
@@ -73,7 +73,7 @@ async function mount(scope: FastifyInstance, { store, clock, config, db }: Event
   for (const schema of SCHEMAS) scope.addSchema(schema);
   const thread = db === undefined ? null : new RenderThread({ db, settings: config, prefix: scope.prefix });
   scope.addHook("onClose", async () => thread?.close());
-  addRoutes(scope, openResources(store, clock, config, scope.prefix, thread));
+  addRoutes(scope, openResources(store, clock, config, scope.prefix, thread), docs);
   refuseOthers(scope, (path) => methodsOf(path.replace(/\/$/, "")).includes("GET"));
 }
 
@@ -86,7 +86,7 @@ async function limitRate(scope: FastifyInstance, config: EventsSettings): Promis
   });
 }
 
-function addRoutes(scope: FastifyInstance, shared: Resources): void {
+function addRoutes(scope: FastifyInstance, shared: Resources, docs: ApiDocs): void {
   const { routerOptions } = scope.initialConfig as { routerOptions?: { ignoreTrailingSlash?: boolean } };
   const slashes = routerOptions?.ignoreTrailingSlash ? [""] : ["", "/"];
   const get = (path: string, schema: object, handler: (request: FastifyRequest, reply: FastifyReply) => unknown) => {
@@ -103,8 +103,8 @@ function addRoutes(scope: FastifyInstance, shared: Resources): void {
     get(`/${row.name}/${ID}/events`, eventsSchema("Events of a term.", true), eventsHandler(shared, row.name));
   }
   let document: string | null = null;
-  get("/openapi.json", { hide: true }, (request, reply) => {
-    document ??= JSON.stringify(scope.swagger());
+  get("/openapi.json", { hide: true }, async (request, reply) => {
+    document ??= JSON.stringify(await docs.document());
     return sendAs("application/json", request, reply, represent(document), shared.settings);
   });
 }

@@ -1,7 +1,5 @@
 /** `documentApi` makes the OpenAPI document of an interface and its human page from the schemas of its routes. */
-import swagger from "@fastify/swagger";
-import swaggerUi from "@fastify/swagger-ui";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest, RouteOptions } from "fastify";
 import { version } from "../../version.js";
 
 /** Content policy of the human page: everything from this service; its own style attributes are the exception. */
@@ -27,12 +25,57 @@ export interface ApiHead {
 
 type SecurityScheme = { type: "http"; scheme: string } | { type: "apiKey"; in: "header"; name: string };
 
+/** The documents of an interface. */
+export interface ApiDocs {
+  /** The OpenAPI document. */
+  document(): Promise<object>;
+}
+
 /**
- * Documents the routes that are added to `scope` from now on: `scope.swagger()` is the document, `/docs` its page.
+ * Documents the routes that are added to `scope` from now on; `/docs` is the human page of the document.
  * Shared schemas keep their `$id` as the name in the document.
+ *
+ * What makes document and page is loaded when somebody asks for them: the service is ready earlier.
  */
-export async function documentApi(scope: FastifyInstance, { title, description, scheme }: ApiHead): Promise<void> {
-  await scope.register(swagger, {
+export function documentApi(scope: FastifyInstance, head: ApiHead): ApiDocs {
+  const routes: RouteOptions[] = [];
+  let pages: Promise<FastifyInstance> | null = null;
+  const made = (): Promise<FastifyInstance> => {
+    pages ??= makePages(routes, scope.getSchemas(), `${scope.prefix}/docs`, head);
+    return pages;
+  };
+  scope.addHook("onRoute", (route) => {
+    if (route.method !== "HEAD" && route.schema?.hide !== true) routes.push(route);
+  });
+  for (const url of ["/docs", "/docs/*"]) {
+    scope.get(url, { schema: { hide: true } }, async (request, reply) => {
+      const page = await (await made()).inject({ method: "GET", url: request.url, headers: conditionsOf(request) });
+      const { connection, date, ...headers } = page.headers;
+      return reply.code(page.statusCode).headers(headers).send(page.rawPayload);
+    });
+  }
+  return { document: async () => (await made()).swagger() };
+}
+
+/** Headers of a request that decide whether a page is sent. */
+function conditionsOf({ headers }: FastifyRequest): Record<string, string> {
+  const kept = ["if-none-match", "if-modified-since"] as const;
+  return Object.fromEntries(kept.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]])));
+}
+
+/** An instance that listens nowhere and has the same routes in name only, with the document made of them and its page. */
+async function makePages(
+  routes: readonly RouteOptions[],
+  schemas: Readonly<Record<string, unknown>>,
+  routePrefix: string,
+  { title, description, scheme }: ApiHead,
+): Promise<FastifyInstance> {
+  const libraries = [import("fastify"), import("@fastify/swagger"), import("@fastify/swagger-ui")] as const;
+  const [{ default: Fastify }, { default: swagger }, { default: swaggerUi }] = await Promise.all(libraries);
+  const pages = Fastify();
+  pages.setValidatorCompiler(() => () => true);
+  pages.setSerializerCompiler(() => (data) => JSON.stringify(data));
+  await pages.register(swagger, {
     openapi: {
       openapi: "3.0.3",
       info: { title, version, description },
@@ -41,7 +84,13 @@ export async function documentApi(scope: FastifyInstance, { title, description, 
     },
     refResolver: { buildLocalReference: nameOf },
   });
-  await scope.register(swaggerUi, { routePrefix: "/docs", staticCSP: DOCS_POLICY });
+  for (const schema of Object.values(schemas)) pages.addSchema(schema);
+  await pages.register(swaggerUi, { routePrefix, staticCSP: DOCS_POLICY });
+  for (const { method, url, schema = {} } of routes) {
+    pages.route({ method, url, schema, handler: () => undefined });
+  }
+  await pages.ready();
+  return pages;
 }
 
 /** The name of a shared schema in the document. */

@@ -21,6 +21,7 @@ import { sendText } from "./answer.js";
 import { type Auth, OPEN_AUTH, watchTokens } from "./auth.js";
 import { Connections, createServer } from "./connections.js";
 import { mainThreadCpu, Tick, TimeSlices } from "./event-loop.js";
+import { LAZY_SCHEMAS } from "./lazy-schemas.js";
 import { createMetrics } from "./metrics.js";
 import { connectionsAllowed, mostOpenFiles } from "./open-files.js";
 import { guardOrigins } from "./origins.js";
@@ -133,6 +134,7 @@ function serverOptions(
     rewriteUrl: ({ url }: IncomingMessage) => decodable(pathOf(url ?? "/")),
     // Interfaces say themselves that a name is unknown, however long it is.
     routerOptions: { maxParamLength: HEADER_BYTES },
+    schemaController: LAZY_SCHEMAS,
     // Said in the hook that gives every answer its headers.
     return503OnClosing: false,
     logController: new LogController({ disableRequestLogging: true }),

@@ -295,12 +295,12 @@ async function apiRoutes(api: FastifyInstance, service: Service): Promise<void> 
     if (allow !== "") throw new HttpRefusal(405, `This address takes ${allow}.`, { allow });
     throw new RequestError("UnknownOperation", `There is nothing at ${excerpt(path)}; /api/docs lists what there is.`);
   });
-  await documentApi(api, {
+  const docs = documentApi(api, {
     title: "fieldprobe",
     description: "Fields of a stored simulation at points.",
     scheme: { name: "token", definition: { type: "http", scheme: "bearer" } },
   });
-  api.get("/openapi.json", { schema: { hide: true } }, () => api.swagger());
+  api.get("/openapi.json", { schema: { hide: true } }, () => docs.document());
   catalogueRoutes(api, service);
   operationRoutes(api, service);
   trajectoryRoute(api, service);

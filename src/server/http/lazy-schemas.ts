@@ -1,0 +1,42 @@
+/**
+ * Compiles the schemas of routes when the first request needs them, and loads the compilers then: what fastify does by itself at the
+ * start takes a tenth of the time until the service is ready.
+ */
+import { createRequire } from "node:module";
+import type { FastifyServerOptions } from "fastify";
+
+type SchemaController = NonNullable<FastifyServerOptions["schemaController"]>;
+/** What a compiler makes of the schema of a route; validators leave what is wrong in `errors`. */
+type Compiled = ((data: unknown) => unknown) & { readonly errors?: unknown };
+type Compiler = (route: unknown) => Compiled;
+/** Makes a compiler that knows the shared schemas. */
+type CompilerFactory = (schemas: unknown, options: unknown) => Compiler;
+
+const load = createRequire(import.meta.url);
+
+/** The compilers of a package, which is loaded, and compiles, when there is the first to do. */
+function lazily(name: string): CompilerFactory {
+  return (schemas, options) => {
+    let compiler: Compiler | null = null;
+    return (route) => {
+      let compiled: Compiled | null = null;
+      const late = (data: unknown): unknown => {
+        compiler ??= (load(name) as () => CompilerFactory)()(schemas, options);
+        compiled ??= compiler(route);
+        const outcome = compiled(data);
+        late.errors = compiled.errors;
+        return outcome;
+      };
+      late.errors = undefined as unknown;
+      return late;
+    };
+  };
+}
+
+/** The option `schemaController` of fastify with the compilers that are its own. */
+export const LAZY_SCHEMAS = {
+  compilersFactory: {
+    buildValidator: lazily("@fastify/ajv-compiler"),
+    buildSerializer: lazily("@fastify/fast-json-stringify-compiler"),
+  },
+} as SchemaController;

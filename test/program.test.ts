@@ -1,0 +1,44 @@
+/** Which build of the program is run. */
+import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { programIn } from "../bin/program.js";
+import { scratchFolder } from "./support/scratch.js";
+
+/** A folder with files that have been changed at some time, in seconds. */
+function build(files: Readonly<Record<string, number>>): string {
+  const folder = scratchFolder();
+  for (const [name, seconds] of Object.entries(files)) {
+    const file = join(folder, name);
+    mkdirSync(join(file, ".."), { recursive: true });
+    writeFileSync(file, "");
+    utimesSync(file, seconds, seconds);
+  }
+  return folder;
+}
+
+describe("the program that is run", () => {
+  it.each([
+    ["nothing where nothing is built", {}, null],
+    ["the modules without a bundle", { "cli/index.js": 1 }, "cli/index.js"],
+    ["the bundle where the compiler has left no stamps", { "cli/index.js": 9, "bundle/cli.js": 1 }, "bundle/cli.js"],
+    [
+      "the bundle where it is newer than every stamp",
+      { "cli/index.js": 1, ".tsbuildinfo": 2, "engine/.tsbuildinfo": 3, "bundle/cli.js": 4 },
+      "bundle/cli.js",
+    ],
+    [
+      "the modules where one part is newer",
+      { "cli/index.js": 1, ".tsbuildinfo": 2, "engine/.tsbuildinfo": 5, "bundle/cli.js": 4 },
+      "cli/index.js",
+    ],
+    [
+      "the modules where the leaves are newer",
+      { "cli/index.js": 1, ".leaves.tsbuildinfo": 5, "bundle/cli.js": 4 },
+      "cli/index.js",
+    ],
+  ])("is %s", (_title, files, expected) => {
+    const folder = build(files as Readonly<Record<string, number>>);
+    expect(programIn(folder)).toBe(expected === null ? null : join(folder, expected));
+  });
+});
