@@ -3,9 +3,9 @@
  * start takes a tenth of the time until the service is ready.
  */
 import { createRequire } from "node:module";
-import type { FastifyServerOptions } from "fastify";
+import type { ValidatorFactory } from "@fastify/ajv-compiler";
+import type { SerializerFactory } from "@fastify/fast-json-stringify-compiler";
 
-type SchemaController = NonNullable<FastifyServerOptions["schemaController"]>;
 /** What a compiler makes of the schema of a route; validators leave what is wrong in `errors`. */
 type Compiled = ((data: unknown) => unknown) & { readonly errors?: unknown };
 type Compiler = (route: unknown) => Compiled;
@@ -36,7 +36,7 @@ function lazily(name: string): CompilerFactory {
 /** The option `schemaController` of fastify with the compilers that are its own. */
 export const LAZY_SCHEMAS = {
   compilersFactory: {
-    buildValidator: lazily("@fastify/ajv-compiler"),
-    buildSerializer: lazily("@fastify/fast-json-stringify-compiler"),
+    buildValidator: lazily("@fastify/ajv-compiler") as ValidatorFactory,
+    buildSerializer: lazily("@fastify/fast-json-stringify-compiler") as SerializerFactory,
   },
-} as SchemaController;
+};
