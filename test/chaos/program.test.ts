@@ -173,7 +173,9 @@ describe("workers that cannot start", { timeout: 60_000 }, () => {
     expect(starts(error)).toBeLessThan(12);
   });
 
-  it("are tried a bounded number of times, requests are told so at once, and the service recovers", async () => {
+  it("are tried a bounded number of times, requests are told so at once, and the service recovers", {
+    timeout: 120_000,
+  }, async () => {
     const flag = join(folder, "misfit");
     const die = join(folder, "die-once");
     const program = await start(
