@@ -88,6 +88,7 @@ function* read(bytes: Buffer, slab: Float32Array): Steps<{ row: OperationRow; ch
         return ended && ready.length === 0 ? null : ready;
       },
       arrival: () => Promise.resolve(),
+      flow: () => Promise.resolve(),
     },
     LIMITS,
     SPELLINGS,

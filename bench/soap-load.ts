@@ -1,5 +1,5 @@
 /** What a SOAP bench needs of the wire: bodies, keep-alive connections that wait for whole answers, figures of a process. */
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 
 /** A NullOp request of `count` random points, as the bytes of an HTTP request; about 64 bytes per point. */
@@ -79,6 +79,16 @@ function lengthOf(start: Buffer): number {
 export function cpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
   return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
+/** CPU seconds of the main thread of a process, and of all its threads, by the scheduler's account; threads that have ended are not in it. */
+export function threadSeconds(pid: number): { main: number; all: number } {
+  const seconds = (thread: string): number => {
+    const [nanoseconds] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8").split(" ");
+    return Number(nanoseconds) / 1e9;
+  };
+  const threads = readdirSync(`/proc/${pid}/task`);
+  return { main: seconds(String(pid)), all: threads.reduce((sum, thread) => sum + seconds(thread), 0) };
 }
 
 /** Resident bytes now and at their peak since `resetPeak`. */

@@ -1,64 +1,30 @@
 /** `npm run bench:soap`: the SOAP facade against gSOAP and the `soap` package, in turn in one run; memory and turns. */
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { inTurn } from "./alternate.js";
 import { checkSame } from "./ask.js";
-import { type Row, readOptions, report, summarise } from "./row.js";
-import { body, numbersOf } from "./service.bench.js";
-import { cpuSeconds, nullOpRequest, open, resetPeak, residentBytes } from "./soap-load.js";
+import { printRow, type Row, ratioRow, readOptions, summarise, writeRows } from "./row.js";
+import { type Server, start, startOurs } from "./server-process.js";
+import { body, numbersOf, velocity } from "./service.bench.js";
+import { cpuSeconds, nullOpRequest, open, resetPeak, residentBytes, threadSeconds } from "./soap-load.js";
 
 const MIB = 2 ** 20;
+const BULK_POINTS = 100_000;
+const LARGE_POINTS = 1_000_000;
 /** Points of bulk requests, with how many requests make a round. */
 const BULK: readonly (readonly [points: number, requests: number])[] = [
   [1_000, 200],
-  [100_000, 5],
-  [1_000_000, 1],
+  [BULK_POINTS, 5],
+  [LARGE_POINTS, 1],
 ];
-const LARGE_POINTS = 1_000_000;
 const CONNECTIONS = 16;
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 /** Values of SOAP_IO in gSOAP: flushed at once, buffered, stored, chunked. */
 const GSOAP_MODES = ["0", "1", "2", "3"];
-
-interface Server {
-  readonly name: string;
-  readonly process: ChildProcess;
-  readonly pid: number;
-  readonly port: number;
-}
-
-/** Starts a program and takes the port from the first line that has one at its end. */
-async function start(
-  name: string,
-  program: string,
-  words: readonly string[],
-  input = "",
-  env: NodeJS.ProcessEnv = process.env,
-): Promise<Server> {
-  const child = spawn(program, words, { stdio: ["pipe", "pipe", "ignore"], env });
-  child.stdin.end(input);
-  for await (const line of createInterface({ input: child.stdout })) {
-    const port = /(\d+)$/.exec(line)?.[1];
-    if (port === undefined) continue;
-    // Log lines go on; nobody may wait for a full pipe.
-    setImmediate(() => child.stdout.resume());
-    return { name, process: child, pid: child.pid as number, port: Number(port) };
-  }
-  throw new Error(`${name} did not start`);
-}
-
-function startOurs(folder: string): Promise<Server> {
-  const settings = { FIELDPROBE_PORT: "0", FIELDPROBE_STATE: folder, FIELDPROBE_DATA: at("../data") };
-  return start("fieldprobe", process.execPath, [at("../bin/fieldprobe.js"), "serve"], "", {
-    ...process.env,
-    ...settings,
-  });
-}
 
 /** Compiles the gSOAP server from our description, as fast as gcc makes it; null, with the reason, where tools or headers are missing. */
 function compileGsoap(folder: string, wsdl: string): string | null {
@@ -78,16 +44,20 @@ function compileGsoap(folder: string, wsdl: string): string | null {
   return join(folder, "server");
 }
 
-/** Starts the gSOAP server in the I/O mode that costs least in three tries each, in turns. */
-async function startFastest(program: string, cost: (server: Server) => Promise<number>): Promise<Server> {
+/** Starts the gSOAP server in the I/O mode that costs least, after some tries of each in turns. */
+async function startFastest(
+  program: string,
+  tries: number,
+  cost: (server: Server) => Promise<number>,
+): Promise<Server> {
   const modes = await Promise.all(GSOAP_MODES.map((mode) => start("gsoap", program, [mode])));
   try {
     await Promise.all(modes.map(checkEcho));
     const samples = await inTurn(
       modes.map((server) => () => cost(server)),
-      3,
+      tries,
     );
-    const costs = samples.map((tries) => Math.min(...tries));
+    const costs = samples.map((costs) => Math.min(...costs));
     const best = modes[costs.indexOf(Math.min(...costs))] as Server;
     process.stdout.write(
       `gsoap: I/O mode ${GSOAP_MODES[modes.indexOf(best)]} of ${costs.map((c) => c.toFixed(2)).join(", ")} us\n`,
@@ -100,16 +70,55 @@ async function startFastest(program: string, cost: (server: Server) => Promise<n
   }
 }
 
-/** CPU microseconds per point of one round of bulk requests. */
-async function cpuPerPoint({ pid, port }: Server, points: number, requests: number): Promise<number> {
+/** CPU microseconds per point of one round of bulk requests: those of all threads, and of the main thread alone. */
+async function cpuPerPoint(
+  { pid, port }: Server,
+  points: number,
+  requests: number,
+): Promise<{ all: number; main: number }> {
   const connection = await open(port);
   const request = nullOpRequest(points);
+  await connection.ask(request);
+  const before = threadSeconds(pid);
   for (let i = 0; i < requests; i++) await connection.ask(request);
-  const before = cpuSeconds(pid);
-  for (let i = 0; i < requests; i++) await connection.ask(request);
-  const used = cpuSeconds(pid) - before;
+  const after = threadSeconds(pid);
   connection.close();
-  return (1e6 * used) / (requests * points);
+  const each = 1e6 / (requests * points);
+  return { all: each * (after.all - before.all), main: each * (after.main - before.main) };
+}
+
+/** Milliseconds of a request, as its caller waits for it. */
+async function wall({ port }: Server, request: Buffer): Promise<number> {
+  const connection = await open(port);
+  const since = performance.now();
+  await connection.ask(request);
+  const took = performance.now() - since;
+  connection.close();
+  return took;
+}
+
+/** One request of many points with one worker thread, and with two: what the second one gives. */
+async function workerRows(folder: string, rounds: number): Promise<Row[]> {
+  const [one, two] = await Promise.all(
+    [1, 2].map((workers) => startOurs(mkdtempSync(join(folder, "state-")), workers)),
+  );
+  try {
+    const request = nullOpRequest(BULK_POINTS, "GetVelocity", velocity("Lag8", "None"));
+    const [single, double] = (await inTurn<number>(
+      [one, two].map((server) => () => wall(server as Server, request)),
+      rounds + 1,
+    )) as [number[], number[]];
+    const params = { points: BULK_POINTS, workers: 2 };
+    return [
+      ratioRow(
+        { bench: "soap", case: "GetVelocity Lag8", unit: "times one worker", params },
+        single.slice(1),
+        double.slice(1),
+      ),
+    ];
+  } finally {
+    for (const server of [one, two]) server?.process.kill();
+  }
 }
 
 /** One round at one point per request: requests per second, and CPU microseconds that each costs its server. */
@@ -219,52 +228,79 @@ async function turnRow({ port }: Server): Promise<Row> {
     value: 1000 * seconds,
     spread: 0,
     rounds: 1,
-    params: { limitMs: 50 },
+    params: { limitMs: 10 },
   };
 }
 
-const options = readOptions();
-const folder = mkdtempSync(join(tmpdir(), "fieldprobe-bench-"));
-const servers: Server[] = [];
-try {
-  const ours = await startOurs(folder);
-  servers.push(ours);
-  const wsdl = await (await fetch(`http://127.0.0.1:${ours.port}/service/turbulence.asmx?wsdl`)).text();
-  const memory = await memoryRows(ours, options.quick ? 2 : 5);
-  const program = compileGsoap(folder, wsdl);
-  const rounds = options.quick ? 3 : 9;
-  const bulk: Row[] = [];
+/** Bulk NullOp against gSOAP in its best mode for each size: CPU of all threads and of the main thread, a point. */
+async function bulkRows(ours: Server, program: string | null, quick: boolean): Promise<Row[]> {
+  const rows: Row[] = [];
   for (const [points, requests] of BULK) {
-    const contestants = [ours];
-    if (program) {
-      contestants.push(await startFastest(program, (server) => cpuPerPoint(server, points, requests)));
-      servers.push(...contestants.slice(1));
+    const tries = quick ? 1 : 2;
+    const best =
+      program === null
+        ? null
+        : await startFastest(program, tries, async (server) => (await cpuPerPoint(server, points, 1)).all);
+    const contestants = best ? [ours, best] : [ours];
+    try {
+      const used = await measureAll(contestants, quick ? 3 : 7, (server) => cpuPerPoint(server, points, requests));
+      const params = { points, connections: 1 };
+      const figure = (name: "all" | "main") =>
+        new Map([...used].map(([server, found]) => [server, found.map((one) => one[name])]));
+      const main = new Map([["fieldprobe", figure("main").get("fieldprobe") as number[]]]);
+      rows.push(...rowsOf("NullOp CPU per point", "us", params, figure("all")));
+      rows.push(...rowsOf("NullOp CPU of the main thread", "us/point", params, main));
+    } finally {
+      best?.process.kill();
     }
-    await checkEcho(ours);
-    const cpu = await measureAll(contestants, rounds, (server) => cpuPerPoint(server, points, requests));
-    bulk.push(...rowsOf("NullOp CPU per point", "us", { points, connections: 1 }, cpu));
+  }
+  return rows;
+}
+
+/** Requests of one point from many connections, against gSOAP and the `soap` package. */
+async function requestRows(ours: Server, program: string | null, wsdl: string, quick: boolean): Promise<Row[]> {
+  const seconds = quick ? 0.5 : 2;
+  const contestants = [ours];
+  try {
+    if (program)
+      contestants.push(await startFastest(program, 1, async (server) => (await requestRound(server, 0.5)).cpu));
+    contestants.push(await start("soap", process.execPath, [at("soap-server.js")], wsdl));
+    await checkEcho(contestants.at(-1) as Server);
+    for (const server of contestants) await requestRound(server, seconds);
+    const requests = await measureAll(contestants, quick ? 3 : 7, (server) => requestRound(server, seconds));
+    const figure = (name: "rate" | "cpu") =>
+      new Map([...requests].map(([server, figures]) => [server, figures.map((found) => found[name])]));
+    const params = { points: 1, connections: CONNECTIONS };
+    return [
+      ...rowsOf("NullOp requests", "1/s", params, figure("rate")),
+      ...rowsOf("NullOp CPU per request", "us", params, figure("cpu")),
+    ];
+  } finally {
     for (const { process: child } of contestants.slice(1)) child.kill();
   }
-  const contestants = [ours];
-  if (program) contestants.push(await startFastest(program, async (server) => (await requestRound(server, 0.5)).cpu));
-  contestants.push(await start("soap", process.execPath, [at("soap-server.js")], wsdl));
-  servers.push(...contestants.slice(1));
-  await checkEcho(contestants.at(-1) as Server);
-  for (const server of contestants) await requestRound(server, 1);
-  const requests = await measureAll(contestants, rounds, (server) => requestRound(server, options.quick ? 1 : 3));
-  const figure = (name: "rate" | "cpu") =>
-    new Map([...requests].map(([server, figures]) => [server, figures.map((found) => found[name])]));
-  report(
-    [
-      ...bulk,
-      ...rowsOf("NullOp requests", "1/s", { points: 1, connections: CONNECTIONS }, figure("rate")),
-      ...rowsOf("NullOp CPU per request", "us", { points: 1, connections: CONNECTIONS }, figure("cpu")),
-      ...memory,
-      await turnRow(ours),
-    ],
-    options,
-  );
+}
+
+const options = readOptions();
+const { quick } = options;
+const folder = mkdtempSync(join(tmpdir(), "fieldprobe-bench-"));
+const ours = await startOurs(mkdtempSync(join(folder, "state-")));
+const rows: Row[] = [];
+/** Prints rows as soon as they are there: a run of minutes may be ended before its end. */
+const add = (found: readonly Row[]): void => {
+  for (const row of found) printRow(row);
+  rows.push(...found);
+};
+try {
+  await checkEcho(ours);
+  const wsdl = await (await fetch(`http://127.0.0.1:${ours.port}/service/turbulence.asmx?wsdl`)).text();
+  const program = compileGsoap(folder, wsdl);
+  add(await memoryRows(ours, quick ? 2 : 5));
+  add(await bulkRows(ours, program, quick));
+  add(await requestRows(ours, program, wsdl, quick));
+  add([await turnRow(ours)]);
+  add(await workerRows(folder, quick ? 3 : 9));
+  writeRows(rows, options);
 } finally {
-  for (const { process: child } of servers) child.kill();
+  ours.process.kill();
   rmSync(folder, { recursive: true, force: true });
 }

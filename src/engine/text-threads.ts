@@ -5,8 +5,8 @@ import type { BufferPool } from "./points/buffers.js";
 import type { QueryTexts, TriplesRead } from "./text-task.js";
 
 /** Bytes of text, and of what is read from it, that may be lent at a time: some, and some for each worker thread. */
-const LENT_BYTES = 8 * 1024 * 1024;
-const LENT_BYTES_PER_WORKER = 2 * 1024 * 1024;
+const LENT_BYTES = 16 * 1024 * 1024;
+const LENT_BYTES_PER_WORKER = 4 * 1024 * 1024;
 
 /** The text work of the queries of a process. */
 export class TextThreads {

@@ -31,6 +31,7 @@ export function sourceOf(chunks: readonly Uint8Array[]): ByteSource {
       }
     },
     arrival: () => Promise.resolve(),
+    flow: () => Promise.resolve(),
   };
 }
 

@@ -22,6 +22,8 @@ export class Body {
   #closed = false;
   #released = false;
   #wake: (() => void) | null = null;
+  /** Takes bytes as they arrive, as long as it returns true. */
+  #into: ((bytes: Buffer) => boolean) | null = null;
 
   /**
    * @param limit  bytes admitted
@@ -60,16 +62,42 @@ export class Body {
     return Number(this.#request.headers["content-length"] ?? 0) - this.#given;
   }
 
-  /** Resolves when `take` should be asked again, or when `also` does. */
-  arrival(also?: Promise<unknown>): Promise<void> {
+  /** Resolves when `take` should be asked again. */
+  arrival(): Promise<void> {
     const pause = this.#isLong ? this.#slices.pauseAgain() : this.#slices.pause();
     if (pause !== null) return pause;
+    return this.#slices.outside(this.#woken());
+  }
+
+  /**
+   * Hands bytes on as they arrive, without a wait for each part, until `into` returns false. Resolves when `take` should be asked
+   * again, or when `also` does; no more bytes are handed on then.
+   */
+  flow(into: (bytes: Buffer) => boolean, also?: Promise<unknown>): Promise<void> {
+    if (this.#queue.length > 0 || this.#mustPause) return this.arrival();
+    this.#into = into;
+    const woken = this.#woken();
+    return this.#slices.outside(also === undefined ? woken : this.#either(woken, also));
+  }
+
+  /** Resolves with the first of two, and ends the flow with the other. */
+  #either(woken: Promise<void>, other: Promise<unknown>): Promise<void> {
+    return new Promise((resolve) => {
+      void woken.then(resolve);
+      void other.then(() => {
+        this.#into = null;
+        resolve();
+      });
+    });
+  }
+
+  /** Resolves when something has arrived, or the end. */
+  #woken(): Promise<void> {
     const woken = new Promise<void>((resolve) => {
       this.#wake = resolve;
-      void also?.then(() => resolve());
     });
     if (this.#request.isPaused()) this.#request.resume();
-    return this.#slices.outside(woken);
+    return woken;
   }
 
   /** The caller is gone: what has not arrived will not come. */
@@ -105,6 +133,13 @@ export class Body {
   #keep(chunk: Buffer): void {
     if (this.#released) return;
     this.#received += chunk.length;
+    if (this.#into !== null && this.#received <= this.#limit) {
+      this.#given += chunk.length;
+      if (this.#into(chunk)) return;
+      this.#request.pause();
+      this.#settle();
+      return;
+    }
     this.#queue.push(chunk);
     if (this.#wake === null) this.#request.pause();
     this.#settle();
@@ -116,6 +151,7 @@ export class Body {
   }
 
   #settle(): void {
+    this.#into = null;
     if (this.#wake !== null) this.#tick.add(this.#wake);
     this.#wake = null;
   }

@@ -5,7 +5,7 @@ import type { XmlReader } from "./xml/reader.js";
 
 /** Bytes of the first piece, and of the largest: each is twice as long as the one before. */
 const FIRST_BYTES = 128 * 1024;
-const MOST_BYTES = 1024 * 1024;
+const MOST_BYTES = 2 * 1024 * 1024;
 /** Part of a piece that is begun when reading has to wait and no thread has work. */
 const LEAST_PART = 1 / 4;
 
@@ -121,23 +121,29 @@ class Ahead {
       else yield this.#outside(oldest.done);
       return;
     }
-    if (this.#rest.length === 0 && !this.#ended) {
+    if (this.#rest.length === 0 && this.#filled < this.#room && !this.#ended) {
       const more = this.#take();
       if (more === undefined) {
         if (oldest === undefined && this.#filled >= LEAST_PART * this.#room && this.#begin()) return;
-        yield this.#reader.arrival(oldest?.done);
+        yield this.#reader.flow((bytes) => this.#add(bytes), oldest?.done);
         return;
       }
       this.#ended = more === null;
       if (more !== null) this.#rest = more;
     }
-    const part = this.#rest.subarray(0, this.#room - this.#filled);
-    // Not `set`, which copies to shared memory a byte at a time; a pattern of the length of its place is copied at once.
-    Buffer.from(this.#memory).fill(part, this.#filled, this.#filled + part.length);
-    this.#filled += part.length;
-    this.#rest = this.#rest.subarray(part.length);
+    this.#add(this.#rest);
     if ((this.#filled === this.#room || this.#ended) && !this.#begin()) this.#last = true;
     if (this.#ended && this.#rest.length === 0) this.#last = true;
+  }
+
+  /** Copies bytes to the piece that is being filled; false when it is full. What it has no room for is the rest. */
+  #add(bytes: Buffer): boolean {
+    const part = bytes.subarray(0, this.#room - this.#filled);
+    // Not `set`, which copies to shared memory a byte at a time; a pattern of the length of its place is copied at once.
+    Buffer.from(this.#memory as SharedArrayBuffer).fill(part, this.#filled, this.#filled + part.length);
+    this.#filled += part.length;
+    this.#rest = bytes.subarray(part.length);
+    return this.#filled < this.#room;
   }
 
   /** The next bytes. An input that fails ends here; the reader meets the failure again, after all that comes before it. */

@@ -29,8 +29,20 @@ export class Utf8Body implements ByteSource {
     return null;
   }
 
-  arrival(also?: Promise<unknown>): Promise<void> {
-    return this.#body.arrival(also);
+  arrival(): Promise<void> {
+    return this.#body.arrival();
+  }
+
+  flow(into: (bytes: Buffer) => boolean, also?: Promise<unknown>): Promise<void> {
+    const transcoded = (part: Buffer): boolean => {
+      try {
+        return into(this.#transcoder.push(part));
+      } catch {
+        // It refuses the next part too, also when that is the end.
+        return false;
+      }
+    };
+    return this.#body.flow(transcoded, also);
   }
 
   declare(encoding: string): void {

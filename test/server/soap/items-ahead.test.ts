@@ -7,7 +7,7 @@ import { decode, operationsAsked } from "../../../src/server/soap/decode.js";
 import { closeEnvelope, openEnvelope } from "../../../src/server/soap/envelope.js";
 import { PlainScanners } from "../../../src/server/soap/items.js";
 import { type Steps, walk } from "../../../src/server/soap/steps.js";
-import { Spellings, XmlReader } from "../../../src/server/soap/xml/reader.js";
+import { type ByteSource, Spellings, XmlReader } from "../../../src/server/soap/xml/reader.js";
 import { sourceOf } from "../../support/decode-document.js";
 import { FakeEngine } from "../../support/fake-engine.js";
 import { NAMESPACE } from "../../support/soap-service.js";
@@ -47,12 +47,23 @@ async function outcome(text: string, chunk: number, texts: TextsHere | null, mos
   }
 }
 
+/** Hands a few chunks on, as a body does while it arrives, or none. */
+function flowOf(source: ByteSource): ByteSource["flow"] {
+  let waits = 0;
+  return async (into, also) => {
+    await Promise.race([moment(), also ?? moment()]);
+    let chunks = waits++ % 4;
+    for (let wants = true; wants && chunks > 0; chunks--) {
+      const bytes = source.take() ?? null;
+      if (bytes !== null) wants = into(bytes);
+    }
+  };
+}
+
 function* read(chunks: readonly Buffer[], length: number, texts: TextsHere | null, most: number): Steps<number[]> {
   const engine = new FakeEngine({ slabPoints: 1000 });
   const source = sourceOf(chunks);
-  const arrival = async (also?: Promise<unknown>): Promise<void> =>
-    void (await Promise.race([moment(), also ?? moment()]));
-  const reader = new XmlReader({ ...source, arrival }, LIMITS, new Spellings());
+  const reader = new XmlReader({ ...source, flow: flowOf(source) }, LIMITS, new Spellings());
   yield* openEnvelope(reader, "1.1", LIMITS["soap.headerBlocks"]);
   const { evaluation } = yield* decode(reader, operationsAsked(NAMESPACE, reader), {
     namespace: NAMESPACE,

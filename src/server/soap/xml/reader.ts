@@ -42,8 +42,13 @@ type Outcome = XmlEvent | typeof MORE | typeof AGAIN;
 export interface ByteSource {
   /** The next bytes; null at the end, undefined where they have to be waited for. */
   take(): Buffer | null | undefined;
-  /** Resolves when `take` should be asked again, or when `also` does. */
-  arrival(also?: Promise<unknown>): Promise<void>;
+  /** Resolves when `take` should be asked again. */
+  arrival(): Promise<void>;
+  /**
+   * Hands bytes on as they arrive, until `into` returns false. Resolves when `take` should be asked again, or when `also` does; no
+   * more bytes are handed on then.
+   */
+  flow(into: (bytes: Buffer) => boolean, also?: Promise<unknown>): Promise<void>;
   /** Judges the encoding that the XML declaration names; throws where it contradicts what is known. */
   declare(encoding: string): void;
 }
@@ -258,9 +263,9 @@ export class XmlReader {
     return chunk;
   }
 
-  /** Resolves when `take` should be asked again, or when `also` does. */
-  arrival(also?: Promise<unknown>): Promise<void> {
-    return this.#source.arrival(also);
+  /** Hands the bytes that follow those at hand on as they arrive, as the source does. */
+  flow(into: (bytes: Buffer) => boolean, also?: Promise<unknown>): Promise<void> {
+    return this.#source.flow(into, also);
   }
 
   /** Goes on with bytes that were taken away, from the first that was not read; all at hand have been taken. */

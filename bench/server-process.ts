@@ -1,0 +1,47 @@
+/** Servers as processes: programs that print the port they listen on. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+export interface Server {
+  readonly name: string;
+  readonly process: ChildProcess;
+  readonly pid: number;
+  readonly port: number;
+}
+
+/** Starts a program and takes the port from the first line that has one at its end. */
+export async function start(
+  name: string,
+  program: string,
+  words: readonly string[],
+  input = "",
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<Server> {
+  const child = spawn(program, words, { stdio: ["pipe", "pipe", "ignore"], env });
+  child.stdin.end(input);
+  for await (const line of createInterface({ input: child.stdout })) {
+    const port = /(\d+)$/.exec(line)?.[1];
+    if (port === undefined) continue;
+    // Log lines go on; nobody may wait for a full pipe.
+    setImmediate(() => child.stdout.resume());
+    return { name, process: child, pid: child.pid as number, port: Number(port) };
+  }
+  throw new Error(`${name} did not start`);
+}
+
+/** Starts this service on the shipped data, with so many worker threads; absent: as many as it takes by itself. */
+export function startOurs(folder: string, workers?: number): Promise<Server> {
+  const settings = {
+    ...(workers === undefined ? {} : { FIELDPROBE_WORKERS: String(workers) }),
+    FIELDPROBE_PORT: "0",
+    FIELDPROBE_STATE: folder,
+    FIELDPROBE_DATA: at("../data"),
+  };
+  return start("fieldprobe", process.execPath, [at("../bin/fieldprobe.js"), "serve"], "", {
+    ...process.env,
+    ...settings,
+  });
+}
