@@ -47,6 +47,7 @@ int main(int argc, char **argv) {
   struct soap *soap = soap_new1(SOAP_IO_KEEPALIVE | (argc > 1 ? atoi(argv[1]) & SOAP_IO : 0));
   soap->bind_flags = SO_REUSEADDR;
   soap->max_keep_alive = 0;
+  soap->maxoccurs = 10000000;
   if (!soap_valid_socket(soap_bind(soap, "127.0.0.1", 0, 100))) return 1;
   struct sockaddr_in address;
   socklen_t length = sizeof address;

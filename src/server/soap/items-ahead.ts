@@ -1,12 +1,12 @@
-/** `readAhead` lets the worker threads read the items of a large request, cut into pieces, while their successors arrive. */
+/** `readAhead` lets the worker threads read the items of a large request, cut into passages, while their successors arrive. */
 import type { QueryTexts } from "../../engine/text-task.js";
 import type { Steps } from "./steps.js";
 import type { XmlReader } from "./xml/reader.js";
 
-/** Bytes of the first piece, and of the largest: each is twice as long as the one before. */
+/** Bytes of the first passage, and of the largest: each is twice as long as the one before. */
 const FIRST_BYTES = 128 * 1024;
 const MOST_BYTES = 2 * 1024 * 1024;
-/** Part of a piece that is begun when reading has to wait and no thread has work. */
+/** Part of a passage that is begun when reading has to wait and no thread has work. */
 const LEAST_PART = 1 / 4;
 
 /** The form of the items. */
@@ -31,7 +31,7 @@ export function formOf(tags: readonly Uint8Array[]): ItemForm {
 }
 
 /** Text that a thread reads. */
-interface Piece {
+interface Passage {
   readonly memory: SharedArrayBuffer;
   readonly text: Buffer;
   readonly triples: Float32Array;
@@ -41,7 +41,7 @@ interface Piece {
 }
 
 /**
- * Reads items of a form as long as they come, in pieces that end where an item ends, and hands on what was read in the order of
+ * Reads items of a form as long as they come, in passages that end where an item ends, and hands on what was read in the order of
  * the document. Stops where an item has another form, at the end of the items, or where no memory is left; the reader then goes on
  * with the first byte that was not read.
  *
@@ -65,15 +65,15 @@ class Ahead {
   readonly #texts: QueryTexts;
   readonly #deliver: (triples: Float32Array, count: number) => Steps<void>;
   readonly #outside: <T>(promise: Promise<T>) => Promise<T>;
-  /** Pieces that threads read, in order. */
-  readonly #pieces: Piece[] = [];
-  /** The piece that is being filled, the bytes that it may have, and those that it has. */
+  /** Passages that threads read, in order. */
+  readonly #passages: Passage[] = [];
+  /** The passage that is being filled, the bytes that it may have, and those that it has. */
   #memory: SharedArrayBuffer | null = null;
   #room = FIRST_BYTES;
   #filled = 0;
-  /** Bytes that have arrived and are in no piece. */
+  /** Bytes that have arrived and are in no passage. */
   #rest: Buffer = Buffer.alloc(0);
-  /** Whether the input has ended, and whether no more pieces are to be begun. */
+  /** Whether the input has ended, and whether no more passages are to be begun. */
   #ended = false;
   #last = false;
 
@@ -96,12 +96,12 @@ class Ahead {
     let isOdd = false;
     try {
       while (!isOdd) {
-        const [oldest] = this.#pieces;
+        const [oldest] = this.#passages;
         if (oldest?.read) {
           yield* this.#deliver(oldest.triples, oldest.read.count);
           isOdd = oldest.read.bytes < oldest.text.length;
           if (!isOdd) this.#drop(oldest);
-        } else if (this.#last || this.#pieces.length > this.#texts.parallelism) {
+        } else if (this.#last || this.#passages.length > this.#texts.parallelism) {
           if (oldest === undefined) break;
           yield this.#outside(oldest.done);
         } else yield* this.#gather(oldest);
@@ -113,8 +113,8 @@ class Ahead {
     }
   }
 
-  /** Adds what has arrived to the piece that is being filled, and begins the piece when it is full; waits where nothing has arrived. */
-  *#gather(oldest: Piece | undefined): Steps<void> {
+  /** Adds what has arrived to the passage that is being filled, and begins the passage when it is full; waits where nothing has arrived. */
+  *#gather(oldest: Passage | undefined): Steps<void> {
     this.#memory ??= this.#texts.take(this.#room + 12 * this.#mostItems);
     if (this.#memory === null) {
       if (oldest === undefined) this.#last = true;
@@ -136,7 +136,7 @@ class Ahead {
     if (this.#ended && this.#rest.length === 0) this.#last = true;
   }
 
-  /** Copies bytes to the piece that is being filled; false when it is full. What it has no room for is the rest. */
+  /** Copies bytes to the passage that is being filled; false when it is full. What it has no room for is the rest. */
   #add(bytes: Buffer): boolean {
     const part = bytes.subarray(0, this.#room - this.#filled);
     // Not `set`, which copies to shared memory a byte at a time; a pattern of the length of its place is copied at once.
@@ -155,12 +155,12 @@ class Ahead {
     }
   }
 
-  /** Items that the text of the piece can hold. */
+  /** Items that the text of the passage can hold. */
   get #mostItems(): number {
     return Math.ceil(this.#room / this.#form.shortest);
   }
 
-  /** Lets a thread read the whole items that have been gathered; what follows them is left for the next piece. False where there is none. */
+  /** Lets a thread read the whole items that have been gathered; what follows them is left for the next passage. False where there is none. */
   #begin(): boolean {
     const memory = this.#memory as SharedArrayBuffer;
     const text = Buffer.from(memory, 0, this.#filled);
@@ -173,40 +173,40 @@ class Ahead {
     this.#memory = null;
     this.#filled = 0;
     this.#room = Math.min(MOST_BYTES, 2 * this.#room);
-    const piece: Piece = {
+    const passage: Passage = {
       memory,
       text: bytes,
       triples,
       read: null,
       done: this.#texts.read({ bytes, tags: this.#form.tags, out: triples }).then(
         (read) => {
-          piece.read = read;
+          passage.read = read;
         },
         // A thread was lost: the reader reads these items itself.
         () => {
-          piece.read = { count: 0, bytes: 0 };
+          passage.read = { count: 0, bytes: 0 };
         },
       ),
     };
-    this.#pieces.push(piece);
+    this.#passages.push(passage);
     return true;
   }
 
   /** Gives everything that was not read back to the reader. */
   #handBack(): void {
-    const parts = this.#pieces.map(({ text, read }, i) => (i === 0 && read ? text.subarray(read.bytes) : text));
+    const parts = this.#passages.map(({ text, read }, i) => (i === 0 && read ? text.subarray(read.bytes) : text));
     if (this.#memory !== null) parts.push(Buffer.from(this.#memory, 0, this.#filled));
     this.#reader.putBack(Buffer.concat([...parts, this.#rest]));
   }
 
-  #drop(piece: Piece): void {
-    this.#pieces.shift();
-    this.#texts.give(piece.memory);
+  #drop(passage: Passage): void {
+    this.#passages.shift();
+    this.#texts.give(passage.memory);
   }
 
   /** Gives memory back as soon as no thread reads it. */
   #release(): void {
     if (this.#memory !== null) this.#texts.give(this.#memory);
-    for (const { done, memory } of this.#pieces) void done.then(() => this.#texts.give(memory));
+    for (const { done, memory } of this.#passages) void done.then(() => this.#texts.give(memory));
   }
 }
