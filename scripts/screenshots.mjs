@@ -36,6 +36,11 @@ for (const { name, query, width, height, element, at } of SHOTS) {
   await page.waitForLoadState("networkidle");
   const path = `${folder}${name}.png`;
   if (at !== undefined) await page.locator(at).evaluate((target) => target.scrollIntoView());
+  if (element !== undefined) {
+    // Panels off the screen are laid out when they come near it.
+    await page.locator(element).scrollIntoViewIfNeeded();
+    await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+  }
   if (element === undefined) await page.screenshot({ path });
   else await page.locator(element).screenshot({ path });
   await page.close();

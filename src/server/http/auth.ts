@@ -156,6 +156,63 @@ class Account {
   }
 }
 
+/** The accounts of a token file, or of the one in a folder; a broken file leaves the last good set. */
+class TokenBook {
+  readonly #path: string;
+  readonly #open: (entry: TokenEntry) => Account;
+  readonly #log: AuthLog;
+  #text: string;
+  #accounts: ReadonlyMap<string, Account>;
+  #complaint = "";
+
+  /** @throws when the file cannot be used */
+  constructor(path: string, open: (entry: TokenEntry) => Account, log: AuthLog) {
+    this.#path = path;
+    this.#open = open;
+    this.#log = log;
+    const { text, file } = readTokenFile(tokenFileAt(path));
+    this.#text = text;
+    this.#accounts = this.#accountsOf(file, new Map());
+  }
+
+  find(token: string): Account | null {
+    return search(this.#accounts, token);
+  }
+
+  /** Reads the file again; false when it is as it was. A complaint is not repeated unless it is asked for anew. */
+  look(anew = false): boolean {
+    if (anew) this.#complaint = "";
+    try {
+      const { text, file } = readTokenFile(tokenFileAt(this.#path));
+      const changed = text !== this.#text;
+      if (changed) {
+        this.#accounts = this.#accountsOf(file, this.#accounts);
+        this.#text = text;
+        this.#log.info("the token file has changed and is in effect");
+      }
+      this.#complaint = "";
+      return changed;
+    } catch (err) {
+      if (String(err) !== this.#complaint) {
+        this.#log.error({ err }, "the token file cannot be used; the last good set stays");
+      }
+      this.#complaint = String(err);
+      return true;
+    }
+  }
+
+  /** The accounts of a file; those that were open before keep what is left of their rate. */
+  #accountsOf(file: TokenFile, before: ReadonlyMap<string, Account>): ReadonlyMap<string, Account> {
+    return new Map(
+      file.tokens.map((entry) => {
+        const known = before.get(entry.sha256);
+        if (known !== undefined) known.entry = entry;
+        return [entry.sha256, known ?? this.#open(entry)];
+      }),
+    );
+  }
+}
+
 /** Options of `watchTokens` that tests set. */
 export interface WatchOptions {
   readonly reloadMs?: number;
@@ -179,45 +236,14 @@ export function watchTokens(
   log: AuthLog,
   { reloadMs = RELOAD_MS, now = () => performance.now(), date = Date.now }: WatchOptions = {},
 ): Auth {
-  const first = readTokenFile(tokenFileAt(path));
-  let text = first.text;
-  let accounts = accountsOf(first.file, new Map());
-
-  function accountsOf(file: TokenFile, before: ReadonlyMap<string, Account>): ReadonlyMap<string, Account> {
-    return new Map(
-      file.tokens.map((entry) => {
-        const known = before.get(entry.sha256);
-        if (known !== undefined) known.entry = entry;
-        return [entry.sha256, known ?? new Account(entry, entry.perMinute ?? limits["token.perMinute"], now())];
-      }),
-    );
-  }
-
-  let complaint = "";
-  /** Reads the file again; false when it is as it was. */
-  const look = (): boolean => {
-    try {
-      const current = readTokenFile(tokenFileAt(path));
-      const changed = current.text !== text;
-      if (changed) {
-        accounts = accountsOf(current.file, accounts);
-        text = current.text;
-        log.info("the token file has changed and is in effect");
-      }
-      complaint = "";
-      return changed;
-    } catch (err) {
-      if (String(err) !== complaint) log.error({ err }, "the token file cannot be used; the last good set stays");
-      complaint = String(err);
-      return true;
-    }
-  };
-  const timer = setInterval(look, reloadMs);
+  const open = (entry: TokenEntry) => new Account(entry, entry.perMinute ?? limits["token.perMinute"], now());
+  const book = new TokenBook(path, open, log);
+  const timer = setInterval(() => book.look(), reloadMs);
   timer.unref();
 
   return {
     authorise(token, note) {
-      const account = search(accounts, token ?? "");
+      const account = book.find(token ?? "");
       if (account === null && anonymous && (token ?? "") === "") return FREE;
       const id = account?.entry.sha256.slice(0, PREFIX_CHARS) ?? "unknown";
       if ((token ?? "") !== "") note?.(id);
@@ -237,8 +263,7 @@ export function watchTokens(
       return { id, points: limit, release };
     },
     reload() {
-      complaint = "";
-      if (!look()) log.info("the token file is unchanged");
+      if (!book.look(true)) log.info("the token file is unchanged");
     },
     close: () => clearInterval(timer),
   };

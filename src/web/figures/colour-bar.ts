@@ -11,7 +11,7 @@ import { barTicks } from "./marks.js";
 /** The bar as percentages of the width that the page has for it, with a margin for the texts at its ends. */
 const BAR = { left: 4, width: 92 };
 /** Ticks of a bar, about; as many as find room on a phone. */
-const BAR_TICKS = 5;
+const BAR_TICKS = 6;
 
 const NAMES: Readonly<Record<ViewState["scaling"] | "fixed", string>> = {
   auto: "of the values",

@@ -28,7 +28,7 @@ export interface Marks {
 
 const TICK = 5;
 /** Distance of ticks that are comfortable to read, in pixels. */
-const ACROSS_GAP = 75;
+const ACROSS_GAP = 70;
 const UP_GAP = 45;
 
 /** Axes with ticks, names and units at the lower and left edges of a picture. */
