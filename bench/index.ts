@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { parseArgs } from "node:util";
 import { benchCodec } from "./codec.bench.js";
 import { benchEngine } from "./engine.bench.js";
+import { benchFrames } from "./frames.bench.js";
 import { benchKernels } from "./kernels.bench.js";
 import { benchLarge } from "./large.bench.js";
 import { benchNodes } from "./nodes.bench.js";
@@ -13,6 +14,7 @@ import { benchParticles } from "./particles.bench.js";
 import { OPTIONS, printRow, type Row, writeRows } from "./row.js";
 import { benchService } from "./service.bench.js";
 import { benchSources } from "./sources.bench.js";
+import { benchSplines } from "./splines.bench.js";
 import { benchStart } from "./start.bench.js";
 import { benchStorage } from "./storage.bench.js";
 
@@ -33,6 +35,8 @@ const {
 
 const PARTS = new Map<string, () => Promise<Row[]>>([
   ["kernels", () => benchKernels({ json, quick })],
+  ["frames", () => benchFrames({ json, quick })],
+  ["splines", () => benchSplines({ json, quick })],
   ["codec", () => benchCodec({ json, quick })],
   ["engine", () => benchEngine({ json, quick })],
   ["nodes", () => benchNodes({ json, quick })],

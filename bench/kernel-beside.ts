@@ -1,4 +1,4 @@
-/** Measures what splines, the sort, derivatives, filters and thresholds cost beside Lagrange interpolation. */
+/** Measures what the sort, derivatives, filters and thresholds cost beside Lagrange interpolation. */
 import { createBoxFilter } from "../dist/kernels/filter/box-filter.js";
 import { createNodeFilter } from "../dist/kernels/filter/node-filter.js";
 import { createScheme } from "../dist/kernels/index.js";
@@ -8,37 +8,11 @@ import { type Comparison, type Contestant, nanoseconds } from "./alternate.js";
 import { createSorter, cubeAxes } from "./field.js";
 import { checkClose, EDGE, evaluation, type Group, lag8, OPTIONS, type Setting } from "./kernel-setting.js";
 
-/** Splines by nodes an axis, and Lagrange interpolation on as many nodes where there is one. */
-const SPLINES = [
-  { nodes: 4, splines: ["M1Q4", "M2Q4"], beside: "Lag4" },
-  { nodes: 6, splines: ["M1Q6", "M2Q6", "M4Q6"], beside: "Lag6" },
-  { nodes: 8, splines: ["M1Q8", "M2Q8", "M4Q8"], beside: "Lag8" },
-  { nodes: 10, splines: ["M2Q10", "M4Q10"], beside: "Lag8" },
-  { nodes: 12, splines: ["M2Q12"], beside: "Lag8" },
-  { nodes: 14, splines: ["M2Q14", "M4Q14"], beside: "Lag8" },
-] as const;
 const FILTERS = [
   ["box-velocity-16dx", "boxVelocity"],
   ["box-gradient-16dx", "boxVelocityGradient"],
   ["box-stress-16dx", "boxStress"],
 ] as const;
-/** Values by splines at sorted points, beside Lagrange interpolation; one group for each number of nodes. */
-export function splineGroups(setting: Setting): Group[] {
-  const points = setting.positions.sorted.length / 3;
-  return SPLINES.map(({ nodes, splines, beside }) => {
-    const contestant = (method: string, name: string) => {
-      const scheme = createScheme("velocity", method, cubeAxes(setting.nodes), OPTIONS, setting.accelerator);
-      return evaluation(setting, name, scheme, [setting.velocity], "simd", "sorted", points);
-    };
-    const lagrange = contestant(beside, `q${nodes}-${beside.toLowerCase()}`);
-    const contestants = splines.map((method) => contestant(method, method.toLowerCase()));
-    const comparisons = contestants.map((over, i) => {
-      const name = (splines[i] as string).toLowerCase();
-      return { case: name, unit: `of ${beside.toLowerCase()}`, over, under: lagrange };
-    });
-    return { contestants: [lagrange, ...contestants], comparisons };
-  });
-}
 
 /** The sort alone, positions brought into its order included, beside Lag8 of the sorted points. */
 export function sortGroup(setting: Setting): Group {

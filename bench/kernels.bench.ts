@@ -1,4 +1,4 @@
-/** Measures kernels on one core: every point kernel in SIMD and plain, sorted and random points, the sort, time, splines, filters, thresholds, two threads. */
+/** Measures kernels on one core: every point kernel in SIMD and plain, sorted and random points, the sort, filters, thresholds, two threads. */
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { createScheme } from "../dist/kernels/index.js";
@@ -6,15 +6,7 @@ import { SCRATCH_BYTES } from "../dist/kernels/simd/index.js";
 import type { BrickField } from "../dist/kernels/types.js";
 import { alternate, type Comparison, type Contestant, nanoseconds } from "./alternate.js";
 import { createBatch, createSorter, cubeAxes } from "./field.js";
-import {
-  filterGroup,
-  gradientGroup,
-  nodeFilterGroup,
-  sortGroup,
-  splineGroups,
-  thresholdGroup,
-} from "./kernel-beside.js";
-import { frameGroups } from "./kernel-frames.js";
+import { filterGroup, gradientGroup, nodeFilterGroup, sortGroup, thresholdGroup } from "./kernel-beside.js";
 import {
   CHECKED,
   checkClose,
@@ -174,8 +166,6 @@ export async function benchKernels({ quick }: BenchOptions): Promise<Row[]> {
   const small = prepare(64, quick ? 20_000 : 50_000);
   for (const kernel of KERNELS) await measure(kernelGroup(small, kernel), rounds);
   await measure(gradientGroup(small), rounds);
-  for (const group of frameGroups()) await measure(group, rounds);
-  for (const group of splineGroups(small)) await measure(group, rounds);
   await measure(filterGroup(small), rounds);
   await measure(nodeFilterGroup(small), quick ? 3 : 5);
   await measure(thresholdGroup(small), rounds);

@@ -9,12 +9,15 @@ import type { Engine, Query } from "../dist/engine/query.js";
 import { writeCube } from "../dist/generate/cube.js";
 import { ask, pointsIn } from "./ask.js";
 import { randomNumbers } from "./field.js";
-import { type BenchOptions, type Row, summarise } from "./row.js";
+import { type BenchOptions, type Row, ratioRow, summarise } from "./row.js";
 
 const WIDTHS = [7, 31, 101] as const;
 const PERIOD = 2 * Math.PI;
+const LAG8 = { spatialInterpolation: "Lag8", temporalInterpolation: "None" } as const;
+/** CPU after which a filter is not asked once more. */
+const MOST_MICROSECONDS = 10e6;
 
-/** Rows `nodes`: CPU microseconds a point of filters by width, and milliseconds of a search for vorticity by None_Fd4. */
+/** Rows `nodes`: CPU of filters by width, in microseconds and in Lag8 points, and milliseconds of a search for vorticity by None_Fd4. */
 export async function benchNodes({ quick }: BenchOptions): Promise<Row[]> {
   const folder = mkdtempSync(join(tmpdir(), "fieldprobe-bench-"));
   const workers = availableParallelism();
@@ -43,24 +46,29 @@ export async function benchNodes({ quick }: BenchOptions): Promise<Row[]> {
   }
 }
 
+/** The filters, each beside Lag8 velocities at the same points in the same round. */
 async function filters(engine: Engine, dataset: string, nodes: number, points: number, rounds: number): Promise<Row[]> {
   const positions = pointsIn(randomNumbers(7), points, 0, PERIOD);
+  const microseconds = async (query: Query): Promise<number> =>
+    (1000 * (await ask(engine, query, positions)).cpuMilliseconds) / points;
+  const lag8: Query = { operation: "GetVelocity", dataset, time: 0, ...LAG8 };
   const rows: Row[] = [];
+  await microseconds(lag8);
   for (const operation of ["GetBoxFilter", "GetBoxFilterSGSsymtensor"] as const) {
     for (const width of WIDTHS) {
       const query: Query = { operation, dataset, field: "u", time: 0, filterwidth: (width * PERIOD) / nodes };
       const samples: number[] = [];
-      for (let round = 0; round < rounds; round++) {
-        samples.push((1000 * (await ask(engine, query, positions)).cpuMilliseconds) / points);
+      const beside: number[] = [];
+      for (let round = 0, spent = 0; round < rounds && spent < MOST_MICROSECONDS; round++) {
+        beside.push(await microseconds(lag8));
+        const sample = await microseconds(query);
+        samples.push(sample);
+        spent += sample * points;
       }
-      const row = {
-        bench: "nodes",
-        case: operation,
-        backend: "cpu",
-        unit: "us/point",
-        params: { nodes, width, points },
-      };
-      rows.push({ ...row, ...summarise(samples) });
+      const params = { nodes, width, points };
+      const row = { bench: "nodes", case: operation, params } as const;
+      rows.push({ ...row, backend: "cpu", unit: "us/point", ...summarise(samples) });
+      rows.push(ratioRow({ ...row, unit: "Lag8 points" }, samples, beside));
     }
   }
   return rows;

@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 
 /** One measured figure. */
 export interface Row {
-  /** Which bench: `kernel`, `codec`, `engine`, `nodes`, `particles`, `storage`, `sources`, `large`, `service`, `soap`, `scale`, `connections`, `events`, `cluster`, `peer`, `page`, `start`. */
+  /** Which bench: `kernel`, `frames`, `splines`, `codec`, `engine`, `nodes`, `particles`, `storage`, `sources`, `large`, `service`, `soap`, `scale`, `connections`, `events`, `cluster`, `peer`, `page`, `start`. */
   readonly bench: string;
   /** Kernel or operation, e.g. `lag8` or `GetVelocity`. */
   readonly case: string;

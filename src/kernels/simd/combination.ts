@@ -2,14 +2,17 @@
  * Evaluates combinations of frames in the module: points are divided into packets, and the nodes of a packet are combined
  * once where its points share enough of them.
  */
-import type { BrickField, Scheme } from "../types.js";
+import type { BrickField, Scheme, Triple } from "../types.js";
 import { NODES_BYTES, type Reach, type Scratch } from "./scratch.js";
 import type { Module } from "./webassembly.js";
 
-/** Largest distance of first nodes in a packet, along an axis, plus one: the edge of the blocks by which points are sorted. */
-const PACKET_EDGE = 16;
-/** A combined node costs this much less in a packet than at a point of its own, whose nodes stay in the nearest cache. */
-const PACKET_GAIN = 0.8;
+/**
+ * Largest distance of first nodes in a packet along x, y, z, plus one: whole cubes of those by which points are sorted. Long
+ * rows are combined fast and share their ends; the box of an eighth-order stencil, 0.8 MB, stays in the second-level cache.
+ */
+const PACKET_EDGES: Triple = [32, 32, 16];
+/** Nodes of a packet's box, in those of its points' own stencils, up to which they are combined together. */
+const PACKET_SHARE = 1.6;
 /** Points are together however few they are. */
 const ALWAYS = 2 ** 30;
 
@@ -50,11 +53,12 @@ export function createCombination(
 ): Pick<Scheme, "combine" | "combineInTurn"> {
   const { image, sizes, first: base, low, span, nearest } = stencil;
   const room = longestEdge(stencil);
-  const edge = Math.min(PACKET_EDGE, room);
-  const alone = Math.floor(PACKET_GAIN * stencil.nodes);
-  const findPacket = (positions: Float64Array, first: number, count: number, longest: number, share: number): void => {
+  const longest: Triple = [room, room, room];
+  const edges = hasRoom(stencil, PACKET_EDGES) ? PACKET_EDGES : longest;
+  const alone = Math.floor(PACKET_SHARE * stencil.nodes);
+  const findPacket = (positions: Float64Array, first: number, count: number, within: Triple, share: number): void => {
     const at = positions.byteOffset + 24 * first;
-    module.nextPacket(nearest ? 0.5 : 0, base + low, span, longest, share, records.axes, at, count, records.packet);
+    module.nextPacket(nearest ? 0.5 : 0, base + low, span, ...within, share, records.axes, at, count, records.packet);
   };
   const combinePacket = (): void => {
     module.combinePacket(records.frames, records.packet, records.axes, records.fields, sizes.length);
@@ -69,7 +73,7 @@ export function createCombination(
       records.writeWeights(weights, weights.length, stencil);
       const end = first + count;
       for (let done = first; done < end; ) {
-        findPacket(positions, done, end - done, edge, alone);
+        findPacket(positions, done, end - done, edges, alone);
         const [apart, together] = records.packetCounts;
         if (apart > 0) evaluate(records.frames, 0, positions, done, apart, out);
         done += apart;
@@ -86,7 +90,7 @@ export function createCombination(
           records.writeScheme(image);
           records.writeFields(fields, sizes.length);
           records.writeWeights([weight], turn === 0 ? 1 : 0, stencil);
-          findPacket(positions, first, count, room, ALWAYS);
+          findPacket(positions, first, count, longest, ALWAYS);
           combinePacket();
           together = records.packetCounts[1];
         });
@@ -97,8 +101,16 @@ export function createCombination(
   };
 }
 
-/** The longest edge of a packet whose nodes have room in scratch. */
+/** The longest edge of a cube of first nodes whose stencils have room in scratch. */
 function longestEdge({ span, sizes }: Stencil): number {
-  const components = sizes.reduce((sum, size) => sum + size, 0);
-  return Math.floor(Math.cbrt(NODES_BYTES / (8 * components)) + 1e-9) - span + 1;
+  return Math.floor(Math.cbrt(NODES_BYTES / (8 * componentsOf(sizes))) + 1e-9) - span + 1;
+}
+
+/** Whether the stencils of a box of first nodes have room in scratch. */
+function hasRoom({ span, sizes }: Stencil, edges: Triple): boolean {
+  return edges.reduce((bytes, edge) => bytes * (edge + span - 1), 8 * componentsOf(sizes)) <= NODES_BYTES;
+}
+
+function componentsOf(sizes: readonly number[]): number {
+  return sizes.reduce((sum, size) => sum + size, 0);
 }

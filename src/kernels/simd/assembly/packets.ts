@@ -30,7 +30,7 @@ function isNear(low: f64, high: f64, nodes: i32): bool {
 }
 
 /**
- * Finds the first points that are together: as many as follow each other with first nodes at most `edge` - 1 apart along
+ * Finds the first points that are together: as many as follow each other with first nodes less than an edge apart along
  * every axis, if the nodes of their box are no more than `alone` for each. All points before them are apart.
  *
  * @param rounding added before a coordinate is rounded down to a node: 0.5 for the nearest node
@@ -38,7 +38,7 @@ function isNear(low: f64, high: f64, nodes: i32): bool {
  * @param span     number of nodes along an axis
  * @param packet   receives what was found
  */
-export function nextPacket(rounding: f64, low: i32, span: i32, edge: i32, alone: i32, axes: usize, positions: usize, count: i32, packet: usize): void {
+export function nextPacket(rounding: f64, low: i32, span: i32, edgeX: i32, edgeY: i32, edgeZ: i32, alone: i32, axes: usize, positions: usize, count: i32, packet: usize): void {
   const axisX = changetype<Axis>(axes);
   const axisY = changetype<Axis>(axes + offsetof<Axis>());
   const axisZ = changetype<Axis>(axes + 2 * offsetof<Axis>());
@@ -64,7 +64,7 @@ export function nextPacket(rounding: f64, low: i32, span: i32, edge: i32, alone:
       const newLowX = min(lowX, toX), newHighX = max(highX, toX);
       const newLowY = min(lowY, toY), newHighY = max(highY, toY);
       const newLowZ = min(lowZ, toZ), newHighZ = max(highZ, toZ);
-      if (max(newHighX - newLowX, max(newHighY - newLowY, newHighZ - newLowZ)) >= edge) break;
+      if (i32(newHighX - newLowX >= edgeX) | i32(newHighY - newLowY >= edgeY) | i32(newHighZ - newLowZ >= edgeZ)) break;
       lowX = newLowX;
       lowY = newLowY;
       lowZ = newLowZ;

@@ -1,9 +1,10 @@
-/** Measures what a combination of four frames costs beside one frame, at three densities of points. */
+/** Measures what a combination of four frames costs beside one frame, in CPU and in turns, by the density of points. */
 import { createScheme } from "../dist/kernels/index.js";
 import { SCRATCH_BYTES } from "../dist/kernels/simd/index.js";
-import { type Comparison, type Contestant, nanoseconds } from "./alternate.js";
+import { alternate, type Comparison, type Contestant, cpuNanoseconds } from "./alternate.js";
 import { Arena, brickCube, createSorter, cubeAxes, randomPositions } from "./field.js";
 import { CHECKED, checkClose, type Group, OPTIONS } from "./kernel-setting.js";
+import type { BenchOptions, Row } from "./row.js";
 
 const NODES = 64;
 /** Nodes per edge of a brick: stencils cross faces as often as in data of usual chunks. */
@@ -12,6 +13,8 @@ const TILES = (NODES / 16) ** 3;
 /** Points per 16^3 nodes. */
 const DENSITIES = [250, 60, 8] as const;
 const MOST_COMPONENTS = 9;
+/** Points that a sample has at least. */
+const SAMPLE_POINTS = 8_000;
 const SEED = 4_096;
 /** Weights of four frames half a step past the second. */
 const PCHIP = [-0.0625, 0.5625, 0.5625, -0.0625] as const;
@@ -22,10 +25,19 @@ const CASES = [
   ["lag8", "velocity", "Lag8"],
   ["spline-m2q8", "velocity", "M2Q8"],
   ["gradient-fd4lag4", "velocityGradient", "Fd4Lag4"],
+  ["gradient-fd4", "velocityGradient", "None_Fd4"],
 ] as const;
 
+/** Rows `frames`: ns/point of CPU of four frames and of one, and their ratio, for each kernel and density. */
+export async function benchFrames({ quick }: BenchOptions): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const { contestants, comparisons } of frameGroups())
+    rows.push(...(await alternate(contestants, quick ? 5 : 21, quick, comparisons)));
+  return rows;
+}
+
 /** One group for each kernel: four frames and one, at every density. */
-export function frameGroups(): Group[] {
+function frameGroups(): Group[] {
   const most = DENSITIES[0] * TILES;
   const arena = new Arena(4 * 12 * NODES ** 3 + (8 * MOST_COMPONENTS + 96) * most + 2 * SCRATCH_BYTES + 2 ** 20);
   const accelerator = arena.accelerator();
@@ -55,8 +67,15 @@ export function frameGroups(): Group[] {
       combined();
       checkClose(`${name}-pchip`, out, expected, expected.length);
       const contestant = (title: string, work: () => void): Contestant => ({
-        row: { bench: "kernel", case: title, backend: "simd", unit: "ns/point", params },
-        run: () => nanoseconds(work) / count,
+        row: { bench: "frames", case: title, backend: "cpu", unit: "ns/point", params },
+        run: () => {
+          // A sample of few points would be shorter than the clock can tell.
+          const repeats = Math.max(1, Math.ceil(SAMPLE_POINTS / count));
+          const some = (): void => {
+            for (let i = 0; i < repeats; i++) work();
+          };
+          return cpuNanoseconds(some) / (repeats * count);
+        },
       });
       const under = contestant(`${name}-one-time`, alone);
       const over = contestant(`${name}-pchip`, combined);
