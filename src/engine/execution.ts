@@ -359,6 +359,7 @@ export class Execution implements Evaluation {
       components: RECORDS[recordOf(checked.operation, checked.query)].length,
       values: this.#work?.plan.values ?? echoed,
       ...(times ? { recordTimes: times } : {}),
+      texts: this.texts,
       release: () => this.#clear(),
     };
   }

@@ -125,6 +125,8 @@ export interface Result {
   readonly shape?: readonly number[];
   /** With `recordEvery`: the time of each record of a particle. */
   readonly recordTimes?: Float64Array;
+  /** Threads that write a large result as text, whose values are in shared memory; absent: those who serve write it. */
+  readonly texts?: QueryTexts;
   /** Gives the buffers back; the values must not be read afterwards. */
   release(): void;
 }

@@ -23,6 +23,8 @@ export interface WriteTask {
   readonly values: readonly Float32Array[];
   /** Literal text of a record, in ASCII: before the first number, between numbers, after the last one. */
   readonly separators: readonly string[];
+  /** Text of numbers that are not finite, in ASCII; null: as in XML Schema. */
+  readonly notFinite: string | null;
   /** Receives the text; it has room for the longest. */
   readonly out: Uint8Array;
 }

@@ -17,14 +17,26 @@ export class RecordWriter {
   /**
    * Writes `values[from .. end)`, whole records, at `out[at]`; returns the index after the text. `out` needs room for as many times
    * `recordBytes`.
+   *
+   * @param notFinite text of numbers that are not finite; null: as in XML Schema
    */
-  write(values: Float32Array, from: number, end: number, separators: Separators, out: Uint8Array, at: number): number {
+  write(
+    values: Float32Array,
+    from: number,
+    end: number,
+    separators: Separators,
+    out: Uint8Array,
+    at: number,
+    notFinite: Uint8Array | null = null,
+  ): number {
     const numbers = separators.length - 1;
     let next = at;
     for (let i = from; i < end; ) {
       for (let c = 0; c < numbers; c++) {
         next = copyBytes(separators[c], out, next);
-        next = this.#floats.write(values[i++], out, next);
+        const value = values[i++];
+        if (notFinite === null || Number.isFinite(value)) next = this.#floats.write(value, out, next);
+        else next = copyBytes(notFinite, out, next);
       }
       next = copyBytes(separators[numbers], out, next);
     }

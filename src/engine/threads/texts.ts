@@ -34,10 +34,11 @@ export class Texts {
   }
 
   /** @returns bytes written */
-  write({ values, separators, out }: WriteTask): number {
+  write({ values, separators, notFinite, out }: WriteTask): number {
     const literals = this.#separators.of(separators);
+    const other = notFinite === null ? null : Buffer.from(notFinite, "latin1");
     let at = 0;
-    for (const part of values) at = this.#writer.write(part, 0, part.length, literals, out, at);
+    for (const part of values) at = this.#writer.write(part, 0, part.length, literals, out, at, other);
     return at;
   }
 }

@@ -132,14 +132,15 @@ export async function sendStream(
 async function pour(blocks: AsyncIterable<Buffer>, raw: ServerResponse, compress: boolean): Promise<void> {
   let goOn = (): void => undefined;
   const gone = (): void => goOn();
-  raw.once("close", gone);
   const step = (begin: (done: () => void) => void): Promise<void> =>
     new Promise((resolve) => {
       goOn = resolve;
       begin(resolve);
     });
   const gzip = compress ? createGzip({ level: constants.Z_BEST_SPEED }) : null;
-  const piped = gzip === null ? Promise.resolve() : pipeline(gzip, raw).catch(ignoreLeaving);
+  const piped = gzip === null ? Promise.resolve() : pipeline(gzip, raw).catch(ignoreLeaving).finally(gone);
+  piped.catch(() => undefined);
+  if (gzip === null) raw.once("close", gone);
   const sink: Writable = gzip ?? raw;
   try {
     for await (const block of blocks) {

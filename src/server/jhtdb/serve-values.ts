@@ -7,7 +7,7 @@ import type { Service } from "../http/service.js";
 import { timesOf } from "../rest/describe.js";
 import { type Outcome, PendingQuery } from "../rest/pending-query.js";
 import { readBody } from "../rest/read-body.js";
-import { nested, nestedStream } from "../rest/write-answer.js";
+import { largeRows, nested, nestedStream } from "../rest/write-answer.js";
 import { PointsReader } from "./points-reader.js";
 import { countsFrames, readValuesQuery, timesOfFrames, type ValuesQuery } from "./values-query.js";
 
@@ -76,7 +76,10 @@ async function send(outcome: Outcome, service: Service, reply: FastifyReply, lif
   life.onEnd(() => result.release());
   await life.computed([result]);
   if ("result" in outcome) {
-    await sendBlocks(reply, JSON_TYPE, nested(result, [items, components]), service, life);
+    const shape = [items, components];
+    const large = largeRows(result, shape, (ms) => life.encoded(ms));
+    if (large === null) await sendBlocks(reply, JSON_TYPE, nested(result, shape), service, life);
+    else await sendStream(reply, JSON_TYPE, large, service, life);
     return;
   }
   life.stream();

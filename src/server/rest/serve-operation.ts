@@ -5,7 +5,7 @@ import type { Result } from "../../engine/query.js";
 import { recordOfResult } from "../../engine/records.js";
 import { type Operation, RECORDS } from "../../operations.js";
 import { version } from "../../version.js";
-import { addVary, sendBlocks } from "../http/answer.js";
+import { addVary, sendBlocks, sendStream } from "../http/answer.js";
 import { negotiate } from "../http/negotiate.js";
 import { RequestLife } from "../http/request-life.js";
 import type { Service } from "../http/service.js";
@@ -13,7 +13,7 @@ import { assumedOf } from "./describe.js";
 import { asWritten, optionalArraysOf, type Request, textsOfQueryString } from "./parameters.js";
 import { PendingQuery, type Question } from "./pending-query.js";
 import { readBody, readerFor } from "./read-body.js";
-import { ANSWER_TYPES, type Answer, shapeOf, WRITERS } from "./write-answer.js";
+import { ANSWER_TYPES, type Answer, largeAnswer, shapeOf, WRITERS } from "./write-answer.js";
 
 /** What a route adds to the request as it came. */
 export interface Route {
@@ -64,7 +64,9 @@ async function answer(
   const { recordTimes } = result;
   if (recordTimes !== undefined) reply.header("fieldprobe-times", recordSteps(recordTimes).join(","));
   const { contentType, write } = WRITERS[type];
-  await sendBlocks(reply, contentType, write(whole), service, life);
+  const large = largeAnswer(type, whole, (ms) => life.encoded(ms));
+  if (large === null) await sendBlocks(reply, contentType, write(whole), service, life);
+  else await sendStream(reply, contentType, large, service, life);
   return reply;
 }
 

@@ -1,6 +1,7 @@
 /** Answers are written in pieces of about 64 KiB as raw float32, CSV or JSON, from a result of the engine. */
 import type { Result } from "../../engine/query.js";
 import { FloatWriter } from "../../float32/format.js";
+import { isLarge, type RecordForm, writeHere, writtenRecords } from "../http/written-records.js";
 
 /** An answer before it has a form. */
 export interface Answer {
@@ -97,12 +98,16 @@ function* csv({ result, timeCount, times, components }: Answer): Generator<Buffe
   yield piece.take();
 }
 
+/** What a JSON answer says before its values. */
+function headOf(answer: Answer): Buffer {
+  const head = JSON.stringify({ ...answer.about, components: answer.components, shape: shapeOf(answer) });
+  return Buffer.from(`${head.slice(0, -1)},"values":`);
+}
+
 /** One object whose last member `values` is nested as `shape` says; what is not finite becomes null. */
 export function* json(answer: Answer): Generator<Buffer> {
-  const shape = shapeOf(answer);
-  const head = JSON.stringify({ ...answer.about, components: answer.components, shape });
-  yield Buffer.from(`${head.slice(0, -1)},"values":`);
-  yield* nested(answer.result, shape);
+  yield headOf(answer);
+  yield* nested(answer.result, shapeOf(answer));
   yield Buffer.from("}");
 }
 
@@ -157,6 +162,50 @@ class NestedWriter {
   end(): Buffer {
     return this.#piece.take();
   }
+}
+
+/** Told of time that passes while the next block of an answer is written. */
+type Spent = (ms: number) => void;
+
+/** A large JSON or CSV answer as the worker threads write it; null where this thread is to write it. */
+export function largeAnswer(type: string, answer: Answer, spent: Spent): AsyncGenerator<Buffer, undefined> | null {
+  const { result, times, components } = answer;
+  const rows = type === "application/json" ? largeRows(result, shapeOf(answer), spent) : null;
+  if (rows !== null) return between(headOf(answer), rows, Buffer.from("}"));
+  const { texts } = result;
+  if (type !== "text/csv" || times.length > 1 || texts === undefined || !isLarge(result)) return null;
+  const form = formOf(components.length, "", "\r\n", null);
+  const title = Buffer.from(`${components.join(",")}\r\n`);
+  return between(title, writtenRecords(result.values, form, texts, spent), Buffer.alloc(0));
+}
+
+/** Rows of a large result as JSON arrays in an array, as the worker threads write them; null where this thread is to write them. */
+export function largeRows(
+  result: Result,
+  shape: readonly number[],
+  spent: Spent,
+): AsyncGenerator<Buffer, undefined> | null {
+  const { values, texts } = result;
+  const [, width = 0] = shape;
+  if (shape.length !== 2 || texts === undefined || !isLarge(result)) return null;
+  const filled = values.filter(({ length }) => length > 0);
+  const end = filled.at(-1) as Float32Array;
+  // A comma follows each row but the last.
+  const others = [...filled.slice(0, -1), end.subarray(0, end.length - width)];
+  const rows = writtenRecords(others, formOf(width, "[", "],", "null"), texts, spent);
+  const [last] = writeHere([end.subarray(end.length - width)], formOf(width, "[", "]]", "null"));
+  return between(Buffer.from("["), rows, last as Buffer);
+}
+
+/** Records with commas between their numbers. */
+function formOf(width: number, open: string, close: string, notFinite: string | null): RecordForm {
+  return { separators: [open, ...Array<string>(width - 1).fill(","), close], notFinite };
+}
+
+async function* between(first: Buffer, blocks: AsyncIterable<Buffer>, last: Buffer): AsyncGenerator<Buffer, undefined> {
+  yield first;
+  yield* blocks;
+  if (last.length > 0) yield last;
 }
 
 /** Media types of an answer, the default first. */

@@ -75,8 +75,8 @@ export class ResponseEncoder {
   ): AsyncGenerator<Buffer, undefined> {
     const { head, separators, tail } = this.#template(row, version);
     yield Buffer.from(head);
-    const literals = separators.map((part) => Buffer.from(part).toString("latin1"));
-    yield* writtenRecords(result.values, literals, texts, spent);
+    const form = { separators: separators.map((part) => Buffer.from(part).toString("latin1")), notFinite: null };
+    yield* writtenRecords(result.values, form, texts, spent);
     yield Buffer.from(tail);
   }
 

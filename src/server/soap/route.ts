@@ -1,13 +1,12 @@
 /** The route of SOAP requests follows each from its media type to the last byte of its answer. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Result } from "../../engine/query.js";
 import { excerpt, RequestError } from "../../errors.js";
 import { type OperationRow, operationsNamed } from "../../operations.js";
 import { sendBlocks, sendStream, sendText } from "../http/answer.js";
 import { HttpRefusal, refuseTheRest } from "../http/refusal.js";
 import { RequestLife } from "../http/request-life.js";
 import { type Plugin, type Service, SOAP_PATH } from "../http/service.js";
-import { WORTH_THREADS } from "../http/written-records.js";
+import { isLarge } from "../http/written-records.js";
 import { type Call, decode, operationsAsked } from "./decode.js";
 import { ResponseEncoder } from "./encode.js";
 import { closeEnvelope, openEnvelope } from "./envelope.js";
@@ -78,7 +77,7 @@ async function serve(request: FastifyRequest, reply: FastifyReply, shared: Share
     try {
       const type = CONTENT_TYPES[media.version];
       await life.computed([result]);
-      const { texts } = evaluation;
+      const { texts } = result;
       if (texts !== undefined && isLarge(result)) {
         const spent = (ms: number): void => life.encoded(ms);
         const blocks = shared.encoder.encodeInThreads(row, media.version, result, texts, spent);
@@ -96,13 +95,6 @@ async function serve(request: FastifyRequest, reply: FastifyReply, shared: Share
   } catch (error) {
     if (!life.giveUp(error)) refuse(error, request, reply, media, shared.service);
   }
-}
-
-/** Whether it pays to write a result on the worker threads. */
-function isLarge({ values }: Result): boolean {
-  let numbers = 0;
-  for (const part of values) numbers += part.length;
-  return numbers >= WORTH_THREADS;
 }
 
 /** Reads the whole request; its points are being evaluated afterwards. */

@@ -4,7 +4,7 @@ import { shortestFloat32 } from "../../../src/float32/format.js";
 import { writtenRecords } from "../../../src/server/http/written-records.js";
 import { textsHere } from "../../support/texts-here.js";
 
-const SEPARATORS = ["<a>", "</a><b>", "</b>"];
+const FORM = { separators: ["<a>", "</a><b>", "</b>"], notFinite: null };
 /** Parts of unequal length, all of whole records. */
 const PARTS = [2, 40_000, 0, 6, 30_002].map((length, part) =>
   Float32Array.from({ length }, (_, i) => Math.sin(i + part) * 10 ** ((i % 41) - 20)),
@@ -25,7 +25,7 @@ describe("results that threads write", () => {
     ["without memory", textsHere(undefined, 0)],
   ])("are the text of one thread, %s", async (_case, texts) => {
     let text = "";
-    for await (const block of writtenRecords(PARTS, SEPARATORS, texts, () => undefined)) {
+    for await (const block of writtenRecords(PARTS, FORM, texts, () => undefined)) {
       text += block.toString("latin1");
       block.fill(0);
     }
@@ -35,7 +35,7 @@ describe("results that threads write", () => {
 
   it("give their memory back when the reader leaves", async () => {
     const texts = textsHere();
-    for await (const block of writtenRecords(PARTS, SEPARATORS, texts, () => undefined)) {
+    for await (const block of writtenRecords(PARTS, FORM, texts, () => undefined)) {
       expect(block.length).toBeGreaterThan(0);
       break;
     }
