@@ -6,9 +6,14 @@ import type { Engine, Query } from "../dist/engine/query.js";
 
 const MOST_MS = 3_600_000;
 
-/** An engine on the datasets of a folder. */
-export function openOn(folder: string, workers: number, cacheBytes: number): Promise<Engine> {
-  const settings = { DATA: folder, WORKERS: String(workers), CACHE_BYTES: String(cacheBytes) };
+/** An engine on the datasets of a folder. @param more settings by variable name without prefix */
+export function openOn(
+  folder: string,
+  workers: number,
+  cacheBytes: number,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Engine> {
+  const settings = { DATA: folder, WORKERS: String(workers), CACHE_BYTES: String(cacheBytes), ...more };
   return openEngine(loadConfig(settings, {}), pino({ level: "warn" }));
 }
 

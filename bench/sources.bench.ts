@@ -1,4 +1,7 @@
-/** Data behind HTTP, read through references: time of a first query against that of the line alone, and warm against local. */
+/**
+ * Data behind HTTP, an HDF5 file read by ranges or through references: time of a first query against that of the line alone,
+ * after a restart from the cache on disk, and warm against local.
+ */
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
@@ -22,7 +25,9 @@ const BYTES_PER_SECOND = 100e6;
 
 /**
  * Rows `sources`: milliseconds of the same query of random points, Lag8 at one frame: `cold` behind a line of 20 ms and
- * 100 MB/s, the time that the line takes for the bytes touched, their ratio; `warm` from the cache of both, and its ratio.
+ * 100 MB/s, through references (`cold`) and by ranges of the file itself (`cold file`), each over the time that the line takes
+ * for the bytes touched; `disk` the same file in a new process from the cache on disk; `warm` from the cache of both, and its
+ * ratio, the order of the two changing from round to round.
  */
 export async function benchSources({ quick }: BenchOptions): Promise<Row[]> {
   const nodes = quick ? 128 : 256;
@@ -35,22 +40,28 @@ export async function benchSources({ quick }: BenchOptions): Promise<Row[]> {
     const far = await writeCubes(folder, `http://127.0.0.1:${port}`, nodes);
     const positions = pointsIn(randomNumbers(7), points, 0, PERIOD);
     const samples = await measure(
-      [join(folder, "near"), join(folder, "far"), far].join(delimiter),
+      [join(folder, "near"), join(folder, "far"), join(folder, "file"), far].join(delimiter),
       positions,
       quick ? 2 : 5,
+      join(folder, "cache"),
     );
     const lineMs = (1000 * touchedBytes(nodes, 32, 8, positions)) / BYTES_PER_SECOND;
     const params = { nodes, points, chunk: 32, workers: availableParallelism(), latencyMs: LATENCY_MS, lineMs };
     const row = { bench: "sources", params } as const;
     const times = (name: keyof typeof samples) => samples[name].map(({ milliseconds }) => milliseconds);
-    const cold = times("cold");
-    return [
-      { ...row, case: "cold", backend: "fieldprobe", unit: "ms", ...summarise(cold) },
+    const overLine = (name: keyof typeof samples): Row =>
       ratioRow(
-        { ...row, case: "cold over the line alone", unit: "ratio" },
-        cold,
-        cold.map(() => lineMs),
-      ),
+        { ...row, case: `${name} over the line alone`, unit: "ratio" },
+        times(name),
+        times(name).map(() => lineMs),
+      );
+    return [
+      { ...row, case: "cold", backend: "fieldprobe", unit: "ms", ...summarise(times("cold")) },
+      overLine("cold"),
+      { ...row, case: "cold file", backend: "fieldprobe", unit: "ms", ...summarise(times("cold file")) },
+      overLine("cold file"),
+      { ...row, case: "disk", backend: "fieldprobe", unit: "ms", ...summarise(times("disk")) },
+      overLine("disk"),
       { ...row, case: "warm", backend: "fieldprobe", unit: "ms", ...summarise(times("warm")) },
       ratioRow({ ...row, case: "warm over local", unit: "ratio" }, times("warm"), times("local")),
     ];
@@ -60,7 +71,11 @@ export async function benchSources({ quick }: BenchOptions): Promise<Row[]> {
   }
 }
 
-/** Writes a cube, its references, and a descriptor that reads it through them. @returns the address of the references */
+/**
+ * Writes a cube, its references, and descriptors that read it through them and by ranges.
+ *
+ * @returns the address of the references
+ */
 async function writeCubes(folder: string, address: string, nodes: number): Promise<string> {
   const near = join(folder, "near");
   await writeCube(
@@ -80,18 +95,21 @@ async function writeCubes(folder: string, address: string, nodes: number): Promi
   const file = new H5File(join(near, "near.h5"));
   writeFileSync(join(near, "near.refs.json"), JSON.stringify(referencesOf(file, "near.h5").list));
   file.close();
-  const list = `${address}/near/near.refs.json`;
+  const places: [string, string] = [`${address}/near/near.refs.json`, `${address}/near/near.h5`];
   const text = readFileSync(join(near, "dataset.json"), "utf8");
-  mkdirSync(join(folder, "far"));
-  writeFileSync(
-    join(folder, "far", "dataset.json"),
-    text.replaceAll('"near.h5"', `"${list}"`).replace('"near"', '"far"'),
-  );
-  return list;
+  for (const [index, name] of ["far", "file"].entries()) {
+    mkdirSync(join(folder, name));
+    const there = text.replaceAll('"near.h5"', `"${places[index]}"`).replace('"near"', `"${name}"`);
+    writeFileSync(join(folder, name, "dataset.json"), there);
+  }
+  return places[0];
 }
 
-/** Rounds: a first query of the far copy, a second one, and a second one of the near copy, each round with a fresh engine. */
-async function measure(data: string, positions: Float32Array, rounds: number) {
+/**
+ * Rounds. Each first query, of the far copy, of the file, and of the file from a full cache on disk, has an engine of its own;
+ * that of the far copy then answers the second queries.
+ */
+async function measure(data: string, positions: Float32Array, rounds: number, cache: string) {
   const check = checkAbc(positions, 0, 1e-3);
   const queryOf = (dataset: string): Query => ({
     operation: "GetVelocity",
@@ -100,13 +118,34 @@ async function measure(data: string, positions: Float32Array, rounds: number) {
     spatialInterpolation: "Lag8",
     temporalInterpolation: "None",
   });
-  const samples: Record<"cold" | "warm" | "local", Asked[]> = { cold: [], warm: [], local: [] };
+  const samples: Record<"cold" | "cold file" | "disk" | "warm" | "local", Asked[]> = {
+    cold: [],
+    "cold file": [],
+    disk: [],
+    warm: [],
+    local: [],
+  };
+  const workers = availableParallelism();
+  const fill = await openOn(data, workers, CACHE_BYTES, { CACHE_DIR: cache });
+  await ask(fill, queryOf("file"), positions);
+  await fill.close(1000);
+  const first = async (name: "cold file" | "disk", settings: Readonly<Record<string, string>>): Promise<void> => {
+    const engine = await openOn(data, workers, CACHE_BYTES, settings);
+    samples[name].push(await ask(engine, queryOf("file"), positions, check));
+    await engine.close(1000);
+  };
   for (let round = 0; round < rounds; round++) {
-    const engine = await openOn(data, availableParallelism(), CACHE_BYTES);
+    await first("cold file", {});
+    await first("disk", { CACHE_DIR: cache });
+    const engine = await openOn(data, workers, CACHE_BYTES);
     samples.cold.push(await ask(engine, queryOf("far"), positions, check));
     await ask(engine, queryOf("near"), positions);
-    samples.warm.push(await ask(engine, queryOf("far"), positions, check));
-    samples.local.push(await ask(engine, queryOf("near"), positions, check));
+    const pairs = [
+      ["warm", "far"],
+      ["local", "near"],
+    ] as const;
+    for (const [name, dataset] of round % 2 === 0 ? pairs : pairs.toReversed())
+      samples[name].push(await ask(engine, queryOf(dataset), positions, check));
     await engine.close(1000);
   }
   return samples;

@@ -48,6 +48,16 @@ describe("generations", () => {
     expect(new Set(found).size).toBe(5);
   });
 
+  it("of what lies at an address follow the version alone, whenever it was first seen", async () => {
+    const dataset = openSource(first, 2 ** 26);
+    const at = (newestMs: number, version: string): Promise<string> => {
+      const files = [{ path: "https://host/cube.h5", bytes: 0, modifiedMs: 0, inode: 0, newestMs, version }];
+      return new Generations(BUILD, false).of({ ...dataset, files });
+    };
+    expect(await at(1, "a")).toBe(await at(5000, "a"));
+    expect(await at(1, "a")).not.toBe(await at(1, "b"));
+  });
+
   it("of a manifest that says something else differ", async () => {
     const other = copy("manifest");
     appendFileSync(join(other, "manifest.json"), " ");

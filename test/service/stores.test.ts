@@ -1,8 +1,10 @@
 /** A dataset behind HTTP through the whole service: the values of its copy on disk, its counts, and what a failing host leads to. */
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../src/main.js";
 import { array, TABLES } from "../storage/zarr/numbered-cube.js";
+import { nodeValue, stateGrid, writeField, writeHdf5 } from "../support/cubes.js";
 import { useObjectServer } from "../support/object-server.js";
 import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
@@ -23,8 +25,20 @@ describe("a dataset behind HTTP", () => {
     await server.put("gone.zarr", zarrObjects(SPEC));
     await server.put("silent.zarr", zarrObjects(SPEC));
     writeZarr(join(SCRATCH, "near.zarr"), SPEC);
+    const path = await writeHdf5(join(SCRATCH, "file.h5"), (file) => {
+      stateGrid(file);
+      for (const [c, name] of ["u", "v", "w"].entries())
+        writeField(file, name, {
+          dimensions: ["t", "z", "y", "x"],
+          chunks: [1, 4, 10, 5],
+          filter: "gzip",
+          value: (at) => nodeValue({ ...at, c }),
+        });
+      file.create_dataset({ name: "time", data: Float64Array.of(0, 1, 2) });
+    });
+    await server.put("files", new Map([["far-file.h5", readFileSync(path)]]));
     const far = ["far", "gone", "silent"].map((name) => `${server.url}/${name}.zarr`);
-    service = await serveTestData([SCRATCH, ...far], { EVENTS: "off" });
+    service = await serveTestData([SCRATCH, ...far, `${server.url}/files/far-file.h5`], { EVENTS: "off" });
   });
   afterAll(() => service.close());
 
@@ -45,6 +59,15 @@ describe("a dataset behind HTTP", () => {
     const [near, far] = await Promise.all(["near", "far"].map(async (name) => (await ask(name)).json()));
     expect(near.values).toHaveLength(200);
     expect(far.values).toEqual(near.values);
+  });
+
+  it("may be an HDF5 file, and answers what the page asks for", async () => {
+    const [near, far] = await Promise.all(["file", "far-file"].map(async (name) => (await ask(name)).json()));
+    expect(near.values).toHaveLength(200);
+    expect(far.values).toEqual(near.values);
+    const described = JSON.parse(await text("/api/datasets"));
+    expect(JSON.stringify(described)).toContain("far-file");
+    await expect.poll(() => text("/readyz")).toContain("far-file.h5: answers");
   });
 
   it("delays no query of other datasets while its host does not answer", async () => {

@@ -1,11 +1,16 @@
-/** `fieldprobe convert` rewrites any readable dataset into the fast form. */
+/** `fieldprobe convert` rewrites any readable dataset into the fast form, or into a store of Zarr 3. */
 import { resolve } from "node:path";
 import { Command, Option } from "commander";
+import { isAddress } from "../../addresses.js";
+import { readConfig } from "../../config.js";
 import { NAME_PATTERN } from "../../storage/catalog/descriptor.js";
 import type { Answers } from "../../storage/catalog/layouts/answers.js";
 import { openSource } from "../../storage/catalog/source.js";
 import { FILTERS, type Filter } from "../../storage/hdf5/writer.js";
+import { objectTarget } from "../../storage/remote/object-target.js";
 import { convert } from "../../storage/tools/convert.js";
+import { convertToZarr } from "../../storage/tools/convert-zarr.js";
+import { COMPRESSIONS, type Compression } from "../../storage/zarr/shard.js";
 import { answersOf, withAnswers } from "../input/answers.js";
 import { MisuseError, wholeNumber } from "../input/arguments.js";
 import { openStorage } from "../input/storage.js";
@@ -17,32 +22,76 @@ const SOURCE_CHUNK_BYTES = 1024 * 1024 * 1024;
 /** A vector chunk of this edge stays below engine.chunkBytes. */
 const MAX_CHUNK = 160;
 
+/** Most nodes of a shard along each axis: a shard is made in memory. */
+const MAX_SHARD = 512;
+
 interface ConvertFlags extends Answers {
+  readonly format?: "hdf5" | "zarr";
   readonly chunk: number;
-  readonly filter: Filter;
+  readonly filter?: Filter;
+  readonly shard?: number;
+  readonly compression?: Compression;
   readonly name?: string;
 }
 
 async function convertDataset(from: string, to: string, flags: ConvertFlags): Promise<void> {
+  const isZarr = flags.format === "zarr" || (flags.format === undefined && (isAddress(to) || /\.zarr\/?$/i.test(to)));
+  checkFlags(to, flags, isZarr);
   await openStorage();
   const dataset = openSource(from, SOURCE_CHUNK_BYTES, answersOf(flags));
   const name = flags.name ?? dataset.name;
   if (!NAME_PATTERN.test(name))
     throw new MisuseError(`--name ${name}: 1 to 64 letters, digits, "_", "." and "-" are needed`);
   const progress = progressOf(name);
-  const options = { folder: resolve(to), name, chunk: flags.chunk, filter: flags.filter };
-  const { files, kept, bytesRead } = await convert(dataset, options, progress.update).finally(progress.stop);
+  const place = isAddress(to) ? to : resolve(to);
+  const { chunk, filter = "fletcher32", shard = roundedShard(chunk), compression = "none" } = flags;
+  const converting = isZarr
+    ? convertToZarr(
+        dataset,
+        objectTarget(place, readConfig().config.stores),
+        { name, chunk, shard, compression },
+        progress.update,
+      )
+    : convert(dataset, { folder: place, name, chunk, filter }, progress.update);
+  const { files, kept, bytesRead } = await converting.finally(progress.stop);
   const resumed = kept === 0 ? "" : `, ${kept} of them kept from before`;
-  process.stdout.write(`${name} in ${options.folder}: ${counted(files, "file")}${resumed}, ${bytesRead} bytes read\n`);
+  const what = counted(files, isZarr ? "object" : "file");
+  process.stdout.write(`${name} in ${place}: ${what}${resumed}, ${bytesRead} bytes read\n`);
+}
+
+/** @throws MisuseError where flags do not go together */
+function checkFlags(to: string, { chunk, filter, shard, compression }: ConvertFlags, isZarr: boolean): void {
+  if (!isZarr && isAddress(to)) throw new MisuseError(`${to}: only --format zarr is written to an address`);
+  if (isZarr && filter !== undefined) throw new MisuseError("--filter is for HDF5; stores take --compression");
+  if (!isZarr && (shard ?? compression) !== undefined)
+    throw new MisuseError("--shard and --compression are for --format zarr");
+  if (shard !== undefined && shard % chunk !== 0)
+    throw new MisuseError(`--shard ${shard} is no multiple of --chunk ${chunk}`);
+}
+
+/** Nodes of a shard where none are given: those of two chunks, or of more small ones. */
+function roundedShard(chunk: number): number {
+  return chunk * Math.max(2, Math.floor(128 / chunk));
 }
 
 export function convertCommand(): Command {
   const command = new Command("convert")
     .argument("<source>", "a dataset folder or an HDF5 file")
-    .argument("<folder>", "where to; an interrupted conversion resumes")
+    .argument("<target>", "a folder, or a store: NAME.zarr or s3://bucket/prefix; an interrupted conversion resumes")
+    .addOption(new Option("--format <format>", "hdf5 or zarr (default: by the target)").choices(["hdf5", "zarr"]))
     .option("--chunk <n>", "nodes of a chunk along each axis", wholeNumber(4, MAX_CHUNK), 64)
     .addOption(
-      new Option("--filter <filter>", "what protects or shrinks a chunk").choices(FILTERS).default("fletcher32"),
+      new Option("--filter <filter>", "of HDF5: what protects or shrinks a chunk (default: fletcher32)").choices(
+        FILTERS,
+      ),
+    )
+    .option(
+      "--shard <n>",
+      "of Zarr: nodes of a shard along each axis, 0 for none (default: twice the chunk, 128 at least)",
+      wholeNumber(0, MAX_SHARD),
+    )
+    .addOption(
+      new Option("--compression <codec>", "of Zarr; every chunk has a checksum (default: none)").choices(COMPRESSIONS),
     )
     .option("--name <name>", "name of the new dataset (default: that of the source)")
     .action(convertDataset);

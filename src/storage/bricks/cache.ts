@@ -81,9 +81,13 @@ export class BrickCache {
 
   /** Those of some bricks that nobody holds or reads. */
   missing({ source, frame, bricks, count }: Pick<BrickRequest, "source" | "frame" | "bricks" | "count">): number[] {
-    return this.#directory.locked(() =>
-      Array.from(bricks.subarray(0, count)).filter((brick) => this.#directory.find(source, frame, brick) === NONE),
-    );
+    const absent: number[] = [];
+    // All other workers wait for the lock: nothing is copied inside of it.
+    this.#directory.locked(() => {
+      for (let i = 0; i < count; i++)
+        if (this.#directory.find(source, frame, bricks[i]) === NONE) absent.push(bricks[i]);
+    });
+    return absent;
   }
 
   /** Unpins what `acquire` pinned. */

@@ -4,12 +4,16 @@ import { STORE_DEFAULTS, type StoreSettings } from "../../store-settings.js";
 import type { DiskCache } from "./disk-cache.js";
 import { RangeQueue } from "./range-queue.js";
 import { type Part, type RemoteObject, RemoteObjects, UNCHANGED } from "./remote-objects.js";
-import { s3Place } from "./s3.js";
+import { type S3Place, s3Place } from "./s3.js";
+import { type Listed, listFolder } from "./s3-list.js";
 
 /** HTTP tells times in whole seconds. */
 const RESOLUTION_MS = 1000;
 /** Objects whose versions are remembered, because they are read part by part. */
 const MOST_VERSIONS = 65_536;
+
+/** What is asked for to learn a version; some hosts take a range of one byte for the whole. */
+const BEGINNING = { offset: 0, length: 2 } as const;
 
 /** How objects are fetched, and where they are kept. */
 export interface Fetching {
@@ -40,15 +44,16 @@ export class PinnedObjects {
   readonly #versions = new Map<string, Version>();
   readonly #queues = new Map<string, RangeQueue>();
   readonly #base: string;
+  readonly #place: S3Place | null = null;
   readonly #disk: DiskCache | null;
 
   /** @param base `https://host/path`, `http://host/path` or `s3://bucket/prefix`, before which keys stand */
   constructor(base: string, { settings, disk }: Fetching = PLAIN) {
     this.#disk = disk;
     if (base.startsWith("s3://")) {
-      const { prefix, sign } = s3Place(base);
-      this.#base = prefix;
-      this.objects = new RemoteObjects(sign, settings);
+      this.#place = s3Place(base);
+      this.#base = this.#place.prefix;
+      this.objects = new RemoteObjects(this.#place.sign, settings);
     } else {
       this.#base = base.replace(/\/+$/, "");
       this.objects = new RemoteObjects(undefined, settings);
@@ -60,9 +65,14 @@ export class PinnedObjects {
     return this.objects.fetch(this.#addressOf(key), part);
   }
 
-  /** Asks for the first byte of an object, and pins its ranges to the version that answers; null where there is none. */
+  /** What stands directly in a folder; null where the host cannot list. */
+  async list(folder: string): Promise<Listed | null> {
+    return this.#place === null ? null : listFolder(this.objects, this.#place, folder);
+  }
+
+  /** Asks for the beginning of an object, and pins its ranges to the version that answers; null where there is none. */
   async pin(key: string): Promise<RemoteObject | null> {
-    const object = await this.current(key, { offset: 0, length: 1 });
+    const object = await this.current(key, BEGINNING);
     if (object !== null) this.#versions.set(key, versionOf(object));
     return object;
   }
@@ -97,7 +107,7 @@ export class PinnedObjects {
 
   /** The version of an object that will be read part by part. */
   async #learn(key: string): Promise<Version | undefined> {
-    if ((await this.#fetch(key, { offset: 0, length: 1 })) === null) return undefined;
+    if ((await this.#fetch(key, BEGINNING)) === null) return undefined;
     return this.#versions.get(key);
   }
 

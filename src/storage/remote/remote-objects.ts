@@ -40,6 +40,15 @@ interface Wanted {
   readonly part: Part | null;
   /** The object is sent only where it is another than that of this `ETag`. */
   readonly unless: string | null;
+  /** What is done instead of fetching. */
+  readonly change?: Change;
+}
+
+/** A request that writes or removes an object. */
+export interface Change {
+  readonly method: "PUT" | "DELETE";
+  readonly body?: Uint8Array<ArrayBuffer>;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Turns a request into one that the host accepts, e.g. by a signature. */
@@ -88,6 +97,13 @@ export class RemoteObjects {
   /** Fetches an object unless it still is the one of this `ETag`. @throws as `fetch` */
   fetchUnless(address: string, unless: string): Promise<RemoteObject | null | typeof UNCHANGED> {
     return this.#inTurn({ address, part: null, unless });
+  }
+
+  /** Writes or removes an object. @throws as `fetch` */
+  async send(address: string, change: Change): Promise<void> {
+    const done = await this.#inTurn({ address, part: null, unless: null, change });
+    if (done === null && change.method === "PUT")
+      throw new DataError(`${address} cannot be written: there is no bucket`);
   }
 
   async #inTurn(wanted: Wanted): Promise<RemoteObject | null | typeof UNCHANGED> {
@@ -150,7 +166,8 @@ export class RemoteObjects {
         await response.body?.cancel();
         throw new Error(`status ${response.status}`);
       }
-      if (response.status !== 200 && response.status !== 206) {
+      const isDone = wanted.change !== undefined && response.ok;
+      if (response.status !== 200 && response.status !== 206 && !isDone) {
         await response.body?.cancel();
         throw new DataError(`${address} is refused by its host: status ${response.status}`);
       }
@@ -163,15 +180,18 @@ export class RemoteObjects {
   }
 
   /** Sends a request, and follows redirections that stay on the host. */
-  async #follow({ address, part, unless }: Wanted): Promise<Response> {
+  async #follow({ address, part, unless, change }: Wanted): Promise<Response> {
     const signal = AbortSignal.timeout(this.#settings.timeoutMs);
     const headers = {
       ...(part === null ? {} : { range: rangeOf(part) }),
       ...(unless === null ? {} : { "if-none-match": unless }),
+      ...change?.headers,
+      "accept-encoding": "identity",
     };
+    const { method = "GET", body = null } = change ?? {};
     let at = address;
     for (let hop = 0; hop <= REDIRECTS; hop++) {
-      const request = new Request(at, { headers: { ...headers, "accept-encoding": "identity" }, redirect: "manual" });
+      const request = new Request(at, { method, body, headers, redirect: "manual" });
       const response = await fetch(await this.#sign(request), { signal });
       const location = response.status >= 300 && response.status < 400 ? response.headers.get("location") : null;
       if (location === null) return response;

@@ -19,7 +19,7 @@ export function registerCodecs(): void {
   const blosc = registry.get("blosc");
   for (const name of ["blosc", "numcodecs.blosc"])
     registry.set(name, async () => withLength((await blosc?.()) as Entry));
-  registry.set("crc32c", async () => decoder(checked(crc32cTable()), (decoded) => decoded + 4));
+  registry.set("crc32c", async () => decoder(checked(), (decoded) => decoded + 4));
   for (const name of ["gzip", "numcodecs.gzip"]) registry.set(name, async () => decoder(gunzipAside));
   for (const name of ["zlib", "numcodecs.zlib"]) registry.set(name, async () => decoder(unzipAside));
 }
@@ -49,15 +49,27 @@ function withLength(blosc: Entry): Entry {
   };
 }
 
-function checked(table: Uint32Array): Decode {
+function checked(): Decode {
+  const sumOf = crc32c();
+  return (bytes) => withoutSum(bytes, sumOf);
+}
+
+/** The bytes before a checksum that matches them. @throws Error where it does not */
+export function withoutSum(bytes: Uint8Array, sumOf: (bytes: Uint8Array) => number): Uint8Array {
+  const end = bytes.length - 4;
+  if (end < 0) throw new Error("there is no checksum");
+  const stated = new DataView(bytes.buffer, bytes.byteOffset + end, 4).getUint32(0, true);
+  if (sumOf(bytes.subarray(0, end)) !== stated) throw new Error("the checksum does not match");
+  return bytes.subarray(0, end);
+}
+
+/** Makes the function that computes CRC-32C. */
+export function crc32c(): (bytes: Uint8Array) => number {
+  const table = crc32cTable();
   return (bytes) => {
-    const end = bytes.length - 4;
-    if (end < 0) throw new Error("there is no checksum");
     let crc = 0xffffffff;
-    for (let i = 0; i < end; i++) crc = (crc >>> 8) ^ (table[(crc ^ bytes[i]) & 0xff] as number);
-    const stated = new DataView(bytes.buffer, bytes.byteOffset + end, 4).getUint32(0, true);
-    if ((crc ^ 0xffffffff) >>> 0 !== stated) throw new Error("the checksum does not match");
-    return bytes.subarray(0, end);
+    for (let i = 0; i < bytes.length; i++) crc = (crc >>> 8) ^ (table[(crc ^ bytes[i]) & 0xff] as number);
+    return (crc ^ 0xffffffff) >>> 0;
   };
 }
 

@@ -1,6 +1,6 @@
 /** Addresses and credentials of S3, and stores in buckets of a server that checks signatures. */
 import { once } from "node:events";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { AwsClient } from "aws4fetch";
@@ -8,7 +8,11 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { scanFolders } from "../../../src/storage/catalog/catalog.js";
 import type { Dataset } from "../../../src/storage/dataset.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
+import { objectTarget } from "../../../src/storage/remote/object-target.js";
 import { s3Place } from "../../../src/storage/remote/s3.js";
+import { convertToZarr } from "../../../src/storage/tools/convert-zarr.js";
+import { STORE_DEFAULTS } from "../../../src/store-settings.js";
+import { stateGrid, writeField, writeHdf5 } from "../../support/cubes.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { zarrObjects } from "../../support/zarr.js";
 import { array, expectNodes, TABLES } from "../zarr/numbered-cube.js";
@@ -79,11 +83,22 @@ describe("a store in a bucket", () => {
     await worker.terminate();
   });
 
-  function scanWith(secret: string) {
+  function scanWith(secret: string, location = "s3://cubes/runs/flow.zarr") {
     vi.stubEnv("AWS_ENDPOINT_URL", endpoint);
     vi.stubEnv("AWS_ACCESS_KEY_ID", CREDENTIALS.accessKeyId);
     vi.stubEnv("AWS_SECRET_ACCESS_KEY", secret);
-    return scanFolders(["s3://cubes/runs/flow.zarr"], { chunkBytes: 64 * 1024 * 1024 });
+    return scanFolders([location], { chunkBytes: 64 * 1024 * 1024 });
+  }
+
+  async function put(prefix: string, objects: ReadonlyMap<string, Uint8Array>): Promise<void> {
+    const client = new AwsClient({ ...CREDENTIALS, region: "us-east-1", service: "s3" });
+    for (const [key, bytes] of objects) {
+      const { status } = await client.fetch(`${endpoint}/cubes/${prefix}/${key}`, {
+        method: "PUT",
+        body: bytes as never,
+      });
+      expect(status).toBe(200);
+    }
   }
 
   it("reads as its nodes", () => {
@@ -91,5 +106,43 @@ describe("a store in a bucket", () => {
     expect(problems).toEqual([]);
     expect(datasets[0]?.name).toBe("flow");
     expectNodes(datasets[0] as Dataset, "velocity", 3);
+  });
+
+  it("is listed where its metadata are not consolidated", async () => {
+    const velocity = array(["t", "z", "y", "x", "c"], { codec: "gzip" });
+    await put("plain.zarr", zarrObjects({ version: 3, arrays: { velocity, ...TABLES } }));
+    const { datasets, problems } = scanWith(CREDENTIALS.secretAccessKey, "s3://cubes/plain.zarr");
+    expect(problems).toEqual([]);
+    expectNodes(datasets[0] as Dataset, "velocity", 3);
+  });
+
+  it("may hold an HDF5 file, which is read by ranges", async () => {
+    const path = await writeHdf5(join(SCRATCH, "cube.h5"), (file) => {
+      stateGrid(file);
+      writeField(file, "p", { dimensions: ["t", "z", "y", "x"], chunks: [1, 4, 10, 5], filter: "gzip" });
+      file.create_dataset({ name: "time", data: Float64Array.of(0, 1, 2) });
+    });
+    await put("h5", new Map([["cube.h5", readFileSync(path)]]));
+    const { datasets, problems } = scanWith(CREDENTIALS.secretAccessKey, "s3://cubes/h5/cube.h5");
+    expect(problems).toEqual([]);
+    expectNodes(datasets[0] as Dataset, "pressure", 1);
+  });
+
+  it("is written by a conversion, which goes on where it was interrupted", async () => {
+    const [source] = scanWith(CREDENTIALS.secretAccessKey).datasets as [Dataset];
+    const target = objectTarget("s3://cubes/out/flow.zarr", STORE_DEFAULTS);
+    const options = { name: "flow", chunk: 4, shard: 8, compression: "zstd" } as const;
+    let left = 5;
+    const stop = () => {
+      if (--left === 0) throw new Error("interrupted");
+    };
+    await expect(convertToZarr(source, target, options, stop)).rejects.toThrow("interrupted");
+    expect(scanWith(CREDENTIALS.secretAccessKey, "s3://cubes/out/flow.zarr").datasets).toEqual([]);
+    const { kept, files } = await convertToZarr(source, target, options, () => {});
+    expect([kept, files]).toEqual([5, 3 * 2 * 2 * 2]);
+    const { datasets, problems } = scanWith(CREDENTIALS.secretAccessKey, "s3://cubes/out/flow.zarr");
+    expect(problems).toEqual([]);
+    expectNodes(datasets[0] as Dataset, "velocity", 3);
+    await expect(convertToZarr(source, target, options, () => {})).rejects.toThrow(/holds a store already/);
   });
 });

@@ -8,6 +8,7 @@ import { type Descriptor, type DescriptorInput, parseDescriptor } from "../descr
 import { ADAPTIVE } from "./adaptive.js";
 import type { Answers } from "./answers.js";
 import { channelflow } from "./channelflow.js";
+import { convertedStore } from "./converted-store.js";
 import { fluidsim } from "./fluidsim.js";
 import { generic } from "./generic.js";
 import { jhtdbCutout, jhtdbXarray } from "./jhtdb-cutout.js";
@@ -21,6 +22,7 @@ import { theWell } from "./the-well.js";
 
 /** Layouts in the order in which they are tried. */
 export const LAYOUTS: readonly Layout[] = [
+  convertedStore,
   jhtdbXarray,
   jhtdbCutout,
   jhtdbLegacy,

@@ -1,0 +1,26 @@
+/** Recognises stores that `fieldprobe convert` has written: the descriptor of the dataset stands in an attribute. */
+import { DataError } from "../../../errors.js";
+import type { DescriptorInput } from "../descriptor.js";
+import { type Contents, Findings, type Layout } from "./layout.js";
+
+/** The attribute of the root, and the file that stands for the store itself in it. */
+export const DESCRIPTOR_ATTRIBUTE = "fieldprobe_descriptor";
+export const ITSELF = "{store}";
+
+export const convertedStore: Layout = {
+  producer: "fieldprobe",
+  recognise(contents: Contents) {
+    const text = contents.attribute("/", DESCRIPTOR_ATTRIBUTE);
+    if (typeof text !== "string") return null;
+    let written: DescriptorInput;
+    try {
+      written = JSON.parse(text, (key, value) => (key === "file" && value === ITSELF ? contents.name : value));
+    } catch (cause) {
+      throw new DataError(`its attribute ${DESCRIPTOR_ATTRIBUTE} is not readable as JSON`, cause);
+    }
+    const { schemaVersion: _, name: __, ...plan } = written;
+    const findings = new Findings();
+    findings.because(`everything: from the attribute ${DESCRIPTOR_ATTRIBUTE}.`);
+    return { plan, findings };
+  },
+};

@@ -1,0 +1,103 @@
+/** A place where the objects of a store are written: a folder, or a prefix in a bucket. Each object is there whole or not at all. */
+import { createHash } from "node:crypto";
+import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { DataError } from "../../errors.js";
+import type { StoreSettings } from "../../store-settings.js";
+import { RemoteObjects } from "./remote-objects.js";
+import { s3Place } from "./s3.js";
+import { listFolder } from "./s3-list.js";
+
+export interface ObjectTarget {
+  /** Folder or address. */
+  readonly location: string;
+  isEmpty(): Promise<boolean>;
+  /** Null where there is no such object. */
+  read(key: string): Promise<Uint8Array | null>;
+  write(key: string, bytes: Uint8Array): Promise<void>;
+  remove(key: string): Promise<void>;
+}
+
+/** The target at a path or at `s3://bucket/prefix`. @throws DataError for other addresses */
+export function objectTarget(location: string, settings: StoreSettings): ObjectTarget {
+  if (location.startsWith("s3://")) return new BucketTarget(location, settings);
+  if (/^\w+:\/\//.test(location)) throw new DataError(`${location}: stores are written to folders and buckets of S3`);
+  return new FolderTarget(location);
+}
+
+class FolderTarget implements ObjectTarget {
+  readonly location: string;
+
+  constructor(location: string) {
+    this.location = location;
+  }
+
+  async isEmpty(): Promise<boolean> {
+    await mkdir(this.location, { recursive: true });
+    return (await readdir(this.location)).length === 0;
+  }
+
+  async read(key: string): Promise<Uint8Array | null> {
+    try {
+      return await readFile(join(this.location, key));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+      throw error;
+    }
+  }
+
+  async write(key: string, bytes: Uint8Array): Promise<void> {
+    const path = join(this.location, key);
+    await mkdir(dirname(path), { recursive: true });
+    // A name that begins with a dot is none of a chunk.
+    const partial = join(dirname(path), ".partial");
+    const file = await open(partial, "w");
+    try {
+      await file.writeFile(bytes);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(partial, path);
+  }
+
+  async remove(key: string): Promise<void> {
+    await rm(join(this.location, key), { force: true });
+  }
+}
+
+class BucketTarget implements ObjectTarget {
+  readonly location: string;
+  readonly #place: ReturnType<typeof s3Place>;
+  readonly #objects: RemoteObjects;
+
+  constructor(location: string, settings: StoreSettings) {
+    this.location = location;
+    this.#place = s3Place(location);
+    this.#objects = new RemoteObjects(this.#place.sign, settings);
+  }
+
+  async isEmpty(): Promise<boolean> {
+    const { objects, folders } = await listFolder(this.#objects, this.#place, "");
+    return objects.length === 0 && folders.length === 0;
+  }
+
+  async read(key: string): Promise<Uint8Array | null> {
+    return (await this.#objects.fetch(this.#addressOf(key)))?.bytes ?? null;
+  }
+
+  write(key: string, bytes: Uint8Array): Promise<void> {
+    // The host refuses bytes that have changed on their way.
+    const sum = createHash("md5").update(bytes).digest("base64");
+    const headers = { "content-type": "application/octet-stream", "content-md5": sum };
+    return this.#objects.send(this.#addressOf(key), { method: "PUT", body: bytes as Uint8Array<ArrayBuffer>, headers });
+  }
+
+  remove(key: string): Promise<void> {
+    return this.#objects.send(this.#addressOf(key), { method: "DELETE" });
+  }
+
+  #addressOf(key: string): string {
+    return `${this.#place.prefix}/${key.split("/").map(encodeURIComponent).join("/")}`;
+  }
+}

@@ -1,0 +1,292 @@
+/** Rewrites a dataset into a store of Zarr 3 in a folder or a bucket: float32, in chunks that may be packed into shards. */
+import { setImmediate } from "node:timers/promises";
+import { DataError } from "../../errors.js";
+import { type OpenDataset, openDataset } from "../bricks/brick-reader.js";
+import { CONVERSION_NAME } from "../catalog/catalog.js";
+import type { DescriptorInput } from "../catalog/descriptor.js";
+import { DESCRIPTOR_ATTRIBUTE, ITSELF } from "../catalog/layouts/converted-store.js";
+import { AXIS_NAMES, type Dataset, FIELD_NAMES, type FieldName, type Triple } from "../dataset.js";
+import type { ObjectTarget } from "../remote/object-target.js";
+import { type Compression, ShardCodec } from "../zarr/shard.js";
+import { portableDescriptor } from "./portable.js";
+
+export interface ZarrOptions {
+  readonly name: string;
+  /** Nodes of a chunk along every axis, at most those of the axis. */
+  readonly chunk: number;
+  /** Nodes of a shard along every axis, a multiple of `chunk`; 0: each chunk is an object. */
+  readonly shard: number;
+  readonly compression: Compression;
+}
+
+const ROOT = "zarr.json";
+
+/** Values of a small array. */
+interface Table {
+  readonly path: string;
+  readonly type: "float64" | "int32";
+  readonly shape: readonly number[];
+  readonly dimensions: readonly (string | null)[];
+  readonly values: Float64Array | Int32Array;
+}
+
+/** How the nodes of a field are cut. Lengths run along x, y, z. */
+interface Cut {
+  readonly nodes: Triple;
+  readonly chunk: Triple;
+  /** Chunks of a shard along each axis. */
+  readonly chunks: Triple;
+  readonly components: number;
+}
+
+/**
+ * Converts a verified dataset. Interrupted at any point, it resumes when it is called again with the same arguments: shards
+ * that are there are read, and kept when all their checksums match. The root document, which makes it a store, comes last.
+ *
+ * @param progress called with the fraction done after each shard
+ * @returns values read from the source, in bytes, and the objects of fields: written, and kept from before
+ * @throws DataError when the target holds anything else
+ */
+export async function convertToZarr(
+  dataset: Dataset,
+  target: ObjectTarget,
+  options: ZarrOptions,
+  progress: (fraction: number) => void,
+): Promise<{ bytesRead: number; files: number; kept: number }> {
+  await claim(dataset, target, options);
+  const fields = FIELD_NAMES.filter((field) => dataset.fields[field] !== undefined);
+  const cuts = new Map(fields.map((field) => [field, cutOf(dataset, field, options)]));
+  const total = [...cuts.values()].reduce((sum, cut) => sum + shardsOf(cut).length, 0) * dataset.time.count;
+  const source = openDataset(dataset);
+  let [files, kept] = [0, 0];
+  try {
+    for (const [field, cut] of cuts) {
+      const form = {
+        compression: options.compression,
+        chunksPerShard: options.shard === 0 ? null : product(cut.chunks),
+      };
+      const codec = await ShardCodec.open(form);
+      for (let frame = 0; frame < dataset.time.count; frame++)
+        for (const at of shardsOf(cut)) {
+          const key = `${field}/c/${[frame, ...at.toReversed(), ...(cut.components === 3 ? [0] : [])].join("/")}`;
+          const there = await target.read(key);
+          if (there !== null && codec.isWhole(there, chunksIn(cut, at).length)) kept++;
+          else await target.write(key, await encodeShard(source, field, frame, cut, at, codec, options.shard > 0));
+          progress(++files / total);
+          await setImmediate();
+        }
+    }
+    await writeDocuments(dataset, target, options, cuts);
+    await target.remove(CONVERSION_NAME);
+    return { bytesRead: source.bytesRead, files, kept };
+  } finally {
+    source.close();
+  }
+}
+
+/** Makes the target ours: empty, or with the plan of this very conversion. */
+async function claim(dataset: Dataset, target: ObjectTarget, options: ZarrOptions): Promise<void> {
+  if ((await target.read(ROOT)) !== null) throw new DataError(`${target.location} holds a store already`);
+  const plan = JSON.stringify({ format: "zarr", ...options, source: dataset.files }, null, 2);
+  const known = await target.read(CONVERSION_NAME);
+  if (known !== null) {
+    if (new TextDecoder().decode(known) !== plan)
+      throw new DataError(
+        `${target.location} holds the start of a conversion of other files or with other options; remove it first`,
+      );
+    return;
+  }
+  if (!(await target.isEmpty())) throw new DataError(`${target.location} is not empty`);
+  await target.write(CONVERSION_NAME, Buffer.from(plan));
+}
+
+function cutOf(dataset: Dataset, field: FieldName, { chunk, shard }: ZarrOptions): Cut {
+  const nodes = dataset.axes.map((axis) => axis.nodes) as unknown as Triple;
+  const edge = nodes.map((n) => Math.min(n, chunk)) as unknown as Triple;
+  const chunks = nodes.map((n, axis) =>
+    shard === 0 ? 1 : Math.max(1, Math.min(Math.floor(shard / chunk), Math.ceil(n / edge[axis]))),
+  ) as unknown as Triple;
+  return { nodes, chunk: edge, chunks, components: dataset.fields[field]?.components ?? 1 };
+}
+
+/** Indices along x, y, z of all shards, x growing first. */
+function shardsOf({ nodes, chunk, chunks }: Cut): Triple[] {
+  return indices(nodes.map((n, axis) => Math.ceil(n / (chunk[axis] * chunks[axis]))) as unknown as Triple);
+}
+
+/** Indices along x, y, z of the chunks of a shard that the grid reaches. */
+function chunksIn({ nodes, chunk, chunks }: Cut, at: Triple): Triple[] {
+  return indices(chunks).filter((inside) =>
+    inside.every((index, axis) => (at[axis] * chunks[axis] + index) * chunk[axis] < nodes[axis]),
+  );
+}
+
+function indices([nx, ny, nz]: Triple): Triple[] {
+  const found: Triple[] = [];
+  for (let z = 0; z < nz; z++) for (let y = 0; y < ny; y++) for (let x = 0; x < nx; x++) found.push([x, y, z]);
+  return found;
+}
+
+const product = (lengths: Triple): number => lengths[0] * lengths[1] * lengths[2];
+
+/** Reads and encodes a shard, or the one chunk that stands for it. */
+async function encodeShard(
+  source: OpenDataset,
+  field: FieldName,
+  frame: number,
+  cut: Cut,
+  at: Triple,
+  codec: ShardCodec,
+  isShard: boolean,
+): Promise<Uint8Array> {
+  const encoded: (Uint8Array | null)[] = new Array(product(cut.chunks)).fill(null);
+  for (const inside of chunksIn(cut, at)) {
+    const number = (inside[2] * cut.chunks[1] + inside[1]) * cut.chunks[0] + inside[0];
+    encoded[number] = await codec.chunk(readChunk(source, field, frame, cut, at, inside));
+  }
+  return isShard ? codec.shard(encoded) : (encoded[0] as Uint8Array);
+}
+
+/** The values of a chunk; those beyond the grid are NaN. */
+function readChunk(
+  source: OpenDataset,
+  field: FieldName,
+  frame: number,
+  { nodes, chunk, chunks, components }: Cut,
+  at: Triple,
+  inside: Triple,
+): Float32Array {
+  const first = at.map((index, axis) => (index * chunks[axis] + inside[axis]) * chunk[axis]) as unknown as Triple;
+  const count = first.map((start, axis) => Math.min(chunk[axis], nodes[axis] - start)) as unknown as Triple;
+  const values = new Float32Array(product(count) * components);
+  source.readNodes(field, frame, { first, count }, values);
+  if (product(count) === product(chunk)) return values;
+  const whole = new Float32Array(product(chunk) * components).fill(Number.NaN);
+  const run = count[0] * components;
+  for (let z = 0; z < count[2]; z++)
+    for (let y = 0; y < count[1]; y++) {
+      const from = (z * count[1] + y) * run;
+      whole.set(values.subarray(from, from + run), (z * chunk[1] + y) * chunk[0] * components);
+    }
+  return whole;
+}
+
+/** Writes tables and metadata, the root document last. */
+async function writeDocuments(
+  dataset: Dataset,
+  target: ObjectTarget,
+  options: ZarrOptions,
+  cuts: ReadonlyMap<FieldName, Cut>,
+): Promise<void> {
+  const documents = new Map<string, object>();
+  for (const [field, cut] of cuts) documents.set(field, fieldDocument(dataset, cut, options));
+  for (const table of tablesOf(dataset)) {
+    documents.set(table.path, tableDocument(table));
+    const { buffer, byteOffset, byteLength } = table.values;
+    const key = ["c", ...table.shape.map(() => 0)].join("/");
+    await target.write(`${table.path}/${key}`, new Uint8Array(buffer, byteOffset, byteLength));
+  }
+  if (dataset.forcing.kind === "modes")
+    documents.set("forcing", { zarr_format: 3, node_type: "group", attributes: {} });
+  for (const [path, document] of documents) await target.write(`${path}/${ROOT}`, json(document));
+  const metadata = Object.fromEntries(documents);
+  const root = {
+    zarr_format: 3,
+    node_type: "group",
+    attributes: { title: dataset.title, [DESCRIPTOR_ATTRIBUTE]: JSON.stringify(describe(dataset, options, cuts)) },
+    consolidated_metadata: { kind: "inline", must_understand: false, metadata },
+  };
+  await target.write(ROOT, json(root));
+}
+
+const json = (document: object): Uint8Array => Buffer.from(`${JSON.stringify(document, null, 2)}\n`);
+
+function fieldDocument(dataset: Dataset, { nodes, chunk, chunks, components }: Cut, options: ZarrOptions): object {
+  const tail = components === 3 ? [3] : [];
+  const stored = (lengths: Triple, frames: number) => [frames, ...lengths.toReversed(), ...tail];
+  const sharded = chunk.map((edge, axis) => edge * chunks[axis]) as unknown as Triple;
+  const inner = ShardCodec.codecsOf(options.compression);
+  const index = [{ name: "bytes", configuration: { endian: "little" } }, { name: "crc32c" }];
+  const configuration = {
+    chunk_shape: stored(chunk, 1),
+    codecs: inner,
+    index_codecs: index,
+    index_location: "end",
+  };
+  return arrayDocument({
+    shape: stored(nodes, dataset.time.count),
+    chunks: stored(sharded, 1),
+    type: "float32",
+    fill: "NaN",
+    codecs: options.shard === 0 ? inner : [{ name: "sharding_indexed", configuration }],
+    dimensions: ["time", "z", "y", "x", ...(components === 3 ? ["component"] : [])],
+  });
+}
+
+function tableDocument({ type, shape, dimensions }: Table): object {
+  const codecs = [{ name: "bytes", configuration: { endian: "little" } }];
+  return arrayDocument({ shape, chunks: shape, type, fill: 0, codecs, dimensions });
+}
+
+function arrayDocument(array: {
+  readonly shape: readonly number[];
+  readonly chunks: readonly number[];
+  readonly type: string;
+  readonly fill: number | string;
+  readonly codecs: readonly object[];
+  readonly dimensions: readonly (string | null)[];
+}): object {
+  return {
+    zarr_format: 3,
+    node_type: "array",
+    shape: array.shape,
+    data_type: array.type,
+    chunk_grid: { name: "regular", configuration: { chunk_shape: array.chunks } },
+    chunk_key_encoding: { name: "default", configuration: { separator: "/" } },
+    fill_value: array.fill,
+    codecs: array.codecs,
+    dimension_names: array.dimensions,
+    attributes: {},
+  };
+}
+
+/** Coordinates and times, for readers that know nothing of descriptors, and the modes of a force. */
+function tablesOf(dataset: Dataset): Table[] {
+  const { time, forcing } = dataset;
+  const along = (name: string, length: number, at: (index: number) => number): Table => ({
+    path: name,
+    type: "float64",
+    shape: [length],
+    dimensions: [name],
+    values: Float64Array.from({ length }, (_, index) => at(index)),
+  });
+  const tables = AXIS_NAMES.map((name, axis) => {
+    const { nodes, origin, spacing, coordinates } = dataset.axes[axis as 0 | 1 | 2];
+    return along(name, nodes, (index) => coordinates?.[index] ?? origin + index * spacing);
+  });
+  tables.push(along("time", time.count, (index) => time.values?.[index] ?? time.origin + index * time.step));
+  if (forcing.kind !== "modes") return tables;
+  const modes = forcing.wavenumber.length / 3;
+  const { wavenumber, coefficient, frames } = forcing;
+  const none = (rank: number) => new Array<null>(rank).fill(null);
+  return [
+    ...tables,
+    { path: "forcing/wavenumber", type: "int32", shape: [modes, 3], dimensions: none(2), values: wavenumber },
+    {
+      path: "forcing/coefficient",
+      type: "float64",
+      shape: [frames, modes, 3, 2],
+      dimensions: none(4),
+      values: coefficient,
+    },
+  ];
+}
+
+function describe(dataset: Dataset, { name }: ZarrOptions, cuts: ReadonlyMap<FieldName, Cut>): DescriptorInput {
+  const places = [...cuts].map(([field, { components }]) => [
+    field,
+    { file: ITSELF, path: `/${field}`, dimensions: ["t", "z", "y", "x", ...(components === 3 ? ["c"] : [])] },
+  ]);
+  const forcing = { file: ITSELF, path: "/forcing" };
+  return portableDescriptor(dataset, name, Object.fromEntries(places) as DescriptorInput["fields"], forcing);
+}

@@ -1,0 +1,72 @@
+/** A cluster on data behind HTTP: every process fetches for itself, and the answers are those of one process on the local copy. */
+import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Engine, Query } from "../../../src/engine/query.js";
+import { writeCube } from "../../../src/generate/cube.js";
+import { openSource } from "../../../src/storage/catalog/source.js";
+import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
+import { objectTarget } from "../../../src/storage/remote/object-target.js";
+import { convertToZarr } from "../../../src/storage/tools/convert-zarr.js";
+import { STORE_DEFAULTS } from "../../../src/store-settings.js";
+import { useObjectServer } from "../../support/object-server.js";
+import { scratchFolder } from "../../support/scratch.js";
+import { answerOf, randomPoints } from "./queries.js";
+import { freeAddresses, openAlone, openMember, type Running, startPeer, usable } from "./support.js";
+
+const QUERY = {
+  operation: "GetVelocity",
+  dataset: "cube",
+  time: 0.1,
+  spatialInterpolation: "Lag8",
+  temporalInterpolation: "PCHIP",
+} as const satisfies Query;
+const POINTS = randomPoints(20_000, 21);
+
+describe("a cluster on a store behind HTTP", () => {
+  const folder = scratchFolder();
+  const server = useObjectServer();
+  let peer: Running;
+  let member: Engine;
+  let expected: Buffer;
+
+  beforeAll(async () => {
+    await loadHdf5();
+    const near = join(folder, "near");
+    mkdirSync(near);
+    const cube = {
+      kind: "random",
+      nodes: [48, 48, 48],
+      steps: 4,
+      chunk: [16, 16, 16],
+      filter: "none",
+      seed: 5,
+    } as const;
+    await writeCube({ ...cube, name: "cube", folder: near }, () => {});
+    const store = join(folder, "cube.zarr");
+    const options = { name: "cube", chunk: 16, shard: 32, compression: "none" } as const;
+    await convertToZarr(openSource(near, 2 ** 26), objectTarget(store, STORE_DEFAULTS), options, () => {});
+    const keys = readdirSync(store, { recursive: true, encoding: "utf8" }).filter((key) =>
+      statSync(join(store, key)).isFile(),
+    );
+    await server.put("cube.zarr", new Map(keys.map((key) => [key, readFileSync(join(store, key))])));
+    const alone = await openAlone({ data: [near] });
+    expected = await answerOf(alone, QUERY, POINTS);
+    await alone.close(1000);
+  }, 60_000);
+  afterAll(async () => {
+    await member?.close(1000);
+    await peer?.end();
+  });
+
+  it("shares the work, with the bits of one process", { timeout: 60_000 }, async () => {
+    const setup = { peers: await freeAddresses(2), data: [`${server.url}/cube.zarr`], cacheMiB: 2 };
+    const [own, other] = setup.peers as [string, string];
+    peer = await startPeer(other, setup);
+    member = await openMember(own, setup);
+    await usable(member, 1);
+    expect((await answerOf(member, QUERY, POINTS)).equals(expected)).toBe(true);
+    expect(member.status().pieces?.refused).toBe(0);
+    expect(member.status().pieces?.asked).toBeGreaterThan(0);
+  });
+});

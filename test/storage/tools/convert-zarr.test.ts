@@ -1,0 +1,149 @@
+/** Conversion into Zarr 3: the same values and the same dataset, for other readers too, and resumed by what is there. */
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { beforeAll, describe, expect, it } from "vitest";
+import { get, open, root } from "zarrita";
+import { openSource } from "../../../src/storage/catalog/source.js";
+import type { Dataset } from "../../../src/storage/dataset.js";
+import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
+import { objectTarget } from "../../../src/storage/remote/object-target.js";
+import { convertToZarr, type ZarrOptions } from "../../../src/storage/tools/convert-zarr.js";
+import { STORE_DEFAULTS } from "../../../src/store-settings.js";
+import { FRAMES, fill, NODES, nodeValue } from "../../support/cubes.js";
+import { scratchFolder } from "../../support/scratch.js";
+import { writeZarr } from "../../support/zarr.js";
+import { array, expectNodes, TABLES } from "../zarr/numbered-cube.js";
+
+const SCRATCH = scratchFolder();
+const DATA = fileURLToPath(new URL("../../../data/isotropic32", import.meta.url));
+const MOST = 1 << 28;
+const PLAN = { name: "out", chunk: 4, shard: 8, compression: "none" } as const satisfies ZarrOptions;
+
+beforeAll(() => loadHdf5());
+
+/** The numbered cube, whose lengths are multiples of no chunk. */
+function numbered(): Dataset {
+  const arrays = { velocity: array(["t", "z", "y", "x", "c"]), p: array(["t", "z", "y", "x"]), ...TABLES };
+  return openSource(writeZarr(join(SCRATCH, "numbered.zarr"), { version: 3, arrays }), MOST);
+}
+
+const convertTo = (name: string, dataset: Dataset, options: ZarrOptions) =>
+  convertToZarr(dataset, objectTarget(join(SCRATCH, name), STORE_DEFAULTS), options, () => {});
+
+/** Files of a folder and their bytes. */
+function contentsOf(name: string): Map<string, string> {
+  const folder = join(SCRATCH, name);
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).sort();
+  return new Map(
+    files
+      .filter((file) => statSync(join(folder, file)).isFile())
+      .map((file) => [file, readFileSync(join(folder, file), "base64")]),
+  );
+}
+
+describe("a conversion into a store", () => {
+  it.each([
+    [8, "none"],
+    [8, "zstd"],
+    [0, "gzip"],
+    [64, "none"],
+  ] as const)("keeps every value: shards of %d, %s", async (shard, compression) => {
+    const name = `${shard}-${compression}.zarr`;
+    await convertTo(name, numbered(), { ...PLAN, shard, compression });
+    const again = openSource(join(SCRATCH, name), MOST);
+    expectNodes(again, "velocity", 3);
+    expectNodes(again, "pressure", 1);
+  });
+
+  it("keeps everything else that is known of a dataset", async () => {
+    const source = openSource(DATA, MOST);
+    await convertTo("whole.zarr", source, { ...PLAN, chunk: 16, shard: 32 });
+    const { axes, time, forcing, units, dnsStep, frameVelocity, assumed } = openSource(
+      join(SCRATCH, "whole.zarr"),
+      MOST,
+    );
+    const { axes: a, time: t, forcing: f, units: u, dnsStep: d, frameVelocity: v, assumed: g } = source;
+    expect([axes, time, forcing, units, dnsStep, frameVelocity, assumed]).toEqual([a, t, f, u, d, v, g]);
+  });
+
+  it("is read by another reader, with its coordinates", async () => {
+    await convertTo("other.zarr", numbered(), { ...PLAN, compression: "gzip" });
+    const read = async (key: string) => {
+      const path = join(SCRATCH, "other.zarr", key);
+      return existsSync(path) ? new Uint8Array(readFileSync(path)) : undefined;
+    };
+    const store = {
+      get: read,
+      getRange: async (key: string, range: { offset: number; length: number } | { suffixLength: number }) => {
+        const bytes = await read(key);
+        if ("suffixLength" in range) return bytes?.subarray(bytes.length - range.suffixLength);
+        return bytes?.subarray(range.offset, range.offset + range.length);
+      },
+    };
+    const at = (path: string) =>
+      open(root(store as never).resolve(path), { kind: "array" }).then((found) => get(found));
+    const shape = [FRAMES, NODES.z, NODES.y, NODES.x, 3];
+    const velocity = await at("velocity");
+    expect(velocity.shape).toEqual(shape);
+    expect(velocity.data).toEqual(Float32Array.from(fill(["t", "z", "y", "x", "c"], shape, nodeValue)));
+    expect((await at("x")).data).toEqual(Float64Array.from({ length: NODES.x }, (_, index) => index));
+    expect((await at("time")).data).toEqual(Float64Array.of(0, 1, 2));
+  });
+
+  // Debian's zarr reads version 2 only; where there is one of version 3, it and xarray read the store.
+  it.runIf(pythonReadsThird())("is read by xarray", async () => {
+    await convertTo("python.zarr", numbered(), { ...PLAN, compression: "zstd" });
+    const script = `import xarray; d = xarray.open_zarr("${join(SCRATCH, "python.zarr")}"); print(float(d.velocity[2, 3, 4, 5, 1]), d.velocity.dims)`;
+    const printed = execFileSync("/usr/bin/python3", ["-c", script], { encoding: "utf8" });
+    expect(printed).toContain(`${nodeValue({ t: 2, z: 3, y: 4, x: 5, c: 1 })}`);
+  });
+});
+
+describe("an interrupted conversion", () => {
+  it("keeps what is whole, and writes again what is missing or damaged", async () => {
+    const dataset = numbered();
+    await convertTo("full.zarr", dataset, PLAN);
+    let left = 30;
+    const stop = () => {
+      if (--left === 0) throw new Error("interrupted");
+    };
+    const target = objectTarget(join(SCRATCH, "cut.zarr"), STORE_DEFAULTS);
+    await expect(convertToZarr(dataset, target, PLAN, stop)).rejects.toThrow("interrupted");
+    const key = (n: number) => join(SCRATCH, "cut.zarr", `velocity/c/0/0/0/${n}/0`);
+    const damaged = readFileSync(key(0));
+    damaged[100] = (damaged[100] as number) ^ 1;
+    writeFileSync(key(0), damaged);
+    writeFileSync(key(1), readFileSync(key(1)).subarray(0, 500));
+    rmSync(join(SCRATCH, "cut.zarr", "velocity/c/1"), { recursive: true });
+    const { kept, files } = await convertToZarr(dataset, target, PLAN, () => {});
+    // Eight shards for each of three frames and two fields; 30 were there, two are damaged, eight are gone.
+    expect([kept, files]).toEqual([20, 48]);
+    expect(contentsOf("cut.zarr")).toEqual(contentsOf("full.zarr"));
+  });
+
+  it("is not continued with other options, nor in a folder that holds anything else", async () => {
+    const dataset = numbered();
+    const target = objectTarget(join(SCRATCH, "mine.zarr"), STORE_DEFAULTS);
+    const stop = () => {
+      throw new Error("interrupted");
+    };
+    await expect(convertToZarr(dataset, target, PLAN, stop)).rejects.toThrow("interrupted");
+    await expect(convertTo("mine.zarr", dataset, { ...PLAN, chunk: 2 })).rejects.toThrow(/other options/);
+    mkdirSync(join(SCRATCH, "theirs.zarr"));
+    writeFileSync(join(SCRATCH, "theirs.zarr", "notes.txt"), "");
+    await expect(convertTo("theirs.zarr", dataset, PLAN)).rejects.toThrow(/is not empty/);
+  });
+});
+
+function pythonReadsThird(): boolean {
+  try {
+    const script = "import xarray, zarr; print(zarr.__version__)";
+    return (
+      Number.parseInt(execFileSync("/usr/bin/python3", ["-c", script], { encoding: "utf8", stdio: "pipe" }), 10) >= 3
+    );
+  } catch {
+    return false;
+  }
+}
