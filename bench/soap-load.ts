@@ -32,6 +32,8 @@ export interface Connection {
 export async function open(port: number): Promise<Connection> {
   const socket = connect({ port, host: "127.0.0.1", noDelay: true });
   await new Promise((resolve, reject) => socket.once("connect", resolve).once("error", reject));
+  // A server that refuses a request while it is being sent breaks the connection; its answer says more.
+  socket.on("error", () => undefined);
   return {
     ask: (request) =>
       new Promise((resolve, reject) => {

@@ -233,8 +233,7 @@ async function turnRow({ port }: Server): Promise<Row> {
 }
 
 /** Bulk NullOp against gSOAP in its best mode for each size: CPU of all threads and of the main thread, a point. */
-async function bulkRows(ours: Server, program: string | null, quick: boolean): Promise<Row[]> {
-  const rows: Row[] = [];
+async function* bulkRows(ours: Server, program: string | null, quick: boolean): AsyncGenerator<Row[]> {
   for (const [points, requests] of BULK) {
     const tries = quick ? 1 : 2;
     const best =
@@ -248,13 +247,14 @@ async function bulkRows(ours: Server, program: string | null, quick: boolean): P
       const figure = (name: "all" | "main") =>
         new Map([...used].map(([server, found]) => [server, found.map((one) => one[name])]));
       const main = new Map([["fieldprobe", figure("main").get("fieldprobe") as number[]]]);
-      rows.push(...rowsOf("NullOp CPU per point", "us", params, figure("all")));
-      rows.push(...rowsOf("NullOp CPU of the main thread", "us/point", params, main));
+      yield [
+        ...rowsOf("NullOp CPU per point", "us", params, figure("all")),
+        ...rowsOf("NullOp CPU of the main thread", "us/point", params, main),
+      ];
     } finally {
       best?.process.kill();
     }
   }
-  return rows;
 }
 
 /** Requests of one point from many connections, against gSOAP and the `soap` package. */
@@ -295,7 +295,7 @@ try {
   const wsdl = await (await fetch(`http://127.0.0.1:${ours.port}/service/turbulence.asmx?wsdl`)).text();
   const program = compileGsoap(folder, wsdl);
   add(await memoryRows(ours, quick ? 2 : 5));
-  add(await bulkRows(ours, program, quick));
+  for await (const found of bulkRows(ours, program, quick)) add(found);
   add(await requestRows(ours, program, wsdl, quick));
   add([await turnRow(ours)]);
   add(await workerRows(folder, quick ? 3 : 9));
