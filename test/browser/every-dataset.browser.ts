@@ -916,8 +916,10 @@ describe.skipIf(reason !== "")(`every dataset${reason}`, () => {
       }
       await page.waitForSelector("#scene[data-longest-segment]");
       const last = await tableOf("particles");
+      expect(await text("#scene-note")).toMatch(/^Planes at t = 0\. Particles at t = 0\.5\./);
       await page.fill("#record", "0");
       await settled(page);
+      expect(await text("#scene-note")).toContain("Particles at t = 0.");
       const first = await tableOf("particles");
       const seeds = first.map((row) => row.slice(1).map(Number));
       const parameters = {

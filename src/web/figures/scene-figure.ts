@@ -243,9 +243,13 @@ export class SceneFigure {
   /** What is drawn, with the time of each part. */
   #note(): string {
     const shown = this.#slice.shown;
+    const { launched } = this.#particles;
     const unit = this.surface.shown === null ? "" : this.#unit(this.surface.shown.state.surface);
     return [
       ...(shown === null ? [] : [`Planes at t = ${shortText(shown.state.time)}.`]),
+      ...(launched === null
+        ? []
+        : [`Particles at t = ${shortText(launched.trajectories.times[this.#particles.record])}.`]),
       ...(this.surface.shown === null
         ? []
         : [
