@@ -1,42 +1,47 @@
 /**
- * A planning model of a cluster: the wall time of one large query from its work, the processes, their caches, disks and network. What it
- * leaves out: other queries at the same time, uneven regions, warm-up.
+ * A planning model of a cluster: processor time, bytes read and wall time of one large query, from its work, the processes, their caches,
+ * disks and network. `npm run bench:cluster` holds it to measurements. What it leaves out: other queries at the same time, warm-up, and
+ * threads beyond the cores, which slow each other down within one process too.
  */
 
 /** A query as the model sees it. */
 export interface Workload {
-  /** Processor time that one process takes, in milliseconds. */
+  /** Processor time that one process takes for it with its data in cache, in milliseconds. */
   readonly cpuMs: number;
   readonly points: number;
   /** Float32 values of the answer to one point. */
   readonly values: number;
-  /** Bytes of bricks that it touches and nobody has cached. */
-  readonly readBytes: number;
+  /** Bytes of bricks that it touches. */
+  readonly touchedBytes: number;
+  /** Bricks along each edge of the grid. */
+  readonly bricks: number;
 }
 
 /** A cluster as the model sees it. */
 export interface ClusterShape {
   readonly processes: number;
-  /** Worker threads of a process. */
-  readonly threads: number;
-  /** Cores that all processes share; absent: each process has its threads' number of its own. */
-  readonly cores?: number;
-  /** Whether the query is divided. */
-  readonly divided: boolean;
+  /** Cores that compute, of all machines together. */
+  readonly cores: number;
+  /** Cache of one process in bytes. */
+  readonly cacheBytes: number;
+  /** Machines, each with a disk and a network of its own; 1: all processes on one, over loopback. */
+  readonly machines: number;
 }
 
-/** What things cost, on the machine of docs/performance.md. */
+/** What things cost, as measured by `npm run bench:cluster` on the machine of docs/performance.md. */
 export const COSTS = {
   /** The asking process: to divide and merge a point. */
-  divideNs: 45,
+  divideNs: 26,
   /** Both sides together, for a byte over a connection. */
   byteNs: 1.6,
+  /** Both sides together, for a piece beside its bytes. */
+  pieceMs: 4,
+  /** Processor time to read a byte into the cache, decoding included. */
+  readNs: 2.2,
   /** Network between machines, bytes a second: 10 Gbit/s. */
   networkBytes: 1.1e9,
-  /** Storage of one machine, bytes a second, decoding included. */
+  /** Storage of one machine, bytes a second. */
   diskBytes: 4e8,
-  /** Bricks along the boundaries of regions that are read on both sides. */
-  overlap: 1.3,
 } as const;
 
 /** Bytes that a query sends and receives between processes. */
@@ -44,25 +49,43 @@ export function bytesMoved({ points, values }: Workload, processes: number): num
   return (points * (12 + 4 * values) * (processes - 1)) / processes;
 }
 
-/** Processor time of all processes together, in milliseconds. */
-export function predictCpu(work: Workload, { processes, divided }: ClusterShape): number {
-  if (!divided || processes === 1) return work.cpuMs;
-  return work.cpuMs + (COSTS.divideNs * work.points + COSTS.byteNs * bytesMoved(work, processes)) / 1e6;
+/**
+ * Bytes that all processes read together over the bytes touched: each reads a box of the grid and the bricks that follow it. A power of
+ * two of processes cuts z first, then y, then x.
+ */
+export function overlap(bricks: number, processes: number): number {
+  const cuts = [1, 1, 1];
+  for (let a = 0, left = processes; left > 1; left /= 2, a = (a + 1) % 3) cuts[a] = (cuts[a] as number) * 2;
+  return cuts.reduce((product, cut) => product * (cut === 1 ? 1 : (bricks / cut + 1) / (bricks / cut)), 1);
 }
 
-/** Wall time in milliseconds. */
-export function predictWall(work: Workload, shape: ClusterShape): number {
-  const { processes, threads, cores = processes * threads, divided } = shape;
-  const share = divided ? processes : 1;
-  const disk = (1000 * work.readBytes * (share > 1 ? COSTS.overlap : 1)) / (share * COSTS.diskBytes);
-  if (share === 1) return Math.max(work.cpuMs / Math.min(threads, cores), disk);
-  const front = (COSTS.divideNs * work.points) / 1e6;
-  const network = cores === processes * threads ? (1000 * bytesMoved(work, processes)) / COSTS.networkBytes : 0;
-  const computing = (predictCpu(work, shape) - front) / Math.min(cores, processes * threads);
+/** Bytes that a later query reads: none where the caches hold what it touches, else all of it again. */
+export function bytesRead({ touchedBytes, bricks }: Workload, { processes, cacheBytes }: ClusterShape): number {
+  const whole = touchedBytes * overlap(bricks, processes);
+  return whole > processes * cacheBytes ? whole : 0;
+}
+
+/** Processor time of all processes together, in milliseconds. @param read bytes that are read */
+export function predictCpu(work: Workload, { processes }: ClusterShape, read: number): number {
+  const reading = (COSTS.readNs * read) / 1e6;
+  if (processes === 1) return work.cpuMs + reading;
+  const moving = (COSTS.divideNs * work.points + COSTS.byteNs * bytesMoved(work, processes)) / 1e6;
+  return work.cpuMs + reading + moving + COSTS.pieceMs * (processes - 1);
+}
+
+/** Wall time in milliseconds: what the asking process does alone, then the slowest of computing, disks and network. */
+export function predictWall(work: Workload, shape: ClusterShape, read: number): number {
+  const { processes, cores, machines } = shape;
+  const front = processes === 1 ? 0 : (COSTS.divideNs * work.points) / 1e6;
+  const computing = (predictCpu(work, shape, read) - front) / cores;
+  const disk = (1000 * read) / (machines * COSTS.diskBytes);
+  const network = machines === 1 ? 0 : (1000 * bytesMoved(work, processes)) / COSTS.networkBytes;
   return front + Math.max(computing, disk, network);
 }
 
-/** Processes that cache a set of data. */
-export function processesFor(dataBytes: number, cacheBytes: number): number {
-  return Math.max(1, Math.ceil((COSTS.overlap * dataBytes) / cacheBytes));
+/** Processes whose caches hold a set of data. */
+export function processesFor(dataBytes: number, cacheBytes: number, bricks: number): number {
+  let processes = 1;
+  while (dataBytes * overlap(bricks, processes) > processes * cacheBytes) processes *= 2;
+  return processes;
 }

@@ -8,22 +8,32 @@ import { join } from "node:path";
 import type { Query } from "../dist/engine/query.js";
 import { writeCube } from "../dist/generate/cube.js";
 import { ask, pointsIn } from "./ask.js";
-import { predictWall, type Workload } from "./cluster-model.js";
+import { bytesRead, COSTS, overlap, predictCpu, type Workload } from "./cluster-model.js";
 import { type BenchCluster, openBenchCluster } from "./cluster-processes.js";
 import { randomNumbers } from "./field.js";
-import { type Row, readOptions, report, summarise } from "./row.js";
+import { quantile, type Row, readOptions, report, summarise } from "./row.js";
 import { touchedBytes } from "./touched.js";
 
 const PERIOD = 2 * Math.PI;
 const MIB = 1024 * 1024;
-/** Processes, and worker threads of each. */
+/** Cores of the machine that the figures are for. */
+const CORES = 2;
+/** Processes, and worker threads of each: one process as it is set up for two cores, then one thread a process. */
 const SHAPES = [
-  [1, 2],
+  [1, CORES],
   [2, 1],
+  [4, 1],
+  [8, 1],
+] as const;
+/** Shapes with sixteen threads on two cores; the first is what the others are compared with. */
+const CROWDED = [
+  [1, 16],
   [4, 4],
   [8, 2],
 ] as const;
 const POINTS = 1_000_000;
+/** Rounds before the measured ones. */
+const WARM_UP = 3;
 
 const options = readOptions();
 const rows: Row[] = [];
@@ -49,65 +59,64 @@ async function makeCube(name: string, nodes: number, steps: number, chunk: numbe
   return data;
 }
 
-/** Processor time and wall time of a query, warmed up. */
-async function timed(cluster: BenchCluster, query: Query, points: Float32Array, warmUp: number, rounds: number) {
+/** Processor times and wall times of a query, warmed up. */
+async function timed(cluster: BenchCluster, query: Query, points: Float32Array) {
   const cpu: number[] = [];
   const wall: number[] = [];
-  for (let round = -warmUp; round < rounds; round++) {
+  for (let round = -WARM_UP; round < (options.quick ? 3 : 7); round++) {
     const before = cluster.cpu();
     const { milliseconds } = await ask(cluster.engine, query, points);
+    // Answers are whole before the threads that made them have settled.
+    await new Promise((resolve) => setTimeout(resolve, 30));
     if (round < 0) continue;
     cpu.push(cluster.cpu() - before);
     wall.push(milliseconds);
   }
-  return { cpu: median(cpu), wall: median(wall), cpus: cpu, walls: wall };
+  return { cpu, wall };
 }
 
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] as number;
-}
+const WORKLOADS = [
+  ["Lag4", "None"],
+  ["Lag8", "None"],
+  ["Lag4", "PCHIP"],
+] as const;
 
-/** In cache: processor time against one process, and the model's wall time against the measured one. */
-async function inCache(): Promise<void> {
-  const data = await makeCube("cached", 128, 4, 32);
+/** In cache: processor time of each shape against the first, and against the model. */
+async function inCache(data: string, shapes: readonly (readonly [number, number])[]): Promise<void> {
   const points = pointsIn(randomNumbers(17), POINTS, -PERIOD, 3 * PERIOD);
-  const single = new Map<string, { cpu: number; wall: number }>();
-  for (const [processes, threads] of SHAPES) {
+  const first = new Map<string, number>();
+  for (const [processes, threads] of shapes) {
     const cluster = await openBenchCluster({ processes, threads, cacheBytes: 256 * MIB, data });
     try {
-      for (const [spatialInterpolation, temporalInterpolation] of [
-        ["Lag4", "None"],
-        ["Lag8", "None"],
-        ["Lag4", "PCHIP"],
-      ] as const) {
-        const query = {
-          operation: "GetVelocity",
-          dataset: "cached",
-          time: 0.15,
-          spatialInterpolation,
-          temporalInterpolation,
-        } as const;
-        const found = await timed(cluster, query, points, options.quick ? 3 : 12, options.quick ? 3 : 9);
+      for (const [spatialInterpolation, temporalInterpolation] of WORKLOADS) {
+        const interpolation = { spatialInterpolation, temporalInterpolation };
+        const query = { operation: "GetVelocity", dataset: "cached", time: 0.15, ...interpolation } as const;
+        const asked = cluster.engine.status().pieces?.asked ?? 0;
+        const { cpu, wall } = await timed(cluster, query, points);
+        const requests = ((cluster.engine.status().pieces?.asked ?? 0) - asked) / (cpu.length + WARM_UP);
         const name = `${spatialInterpolation} ${temporalInterpolation}`;
         const params = { points: POINTS, threads };
+        const one = first.get(name) ?? quantile(cpu, 0.5);
+        first.set(name, one);
+        const against = cpu.map((ms) => ms / one);
         rows.push(
-          row(`${name}, CPU`, processes, "ms", found.cpus, params),
-          row(`${name}, wall`, processes, "ms", found.walls, params),
+          row(`${name}, CPU`, processes, "ms", cpu, params),
+          row(`${name}, wall`, processes, "ms", wall, params),
         );
-        const one = single.get(name) ?? found;
-        single.set(name, one);
-        const work: Workload = { cpuMs: one.cpu, points: POINTS, values: 3, readBytes: 0 };
-        const model = predictWall(work, { processes, threads, cores: 2, divided: processes > 1 });
+        rows.push(row(`${name}, CPU against one`, processes, "ratio", against, params));
+        rows.push(row(`${name}, requests a query`, processes, "", [requests], params));
+        if (threads > CORES) continue;
+        const work: Workload = { cpuMs: one, points: POINTS, values: 3, touchedBytes: 0, bricks: 4 };
+        const model = predictCpu(work, { processes, cores: CORES, cacheBytes: 256 * MIB, machines: 1 }, 0);
         rows.push(
           row(
-            `${name}, CPU against one`,
+            `${name}, CPU by the model`,
             processes,
             "ratio",
-            found.cpus.map((cpu) => cpu / one.cpu),
+            cpu.map((ms) => model / ms),
             params,
           ),
         );
-        rows.push(row(`${name}, wall by the model`, processes, "ratio", [model / found.wall], params));
       }
     } finally {
       await cluster.close();
@@ -122,32 +131,47 @@ async function beyondCache(): Promise<void> {
   const data = await makeCube("large", nodes, 1, chunk);
   const cacheBytes = Math.max(MIB, Math.floor((nodes ** 3 * 12) / 4));
   const points = pointsIn(randomNumbers(3), options.quick ? 20_000 : 100_000, 0, PERIOD);
-  const touched = touchedBytes(nodes, chunk, 8, points);
-  const query = {
-    operation: "GetVelocity",
-    dataset: "large",
-    time: 0,
-    spatialInterpolation: "Lag8",
-    temporalInterpolation: "None",
-  } as const;
+  const touchedOnce = touchedBytes(nodes, chunk, 8, points);
+  const interpolation = { spatialInterpolation: "Lag8", temporalInterpolation: "None" } as const;
+  const query = { operation: "GetVelocity", dataset: "large", time: 0, ...interpolation } as const;
+  const params = { nodes, points: points.length / 3, cacheMiB: Math.round(cacheBytes / MIB) };
+  let computing: number | null = null;
   for (const [processes] of SHAPES) {
     const cluster = await openBenchCluster({ processes, threads: 1, cacheBytes, data });
     try {
       const read: number[] = [];
-      const walls: number[] = [];
+      const cpu: number[] = [];
+      const wall: number[] = [];
       for (let round = 0; round < 6; round++) {
         const before = sum(await cluster.bytesRead());
-        walls.push((await ask(cluster.engine, query, points)).milliseconds);
-        read.push((sum(await cluster.bytesRead()) - before) / touched);
+        const spent = cluster.cpu();
+        wall.push((await ask(cluster.engine, query, points)).milliseconds);
+        cpu.push(cluster.cpu() - spent);
+        read.push(sum(await cluster.bytesRead()) - before);
       }
+      const ratios = read.map((bytes) => bytes / touchedOnce);
       const held = sum(await cluster.bytesCached()) / (nodes ** 3 * 12);
-      const params = { nodes, points: points.length / 3, cacheMiB: Math.round(cacheBytes / MIB) };
+      const later = quantile(cpu.slice(2), 0.5);
+      computing ??= Math.max(0, later - (COSTS.readNs * touchedOnce) / 1e6);
+      const bricks = nodes / chunk;
+      const work = { cpuMs: computing, points: points.length / 3, values: 3, touchedBytes: touchedOnce, bricks };
+      const shape = { processes, cores: CORES, cacheBytes, machines: 1 };
+      const again = bytesRead(work, shape);
       rows.push(
-        row("4 caches of data, read/touched, first query", processes, "ratio", read.slice(0, 1), params),
-        row("4 caches of data, read/touched, all 6", processes, "ratio", [sum(read) / read.length], params),
-        row("4 caches of data, wall, first query", processes, "ms", walls.slice(0, 1), params),
-        row("4 caches of data, wall, later", processes, "ms", walls.slice(1), params),
-        row("4 caches of data, cached/data", processes, "ratio", [held], params),
+        row("beyond the cache, read/touched, first", processes, "ratio", ratios.slice(0, 1), params),
+        row("beyond the cache, read/touched, later", processes, "ratio", ratios.slice(1), params),
+        row(
+          "beyond the cache, read by the model",
+          processes,
+          "ratio",
+          [(touchedOnce * overlap(bricks, processes)) / (read[0] as number)],
+          params,
+        ),
+        row("beyond the cache, CPU, later", processes, "ms", cpu.slice(2), params),
+        row("beyond the cache, CPU by the model", processes, "ratio", [predictCpu(work, shape, again) / later], params),
+        row("beyond the cache, wall, first", processes, "ms", wall.slice(0, 1), params),
+        row("beyond the cache, wall, later", processes, "ms", wall.slice(2), params),
+        row("beyond the cache, cached/data", processes, "ratio", [held], params),
       );
     } finally {
       await cluster.close();
@@ -159,7 +183,7 @@ async function beyondCache(): Promise<void> {
 async function smallQueries(): Promise<void> {
   const data = join(folder, "cached");
   const costs = new Map<string, number>();
-  for (const processes of [1, 2, 4, 8]) {
+  for (const [processes] of SHAPES) {
     const cluster = await openBenchCluster({ processes, threads: 1, cacheBytes: 256 * MIB, data });
     try {
       for (const points of [1, 50]) {
@@ -171,7 +195,7 @@ async function smallQueries(): Promise<void> {
           spatialInterpolation: "Lag8",
           temporalInterpolation: "None",
         } as const;
-        const count = options.quick ? 300 : 3000;
+        const count = options.quick ? 300 : 1500;
         for (let i = 0; i < count; i++) await ask(cluster.engine, query, some);
         const before = cluster.cpu();
         for (let i = 0; i < count; i++) await ask(cluster.engine, query, some);
@@ -191,11 +215,51 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
+/** Prints some rows as a table: a line per case, a column per number of processes. */
+function table(title: string, cases: readonly string[], shapes: readonly (readonly [number, number])[]): void {
+  const cell = (name: string, processes: number, threads: number): string => {
+    const found = rows.find(
+      ({ case: one, params }) =>
+        one === name && params.processes === processes && (params.threads ?? threads) === threads,
+    );
+    return found === undefined ? "" : `${found.value.toFixed(2)} ± ${found.spread.toFixed(2)}`;
+  };
+  const lines = cases.map((name) => [name, ...shapes.map(([processes, threads]) => cell(name, processes, threads))]);
+  const head = [title, ...shapes.map(([processes, threads]) => `${processes} x ${threads}`)];
+  for (const line of [head, head.map(() => "---"), ...lines]) console.log(`| ${line.join(" | ")} |`);
+  console.log();
+}
+
+const names = WORKLOADS.map((words) => words.join(" "));
 try {
-  await inCache();
+  const data = await makeCube("cached", 128, 4, 32);
+  await inCache(data, SHAPES);
   await beyondCache();
   await smallQueries();
+  if (!options.quick) await inCache(data, CROWDED);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
 report(rows, options);
+const against = names.map((name) => `${name}, CPU against one`);
+table("processes x threads", [...against, ...names.map((name) => `${name}, requests a query`)], SHAPES);
+table(
+  "data four times one cache",
+  ["first", "later"].map((when) => `beyond the cache, read/touched, ${when}`).concat("beyond the cache, cached/data"),
+  SHAPES,
+);
+table(
+  "small queries",
+  [1, 50].map((points) => `${points} points, rate of N against N times one`),
+  SHAPES,
+);
+table(
+  "model over measurement",
+  [
+    ...names.map((name) => `${name}, CPU by the model`),
+    "beyond the cache, read by the model",
+    "beyond the cache, CPU by the model",
+  ],
+  SHAPES,
+);
+if (!options.quick) table("sixteen threads, against one process with them", against, CROWDED);

@@ -33,6 +33,12 @@ export function boxesOf(regions: Regions, owners: Uint8Array, { first, stride, c
   return boxes;
 }
 
+/** A box of a region as a region of its own. */
+export function partOf(region: Region, { from, count }: Box): Region {
+  const first = region.first.map((node, a) => node + from[a] * region.stride[a]) as unknown as Triple;
+  return { ...region, first, count };
+}
+
 /** The query for a box of a region. */
 export function boxQuery(query: Query, { first, stride }: Region, { from, count }: Box): Query {
   const low = (a: 0 | 1 | 2): number => first[a] + from[a] * stride[a];

@@ -10,33 +10,38 @@ import { type CheckedQuery, workOf } from "../engine/check.js";
 import { valuesPerPoint } from "../engine/plan/by-arrival.js";
 import { BufferPool } from "../engine/points/buffers.js";
 import { frameShift } from "../engine/points/positions.js";
-import type { Engine, PieceCounts, Query } from "../engine/query.js";
+import type { Engine, PieceCounts, Query, RegionCounts } from "../engine/query.js";
 import type { Region } from "../engine/region.js";
 import type { SharedPoints, Sharing, SharingControl } from "../engine/sharing.js";
+import type { Slab } from "../engine/task.js";
 import { reviveError } from "../engine/threads/errors-as-data.js";
 import { CancelledError, DeadlineError, FieldprobeError, WorkerError } from "../errors.js";
 import type { Hits } from "../kernels/threshold.js";
 import { frameWeights } from "../kernels/time.js";
 import { FIELDS } from "../operations.js";
-import type { Bricking, Dataset } from "../storage/dataset.js";
+import type { Bricking, Dataset, FieldSource } from "../storage/dataset.js";
 import { reasonOf } from "../system-error.js";
 import { version } from "../version.js";
-import { type Box, boxesOf, boxQuery, hitsIn, placeBox } from "./boxes.js";
+import { type Box, boxesOf, boxQuery, hitsIn, partOf, placeBox } from "./boxes.js";
 import { digestBuild, Generations } from "./generation.js";
 import { readKeys, readPeers } from "./keys.js";
-import { Listener } from "./listener.js";
+import { Listener, type RegionLists } from "./listener.js";
 import { type Peer, PeerError, Peers } from "./peers.js";
-import { OCTETS, PIECE_HEADER, PIECE_PATH, type Piece, readFailure, writePiece } from "./piece.js";
+import { OCTETS, PIECE_HEADER, PIECE_PATH, type Piece, readFailure, type Status, writePiece } from "./piece.js";
 import { cutPoints, mergeValues, type Portion } from "./portions.js";
-import { hashText, ownersOf, type Regions, regionsOf } from "./regions.js";
+import { hashText, ownersOf, type Regions, regionsIn, regionsOf } from "./regions.js";
 
 /** Evaluations of a field at a point that pay for dividing a query on data that every process can cache, and nodes of a region that do. */
 const LEAST_WORK = 65_536;
 const LEAST_NODES = 262_144;
 /** Frames that have the same owners where there are fewer regions than peers. */
 const CHUNK_FRAMES = 16;
-/** Time after which this process evaluates a piece too that is not answered: so much, and so much an evaluation. */
-const LATE = { ms: 3_000, msPerEvaluation: 0.05 } as const;
+/** Time for which a peer may get nothing done before its pieces are late. */
+const STUCK_MS = 3_000;
+/** Peers that a part is asked of before this process evaluates it alone. */
+const MOST_ASKED = 2;
+/** No peers. */
+const NOBODY: ReadonlySet<Peer> = new Set();
 
 /** How the data of a query lies among the peers. */
 interface Layout {
@@ -44,6 +49,19 @@ interface Layout {
   readonly regions: Regions;
   /** Whether the dataset is larger than the cache of one process. */
   readonly large: boolean;
+}
+
+/** The peers, and per region the index of its owner among them. */
+interface Owners {
+  readonly list: readonly Peer[];
+  readonly owners: Uint8Array;
+}
+
+/** The values of a part, or of a query. */
+interface Answer {
+  readonly parts: readonly Float32Array[];
+  /** Gives the memory of the parts back. */
+  release(): void;
 }
 
 /** A part of a query for one process. */
@@ -54,8 +72,8 @@ interface Part {
   readonly velocities: Float32Array;
   /** Bytes of the answer; null where only the answer says. */
   readonly bytes: number | null;
-  /** Evaluations of a field at a point. */
-  readonly work: number;
+  /** Divides it again among other peers than those. */
+  again(without: ReadonlySet<Peer>, control: SharingControl): Promise<Answer>;
 }
 
 /** This process as a member of its cluster. */
@@ -68,8 +86,14 @@ export class Cluster implements Sharing {
   readonly #peers: Peers;
   readonly #buffers = new BufferPool();
   readonly #regions = new WeakMap<Bricking, Regions>();
-  readonly #owners = new WeakMap<Regions, { key: string; owners: Uint8Array }>();
-  readonly #counts: { -readonly [K in keyof PieceCounts]: number } = { own: 0, asked: 0, refused: 0, late: 0 };
+  readonly #owners = new WeakMap<Regions, Owners & { readonly key: string }>();
+  readonly #counts: { -readonly [K in keyof PieceCounts]: number } = {
+    own: 0,
+    asked: 0,
+    refused: 0,
+    late: 0,
+    answered: 0,
+  };
   #engine: Engine | null = null;
   #listener: Listener | null = null;
 
@@ -98,70 +122,41 @@ export class Cluster implements Sharing {
       engine,
       generations: this.#generations,
       log: this.#log,
-      status: () => {
-        const { workers: threads, running, queued, cacheBytes: used, bytesRead: read } = engine.status();
-        const cache = { bytes: this.#config.cacheBytes, used, read };
-        return {
-          id: this.#id,
-          version,
-          build: this.#build,
-          threads,
-          running,
-          queued,
-          cache,
-          datasets: engine.datasets().length,
-        };
+      status: () => this.#statusOf(engine),
+      regions: () => this.#regionLists(),
+      answered: () => {
+        this.#counts.answered++;
       },
     });
     await this.#listener.listen();
   }
 
+  #statusOf(engine: Engine): Omit<Status, "draining"> {
+    const { workers: threads, running, queued, cacheBytes: used, bytesRead: read, ...status } = engine.status();
+    const cache = { bytes: this.#config.cacheBytes, used, read };
+    const progress = status.cacheHits + status.cacheMisses + this.#generations.samples;
+    const datasets = engine.datasets().length;
+    return { id: this.#id, version, build: this.#build, threads, running, progress, queued, cache, datasets };
+  }
+
   divides(checked: CheckedQuery): boolean {
-    return this.#layoutOf(checked) !== null;
+    return this.#peers.some && this.#layoutOf(checked) !== null;
   }
 
   pays(checked: CheckedQuery, count: number): boolean {
-    const layout = this.#layoutOf(checked);
+    const layout = this.#peers.some ? this.#layoutOf(checked) : null;
     if (layout === null || count === 0) return false;
     if (layout.large) return true;
     return checked.region === null ? workOf(checked, count) >= LEAST_WORK : count >= LEAST_NODES;
   }
 
   async evaluate(checked: CheckedQuery, work: SharedPoints, control: SharingControl): Promise<void> {
-    const { dataset, regions } = this.#layoutOf(checked) as Layout;
-    const time = checked.query.time ?? checked.query.StartTime ?? 0;
-    const owners = this.#ownersIn(regions, dataset, time);
-    const shift = frameShift(dataset.frameVelocity, time);
-    const lent: SharedArrayBuffer[] = [];
-    const room = (bytes: number): SharedArrayBuffer => {
-      const buffer = this.#buffers.take(bytes);
-      lent.push(buffer);
-      return buffer;
-    };
-    const portions = await cutPoints(regions, owners, work, shift, room);
-    const width = valuesPerPoint(checked);
-    await all(control, portions, async (portion, signal) => {
-      const { owner, triples, velocities, count, indices } = portion;
-      const part = {
-        query: checked.query,
-        dataset,
-        triples,
-        velocities,
-        bytes: 4 * width * count,
-        work: workOf(checked, count),
-      };
-      try {
-        await this.#run(owner, part, { ...control, signal }, (parts) => mergeValues(parts, indices, width, work.out));
-      } catch (error) {
-        throw located(error, portion);
-      }
-    });
-    for (const buffer of lent) this.#buffers.give(buffer);
+    await this.#eachPortion(checked, work, control, NOBODY);
   }
 
   async search(checked: CheckedQuery, region: Region, control: SharingControl): Promise<readonly Hits[]> {
     const found: Hits[] = [];
-    await this.#eachBox(checked, region, control, null, (_, parts) => {
+    await this.#eachBox(checked, region, control, null, NOBODY, (_, parts) => {
       for (const records of parts) found.push(hitsIn(records));
     });
     return found;
@@ -169,13 +164,22 @@ export class Cluster implements Sharing {
 
   async cutout(checked: CheckedQuery, region: Region, out: Float32Array, control: SharingControl): Promise<void> {
     const components = FIELDS[region.field];
-    await this.#eachBox(checked, region, control, components, (box, parts) =>
+    await this.#eachBox(checked, region, control, components, NOBODY, (box, parts) =>
       placeBox(parts, box, region, components, out),
     );
   }
 
   status(): ReturnType<Sharing["status"]> {
     return { peers: this.#peers.states(), pieces: this.#counts };
+  }
+
+  regions(): RegionCounts {
+    const counts = { owned: 0, cached: 0 };
+    for (const { owned, cached } of Object.values(this.#regionLists())) {
+      counts.owned += owned.length;
+      counts.cached += cached.length;
+    }
+    return counts;
   }
 
   reload(): void {
@@ -201,83 +205,175 @@ export class Cluster implements Sharing {
   /** The layout of a query's data; null where this process had better evaluate all of it. */
   #layoutOf({ query, dataset, fields, region, operation }: CheckedQuery): Layout | null {
     // Boxes of nodes that may cross the seam of the grid are cut here only.
-    if (dataset === null || query.nodes !== undefined || !this.#peers.some) return null;
+    if (dataset === null || query.nodes !== undefined) return null;
     const sources = fields.flatMap((name) => dataset.fields[name] ?? []);
     const [main] = sources;
     if (main === undefined) return null;
     const nodes = dataset.axes.reduce((product, axis) => product * axis.nodes, 1);
     const values = sources.reduce((sum, { components }) => sum + components, 0) * nodes * dataset.time.count;
     const large = 4 * values > this.#config.cacheBytes;
-    const regions = this.#regions.get(main.bricking) ?? regionsOf(dataset.axes, main.bricking);
-    this.#regions.set(main.bricking, regions);
+    const regions = this.#regionsOf(dataset, main.bricking);
     // A small dataset is cached everywhere; so is what a cutout copies of data that one process can cache.
     if (!large && (regions.size < this.#peers.list.length || (region !== null && operation.family === "cutout")))
       return null;
     return { dataset, regions, large };
   }
 
-  /** The owners of the regions of a dataset at a time. */
-  #ownersIn(regions: Regions, { name, time }: Dataset, at: number): Uint8Array {
-    const { list, version } = this.#peers;
-    const [frame = 0] = regions.size < list.length ? frameWeights(time, at, "None").frames : [0];
-    const key = `${name} ${Math.floor(frame / CHUNK_FRAMES)}`;
-    const known = this.#owners.get(regions);
-    if (known?.key === `${key} ${version}`) return known.owners;
-    const peers = list.map((peer) => ({ name: peer.name, usable: this.#peers.isUsable(peer) }));
-    const owners = ownersOf(regions, peers, hashText(key) % list.length);
-    this.#owners.set(regions, { key: `${key} ${version}`, owners });
-    return owners;
+  #regionsOf({ axes }: Dataset, bricking: Bricking): Regions {
+    const regions = this.#regions.get(bricking) ?? regionsOf(axes, bricking);
+    this.#regions.set(bricking, regions);
+    return regions;
   }
 
-  /** Evaluates a part where it belongs, and here when nobody else does. @param take is given the answer while it is valid */
-  async #run(
-    owner: number,
-    part: Part,
+  /** The regions of each dataset that this process owns, and those of which its cache holds more than half. */
+  #regionLists(): RegionLists {
+    const engine = this.#engine as Engine;
+    const held = engine.held();
+    const divided = engine.datasets().flatMap((dataset): [string, RegionLists[string]][] => {
+      const [main] = Object.values(dataset.fields);
+      const regions = main === undefined ? null : this.#regionsOf(dataset, main.bricking);
+      if (regions === null || regions.size < this.#peers.list.length) return [];
+      const { list, owners } = this.#ownersIn(regions, dataset, 0, NOBODY);
+      const mine = list.findIndex((peer) => this.#peers.isSelf(peer));
+      const owned = Array.from(owners.keys()).filter((region) => owners[region] === mine);
+      const cached = held.flatMap(({ dataset: one, field, bricks }) => {
+        if (one !== dataset) return [];
+        const { bricking } = dataset.fields[field] as FieldSource;
+        return regionsIn(this.#regionsOf(dataset, bricking), bricking, bricks);
+      });
+      return [[dataset.name, { owned, cached: [...new Set(cached)] }]];
+    });
+    return Object.fromEntries(divided);
+  }
+
+  /** The peers, and per region of a dataset at a time the index of its owner among them. @param without peers that own nothing */
+  #ownersIn(regions: Regions, { name, time }: Dataset, at: number, without: ReadonlySet<Peer>): Owners {
+    const { list, version } = this.#peers;
+    const [frame = 0] = regions.size < list.length ? frameWeights(time, at, "None").frames : [0];
+    const chunk = `${name} ${Math.floor(frame / CHUNK_FRAMES)}`;
+    const key = [chunk, version, ...Array.from(without, (peer) => peer.name)].join(" ");
+    const known = this.#owners.get(regions);
+    if (known?.key === key) return known;
+    const peers = list.map((peer) => ({ name: peer.name, usable: this.#peers.isUsable(peer) && !without.has(peer) }));
+    const found = { key, list, owners: ownersOf(regions, peers, hashText(chunk) % list.length) };
+    this.#owners.set(regions, found);
+    return found;
+  }
+
+  /** Evaluates the portions of a query's points, and puts the values in their places. */
+  async #eachPortion(
+    checked: CheckedQuery,
+    work: SharedPoints,
     control: SharingControl,
-    use: (parts: readonly Float32Array[]) => void,
+    without: ReadonlySet<Peer>,
   ): Promise<void> {
-    let taken = false;
-    const take = (parts: readonly Float32Array[]): void => {
-      if (!taken) use(parts);
-      taken = true;
+    const { dataset, regions } = this.#layoutOf(checked) as Layout;
+    const time = checked.query.time ?? checked.query.StartTime ?? 0;
+    const { list, owners } = this.#ownersIn(regions, dataset, time, without);
+    const shift = frameShift(dataset.frameVelocity, time);
+    const lent: SharedArrayBuffer[] = [];
+    const room = (bytes: number): SharedArrayBuffer => {
+      const buffer = this.#buffers.take(bytes);
+      lent.push(buffer);
+      return buffer;
     };
-    const peer = this.#peers.list[owner];
-    if (peer === undefined || this.#peers.isSelf(peer)) {
-      this.#counts.own++;
-      await this.#alone(part, control, take);
-      return;
-    }
-    const given = new AbortController();
-    const signal = AbortSignal.any([control.signal, given.signal]);
-    this.#counts.asked++;
-    const lent = part.bytes === null ? null : this.#buffers.take(part.bytes);
-    const into = new Uint8Array(lent ?? new ArrayBuffer(0), 0, part.bytes ?? 0);
-    const asked = this.#ask(peer, part, into, control.deadline, signal);
-    try {
-      const late = delay(LATE.ms + LATE.msPerEvaluation * part.work, null, { signal });
-      late.catch(() => undefined);
-      const answer = await Promise.race([asked, late]);
-      if (answer !== null) {
-        take([answer]);
-        if (lent !== null) this.#buffers.give(lent);
-      } else {
-        this.#counts.late++;
-        asked.catch(() => undefined);
-        const race = new AbortController();
-        const here = this.#alone(part, { ...control, signal: AbortSignal.any([signal, race.signal]) }, take);
-        const there = asked.then((values) => {
-          take([values]);
-          race.abort();
-        });
-        await Promise.any([here, there]).catch(() => here);
+    const width = valuesPerPoint(checked);
+    const portions = await cutPoints(regions, owners, work, shift, room);
+    await all(control, portions, async (portion, signal) => {
+      const { owner, triples, velocities, count, indices } = portion;
+      const bytes = 4 * width * count;
+      const slabs = (values: Float32Array): readonly Slab[] => (values.length > 0 ? [{ triples: values, count }] : []);
+      const again: Part["again"] = async (others, given) => {
+        const buffer = this.#buffers.take(bytes);
+        const out = new Float32Array(buffer, 0, width * count);
+        const points = { points: slabs(triples), velocities: slabs(velocities), count, out };
+        await this.#eachPortion(checked, points, given, others);
+        return { parts: [out], release: () => this.#buffers.give(buffer) };
+      };
+      const part = { query: checked.query, dataset, triples, velocities, bytes, again };
+      try {
+        const answer = await this.#run(list[owner], part, { ...control, signal }, without);
+        mergeValues(answer.parts, indices, width, work.out);
+        answer.release();
+      } catch (error) {
+        throw located(error, portion);
       }
+    });
+    for (const buffer of lent) this.#buffers.give(buffer);
+  }
+
+  /** Evaluates the boxes that a region of nodes is divided into by owner. @param components values a node; null: of hits */
+  async #eachBox(
+    checked: CheckedQuery,
+    region: Region,
+    control: SharingControl,
+    components: number | null,
+    without: ReadonlySet<Peer>,
+    take: (box: Box, parts: readonly Float32Array[]) => void,
+  ): Promise<void> {
+    const { dataset, regions } = this.#layoutOf(checked) as Layout;
+    const { list, owners } = this.#ownersIn(regions, dataset, checked.query.time ?? 0, without);
+    await all(control, boxesOf(regions, owners, region), async (box, signal) => {
+      const values = components === null ? null : components * box.count[0] * box.count[1] * box.count[2];
+      const inner = partOf(region, box);
+      const again: Part["again"] = async (others, given) => {
+        const out = new Float32Array(values ?? 0);
+        const found: Float32Array[] = components === null ? [] : [out];
+        await this.#eachBox(checked, inner, given, components, others, (small, parts) => {
+          if (components === null) found.push(...parts.map((records) => records.slice()));
+          else placeBox(parts, small, inner, components, out);
+        });
+        return { parts: found, release: () => undefined };
+      };
+      const none = new Float32Array(0);
+      const query = boxQuery(checked.query, region, box);
+      const bytes = values === null ? null : 4 * values;
+      const part = { query, dataset, triples: none, velocities: none, bytes, again };
+      const answer = await this.#run(list[box.owner], part, { ...control, signal }, without);
+      take(box, answer.parts);
+      answer.release();
+    });
+  }
+
+  /**
+   * Evaluates a part where it belongs. What its owner refuses, loses or does not get done goes to the owners that its regions would have
+   * without that one, so that all processes turn to the same others.
+   */
+  async #run(peer: Peer | undefined, part: Part, control: SharingControl, without: ReadonlySet<Peer>): Promise<Answer> {
+    if (peer === undefined || this.#peers.isSelf(peer) || without.size === MOST_ASKED) {
+      this.#counts.own++;
+      return this.#alone(part, control);
+    }
+    this.#counts.asked++;
+    const others = new Set([...without, peer]);
+    const end = new AbortController();
+    const signal = AbortSignal.any([control.signal, end.signal]);
+    const asked = this.#ask(peer, part, control.deadline, signal);
+    try {
+      const answer = await Promise.race([asked, this.#late(peer, control.deadline, signal)]);
+      if (answer !== null) return answer;
+      this.#counts.late++;
+      const instead = part.again(others, { ...control, signal });
+      return await Promise.any([asked, instead]).catch(() => instead);
     } catch (error) {
       if (!(error instanceof PeerError)) throw error;
       this.#counts.refused++;
-      this.#log.debug({ peer: peer.name, reason: error.message }, "piece evaluated here");
-      await this.#alone(part, control, take);
+      this.#log.debug({ peer: peer.name, reason: error.message }, "piece evaluated by others");
+      return await part.again(others, control);
     } finally {
-      given.abort();
+      end.abort();
+    }
+  }
+
+  /** Waits until a peer has got nothing done for a while, or half of the time that is left is over. */
+  async #late(peer: Peer, deadline: number, signal: AbortSignal): Promise<null> {
+    const since = performance.now();
+    const half = since + (deadline - Date.now()) / 2;
+    for (;;) {
+      const due = Math.min(half, Math.max(since, peer.progressAt) + STUCK_MS);
+      const left = due - performance.now();
+      if (left <= 0) return null;
+      await delay(left, null, { signal });
     }
   }
 
@@ -285,8 +381,7 @@ export class Cluster implements Sharing {
   async #alone(
     { query, dataset, triples, velocities }: Part,
     { deadline, signal, client }: SharingControl,
-    take: (parts: readonly Float32Array[]) => void,
-  ): Promise<void> {
+  ): Promise<Answer> {
     const deadlineMs = Math.max(1, deadline - Date.now());
     const evaluation = (this.#engine as Engine).start(query, { dataset, deadlineMs, signal, client, alone: true });
     for (const [sink, values] of [
@@ -295,27 +390,25 @@ export class Cluster implements Sharing {
     ] as const) {
       for (let at = 0; at < values.length; ) {
         const { slab } = sink;
-        const part = values.subarray(at, at + slab.length);
-        slab.set(part);
-        sink.commit(part.length / 3);
-        at += part.length;
+        const some = values.subarray(at, at + slab.length);
+        slab.set(some);
+        sink.commit(some.length / 3);
+        at += some.length;
       }
     }
     const result = await evaluation.finish();
+    if (!result.stream) return { parts: result.values, release: () => result.release() };
     const parts: Float32Array[] = [];
-    if (result.stream) for await (const part of result.stream) parts.push(part.slice());
-    else parts.push(...result.values);
-    take(parts);
-    result.release();
+    for await (const some of result.stream) parts.push(some.slice());
+    return { parts, release: () => result.release() };
   }
 
   /**
    * Asks a peer.
    *
-   * @param into memory for the answer
-   * @throws PeerError where this process may try, or the error of the query
+   * @throws PeerError where others may try, or the error of the query
    */
-  async #ask(peer: Peer, part: Part, into: Uint8Array, deadline: number, signal: AbortSignal): Promise<Float32Array> {
+  async #ask(peer: Peer, part: Part, deadline: number, signal: AbortSignal): Promise<Answer> {
     const { query, dataset, triples, velocities, bytes } = part;
     const piece: Piece = {
       generation: await this.#generationOf(dataset),
@@ -329,10 +422,14 @@ export class Cluster implements Sharing {
       "content-length": triples.byteLength + velocities.byteLength,
       [PIECE_HEADER]: writePiece(piece),
     };
-    const request = { method: "POST", path: PIECE_PATH, headers, body: [triples, velocities], into, signal } as const;
-    const { status, type, body } = await this.#peers.ask(peer, request);
-    if (status === 200 && type === OCTETS && body.length === (bytes ?? body.length) && body.length % 4 === 0)
-      return new Float32Array(body.buffer, body.byteOffset, body.length / 4);
+    const lent = bytes === null ? null : this.#buffers.take(bytes);
+    const into = lent === null ? {} : { into: new Uint8Array(lent, 0, bytes as number) };
+    const request = { method: "POST", path: PIECE_PATH, headers, body: [triples, velocities], signal } as const;
+    const { status, type, body } = await this.#peers.ask(peer, { ...request, ...into });
+    if (status === 200 && type === OCTETS && body.length === (bytes ?? body.length) && body.length % 4 === 0) {
+      const values = new Float32Array(body.buffer, body.byteOffset, body.length / 4);
+      return { parts: [values], release: () => lent !== null && this.#buffers.give(lent) };
+    }
     const failure = readFailure(body);
     if (failure === null || status === 200) throw new PeerError(`${peer.name} answers with something else`);
     const error = reviveError(failure);
@@ -347,26 +444,6 @@ export class Cluster implements Sharing {
     } catch (error) {
       throw new PeerError(`the generation of ${dataset.name} is not known: ${reasonOf(error)}`);
     }
-  }
-
-  /** Evaluates the boxes that a region of nodes is divided into by owner. @param components values a node; null: of hits */
-  async #eachBox(
-    checked: CheckedQuery,
-    region: Region,
-    control: SharingControl,
-    components: number | null,
-    take: (box: Box, parts: readonly Float32Array[]) => void,
-  ): Promise<void> {
-    const { dataset, regions } = this.#layoutOf(checked) as Layout;
-    const owners = this.#ownersIn(regions, dataset, checked.query.time ?? 0);
-    await all(control, boxesOf(regions, owners, region), async (box, signal) => {
-      const nodes = box.count[0] * box.count[1] * box.count[2];
-      const query = boxQuery(checked.query, region, box);
-      const none = new Float32Array(0);
-      const bytes = components === null ? null : 4 * components * nodes;
-      const part = { query, dataset, triples: none, velocities: none, bytes, work: nodes };
-      await this.#run(box.owner, part, { ...control, signal }, (parts) => take(box, parts));
-    });
   }
 }
 

@@ -32,6 +32,8 @@ export function digestBuild(folder: string = BUILT): string {
 
 /** The generations of datasets, each computed once, when it is first asked for. */
 export class Generations {
+  /** Samples of files that have been read so far. */
+  samples = 0;
   readonly #settings: string;
   readonly #known = new WeakMap<Dataset, Promise<string>>();
   /** Digests of files that have not changed since, by path. */
@@ -70,7 +72,9 @@ export class Generations {
     const state = `${bytes} ${modifiedMs} ${inode} ${record.newestMs} ${record.version} ${samples}`;
     const known = this.#files.get(path);
     if (known?.state === state) return known.digest;
-    const digest = digestFile(record, samples);
+    const digest = digestFile(record, samples, () => {
+      this.samples++;
+    });
     this.#files.set(path, { state, digest });
     digest.catch(() => this.#files.delete(path));
     return digest;
@@ -81,7 +85,7 @@ export class Generations {
  * The digest of a file: size, second of its last change, and samples at even distances, the first and the last bytes among them. Of a store
  * of many objects: size and the times of its newest one and of its folder; of one at an address its version.
  */
-async function digestFile(record: FileRecord, samples: number): Promise<string> {
+async function digestFile(record: FileRecord, samples: number, sampled: () => void): Promise<string> {
   const { path, bytes, modifiedMs, newestMs, version } = record;
   // Peers ask for what lies at an address by themselves, at times of their own.
   if (version !== undefined) return createHash("sha256").update(version).digest("hex");
@@ -97,6 +101,7 @@ async function digestFile(record: FileRecord, samples: number): Promise<string> 
       const at = whole ? i * buffer.length : Math.round((i * (bytes - SAMPLE_BYTES)) / (count - 1));
       const { bytesRead } = await file.read(buffer, 0, buffer.length, at);
       hash.update(buffer.subarray(0, bytesRead));
+      sampled();
     }
     return hash.digest("hex");
   } finally {

@@ -14,6 +14,7 @@ import {
   PIECE_HEADER,
   PIECE_PATH,
   type Piece,
+  REGIONS_PATH,
   readPiece,
   STATUS_PATH,
   type Status,
@@ -26,6 +27,11 @@ const KEEP_ALIVE_MS = 300_000;
 /** Statuses of refusals; the first two say that another process may answer. */
 const REFUSED = { busy: 503, generation: 409, failed: 422, request: 400 } as const;
 
+/** By dataset: the regions that this process owns, and those of which its cache holds more than half. */
+export type RegionLists = Readonly<
+  Record<string, { readonly owned: readonly number[]; readonly cached: readonly number[] }>
+>;
+
 /** What a listener is made with. */
 export interface ListenerOptions {
   readonly address: string;
@@ -34,6 +40,9 @@ export interface ListenerOptions {
   readonly generations: Generations;
   readonly log: Logger;
   status(): Omit<Status, "draining">;
+  regions(): RegionLists;
+  /** Called with each piece that was evaluated. */
+  answered(): void;
 }
 
 /** Answers peers. */
@@ -92,6 +101,8 @@ export class Listener {
       if (request.method === "GET" && request.url === STATUS_PATH) {
         const status: Status = { ...this.#options.status(), draining: this.#draining };
         send(response, 200, "application/json", [Buffer.from(JSON.stringify(status))]);
+      } else if (request.method === "GET" && request.url === REGIONS_PATH) {
+        send(response, 200, "application/json", [Buffer.from(JSON.stringify(this.#options.regions()))]);
       } else if (request.method === "POST" && request.url === PIECE_PATH) await this.#evaluate(request, response);
       else refuse(response, REFUSED.request, new RequestError("InvalidRequest", "There is nothing at this address."));
     } catch (error) {
@@ -125,6 +136,7 @@ export class Listener {
       const evaluation = engine.start(piece.query, control);
       await readInto(request, piece, evaluation);
       await sendResult(response, await evaluation.finish());
+      this.#options.answered();
     } finally {
       this.#heldBytes -= bytes;
       this.#pieces.delete(request);
@@ -182,15 +194,15 @@ class TripleWriter {
 /** Sends a result, and gives its buffers back once nothing reads them any more. */
 async function sendResult(response: ServerResponse, result: Result): Promise<void> {
   const { items, components, values, stream } = result;
+  const closed = new Promise<void>((resolve) => response.once("close", resolve));
   try {
     response.writeHead(200, { "content-type": OCTETS, "content-length": 4 * items * components });
     for await (const part of stream ?? values) {
+      if (response.destroyed) return;
       const written = new Promise<void>((resolve) => {
-        response.once("close", resolve);
         response.write(new Uint8Array(part.buffer, part.byteOffset, part.byteLength), () => resolve());
       });
-      if (response.destroyed) return;
-      await written;
+      await Promise.race([written, closed]);
     }
     response.end();
   } finally {

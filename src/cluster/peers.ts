@@ -51,6 +51,8 @@ export class Peer {
   /** Requests that it has not answered: pieces. */
   readonly outstanding = new Set<AbortController>();
   askedAt = Number.NEGATIVE_INFINITY;
+  /** When it last said that it had got something done, on the clock of `performance`. */
+  progressAt = Number.NEGATIVE_INFINITY;
   asking = false;
 
   constructor(name: string) {
@@ -198,6 +200,7 @@ export class Peers {
   #hear(peer: Peer, status: Status): void {
     const before = this.isUsable(peer);
     const known = peer.status !== null;
+    if (status.progress !== peer.status?.progress) peer.progressAt = performance.now();
     peer.status = status;
     if (known && before === this.isUsable(peer)) return;
     this.version++;

@@ -19,6 +19,7 @@ import { OPEN_FACES } from "../storage/dataset.js";
 export const PIECE_HEADER = "fieldprobe-piece";
 export const PIECE_PATH = "/v1/piece";
 export const STATUS_PATH = "/v1/status";
+export const REGIONS_PATH = "/v1/regions";
 export const OCTETS = "application/octet-stream";
 
 const whole = z.number().int().min(0);
@@ -121,6 +122,8 @@ const STATUS = z.object({
   draining: z.boolean(),
   threads: count,
   running: count,
+  /** Grows while it gets something done. */
+  progress: count,
   queued: count,
   cache: z.object({ bytes: count, used: count, read: count }),
   datasets: count,

@@ -42,6 +42,21 @@ export function regionsOf(axes: Axes, bricking: Bricking): Regions {
   return { axes, count, edge, size, tables: [table(0), table(1), table(2)], places: placesOf(count, size) };
 }
 
+/** The regions of which more than half of the bricks are among some, in ascending order. */
+export function regionsIn({ edge, count, size }: Regions, bricking: Bricking, bricks: Iterable<number>): number[] {
+  const along = (a: 0 | 1 | 2, brick: number): number => Math.floor((brick * bricking.edge[a]) / edge[a]);
+  const regionOf = (brick: number): number => {
+    const [x, y] = bricking.count;
+    const row = Math.floor(brick / x);
+    return (along(2, Math.floor(row / y)) * count[1] + along(1, row % y)) * count[0] + along(0, brick % x);
+  };
+  const all = bricking.count[0] * bricking.count[1] * bricking.count[2];
+  const [wholes, parts] = [new Uint32Array(size), new Uint32Array(size)];
+  for (let brick = 0; brick < all; brick++) wholes[regionOf(brick)]++;
+  for (const brick of new Set(bricks)) parts[regionOf(brick)]++;
+  return Array.from(wholes.keys()).filter((region) => 2 * parts[region] > wholes[region]);
+}
+
 /** Bricks along the edges of a region. */
 function bricksOfRegion({ edge, count }: Bricking): [number, number, number] {
   const bricks = edge.map((nodes) => Math.max(1, Math.round(EDGE.most / nodes))) as [number, number, number];

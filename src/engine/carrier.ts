@@ -35,6 +35,8 @@ export interface Carrier {
   /** Number of tasks that run. */
   running(): number;
   cache(): CacheStatus;
+  /** The bricks that its cache holds, in any frame, by source. */
+  held(): ReadonlyMap<number, readonly number[]>;
   /** What has been fetched of stores behind HTTP. */
   stores(): readonly StoreStatus[];
   /** What the cache on disk has done; null where there is none. */

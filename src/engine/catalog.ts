@@ -2,6 +2,7 @@
 import type { Logger } from "pino";
 import type { Config } from "../config.js";
 import { completeScan, type FolderScan, type ScanChanges, statesOf } from "../storage/catalog/scan.js";
+import { FolderWatch } from "../storage/catalog/watch.js";
 import { type Dataset, FIELD_NAMES } from "../storage/dataset.js";
 import type { Carrier } from "./carrier.js";
 
@@ -9,8 +10,9 @@ import type { Carrier } from "./carrier.js";
 const FIELDS_PER_DATASET = FIELD_NAMES.length;
 /** Interval at which the data folders are scanned unasked. */
 const RESCAN_MS = 30_000;
-/** Time of a scan from which on the next one keeps no thread from queries. */
+/** Time of a scan, and of the first one, from which on the next one keeps no thread from queries. */
 const SLOW_MS = 250;
+const SLOW_FIRST_MS = 2_000;
 
 /** The datasets served now, and the numbers of their fields in the brick cache. */
 export class Catalog {
@@ -24,6 +26,9 @@ export class Catalog {
   #nextSource = 1;
   #reported: ReadonlySet<string> = new Set();
   #last: FolderScan | undefined;
+  /** Tells of changes in the folders of the last scan; null until they are watched. */
+  #changes: FolderWatch | null = null;
+  #folders: readonly string[] = [];
 
   /**
    * @param changed called after each scan
@@ -36,6 +41,7 @@ export class Catalog {
   ) {
     this.#log = log;
     let lastMs = 0;
+    let first = true;
     this.reload = oneAtATime(async () => {
       const since = performance.now();
       const known = statesOf(this.#last);
@@ -44,24 +50,31 @@ export class Catalog {
         folders,
         descriptors,
         known,
-        slow: lastMs > SLOW_MS,
+        slow: lastMs > (first ? SLOW_FIRST_MS : SLOW_MS),
       });
-      lastMs = this.#last === undefined ? 0 : performance.now() - since;
+      lastMs = performance.now() - since;
+      first = this.#last === undefined;
       this.#adopt(completeScan(found, this.#last));
+      this.#folders = found.folders;
+      this.#changes?.set(found.folders);
       changed();
     });
   }
 
-  /** Scans the data folders at intervals from now on. */
+  /** Scans the data folders when they change and at intervals from now on: not every file system tells of changes. */
   watch(): void {
-    this.#timer = setInterval(() => {
+    const scan = (): void => {
       this.reload().catch((error: unknown) => this.#log.error({ err: error }, "the data folders could not be scanned"));
-    }, RESCAN_MS).unref();
+    };
+    this.#timer = setInterval(scan, RESCAN_MS).unref();
+    this.#changes = new FolderWatch(scan);
+    this.#changes.set(this.#folders);
   }
 
-  /** Ends the scans at intervals. */
+  /** Ends these scans. */
   close(): void {
     clearInterval(this.#timer);
+    this.#changes?.close();
   }
 
   /** The dataset of a name or alias, in any letter case. */
@@ -78,6 +91,7 @@ export class Catalog {
 
   /** Takes over a scan: datasets that have not changed stay the same objects and keep their cached bricks. */
   #adopt(scan: FolderScan): void {
+    if (scan === this.#last) return;
     this.#last = scan;
     const { datasets, problems } = scan;
     const served = new Set(this.datasets);

@@ -2,14 +2,14 @@
 import type { Logger } from "pino";
 import type { Config } from "../config.js";
 import { BusyError, FieldprobeError } from "../errors.js";
-import type { Dataset } from "../storage/dataset.js";
+import { type Dataset, FIELD_NAMES } from "../storage/dataset.js";
 import type { Carrier } from "./carrier.js";
 import { Catalog } from "./catalog.js";
 import { type CheckedQuery, checkQuery } from "./check.js";
 import { InProgress } from "./drain.js";
 import { Execution, type ExecutionSetting } from "./execution.js";
 import { BufferPool } from "./points/buffers.js";
-import type { Engine, Evaluation, Query, StartControl } from "./query.js";
+import type { Engine, Evaluation, HeldBricks, Query, RegionCounts, StartControl } from "./query.js";
 import { RegionExecution } from "./region-execution.js";
 import type { Sharing } from "./sharing.js";
 import { TextThreads } from "./text-threads.js";
@@ -119,6 +119,20 @@ class FieldEngine implements Engine {
       storeCache: carrier.storeCache(),
       ...(this.#sharing?.status() ?? { peers: [], pieces: null }),
     };
+  }
+
+  held(): readonly HeldBricks[] {
+    const held = this.#carrier.held();
+    return this.datasets().flatMap((dataset) =>
+      FIELD_NAMES.flatMap((field, i) => {
+        const bricks = held.get(this.#catalog.sourceOf(dataset) + i);
+        return bricks === undefined ? [] : [{ dataset, field, bricks }];
+      }),
+    );
+  }
+
+  regions(): RegionCounts | null {
+    return this.#sharing?.regions() ?? null;
   }
 
   reload(): Promise<void> {

@@ -147,10 +147,27 @@ export interface PieceCounts {
   readonly own: number;
   /** Asked of peers. */
   readonly asked: number;
-  /** Of these: evaluated here because the peer did not answer, or not this. */
+  /** Of these: given to others because the peer did not answer, or not this. */
   readonly refused: number;
-  /** Of these: evaluated here too because the answer was late. */
+  /** Of these: given to others too because the answer was late. */
   readonly late: number;
+  /** Evaluated for peers. */
+  readonly answered: number;
+}
+
+/** Counts of regions of the datasets that a cluster divides. */
+export interface RegionCounts {
+  /** Those that this process owns. */
+  readonly owned: number;
+  /** Those of which more than half is in its cache, of any frame. */
+  readonly cached: number;
+}
+
+/** The bricks of a field that the cache holds, in any frame. */
+export interface HeldBricks {
+  readonly dataset: Dataset;
+  readonly field: FieldName;
+  readonly bricks: readonly number[];
 }
 
 /** The state of a running engine, for /metrics and /readyz. */
@@ -205,6 +222,9 @@ export interface Engine {
   /** Begins a query. Never throws for a bad query: `finish` rejects. */
   start(query: Query, control: StartControl): Evaluation;
   status(): EngineStatus;
+  held(): readonly HeldBricks[];
+  /** Null without a cluster. */
+  regions(): RegionCounts | null;
   /** Scans the data folders again. */
   reload(): Promise<void>;
   /** Ends what runs, waiting at most `graceMs`; false when something had to be killed. */

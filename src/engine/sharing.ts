@@ -1,7 +1,7 @@
 /** Sharing divides large queries among the peers of a cluster; the engine asks it before it plans a query by itself. */
 import type { Hits } from "../kernels/threshold.js";
 import type { CheckedQuery } from "./check.js";
-import type { Engine, PeerStatus, PieceCounts } from "./query.js";
+import type { Engine, PeerStatus, PieceCounts, RegionCounts } from "./query.js";
 import type { Region } from "./region.js";
 import type { Slab } from "./task.js";
 
@@ -44,6 +44,7 @@ export interface Sharing {
   /** Copies a part of a cutout into `out`: [z][y][x][component]. */
   cutout(checked: CheckedQuery, part: Region, out: Float32Array, control: SharingControl): Promise<void>;
   status(): { readonly peers: readonly PeerStatus[]; readonly pieces: PieceCounts };
+  regions(): RegionCounts;
   /** Reads keys and the list of peers again. */
   reload(): void;
   /** Takes no more pieces of others; resolves once those taken are answered or the time is over. */

@@ -38,6 +38,7 @@ function manualCarrier(workers: number) {
     attempts: 2,
     stores: () => [],
     storeCache: () => null,
+    held: () => new Map(),
     queued: () => 0,
     running: () => 0,
     cache: () => ({ hits: 0, misses: 0, bytesRead: 0, bytesUsed: 0 }),

@@ -68,6 +68,14 @@ export class FakeEngine implements Engine {
     return undefined;
   }
 
+  held(): [] {
+    return [];
+  }
+
+  regions(): null {
+    return null;
+  }
+
   status(): EngineStatus {
     return {
       ready: this.ready,

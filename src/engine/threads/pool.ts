@@ -127,6 +127,10 @@ class ThreadPool implements Carrier {
     return this.#cache.status();
   }
 
+  held(): ReturnType<Carrier["held"]> {
+    return this.#cache.held();
+  }
+
   stores(): StoreThread["status"] {
     return this.#stores.status;
   }

@@ -192,9 +192,11 @@ function peerFigures(engine: Engine, registers: Registry[]): void {
     ["peer"],
     peers(({ outstanding }) => outstanding),
   );
-  const help =
-    "Pieces of divided queries: own, asked of peers, and of these refused or late, which were evaluated here.";
+  const help = "Pieces of divided queries: own, asked of peers, of these refused or late; answered for peers.";
   figure(registers, "pieces_total", help, ["kind"], () =>
     Object.entries(engine.status().pieces ?? {}).map(([kind, count]): Sample => [[kind], count]),
+  );
+  figure(registers, "regions", "Regions of divided datasets: owned, and more than half in the cache.", ["kind"], () =>
+    Object.entries(engine.regions() ?? {}).map(([kind, count]): Sample => [[kind], count]),
   );
 }

@@ -55,6 +55,11 @@ export class BrickCache {
     return this.#directory.status();
   }
 
+  /** The bricks that are held, in any frame, by source; single ones may be wrong while others change the cache. */
+  held(): ReadonlyMap<number, readonly number[]> {
+    return this.#directory.held();
+  }
+
   /**
    * Pins all bricks of all requests, reading those that nobody holds yet; waits where another worker is reading one, or
    * while all space is pinned by others. Either everything is pinned or nothing. A worker pins a brick once at a time.

@@ -268,6 +268,18 @@ export class BrickDirectory {
     };
   }
 
+  /** The bricks that are held, in any frame, by source; read without the lock, so that single ones may be wrong. */
+  held(): ReadonlyMap<number, readonly number[]> {
+    const found = new Map<number, number[]>();
+    for (let unit = 0; unit < this.#layout.units; unit++) {
+      if (this.#state[unit] !== READY) continue;
+      const bricks = found.get(this.#source[unit]);
+      if (bricks) bricks.push(this.#brick[unit]);
+      else found.set(this.#source[unit], [this.#brick[unit]]);
+    }
+    return found;
+  }
+
   /** Runs a change under the lock. */
   locked<T>(change: () => T): T {
     const holder = holderOf(this.#slot);

@@ -51,14 +51,17 @@ export function scanChanges(
       return { state, describe: () => describeApart(location, state, [...roots, dirname(location)]) };
     }),
   );
-  const found = findLocations(folders, unreadable).filter((location) => !claimed.has(realPath(location) ?? location));
+  const isClaimed = (location: string): boolean => claimed.size > 0 && claimed.has(realPath(location) ?? location);
+  const walked: string[] = [];
+  const found = findLocations(folders, unreadable, walked).filter((location) => !isClaimed(location));
   const others = found.map((location) =>
     candidateAt(location, options, () => {
       const state = stateOf(location, states, options.known.has(location));
-      return { state, describe: () => describe(location, state) };
+      return { state, describe: () => describe(location, versionOf(location, state)) };
     }),
   );
-  return { candidates: [...described, ...others], unreadable };
+  if (options.descriptors) walked.push(options.descriptors);
+  return { candidates: [...described, ...others], unreadable, folders: walked };
 }
 
 /** A look at a candidate: its state, and how to describe it where that has changed. */
@@ -88,8 +91,12 @@ function candidateAt(
   }
 }
 
-/** Descriptors, and HDF5 files that no descriptor claims; what is reached on several ways counts once. */
-function findLocations(folders: readonly string[], problems: Refusal[]): string[] {
+/**
+ * Descriptors, and HDF5 files that no descriptor claims; what is reached on several ways counts once.
+ *
+ * @param walked receives the folders that were looked at
+ */
+function findLocations(folders: readonly string[], problems: Refusal[], walked: string[]): string[] {
   const found: string[] = [];
   const seen = new Set<string>();
   const isNew = (real: string | undefined) => real !== undefined && seen.size < seen.add(real).size;
@@ -99,6 +106,7 @@ function findLocations(folders: readonly string[], problems: Refusal[]): string[
     try {
       entries = readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
       if (!isNew(real)) return;
+      walked.push(folder);
     } catch (error) {
       problems.push({ location: folder, message: `the folder is not readable: ${reasonOf(error)}` });
       return;
@@ -139,23 +147,28 @@ function isStoredFile(path: string): boolean {
   return hasHdf5Name(path) || isReferences(path) || isHdf5(path);
 }
 
-/** A digest that changes when anything does that the candidate may read: its file, or everything below its folder. */
+/** A text that changes when anything does that the candidate may read: its file, or everything below its folder. */
 function stateOf(location: string, states: StoreStates, isKnown: boolean): string {
   if (isAddress(location) || isReferences(location)) return states.of(location, isKnown);
-  const hash = createHash("sha256");
-  const add = (path: string) => {
-    const status = statusOf(path);
-    hash.update(`${path}\n${status?.size} ${status?.mtimeMs} ${status?.ino}\n`);
-  };
-  const isStore = statusOf(location)?.isDirectory() === true;
+  const stateAt = (path: string, status = statusOf(path)): string =>
+    `${path}\n${status?.size} ${status?.mtimeMs} ${status?.ino}\n`;
+  const status = statusOf(location);
+  const isStore = status?.isDirectory() === true;
   const isDescriptor = basename(location) === DESCRIPTOR_NAME;
-  if (!isDescriptor && !isStore) add(location);
-  else {
-    const folder = isStore ? location : dirname(location);
-    for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" }).sort()) add(join(folder, name));
+  // Of many single files a digest of each would cost more than the look at it.
+  if (!isDescriptor && !isStore) return stateAt(location, status);
+  const folder = isStore ? location : dirname(location);
+  const hash = createHash("sha256");
+  for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" }).sort()) {
+    hash.update(stateAt(join(folder, name)));
   }
   const state = hash.digest("hex");
   return isDescriptor ? withChanges(state, location, states) : state;
+}
+
+/** The version of a candidate in a state: a digest, which names no path. */
+function versionOf(location: string, state: string): string {
+  return state.startsWith(location) ? createHash("sha256").update(state).digest("hex") : state;
 }
 
 /** The state of a descriptor, which is another one when a store has been found changed that it names. */

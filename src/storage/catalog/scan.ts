@@ -22,6 +22,8 @@ export interface Candidate {
 export interface ScanChanges {
   readonly candidates: readonly (Omit<Candidate, "outcome"> & { readonly outcome: Outcome | null })[];
   readonly unreadable: readonly Refusal[];
+  /** Folders whose entries were looked at. */
+  readonly folders: readonly string[];
 }
 
 /** Result of a scan, a plain record. */
@@ -29,6 +31,8 @@ export interface FolderScan {
   readonly datasets: readonly Dataset[];
   readonly problems: readonly Refusal[];
   readonly candidates: readonly Candidate[];
+  /** Problems of folders, among the problems. */
+  readonly unreadable: readonly Refusal[];
 }
 
 /** The states by location that the next scan compares with. */
@@ -36,8 +40,19 @@ export function statesOf(scan: FolderScan | undefined): ReadonlyMap<string, stri
   return new Map(scan?.candidates.map(({ location, state }) => [location, state]));
 }
 
-/** Completes a scan by what is as it was before. @param previous the scan whose states it was given */
-export function completeScan({ candidates, unreadable }: ScanChanges, previous: FolderScan | undefined): FolderScan {
+/** Whether a scan saw the same files, all as they were before. */
+function isSame({ candidates, unreadable }: ScanChanges, previous: FolderScan): boolean {
+  return (
+    candidates.length === previous.candidates.length &&
+    candidates.every(({ location, outcome }, i) => outcome === null && location === previous.candidates[i]?.location) &&
+    JSON.stringify(unreadable) === JSON.stringify(previous.unreadable)
+  );
+}
+
+/** Completes a scan by what is as it was before: the previous one where nothing has changed. @param previous the scan whose states it was given */
+export function completeScan(changes: ScanChanges, previous: FolderScan | undefined): FolderScan {
+  const { candidates, unreadable } = changes;
+  if (previous !== undefined && isSame(changes, previous)) return previous;
   const known = new Map(previous?.candidates.map((candidate) => [candidate.location, candidate]));
   const whole = candidates.map(({ location, state, outcome }): Candidate => {
     return outcome === null ? (known.get(location) as Candidate) : { location, state, outcome };
@@ -47,7 +62,7 @@ export function completeScan({ candidates, unreadable }: ScanChanges, previous: 
     "problems" in outcome ? outcome.problems.map((message) => ({ location, message })) : [],
   );
   const { datasets, clashes } = withoutClashes(found);
-  return { datasets, problems: [...unreadable, ...refused, ...clashes], candidates: whole };
+  return { datasets, problems: [...unreadable, ...refused, ...clashes], candidates: whole, unreadable };
 }
 
 /** Of datasets that claim one name or alias none is served. Names are compared without regard to letter case. */

@@ -12,7 +12,14 @@ const fieldprobe = (...args: string[]) =>
 const MIB = 1024 * 1024;
 const status = (more: Partial<Status> = {}): Status => ({
   ...{ id: "1", version: "0.1.0", build: "0123456789".padEnd(64, "a"), draining: false },
-  ...{ threads: 16, running: 12, queued: 3, cache: { bytes: 1000 * MIB, used: 250 * MIB, read: 7 }, datasets: 2 },
+  ...{
+    threads: 16,
+    running: 12,
+    progress: 9,
+    queued: 3,
+    cache: { bytes: 1000 * MIB, used: 250 * MIB, read: 7 },
+    datasets: 2,
+  },
   ...more,
 });
 

@@ -1,16 +1,36 @@
 /** Faults change no bit and refuse no query: processes that die, stop, drain or differ, and copies that do. */
 
 import { once } from "node:events";
-import { cpSync, mkdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Engine, Query } from "../../../src/engine/query.js";
 import { writeCube } from "../../../src/generate/cube.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { makeKeys } from "./keys.js";
 import { answerOf, randomPoints } from "./queries.js";
-import { freeAddresses, openAlone, openMember, type Running, type Setup, startPeer, usable } from "./support.js";
+import {
+  freeAddresses,
+  openAlone,
+  openMember,
+  type Running,
+  type Setup,
+  startPeer,
+  startWithFullDisk,
+  usable,
+} from "./support.js";
 
 const QUERY = {
   operation: "GetVelocity",
@@ -20,6 +40,20 @@ const QUERY = {
   temporalInterpolation: "PCHIP",
 } as const satisfies Query;
 const POINTS = randomPoints(60_000, 21);
+const CUBE = { kind: "random", nodes: [96, 96, 96], steps: 4, chunk: [16, 16, 16], filter: "none", seed: 5 } as const;
+
+/** Loaded before a program: once a file is there, reads of data in its worker threads take half a minute. */
+const HANGING_READS = `
+import fs from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+import { isMainThread } from "node:worker_threads";
+const { readSync } = fs;
+fs.readSync = (...args) => {
+  if (!isMainThread && fs.existsSync(process.env.HANG_FILE)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 30_000);
+  return readSync(...args);
+};
+syncBuiltinESMExports();
+`;
 
 describe("faults of a cluster", () => {
   const folder = scratchFolder();
@@ -45,17 +79,22 @@ describe("faults of a cluster", () => {
     expect((await answerOf(engine, QUERY, POINTS)).equals(expected)).toBe(true);
   };
 
+  /** Copies the program with another byte in its code; its path. */
+  const anotherBuild = (): string => {
+    const root = join(folder, "build");
+    const bin = join(root, "bin/fieldprobe.js");
+    if (existsSync(bin)) return bin;
+    for (const name of ["bin", "dist", "package.json"])
+      cpSync(new URL(`../../../${name}`, import.meta.url), join(root, name), { recursive: true });
+    symlinkSync(fileURLToPath(new URL("../../../node_modules", import.meta.url)), join(root, "node_modules"));
+    const kernel = join(root, "dist/kernels/lagrange.js");
+    writeFileSync(kernel, `${readFileSync(kernel, "utf8")}\n// another build\n`);
+    return bin;
+  };
+
   beforeAll(async () => {
     mkdirSync(join(data, "cube"), { recursive: true });
-    const cube = {
-      kind: "random",
-      nodes: [96, 96, 96],
-      steps: 4,
-      chunk: [16, 16, 16],
-      filter: "none",
-      seed: 5,
-    } as const;
-    await writeCube({ ...cube, name: "cube", folder: join(data, "cube") }, () => {});
+    await writeCube({ ...CUBE, name: "cube", folder: join(data, "cube") }, () => {});
     const alone = await openAlone({ data: [data] });
     expected = await answerOf(alone, QUERY, POINTS);
     await alone.close(1000);
@@ -156,18 +195,10 @@ describe("faults of a cluster", () => {
 
   it("another build is not asked, and its pieces are refused", { timeout: 60_000 }, async () => {
     const { member, setup } = await cluster(1);
-    const root = join(folder, "build");
-    for (const name of ["bin", "dist", "package.json"])
-      cpSync(new URL(`../../../${name}`, import.meta.url), join(root, name), { recursive: true });
-    cpSync(new URL("../../../node_modules", import.meta.url), join(root, "node_modules"), {
-      recursive: true,
-      dereference: false,
-    });
-    const kernel = join(root, "dist/kernels/lagrange.js");
-    writeFileSync(kernel, `${readFileSync(kernel, "utf8")}\n// another build\n`);
+    const bin = anotherBuild();
     const [address] = await freeAddresses(1);
     const peers = [...setup.peers, address as string];
-    const strange = await keep(startPeer(address as string, { ...setup, peers }, join(root, "bin/fieldprobe.js")));
+    const strange = await keep(startPeer(address as string, { ...setup, peers }, bin));
     const second = await keep(openMember((await freeAddresses(1))[0] as string, { ...setup, peers }));
     await usable(second, 2);
     expect(second.status().peers.find(({ name }) => name === address)?.usable).toBe(false);
@@ -214,6 +245,113 @@ describe("faults of a cluster", () => {
       clearInterval(turns);
       child.kill("SIGCONT");
     }
+  });
+
+  it("a disk that hangs: what gets nothing done is evaluated by others", { timeout: 60_000 }, async () => {
+    const hang = join(folder, "hang");
+    const preload = join(folder, "hang.mjs");
+    writeFileSync(preload, HANGING_READS);
+    const setup: Setup = { peers: await freeAddresses(3), data: [data], cacheMiB: 8 };
+    const [own, slow, other] = setup.peers as [string, string, string];
+    const options = `${process.env.NODE_OPTIONS ?? ""} --import ${preload}`;
+    await keep(startPeer(slow, setup, undefined, { NODE_OPTIONS: options, HANG_FILE: hang }));
+    await keep(startPeer(other, setup));
+    const member = await keep(openMember(own, setup));
+    await usable(member, 2);
+    writeFileSync(hang, "");
+    await same(member);
+    expect(member.status().pieces?.late).toBeGreaterThan(0);
+    expect(member.status().peers.every((peer) => peer.usable)).toBe(true);
+  });
+
+  it("a full disk: a process that cannot write its log answers all the same", { timeout: 60_000 }, async () => {
+    const setup: Setup = { peers: await freeAddresses(2), data: [data], cacheMiB: 8 };
+    const full = startWithFullDisk(setup.peers[1] as string, setup);
+    try {
+      const member = await keep(openMember(setup.peers[0] as string, setup));
+      await usable(member, 1);
+      await same(member);
+      await same(member);
+      const { asked, refused } = member.status().pieces as { asked: number; refused: number };
+      expect(asked).toBeGreaterThan(refused);
+      expect(full.exitCode).toBeNull();
+    } finally {
+      full.kill("SIGKILL");
+    }
+  });
+
+  it("a dataset that is replaced under load: its link leads to another folder", { timeout: 90_000 }, async () => {
+    const changing = join(folder, "changing");
+    mkdirSync(changing);
+    mkdirSync(join(folder, "next"));
+    await writeCube({ ...CUBE, seed: 6, name: "cube", folder: join(folder, "next") }, () => {});
+    symlinkSync(join(data, "cube"), join(changing, "cube"));
+    symlinkSync(join(folder, "next"), join(folder, "link"));
+    const { member, peers } = await cluster(2, { data: [changing] });
+    const fresh = await openAlone({ data: [join(folder, "next")] });
+    const next = await answerOf(fresh, QUERY, POINTS);
+    await fresh.close(1000);
+    let over = false;
+    let answers = 0;
+    const asking = Array.from({ length: 2 }, async () => {
+      while (!over) {
+        const found = await answerOf(member, QUERY, POINTS);
+        expect(found.equals(expected) || found.equals(next)).toBe(true);
+        answers++;
+      }
+    });
+    const asked = Promise.all(asking);
+    asked.catch(() => undefined);
+    await expect.poll(() => answers, { timeout: 20_000 }).toBeGreaterThan(2);
+    renameSync(join(folder, "link"), join(changing, "cube"));
+    // One after the other they see the new one.
+    for (const see of [
+      () => peers[0]?.child.kill("SIGHUP"),
+      () => member.reload(),
+      () => peers[1]?.child.kill("SIGHUP"),
+    ]) {
+      await see();
+      const before = answers;
+      await expect.poll(() => answers, { timeout: 20_000 }).toBeGreaterThan(before + 1);
+    }
+    over = true;
+    await asked;
+    const refused = (): number | undefined => member.status().pieces?.refused;
+    const all = async (): Promise<boolean> => {
+      const before = refused();
+      return (await answerOf(member, QUERY, POINTS)).equals(next) && refused() === before;
+    };
+    await expect.poll(all, { timeout: 20_000 }).toBe(true);
+  });
+
+  it("two generations side by side, while one replaces the other", { timeout: 120_000 }, async () => {
+    const { member, peers, setup } = await cluster(3);
+    const bin = anotherBuild();
+    let over = false;
+    const asking = (async () => {
+      while (!over) await same(member);
+    })();
+    const renewed: Running[] = [];
+    for (const [i, peer] of peers.entries()) {
+      expect(await peer.end("SIGTERM")).toBe(0);
+      renewed.push(await keep(startPeer(setup.peers[i + 1] as string, setup, bin)));
+      const left = peers.length - 1 - i;
+      await usable(member, left);
+    }
+    over = true;
+    await asking;
+    // The new ones share among themselves, and give the same answer.
+    const [{ url }] = renewed as [Running];
+    const path = "api/datasets/cube/GetVelocity?time=0.1&spatialInterpolation=Lag8&temporalInterpolation=PCHIP";
+    const octets = await fetch(`${url}/${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/octet-stream", accept: "application/octet-stream" },
+      body: POINTS.buffer as ArrayBuffer,
+    });
+    expect(Buffer.from(await octets.arrayBuffer()).equals(expected)).toBe(true);
+    const metrics = await (await fetch(`${url}/metrics`)).text();
+    expect(Number(/fieldprobe_pieces_total\{kind="asked"\} (\d+)/.exec(metrics)?.[1])).toBeGreaterThan(0);
+    expect(metrics).toContain('fieldprobe_pieces_total{kind="refused"} 0');
   });
 
   it("one address given to two processes: the second does not start", { timeout: 60_000 }, async () => {

@@ -1,6 +1,7 @@
 /** A cluster for tests: processes of the whole service, and one member of it in the test, whose engine is asked. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { closeSync, openSync } from "node:fs";
 import { createServer } from "node:net";
 import { delimiter } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -98,11 +99,28 @@ function settingsOf(
   };
 }
 
-/** A process of a cluster. @param bin another build of the program */
-export function startPeer(listen: string, setup: Setup, bin: string = BIN): Promise<Running> {
+/** A process of a cluster. @param bin another build of the program @param more of its environment */
+export function startPeer(
+  listen: string,
+  setup: Setup,
+  bin: string = BIN,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Running> {
+  return start([process.execPath, bin, "serve"], /listening on (\S+)/, { ...environment(listen, setup), ...more });
+}
+
+/** A process of a cluster that writes to a full disk. */
+export function startWithFullDisk(listen: string, setup: Setup): ChildProcess {
+  const full = openSync("/dev/full", "w");
+  const env = { ...process.env, ...environment(listen, setup) };
+  const child = spawn(process.execPath, [BIN, "serve"], { env, stdio: ["ignore", full, full] });
+  closeSync(full);
+  return child;
+}
+
+function environment(listen: string, setup: Setup): Record<string, string> {
   const given = Object.entries({ ...settingsOf(listen, setup), PORT: "0" });
-  const env = Object.fromEntries(given.map(([name, value]) => [`FIELDPROBE_${name}`, value]));
-  return start([process.execPath, bin, "serve"], /listening on (\S+)/, env);
+  return Object.fromEntries(given.map(([name, value]) => [`FIELDPROBE_${name}`, value]));
 }
 
 /** The engine of a member of a cluster in this process. */

@@ -133,6 +133,8 @@ export function analyticEngine(
     status: () => {
       throw new Error("not asked by the interface");
     },
+    held: () => [],
+    regions: () => null,
     reload: async () => undefined,
     close: async () => true,
   };

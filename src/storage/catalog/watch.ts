@@ -1,0 +1,53 @@
+/** A folder watch tells of changes in folders where the system does so; elsewhere scans at intervals must find them. */
+import { type FSWatcher, watch } from "node:fs";
+
+/** Time without another change after which a change is told: files arrive in many writes. */
+const QUIET_MS = 1_000;
+/** Folders that are watched at most: the system has a bound for all programs together. */
+const MOST_FOLDERS = 1_024;
+
+/** Watches the entries of folders, and the files that stand in them. */
+export class FolderWatch {
+  readonly #changed: () => void;
+  readonly #quietMs: number;
+  readonly #watchers = new Map<string, FSWatcher>();
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param changed called some time after the last of several changes */
+  constructor(changed: () => void, quietMs = QUIET_MS) {
+    this.#changed = changed;
+    this.#quietMs = quietMs;
+  }
+
+  /** Watches these folders from now on, and no others. */
+  set(folders: readonly string[]): void {
+    const wanted = new Set(folders.slice(0, MOST_FOLDERS));
+    for (const folder of this.#watchers.keys()) if (!wanted.has(folder)) this.#drop(folder);
+    for (const folder of wanted) if (!this.#watchers.has(folder)) this.#add(folder);
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    for (const folder of this.#watchers.keys()) this.#drop(folder);
+  }
+
+  #add(folder: string): void {
+    try {
+      const watcher = watch(folder, { persistent: false }, () => this.#notice());
+      watcher.on("error", () => this.#drop(folder));
+      this.#watchers.set(folder, watcher);
+    } catch {
+      // It is gone, or the system watches no more: the scans at intervals go on.
+    }
+  }
+
+  #drop(folder: string): void {
+    this.#watchers.get(folder)?.close();
+    this.#watchers.delete(folder);
+  }
+
+  #notice(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(this.#changed, this.#quietMs).unref();
+  }
+}

@@ -1,0 +1,86 @@
+/** Each region is cached by its owner, and by one more process when that one has been away; counters show it. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Engine, Query } from "../../../src/engine/query.js";
+import { writeCube } from "../../../src/generate/cube.js";
+import { scratchFolder } from "../../support/scratch.js";
+import { answerOf, randomPoints } from "./queries.js";
+import { freeAddresses, openMember, type Setup, usable } from "./support.js";
+
+const QUERY = {
+  operation: "GetVelocity",
+  dataset: "cube",
+  time: 0,
+  spatialInterpolation: "Lag8",
+} as const satisfies Query;
+/** Regions of 64 nodes along the edges of 128: eight, two for each of four processes. */
+const REGIONS = 8;
+
+describe("regions of a dataset larger than one cache", () => {
+  const folder = scratchFolder();
+  const points = randomPoints(40_000, 3);
+  let setup: Setup;
+  let members: Engine[];
+
+  beforeAll(async () => {
+    mkdirSync(join(folder, "cube"));
+    const cube = { kind: "random", nodes: [128, 128, 128], steps: 1, chunk: [16, 16, 16], filter: "none" } as const;
+    await writeCube({ ...cube, seed: 5, name: "cube", folder: join(folder, "cube") }, () => {});
+    setup = { peers: await freeAddresses(4), data: [folder], cacheMiB: 14 };
+    members = await Promise.all(setup.peers.map((address) => openMember(address, setup)));
+    for (const member of members) await usable(member, 3);
+  }, 60_000);
+  afterAll(async () => {
+    for (const member of members) await member.close(1000);
+  });
+
+  /** By region, how many of some processes own it and how many cache it. */
+  const counted = async (addresses: readonly string[]) => {
+    const owners = new Array<number>(REGIONS).fill(0);
+    const holders = new Array<number>(REGIONS).fill(0);
+    for (const address of addresses) {
+      const lists = await (await fetch(`http://${address}/v1/regions`)).json();
+      const { owned, cached } = (lists as Record<string, { owned: number[]; cached: number[] }>).cube as {
+        owned: number[];
+        cached: number[];
+      };
+      for (const region of owned) owners[region] = (owners[region] as number) + 1;
+      for (const region of cached) holders[region] = (holders[region] as number) + 1;
+    }
+    return { owners, holders };
+  };
+  const read = (): number => members.reduce((sum, member) => sum + member.status().bytesRead, 0);
+
+  it("are cached by their owners alone, whoever is asked, and read once", { timeout: 60_000 }, async () => {
+    const expected = await answerOf(members[0] as Engine, QUERY, points);
+    // Each process reads its two regions, a box of 8 x 4 x 4 bricks, and the bricks that follow them: the row along x closes.
+    const brickBytes = 12 * 16 ** 3;
+    const first = read();
+    expect(first).toBeGreaterThan(8 ** 3 * brickBytes);
+    expect(first).toBeLessThanOrEqual(4 * 9 * 5 * 5 * brickBytes);
+    for (const member of members) expect((await answerOf(member, QUERY, points)).equals(expected)).toBe(true);
+    expect(read()).toBe(first);
+    const { owners, holders } = await counted(setup.peers);
+    expect(owners).toEqual(new Array(REGIONS).fill(1));
+    expect(holders).toEqual(new Array(REGIONS).fill(1));
+    for (const member of members) {
+      expect(member.regions()).toEqual({ owned: 2, cached: 2 });
+      expect(member.status().pieces).toMatchObject({ asked: expect.any(Number), refused: 0, late: 0 });
+    }
+    const answered = members.reduce((sum, member) => sum + (member.status().pieces?.answered ?? 0), 0);
+    expect(answered).toBe(members.reduce((sum, member) => sum + (member.status().pieces?.asked ?? 0), 0));
+  });
+
+  it("are cached by two at most when a process goes", { timeout: 60_000 }, async () => {
+    const gone = members.pop() as Engine;
+    await gone.close(1000);
+    const [one] = members as [Engine];
+    const expected = await answerOf(one, QUERY, points);
+    for (const member of members) await usable(member, 2);
+    for (const member of members) expect((await answerOf(member, QUERY, points)).equals(expected)).toBe(true);
+    const { owners, holders } = await counted(setup.peers.slice(0, 3));
+    expect(owners).toEqual(new Array(REGIONS).fill(1));
+    for (const count of holders) expect(count).toBeLessThanOrEqual(2);
+  });
+});

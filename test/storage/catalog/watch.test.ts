@@ -1,0 +1,63 @@
+/** Folder watches tell of changes once, and of none in folders that are not watched any more. */
+import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pino } from "pino";
+import { afterEach, expect, it } from "vitest";
+import { loadConfig } from "../../../src/config.js";
+import { openEngine } from "../../../src/engine/engine.js";
+import type { Engine } from "../../../src/engine/query.js";
+import { writeCube } from "../../../src/generate/cube.js";
+import { FolderWatch } from "../../../src/storage/catalog/watch.js";
+import { scratchFolder } from "../../support/scratch.js";
+
+const folder = scratchFolder();
+let engine: Engine | null = null;
+afterEach(async () => {
+  await engine?.close(1000);
+  engine = null;
+});
+
+it("tells of files that come, change and go, and goes on where a folder cannot be watched", async () => {
+  const [one, other] = [join(folder, "one"), join(folder, "other")];
+  for (const path of [one, other]) mkdirSync(path);
+  let told: () => void = () => undefined;
+  const next = (): Promise<void> =>
+    new Promise((resolve) => {
+      told = resolve;
+    });
+  const watch = new FolderWatch(() => told(), 20);
+  watch.set([one, join(folder, "absent"), other]);
+  for (const change of [
+    () => writeFileSync(join(one, "a"), "1"),
+    () => writeFileSync(join(other, "b"), "2"),
+    () => renameSync(join(one, "a"), join(folder, "a")),
+  ]) {
+    const heard = next();
+    change();
+    await heard;
+  }
+  watch.set([other]);
+  let wrong = false;
+  told = () => {
+    wrong = true;
+  };
+  writeFileSync(join(one, "c"), "3");
+  const change = next();
+  writeFileSync(join(other, "d"), "4");
+  await change;
+  expect(wrong).toBe(false);
+  watch.close();
+});
+
+it("serves a dataset that is put into a data folder, unasked", { timeout: 20_000 }, async () => {
+  const data = join(folder, "data");
+  mkdirSync(data);
+  engine = await openEngine(loadConfig({ DATA: data, WORKERS: "1" }, {}), pino({ level: "silent" }));
+  expect(engine.datasets()).toEqual([]);
+  const made = join(folder, "made");
+  mkdirSync(made);
+  const cube = { kind: "random", nodes: [8, 8, 8], steps: 1, chunk: [8, 8, 8], filter: "none", seed: 5 } as const;
+  await writeCube({ ...cube, name: "cube", folder: made }, () => {});
+  renameSync(made, join(data, "cube"));
+  await expect.poll(() => engine?.datasets().length, { timeout: 10_000 }).toBe(1);
+});
