@@ -42,19 +42,20 @@ export async function openBenchCluster(options: ClusterOptions): Promise<BenchCl
   const { processes } = options;
   const peers = processes === 1 ? [] : await freeAddresses(processes);
   const children: ChildProcess[] = [];
-  const urls: string[] = [];
   try {
-    for (const listen of peers.slice(1)) {
-      const given = Object.entries({ ...settingsOf(options, peers, listen), PORT: "0", EVENTS: "off" });
-      const env = Object.fromEntries(given.map(([name, value]) => [`FIELDPROBE_${name}`, value]));
-      const child = spawn(process.execPath, [BIN, "serve"], {
-        env: { ...process.env, ...env },
-        stdio: ["ignore", "pipe", "inherit"],
-      });
-      children.push(child);
-      const [line] = (await once(child.stdout, "data")) as [Buffer];
-      urls.push(/http\S+/.exec(line.toString())?.[0] ?? "");
-    }
+    const urls = await Promise.all(
+      peers.slice(1).map(async (listen) => {
+        const given = Object.entries({ ...settingsOf(options, peers, listen), PORT: "0", EVENTS: "off" });
+        const env = Object.fromEntries(given.map(([name, value]) => [`FIELDPROBE_${name}`, value]));
+        const child = spawn(process.execPath, [BIN, "serve"], {
+          env: { ...process.env, ...env },
+          stdio: ["ignore", "pipe", "inherit"],
+        });
+        children.push(child);
+        const [line] = (await once(child.stdout, "data")) as [Buffer];
+        return /http\S+/.exec(line.toString())?.[0] ?? "";
+      }),
+    );
     const engine = await openMember(loadConfig(settingsOf(options, peers, peers[0] ?? null), {}), peers.length);
     const metric = async (url: string, name: string): Promise<number> => {
       const text = await (await fetch(`${url}/metrics`)).text();

@@ -348,8 +348,10 @@ export class Cluster implements Sharing {
     const others = new Set([...without, peer]);
     const end = new AbortController();
     const signal = AbortSignal.any([control.signal, end.signal]);
-    const asked = this.#ask(peer, part, control.deadline, signal);
     try {
+      // The digest of files that are new here may take a while, in which nobody is late.
+      const generation = await this.#generationOf(part.dataset);
+      const asked = this.#ask(peer, part, generation, control.deadline, signal);
       const answer = await Promise.race([asked, this.#late(peer, control.deadline, signal)]);
       if (answer !== null) return answer;
       this.#counts.late++;
@@ -408,10 +410,10 @@ export class Cluster implements Sharing {
    *
    * @throws PeerError where others may try, or the error of the query
    */
-  async #ask(peer: Peer, part: Part, deadline: number, signal: AbortSignal): Promise<Answer> {
+  async #ask(peer: Peer, part: Part, generation: string, deadline: number, signal: AbortSignal): Promise<Answer> {
     const { query, dataset, triples, velocities, bytes } = part;
     const piece: Piece = {
-      generation: await this.#generationOf(dataset),
+      generation,
       query: { ...(query as Piece["query"]), dataset: dataset.name },
       points: triples.length / 3,
       velocities: velocities.length > 0,
