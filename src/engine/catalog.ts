@@ -29,6 +29,7 @@ export class Catalog {
   /** Tells of changes in the folders of the last scan; null until they are watched. */
   #changes: FolderWatch | null = null;
   #folders: readonly string[] = [];
+  #closed = false;
 
   /**
    * @param changed called after each scan
@@ -64,7 +65,10 @@ export class Catalog {
   /** Scans the data folders when they change and at intervals from now on: not every file system tells of changes. */
   watch(): void {
     const scan = (): void => {
-      this.reload().catch((error: unknown) => this.#log.error({ err: error }, "the data folders could not be scanned"));
+      this.reload().catch((error: unknown) => {
+        // A scan that runs when the service ends is lost with its thread.
+        if (!this.#closed) this.#log.error({ err: error }, "the data folders could not be scanned");
+      });
     };
     this.#timer = setInterval(scan, RESCAN_MS).unref();
     this.#changes = new FolderWatch(scan);
@@ -73,6 +77,7 @@ export class Catalog {
 
   /** Ends these scans. */
   close(): void {
+    this.#closed = true;
     clearInterval(this.#timer);
     this.#changes?.close();
   }

@@ -12,6 +12,7 @@ export class FolderWatch {
   readonly #quietMs: number;
   readonly #watchers = new Map<string, FSWatcher>();
   #timer: NodeJS.Timeout | undefined;
+  #closed = false;
 
   /** @param changed called some time after the last of several changes */
   constructor(changed: () => void, quietMs = QUIET_MS) {
@@ -19,14 +20,16 @@ export class FolderWatch {
     this.#quietMs = quietMs;
   }
 
-  /** Watches these folders from now on, and no others. */
+  /** Watches these folders from now on, and no others; none once it is closed. */
   set(folders: readonly string[]): void {
+    if (this.#closed) return;
     const wanted = new Set(folders.slice(0, MOST_FOLDERS));
     for (const folder of this.#watchers.keys()) if (!wanted.has(folder)) this.#drop(folder);
     for (const folder of wanted) if (!this.#watchers.has(folder)) this.#add(folder);
   }
 
   close(): void {
+    this.#closed = true;
     clearTimeout(this.#timer);
     for (const folder of this.#watchers.keys()) this.#drop(folder);
   }
