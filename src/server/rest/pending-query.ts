@@ -193,7 +193,8 @@ export class PendingQuery {
     const start = (index: number): Evaluation =>
       this.#fill(this.#life.start({ ...query, time: exact[index] as number }), times);
     const first = start(0);
-    await this.#life.enter((times - 1) * first.work);
+    // A time without points takes the event loop about as long as an evaluation takes a worker.
+    await this.#life.enter((times - 1) * Math.max(1, first.work));
     const joined = new JoinedResult(times);
     const { slices } = this.#life;
     let failure: { readonly error: unknown } | null = null;
