@@ -18,9 +18,16 @@ export function createLog({ logLevel }: Pick<Config, "logLevel">, terminal = pro
   return pino(options, { write: (line: string) => process.stderr.write(`${readableLine(line)}\n`) });
 }
 
-/** Standard error, to which the lines of one tick are written together; nothing is left when the process exits. */
+/** Bytes of lines that could not be written, at most; what is beyond them is lost. */
+const UNWRITTEN_BYTES = 1024 * 1024;
+
+/**
+ * Standard error, to which the lines of one tick are written together; nothing is left when the process exits. Where it takes nothing,
+ * as a file on a full disk, its lines wait for the next ones, and the service goes on.
+ */
 function gathered(): DestinationStream & { flushSync(): void } {
-  const descriptor = pino.destination({ dest: 2, sync: true });
+  const descriptor = pino.destination({ dest: 2, sync: true, maxLength: UNWRITTEN_BYTES });
+  descriptor.on("error", () => {});
   let lines: string[] = [];
   const flushSync = (): void => {
     if (lines.length === 0) return;

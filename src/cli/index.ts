@@ -79,13 +79,14 @@ function likeOthers(command: Command): void {
 }
 likeOthers(program);
 
-/** Commands that go on when nobody reads their output. */
+/** Commands that go on when nobody reads their output, or a full disk takes none of it. */
 const SERVICES: readonly string[] = ["serve"];
 
 // A reader that closes the pipe (`| head`) ends the command silently.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (SERVICES.includes(process.argv[2] ?? "")) return;
   if (error.code !== "EPIPE") throw error;
-  if (!SERVICES.includes(process.argv[2] ?? "")) process.exit(1);
+  process.exit(1);
 });
 
 try {
