@@ -79,8 +79,9 @@ function secondTaps(axis: number, slot: number, order: DifferenceOrder, axes: Ax
   const sides = coefficients.flatMap((b, i) =>
     [1, -1].map((sign) => ({ weight: b / square, slot, offset: offset([axis], [sign * (i + 1)]) })),
   );
-  const centre = coefficients.reduce((sum, b) => sum - 2 * b, 0);
-  return [...sides, { weight: centre / square, slot, offset: [0, 0, 0] }];
+  // The weights as they are rounded sum to 0, so that the mean of a field adds no rounding of its own.
+  const centre = coefficients.reduce((sum, b) => sum - 2 * (b / square), 0);
+  return [...sides, { weight: centre, slot, offset: [0, 0, 0] }];
 }
 
 function mixedTaps(a: number, b: number, slot: number, order: DifferenceOrder, axes: Axes): Tap[] {
