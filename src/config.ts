@@ -311,11 +311,11 @@ export const SETTINGS = {
   },
 } as const;
 
-type Values<T> = T extends Setting<infer V> ? V : { readonly [K in keyof T]: Values<T[K]> };
-type Read = Values<typeof SETTINGS>;
+type SettingValues<T> = T extends Setting<infer V> ? V : { readonly [K in keyof T]: SettingValues<T[K]> };
+type ReadSettings = SettingValues<typeof SETTINGS>;
 
 /** The configuration of a process; what a member means is said in `SETTINGS`. Names of folders are absolute. */
-export interface Config extends Omit<Read, "tls"> {
+export interface Config extends Omit<ReadSettings, "tls"> {
   readonly tls: { readonly cert: string; readonly key: string } | null;
   readonly limits: Limits;
 }
@@ -401,7 +401,7 @@ export function readConfig(
   const problems = [...given.keys()]
     .filter((name) => !known.has(name))
     .map((name) => `there is no setting FIELDPROBE_${name}`);
-  const read = readGroup(SETTINGS, given, problems) as Read;
+  const read = readGroup(SETTINGS, given, problems) as ReadSettings;
   const limits = readGroup(LIMIT_SETTINGS, given, problems) as Limits;
   const { cert, key } = read.tls;
   if ((cert === null) !== (key === null)) problems.push("FIELDPROBE_TLS_CERT and FIELDPROBE_TLS_KEY go together");

@@ -2,7 +2,7 @@
 import { ClientError } from "./error.js";
 
 /** Answers the points `first .. first + count - 1`. */
-export type Part = (first: number, count: number, signal: AbortSignal) => Promise<void>;
+export type AnswerRange = (first: number, count: number, signal: AbortSignal) => Promise<void>;
 
 /** Limits that a request with fewer points may keep. */
 const SIZE_LIMIT = /^(query\.|token\.points$|http\.bodyBytes$)/;
@@ -22,7 +22,7 @@ export async function inParts(
   total: number,
   size: number,
   lanes: number,
-  part: Part,
+  part: AnswerRange,
   signal?: AbortSignal,
   onProgress?: (done: number, total: number) => void,
 ): Promise<void> {

@@ -12,7 +12,7 @@ import type {
 /** x, y, z, x, y, z, ... or one triple a point; coordinates are rounded to float32, which is what the wire carries. */
 export type Points = Float32Array | readonly (readonly [number, number, number])[];
 
-interface Values {
+interface MemberValues {
   string: string;
   float: number;
   int: number;
@@ -28,7 +28,7 @@ type MemberOf<N extends OperationName> = Row<N>["request"][number];
 /** The type of a member; of the spatial options those that the operation answers. */
 type ValueOf<N extends OperationName, M extends Member> = M["type"] extends "SpatialInterpolation"
   ? Row<N>["spatial"][number]
-  : Values[M["type"] & MemberType];
+  : MemberValues[M["type"] & MemberType];
 
 /** What an operation takes: its members by the names of the wire. */
 export type RequestOf<N extends OperationName> = {

@@ -3,26 +3,26 @@ import type { Query } from "../engine/query.js";
 import type { Region } from "../engine/region.js";
 import type { Hits } from "../kernels/threshold.js";
 import type { Triple } from "../storage/dataset.js";
-import { type Regions, type Span, spansOf } from "./regions.js";
+import { type RegionSpan, type Regions, spansOf } from "./regions.js";
 
 /** A box of the nodes that a region takes: the first along x, y, z, counted in taken nodes, and how many. */
-export interface Box {
+export interface OwnedBox {
   readonly from: Triple;
   readonly count: Triple;
   readonly owner: number;
 }
 
 /** Divides a region of nodes by owner; neighbours along x with one owner stay together. */
-export function boxesOf(regions: Regions, owners: Uint8Array, { first, stride, count }: Region): Box[] {
-  const along = (a: 0 | 1 | 2): Span[] => spansOf(regions, a, first[a], stride[a], count[a]);
-  const boxes: Box[] = [];
+export function boxesOf(regions: Regions, owners: Uint8Array, { first, stride, count }: Region): OwnedBox[] {
+  const along = (a: 0 | 1 | 2): RegionSpan[] => spansOf(regions, a, first[a], stride[a], count[a]);
+  const boxes: OwnedBox[] = [];
   const [xs, ys, zs] = [along(0), along(1), along(2)];
   for (const z of zs) {
     for (const y of ys) {
-      let row: Box | null = null;
+      let row: OwnedBox | null = null;
       for (const x of xs) {
         const owner = owners[(z.region * regions.count[1] + y.region) * regions.count[0] + x.region];
-        const joined: Box | null = row?.owner === owner ? row : null;
+        const joined: OwnedBox | null = row?.owner === owner ? row : null;
         if (joined !== null) boxes.pop();
         const from: Triple = [joined?.from[0] ?? x.from, y.from, z.from];
         row = { from, count: [x.from + x.count - from[0], y.count, z.count], owner };
@@ -34,13 +34,13 @@ export function boxesOf(regions: Regions, owners: Uint8Array, { first, stride, c
 }
 
 /** A box of a region as a region of its own. */
-export function partOf(region: Region, { from, count }: Box): Region {
+export function partOf(region: Region, { from, count }: OwnedBox): Region {
   const first = region.first.map((node, a) => node + from[a] * region.stride[a]) as unknown as Triple;
   return { ...region, first, count };
 }
 
 /** The query for a box of a region. */
-export function boxQuery(query: Query, { first, stride }: Region, { from, count }: Box): Query {
+export function boxQuery(query: Query, { first, stride }: Region, { from, count }: OwnedBox): Query {
   const low = (a: 0 | 1 | 2): number => first[a] + from[a] * stride[a];
   if (query.x_start === undefined) {
     const [Xwidth, Ywidth, Zwidth] = count;
@@ -69,7 +69,7 @@ export function hitsIn(records: Float32Array): Hits {
 /** Copies the nodes of a box to their places in a region: rows along x. */
 export function placeBox(
   parts: readonly Float32Array[],
-  { from, count }: Box,
+  { from, count }: OwnedBox,
   region: Region,
   components: number,
   out: Float32Array,

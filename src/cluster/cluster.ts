@@ -22,7 +22,7 @@ import { FIELDS } from "../operations.js";
 import type { Bricking, Dataset, FieldSource } from "../storage/dataset.js";
 import { reasonOf } from "../system-error.js";
 import { version } from "../version.js";
-import { type Box, boxesOf, boxQuery, hitsIn, partOf, placeBox } from "./boxes.js";
+import { boxesOf, boxQuery, hitsIn, type OwnedBox, partOf, placeBox } from "./boxes.js";
 import { digestBuild, Generations } from "./generation.js";
 import { readKeys, readPeers } from "./keys.js";
 import { Listener, type RegionLists } from "./listener.js";
@@ -44,7 +44,7 @@ const MOST_ASKED = 2;
 const NOBODY: ReadonlySet<Peer> = new Set();
 
 /** How the data of a query lies among the peers. */
-interface Layout {
+interface Distribution {
   readonly dataset: Dataset;
   readonly regions: Regions;
   /** Whether the dataset is larger than the cache of one process. */
@@ -58,14 +58,14 @@ interface Owners {
 }
 
 /** The values of a part, or of a query. */
-interface Answer {
+interface PartValues {
   readonly parts: readonly Float32Array[];
   /** Gives the memory of the parts back. */
   release(): void;
 }
 
 /** A part of a query for one process. */
-interface Part {
+interface QueryPart {
   readonly query: Query;
   readonly dataset: Dataset;
   readonly triples: Float32Array;
@@ -73,7 +73,7 @@ interface Part {
   /** Bytes of the answer; null where only the answer says. */
   readonly bytes: number | null;
   /** Divides it again among other peers than those. */
-  again(without: ReadonlySet<Peer>, control: SharingControl): Promise<Answer>;
+  again(without: ReadonlySet<Peer>, control: SharingControl): Promise<PartValues>;
 }
 
 /** This process as a member of its cluster. */
@@ -203,7 +203,7 @@ export class Cluster implements Sharing {
   }
 
   /** The layout of a query's data; null where this process had better evaluate all of it. */
-  #layoutOf({ query, dataset, fields, region, operation }: CheckedQuery): Layout | null {
+  #layoutOf({ query, dataset, fields, region, operation }: CheckedQuery): Distribution | null {
     // Boxes of nodes that may cross the seam of the grid are cut here only.
     if (dataset === null || query.nodes !== undefined) return null;
     const sources = fields.flatMap((name) => dataset.fields[name] ?? []);
@@ -267,7 +267,7 @@ export class Cluster implements Sharing {
     control: SharingControl,
     without: ReadonlySet<Peer>,
   ): Promise<void> {
-    const { dataset, regions } = this.#layoutOf(checked) as Layout;
+    const { dataset, regions } = this.#layoutOf(checked) as Distribution;
     const time = checked.query.time ?? checked.query.StartTime ?? 0;
     const { list, owners } = this.#ownersIn(regions, dataset, time, without);
     const shift = frameShift(dataset.frameVelocity, time);
@@ -283,7 +283,7 @@ export class Cluster implements Sharing {
       const { owner, triples, velocities, count, indices } = portion;
       const bytes = 4 * width * count;
       const slabs = (values: Float32Array): readonly Slab[] => (values.length > 0 ? [{ triples: values, count }] : []);
-      const again: Part["again"] = async (others, given) => {
+      const again: QueryPart["again"] = async (others, given) => {
         const buffer = this.#buffers.take(bytes);
         const out = new Float32Array(buffer, 0, width * count);
         const points = { points: slabs(triples), velocities: slabs(velocities), count, out };
@@ -309,14 +309,14 @@ export class Cluster implements Sharing {
     control: SharingControl,
     components: number | null,
     without: ReadonlySet<Peer>,
-    take: (box: Box, parts: readonly Float32Array[]) => void,
+    take: (box: OwnedBox, parts: readonly Float32Array[]) => void,
   ): Promise<void> {
-    const { dataset, regions } = this.#layoutOf(checked) as Layout;
+    const { dataset, regions } = this.#layoutOf(checked) as Distribution;
     const { list, owners } = this.#ownersIn(regions, dataset, checked.query.time ?? 0, without);
     await all(control, boxesOf(regions, owners, region), async (box, signal) => {
       const values = components === null ? null : components * box.count[0] * box.count[1] * box.count[2];
       const inner = partOf(region, box);
-      const again: Part["again"] = async (others, given) => {
+      const again: QueryPart["again"] = async (others, given) => {
         const out = new Float32Array(values ?? 0);
         const found: Float32Array[] = components === null ? [] : [out];
         await this.#eachBox(checked, inner, given, components, others, (small, parts) => {
@@ -339,7 +339,12 @@ export class Cluster implements Sharing {
    * Evaluates a part where it belongs. What its owner refuses, loses or does not get done goes to the owners that its regions would have
    * without that one, so that all processes turn to the same others.
    */
-  async #run(peer: Peer | undefined, part: Part, control: SharingControl, without: ReadonlySet<Peer>): Promise<Answer> {
+  async #run(
+    peer: Peer | undefined,
+    part: QueryPart,
+    control: SharingControl,
+    without: ReadonlySet<Peer>,
+  ): Promise<PartValues> {
     if (peer === undefined || this.#peers.isSelf(peer) || without.size === MOST_ASKED) {
       this.#counts.own++;
       return this.#alone(part, control);
@@ -381,9 +386,9 @@ export class Cluster implements Sharing {
 
   /** Evaluates a part on the threads of this process. */
   async #alone(
-    { query, dataset, triples, velocities }: Part,
+    { query, dataset, triples, velocities }: QueryPart,
     { deadline, signal, client }: SharingControl,
-  ): Promise<Answer> {
+  ): Promise<PartValues> {
     const deadlineMs = Math.max(1, deadline - Date.now());
     const evaluation = (this.#engine as Engine).start(query, { dataset, deadlineMs, signal, client, alone: true });
     for (const [sink, values] of [
@@ -410,7 +415,13 @@ export class Cluster implements Sharing {
    *
    * @throws PeerError where others may try, or the error of the query
    */
-  async #ask(peer: Peer, part: Part, generation: string, deadline: number, signal: AbortSignal): Promise<Answer> {
+  async #ask(
+    peer: Peer,
+    part: QueryPart,
+    generation: string,
+    deadline: number,
+    signal: AbortSignal,
+  ): Promise<PartValues> {
     const { query, dataset, triples, velocities, bytes } = part;
     const piece: Piece = {
       generation,

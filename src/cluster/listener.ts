@@ -147,8 +147,8 @@ export class Listener {
 /** Hands points and velocities on as they arrive. */
 function readInto(request: IncomingMessage, { points }: Piece, evaluation: Evaluation): Promise<void> {
   let left = 12 * points;
-  const first = new TripleWriter(evaluation.points);
-  const second = new TripleWriter(evaluation.velocities);
+  const first = new OctetTriples(evaluation.points);
+  const second = new OctetTriples(evaluation.velocities);
   return new Promise((resolve, reject) => {
     request.on("data", (chunk: Uint8Array) => {
       const here = Math.min(left, chunk.length);
@@ -166,7 +166,7 @@ function readInto(request: IncomingMessage, { points }: Piece, evaluation: Evalu
 }
 
 /** Copies bytes into the slabs of a sink. */
-class TripleWriter {
+class OctetTriples {
   readonly #sink: TripleSink;
   #filled = 0;
 

@@ -141,7 +141,7 @@ function scramble(value: number): number {
 }
 
 /** A box of nodes taken from a row of them: the first node that is taken, and how many. */
-export interface Span {
+export interface RegionSpan {
   readonly from: number;
   readonly count: number;
   readonly region: number;
@@ -154,8 +154,8 @@ export function spansOf(
   first: number,
   stride: number,
   taken: number,
-): Span[] {
-  const spans: Span[] = [];
+): RegionSpan[] {
+  const spans: RegionSpan[] = [];
   for (let from = 0; from < taken; ) {
     const region = Math.min(count[axis] - 1, Math.floor((first + from * stride) / edge[axis]));
     const end = Math.min(taken, Math.ceil(((region + 1) * edge[axis] - first) / stride));

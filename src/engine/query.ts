@@ -6,7 +6,7 @@ import type { DiskCounts, StoreStatus } from "../storage/store-status.js";
 import type { QueryTexts } from "./text-task.js";
 
 /** A box of nodes of one frame of a field. */
-export interface NodeBox {
+export interface FrameBox {
   readonly field: FieldName;
   /** Number of a stored frame. */
   readonly frame: number;
@@ -58,7 +58,7 @@ export interface Query {
    * GetAnyCutoutWeb only: the box, in place of `field`, `T`, corners and steps. On a periodic axis it may go on over the seam for
    * one more period. A force that is known in closed form is evaluated at its nodes.
    */
-  readonly nodes?: NodeBox;
+  readonly nodes?: FrameBox;
   readonly spatialInterpolation?: SpatialInterpolation;
   readonly temporalInterpolation?: TemporalInterpolation;
   /**

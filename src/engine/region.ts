@@ -5,13 +5,13 @@ import type { Axes, Triple } from "../kernels/types.js";
 import { FIELDS, type FieldName, type Operation } from "../operations.js";
 import type { Dataset } from "../storage/dataset.js";
 import { fieldNamed } from "./fields-asked.js";
-import type { NodeBox, Query } from "./query.js";
+import type { FrameBox, Query } from "./query.js";
 
 /** What a search compares with its threshold at each node. */
 export type Criterion = "vorticity" | "q" | "norm";
 
 /** The nodes of a search or a cutout, and what is computed at them. */
-export interface Region extends NodeBox {
+export interface Region extends FrameBox {
   /** Nodes along each axis that a value is the mean of; odd. */
   readonly width: number;
   /** Searches: what is compared, and the option by which it is computed. */
@@ -106,7 +106,7 @@ export function cutoutRegion(query: Query, operation: Operation, dataset: Datase
 }
 
 /** Checks a box of nodes, which may go on for a period over the seam of an axis. */
-function nodesRegion(nodes: NodeBox, dataset: Dataset): Region {
+function nodesRegion(nodes: FrameBox, dataset: Dataset): Region {
   const { field, frame, first, count, stride } = nodes;
   const closed = field === "force" && dataset.forcing.kind !== "none";
   if (dataset.fields[field] === undefined && !closed) {

@@ -5,7 +5,7 @@
 
 import { type Outlet, type Step, settle } from "./exits.js";
 import { clampToDomain } from "./stencil.js";
-import type { Axes, Sample, Triple } from "./types.js";
+import type { Axes, Triple, VelocitySampler } from "./types.js";
 
 /** A rest of time that is not worth a step of its own. */
 const ARRIVED = 1e-5;
@@ -16,7 +16,7 @@ export interface Path {
   /** Velocity of the grid: node i of an axis stands at its coordinate plus this times t. */
   readonly frameVelocity: Triple;
   /** Fluid velocity, in the resting frame, at positions given in the frame of the grid. */
-  readonly sample: Sample;
+  readonly sample: VelocitySampler;
   /** Time of the first position. */
   readonly start: number;
   /** Step, negative for tracking backward, and number of steps. */

@@ -139,4 +139,4 @@ export interface FrameWeights {
  * Velocity at `count` positions and one time into `out`, three values a point: all that particle tracking knows of a
  * flow.
  */
-export type Sample = (positions: Float64Array, count: number, time: number, out: Float64Array) => void;
+export type VelocitySampler = (positions: Float64Array, count: number, time: number, out: Float64Array) => void;

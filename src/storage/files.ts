@@ -42,10 +42,10 @@ export function realPath(path: string): string | undefined {
 const STEP_PLACES = new RegExp(STEP_PLACE, "g");
 
 /** Numbers and texts of the frames of a series. */
-type Steps = Pick<FieldPart, "firstStep" | "stepIncrement" | "steps">;
+type FrameSteps = Pick<FieldPart, "firstStep" | "stepIncrement" | "steps">;
 
 /** Writes the step of a frame into a place: `p_{step:05d}.h5`, step 20 -> `p_00020.h5`; `{step}` is a text of the list. */
-export function placeOf(place: string, { firstStep, stepIncrement, steps }: Steps, frame: number): string {
+export function placeOf(place: string, { firstStep, stepIncrement, steps }: FrameSteps, frame: number): string {
   return place.replace(STEP_PLACES, (_, digits: string | undefined) =>
     digits === undefined
       ? (steps?.[frame] ?? "")

@@ -8,7 +8,7 @@ import { RemoteFile } from "./zarr/ranged-file.js";
 import { ZarrFile } from "./zarr/zarr-file.js";
 
 /** What is known of a file before it is opened. */
-export interface Expected {
+export interface KnownOfFile {
   /** The newest object that a store had when it was verified. */
   readonly newestMs?: number | undefined;
   /** Whether the settings or the command line name it: a store may then be in a private network. */
@@ -23,7 +23,7 @@ export interface Expected {
  * @throws DataError when it is not readable, of no known format, or not the store that was verified; BusyError when the
  *         host of a store does not answer
  */
-export function openFile(path: string, expected: Expected = {}): StoredFile {
+export function openFile(path: string, expected: KnownOfFile = {}): StoredFile {
   if (isRemoteHdf5(path)) return new H5File(new RemoteFile(path, expected));
   const isZarr = isAddress(path) || isReferences(path) || statusOf(path)?.isDirectory() === true;
   return isZarr ? new ZarrFile(path, expected) : new H5File(path);

@@ -1,13 +1,11 @@
 /** A stored file is a tree of groups and arrays with attributes, whatever the format that it is kept in. */
 import type { ChunkIndex } from "./hdf5/chunk-index.js";
 import type { ReadBuffer } from "./hdf5/library.js";
-import type { AttributeValue, RawValues, Stored } from "./hdf5/stored.js";
+import type { AttributeValue, Hyperslab, RawValues, Stored } from "./hdf5/stored.js";
 
 /** A box of elements of one dataset in stored order. */
-export interface StoredBox {
+export interface StoredHyperslab extends Hyperslab {
   readonly path: string;
-  readonly offset: readonly number[];
-  readonly count: readonly number[];
 }
 
 /** An open file or store, read-only. Failures are DataErrors. */
@@ -48,7 +46,7 @@ export interface StoredFile {
    *
    * @returns whether they are there, or are known to fail
    */
-  fetched?(boxes: readonly StoredBox[]): boolean;
+  fetched?(boxes: readonly StoredHyperslab[]): boolean;
   /** Tells written chunks from others; null where everything is written, or where what is missing reads as NaN. */
   chunkIndex(path: string, stored: Stored): ChunkIndex | null;
   /** Whether the values of a dataset are kept outside of the file. */

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { Outlet } from "../../src/kernels/exits.js";
 import { advectInertial, advectTracers, type Path } from "../../src/kernels/particles.js";
-import type { Axes, Axis, Sample, Walls } from "../../src/kernels/types.js";
+import type { Axes, Axis, VelocitySampler, Walls } from "../../src/kernels/types.js";
 import { flow } from "./particles-support.js";
 
 const axis = (first: number, last: number): Axis => ({
@@ -24,7 +24,7 @@ function outletOf(count: number, x: Walls = OPEN, y: Walls = WALLS): Outlet {
   return { walls: [x, y, OPEN], exits: new Float64Array(count).fill(Number.NaN), leave: () => undefined };
 }
 
-function path(sample: Sample, step: number, steps: number, outlet: Outlet, more: Partial<Path> = {}): Path {
+function path(sample: VelocitySampler, step: number, steps: number, outlet: Outlet, more: Partial<Path> = {}): Path {
   return { axes: AXES, frameVelocity: [0, 0, 0], sample, start: 0, step, steps, outlet, ...more };
 }
 
@@ -100,7 +100,7 @@ describe("particles at open faces", () => {
   it("leave through a face beside a wall, which holds the others", () => {
     const outlet = outletOf(2, [true, false]);
     const positions = Float64Array.of(1.5, 0, 0.5, 1.5, 0, 0.5);
-    const apart: Sample = (_at, count, _time, out) => {
+    const apart: VelocitySampler = (_at, count, _time, out) => {
       for (let i = 0; i < count; i++) out.set([i === 0 ? 1 : -1, 0, 0], 3 * i);
     };
     advectTracers(path(apart, 0.25, 8, outlet), positions, 2);

@@ -2,13 +2,15 @@
 import { expect } from "vitest";
 import { createScheme } from "../../src/kernels/index.js";
 import { advectInertial, advectTracers, type Path } from "../../src/kernels/particles.js";
-import type { Sample } from "../../src/kernels/types.js";
+import type { VelocitySampler } from "../../src/kernels/types.js";
 import { fieldOf, T16 } from "./fields.js";
 
 const REST = [0, 0, 0] as const;
 
 /** A sample from a velocity given in closed form. */
-export function flow(u: (x: number, y: number, z: number, t: number) => readonly [number, number, number]): Sample {
+export function flow(
+  u: (x: number, y: number, z: number, t: number) => readonly [number, number, number],
+): VelocitySampler {
   return (positions, count, time, out) => {
     for (let i = 0; i < 3 * count; i += 3) {
       out.set(u(positions[i] as number, positions[i + 1] as number, positions[i + 2] as number, time), i);
@@ -19,12 +21,12 @@ export function flow(u: (x: number, y: number, z: number, t: number) => readonly
 export const rotation = flow((x, y) => [-y, x, 0]);
 export const wind = flow(() => [1, 0, 0]);
 
-export function path(sample: Sample, step: number, steps: number, more: Partial<Path> = {}): Path {
+export function path(sample: VelocitySampler, step: number, steps: number, more: Partial<Path> = {}): Path {
   return { axes: T16.axes, frameVelocity: REST, sample, start: 0, step, steps, ...more };
 }
 
 export function trace(
-  sample: Sample,
+  sample: VelocitySampler,
   step: number,
   steps: number,
   point: readonly number[],
@@ -36,7 +38,7 @@ export function trace(
 }
 
 export function drag(
-  sample: Sample,
+  sample: VelocitySampler,
   step: number,
   steps: number,
   responseTime: number,
@@ -58,7 +60,8 @@ export function expectNear(actual: readonly number[], expected: readonly number[
 
 const scheme = createScheme("velocity", "Lag8", T16.axes, { fd8Legacy: false });
 const field = fieldOf(T16.axes, 3, T16.velocity);
-export const turbulence: Sample = (positions, count, _time, out) => scheme.evaluate([field], positions, 0, count, out);
+export const turbulence: VelocitySampler = (positions, count, _time, out) =>
+  scheme.evaluate([field], positions, 0, count, out);
 export const CONVERGED = [1.4218371264, 2.0075045286, 2.6882253497];
 
 export const distance = (a: readonly number[], b: readonly number[]) =>

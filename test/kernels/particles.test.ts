@@ -1,7 +1,7 @@
 /** Particle steps: published paths, order, reversibility, clamping, moving grids, records. */
 import { describe, expect, it } from "vitest";
 import { advectTracers, controlledSteps, intervalSteps } from "../../src/kernels/particles.js";
-import type { Axes, Sample } from "../../src/kernels/types.js";
+import type { Axes, VelocitySampler } from "../../src/kernels/types.js";
 import { endedAxis, periodicAxis, T16 } from "./fields.js";
 import {
   CONVERGED,
@@ -52,7 +52,7 @@ describe("advectTracers", () => {
 
   it("samples at multiples of the step, never a running sum, and at most at the end", () => {
     const times: number[] = [];
-    const sample: Sample = (_positions, _count, time, out) => {
+    const sample: VelocitySampler = (_positions, _count, time, out) => {
       times.push(time);
       out.fill(0);
     };

@@ -1,10 +1,10 @@
 /** Reads every node of a field through the bricks of an open dataset, and compares nodes. */
 
-import type { OpenDataset } from "../../src/storage/bricks/brick-reader.js";
+import type { StoredBricks } from "../../src/storage/bricks/brick-reader.js";
 import type { Dataset, FieldName } from "../../src/storage/dataset.js";
 
 /** All nodes of a frame in order [z][y][x][c]; surplus nodes of bricks at the far faces must be NaN. */
-export function readNodes(dataset: Dataset, open: OpenDataset, field: FieldName, frame: number): Float32Array {
+export function readNodes(dataset: Dataset, open: StoredBricks, field: FieldName, frame: number): Float32Array {
   const source = dataset.fields[field];
   if (source === undefined) throw new Error(`no ${field}`);
   const [nx, ny, nz] = dataset.axes.map(({ nodes }) => nodes) as [number, number, number];

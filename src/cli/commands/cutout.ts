@@ -11,13 +11,13 @@ import { answersOf, withAnswers } from "../input/answers.js";
 import { MisuseError, wholeNumber } from "../input/arguments.js";
 import { openStorage } from "../input/storage.js";
 import { counted, progressOf } from "../output/progress.js";
-import { downloadCutout, type Range } from "../query/download-cutout.js";
+import { downloadCutout, type NumberRange } from "../query/download-cutout.js";
 
 interface CutoutFlags extends Answers {
-  readonly x?: Range;
-  readonly y?: Range;
-  readonly z?: Range;
-  readonly frames?: Range;
+  readonly x?: NumberRange;
+  readonly y?: NumberRange;
+  readonly z?: NumberRange;
+  readonly frames?: NumberRange;
   readonly field?: FieldName[];
   readonly force?: boolean;
   readonly url?: string;
@@ -77,7 +77,7 @@ function select(dataset: Dataset, flags: CutoutFlags) {
   };
 }
 
-function range(text: string): Range {
+function range(text: string): NumberRange {
   const match = /^(\d{1,9})(?::(\d{1,9}))?$/.exec(text);
   const first = Number(match?.[1]);
   const last = Number(match?.[2] ?? match?.[1]);

@@ -8,7 +8,7 @@ import {
   SPATIAL_INTERPOLATION,
   TEMPORAL_INTERPOLATION,
 } from "../../operations.js";
-import { OPEN_FACES } from "../../storage/dataset.js";
+import { AXIS_NAMES, type AxisName, OPEN_FACES } from "../../storage/dataset.js";
 import { MisuseError } from "./arguments.js";
 
 type MemberName = (typeof ALL_OPERATIONS)[number]["request"][number]["name"];
@@ -25,12 +25,10 @@ export interface Flag {
   readonly fallback?: string;
 }
 
-const AXES = ["x", "y", "z"] as const;
-type Axis = (typeof AXES)[number];
 /** One flag for the members of each axis. */
-const alongAxes = <N extends string>(name: (axis: Axis) => N, flag: (axis: Axis) => Flag) =>
-  Object.fromEntries(AXES.map((axis) => [name(axis), flag(axis)])) as Readonly<Record<N, Flag>>;
-const upper = (axis: Axis) => axis.toUpperCase() as Uppercase<Axis>;
+const alongAxes = <N extends string>(name: (axis: AxisName) => N, flag: (axis: AxisName) => Flag) =>
+  Object.fromEntries(AXIS_NAMES.map((axis) => [name(axis), flag(axis)])) as Readonly<Record<N, Flag>>;
+const upper = (axis: AxisName) => axis.toUpperCase() as Uppercase<AxisName>;
 
 /** A flag for every request member of the table. */
 export const FLAGS: Readonly<Record<MemberName, Flag>> = {

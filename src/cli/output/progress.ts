@@ -1,14 +1,14 @@
 /** Progress of a long command on stderr, as a bar on a terminal and else as a line every tenth of the way; counts in words. */
 import { SingleBar } from "cli-progress";
 
-export interface Progress {
+export interface ProgressBar {
   /** @param fraction part done, 0 to 1 */
   readonly update: (fraction: number) => void;
   readonly stop: () => void;
 }
 
 /** Starts the progress of a command; every line begins with the label. */
-export function progressOf(label: string): Progress {
+export function progressOf(label: string): ProgressBar {
   if (!process.stderr.isTTY) {
     let tenths = 0;
     const update = (fraction: number) => {

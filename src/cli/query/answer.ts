@@ -12,16 +12,16 @@ export interface Asked {
 }
 
 /** What is said of the dataset of a query. */
-export interface DatasetFacts {
+export interface DatasetLabels {
   /** Digest of the dataset; null where the service does not state it. */
   readonly manifest: string | null;
   /** Guesses about the data that somebody has accepted. */
   readonly assumed: readonly string[];
 }
 
-export const NO_FACTS: DatasetFacts = { manifest: null, assumed: [] };
+export const NO_FACTS: DatasetLabels = { manifest: null, assumed: [] };
 
-export interface QueryAnswer extends DatasetFacts {
+export interface QueryAnswer extends DatasetLabels {
   readonly record: string;
   readonly components: readonly string[];
   readonly recordsPerPoint: number;

@@ -7,18 +7,18 @@ import { pipeline } from "node:stream/promises";
 import { explain, explainNetwork } from "./answer.js";
 
 /** A range of numbers from 1, inclusive at both ends. */
-export interface Range {
+export interface NumberRange {
   readonly first: number;
   readonly last: number;
 }
 
 /** What to download; absent members mean everything. */
-export interface Wanted {
-  readonly x?: Range;
-  readonly y?: Range;
-  readonly z?: Range;
+export interface CutoutSelection {
+  readonly x?: NumberRange;
+  readonly y?: NumberRange;
+  readonly z?: NumberRange;
   /** Stored frames. */
-  readonly frames?: Range;
+  readonly frames?: NumberRange;
   readonly field?: readonly string[];
   /** Nodes from one to the next along x, y, z; not in HDF5. */
   readonly step?: readonly number[];
@@ -55,7 +55,11 @@ export interface Source {
  * @returns the shape of the numbers, outermost first; null for HDF5
  * @throws Error in one line for what the service refuses, and for a selection that the form cannot hold
  */
-export async function downloadCutout(source: Source, wanted: Wanted, path: string): Promise<readonly number[] | null> {
+export async function downloadCutout(
+  source: Source,
+  wanted: CutoutSelection,
+  path: string,
+): Promise<readonly number[] | null> {
   const described = (await (await ask(source, "", "application/json")).json()) as Described;
   const form = /\.[^.]*$/.exec(path)?.[0] as ".h5" | keyof typeof BARE;
   if (form !== ".h5") {
@@ -77,12 +81,12 @@ export async function downloadCutout(source: Source, wanted: Wanted, path: strin
 const escaped = (text: string): string => text.replace(/[&<>"]/g, (mark) => `&#${mark.charCodeAt(0)};`);
 
 /** First and last of each axis. */
-function corners({ axes }: Described, wanted: Wanted): readonly Range[] {
+function corners({ axes }: Described, wanted: CutoutSelection): readonly NumberRange[] {
   return AXES.map((axis, a) => wanted[axis] ?? { first: 1, last: axes[a]?.nodes ?? 1 });
 }
 
 /** The query of an HDF5 file. */
-function fileQuery(described: Described, wanted: Wanted): URLSearchParams {
+function fileQuery(described: Described, wanted: CutoutSelection): URLSearchParams {
   if (wanted.step !== undefined || wanted.filterNodes !== undefined)
     throw new Error("--step and --filter-nodes are for .npy and .raw");
   const { count, guardBefore, guardAfter } = described.times;
@@ -97,7 +101,7 @@ function fileQuery(described: Described, wanted: Wanted): URLSearchParams {
 }
 
 /** The query of one field of one frame. */
-function bareQuery(described: Described, wanted: Wanted, path: string): URLSearchParams {
+function bareQuery(described: Described, wanted: CutoutSelection, path: string): URLSearchParams {
   const [field, ...others] = wanted.field ?? described.fields.map(({ name }) => name);
   const letter = LETTERS[field ?? ""];
   if (letter === undefined || others.length > 0)
@@ -110,7 +114,7 @@ function bareQuery(described: Described, wanted: Wanted, path: string): URLSearc
   const box = corners(described, wanted);
   const query = new URLSearchParams({ field: letter, T: String(first - guardBefore) });
   AXES.forEach((axis, a) => {
-    const { first: start, last: end } = box[a] as Range;
+    const { first: start, last: end } = box[a] as NumberRange;
     query.set(`${axis}_start`, String(start));
     query.set(`${axis}_end`, String(end));
     query.set(`${axis}_step`, String(wanted.step?.[a] ?? 1));

@@ -16,7 +16,7 @@ import {
   type RecordName,
 } from "../../operations.js";
 import { claimText } from "../../storage/dataset.js";
-import { type Asked, type DatasetFacts, explain, NO_FACTS, type OnProgress, type QueryAnswer } from "./answer.js";
+import { type Asked, type DatasetLabels, explain, NO_FACTS, type OnProgress, type QueryAnswer } from "./answer.js";
 
 /** Settings of a public service or a cluster, which do not apply to a query of this process. */
 const PUBLIC = /^FIELDPROBE_(HOST|PORT|TOKENS?|ANONYMOUS|TLS|BASE_URL|HTTP|EVENTS|PEERS?)(_|$)/;
@@ -72,7 +72,7 @@ async function evaluate(engine: Engine, asked: Asked, onProgress: OnProgress): P
   return { record, components: RECORDS[record], ...found, ...facts };
 }
 
-function factsOf(engine: Engine, name: string | undefined): DatasetFacts {
+function factsOf(engine: Engine, name: string | undefined): DatasetLabels {
   const dataset = name === undefined ? undefined : engine.find(name);
   return dataset === undefined ? NO_FACTS : { manifest: dataset.digest, assumed: dataset.assumed.map(claimText) };
 }

@@ -3,7 +3,7 @@ import { type Answer, type CallOptions, ClientError, connect, type TrackingName 
 import { type OperationName, operationOf } from "../../operations.js";
 import {
   type Asked,
-  type DatasetFacts,
+  type DatasetLabels,
   explain,
   explainNetwork,
   NO_FACTS,
@@ -47,7 +47,7 @@ export async function queryService(
   }
 }
 
-async function factsOf(base: string, dataset: string, token: string | undefined): Promise<DatasetFacts> {
+async function factsOf(base: string, dataset: string, token: string | undefined): Promise<DatasetLabels> {
   const url = `${base}/api/datasets/${encodeURIComponent(dataset)}`;
   const response = await fetch(url, token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } });
   if (!response.ok) return NO_FACTS;

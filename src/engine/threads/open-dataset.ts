@@ -2,7 +2,7 @@
 import { RequestError } from "../../errors.js";
 import { type Accelerator, createScheme } from "../../kernels/index.js";
 import type { Scheme } from "../../kernels/types.js";
-import { type OpenDataset as OpenFiles, openDataset } from "../../storage/bricks/brick-reader.js";
+import { type StoredBricks as OpenFiles, openDataset } from "../../storage/bricks/brick-reader.js";
 import { AXIS_NAMES, type Dataset, FIELD_NAMES, type FieldName } from "../../storage/dataset.js";
 import { type DatasetCopy, readDataset } from "./dataset-copy.js";
 import type { BrickSource } from "./sampler.js";

@@ -13,7 +13,7 @@ const CUBE_BITS = 4;
 const KEY_BITS = 32;
 
 /** A part of the sort key: its value for the lowest node of a stencil, and the number of values. */
-interface Part {
+interface KeyPart {
   readonly axis: number;
   readonly values: number;
   readonly valueAt: (node: number, brick: number) => number;
@@ -22,15 +22,15 @@ interface Part {
 /** Makes the key tables of a sweep; from the highest bits down: column, layer, row, brick in the row, block in the brick. */
 export function sweepTables(axes: Axes, { edge, count }: Bricking, { axes: order, width }: SweepShape): SortTables {
   const [row, next, along] = order;
-  const blocks = edge.map((nodes, axis): Part => {
+  const blocks = edge.map((nodes, axis): KeyPart => {
     const valueAt = (node: number, brick: number) => (node - brick * nodes) >> CUBE_BITS;
     return { axis, values: Math.ceil(nodes / 2 ** CUBE_BITS), valueAt };
   });
-  const inColumn = (axis: number): Part => {
+  const inColumn = (axis: number): KeyPart => {
     const wide = width[axis];
     return { axis, values: wide, valueAt: (_, brick) => brick % wide };
   };
-  const column = (axis: number): Part => {
+  const column = (axis: number): KeyPart => {
     const wide = width[axis];
     return { axis, values: Math.ceil(count[axis] / wide), valueAt: (_, brick) => Math.floor(brick / wide) };
   };

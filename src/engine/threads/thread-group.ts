@@ -6,7 +6,7 @@ import { Piscina } from "piscina";
 import { BusyError, DeadlineError, WorkerError } from "../../errors.js";
 import type { WasmMemory } from "../../kernels/simd/index.js";
 import type { BrickCache } from "../../storage/bricks/cache.js";
-import type { StoreConnection, StoreThread } from "../../storage/zarr/store-thread.js";
+import type { StorePort, StoreThread } from "../../storage/zarr/store-thread.js";
 import type { MemoryLayout } from "../memory.js";
 import type { Outcome } from "../task.js";
 import type { TaskMessage } from "./dataset-copy.js";
@@ -99,7 +99,7 @@ export class ThreadGroup {
       resourceLimits: { maxYoungGenerationSizeMb: 8 },
     });
     this.#piscina.on("workerCreate", () => this.#watch());
-    this.#piscina.on("message", (connection: StoreConnection) => stores.connect(connection));
+    this.#piscina.on("message", (connection: StorePort) => stores.connect(connection));
     // A thread that dies between tasks is replaced by the library; its task, if any, is rejected with the same error.
     this.#piscina.on("error", () => this.#watch());
     this.#watch();

@@ -4,7 +4,7 @@ import { isOpen, type Outlet } from "../../kernels/exits.js";
 import { advectInertial, advectTracers, type Path } from "../../kernels/particles.js";
 import { axisEnd, axisStart } from "../../kernels/stencil.js";
 import { frameWeights } from "../../kernels/time.js";
-import type { Sample, Triple } from "../../kernels/types.js";
+import type { Triple, VelocitySampler } from "../../kernels/types.js";
 import { RECORDS } from "../../operations.js";
 import { fillPositions } from "../points/positions.js";
 import { recordOf, recordsBetween } from "../records.js";
@@ -99,7 +99,7 @@ function inSharedMemory(values: Float64Array): Float64Array {
 }
 
 /** The fluid velocity at positions relative to the grid. */
-function velocitySample({ task, operation, open, sampler, stop }: BatchContext): Sample {
+function velocitySample({ task, operation, open, sampler, stop }: BatchContext): VelocitySampler {
   const { dataset } = open;
   const scheme = open.scheme(operation.kernel, task.query.spatialInterpolation ?? "None");
   const sources = [open.source("velocity")];

@@ -4,15 +4,15 @@ import { dayAt, localText, momentAt, offsetAt, offsetText } from "../time/zone.j
 /** A component in jCal form (RFC 7265): name, properties, components. */
 export type JCal = [string, unknown[][], JCal[]];
 
-interface Change {
+interface OffsetChange {
   readonly at: number;
   readonly from: number;
   readonly to: number;
 }
 
 /** Changes of offset from the last one before `first` to `last`, epoch seconds. */
-function changesOf(zone: string, first: number, last: number): Change[] {
-  const changes: Change[] = [];
+function changesOf(zone: string, first: number, last: number): OffsetChange[] {
+  const changes: OffsetChange[] = [];
   const before = momentAt(first, zone).getTimeZoneTransition("previous");
   for (let next = before ?? momentAt(first, zone).getTimeZoneTransition("next"); next !== null; ) {
     const at = Math.floor(next.epochMilliseconds / 1000);
@@ -46,7 +46,7 @@ function standing(offset: number, start: string): JCal {
 }
 
 /** One change as one observance, whose start is on the wall before it; not every program reads lists of dates here. */
-function observance({ at, from, to }: Change): JCal {
+function observance({ at, from, to }: OffsetChange): JCal {
   return [
     to > from ? "daylight" : "standard",
     [

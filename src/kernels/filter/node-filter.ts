@@ -1,7 +1,7 @@
 /** Filters over cubes of grid nodes: means, covariances and differences of means around the node nearest to a point. */
 import { axisEnd, axisStart, type Place, place, wrap } from "../stencil.js";
 import type { Axes, BrickReader, Triple } from "../types.js";
-import { createNodeSums, type Pair, sharedEdges } from "./node-sums.js";
+import { type ComponentPair, createNodeSums, sharedEdges } from "./node-sums.js";
 
 /**
  * What is computed over cubes: a mean, mean(ab) - mean(a) mean(b), or a centred difference of means along every axis.
@@ -45,13 +45,13 @@ export function filterNodes(filterWidth: number, spacing: number): number {
 }
 
 /** Pairs of components whose products a covariance takes: xx, yy, zz, xy, xz, yz of one vector, all of two fields. */
-function pairsOf(sizes: readonly number[]): Pair[] {
+function pairsOf(sizes: readonly number[]): ComponentPair[] {
   const [a, b] = sizes;
   if (b === undefined) {
-    const pairs = [0, 1, 2].map((i): Pair => [i, i]);
+    const pairs = [0, 1, 2].map((i): ComponentPair => [i, i]);
     return a === 1 ? pairs.slice(0, 1) : [...pairs, [0, 1], [0, 2], [1, 2]];
   }
-  return Array.from({ length: a * b }, (_, i): Pair => [Math.floor(i / b), a + (i % b)]);
+  return Array.from({ length: a * b }, (_, i): ComponentPair => [Math.floor(i / b), a + (i % b)]);
 }
 
 /**
@@ -135,7 +135,7 @@ function putCovariances(
   means: Float64Array,
   at: number,
   size: number,
-  products: readonly Pair[],
+  products: readonly ComponentPair[],
   out: Float64Array,
   to: number,
 ): void {

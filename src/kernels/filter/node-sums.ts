@@ -11,7 +11,7 @@ import { createRuns, cutRun, type Runs } from "../stencil.js";
 import type { Axes, BrickReader, Triple } from "../types.js";
 
 /** Two components whose product is summed, numbered over all fields. */
-export type Pair = readonly [number, number];
+export type ComponentPair = readonly [number, number];
 
 /**
  * Overwrites `totals` with the sums of every component, then of every product, for the cubes whose first nodes
@@ -63,7 +63,7 @@ export function createNodeSums(
   axes: Axes,
   width: number,
   sizes: readonly number[],
-  products: readonly Pair[],
+  products: readonly ComponentPair[],
 ): NodeSums {
   const size = sizes.reduce((sum, components) => sum + components, 0);
   const channels = size + products.length;
@@ -150,7 +150,12 @@ function partition(order: Uint32Array, from: number, to: number, chosen: (entry:
 type BoxSums = (readers: readonly BrickReader[], frame: number, box: Box, stop: () => boolean) => Float64Array;
 
 /** The sums of all cubes whose first nodes are a box, layout [z][y][channel][x], valid until the next call. */
-function createBoxSums(axes: Axes, width: number, sizes: readonly number[], products: readonly Pair[]): BoxSums {
+function createBoxSums(
+  axes: Axes,
+  width: number,
+  sizes: readonly number[],
+  products: readonly ComponentPair[],
+): BoxSums {
   const size = sizes.reduce((sum, components) => sum + components, 0);
   const channels = size + products.length;
   let nodes = new Float64Array(0);

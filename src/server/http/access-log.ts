@@ -1,11 +1,11 @@
 /** The access log writes a line for every answered request and counts it, many requests at a time. */
 import { type DestinationStream, type Logger, symbols } from "pino";
 import type { Metrics } from "./metrics.js";
-import type { Facts } from "./service.js";
+import type { RequestFacts } from "./service.js";
 
 /** A request whose answer is out, or whose caller has left. */
 export interface EndedRequest {
-  readonly facts: Facts;
+  readonly facts: RequestFacts;
   readonly outcome: string;
   readonly id: string;
   /** Address of the caller; behind a trusted proxy that of the proxy's caller. */

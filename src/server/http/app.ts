@@ -27,7 +27,7 @@ import { connectionsAllowed, mostOpenFiles } from "./open-files.js";
 import { guardOrigins } from "./origins.js";
 import { Outgoing } from "./outgoing.js";
 import { HttpRefusal, refuseTheRest } from "./refusal.js";
-import { type Facts, NO_FACTS, type Plugin, type Service } from "./service.js";
+import { NO_FACTS, type Plugin, type RequestFacts, type Service } from "./service.js";
 import { TlsFiles } from "./tls.js";
 
 const HEADER_BYTES = 16 * 1024;
@@ -216,7 +216,7 @@ function observeRequests(app: FastifyInstance, accessLog: AccessLog): void {
   app.decorateRequest("facts");
   app.addHook("onRequest", (request, reply, done) => {
     const since = performance.now();
-    const facts: Facts = { ...NO_FACTS };
+    const facts: RequestFacts = { ...NO_FACTS };
     request.facts = facts;
     reply.header("x-content-type-options", "nosniff");
     reply.header("x-request-id", request.id);

@@ -9,7 +9,7 @@ import type { Outgoing } from "./outgoing.js";
 const SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120];
 
 /** The end of one request, as counters see it. */
-export interface RequestFacts {
+export interface RequestEnd {
   /** A name of the operation table, or "none". */
   readonly operation: string;
   readonly interface: string;
@@ -23,11 +23,11 @@ export interface RequestFacts {
 
 export interface Metrics {
   readonly registry: Registry;
-  observe(facts: RequestFacts): void;
+  observe(facts: RequestEnd): void;
 }
 
 /** A value with those of its labels. */
-type Sample = readonly [labels: readonly string[], value: number];
+type MetricSample = readonly [labels: readonly string[], value: number];
 
 /** Makes a figure whose samples are read when somebody asks; names that end in `_total` are counters, the others gauges. */
 function figure(
@@ -35,7 +35,7 @@ function figure(
   name: string,
   help: string,
   labelNames: readonly string[],
-  read: () => Iterable<Sample>,
+  read: () => Iterable<MetricSample>,
 ): void {
   const common = { name: `fieldprobe_${name}`, help, labelNames, registers };
   if (name.endsWith("_total")) {
@@ -63,7 +63,7 @@ class Tally {
 
   constructor(name: string, help: string, registers: Registry[], labelNames: readonly string[]) {
     figure(registers, name, help, labelNames, () =>
-      [...this.#counts.values()].map(({ labels, count }): Sample => [labels, count]),
+      [...this.#counts.values()].map(({ labels, count }): MetricSample => [labels, count]),
     );
   }
 
@@ -147,7 +147,7 @@ function storeFigures(engine: Engine, registers: Registry[]): void {
   ];
   for (const [name, help, read] of figures) {
     figure(registers, `store_${name}`, help, ["store"], () =>
-      engine.status().stores.map((store): Sample => [[store.store], read(store)]),
+      engine.status().stores.map((store): MetricSample => [[store.store], read(store)]),
     );
   }
 }
@@ -177,7 +177,7 @@ function storeCacheFigures(engine: Engine, registers: Registry[]): void {
 /** Figures of the peers of a cluster, as this process sees them; a process that works alone has none. */
 function peerFigures(engine: Engine, registers: Registry[]): void {
   const peers = (read: (peer: PeerStatus) => number) => () =>
-    engine.status().peers.map((peer): Sample => [[peer.name], read(peer)]);
+    engine.status().peers.map((peer): MetricSample => [[peer.name], read(peer)]);
   figure(
     registers,
     "peer_usable",
@@ -194,9 +194,9 @@ function peerFigures(engine: Engine, registers: Registry[]): void {
   );
   const help = "Pieces of divided queries: own, asked of peers, of these refused or late; answered for peers.";
   figure(registers, "pieces_total", help, ["kind"], () =>
-    Object.entries(engine.status().pieces ?? {}).map(([kind, count]): Sample => [[kind], count]),
+    Object.entries(engine.status().pieces ?? {}).map(([kind, count]): MetricSample => [[kind], count]),
   );
   figure(registers, "regions", "Regions of divided datasets: owned, and more than half in the cache.", ["kind"], () =>
-    Object.entries(engine.regions() ?? {}).map(([kind, count]): Sample => [[kind], count]),
+    Object.entries(engine.regions() ?? {}).map(([kind, count]): MetricSample => [[kind], count]),
   );
 }

@@ -31,7 +31,7 @@ export interface Service {
 export type Plugin = (app: FastifyInstance, service: Service) => void | Promise<void>;
 
 /** What is noted of a request while it is served, for one log line and the counters. */
-export interface Facts {
+export interface RequestFacts {
   /** Who serves it: "http" or the name of an interface. */
   interface: string;
   /** A name of the operation table, or "none". */
@@ -52,7 +52,7 @@ export interface Facts {
 }
 
 /** Of a request of which nothing is known yet. */
-export const NO_FACTS: Readonly<Facts> = {
+export const NO_FACTS: Readonly<RequestFacts> = {
   interface: "http",
   operation: "none",
   outcome: null,
@@ -66,7 +66,7 @@ export const NO_FACTS: Readonly<Facts> = {
 
 declare module "fastify" {
   interface FastifyRequest {
-    facts: Facts;
+    facts: RequestFacts;
   }
   interface FastifyInstance {
     connections: Connections;

@@ -29,13 +29,13 @@ function read<T>(
 }
 
 /** The contents of both files. */
-interface Pair {
+interface KeyPair {
   readonly cert: Buffer;
   readonly key: Buffer;
 }
 
 /** Reads both files. @throws ConfigError when one cannot be read or used, and when they do not belong together */
-function readPair({ cert, key }: NonNullable<Config["tls"]>): Pair & { readonly certificate: X509Certificate } {
+function readPair({ cert, key }: NonNullable<Config["tls"]>): KeyPair & { readonly certificate: X509Certificate } {
   const problems: string[] = [];
   const ofCert = read(problems, "FIELDPROBE_TLS_CERT", cert, "certificate", (text) => new X509Certificate(text));
   const ofKey = read(problems, "FIELDPROBE_TLS_KEY", key, "key without passphrase", (text) => createPrivateKey(text));
@@ -57,7 +57,7 @@ export interface TlsLog {
 /** The TLS files of a server. */
 export class TlsFiles {
   readonly #files: NonNullable<Config["tls"]>;
-  #pair: Pair;
+  #pair: KeyPair;
 
   /** @throws ConfigError when they cannot be used */
   constructor(files: NonNullable<Config["tls"]>) {
@@ -66,7 +66,7 @@ export class TlsFiles {
   }
 
   /** Certificate and key in force. */
-  get pair(): Pair {
+  get pair(): KeyPair {
     return this.#pair;
   }
 

@@ -10,7 +10,7 @@ const BLOCK_BYTES = 2 * 1024 * 1024;
 const OWN_BLOCK_BYTES = 64 * 1024;
 
 /** A block of records that is being written. */
-interface Block {
+interface RecordBlock {
   readonly values: readonly Float32Array[];
   /** The text, in memory that is lent, and the count of its bytes; null where this thread is to write it. */
   readonly text: { readonly memory: SharedArrayBuffer; readonly bytes: Promise<number | null> } | null;
@@ -46,7 +46,7 @@ export async function* writtenRecords(
   const literals = literalsOf(form);
   const numbers = literals.length - 1;
   const parts = cut(values, numbers * Math.floor(BLOCK_BYTES / recordBytes(literals)));
-  const ahead: Block[] = [];
+  const ahead: RecordBlock[] = [];
   try {
     for (;;) {
       while (ahead.length <= texts.parallelism) {
@@ -92,7 +92,7 @@ function* cut(values: readonly Float32Array[], most: number): Generator<Float32A
   if (block.length > 0) yield block;
 }
 
-function begin(values: readonly Float32Array[], form: RecordForm, texts: QueryTexts): Block {
+function begin(values: readonly Float32Array[], form: RecordForm, texts: QueryTexts): RecordBlock {
   const memory = texts.take(BLOCK_BYTES);
   if (memory === null) return { values, text: null };
   const bytes = texts.write({ values, ...form, out: new Uint8Array(memory) }).catch(() => null);
@@ -100,7 +100,7 @@ function begin(values: readonly Float32Array[], form: RecordForm, texts: QueryTe
 }
 
 /** Gives the memory of a block back as soon as no thread writes to it. */
-function giveBack({ text }: Block, texts: QueryTexts): void {
+function giveBack({ text }: RecordBlock, texts: QueryTexts): void {
   void text?.bytes.then(() => texts.give(text.memory));
 }
 

@@ -5,7 +5,7 @@ import type { Axis, Dataset } from "../../storage/dataset.js";
 import { operationFor, VARIABLES, type Variable } from "./variables.js";
 
 /** Nodes or frames `first`, `first + stride`, ...; zero-based. */
-export interface Range {
+export interface StridedRange {
   readonly first: number;
   readonly count: number;
   readonly stride: number;
@@ -15,8 +15,8 @@ export interface Range {
 export interface CutoutQuery {
   readonly variable: Variable;
   readonly operation: Operation;
-  readonly axes: readonly [Range, Range, Range];
-  readonly frames: Range;
+  readonly axes: readonly [StridedRange, StridedRange, StridedRange];
+  readonly frames: StridedRange;
 }
 
 const PARAMETERS = [
@@ -55,7 +55,7 @@ function whole(texts: ReadonlyMap<string, string>, name: string, least: number, 
 }
 
 /** A one-based inclusive range with its stride. */
-function range(texts: ReadonlyMap<string, string>, axis: string, length: number, wraps: boolean): Range {
+function range(texts: ReadonlyMap<string, string>, axis: string, length: number, wraps: boolean): StridedRange {
   const start = whole(texts, `${axis}s`, 1, null);
   const end = whole(texts, `${axis}e`, 1, null);
   const stride = whole(texts, `stride${axis}`, 1, 1);
@@ -85,7 +85,7 @@ export function readCutoutQuery(texts: ReadonlyMap<string, string>, dataset: Dat
   return {
     variable,
     operation: operationFor(variable, "field") as Operation,
-    axes: [x as Range, y as Range, z as Range],
+    axes: [x as StridedRange, y as StridedRange, z as StridedRange],
     frames: range(texts, "t", frames, false),
   };
 }

@@ -16,7 +16,7 @@ import {
 const MIB = 2 ** 20;
 
 /** What a dataset answers for an operation: its spatial options, none where it lacks a field. */
-export type Answers = (dataset: Dataset, operation: Operation) => readonly SpatialInterpolation[];
+export type OptionsOf = (dataset: Dataset, operation: Operation) => readonly SpatialInterpolation[];
 
 /** Nodes to the left and right of a point that a method with so many nodes along an axis takes. */
 const bucket = (nodes: number): readonly [number, number] => [Math.max(0, nodes / 2 - 1), Math.max(1, nodes / 2)];
@@ -70,7 +70,7 @@ function timeLimits({ name, time }: Dataset) {
   };
 }
 
-function physicalVariable(dataset: Dataset, variable: Variable, answers: Answers) {
+function physicalVariable(dataset: Dataset, variable: Variable, answers: OptionsOf) {
   const taken = OPERATORS.flatMap((operator: Operator) => {
     const operation = operationFor(variable, operator);
     const options = operation === null ? [] : answers(dataset, operation);
@@ -97,7 +97,7 @@ function physicalVariable(dataset: Dataset, variable: Variable, answers: Answers
  */
 export function describeForClients(
   datasets: readonly Dataset[],
-  answers: Answers,
+  answers: OptionsOf,
   limits: Pick<Limits, "query.points" | "cutout.values">,
 ) {
   return {

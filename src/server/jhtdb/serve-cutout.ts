@@ -1,7 +1,7 @@
 /** `serveCutout` answers `GET cutout/api/local`: the stored numbers of a box in the form of an xarray dataset, as they are read. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { checkAvailable } from "../../engine/check.js";
-import type { Evaluation, NodeBox, Result } from "../../engine/query.js";
+import type { Evaluation, FrameBox, Result } from "../../engine/query.js";
 import { LimitError, RequestError, tooManyPoints, unknownDataset } from "../../errors.js";
 import { FIELDS, type FieldName } from "../../operations.js";
 import type { Axis, Dataset } from "../../storage/dataset.js";
@@ -10,11 +10,11 @@ import { RequestLife } from "../http/request-life.js";
 import type { Service } from "../http/service.js";
 import { timesOf } from "../rest/describe.js";
 import { nestedStream } from "../rest/write-answer.js";
-import { type CutoutQuery, type Range, readCutoutQuery, readCutoutTexts } from "./cutout-query.js";
+import { type CutoutQuery, readCutoutQuery, readCutoutTexts, type StridedRange } from "./cutout-query.js";
 import { JSON_TYPE, tokenIn } from "./serve-values.js";
 
 /** Coordinates of the nodes of a range; those behind the seam of a periodic axis go on growing. */
-function coordinatesOf(axis: Axis, { first, count, stride }: Range): number[] {
+function coordinatesOf(axis: Axis, { first, count, stride }: StridedRange): number[] {
   return Array.from({ length: count }, (_, i) => {
     const node = first + i * stride;
     return axis.coordinates?.[node] ?? axis.origin + node * axis.spacing;
@@ -22,7 +22,7 @@ function coordinatesOf(axis: Axis, { first, count, stride }: Range): number[] {
 }
 
 /** The box of every frame asked for, by the name that clients give it. */
-function boxesOf({ variable, operation, axes, frames }: CutoutQuery, dataset: Dataset): ReadonlyMap<string, NodeBox> {
+function boxesOf({ variable, operation, axes, frames }: CutoutQuery, dataset: Dataset): ReadonlyMap<string, FrameBox> {
   const [x, y, z] = axes;
   const box = {
     field: operation.fields[0] as FieldName,
@@ -40,14 +40,14 @@ function boxesOf({ variable, operation, axes, frames }: CutoutQuery, dataset: Da
 }
 
 /** What the answer says of its arrays: their dimensions, outermost first, and the coordinates along them. */
-interface Layout {
+interface ArrayForm {
   readonly dims: readonly string[];
   readonly shape: readonly number[];
   readonly coordinates: readonly (readonly number[])[];
 }
 
-function layoutOf(dataset: Dataset, query: CutoutQuery, components: number): Layout {
-  const coordinates = dataset.axes.map((axis, i) => coordinatesOf(axis, query.axes[i] as Range));
+function layoutOf(dataset: Dataset, query: CutoutQuery, components: number): ArrayForm {
+  const coordinates = dataset.axes.map((axis, i) => coordinatesOf(axis, query.axes[i] as StridedRange));
   return {
     dims: ["zcoor", "ycoor", "xcoor", "values"],
     shape: [...coordinates.map((list) => list.length).reverse(), components],
@@ -61,7 +61,7 @@ function layoutOf(dataset: Dataset, query: CutoutQuery, components: number): Lay
  * @param results the result of each frame by its name, each asked for when the one before has been read
  */
 async function* write(
-  { dims, shape, coordinates }: Layout,
+  { dims, shape, coordinates }: ArrayForm,
   results: AsyncIterable<readonly [string, Result]>,
 ): AsyncGenerator<Buffer, undefined> {
   const coords = Object.fromEntries(
@@ -82,8 +82,8 @@ async function* write(
 /** Computes frame after frame, the first one already under way; each is given back when the next is asked for. */
 async function* frames(
   life: RequestLife,
-  boxes: ReadonlyMap<string, NodeBox>,
-  start: (box: NodeBox) => Evaluation,
+  boxes: ReadonlyMap<string, FrameBox>,
+  start: (box: FrameBox) => Evaluation,
   first: Result,
 ): AsyncGenerator<readonly [string, Result], undefined> {
   let ready: Result | null = first;
@@ -143,10 +143,10 @@ export async function serveCutout(
     const components = FIELDS[operation.fields[0] as FieldName];
     checkSize(query, components, life, service.config.limits["cutout.values"]);
     const boxes = boxesOf(query, dataset);
-    const start = (nodes: NodeBox): Evaluation =>
+    const start = (nodes: FrameBox): Evaluation =>
       life.start({ operation: "GetAnyCutoutWeb", dataset: dataset.name, nodes });
     const [box] = boxes.values();
-    const evaluation = start(box as NodeBox);
+    const evaluation = start(box as FrameBox);
     await life.enter((boxes.size - 1) * evaluation.work);
     const first = await evaluation.finish();
     life.onEnd(() => first.release());

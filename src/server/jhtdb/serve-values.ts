@@ -5,7 +5,7 @@ import { sendBlocks, sendStream } from "../http/answer.js";
 import { RequestLife } from "../http/request-life.js";
 import type { Service } from "../http/service.js";
 import { timesOf } from "../rest/describe.js";
-import { type Outcome, PendingQuery } from "../rest/pending-query.js";
+import { PendingQuery, type QueryResult } from "../rest/pending-query.js";
 import { readBody } from "../rest/read-body.js";
 import { largeRows, nested, nestedStream } from "../rest/write-answer.js";
 import { PointsReader } from "./points-reader.js";
@@ -70,7 +70,7 @@ export async function serveValues(
   }
 }
 
-async function send(outcome: Outcome, service: Service, reply: FastifyReply, life: RequestLife): Promise<void> {
+async function send(outcome: QueryResult, service: Service, reply: FastifyReply, life: RequestLife): Promise<void> {
   const result = "result" in outcome ? outcome.result : outcome.first;
   const { items, components } = result;
   life.onEnd(() => result.release());

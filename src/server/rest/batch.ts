@@ -14,7 +14,7 @@ import { arraysOf, refuse, textsOfJson } from "./parameters.js";
 import { PendingQuery } from "./pending-query.js";
 import { describeProblem, type Problem } from "./problem.js";
 import { compute, describeAnswer } from "./serve-operation.js";
-import { type Answer, WRITERS } from "./write-answer.js";
+import { type UnwrittenAnswer, WRITERS } from "./write-answer.js";
 
 /** Most queries of a batch. */
 export const MOST_QUERIES = 64;
@@ -127,7 +127,7 @@ function operationNamed(name: unknown): Operation {
 }
 
 /** Runs one query to its end. */
-async function answerQuery(service: Service, life: RequestLife, query: BatchQuery): Promise<Answer> {
+async function answerQuery(service: Service, life: RequestLife, query: BatchQuery): Promise<UnwrittenAnswer> {
   const operation = operationNamed(query.operation);
   const { dataset } = query;
   if (typeof dataset !== "string") throw refuse("dataset", "dataset must be a string.");
@@ -157,7 +157,7 @@ async function answerQuery(service: Service, life: RequestLife, query: BatchQuer
 }
 
 /** The results as one JSON document. */
-function* write(results: readonly (Answer | Problem)[]): Generator<Buffer> {
+function* write(results: readonly (UnwrittenAnswer | Problem)[]): Generator<Buffer> {
   for (const [i, result] of results.entries()) {
     yield Buffer.from(i === 0 ? '{"results":[' : ",");
     if ("result" in result) yield* WRITERS["application/json"].write(result);
@@ -170,7 +170,7 @@ function* write(results: readonly (Answer | Problem)[]): Generator<Buffer> {
 export function serveBatch(service: Service, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   return compute(service, { name: "batch" }, request, reply, async (life) => {
     const queries = readQueries(await readText(life, service));
-    const results: (Answer | Problem)[] = [];
+    const results: (UnwrittenAnswer | Problem)[] = [];
     for (const query of queries) {
       try {
         results.push(await answerQuery(service, life, query));

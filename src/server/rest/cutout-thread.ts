@@ -6,7 +6,7 @@ import type { Dataset } from "../../storage/dataset.js";
 import type { Selection } from "../../storage/tools/cutout.js";
 
 /** One file to write. */
-export interface CutoutTask {
+export interface CutoutFile {
   readonly dataset: Dataset;
   readonly selection: Selection;
   readonly path: string;
@@ -45,7 +45,7 @@ export class CutoutThread {
   async write(dataset: Dataset, selection: Selection, path: string): Promise<void> {
     if (this.#pool.queueSize >= WAITING) throw new BusyError("Too many cutouts are being written.");
     // A forcing may hold large tables, of which a cutout needs nothing.
-    const task: CutoutTask = { dataset: { ...dataset, forcing: { kind: "none" } }, selection, path };
+    const task: CutoutFile = { dataset: { ...dataset, forcing: { kind: "none" } }, selection, path };
     const written = this.#pool.run(task) as Promise<CutoutOutcome>;
     this.#writing.add(written);
     const { unreadable } = await written.finally(() => this.#writing.delete(written));

@@ -1,10 +1,10 @@
 /** The entry of the thread that writes the files of cutouts. */
 import { DataError } from "../../errors.js";
 import { writeCutout } from "../../storage/tools/cutout.js";
-import type { CutoutOutcome, CutoutTask } from "./cutout-thread.js";
+import type { CutoutFile, CutoutOutcome } from "./cutout-thread.js";
 
 /** Writes one file. What is wrong with the data is an outcome; any other error is a defect and is thrown. */
-export async function write({ dataset, selection, path }: CutoutTask): Promise<CutoutOutcome> {
+export async function write({ dataset, selection, path }: CutoutFile): Promise<CutoutOutcome> {
   try {
     await writeCutout(dataset, selection, path, () => undefined);
     return { unreadable: null };

@@ -8,7 +8,7 @@ export const DATASET_OPERATIONS: readonly Operation[] = ALL_OPERATIONS.filter(
 );
 
 /** Ends and period of an axis. */
-export interface Span {
+export interface AxisSpan {
   readonly first: number;
   readonly last: number;
   /** Length of the domain: the period, or the distance of the end nodes. */
@@ -16,7 +16,7 @@ export interface Span {
 }
 
 /** Where an axis begins and ends; the last node of a periodic axis stands one spacing before the period is full. */
-export function spanOf(axis: Axis): Span {
+export function spanOf(axis: Axis): AxisSpan {
   const table = axis.coordinates;
   if (table !== null) {
     const first = table[0] as number;

@@ -31,7 +31,7 @@ const CLOSE_LIST = 0x5d;
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /** What is expected next; a number, a name or the text of a value may have begun in an earlier part. */
-type State =
+type Expectation =
   | "object"
   | "first name"
   | "name"
@@ -63,7 +63,7 @@ export class JsonReader {
   readonly #arrays: readonly string[];
   readonly #events: JsonEvents;
   readonly #seen = new Set<string>();
-  #state: State = "object";
+  #state: Expectation = "object";
   /** Bytes of the parts before this one. */
   #before = 0;
   /** The beginning of a token that earlier parts held. */
@@ -140,7 +140,7 @@ export class JsonReader {
     throw this.#fault(at, `"${String.fromCharCode(byte)}"`);
   }
 
-  #go(state: State, at: number): number {
+  #go(state: Expectation, at: number): number {
     this.#state = state;
     return at + 1;
   }

@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { RequestError } from "../../errors.js";
 import type { Operation } from "../../operations.js";
 import { OPEN_FACES, type OpenFaces } from "../../storage/dataset.js";
-import type { Question } from "./pending-query.js";
+import type { AskedQuery } from "./pending-query.js";
 
 /** The parameter of a query string; it stands in no body, where points may come before it. */
 export const OPEN_FACES_QUERY = {
@@ -18,7 +18,7 @@ export const OPEN_FACES_QUERY = {
 };
 
 /** What becomes of particles at open faces, by a parameter of a query string. @throws RequestError for another value */
-export function leavingOf({ family }: Operation, given?: unknown): Pick<Question, "leaving"> {
+export function leavingOf({ family }: Operation, given?: unknown): Pick<AskedQuery, "leaving"> {
   if (family !== "track") return {};
   if (given === undefined) return { leaving: "as the dataset says" };
   const leaving = OPEN_FACES.find((value) => value === given);

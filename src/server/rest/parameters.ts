@@ -13,7 +13,7 @@ import type { TimeSlices } from "../http/event-loop.js";
 import { readFiniteFloat, readInt } from "../http/read-number.js";
 
 /** Members of a request as text, by name; only `time` may have more than one. */
-export type Texts = Map<string, readonly string[]>;
+export type TextMembers = Map<string, readonly string[]>;
 
 /** Members given in the body or by the path and the headers, never as parameters. */
 function isParameter(member: Member): boolean {
@@ -81,7 +81,7 @@ export function mayBeList(member: Member): boolean {
 }
 
 /** Whether every required parameter of an operation is there, so that its query can start. */
-export function isComplete(operation: Operation, texts: Texts): boolean {
+export function isComplete(operation: Operation, texts: TextMembers): boolean {
   return parametersOf(operation).every((member) => texts.has(member.name));
 }
 
@@ -120,7 +120,7 @@ function timesNow(given: readonly string[]): Times {
 }
 
 /** A request beside its points. */
-export interface Request {
+export interface ApiRequest {
   /** What is asked at each time, or once where the operation has no time. */
   readonly query: Query;
   /** The times asked for; none where the operation has none. */
@@ -143,7 +143,12 @@ export function asWritten(values: Iterable<number>): number[] {
  * @param list the times, where they have been read already
  * @throws RequestError naming the first member, in the order of the table, that is missing or wrong
  */
-export function readRequest(operation: Operation, dataset: string | null, texts: Texts, list: Times | null): Request {
+export function readRequest(
+  operation: Operation,
+  dataset: string | null,
+  texts: TextMembers,
+  list: Times | null,
+): ApiRequest {
   const common: Record<string, string | number> = {};
   const options: Record<string, string | number | readonly number[]> = {};
   let exact: readonly number[] = [];
@@ -174,9 +179,9 @@ export function readRequest(operation: Operation, dataset: string | null, texts:
  *
  * @throws RequestError naming a parameter that the operation does not have
  */
-export function textsOfQueryString(operation: Operation, query: unknown, extra: readonly string[] = []): Texts {
+export function textsOfQueryString(operation: Operation, query: unknown, extra: readonly string[] = []): TextMembers {
   const members = parametersOf(operation);
-  const texts: Texts = new Map();
+  const texts: TextMembers = new Map();
   for (const [name, given] of Object.entries((query ?? {}) as Record<string, string | string[]>)) {
     const member = members.find((row) => row.name === name);
     if (member === undefined) {

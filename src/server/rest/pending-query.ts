@@ -5,11 +5,11 @@ import { tooManyPoints } from "../../errors.js";
 import { type Operation, RECORDS } from "../../operations.js";
 import type { OpenFaces } from "../../storage/dataset.js";
 import type { PointLimit, RequestLife } from "../http/request-life.js";
-import { isComplete, type Request, readRequest, readTimes, type Texts, type Times } from "./parameters.js";
+import { type ApiRequest, isComplete, readRequest, readTimes, type TextMembers, type Times } from "./parameters.js";
 import { TripleStore, TripleWriter } from "./triple-writer.js";
 
 /** What is asked, beside the parameters. */
-export interface Question {
+export interface AskedQuery {
   readonly operation: Operation;
   /** Null where the operation has none. */
   readonly dataset: string | null;
@@ -22,9 +22,9 @@ export interface Question {
 }
 
 /** What a query answers: a whole result, of all times one after another, or the parts of a large answer as they are computed. */
-export type Outcome =
-  | { readonly request: Request; readonly result: Result }
-  | { readonly request: Request; readonly first: Result; readonly parts: AsyncIterable<Float32Array> };
+export type QueryResult =
+  | { readonly request: ApiRequest; readonly result: Result }
+  | { readonly request: ApiRequest; readonly first: Result; readonly parts: AsyncIterable<Float32Array> };
 
 /** Float32 values of a list of times above which a streamed answer is made time by time. */
 const STREAM_VALUES = 1 << 22;
@@ -38,17 +38,17 @@ function sinkOf(evaluation: Evaluation, member: string): TripleSink {
 
 /** Takes points and parameters in any order; queries start as soon as all of their parameters are there. */
 export class PendingQuery {
-  readonly texts: Texts;
+  readonly texts: TextMembers;
   readonly #life: RequestLife;
   readonly #limits: Limits;
-  readonly #question: Question;
+  readonly #question: AskedQuery;
   readonly #stores = new Map<string, TripleStore>();
-  #request: Request | null = null;
+  #request: ApiRequest | null = null;
   #evaluation: Evaluation | null = null;
   #points: TripleWriter | null = null;
   #admitted = 0;
 
-  constructor(life: RequestLife, limits: Limits, question: Question, texts: Texts) {
+  constructor(life: RequestLife, limits: Limits, question: AskedQuery, texts: TextMembers) {
     this.#life = life;
     this.#limits = limits;
     this.#question = question;
@@ -86,7 +86,7 @@ export class PendingQuery {
   }
 
   /** Ends the input, waits for a slot and then for the results, or for the first part of a large answer. */
-  async answer(): Promise<Outcome> {
+  async answer(): Promise<QueryResult> {
     const times = this.texts.get("time") ?? [];
     const values = times.length * (this.#points?.count ?? 0) * RECORDS[this.#question.operation.result].length;
     if (times.length < 2 || values <= STREAM_VALUES) {
@@ -102,7 +102,7 @@ export class PendingQuery {
   }
 
   /** Refuses too many points, and a last time that cannot be answered: a query without points says so. */
-  async #checkLast({ query, exact }: Request): Promise<void> {
+  async #checkLast({ query, exact }: ApiRequest): Promise<void> {
     const evaluation = this.#life.start({ ...query, time: exact.at(-1) as number });
     this.#checkCount(evaluation, exact.length);
     (await evaluation.finish()).release();
@@ -110,7 +110,7 @@ export class PendingQuery {
   }
 
   /** Answers a list of times one after another, a few ahead of the reader. */
-  async *#inTurn({ query, exact }: Request): AsyncGenerator<Result, undefined> {
+  async *#inTurn({ query, exact }: ApiRequest): AsyncGenerator<Result, undefined> {
     const times = exact.length;
     await this.#life.admit((times - 1) * (this.#points?.count ?? 0));
     const start = (index: number): Evaluation =>
@@ -144,12 +144,12 @@ export class PendingQuery {
     }
   }
 
-  #start(query: Request["query"]): Evaluation {
+  #start(query: ApiRequest["query"]): Evaluation {
     return this.#life.start(query, this.#question.stream ?? false);
   }
 
   /** Ends the input, waits for a slot and then for the result, of all times one after another. */
-  async finish(): Promise<{ request: Request; result: Result }> {
+  async finish(): Promise<{ request: ApiRequest; result: Result }> {
     const times = this.texts.get("time") ?? [];
     const list = this.#request === null && times.length > 1 ? await readTimes(times, this.#life.slices) : null;
     const request = this.#request ?? this.#read(list);
@@ -159,7 +159,7 @@ export class PendingQuery {
     return { request, result: await evaluation.finish() };
   }
 
-  #read(list: Times | null): Request {
+  #read(list: Times | null): ApiRequest {
     const { operation, dataset, recordEvery, leaving } = this.#question;
     const { query, ...request } = readRequest(operation, dataset, this.texts, list);
     return {
@@ -187,7 +187,7 @@ export class PendingQuery {
   }
 
   /** Answers a list of times, a few at once, each as another has finished; the first that fails ends the others. */
-  async #evaluateAll({ query, exact }: Request): Promise<Result> {
+  async #evaluateAll({ query, exact }: ApiRequest): Promise<Result> {
     const times = exact.length;
     await this.#life.admit((times - 1) * Math.max(1, this.#points?.count ?? 0));
     const start = (index: number): Evaluation =>

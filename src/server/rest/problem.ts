@@ -59,7 +59,7 @@ interface Finding {
 }
 
 /** What fastify's own errors hold. */
-interface Refusal {
+interface FrameworkError {
   readonly statusCode?: unknown;
   readonly message?: unknown;
   readonly validation?: readonly Finding[];
@@ -93,9 +93,9 @@ export function describeProblem(error: unknown, requestId: string): ProblemAnswe
     };
     return { problem: problemDetails(status, error.code, error.message, about), headers };
   }
-  const own = error instanceof HttpRefusal ? { statusCode: error.status } : (error as Refusal);
+  const own = error instanceof HttpRefusal ? { statusCode: error.status } : (error as FrameworkError);
   const { statusCode } = own;
-  const { message, validation } = error as Refusal;
+  const { message, validation } = error as FrameworkError;
   const refused =
     typeof statusCode === "number" && statusCode >= 400 && (statusCode < 500 || error instanceof HttpRefusal);
   const status = refused ? statusCode : 500;

@@ -1,13 +1,10 @@
 /** A sample grid is a plane or a box of equally spaced points through a dataset: the geometry of a slice or a volume. */
 import { RequestError } from "../../errors.js";
-import type { Dataset } from "../../storage/dataset.js";
+import { AXIS_NAMES, type AxisName, type Dataset } from "../../storage/dataset.js";
 import type { TimeSlices } from "../http/event-loop.js";
 import { readFiniteFloat } from "../http/read-number.js";
 import { spanOf } from "./describe.js";
 import type { TripleWriter } from "./triple-writer.js";
-
-export const AXIS_NAMES = ["x", "y", "z"] as const;
-export type AxisName = (typeof AXIS_NAMES)[number];
 
 /** Equally spaced samples along an axis; the first is at `origin`. */
 export interface SampleAxis {

@@ -10,10 +10,10 @@ import { negotiate } from "../http/negotiate.js";
 import { RequestLife } from "../http/request-life.js";
 import type { Service } from "../http/service.js";
 import { assumedOf } from "./describe.js";
-import { asWritten, optionalArraysOf, type Request, textsOfQueryString } from "./parameters.js";
-import { PendingQuery, type Question } from "./pending-query.js";
+import { type ApiRequest, asWritten, optionalArraysOf, textsOfQueryString } from "./parameters.js";
+import { type AskedQuery, PendingQuery } from "./pending-query.js";
 import { readBody, readerFor } from "./read-body.js";
-import { ANSWER_TYPES, type Answer, largeAnswer, shapeOf, WRITERS } from "./write-answer.js";
+import { ANSWER_TYPES, largeAnswer, shapeOf, type UnwrittenAnswer, WRITERS } from "./write-answer.js";
 
 /** What a route adds to the request as it came. */
 export interface Route {
@@ -23,7 +23,7 @@ export interface Route {
   /** Steps between the positions on the way; null where they are not asked for. */
   readonly recordEvery: number | null;
   /** Tracking: what becomes of particles at open faces. */
-  readonly leaving?: Question["leaving"];
+  readonly leaving?: AskedQuery["leaving"];
   /** Parameters of the query string that belong to the route and not to the operation. */
   readonly own: readonly string[];
 }
@@ -81,9 +81,9 @@ export function describeAnswer(
   life: RequestLife,
   operation: Operation,
   dataset: string | null,
-  understood: Request,
+  understood: ApiRequest,
   result: Result,
-): Answer {
+): UnwrittenAnswer {
   const found = dataset === null ? undefined : life.find(dataset);
   const { recordTimes } = result;
   const times = recordTimes === undefined ? understood.times : asWritten(recordTimes);

@@ -7,7 +7,7 @@ import { RequestError, tooManyPoints, unknownDataset } from "../../errors.js";
 import { shortestFloat32 } from "../../float32/format.js";
 import { operationOf, RECORDS, TEMPORAL_INTERPOLATION } from "../../operations.js";
 import { QUANTITIES, type Quantity, type QuantityName, quantityOf } from "../../quantities.js";
-import type { Dataset } from "../../storage/dataset.js";
+import { AXIS_NAMES, type Dataset } from "../../storage/dataset.js";
 import { addVary } from "../http/answer.js";
 import type { TimeSlices } from "../http/event-loop.js";
 import { negotiate } from "../http/negotiate.js";
@@ -16,7 +16,6 @@ import type { RequestLife } from "../http/request-life.js";
 import type { Service } from "../http/service.js";
 import { drawPicture, rangeOf } from "./picture.js";
 import {
-  AXIS_NAMES,
   layBox,
   layPlane,
   pointsOf,

@@ -4,7 +4,7 @@ import { FloatWriter } from "../../float32/format.js";
 import { isLarge, type RecordForm, writeHere, writtenRecords } from "../http/written-records.js";
 
 /** An answer before it has a form. */
-export interface Answer {
+export interface UnwrittenAnswer {
   /** The result of all times, one after another. */
   readonly result: Result;
   /** Times asked for, at least 1. */
@@ -24,7 +24,7 @@ const PIECE_FLOATS = PIECE_BYTES / 4;
  * The shape of an answer in C order: times, points, records of a point, components. Several times or records make a
  * dimension; one does not.
  */
-export function shapeOf({ result, timeCount }: Answer): number[] {
+export function shapeOf({ result, timeCount }: UnwrittenAnswer): number[] {
   const records = result.itemsPerPoint;
   return [
     ...(timeCount > 1 ? [timeCount] : []),
@@ -35,7 +35,7 @@ export function shapeOf({ result, timeCount }: Answer): number[] {
 }
 
 /** Little-endian float32, copied piece by piece so that nothing is sent from memory that workers write. */
-function* octets(answer: Answer): Generator<Buffer> {
+function* octets(answer: UnwrittenAnswer): Generator<Buffer> {
   for (const part of answer.result.values) {
     for (let from = 0; from < part.length; from += PIECE_FLOATS) {
       const floats = part.subarray(from, from + PIECE_FLOATS);
@@ -73,7 +73,7 @@ class TextPiece {
 }
 
 /** One line per record, a header line first; the time comes first where there are several. */
-function* csv({ result, timeCount, times, components }: Answer): Generator<Buffer> {
+function* csv({ result, timeCount, times, components }: UnwrittenAnswer): Generator<Buffer> {
   const piece = new TextPiece();
   const several = times.length > 1;
   const stamps = times.map((time) => `${time},`);
@@ -99,13 +99,13 @@ function* csv({ result, timeCount, times, components }: Answer): Generator<Buffe
 }
 
 /** What a JSON answer says before its values. */
-function headOf(answer: Answer): Buffer {
+function headOf(answer: UnwrittenAnswer): Buffer {
   const head = JSON.stringify({ ...answer.about, components: answer.components, shape: shapeOf(answer) });
   return Buffer.from(`${head.slice(0, -1)},"values":`);
 }
 
 /** One object whose last member `values` is nested as `shape` says; what is not finite becomes null. */
-export function* json(answer: Answer): Generator<Buffer> {
+export function* json(answer: UnwrittenAnswer): Generator<Buffer> {
   yield headOf(answer);
   yield* nested(answer.result, shapeOf(answer));
   yield Buffer.from("}");
@@ -168,7 +168,11 @@ class NestedWriter {
 type Spent = (ms: number) => void;
 
 /** A large JSON or CSV answer as the worker threads write it; null where this thread is to write it. */
-export function largeAnswer(type: string, answer: Answer, spent: Spent): AsyncGenerator<Buffer, undefined> | null {
+export function largeAnswer(
+  type: string,
+  answer: UnwrittenAnswer,
+  spent: Spent,
+): AsyncGenerator<Buffer, undefined> | null {
   const { result, times, components } = answer;
   const rows = type === "application/json" ? largeRows(result, shapeOf(answer), spent) : null;
   if (rows !== null) return between(headOf(answer), rows, Buffer.from("}"));
@@ -213,7 +217,7 @@ export const ANSWER_TYPES = ["application/json", "text/csv", "application/octet-
 
 /** How each is written, and the Content-Type that says so. */
 export const WRITERS: Readonly<
-  Record<(typeof ANSWER_TYPES)[number], { contentType: string; write: (answer: Answer) => Generator<Buffer> }>
+  Record<(typeof ANSWER_TYPES)[number], { contentType: string; write: (answer: UnwrittenAnswer) => Generator<Buffer> }>
 > = {
   "application/json": { contentType: "application/json; charset=utf-8", write: json },
   "text/csv": { contentType: "text/csv; charset=utf-8; header=present", write: csv },

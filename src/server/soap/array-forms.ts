@@ -4,7 +4,7 @@ import { excerpt, LimitError, type RequestError } from "../../errors.js";
 import { functionNamed, functionsOf, type OperationRow, ownMembers } from "../../operations.js";
 import { readFloat } from "../http/read-number.js";
 import type { Steps } from "./steps.js";
-import { checkAttributes, collapsed, type Expected, invalid, readText, schemaType } from "./values.js";
+import { checkAttributes, collapsed, invalid, type RequestDialect, readText, schemaType } from "./values.js";
 import { START, type XmlReader } from "./xml/reader.js";
 
 /** Finds the operation that an array form means. @throws RequestError for the name of no function of it */
@@ -23,7 +23,7 @@ export function queryOf(target: OperationRow, members: Readonly<Record<string, u
 }
 
 /** Reads the lists of coordinates of the member whose start tag was read last. */
-export function* readLists(reader: XmlReader, expected: Expected, most: number): Steps<readonly Float32Array[]> {
+export function* readLists(reader: XmlReader, expected: RequestDialect, most: number): Steps<readonly Float32Array[]> {
   const lists: Float32Array[] = [];
   const stray = (): RequestError => invalid("There is text inside points.", "points");
   while ((yield* reader.nextTag(stray)) === START) {
@@ -35,7 +35,7 @@ export function* readLists(reader: XmlReader, expected: Expected, most: number):
   return lists;
 }
 
-function* readList(reader: XmlReader, expected: Expected, most: number): Steps<Float32Array> {
+function* readList(reader: XmlReader, expected: RequestDialect, most: number): Steps<Float32Array> {
   const values: number[] = [];
   const stray = (): RequestError => invalid("There is text inside points.", "points");
   while ((yield* reader.nextTag(stray)) === START) {
@@ -47,7 +47,7 @@ function* readList(reader: XmlReader, expected: Expected, most: number): Steps<F
   return Float32Array.from(values);
 }
 
-function expectName(reader: XmlReader, { namespace }: Expected, local: string, path: string): void {
+function expectName(reader: XmlReader, { namespace }: RequestDialect, local: string, path: string): void {
   if (reader.local === local && reader.namespace === namespace) return;
   throw invalid(`${path}: ${local} was expected where ${excerpt(reader.local)} stands.`, "points");
 }

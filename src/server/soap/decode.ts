@@ -11,9 +11,9 @@ import {
 import { readFloat, readInt } from "../http/read-number.js";
 import type { PointLimit } from "../http/request-life.js";
 import { functionAsked, queryOf, readLists, writePoints } from "./array-forms.js";
-import { type Ahead, type ItemArray, type PlainScanners, readItems } from "./items.js";
+import { type ItemArray, type PlainScanners, type ReadingThreads, readItems } from "./items.js";
 import type { Steps } from "./steps.js";
-import { checkAttributes, collapsed, type Expected, invalid, readText, schemaType } from "./values.js";
+import { checkAttributes, collapsed, invalid, type RequestDialect, readText, schemaType } from "./values.js";
 import { END, type XmlReader } from "./xml/reader.js";
 
 const ENUMERATIONS: Readonly<Record<"SpatialInterpolation" | "TemporalInterpolation", readonly string[]>> = {
@@ -22,13 +22,13 @@ const ENUMERATIONS: Readonly<Record<"SpatialInterpolation" | "TemporalInterpolat
 };
 
 /** An operation whose points are being evaluated. */
-export interface Call {
+export interface DecodedOperation {
   readonly row: OperationRow;
   readonly evaluation: Evaluation;
 }
 
 /** What the decoder needs of the service. */
-export interface DecodeContext extends Expected {
+export interface DecodeContext extends RequestDialect {
   /** Shared by the requests of a service. */
   readonly scanners: PlainScanners;
   /** Judges the token; null where the request has none. */
@@ -42,7 +42,7 @@ export interface DecodeContext extends Expected {
   /** Takes note of points decoded, also of none; a promise where reading has to wait for its share or give way to other work. */
   admit(points: number): Promise<void> | null;
   /** What is needed to let threads read a long request; absent: they do not. */
-  readonly long?: Omit<Ahead, "texts">;
+  readonly long?: Omit<ReadingThreads, "texts">;
 }
 
 /** Finds the operations that a body element may name, which differ in their members; none for every other name. */
@@ -51,7 +51,11 @@ export function operationsAsked(namespace: string, reader: XmlReader): readonly 
 }
 
 /** Reads the content of one operation element. Of the rows of that name the first that has the members is meant. */
-export function decode(reader: XmlReader, rows: readonly OperationRow[], context: DecodeContext): Steps<Call> {
+export function decode(
+  reader: XmlReader,
+  rows: readonly OperationRow[],
+  context: DecodeContext,
+): Steps<DecodedOperation> {
   return new Decoder(reader, rows, context).run();
 }
 
@@ -79,7 +83,7 @@ class Decoder {
   }
 
   /** Reads from after the start tag of the operation to its end tag. */
-  *run(): Steps<Call> {
+  *run(): Steps<DecodedOperation> {
     checkAttributes(this.#reader, this.#context.version, this.#row.wire);
     const stray = (): RequestError => invalid(`There is text between the members of ${this.#row.wire}.`);
     for (;;) {

@@ -7,7 +7,7 @@ import { RECORDS } from "../../operations.js";
 import { readFloat } from "../http/read-number.js";
 import { formOf, readAhead } from "./items-ahead.js";
 import type { Steps } from "./steps.js";
-import { checkAttributes, collapsed, type Expected, invalid, readText, schemaType } from "./values.js";
+import { checkAttributes, collapsed, invalid, type RequestDialect, readText, schemaType } from "./values.js";
 import { END, START, type XmlReader } from "./xml/reader.js";
 
 type Item = "Point3" | "Vector3";
@@ -23,11 +23,11 @@ export interface ItemArray {
   /** Takes note of items read; a promise where reading has to wait. */
   readonly admit: (count: number) => Promise<void> | null;
   /** What threads need to read the items; absent: the caller's thread reads them all. */
-  readonly ahead?: Ahead;
+  readonly ahead?: ReadingThreads;
 }
 
 /** The threads that read large requests, and what they need to know of one. */
-export interface Ahead {
+export interface ReadingThreads {
   readonly texts: QueryTexts;
   /** Bytes of the request still to come, as far as it says. */
   remaining(): number;
@@ -55,7 +55,7 @@ function plainScanner(item: Item): TripleScanner {
 /** Reads the items of the member whose start tag was read last, up to its end tag. */
 export function readItems(
   reader: XmlReader,
-  expected: Expected,
+  expected: RequestDialect,
   scanners: PlainScanners,
   array: ItemArray,
 ): Steps<void> {
@@ -64,7 +64,7 @@ export function readItems(
 
 class ItemsReader {
   readonly #reader: XmlReader;
-  readonly #expected: Expected;
+  readonly #expected: RequestDialect;
   readonly #array: ItemArray;
   /** Of the form that the last item had, once it is known. */
   #scanner: TripleScanner | undefined;
@@ -75,7 +75,7 @@ class ItemsReader {
   #alike = 0;
   #aheadFrom: number;
 
-  constructor(reader: XmlReader, expected: Expected, scanners: PlainScanners, array: ItemArray) {
+  constructor(reader: XmlReader, expected: RequestDialect, scanners: PlainScanners, array: ItemArray) {
     this.#reader = reader;
     this.#expected = expected;
     this.#array = array;
@@ -167,7 +167,7 @@ class ItemsReader {
 /** Reads one item the exact way, after its start tag; returns its tags, from which the fast scanner learns. */
 function* readItem(
   reader: XmlReader,
-  expected: Expected,
+  expected: RequestDialect,
   item: Item,
   path: string,
   sink: TripleSink,

@@ -7,7 +7,7 @@ import { HttpRefusal, refuseTheRest } from "../http/refusal.js";
 import { RequestLife } from "../http/request-life.js";
 import { type Plugin, type Service, SOAP_PATH } from "../http/service.js";
 import { isLarge } from "../http/written-records.js";
-import { type Call, decode, operationsAsked } from "./decode.js";
+import { type DecodedOperation, decode, operationsAsked } from "./decode.js";
 import { ResponseEncoder } from "./encode.js";
 import { closeEnvelope, openEnvelope } from "./envelope.js";
 import { CONTENT_TYPES, faultAnswer } from "./fault.js";
@@ -19,7 +19,7 @@ import { writeWsdl } from "./wsdl.js";
 import { Spellings, XmlReader } from "./xml/reader.js";
 
 /** What the requests of a service share. */
-interface Shared {
+interface SharedParts {
   readonly service: Service;
   readonly mediaTypes: MediaTypes;
   readonly spellings: Spellings;
@@ -29,7 +29,7 @@ interface Shared {
 
 /** Adds the one address of the SOAP service. */
 export const soapPlugin: Plugin = async (app, service) => {
-  const shared: Shared = {
+  const shared: SharedParts = {
     service,
     mediaTypes: new MediaTypes(),
     spellings: new Spellings(),
@@ -44,7 +44,7 @@ export const soapPlugin: Plugin = async (app, service) => {
 };
 
 /** Takes requests before fastify looks at their bodies: `serve` reads each as it arrives, whatever its headers say of it. */
-function postRoute(soap: FastifyInstance, shared: Shared): void {
+function postRoute(soap: FastifyInstance, shared: SharedParts): void {
   const onRequest = (request: FastifyRequest, reply: FastifyReply): void => {
     serve(request, reply, shared).catch((error: unknown) => reply.send(error));
   };
@@ -67,7 +67,7 @@ function describe(request: FastifyRequest, reply: FastifyReply, service: Service
 }
 
 /** Serves one request; each line is a step of its way. */
-async function serve(request: FastifyRequest, reply: FastifyReply, shared: Shared): Promise<void> {
+async function serve(request: FastifyRequest, reply: FastifyReply, shared: SharedParts): Promise<void> {
   const media = shared.mediaTypes.read(request.headers["content-type"]);
   const life = await RequestLife.begin(shared.service, request, reply, `soap ${media.version}`);
   try {
@@ -98,7 +98,12 @@ async function serve(request: FastifyRequest, reply: FastifyReply, shared: Share
 }
 
 /** Reads the whole request; its points are being evaluated afterwards. */
-function* readCall(request: FastifyRequest, life: RequestLife, media: MediaType, shared: Shared): Steps<Call> {
+function* readCall(
+  request: FastifyRequest,
+  life: RequestLife,
+  media: MediaType,
+  shared: SharedParts,
+): Steps<DecodedOperation> {
   const { config, slices } = shared.service;
   const body = life.openBody();
   slices.begin();

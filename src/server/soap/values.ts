@@ -10,7 +10,7 @@ const XSI = "http://www.w3.org/2001/XMLSchema-instance";
 const XSD = "http://www.w3.org/2001/XMLSchema";
 
 /** What the members of a request are held against. */
-export interface Expected {
+export interface RequestDialect {
   readonly namespace: string;
   readonly version: SoapVersion;
 }

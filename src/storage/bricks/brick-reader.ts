@@ -9,7 +9,7 @@ import { ReadBuffer } from "../hdf5/library.js";
 import { isField, type Packing, packingOf } from "../hdf5/packing.js";
 import type { Stored } from "../hdf5/stored.js";
 import { openFile } from "../open-file.js";
-import type { StoredBox, StoredFile } from "../stored-file.js";
+import type { StoredFile, StoredHyperslab } from "../stored-file.js";
 import { copyBox, type NodeBox, readBox, storedBox } from "./box.js";
 
 /** Files of a series kept open at a time. */
@@ -37,7 +37,7 @@ export interface FrameBricks {
 }
 
 /** An open dataset of this thread. */
-export interface OpenDataset {
+export interface StoredBricks {
   /** Bytes of stored values taken from files so far. */
   readonly bytesRead: number;
   /** Calls of `readBrick` that ended well. */
@@ -62,11 +62,11 @@ export interface OpenDataset {
 }
 
 /** Opens a dataset of the catalogue; files are opened when they are first read. */
-export function openDataset(dataset: Dataset): OpenDataset {
-  return new DatasetReader(dataset);
+export function openDataset(dataset: Dataset): StoredBricks {
+  return new BrickFiles(dataset);
 }
 
-class DatasetReader implements OpenDataset {
+class BrickFiles implements StoredBricks {
   bytesRead = 0;
   reads = 0;
   readonly #dataset: Dataset;
@@ -97,7 +97,7 @@ class DatasetReader implements OpenDataset {
   }
 
   fetched(field: FieldName, wanted: readonly FrameBricks[]): boolean {
-    const byFile = new Map<StoredFile, StoredBox[]>();
+    const byFile = new Map<StoredFile, StoredHyperslab[]>();
     for (const { frame, bricks } of wanted) {
       const source = this.#source(field, frame);
       for (const part of source.parts) {

@@ -15,7 +15,14 @@ import { claimedBy, describeApart, descriptorsIn, descriptorText, stateApart } f
 import { NAME_PATTERN, openQuestions, parseDescriptor } from "./descriptor.js";
 import { recognise } from "./layouts/recognise.js";
 import { DESCRIPTOR_NAME, readManifest } from "./manifest.js";
-import { completeScan, type FolderScan, type Outcome, type Refusal, type ScanChanges, statesOf } from "./scan.js";
+import {
+  type CandidateOutcome,
+  completeScan,
+  type FolderScan,
+  type Refusal,
+  type ScanChanges,
+  statesOf,
+} from "./scan.js";
 import { type Description, verify } from "./verify.js";
 
 export interface ScanOptions {
@@ -187,7 +194,10 @@ function describe(location: string, state: string): Description | { problems: st
   return basename(location) === DESCRIPTOR_NAME ? describeFolder(location, state) : describeFile(location, state);
 }
 
-function examine(description: Description | { problems: string[] }, options: Pick<ScanOptions, "chunkBytes">): Outcome {
+function examine(
+  description: Description | { problems: string[] },
+  options: Pick<ScanOptions, "chunkBytes">,
+): CandidateOutcome {
   return "problems" in description ? description : admit(description, options.chunkBytes);
 }
 

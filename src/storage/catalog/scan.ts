@@ -8,19 +8,19 @@ export interface Refusal {
 }
 
 /** What came of a file or folder. */
-export type Outcome = { readonly dataset: Dataset } | { readonly problems: readonly string[] };
+export type CandidateOutcome = { readonly dataset: Dataset } | { readonly problems: readonly string[] };
 
 /** Something that may be a dataset, with the state of its files and what came of it. */
 export interface Candidate {
   readonly location: string;
   /** Digest of the names, sizes, times and inodes of everything that it may read; empty: it is examined by every scan. */
   readonly state: string;
-  readonly outcome: Outcome;
+  readonly outcome: CandidateOutcome;
 }
 
 /** What a scan saw. A candidate whose state has not changed since has no outcome: it is what it was. */
 export interface ScanChanges {
-  readonly candidates: readonly (Omit<Candidate, "outcome"> & { readonly outcome: Outcome | null })[];
+  readonly candidates: readonly (Omit<Candidate, "outcome"> & { readonly outcome: CandidateOutcome | null })[];
   readonly unreadable: readonly Refusal[];
   /** Folders whose entries were looked at. */
   readonly folders: readonly string[];

@@ -12,7 +12,7 @@ import { Findings } from "./layouts/layout.js";
 import { type Recognised, recognise } from "./layouts/recognise.js";
 
 type FieldInput = NonNullable<DescriptorInput["fields"]["velocity"]>;
-type Place = { file: string; path: string };
+type SeriesPlace = { file: string; path: string };
 
 /** Numbers that name a time: digits with or without a fraction. */
 const NUMBERS = /\d+(?:\.\d+)?/g;
@@ -39,7 +39,7 @@ export function findPattern(names: readonly string[]): Pattern {
 }
 
 /** One file of a series: what it holds, and the number in its name. */
-interface Member {
+interface SeriesFile {
   readonly path: string;
   readonly step: string;
   readonly found: Recognised;
@@ -59,7 +59,7 @@ export function recogniseSeries(paths: readonly string[], answers: Answers): Rec
   const members = paths
     .map((path, index) => ({ path, step: steps[index], ...recogniseOne(path, answers) }))
     .sort((a, b) => Number(a.step) - Number(b.step));
-  const [first] = members as [Member];
+  const [first] = members as [SeriesFile];
   for (const member of members.slice(1)) {
     if (shapeOf(member.found) !== shapeOf(first.found))
       throw new DataError(`${member.path} is laid out differently from ${first.path}`);
@@ -111,7 +111,7 @@ function withoutQuestions({ questions: _, assumed: __, ...members }: DescriptorI
 }
 
 /** Times that the files state, else the numbers in their names, with a question. */
-function timeOf(members: readonly Member[], answers: Answers, findings: Findings): DescriptorInput["time"] {
+function timeOf(members: readonly SeriesFile[], answers: Answers, findings: Findings): DescriptorInput["time"] {
   const isStated = members.every(({ found }) => !questionsOf(found).some(({ about }) => about === "snapshot"));
   const own = members.map(({ found: { descriptor } }) => ("values" in descriptor.time ? 0 : descriptor.time.origin));
   const ascending = own.every((time, index) => index === 0 || time > own[index - 1]);
@@ -127,8 +127,8 @@ function timeOf(members: readonly Member[], answers: Answers, findings: Findings
 }
 
 /** The fields of the first file with the pattern for its name; datasets that are numbered too follow their own numbers. */
-function fieldsOf(members: readonly Member[], pattern: string): DescriptorInput["fields"] {
-  const [first] = members as [Member];
+function fieldsOf(members: readonly SeriesFile[], pattern: string): DescriptorInput["fields"] {
+  const [first] = members as [SeriesFile];
   const steps = members.map(({ step }) => step);
   const even = evenSteps(steps);
   return Object.fromEntries(
@@ -169,7 +169,7 @@ function firstStepOf({ written }: Recognised, name: string): number {
 /** A field of one file as that of a series. A number that is the same in all files is written out. */
 function inSeries(field: FieldInput, pattern: string, series: object, numbered: boolean): FieldInput {
   const fixed = numbered ? null : (field.firstStep ?? 0);
-  const at = (place: Place) => ({
+  const at = (place: SeriesPlace) => ({
     ...place,
     file: pattern,
     path:

@@ -129,7 +129,7 @@ interface FieldCheck {
 }
 
 /** One HDF5 dataset, or a series of them. */
-interface Place {
+interface FieldPlace {
   readonly file: string;
   readonly path: string;
   readonly dimensions?: readonly string[] | undefined;
@@ -159,7 +159,7 @@ function checkField(check: FieldCheck): FieldSource | null {
 /** Checks every dataset of a place: one, or one per frame. */
 function checkPart(
   check: FieldCheck,
-  { file, path, dimensions = check.field.dimensions }: Place,
+  { file, path, dimensions = check.field.dimensions }: FieldPlace,
 ): { part: FieldPart; stored: Stored } {
   const { field, verification, axes } = check;
   const { firstStep, stepIncrement } = field;

@@ -23,7 +23,7 @@ export interface ChunkIndex {
 }
 
 /** Chunks of a dataset (null where it is contiguous or compact) and the lengths that it may grow to. */
-interface Extent {
+interface ChunkedShape {
   readonly maxShape: readonly number[];
   readonly chunks: readonly number[] | null;
 }
@@ -75,7 +75,7 @@ export function readChunkIndex(
   place: FilePlace,
   name: string,
   address: number,
-  { chunks, maxShape }: Extent,
+  { chunks, maxShape }: ChunkedShape,
 ): ChunkIndex | null {
   const named = <T>(read: () => T): T => {
     try {
@@ -124,7 +124,7 @@ export function readPlacement(
   place: FilePlace,
   name: string,
   address: number,
-  { chunks, maxShape }: Extent,
+  { chunks, maxShape }: ChunkedShape,
   chunkBytes: number,
 ): Placement {
   const bytes = hdf5Bytes(place);

@@ -7,7 +7,7 @@ import type { OpenBytes } from "./bytes.js";
 import type { ChunkIndex } from "./chunk-index.js";
 import type { StoredChunk } from "./chunks/lookup.js";
 import { checkDeclared, decode, type Encoded, HEAD_BYTES } from "./filters.js";
-import type { Stored } from "./stored.js";
+import type { Hyperslab, Stored } from "./stored.js";
 
 /** A chunked dataset. */
 export interface Chunked {
@@ -32,12 +32,6 @@ function checkedLength(length: number, chunkBytes: number): number {
 
 const NO_HEAD = new DataView(new ArrayBuffer(0));
 
-/** First element and lengths of a box in a dataset. */
-interface Box {
-  readonly offset: readonly number[];
-  readonly count: readonly number[];
-}
-
 /**
  * Reads a box and decodes its chunks here.
  *
@@ -48,7 +42,7 @@ interface Box {
  */
 export function readChunks(
   dataset: Chunked,
-  box: Box,
+  box: Hyperslab,
   out: Uint8Array,
   fill: Uint8Array | null,
   roomFor: RoomFor,
@@ -64,7 +58,7 @@ export function readChunks(
 }
 
 /** Checks the chunks of a box that the library will decode. @throws DataError where one would not have the bytes of a chunk */
-export function checkChunks(dataset: Chunked, box: Box): void {
+export function checkChunks(dataset: Chunked, box: Hyperslab): void {
   const { stored, index, where, bytes } = dataset;
   for (const first of chunksIn(stored.chunks, box)) {
     const found = index.chunk(first);
@@ -84,7 +78,7 @@ function chunkBytesOf({ chunks, size }: Chunked["stored"]): number {
 }
 
 /** First elements of the chunks that a box touches, the last dimension fastest. */
-export function* chunksIn(chunks: readonly number[], { offset, count }: Box): Generator<readonly number[]> {
+export function* chunksIn(chunks: readonly number[], { offset, count }: Hyperslab): Generator<readonly number[]> {
   const low = chunks.map((edge, d) => Math.floor(offset[d] / edge) * edge);
   const at = [...low];
   for (;;) {
@@ -148,7 +142,7 @@ function copyChunk(
   values: Uint8Array,
   { chunks, size }: Chunked["stored"],
   first: readonly number[],
-  { offset, count }: Box,
+  { offset, count }: Hyperslab,
   out: Uint8Array,
 ): void {
   const from = chunks.map((_, d) => Math.max(first[d], offset[d]));

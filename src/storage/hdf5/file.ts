@@ -2,7 +2,7 @@
 import { type Stats, statSync } from "node:fs";
 import { h5wasm, Module } from "h5wasm/node";
 import { DataError } from "../../errors.js";
-import type { StoredBox, StoredFile } from "../stored-file.js";
+import type { StoredFile, StoredHyperslab } from "../stored-file.js";
 import {
   type ByteRange,
   type FilePlace,
@@ -18,7 +18,7 @@ import { FILTER_NAMES, isUndoneHere } from "./filters.js";
 import { attempt, checked, openRanged, ReadBuffer } from "./library.js";
 import { hasExternalStorage } from "./object-header.js";
 import { packingOf, unpack } from "./packing.js";
-import type { AttributeValue, RawValues, Stored } from "./stored.js";
+import type { AttributeValue, Hyperslab, RawValues, Stored } from "./stored.js";
 import { readRows, storedRanges } from "./stored-ranges.js";
 
 const ELEMENTS = new Map<number, Stored["element"]>([
@@ -178,7 +178,7 @@ export class H5File implements StoredFile {
   }
 
   /** Starts to fetch the bytes of boxes where the file lies elsewhere. */
-  fetched(boxes: readonly StoredBox[]): boolean {
+  fetched(boxes: readonly StoredHyperslab[]): boolean {
     return (
       this.#ranged?.fetched(
         boxes.map(
@@ -191,7 +191,7 @@ export class H5File implements StoredFile {
   }
 
   /** The bytes that hold a box. */
-  #ranges(path: string, box: Omit<StoredBox, "path">): ByteRange[] {
+  #ranges(path: string, box: Hyperslab): ByteRange[] {
     let stored = this.#described.get(path);
     if (stored === undefined) {
       stored = this.describe(path);
@@ -302,13 +302,7 @@ export class H5File implements StoredFile {
     return this.#ranged === null ? read() : this.#ranged.with(this.#ranges(path, { offset, count }), read);
   }
 
-  #readBox(
-    path: string,
-    stored: Stored,
-    { offset, count }: Omit<StoredBox, "path">,
-    total: number,
-    buffer: ReadBuffer,
-  ): RawValues {
+  #readBox(path: string, stored: Stored, { offset, count }: Hyperslab, total: number, buffer: ReadBuffer): RawValues {
     const chunked = this.#chunked(path, stored);
     const pointer = buffer.reserve(total * stored.size);
     if (chunked !== null && stored.filters.length > 0 && isUndoneHere(stored.filters)) {

@@ -16,14 +16,14 @@ export const FILTER_NAMES: ReadonlyMap<number, string> = new Map([
 ]);
 
 /** What a filter is undone with. */
-interface Setting {
+interface FilterSetting {
   /** Bytes of an element. */
   readonly elementBytes: number;
   /** Most bytes that its input may have had. */
   readonly most: number;
 }
 
-type Undo = (bytes: Uint8Array, setting: Setting) => Uint8Array;
+type Undo = (bytes: Uint8Array, setting: FilterSetting) => Uint8Array;
 
 /** Filters that are undone here, all others being undone by plugins of the library. */
 const UNDO: ReadonlyMap<string, Undo> = new Map<string, Undo>([
@@ -80,7 +80,7 @@ export function decode(encoded: Encoded): Uint8Array {
   return bytes;
 }
 
-function inflate(bytes: Uint8Array, { most }: Setting): Uint8Array {
+function inflate(bytes: Uint8Array, { most }: FilterSetting): Uint8Array {
   try {
     return inflateSync(bytes, { maxOutputLength: most, chunkSize: Math.max(most, 64) });
   } catch (error) {
@@ -89,7 +89,7 @@ function inflate(bytes: Uint8Array, { most }: Setting): Uint8Array {
 }
 
 /** Puts first bytes of all elements, then second ones, and so on, together again; bytes that fill no element stand last. */
-function unshuffle(bytes: Uint8Array, { elementBytes }: Setting): Uint8Array {
+function unshuffle(bytes: Uint8Array, { elementBytes }: FilterSetting): Uint8Array {
   if (elementBytes < 2) return bytes;
   const elements = Math.floor(bytes.length / elementBytes);
   const out = new Uint8Array(bytes.length);
@@ -157,7 +157,7 @@ function checkFletcher(bytes: Uint8Array): Uint8Array {
  *
  * Source: M. Lehmann, liblzf 3.6, lzf_d.c (the format; this is written anew).
  */
-function expandLzf(bytes: Uint8Array, { most }: Setting): Uint8Array {
+function expandLzf(bytes: Uint8Array, { most }: FilterSetting): Uint8Array {
   const out = new Uint8Array(most);
   let to = 0;
   for (let at = 0; at < bytes.length; ) {

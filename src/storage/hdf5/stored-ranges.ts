@@ -3,13 +3,7 @@ import { DataError } from "../../errors.js";
 import type { ByteRange, RangedFile } from "./bytes.js";
 import type { Placement } from "./chunk-index.js";
 import { chunksIn, swapped } from "./chunk-reader.js";
-import type { Stored } from "./stored.js";
-
-/** First element and lengths of a box in a dataset. */
-interface Box {
-  readonly offset: readonly number[];
-  readonly count: readonly number[];
-}
+import type { Hyperslab, Stored } from "./stored.js";
 
 /** Rows that are no further apart are fetched in one piece. */
 const GAP_BYTES = 16 * 1024;
@@ -22,7 +16,7 @@ const PIECE_BYTES = 1024 * 1024;
  * @returns none where nothing was written
  * @throws DataError when the chunk index is damaged
  */
-export function storedRanges(stored: Stored, placement: Placement, box: Box): ByteRange[] {
+export function storedRanges(stored: Stored, placement: Placement, box: Hyperslab): ByteRange[] {
   const { chunks } = stored;
   if (chunks === null) return placement.contiguous === null ? [] : rowPieces(placement.contiguous, stored, box);
   const ranges: ByteRange[] = [];
@@ -34,7 +28,7 @@ export function storedRanges(stored: Stored, placement: Placement, box: Box): By
 }
 
 /** Rows of a box in a dataset of one piece; those near each other are put together. */
-function rowPieces(start: number, stored: Stored, box: Box): ByteRange[] {
+function rowPieces(start: number, stored: Stored, box: Hyperslab): ByteRange[] {
   const pieces: { position: number; length: number }[] = [];
   const { bytes, places } = rowsOf(stored, box);
   for (const place of places()) {
@@ -54,7 +48,7 @@ function rowPieces(start: number, stored: Stored, box: Box): ByteRange[] {
  * @param out receives the elements in stored order, little-endian
  * @throws DataError when the file ends before
  */
-export function readRows(file: RangedFile, start: number, stored: Stored, box: Box, out: Uint8Array): void {
+export function readRows(file: RangedFile, start: number, stored: Stored, box: Hyperslab, out: Uint8Array): void {
   const { bytes, places } = rowsOf(stored, box);
   let at = 0;
   for (const place of places()) {
@@ -66,7 +60,7 @@ export function readRows(file: RangedFile, start: number, stored: Stored, box: B
 }
 
 /** Bytes of a row of a box, which lies in one piece, and the places of all rows in stored order. */
-function rowsOf({ shape, size }: Stored, { offset, count }: Box) {
+function rowsOf({ shape, size }: Stored, { offset, count }: Hyperslab) {
   // Dimensions that are read whole are one row with the dimension before.
   let outer = Math.max(0, shape.length - 1);
   let bytes = size * (count[outer] ?? 1);

@@ -1,5 +1,11 @@
 /** Types of what HDF5 files hold: headers of datasets, attributes, elements. */
 
+/** First element and lengths of a box in a dataset, in the order of its axes. */
+export interface Hyperslab {
+  readonly offset: readonly number[];
+  readonly count: readonly number[];
+}
+
 /** How a stored dataset is described by its own header. */
 export interface Stored {
   readonly shape: readonly number[];

@@ -9,7 +9,7 @@ export type Filter = (typeof FILTERS)[number];
 
 /** The element types that are written, as h5wasm spells them. */
 const ELEMENTS = { float32: "<f", float64: "<d", int32: "<i" } as const;
-export type Elements = Float32Array | Float64Array | Int32Array;
+export type WritableArray = Float32Array | Float64Array | Int32Array;
 
 /** Arguments of `create_dataset` by filter: HDF5's filter number and its parameters. */
 const FILTER_ARGUMENTS: Readonly<Record<Filter, { compression?: number; compression_opts?: number[] }>> = {
@@ -30,7 +30,7 @@ export interface DatasetShape {
 }
 
 /** Takes the slab that starts at `start` and has `count` elements per dimension; the first one starts at the origin. */
-export type WriteHyperslab = (start: readonly number[], count: readonly number[], values: Elements) => void;
+export type WriteHyperslab = (start: readonly number[], count: readonly number[], values: WritableArray) => void;
 
 const product = (lengths: readonly number[]) => lengths.reduce((all, length) => all * length, 1);
 
@@ -125,7 +125,7 @@ export class Hdf5Writer {
   }
 
   /** Writes a small dataset at once: contiguous, unfiltered. */
-  whole(path: string, type: DatasetShape["type"], shape: readonly number[], values: Elements): void {
+  whole(path: string, type: DatasetShape["type"], shape: readonly number[], values: WritableArray): void {
     this.dataset({ path, type, shape, chunks: null, filter: "none" })(
       shape.map(() => 0),
       shape,
@@ -174,7 +174,7 @@ export class Hdf5Writer {
     rmSync(`${this.#path}.partial`, { force: true });
   }
 
-  #create(spec: DatasetShape, count: readonly number[], values: Elements): Dataset {
+  #create(spec: DatasetShape, count: readonly number[], values: WritableArray): Dataset {
     const parts = spec.path.split("/").filter((part) => part !== "");
     const name = parts.pop() as string;
     let group: Group = this.#file;

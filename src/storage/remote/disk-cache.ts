@@ -20,7 +20,7 @@ export interface EntryName {
 }
 
 /** An entry as it was put. */
-export interface Entry {
+export interface CacheEntry {
   readonly bytes: Uint8Array;
   /** Whatever JSON can hold. */
   readonly note: unknown;
@@ -76,7 +76,7 @@ export class DiskCache {
   }
 
   /** The entry of a name; null where there is none, or a damaged one. */
-  async get(name: EntryName): Promise<Entry | null> {
+  async get(name: EntryName): Promise<CacheEntry | null> {
     const path = this.#pathOf(name);
     const found = await this.#read(path, name);
     if (found === null) this.counts.misses++;
@@ -84,7 +84,7 @@ export class DiskCache {
     return found;
   }
 
-  async #read(path: string, name: EntryName): Promise<Entry | null> {
+  async #read(path: string, name: EntryName): Promise<CacheEntry | null> {
     let file: Buffer;
     try {
       const handle = await open(path);
@@ -205,7 +205,7 @@ function fileOf({ address, version, range }: EntryName, bytes: Uint8Array, note:
 }
 
 /** The entry in a file; null where it is damaged, or another one's. */
-function entryIn(file: Buffer, { address, version, range }: EntryName): Entry | null {
+function entryIn(file: Buffer, { address, version, range }: EntryName): CacheEntry | null {
   if (file.length < HEAD_BYTES || !file.subarray(0, MAGIC.length).equals(MAGIC)) return null;
   const sum = createHash("sha256")
     .update(file.subarray(HEAD_BYTES - 4))

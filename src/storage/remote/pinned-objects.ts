@@ -3,7 +3,7 @@ import { DataError } from "../../errors.js";
 import { STORE_DEFAULTS, type StoreSettings } from "../../store-settings.js";
 import type { DiskCache } from "./disk-cache.js";
 import { RangeQueue } from "./range-queue.js";
-import { type Part, type RemoteObject, RemoteObjects, UNCHANGED } from "./remote-objects.js";
+import { type ObjectPart, type ObjectRange, type RemoteObject, RemoteObjects, UNCHANGED } from "./remote-objects.js";
 import { type S3Place, s3Place } from "./s3.js";
 import { type Listed, listFolder } from "./s3-list.js";
 
@@ -33,8 +33,6 @@ interface Version {
   readonly isExact: boolean;
 }
 
-type Range = Extract<Part, { readonly offset: number }>;
-
 export class PinnedObjects {
   /** Time of the newest object that was found changed; 0 where there is none. */
   changedMs = 0;
@@ -61,7 +59,7 @@ export class PinnedObjects {
   }
 
   /** Fetches an object or part of it, whatever its version; null where there is none. */
-  current(key: string, part: Part | null = null): Promise<RemoteObject | null> {
+  current(key: string, part: ObjectPart | null = null): Promise<RemoteObject | null> {
     return this.objects.fetch(this.#addressOf(key), part);
   }
 
@@ -78,13 +76,13 @@ export class PinnedObjects {
   }
 
   /** Fetches an object or part of it; undefined where there is none. @throws DataError when it has changed */
-  async get(key: string, part: Part | null): Promise<Uint8Array | undefined> {
+  async get(key: string, part: ObjectPart | null): Promise<Uint8Array | undefined> {
     if (part !== null && "offset" in part) return (await this.#range(key, part)) ?? undefined;
     return (part === null ? await this.#whole(key) : await this.#fetch(key, part)) ?? undefined;
   }
 
   /** Ranges of one object, which all have the version of the first. */
-  async #range(key: string, range: Range): Promise<Uint8Array | null> {
+  async #range(key: string, range: ObjectRange): Promise<Uint8Array | null> {
     const version = this.#versions.get(key) ?? (this.#disk === null ? undefined : await this.#learn(key));
     const name = {
       address: this.#addressOf(key),
@@ -133,7 +131,7 @@ export class PinnedObjects {
     return object.bytes;
   }
 
-  async #fetch(key: string, part: Part | null): Promise<Uint8Array | null> {
+  async #fetch(key: string, part: ObjectPart | null): Promise<Uint8Array | null> {
     const object = await this.objects.fetch(this.#addressOf(key), part);
     if (object === null) return null;
     this.#check(key, versionOf(object), part);
@@ -141,7 +139,7 @@ export class PinnedObjects {
   }
 
   /** @throws DataError when an object is newer than the pinned time, or another than the one that parts were read of */
-  #check(key: string, version: Version, part: Part | null): void {
+  #check(key: string, version: Version, part: ObjectPart | null): void {
     const isNewer = version.modifiedMs > this.newestMs + RESOLUTION_MS;
     if (!isNewer && (part === null || !this.#isOther(key, version))) return;
     this.changedMs = Math.max(this.changedMs, version.modifiedMs, this.newestMs + 1);

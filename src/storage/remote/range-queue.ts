@@ -1,30 +1,28 @@
 /** Fetches ranges of one object: those that are asked for together and lie near each other in one request. */
 import { DataError } from "../../errors.js";
-import type { Part } from "./remote-objects.js";
+import type { ObjectRange } from "./remote-objects.js";
 
 /** Bytes between two ranges that are fetched with them rather than by a request of their own. */
 const GAP_BYTES = 32 * 1024;
 /** Bytes of a request for several ranges. */
 const MOST_BYTES = 2 * 1024 * 1024;
 
-type Range = Extract<Part, { readonly offset: number }>;
-
 /** A range that somebody waits for. */
-interface Waiting extends Range {
+interface Waiting extends ObjectRange {
   resolve(bytes: Uint8Array | null): void;
   reject(error: unknown): void;
 }
 
 export class RangeQueue {
-  readonly #fetch: (range: Range) => Promise<Uint8Array | null>;
+  readonly #fetch: (range: ObjectRange) => Promise<Uint8Array | null>;
   #waiting: Waiting[] = [];
 
   /** @param fetch one range; null where there is no object */
-  constructor(fetch: (range: Range) => Promise<Uint8Array | null>) {
+  constructor(fetch: (range: ObjectRange) => Promise<Uint8Array | null>) {
     this.#fetch = fetch;
   }
 
-  get(range: Range): Promise<Uint8Array | null> {
+  get(range: ObjectRange): Promise<Uint8Array | null> {
     return new Promise((resolve, reject) => {
       if (this.#waiting.push({ ...range, resolve, reject }) === 1) setImmediate(() => this.#send());
     });

@@ -15,7 +15,13 @@ const REDIRECTS = 3;
 const MOST_BYTES = 1024 * 1024 * 1024;
 
 /** Part of an object: bytes from an offset, or its last ones. */
-export type Part = { readonly offset: number; readonly length: number } | { readonly suffixLength: number };
+export type ObjectPart = ObjectRange | { readonly suffixLength: number };
+
+/** Bytes of an object. */
+export interface ObjectRange {
+  readonly offset: number;
+  readonly length: number;
+}
 
 /** An object, or part of one. */
 export interface RemoteObject {
@@ -35,17 +41,17 @@ export interface RemoteObject {
 export const UNCHANGED = Symbol("unchanged");
 
 /** What is asked for. */
-interface Wanted {
+interface ObjectRequest {
   readonly address: string;
-  readonly part: Part | null;
+  readonly part: ObjectPart | null;
   /** The object is sent only where it is another than that of this `ETag`. */
   readonly unless: string | null;
   /** What is done instead of fetching. */
-  readonly change?: Change;
+  readonly change?: ObjectWrite;
 }
 
 /** A request that writes or removes an object. */
-export interface Change {
+export interface ObjectWrite {
   readonly method: "PUT" | "DELETE";
   readonly body?: Uint8Array<ArrayBuffer>;
   readonly headers?: Readonly<Record<string, string>>;
@@ -90,7 +96,7 @@ export class RemoteObjects {
    *
    * @throws BusyError when the host does not answer, DataError when it refuses or its answer is not what was asked for
    */
-  async fetch(address: string, part: Part | null = null): Promise<RemoteObject | null> {
+  async fetch(address: string, part: ObjectPart | null = null): Promise<RemoteObject | null> {
     return (await this.#inTurn({ address, part, unless: null })) as RemoteObject | null;
   }
 
@@ -100,13 +106,13 @@ export class RemoteObjects {
   }
 
   /** Writes or removes an object. @throws as `fetch` */
-  async send(address: string, change: Change): Promise<void> {
+  async send(address: string, change: ObjectWrite): Promise<void> {
     const done = await this.#inTurn({ address, part: null, unless: null, change });
     if (done === null && change.method === "PUT")
       throw new DataError(`${address} cannot be written: there is no bucket`);
   }
 
-  async #inTurn(wanted: Wanted): Promise<RemoteObject | null | typeof UNCHANGED> {
+  async #inTurn(wanted: ObjectRequest): Promise<RemoteObject | null | typeof UNCHANGED> {
     await this.#enter();
     try {
       return await this.#tryAgain(wanted);
@@ -121,7 +127,7 @@ export class RemoteObjects {
     this.#free--;
   }
 
-  async #tryAgain(wanted: Wanted): Promise<RemoteObject | null | typeof UNCHANGED> {
+  async #tryAgain(wanted: ObjectRequest): Promise<RemoteObject | null | typeof UNCHANGED> {
     const { address } = wanted;
     for (let attempt = 1; ; attempt++) {
       if (performance.now() < this.#restsUntil)
@@ -148,7 +154,7 @@ export class RemoteObjects {
     return new BusyError(`${address} cannot be fetched: ${reasonOf(error, this.#settings)}.`, 5);
   }
 
-  async #once(wanted: Wanted): Promise<RemoteObject | null | typeof UNCHANGED> {
+  async #once(wanted: ObjectRequest): Promise<RemoteObject | null | typeof UNCHANGED> {
     const { address, part, unless } = wanted;
     const start = performance.now();
     this.counts.requests++;
@@ -180,7 +186,7 @@ export class RemoteObjects {
   }
 
   /** Sends a request, and follows redirections that stay on the host. */
-  async #follow({ address, part, unless, change }: Wanted): Promise<Response> {
+  async #follow({ address, part, unless, change }: ObjectRequest): Promise<Response> {
     const signal = AbortSignal.timeout(this.#settings.timeoutMs);
     const headers = {
       ...(part === null ? {} : { range: rangeOf(part) }),
@@ -207,9 +213,9 @@ export class RemoteObjects {
 
 /** A host that does not know ranges from the end has sent another part; its answer tells where the end is. */
 class OtherPart extends Error {
-  readonly wanted: Part;
+  readonly wanted: ObjectPart;
 
-  constructor(wanted: Part) {
+  constructor(wanted: ObjectPart) {
     super("the host has sent another part");
     this.wanted = wanted;
   }
@@ -227,12 +233,12 @@ function hostOf(address: string): string {
   return new URL(address).host;
 }
 
-function rangeOf(part: Part): string {
+function rangeOf(part: ObjectPart): string {
   if ("suffixLength" in part) return `bytes=-${part.suffixLength}`;
   return `bytes=${part.offset}-${part.offset + part.length - 1}`;
 }
 
-async function objectOf(address: string, response: Response, part: Part | null): Promise<RemoteObject> {
+async function objectOf(address: string, response: Response, part: ObjectPart | null): Promise<RemoteObject> {
   const announced = Number(response.headers.get("content-length") ?? 0);
   if (announced > MOST_BYTES) {
     await response.body?.cancel();
@@ -257,7 +263,7 @@ function partOf(
   address: string,
   response: Response,
   body: Uint8Array,
-  part: Part | null,
+  part: ObjectPart | null,
 ): { bytes: Uint8Array; size: number | null } {
   if (part === null) return { bytes: body, size: body.length };
   if (response.status === 200) {

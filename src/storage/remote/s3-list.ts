@@ -16,7 +16,7 @@ export interface Listed {
 }
 
 /** One page of a list. */
-interface Page {
+interface KeyPage {
   readonly keys: string[];
   readonly prefixes: string[];
   next: string | null;
@@ -50,8 +50,8 @@ export async function listFolder(objects: RemoteObjects, { bucket, key }: S3Plac
 }
 
 /** @throws DataError when it is no list */
-function pageOf(bucket: string, bytes: Uint8Array): Page {
-  const page: Page = { keys: [], prefixes: [], next: null };
+function pageOf(bucket: string, bytes: Uint8Array): KeyPage {
+  const page: KeyPage = { keys: [], prefixes: [], next: null };
   const open: string[] = [];
   let isList = false;
   const parser = sax.parser(true);

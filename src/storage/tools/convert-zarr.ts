@@ -1,7 +1,7 @@
 /** Rewrites a dataset into a store of Zarr 3 in a folder or a bucket: float32, in chunks that may be packed into shards. */
 import { setImmediate } from "node:timers/promises";
 import { DataError } from "../../errors.js";
-import { type OpenDataset, openDataset } from "../bricks/brick-reader.js";
+import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
 import { CONVERSION_NAME } from "../catalog/catalog.js";
 import type { DescriptorInput } from "../catalog/descriptor.js";
 import { DESCRIPTOR_ATTRIBUTE, ITSELF } from "../catalog/layouts/converted-store.js";
@@ -22,7 +22,7 @@ export interface ZarrOptions {
 const ROOT = "zarr.json";
 
 /** Values of a small array. */
-interface Table {
+interface SmallArray {
   readonly path: string;
   readonly type: "float64" | "int32";
   readonly shape: readonly number[];
@@ -131,7 +131,7 @@ const product = (lengths: Triple): number => lengths[0] * lengths[1] * lengths[2
 
 /** Reads and encodes a shard, or the one chunk that stands for it. */
 async function encodeShard(
-  source: OpenDataset,
+  source: StoredBricks,
   field: FieldName,
   frame: number,
   cut: Cut,
@@ -149,7 +149,7 @@ async function encodeShard(
 
 /** The values of a chunk; those beyond the grid are NaN. */
 function readChunk(
-  source: OpenDataset,
+  source: StoredBricks,
   field: FieldName,
   frame: number,
   { nodes, chunk, chunks, components }: Cut,
@@ -223,7 +223,7 @@ function fieldDocument(dataset: Dataset, { nodes, chunk, chunks, components }: C
   });
 }
 
-function tableDocument({ type, shape, dimensions }: Table): object {
+function tableDocument({ type, shape, dimensions }: SmallArray): object {
   const codecs = [{ name: "bytes", configuration: { endian: "little" } }];
   return arrayDocument({ shape, chunks: shape, type, fill: 0, codecs, dimensions });
 }
@@ -251,9 +251,9 @@ function arrayDocument(array: {
 }
 
 /** Coordinates and times, for readers that know nothing of descriptors, and the modes of a force. */
-function tablesOf(dataset: Dataset): Table[] {
+function tablesOf(dataset: Dataset): SmallArray[] {
   const { time, forcing } = dataset;
-  const along = (name: string, length: number, at: (index: number) => number): Table => ({
+  const along = (name: string, length: number, at: (index: number) => number): SmallArray => ({
     path: name,
     type: "float64",
     shape: [length],

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { DataError } from "../../errors.js";
 import type { NodeBox } from "../bricks/box.js";
-import { type OpenDataset, openDataset } from "../bricks/brick-reader.js";
+import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
 import { CONVERSION_NAME } from "../catalog/catalog.js";
 import type { DescriptorInput } from "../catalog/descriptor.js";
 import { completeFolder, DESCRIPTOR_NAME } from "../catalog/manifest.js";
@@ -90,7 +90,7 @@ function claimFolder(dataset: Dataset, { folder, name, chunk, filter }: ConvertO
 /** Writes one field of one frame, box by box. */
 async function writeFrame(
   dataset: Dataset,
-  source: OpenDataset,
+  source: StoredBricks,
   field: FieldName,
   frame: number,
   path: string,

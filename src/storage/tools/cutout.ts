@@ -4,7 +4,7 @@ import { basename } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { DataError } from "../../errors.js";
 import type { NodeBox } from "../bricks/box.js";
-import { type OpenDataset, openDataset } from "../bricks/brick-reader.js";
+import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
 import { AXIS_NAMES, type Axis, type Dataset, type FieldName, type Triple } from "../dataset.js";
 import { Hdf5Writer } from "../hdf5/writer.js";
 
@@ -101,7 +101,7 @@ function coordinates({ origin, spacing, coordinates: table }: Axis, first: numbe
 function writeField(
   writer: Hdf5Writer,
   dataset: Dataset,
-  source: OpenDataset,
+  source: StoredBricks,
   field: FieldName,
   frame: number,
   box: NodeBox,

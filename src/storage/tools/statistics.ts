@@ -1,6 +1,6 @@
 /** Computes statistics of one stored frame: range, rms, non-finite values, and the relative divergence of the velocity. */
 
-import type { OpenDataset } from "../bricks/brick-reader.js";
+import type { StoredBricks } from "../bricks/brick-reader.js";
 import type { Axis, Dataset, FieldName, Triple } from "../dataset.js";
 
 export interface FrameStatistics {
@@ -47,7 +47,7 @@ class Sums {
  */
 export async function frameStatistics(
   dataset: Dataset,
-  open: OpenDataset,
+  open: StoredBricks,
   field: FieldName,
   frame: number,
   turn: (fraction: number) => Promise<void>,

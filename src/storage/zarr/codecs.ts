@@ -11,29 +11,31 @@ const BLOSC_HEADER = 16;
 const BLOSC_LENGTH = 12;
 const POLYNOMIAL = 0x82f63b78;
 
-type Entry = Awaited<ReturnType<NonNullable<ReturnType<typeof registry.get>>>>;
+type CodecClass = Awaited<ReturnType<NonNullable<ReturnType<typeof registry.get>>>>;
 type Decode = (bytes: Uint8Array) => Uint8Array | Promise<Uint8Array>;
 
 /** Registers the codecs for all arrays of this thread. */
 export function registerCodecs(): void {
   const blosc = registry.get("blosc");
   for (const name of ["blosc", "numcodecs.blosc"])
-    registry.set(name, async () => withLength((await blosc?.()) as Entry));
+    registry.set(name, async () => withLength((await blosc?.()) as CodecClass));
   registry.set("crc32c", async () => decoder(checked(), (decoded) => decoded + 4));
   for (const name of ["gzip", "numcodecs.gzip"]) registry.set(name, async () => decoder(gunzipAside));
   for (const name of ["zlib", "numcodecs.zlib"]) registry.set(name, async () => decoder(unzipAside));
 }
 
 /** A codec that only decodes. */
-function decoder(decode: Decode, computeEncodedSize?: (decoded: number) => number): Entry {
+function decoder(decode: Decode, computeEncodedSize?: (decoded: number) => number): CodecClass {
   const encode = () => {
     throw new Error("stores are only read");
   };
-  return { fromConfig: () => ({ kind: "bytes_to_bytes", encode, decode, computeEncodedSize }) } as unknown as Entry;
+  return {
+    fromConfig: () => ({ kind: "bytes_to_bytes", encode, decode, computeEncodedSize }),
+  } as unknown as CodecClass;
 }
 
 /** The Blosc codec with a check of the length: its decoder reads on behind a chunk that is cut short. */
-function withLength(blosc: Entry): Entry {
+function withLength(blosc: CodecClass): CodecClass {
   return {
     ...blosc,
     fromConfig: (configuration, metadata) => {

@@ -5,7 +5,7 @@ import { constants, type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import type { AbsolutePath, RangeQuery } from "zarrita";
 import { DataError } from "../../errors.js";
-import type { Part } from "../remote/remote-objects.js";
+import type { ObjectPart } from "../remote/remote-objects.js";
 import { DOCUMENT_NAMES, documentOf } from "./metadata.js";
 import type { ObjectStore, Opened } from "./object-store.js";
 
@@ -65,7 +65,11 @@ export class LocalStore implements ObjectStore {
  * @param newestMs a file that is newer is refused
  * @throws DataError when it has changed, is not readable or too short
  */
-export async function readPart(path: string, part: Part | null, newestMs: number): Promise<Uint8Array | undefined> {
+export async function readPart(
+  path: string,
+  part: ObjectPart | null,
+  newestMs: number,
+): Promise<Uint8Array | undefined> {
   let file: FileHandle;
   try {
     file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
@@ -86,7 +90,7 @@ export async function readPart(path: string, part: Part | null, newestMs: number
   }
 }
 
-function placeIn(size: number, part: Part | null): [offset: number, length: number] {
+function placeIn(size: number, part: ObjectPart | null): [offset: number, length: number] {
   if (part === null) return [0, size];
   if (!("suffixLength" in part)) return [part.offset, part.length];
   return [Math.max(0, size - part.suffixLength), Math.min(size, part.suffixLength)];

@@ -65,12 +65,12 @@ export interface RangeRequest {
 }
 
 /** What is read for a thread: elements of an array, or bytes of a file. */
-export type Piece = BoxRequest | RangeRequest;
+export type StoreRead = BoxRequest | RangeRequest;
 
 /** Pieces that will be asked for soon. */
 export interface ReadyRequest {
   readonly store: string;
-  readonly pieces: readonly Piece[];
+  readonly pieces: readonly StoreRead[];
 }
 
 /** Ranges of a file. */

@@ -1,5 +1,5 @@
 /** Reads pieces ahead of their use, within a bound of memory. */
-import type { Piece } from "./protocol.js";
+import type { StoreRead } from "./protocol.js";
 
 /** Time after which a piece that nobody has asked for is given up: its query has ended. */
 const GIVEN_UP_MS = 30_000;
@@ -12,10 +12,10 @@ interface Started {
 
 /** The pieces that were announced: those under way, and those that wait for room. */
 export class ReadAhead {
-  readonly #begin: (piece: Piece) => Promise<unknown>;
+  readonly #begin: (piece: StoreRead) => Promise<unknown>;
   readonly #drop: (name: string) => void;
   readonly #started = new Map<string, Started>();
-  readonly #waiting = new Map<string, { readonly piece: Piece; readonly since: number }>();
+  readonly #waiting = new Map<string, { readonly piece: StoreRead; readonly since: number }>();
   readonly #mostBytes: number;
   #bytes = 0;
 
@@ -24,13 +24,13 @@ export class ReadAhead {
    * @param begin starts to read a piece
    * @param drop  forgets a piece that nobody has asked for
    */
-  constructor(mostBytes: number, begin: (piece: Piece) => Promise<unknown>, drop: (name: string) => void) {
+  constructor(mostBytes: number, begin: (piece: StoreRead) => Promise<unknown>, drop: (name: string) => void) {
     this.#mostBytes = mostBytes;
     this.#begin = begin;
     this.#drop = drop;
   }
 
-  add(pieces: readonly Piece[]): void {
+  add(pieces: readonly StoreRead[]): void {
     const since = performance.now();
     for (const piece of pieces) {
       const name = nameOf(piece);
@@ -68,13 +68,13 @@ export class ReadAhead {
 }
 
 /** What a piece is called: the same text for the same elements or bytes of the same version of a store. */
-export function nameOf(piece: Piece): string {
+export function nameOf(piece: StoreRead): string {
   const { store, newestMs } = piece;
   if ("position" in piece) return `${store}\n${newestMs}\n${piece.position} ${piece.length}`;
   return `${store}\n${newestMs} ${piece.path}\n${piece.offset.join()} ${piece.count.join()}`;
 }
 
 /** Bytes of a piece, elements taken for the largest. */
-function bytesOf(piece: Piece): number {
+function bytesOf(piece: StoreRead): number {
   return "position" in piece ? piece.length : piece.count.reduce((product, length) => product * length, 8);
 }

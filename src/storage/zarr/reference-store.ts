@@ -13,7 +13,7 @@ import { DataError } from "../../errors.js";
 import type { Hosts } from "../remote/hosts.js";
 import { type Fetching, PinnedObjects } from "../remote/pinned-objects.js";
 import { splitAddress } from "../remote/remote-bytes.js";
-import type { Part, RemoteObjects } from "../remote/remote-objects.js";
+import type { ObjectPart, RemoteObjects } from "../remote/remote-objects.js";
 import { readPart } from "./local-store.js";
 import { DOCUMENT_NAMES, documentOf } from "./metadata.js";
 import type { ObjectStore, Opened } from "./object-store.js";
@@ -131,7 +131,7 @@ export class ReferenceStore implements ObjectStore {
     return this.#read(key.slice(1), range);
   }
 
-  async #read(key: string, part: Part | null): Promise<Uint8Array | undefined> {
+  async #read(key: string, part: ObjectPart | null): Promise<Uint8Array | undefined> {
     const inline = this.#inline.get(key);
     if (inline !== undefined) return inside(inline, part);
     const reference = this.#references.get(key);
@@ -146,7 +146,7 @@ export class ReferenceStore implements ObjectStore {
     return bytes;
   }
 
-  #fetch(target: string, part: Part | null): Promise<Uint8Array | undefined> {
+  #fetch(target: string, part: ObjectPart | null): Promise<Uint8Array | undefined> {
     const [folder, name] = splitAddress(target);
     let objects = this.#remote.get(folder);
     if (objects === undefined) {
@@ -158,14 +158,14 @@ export class ReferenceStore implements ObjectStore {
   }
 }
 
-function inside(bytes: Uint8Array, part: Part | null): Uint8Array {
+function inside(bytes: Uint8Array, part: ObjectPart | null): Uint8Array {
   if (part === null) return bytes;
   if ("suffixLength" in part) return bytes.subarray(Math.max(0, bytes.length - part.suffixLength));
   return bytes.subarray(part.offset, part.offset + part.length);
 }
 
 /** A part of a reference as part of its target. */
-function partOf(part: Part | null, offset: number | undefined, length: number | undefined): Part | null {
+function partOf(part: ObjectPart | null, offset: number | undefined, length: number | undefined): ObjectPart | null {
   if (offset === undefined || length === undefined) return part;
   if (part === null) return { offset, length };
   if ("suffixLength" in part) {

@@ -5,7 +5,7 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { BusyError, DataError } from "../../errors.js";
 import type { StoreAnswer, StoreReplies, StoreRequest } from "./protocol.js";
-import { type StoreConnection, StoreThread } from "./store-thread.js";
+import { type StorePort, StoreThread } from "./store-thread.js";
 
 /** Time after which an answer is no longer waited for. */
 const PATIENCE_MS = 60_000;
@@ -16,7 +16,7 @@ export interface Patience {
 }
 
 /** Hands a connection to the store thread. */
-export type StoreConnector = (connection: StoreConnection) => void;
+export type StoreConnector = (connection: StorePort) => void;
 
 /** The connection of this thread to the store thread. */
 export class StoreClient {

@@ -14,7 +14,7 @@ const ENTRY = fileURLToPath(
 const CLOSE_MS = 2000;
 
 /** What the store thread needs to answer a thread: a port, and a word in shared memory that wakes it. */
-export interface StoreConnection {
+export interface StorePort {
   readonly port: MessagePort;
   readonly signal: Int32Array;
 }
@@ -42,7 +42,7 @@ export class StoreThread {
   }
 
   /** Connects a thread. */
-  connect(connection: StoreConnection): void {
+  connect(connection: StorePort): void {
     if (this.#worker === null) {
       this.#worker = new Worker(ENTRY, { workerData: this.#settings });
       this.#worker.on("message", (report: StoreReport) => {

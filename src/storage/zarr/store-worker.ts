@@ -5,7 +5,7 @@ import type { StoreSettings } from "../../store-settings.js";
 import { DiskCache } from "../remote/disk-cache.js";
 import { registerCodecs } from "./codecs.js";
 import type { StoreAnswer, StoreMessage, StoreRequest } from "./protocol.js";
-import type { StoreConnection, StoreReport } from "./store-thread.js";
+import type { StorePort, StoreReport } from "./store-thread.js";
 import { Stores } from "./stores.js";
 
 registerCodecs();
@@ -17,7 +17,7 @@ const disk =
     : new DiskCache(settings.cacheDir, settings.cacheBytes, (warning) => report({ warning }));
 const stores = new Stores({ settings, disk });
 
-parentPort?.on("message", async (connection: StoreConnection | null) => {
+parentPort?.on("message", async (connection: StorePort | null) => {
   if (connection === null) {
     await disk?.settled();
     process.exit();
@@ -30,7 +30,7 @@ parentPort?.on("message", async (connection: StoreConnection | null) => {
 const STATUS_MS = 1000;
 setInterval(async () => report({ stores: await stores.status(), disk: disk?.counts ?? null }), STATUS_MS).unref();
 
-async function answer({ port, signal }: StoreConnection, id: number, request: StoreRequest): Promise<void> {
+async function answer({ port, signal }: StorePort, id: number, request: StoreRequest): Promise<void> {
   let reply: StoreAnswer;
   try {
     reply = { id, value: await perform(request) };

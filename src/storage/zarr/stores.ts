@@ -33,8 +33,8 @@ import type {
   Elements,
   FileState,
   OpenRequest,
-  Piece,
   RangeRequest,
+  StoreRead,
   StoreTree,
 } from "./protocol.js";
 import { nameOf, ReadAhead } from "./read-ahead.js";
@@ -49,7 +49,7 @@ interface OpenStore {
 }
 
 /** A file as it was when it was opened. */
-interface OpenFile {
+interface PinnedFile {
   readonly state: FileState;
   readonly bytes: RemoteBytes;
 }
@@ -80,20 +80,20 @@ const CONSTRUCTORS = {
 } as const;
 
 /** What is being read or has been read ahead. */
-type Read = Elements | Uint8Array;
+type ReadData = Elements | Uint8Array;
 
 export class Stores {
   readonly #fetching: Fetching;
   readonly #hosts = new Hosts();
   readonly #open = new Map<string, Promise<OpenStore>>();
-  readonly #files = new Map<string, Promise<OpenFile>>();
+  readonly #files = new Map<string, Promise<PinnedFile>>();
   /** Looks at stores and files as they are now, while they are under way. */
   readonly #looks = new Map<string, Promise<unknown>>();
   readonly #chunks = new ChunkCache<Decoded>(CHUNK_BYTES, ({ data }) => data.length * ELEMENT_BYTES);
   readonly #ranges = new ChunkCache<Uint8Array>(RANGE_BYTES, ({ length }) => length);
   readonly #blocks = new ChunkCache<Uint8Array>(BLOCK_BYTES, ({ length }) => length);
   /** Pieces under way or read ahead, by what they are, in the order of their requests. */
-  readonly #pieces = new Map<string, Promise<Read>>();
+  readonly #pieces = new Map<string, Promise<ReadData>>();
   readonly #ahead: ReadAhead;
 
   constructor(fetching: Fetching) {
@@ -201,12 +201,12 @@ export class Stores {
    *
    * @returns whether all that were started are there, or have failed
    */
-  async ready(pieces: readonly Piece[]): Promise<boolean> {
-    const blocks = pieces.filter((piece) => "isBlock" in piece && piece.isBlock);
-    this.#ahead.add(pieces.filter((piece) => !blocks.includes(piece)));
+  async ready(pieces: readonly StoreRead[]): Promise<boolean> {
+    const isBlock = (piece: StoreRead): piece is RangeRequest => "isBlock" in piece && piece.isBlock;
+    this.#ahead.add(pieces.filter((piece) => !isBlock(piece)));
     const started = [
       ...pieces.map((piece) => this.#pieces.get(nameOf(piece))),
-      ...blocks.map((block) => this.#range(block as RangeRequest)),
+      ...pieces.filter(isBlock).map((block) => this.#range(block)),
     ];
     const end = new AbortController();
     const moment = pause(MOMENT_MS, false, { signal: end.signal }).catch(() => false);
@@ -235,7 +235,7 @@ export class Stores {
     return Promise.race([reading, tick]);
   }
 
-  async #taken(piece: Piece): Promise<Read> {
+  async #taken(piece: StoreRead): Promise<ReadData> {
     try {
       return await this.#begin(piece);
     } finally {
@@ -244,7 +244,7 @@ export class Stores {
     }
   }
 
-  #begin(piece: Piece): Promise<Read> {
+  #begin(piece: StoreRead): Promise<ReadData> {
     const name = nameOf(piece);
     const known = this.#pieces.get(name);
     if (known !== undefined) return known;
@@ -264,11 +264,11 @@ export class Stores {
   }
 
   /** A file in the version that was verified. @throws DataError when it is another by now */
-  async #verifiedFile(location: string, newestMs: number): Promise<OpenFile> {
+  async #verifiedFile(location: string, newestMs: number): Promise<PinnedFile> {
     const known = await this.#files.get(location);
     if (known?.state.newestMs === newestMs) return known;
     await this.file({ store: location });
-    const now = await (this.#files.get(location) as Promise<OpenFile>);
+    const now = await (this.#files.get(location) as Promise<PinnedFile>);
     if (now.state.newestMs !== newestMs) throw otherVersion(location);
     return now;
   }

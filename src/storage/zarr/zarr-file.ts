@@ -2,7 +2,7 @@
 import { DataError } from "../../errors.js";
 import { packingOf, unpack } from "../hdf5/packing.js";
 import type { AttributeValue, RawValues, Stored } from "../hdf5/stored.js";
-import type { StoredBox, StoredFile } from "../stored-file.js";
+import type { StoredFile, StoredHyperslab } from "../stored-file.js";
 import type { OpenRequest, StoredArray, StoredGroup, StoreTree } from "./protocol.js";
 import { type Patience, StoreClient } from "./store-client.js";
 
@@ -146,7 +146,7 @@ export class ZarrFile implements StoredFile {
     return elements;
   }
 
-  fetched(boxes: readonly StoredBox[]): boolean {
+  fetched(boxes: readonly StoredHyperslab[]): boolean {
     const { path: store } = this;
     const { newestMs } = this.tree;
     return this.#client.ask({ kind: "ready", store, pieces: boxes.map((box) => ({ store, newestMs, ...box })) });

@@ -20,15 +20,15 @@ const CLICK_SLACK = 4;
 const WHEEL_PIXELS = 400;
 const LINE_PIXELS = 33;
 
-type Place = readonly [number, number];
+type ScreenPoint = readonly [number, number];
 
 export class Pointers {
   readonly #gestures: Gestures;
-  readonly #down = new Map<number, Place>();
+  readonly #down = new Map<number, ScreenPoint>();
   #canvas: HTMLCanvasElement | null = null;
   #listening: AbortController | null = null;
-  #start: Place = [0, 0];
-  #last: Place = [0, 0];
+  #start: ScreenPoint = [0, 0];
+  #last: ScreenPoint = [0, 0];
   #dragged = false;
   #boxing = false;
   #pinched = false;
@@ -61,13 +61,13 @@ export class Pointers {
     if (event.touches.length > 1 && event.cancelable) event.preventDefault();
   }
 
-  #placeOf({ clientX, clientY }: MouseEvent): Place {
+  #placeOf({ clientX, clientY }: MouseEvent): ScreenPoint {
     const box = this.#canvas?.getBoundingClientRect() ?? new DOMRect(0, 0, 1, 1);
     return [(clientX - box.left) / box.width, (clientY - box.top) / box.height];
   }
 
   /** The distance of two places in pixels. */
-  #distance(a: Place, b: Place): number {
+  #distance(a: ScreenPoint, b: ScreenPoint): number {
     const { clientWidth = 1, clientHeight = 1 } = this.#canvas ?? {};
     return Math.hypot((a[0] - b[0]) * clientWidth, (a[1] - b[1]) * clientHeight);
   }

@@ -23,13 +23,13 @@ function isAsked({ family, fields }: Operation): boolean {
   return fields.length > 0 && (family === "points" || family === "filter" || family === "force");
 }
 
-interface Answer {
+interface AnsweredPoints {
   readonly query: PointQuery;
   readonly records: PointRecords;
 }
 
 export class PointsPanel {
-  readonly request: LatestRequest<Answer>;
+  readonly request: LatestRequest<AnsweredPoints>;
   readonly #store: ViewStore;
   readonly #render: () => void;
   #text = "";
@@ -155,7 +155,7 @@ export class PointsPanel {
     return { operation: this.#operation, dataset: state.dataset, parameters, points };
   }
 
-  #answer({ query, records }: Answer, version: string): TemplateResult {
+  #answer({ query, records }: AnsweredPoints, version: string): TemplateResult {
     const { components, values } = records;
     const count = query.points.length / 3;
     const row = (i: number) => [

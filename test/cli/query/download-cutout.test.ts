@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { downloadCutout, type Wanted } from "../../../src/cli/query/download-cutout.js";
+import { type CutoutSelection, downloadCutout } from "../../../src/cli/query/download-cutout.js";
 import type { RunningService } from "../../../src/main.js";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { openSource } from "../../../src/storage/catalog/source.js";
@@ -31,7 +31,7 @@ const PUBLISHED = [
 const FRAME = { first: 4, last: 4 };
 const BOX = { x: { first: 1, last: 2 }, y: { first: 1, last: 2 }, z: { first: 1, last: 1 } };
 
-function download(file: string, wanted: Wanted, url = service.url): Promise<readonly number[] | null> {
+function download(file: string, wanted: CutoutSelection, url = service.url): Promise<readonly number[] | null> {
   return downloadCutout({ url, token: undefined, dataset: "isotropic32" }, wanted, join(folder, file));
 }
 const numbersOf = (bytes: Buffer): number[] =>

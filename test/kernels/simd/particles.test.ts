@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { createScheme } from "../../../src/kernels/index.js";
 import { advectInertial, advectTracers, type Path } from "../../../src/kernels/particles.js";
 import { frameWeights } from "../../../src/kernels/time.js";
-import type { BrickField, Sample, Scheme, TimeAxis, Triple } from "../../../src/kernels/types.js";
+import type { BrickField, Scheme, TimeAxis, Triple, VelocitySampler } from "../../../src/kernels/types.js";
 import { Arena, brickField, bricking, periodicAxes, randomNumbers } from "../../support/simd-memory.js";
 
 const NODES: Triple = [24, 20, 18];
@@ -20,7 +20,7 @@ it.each(["None", "Lag4", "Lag6", "Lag8", "M2Q8"])("moves particles to the same p
   );
   const [at, velocity] = [arena.doubles(3 * PARTICLES), arena.doubles(3 * PARTICLES)];
   const sampleOf =
-    (scheme: Scheme): Sample =>
+    (scheme: Scheme): VelocitySampler =>
     (positions, count, time, out) => {
       const { frames: chosen, weights } = frameWeights(TIME, time, "PCHIP");
       const fields = chosen.map((frame) => [frames[frame] as BrickField]);

@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { describe, expect, it } from "vitest";
 import { AccessLog, type EndedRequest } from "../../../src/server/http/access-log.js";
-import type { RequestFacts } from "../../../src/server/http/metrics.js";
+import type { RequestEnd } from "../../../src/server/http/metrics.js";
 import { NO_FACTS } from "../../../src/server/http/service.js";
 
 const AT = Date.UTC(2026, 10, 22, 8, 30);
@@ -21,10 +21,10 @@ const ended = (id: string, more: Partial<EndedRequest> = {}): EndedRequest => ({
 
 function logged(level: string) {
   const lines: string[] = [];
-  const counted: RequestFacts[] = [];
+  const counted: RequestEnd[] = [];
   const stream = { write: (line: string) => void lines.push(line) };
   const log = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, stream);
-  const metrics = { registry: undefined as never, observe: (facts: RequestFacts) => void counted.push(facts) };
+  const metrics = { registry: undefined as never, observe: (facts: RequestEnd) => void counted.push(facts) };
   return { lines, counted, log, access: new AccessLog(metrics, log) };
 }
 

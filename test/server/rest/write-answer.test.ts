@@ -1,6 +1,6 @@
 /** The forms of an answer. */
 import { describe, expect, it } from "vitest";
-import { ANSWER_TYPES, type Answer, largeAnswer, WRITERS } from "../../../src/server/rest/write-answer.js";
+import { ANSWER_TYPES, largeAnswer, type UnwrittenAnswer, WRITERS } from "../../../src/server/rest/write-answer.js";
 import { textsHere } from "../../support/texts-here.js";
 
 it("writes each time of a long list once, whatever the length", () => {
@@ -35,14 +35,17 @@ describe("large answers that threads write", () => {
       (_, i) => (i === 1 || i === length - 1 ? [Number.NaN, -1 / 0][part % 2] : Math.sin(i)) as number,
     ),
   );
-  const given: Answer = {
+  const given: UnwrittenAnswer = {
     result: { items: 30_003, itemsPerPoint: 1, components: 3, values, release: () => undefined },
     timeCount: 1,
     times: [0.5],
     components: ["x", "y", "z"],
     about: { version: "1" },
   };
-  const threaded = (answer: Answer): Answer => ({ ...answer, result: { ...answer.result, texts: textsHere() } });
+  const threaded = (answer: UnwrittenAnswer): UnwrittenAnswer => ({
+    ...answer,
+    result: { ...answer.result, texts: textsHere() },
+  });
   const join = async (blocks: AsyncIterable<Buffer> | Iterable<Buffer>): Promise<string> => {
     let text = "";
     for await (const block of blocks) text += block.toString("latin1");

@@ -5,7 +5,7 @@ const SLOTS = 512;
 /** Longer spellings are not kept. */
 const LONGEST = 64;
 
-interface Entry<T> {
+interface InternedText<T> {
   readonly bytes: Uint8Array;
   readonly made: T;
 }
@@ -13,7 +13,7 @@ interface Entry<T> {
 /** What is made of short texts, kept by their bytes; a bounded number of them, the last one wins its place. */
 export class Interned<T> {
   readonly #make: (text: string) => T;
-  readonly #slots: (Entry<T> | undefined)[] = new Array(SLOTS).fill(undefined);
+  readonly #slots: (InternedText<T> | undefined)[] = new Array(SLOTS).fill(undefined);
 
   /** @param make what a text is turned into; what it throws is not kept */
   constructor(make: (text: string) => T) {

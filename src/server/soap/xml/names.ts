@@ -38,7 +38,7 @@ export function splitName(text: string): Name {
 }
 
 /** An attribute as it is written. */
-export type Pair = readonly [name: Name, value: string];
+export type WrittenAttribute = readonly [name: Name, value: string];
 
 export interface Attribute {
   /** "" where the attribute has no prefix. */
@@ -66,9 +66,9 @@ export class NamespaceScopes {
   }
 
   /** Makes the bindings of a tag and refuses an attribute that comes twice. */
-  declare(pairs: readonly Pair[]): void {
+  declare(pairs: readonly WrittenAttribute[]): void {
     for (let i = 0; i < pairs.length; i++) {
-      const [{ text, prefix, local }, value] = pairs[i] as Pair;
+      const [{ text, prefix, local }, value] = pairs[i] as WrittenAttribute;
       for (let j = 0; j < i; j++) if (pairs[j]?.[0].text === text) throw malformed("an attribute is repeated");
       if (text === "xmlns") this.bind("", value);
       else if (prefix === "xmlns") this.bind(local, value);
@@ -76,7 +76,7 @@ export class NamespaceScopes {
   }
 
   /** The attributes of a tag that bind nothing. */
-  attributes(pairs: readonly Pair[]): readonly Attribute[] {
+  attributes(pairs: readonly WrittenAttribute[]): readonly Attribute[] {
     const found: Attribute[] = [];
     for (const [{ text, prefix, local }, value] of pairs) {
       if (prefix === "xmlns" || text === "xmlns") continue;

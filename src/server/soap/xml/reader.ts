@@ -24,7 +24,7 @@ import {
   TAB,
 } from "./chars.js";
 import { Interned } from "./interned.js";
-import { type Attribute, malformed, type Name, NamespaceScopes, type Pair, splitName } from "./names.js";
+import { type Attribute, malformed, type Name, NamespaceScopes, splitName, type WrittenAttribute } from "./names.js";
 
 /** Events of a document: an element starts, an element ends, character data, the end of the document. */
 export const START = 1;
@@ -36,7 +36,7 @@ export type XmlEvent = typeof START | typeof END | typeof TEXT | typeof DONE;
 /** Outcomes of a scan that are no event: the bytes at hand end inside a token; a token was read that is no event. */
 const MORE = 0;
 const AGAIN = -1;
-type Outcome = XmlEvent | typeof MORE | typeof AGAIN;
+type ScanStep = XmlEvent | typeof MORE | typeof AGAIN;
 
 /** A source of valid UTF-8, cut between characters. */
 export interface ByteSource {
@@ -306,7 +306,7 @@ export class XmlReader {
     return DONE;
   }
 
-  #step(): Outcome {
+  #step(): ScanStep {
     if (this.#section === "comment") return this.#comment();
     if (this.#section === "cdata") return this.#cdata();
     if (this.position >= this.end) return MORE;
@@ -326,7 +326,7 @@ export class XmlReader {
     return this.#startTag();
   }
 
-  #bang(): Outcome {
+  #bang(): ScanStep {
     const comment = this.#startsWith(COMMENT_START);
     if (comment) {
       this.position += COMMENT_START.length;
@@ -354,7 +354,7 @@ export class XmlReader {
 
   // Tags.
 
-  #declaration(): Outcome {
+  #declaration(): ScanStep {
     this.#at = this.position + DECLARATION_START.length;
     const found = this.#scanDeclaration();
     if (found === undefined) return MORE;
@@ -375,11 +375,11 @@ export class XmlReader {
     return AGAIN;
   }
 
-  #startTag(): Outcome {
+  #startTag(): ScanStep {
     this.#at = this.position + 1;
     const name = this.#scanName();
     if (name === undefined) return MORE;
-    const pairs: Pair[] = [];
+    const pairs: WrittenAttribute[] = [];
     let selfClosed = false;
     for (;;) {
       const spaced = this.#skipSpace();
@@ -405,7 +405,7 @@ export class XmlReader {
     return this.#begin(name, pairs, selfClosed);
   }
 
-  #endTag(): Outcome {
+  #endTag(): ScanStep {
     this.#at = this.position + 2;
     const name = this.#scanName();
     if (name === undefined) return MORE;
@@ -425,7 +425,7 @@ export class XmlReader {
     this.#runBlank = true;
   }
 
-  #begin(name: Name, pairs: readonly Pair[], selfClosed: boolean): XmlEvent {
+  #begin(name: Name, pairs: readonly WrittenAttribute[], selfClosed: boolean): XmlEvent {
     if (this.#open.length === 0) {
       if (this.#rootSeen) throw malformed("it has two root elements");
       this.#rootSeen = true;
@@ -480,7 +480,7 @@ export class XmlReader {
     return this.#spellings.names.take(buffer, from, p);
   }
 
-  #scanAttribute(): Pair | undefined {
+  #scanAttribute(): WrittenAttribute | undefined {
     const name = this.#scanName();
     if (name === undefined) return undefined;
     this.#skipSpace();
@@ -546,7 +546,7 @@ export class XmlReader {
   // Between tags.
 
   /** Character data up to the next markup, a reference or the end of the bytes at hand. */
-  #characters(): Outcome {
+  #characters(): ScanStep {
     const { buffer, end, position } = this;
     if (buffer[position] === AMPERSAND) return this.#reference();
     let p = position;
@@ -562,7 +562,7 @@ export class XmlReader {
     return p === position ? MORE : this.#piece(position, p, p);
   }
 
-  #reference(): Outcome {
+  #reference(): ScanStep {
     const { buffer, end, position } = this;
     for (let p = position + 1; p < end; p++) {
       if (p - position > this.#limits["xml.nameChars"]) break;
@@ -577,7 +577,7 @@ export class XmlReader {
     return MORE;
   }
 
-  #cdata(): Outcome {
+  #cdata(): ScanStep {
     const { buffer, end, position } = this;
     let p = position;
     for (; p < end; p++) {
@@ -594,7 +594,7 @@ export class XmlReader {
     return p === position ? MORE : this.#piece(position, p, p);
   }
 
-  #comment(): Outcome {
+  #comment(): ScanStep {
     const { buffer, end } = this;
     for (let p = this.position; p < end; p++) {
       const byte = buffer[p] as number;
@@ -615,14 +615,14 @@ export class XmlReader {
   }
 
   /** Gives out the text in `buffer[from .. to)` and goes on at `next`. */
-  #piece(from: number, to: number, next: number): Outcome {
+  #piece(from: number, to: number, next: number): ScanStep {
     this.position = next;
     if (from === to) return AGAIN;
     const raw = this.buffer.toString("utf8", from, to);
     return this.#give(raw.includes("\r") ? raw.replace(/\r\n?/g, "\n") : raw);
   }
 
-  #give(text: string): Outcome {
+  #give(text: string): ScanStep {
     const blank = isBlank(text);
     if (this.depth === 0) {
       if (!blank) throw malformed("there is text outside the root element");

@@ -19,7 +19,7 @@ interface Ordered {
 }
 
 /** Evidence that all fields share. */
-interface Shared {
+interface SharedEvidence {
   readonly contents: Contents;
   readonly tables: readonly Table[];
   readonly facts: Facts;
@@ -82,7 +82,7 @@ export const generic: Layout = {
 };
 
 /** Assigns roles to the dimensions of a dataset by everything that the file states of it. */
-function orderOf({ contents, tables, facts, findings }: Shared, path: string, isVector: boolean): Ordered {
+function orderOf({ contents, tables, facts, findings }: SharedEvidence, path: string, isVector: boolean): Ordered {
   const { shape } = contents.dataset(path) as { shape: readonly number[] };
   const labels = labelsOf(contents, path);
   const said = contents.answers.dims ?? null;
@@ -137,7 +137,7 @@ function ordersOf(tables: readonly Table[], labels: Labels): string[][] {
 }
 
 /** The order of a component that has the shape and the labels of the first: one question is enough for both. */
-function likeFirst({ contents }: Shared, first: Ordered | undefined, path: string): Ordered | null {
+function likeFirst({ contents }: SharedEvidence, first: Ordered | undefined, path: string): Ordered | null {
   if (first === undefined) return null;
   const { shape } = contents.dataset(path) as { shape: readonly number[] };
   const labels = labelsOf(contents, path);
@@ -146,7 +146,7 @@ function likeFirst({ contents }: Shared, first: Ordered | undefined, path: strin
 }
 
 /** The order of the pressure; one that is not a scalar field is left out. */
-function pressureOf(shared: Shared, first: Ordered | undefined, path: string): Ordered | null {
+function pressureOf(shared: SharedEvidence, first: Ordered | undefined, path: string): Ordered | null {
   try {
     return likeFirst(shared, first, path) ?? orderOf(shared, path, false);
   } catch (error) {
@@ -166,7 +166,7 @@ function isVector({ field, paths }: OtherField): boolean {
  * out (null) where its order is not known, for the others can be served without it; the first field of all cannot be left out.
  */
 function otherOf(
-  shared: Shared,
+  shared: SharedEvidence,
   { field, paths }: OtherField,
   like: readonly Ordered[],
   isFirst: boolean,
@@ -258,7 +258,7 @@ function tableFor(tables: readonly Table[], field: Ordered, axis: AxisName): Tab
   return centres.length > 0 ? centres : fitting;
 }
 
-function fixTables({ contents, tables }: Shared, field: Ordered, findings: Findings): TablesOf {
+function fixTables({ contents, tables }: SharedEvidence, field: Ordered, findings: Findings): TablesOf {
   const fixed = new Map<AxisName, Table>();
   for (const axis of AXIS_NAMES) {
     const [chosen, ...others] = tableFor(tables, field, axis);
@@ -314,7 +314,7 @@ function agree(a: Float64Array, b: Float64Array): boolean {
 }
 
 /** Whether two fields stand on the same nodes, as far as the file states them. */
-function isSameGrid({ contents, tables }: Shared, a: Ordered, b: Ordered): boolean {
+function isSameGrid({ contents, tables }: SharedEvidence, a: Ordered, b: Ordered): boolean {
   if (framesIn(a) !== framesIn(b)) return false;
   return AXIS_NAMES.every((axis) => {
     if (nodesAlong(a, axis) !== nodesAlong(b, axis)) return false;
@@ -325,7 +325,7 @@ function isSameGrid({ contents, tables }: Shared, a: Ordered, b: Ordered): boole
   });
 }
 
-function requireSameGrid(shared: Shared, first: Ordered, other: Ordered): void {
+function requireSameGrid(shared: SharedEvidence, first: Ordered, other: Ordered): void {
   if (!isSameGrid(shared, first, other))
     throw new DataError(
       `${other.path} stands on other nodes than ${first.path}: components of a staggered grid must be interpolated to common nodes first`,
@@ -344,7 +344,11 @@ function framesOf(field: Ordered, { steps }: FoundFields): number {
   return steps === null ? frames : steps.length;
 }
 
-function axesOf({ contents, facts, findings }: Shared, field: Ordered, tables: TablesOf): DescriptorInput["axes"] {
+function axesOf(
+  { contents, facts, findings }: SharedEvidence,
+  field: Ordered,
+  tables: TablesOf,
+): DescriptorInput["axes"] {
   const stored = field.dimensions.filter((role): role is AxisName => (AXIS_NAMES as readonly string[]).includes(role));
   const axes = AXIS_NAMES.map((axis) => {
     const nodes = nodesAlong(field, axis);
@@ -380,7 +384,7 @@ function askDegrees(contents: Contents, { path }: Table, axis: AxisName, finding
 const TIME_NAMES = ["time", "t", "times", "sim_time", "simulation_time", "time_value"];
 
 /** Times of the frames: a table attached to their dimension or near the fields, else an attribute, else one place a frame. */
-function timeOf(shared: Shared, field: Ordered, fields: FoundFields, frames: number): DescriptorInput["time"] {
+function timeOf(shared: SharedEvidence, field: Ordered, fields: FoundFields, frames: number): DescriptorInput["time"] {
   const { contents, tables, facts, findings } = shared;
   const { answers } = contents;
   const step = facts.number(["dt", "time_step", "timestep", "delta_t"]);
@@ -410,7 +414,10 @@ function timeOf(shared: Shared, field: Ordered, fields: FoundFields, frames: num
   return timesOf(frames, stated, step, answers, findings);
 }
 
-function tableOfTimes({ contents, tables, findings }: Shared, frames: number): Stated<readonly number[]> | null {
+function tableOfTimes(
+  { contents, tables, findings }: SharedEvidence,
+  frames: number,
+): Stated<readonly number[]> | null {
   const table = tables.find(({ role, length }) => role === "t" && length === frames);
   return table === undefined ? null : timesIn(contents, table, findings);
 }

@@ -1,7 +1,7 @@
 /** Recognises JHTDB cutouts from 2019 on: `Velocity_0001` and `Pressure_0001` in the root, z y x c, indices counted from 1. */
 
 import { AXIS_NAMES, type AxisName, FIELD_NAMES, type FieldName } from "../../dataset.js";
-import { cutoutAxes, cutoutTimes, databaseNamed, type Extent } from "./jhtdb-databases.js";
+import { type CutoutExtent, cutoutAxes, cutoutTimes, databaseNamed } from "./jhtdb-databases.js";
 import { type Contents, evenLabels, Findings, type Layout, type Recognition } from "./layout.js";
 
 /** Fields by the names of cutouts, in lower case and without blanks. */
@@ -62,7 +62,7 @@ function recogniseCutout(contents: Contents, scaled: boolean): Recognition | nul
   );
   const extents = Object.fromEntries(
     AXIS_NAMES.map((axis, index) => [axis, extentOf(contents, axis, shape[2 - index])]),
-  ) as Record<AxisName, Extent>;
+  ) as Record<AxisName, CutoutExtent>;
   const width = contents.number("/", "filterWidth") ?? 1;
   if (width > 1) findings.mind(`The values are box-filtered: filterWidth is ${width}.`);
   const fields = [...series].filter(([field, { labels }]) => {
@@ -93,7 +93,7 @@ function recogniseCutout(contents: Contents, scaled: boolean): Recognition | nul
 }
 
 /** Node numbers of an axis: the attributes count from 1. */
-function extentOf(contents: Contents, axis: AxisName, nodes: number): Extent {
+function extentOf(contents: Contents, axis: AxisName, nodes: number): CutoutExtent {
   return {
     nodes,
     first: (contents.number("/", `${axis}_start`) ?? 1) - 1,

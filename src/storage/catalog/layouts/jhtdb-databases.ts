@@ -56,7 +56,7 @@ export function databaseNumbered(number: number): Database | null {
 }
 
 /** Where a cutout lies on one axis: nodes of the cutout, 0-based first node of the database, its stride. */
-export interface Extent {
+export interface CutoutExtent {
   readonly nodes: number;
   readonly first: number;
   readonly stride: number;
@@ -69,7 +69,7 @@ export interface Extent {
 export function cutoutAxes(
   contents: Contents,
   database: Database | null,
-  extents: Readonly<Record<AxisName, Extent>>,
+  extents: Readonly<Record<AxisName, CutoutExtent>>,
   findings: Findings,
 ): DescriptorInput["axes"] {
   const axes = AXIS_NAMES.map((name, index) => {

@@ -1,7 +1,7 @@
 /** Recognises JHTDB cutouts before 2019: `u00000` and `p00000` (step times 10), `_size` and `_start` as t x y z counted from 0. */
 import { DataError } from "../../../errors.js";
 import { AXIS_NAMES, type AxisName } from "../../dataset.js";
-import { cutoutAxes, cutoutTimes, databaseNumbered, type Extent } from "./jhtdb-databases.js";
+import { type CutoutExtent, cutoutAxes, cutoutTimes, databaseNumbered } from "./jhtdb-databases.js";
 import { evenLabels, Findings, type Layout } from "./layout.js";
 
 const NAME = /^([upbad])(\d{5})$/;
@@ -36,7 +36,7 @@ export const jhtdbLegacy: Layout = {
     findings.because("labels: the five digits are the stored step times 10.");
     const extents = Object.fromEntries(
       AXIS_NAMES.map((axis, index) => [axis, { nodes: size[index + 1], first: start[index + 1], stride: 1 }]),
-    ) as Record<AxisName, Extent>;
+    ) as Record<AxisName, CutoutExtent>;
     const fields = [...labels].filter(([letter, its]) => {
       const same = its.join() === first.join();
       if (!same) findings.mind(`${FIELDS[letter]} is left out: it has labels ${its.join(", ")}.`);

@@ -6,7 +6,7 @@ import { facesOf, timesOf } from "./grid.js";
 import { type Contents, Findings, type Layout, tableAxis } from "./layout.js";
 
 const MARKS = ["dataset_name", "grid_type", "n_spatial_dims", "n_trajectories"];
-type Dimension = "n" | "t" | "x" | "y" | "z" | "c";
+type WellDimension = "n" | "t" | "x" | "y" | "z" | "c";
 
 export const theWell: Layout = {
   producer: "The Well",
@@ -79,10 +79,10 @@ function times(contents: Contents, trajectory: number): number[] {
 }
 
 /** Trajectory and time are there unless the field says that it does not vary with them. */
-function field(contents: Contents, path: string, last: readonly Dimension[]) {
+function field(contents: Contents, path: string, last: readonly WellDimension[]) {
   const stored = contents.dataset(path);
   if (stored === null) return null;
-  const all: Dimension[] = ["n", "t", ...last];
+  const all: WellDimension[] = ["n", "t", ...last];
   const missing = all.length - stored.shape.length;
   if (missing !== 0)
     throw new DataError(`${path} has ${stored.shape.length} dimensions: a field that does not vary cannot be served`);

@@ -18,7 +18,7 @@ interface Tree {
 }
 
 /** A node that is looked for. */
-interface Place {
+interface TreeNode {
   readonly level: number;
   readonly records: number;
 }
@@ -39,7 +39,7 @@ export function secondTree(bytes: OpenBytes, address: number, chunks: readonly n
   const tree = bytes((read) => readHeader(read, address, chunks.length));
   const { root, recordBytes, countBytes, pointerBytes } = tree;
   if (root === null) return () => null;
-  const nodeAt = kept((start: number, place: Place) => bytes((read) => readNode(read, start, place, tree)));
+  const nodeAt = kept((start: number, place: TreeNode) => bytes((read) => readNode(read, start, place, tree)));
   return (first) => {
     let node = root;
     let records = tree.records;
@@ -84,7 +84,7 @@ function bytesFor(most: number): number {
   return Math.floor(Math.log2(most) / 8) + 1;
 }
 
-function readNode(read: ReadBytes, start: number, { level, records }: Place, tree: Tree): DataView {
+function readNode(read: ReadBytes, start: number, { level, records }: TreeNode, tree: Tree): DataView {
   const pointers = level === 0 ? 0 : (records + 1) * tree.pointerBytes[level];
   return signedBytes(read, level === 0 ? "BTLF" : "BTIN", start, PREFIX + records * tree.recordBytes + pointers);
 }

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { DataError } from "../../../../src/errors.js";
-import { type OpenDataset, openDataset } from "../../../../src/storage/bricks/brick-reader.js";
+import { openDataset, type StoredBricks } from "../../../../src/storage/bricks/brick-reader.js";
 import { type ChunkIndex, readChunkIndex } from "../../../../src/storage/hdf5/chunk-index.js";
 import { H5File } from "../../../../src/storage/hdf5/file.js";
 import { loadHdf5 } from "../../../../src/storage/hdf5/library.js";
@@ -48,7 +48,7 @@ function described(path: string) {
 }
 
 /** Reads a chunk; values that are not those that were written are an error that no reader may throw. */
-function readChunk(file: ChunkFile, open: OpenDataset, number: number): "read" | DataError {
+function readChunk(file: ChunkFile, open: StoredBricks, number: number): "read" | DataError {
   const start = chunkStart(file, number);
   const [nt, nz, ny, nx] = file.chunks.map((edge, d) =>
     Math.min(edge, (file.shape[d] as number) - (start[d] as number)),
@@ -103,7 +103,7 @@ describe.each(CHUNK_FILES)("$name", (file) => {
   });
 });
 
-function isWritten(file: ChunkFile, open: OpenDataset, number: number): boolean {
+function isWritten(file: ChunkFile, open: StoredBricks, number: number): boolean {
   const [t, z, y, x] = chunkStart(file, number);
   const out = new Float32Array(1);
   open.readNodes("pressure", t, { first: [x, y, z], count: [1, 1, 1] }, out);
