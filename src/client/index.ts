@@ -2,14 +2,14 @@
 import { ALL_OPERATIONS, operationOf, RECORDS } from "../operations.js";
 import { ClientError } from "./error.js";
 import { askExits } from "./exits.js";
-import { flatten, floatText, isList, readRecords, readWhole, triples } from "./records.js";
+import type { Answer, CallOptions, ExitAnswer, FieldClient, Points, TrackingName } from "./request-types.js";
 import { inParts } from "./split.js";
 import { type Call, openTransport, type SoapVersion } from "./transport.js";
-import type { Answer, CallOptions, ExitAnswer, FieldClient, Points, TrackingName } from "./types.js";
+import { flatten, floatText, isList, readRecords, readWhole, triples } from "./wire-records.js";
 
 export { ClientError, type ClientErrorCode, type ClientErrorDetail } from "./error.js";
+export type { Answer, CallOptions, ExitAnswer, FieldClient, Points, RequestOf, TrackingName } from "./request-types.js";
 export type { SoapVersion } from "./transport.js";
-export type { Answer, CallOptions, ExitAnswer, FieldClient, Points, RequestOf, TrackingName } from "./types.js";
 
 export interface ConnectOptions {
   /** SOAP version of the requests, `1.1` unless said. */

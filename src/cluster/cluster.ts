@@ -6,12 +6,12 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Config } from "../config.js";
-import { type CheckedQuery, workOf } from "../engine/check.js";
+import { type CheckedQuery, workOf } from "../engine/check-query.js";
+import type { NodeRegion } from "../engine/node-region.js";
 import { valuesPerPoint } from "../engine/plan/by-arrival.js";
 import { BufferPool } from "../engine/points/buffers.js";
 import { frameShift } from "../engine/points/positions.js";
 import type { Engine, PieceCounts, Query, RegionCounts } from "../engine/query.js";
-import type { Region } from "../engine/region.js";
 import type { SharedPoints, Sharing, SharingControl } from "../engine/sharing.js";
 import type { Slab } from "../engine/task.js";
 import { reviveError } from "../engine/threads/errors-as-data.js";
@@ -22,10 +22,10 @@ import { FIELDS } from "../operations.js";
 import type { Bricking, Dataset, FieldSource } from "../storage/dataset.js";
 import { reasonOf } from "../system-error.js";
 import { version } from "../version.js";
-import { boxesOf, boxQuery, hitsIn, type OwnedBox, partOf, placeBox } from "./boxes.js";
 import { digestBuild, Generations } from "./generation.js";
 import { readKeys, readPeers } from "./keys.js";
 import { Listener, type RegionLists } from "./listener.js";
+import { boxesOf, boxQuery, hitsIn, type OwnedBox, partOf, placeBox } from "./owned-boxes.js";
 import { type Peer, PeerError, Peers } from "./peers.js";
 import { OCTETS, PIECE_HEADER, PIECE_PATH, type Piece, readFailure, type Status, writePiece } from "./piece.js";
 import { cutPoints, mergeValues, type Portion } from "./portions.js";
@@ -154,7 +154,7 @@ export class Cluster implements Sharing {
     await this.#eachPortion(checked, work, control, NOBODY);
   }
 
-  async search(checked: CheckedQuery, region: Region, control: SharingControl): Promise<readonly Hits[]> {
+  async search(checked: CheckedQuery, region: NodeRegion, control: SharingControl): Promise<readonly Hits[]> {
     const found: Hits[] = [];
     await this.#eachBox(checked, region, control, null, NOBODY, (_, parts) => {
       for (const records of parts) found.push(hitsIn(records));
@@ -162,7 +162,7 @@ export class Cluster implements Sharing {
     return found;
   }
 
-  async cutout(checked: CheckedQuery, region: Region, out: Float32Array, control: SharingControl): Promise<void> {
+  async cutout(checked: CheckedQuery, region: NodeRegion, out: Float32Array, control: SharingControl): Promise<void> {
     const components = FIELDS[region.field];
     await this.#eachBox(checked, region, control, components, NOBODY, (box, parts) =>
       placeBox(parts, box, region, components, out),
@@ -305,7 +305,7 @@ export class Cluster implements Sharing {
   /** Evaluates the boxes that a region of nodes is divided into by owner. @param components values a node; null: of hits */
   async #eachBox(
     checked: CheckedQuery,
-    region: Region,
+    region: NodeRegion,
     control: SharingControl,
     components: number | null,
     without: ReadonlySet<Peer>,

@@ -13,8 +13,9 @@ import {
 import { RECORDS } from "../operations.js";
 import type { Dataset } from "../storage/dataset.js";
 import { type Carrier, runWithRetries } from "./carrier.js";
-import { type CheckedQuery, pointLimit, workOf } from "./check.js";
+import { type CheckedQuery, pointLimit, workOf } from "./check-query.js";
 import { createShare, type QueryShare } from "./fair-queue.js";
+import { recordOf, recordTimes } from "./particle-records.js";
 import { BATCH_VALUES, type Plan, type PlanSetting, planByArrival } from "./plan/by-arrival.js";
 import { planByPeers } from "./plan/by-peers.js";
 import { exceedsCache, planBySweep } from "./plan/by-sweep.js";
@@ -22,7 +23,6 @@ import type { BufferPool } from "./points/buffers.js";
 import { Collector } from "./points/collector.js";
 import { frameShift, notFiniteError, slabOutsideError } from "./points/positions.js";
 import type { Evaluation, Result } from "./query.js";
-import { recordOf, recordTimes } from "./records.js";
 import type { DividedTask, Sharing } from "./sharing.js";
 import type { BatchTask, SortTask } from "./task.js";
 import type { QueryTexts } from "./text-task.js";

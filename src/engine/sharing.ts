@@ -1,8 +1,8 @@
 /** Sharing divides large queries among the peers of a cluster; the engine asks it before it plans a query by itself. */
 import type { Hits } from "../kernels/threshold.js";
-import type { CheckedQuery } from "./check.js";
+import type { CheckedQuery } from "./check-query.js";
+import type { NodeRegion } from "./node-region.js";
 import type { Engine, PeerStatus, PieceCounts, RegionCounts } from "./query.js";
-import type { Region } from "./region.js";
 import type { Slab } from "./task.js";
 
 /** The points of a query, and the memory that receives its values in their order. */
@@ -40,9 +40,9 @@ export interface Sharing {
   /** Evaluates a query at points. @throws the error that one process would report */
   evaluate(checked: CheckedQuery, work: SharedPoints, control: SharingControl): Promise<void>;
   /** Searches a region, in parts. */
-  search(checked: CheckedQuery, region: Region, control: SharingControl): Promise<readonly Hits[]>;
+  search(checked: CheckedQuery, region: NodeRegion, control: SharingControl): Promise<readonly Hits[]>;
   /** Copies a part of a cutout into `out`: [z][y][x][component]. */
-  cutout(checked: CheckedQuery, part: Region, out: Float32Array, control: SharingControl): Promise<void>;
+  cutout(checked: CheckedQuery, part: NodeRegion, out: Float32Array, control: SharingControl): Promise<void>;
   status(): { readonly peers: readonly PeerStatus[]; readonly pieces: PieceCounts };
   regions(): RegionCounts;
   /** Reads keys and the list of peers again. */

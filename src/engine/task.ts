@@ -1,9 +1,9 @@
 /** Tasks cross from the engine to its worker threads as plain records and shared arrays. */
 import type { ErrorCode, ErrorContext } from "../errors.js";
 import type { Bricking, Dataset, FieldName, Triple } from "../storage/dataset.js";
+import type { NodeRegion } from "./node-region.js";
 import type { SweepShape } from "./plan/sweep-shape.js";
 import type { Query } from "./query.js";
-import type { Region } from "./region.js";
 import type { ReadTask, WriteTask } from "./text-task.js";
 
 /** Consecutive triples in shared memory. */
@@ -119,7 +119,7 @@ export interface SearchTask {
   readonly kind: "search";
   readonly dataset: Dataset;
   readonly source: number;
-  readonly region: Region;
+  readonly region: NodeRegion;
   readonly method: string;
   readonly threshold: number;
   /** Hits that the query may have: more need not be listed. */
@@ -133,7 +133,7 @@ export interface CutoutTask {
   readonly kind: "cutout";
   readonly dataset: Dataset;
   readonly source: number;
-  readonly region: Region;
+  readonly region: NodeRegion;
   readonly out: Float32Array;
   /** Word 0 becomes 1 when the task need not go on. */
   readonly cancel: Int32Array;

@@ -16,7 +16,7 @@ export interface TriplesRead {
   readonly bytes: number;
 }
 
-/** Writes records of numbers as text (`float32/records.ts`); its value is the number of bytes. */
+/** Writes records of numbers as text (`float32/record-writer.ts`); its value is the number of bytes. */
 export interface WriteTask {
   readonly kind: "write";
   /** Parts of whole records. */

@@ -1,6 +1,7 @@
 /** `TripleScanner` is the fast path for items of three numbers: it compares tag bytes with those of an earlier item and scans digits. */
+
+import { CUT, DecimalScanner, IN_DOUBT } from "./number-scanner.js";
 import { parseFloat32 } from "./parse.js";
-import { CUT, DecimalScanner, IN_DOUBT } from "./scan.js";
 
 export const FULL = 0;
 export const SHORT = 1;

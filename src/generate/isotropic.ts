@@ -9,7 +9,7 @@ import { periodicAxes } from "./cube.js";
 import type { Modes, Spectral } from "./modes.js";
 import { NavierStokes } from "./navier-stokes.js";
 import { forcedModes } from "./shell-forcing.js";
-import { type FlowStatistics, flowStatistics } from "./statistics.js";
+import { type FlowStatistics, flowStatistics } from "./turbulence-statistics.js";
 
 /** Time between stored frames, and how many of them are guards before and after the queryable ones. */
 const FRAME_STEP = 0.2;

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { LIMITS } from "../../src/config.js";
 import type { Carrier } from "../../src/engine/carrier.js";
-import type { CheckedQuery } from "../../src/engine/check.js";
+import type { CheckedQuery } from "../../src/engine/check-query.js";
 import { Execution } from "../../src/engine/execution.js";
 import { BufferPool } from "../../src/engine/points/buffers.js";
 import type { Evaluation } from "../../src/engine/query.js";

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { NavierStokes } from "../../src/generate/navier-stokes.js";
 import { SHELL_ENERGY } from "../../src/generate/shell-forcing.js";
-import { flowStatistics } from "../../src/generate/statistics.js";
+import { flowStatistics } from "../../src/generate/turbulence-statistics.js";
 
 /** A small simulation some way from its start, taken there in steps of 0.05 and on to time 2 in steps of `dt`. */
 function run(dt: number): NavierStokes {

@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { DataError } from "../../src/errors.js";
 import { openDataset } from "../../src/storage/bricks/brick-reader.js";
-import { scanFolders } from "../../src/storage/catalog/catalog.js";
+import { scanFolders } from "../../src/storage/catalog/scan-folders.js";
 import type { Dataset } from "../../src/storage/dataset.js";
 import { loadHdf5 } from "../../src/storage/hdf5/library.js";
 import { stateGrid, writeHdf5 } from "../support/cubes.js";

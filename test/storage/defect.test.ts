@@ -1,8 +1,8 @@
 /** A defect in what examines a file costs that file alone. */
 import { basename, join } from "node:path";
 import { beforeAll, expect, it, vi } from "vitest";
-import { scanFolders } from "../../src/storage/catalog/catalog.js";
 import * as layouts from "../../src/storage/catalog/layouts/recognise.js";
+import { scanFolders } from "../../src/storage/catalog/scan-folders.js";
 import { loadHdf5 } from "../../src/storage/hdf5/library.js";
 import { stateGrid, writeField, writeHdf5 } from "../support/cubes.js";
 import { scratchFolder } from "../support/scratch.js";

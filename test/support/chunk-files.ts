@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
-import { scanFolders } from "../../src/storage/catalog/catalog.js";
+import { scanFolders } from "../../src/storage/catalog/scan-folders.js";
 import type { Dataset } from "../../src/storage/dataset.js";
 import { descriptor, writeDescriptor } from "./cubes.js";
 

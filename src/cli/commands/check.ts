@@ -5,10 +5,10 @@ import { Command } from "commander";
 import { LIMITS } from "../../config.js";
 import { DataError } from "../../errors.js";
 import { openDataset } from "../../storage/bricks/brick-reader.js";
-import { scanFolders } from "../../storage/catalog/catalog.js";
 import { DESCRIPTOR_NAME, digestFile, MANIFEST_NAME, readManifest } from "../../storage/catalog/manifest.js";
+import { scanFolders } from "../../storage/catalog/scan-folders.js";
 import { type Dataset, FIELD_NAMES, type FieldName } from "../../storage/dataset.js";
-import { type FrameStatistics, frameStatistics } from "../../storage/tools/statistics.js";
+import { type FrameStatistics, frameStatistics } from "../../storage/tools/frame-statistics.js";
 import { openStorage } from "../input/storage.js";
 import { progressOf } from "../output/progress.js";
 

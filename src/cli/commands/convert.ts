@@ -11,7 +11,7 @@ import { objectTarget } from "../../storage/remote/object-target.js";
 import { convert } from "../../storage/tools/convert.js";
 import { convertToZarr } from "../../storage/tools/convert-zarr.js";
 import { COMPRESSIONS, type Compression } from "../../storage/zarr/shard.js";
-import { answersOf, withAnswers } from "../input/answers.js";
+import { answersOf, withAnswers } from "../input/answer-flags.js";
 import { MisuseError, wholeNumber } from "../input/arguments.js";
 import { openStorage } from "../input/storage.js";
 import { counted, progressOf } from "../output/progress.js";

@@ -7,7 +7,7 @@ import type { Answers } from "../../storage/catalog/layouts/answers.js";
 import { openSource } from "../../storage/catalog/source.js";
 import { type Dataset, FIELD_NAMES, type FieldName, type Triple } from "../../storage/dataset.js";
 import { selectionProblem, writeCutout } from "../../storage/tools/cutout.js";
-import { answersOf, withAnswers } from "../input/answers.js";
+import { answersOf, withAnswers } from "../input/answer-flags.js";
 import { MisuseError, wholeNumber } from "../input/arguments.js";
 import { openStorage } from "../input/storage.js";
 import { counted, progressOf } from "../output/progress.js";

@@ -5,7 +5,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { type CubeKind, type CubeOptions, writeCube } from "../../generate/cube.js";
 import { type FrameReport, writeIsotropic } from "../../generate/isotropic.js";
 import { spectrumPlot } from "../../generate/spectrum-plot.js";
-import { meanSpectrum } from "../../generate/statistics.js";
+import { meanSpectrum } from "../../generate/turbulence-statistics.js";
 import { NAME_PATTERN } from "../../storage/catalog/descriptor.js";
 import type { Manifest } from "../../storage/catalog/manifest.js";
 import type { Triple } from "../../storage/dataset.js";

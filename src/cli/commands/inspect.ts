@@ -5,10 +5,10 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "nod
 import { Command } from "commander";
 import { isAddress } from "../../addresses.js";
 import { LIMITS } from "../../config.js";
-import { nameOf } from "../../storage/catalog/catalog.js";
 import type { DescriptorInput } from "../../storage/catalog/descriptor.js";
 import type { Answers } from "../../storage/catalog/layouts/answers.js";
 import { type Recognised, recognise } from "../../storage/catalog/layouts/recognise.js";
+import { nameOf } from "../../storage/catalog/scan-folders.js";
 import { recogniseSeries } from "../../storage/catalog/series.js";
 import { isHdf5 } from "../../storage/hdf5/bytes.js";
 import type { H5File } from "../../storage/hdf5/file.js";
@@ -18,7 +18,7 @@ import { explain } from "../../storage/tools/report.js";
 import { measured } from "../../storage/tools/seam.js";
 import { describeTree } from "../../storage/tools/survey.js";
 import { isReferences, isRemoteHdf5, isStore } from "../../storage/zarr/kinds.js";
-import { answersOf, withAnswers } from "../input/answers.js";
+import { answersOf, withAnswers } from "../input/answer-flags.js";
 import { MisuseError } from "../input/arguments.js";
 import { openStorage } from "../input/storage.js";
 

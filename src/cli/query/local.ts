@@ -2,8 +2,8 @@
 import { type Logger, pino } from "pino";
 import { loadConfig } from "../../config.js";
 import { openEngine } from "../../engine/engine.js";
+import { recordOfResult } from "../../engine/particle-records.js";
 import type { Engine, Query, TripleSink } from "../../engine/query.js";
-import { recordOfResult } from "../../engine/records.js";
 import { FieldprobeError } from "../../errors.js";
 import {
   functionNamed,

@@ -1,10 +1,10 @@
 /** A plan by arrival cuts a query into batches in the order in which its points arrive. */
 import { type Family, RECORDS } from "../../operations.js";
-import { type CheckedQuery, workOf } from "../check.js";
+import { type CheckedQuery, workOf } from "../check-query.js";
 import { BATCH_POINTS } from "../memory.js";
+import { recordOf } from "../particle-records.js";
 import type { BufferPool } from "../points/buffers.js";
 import type { Collector } from "../points/collector.js";
-import { recordOf } from "../records.js";
 import type { DividedTask } from "../sharing.js";
 import type { BatchTask, Slab, SortTask } from "../task.js";
 

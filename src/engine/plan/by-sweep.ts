@@ -6,7 +6,7 @@
 import { frameWeights } from "../../kernels/time.js";
 import { BrickCache } from "../../storage/bricks/cache.js";
 import type { Bricking, FieldSource } from "../../storage/dataset.js";
-import type { CheckedQuery } from "../check.js";
+import type { CheckedQuery } from "../check-query.js";
 import { BATCH_POINTS, PINNED_PART } from "../memory.js";
 import { frameShift } from "../points/positions.js";
 import type { BatchTask, SortTask } from "../task.js";

@@ -2,8 +2,9 @@
 import { RequestError } from "../../errors.js";
 import { axisEnd, axisStart, firstOutside } from "../../kernels/stencil.js";
 import type { Axes, Triple } from "../../kernels/types.js";
-import { AXIS_NAMES } from "../../storage/dataset.js";
 import type { Slab } from "../task.js";
+
+const AXIS_NAMES = ["x", "y", "z"] as const;
 
 /** Joins slabs of triples and subtracts `shift` from each. */
 export function fillPositions(slabs: readonly Slab[], into: Float64Array, shift: Triple): void {

@@ -11,8 +11,8 @@ import { fillPositions, frameShift, outsideError } from "../points/positions.js"
 import type { Query } from "../query.js";
 import type { Progress } from "../task.js";
 import { type BatchContext, scatterInto } from "./batch-context.js";
-import { evaluateBoxes } from "./boxes.js";
 import type { BatchMessage } from "./dataset-copy.js";
+import { evaluateBoxes } from "./node-filters.js";
 import type { OpenDataset } from "./open-dataset.js";
 import type { Emit, Sampler } from "./sampler.js";
 import { trackParticles } from "./tracking.js";

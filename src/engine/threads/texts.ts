@@ -1,5 +1,5 @@
 /** A worker reads points from text and writes results as text. */
-import { RecordWriter } from "../../float32/records.js";
+import { RecordWriter } from "../../float32/record-writer.js";
 import { TripleScanner } from "../../float32/triples.js";
 import type { ReadTask, TriplesRead, WriteTask } from "../text-task.js";
 

@@ -6,8 +6,8 @@ import { axisEnd, axisStart } from "../../kernels/stencil.js";
 import { frameWeights } from "../../kernels/time.js";
 import type { Triple, VelocitySampler } from "../../kernels/types.js";
 import { RECORDS } from "../../operations.js";
+import { recordOf, recordsBetween } from "../particle-records.js";
 import { fillPositions } from "../points/positions.js";
-import { recordOf, recordsBetween } from "../records.js";
 import type { Progress } from "../task.js";
 import { type BatchContext, scatterInto } from "./batch-context.js";
 

@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { TaxonomyTerm, Vocabulary } from "../model/entities.js";
 import type { TermQuery } from "../model/event-query.js";
-import { compareCodePoints, nameKey } from "../model/names.js";
+import { compareCodePoints, nameKey } from "../model/name-keys.js";
 import { renderWholeTerm } from "../render/term.js";
 import type { StoreView } from "../store/store.js";
 import { pageAddress, representPage } from "./collection.js";

@@ -2,7 +2,7 @@
 import type ICAL from "ical.js";
 import type { Calendar, ImportProblem, NewEvent } from "../model/calendar.js";
 import { EVERYONE, type Override } from "../model/entities.js";
-import { slugOf } from "../model/names.js";
+import { slugOf } from "../model/name-keys.js";
 import { normaliseRule } from "../time/rule.js";
 import { epochSeconds, momentOf } from "../time/zone.js";
 import { type Component, icsComponents } from "./ics-components.js";

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { Calendar, ImportProblem, NewEvent, NewTerm } from "../model/calendar.js";
 import { AUDIENCES, audienceMask, EVERYONE, type Extras, type Override, VOCABULARIES } from "../model/entities.js";
-import { slugOf } from "../model/names.js";
+import { slugOf } from "../model/name-keys.js";
 import { normaliseRule } from "../time/rule.js";
 import { daysBetween, epochSeconds, isDay, isTime, isZone, momentOf } from "../time/zone.js";
 

@@ -1,7 +1,7 @@
 /** Checks ids, names and parents of terms while a file adds them to those of the store. */
 import type { ImportProblem, NewTerm, TermReference } from "../model/calendar.js";
 import { type TaxonomyTerm, type VocabularyName, vocabulary } from "../model/entities.js";
-import { nameKey, slugOf } from "../model/names.js";
+import { nameKey, slugOf } from "../model/name-keys.js";
 import type { SqlValue, StoreConnection } from "./database.js";
 
 /** First id that is given to an event or a term that comes without one; ids given by hand are expected below. */

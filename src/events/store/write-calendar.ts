@@ -1,7 +1,7 @@
 /** Writes one calendar into the store inside the transaction of the caller; no other code writes terms and events. */
 import type { Calendar, ImportProblem, NewEvent } from "../model/calendar.js";
 import type { EventRecord, VocabularyName } from "../model/entities.js";
-import { nameKey } from "../model/names.js";
+import { nameKey } from "../model/name-keys.js";
 import { strayOverrides } from "../time/expand.js";
 import { horizonAt } from "../time/horizon.js";
 import { momentOf } from "../time/zone.js";

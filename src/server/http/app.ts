@@ -17,7 +17,6 @@ import type { Engine, EngineStatus } from "../../engine/query.js";
 import { CancelledError } from "../../errors.js";
 import { AccessLog } from "./access-log.js";
 import { Admission } from "./admission.js";
-import { sendText } from "./answer.js";
 import { type Auth, OPEN_AUTH, watchTokens } from "./auth.js";
 import { Connections, createServer } from "./connections.js";
 import { mainThreadCpu, Tick, TimeSlices } from "./event-loop.js";
@@ -27,6 +26,7 @@ import { connectionsAllowed, mostOpenFiles } from "./open-files.js";
 import { guardOrigins } from "./origins.js";
 import { Outgoing } from "./outgoing.js";
 import { HttpRefusal, refuseTheRest } from "./refusal.js";
+import { sendText } from "./send-answer.js";
 import { NO_FACTS, type Plugin, type RequestFacts, type Service } from "./service.js";
 import { TlsFiles } from "./tls.js";
 

@@ -1,8 +1,8 @@
 /** `guardOrigins` keeps web pages of others from the service: foreign names for its address, and costly requests from foreign origins. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type Config, isLoopbackHost } from "../../config.js";
-import { addVary } from "./answer.js";
 import { HttpRefusal } from "./refusal.js";
+import { addVary } from "./send-answer.js";
 
 /** Methods that cost nothing and change nothing. */
 const HARMLESS = ["GET", "HEAD", "OPTIONS"];

@@ -1,7 +1,7 @@
 /** `writtenRecords` writes large results as text on the worker threads, a few blocks ahead of the reader. */
 import type { Result } from "../../engine/query.js";
 import type { QueryTexts } from "../../engine/text-task.js";
-import { RecordWriter, recordBytes } from "../../float32/records.js";
+import { RecordWriter, recordBytes } from "../../float32/record-writer.js";
 
 /** Numbers from which it pays to hand text to other threads: below, this thread writes them in less than the messages take. */
 const WORTH_THREADS = 16_384;

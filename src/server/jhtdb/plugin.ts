@@ -3,10 +3,10 @@ import type { FastifyInstance } from "fastify";
 import { NotFoundError } from "../../errors.js";
 import { lackOf, spatialOf } from "../../operations.js";
 import type { Plugin, Service } from "../http/service.js";
-import { problemHandler } from "../rest/problem.js";
-import { describeForClients } from "./metadata.js";
+import { problemHandler } from "../rest/describe-problem.js";
 import { serveCutout } from "./serve-cutout.js";
 import { JSON_TYPE, serveValues } from "./serve-values.js";
+import { describeForClients } from "./served-metadata.js";
 
 /** Where clients look: the path of each public version, and none. */
 const PREFIXES = ["/turbulence-svc", "/turbulence-svc-test", "/turbsvc-testing", ""] as const;

@@ -1,7 +1,7 @@
 /** Reader of request bodies with one point a line, `x TAB y TAB z`, as they arrive. */
 import { excerpt, RequestError } from "../../errors.js";
+import { DecimalScanner } from "../../float32/number-scanner.js";
 import { parseFloat32 } from "../../float32/parse.js";
-import { DecimalScanner } from "../../float32/scan.js";
 
 /** A longer line is no point. */
 const LONGEST_LINE = 256;

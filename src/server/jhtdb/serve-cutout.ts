@@ -1,12 +1,12 @@
 /** `serveCutout` answers `GET cutout/api/local`: the stored numbers of a box in the form of an xarray dataset, as they are read. */
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { checkAvailable } from "../../engine/check.js";
+import { checkAvailable } from "../../engine/check-query.js";
 import type { Evaluation, FrameBox, Result } from "../../engine/query.js";
 import { LimitError, RequestError, tooManyPoints, unknownDataset } from "../../errors.js";
 import { FIELDS, type FieldName } from "../../operations.js";
 import type { Axis, Dataset } from "../../storage/dataset.js";
-import { sendStream } from "../http/answer.js";
 import { RequestLife } from "../http/request-life.js";
+import { sendStream } from "../http/send-answer.js";
 import type { Service } from "../http/service.js";
 import { timesOf } from "../rest/describe.js";
 import { nestedStream } from "../rest/write-answer.js";

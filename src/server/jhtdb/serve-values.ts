@@ -1,8 +1,8 @@
 /** `serveValues` follows `POST values` from its arrival to the last row of its answer. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { RequestError } from "../../errors.js";
-import { sendBlocks, sendStream } from "../http/answer.js";
 import { RequestLife } from "../http/request-life.js";
+import { sendBlocks, sendStream } from "../http/send-answer.js";
 import type { Service } from "../http/service.js";
 import { timesOf } from "../rest/describe.js";
 import { PendingQuery, type QueryResult } from "../rest/pending-query.js";

@@ -1,13 +1,13 @@
 /** `serveOperation` follows a request for an operation from its arrival to the last byte of its answer. */
 
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { recordOfResult } from "../../engine/particle-records.js";
 import type { Result } from "../../engine/query.js";
-import { recordOfResult } from "../../engine/records.js";
 import { type Operation, RECORDS } from "../../operations.js";
 import { version } from "../../version.js";
-import { addVary, sendBlocks, sendStream } from "../http/answer.js";
 import { negotiate } from "../http/negotiate.js";
 import { RequestLife } from "../http/request-life.js";
+import { addVary, sendBlocks, sendStream } from "../http/send-answer.js";
 import type { Service } from "../http/service.js";
 import { assumedOf } from "./describe.js";
 import { type ApiRequest, asWritten, optionalArraysOf, textsOfQueryString } from "./parameters.js";

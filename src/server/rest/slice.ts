@@ -8,11 +8,11 @@ import { shortestFloat32 } from "../../float32/format.js";
 import { operationOf, RECORDS, TEMPORAL_INTERPOLATION } from "../../operations.js";
 import { QUANTITIES, type Quantity, type QuantityName, quantityOf } from "../../quantities.js";
 import { AXIS_NAMES, type Dataset } from "../../storage/dataset.js";
-import { addVary } from "../http/answer.js";
 import type { TimeSlices } from "../http/event-loop.js";
 import { negotiate } from "../http/negotiate.js";
 import { readFiniteFloat } from "../http/read-number.js";
 import type { RequestLife } from "../http/request-life.js";
+import { addVary } from "../http/send-answer.js";
 import type { Service } from "../http/service.js";
 import { drawPicture, rangeOf } from "./picture.js";
 import {

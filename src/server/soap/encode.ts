@@ -1,7 +1,7 @@
 /** `ResponseEncoder` writes results in blocks of about 64 KiB, in the form the original platform writes. */
 import type { Result } from "../../engine/query.js";
 import type { QueryTexts } from "../../engine/text-task.js";
-import { copyBytes, RecordWriter, recordBytes } from "../../float32/records.js";
+import { copyBytes, RecordWriter, recordBytes } from "../../float32/record-writer.js";
 import { type OperationRow, RECORDS } from "../../operations.js";
 import { writtenRecords } from "../http/written-records.js";
 import { ENVELOPE_NAMESPACE } from "./envelope.js";

@@ -2,8 +2,8 @@
 import { FieldprobeError, LimitError, RequestError } from "../../errors.js";
 import type { SoapVersion } from "./media-type.js";
 import type { Steps } from "./steps.js";
-import type { Attribute } from "./xml/names.js";
 import { DONE, END, START, type XmlReader } from "./xml/reader.js";
+import type { Attribute } from "./xml/xml-names.js";
 
 export const ENVELOPE_NAMESPACE: Readonly<Record<SoapVersion, string>> = {
   "1.1": "http://schemas.xmlsoap.org/soap/envelope/",

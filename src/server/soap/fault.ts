@@ -3,8 +3,8 @@ import { excerpt, FieldprobeError, RequestError } from "../../errors.js";
 import { envelopeStart } from "./encode.js";
 import { ENVELOPE_NAMESPACE, EncodingFault, HeaderError, MustUnderstandFault, VersionFault } from "./envelope.js";
 import type { SoapVersion } from "./media-type.js";
-import { XML_NAMESPACE } from "./xml/names.js";
 import { element, textElement } from "./xml/writer.js";
+import { XML_NAMESPACE } from "./xml/xml-names.js";
 
 type FaultKind = "Caller" | "Server" | "Version" | "Must" | "Encoding";
 

@@ -6,8 +6,8 @@ import { FULL, LONGEST_NUMBER, type ScanEnd, SHORT, TripleScanner } from "../../
 import { RECORDS } from "../../operations.js";
 import { readFloat } from "../http/read-number.js";
 import { formOf, readAhead } from "./items-ahead.js";
+import { checkAttributes, collapsed, invalid, type RequestDialect, readText, schemaType } from "./simple-members.js";
 import type { Steps } from "./steps.js";
-import { checkAttributes, collapsed, invalid, type RequestDialect, readText, schemaType } from "./values.js";
 import { END, START, type XmlReader } from "./xml/reader.js";
 
 type Item = "Point3" | "Vector3";

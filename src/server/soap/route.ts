@@ -2,9 +2,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { excerpt, RequestError } from "../../errors.js";
 import { type OperationRow, operationsNamed } from "../../operations.js";
-import { sendBlocks, sendStream, sendText } from "../http/answer.js";
 import { HttpRefusal, refuseTheRest } from "../http/refusal.js";
 import { RequestLife } from "../http/request-life.js";
+import { sendBlocks, sendStream, sendText } from "../http/send-answer.js";
 import { type Plugin, type Service, SOAP_PATH } from "../http/service.js";
 import { isLarge } from "../http/written-records.js";
 import { type DecodedOperation, decode, operationsAsked } from "./decode.js";

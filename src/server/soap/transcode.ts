@@ -2,8 +2,8 @@
 import { isUtf8 } from "node:buffer";
 import type { Body } from "../http/body.js";
 import type { Charset } from "./media-type.js";
-import { malformed } from "./xml/names.js";
 import type { ByteSource } from "./xml/reader.js";
+import { malformed } from "./xml/xml-names.js";
 
 const NOTHING = Buffer.alloc(0);
 

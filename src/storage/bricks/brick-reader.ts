@@ -10,7 +10,7 @@ import { isField, type Packing, packingOf } from "../hdf5/packing.js";
 import type { Stored } from "../hdf5/stored.js";
 import { openFile } from "../open-file.js";
 import type { StoredFile, StoredHyperslab } from "../stored-file.js";
-import { copyBox, type NodeBox, readBox, storedBox } from "./box.js";
+import { copyBox, type NodeBox, readBox, storedBox } from "./stored-box.js";
 
 /** Files of a series kept open at a time. */
 const OPEN_FILES = 32;

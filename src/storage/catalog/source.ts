@@ -7,10 +7,10 @@ import { DataError } from "../../errors.js";
 import type { Dataset } from "../dataset.js";
 import { isReferences, isStore } from "../zarr/kinds.js";
 import { describeApart } from "./apart.js";
-import { admit, describeFolder, nameOf } from "./catalog.js";
 import type { Answers } from "./layouts/answers.js";
 import { recognise } from "./layouts/recognise.js";
 import { DESCRIPTOR_NAME } from "./manifest.js";
+import { admit, describeFolder, nameOf } from "./scan-folders.js";
 import type { Description } from "./verify.js";
 
 /**

@@ -28,7 +28,7 @@ import {
   guessesOf,
   STEP_PLACE,
 } from "./descriptor.js";
-import { readForcing } from "./forcing.js";
+import { readForcing } from "./read-forcing.js";
 import { Verification } from "./verification.js";
 
 /** A descriptor, the folder that its paths start from, and its origin. */

@@ -2,9 +2,9 @@
 import { setImmediate } from "node:timers/promises";
 import { DataError } from "../../errors.js";
 import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
-import { CONVERSION_NAME } from "../catalog/catalog.js";
 import type { DescriptorInput } from "../catalog/descriptor.js";
 import { DESCRIPTOR_ATTRIBUTE, ITSELF } from "../catalog/layouts/converted-store.js";
+import { CONVERSION_NAME } from "../catalog/scan-folders.js";
 import { AXIS_NAMES, type Dataset, FIELD_NAMES, type FieldName, type Triple } from "../dataset.js";
 import type { ObjectTarget } from "../remote/object-target.js";
 import { type Compression, ShardCodec } from "../zarr/shard.js";

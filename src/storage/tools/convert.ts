@@ -3,11 +3,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { DataError } from "../../errors.js";
-import type { NodeBox } from "../bricks/box.js";
 import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
-import { CONVERSION_NAME } from "../catalog/catalog.js";
+import type { NodeBox } from "../bricks/stored-box.js";
 import type { DescriptorInput } from "../catalog/descriptor.js";
 import { completeFolder, DESCRIPTOR_NAME } from "../catalog/manifest.js";
+import { CONVERSION_NAME } from "../catalog/scan-folders.js";
 import { type Dataset, FIELD_NAMES, type FieldName, type Triple } from "../dataset.js";
 import { placeOf } from "../files.js";
 import { type Filter, Hdf5Writer } from "../hdf5/writer.js";

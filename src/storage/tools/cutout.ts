@@ -3,8 +3,8 @@ import { writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { DataError } from "../../errors.js";
-import type { NodeBox } from "../bricks/box.js";
 import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
+import type { NodeBox } from "../bricks/stored-box.js";
 import { AXIS_NAMES, type Axis, type Dataset, type FieldName, type Triple } from "../dataset.js";
 import { Hdf5Writer } from "../hdf5/writer.js";
 

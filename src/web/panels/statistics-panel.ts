@@ -6,9 +6,6 @@ import { quantityOf } from "../../quantities.js";
 import { fileName } from "../figures/figure-file.js";
 import { coordinateOf } from "../figures/plane-canvas.js";
 import type { ShownPlane } from "../figures/plane-figure.js";
-import { Plot } from "../figures/plot.js";
-import { saveFile } from "../figures/save-file.js";
-import type { SliceFigure } from "../figures/slice-figure.js";
 import {
   type Density,
   densityOf,
@@ -17,7 +14,10 @@ import {
   type PlaneStatistics,
   type Spectrum,
   spectrumOf,
-} from "../figures/statistics.js";
+} from "../figures/plane-statistics.js";
+import { Plot } from "../figures/plot.js";
+import { saveFile } from "../figures/save-file.js";
+import type { SliceFigure } from "../figures/slice-figure.js";
 import type { Slice } from "../state/api.js";
 import { axisOf, unitOf } from "../state/facts.js";
 import { AXES, isWhole, wholePlane } from "../state/plane-geometry.js";

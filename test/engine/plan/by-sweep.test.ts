@@ -1,6 +1,6 @@
 /** Which queries are swept: those that read stored frames which do not fit the cache together. */
 import { describe, expect, it } from "vitest";
-import { checkQuery } from "../../../src/engine/check.js";
+import { checkQuery } from "../../../src/engine/check-query.js";
 import { exceedsCache } from "../../../src/engine/plan/by-sweep.js";
 import type { Dataset } from "../../../src/storage/dataset.js";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { File, Group, Dataset as H5Dataset } from "h5wasm/node";
 import { Module } from "h5wasm/node";
 import { beforeAll, describe, expect, it } from "vitest";
-import { scanFolders } from "../../../src/storage/catalog/catalog.js";
+import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import { H5File } from "../../../src/storage/hdf5/file.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import {

@@ -3,8 +3,8 @@ import { copyFileSync, mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { writeCube } from "../../../src/generate/cube.js";
-import { scanChanges, scanFolders } from "../../../src/storage/catalog/catalog.js";
 import { completeScan, type FolderScan, statesOf } from "../../../src/storage/catalog/scan.js";
+import { scanChanges, scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { scratchFolder } from "../../support/scratch.js";
 

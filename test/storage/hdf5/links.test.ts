@@ -3,7 +3,7 @@ import { mkdirSync, renameSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
-import { scanFolders } from "../../../src/storage/catalog/catalog.js";
+import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import type { Dataset } from "../../../src/storage/dataset.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import {

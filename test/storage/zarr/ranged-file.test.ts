@@ -6,7 +6,7 @@ import { gunzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
 import { BusyError, DataError } from "../../../src/errors.js";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
-import { scanFolders } from "../../../src/storage/catalog/catalog.js";
+import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import type { Dataset } from "../../../src/storage/dataset.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { openFile } from "../../../src/storage/open-file.js";

@@ -1,5 +1,5 @@
 /** Bytes and characters of XML 1.0 have their names and classes here. */
-import { malformed } from "./names.js";
+import { malformed } from "./xml-names.js";
 
 export const TAB = 0x09;
 export const LF = 0x0a;

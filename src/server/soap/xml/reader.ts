@@ -24,7 +24,14 @@ import {
   TAB,
 } from "./chars.js";
 import { Interned } from "./interned.js";
-import { type Attribute, malformed, type Name, NamespaceScopes, splitName, type WrittenAttribute } from "./names.js";
+import {
+  type Attribute,
+  malformed,
+  type Name,
+  NamespaceScopes,
+  splitName,
+  type WrittenAttribute,
+} from "./xml-names.js";
 
 /** Events of a document: an element starts, an element ends, character data, the end of the document. */
 export const START = 1;

@@ -1,5 +1,5 @@
 /** Assigns roles to the dimensions of a dataset: every assignment that the evidence allows. */
-import type { Role } from "./names.js";
+import type { Role } from "./usual-names.js";
 
 /** A dimension as descriptors name it; `n` is one that is fixed at an index. */
 export type Dimension = Role | "n";

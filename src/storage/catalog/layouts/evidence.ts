@@ -2,7 +2,7 @@
 import { AXIS_NAMES, type AxisName } from "../../dataset.js";
 import { type AxisClues, NO_CLUES, type Stated } from "./grid.js";
 import type { Contents } from "./layout.js";
-import { type Role, roleNamed, tableNamed } from "./names.js";
+import { type Role, roleNamed, tableNamed } from "./usual-names.js";
 
 /** A table of coordinates or times. */
 export interface Table {

@@ -2,7 +2,7 @@
 import { DataError } from "../../../errors.js";
 import { join, parentOf } from "./evidence.js";
 import type { Contents, Findings } from "./layout.js";
-import { OTHERS, type OtherNames, PRESSURES, TRIPLES, VECTORS } from "./names.js";
+import { OTHERS, type OtherNames, PRESSURES, TRIPLES, VECTORS } from "./usual-names.js";
 
 /** Fields of one group. Paths are those of the first time and may be written with `{step}` by `place`. */
 export interface FoundFields {

@@ -8,7 +8,7 @@ import { Facts, groupsAround, type Labels, labelsOf, nodesOf, parentOf, type Tab
 import { type FoundFields, findFields, type OtherField } from "./fields.js";
 import { axisOf, NO_CLUES, oneNode, type Stated, timesOf } from "./grid.js";
 import { type Contents, Findings, type Layout } from "./layout.js";
-import type { Role } from "./names.js";
+import type { Role } from "./usual-names.js";
 
 /** What is known of one stored dataset once its dimensions have roles. */
 interface Ordered {

@@ -5,7 +5,7 @@ import type { DescriptorInput } from "../descriptor.js";
 import { join } from "./evidence.js";
 import { axisOf, NO_CLUES, timesOf } from "./grid.js";
 import { type Contents, Findings, type Layout } from "./layout.js";
-import { PRESSURES, VECTORS } from "./names.js";
+import { PRESSURES, VECTORS } from "./usual-names.js";
 
 /** Names of a velocity mesh besides the usual ones. */
 const VELOCITIES = [...VECTORS, "v"];

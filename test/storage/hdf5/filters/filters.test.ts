@@ -7,7 +7,7 @@ import { File } from "h5wasm/node";
 import { beforeAll, describe, expect, it } from "vitest";
 import { DataError } from "../../../../src/errors.js";
 import { openDataset } from "../../../../src/storage/bricks/brick-reader.js";
-import { scanFolders } from "../../../../src/storage/catalog/catalog.js";
+import { scanFolders } from "../../../../src/storage/catalog/scan-folders.js";
 import type { Dataset } from "../../../../src/storage/dataset.js";
 import { H5File } from "../../../../src/storage/hdf5/file.js";
 import { loadHdf5 } from "../../../../src/storage/hdf5/library.js";

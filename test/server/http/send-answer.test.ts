@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { setImmediate as immediate } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { describe, expect, it } from "vitest";
-import { sendBlocks } from "../../../src/server/http/answer.js";
+import { sendBlocks } from "../../../src/server/http/send-answer.js";
 import type { Service } from "../../../src/server/http/service.js";
 import { startService } from "../../support/soap-service.js";
 

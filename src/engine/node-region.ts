@@ -11,7 +11,7 @@ import type { FrameBox, Query } from "./query.js";
 export type Criterion = "vorticity" | "q" | "norm";
 
 /** The nodes of a search or a cutout, and what is computed at them. */
-export interface Region extends FrameBox {
+export interface NodeRegion extends FrameBox {
   /** Nodes along each axis that a value is the mean of; odd. */
   readonly width: number;
   /** Searches: what is compared, and the option by which it is computed. */
@@ -77,7 +77,7 @@ function frameOf(query: Query, dataset: Dataset, base: 0 | 1): number {
 }
 
 /** Reads a search. */
-export function searchRegion(query: Query, operation: Operation, dataset: Dataset): Region {
+export function searchRegion(query: Query, operation: Operation, dataset: Dataset): NodeRegion {
   const { first, last } = corners(query, dataset);
   const { field: text = "", spatialInterpolation: method = "None" } = query;
   const criterion = text.includes("vorticity") ? "vorticity" : text.includes("q") || text === "Q" ? "q" : "norm";
@@ -92,7 +92,7 @@ export function searchRegion(query: Query, operation: Operation, dataset: Datase
 }
 
 /** Reads a cutout by its nodes, by its corners, or by corner and widths. */
-export function cutoutRegion(query: Query, operation: Operation, dataset: Dataset): Region {
+export function cutoutRegion(query: Query, operation: Operation, dataset: Dataset): NodeRegion {
   if (query.nodes !== undefined) return nodesRegion(query.nodes, dataset);
   const raw = operation.fields.length > 0;
   const region = raw ? rawRegion(query, operation, dataset) : strided(query, dataset);
@@ -106,7 +106,7 @@ export function cutoutRegion(query: Query, operation: Operation, dataset: Datase
 }
 
 /** Checks a box of nodes, which may go on for a period over the seam of an axis. */
-function nodesRegion(nodes: FrameBox, dataset: Dataset): Region {
+function nodesRegion(nodes: FrameBox, dataset: Dataset): NodeRegion {
   const { field, frame, first, count, stride } = nodes;
   const closed = field === "force" && dataset.forcing.kind !== "none";
   if (dataset.fields[field] === undefined && !closed) {
@@ -125,7 +125,7 @@ function nodesRegion(nodes: FrameBox, dataset: Dataset): Region {
   return { ...nodes, width: 1, criterion: "norm" };
 }
 
-function rawRegion(query: Query, operation: Operation, dataset: Dataset): Region {
+function rawRegion(query: Query, operation: Operation, dataset: Dataset): NodeRegion {
   const { X = 0, Y = 0, Z = 0, Xwidth = 0, Ywidth = 0, Zwidth = 0 } = query;
   const first = [X, Y, Z] as const;
   const count = [Xwidth, Ywidth, Zwidth] as const;
@@ -135,7 +135,7 @@ function rawRegion(query: Query, operation: Operation, dataset: Dataset): Region
   return { field, frame: frameOf(query, dataset, 0), first, count, stride: [1, 1, 1], width: 1, criterion: "norm" };
 }
 
-function strided(query: Query, dataset: Dataset): Region {
+function strided(query: Query, dataset: Dataset): NodeRegion {
   const { first, last } = corners(query, dataset);
   const frame = frameOf(query, dataset, 1);
   const stride = along(query, (axis) => `${axis}_step`);

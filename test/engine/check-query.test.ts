@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { checkQuery } from "../../src/engine/check.js";
+import { checkQuery } from "../../src/engine/check-query.js";
+import { recordTimes } from "../../src/engine/particle-records.js";
 import type { Query } from "../../src/engine/query.js";
-import { recordTimes } from "../../src/engine/records.js";
 import { FieldprobeError, NotFoundError } from "../../src/errors.js";
 import { OPERATIONS, type Operation, SPATIAL_INTERPOLATION } from "../../src/operations.js";
 import type { Axis, Dataset, FieldSource } from "../../src/storage/dataset.js";

@@ -2,17 +2,17 @@
 import { describe, expect, it } from "vitest";
 import { LIMITS } from "../../src/config.js";
 import type { Carrier } from "../../src/engine/carrier.js";
-import type { CheckedQuery } from "../../src/engine/check.js";
+import type { CheckedQuery } from "../../src/engine/check-query.js";
+import type { NodeRegion } from "../../src/engine/node-region.js";
+import { RegionExecution } from "../../src/engine/node-region-execution.js";
 import { BufferPool } from "../../src/engine/points/buffers.js";
-import type { Region } from "../../src/engine/region.js";
-import { RegionExecution } from "../../src/engine/region-execution.js";
 import type { CutoutTask, SearchTask, Task } from "../../src/engine/task.js";
 import { TextThreads } from "../../src/engine/text-threads.js";
 import { DataError, WorkerError } from "../../src/errors.js";
 import { operationOf } from "../../src/operations.js";
 import type { Dataset } from "../../src/storage/dataset.js";
 
-const REGION: Region = {
+const REGION: NodeRegion = {
   field: "pressure",
   frame: 3,
   first: [5, 7, 11],
@@ -25,7 +25,7 @@ const REGION: Region = {
 /** Runs a search or a cutout whose tasks `run` answers. */
 function execution(
   name: "GetThreshold" | "GetAnyCutoutWeb",
-  region: Region,
+  region: NodeRegion,
   run: (task: Task) => unknown,
   limits: Partial<typeof LIMITS> = {},
 ): RegionExecution {
@@ -43,10 +43,10 @@ function execution(
   return new RegionExecution(setting, checked as unknown as CheckedQuery, region, 10_000, () => undefined);
 }
 
-const nodesOf = ({ count }: Region): number => count[0] * count[1] * count[2];
+const nodesOf = ({ count }: NodeRegion): number => count[0] * count[1] * count[2];
 
 /** Calls `use` with every node of a region, x fastest. */
-function eachNode({ first, count, stride }: Region, use: (x: number, y: number, z: number) => void): void {
+function eachNode({ first, count, stride }: NodeRegion, use: (x: number, y: number, z: number) => void): void {
   for (let k = 0; k < count[2]; k++) {
     for (let j = 0; j < count[1]; j++) {
       for (let i = 0; i < count[0]; i++)

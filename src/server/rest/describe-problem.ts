@@ -1,10 +1,10 @@
 /** `describeProblem` turns errors into problem details (RFC 9457): the codes of the SOAP faults, each with an HTTP status. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { CancelledError, type ErrorCode, FieldprobeError } from "../../errors.js";
-import { sendText } from "../http/answer.js";
 import { NotAcceptableError } from "../http/negotiate.js";
 import { type ProblemDetails, problemDetails } from "../http/problem.js";
 import { HttpRefusal } from "../http/refusal.js";
+import { sendText } from "../http/send-answer.js";
 
 /** HTTP status of each public error code. */
 const STATUS: Readonly<Record<ErrorCode, number>> = {

@@ -14,7 +14,7 @@ import {
 } from "../../kernels/threshold.js";
 import type { BrickReader } from "../../kernels/types.js";
 import { FIELDS } from "../../operations.js";
-import type { Region } from "../region.js";
+import type { NodeRegion } from "../node-region.js";
 import type { Progress } from "../task.js";
 import type { CutoutMessage, SearchMessage } from "./dataset-copy.js";
 import type { OpenDataset } from "./open-dataset.js";
@@ -27,7 +27,7 @@ function stopOf(cancel: Int32Array): () => void {
 }
 
 /** What a search compares. */
-function quantityOf({ criterion, field }: Region, method: string): ThresholdQuantity {
+function quantityOf({ criterion, field }: NodeRegion, method: string): ThresholdQuantity {
   if (criterion === "norm") return { kind: "norm", size: FIELDS[field] };
   return { kind: criterion, order: Number(method.slice(-1)) as DifferenceOrder };
 }
@@ -107,7 +107,7 @@ export function cutNodes(
 }
 
 /** Copies stored nodes. Rows are read whole; where planes or rows are left out, those between are not read. */
-function nodeFiller(open: OpenDataset, sampler: Sampler, region: Region): PlaneFiller {
+function nodeFiller(open: OpenDataset, sampler: Sampler, region: NodeRegion): PlaneFiller {
   const { first, count, stride, frame, field } = region;
   const reader = sampler.reader(open.source(field));
   const { axes } = open.dataset;
@@ -134,7 +134,7 @@ function pickNodes(
   span: number,
   rows: number,
   { components }: BrickReader,
-  { count, stride }: Region,
+  { count, stride }: NodeRegion,
   out: Float32Array,
 ): void {
   let to = 0;
@@ -147,7 +147,7 @@ function pickNodes(
 }
 
 /** Evaluates a force known in closed form at the nodes, whose coordinates are float32 like those of points. */
-function forceFiller({ dataset }: OpenDataset, { first, count, stride, frame }: Region): PlaneFiller {
+function forceFiller({ dataset }: OpenDataset, { first, count, stride, frame }: NodeRegion): PlaneFiller {
   const { axes, forcing } = dataset;
   const at = (a: 0 | 1 | 2, i: number): number => {
     const node = first[a] + i * stride[a];
@@ -171,7 +171,7 @@ function forceFiller({ dataset }: OpenDataset, { first, count, stride, frame }: 
 }
 
 /** Takes means over the cubes around nodes. */
-function meanFiller(open: OpenDataset, sampler: Sampler, region: Region, stop: () => void): PlaneFiller {
+function meanFiller(open: OpenDataset, sampler: Sampler, region: NodeRegion, stop: () => void): PlaneFiller {
   const { first, count, stride, width, frame, field } = region;
   const { axes } = open.dataset;
   const reader = sampler.reader(open.source(field));

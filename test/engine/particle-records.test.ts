@@ -1,6 +1,6 @@
 /** Tracking in ranges of steps gives what the whole gives, and each record falls into one range. */
 import { describe, expect, it } from "vitest";
-import { recordsBetween } from "../../src/engine/records.js";
+import { recordsBetween } from "../../src/engine/particle-records.js";
 import { advectInertial, advectTracers, type Path } from "../../src/kernels/particles.js";
 import type { Axis } from "../../src/kernels/types.js";
 import { generator } from "../support/run-query.js";

@@ -1,6 +1,7 @@
 /** Boxes of nodes: the parts that the region of a search or a cutout is divided into by owner, and how their answers are joined. */
+
+import type { NodeRegion } from "../engine/node-region.js";
 import type { Query } from "../engine/query.js";
-import type { Region } from "../engine/region.js";
 import type { Hits } from "../kernels/threshold.js";
 import type { Triple } from "../storage/dataset.js";
 import { type RegionSpan, type Regions, spansOf } from "./regions.js";
@@ -13,7 +14,7 @@ export interface OwnedBox {
 }
 
 /** Divides a region of nodes by owner; neighbours along x with one owner stay together. */
-export function boxesOf(regions: Regions, owners: Uint8Array, { first, stride, count }: Region): OwnedBox[] {
+export function boxesOf(regions: Regions, owners: Uint8Array, { first, stride, count }: NodeRegion): OwnedBox[] {
   const along = (a: 0 | 1 | 2): RegionSpan[] => spansOf(regions, a, first[a], stride[a], count[a]);
   const boxes: OwnedBox[] = [];
   const [xs, ys, zs] = [along(0), along(1), along(2)];
@@ -34,13 +35,13 @@ export function boxesOf(regions: Regions, owners: Uint8Array, { first, stride, c
 }
 
 /** A box of a region as a region of its own. */
-export function partOf(region: Region, { from, count }: OwnedBox): Region {
+export function partOf(region: NodeRegion, { from, count }: OwnedBox): NodeRegion {
   const first = region.first.map((node, a) => node + from[a] * region.stride[a]) as unknown as Triple;
   return { ...region, first, count };
 }
 
 /** The query for a box of a region. */
-export function boxQuery(query: Query, { first, stride }: Region, { from, count }: OwnedBox): Query {
+export function boxQuery(query: Query, { first, stride }: NodeRegion, { from, count }: OwnedBox): Query {
   const low = (a: 0 | 1 | 2): number => first[a] + from[a] * stride[a];
   if (query.x_start === undefined) {
     const [Xwidth, Ywidth, Zwidth] = count;
@@ -70,7 +71,7 @@ export function hitsIn(records: Float32Array): Hits {
 export function placeBox(
   parts: readonly Float32Array[],
   { from, count }: OwnedBox,
-  region: Region,
+  region: NodeRegion,
   components: number,
   out: Float32Array,
 ): void {

@@ -1,6 +1,6 @@
 /** The scanner of decimals against a table made by a C library, and against every way of cutting a number. */
 import { describe, expect, it } from "vitest";
-import { CUT, DecimalScanner, IN_DOUBT } from "../../src/float32/scan.js";
+import { CUT, DecimalScanner, IN_DOUBT } from "../../src/float32/number-scanner.js";
 import { bitsOf, STRTOF_ROWS } from "./strtof.js";
 
 describe("scanning decimals", () => {

@@ -9,9 +9,9 @@ import { timeInRange } from "../kernels/time.js";
 import { lackOf, type Operation, type OperationRow, operationOf, spatialOf, unavailable } from "../operations.js";
 import type { Dataset, FieldName, TimeAxis } from "../storage/dataset.js";
 import { filterFields, letterOf } from "./fields-asked.js";
+import { cutoutRegion, type NodeRegion, searchRegion } from "./node-region.js";
+import { countRecords } from "./particle-records.js";
 import type { Query } from "./query.js";
-import { countRecords } from "./records.js";
-import { cutoutRegion, type Region, searchRegion } from "./region.js";
 
 /** A checked query: its dataset and the work per point. */
 export interface CheckedQuery {
@@ -22,7 +22,7 @@ export interface CheckedQuery {
   /** Fields that it reads, in the order of its kernel. */
   readonly fields: readonly FieldName[];
   /** Searches and cutouts: the nodes; else null. */
-  readonly region: Region | null;
+  readonly region: NodeRegion | null;
   /** Tracking: number of steps and signed step; else 0. */
   readonly steps: number;
   readonly step: number;
@@ -244,5 +244,6 @@ const SAMPLES: Partial<Record<Operation["family"], (query: Query, dataset: Datas
 };
 
 /** Regions by family. */
-const REGIONS: Partial<Record<Operation["family"], (query: Query, operation: Operation, dataset: Dataset) => Region>> =
-  { search: searchRegion, cutout: cutoutRegion };
+const REGIONS: Partial<
+  Record<Operation["family"], (query: Query, operation: Operation, dataset: Dataset) => NodeRegion>
+> = { search: searchRegion, cutout: cutoutRegion };

@@ -1,7 +1,7 @@
 /** Points into request members, response elements into typed arrays. */
 import { type ALL_OPERATIONS, type Member, RECORDS, type RecordName } from "../operations.js";
 import { ClientError } from "./error.js";
-import type { Points } from "./types.js";
+import type { Points } from "./request-types.js";
 
 type Operation = (typeof ALL_OPERATIONS)[number];
 

@@ -3,8 +3,8 @@ import { excerpt, RequestError } from "../../errors.js";
 import { checkEncodingStyle } from "./envelope.js";
 import type { SoapVersion } from "./media-type.js";
 import type { Stepping } from "./steps.js";
-import type { Attribute } from "./xml/names.js";
 import type { XmlReader } from "./xml/reader.js";
+import type { Attribute } from "./xml/xml-names.js";
 
 const XSI = "http://www.w3.org/2001/XMLSchema-instance";
 const XSD = "http://www.w3.org/2001/XMLSchema";

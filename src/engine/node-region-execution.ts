@@ -5,12 +5,12 @@ import { type Hits, sortHits } from "../kernels/threshold.js";
 import { FIELDS, RECORDS } from "../operations.js";
 import type { Dataset, Triple } from "../storage/dataset.js";
 import { runWithRetries } from "./carrier.js";
-import type { CheckedQuery } from "./check.js";
+import type { CheckedQuery } from "./check-query.js";
 import type { ExecutionSetting } from "./execution.js";
 import { createShare, type QueryShare } from "./fair-queue.js";
+import type { NodeRegion } from "./node-region.js";
 import { Collector } from "./points/collector.js";
 import type { Evaluation, Result } from "./query.js";
-import type { Region } from "./region.js";
 import type { Sharing, SharingControl } from "./sharing.js";
 import type { QueryTexts } from "./text-task.js";
 
@@ -30,7 +30,7 @@ export class RegionExecution implements Evaluation {
   readonly #setting: ExecutionSetting;
   readonly #checked: CheckedQuery;
   readonly #dataset: Dataset;
-  readonly #region: Region;
+  readonly #region: NodeRegion;
   readonly #deadlineMs: number;
   readonly #ended: () => void;
   readonly #share: QueryShare;
@@ -52,7 +52,7 @@ export class RegionExecution implements Evaluation {
   constructor(
     setting: ExecutionSetting,
     checked: CheckedQuery,
-    region: Region,
+    region: NodeRegion,
     deadlineMs: number,
     ended: () => void,
     client?: unknown,
@@ -264,12 +264,12 @@ export class RegionExecution implements Evaluation {
   }
 }
 
-function nodesOf({ count }: Region): number {
+function nodesOf({ count }: NodeRegion): number {
   return count[0] * count[1] * count[2];
 }
 
 /** Divides a region into parts of at most `edge` nodes along x, y and z, in the order of the nodes: x first, then y, then z. */
-function divide(region: Region, edge: Triple): { readonly total: number; part(index: number): Region } {
+function divide(region: NodeRegion, edge: Triple): { readonly total: number; part(index: number): NodeRegion } {
   const { first, count, stride } = region;
   const [nx, ny, nz] = count.map((nodes, a) => Math.ceil(nodes / edge[a]));
   return {

@@ -1,7 +1,7 @@
 /** Filters over cubes in time slices: whatever the slices, the answers are those of one. */
 import { describe, expect, it } from "vitest";
 import type { BatchContext } from "../../../src/engine/threads/batch-context.js";
-import { evaluateBoxes } from "../../../src/engine/threads/boxes.js";
+import { evaluateBoxes } from "../../../src/engine/threads/node-filters.js";
 import type { Axes } from "../../../src/kernels/types.js";
 import { type OperationName, operationOf, RECORDS } from "../../../src/operations.js";
 import { endedAxis, fieldByNode, periodicAxis, rough } from "../../kernels/fields.js";

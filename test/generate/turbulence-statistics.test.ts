@@ -1,7 +1,7 @@
 /** Statistics of a simulated state against sums over its node values, and of a flow whose figures are known. */
 import { describe, expect, it } from "vitest";
 import { NavierStokes } from "../../src/generate/navier-stokes.js";
-import { flowStatistics } from "../../src/generate/statistics.js";
+import { flowStatistics } from "../../src/generate/turbulence-statistics.js";
 import { derivative, transformOf, wavenumberAt } from "../support/dft.js";
 
 const NODES = 16;

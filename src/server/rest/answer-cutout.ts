@@ -2,8 +2,8 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { operationOf } from "../../operations.js";
-import { addVary, sendStream } from "../http/answer.js";
 import { negotiate } from "../http/negotiate.js";
+import { addVary, sendStream } from "../http/send-answer.js";
 import type { Service } from "../http/service.js";
 import { readRequest, textsOfQueryString } from "./parameters.js";
 import { compute } from "./serve-operation.js";

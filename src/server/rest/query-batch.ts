@@ -3,16 +3,16 @@ import { Type } from "@sinclair/typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { CancelledError, FieldprobeError, RequestError } from "../../errors.js";
 import { findOperation, type Operation } from "../../operations.js";
-import { sendBlocks } from "../http/answer.js";
 import { bodyTooLarge } from "../http/refusal.js";
 import type { RequestLife } from "../http/request-life.js";
+import { sendBlocks } from "../http/send-answer.js";
 import type { Service } from "../http/service.js";
 import { DATASET_OPERATIONS } from "./describe.js";
+import { describeProblem, type Problem } from "./describe-problem.js";
 import { JsonReader } from "./json-reader.js";
 import { leavingOf } from "./open-faces.js";
 import { arraysOf, refuse, textsOfJson } from "./parameters.js";
 import { PendingQuery } from "./pending-query.js";
-import { describeProblem, type Problem } from "./problem.js";
 import { compute, describeAnswer } from "./serve-operation.js";
 import { type UnwrittenAnswer, WRITERS } from "./write-answer.js";
 
