@@ -97,65 +97,94 @@ class Growing<T extends Float32Array | Uint32Array> {
   }
 }
 
-/** Extracts the surface where the samples cross a level; cells with a missing sample are left open. */
-export function marchingCubes(samples: BoxSamples, level: number, tint: Float32Array | null): Surface {
-  const { counts, origin, spacing, values } = samples;
-  const [nx, ny, nz] = counts;
-  const steps = [1, nx, nx * ny] as const;
-  const offsets = CORNERS.map(([x, y, z]) => x + y * nx + z * nx * ny);
-  const positions = new Growing(new Float32Array(3 * 4096));
-  const normals = new Growing(new Float32Array(3 * 4096));
-  const indices = new Growing(new Uint32Array(3 * 8192));
-  const tints = new Growing(new Float32Array(4096));
+/** The vertices of a surface; cells that share an edge share its vertex. */
+class Vertices {
+  readonly positions = new Growing(new Float32Array(3 * 4096));
+  readonly normals = new Growing(new Float32Array(3 * 4096));
+  readonly tints = new Growing(new Float32Array(4096));
+  readonly #samples: BoxSamples;
+  readonly #level: number;
+  readonly #tint: Float32Array | null;
+  readonly #steps: readonly [number, number, number];
   /** Vertices on the edges that begin at a sample, one table for each axis, of this layer and the next. */
-  const kept = [0, 1, 2].map(() => new Int32Array(2 * nx * ny).fill(-1));
-  const place = new Float64Array(3);
-  const [, above, behind] = steps;
+  readonly #kept: readonly Int32Array[];
+  readonly #place = new Float64Array(3);
 
-  const slope = (at: number, axis: 0 | 1 | 2, index: number): number => {
-    const step = steps[axis];
-    const low = index > 0 ? at - step : at;
-    const high = index < counts[axis] - 1 ? at + step : at;
-    return (values[high] - values[low]) / Math.max(1, (high - low) / step);
-  };
+  constructor(samples: BoxSamples, level: number, tint: Float32Array | null) {
+    const [nx, ny] = samples.counts;
+    this.#samples = samples;
+    this.#level = level;
+    this.#tint = tint;
+    this.#steps = [1, nx, nx * ny];
+    this.#kept = [0, 1, 2].map(() => new Int32Array(2 * nx * ny).fill(-1));
+  }
 
-  const vertex = (x: number, y: number, z: number, edge: number): number => {
+  /** Begins a layer of cells: the samples behind it take the place of those before it. */
+  beginLayer(z: number): void {
+    const layer = this.#steps[2];
+    const from = ((z + 1) & 1) * layer;
+    for (const table of this.#kept) table.fill(-1, from, from + layer);
+  }
+
+  /** The number of the vertex on an edge of the cell that begins at x, y, z. */
+  on(x: number, y: number, z: number, edge: number): number {
     const [corner, axis] = EDGES[edge];
     const [cx, cy, cz] = CORNERS[corner];
     const [i, j, k] = [x + cx, y + cy, z + cz];
-    const slot = ((k & 1) * ny + j) * nx + i;
-    const known = kept[axis][slot];
+    const [, rows, layers] = this.#steps;
+    const slot = (k & 1) * layers + j * rows + i;
+    const known = this.#kept[axis][slot];
     if (known >= 0) return known;
-    const a = i + nx * (j + ny * k);
-    const b = a + steps[axis];
-    const t = (level - values[a]) / (values[b] - values[a]);
+    const number = this.positions.length / 3;
+    this.#add(i, j, k, axis);
+    this.#kept[axis][slot] = number;
+    return number;
+  }
+
+  #add(i: number, j: number, k: number, axis: 0 | 1 | 2): void {
+    const { origin, spacing, values } = this.#samples;
+    const [, rows, layers] = this.#steps;
+    const a = i + rows * j + layers * k;
+    const b = a + this.#steps[axis];
+    const t = (this.#level - values[a]) / (values[b] - values[a]);
+    const place = this.#place;
     place[0] = i;
     place[1] = j;
     place[2] = k;
     place[axis] += t;
-    const number = positions.length / 3;
-    positions.push3(
+    this.positions.push3(
       origin[0] + place[0] * spacing[0],
       origin[1] + place[1] * spacing[1],
       origin[2] + place[2] * spacing[2],
     );
     const [di, dj, dk] = [axis === 0 ? 1 : 0, axis === 1 ? 1 : 0, axis === 2 ? 1 : 0];
-    const gx = (slope(a, 0, i) * (1 - t) + slope(b, 0, i + di) * t) / spacing[0];
-    const gy = (slope(a, 1, j) * (1 - t) + slope(b, 1, j + dj) * t) / spacing[1];
-    const gz = (slope(a, 2, k) * (1 - t) + slope(b, 2, k + dk) * t) / spacing[2];
+    const gx = (this.#slope(a, 0, i) * (1 - t) + this.#slope(b, 0, i + di) * t) / spacing[0];
+    const gy = (this.#slope(a, 1, j) * (1 - t) + this.#slope(b, 1, j + dj) * t) / spacing[1];
+    const gz = (this.#slope(a, 2, k) * (1 - t) + this.#slope(b, 2, k + dk) * t) / spacing[2];
     const length = -Math.hypot(gx, gy, gz) || -1;
-    normals.push3(gx / length, gy / length, gz / length);
-    if (tint !== null) tints.push(tint[a] * (1 - t) + tint[b] * t);
-    kept[axis][slot] = number;
-    return number;
-  };
+    this.normals.push3(gx / length, gy / length, gz / length);
+    if (this.#tint !== null) this.tints.push(this.#tint[a] * (1 - t) + this.#tint[b] * t);
+  }
 
+  /** Difference of the samples beside a sample along an axis, for each step. */
+  #slope(at: number, axis: 0 | 1 | 2, index: number): number {
+    const { counts, values } = this.#samples;
+    const step = this.#steps[axis];
+    const low = index > 0 ? at - step : at;
+    const high = index < counts[axis] - 1 ? at + step : at;
+    return (values[high] - values[low]) / Math.max(1, (high - low) / step);
+  }
+}
+
+/** Extracts the surface where the samples cross a level; cells with a missing sample are left open. */
+export function marchingCubes(samples: BoxSamples, level: number, tint: Float32Array | null): Surface {
+  const { counts, values } = samples;
+  const [nx, ny, nz] = counts;
+  const offsets = CORNERS.map(([x, y, z]) => x + y * nx + z * nx * ny);
+  const vertices = new Vertices(samples, level, tint);
+  const indices = new Growing(new Uint32Array(3 * 8192));
   for (let z = 0; z < nz - 1; z++) {
-    // The layer above takes the place of the one below.
-    for (const table of kept) {
-      const from = ((z + 1) & 1) * nx * ny;
-      table.fill(-1, from, from + nx * ny);
-    }
+    vertices.beginLayer(z);
     for (let y = 0; y < ny - 1; y++) {
       const row = nx * (y + ny * z);
       let right = 0;
@@ -163,10 +192,7 @@ export function marchingCubes(samples: BoxSamples, level: number, tint: Float32A
       for (let x = 0; x < nx - 1; x++) {
         const at = row + x;
         let cell = leftOf(right);
-        if (values[at + 1] < level) cell |= BITS[1];
-        if (values[at + above + 1] < level) cell |= BITS[3];
-        if (values[at + behind + 1] < level) cell |= BITS[5];
-        if (values[at + behind + above + 1] < level) cell |= BITS[7];
+        for (const c of [1, 3, 5, 7]) if (values[at + offsets[c]] < level) cell |= BITS[c];
         right = cell & RIGHT;
         if (edgeTable[cell] === 0) continue;
         let sum = 0;
@@ -174,15 +200,15 @@ export function marchingCubes(samples: BoxSamples, level: number, tint: Float32A
         if (Number.isNaN(sum)) continue;
         for (let t = 16 * cell; triTable[t] !== -1; t += 3) {
           const [p, q, r] = [triTable[t], triTable[t + 1], triTable[t + 2]];
-          indices.push3(vertex(x, y, z, p), vertex(x, y, z, q), vertex(x, y, z, r));
+          indices.push3(vertices.on(x, y, z, p), vertices.on(x, y, z, q), vertices.on(x, y, z, r));
         }
       }
     }
   }
   return {
-    positions: positions.take(),
-    normals: normals.take(),
-    tints: tints.take(),
+    positions: vertices.positions.take(),
+    normals: vertices.normals.take(),
+    tints: vertices.tints.take(),
     indices: indices.take(),
   };
 }
