@@ -1,35 +1,46 @@
-/** Compiles src/kernels/simd/assembly to dist/kernels/simd/kernels.wasm, unless that is newer than all of its sources. */
+/** Compiles each module in AssemblyScript to WebAssembly, unless it is newer than all of its sources. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const SOURCES = join(ROOT, "src/kernels/simd/assembly");
-const TARGET = join(ROOT, "dist/kernels/simd/kernels.wasm");
 
-/** `stub`: nothing is ever allocated. The memory is the host's, shared by all threads and at most 4 GiB. */
-const FLAGS = ["--runtime", "stub", "--importMemory", "--sharedMemory", "--initialMemory", "1"].concat([
-  "--maximumMemory",
-  "65536",
-  "--noAssert",
-  "-O3",
-  "--enable",
-  "simd,threads",
-]);
+/** Folders of assembly, the files outside of them that they import, and what is compiled. */
+const MODULES = [
+  {
+    sources: "src/kernels/simd/assembly",
+    imports: ["src/kernels/simd/record-sizes.ts"],
+    target: "dist/kernels/simd/kernels.wasm",
+    // The memory is the host's, shared by all threads and at most 4 GiB.
+    flags: ["--sharedMemory", "--maximumMemory", "65536", "--enable", "simd,threads"],
+  },
+  {
+    sources: "src/float32/assembly",
+    imports: ["src/float32/text-layout.ts"],
+    target: "dist/float32/text.wasm",
+    flags: ["--enable", "simd"],
+  },
+];
+
+/** `stub`: nothing is ever allocated. */
+const FLAGS = ["--runtime", "stub", "--importMemory", "--initialMemory", "1", "--noAssert", "-O3"];
 
 function modified(file) {
   return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
-const inputs = [
-  fileURLToPath(import.meta.url),
-  join(SOURCES, "../record-sizes.ts"),
-  ...readdirSync(SOURCES).map((name) => join(SOURCES, name)),
-];
-if (inputs.some((file) => modified(file) > modified(TARGET))) {
-  mkdirSync(dirname(TARGET), { recursive: true });
+for (const { sources, imports, target, flags } of MODULES) {
+  const folder = join(ROOT, sources);
+  const out = join(ROOT, target);
+  const inputs = [
+    fileURLToPath(import.meta.url),
+    ...imports.map((file) => join(ROOT, file)),
+    ...readdirSync(folder).map((name) => join(folder, name)),
+  ];
+  if (!inputs.some((file) => modified(file) > modified(out))) continue;
+  mkdirSync(dirname(out), { recursive: true });
   const asc = join(ROOT, "node_modules/assemblyscript/bin/asc.js");
-  const entry = "src/kernels/simd/assembly/index.ts";
-  execFileSync(process.execPath, [asc, entry, ...FLAGS, "--outFile", TARGET], { cwd: ROOT, stdio: "inherit" });
+  const entry = `${sources}/index.ts`;
+  execFileSync(process.execPath, [asc, entry, ...FLAGS, ...flags, "--outFile", out], { cwd: ROOT, stdio: "inherit" });
 }

@@ -2,6 +2,7 @@
 import { setImmediate as moment } from "node:timers/promises";
 import type { QueryTexts } from "../../src/engine/text-task.js";
 import { Texts } from "../../src/engine/threads/texts.js";
+import { textModule } from "./text-module.js";
 
 /** Text threads, with what a test looks at. */
 export interface TextsHere extends QueryTexts {
@@ -15,7 +16,7 @@ export interface TextsHere extends QueryTexts {
  */
 export function textsHere(lost: (task: number) => boolean = () => false, memory = Number.POSITIVE_INFINITY): TextsHere {
   const state = { lent: 0, done: 0 };
-  const texts = new Texts();
+  const texts = new Texts(textModule());
   const perform = async <T>(work: () => T): Promise<T> => {
     const task = state.done++;
     // Later tasks may be done first.

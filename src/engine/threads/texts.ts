@@ -1,6 +1,5 @@
 /** A worker reads points from text and writes results as text. */
-import { RecordWriter } from "../../float32/record-writer.js";
-import { TripleScanner } from "../../float32/triples.js";
+import type { TextModule } from "../../float32/text-module.js";
 import type { ReadTask, TriplesRead, WriteTask } from "../text-task.js";
 
 /** Texts as bytes, as long as the same ones are asked for. */
@@ -19,26 +18,22 @@ class Literals {
 
 /** Reads and writes texts in one thread. */
 export class Texts {
+  readonly #module: TextModule;
   readonly #tags = new Literals();
   readonly #separators = new Literals();
-  readonly #writer = new RecordWriter();
-  #scanner = new TripleScanner([]);
+
+  constructor(module: TextModule) {
+    this.#module = module;
+  }
 
   /** Reads items until one has another form than the others. */
   read({ bytes, tags, out }: ReadTask): TriplesRead {
-    const known = this.#tags.of(tags);
-    if (this.#scanner.tags !== known) this.#scanner = new TripleScanner(known);
-    const scanner = this.#scanner;
-    scanner.scan(bytes, 0, bytes.length, out, 0, Math.floor(out.length / 3));
-    return { count: scanner.count, bytes: scanner.position };
+    return this.#module.read(bytes, this.#tags.of(tags), out);
   }
 
   /** @returns bytes written */
   write({ values, separators, notFinite, out }: WriteTask): number {
-    const literals = this.#separators.of(separators);
     const other = notFinite === null ? null : Buffer.from(notFinite, "latin1");
-    let at = 0;
-    for (const part of values) at = this.#writer.write(part, 0, part.length, literals, out, at, other);
-    return at;
+    return this.#module.write(values, this.#separators.of(separators), out, other);
   }
 }

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parentPort, threadId, workerData } from "node:worker_threads";
 import { FieldprobeError } from "../../errors.js";
+import { TextModule } from "../../float32/text-module.js";
 import { instantiateSimd, type SimdAccelerator } from "../../kernels/simd/index.js";
 import type { ScanChanges } from "../../storage/catalog/scan.js";
 import { scanChanges } from "../../storage/catalog/scan-folders.js";
@@ -30,7 +31,9 @@ StoreClient.share((connection) => parentPort?.postMessage(connection, [connectio
 const slot = claimSlot();
 const sampler = new Sampler(memory.buffer as SharedArrayBuffer, layout, slot, accelerate);
 const datasets = new OpenDatasets({ fd8Legacy, accelerator: sampler.accelerator });
-const texts = new Texts();
+const texts = new Texts(
+  fromModule(new URL("../../float32/text.wasm", import.meta.url), (wasm) => new TextModule(wasm)),
+);
 Atomics.store(loaded, slot, threadId);
 
 /** Takes a free worker slot; the slot of a dead thread becomes free once it has been repaired. */
@@ -46,8 +49,13 @@ function claimSlot(): number {
 
 function accelerate(scratch: { offset: number; bytes: number }): SimdAccelerator {
   const file = new URL("../../kernels/simd/kernels.wasm", import.meta.url);
+  return fromModule(file, (wasm) => instantiateSimd(wasm, memory, scratch));
+}
+
+/** Makes something of a WebAssembly module, which the build has put into a file. */
+function fromModule<T>(file: URL, make: (wasm: Uint8Array) => T): T {
   try {
-    return instantiateSimd(readFileSync(file), memory, scratch);
+    return make(readFileSync(file));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(`${fileURLToPath(file)} does not belong to this program, run npm ci: ${reason}`);

@@ -1,0 +1,161 @@
+/** `readTriples` is the twin of `TripleScanner.scan`: tags are compared sixteen bytes at a time, and digits are read eight at a time. */
+import { OUTCOME, POWERS, STOPPED_FULL, STOPPED_ODD, STOPPED_SHORT, WHOLE_POWERS } from "../text-layout";
+
+/** In place of the address after a tag or a number: the text ends in it, or it is left to the reference. */
+const CUT: usize = 0;
+const ODD: usize = 1;
+
+/** Largest mantissa that takes another digit, and another eight. */
+const MANTISSA: u64 = 1_000_000_000_000_000_000;
+const SHORT_MANTISSA: u64 = 10_000_000_000;
+/** As in the reference: doubles so near to a midpoint of float32 are in doubt, and magnitudes outside of these. */
+const MARGIN: u64 = 16;
+const MIDPOINT: u64 = 0x1000_0000;
+const SMALLEST: f64 = 2.350988701644575e-38;
+const LARGEST: f64 = 1.7014118346046923e38;
+/** Longest number, with white space around it. */
+const LONGEST: usize = 64;
+
+/**
+ * Reads items from `[from, end)` into triples at `out`, at most `room` of them. The byte at `end` must not be a digit.
+ *
+ * @param tags table of the eight tags
+ * @returns items read; OUTCOME holds the address after the last of them, and why reading stopped
+ */
+export function readTriples(from: usize, end: usize, out: usize, room: i32, tags: usize): i32 {
+  let position = from;
+  let to = out;
+  let count = 0;
+  let why = STOPPED_FULL;
+  for (; count < room; count++, to += 12) {
+    let p = passTag(position, end, tags);
+    for (let component: usize = 0; component < 3 && p > ODD; component++) {
+      p = passTag(p, end, tags + 8 + 16 * component);
+      if (p > ODD) p = readNumber(p, end, to + 4 * component);
+      if (p > ODD) p = passTag(p, end, tags + 16 + 16 * component);
+    }
+    if (p > ODD) p = passTag(p, end, tags + 56);
+    if (p <= ODD) {
+      why = p == CUT ? STOPPED_SHORT : STOPPED_ODD;
+      break;
+    }
+    position = p;
+  }
+  store<u32>(OUTCOME, <u32>position);
+  store<u32>(OUTCOME, why, 4);
+  return count;
+}
+
+/** The address after white space. */
+@inline
+function passSpace(from: usize, end: usize): usize {
+  let p = from;
+  while (p < end) {
+    const byte = load<u8>(p);
+    if (byte > 0x20 || !(byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09)) break;
+    p++;
+  }
+  return p;
+}
+
+/** The address after white space and the tag of a row of the table. */
+@inline
+function passTag(from: usize, end: usize, row: usize): usize {
+  const p = passSpace(from, end);
+  const tag: usize = load<u32>(row);
+  const length: usize = load<u32>(row, 4);
+  if (p + length > end) return CUT;
+  let i: usize = 0;
+  for (; i + 16 <= length; i += 16) {
+    if (v128.any_true(v128.xor(v128.load(p + i), v128.load(tag + i)))) return ODD;
+  }
+  const equal = i8x16.bitmask(i8x16.eq(v128.load(p + i), v128.load(tag + i)));
+  return (equal | (-1 << <i32>(length - i))) == -1 ? p + length : ODD;
+}
+
+/** Reads a number with white space around it to `out`; the address after it. */
+function readNumber(from: usize, end: usize, out: usize): usize {
+  let p = passSpace(from, end);
+  const sign = load<u8>(p);
+  const negative = sign == 0x2d;
+  if (negative || sign == 0x2b) p++;
+  let mantissa: u64 = 0;
+  let exponent: i32 = 0;
+  let start = p;
+  let digit: u32 = <u32>load<u8>(p) - 0x30;
+  while (digit <= 9) {
+    if (mantissa < MANTISSA) mantissa = mantissa * 10 + digit;
+    else exponent++;
+    digit = <u32>load<u8>(++p) - 0x30;
+  }
+  let digits = p - start;
+  if (load<u8>(p) == 0x2e) {
+    start = ++p;
+    while (mantissa < SHORT_MANTISSA) {
+      const word = load<u64>(p) ^ 0x3030_3030_3030_3030;
+      // The lowest of these bits marks the first byte that is no digit.
+      const other = ((word + 0x7676_7676_7676_7676) | word) & 0x8080_8080_8080_8080;
+      if (other == 0) {
+        mantissa = mantissa * 100_000_000 + ofEight(word);
+        exponent -= 8;
+        p += 8;
+        continue;
+      }
+      const count = ctz(other) >> 3;
+      if (count > 0) {
+        mantissa = mantissa * load<u64>(WHOLE_POWERS + <usize>(8 * count)) + ofEight(word << (64 - 8 * count));
+        exponent -= <i32>count;
+        p += <usize>count;
+      }
+      break;
+    }
+    digit = <u32>load<u8>(p) - 0x30;
+    while (digit <= 9) {
+      if (mantissa < MANTISSA) {
+        mantissa = mantissa * 10 + digit;
+        exponent--;
+      }
+      digit = <u32>load<u8>(++p) - 0x30;
+    }
+    digits += p - start;
+  }
+  if (digits > 0 && (load<u8>(p) | 0x20) == 0x65) {
+    const minus = load<u8>(++p) == 0x2d;
+    if (minus || load<u8>(p) == 0x2b) p++;
+    let power = 0;
+    start = p;
+    digit = <u32>load<u8>(p) - 0x30;
+    while (digit <= 9) {
+      if (power < 1000) power = power * 10 + digit;
+      digit = <u32>load<u8>(++p) - 0x30;
+    }
+    if (p == start) digits = 0;
+    exponent += minus ? -power : power;
+  }
+  if (p >= end) return CUT;
+  if (digits == 0) return ODD;
+  if (mantissa == 0) {
+    store<f32>(out, negative ? -0.0 : 0.0);
+  } else {
+    if (exponent > 22 || exponent < -22) return ODD;
+    const value =
+      exponent < 0
+        ? <f64>mantissa / load<f64>(POWERS - 8 * exponent)
+        : <f64>mantissa * load<f64>(POWERS + 8 * exponent);
+    if (value < SMALLEST || value > LARGEST) return ODD;
+    const low = reinterpret<u64>(value) & 0x1fff_ffff;
+    if (low > MIDPOINT - MARGIN && low < MIDPOINT + MARGIN) return ODD;
+    store<f32>(out, <f32>(negative ? -value : value));
+  }
+  p = passSpace(p, end);
+  return p - from > LONGEST ? ODD : p;
+}
+
+/** The number of eight digits, the first in the lowest byte. */
+@inline
+function ofEight(digits: u64): u64 {
+  const pairs = digits * 10 + (digits >> 8);
+  const even = (pairs & 0x0000_00ff_0000_00ff) * 0x000f_4240_0000_0064;
+  const odd = ((pairs >> 16) & 0x0000_00ff_0000_00ff) * 0x0000_2710_0000_0001;
+  return (even + odd) >> 32;
+}
