@@ -5,7 +5,7 @@ import type { Dataset } from "../storage/dataset.js";
 
 /** Letters and words of each field, in the order in which they are tried. */
 const WORDS: readonly { readonly field: FieldName; readonly letter: string; readonly words: RegExp }[] = [
-  { field: "velocity", letter: "u", words: /[vV]el|[vV]orticity|^[qQ]$/ },
+  { field: "velocity", letter: "u", words: /[vV]el/ },
   { field: "magnetic", letter: "b", words: /[mM]ag/ },
   { field: "potential", letter: "a", words: /[vV]ec|[pP]ot/ },
   { field: "pressure", letter: "p", words: /[pP]r/ },
@@ -16,10 +16,14 @@ const WORDS: readonly { readonly field: FieldName; readonly letter: string; read
 /** The letters by which texts name the fields; the place of a field is its number on the wire of a cluster. */
 export const FIELD_LETTERS = WORDS.map(({ letter }) => letter).join("");
 
+/** What only searches compute; the public service answers the velocity for it elsewhere, which would pass for what was asked. */
+const SEARCHED = /[vV]orticity|^[qQ]$/;
+
 function invalidField(text: string | undefined): RequestError {
   const names = `u, b, a, p, d, t or a name such as velocity, of a field that the dataset has`;
   const given = text === undefined ? "none is given" : `not "${text.slice(0, 64)}"`;
-  return new RequestError("InvalidRequest", `Invalid field specified! It must be ${names}, ${given}.`, {
+  const searched = SEARCHED.test(text ?? "") ? " Only GetThreshold computes vorticity and q." : "";
+  return new RequestError("InvalidRequest", `Invalid field specified! It must be ${names}, ${given}.${searched}`, {
     member: "field",
   });
 }
@@ -27,14 +31,15 @@ function invalidField(text: string | undefined): RequestError {
 /**
  * Finds the field that a text names: its letter, or a word of it; of several the first that the dataset has.
  *
+ * @param given the text as the request has it, for the error
  * @throws RequestError (InvalidRequest) when there is none
  */
-export function fieldNamed(text: string | undefined, dataset: Pick<Dataset, "fields">): FieldName {
+export function fieldNamed(text: string | undefined, dataset: Pick<Dataset, "fields">, given = text): FieldName {
   const found = WORDS.find(
     ({ field, letter, words }) =>
       text !== undefined && (text === letter || words.test(text)) && dataset.fields[field] !== undefined,
   );
-  if (found === undefined) throw invalidField(text);
+  if (found === undefined) throw invalidField(given);
   return found.field;
 }
 

@@ -87,6 +87,7 @@ export class RegionExecution implements Evaluation {
   }
 
   async finish(): Promise<Result> {
+    if (this.#over) return this.#failed;
     this.#deadline = Date.now() + this.#deadlineMs;
     this.#timers.push(setTimeout(() => this.#stop(new DeadlineError()), this.#deadlineMs));
     const result = this.#checked.operation.family === "search" ? this.#search() : this.#cut();
@@ -219,7 +220,7 @@ export class RegionExecution implements Evaluation {
     const waiting = Array.from({ length: ahead }, (_, index) => start(index));
     await waiting[0];
     // From here on the reader sets the pace, and is watched by who sends.
-    for (const timer of this.#timers.splice(0)) clearTimeout(timer);
+    if (!this.#over) for (const timer of this.#timers.splice(0)) clearTimeout(timer);
     return {
       items: nodesOf(region),
       itemsPerPoint: 1,

@@ -53,7 +53,8 @@ function corners(query: Query, dataset: Dataset): { readonly first: Triple; read
   const wrong = AXES.find((_, a) => from[a] > to[a]);
   if (wrong) throw invalid(`${wrong}_end`, "Ending index must be larger or equal to the starting index!");
   const low = AXES.find((_, a) => from[a] <= 0);
-  if (low) throw invalid(`${low}_start`, INDEXING);
+  if (low)
+    throw invalid(`${low}_start`, `${INDEXING} Nodes are counted from 1: ${low}_start is ${query[`${low}_start`]}.`);
   const first = [from[0] - 1, from[1] - 1, from[2] - 1] as const;
   const last = [to[0] - 1, to[1] - 1, to[2] - 1] as const;
   checkInside(dataset, first, last);
@@ -64,7 +65,11 @@ function corners(query: Query, dataset: Dataset): { readonly first: Triple; read
 function frameOf(query: Query, dataset: Dataset, base: 0 | 1): number {
   const step = (query.T as number) - base;
   const { guardBefore, guardAfter, count } = dataset.time;
-  if (step < 0) throw invalid("T", base === 1 ? INDEXING : `T must not be negative: ${query.T}`);
+  if (step < 0)
+    throw invalid(
+      "T",
+      base === 1 ? `${INDEXING} Steps are counted from 1: T is ${query.T}.` : `T must not be negative: ${query.T}`,
+    );
   if (guardBefore + step < count - guardAfter) return guardBefore + step;
   const most = count - guardAfter - guardBefore - 1 + base;
   throw new RequestError(
@@ -147,7 +152,7 @@ function strided(query: Query, dataset: Dataset): NodeRegion {
   const width = Math.max(1, asked % 2 === 0 ? asked + (asked > 0 ? 1 : 0) : asked);
   checkWidth(dataset.axes, first, last, width);
   // The first letter of the text alone names the field of a cutout.
-  const field = fieldNamed(query.field?.slice(0, 1).toLowerCase(), dataset);
+  const field = fieldNamed(query.field?.slice(0, 1).toLowerCase(), dataset, query.field);
   return { field, frame, first, count: [taken(0), taken(1), taken(2)], stride, width, criterion: "norm" };
 }
 

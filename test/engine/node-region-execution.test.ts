@@ -8,7 +8,7 @@ import { RegionExecution } from "../../src/engine/node-region-execution.js";
 import { BufferPool } from "../../src/engine/points/buffers.js";
 import type { CutoutTask, SearchTask, Task } from "../../src/engine/task.js";
 import { TextThreads } from "../../src/engine/text-threads.js";
-import { DataError, WorkerError } from "../../src/errors.js";
+import { CancelledError, DataError, WorkerError } from "../../src/errors.js";
 import { operationOf } from "../../src/operations.js";
 import type { Dataset } from "../../src/storage/dataset.js";
 
@@ -71,6 +71,16 @@ describe("a search", () => {
     });
     expect((await search.finish()).items).toBe(0);
     expect([seen.size, new Set(seen.values())]).toEqual([70 * 65, new Set([601])]);
+  });
+
+  it("asks for nothing after it was stopped", async () => {
+    let asked = 0;
+    const search = execution("GetThreshold", REGION, () => {
+      asked++;
+    });
+    search.abort();
+    await expect(search.finish()).rejects.toBeInstanceOf(CancelledError);
+    expect(asked).toBe(0);
   });
 
   it("ends when it finds more than the setting allows", async () => {

@@ -193,6 +193,8 @@ const ROWS: readonly Row[] = [
   ["JHTDB started using 1-based indexing from Sept 16. ", "GetAnyCutoutWeb", cutout("u", 0, corners(1, 2)), ""],
   ["Invalid field specified", "GetThreshold", search("nothing", "None", corners(1, 2)), ""],
   ["Invalid field specified!", "GetBoxFilter", filter("mhd", "density"), POINT],
+  ["Invalid field specified!", "GetBoxFilter", filter("mhd", "vorticity"), POINT],
+  ["Invalid field specified!", "GetAnyCutoutWeb", cutout("q", 1, corners(1, 2)), ""],
   ["Invalid field specified!", "GetAnyCutoutWeb", cutout("d", 1, corners(1, 2)), ""],
   ["Invalid field specified!", "GetBoxFilterSGSvector", filter("mhd", "ud"), POINT],
   [

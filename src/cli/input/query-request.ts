@@ -38,7 +38,8 @@ export const FLAGS: Readonly<Record<MemberName, Flag>> = {
   field: {
     name: "field",
     value: "FIELD",
-    about: "field by letter or word: u, b, a, p, d, t, velocity, vorticity ...; two letters where two are filtered",
+    about:
+      "field by letter or word: u, b, a, p, d, t, velocity ...; two letters where two are filtered; searches: vorticity, q",
   },
   filterlength: { name: "filter-length", value: "L", about: "side of the box that is averaged over" },
   nlayers: { name: "layers", value: "K", about: "layers of the octree that are answered", fallback: "1" },

@@ -42,6 +42,8 @@ interface PoolTask {
   readonly short: boolean;
   readonly expectedMs: number;
   readonly kill: AbortSignal | undefined;
+  /** Stops listening to `kill`. */
+  forget: () => void;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -95,6 +97,7 @@ class ThreadPool implements Carrier {
         short,
         expectedMs,
         kill,
+        forget: () => undefined,
         resolve: resolve as PoolTask["resolve"],
         reject,
       };
@@ -106,7 +109,11 @@ class ThreadPool implements Carrier {
       // A scan of slow folders keeps the threads free: the express thread has time.
       const scan = task.kind === "scan" && task.slow ? this.#queue.take((one) => one === queued) : null;
       if (scan) void this.#serve(scan, this.#express);
-      kill?.addEventListener("abort", () => this.#drop(queued), { once: true });
+      if (kill) {
+        const drop = () => this.#drop(queued);
+        kill.addEventListener("abort", drop, { once: true });
+        queued.forget = () => kill.removeEventListener("abort", drop);
+      }
       this.#pump();
     });
   }
@@ -218,6 +225,7 @@ class ThreadPool implements Carrier {
   }
 
   #end(queued: PoolTask, settle: () => void): void {
+    queued.forget();
     this.#queue.ended(queued);
     settle();
   }

@@ -36,7 +36,12 @@ const BUSY_MS = { read: 20, write: 10_000 } as const;
 function makeFolder(path: string): void {
   if (existsSync(path)) return;
   if (dirname(path) !== path) makeFolder(dirname(path));
-  mkdirSync(path);
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    // Another process may have made it meanwhile.
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
 }
 
 /**
@@ -94,9 +99,12 @@ function connection(database: Libsql.Database, mode: "read" | "write"): StoreCon
     },
     close() {
       if (mode === "read") database.exec("PRAGMA busy_timeout = 0");
-      foldLog(database);
-      prepared.clear();
-      database.close();
+      try {
+        foldLog(database);
+      } finally {
+        prepared.clear();
+        database.close();
+      }
     },
   };
 }

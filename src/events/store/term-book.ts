@@ -49,12 +49,16 @@ export class TermBook {
     } else if (home !== undefined && home !== term.vocabulary) {
       problems.push({ place: term.place, reason: `has the id of a stored term of ${home}` });
     } else {
-      this.#fromFile.set(term.id, term.place);
-      const segment = vocabulary(term.vocabulary)?.segment;
-      const url = term.url ?? `${this.#site}/${segment}/${encodeURIComponent(term.slug)}`;
-      this.#note(term.id, term.vocabulary, term.name, term.parent);
-      writeTerm(this.#db, { ...term, url });
+      this.#write(term);
     }
+  }
+
+  #write(term: NewTerm): void {
+    this.#fromFile.set(term.id, term.place);
+    const segment = vocabulary(term.vocabulary)?.segment;
+    const url = term.url ?? `${this.#site}/${segment}/${encodeURIComponent(term.slug)}`;
+    this.#note(term.id, term.vocabulary, term.name, term.parent);
+    writeTerm(this.#db, { ...term, url });
   }
 
   checkParents(terms: readonly NewTerm[], problems: ImportProblem[]): void {
@@ -87,11 +91,8 @@ export class TermBook {
     const slug = slugOf(reference.name);
     const blank = { address: null, city: null, state: null, zipcode: null, latitude: null, longitude: null };
     const address = home === "locations" ? blank : null;
-    const problems: ImportProblem[] = [];
-    this.add(
-      { id, vocabulary: home, name: reference.name, slug, parent: null, weight: 0, url: null, address, place: "" },
-      problems,
-    );
+    const { name } = reference;
+    this.#write({ id, vocabulary: home, name, slug, parent: null, weight: 0, url: null, address, place: "" });
     return id;
   }
 }

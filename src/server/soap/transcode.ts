@@ -12,6 +12,8 @@ export class Utf8Body implements ByteSource {
   readonly #body: Body;
   readonly #transcoder: Transcoder;
   #ended = false;
+  /** Why bytes that flowed were refused. */
+  #refusal: unknown = null;
 
   constructor(body: Body, charset: Charset | null) {
     this.#body = body;
@@ -19,6 +21,7 @@ export class Utf8Body implements ByteSource {
   }
 
   take(): Buffer | null | undefined {
+    if (this.#refusal !== null) throw this.#refusal;
     while (!this.#ended) {
       const part = this.#body.take();
       if (part === undefined) return undefined;
@@ -37,8 +40,8 @@ export class Utf8Body implements ByteSource {
     const transcoded = (part: Buffer): boolean => {
       try {
         return into(this.#transcoder.push(part));
-      } catch {
-        // It refuses the next part too, also when that is the end.
+      } catch (error) {
+        this.#refusal = error;
         return false;
       }
     };

@@ -289,9 +289,14 @@ export class H5File implements StoredFile {
     buffer: ReadBuffer,
   ): RawValues {
     if (this.#closed) throw new DataError(`${this.path} is closed.`);
+    const rank = stored.shape.length;
+    if (offset.length !== rank || count.length !== rank)
+      throw new DataError(
+        `${this.path}: ${path} has ${rank} dimensions, not ${Math.max(offset.length, count.length)}.`,
+      );
     let total = 1;
     for (const [axis, extent] of stored.shape.entries()) {
-      const [first, length] = [offset[axis] ?? -1, count[axis] ?? -1];
+      const [first, length] = [offset[axis], count[axis]];
       if (first < 0 || length < 1 || first + length > extent)
         throw new DataError(
           `${this.path}: ${path} has no nodes ${first} to ${first + length - 1} on dimension ${axis}.`,

@@ -23,6 +23,10 @@ function isAsked({ family, fields }: Operation): boolean {
   return fields.length > 0 && (family === "points" || family === "filter" || family === "force");
 }
 
+async function readPoints(file: File): Promise<Float32Array> {
+  return file.name.endsWith(".npy") ? readPointArray(await file.arrayBuffer()) : readPointText(await file.text());
+}
+
 interface AnsweredPoints {
   readonly query: PointQuery;
   readonly records: PointRecords;
@@ -35,6 +39,8 @@ export class PointsPanel {
   #text = "";
   #points: Float32Array | null = null;
   #name = "";
+  /** The file chosen last, which may still be read. */
+  #reading: File | null = null;
   #problem = "";
   #operation: OperationName = "GetVelocity";
 
@@ -84,7 +90,12 @@ export class PointsPanel {
               type="file"
               id="points-file"
               accept=".csv,.txt,.npy"
-              @change=${(event: Event) => void this.#read((event.target as HTMLInputElement).files?.[0])}
+              @change=${(event: Event) => {
+                const input = event.target as HTMLInputElement;
+                void this.#read(input.files?.[0]);
+                // The same file, edited, is a change then.
+                input.value = "";
+              }}
             />
           </label>
           ${choose("points-operation", "Operation", this.#operation, names, (name) => {
@@ -104,14 +115,16 @@ export class PointsPanel {
   async #read(file: File | undefined): Promise<void> {
     if (file === undefined) return;
     this.#problem = "";
-    try {
-      const npy = file.name.endsWith(".npy");
-      this.#points = npy ? readPointArray(await file.arrayBuffer()) : readPointText(await file.text());
+    this.#reading = file;
+    const read = await readPoints(file).catch((error: Error) => error);
+    if (this.#reading !== file) return;
+    if (read instanceof Error) {
+      this.#points = null;
+      this.#problem = `${file.name}: ${read.message}`;
+    } else {
+      this.#points = read;
       this.#text = "";
       this.#name = file.name;
-    } catch (error) {
-      this.#points = null;
-      this.#problem = `${file.name}: ${(error as Error).message}`;
     }
     this.#render();
   }

@@ -110,7 +110,7 @@ function orderOf({ contents, tables, facts, findings }: SharedEvidence, path: st
   if (used > 0 && said === null)
     findings.ask(
       "order",
-      `${path} is ${text}, which contradicts ${used === 1 ? evidence : "the names of the dimensions"} in the file; ${order} is a guess.`,
+      `${path} is ${text}, which contradicts ${used === 1 ? (evidence ?? "the times") : "the names of the dimensions"} in the file; ${order} is a guess.`,
       "--dims with the dimensions in stored order, or fields.*.dimensions in a descriptor",
     );
   else if (others.length > 0)
