@@ -9,6 +9,7 @@ import { DESCRIPTOR_NAME, digestFile, MANIFEST_NAME, readManifest } from "../../
 import { scanFolders } from "../../storage/catalog/scan-folders.js";
 import { type Dataset, FIELD_NAMES, type FieldName } from "../../storage/dataset.js";
 import { type FrameStatistics, frameStatistics } from "../../storage/tools/frame-statistics.js";
+import { REPEATED, repeatedEnds } from "../../storage/tools/seam.js";
 import { openStorage } from "../input/storage.js";
 import { progressOf } from "../output/progress.js";
 
@@ -29,7 +30,20 @@ async function check(folder: string, flags: { readonly descriptors?: string }): 
 async function checkDataset(dataset: Dataset): Promise<number> {
   print(`${dataset.name} (${dataset.location})`);
   for (const warning of dataset.warnings) print(`  mind: ${warning}`);
-  return (await checkSums(dataset)) + (await checkValues(dataset));
+  return (await checkSums(dataset)) + (await checkValues(dataset)) + checkEnds(dataset);
+}
+
+/** Looks for periodic axes whose ends are stored twice. @returns the number of faults */
+function checkEnds(dataset: Dataset): number {
+  try {
+    const axes = repeatedEnds(dataset);
+    if (axes.length > 0) print(`  period of ${axes.join(", ")}: ${REPEATED}`);
+    return axes.length;
+  } catch (error) {
+    // The values have said it already.
+    if (error instanceof DataError) return 0;
+    throw error;
+  }
 }
 
 /** Compares files with the checksums of their manifest. @returns the number of faults */
