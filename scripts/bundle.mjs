@@ -5,7 +5,7 @@
  * Nothing is minified, so stack traces name functions, and comments name the modules. Packages with files of their own beside their code,
  * or native code, stay where they are. `bin/program.js` runs the bundle only while it is newer than what it was made of.
  */
-import { rmSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, posix, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
@@ -23,7 +23,7 @@ const ENTRIES = new Map([
 ]);
 
 /** Packages that are not bundled, beside all that are required at run time by name. */
-const LEFT = /^(libsql|piscina|thread-stream|soap|h5wasm(-plugins)?|@fastify\/(swagger|swagger-ui))(\/|$)/;
+const LEFT = /^(libsql|piscina|thread-stream|soap|h5wasm-plugins|@fastify\/(swagger|swagger-ui))(\/|$)/;
 
 /** The path of a file of dist in the form of an address. */
 const placeOf = (file) => relative(DIST, file).split(sep).join(posix.sep);
@@ -42,12 +42,40 @@ const addresses = {
   },
 };
 
+/** The HDF5 library in WebAssembly, which its package carries as a text of four megabytes inside of a module. */
+async function hdf5Binary() {
+  const { instantiate } = WebAssembly;
+  let binary = null;
+  WebAssembly.instantiate = (bytes, ...rest) => {
+    binary ??= bytes;
+    return instantiate(bytes, ...rest);
+  };
+  await (await import("h5wasm/node")).ready;
+  WebAssembly.instantiate = instantiate;
+  return binary;
+}
+
+/** Lets the HDF5 library read its WebAssembly from a file: to parse and decode the text takes half the time until it is loaded. */
+const hdf5 = {
+  name: "hdf5",
+  transform(code, id) {
+    if (!/[\\/]h5wasm[\\/]dist[\\/]node[\\/]hdf5_util\.js$/.test(id)) return null;
+    const start = code.indexOf("{return binaryDecode('");
+    const end = code.indexOf("}function getBinarySync(file)");
+    if (start < 0 || end < start)
+      throw new Error("h5wasm keeps its WebAssembly elsewhere now: change scripts/bundle.mjs");
+    return `${code.slice(0, start)}{return readBinary(new URL("hdf5.wasm",import.meta.url).href)${code.slice(end)}`;
+  },
+};
+
 rmSync(OUT, { recursive: true, force: true });
+mkdirSync(OUT, { recursive: true });
+writeFileSync(join(OUT, "hdf5.wasm"), await hdf5Binary());
 const bundle = await rolldown({
   input: Object.fromEntries([...ENTRIES].map(([file, name]) => [name, join(DIST, file)])),
   platform: "node",
   external: LEFT,
-  plugins: [addresses],
+  plugins: [addresses, hdf5],
 });
 await bundle.write({
   dir: OUT,

@@ -1,21 +1,24 @@
 /**
- * `npm run test:nodes [-- SELECTION]`: runs the tests on every supported version of Node, one after another.
+ * `npm run test:nodes [-- --node 22,24] [SELECTION]`: runs the tests on every supported version of Node, or on some, one after another.
  *
- * The binaries come from the package `node` of the registry, into a temporary folder. Prints one line per version; the exit code is 1 when one fails.
+ * The binaries come from the package `node` of the registry, into a temporary folder. Prints one line per version, and the end of the output
+ * where tests fail; the exit code is 1 then.
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 
 /** The versions of docs/operating.md. */
 const VERSIONS = ["20.19", "22", "24", "26"];
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const selection = process.argv.slice(2);
+const { values, positionals: selection } = parseArgs({ options: { node: { type: "string" } }, allowPositionals: true });
+const versions = values.node?.split(",") ?? VERSIONS;
 
 let failed = false;
-for (const version of VERSIONS) {
+for (const version of versions) {
   const folder = mkdtempSync(join(tmpdir(), "fieldprobe-node-"));
   try {
     const options = { cwd: folder, stdio: "ignore" };
@@ -40,10 +43,13 @@ for (const version of VERSIONS) {
       maxBuffer: 2 ** 28,
     });
     const summary = /Tests\s+(.*)$/m.exec(tests.stdout)?.[1] ?? "no summary";
-    console.log(`${exact}: ${tests.status === 0 ? "passed" : "FAILED"}, ${summary}`);
+    const duration = /Duration\s+(\S+)/.exec(tests.stdout)?.[1] ?? "";
+    console.log(`${exact}: ${tests.status === 0 ? "passed" : "FAILED"}, ${summary}, ${duration}`);
     if (tests.status !== 0) {
       failed = true;
-      console.log(tests.stdout.slice(-8000), tests.stderr.slice(-4000));
+      const output = tests.stdout + tests.stderr;
+      const names = new Set(output.match(/^ FAIL .*$/gm));
+      console.log([...names, tests.stderr.slice(-20_000)].join("\n"));
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });

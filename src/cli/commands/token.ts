@@ -50,6 +50,11 @@ export function tokenCommand(): Command {
   child("enable <name>", "take a disabled token again, with the limits it had").action(changer(enabled));
   child("rotate <name>", "replace a token by a new one, print that, and let the old one expire")
     .option("--keep <time>", "how long the old one stays valid: 0m, 90m, 12h, 30d", duration, duration("1d"))
+    .option(
+      "--expires <time>",
+      "how long the new one is valid: 90m, 12h, 30d or never; without it as long as the old one",
+      expiry,
+    )
     .action(rotate);
   child("remove <name>", "delete a token from the file").action(changer(() => []));
   for (const one of command.commands) one.exitOverride();
@@ -61,6 +66,11 @@ function duration(text: string): number {
   const [, count, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
   if (count === undefined) throw new InvalidArgumentError("a time such as 90m, 12h or 30d is needed.");
   return Number(count) * { m: 60_000, h: 3_600_000, d: 86_400_000 }[unit as "m" | "h" | "d"];
+}
+
+/** Milliseconds of a time; `never` is infinity. */
+function expiry(text: string): number {
+  return text === "never" ? Number.POSITIVE_INFINITY : duration(text);
 }
 
 function pathOf({ file }: FileOption): string {
@@ -147,13 +157,21 @@ function named(name: string, path: string): readonly TokenEntry[] {
   return tokens;
 }
 
-/** The new token has the limits of the old one, which expires in `keep` milliseconds if not before. */
-function rotate(name: string, options: FileOption & { readonly keep: number }): void {
+interface RotateOptions extends FileOption {
+  readonly keep: number;
+  /** Milliseconds; absent: as the old one. */
+  readonly expires?: number;
+}
+
+/** The new token has the limits and the expiry of the old one, which expires in `keep` milliseconds if not before. */
+function rotate(name: string, options: RotateOptions): void {
   const path = pathOf(options);
   const tokens = named(name, path);
   const newest = tokens.filter((entry) => entry.name === name).at(-1) as TokenEntry;
   const [token, sha256] = newToken();
-  const { expires: _expires, ...limits } = newest;
+  const fresh = { ...withExpiry(newest, options.expires), sha256 };
+  if (isExpired(fresh, Date.now()))
+    throw new MisuseError(`${name} expired ${fresh.expires}: say how long the new token is valid with --expires`);
   const until = inFuture(options.keep);
   const kept = tokens.flatMap((entry) => {
     if (entry.name !== name) return [entry];
@@ -161,8 +179,16 @@ function rotate(name: string, options: FileOption & { readonly keep: number }): 
     const sooner = entry.expires !== undefined && Date.parse(entry.expires) < Date.parse(until);
     return [sooner ? entry : { ...entry, expires: until }];
   });
-  writeTokens(path, [...kept, { ...limits, sha256 }]);
+  writeTokens(path, [...kept, fresh]);
   process.stdout.write(`${token}\n`);
+  if (fresh.expires !== undefined) process.stderr.write(`fieldprobe: the new token expires ${fresh.expires}\n`);
+}
+
+/** An entry that expires in so many milliseconds, or when it did before (undefined). */
+function withExpiry(entry: TokenEntry, ms: number | undefined): TokenEntry {
+  if (ms === undefined) return entry;
+  const { expires: _expires, ...rest } = entry;
+  return ms === Number.POSITIVE_INFINITY ? rest : { ...rest, expires: inFuture(ms) };
 }
 
 /** Errors by which a file cannot be replaced by another: it is a mount point, or its folder is read-only. */

@@ -44,8 +44,10 @@ export function explain(error: {
 
 /** The message of a service that cannot be reached: what failed, and what helps where it is known. */
 export function explainNetwork(base: string, message: string): string {
+  // From Node 24 on advice of its own follows the reason.
+  const [reason] = message.split(";");
   if (/certificate/i.test(message))
-    return `${base}: ${message}; NODE_EXTRA_CA_CERTS=FILE names the certificate to trust`;
+    return `${base}: ${reason}; NODE_EXTRA_CA_CERTS=FILE names the certificate to trust`;
   if (/wrong version number|packet length too long/.test(message)) return `${base} does not speak TLS: try http://`;
   if (message.includes(base)) return message;
   return `there is no service at ${base}: ${message}`;

@@ -94,6 +94,26 @@ it("rotates a token: the old one is valid for the time that is said, then as one
   expect(new Set([first, second, third]).size).toBe(3);
 });
 
+it("gives a rotated token the expiry of the old one, or the one that is said", () => {
+  const own = join(folder, "dated.json");
+  const newest = () => JSON.parse(readFileSync(own, "utf8")).tokens.at(-1);
+  run("add", "lab", "--expires", "30d", "--limit", "7", "--file", own);
+  const { expires } = newest();
+  run("rotate", "lab", "--file", own);
+  expect(newest()).toMatchObject({ limit: 7, expires });
+  run("rotate", "lab", "--expires", "60d", "--file", own);
+  expect(Date.parse(newest().expires) - Date.now()).toBeGreaterThan(59.9 * 86_400_000);
+  run("rotate", "lab", "--expires", "never", "--file", own);
+  expect(newest()).not.toHaveProperty("expires");
+  writeFileSync(own, JSON.stringify({ version: 1, tokens: [{ ...newest(), expires: "2026-01-01T00:00:00Z" }] }));
+  expect(fails("rotate", "lab", "--file", own)).toMatchObject({
+    status: 2,
+    stderr: "fieldprobe: lab expired 2026-01-01T00:00:00Z: say how long the new token is valid with --expires\n",
+  });
+  run("rotate", "lab", "--expires", "1h", "--file", own);
+  expect(newest()).toMatchObject({ name: "lab", limit: 7 });
+});
+
 it("shows when a token expires, and that it has", () => {
   const own = join(folder, "expiring.json");
   run("add", "soon", "--expires", "30d", "--file", own);
