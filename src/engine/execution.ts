@@ -19,6 +19,7 @@ import { recordOf, recordTimes } from "./particle-records.js";
 import { BATCH_VALUES, type Plan, type PlanSetting, planByArrival } from "./plan/by-arrival.js";
 import { planByPeers } from "./plan/by-peers.js";
 import { exceedsCache, planBySweep } from "./plan/by-sweep.js";
+import { planByTiles } from "./plan/by-tiles.js";
 import type { BufferPool } from "./points/buffers.js";
 import { Collector } from "./points/collector.js";
 import { frameShift, notFiniteError, slabOutsideError } from "./points/positions.js";
@@ -252,14 +253,18 @@ export class Execution implements Evaluation {
     return task?.kind === "batch" && this.#deadline !== null ? { ...task, deadline: this.#deadline } : task;
   }
 
-  /** Plans by peers where it pays, or by sweep where the data does not fit the cache: both need all points first. Else as points arrive. */
+  /**
+   * Plans by peers where it pays, by tiles where cubes share sums, or by sweep where the data does not fit the cache: these need all
+   * points first. Else as points arrive.
+   */
   #makePlan(complete: boolean): Work | null {
     const { carrier, sharing, buffers, sourceOf } = this.#setting;
     const checked = this.#checked;
     if (!checked?.dataset) return null;
     const sweep = exceedsCache(checked, carrier.cacheBytes);
     const divided = sharing?.divides(checked) ?? false;
-    if ((sweep || divided) && !complete) return null;
+    const tiled = checked.operation.family === "box";
+    if ((sweep || divided || tiled) && !complete) return null;
     const cancel = new Int32Array(new SharedArrayBuffer(4));
     const kill = new AbortController();
     const stop = new AbortController();
@@ -277,6 +282,7 @@ export class Execution implements Evaluation {
     };
     if (divided && sharing?.pays(checked, this.points.count))
       return { plan: planByPeers(setting, sharing), cancel, stop, kill };
+    if (tiled) return { plan: planByTiles(setting), cancel, stop, kill };
     const plan =
       sweep && this.points.count >= SWEEP_FROM ? planBySweep(setting, carrier.cacheBytes) : planByArrival(setting);
     return { plan, cancel, stop, kill };

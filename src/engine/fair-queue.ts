@@ -75,12 +75,19 @@ export class FairQueue<T extends QueuedTask> {
 
   /** Takes the next task, or the next one that `suits`; null when there is none. */
   take(suits: (task: T) => boolean = () => true): T | null {
+    const next = this.peek(suits);
+    if (next !== null) this.#waiting.splice(this.#waiting.indexOf(next), 1);
+    return next;
+  }
+
+  /** The next task that `suits`, which stays in the queue; null when there is none. */
+  peek(suits: (task: T) => boolean): T | null {
     let best = -1;
     for (let i = 0; i < this.#waiting.length; i++) {
       if (!suits(this.#waiting[i])) continue;
       if (best < 0 || rank(this.#waiting[i]) < rank(this.#waiting[best])) best = i;
     }
-    return best < 0 ? null : this.#waiting.splice(best, 1)[0];
+    return best < 0 ? null : this.#waiting[best];
   }
 
   /** Removes a task that waits; false when it does not. */

@@ -34,6 +34,8 @@ export interface BatchTask {
   readonly out: Float32Array;
   /** Points in sweep order: the place of each in `out`; null: `out` belongs to this batch, in the order of `points`. */
   readonly places: Uint32Array | null;
+  /** The part of the tiles of a filter over cubes that the batch evaluates; absent: all of them. */
+  readonly part?: { readonly index: number; readonly of: number };
   /** Word 0 becomes 1 when the batch is cancelled. */
   readonly cancel: Int32Array;
   /** Deadline of the query on the clock of `Date.now`; absent while its input arrives. */
@@ -44,6 +46,11 @@ export interface BatchTask {
   readonly progress?: Progress;
   /** Tracking: the steps to take; absent: all of them. */
   readonly range?: StepRange;
+}
+
+/** Reads the bricks of a batch that waits into the cache, before a thread for it is free. */
+export interface AheadTask extends Omit<BatchTask, "kind"> {
+  readonly kind: "ahead";
 }
 
 /** The progress of a batch or a cutout whose time slice has ended before its work. */
@@ -142,7 +149,16 @@ export interface CutoutTask {
 }
 
 /** A task for a worker thread. */
-export type Task = BatchTask | SortTask | SearchTask | CutoutTask | ReadTask | WriteTask | ScanTask | PingTask;
+export type Task =
+  | BatchTask
+  | AheadTask
+  | SortTask
+  | SearchTask
+  | CutoutTask
+  | ReadTask
+  | WriteTask
+  | ScanTask
+  | PingTask;
 
 /** The outcome of a task; errors cross as data because cloning drops their class and members. */
 export type Outcome<T> = { readonly ok: true; readonly value: T } | (Failure & { readonly ok: false });

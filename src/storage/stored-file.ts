@@ -42,6 +42,13 @@ export interface StoredFile {
     buffer: ReadBuffer,
   ): RawValues;
   /**
+   * Reads a box that is one whole chunk into `out`, in stored order and stored type, little-endian; absent where pieces are no
+   * chunks.
+   *
+   * @returns false where `readHyperslab` has to read it: `out` is then as it was
+   */
+  readWholeChunk?(path: string, stored: Stored, box: Hyperslab, out: Uint8Array, buffer: ReadBuffer): boolean;
+  /**
    * Starts to fetch boxes that `readHyperslab` will be asked for, and waits for a moment; local files have nothing to do.
    *
    * @returns whether they are there, or are known to fail

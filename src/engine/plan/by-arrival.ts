@@ -22,8 +22,6 @@ export const LEAST_POINTS: Readonly<Record<Family, number>> = {
   arrays: 1,
   echo: 1,
 };
-/** Families whose points wait for the last one: paths, and filters over cubes, whose points share sums within a batch. */
-const WHOLE: readonly Family[] = ["track", "box"];
 /** Batches per worker that waiting points of box filters are cut into, since one may take much longer than another. */
 const FILTER_BATCHES = 4;
 
@@ -121,11 +119,9 @@ export function planByArrival(setting: PlanSetting): Plan {
     values,
     next(complete) {
       const waiting = setting.points.count - taken;
-      if (waiting === 0 || (!complete && (WHOLE.includes(family) || waiting < smallest))) return null;
-      // A batch of cubes walks through the whole grid: one a worker, not ever smaller ones.
-      const divided = family === "box" ? setting.points.count : waiting;
+      if (waiting === 0 || (!complete && (family === "track" || waiting < smallest))) return null;
       const even = Math.ceil(
-        divided / (family === "filter" ? FILTER_BATCHES * setting.parallelism : setting.parallelism),
+        waiting / (family === "filter" ? FILTER_BATCHES * setting.parallelism : setting.parallelism),
       );
       const count = Math.min(waiting, Math.max(smallest, even), largest);
       const first = taken;

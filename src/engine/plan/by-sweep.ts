@@ -68,7 +68,8 @@ export function chooseSweep({ checked, parallelism }: PlanSetting, cacheBytes: n
   const corner = bricking.count.reduce((product, count) => product * Math.min(2, count), 1);
   const inTurn = frames * corner * brickBytes > PINNED_PART * cacheBytes;
   const room = Math.floor(cacheBytes / ((inTurn ? 1 : frames) * brickBytes));
-  const { shape } = chooseShape(checked.dataset.axes, bricking, room, parallelism);
+  // One more for the thread that reads ahead of the workers.
+  const { shape } = chooseShape(checked.dataset.axes, bricking, room, parallelism + 1);
   return { bricking, shape, row: shape.width[shape.axes[0] as 0 | 1 | 2] / bricks, room, inTurn };
 }
 

@@ -11,10 +11,10 @@ import { fillPositions, frameShift, outsideError } from "../points/positions.js"
 import type { Query } from "../query.js";
 import type { Progress } from "../task.js";
 import { type BatchContext, scatterInto } from "./batch-context.js";
-import type { BatchMessage } from "./dataset-copy.js";
+import type { AheadMessage, BatchMessage } from "./dataset-copy.js";
 import { evaluateBoxes } from "./node-filters.js";
 import type { OpenDataset } from "./open-dataset.js";
-import type { Emit, Sampler } from "./sampler.js";
+import type { Emit, Sampler, Sampling } from "./sampler.js";
 import { trackParticles } from "./tracking.js";
 
 /** Points between two checks of the cancel flag where a force is evaluated in closed form. */
@@ -51,23 +51,38 @@ const EVALUATE = {
   track: trackParticles,
 } as const satisfies Partial<Record<Family, (context: BatchContext) => Progress | null>>;
 
-/** Interpolated and differentiated fields. */
-function evaluatePoints({ task, operation, open, sampler, stop, pause }: BatchContext): Progress | null {
-  const { query, count, places, out } = task;
+/**
+ * Reads the bricks of a batch that waits, as far as the cache has room beside what others use.
+ *
+ * @param pause asked between bricks; true ends it: short queries need the thread
+ * @throws what the batch itself will throw
+ */
+export function readAhead(task: AheadMessage, open: OpenDataset, sampler: Sampler, pause: () => boolean): null {
+  loadPositions({ task, open, sampler }, task.query.time ?? 0);
+  const isOver = (): boolean => Atomics.load(task.cancel, 0) !== 0 || pause();
+  sampler.readAhead(samplingOf(task, open), task.count, isOver);
+  return null;
+}
+
+/** What a batch of interpolated or differentiated fields samples. */
+function samplingOf(task: AheadMessage | BatchMessage, open: OpenDataset): Sampling {
+  const { query, fields, places } = task;
   const { axes, time } = open.dataset;
-  const scheme = open.scheme(operation.kernel, query.spatialInterpolation ?? "None");
-  const frames = frameWeights(time, query.time as number, query.temporalInterpolation ?? "None");
-  const sources = task.fields.map((field) => open.source(field));
-  const scatter = scatterInto(out, RECORDS[operation.result].length, places);
-  const finish = operation.reduced === undefined ? scatter : reduced(scatter);
-  const sampling = {
+  return {
     axes,
-    scheme,
-    sources,
-    frames,
+    scheme: open.scheme(operationOf(query.operation).kernel, query.spatialInterpolation ?? "None"),
+    sources: fields.map((field) => open.source(field)),
+    frames: frameWeights(time, query.time as number, query.temporalInterpolation ?? "None"),
     sorted: places !== null,
   };
-  return progressOf(sampler.sample(sampling, count, finish, stop, task.progress?.done, pause), count);
+}
+
+/** Interpolated and differentiated fields. */
+function evaluatePoints({ task, operation, open, sampler, stop, pause }: BatchContext): Progress | null {
+  const { count, places, out } = task;
+  const scatter = scatterInto(out, RECORDS[operation.result].length, places);
+  const finish = operation.reduced === undefined ? scatter : reduced(scatter);
+  return progressOf(sampler.sample(samplingOf(task, open), count, finish, stop, task.progress?.done, pause), count);
 }
 
 function progressOf(done: number, count: number): Progress | null {
@@ -150,7 +165,10 @@ function boxFilter(kernel: string, query: Query, { name, axes }: Dataset, { acce
 }
 
 /** Fills the sampler with the points of the batch, relative to the grid, and checks them. */
-function loadPositions({ task, open, sampler }: BatchContext, time: number): void {
+function loadPositions(
+  { task, open, sampler }: Pick<BatchContext, "open" | "sampler"> & { readonly task: AheadMessage | BatchMessage },
+  time: number,
+): void {
   const { axes, frameVelocity } = open.dataset;
   fillPositions(task.points, sampler.positions, frameShift(frameVelocity, time));
   const outside = firstOutside(axes, sampler.positions, 0, task.count);

@@ -4,7 +4,7 @@
  */
 import { deserialize, serialize } from "node:v8";
 import type { Dataset } from "../../storage/dataset.js";
-import type { BatchTask, CutoutTask, SearchTask, SortTask, Task } from "../task.js";
+import type { AheadTask, BatchTask, CutoutTask, SearchTask, SortTask, Task } from "../task.js";
 
 /** A serialised dataset. */
 export interface DatasetCopy {
@@ -13,8 +13,9 @@ export interface DatasetCopy {
   readonly coefficient: Float64Array<SharedArrayBuffer> | null;
 }
 
-/** A batch or a sort as a message to a worker thread. */
+/** A batch, its bricks, or a sort as a message to a worker thread. */
 export type BatchMessage = Omit<BatchTask, "dataset"> & { readonly dataset: DatasetCopy };
+export type AheadMessage = Omit<AheadTask, "dataset"> & { readonly dataset: DatasetCopy };
 export type SortMessage = Omit<SortTask, "dataset"> & { readonly dataset: DatasetCopy };
 /** A search or a cutout as a message to a worker thread. */
 export type SearchMessage = Omit<SearchTask, "dataset"> & { readonly dataset: DatasetCopy };
@@ -23,6 +24,7 @@ export type CutoutMessage = Omit<CutoutTask, "dataset"> & { readonly dataset: Da
 export type TaskMessage =
   | Exclude<Task, { readonly dataset: Dataset }>
   | BatchMessage
+  | AheadMessage
   | SortMessage
   | SearchMessage
   | CutoutMessage;

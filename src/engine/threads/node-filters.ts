@@ -71,9 +71,11 @@ export function evaluateBoxes(context: BatchContext): Progress | null {
     stop();
     return false;
   };
-  const resumed = task.progress?.done ?? 0;
+  const { index: part, of: parts } = task.part ?? { index: 0, of: 1 };
+  const border = (at: number): number => Math.round((at * ends.length) / parts);
+  const resumed = task.progress?.done ?? ends[border(part) - 1] ?? 0;
   let from = resumed;
-  for (const end of ends) {
+  for (const end of ends.slice(border(part), border(part + 1))) {
     if (end <= from) continue;
     if (from > resumed && pause()) return { done: from };
     const size = end - from;

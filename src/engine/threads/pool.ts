@@ -46,6 +46,8 @@ interface PoolTask {
   forget: () => void;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
+  /** Settles when its bricks have been read ahead; null: nobody has begun to. */
+  ahead: Promise<void> | null;
 }
 
 /** The worker threads of this process. */
@@ -89,7 +91,7 @@ class ThreadPool implements Carrier {
   run<T>(task: Task, { kill, share = createShare() }: RunOptions = {}): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const work = evaluationsOf(task);
-      const short = (task.kind === "batch" || task.kind === "ping") && work <= SHORT_WORK;
+      const short = (task.kind === "ping" || (task.kind === "batch" && task.places === null)) && work <= SHORT_WORK;
       const expectedMs = work * EVALUATION_MS;
       const queued: PoolTask = {
         task,
@@ -100,6 +102,7 @@ class ThreadPool implements Carrier {
         forget: () => undefined,
         resolve: resolve as PoolTask["resolve"],
         reject,
+        ahead: null,
       };
       if (kill?.aborted) {
         reject(new DeadlineError());
@@ -164,6 +167,19 @@ class ThreadPool implements Carrier {
     if (short) void this.#serve(short, this.#express);
     this.#watchBusy();
     Atomics.store(this.#contended, 0, this.#queue.size > 0 && this.#queue.queries > 1 ? 1 : 0);
+    this.#readAhead();
+  }
+
+  /** Lets the express thread, where nothing else is for it to do, read the bricks of the next batch of a sweep. */
+  #readAhead(): void {
+    if (!this.#express.ready || !this.#express.idle || this.#queue.queries > 1) return;
+    const next = this.#queue.peek(({ task, ahead }) => {
+      return ahead === null && task.kind === "batch" && task.places !== null && task.progress === undefined;
+    });
+    if (next?.task.kind !== "batch") return;
+    const done = (): void => this.#pump();
+    // What keeps bricks from being read is told by the batch itself.
+    next.ahead = this.#express.run(this.#pack({ ...next.task, kind: "ahead" }), undefined).then(done, done);
   }
 
   /** Starts the express thread once all threads have been busy for a while, so that the first short task finds it ready. */
@@ -221,14 +237,20 @@ class ThreadPool implements Carrier {
 
   /** Rejects a killed task that waits; one that runs is rejected when its thread has ended. */
   #drop(queued: PoolTask): void {
-    if (this.#queue.remove(queued)) queued.reject(new DeadlineError());
+    if (this.#queue.remove(queued)) afterAhead(queued, () => queued.reject(new DeadlineError()));
   }
 
   #end(queued: PoolTask, settle: () => void): void {
     queued.forget();
     this.#queue.ended(queued);
-    settle();
+    afterAhead(queued, settle);
   }
+}
+
+/** Settles a task once no thread works on it, nor on its bricks. */
+function afterAhead({ ahead }: PoolTask, settle: () => void): void {
+  if (ahead === null) settle();
+  else void ahead.then(settle);
 }
 
 /** Evaluations of a field that a task takes, where that is known. */

@@ -160,6 +160,40 @@ export class Sampler {
     return count;
   }
 
+  /**
+   * Reads the bricks that the first `count` of `positions` need, one after the other. Those of stores travel together
+   * when their batch asks for them, and combinations of frames in turn have no room for any.
+   *
+   * @param isOver asked between bricks; true ends it
+   */
+  readAhead(sampling: Sampling, count: number, isOver: () => boolean): void {
+    const { scheme, sources, frames } = sampling;
+    this.#shareCache(sampling);
+    if (this.#inTurn || sources.some(({ fetched }) => fetched !== undefined)) return;
+    this.#arrange(sampling, count);
+    try {
+      sources.forEach((source, i) => {
+        const space = this.#fields[i as 0 | 1];
+        this.#cover(scheme, source.bricking, space, 0, count);
+        for (const brick of space.list.subarray(0, space.length))
+          for (const frame of frames.frames) if (!isOver()) this.#readMissing(source, frame, brick);
+      });
+    } finally {
+      sources.forEach((_, i) => {
+        this.#forget(this.#fields[i as 0 | 1], 0);
+      });
+    }
+  }
+
+  /** Reads a brick that nobody holds or reads. */
+  #readMissing(source: BrickSource, frame: number, brick: number): void {
+    const bricks = Int32Array.of(brick);
+    const request = { ...blankRequest(source), frame, bricks, count: 1, offsets: new Int32Array(1) };
+    if (this.#cache.missing(request).length === 0) return;
+    this.#cache.acquire([request]);
+    this.#cache.release([request]);
+  }
+
   /** Whether the bricks of the group are in the cache, or have been fetched from their store. */
   #isFetched({ sources, frames: { frames } }: Sampling): boolean {
     const done = sources.map(({ fetched, source }, i) => {

@@ -10,7 +10,7 @@ import { scanChanges } from "../../storage/catalog/scan-folders.js";
 import { loadHdf5 } from "../../storage/hdf5/library.js";
 import { StoreClient } from "../../storage/zarr/store-client.js";
 import type { Outcome } from "../task.js";
-import { evaluateBatch } from "./batch.js";
+import { evaluateBatch, readAhead } from "./batch.js";
 import type { TaskMessage } from "./dataset-copy.js";
 import { failureOf } from "./errors-as-data.js";
 import { cutNodes, searchNodes } from "./node-regions.js";
@@ -90,6 +90,8 @@ function perform(task: TaskMessage): unknown {
       return cutNodes(task, datasets.of(task), sampler, startSlice());
     case "batch":
       return evaluateBatch(task, datasets.of(task), sampler, startSlice());
+    case "ahead":
+      return readAhead(task, datasets.of(task), sampler, () => Atomics.load(contended, 0) === 1);
   }
 }
 

@@ -6,11 +6,11 @@ import type { Dataset, FieldName, FieldPart, FieldSource, FileRecord, Triple } f
 import { isSeries, isUnchanged, placeOf, realPath } from "../files.js";
 import type { ChunkIndex } from "../hdf5/chunk-index.js";
 import { ReadBuffer } from "../hdf5/library.js";
-import { isField, type Packing, packingOf } from "../hdf5/packing.js";
+import { isAsStored, isField, type Packing, packingOf } from "../hdf5/packing.js";
 import type { Stored } from "../hdf5/stored.js";
 import { openFile } from "../open-file.js";
 import type { StoredFile, StoredHyperslab } from "../stored-file.js";
-import { copyBox, type NodeBox, readBox, storedBox } from "./stored-box.js";
+import { copyBox, isInBlockOrder, type NodeBox, readBox, storedBox } from "./stored-box.js";
 
 /** Files of a series kept open at a time. */
 const OPEN_FILES = 32;
@@ -142,6 +142,11 @@ class BrickFiles implements StoredBricks {
     const { components } = source;
     const { file, record, opened } = this.#open(part, frame);
     const { path, stored, packing, index } = opened;
+    if (this.#readWhole(file, opened, source, part, frame, box, out)) {
+      if (!isUnchanged(record)) throw changed(record);
+      this.bytesRead += out.byteLength;
+      return;
+    }
     const found = readBox(
       file,
       path,
@@ -160,6 +165,24 @@ class BrickFiles implements StoredBricks {
     copyBox(found.view, ndarray(out, found.view.shape, strides, at));
     this.bytesRead += found.bytes;
     if (gap !== null) this.#checkGap(file, opened, gap);
+  }
+
+  /** Reads a block that is one chunk as it is stored, where there is no value to compute and none to move. */
+  #readWhole(
+    file: StoredFile,
+    { path, stored, packing }: OpenPart,
+    { parts }: FieldSource,
+    part: FieldPart,
+    frame: number,
+    box: NodeBox,
+    out: Float32Array,
+  ): boolean {
+    if (file.readWholeChunk === undefined || parts.length > 1 || part.declared !== null) return false;
+    const stand = storedBox(part, isSeries(part) ? 0 : frame, this.#nodes, box);
+    const values = stand.count.reduce((product, length) => product * length, 1);
+    if (values !== out.length || !isAsStored(stored, packing) || !isInBlockOrder(part, stand.count, box)) return false;
+    const bytes = new Uint8Array(out.buffer, out.byteOffset, out.byteLength);
+    return file.readWholeChunk(path, stored, stand, bytes, this.#buffer);
   }
 
   /** Unwritten chunks read as the fill value of the file, which means "nothing here" only where it is NaN or `_FillValue`. */

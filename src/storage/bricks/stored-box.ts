@@ -78,6 +78,13 @@ export function storedBox(
   return { offset, count };
 }
 
+/** Whether the values of a box in stored order are those of a block of its shape, [z][y][x][component]. */
+export function isInBlockOrder(part: FieldPart, count: readonly number[], { count: nodes }: NodeBox): boolean {
+  const { shape, stride, offset } = viewOf(new Float32Array(0), part, count);
+  const strides = [shape[3], shape[3] * nodes[0], shape[3] * nodes[0] * nodes[1], 1];
+  return offset === 0 && stride.every((step, axis) => step === strides[axis]);
+}
+
 /** Values in stored order as nodes of ascending coordinates. */
 function viewOf(values: Float32Array | Float64Array, part: FieldPart, count: readonly number[]): NodeView {
   const wanted: readonly string[] = [...AXIS_NAMES, "c"];

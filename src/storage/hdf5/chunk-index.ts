@@ -14,6 +14,8 @@ export interface ChunkIndex {
   chunk(first: readonly number[]): StoredChunk | null;
   /** Whether chunks that reach beyond the dataset have gone through no filter. */
   readonly plainAtEdges: boolean;
+  /** Whether its pieces have checksums, which the library compares and `chunk` does not. */
+  readonly hasChecksums: boolean;
   /**
    * The first element of an unwritten chunk that a box of elements touches, in stored order; null when there is none. The
    * first element of the box where values have no chunks.
@@ -91,16 +93,16 @@ export function readChunkIndex(
     if (message === undefined) throw new DataError("The object header has no layout message.");
     const layout = readLayout(bytes((read) => read(message.start, message.bytes)));
     if (layout === null) return null;
-    const { plainAtEdges } = layout;
+    const about = { plainAtEdges: layout.plainAtEdges, hasChecksums: layout.kind !== FIRST_TREE };
     if (chunks === null) {
-      return layout.address === null ? { unwritten: (offset) => offset, chunk: () => null, plainAtEdges } : null;
+      return layout.address === null ? { unwritten: (offset) => offset, chunk: () => null, ...about } : null;
     }
     const find = layout.address === null ? () => null : lookup(bytes, layout, layout.address, { chunks, maxShape });
     if (find === null) return null;
     return {
       unwritten: (offset, count) => named(() => firstWithout(find, chunks, offset, count)),
       chunk: (first) => named(() => find(first)),
-      plainAtEdges,
+      ...about,
     };
   });
 }

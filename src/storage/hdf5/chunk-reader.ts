@@ -57,6 +57,33 @@ export function readChunks(
   }
 }
 
+/**
+ * Reads a box that is one whole chunk to where its values are wanted; stored as they are, they are copied once. Where the
+ * checksum of an index is all that would tell a wrong place, the library has to read.
+ *
+ * @param out receives the elements in stored order, little-endian
+ * @param roomFor lends memory for the stored chunk where it has to be decoded
+ * @returns false where the box is not read here or was never written: `out` is then as it was
+ * @throws DataError when the chunk is damaged
+ */
+export function readWholeChunk(
+  dataset: Chunked,
+  { offset, count }: Hyperslab,
+  out: Uint8Array,
+  roomFor: RoomFor,
+): boolean {
+  const { chunks, filters } = dataset.stored;
+  if (filters.length === 0 && dataset.index.hasChecksums) return false;
+  const isWhole = chunks.every((edge, d) => count[d] === edge && offset[d] % edge === 0);
+  const found = isWhole ? dataset.index.chunk(offset) : null;
+  if (found === null) return false;
+  const room = (bytes: number): Buffer =>
+    filters.length === 0 && bytes === out.length ? Buffer.from(out.buffer, out.byteOffset, bytes) : roomFor(bytes);
+  const values = decodeChunk(dataset, offset, found, room);
+  if (values.buffer !== out.buffer) out.set(values);
+  return true;
+}
+
 /** Checks the chunks of a box that the library will decode. @throws DataError where one would not have the bytes of a chunk */
 export function checkChunks(dataset: Chunked, box: Hyperslab): void {
   const { stored, index, where, bytes } = dataset;

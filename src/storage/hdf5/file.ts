@@ -13,7 +13,7 @@ import {
   whyNotHdf5,
 } from "./bytes.js";
 import { type ChunkIndex, type Placement, readChunkIndex, readPlacement } from "./chunk-index.js";
-import { type Chunked, checkChunks, readChunks } from "./chunk-reader.js";
+import { type Chunked, checkChunks, readChunks, readWholeChunk } from "./chunk-reader.js";
 import { FILTER_NAMES, isUndoneHere } from "./filters.js";
 import { attempt, checked, openRanged, ReadBuffer } from "./library.js";
 import { hasExternalStorage } from "./object-header.js";
@@ -305,6 +305,12 @@ export class H5File implements StoredFile {
     }
     const read = () => this.#readBox(path, stored, { offset, count }, total, buffer);
     return this.#ranged === null ? read() : this.#ranged.with(this.#ranges(path, { offset, count }), read);
+  }
+
+  readWholeChunk(path: string, stored: Stored, box: Hyperslab, out: Uint8Array, buffer: ReadBuffer): boolean {
+    const isHere = !this.#closed && this.#ranged === null && isUndoneHere(stored.filters);
+    const chunked = isHere ? this.#chunked(path, stored) : null;
+    return chunked !== null && readWholeChunk(chunked, box, out, (bytes) => buffer.room(bytes));
   }
 
   #readBox(path: string, stored: Stored, { offset, count }: Hyperslab, total: number, buffer: ReadBuffer): RawValues {

@@ -70,16 +70,26 @@ function isScaled({ factor, offset }: Packing): boolean {
   return factor !== 1 || offset !== 0;
 }
 
+/** Whether the values of stored float32 numbers are these numbers. */
+export function isAsStored({ element, size }: Stored, packing: Packing): boolean {
+  return element === "float" && size === 4 && !isBounded(packing) && !isScaled(packing);
+}
+
+/** Whether some stored numbers stand for no value. */
+function isBounded({ missing, least, most }: Packing): boolean {
+  return missing.length > 0 || least > Number.NEGATIVE_INFINITY || most < Number.POSITIVE_INFINITY;
+}
+
 /** The values of stored numbers, in place where nothing has to be computed; "nothing here" and invalid ones become NaN. */
 export function unpack(stored: RawValues, packing: Packing): Float32Array | Float64Array {
   const { factor, offset, missing, least, most } = packing;
   const isFloat = stored instanceof Float32Array || stored instanceof Float64Array;
-  const isBounded = missing.length > 0 || least > Number.NEGATIVE_INFINITY || most < Number.POSITIVE_INFINITY;
-  if (isFloat && !isBounded && !isScaled(packing)) return stored;
+  const bounded = isBounded(packing);
+  if (isFloat && !bounded && !isScaled(packing)) return stored;
   const values = isFloat && !isScaled(packing) ? stored : new Float64Array(stored.length);
   for (let i = 0; i < values.length; i++) {
     const number = stored[i];
-    const isNothing = isBounded && (missing.includes(number) || number < least || number > most);
+    const isNothing = bounded && (missing.includes(number) || number < least || number > most);
     values[i] = isNothing ? Number.NaN : number * factor + offset;
   }
   return values;

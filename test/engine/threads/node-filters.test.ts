@@ -52,6 +52,19 @@ describe.each(["GetBoxFilter", "GetBoxFilterSGSsymtensor", "GetBoxFilterGradient
     expect(sliced.out).toEqual(whole.out);
   });
 
+  it.each([2, 3, 7, 400])("gives in %d parts what it gives in one", (of) => {
+    const whole = contextOf(name, inside);
+    evaluateBoxes(whole);
+    const divided = contextOf(name, inside);
+    const pauses = [false, true];
+    for (let index = 0; index < of; index++) {
+      const task = { ...divided.task, part: { index, of } };
+      let progress = evaluateBoxes({ ...divided, task, pause: () => pauses[index % 2] as boolean });
+      while (progress !== null) progress = evaluateBoxes({ ...divided, task: { ...task, progress } });
+    }
+    expect(divided.out).toEqual(whole.out);
+  });
+
   it("names the first point whose cubes leave the domain", () => {
     expect(() => evaluateBoxes(contextOf(name, (random) => (random < 0.02 ? 1 : 30)))).toThrow(
       expect.objectContaining({ code: "OutOfRange", context: { member: "points[44]" } }),

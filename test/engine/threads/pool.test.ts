@@ -2,9 +2,14 @@ import { fileURLToPath } from "node:url";
 import type { Worker } from "node:worker_threads";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Carrier } from "../../../src/engine/carrier.js";
+import { createShare } from "../../../src/engine/fair-queue.js";
+import type { Query } from "../../../src/engine/query.js";
 import type { Task } from "../../../src/engine/task.js";
 import { openPool } from "../../../src/engine/threads/pool.js";
-import { BusyError, DeadlineError, WorkerError } from "../../../src/errors.js";
+import { BusyError, CancelledError, DeadlineError, WorkerError } from "../../../src/errors.js";
+import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
+import type { Dataset } from "../../../src/storage/dataset.js";
+import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 
 const DATA = fileURLToPath(new URL("../../../data", import.meta.url));
 const PING: Task = { kind: "ping" };
@@ -87,6 +92,40 @@ describe("pool", () => {
     kill.abort();
     expect(await waiting).toBeInstanceOf(DeadlineError);
     expect(await Promise.all([before, after])).toEqual([null, null]);
+    expect([pool.queued(), pool.running()]).toEqual([0, 0]);
+  });
+
+  it("reads the bricks of a batch of a sweep that waits, for as long as no other query does", async () => {
+    await loadHdf5();
+    open(1);
+    const [share, scanned] = [createShare(), scanFolders([DATA], { chunkBytes: 2 ** 20 }).datasets];
+    const dataset = scanned.find(({ name }) => name === "isotropic32") as Dataset;
+    const cancel = new Int32Array(new SharedArrayBuffer(4));
+    const triples = new Float32Array(new SharedArrayBuffer(12 * 64)).map((_, i) => i / 32);
+    const batch = (source: number, query: Partial<Query>, places: Uint32Array | null, steps = 0): Task => ({
+      ...{
+        kind: "batch",
+        dataset,
+        source,
+        fields: ["velocity"],
+        first: 0,
+        count: 64,
+        velocities: [],
+        work: 1e6,
+        cancel,
+      },
+      ...{ points: [{ triples, count: 64 }], steps, step: 1e-9, last: 1e-9, itemsPerPoint: 1, places },
+      query: { dataset: "isotropic32", spatialInterpolation: "Lag8", temporalInterpolation: "None", ...query } as Query,
+      out: new Float32Array(new SharedArrayBuffer(12 * 64)),
+    });
+    await pool.run(PING);
+    const long = pool.run(batch(100, { operation: "GetPosition", StartTime: 0.1 }, null, 1e7), { share });
+    const order = new Uint32Array(new SharedArrayBuffer(4 * 64)).map((_, i) => i);
+    const waiting = pool.run(batch(200, { operation: "GetVelocity", time: 0.1 }, order), { share });
+    await expect.poll(() => pool.held().has(200), { timeout: 20_000 }).toBe(true);
+    Atomics.store(cancel, 0, 1);
+    await expect(long).rejects.toThrow(CancelledError);
+    await expect(waiting).rejects.toThrow(CancelledError);
     expect([pool.queued(), pool.running()]).toEqual([0, 0]);
   });
 

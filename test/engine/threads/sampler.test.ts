@@ -76,6 +76,35 @@ describe("sampler", () => {
     expect(looks / count).toBeLessThan(10);
   });
 
+  it("reads ahead the bricks that a batch then finds, as many as there is time for", () => {
+    const layout = memoryLayout(1, 1024 * 1024);
+    const buffer = createSharedMemory(layout.bytes).buffer as ArrayBufferLike as SharedArrayBuffer;
+    new BrickCache(buffer, layout.cache, -1).initialise();
+    const sampler = new Sampler(buffer, layout, 0, () => undefined);
+    const scheme = createScheme("velocity", "None", axes, { fd8Legacy: false }, undefined);
+    const read: string[] = [];
+    const load = (frame: number, brick: number, into: Float32Array): void => {
+      read.push(`${frame} ${brick}`);
+      into.fill(brick);
+    };
+    const frames = { frames: [3, 4], weights: [0.5, 0.5] };
+    const sampling = { axes, scheme, sources: [{ ...source, load }], frames, sorted: true };
+    const place = (brick: number, at: number): void => {
+      for (let a = 0; a < 3; a++) sampler.positions[3 * at + a] = 1 + 4 * ((brick >> a) & 1);
+    };
+    for (const [at, brick] of [6, 1, 3].entries()) place(brick, at);
+    sampler.readAhead(sampling, 3, () => read.length === 3);
+    expect(read).toEqual(["3 6", "4 6", "3 1"]);
+    sampler.readAhead(sampling, 3, () => false);
+    expect(read).toEqual(["3 6", "4 6", "3 1", "4 1", "3 3", "4 3"]);
+    const values: number[] = [];
+    const emit: Emit = (found, order, count) => {
+      for (let i = 0; i < count; i++) values[order[i] as number] = found[3 * i] as number;
+    };
+    sampler.sample(sampling, 3, emit, () => {});
+    expect([values, read.length]).toEqual([[6, 1, 3], 6]);
+  });
+
   it("leaves no bricks of a refused query to the next one", () => {
     const layout = memoryLayout(1, 4 * 1024 * 1024);
     const buffer = createSharedMemory(layout.bytes).buffer as ArrayBufferLike as SharedArrayBuffer;

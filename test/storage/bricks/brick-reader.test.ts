@@ -229,6 +229,38 @@ describe("readBrick", () => {
     }
   });
 
+  it.each([
+    { filter: undefined, dimensions: ["t", "z", "y", "x", "c"] },
+    { filter: "gzip", dimensions: ["t", "z", "y", "x", "c"] },
+    { filter: "fletcher32", dimensions: ["t", "z", "y", "x", "c"] },
+    { filter: undefined, dimensions: ["c", "t", "x", "y", "z"] },
+  ] as const)(
+    "reads bricks that are whole chunks, and those at the ends that are not: $dimensions, $filter",
+    async (kind) => {
+      const { dimensions, filter } = kind;
+      const nodes = { x: 40, y: 37, z: 32, t: 2 };
+      const value = ({ x, y, z, t, c }: Index) => c + 3 * (x + 100 * (y + 100 * z)) + t / 2;
+      const edges = { t: 1, z: 16, y: 18, x: 20, c: 3, n: 1 };
+      const chunks = dimensions.map((dimension) => edges[dimension]);
+      const spec = { dimensions, lengths: nodes, value, chunks, ...(filter === undefined ? {} : { filter }) };
+      const axis = (n: number) => ({ nodes: n, origin: 0, spacing: 1 });
+      const members = {
+        axes: { x: axis(40), y: axis(37), z: axis(32) },
+        time: { step: 1, count: 2 },
+        fields: { velocity: { file: "u.h5", path: "/u", dimensions } },
+      };
+      const name = `whole-${filter ?? dimensions[0]}`;
+      const dataset = await load(name, members, { "u.h5": (file) => writeField(file, "/u", spec) });
+      expect(dataset.fields.velocity?.bricking.edge).toEqual([20, 18, 16]);
+      const open = openDataset(dataset);
+      for (const frame of [0, 1]) {
+        const whole = fill(["z", "y", "x", "c"], [32, 37, 40, 3], (index) => value({ ...index, t: frame }));
+        expect(firstDifference(readNodes(dataset, open, "velocity", frame), Float32Array.from(whole))).toBeNull();
+      }
+      open.close();
+    },
+  );
+
   it.each(["<f", "<d"] as const)("turns cells of a _FillValue of type %s into NaN", async (type) => {
     const value = (index: Omit<Record<Dimension, number>, "n">) => nodeValue(index) / 10;
     const hole = value({ t: 1, z: 2, y: 3, x: 4, c: 1 });
