@@ -8,8 +8,10 @@ import { LIMITS } from "../../config.js";
 import type { DescriptorInput } from "../../storage/catalog/descriptor.js";
 import type { Answers } from "../../storage/catalog/layouts/answers.js";
 import { type Recognised, recognise } from "../../storage/catalog/layouts/recognise.js";
+import { DESCRIPTOR_NAME } from "../../storage/catalog/manifest.js";
 import { nameOf } from "../../storage/catalog/scan-folders.js";
 import { recogniseSeries } from "../../storage/catalog/series.js";
+import { unclaimedWarning } from "../../storage/catalog/unclaimed.js";
 import { isHdf5 } from "../../storage/hdf5/bytes.js";
 import type { H5File } from "../../storage/hdf5/file.js";
 import { openFile } from "../../storage/open-file.js";
@@ -85,16 +87,20 @@ function explainUnknown(path: string): void {
 
 /** Writes the descriptor; its paths are relative to its folder, which must hold the files. */
 function writeDescriptor(found: Recognised, home: string, folder: string): void {
-  const target = join(folder, "dataset.json");
-  if (existsSync(target)) throw new MisuseError(`${target} exists already`);
+  const target = join(folder, DESCRIPTOR_NAME);
+  if (existsSync(target))
+    throw new MisuseError(`${target} exists already; --descriptors FOLDER writes a descriptor apart from the files`);
   mkdirSync(folder, { recursive: true });
   const files = Object.values(found.written.fields).map((field) => JSON.stringify(field));
   const isElsewhere = files.every((field) => !/"file":"(?!\w+:\/\/)/.test(field));
   const from = isElsewhere ? "" : relative(realpathSync(folder), realpathSync(home));
   if (from === ".." || from.startsWith(`..${sep}`) || isAbsolute(from))
     throw new MisuseError(`--write ${folder}: a descriptor stands in the folder of its files or above it (${home})`);
-  writeFileSync(target, `${JSON.stringify(movedTo(found.written, from), null, 2)}\n`);
+  const written = movedTo(found.written, from);
+  writeFileSync(target, `${JSON.stringify(written, null, 2)}\n`);
   process.stderr.write(`wrote ${target}\n`);
+  const unclaimed = unclaimedWarning(folder, written);
+  if (unclaimed !== null) process.stderr.write(`${unclaimed}\n`);
 }
 
 /** Writes the references of an HDF5 file; they name it by its path from the list, or as `target` says. */

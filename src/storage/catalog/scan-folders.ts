@@ -23,6 +23,7 @@ import {
   type ScanChanges,
   statesOf,
 } from "./scan.js";
+import { unclaimedWarning } from "./unclaimed.js";
 import { type Description, verify } from "./verify.js";
 
 export interface ScanOptions {
@@ -227,7 +228,8 @@ export function describeFolder(location: string, state: string): Description | {
   const parsed = parseDescriptor(text);
   if ("problems" in parsed) return parsed;
   const folder = dirname(location);
-  const base = { descriptor: parsed.descriptor, folder, location, warnings: [] };
+  const unclaimed = unclaimedWarning(folder, parsed.descriptor);
+  const base = { descriptor: parsed.descriptor, folder, location, warnings: unclaimed === null ? [] : [unclaimed] };
   const found = readManifest(folder);
   if (found === null) return { ...base, digest: state };
   if ("problems" in found) return found;

@@ -1,0 +1,48 @@
+/** `unclaimedFiles` finds the stored files beside or below a descriptor that it does not name: a scan does not look at them. */
+import { readdirSync } from "node:fs";
+import { join, sep } from "node:path";
+import { isAddress } from "../../addresses.js";
+import { hasHdf5Name, isReferences } from "../zarr/kinds.js";
+
+/** Files that are named in a message. */
+const NAMED = 3;
+
+/** Names of files that a descriptor holds, as patterns of paths from its folder. */
+function claimsOf(descriptor: unknown): RegExp[] {
+  const found: RegExp[] = [];
+  JSON.stringify(descriptor, (key, value) => {
+    if (key === "file" && typeof value === "string" && !isAddress(value)) {
+      const parts = value.split(/\{[^}]*\}/).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+      found.push(new RegExp(`^(?:\\./)?${parts.join(".+")}$`));
+    }
+    return value;
+  });
+  return found;
+}
+
+/**
+ * Lists HDF5 files, by their names, and lists of references below the folder of a descriptor.
+ *
+ * @param descriptor the descriptor as it was read
+ * @returns paths from the folder, in order
+ */
+export function unclaimedFiles(folder: string, descriptor: unknown): string[] {
+  const claims = claimsOf(descriptor);
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((path) => hasHdf5Name(path) || isReferences(path))
+    .map((path) => path.split(sep).join("/"))
+    .filter((path) => !claims.some((claim) => claim.test(path)))
+    .sort();
+}
+
+/** The warning that files are not served because of the descriptor above them; null where there are none. */
+export function unclaimedWarning(folder: string, descriptor: unknown): string | null {
+  const files = unclaimedFiles(folder, descriptor);
+  if (files.length === 0) return null;
+  const more = files.length - NAMED;
+  const names = `${files.slice(0, NAMED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+  return (
+    `Not served: ${names}, for ${join(folder, "dataset.json")} describes everything in its folder and below. ` +
+    "A folder of descriptors (inspect FILE --descriptors FOLDER) keeps several datasets in one folder."
+  );
+}
