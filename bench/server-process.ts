@@ -10,6 +10,8 @@ export interface Server {
   readonly process: ChildProcess;
   readonly pid: number;
   readonly port: number;
+  /** What became of its process, in words; empty while it runs. */
+  end(): string;
 }
 
 /** Starts a program and takes the port from the first line that has one at its end. */
@@ -21,13 +23,18 @@ export async function start(
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<Server> {
   const child = spawn(program, words, { stdio: ["pipe", "pipe", "ignore"], env });
-  child.stdin.end(input);
+  let end = "";
+  child.once("exit", (code, signal) => {
+    end = `it ended with ${signal ?? `code ${code}`}`;
+  });
+  // A program that ends before it has read its input says why by its end.
+  child.stdin.on("error", () => undefined).end(input);
   for await (const line of createInterface({ input: child.stdout })) {
     const port = /(\d+)$/.exec(line)?.[1];
     if (port === undefined) continue;
     // Log lines go on; nobody may wait for a full pipe.
     setImmediate(() => child.stdout.resume());
-    return { name, process: child, pid: child.pid as number, port: Number(port) };
+    return { name, process: child, pid: child.pid as number, port: Number(port), end: () => end };
   }
   throw new Error(`${name} did not start`);
 }

@@ -23,6 +23,9 @@ export function nullOpRequest(count: number, operation = "NullOp", members = "")
   return Buffer.concat([Buffer.from(head), body]);
 }
 
+/** The end of a chunked answer. */
+const ENDING = Buffer.from("\r\n0\r\n\r\n");
+
 /** One keep-alive connection; `ask` resolves with the number of bytes of the whole answer. */
 export interface Connection {
   ask(request: Buffer): Promise<number>;
@@ -32,20 +35,25 @@ export interface Connection {
 export async function open(port: number): Promise<Connection> {
   const socket = connect({ port, host: "127.0.0.1", noDelay: true });
   await new Promise((resolve, reject) => socket.once("connect", resolve).once("error", reject));
-  // A server that refuses a request while it is being sent breaks the connection; its answer says more.
-  socket.on("error", () => undefined);
+  // A server that refuses a request while it is being sent breaks the connection; what it has answered says more than the error.
+  let failure = "";
+  socket.on("error", (error) => {
+    failure = error.message;
+  });
   return {
     ask: (request) =>
       new Promise((resolve, reject) => {
         let received = 0;
         let expected = Number.NaN;
-        let tail = Buffer.alloc(0);
+        let tail: Buffer = Buffer.alloc(0);
         const leave = (): void => {
-          socket.off("data", onData).off("error", reject).off("close", onClose);
+          socket.off("data", onData).off("close", onClose);
         };
         const onData = (chunk: Buffer): void => {
           received += chunk.length;
-          tail = Buffer.concat([tail, chunk]);
+          // Once the head is known the last bytes say enough: whoever measures must not copy what it measures.
+          const isBody = !Number.isNaN(expected) && chunk.length >= ENDING.length;
+          tail = isBody ? chunk : Buffer.concat([tail, chunk]);
           try {
             if (Number.isNaN(expected)) expected = lengthOf(tail);
           } catch (error) {
@@ -53,14 +61,21 @@ export async function open(port: number): Promise<Connection> {
             reject(error);
             return;
           }
-          if (!Number.isNaN(expected)) tail = tail.subarray(-7);
-          const done = expected >= 0 ? received >= expected : tail.toString("latin1") === "\r\n0\r\n\r\n";
+          if (!Number.isNaN(expected)) tail = tail.subarray(-ENDING.length);
+          const done = expected >= 0 ? received >= expected : tail.equals(ENDING);
           if (!done) return;
           leave();
           resolve(received);
         };
-        const onClose = (): void => reject(new Error(`the peer closed the connection after ${received} bytes`));
-        socket.on("data", onData).once("error", reject).once("close", onClose);
+        const onClose = (): void => {
+          const told = [failure, tail.toString("latin1", 0, 200)].filter((text) => text !== "").join("; ");
+          reject(new Error(`the peer closed the connection after ${received} bytes${told === "" ? "" : `: ${told}`}`));
+        };
+        if (socket.destroyed) {
+          onClose();
+          return;
+        }
+        socket.on("data", onData).once("close", onClose);
         socket.write(request);
       }),
     close: () => socket.destroy(),
@@ -75,6 +90,44 @@ function lengthOf(start: Buffer): number {
   if (!/^HTTP\/1\.1 200/.test(head)) throw new Error(`answered with ${start.toString("latin1")}`);
   const length = /^content-length: (\d+)/im.exec(head)?.[1];
   return length === undefined ? -1 : end + 4 + Number(length);
+}
+
+/**
+ * Milliseconds that each of `count` requests took when they come at equal intervals, `rate` of them a second, from the moment when it was
+ * due; each takes a connection that is free, or waits for one.
+ */
+export async function paced(
+  port: number,
+  request: Buffer,
+  rate: number,
+  count: number,
+  connections: number,
+): Promise<number[]> {
+  const free = await Promise.all(Array.from({ length: connections }, () => open(port)));
+  const opened = [...free];
+  const took: number[] = [];
+  const since = performance.now();
+  const dueAt = (index: number): number => since + (1000 * index) / rate;
+  let next = 0;
+  await new Promise<void>((resolve, reject) => {
+    const ask = async (connection: Connection, due: number): Promise<void> => {
+      await connection.ask(request);
+      took.push(performance.now() - due);
+      free.push(connection);
+      if (took.length === count) resolve();
+    };
+    const look = (): void => {
+      while (next < count && dueAt(next) <= performance.now()) {
+        const connection = free.pop();
+        if (connection === undefined) break;
+        ask(connection, dueAt(next++)).catch(reject);
+      }
+      if (next < count) setImmediate(look);
+    };
+    look();
+  });
+  for (const connection of opened) connection.close();
+  return took;
 }
 
 /** CPU seconds a process has used, in user and kernel mode. */

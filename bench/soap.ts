@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { inTurn } from "./alternate.js";
 import { checkSame } from "./ask.js";
-import { printRow, type Row, ratioRow, readOptions, summarise, writeRows } from "./row.js";
+import { printRow, quantile, type Row, ratioRow, readOptions, summarise, writeRows } from "./row.js";
 import { type Server, start, startOurs } from "./server-process.js";
 import { body, numbersOf, velocity } from "./service.bench.js";
-import { cpuSeconds, nullOpRequest, open, resetPeak, residentBytes, threadSeconds } from "./soap-load.js";
+import { cpuSeconds, nullOpRequest, open, paced, resetPeak, residentBytes, threadSeconds } from "./soap-load.js";
 
 const MIB = 2 ** 20;
 const BULK_POINTS = 100_000;
@@ -54,7 +54,7 @@ async function startFastest(
   try {
     await Promise.all(modes.map(checkEcho));
     const samples = await inTurn(
-      modes.map((server) => () => cost(server)),
+      modes.map((server) => () => named(server, cost)),
       tries,
     );
     const costs = samples.map((costs) => Math.min(...costs));
@@ -70,14 +70,17 @@ async function startFastest(
   }
 }
 
-/** CPU microseconds per point of one round of bulk requests: those of all threads, and of the main thread alone. */
+/**
+ * CPU microseconds per point of one round of bulk requests: those of all threads, and of the main thread alone. The request is given: to
+ * make one of a million points takes longer than a server waits for a connection to ask something.
+ */
 async function cpuPerPoint(
   { pid, port }: Server,
+  request: Buffer,
   points: number,
   requests: number,
 ): Promise<{ all: number; main: number }> {
   const connection = await open(port);
-  const request = nullOpRequest(points);
   await connection.ask(request);
   const before = threadSeconds(pid);
   for (let i = 0; i < requests; i++) await connection.ask(request);
@@ -142,6 +145,17 @@ async function requestRound({ pid, port }: Server, seconds: number): Promise<{ r
   return { rate, cpu };
 }
 
+/** Measures a server; an error names it, and says whether it still runs. */
+async function named<T>(server: Server, measure: (server: Server) => Promise<T>): Promise<T> {
+  try {
+    return await measure(server);
+  } catch (cause) {
+    // The end of a process is told a moment after that of its connections.
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    throw new Error(`${server.name} could not be measured; ${server.end() || "it still runs"}`, { cause });
+  }
+}
+
 /** Measures all servers in turn, so that a busy machine is busy for all of them; samples by the name of the server. */
 async function measureAll<T>(
   servers: readonly Server[],
@@ -149,7 +163,7 @@ async function measureAll<T>(
   measure: (server: Server) => Promise<T>,
 ): Promise<Map<string, T[]>> {
   const samples = await inTurn<T>(
-    servers.map((server) => () => measure(server)),
+    servers.map((server) => () => named(server, measure)),
     rounds,
   );
   return new Map(servers.map(({ name }, i) => [name, samples[i] as T[]]));
@@ -236,13 +250,14 @@ async function turnRow({ port }: Server): Promise<Row> {
 async function* bulkRows(ours: Server, program: string | null, quick: boolean): AsyncGenerator<Row[]> {
   for (const [points, requests] of BULK) {
     const tries = quick ? 1 : 2;
+    const request = nullOpRequest(points);
     const best =
       program === null
         ? null
-        : await startFastest(program, tries, async (server) => (await cpuPerPoint(server, points, 1)).all);
+        : await startFastest(program, tries, async (server) => (await cpuPerPoint(server, request, points, 1)).all);
     const contestants = best ? [ours, best] : [ours];
     try {
-      const used = await measureAll(contestants, quick ? 3 : 7, (server) => cpuPerPoint(server, points, requests));
+      const used = await measureAll(contestants, quick ? 3 : 7, (server) => cpuPerPoint(server, request, points, requests));
       const params = { points, connections: 1 };
       const figure = (name: "all" | "main") =>
         new Map([...used].map(([server, found]) => [server, found.map((one) => one[name])]));
@@ -255,6 +270,35 @@ async function* bulkRows(ours: Server, program: string | null, quick: boolean): 
       best?.process.kill();
     }
   }
+}
+
+/** Requests of one point at half the rate that each server has reached: how long callers wait, and how much longer the slowest of a hundred. */
+async function halfLoadRows(
+  servers: readonly Server[],
+  rates: ReadonlyMap<string, readonly number[]>,
+  quick: boolean,
+): Promise<Row[]> {
+  const request = nullOpRequest(1);
+  const used = await measureAll(servers, quick ? 3 : 7, async ({ name, port }) => {
+    const rate = quantile(rates.get(name) as number[], 0.5) / 2;
+    const took = await paced(port, request, rate, Math.ceil(rate * (quick ? 0.5 : 2)), CONNECTIONS);
+    return { p50: quantile(took, 0.5), p99: quantile(took, 0.99) };
+  });
+  const params = { points: 1, connections: CONNECTIONS, load: 0.5 };
+  const figure = (name: "p50" | "p99") =>
+    new Map([...used].map(([server, found]) => [server, found.map((one) => one[name])]));
+  const { p50, p99 } = { p50: figure("p50"), p99: figure("p99") };
+  return [
+    ...rowsOf("NullOp at half load, p50", "ms", params, p50),
+    ...[...used.keys()].map((server) => ({
+      ...ratioRow(
+        { bench: "soap", case: "NullOp at half load, p99", unit: "of its p50", params },
+        p99.get(server) as number[],
+        p50.get(server) as number[],
+      ),
+      backend: server,
+    })),
+  ];
 }
 
 /** Requests of one point from many connections, against gSOAP and the `soap` package. */
@@ -274,6 +318,7 @@ async function requestRows(ours: Server, program: string | null, wsdl: string, q
     return [
       ...rowsOf("NullOp requests", "1/s", params, figure("rate")),
       ...rowsOf("NullOp CPU per request", "us", params, figure("cpu")),
+      ...(await halfLoadRows(contestants, figure("rate"), quick)),
     ];
   } finally {
     for (const { process: child } of contestants.slice(1)) child.kill();
