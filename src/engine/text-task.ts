@@ -1,11 +1,15 @@
 /** Text tasks turn text into points and results into text, in memory that all threads share. */
 
+import type { ItemRules } from "../float32/triples.js";
+
 /** Reads items of three numbers, all in the same form, from text (`float32/triples.ts`). */
 export interface ReadTask {
   readonly kind: "read";
   readonly bytes: Uint8Array;
-  /** The tags of an item, a character for each byte. */
+  /** The tags of an item, a character for each byte; they may be empty. */
   readonly tags: readonly string[];
+  /** What may stand around them, and which numbers. */
+  readonly rules: ItemRules;
   /** Receives the triples; it has room for as many as the text can hold. */
   readonly out: Float32Array;
 }

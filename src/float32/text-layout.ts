@@ -24,3 +24,7 @@ export const PAGES = 3;
 export const STOPPED_FULL = 0;
 export const STOPPED_SHORT = 1;
 export const STOPPED_ODD = 2;
+
+/** Rules for items: white space may stand around tags and numbers; numbers are those of JSON. */
+export const SPACED = 1;
+export const NARROW = 2;

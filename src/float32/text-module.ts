@@ -4,11 +4,13 @@ import { RecordWriter, recordBytes, type Separators } from "./record-writer.js";
 import {
   LITERAL_BYTES,
   LITERALS,
+  NARROW,
   NUMBER_BYTES,
   NUMBERS,
   OUTCOME,
   PAGES,
   POWERS,
+  SPACED,
   STOPPED_FULL,
   STOPPED_SHORT,
   TABLE,
@@ -17,7 +19,7 @@ import {
   TEXT_BYTES,
   WHOLE_POWERS,
 } from "./text-layout.js";
-import { TripleScanner } from "./triples.js";
+import { type ItemRules, TripleScanner } from "./triples.js";
 
 interface Memory {
   readonly buffer: ArrayBuffer;
@@ -40,6 +42,9 @@ const BEYOND = 32;
 /** Triples and numbers that the memory has room for. */
 const MOST_TRIPLES = Math.floor(NUMBER_BYTES / 12);
 const MOST_NUMBERS = NUMBER_BYTES / 4;
+
+/** The rules of items as the module takes them. */
+const RULES: Readonly<Record<ItemRules, number>> = { xml: SPACED, json: SPACED | NARROW, lines: 0 };
 
 /** Items that were read, and the bytes up to the end of the last of them. */
 export interface ItemsRead {
@@ -79,8 +84,8 @@ export class TextModule {
    *
    * @param tags the eight tags of an item, the same array for as long as they are the same
    */
-  read(bytes: Uint8Array, tags: readonly Uint8Array[], out: Float32Array): ItemsRead {
-    if (this.#scanner.tags !== tags) this.#scanner = new TripleScanner(tags);
+  read(bytes: Uint8Array, tags: readonly Uint8Array[], out: Float32Array, rules: ItemRules = "xml"): ItemsRead {
+    if (this.#scanner.tags !== tags || this.#scanner.rules !== rules) this.#scanner = new TripleScanner(tags, rules);
     const scanner = this.#scanner;
     const fits = this.#load(tags);
     const room = Math.floor(out.length / 3);
@@ -127,7 +132,7 @@ export class TextModule {
     let why: number = STOPPED_FULL;
     while (why === STOPPED_FULL && 3 * count < out.length) {
       const most = Math.min(out.length / 3 - count, MOST_TRIPLES);
-      const found = this.#functions.readTriples(at, TEXT + to, NUMBERS, most, TABLE);
+      const found = this.#functions.readTriples(at, TEXT + to, NUMBERS, most, TABLE, RULES[this.#scanner.rules]);
       at = this.#outcome[0];
       why = this.#outcome[1];
       out.set(new Float32Array(this.#buffer, NUMBERS, 3 * found), 3 * count);

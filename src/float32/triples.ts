@@ -12,11 +12,15 @@ export type ScanEnd = typeof FULL | typeof SHORT | typeof ODD;
 /** Longest number, with white space around it, that is taken here; the limit on text is judged by the exact reader. */
 export const LONGEST_NUMBER = 64;
 
-const MARKUP = 0x3c;
+/**
+ * What stands around and between the tags of an item. In XML white space does, and numbers are those of XML Schema; in JSON white
+ * space does, and numbers are its own, which are narrower; in lines nothing does. Numbers of JSON and of lines are finite.
+ */
+export type ItemRules = "xml" | "json" | "lines";
 
 /**
  * Reads items that repeat the tags of an earlier item byte for byte: in the same scope they mean the same. White space
- * between tags and around numbers is skipped.
+ * between tags and around numbers is skipped, except in lines.
  */
 export class TripleScanner {
   /** Where the scan stopped: always between items. */
@@ -25,12 +29,16 @@ export class TripleScanner {
   count = 0;
 
   readonly tags: readonly Uint8Array[];
+  readonly rules: ItemRules;
+  readonly #spaced: boolean;
   readonly #decimals = new DecimalScanner();
   #next = 0;
 
-  /** @param tags the tags of an item as bytes: item, x, /x, y, /y, z, /z, /item */
-  constructor(tags: readonly Uint8Array[]) {
+  /** @param tags the tags of an item as bytes, which may be empty: item, x, /x, y, /y, z, /z, /item */
+  constructor(tags: readonly Uint8Array[], rules: ItemRules = "xml") {
     this.tags = tags;
+    this.rules = rules;
+    this.#spaced = rules !== "lines";
   }
 
   /** Whether these are the tags it was made for. */
@@ -74,7 +82,7 @@ export class TripleScanner {
   #tag(bytes: Uint8Array, from: number, end: number, which: number): number {
     const tag = this.tags[which];
     let p = from;
-    while (p < end && isSpace(bytes[p])) p++;
+    if (this.#spaced) while (p < end && isSpace(bytes[p])) p++;
     const length = tag.length;
     if (p + length > end) {
       for (let i = 0; p < end; i++, p++) if (bytes[p] !== tag[i]) return -2;
@@ -87,13 +95,15 @@ export class TripleScanner {
   /** Reads a number with white space around it; `#next` is the index after it, or negative as for `#tag`. */
   #number(bytes: Uint8Array, from: number, end: number): number {
     let p = from;
-    while (p < end && isSpace(bytes[p])) p++;
+    if (this.#spaced) while (p < end && isSpace(bytes[p])) p++;
+    const start = p;
     let value = this.#decimals.read(bytes, p, end);
     this.#next = this.#decimals.next;
     if (this.#next === IN_DOUBT) value = this.#exact(bytes, p, end);
     p = this.#next;
-    if (p >= 0) {
-      while (p < end && isSpace(bytes[p])) p++;
+    if (p >= 0 && this.rules === "json" && !isJsonNumber(bytes, start)) this.#next = IN_DOUBT;
+    else if (p >= 0) {
+      if (this.#spaced) while (p < end && isSpace(bytes[p])) p++;
       this.#next = p - from > LONGEST_NUMBER ? IN_DOUBT : p;
     }
     return value;
@@ -102,11 +112,35 @@ export class TripleScanner {
   /** Reads a number that the scanner leaves in doubt, or a word for one, as `parseFloat32` does. */
   #exact(bytes: Uint8Array, from: number, end: number): number {
     let p = from;
-    for (; p < end && p - from <= LONGEST_NUMBER && bytes[p] !== MARKUP && !isSpace(bytes[p]); p++);
+    for (; p < end && p - from <= LONGEST_NUMBER && isWord(bytes[p]); p++);
     const value = p < end ? parseFloat32(String.fromCharCode(...bytes.subarray(from, p))) : undefined;
-    this.#next = p >= end ? CUT : value === undefined ? IN_DOUBT : p;
+    const isGood = value !== undefined && (this.rules === "xml" || Number.isFinite(value));
+    this.#next = p >= end ? CUT : isGood ? p : IN_DOUBT;
     return value ?? 0;
   }
+}
+
+const MARKUP = 0x3c;
+const COMMA = 0x2c;
+const CLOSE_LIST = 0x5d;
+
+/** Whether a byte may stand in a number or a word for one: neither white space nor what ends a number. */
+function isWord(byte: number): boolean {
+  const isEnd = byte === MARKUP || byte === COMMA || byte === CLOSE_LIST;
+  return !isEnd && !isSpace(byte);
+}
+
+/** Whether a decimal has no sign before it but minus, no zeros that may be left out, and digits on both sides of its point. */
+function isJsonNumber(bytes: Uint8Array, from: number): boolean {
+  const p = bytes[from] === 0x2d ? from + 1 : from;
+  if (!isDigit(bytes[p]) || (bytes[p] === 0x30 && isDigit(bytes[p + 1]))) return false;
+  let q = p;
+  while (isDigit(bytes[q])) q++;
+  return bytes[q] !== 0x2e || isDigit(bytes[q + 1]);
+}
+
+function isDigit(byte: number): boolean {
+  return byte >= 0x30 && byte <= 0x39;
 }
 
 /** White space of XML. */

@@ -1,7 +1,7 @@
 /** The text module against its reference in TypeScript: the same bits, bytes and ends, on random and adversarial texts and numbers. */
 import { describe, expect, it } from "vitest";
 import { RecordWriter, recordBytes } from "../../src/float32/record-writer.js";
-import { TripleScanner } from "../../src/float32/triples.js";
+import { type ItemRules, TripleScanner } from "../../src/float32/triples.js";
 import { textModule } from "../support/text-module.js";
 import { STRTOF_ROWS } from "./strtof.js";
 
@@ -32,14 +32,14 @@ function item(tags: readonly Buffer[], numbers: readonly string[], space = ""): 
 }
 
 /** Reads a text by the module and by the reference. */
-function bothWays(text: string, tags: readonly Buffer[], room: number) {
+function bothWays(text: string, tags: readonly Buffer[], room: number, rules: ItemRules) {
   const bytes = Buffer.from(new SharedArrayBuffer(Buffer.byteLength(text)));
   bytes.write(text, "latin1");
   const out = new Float32Array(3 * room);
   const expected = new Float32Array(3 * room);
-  const scanner = new TripleScanner(tags);
+  const scanner = new TripleScanner(tags, rules);
   scanner.scan(bytes, 0, bytes.length, expected, 0, room);
-  const found = module.read(bytes, tags, out);
+  const found = module.read(bytes, tags, out, rules);
   return {
     found: { ...found, bits: new Uint32Array(out.buffer, 0, 3 * found.count) },
     expected: {
@@ -50,8 +50,13 @@ function bothWays(text: string, tags: readonly Buffer[], room: number) {
   };
 }
 
-function expectSameRead(text: string, tags: readonly Buffer[] = PLAIN, room = 20_000): number {
-  const { found, expected } = bothWays(text, tags, room);
+function expectSameRead(
+  text: string,
+  tags: readonly Buffer[] = PLAIN,
+  room = 20_000,
+  rules: ItemRules = "xml",
+): number {
+  const { found, expected } = bothWays(text, tags, room, rules);
   expect(found.count).toBe(expected.count);
   expect(found.bytes).toBe(expected.bytes);
   expect(Buffer.compare(Buffer.from(found.bits), Buffer.from(expected.bits))).toBe(0);
@@ -132,6 +137,53 @@ describe("reading items by the module", () => {
     ["more than the largest", "3.4028236e38"],
   ])("leaves %s to the reference", (_name, number) => {
     expectSameRead(item(PLAIN, ["1", "2", "3"]) + item(PLAIN, ["4", number, "5"]) + item(PLAIN, ["6", "7", "8"]));
+  });
+
+  it.each([
+    ["json", bytesOf(["[", "", ",", "", ",", "", "]", ","])],
+    ["lines", bytesOf(["", "", "\t", "", "\t", "", "\n", ""])],
+  ] as const)("gives the bits of the reference for %s, and stops where it stops", (rules, tags) => {
+    const strange = [
+      "01",
+      "-",
+      "+1",
+      ".5",
+      "1.",
+      "-0",
+      "-01",
+      "1e5",
+      "1.e5",
+      "0.0",
+      "00.5",
+      "INF",
+      "NaN",
+      "1e39",
+      "1e-41",
+      "1e",
+      "1,",
+      " 1",
+    ];
+    for (const number of strange.concat([
+      "1.000000059604644775390625",
+      "-1e+2",
+      "1 2",
+      "1]",
+      "\t1",
+      "0",
+      "9".repeat(64),
+    ])) {
+      const text = item(tags, ["0.25", "-1.5e-3", "7"]).concat(
+        item(tags, ["1", number, "2"]),
+        item(tags, ["1", "2", number]),
+      );
+      expectSameRead(text.concat(item(tags, ["3", "4", "5"])), tags, 9, rules);
+      for (let end = 0; end < text.length; end++) expectSameRead(text.slice(0, end), tags, 9, rules);
+    }
+    const items = Array.from({ length: 4000 }, () =>
+      item(tags, [decimal(), decimal(), decimal()], rules === "json" ? " " : ""),
+    );
+    for (let from = 0, left = 40; left > 0; left--)
+      from += 1 + expectSameRead(items.slice(from).join(""), tags, 4000, rules);
   });
 
   it("reads items that are longer than its window, and tags that it has no room for", () => {

@@ -2,10 +2,10 @@
 
 import { LIMITS } from "../../src/config.js";
 import type { Evaluation, Result } from "../../src/engine/query.js";
+import { type Steps, walk } from "../../src/server/http/steps.js";
 import { decode, operationsAsked } from "../../src/server/soap/decode.js";
 import { closeEnvelope, openEnvelope } from "../../src/server/soap/envelope.js";
 import { PlainScanners } from "../../src/server/soap/items.js";
-import { type Steps, walk } from "../../src/server/soap/steps.js";
 import { Transcoder } from "../../src/server/soap/transcode.js";
 import type { ByteSource } from "../../src/server/soap/xml/reader.js";
 import { Spellings, XmlReader } from "../../src/server/soap/xml/reader.js";

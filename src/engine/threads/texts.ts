@@ -27,8 +27,8 @@ export class Texts {
   }
 
   /** Reads items until one has another form than the others. */
-  read({ bytes, tags, out }: ReadTask): TriplesRead {
-    return this.#module.read(bytes, this.#tags.of(tags), out);
+  read({ bytes, tags, rules, out }: ReadTask): TriplesRead {
+    return this.#module.read(bytes, this.#tags.of(tags), out, rules);
   }
 
   /** @returns bytes written */

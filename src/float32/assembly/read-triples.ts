@@ -1,5 +1,5 @@
 /** `readTriples` is the twin of `TripleScanner.scan`: tags are compared sixteen bytes at a time, and digits are read eight at a time. */
-import { OUTCOME, POWERS, STOPPED_FULL, STOPPED_ODD, STOPPED_SHORT, WHOLE_POWERS } from "../text-layout";
+import { NARROW, OUTCOME, POWERS, SPACED, STOPPED_FULL, STOPPED_ODD, STOPPED_SHORT, WHOLE_POWERS } from "../text-layout";
 
 /** In place of the address after a tag or a number: the text ends in it, or it is left to the reference. */
 const CUT: usize = 0;
@@ -19,22 +19,25 @@ const LONGEST: usize = 64;
 /**
  * Reads items from `[from, end)` into triples at `out`, at most `room` of them. The byte at `end` must not be a digit.
  *
- * @param tags table of the eight tags
+ * @param tags  table of the eight tags, which may be empty
+ * @param rules SPACED where white space may stand around tags and numbers; NARROW where numbers are those of JSON
  * @returns items read; OUTCOME holds the address after the last of them, and why reading stopped
  */
-export function readTriples(from: usize, end: usize, out: usize, room: i32, tags: usize): i32 {
+export function readTriples(from: usize, end: usize, out: usize, room: i32, tags: usize, rules: u32): i32 {
   let position = from;
   let to = out;
   let count = 0;
   let why = STOPPED_FULL;
+  const spaced = (rules & SPACED) != 0;
+  const narrow = (rules & NARROW) != 0;
   for (; count < room; count++, to += 12) {
-    let p = passTag(position, end, tags);
+    let p = passTag(position, end, tags, spaced);
     for (let component: usize = 0; component < 3 && p > ODD; component++) {
-      p = passTag(p, end, tags + 8 + 16 * component);
-      if (p > ODD) p = readNumber(p, end, to + 4 * component);
-      if (p > ODD) p = passTag(p, end, tags + 16 + 16 * component);
+      p = passTag(p, end, tags + 8 + 16 * component, spaced);
+      if (p > ODD) p = readNumber(p, end, to + 4 * component, spaced, narrow);
+      if (p > ODD) p = passTag(p, end, tags + 16 + 16 * component, spaced);
     }
-    if (p > ODD) p = passTag(p, end, tags + 56);
+    if (p > ODD) p = passTag(p, end, tags + 56, spaced);
     if (p <= ODD) {
       why = p == CUT ? STOPPED_SHORT : STOPPED_ODD;
       break;
@@ -46,11 +49,11 @@ export function readTriples(from: usize, end: usize, out: usize, room: i32, tags
   return count;
 }
 
-/** The address after white space. */
+/** The address after white space, where that may stand. */
 @inline
-function passSpace(from: usize, end: usize): usize {
+function passSpace(from: usize, end: usize, spaced: bool): usize {
   let p = from;
-  while (p < end) {
+  while (spaced && p < end) {
     const byte = load<u8>(p);
     if (byte > 0x20 || !(byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09)) break;
     p++;
@@ -60,8 +63,8 @@ function passSpace(from: usize, end: usize): usize {
 
 /** The address after white space and the tag of a row of the table. */
 @inline
-function passTag(from: usize, end: usize, row: usize): usize {
-  const p = passSpace(from, end);
+function passTag(from: usize, end: usize, row: usize, spaced: bool): usize {
+  const p = passSpace(from, end, spaced);
   const tag: usize = load<u32>(row);
   const length: usize = load<u32>(row, 4);
   if (p + length > end) return CUT;
@@ -74,11 +77,12 @@ function passTag(from: usize, end: usize, row: usize): usize {
 }
 
 /** Reads a number with white space around it to `out`; the address after it. */
-function readNumber(from: usize, end: usize, out: usize): usize {
-  let p = passSpace(from, end);
+function readNumber(from: usize, end: usize, out: usize, spaced: bool, narrow: bool): usize {
+  let p = passSpace(from, end, spaced);
   const sign = load<u8>(p);
   const negative = sign == 0x2d;
   if (negative || sign == 0x2b) p++;
+  if (narrow && !isNarrow(p, sign == 0x2b)) return p + 1 < end ? ODD : CUT;
   let mantissa: u64 = 0;
   let exponent: i32 = 0;
   let start = p;
@@ -91,6 +95,7 @@ function readNumber(from: usize, end: usize, out: usize): usize {
   let digits = p - start;
   if (load<u8>(p) == 0x2e) {
     start = ++p;
+    if (narrow && <u32>load<u8>(p) - 0x30 > 9) return p < end ? ODD : CUT;
     while (mantissa < SHORT_MANTISSA) {
       const word = load<u64>(p) ^ 0x3030_3030_3030_3030;
       // The lowest of these bits marks the first byte that is no digit.
@@ -147,8 +152,16 @@ function readNumber(from: usize, end: usize, out: usize): usize {
     if (low > MIDPOINT - MARGIN && low < MIDPOINT + MARGIN) return ODD;
     store<f32>(out, <f32>(negative ? -value : value));
   }
-  p = passSpace(p, end);
+  p = passSpace(p, end, spaced);
   return p - from > LONGEST ? ODD : p;
+}
+
+/** Whether the whole digits of a number are those of JSON: one at least, and no zero before others. */
+@inline
+function isNarrow(p: usize, plus: bool): bool {
+  const first: u32 = <u32>load<u8>(p) - 0x30;
+  const second: u32 = <u32>load<u8>(p + 1) - 0x30;
+  return !plus && first <= 9 && (first > 0 || second > 9);
 }
 
 /** The number of eight digits, the first in the lowest byte. */

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import { CancelledError } from "../../errors.js";
 import type { Tick, TimeSlices } from "./event-loop.js";
+import type { ByteQueue } from "./items-ahead.js";
 import { bodyTooLarge } from "./refusal.js";
 
 /** Bytes given out at a time. */
@@ -10,12 +11,14 @@ const PART_BYTES = 32 * 1024;
 const LONG_BYTES = 256 * 1024;
 
 /** Reads a request pull by pull; while nobody asks, the request is paused and its socket holds its sender back. */
-export class Body {
+export class Body implements ByteQueue {
   readonly #request: IncomingMessage;
   readonly #limit: number;
   readonly #slices: TimeSlices;
   readonly #tick: Tick;
   readonly #queue: Buffer[] = [];
+  /** Bytes that were given out and put back, in order. */
+  readonly #returned: Buffer[] = [];
   #received = 0;
   #given = 0;
   #ended = false;
@@ -45,16 +48,34 @@ export class Body {
    */
   take(): Buffer | null | undefined {
     if (this.#mustPause) return undefined;
+    if (this.#returned.length > 0) return this.#partOf(this.#returned);
     if (this.#received > this.#limit) throw bodyTooLarge();
-    const chunk = this.#queue[0];
-    if (chunk === undefined) return this.#end();
-    this.#given += Math.min(chunk.length, PART_BYTES);
-    if (chunk.length <= PART_BYTES) {
-      this.#queue.shift();
-      return chunk;
+    return this.#queue.length > 0 ? this.#partOf(this.#queue) : this.#end();
+  }
+
+  /** Gives out the beginning of the first buffer of a list that has one. */
+  #partOf(buffers: Buffer[]): Buffer {
+    const [first] = buffers as [Buffer];
+    this.#given += Math.min(first.length, PART_BYTES);
+    if (first.length <= PART_BYTES) {
+      buffers.shift();
+      return first;
     }
-    this.#queue[0] = chunk.subarray(PART_BYTES);
-    return chunk.subarray(0, PART_BYTES);
+    buffers[0] = first.subarray(PART_BYTES);
+    return first.subarray(0, PART_BYTES);
+  }
+
+  /** Takes what was put back: all else is at hand only when it is asked for. */
+  takeHeld(): Buffer {
+    const held = Buffer.concat(this.#returned.splice(0));
+    this.#given += held.length;
+    return held;
+  }
+
+  /** Goes on with bytes that were given out, from the first that was not used. */
+  putBack(bytes: Buffer): void {
+    if (bytes.length > 0) this.#returned.unshift(bytes);
+    this.#given -= bytes.length;
   }
 
   /** Bytes that are still to be given out, as far as the request says. */
@@ -74,7 +95,7 @@ export class Body {
    * again, or when `also` does; no more bytes are handed on then.
    */
   flow(into: (bytes: Buffer) => boolean, also?: Promise<unknown>): Promise<void> {
-    if (this.#queue.length > 0 || this.#mustPause) return this.arrival();
+    if (this.#returned.length > 0 || this.#queue.length > 0 || this.#mustPause) return this.arrival();
     this.#into = into;
     const woken = this.#woken();
     return this.#slices.outside(also === undefined ? woken : this.#either(woken, also));
@@ -109,6 +130,7 @@ export class Body {
   /** Stops reading; what still arrives is discarded. */
   release(): void {
     this.#released = true;
+    this.#returned.length = 0;
     this.#queue.length = 0;
     if (this.#request.isPaused()) this.#request.resume();
   }

@@ -2,6 +2,9 @@
 import { excerpt, RequestError } from "../../errors.js";
 import { DecimalScanner } from "../../float32/number-scanner.js";
 import { parseFloat32 } from "../../float32/parse.js";
+import { formOf, type ItemForm } from "../http/items-ahead.js";
+import type { BodyItems, BodyReader } from "../rest/body-reader.js";
+import type { TripleWriter } from "../rest/triple-writer.js";
 
 /** A longer line is no point. */
 const LONGEST_LINE = 256;
@@ -10,22 +13,41 @@ const LF = 0x0a;
 const CR = 0x0d;
 
 /** Where the points go. */
-export interface PointWriter {
-  add(x: number, y: number, z: number): void;
-  flush(): void;
-}
+export type PointWriter = Pick<TripleWriter, "add" | "addAll" | "flush">;
+
+/** Lines as they are mostly written, with either end. */
+const [LF_LINES, CRLF_LINES] = ["\n", "\r\n"].map((end) =>
+  formOf(
+    ["", "", "\t", "", "\t", "", end, ""].map((tag) => Buffer.from(tag)),
+    "lines",
+    2,
+  ),
+) as [ItemForm, ItemForm];
 
 /** Reads lines of three decimals; each is rounded once to float32. Empty lines are taken only at the end. */
-export class PointsReader {
+export class PointsReader implements BodyReader {
   readonly #writer: PointWriter;
   readonly #scanner = new DecimalScanner();
   /** The bytes of a line that has not ended yet. */
   #carry: Buffer = Buffer.alloc(0);
   #line = 1;
   #blank = 0;
+  #form = LF_LINES;
 
   constructor(writer: PointWriter) {
     this.#writer = writer;
+  }
+
+  /** Lines that others read. */
+  get items(): BodyItems {
+    return {
+      form: this.#form,
+      isNext: this.#carry.length === 0 && this.#blank === 0,
+      add: (triples, count) => {
+        this.#writer.addAll(triples, count);
+        this.#line += count;
+      },
+    };
   }
 
   /** Reads a piece of the body. @throws RequestError naming the line and what is wrong with it */
@@ -76,8 +98,10 @@ export class PointsReader {
         if (q > 0 && bytes[q] === TAB) {
           const z = scanner.read(bytes, q + 1, end);
           q = scanner.next;
-          if (q > 0 && bytes[q] === CR) q++;
+          const isReturn = q > 0 && bytes[q] === CR;
+          if (isReturn) q++;
           if (q > 0 && bytes[q] === LF) {
+            this.#form = isReturn ? CRLF_LINES : LF_LINES;
             writer.add(x, y, z);
             this.#line++;
             p = q + 1;

@@ -7,7 +7,7 @@ import type { Service } from "../http/service.js";
 import { timesOf } from "../rest/describe.js";
 import { PendingQuery, type QueryResult } from "../rest/pending-query.js";
 import { readBody } from "../rest/read-body.js";
-import { largeRows, nested, nestedStream } from "../rest/write-answer.js";
+import { largeRows, nested, streamedRows } from "../rest/write-answer.js";
 import { PointsReader } from "./points-reader.js";
 import { countsFrames, readValuesQuery, timesOfFrames, type ValuesQuery } from "./values-query.js";
 
@@ -84,7 +84,9 @@ async function send(outcome: QueryResult, service: Service, reply: FastifyReply,
   }
   life.stream();
   const rows = Math.max(1, outcome.request.exact.length) * outcome.first.items;
-  await sendStream(reply, JSON_TYPE, nestedStream(outcome.parts, [rows, components]), service, life);
+  const spent = (ms: number): void => life.encoded(ms);
+  const blocks = streamedRows(outcome.parts, [rows, components], result.texts, spent);
+  await sendStream(reply, JSON_TYPE, blocks, service, life);
 }
 
 /** Media type of every answer. */

@@ -1,7 +1,9 @@
 /** `JsonReader` reads a JSON body as it arrives: coordinates go straight into their writers, the other members are kept as text. */
 import { LimitError, RequestError } from "../../errors.js";
 import { parseFloat32 } from "../../float32/parse.js";
+import { formOf } from "../http/items-ahead.js";
 import { readFiniteFloat } from "../http/read-number.js";
+import type { BodyItems, BodyReader } from "./body-reader.js";
 import { refuse } from "./parameters.js";
 import type { TripleWriter } from "./triple-writer.js";
 
@@ -58,8 +60,15 @@ function isWordByte(byte: number): boolean {
   return digit || byte === 0x2d || byte === 0x2b || byte === 0x2e || (letter >= 0x61 && letter <= 0x7a);
 }
 
+/** Rows of three numbers with commas behind them. */
+const ROWS = formOf(
+  ["[", "", ",", "", ",", "", "]", ","].map((tag) => Buffer.from(tag)),
+  "json",
+  2,
+);
+
 /** Reads one JSON object: `write` every part, then `end`. Throws RequestError at the first fault. */
-export class JsonReader {
+export class JsonReader implements BodyReader {
   readonly #arrays: readonly string[];
   readonly #events: JsonEvents;
   readonly #seen = new Set<string>();
@@ -80,6 +89,18 @@ export class JsonReader {
   constructor(arrays: readonly string[], events: JsonEvents) {
     this.#arrays = arrays;
     this.#events = events;
+  }
+
+  /** Rows of an array that others read; the last row of an array, which has no comma behind it, is read here. */
+  get items(): BodyItems {
+    return {
+      form: ROWS,
+      isNext: this.#state === "row",
+      add: (triples, count, bytes) => {
+        (this.#writer as TripleWriter).addAll(triples, count);
+        this.#before += bytes;
+      },
+    };
   }
 
   write(part: Buffer): void {

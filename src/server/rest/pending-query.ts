@@ -1,6 +1,7 @@
 /** `PendingQuery` is what a request asks while its body arrives: points flow into the engine as soon as the query is known. */
 import type { Limits } from "../../config.js";
 import type { Evaluation, Result, TripleSink } from "../../engine/query.js";
+import type { QueryTexts } from "../../engine/text-task.js";
 import { tooManyPoints } from "../../errors.js";
 import { type Operation, RECORDS } from "../../operations.js";
 import type { OpenFaces } from "../../storage/dataset.js";
@@ -75,6 +76,11 @@ export class PendingQuery {
     const store = new TripleStore();
     this.#stores.set(member, store);
     return [store, this.#life.limit({ points: this.#limits["query.points"], name: "query.points" })];
+  }
+
+  /** The threads that may read the points of a long body; null where there are none, or the query has not begun. */
+  get threads(): QueryTexts | null {
+    return this.#evaluation?.texts ?? null;
   }
 
   /** Takes note of the points read since the last call; a promise where reading has to wait. */

@@ -1,8 +1,13 @@
 /** `readBody` feeds the body of a request to a reader as it arrives; `readerFor` chooses one by media type. */
 import type { FastifyRequest } from "fastify";
 import type { Operation } from "../../operations.js";
+import type { Body } from "../http/body.js";
+import type { TimeSlices } from "../http/event-loop.js";
+import { readAhead } from "../http/items-ahead.js";
 import type { RequestLife } from "../http/request-life.js";
 import type { Service } from "../http/service.js";
+import { type Steps, walk } from "../http/steps.js";
+import type { BodyReader } from "./body-reader.js";
 import { FloatsReader } from "./floats-reader.js";
 import { JsonReader } from "./json-reader.js";
 import { arraysOf, refuse, textsOfJson } from "./parameters.js";
@@ -11,34 +16,71 @@ import type { PendingQuery } from "./pending-query.js";
 /** Media types of request bodies. */
 export const REQUEST_TYPES = ["application/json", "application/octet-stream"] as const;
 
-/** A reader for the body of a request: `write` every part, then `end`. */
-export interface BodyReader {
-  write(part: Buffer): void;
-  end(): void;
-}
+/** Bytes from which threads read a body; where it does not say its length, and after another form, so many are read here before. */
+const LARGE_BYTES = 256 * 1024;
 
 /** Reads a body to its end; its socket waits while a part is read or too many points are in flight. */
 export async function readBody(
   reader: BodyReader,
-  pending: PendingQuery,
-  life: RequestLife,
-  { slices }: Service,
+  pending: Pick<PendingQuery, "admit" | "threads">,
+  life: Pick<RequestLife, "openBody">,
+  { slices }: Pick<Service, "slices">,
 ): Promise<void> {
   const body = life.openBody();
   slices.begin();
   try {
-    for (let part = body.take(); part !== null; part = body.take()) {
-      if (part === undefined) await body.arrival();
-      else {
-        reader.write(part);
-        const wait = pending.admit();
-        if (wait) await slices.outside(wait);
-      }
-    }
+    await walk(readParts(reader, pending, body, slices));
     reader.end();
   } finally {
     slices.end();
     body.release();
+  }
+}
+
+/** Reads the parts of a body; of a large one threads read the items, as long as these have the usual form. */
+function* readParts(
+  reader: BodyReader,
+  pending: Pick<PendingQuery, "admit" | "threads">,
+  body: Body,
+  slices: TimeSlices,
+): Steps<void> {
+  const outside = <T>(promise: Promise<T>): Promise<T> => slices.outside(promise);
+  const admit = function* (): Steps<void> {
+    const wait = pending.admit();
+    if (wait) yield outside(wait);
+  };
+  const deliver = function* (triples: Float32Array, count: number, bytes: number): Steps<void> {
+    reader.items?.add(triples, count, bytes);
+    yield* admit();
+  };
+  /** Bytes that are read here before threads are tried, and those read since they were. */
+  let least = body.remaining >= LARGE_BYTES ? 0 : LARGE_BYTES;
+  let since = 0;
+  for (let part = body.take(); part !== null; part = body.take()) {
+    if (part === undefined) {
+      yield body.arrival();
+      continue;
+    }
+    const { items } = reader;
+    const at = items !== undefined && since + part.length >= least ? part.lastIndexOf(items.form.end) : -1;
+    if (items === undefined || at < 0) {
+      reader.write(part);
+      since += part.length;
+      yield* admit();
+      continue;
+    }
+    const cut = at + items.form.end.length;
+    body.putBack(part.subarray(cut));
+    reader.write(part.subarray(0, cut));
+    since += cut;
+    yield* admit();
+    const { threads } = pending;
+    if (threads === null) least = Number.POSITIVE_INFINITY;
+    const next = reader.items;
+    if (threads === null || next === undefined || !next.isNext) continue;
+    const isOdd = yield* readAhead(body, next.form, threads, deliver, outside);
+    least = Math.max(LARGE_BYTES, isOdd ? 2 * least : 0);
+    since = 0;
   }
 }
 

@@ -1,6 +1,7 @@
 /** `TripleWriter` writes triples into a sink of the engine one by one, up to a limit; `TripleStore` is a sink that keeps them. */
 import type { TripleSink } from "../../engine/query.js";
 import { tooManyPoints } from "../../errors.js";
+import { copyFloats } from "../http/items-ahead.js";
 import type { PointLimit } from "../http/request-life.js";
 
 /** Fills the slabs of a sink. */
@@ -28,6 +29,21 @@ export class TripleWriter {
     slab[this.#at + 2] = z;
     this.#at += 3;
     if (this.#at + 3 > slab.length) this.flush();
+  }
+
+  /** Adds triples; throws LimitError after the last that there is room for. */
+  addAll(triples: Float32Array, count: number): void {
+    const taken = Math.min(count, this.#limit.points - this.count);
+    for (let from = 0; from < taken; ) {
+      const { slab } = this.#sink;
+      const part = Math.min(taken - from, Math.floor((slab.length - this.#at) / 3));
+      copyFloats(triples.subarray(3 * from, 3 * (from + part)), slab, this.#at);
+      from += part;
+      this.count += part;
+      this.#at += 3 * part;
+      if (this.#at + 3 > slab.length) this.flush();
+    }
+    if (taken < count) throw tooManyPoints(this.#limit.name, this.count + 1, this.#limit.points);
   }
 
   /** Hands over what has been written so far. */

@@ -1,5 +1,6 @@
 /** Answers are written in pieces of about 64 KiB as raw float32, CSV or JSON, from a result of the engine. */
 import type { Result } from "../../engine/query.js";
+import type { QueryTexts } from "../../engine/text-task.js";
 import { FloatWriter } from "../../float32/format.js";
 import { isLarge, type RecordForm, writeHere, writtenRecords } from "../http/written-records.js";
 
@@ -199,6 +200,31 @@ export function largeRows(
   const rows = writtenRecords(others, formOf(width, "[", "],", "null"), texts, spent);
   const [last] = writeHere([end.subarray(end.length - width)], formOf(width, "[", "]]", "null"));
   return between(Buffer.from("["), rows, last as Buffer);
+}
+
+/**
+ * Rows of a result as JSON arrays in an array, as its parts come: large ones as the worker threads write them. Each part is whole rows,
+ * and is read before the next is asked for.
+ */
+export async function* streamedRows(
+  parts: AsyncIterable<Float32Array>,
+  [rows = 0, width = 0]: readonly number[],
+  texts: QueryTexts | undefined,
+  spent: Spent,
+): AsyncGenerator<Buffer, undefined> {
+  const row = formOf(width, "[", "],", "null");
+  let left = rows * width;
+  yield Buffer.from("[");
+  for await (const part of parts) {
+    left -= part.length;
+    // No comma follows the last row.
+    const end = part.length - (left === 0 ? width : 0);
+    const others = [part.subarray(0, end)];
+    if (texts !== undefined && isLarge({ values: others })) yield* writtenRecords(others, row, texts, spent);
+    else yield* writeHere(others, row);
+    if (end < part.length) yield* writeHere([part.subarray(end)], formOf(width, "[", "]", "null"));
+  }
+  yield Buffer.from("]");
 }
 
 /** Records with commas between their numbers. */

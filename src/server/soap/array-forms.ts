@@ -3,8 +3,8 @@ import type { Query, TripleSink } from "../../engine/query.js";
 import { excerpt, LimitError, type RequestError } from "../../errors.js";
 import { functionNamed, functionsOf, type OperationRow, ownMembers } from "../../operations.js";
 import { readFloat } from "../http/read-number.js";
+import type { Steps } from "../http/steps.js";
 import { checkAttributes, collapsed, invalid, type RequestDialect, readText, schemaType } from "./simple-members.js";
-import type { Steps } from "./steps.js";
 import { START, type XmlReader } from "./xml/reader.js";
 
 /** Finds the operation that an array form means. @throws RequestError for the name of no function of it */

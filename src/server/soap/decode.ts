@@ -10,10 +10,10 @@ import {
 } from "../../operations.js";
 import { readFloat, readInt } from "../http/read-number.js";
 import type { PointLimit } from "../http/request-life.js";
+import type { Steps } from "../http/steps.js";
 import { functionAsked, queryOf, readLists, writePoints } from "./array-forms.js";
 import { type ItemArray, type PlainScanners, type ReadingThreads, readItems } from "./items.js";
 import { checkAttributes, collapsed, invalid, type RequestDialect, readText, schemaType } from "./simple-members.js";
-import type { Steps } from "./steps.js";
 import { END, type XmlReader } from "./xml/reader.js";
 
 const ENUMERATIONS: Readonly<Record<"SpatialInterpolation" | "TemporalInterpolation", readonly string[]>> = {

@@ -4,10 +4,10 @@ import type { QueryTexts } from "../../engine/text-task.js";
 import { excerpt, tooManyPoints } from "../../errors.js";
 import { FULL, LONGEST_NUMBER, type ScanEnd, SHORT, TripleScanner } from "../../float32/triples.js";
 import { RECORDS } from "../../operations.js";
+import { copyFloats, formOf, readAhead } from "../http/items-ahead.js";
 import { readFloat } from "../http/read-number.js";
-import { formOf, readAhead } from "./items-ahead.js";
+import type { Steps } from "../http/steps.js";
 import { checkAttributes, collapsed, invalid, type RequestDialect, readText, schemaType } from "./simple-members.js";
-import type { Steps } from "./steps.js";
 import { END, START, type XmlReader } from "./xml/reader.js";
 
 type Item = "Point3" | "Vector3";
@@ -144,7 +144,7 @@ class ItemsReader {
       return;
     }
     const deliver = (triples: Float32Array, count: number) => this.#deliver(triples, count);
-    const isOdd = yield* readAhead(this.#reader, formOf(scanner.tags), ahead.texts, deliver, ahead.outside);
+    const isOdd = yield* readAhead(this.#reader, formOf(scanner.tags, "xml"), ahead.texts, deliver, ahead.outside);
     this.#aheadFrom = Math.max(AHEAD_FROM, isOdd ? 2 * this.#aheadFrom : 0);
   }
 
@@ -155,7 +155,7 @@ class ItemsReader {
     for (let from = 0; from < taken; ) {
       const { slab } = sink;
       const part = Math.min(taken - from, slab.length / 3 - this.#filled);
-      slab.set(triples.subarray(3 * from, 3 * (from + part)), 3 * this.#filled);
+      copyFloats(triples.subarray(3 * from, 3 * (from + part)), slab, 3 * this.#filled);
       from += part;
       const wait = this.#advance(part);
       if (wait) yield wait;

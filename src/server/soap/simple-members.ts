@@ -1,8 +1,8 @@
 /** These functions read simple members of a request: the attributes they may have, and their text. */
 import { excerpt, RequestError } from "../../errors.js";
+import type { Stepping } from "../http/steps.js";
 import { checkEncodingStyle } from "./envelope.js";
 import type { SoapVersion } from "./media-type.js";
-import type { Stepping } from "./steps.js";
 import type { XmlReader } from "./xml/reader.js";
 import type { Attribute } from "./xml/xml-names.js";
 

@@ -8,6 +8,7 @@ function read(pieces: readonly Buffer[]): number[][] {
   const points: number[][] = [];
   const reader = new PointsReader({
     add: (x, y, z) => points.push([x, y, z].map(Math.fround)),
+    addAll: () => undefined,
     flush: () => undefined,
   });
   for (const piece of pieces) reader.write(piece);

@@ -1,6 +1,13 @@
 /** The forms of an answer. */
 import { describe, expect, it } from "vitest";
-import { ANSWER_TYPES, largeAnswer, type UnwrittenAnswer, WRITERS } from "../../../src/server/rest/write-answer.js";
+import {
+  ANSWER_TYPES,
+  largeAnswer,
+  nested,
+  streamedRows,
+  type UnwrittenAnswer,
+  WRITERS,
+} from "../../../src/server/rest/write-answer.js";
 import { textsHere } from "../../support/texts-here.js";
 
 it("writes each time of a long list once, whatever the length", () => {
@@ -26,6 +33,8 @@ it("writes each time of a long list once, whatever the length", () => {
   expect(rows.at(-1)).toBe("49.9,499");
   expect(looks).toBeLessThanOrEqual(3 * count);
 });
+
+async function* none(): AsyncGenerator<Float32Array> {}
 
 describe("large answers that threads write", () => {
   /** Parts of unequal length, and numbers that are not finite at both ends. */
@@ -55,6 +64,19 @@ describe("large answers that threads write", () => {
   it.each(["application/json", "text/csv"] as const)("have the bytes of one thread: %s", async (type) => {
     const large = largeAnswer(type, threaded(given), () => undefined);
     expect((await join(large as AsyncIterable<Buffer>)) === (await join(WRITERS[type].write(given)))).toBe(true);
+  });
+
+  it("have the bytes of one thread where parts come one by one", async () => {
+    const { items, components } = given.result;
+    const shape = [items, components];
+    const parts = async function* (): AsyncGenerator<Float32Array> {
+      yield* values;
+    };
+    const expected = await join(nested(given.result, shape));
+    for (const texts of [undefined, textsHere(), textsHere(() => true)]) {
+      expect((await join(streamedRows(parts(), shape, texts, () => undefined))) === expected).toBe(true);
+    }
+    expect(await join(streamedRows(none(), [0, 3], undefined, () => undefined))).toBe("[]");
   });
 
   it("are left to one thread where they have times, more dimensions, no threads or few numbers", () => {

@@ -1,6 +1,6 @@
 /** `XmlReader` reads an XML document from bytes as they arrive: no document type, no processing instructions, no entities but the five. */
 import { type FieldprobeError, LimitError } from "../../../errors.js";
-import { AtHand, type Stepping, type Steps } from "../steps.js";
+import { AtHand, type Stepping, type Steps } from "../../http/steps.js";
 import {
   AMPERSAND,
   APOSTROPHE,
@@ -257,13 +257,16 @@ export class XmlReader {
     this.end += chunk.length;
   }
 
+  /** Takes the bytes at hand away from the reader. */
+  takeHeld(): Buffer {
+    const rest = this.buffer.subarray(this.position, this.end);
+    this.position = this.end;
+    return rest;
+  }
+
   /** Takes the bytes at hand, or the next ones, away from the reader; null at the end, undefined where they have to be waited for. */
   take(): Buffer | null | undefined {
-    if (this.position < this.end) {
-      const rest = this.buffer.subarray(this.position, this.end);
-      this.position = this.end;
-      return rest;
-    }
+    if (this.position < this.end) return this.takeHeld();
     if (this.ended) return null;
     const chunk = this.#source.take();
     if (chunk === null) this.ended = true;

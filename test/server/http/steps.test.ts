@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Steps, walk } from "../../../src/server/soap/steps.js";
+import { type Steps, walk } from "../../../src/server/http/steps.js";
 
 test("steps that find everything at hand end without a wait", () => {
   const seen: number[] = [];

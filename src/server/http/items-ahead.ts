@@ -1,30 +1,50 @@
 /** `readAhead` lets the worker threads read the items of a large request, cut into passages, while their successors arrive. */
 import type { QueryTexts } from "../../engine/text-task.js";
+import type { ItemRules } from "../../float32/triples.js";
 import type { Steps } from "./steps.js";
-import type { XmlReader } from "./xml/reader.js";
 
-/** Bytes of the first passage, and of the largest: each is twice as long as the one before. */
+/** Bytes in order, of which those that were taken and not used are put back. */
+export interface ByteQueue {
+  /** Takes the bytes at hand; empty where there are none. */
+  takeHeld(): Buffer;
+  /** Takes the bytes at hand, or the next ones; null at the end, undefined where they have to be waited for. */
+  take(): Buffer | null | undefined;
+  /** Hands the bytes that follow those at hand on as they arrive, until `into` returns false; resolves when `take` should be asked, or `also` does. */
+  flow(into: (bytes: Buffer) => boolean, also?: Promise<unknown>): Promise<void>;
+  /** Goes on with bytes that were taken, from the first that was not used. */
+  putBack(bytes: Buffer): void;
+}
+
+/**
+ * Bytes of the first passage, and of the memory of the largest, text and triples: each passage is twice as long as the one before. As
+ * large as that of the blocks of answers, so that both use the same memory.
+ */
 const FIRST_BYTES = 128 * 1024;
-const MOST_BYTES = 2 * 1024 * 1024;
+const MOST_MEMORY = 4 * 1024 * 1024;
 /** Part of a passage that is begun when reading has to wait and no thread has work. */
 const LEAST_PART = 1 / 4;
+
+/** Takes triples that were read from so many bytes of the text; it may read the array until it ends. */
+export type Deliver = (triples: Float32Array, count: number, bytes: number) => Steps<void>;
 
 /** The form of the items. */
 export interface ItemForm {
   /** The tags of an item, a character for each byte. */
   readonly tags: readonly string[];
-  /** The last of them. */
-  readonly endTag: Uint8Array;
+  readonly rules: ItemRules;
+  /** The end of each item. */
+  readonly end: Uint8Array;
   /** Length of the shortest item. */
   readonly shortest: number;
 }
 
-/** The form of items with these tags. */
-export function formOf(tags: readonly Uint8Array[]): ItemForm {
+/** The form of items with these tags, of which the last ones end an item. */
+export function formOf(tags: readonly Uint8Array[], rules: ItemRules, ending = 1): ItemForm {
   const literal = tags.reduce((sum, { length }) => sum + length, 0);
   return {
     tags: tags.map((tag) => Buffer.from(tag).toString("latin1")),
-    endTag: tags.at(-1) as Uint8Array,
+    rules,
+    end: Buffer.concat(tags.slice(-ending)),
     // Each number has a digit.
     shortest: literal + 3,
   };
@@ -46,24 +66,34 @@ interface Passage {
  * with the first byte that was not read.
  *
  * @returns whether an item was met that has another form
- * @param deliver takes triples, which it may read until it ends
  * @param outside waits outside of the time slice
  */
 export function readAhead(
-  reader: XmlReader,
+  bytes: ByteQueue,
   form: ItemForm,
   texts: QueryTexts,
-  deliver: (triples: Float32Array, count: number) => Steps<void>,
+  deliver: Deliver,
   outside: <T>(promise: Promise<T>) => Promise<T>,
 ): Steps<boolean> {
-  return new Ahead(reader, form, texts, deliver, outside).run();
+  return new Ahead(bytes, form, texts, deliver, outside).run();
+}
+
+/** Copies bytes into shared memory. `set` would copy them one at a time; a pattern of the length of its place is copied at once. */
+function copyBytes(bytes: Buffer, memory: ArrayBufferLike, at: number): void {
+  Buffer.from(memory as ArrayBuffer, at, bytes.length).fill(bytes);
+}
+
+/** Copies numbers from one shared memory to another. */
+export function copyFloats(from: Float32Array, to: Float32Array, at: number): void {
+  const bytes = Buffer.from(from.buffer as ArrayBuffer, from.byteOffset, from.byteLength);
+  copyBytes(bytes, to.buffer, to.byteOffset + 4 * at);
 }
 
 class Ahead {
-  readonly #reader: XmlReader;
+  readonly #bytes: ByteQueue;
   readonly #form: ItemForm;
   readonly #texts: QueryTexts;
-  readonly #deliver: (triples: Float32Array, count: number) => Steps<void>;
+  readonly #deliver: Deliver;
   readonly #outside: <T>(promise: Promise<T>) => Promise<T>;
   /** Passages that threads read, in order. */
   readonly #passages: Passage[] = [];
@@ -78,13 +108,13 @@ class Ahead {
   #last = false;
 
   constructor(
-    reader: XmlReader,
+    bytes: ByteQueue,
     form: ItemForm,
     texts: QueryTexts,
-    deliver: (triples: Float32Array, count: number) => Steps<void>,
+    deliver: Deliver,
     outside: <T>(promise: Promise<T>) => Promise<T>,
   ) {
-    this.#reader = reader;
+    this.#bytes = bytes;
     this.#form = form;
     this.#texts = texts;
     this.#deliver = deliver;
@@ -92,13 +122,13 @@ class Ahead {
   }
 
   *run(): Steps<boolean> {
-    if (this.#reader.position < this.#reader.end) this.#rest = this.#reader.take() as Buffer;
+    this.#rest = this.#bytes.takeHeld();
     let isOdd = false;
     try {
       while (!isOdd) {
         const [oldest] = this.#passages;
         if (oldest?.read) {
-          yield* this.#deliver(oldest.triples, oldest.read.count);
+          yield* this.#deliver(oldest.triples, oldest.read.count, oldest.read.bytes);
           isOdd = oldest.read.bytes < oldest.text.length;
           if (!isOdd) this.#drop(oldest);
         } else if (this.#last || this.#passages.length > this.#texts.parallelism) {
@@ -125,7 +155,7 @@ class Ahead {
       const more = this.#take();
       if (more === undefined) {
         if (oldest === undefined && this.#filled >= LEAST_PART * this.#room && this.#begin()) return;
-        yield this.#reader.flow((bytes) => this.#add(bytes), oldest?.done);
+        yield this.#bytes.flow((bytes) => this.#add(bytes), oldest?.done);
         return;
       }
       this.#ended = more === null;
@@ -139,8 +169,7 @@ class Ahead {
   /** Copies bytes to the passage that is being filled; false when it is full. What it has no room for is the rest. */
   #add(bytes: Buffer): boolean {
     const part = bytes.subarray(0, this.#room - this.#filled);
-    // Not `set`, which copies to shared memory a byte at a time; a pattern of the length of its place is copied at once.
-    Buffer.from(this.#memory as SharedArrayBuffer).fill(part, this.#filled, this.#filled + part.length);
+    copyBytes(part, this.#memory as SharedArrayBuffer, this.#filled);
     this.#filled += part.length;
     this.#rest = bytes.subarray(part.length);
     return this.#filled < this.#room;
@@ -149,10 +178,15 @@ class Ahead {
   /** The next bytes. An input that fails ends here; the reader meets the failure again, after all that comes before it. */
   #take(): Buffer | null | undefined {
     try {
-      return this.#reader.take();
+      return this.#bytes.take();
     } catch {
       return null;
     }
+  }
+
+  /** Bytes of text that leave room for the triples; a multiple of the length of a number. */
+  get #mostRoom(): number {
+    return 4 * Math.floor((MOST_MEMORY - 12) / (4 + 48 / this.#form.shortest));
   }
 
   /** Items that the text of the passage can hold. */
@@ -164,21 +198,21 @@ class Ahead {
   #begin(): boolean {
     const memory = this.#memory as SharedArrayBuffer;
     const text = Buffer.from(memory, 0, this.#filled);
-    const at = text.lastIndexOf(this.#form.endTag);
+    const at = text.lastIndexOf(this.#form.end);
     if (at < 0) return false;
-    const length = at + this.#form.endTag.length;
+    const length = at + this.#form.end.length;
     this.#rest = Buffer.concat([text.subarray(length), this.#rest]);
     const bytes = text.subarray(0, length);
     const triples = new Float32Array(memory, this.#room, 3 * this.#mostItems);
     this.#memory = null;
     this.#filled = 0;
-    this.#room = Math.min(MOST_BYTES, 2 * this.#room);
+    this.#room = Math.min(this.#mostRoom, 2 * this.#room);
     const passage: Passage = {
       memory,
       text: bytes,
       triples,
       read: null,
-      done: this.#texts.read({ bytes, tags: this.#form.tags, out: triples }).then(
+      done: this.#texts.read({ bytes, tags: this.#form.tags, rules: this.#form.rules, out: triples }).then(
         (read) => {
           passage.read = read;
         },
@@ -196,7 +230,7 @@ class Ahead {
   #handBack(): void {
     const parts = this.#passages.map(({ text, read }, i) => (i === 0 && read ? text.subarray(read.bytes) : text));
     if (this.#memory !== null) parts.push(Buffer.from(this.#memory, 0, this.#filled));
-    this.#reader.putBack(Buffer.concat([...parts, this.#rest]));
+    this.#bytes.putBack(Buffer.concat([...parts, this.#rest]));
   }
 
   #drop(passage: Passage): void {

@@ -1,0 +1,19 @@
+/** `BodyReader` reads the body of a request part by part; of one with many points threads may read these in its place. */
+import type { ItemForm } from "../http/items-ahead.js";
+
+/** A reader for the body of a request: `write` every part, then `end`. */
+export interface BodyReader {
+  write(part: Buffer): void;
+  end(): void;
+  /** Items of three numbers, which threads may read in its place; absent where a body has none. */
+  readonly items?: BodyItems;
+}
+
+/** Items of a body, as its reader expects them after what it has read. */
+export interface BodyItems {
+  readonly form: ItemForm;
+  /** Whether an item may come next. */
+  readonly isNext: boolean;
+  /** Adds items that were read from the bytes that come next. */
+  add(triples: Float32Array, count: number, bytes: number): void;
+}
