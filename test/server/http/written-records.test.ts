@@ -6,7 +6,7 @@ import { textsHere } from "../../support/texts-here.js";
 
 const FORM = { separators: ["<a>", "</a><b>", "</b>"], notFinite: null };
 /** Parts of unequal length, all of whole records. */
-const PARTS = [2, 40_000, 0, 6, 30_002].map((length, part) =>
+const PARTS = [2, 110_000, 0, 6, 60_002].map((length, part) =>
   Float32Array.from({ length }, (_, i) => Math.sin(i + part) * 10 ** ((i % 41) - 20)),
 );
 const TEXT = PARTS.flatMap((part) =>

@@ -117,7 +117,8 @@ describe("bodies that threads read", () => {
     for (const chunk of [65_536, 10_007]) {
       const threads = textsHere();
       expect((await outcome(kind, text, chunk, threads)) === expected).toBe(true);
-      if (text.length > 600_000) expect(threads.state.done).toBeGreaterThan(0);
+      // Where white space stands before commas no passage ends.
+      if (text.length > 600_000 && !text.includes("] ,[")) expect(threads.state.done).toBeGreaterThan(0);
       await expect.poll(() => threads.state.lent).toBe(0);
     }
   });
