@@ -1,10 +1,11 @@
 /** GetVelocity over every interface with the same points: `npm run bench:api -- [--quick] [--json FILE]`. */
 import { Agent, request } from "node:http";
 import { availableParallelism } from "node:os";
-import { alternate } from "./alternate.js";
+import { alternate, inTurn } from "./alternate.js";
 import { checkSame } from "./ask.js";
-import { readOptions, report } from "./row.js";
+import { readOptions, report, summarise } from "./row.js";
 import { body, coordinates, numbersOf, start, TIME, velocity } from "./service.bench.js";
+import { threadSeconds } from "./soap-load.js";
 
 const METHOD = "Lag8";
 const SEED = 1;
@@ -75,6 +76,14 @@ function json(points: number): Post {
   };
 }
 
+/** CPU microseconds a point of a request: of the main thread of the service, and of all its threads. */
+async function cpuOf(pid: number, points: number, ask: () => Promise<number>): Promise<{ main: number; all: number }> {
+  const before = threadSeconds(pid);
+  await ask();
+  const after = threadSeconds(pid);
+  return { main: (1e6 * (after.main - before.main)) / points, all: (1e6 * (after.all - before.all)) / points };
+}
+
 /** Fails unless all answer the same numbers. */
 async function checkAnswers(soap: Post, raw: Post, csv: Post, tabs: Post, object: Post): Promise<void> {
   const ask = async ({ path, headers, payload }: Post) => {
@@ -106,27 +115,42 @@ try {
   const tabs = lines(points);
   const object = json(points);
   await checkAnswers(soap, raw, csv, tabs, object);
-  const rows = await alternate(
-    [
-      ["soap", soap] as const,
-      ["octet-stream", raw] as const,
-      ["octet-stream to csv", csv] as const,
-      ["json", object] as const,
-      ["values", tabs] as const,
-    ].map(([backend, asked]) => ({
-      run: () => post(port, agent, asked),
-      row: {
-        bench: "api",
-        case: `GetVelocity ${METHOD}`,
-        backend,
-        unit: "ms",
-        params: { points, connections: 1, workers: availableParallelism() },
-      },
+  const asked = [
+    ["soap", soap],
+    ["octet-stream", raw],
+    ["octet-stream to csv", csv],
+    ["json", object],
+    ["values", tabs],
+  ] as const;
+  const rounds = options.quick ? 3 : 7;
+  const about = { bench: "api", params: { points, connections: 1, workers: availableParallelism() } };
+  const name = `GetVelocity ${METHOD}`;
+  const times = await alternate(
+    asked.map(([backend, question]) => ({
+      run: () => post(port, agent, question),
+      row: { ...about, case: name, backend, unit: "ms" },
     })),
-    options.quick ? 3 : 7,
+    rounds,
+  );
+  const used = await inTurn(
+    asked.map(
+      ([, question]) =>
+        () =>
+          cpuOf(child.pid as number, points, () => post(port, agent, question)),
+    ),
+    rounds,
   );
   agent.destroy();
-  report(rows, options);
+  const costs = asked.flatMap(([backend], i) =>
+    (["main", "all"] as const).map((threads) => ({
+      ...about,
+      case: `${name}, ${threads === "main" ? "main thread" : "all threads"}`,
+      backend,
+      unit: "us/point",
+      ...summarise((used[i] as { main: number; all: number }[]).map((one) => one[threads])),
+    })),
+  );
+  report([...times, ...costs], options);
 } finally {
   child.removeAllListeners("exit");
   child.kill("SIGTERM");

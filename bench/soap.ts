@@ -257,7 +257,9 @@ async function* bulkRows(ours: Server, program: string | null, quick: boolean): 
         : await startFastest(program, tries, async (server) => (await cpuPerPoint(server, request, points, 1)).all);
     const contestants = best ? [ours, best] : [ours];
     try {
-      const used = await measureAll(contestants, quick ? 3 : 7, (server) => cpuPerPoint(server, request, points, requests));
+      const used = await measureAll(contestants, quick ? 3 : 7, (server) =>
+        cpuPerPoint(server, request, points, requests),
+      );
       const params = { points, connections: 1 };
       const figure = (name: "all" | "main") =>
         new Map([...used].map(([server, found]) => [server, found.map((one) => one[name])]));

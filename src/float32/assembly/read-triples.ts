@@ -108,7 +108,7 @@ function readNumber(from: usize, end: usize, out: usize, spaced: bool, narrow: b
       }
       const count = ctz(other) >> 3;
       if (count > 0) {
-        mantissa = mantissa * load<u64>(WHOLE_POWERS + <usize>(8 * count)) + ofEight(word << (64 - 8 * count));
+        mantissa = mantissa * load<u64>(WHOLE_POWERS + 8 * <i32>count) + ofEight(word << (64 - 8 * count));
         exponent -= <i32>count;
         p += <usize>count;
       }
