@@ -27,8 +27,9 @@ async function transmit(bytes: number): Promise<void> {
 
 async function partOf(path: string, range: string | undefined) {
   const { size, mtime } = await stat(path);
-  const [, first = "0", last] = /^bytes=(\d+)-(\d+)$/.exec(range ?? "") ?? [];
-  const [start, end] = [Number(first), last === undefined ? size : Number(last) + 1];
+  const [, first = "0", last, suffix] = /^bytes=(?:(\d+)-(\d+)|-(\d+))$/.exec(range ?? "") ?? [];
+  const start = suffix === undefined ? Number(first) : Math.max(0, size - Number(suffix));
+  const end = last === undefined ? size : Number(last) + 1;
   const bytes = Buffer.alloc(end - start);
   const file = await open(path);
   await file.read(bytes, 0, bytes.length, start);

@@ -1,6 +1,6 @@
 /**
- * Data behind HTTP, an HDF5 file read by ranges or through references: time of a first query against that of the line alone,
- * after a restart from the cache on disk, and warm against local.
+ * Data behind HTTP, a Zarr store or an HDF5 file by ranges or through references: time of a first query against that of the
+ * line alone, with a cache on disk that is empty and one that is full, and warm against local.
  */
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -9,9 +9,13 @@ import { delimiter, join } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { Query } from "../dist/engine/query.js";
 import { writeCube } from "../dist/generate/cube.js";
+import { openSource } from "../dist/storage/catalog/source.js";
 import { H5File } from "../dist/storage/hdf5/file.js";
 import { loadHdf5 } from "../dist/storage/hdf5/library.js";
+import { objectTarget } from "../dist/storage/remote/object-target.js";
+import { convertToZarr } from "../dist/storage/tools/convert-zarr.js";
 import { referencesOf } from "../dist/storage/tools/references.js";
+import { STORE_DEFAULTS } from "../dist/store-settings.js";
 import { type Asked, ask, openOn, pointsIn } from "./ask.js";
 import { randomNumbers } from "./field.js";
 import { type BenchOptions, type Row, ratioRow, summarise } from "./row.js";
@@ -20,14 +24,25 @@ import { checkAbc, touchedBytes } from "./touched.js";
 
 const PERIOD = 2 * Math.PI;
 const CACHE_BYTES = 1024 ** 3;
+const CHUNK = 32;
 const LATENCY_MS = 20;
 const BYTES_PER_SECOND = 100e6;
 
+/** First queries behind the line: what they read, and whether a cache on disk keeps or has it. */
+const FIRST = {
+  "cold references": { dataset: "far", cache: "none" },
+  "cold store": { dataset: "store", cache: "none" },
+  "cold file": { dataset: "file", cache: "none" },
+  "cold file, kept on disk": { dataset: "file", cache: "empty" },
+  "file from disk": { dataset: "file", cache: "full" },
+} as const;
+type First = keyof typeof FIRST;
+
 /**
- * Rows `sources`: milliseconds of the same query of random points, Lag8 at one frame: `cold` behind a line of 20 ms and
- * 100 MB/s, through references (`cold`) and by ranges of the file itself (`cold file`), each over the time that the line takes
- * for the bytes touched; `disk` the same file in a new process from the cache on disk; `warm` from the cache of both, and its
- * ratio, the order of the two changing from round to round.
+ * Rows `sources`: milliseconds of the same query of random points, Lag8 at one frame, behind a line of 20 ms and 100 MB/s:
+ * the first query of a new engine in each way of `FIRST`, also over the time that the line alone takes for the bytes touched;
+ * and `warm`, from the cache of bricks, over the same query of the local file, the order of the two changing from round to
+ * round.
  */
 export async function benchSources({ quick }: BenchOptions): Promise<Row[]> {
   const nodes = quick ? 128 : 256;
@@ -37,16 +52,12 @@ export async function benchSources({ quick }: BenchOptions): Promise<Row[]> {
   const server = new Worker(new URL("./slow-server-worker.js", import.meta.url), { workerData: slow });
   const [port] = (await once(server, "message")) as [number];
   try {
-    const far = await writeCubes(folder, `http://127.0.0.1:${port}`, nodes);
+    const named = await writeCubes(folder, `http://127.0.0.1:${port}`, nodes);
     const positions = pointsIn(randomNumbers(7), points, 0, PERIOD);
-    const samples = await measure(
-      [join(folder, "near"), join(folder, "far"), join(folder, "file"), far].join(delimiter),
-      positions,
-      quick ? 2 : 5,
-      join(folder, "cache"),
-    );
-    const lineMs = (1000 * touchedBytes(nodes, 32, 8, positions)) / BYTES_PER_SECOND;
-    const params = { nodes, points, chunk: 32, workers: availableParallelism(), latencyMs: LATENCY_MS, lineMs };
+    const data = [join(folder, "near"), join(folder, "far"), join(folder, "file"), ...named].join(delimiter);
+    const samples = await measure(data, positions, quick ? 2 : 5, join(folder, "cache"));
+    const lineMs = (1000 * touchedBytes(nodes, CHUNK, 8, positions)) / BYTES_PER_SECOND;
+    const params = { nodes, points, chunk: CHUNK, workers: availableParallelism(), latencyMs: LATENCY_MS, lineMs };
     const row = { bench: "sources", params } as const;
     const times = (name: keyof typeof samples) => samples[name].map(({ milliseconds }) => milliseconds);
     const overLine = (name: keyof typeof samples): Row =>
@@ -55,14 +66,12 @@ export async function benchSources({ quick }: BenchOptions): Promise<Row[]> {
         times(name),
         times(name).map(() => lineMs),
       );
+    const inMs = (name: keyof typeof samples): Row => {
+      return { ...row, case: name, backend: "fieldprobe", unit: "ms", ...summarise(times(name)) };
+    };
     return [
-      { ...row, case: "cold", backend: "fieldprobe", unit: "ms", ...summarise(times("cold")) },
-      overLine("cold"),
-      { ...row, case: "cold file", backend: "fieldprobe", unit: "ms", ...summarise(times("cold file")) },
-      overLine("cold file"),
-      { ...row, case: "disk", backend: "fieldprobe", unit: "ms", ...summarise(times("disk")) },
-      overLine("disk"),
-      { ...row, case: "warm", backend: "fieldprobe", unit: "ms", ...summarise(times("warm")) },
+      ...(Object.keys(FIRST) as First[]).flatMap((name) => [inMs(name), overLine(name)]),
+      inMs("warm"),
       ratioRow({ ...row, case: "warm over local", unit: "ratio" }, times("warm"), times("local")),
     ];
   } finally {
@@ -72,18 +81,18 @@ export async function benchSources({ quick }: BenchOptions): Promise<Row[]> {
 }
 
 /**
- * Writes a cube, its references, and descriptors that read it through them and by ranges.
+ * Writes a cube, its references, descriptors that read it through them and by ranges, and the cube as a store.
  *
- * @returns the address of the references
+ * @returns the addresses of the references and of the store
  */
-async function writeCubes(folder: string, address: string, nodes: number): Promise<string> {
+async function writeCubes(folder: string, address: string, nodes: number): Promise<string[]> {
   const near = join(folder, "near");
   await writeCube(
     {
       kind: "abc",
       nodes: [nodes, nodes, nodes],
       steps: 1,
-      chunk: [32, 32, 32],
+      chunk: [CHUNK, CHUNK, CHUNK],
       filter: "none",
       seed: 1,
       name: "near",
@@ -102,12 +111,15 @@ async function writeCubes(folder: string, address: string, nodes: number): Promi
     const there = text.replaceAll('"near.h5"', `"${places[index]}"`).replace('"near"', `"${name}"`);
     writeFileSync(join(folder, name, "dataset.json"), there);
   }
-  return places[0];
+  const form = { name: "store", chunk: CHUNK, shard: 4 * CHUNK, compression: "none" } as const;
+  const store = objectTarget(join(folder, "store.zarr"), STORE_DEFAULTS);
+  await convertToZarr(openSource(near, CACHE_BYTES), store, form, () => {});
+  return [places[0], `${address}/store.zarr`];
 }
 
 /**
- * Rounds. Each first query, of the far copy, of the file, and of the file from a full cache on disk, has an engine of its own;
- * that of the far copy then answers the second queries.
+ * Rounds. Each first query has an engine of its own; that of the references then answers the second queries. The order of the
+ * first queries turns from round to round.
  */
 async function measure(data: string, positions: Float32Array, rounds: number, cache: string) {
   const check = checkAbc(positions, 0, 1e-3);
@@ -118,35 +130,33 @@ async function measure(data: string, positions: Float32Array, rounds: number, ca
     spatialInterpolation: "Lag8",
     temporalInterpolation: "None",
   });
-  const samples: Record<"cold" | "cold file" | "disk" | "warm" | "local", Asked[]> = {
-    cold: [],
-    "cold file": [],
-    disk: [],
-    warm: [],
-    local: [],
-  };
+  const names = Object.keys(FIRST) as First[];
+  const samples = Object.fromEntries([...names, "warm", "local"].map((name) => [name, []])) as unknown as Record<
+    First | "warm" | "local",
+    Asked[]
+  >;
   const workers = availableParallelism();
-  const fill = await openOn(data, workers, CACHE_BYTES, { CACHE_DIR: cache });
+  const fill = await openOn(data, workers, CACHE_BYTES, { CACHE_DIR: join(cache, "full") });
   await ask(fill, queryOf("file"), positions);
   await fill.close(1000);
-  const first = async (name: "cold file" | "disk", settings: Readonly<Record<string, string>>): Promise<void> => {
-    const engine = await openOn(data, workers, CACHE_BYTES, settings);
-    samples[name].push(await ask(engine, queryOf("file"), positions, check));
-    await engine.close(1000);
-  };
+  const pairs = [
+    ["warm", "far"],
+    ["local", "near"],
+  ] as const;
   for (let round = 0; round < rounds; round++) {
-    await first("cold file", {});
-    await first("disk", { CACHE_DIR: cache });
-    const engine = await openOn(data, workers, CACHE_BYTES);
-    samples.cold.push(await ask(engine, queryOf("far"), positions, check));
-    await ask(engine, queryOf("near"), positions);
-    const pairs = [
-      ["warm", "far"],
-      ["local", "near"],
-    ] as const;
-    for (const [name, dataset] of round % 2 === 0 ? pairs : pairs.toReversed())
+    for (const [at] of names.entries()) {
+      const name = names[(at + round) % names.length] as First;
+      const { dataset, cache: kept } = FIRST[name];
+      const folder = join(cache, kept === "full" ? kept : `${round}`);
+      const engine = await openOn(data, workers, CACHE_BYTES, kept === "none" ? {} : { CACHE_DIR: folder });
       samples[name].push(await ask(engine, queryOf(dataset), positions, check));
-    await engine.close(1000);
+      if (dataset === "far") {
+        await ask(engine, queryOf("near"), positions);
+        for (const [second, other] of round % 2 === 0 ? pairs : pairs.toReversed())
+          samples[second].push(await ask(engine, queryOf(other), positions, check));
+      }
+      await engine.close(1000);
+    }
   }
   return samples;
 }

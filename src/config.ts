@@ -103,11 +103,12 @@ export const SETTINGS = {
     "DATA",
     z
       .string()
+      .refine((places) => !/:\/\/[^/;]*@/.test(places), "must not hold a user name or a password in an address")
       .transform((places) => splitPlaces(places, delimiter))
       .pipe(z.array(z.string()).min(1, "must name a folder"))
       .transform((places) => places.map((place) => (isAddress(place) ? place : resolve(place))) as readonly string[]),
     defaultData,
-    "folders searched for datasets, and addresses of stores (`https://`, `s3://`), separated as in `PATH`",
+    "folders searched for datasets, and addresses of stores, files and folders (`https://`, `s3://`), separated as in `PATH`",
     { flag: "folders", shown: "`./data`, else the included data" },
   ),
   descriptors: setting(
@@ -448,7 +449,7 @@ function readGroup(group: object, given: ReadonlyMap<string, string>, problems: 
     if (text === undefined) return standard();
     const parsed = schema.safeParse(text);
     if (parsed.success) return parsed.data;
-    const shown = text === "" ? "" : `, not ${text.slice(0, 64)}`;
+    const shown = text === "" ? "" : `, not ${text.replace(/:\/\/[^/;]*@/g, "://...@").slice(0, 64)}`;
     problems.push(`FIELDPROBE_${variable} ${parsed.error.issues[0]?.message}${shown}`);
     return standard();
   });

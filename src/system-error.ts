@@ -9,6 +9,8 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ["ENOTDIR", "a file stands where a folder is needed"],
   ["EEXIST", "a file stands where a folder is needed"],
   ["ENOSPC", "no space is left on the device"],
+  ["EDQUOT", "the quota of the disk is used up"],
+  ["EFBIG", "the system allows no file of that size"],
   ["EROFS", "the file system is read-only"],
   ["EADDRINUSE", "the port is in use; --port or FIELDPROBE_PORT takes another"],
   ["EADDRNOTAVAIL", "this machine has no such address"],

@@ -21,6 +21,11 @@ it.each([
   ["HTTP_GZIP", "always", "must be auto, on or off, not always"],
   ["BASE_URL", "fields.example.org", "must be an address that begins with http:// or https://, not fields.example.org"],
   ["EVENTS_NOW", "today", "must be an instant like 2026-10-20T12:00:00Z, not today"],
+  [
+    "DATA",
+    "https://me:secret@example.org/a",
+    "must not hold a user name or a password in an address, not https://...@example.org/a",
+  ],
   ["NAMESPACE", "http://example.org", "must be an absolute URI that ends in a slash, not http://example.org"],
 ])("FIELDPROBE_%s=%s is refused in words", (name, value, text) => {
   expect(problems({ [`FIELDPROBE_${name}`]: value })).toEqual([`FIELDPROBE_${name} ${text}`]);

@@ -1,6 +1,7 @@
 /** A carrier runs the tasks of queries: the worker threads of this process. */
 import { WorkerError } from "../errors.js";
 import type { CacheStatus } from "../storage/bricks/directory.js";
+import type { StorePort } from "../storage/store-port.js";
 import type { DiskCounts, StoreStatus } from "../storage/store-status.js";
 import type { QueryShare } from "./fair-queue.js";
 import type { Task } from "./task.js";
@@ -39,6 +40,8 @@ export interface Carrier {
   held(): ReadonlyMap<number, readonly number[]>;
   /** What has been fetched of stores behind HTTP. */
   stores(): readonly StoreStatus[];
+  /** Connects a thread to the one that reads stores. */
+  connectStores(connection: StorePort): void;
   /** What the cache on disk has done; null where there is none. */
   storeCache(): DiskCounts | null;
   /** Ends its threads; tasks that still run are lost. */

@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import type { Config } from "../config.js";
 import { BusyError, FieldprobeError } from "../errors.js";
 import { type Dataset, FIELD_NAMES } from "../storage/dataset.js";
+import type { StorePort } from "../storage/store-port.js";
 import type { Carrier } from "./carrier.js";
 import { Catalog } from "./catalog.js";
 import { type CheckedQuery, checkQuery } from "./check-query.js";
@@ -119,6 +120,10 @@ class FieldEngine implements Engine {
       storeCache: carrier.storeCache(),
       ...(this.#sharing?.status() ?? { peers: [], pieces: null }),
     };
+  }
+
+  connectStores(connection: StorePort): void {
+    this.#carrier.connectStores(connection);
   }
 
   held(): readonly HeldBricks[] {

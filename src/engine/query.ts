@@ -2,6 +2,7 @@
 
 import type { FieldName, OperationName, SpatialInterpolation, TemporalInterpolation } from "../operations.js";
 import type { Dataset, OpenFaces, Triple } from "../storage/dataset.js";
+import type { StorePort } from "../storage/store-port.js";
 import type { DiskCounts, StoreStatus } from "../storage/store-status.js";
 import type { QueryTexts } from "./text-task.js";
 
@@ -222,6 +223,8 @@ export interface Engine {
   /** Begins a query. Never throws for a bad query: `finish` rejects. */
   start(query: Query, control: StartControl): Evaluation;
   status(): EngineStatus;
+  /** Connects a thread to the one that reads stores; absent: there is none. */
+  connectStores?(connection: StorePort): void;
   held(): readonly HeldBricks[];
   /** Null without a cluster. */
   regions(): RegionCounts | null;

@@ -37,6 +37,7 @@ function manualCarrier(workers: number) {
     alive: () => workers,
     attempts: 2,
     stores: () => [],
+    connectStores: () => {},
     storeCache: () => null,
     held: () => new Map(),
     queued: () => 0,

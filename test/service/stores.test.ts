@@ -1,32 +1,39 @@
 /** A dataset behind HTTP through the whole service: the values of its copy on disk, its counts, and what a failing host leads to. */
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../src/main.js";
+import { loadHdf5 } from "../../src/storage/hdf5/library.js";
+import { openFile } from "../../src/storage/open-file.js";
 import { array, TABLES } from "../storage/zarr/numbered-cube.js";
 import { nodeValue, stateGrid, writeField, writeHdf5 } from "../support/cubes.js";
 import { useObjectServer } from "../support/object-server.js";
+import { useS3Bucket } from "../support/s3-server.js";
 import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
 import { type StoreSpec, writeZarr, zarrObjects } from "../support/zarr.js";
 
 const SCRATCH = scratchFolder();
 const server = useObjectServer();
+const bucket = useS3Bucket(join(SCRATCH, "s3"));
 const SPEC: StoreSpec = {
   version: 3,
   arrays: { velocity: array(["t", "z", "y", "x", "c"], { codec: "gzip" }), ...TABLES },
+  attributes: { periodic: [1, 1, 1] },
   consolidated: true,
 };
 
 describe("a dataset behind HTTP", () => {
   let service: RunningService;
   beforeAll(async () => {
+    await loadHdf5();
     await server.put("far.zarr", zarrObjects(SPEC));
     await server.put("gone.zarr", zarrObjects(SPEC));
     await server.put("silent.zarr", zarrObjects(SPEC));
-    writeZarr(join(SCRATCH, "near.zarr"), SPEC);
-    const path = await writeHdf5(join(SCRATCH, "file.h5"), (file) => {
+    writeZarr(join(SCRATCH, "data", "near.zarr"), SPEC);
+    const path = await writeHdf5(join(SCRATCH, "data", "file.h5"), (file) => {
       stateGrid(file);
+      file.create_attribute("periodic", [1, 1, 1]);
       for (const [c, name] of ["u", "v", "w"].entries())
         writeField(file, name, {
           dimensions: ["t", "z", "y", "x"],
@@ -37,8 +44,12 @@ describe("a dataset behind HTTP", () => {
       file.create_dataset({ name: "time", data: Float64Array.of(0, 1, 2) });
     });
     await server.put("files", new Map([["far-file.h5", readFileSync(path)]]));
+    await bucket.put("runs", new Map([...zarrObjects(SPEC)].map(([key, bytes]) => [`bucket.zarr/${key}`, bytes])));
     const far = ["far", "gone", "silent"].map((name) => `${server.url}/${name}.zarr`);
-    service = await serveTestData([SCRATCH, ...far, `${server.url}/files/far-file.h5`], { EVENTS: "off" });
+    service = await serveTestData(
+      [join(SCRATCH, "data"), ...far, `${server.url}/files/far-file.h5`, "s3://cubes/runs"],
+      { EVENTS: "off" },
+    );
   });
   afterAll(() => service.close());
 
@@ -69,6 +80,41 @@ describe("a dataset behind HTTP", () => {
     expect(JSON.stringify(described)).toContain("far-file");
     await expect.poll(() => text("/readyz")).toContain("far-file.h5: answers");
   });
+
+  it.each([
+    ["near", "far"],
+    ["near", "bucket"],
+    ["file", "far-file"],
+  ])(
+    "gives the page the slices of its copy, byte by byte, and the nodes of its cutouts: %s and %s",
+    async (near, far) => {
+      const bytesOf = async (name: string, path: string, accept = "application/octet-stream") => {
+        const answer = await fetch(`${service.url}/api/datasets/${name}/${path}`, { headers: { accept } });
+        expect(answer.status).toBe(200);
+        return Buffer.from(await answer.arrayBuffer());
+      };
+      for (const plane of [
+        "field=ux&axis=z&at=3&time=0.5",
+        "field=uz&axis=x&at=4.5&time=1",
+        "field=vorticity&axis=y&at=2&time=2",
+      ]) {
+        const slice = await bytesOf(near, `slice?${plane}`);
+        expect(slice.length).toBeGreaterThan(100);
+        expect((await bytesOf(far, `slice?${plane}`)).equals(slice)).toBe(true);
+      }
+      const box = "cutout.h5?fields=velocity&start=2,1,3&end=9,10,8&frames=2,2";
+      const nodesOf = async (name: string) => {
+        const path = join(SCRATCH, `${name}-cut.h5`);
+        writeFileSync(path, await bytesOf(name, box, "*/*"));
+        const file = openFile(path);
+        const nodes = file.numbers("/Velocity_0002");
+        file.close();
+        return nodes;
+      };
+      expect(await nodesOf(near)).toHaveLength(8 * 10 * 6 * 3);
+      expect(await nodesOf(far)).toEqual(await nodesOf(near));
+    },
+  );
 
   it("delays no query of other datasets while its host does not answer", async () => {
     await server.set({ silent: true });

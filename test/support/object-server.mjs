@@ -6,7 +6,7 @@ const { counts } = workerData;
 /** Objects by path: bytes and time of change. */
 const objects = new Map();
 /** Faults to come, and the pause before each answer. */
-let state = { failures: 0, cuts: 0, pauseMs: 0, silent: false, ranges: true, redirect: null };
+let state = { failures: 0, cuts: 0, pauseMs: 0, silent: false, ranges: true, redirect: null, lists: false };
 
 parentPort.on("message", ({ put, laterMs = 0, remove, set }) => {
   for (const [path, bytes] of Object.entries(put ?? {}))
@@ -28,7 +28,9 @@ function answer(request, response) {
     state.failures--;
     return void response.writeHead(503).end();
   }
-  const object = objects.get(new URL(request.url, "http://localhost").pathname);
+  const path = decodeURIComponent(new URL(request.url, "http://localhost").pathname);
+  if (state.lists && path.endsWith("/")) return list(path, response);
+  const object = objects.get(path);
   if (object === undefined) return void response.writeHead(404).end();
   const { bytes, time } = object;
   const headers = { etag: `"${bytes.length}-${time}"`, "last-modified": new Date(time).toUTCString() };
@@ -48,6 +50,16 @@ function answer(request, response) {
     return void setTimeout(() => response.destroy(), 10);
   }
   response.end(body);
+}
+
+/** Answers with a page of links, as nginx writes it. Like nginx, it leaves out names that begin with a dot. */
+function list(folder, response) {
+  const below = [...objects.keys()].filter((path) => path.startsWith(folder)).map((path) => path.slice(folder.length));
+  const names = new Set(below.map((path) => path.replace(/\/.*/, "/")).filter((name) => !name.startsWith(".")));
+  if (names.size === 0) return void response.writeHead(404).end();
+  const links = [...names].map((name) => `<a href="${encodeURI(name)}">${name}</a> 22-Nov-2026 10:00 5`);
+  const page = `<html><head><title>Index of ${folder}</title></head><body><h1>Index of ${folder}</h1><hr><pre><a href="../">../</a>`;
+  response.writeHead(200, { "content-type": "text/html" }).end(`${page}\n${links.join("\n")}</pre><hr></body></html>`);
 }
 
 server.listen(0, "127.0.0.1", () => parentPort.postMessage(server.address().port));

@@ -191,7 +191,7 @@ function rank(at: readonly number[], shape: readonly number[]): number {
 }
 
 /** CRC-32C (Castagnoli). Source: RFC 3720, section 12.1. */
-function crc32c(bytes: Uint8Array): number {
+export function crc32c(bytes: Uint8Array): number {
   let crc = 0xffffffff;
   for (const byte of bytes) {
     crc ^= byte;

@@ -1,13 +1,14 @@
 /** `fieldprobe check` verifies descriptors, files, checksums and values of everything below a folder. */
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { Command } from "commander";
 import { LIMITS } from "../../config.js";
 import { DataError } from "../../errors.js";
 import { openDataset } from "../../storage/bricks/brick-reader.js";
-import { DESCRIPTOR_NAME, digestFile, MANIFEST_NAME, readManifest } from "../../storage/catalog/manifest.js";
+import { digestIn, MANIFEST_NAME, readManifest } from "../../storage/catalog/manifest.js";
 import { scanFolders } from "../../storage/catalog/scan-folders.js";
 import { type Dataset, FIELD_NAMES, type FieldName } from "../../storage/dataset.js";
+import { DESCRIPTOR_NAME } from "../../storage/folder-names.js";
 import { type FrameStatistics, frameStatistics } from "../../storage/tools/frame-statistics.js";
 import { REPEATED, repeatedEnds } from "../../storage/tools/seam.js";
 import { openStorage } from "../input/storage.js";
@@ -59,7 +60,7 @@ async function checkSums({ location, name }: Dataset): Promise<number> {
   let faults = 0;
   try {
     for (const [index, [file, { bytes, sha256 }]] of entries.entries()) {
-      const found = await digestFile(join(folder, file));
+      const found = await digestIn(folder, file);
       if (found.bytes !== bytes || found.sha256 !== sha256) {
         faults++;
         print(`  ${file}: its SHA-256 is ${found.sha256}, ${MANIFEST_NAME} says ${sha256}`);
@@ -129,7 +130,7 @@ function statisticsText({ min, max, rms, nonFinite, divergence }: FrameStatistic
 
 export function checkCommand(): Command {
   return new Command("check")
-    .argument("<folder>", "a dataset folder, or a folder of datasets")
+    .argument("<folder>", "a dataset folder, a folder of datasets, or the address of one")
     .option("--descriptors <folder>", "a folder of descriptors (NAME.json) apart from their files")
     .action(check);
 }

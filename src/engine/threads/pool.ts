@@ -7,6 +7,7 @@ import type { Config, Limits } from "../../config.js";
 import { BusyError, DeadlineError, WorkerError } from "../../errors.js";
 import { createSharedMemory } from "../../kernels/simd/index.js";
 import { BrickCache } from "../../storage/bricks/cache.js";
+import type { StorePort } from "../../storage/store-port.js";
 import { StoreThread } from "../../storage/zarr/store-thread.js";
 import type { Carrier, RunOptions } from "../carrier.js";
 import { createShare, FairQueue, type QueryShare } from "../fair-queue.js";
@@ -139,6 +140,10 @@ class ThreadPool implements Carrier {
 
   held(): ReturnType<Carrier["held"]> {
     return this.#cache.held();
+  }
+
+  connectStores(connection: StorePort): void {
+    this.#stores.connect(connection);
   }
 
   stores(): StoreThread["status"] {

@@ -8,7 +8,7 @@ import { instantiateSimd, type SimdAccelerator } from "../../kernels/simd/index.
 import type { ScanChanges } from "../../storage/catalog/scan.js";
 import { scanChanges } from "../../storage/catalog/scan-folders.js";
 import { loadHdf5 } from "../../storage/hdf5/library.js";
-import { StoreClient } from "../../storage/zarr/store-client.js";
+import { shareStoresOf } from "../../storage/store-connection.js";
 import type { Outcome } from "../task.js";
 import { evaluateBatch, readAhead } from "./batch.js";
 import type { TaskMessage } from "./dataset-copy.js";
@@ -27,7 +27,7 @@ const SLICE_MS = 20;
 const { memory, layout, chunkBytes, fd8Legacy, contended, loaded, tickets } = workerData as WorkerSetup;
 
 await loadHdf5();
-StoreClient.share((connection) => parentPort?.postMessage(connection, [connection.port]));
+shareStoresOf(parentPort);
 const slot = claimSlot();
 const sampler = new Sampler(memory.buffer as SharedArrayBuffer, layout, slot, accelerate);
 const datasets = new OpenDatasets({ fd8Legacy, accelerator: sampler.accelerator });

@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { Piscina } from "piscina";
 import { BusyError, DataError } from "../../errors.js";
 import type { Dataset } from "../../storage/dataset.js";
+import type { StorePort } from "../../storage/store-port.js";
 import type { Selection } from "../../storage/tools/cutout.js";
 
 /** One file to write. */
@@ -12,8 +13,8 @@ export interface CutoutFile {
   readonly path: string;
 }
 
-/** A file that is written, or why the data cannot be read: cloning drops the class of an error. */
-export type CutoutOutcome = { readonly unreadable: string | null };
+/** Why the data cannot be read, or not now; null once the file is written. Cloning drops the class of an error. */
+export type CutoutOutcome = { readonly unreadable: string } | { readonly busy: string } | null;
 
 /** Files that may wait. */
 const WAITING = 64;
@@ -37,10 +38,15 @@ export class CutoutThread {
   });
   readonly #writing = new Set<Promise<CutoutOutcome>>();
 
+  /** @param connectStores connects the thread to the one that reads stores */
+  constructor(connectStores: (connection: StorePort) => void) {
+    this.#pool.on("message", connectStores);
+  }
+
   /**
    * Writes a cutout and the XDMF beside it.
    *
-   * @throws BusyError where too many files wait, DataError where the dataset cannot be read
+   * @throws BusyError where too many files wait or a store does not answer, DataError where the dataset cannot be read
    */
   async write(dataset: Dataset, selection: Selection, path: string): Promise<void> {
     if (this.#pool.queueSize >= WAITING) throw new BusyError("Too many cutouts are being written.");
@@ -48,8 +54,9 @@ export class CutoutThread {
     const task: CutoutFile = { dataset: { ...dataset, forcing: { kind: "none" } }, selection, path };
     const written = this.#pool.run(task) as Promise<CutoutOutcome>;
     this.#writing.add(written);
-    const { unreadable } = await written.finally(() => this.#writing.delete(written));
-    if (unreadable !== null) throw new DataError(unreadable);
+    const failure = await written.finally(() => this.#writing.delete(written));
+    if (failure === null) return;
+    throw "busy" in failure ? new BusyError(failure.busy) : new DataError(failure.unreadable);
   }
 
   /** Ends the thread once everything asked for is written. */

@@ -1,15 +1,21 @@
 /** The entry of the thread that writes the files of cutouts. */
-import { DataError } from "../../errors.js";
+
+import { parentPort } from "node:worker_threads";
+import { BusyError, DataError } from "../../errors.js";
+import { shareStoresOf } from "../../storage/store-connection.js";
 import { writeCutout } from "../../storage/tools/cutout.js";
 import type { CutoutFile, CutoutOutcome } from "./cutout-thread.js";
+
+shareStoresOf(parentPort);
 
 /** Writes one file. What is wrong with the data is an outcome; any other error is a defect and is thrown. */
 export async function write({ dataset, selection, path }: CutoutFile): Promise<CutoutOutcome> {
   try {
     await writeCutout(dataset, selection, path, () => undefined);
-    return { unreadable: null };
+    return null;
   } catch (error) {
     if (error instanceof DataError) return { unreadable: error.message };
+    if (error instanceof BusyError) return { busy: error.message };
     throw error;
   }
 }

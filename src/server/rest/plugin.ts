@@ -201,7 +201,7 @@ function binary(forms: readonly string[], description: string) {
 }
 
 function cutoutFileRoutes(api: FastifyInstance, service: Service): void {
-  const thread = new CutoutThread();
+  const thread = new CutoutThread((connection) => service.engine.connectStores?.(connection));
   api.addHook("onClose", () => thread.close());
   const about = {
     h5: { summary: "The stored nodes of a box as HDF5 in the JHTDB format", description: "The file." },

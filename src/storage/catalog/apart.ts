@@ -3,13 +3,12 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { isAddress } from "../../addresses.js";
+import { DataError } from "../../errors.js";
 import { reasonOf } from "../../system-error.js";
 import { realPath, statusOf } from "../files.js";
 import { type Descriptor, parseDescriptor } from "./descriptor.js";
+import { MAX_TEXT_BYTES, remoteText } from "./remote-text.js";
 import type { Description } from "./verify.js";
-
-/** A text longer than this is no descriptor. */
-export const MAX_DESCRIPTOR_BYTES = 16 * 1024 * 1024;
 
 /**
  * The descriptors in a folder: its regular files NAME.json, in the order of their names.
@@ -23,17 +22,28 @@ export function descriptorsIn(folder: string): string[] {
     .map((name) => join(folder, name));
 }
 
-/** The text of a descriptor, or why there is none: it is not a regular file, or too long. */
+/** The text of a descriptor, or why there is none: it is not a regular file, or too long. @throws BusyError of a host */
 export function descriptorText(location: string): { text: string } | { problems: string[] } {
+  if (isAddress(location)) return textAt(location);
   const status = statusOf(location);
   if (status !== undefined && !status.isFile() && !status.isDirectory())
     return { problems: ["it is not a regular file"] };
-  if ((status?.size ?? 0) > MAX_DESCRIPTOR_BYTES)
+  if ((status?.size ?? 0) > MAX_TEXT_BYTES)
     return { problems: [`it has ${status?.size} bytes, more than any descriptor`] };
   try {
     return { text: readFileSync(location, "utf8") };
   } catch (error) {
     return { problems: [`not readable: ${reasonOf(error)}`] };
+  }
+}
+
+/** The text of a descriptor at an address. @throws BusyError */
+function textAt(address: string): { text: string } | { problems: string[] } {
+  try {
+    return { text: remoteText(address) };
+  } catch (error) {
+    if (!(error instanceof DataError)) throw error;
+    return { problems: [error.message] };
   }
 }
 
@@ -54,6 +64,9 @@ export function describeApart(
   return { descriptor: parsed.descriptor, folder: dirname(location), roots, location, digest: state, warnings: [] };
 }
 
+/** The places of steps in the name of a file. */
+const STEP_PLACES = /\{step(?::0\d{1,2}d)?\}/;
+
 /** Files of a descriptor that has no mistakes, as they are written: `{step}` included. */
 function filesOf(location: string): string[] {
   const found = descriptorText(location);
@@ -65,19 +78,33 @@ function filesOf(location: string): string[] {
 function placesOf(descriptor: Descriptor): string[] {
   const files = new Set<string>();
   JSON.stringify(descriptor, (key, value) => {
-    if (key === "file" && typeof value === "string" && !isAddress(value)) files.add(value);
+    if (key === "file" && typeof value === "string") files.add(value);
     return value;
   });
   return [...files];
 }
 
+/** What a descriptor of this machine names at addresses: those that fit what it says are no datasets of their own. */
+export function claimedAddresses(locations: readonly string[]): (address: string) => boolean {
+  const patterns = locations
+    .flatMap(filesOf)
+    .filter(isAddress)
+    .map((file) => new RegExp(`^${file.split(STEP_PLACES).map(escaped).join("[^/]+")}$`));
+  return (address) => patterns.some((pattern) => pattern.test(address));
+}
+
+function escaped(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+}
+
 /** Files that stand for a place: itself, or those whose names fit its pattern. */
 function filesAt(location: string, file: string): string[] {
+  if (isAddress(file)) return [];
   const path = resolve(dirname(location), file);
   const start = path.indexOf("{");
   if (start < 0) return [path];
   const folder = dirname(path.slice(0, start + 1));
-  const pieces = path.split(/\{step(?::0\d{1,2}d)?\}/);
+  const pieces = path.split(STEP_PLACES);
   const fits = (name: string) => name.startsWith(pieces[0] as string) && name.endsWith(pieces.at(-1) as string);
   try {
     return readdirSync(folder)

@@ -3,8 +3,10 @@ import { createHash } from "node:crypto";
 import { createReadStream, existsSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { isAddress } from "../../addresses.js";
+import { DESCRIPTOR_NAME } from "../folder-names.js";
+import { addressIn, remoteDigest, remoteSize, remoteText } from "./remote-text.js";
 
-export const DESCRIPTOR_NAME = "dataset.json";
 export const MANIFEST_NAME = "manifest.json";
 
 /** Content of `manifest.json`: what each data file of a folder must be. */
@@ -19,11 +21,9 @@ const manifestSchema = z.object({
 
 /** The manifest of a folder and its text; null when there is none. */
 export function readManifest(folder: string): { manifest: Manifest; text: string } | { problems: string[] } | null {
-  const path = join(folder, MANIFEST_NAME);
-  if (!existsSync(path)) return null;
-  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true)
-    return { problems: [`${MANIFEST_NAME} is not a regular file`] };
-  const text = readFileSync(path, "utf8");
+  const read = isAddress(folder) ? remoteManifest(folder) : localManifest(folder);
+  if (read === null || typeof read !== "string") return read;
+  const text = read;
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -39,12 +39,34 @@ export function readManifest(folder: string): { manifest: Manifest; text: string
   return problems.length > 0 ? { problems } : { manifest: parsed.data, text };
 }
 
+function localManifest(folder: string): string | { problems: string[] } | null {
+  const path = join(folder, MANIFEST_NAME);
+  if (!existsSync(path)) return null;
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true)
+    return { problems: [`${MANIFEST_NAME} is not a regular file`] };
+  return readFileSync(path, "utf8");
+}
+
+/** Hosts that list nothing refuse what is not there: what cannot be fetched is none. */
+function remoteManifest(folder: string): string | null {
+  const address = `${folder}/${MANIFEST_NAME}`;
+  return remoteSize(address) === null ? null : remoteText(address);
+}
+
 function sizeProblems(folder: string, { files }: Manifest): string[] {
   return Object.entries(files).flatMap(([name, { bytes }]) => {
-    const size = statSync(join(folder, name), { throwIfNoEntry: false })?.size;
+    const size = isAddress(folder)
+      ? remoteSize(addressIn(folder, name))
+      : statSync(join(folder, name), { throwIfNoEntry: false })?.size;
     if (size === bytes) return [];
     return [`${name} has ${size ?? "no"} bytes, ${MANIFEST_NAME} says ${bytes} (fieldprobe check compares the rest)`];
   });
+}
+
+/** Size and SHA-256 of a file of a folder, read in pieces. */
+export function digestIn(folder: string, file: string): Promise<{ bytes: number; sha256: string }> {
+  if (isAddress(folder)) return Promise.resolve(remoteDigest(addressIn(folder, file)));
+  return digestFile(join(folder, file));
 }
 
 /** Size and SHA-256 of a file, read in pieces. */

@@ -8,13 +8,14 @@ import { BusyError, DataError } from "../../errors.js";
 import { reasonOf } from "../../system-error.js";
 import type { Dataset } from "../dataset.js";
 import { realPath, statusOf } from "../files.js";
+import { DESCRIPTOR_NAME, FOLDER_DEPTH, folderKind, isPassedOver, UNFINISHED } from "../folder-names.js";
 import { isHdf5 } from "../hdf5/bytes.js";
-import { hasHdf5Name, isReferences, isStore } from "../zarr/kinds.js";
+import { hasHdf5Name, isReferences } from "../zarr/kinds.js";
 import { StoreStates } from "../zarr/store-states.js";
-import { claimedBy, describeApart, descriptorsIn, descriptorText, stateApart } from "./apart.js";
+import { claimedAddresses, claimedBy, describeApart, descriptorsIn, descriptorText, stateApart } from "./apart.js";
 import { NAME_PATTERN, openQuestions, parseDescriptor } from "./descriptor.js";
 import { recognise } from "./layouts/recognise.js";
-import { DESCRIPTOR_NAME, readManifest } from "./manifest.js";
+import { readManifest } from "./manifest.js";
 import {
   type CandidateOutcome,
   completeScan,
@@ -34,36 +35,48 @@ export interface ScanOptions {
   readonly descriptors?: string | null;
 }
 
-/** Stands in the folder of a conversion until it is complete. */
-export const CONVERSION_NAME = "conversion.json";
-const DEPTH = 3;
-
 /** Scans data folders, three folders deep. `loadHdf5` must have been waited for. */
 export function scanFolders(folders: readonly string[], { previous, ...options }: ScanOptions): FolderScan {
   return completeScan(scanChanges(folders, { ...options, known: statesOf(previous) }), previous);
 }
 
-/** Scans data folders, and examines what has another state than `known` says. */
-export function scanChanges(
-  folders: readonly string[],
-  options: Omit<ScanOptions, "previous"> & { readonly known: ReadonlyMap<string, string> },
-): ScanChanges {
+/** What a scan looks for, and the states that the one before has found. */
+type ChangeOptions = Omit<ScanOptions, "previous"> & { readonly known: ReadonlyMap<string, string> };
+
+/** Scans data folders and addresses, and examines what has another state than `known` says. */
+export function scanChanges(folders: readonly string[], options: ChangeOptions): ScanChanges {
+  const states = new StoreStates(folders.filter(isAddress));
+  try {
+    return changesSeen(folders, options, states);
+  } finally {
+    states.close();
+  }
+}
+
+function changesSeen(folders: readonly string[], options: ChangeOptions, states: StoreStates): ScanChanges {
   const unreadable: Refusal[] = [];
   const apart = findApart(options.descriptors ?? null, unreadable);
   const claimed = claimedBy(apart);
   const roots = folders.filter((folder) => !isAddress(folder));
-  const states = new StoreStates(folders.filter(isAddress));
   const described = apart.map((location) =>
     candidateAt(location, options, () => {
       const state = withChanges(stateApart(location), location, states);
       return { state, describe: () => describeApart(location, state, [...roots, dirname(location)]) };
     }),
   );
-  const isClaimed = (location: string): boolean => claimed.size > 0 && claimed.has(realPath(location) ?? location);
   const walked: string[] = [];
-  const found = findLocations(folders, unreadable, walked).filter((location) => !isClaimed(location));
+  const local = findLocations(roots, unreadable, walked);
+  const addresses = folders.filter(isAddress).flatMap((address) => states.placesAt(address, options.known));
+  const descriptors = local.filter((location) => basename(location) === DESCRIPTOR_NAME);
+  const isNamed = addresses.length === 0 ? () => false : claimedAddresses([...apart, ...descriptors]);
+  const isClaimed = (location: string): boolean =>
+    isAddress(location) ? isNamed(location) : claimed.size > 0 && claimed.has(realPath(location) ?? location);
+  // Addresses first: descriptors may name stores of the hosts that are named there.
+  const found = [...new Set([...addresses, ...local])].filter((location) => !isClaimed(location));
   const others = found.map((location) =>
     candidateAt(location, options, () => {
+      const problem = states.problemAt(location);
+      if (problem !== null) return { state: problem, describe: () => ({ problems: [problem] }) };
       const state = stateOf(location, states, options.known.has(location));
       return { state, describe: () => describe(location, versionOf(location, state)) };
     }),
@@ -82,11 +95,7 @@ interface Look {
  * Examines a candidate unless it is as it was. Errors of the operating system, and any other error that its file causes, are problems of
  * that candidate alone, which the next scan looks at again.
  */
-function candidateAt(
-  location: string,
-  options: Parameters<typeof scanChanges>[1],
-  look: () => Look,
-): ScanChanges["candidates"][number] {
+function candidateAt(location: string, options: ChangeOptions, look: () => Look): ScanChanges["candidates"][number] {
   const before = options.known.get(location);
   try {
     const { state, describe } = look();
@@ -120,34 +129,24 @@ function findLocations(folders: readonly string[], problems: Refusal[], walked: 
       return;
     }
     const names = entries.map(({ name }) => name);
-    if (names.includes(DESCRIPTOR_NAME)) {
-      found.push(join(folder, DESCRIPTOR_NAME));
-      return;
-    }
-    if (isStore(names)) {
-      found.push(folder);
-      return;
-    }
-    if (names.includes(CONVERSION_NAME)) {
-      const message = "an unfinished conversion; fieldprobe convert with the same arguments resumes it";
-      problems.push({ location: folder, message });
-      return;
-    }
+    const kind = folderKind(names);
+    if (kind === "described") found.push(join(folder, DESCRIPTOR_NAME));
+    if (kind === "store") found.push(folder);
+    if (kind === "unfinished") problems.push({ location: folder, message: UNFINISHED });
+    if (kind !== "folder") return;
     for (const entry of entries) {
       const { name } = entry;
-      if (name.startsWith(".") || name.endsWith(".partial")) continue;
+      if (isPassedOver(name)) continue;
       const path = join(folder, name);
       // The folder says what most entries are; others are looked at.
       const plain = entry.isFile() || entry.isDirectory();
       const status = plain ? entry : statusOf(path);
       const realOf = () => (plain ? join(real, name) : realPath(path));
-      if (status?.isDirectory() && depth < DEPTH) walk(path, realOf() ?? path, depth + 1);
+      if (status?.isDirectory() && depth < FOLDER_DEPTH) walk(path, realOf() ?? path, depth + 1);
       if (status?.isFile() && isStoredFile(path) && isNew(realOf())) found.push(path);
     }
   };
-  // Addresses first: descriptors may name stores of the hosts that are named there.
-  found.push(...folders.filter(isAddress));
-  for (const folder of folders) if (!isAddress(folder)) walk(folder, realPath(folder) ?? folder, 0);
+  for (const folder of folders) walk(folder, realPath(folder) ?? folder, 0);
   return found;
 }
 
@@ -157,6 +156,7 @@ function isStoredFile(path: string): boolean {
 
 /** A text that changes when anything does that the candidate may read: its file, or everything below its folder. */
 function stateOf(location: string, states: StoreStates, isKnown: boolean): string {
+  if (isAddress(location) && basename(location) === DESCRIPTOR_NAME) return describedState(location, states, isKnown);
   if (isAddress(location) || isReferences(location)) return states.of(location, isKnown);
   const stateAt = (path: string, status = statusOf(path)): string =>
     `${path}\n${status?.size} ${status?.mtimeMs} ${status?.ino}\n`;
@@ -172,6 +172,14 @@ function stateOf(location: string, states: StoreStates, isKnown: boolean): strin
   }
   const state = hash.digest("hex");
   return isDescriptor ? withChanges(state, location, states) : state;
+}
+
+/** The state of a descriptor at an address: its version, those of what is listed beside it, and changes that queries have found. */
+function describedState(location: string, states: StoreStates, isKnown: boolean): string {
+  const folder = location.slice(0, location.lastIndexOf("/"));
+  const version = states.of(location, isKnown);
+  const parts = [version, ...states.listedIn(folder), ...states.changes([`${folder}/`])];
+  return createHash("sha256").update(parts.join("\n")).digest("hex");
 }
 
 /** The version of a candidate in a state: a digest, which names no path. */
@@ -220,7 +228,7 @@ export function admit(description: Description, chunkBytes: number): { dataset: 
   return { problems: questions.map((text) => `open question about ${text}`) };
 }
 
-/** Reads descriptor and manifest of a folder. */
+/** Reads descriptor and manifest of a folder, on this machine or at an address. @throws DataError, BusyError of a host */
 export function describeFolder(location: string, state: string): Description | { problems: string[] } {
   const read = descriptorText(location);
   if ("problems" in read) return read;
@@ -228,7 +236,7 @@ export function describeFolder(location: string, state: string): Description | {
   const parsed = parseDescriptor(text);
   if ("problems" in parsed) return parsed;
   const folder = dirname(location);
-  const unclaimed = unclaimedWarning(folder, parsed.descriptor);
+  const unclaimed = isAddress(folder) ? null : unclaimedWarning(folder, parsed.descriptor);
   const base = { descriptor: parsed.descriptor, folder, location, warnings: unclaimed === null ? [] : [unclaimed] };
   const found = readManifest(folder);
   if (found === null) return { ...base, digest: state };
@@ -238,7 +246,7 @@ export function describeFolder(location: string, state: string): Description | {
 
 /** The name that a file, folder or address gives to its dataset. */
 export function nameOf(location: string): string {
-  const path = isAddress(location) ? new URL(location).pathname.replace(/\/+$/, "") : location;
+  const path = isAddress(location) ? decodeURI(new URL(location).pathname).replace(/\/+$/, "") : location;
   return basename(path).replace(/(\.(refs|kerchunk)\.json|\.[^.]*)$/i, "");
 }
 

@@ -5,11 +5,12 @@ import { basename, dirname, join, resolve } from "node:path";
 import { isAddress } from "../../addresses.js";
 import { DataError } from "../../errors.js";
 import type { Dataset } from "../dataset.js";
-import { isReferences, isStore } from "../zarr/kinds.js";
+import { DESCRIPTOR_NAME, isStore } from "../folder-names.js";
+import { isReferences } from "../zarr/kinds.js";
+import { StoreStates } from "../zarr/store-states.js";
 import { describeApart } from "./apart.js";
 import type { Answers } from "./layouts/answers.js";
 import { recognise } from "./layouts/recognise.js";
-import { DESCRIPTOR_NAME } from "./manifest.js";
 import { admit, describeFolder, nameOf } from "./scan-folders.js";
 import type { Description } from "./verify.js";
 
@@ -20,7 +21,7 @@ import type { Description } from "./verify.js";
  * @throws DataError with everything that is wrong, a line each
  */
 export function openSource(path: string, chunkBytes: number, answers: Answers = {}): Dataset {
-  if (isAddress(path)) return admitted(path, bareFile(path, answers), chunkBytes);
+  if (isAddress(path)) return admitted(path, atAddress(path, answers), chunkBytes);
   const location = resolve(path);
   const status = statSync(location, { throwIfNoEntry: false });
   if (status === undefined) throw new DataError(`${path}: there is no such file or folder`);
@@ -39,6 +40,23 @@ function admitted(path: string, description: Description | { problems: string[] 
   const outcome = "problems" in description ? description : admit(description, chunkBytes);
   if ("problems" in outcome) throw new DataError(`${path}: ${outcome.problems.join(`\n${path}: `)}`);
   return outcome.dataset;
+}
+
+/** @throws DataError for a folder that holds anything but one dataset */
+function atAddress(path: string, answers: Answers): Description | { problems: string[] } {
+  const address = path.replace(/\/+$/, "");
+  const states = new StoreStates([address]);
+  try {
+    const places = states.placesAt(address, new Map());
+    const [place = address] = places;
+    const problem = states.problemAt(place);
+    if (problem !== null) return { problems: [problem] };
+    if (basename(place) === DESCRIPTOR_NAME && places.length === 1) return describeFolder(place, "");
+    if (place === address) return bareFile(address, answers);
+    return { problems: [`there is no ${DESCRIPTOR_NAME} in the folder; name one of what it holds, e.g. ${place}`] };
+  } finally {
+    states.close();
+  }
 }
 
 function folderAt(descriptor: string, path: string): Description | { problems: string[] } {

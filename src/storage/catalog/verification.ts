@@ -8,6 +8,9 @@ import type { FileRecord } from "../dataset.js";
 import { fileRecord, realPath, statusOf } from "../files.js";
 import { openFile } from "../open-file.js";
 import type { StoredFile } from "../stored-file.js";
+import { isRemoteHdf5 } from "../zarr/kinds.js";
+import { StoreClient } from "../zarr/store-client.js";
+import { addressIn } from "./remote-text.js";
 
 /** Time for which the host of a store is waited for, and with it the datasets that are looked at after this one. */
 const PATIENCE_MS = 10_000;
@@ -22,11 +25,11 @@ export class Verification {
   #current: StoredFile | null = null;
 
   /**
-   * @param folder that paths start from
+   * @param folder that paths start from, or its address
    * @param roots  folders that files must be in, where it is not that one; files may then have absolute paths
    */
   constructor(folder: string, roots?: readonly string[]) {
-    this.root = realpathSync(folder);
+    this.root = isAddress(folder) ? folder : realpathSync(folder);
     this.#roots = roots?.flatMap((root) => realPath(root) ?? []) ?? null;
   }
 
@@ -37,6 +40,7 @@ export class Verification {
 
   /** The absolute path of a file of the description. @throws DataError when it is missing or outside the folder */
   locate(file: string): string {
+    if (isAddress(this.root)) return this.#locateBelow(file);
     if (isAddress(file)) return file;
     let path: string;
     try {
@@ -50,6 +54,26 @@ export class Verification {
     } else if (isAbsolute(file) || !isIn(this.root, path))
       throw new DataError(`${file}: leaves the folder of its descriptor`);
     return path;
+  }
+
+  /** The absolute path of files with a place for the step; each of them is located when it is opened. */
+  pattern(file: string): string {
+    return isAddress(file) || isAddress(this.root) ? this.locate(file) : resolve(this.root, file);
+  }
+
+  /** The address of a file of a descriptor that lies at an address itself: it names nothing but what lies below it. */
+  #locateBelow(file: string): string {
+    const address = isAddress(file) ? file : addressIn(this.root, file);
+    const isBelow = new URL(address).href.startsWith(`${new URL(this.root).href}/`);
+    if (!isBelow || /[\\?#]/.test(file)) throw new DataError(`${file}: leaves the folder of its descriptor`);
+    return address;
+  }
+
+  /** Tells that these files will be opened: those at addresses are looked at together. */
+  expect(files: readonly string[]): void {
+    const isFar = (file: string) => isAddress(file) || isAddress(this.root);
+    const paths = [...new Set(files)].filter(isFar).map((file) => this.locate(file));
+    if (paths.length > 0) StoreClient.ofThread().lookAhead(paths.filter(isRemoteHdf5));
   }
 
   /** Opens a file of the description, which stays open until the next one is asked for. */

@@ -1,7 +1,5 @@
 /** Verifies descriptions: every file is opened, every header compared with the axes, and all problems are collected. */
 
-import { resolve } from "node:path";
-import { isAddress } from "../../addresses.js";
 import { DataError } from "../../errors.js";
 import { FIELDS } from "../../operations.js";
 import { chooseBricking } from "../bricks/bricking.js";
@@ -166,6 +164,7 @@ function checkPart(
   const steps = { firstStep, stepIncrement, steps: field.steps ?? null };
   const isSeries = STEP_PLACE.test(file) || STEP_PLACE.test(path);
   let first: Stored | null = null;
+  if (isSeries) verification.expect(Array.from({ length: check.frames }, (_, frame) => placeOf(file, steps, frame)));
   for (let frame = 0; frame < (isSeries ? check.frames : 1); frame++) {
     const at = placeOf(path, steps, frame);
     const h5 = verification.open(placeOf(file, steps, frame));
@@ -181,7 +180,7 @@ function checkPart(
   const [gz, gy, gx] = field.ghost;
   const [oz, oy, ox] = field.offset;
   const part = {
-    file: STEP_PLACE.test(file) && !isAddress(file) ? resolve(verification.root, file) : verification.locate(file),
+    file: STEP_PLACE.test(file) ? verification.pattern(file) : verification.locate(file),
     path,
     dimensions,
     shape: field.shape ?? stored.shape,

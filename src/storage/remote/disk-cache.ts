@@ -133,7 +133,8 @@ export class DiskCache {
     try {
       const file = await open(partial, "wx", 0o600);
       try {
-        await file.writev([...parts]);
+        // Unlike `writev` this writes all of it, or fails where the disk has no room for the rest.
+        for (const part of parts) await file.writeFile(part);
       } finally {
         await file.close();
       }
@@ -201,7 +202,7 @@ function fileOf({ address, version, range }: EntryName, bytes: Uint8Array, note:
   const length = Buffer.alloc(4);
   length.writeUInt32LE(name.length);
   const sum = createHash("sha256").update(length).update(name).update(bytes).digest();
-  return [MAGIC, sum, length, name, bytes];
+  return [Buffer.concat([MAGIC, sum, length, name]), bytes];
 }
 
 /** The entry in a file; null where it is damaged, or another one's. */

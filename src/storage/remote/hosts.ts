@@ -45,8 +45,12 @@ export class Hosts {
   }
 }
 
+/** @throws DataError for an address with more than a host and a path: it would be logged, and a query is not sent */
 function hostOf(address: string): string {
-  return new URL(address).hostname.replace(/^\[|\]$/g, "");
+  const { hostname, username, password, search, hash } = new URL(address);
+  if (username + password !== "") throw new DataError("an address with a user name or a password in it is refused");
+  if (search + hash !== "") throw new DataError("an address with a query (?) or a fragment (#) in it is refused");
+  return hostname.replace(/^\[|\]$/g, "");
 }
 
 /** Addresses of a host; none where it is unknown, which the request will say. */

@@ -4,6 +4,7 @@ import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { DataError } from "../../errors.js";
 import type { StoreSettings } from "../../store-settings.js";
+import { reasonOf } from "../../system-error.js";
 import { RemoteObjects } from "./remote-objects.js";
 import { s3Place } from "./s3.js";
 import { listFolder } from "./s3-list.js";
@@ -51,14 +52,19 @@ class FolderTarget implements ObjectTarget {
     await mkdir(dirname(path), { recursive: true });
     // A name that begins with a dot is none of a chunk.
     const partial = join(dirname(path), ".partial");
-    const file = await open(partial, "w");
     try {
-      await file.writeFile(bytes);
-      await file.sync();
-    } finally {
-      await file.close();
+      const file = await open(partial, "w");
+      try {
+        await file.writeFile(bytes);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      await rename(partial, path);
+    } catch (error) {
+      await rm(partial, { force: true });
+      throw new DataError(`${path} cannot be written: ${reasonOf(error)}`, error);
     }
-    await rename(partial, path);
   }
 
   async remove(key: string): Promise<void> {

@@ -2,8 +2,16 @@
 import { DataError } from "../../errors.js";
 import { STORE_DEFAULTS, type StoreSettings } from "../../store-settings.js";
 import type { DiskCache } from "./disk-cache.js";
+import { listPage } from "./http-list.js";
 import { RangeQueue } from "./range-queue.js";
-import { type ObjectPart, type ObjectRange, type RemoteObject, RemoteObjects, UNCHANGED } from "./remote-objects.js";
+import {
+  type ObjectPart,
+  type ObjectRange,
+  type RemoteObject,
+  RemoteObjects,
+  type Stamp,
+  UNCHANGED,
+} from "./remote-objects.js";
 import { type S3Place, s3Place } from "./s3.js";
 import { type Listed, listFolder } from "./s3-list.js";
 
@@ -45,17 +53,15 @@ export class PinnedObjects {
   readonly #place: S3Place | null = null;
   readonly #disk: DiskCache | null;
 
-  /** @param base `https://host/path`, `http://host/path` or `s3://bucket/prefix`, before which keys stand */
-  constructor(base: string, { settings, disk }: Fetching = PLAIN) {
+  /**
+   * @param base   `https://host/path`, `http://host/path` or `s3://bucket/prefix`, before which keys stand
+   * @param shared what asks its host, where that is shared with other places of the host
+   */
+  constructor(base: string, { settings, disk }: Fetching = PLAIN, shared?: RemoteObjects) {
     this.#disk = disk;
-    if (base.startsWith("s3://")) {
-      this.#place = s3Place(base);
-      this.#base = this.#place.prefix;
-      this.objects = new RemoteObjects(this.#place.sign, settings);
-    } else {
-      this.#base = base.replace(/\/+$/, "");
-      this.objects = new RemoteObjects(undefined, settings);
-    }
+    if (base.startsWith("s3://")) this.#place = s3Place(base);
+    this.#base = this.#place?.prefix ?? base.replace(/\/+$/, "");
+    this.objects = shared ?? new RemoteObjects(this.#place?.sign, settings);
   }
 
   /** Fetches an object or part of it, whatever its version; null where there is none. */
@@ -64,8 +70,9 @@ export class PinnedObjects {
   }
 
   /** What stands directly in a folder; null where the host cannot list. */
-  async list(folder: string): Promise<Listed | null> {
-    return this.#place === null ? null : listFolder(this.objects, this.#place, folder);
+  list(folder: string): Promise<Listed | null> {
+    if (this.#place !== null) return listFolder(this.objects, this.#place, folder);
+    return listPage(this.objects, folder === "" ? `${this.#base}/` : `${this.#addressOf(folder)}/`);
   }
 
   /** Asks for the beginning of an object, and pins its ranges to the version that answers; null where there is none. */
@@ -166,12 +173,18 @@ export class PinnedObjects {
  * Source: RFC 9110, sections 8.8.2.2 and 8.8.3: a time of change tells versions apart when it lies a second before the
  * answer, and a weak `ETag` stands for several sequences of bytes.
  */
-export function versionOf({ etag, modifiedMs, dateMs, size }: RemoteObject): Version {
+export function versionOf({ dateMs, ...stamp }: Stamp & { readonly dateMs: number }): Version {
+  const { etag, modifiedMs } = stamp;
   const isOld = modifiedMs !== null && dateMs - modifiedMs >= 2 * RESOLUTION_MS;
   return {
-    text: `${etag ?? ""} ${modifiedMs ?? ""} ${size ?? ""}`,
+    text: stampText(stamp),
     etag,
     modifiedMs: modifiedMs ?? 0,
     isExact: etag === null ? isOld : !etag.startsWith("W/"),
   };
+}
+
+/** `ETag`, time of change and size in one text, the same for all that has one version. */
+export function stampText({ etag, modifiedMs, size }: Stamp): string {
+  return `${etag ?? ""} ${modifiedMs ?? ""} ${size ?? ""}`;
 }

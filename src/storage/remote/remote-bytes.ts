@@ -9,11 +9,12 @@ export class RemoteBytes {
   readonly #name: string;
   readonly #objects: PinnedObjects;
 
-  constructor(address: string, fetching: Fetching) {
+  /** @param shared what asks its host, where that is shared with other places of the host */
+  constructor(address: string, fetching: Fetching, shared?: RemoteObjects) {
     this.#address = address;
     const [folder, name] = splitAddress(address);
     this.#name = name;
-    this.#objects = new PinnedObjects(folder, fetching);
+    this.#objects = new PinnedObjects(folder, fetching, shared);
   }
 
   get hosts(): readonly RemoteObjects[] {

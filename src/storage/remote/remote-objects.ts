@@ -13,6 +13,8 @@ const REST_MS = 5000;
 const REDIRECTS = 3;
 /** Bytes of one object or part of an object. */
 const MOST_BYTES = 1024 * 1024 * 1024;
+/** Bytes of a body that take no longer than a millisecond on the slowest line that is borne with. */
+const SLOWEST_BYTES_PER_MS = 1000;
 
 /** Part of an object: bytes from an offset, or its last ones. */
 export type ObjectPart = ObjectRange | { readonly suffixLength: number };
@@ -23,14 +25,18 @@ export interface ObjectRange {
   readonly length: number;
 }
 
-/** An object, or part of one. */
-export interface RemoteObject {
-  readonly bytes: Uint8Array;
+/** What a host says of an object that tells its versions apart. */
+export interface Stamp {
   /** Of the whole object, where the host tells it. */
   readonly size: number | null;
   readonly etag: string | null;
   /** In milliseconds of the host's clock, or null. */
   readonly modifiedMs: number | null;
+}
+
+/** An object, or part of one. */
+export interface RemoteObject extends Stamp {
+  readonly bytes: Uint8Array;
   /** The time of the answer by the host's clock, or by ours. */
   readonly dateMs: number;
   /** Whether the host has sent the part alone, as it was asked to. */
@@ -158,8 +164,9 @@ export class RemoteObjects {
     const { address, part, unless } = wanted;
     const start = performance.now();
     this.counts.requests++;
+    const end = new ResponseTimeout(this.#settings.timeoutMs, wanted.change?.body?.length ?? 0);
     try {
-      const response = await this.#follow(wanted);
+      const response = await this.#follow(wanted, end.signal);
       if (response.status === 304 && unless !== null) {
         await response.body?.cancel();
         return UNCHANGED;
@@ -177,17 +184,18 @@ export class RemoteObjects {
         await response.body?.cancel();
         throw new DataError(`${address} is refused by its host: status ${response.status}`);
       }
+      end.extend(Math.min(Number(response.headers.get("content-length") ?? 0), MOST_BYTES));
       const object = await objectOf(address, response, part);
       this.counts.bytes += object.bytes.length;
       return object;
     } finally {
+      end.clear();
       this.counts.busyMs += performance.now() - start;
     }
   }
 
   /** Sends a request, and follows redirections that stay on the host. */
-  async #follow({ address, part, unless, change }: ObjectRequest): Promise<Response> {
-    const signal = AbortSignal.timeout(this.#settings.timeoutMs);
+  async #follow({ address, part, unless, change }: ObjectRequest, signal: AbortSignal): Promise<Response> {
     const headers = {
       ...(part === null ? {} : { range: rangeOf(part) }),
       ...(unless === null ? {} : { "if-none-match": unless }),
@@ -208,6 +216,38 @@ export class RemoteObjects {
       at = next.href;
     }
     throw new DataError(`${address} leads from one place to the next without end`);
+  }
+}
+
+/** The timeout of one answer, which a long body puts off. */
+class ResponseTimeout {
+  readonly #end = new AbortController();
+  readonly #timeoutMs: number;
+  #timer: NodeJS.Timeout;
+
+  /** @param bytes that are sent */
+  constructor(timeoutMs: number, bytes: number) {
+    this.#timeoutMs = timeoutMs;
+    this.#timer = this.#start(bytes);
+  }
+
+  get signal(): AbortSignal {
+    return this.#end.signal;
+  }
+
+  /** Gives time for a body whose beginning is there. */
+  extend(bytes: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = this.#start(bytes);
+  }
+
+  clear(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #start(bytes: number): NodeJS.Timeout {
+    const reason = new DOMException("no answer in time", "TimeoutError");
+    return setTimeout(() => this.#end.abort(reason), this.#timeoutMs + bytes / SLOWEST_BYTES_PER_MS);
   }
 }
 
@@ -239,12 +279,15 @@ function rangeOf(part: ObjectPart): string {
 }
 
 async function objectOf(address: string, response: Response, part: ObjectPart | null): Promise<RemoteObject> {
-  const announced = Number(response.headers.get("content-length") ?? 0);
-  if (announced > MOST_BYTES) {
+  const announced = response.headers.get("content-length");
+  // A host that knows no ranges sends the whole object: what lies behind the part is not waited for.
+  const isCut = announced !== null && response.status === 200 && part !== null && "offset" in part;
+  const needed = isCut ? part.offset + part.length : MOST_BYTES;
+  if (Number(announced ?? 0) > MOST_BYTES && !isCut) {
     await response.body?.cancel();
     throw new DataError(`${address} has ${announced} bytes, more than ${MOST_BYTES}`);
   }
-  const whole = new Uint8Array(await response.arrayBuffer());
+  const whole = await bodyOf(address, response, needed);
   const { bytes, size } = partOf(address, response, whole, part);
   const date = Date.parse(response.headers.get("date") ?? "");
   const modified = Date.parse(response.headers.get("last-modified") ?? "");
@@ -256,6 +299,22 @@ async function objectOf(address: string, response: Response, part: ObjectPart | 
     dateMs: Number.isNaN(date) ? Date.now() : date,
     isPart: response.status === 206,
   };
+}
+
+/** The body of an answer, or as much of its beginning as is needed. @throws DataError for more than the most bytes */
+async function bodyOf(address: string, response: Response, needed: number): Promise<Uint8Array> {
+  const isBounded = response.headers.has("content-length") && !response.headers.has("content-encoding");
+  if (isBounded && needed === MOST_BYTES) return new Uint8Array(await response.arrayBuffer());
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for await (const piece of response.body ?? []) {
+    length += piece.length;
+    if (length > MOST_BYTES) throw new DataError(`${address} has more than ${MOST_BYTES} bytes`);
+    pieces.push(piece);
+    // The end of the loop cancels the rest.
+    if (length >= needed) break;
+  }
+  return Buffer.concat(pieces);
 }
 
 /** The part that was asked for: hosts that know no ranges send the whole object. */
@@ -272,7 +331,7 @@ function partOf(
         ? [Math.max(0, body.length - part.suffixLength), body.length]
         : [part.offset, part.offset + part.length];
     if (end > body.length) throw new DataError(`${address} ends after ${body.length} bytes`);
-    return { bytes: body.subarray(start, end), size: body.length };
+    return { bytes: body.subarray(start, end), size: Number(response.headers.get("content-length") ?? body.length) };
   }
   const [, first, last, total] =
     /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(response.headers.get("content-range") ?? "") ?? [];

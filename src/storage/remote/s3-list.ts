@@ -1,24 +1,33 @@
 /** Lists the objects below a prefix of a bucket. */
 import sax from "sax";
 import { DataError } from "../../errors.js";
-import type { RemoteObjects } from "./remote-objects.js";
+import type { RemoteObjects, Stamp } from "./remote-objects.js";
 import type { S3Place } from "./s3.js";
 
 /** Pages of a thousand objects that are asked for. */
 const MOST_PAGES = 1000;
 
-/** What stands directly below a prefix. */
+/** An object of a list. */
+export interface ListedObject {
+  readonly name: string;
+  /** What tells its version; null where the list does not tell it. */
+  readonly version: Stamp | null;
+}
+
+/** What stands directly in a folder of a host or bucket. */
 export interface Listed {
-  /** Names of objects. */
-  readonly objects: readonly string[];
+  readonly objects: readonly ListedObject[];
   /** Names of what would be folders. */
   readonly folders: readonly string[];
 }
 
 /** One page of a list. */
 interface KeyPage {
-  readonly keys: string[];
+  /** The members of each object as the host writes them, by their names. */
+  readonly contents: Map<string, string>[];
   readonly prefixes: string[];
+  /** Whether keys and prefixes are written as in addresses, as they were asked for. */
+  isEncoded: boolean;
   next: string | null;
 }
 
@@ -33,16 +42,20 @@ interface KeyPage {
 export async function listFolder(objects: RemoteObjects, { bucket, key }: S3Place, folder: string): Promise<Listed> {
   const prefix = [key, folder].filter((part) => part !== "").join("/");
   const start = prefix === "" ? "" : `${prefix}/`;
-  const found: { objects: string[]; folders: string[] } = { objects: [], folders: [] };
+  const found: { objects: ListedObject[]; folders: string[] } = { objects: [], folders: [] };
   let token: string | null = null;
   for (let page = 0; page < MOST_PAGES; page++) {
     const query = new URLSearchParams({ "list-type": "2", delimiter: "/", prefix: start, "encoding-type": "url" });
     if (token !== null) query.set("continuation-token", token);
     const answer = await objects.fetch(`${bucket}?${query}`);
     if (answer === null) throw new DataError(`${bucket} does not exist`);
-    const { keys, prefixes, next } = pageOf(bucket, answer.bytes);
-    found.objects.push(...keys.map((name) => name.slice(start.length)).filter((name) => name !== ""));
-    found.folders.push(...prefixes.map((name) => name.slice(start.length, -1)));
+    const { contents, prefixes, isEncoded, next } = pageOf(bucket, answer.bytes);
+    const decode = isEncoded ? decodeKey : (text: string) => text;
+    for (const entry of contents) {
+      const name = decode(entry.get("Key") ?? "").slice(start.length);
+      if (name !== "") found.objects.push({ name, version: stampOf(entry) });
+    }
+    found.folders.push(...prefixes.map((prefix) => decode(prefix).slice(start.length, -1)));
     if (next === null) return found;
     token = next;
   }
@@ -51,19 +64,24 @@ export async function listFolder(objects: RemoteObjects, { bucket, key }: S3Plac
 
 /** @throws DataError when it is no list */
 function pageOf(bucket: string, bytes: Uint8Array): KeyPage {
-  const page: KeyPage = { keys: [], prefixes: [], next: null };
+  const page: KeyPage = { contents: [], prefixes: [], isEncoded: false, next: null };
   const open: string[] = [];
   let isList = false;
   const parser = sax.parser(true);
   parser.onopentag = ({ name }) => {
     isList ||= name === "ListBucketResult";
+    if (name === "Contents") page.contents.push(new Map());
     open.push(name);
   };
   parser.onclosetag = () => open.pop();
   parser.ontext = (text) => {
     const [parent, name] = open.slice(-2);
-    if (parent === "Contents" && name === "Key") page.keys.push(decodeKey(text));
-    if (parent === "CommonPrefixes" && name === "Prefix") page.prefixes.push(decodeKey(text));
+    if (parent === "Contents" && name !== undefined) {
+      const entry = page.contents.at(-1);
+      entry?.set(name, (entry.get(name) ?? "") + text);
+    }
+    if (parent === "CommonPrefixes" && name === "Prefix") page.prefixes.push(text);
+    if (name === "EncodingType") page.isEncoded = text === "url";
     if (name === "NextContinuationToken") page.next = text;
   };
   parser.onerror = (error) => {
@@ -72,6 +90,17 @@ function pageOf(bucket: string, bytes: Uint8Array): KeyPage {
   parser.write(new TextDecoder().decode(bytes)).close();
   if (!isList) throw new DataError(`${bucket} does not answer with a list of its objects`);
   return page;
+}
+
+function stampOf(entry: ReadonlyMap<string, string>): Stamp | null {
+  const [etag, size, modifiedMs] = [
+    entry.get("ETag"),
+    Number(entry.get("Size")),
+    Date.parse(entry.get("LastModified") ?? ""),
+  ];
+  if (etag === undefined || !Number.isSafeInteger(size) || Number.isNaN(modifiedMs)) return null;
+  // Objects are sent with their times in whole seconds.
+  return { etag, size, modifiedMs: Math.floor(modifiedMs / 1000) * 1000 };
 }
 
 function decodeKey(text: string): string {

@@ -10,6 +10,9 @@ import type { Sign } from "./remote-objects.js";
 type Environment = Readonly<Record<string, string | undefined>>;
 type Profile = Readonly<Record<string, string | undefined>>;
 
+/** Time after which the files of credentials are read again. */
+const CREDENTIALS_MS = 60_000;
+
 /** Where the objects of a prefix are fetched, and how requests are signed. */
 export interface S3Place {
   /** Address of the bucket. */
@@ -41,11 +44,25 @@ export function s3Place(location: string, environment: Environment = process.env
     bucket: base,
     prefix: path === "" ? base : `${base}/${path}`,
     key,
-    sign: signature(environment, profile, region),
+    sign: signature(environment, region),
   };
 }
 
-function signature(environment: Environment, profile: Profile, region: string): Sign {
+/** Signs with the credentials of the moment: those of files are renewed by other programs before they end. */
+function signature(environment: Environment, region: string): Sign {
+  let readAt = Number.NEGATIVE_INFINITY;
+  let sign: Sign;
+  return (request) => {
+    const now = performance.now();
+    if (now - readAt > CREDENTIALS_MS) {
+      sign = signatureNow(environment, profileOf(environment), region);
+      readAt = now;
+    }
+    return sign(request);
+  };
+}
+
+function signatureNow(environment: Environment, profile: Profile, region: string): Sign {
   const accessKeyId = environment.AWS_ACCESS_KEY_ID ?? profile.aws_access_key_id;
   const secretAccessKey = environment.AWS_SECRET_ACCESS_KEY ?? profile.aws_secret_access_key;
   const sessionToken = environment.AWS_SESSION_TOKEN ?? profile.aws_session_token;

@@ -4,8 +4,8 @@ import { DataError } from "../../errors.js";
 import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
 import type { DescriptorInput } from "../catalog/descriptor.js";
 import { DESCRIPTOR_ATTRIBUTE, ITSELF } from "../catalog/layouts/converted-store.js";
-import { CONVERSION_NAME } from "../catalog/scan-folders.js";
 import { AXIS_NAMES, type Dataset, FIELD_NAMES, type FieldName, type Triple } from "../dataset.js";
+import { CONVERSION_NAME } from "../folder-names.js";
 import type { ObjectTarget } from "../remote/object-target.js";
 import { type Compression, ShardCodec } from "../zarr/shard.js";
 import { portableDescriptor } from "./portable.js";
@@ -20,6 +20,8 @@ export interface ZarrOptions {
 }
 
 const ROOT = "zarr.json";
+/** A shard is made in memory, and read back as a whole when a conversion goes on. */
+const MOST_SHARD_BYTES = 768 * 1024 * 1024;
 
 /** Values of a small array. */
 interface SmallArray {
@@ -45,7 +47,7 @@ interface Cut {
  *
  * @param progress called with the fraction done after each shard
  * @returns values read from the source, in bytes, and the objects of fields: written, and kept from before
- * @throws DataError when the target holds anything else
+ * @throws DataError when the target holds anything else, or a shard would be too large to be made
  */
 export async function convertToZarr(
   dataset: Dataset,
@@ -53,9 +55,9 @@ export async function convertToZarr(
   options: ZarrOptions,
   progress: (fraction: number) => void,
 ): Promise<{ bytesRead: number; files: number; kept: number }> {
-  await claim(dataset, target, options);
   const fields = FIELD_NAMES.filter((field) => dataset.fields[field] !== undefined);
   const cuts = new Map(fields.map((field) => [field, cutOf(dataset, field, options)]));
+  await claim(dataset, target, options);
   const total = [...cuts.values()].reduce((sum, cut) => sum + shardsOf(cut).length, 0) * dataset.time.count;
   const source = openDataset(dataset);
   let [files, kept] = [0, 0];
@@ -106,7 +108,13 @@ function cutOf(dataset: Dataset, field: FieldName, { chunk, shard }: ZarrOptions
   const chunks = nodes.map((n, axis) =>
     shard === 0 ? 1 : Math.max(1, Math.min(Math.floor(shard / chunk), Math.ceil(n / edge[axis]))),
   ) as unknown as Triple;
-  return { nodes, chunk: edge, chunks, components: dataset.fields[field]?.components ?? 1 };
+  const components = dataset.fields[field]?.components ?? 1;
+  const bytes = product(edge) * product(chunks) * components * Float32Array.BYTES_PER_ELEMENT;
+  if (bytes > MOST_SHARD_BYTES)
+    throw new DataError(
+      `a shard of ${field} would have ${bytes} bytes, more than ${MOST_SHARD_BYTES}: --shard makes it smaller`,
+    );
+  return { nodes, chunk: edge, chunks, components };
 }
 
 /** Indices along x, y, z of all shards, x growing first. */

@@ -1,5 +1,8 @@
 /** Defines what crosses between the threads that compute and the thread that reads stores. */
 
+/** What describes the values of a file is read in blocks of so many bytes. */
+export const BLOCK_BYTES = 64 * 1024;
+
 /** A group of a store. */
 export interface StoredGroup {
   readonly kind: "group";
@@ -51,6 +54,22 @@ export interface OpenRequest {
   readonly newestMs?: number | undefined;
   /** Whether the settings or the command line name the store: its host may then be in a private network. */
   readonly named?: boolean | undefined;
+  /** The scan that asks: what it has seen once is not looked at again. */
+  readonly scan?: string | undefined;
+}
+
+/** What may be a dataset at an address that the settings or the command line name. */
+export interface FolderRequest {
+  readonly store: string;
+}
+
+/** What was found at an address and below it. */
+export interface FolderContents {
+  /** Addresses of stores, files and descriptors. */
+  readonly places: readonly string[];
+  /** Versions of files by their addresses, where lists tell them, in the words of `FileState`: digest and time. */
+  readonly versions: ReadonlyMap<string, string>;
+  readonly problems: readonly { readonly location: string; readonly message: string }[];
 }
 
 /** A range of bytes of a file. */
@@ -98,6 +117,7 @@ export interface FileState {
 }
 
 export type StoreRequest =
+  | ({ readonly kind: "folder" } & FolderRequest)
   | ({ readonly kind: "open" } & OpenRequest)
   | ({ readonly kind: "file" } & OpenRequest)
   | ({ readonly kind: "read" } & BoxRequest)
@@ -119,6 +139,7 @@ export type Elements =
   | BigUint64Array;
 
 export interface StoreReplies {
+  readonly folder: FolderContents;
   readonly open: StoreTree;
   readonly file: FileState;
   readonly read: Elements;

@@ -1,10 +1,8 @@
 /** A file that lies behind HTTP or in a bucket, read by ranges through the store thread. */
 import type { ByteRange, RangedFile } from "../hdf5/bytes.js";
-import type { FileState, OpenRequest, RangeRequest } from "./protocol.js";
+import { BLOCK_BYTES, type FileState, type OpenRequest, type RangeRequest } from "./protocol.js";
 import { type Patience, StoreClient } from "./store-client.js";
 
-/** What describes the values is read in blocks of so many bytes. */
-const BLOCK_BYTES = 64 * 1024;
 /** Blocks that this thread keeps of a file. */
 const BLOCKS = 256;
 

@@ -26,10 +26,13 @@ export class RemoteStore implements ObjectStore {
   readonly #location: string;
   readonly #objects: PinnedObjects;
 
-  /** @param location `https://host/path`, `http://host/path` or `s3://bucket/prefix` */
-  constructor(location: string, fetching: Fetching) {
+  /**
+   * @param location `https://host/path`, `http://host/path` or `s3://bucket/prefix`
+   * @param shared   what asks its host, where that is shared with other places of the host
+   */
+  constructor(location: string, fetching: Fetching, shared?: RemoteObjects) {
     this.#location = location;
-    this.#objects = new PinnedObjects(location, fetching);
+    this.#objects = new PinnedObjects(location, fetching, shared);
   }
 
   get changedMs(): number {
@@ -71,7 +74,7 @@ export class RemoteStore implements ObjectStore {
           `${this.#location} has no consolidated metadata, which a store needs that cannot be listed: zarr.consolidate_metadata(store) writes them; or name a list of references (NAME.refs.json)`,
         );
       let isArray = false;
-      for (const name of listed.objects.filter((object) => NAMES.includes(object))) {
+      for (const name of listed.objects.map((object) => object.name).filter((object) => NAMES.includes(object))) {
         const key = folder === "" ? name : `${folder}/${name}`;
         const object = await this.#objects.current(key);
         if (object === null) continue;

@@ -2,10 +2,12 @@
  * The store client asks the store thread and waits for its answers: files are read by calls that return values, so a
  * thread that computes sleeps until the store thread wakes it.
  */
+import { randomUUID } from "node:crypto";
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { BusyError, DataError } from "../../errors.js";
-import type { StoreAnswer, StoreReplies, StoreRequest } from "./protocol.js";
-import { type StorePort, StoreThread } from "./store-thread.js";
+import type { StorePort } from "../store-port.js";
+import type { StoreAnswer, StoreMessage, StoreReplies, StoreRequest } from "./protocol.js";
+import { StoreThread } from "./store-thread.js";
 
 /** Time after which an answer is no longer waited for. */
 const PATIENCE_MS = 60_000;
@@ -24,7 +26,11 @@ export class StoreClient {
   static #connector: StoreConnector | null = null;
   readonly #port: MessagePort;
   readonly #signal = new Int32Array(new SharedArrayBuffer(4));
+  /** Answers to requests that somebody will ask for, null until they come. */
+  readonly #awaited = new Map<number, StoreAnswer | null>();
   #requests = 0;
+  /** The scan that this thread makes. */
+  #scan: string | undefined;
 
   private constructor(connect: StoreConnector) {
     const { port1, port2 } = new MessageChannel();
@@ -44,11 +50,6 @@ export class StoreClient {
     StoreClient.#connector = connector;
   }
 
-  /** Has a request worked on whose answer somebody may ask for later. */
-  announce(request: StoreRequest): void {
-    this.#port.postMessage({ id: ++this.#requests, request });
-  }
-
   /**
    * Asks and waits.
    *
@@ -56,20 +57,70 @@ export class StoreClient {
    * @throws DataError, or BusyError where another try may succeed
    */
   ask<Request extends StoreRequest>(request: Request, patienceMs = PATIENCE_MS): StoreReplies[Request["kind"]] {
-    const id = ++this.#requests;
-    this.#port.postMessage({ id, request });
+    return this.start(request)(patienceMs);
+  }
+
+  /**
+   * Asks, and waits when the answer is asked for, which must be done once.
+   *
+   * @returns waits for the answer, and throws as `ask` does
+   */
+  start<Request extends StoreRequest>(request: Request): (patienceMs: number) => StoreReplies[Request["kind"]] {
+    const id = this.announce(request);
+    this.#awaited.set(id, null);
+    return (patienceMs) => {
+      try {
+        return resultOf(this.#wait(id, patienceMs, request.store)) as StoreReplies[Request["kind"]];
+      } finally {
+        this.#awaited.delete(id);
+      }
+    };
+  }
+
+  /** Begins a scan: until its end, what is looked at twice is asked for once. */
+  beginScan(): void {
+    this.#scan = randomUUID();
+  }
+
+  /** Ends a scan, and forgets the answers that it has not asked for. */
+  endScan(): void {
+    this.#scan = undefined;
+    this.#awaited.clear();
+  }
+
+  /** Has files looked at that the scan of this thread will open; without a scan they are looked at when they are opened. */
+  lookAhead(files: readonly string[]): void {
+    if (this.#scan === undefined) return;
+    for (const store of files) this.announce({ kind: "file", store });
+  }
+
+  /** Has a request worked on whose answer nobody asks for. */
+  announce(request: StoreRequest): number {
+    const isLook = request.kind === "open" || request.kind === "file";
+    const message = { id: ++this.#requests, request: isLook ? { ...request, scan: this.#scan } : request };
+    this.#port.postMessage(message satisfies StoreMessage);
+    return message.id;
+  }
+
+  #wait(id: number, patienceMs: number, store: string): StoreAnswer {
     const end = performance.now() + patienceMs;
     for (;;) {
       const seen = Atomics.load(this.#signal, 0);
-      for (;;) {
-        const received = receiveMessageOnPort(this.#port) as { readonly message: StoreAnswer } | undefined;
-        if (received === undefined) break;
-        // An answer to an earlier request came after its caller had given up.
-        if (received.message.id === id) return resultOf(received.message) as StoreReplies[Request["kind"]];
-      }
+      this.#receive();
+      const answer = this.#awaited.get(id);
+      if (answer) return answer;
       const left = end - performance.now();
-      if (left <= 0) throw new BusyError(`${request.store} has not answered in ${patienceMs / 1000} s.`);
+      if (left <= 0) throw new BusyError(`${store} has not answered in time.`);
       Atomics.wait(this.#signal, 0, seen, left);
+    }
+  }
+
+  /** Takes the answers that have come; those whose callers have given up are dropped. */
+  #receive(): void {
+    for (;;) {
+      const received = receiveMessageOnPort(this.#port) as { readonly message: StoreAnswer } | undefined;
+      if (received === undefined) return;
+      if (this.#awaited.has(received.message.id)) this.#awaited.set(received.message.id, received.message);
     }
   }
 }

@@ -1,8 +1,9 @@
 /** The store thread reads stores for all threads of a process, so that they share what is open, cached and under way. */
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { type MessagePort, Worker } from "node:worker_threads";
+import { Worker } from "node:worker_threads";
 import { STORE_DEFAULTS, type StoreSettings } from "../../store-settings.js";
+import type { StorePort } from "../store-port.js";
 import type { DiskCounts, StoreStatus } from "../store-status.js";
 
 /** The store thread runs the JavaScript that ships, also when this file runs from source. */
@@ -12,12 +13,6 @@ const ENTRY = fileURLToPath(
 
 /** Time for which the end of the thread waits for its disk. */
 const CLOSE_MS = 2000;
-
-/** What the store thread needs to answer a thread: a port, and a word in shared memory that wakes it. */
-export interface StorePort {
-  readonly port: MessagePort;
-  readonly signal: Int32Array;
-}
 
 /** What the store thread tells the thread that started it. */
 export type StoreReport =

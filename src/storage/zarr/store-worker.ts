@@ -3,9 +3,10 @@ import { parentPort, workerData } from "node:worker_threads";
 import { BusyError, FieldprobeError } from "../../errors.js";
 import type { StoreSettings } from "../../store-settings.js";
 import { DiskCache } from "../remote/disk-cache.js";
+import type { StorePort } from "../store-port.js";
 import { registerCodecs } from "./codecs.js";
 import type { StoreAnswer, StoreMessage, StoreRequest } from "./protocol.js";
-import type { StorePort, StoreReport } from "./store-thread.js";
+import type { StoreReport } from "./store-thread.js";
 import { Stores } from "./stores.js";
 
 registerCodecs();
@@ -45,6 +46,7 @@ async function answer({ port, signal }: StorePort, id: number, request: StoreReq
 }
 
 function perform(request: StoreRequest): Promise<unknown> {
+  if (request.kind === "folder") return stores.folder(request.store);
   if (request.kind === "open") return stores.open(request);
   if (request.kind === "file") return stores.file(request);
   if (request.kind === "changes") return stores.changes(request.beginnings);

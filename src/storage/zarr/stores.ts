@@ -19,26 +19,30 @@ import {
 import { isAddress } from "../../addresses.js";
 import { DataError } from "../../errors.js";
 import { Hosts } from "../remote/hosts.js";
-import type { Fetching } from "../remote/pinned-objects.js";
+import { type Fetching, PinnedObjects } from "../remote/pinned-objects.js";
 import { RemoteBytes } from "../remote/remote-bytes.js";
+import type { RemoteObjects } from "../remote/remote-objects.js";
 import type { StoreStatus } from "../store-status.js";
 import { ChunkCache } from "./chunk-cache.js";
 import { isReferences } from "./kinds.js";
 import { LocalStore } from "./local-store.js";
 import { DOCUMENT_NAMES, type Documents, expandConsolidated, nodesOf } from "./metadata.js";
 import type { ObjectStore } from "./object-store.js";
-import type {
-  BoxRequest,
-  BytesRequest,
-  Elements,
-  FileState,
-  OpenRequest,
-  RangeRequest,
-  StoreRead,
-  StoreTree,
+import {
+  BLOCK_BYTES,
+  type BoxRequest,
+  type BytesRequest,
+  type Elements,
+  type FileState,
+  type FolderContents,
+  type OpenRequest,
+  type RangeRequest,
+  type StoreRead,
+  type StoreTree,
 } from "./protocol.js";
 import { nameOf, ReadAhead } from "./read-ahead.js";
 import { ReferenceStore } from "./reference-store.js";
+import { RemoteFolder } from "./remote-folder.js";
 import { RemoteStore } from "./remote-store.js";
 
 /** A store as it was when it was opened. */
@@ -65,7 +69,7 @@ const CHUNK_BYTES = 64 * 1024 * 1024;
 const ELEMENT_BYTES = 8;
 /** Bytes of values of files that are kept, because several boxes may need them, and of what describes them. */
 const RANGE_BYTES = 64 * 1024 * 1024;
-const BLOCK_BYTES = 64 * 1024 * 1024;
+const BLOCKS_BYTES = 64 * 1024 * 1024;
 const CONSTRUCTORS = {
   float32: Float32Array,
   float64: Float64Array,
@@ -87,11 +91,17 @@ export class Stores {
   readonly #hosts = new Hosts();
   readonly #open = new Map<string, Promise<OpenStore>>();
   readonly #files = new Map<string, Promise<PinnedFile>>();
-  /** Looks at stores and files as they are now, while they are under way. */
+  /** What asks the hosts of named addresses, for all that lies at them or below. */
+  readonly #named = new Map<string, RemoteObjects>();
+  /** Named addresses that are stores themselves. */
+  readonly #areStores = new Set<string>();
+  /** Looks at addresses as they are now, while they are under way. */
   readonly #looks = new Map<string, Promise<unknown>>();
+  /** The scans that have looked at stores and files last. */
+  readonly #scans = new Map<string, string>();
   readonly #chunks = new ChunkCache<Decoded>(CHUNK_BYTES, ({ data }) => data.length * ELEMENT_BYTES);
   readonly #ranges = new ChunkCache<Uint8Array>(RANGE_BYTES, ({ length }) => length);
-  readonly #blocks = new ChunkCache<Uint8Array>(BLOCK_BYTES, ({ length }) => length);
+  readonly #blocks = new ChunkCache<Uint8Array>(BLOCKS_BYTES, ({ length }) => length);
   /** Pieces under way or read ahead, by what they are, in the order of their requests. */
   readonly #pieces = new Map<string, Promise<ReadData>>();
   readonly #ahead: ReadAhead;
@@ -105,21 +115,49 @@ export class Stores {
     );
   }
 
+  /** What may be a dataset at a named address, or below it where it is a folder. @throws DataError, BusyError */
+  async folder(address: string): Promise<FolderContents> {
+    this.#hosts.name(address);
+    if (this.#areStores.has(address)) return { places: [address], versions: new Map(), problems: [] };
+    return this.#look(`folder ${address}`, async () => {
+      const objects = new PinnedObjects(address, this.#fetching, this.#named.get(address));
+      this.#named.set(address, objects.objects);
+      const contents = await new RemoteFolder(address, objects).contents();
+      if (contents.places.length === 1 && contents.places[0] === address) this.#areStores.add(address);
+      return contents;
+    });
+  }
+
+  /** What asks the host of a place, where that is shared by all that lies at a named address. */
+  #sharedFor(location: string): RemoteObjects | undefined {
+    for (let place = location; place.includes("/"); place = place.slice(0, place.lastIndexOf("/"))) {
+      const shared = this.#named.get(place) ?? this.#named.get(`${place}/`);
+      if (shared !== undefined) return shared;
+    }
+    return undefined;
+  }
+
   /** Reads the metadata of a store as they are now, unless the version that is asked for is open. */
-  async open({ store: location, newestMs, named }: OpenRequest): Promise<StoreTree> {
+  async open({ store: location, newestMs, named, scan }: OpenRequest): Promise<StoreTree> {
     if (newestMs !== undefined) {
       this.#name(location, named);
       return (await this.#verified(location, newestMs)).tree;
     }
     await this.#admit(location, named);
-    return this.#look(location, () => this.#openNow(location));
+    const known = this.#isSeen(location, scan) ? await this.#open.get(location)?.catch(() => null) : null;
+    if (known && known.objects.changedMs === 0) return known.tree;
+    const tree = await this.#look(`store ${location}`, () => this.#openNow(location));
+    this.#see(location, scan);
+    return tree;
   }
 
   async #openNow(location: string): Promise<StoreTree> {
     const known = await this.#open.get(location)?.catch(() => null);
     const changedMs = known?.objects.changedMs ?? 0;
-    const opening = openStore(location, this.#hosts, this.#fetching, changedMs);
-    opening.catch(() => undefined);
+    const store = storeAt(location, this.#hosts, this.#fetching, this.#sharedFor(location));
+    const opening = openStore(location, store, changedMs);
+    // What is no store may have become a folder.
+    opening.catch((error: unknown) => error instanceof DataError && this.#areStores.delete(location));
     const { tree } = await opening;
     if (known?.tree.digest === tree.digest && changedMs === 0) return known.tree;
     this.#open.set(location, opening);
@@ -127,18 +165,34 @@ export class Stores {
   }
 
   /** Asks for the version of a file as it is now, unless the version that is asked for is open. */
-  async file({ store: location, newestMs, named }: OpenRequest): Promise<FileState> {
+  async file({ store: location, newestMs, named, scan }: OpenRequest): Promise<FileState> {
     if (newestMs !== undefined) {
       this.#name(location, named);
       return (await this.#verifiedFile(location, newestMs)).state;
     }
     await this.#admit(location, named);
-    return this.#look(location, () => this.#fileNow(location));
+    const known = await this.#files.get(location);
+    if (known && this.#isSeen(location, scan) && !known.bytes.hasChanged) return known.state;
+    const state = await this.#look(`file ${location}`, () => this.#fileNow(location));
+    // The scan that has asked will read its beginning.
+    if (scan !== undefined && known?.state !== state && state.size > 0)
+      this.#range(beginningOf(location, state)).catch(() => undefined);
+    this.#see(location, scan);
+    return state;
+  }
+
+  /** Whether a scan has looked at a store or file already. */
+  #isSeen(location: string, scan: string | undefined): boolean {
+    return scan !== undefined && this.#scans.get(location) === scan;
+  }
+
+  #see(location: string, scan: string | undefined): void {
+    if (scan !== undefined) this.#scans.set(location, scan);
   }
 
   async #fileNow(location: string): Promise<FileState> {
     const known = await this.#files.get(location);
-    const bytes = new RemoteBytes(location, this.#fetching);
+    const bytes = new RemoteBytes(location, this.#fetching, this.#sharedFor(location));
     const found = await bytes.open();
     if (known?.state.digest === found.digest && !known.bytes.hasChanged) return known.state;
     // Two versions never have one time, however coarse the clock of the host is.
@@ -148,15 +202,15 @@ export class Stores {
   }
 
   /** Shares a look that is under way. */
-  async #look<T>(location: string, look: () => Promise<T>): Promise<T> {
-    const known = this.#looks.get(location) as Promise<T> | undefined;
+  async #look<T>(what: string, look: () => Promise<T>): Promise<T> {
+    const known = this.#looks.get(what) as Promise<T> | undefined;
     if (known !== undefined) return known;
     const looking = look();
-    this.#looks.set(location, looking);
+    this.#looks.set(what, looking);
     try {
       return await looking;
     } finally {
-      this.#looks.delete(location);
+      this.#looks.delete(what);
     }
   }
 
@@ -186,12 +240,14 @@ export class Stores {
 
   /** What has been fetched of the stores behind HTTP. */
   async status(): Promise<StoreStatus[]> {
-    const statuses: StoreStatus[] = [];
-    for (const [store, opening] of this.#open) {
-      const hosts = (await opening.catch(() => null))?.objects.hosts ?? [];
-      if (hosts.length > 0) statuses.push(statusOf(store, hosts));
-    }
-    for (const [store, opening] of this.#files) statuses.push(statusOf(store, (await opening).bytes.hosts));
+    const statuses = [...this.#named].map(([address, objects]) => statusOf(address, [objects]));
+    const shared = new Set(this.#named.values());
+    const add = (store: string, hosts: readonly RemoteObjects[]) => {
+      const own = hosts.filter((host) => !shared.has(host));
+      if (own.length > 0) statuses.push(statusOf(store, own));
+    };
+    for (const [store, opening] of this.#open) add(store, (await opening.catch(() => null))?.objects.hosts ?? []);
+    for (const [store, opening] of this.#files) add(store, (await opening).bytes.hosts);
     return statuses;
   }
 
@@ -315,13 +371,17 @@ function statusOf(store: string, hosts: ObjectStore["hosts"]): StoreStatus {
   };
 }
 
-function storeAt(location: string, hosts: Hosts, fetching: Fetching): ObjectStore {
-  if (isReferences(location)) return new ReferenceStore(location, hosts, fetching);
-  return isAddress(location) ? new RemoteStore(location, fetching) : new LocalStore(location);
+/** The first block of a file as it will be asked for. */
+function beginningOf(store: string, { newestMs, size }: FileState): RangeRequest {
+  return { store, newestMs, position: 0, length: Math.min(BLOCK_BYTES, size), isBlock: true };
 }
 
-async function openStore(location: string, hosts: Hosts, fetching: Fetching, changedMs: number): Promise<OpenStore> {
-  const store = storeAt(location, hosts, fetching);
+function storeAt(location: string, hosts: Hosts, fetching: Fetching, shared: RemoteObjects | undefined): ObjectStore {
+  if (isReferences(location)) return new ReferenceStore(location, hosts, fetching);
+  return isAddress(location) ? new RemoteStore(location, fetching, shared) : new LocalStore(location);
+}
+
+async function openStore(location: string, store: ObjectStore, changedMs: number): Promise<OpenStore> {
   const { documents: found, digest, bytes, newestMs } = await store.open(changedMs);
   const documents = expandConsolidated(found);
   const nodes = nodesOf(documents);

@@ -1,15 +1,14 @@
 /** Commands that read an HDF5 file behind HTTP: they end by themselves, and share what was fetched through the cache on disk. */
-import { execFile } from "node:child_process";
-import { once } from "node:events";
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { execFile, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { Worker } from "node:worker_threads";
-import { AwsClient } from "aws4fetch";
 import { beforeAll, describe, expect, it } from "vitest";
-import { stateGrid, writeField, writeHdf5 } from "../../support/cubes.js";
+import { fill, nodeValue, stateGrid, writeField, writeHdf5 } from "../../support/cubes.js";
 import { useObjectServer } from "../../support/object-server.js";
+import { readArray } from "../../support/read-zarr.js";
+import { useS3Bucket } from "../../support/s3-server.js";
 import { scratchFolder } from "../../support/scratch.js";
 
 const BIN = fileURLToPath(new URL("../../../bin/fieldprobe.js", import.meta.url));
@@ -19,37 +18,44 @@ const near = join(folder, "near", "flow.h5");
 const server = useObjectServer();
 
 /** Runs a command in the folder, with the cache. @returns its standard output */
-async function run(words: readonly string[], more: Readonly<Record<string, string>> = {}): Promise<string> {
-  const env = { ...process.env, FIELDPROBE_CACHE_DIR: cache, ...more };
+async function run(words: readonly string[]): Promise<string> {
+  const env = { ...process.env, HOME: folder, FIELDPROBE_CACHE_DIR: cache };
   return (await promisify(execFile)(process.execPath, [BIN, ...words], { cwd: folder, env })).stdout;
 }
 
-const query = (data: string, env: Readonly<Record<string, string>> = {}) => {
+const query = (data: string) => {
   const asked = ["--dataset", "flow", "--time", "0", "--method", "Lag4", "--points", "p.csv"];
-  return run(["query", "GetPressure", "--data", data, ...asked], env);
+  return run(["query", "GetPressure", "--data", data, ...asked]);
 };
 
-describe("commands on an HDF5 file at an address", () => {
-  let address = "";
-  beforeAll(async () => {
-    mkdirSync(dirname(near));
-    await writeHdf5(near, (file) => {
-      stateGrid(file);
-      file.create_attribute("periodic", [0, 0, 0]);
-      file.create_attribute("time", 0);
-      writeField(file, "p", { dimensions: ["z", "y", "x"], chunks: [4, 10, 5], filter: "gzip" });
-    });
-    writeFileSync(join(folder, "p.csv"), "4,4,4\n5.5,4.25,4.75\n");
-    await server.put("runs", new Map([["flow.h5", readFileSync(near)]]));
-    address = `${server.url}/runs/flow.h5`;
-  });
+let known: Promise<string> | null = null;
+/** The answer of the local file. */
+function local(): Promise<string> {
+  known ??= query("near");
+  return known;
+}
 
+let address = "";
+beforeAll(async () => {
+  mkdirSync(dirname(near));
+  await writeHdf5(near, (file) => {
+    stateGrid(file);
+    file.create_attribute("periodic", [0, 0, 0]);
+    file.create_attribute("time", 0);
+    writeField(file, "p", { dimensions: ["z", "y", "x"], chunks: [4, 10, 5], filter: "gzip" });
+  });
+  writeFileSync(join(folder, "p.csv"), "4,4,4\n5.5,4.25,4.75\n");
+  await server.put("runs", new Map([["flow.h5", readFileSync(near)]]));
+  address = `${server.url}/runs/flow.h5`;
+});
+
+describe("commands on an HDF5 file at an address", () => {
   it("answer as on the local file, from the cache of another process, and from the host where the cache is damaged", async () => {
-    const local = await query("near");
+    const expected = await local();
     const before = server.requests;
-    expect(await query(address)).toBe(local);
+    expect(await query(address)).toBe(expected);
     const first = server.requests - before;
-    expect(await query(address)).toBe(local);
+    expect(await query(address)).toBe(expected);
     const second = server.requests - before - first;
     // Only the version is asked for.
     expect(second).toBeLessThan(first);
@@ -60,7 +66,7 @@ describe("commands on an HDF5 file at an address", () => {
       bytes[bytes.length - 9] = (bytes[bytes.length - 9] as number) ^ 0x40;
       writeFileSync(path, bytes);
     }
-    expect(await query(address)).toBe(local);
+    expect(await query(address)).toBe(expected);
     expect(server.requests - before - first - second).toBeGreaterThan(second);
   });
 
@@ -73,26 +79,104 @@ describe("commands on an HDF5 file at an address", () => {
 });
 
 describe("commands on a bucket", () => {
-  it("lead from a file in it to a first query, and to a store beside it", async () => {
-    const workerData = { directory: join(folder, "s3"), bucket: "cubes" };
-    const worker = new Worker(new URL("../../support/s3-server.mjs", import.meta.url), { workerData });
-    const [port] = (await once(worker, "message")) as [number];
-    const keys = { AWS_ACCESS_KEY_ID: "S3RVER", AWS_SECRET_ACCESS_KEY: "S3RVER" };
-    const env = { ...keys, AWS_ENDPOINT_URL: `http://127.0.0.1:${port}`, HOME: folder };
-    const client = new AwsClient({
-      accessKeyId: "S3RVER",
-      secretAccessKey: "S3RVER",
-      region: "us-east-1",
-      service: "s3",
-    });
-    const body = new Uint8Array(readFileSync(near));
-    await client.fetch(`${env.AWS_ENDPOINT_URL}/cubes/runs/flow.h5`, { method: "PUT", body });
-    const local = await query("near");
-    expect(await query("s3://cubes/runs/flow.h5", env)).toBe(local);
-    expect(await run(["convert", "s3://cubes/runs/flow.h5", "s3://cubes/out/flow.zarr"], env)).toMatch(
+  const bucket = useS3Bucket(join(folder, "s3"));
+  const cut = join(folder, "cut.h5");
+  beforeAll(async () => {
+    await bucket.put("runs", new Map([["flow.h5", readFileSync(near)]]));
+    await bucket.put(
+      "bad",
+      new Map([
+        ["flow.h5", readFileSync(near)],
+        ["cut.h5", readFileSync(near).subarray(0, 3000)],
+      ]),
+    );
+  });
+
+  it("lead from a folder in it to a first query, and to a store beside it", async () => {
+    const expected = await local();
+    expect(await query("s3://cubes/runs")).toBe(expected);
+    expect(await run(["convert", "s3://cubes/runs/flow.h5", "s3://cubes/out/flow.zarr"])).toMatch(
       /flow in s3:.* 1 object,/,
     );
-    expect(await query("s3://cubes/out/flow.zarr", env)).toBe(local);
-    await worker.terminate();
+    expect(await query("s3://cubes/out/flow.zarr")).toBe(expected);
+  });
+
+  it("check a folder of files and stores", async () => {
+    const failed = (await run(["check", "s3://cubes/bad"]).catch((error: unknown) => error)) as { stdout: string };
+    expect(failed.stdout).toMatch(/^s3:\/\/cubes\/bad\/cut\.h5: /m);
+    expect(failed.stdout).toMatch(/^flow \(s3:\/\/cubes\/bad\/flow\.h5\)$/m);
+  });
+
+  it("cut a box out of a file, in a bucket and on a web server, byte by byte that of the local file", async () => {
+    const cutOut = async (source: string) => {
+      expect(await run(["cutout", source, cut, "--x", "2:7", "--z", "3:9", "--force"])).toMatch(
+        /6 x 10 x 7 nodes, 1 frame/,
+      );
+      return readFileSync(cut);
+    };
+    const local = await cutOut(join("near", "flow.h5"));
+    expect((await cutOut("s3://cubes/runs/flow.h5")).equals(local)).toBe(true);
+    expect((await cutOut(`${server.url}/runs/flow.h5`)).equals(local)).toBe(true);
+  });
+});
+
+/** How a disk is made full for a command whose cache lies in a folder: `$0` is the folder, `$@` the command. */
+const FULL = [
+  ["a bound of the system for each file", 'ulimit -f 1; exec "$@"', [], true],
+  ["a full disk", 'mount -t tmpfs -o size=4k none "$0" && exec "$@"', ["unshare", "-rm"], mayMount()],
+] as const;
+
+/** Whether this machine lets anybody mount a file system of his own, for one command. */
+function mayMount(): boolean {
+  return spawnSync("unshare", ["-rm", "mount", "-t", "tmpfs", "none", folder]).status === 0;
+}
+
+describe.each(FULL)("%s", (_, script, before, isPossible) => {
+  it.runIf(isPossible)("takes the cache away and no value, and one line says so", async () => {
+    const full = join(folder, "full");
+    mkdirSync(full, { recursive: true });
+    const words = ["query", "GetPressure", "--data", address, "--dataset", "flow", "--time", "0"];
+    const command = [
+      ...before,
+      "sh",
+      "-c",
+      script,
+      full,
+      process.execPath,
+      BIN,
+      ...words,
+      "--method",
+      "Lag4",
+      "--points",
+      "p.csv",
+    ];
+    const env = { ...process.env, FIELDPROBE_CACHE_DIR: full };
+    const { stdout, stderr } = await promisify(execFile)(command[0] as string, command.slice(1), { cwd: folder, env });
+    expect(stdout).toBe(await local());
+    expect(stderr.split("\n").filter((line) => line.includes("keeps nothing more"))).toHaveLength(1);
+    expect(stderr).toMatch(
+      /the cache in .* keeps nothing more: (no space is left on the device|the system allows no file)/,
+    );
+  });
+});
+
+describe("a conversion that the system lets write no further", () => {
+  it("ends with one line, and goes on when there is room", async () => {
+    const target = join(folder, "full.zarr");
+    const convert = [BIN, "convert", join("near", "flow.h5"), target, "--chunk", "4"];
+    const command = ["-c", FULL[0][1], "sh", process.execPath, ...convert];
+    const failure = (await promisify(execFile)("sh", command, { cwd: folder }).catch((error: unknown) => error)) as {
+      stderr: string;
+      code: number;
+    };
+    expect(failure.code).not.toBe(0);
+    expect(failure.stderr.trim().split("\n").at(-1)).toMatch(
+      /cannot be written: the system allows no file of that size/,
+    );
+    expect(existsSync(join(target, "zarr.json"))).toBe(false);
+    expect(readdirSync(target, { recursive: true, encoding: "utf8" }).join()).not.toMatch(/partial/);
+    await run(["convert", join("near", "flow.h5"), target, "--chunk", "4"]);
+    const { shape, values } = readArray(target, "pressure");
+    expect(values).toEqual(fill(["t", "z", "y", "x"], shape, nodeValue));
   });
 });

@@ -1,5 +1,5 @@
-/** A cluster on data behind HTTP: every process fetches for itself, and the answers are those of one process on the local copy. */
-import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+/** A cluster on data behind HTTP and in a bucket: every process fetches for itself, and the answers are those of one process on the local copy. */
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Engine, Query } from "../../../src/engine/query.js";
@@ -10,6 +10,7 @@ import { objectTarget } from "../../../src/storage/remote/object-target.js";
 import { convertToZarr } from "../../../src/storage/tools/convert-zarr.js";
 import { STORE_DEFAULTS } from "../../../src/store-settings.js";
 import { useObjectServer } from "../../support/object-server.js";
+import { useS3Bucket } from "../../support/s3-server.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { answerOf, randomPoints } from "./queries.js";
 import { freeAddresses, openAlone, openMember, type Running, startPeer, usable } from "./support.js";
@@ -23,9 +24,14 @@ const QUERY = {
 } as const satisfies Query;
 const POINTS = randomPoints(20_000, 21);
 
-describe("a cluster on a store behind HTTP", () => {
-  const folder = scratchFolder();
-  const server = useObjectServer();
+const folder = scratchFolder();
+const server = useObjectServer();
+const bucket = useS3Bucket(join(folder, "s3"));
+
+describe.each([
+  ["a store behind HTTP", () => `${server.url}/cube.zarr`],
+  ["a folder in a bucket", () => "s3://cubes/runs"],
+])("a cluster on %s", (_, address) => {
   let peer: Running;
   let member: Engine;
   let expected: Buffer;
@@ -33,6 +39,7 @@ describe("a cluster on a store behind HTTP", () => {
   beforeAll(async () => {
     await loadHdf5();
     const near = join(folder, "near");
+    rmSync(near, { recursive: true, force: true });
     mkdirSync(near);
     const cube = {
       kind: "random",
@@ -44,12 +51,15 @@ describe("a cluster on a store behind HTTP", () => {
     } as const;
     await writeCube({ ...cube, name: "cube", folder: near }, () => {});
     const store = join(folder, "cube.zarr");
+    rmSync(store, { recursive: true, force: true });
     const options = { name: "cube", chunk: 16, shard: 32, compression: "none" } as const;
     await convertToZarr(openSource(near, 2 ** 26), objectTarget(store, STORE_DEFAULTS), options, () => {});
     const keys = readdirSync(store, { recursive: true, encoding: "utf8" }).filter((key) =>
       statSync(join(store, key)).isFile(),
     );
-    await server.put("cube.zarr", new Map(keys.map((key) => [key, readFileSync(join(store, key))])));
+    const objects = new Map(keys.map((key) => [key, readFileSync(join(store, key))]));
+    await server.put("cube.zarr", objects);
+    await bucket.put("runs/cube.zarr", objects);
     const alone = await openAlone({ data: [near] });
     expected = await answerOf(alone, QUERY, POINTS);
     await alone.close(1000);
@@ -60,7 +70,7 @@ describe("a cluster on a store behind HTTP", () => {
   });
 
   it("shares the work, with the bits of one process", { timeout: 60_000 }, async () => {
-    const setup = { peers: await freeAddresses(2), data: [`${server.url}/cube.zarr`], cacheMiB: 2 };
+    const setup = { peers: await freeAddresses(2), data: [address()], cacheMiB: 2 };
     const [own, other] = setup.peers as [string, string];
     peer = await startPeer(other, setup);
     member = await openMember(own, setup);

@@ -27,3 +27,14 @@ describe("hosts of stores", () => {
     },
   );
 });
+
+it.each([
+  "https://me:secret@example.org/a.zarr",
+  "s3://me:secret@bucket/a",
+  "https://example.org/a.h5?signature=secret",
+])("refuses what would be logged and gives nothing of it away: %s", async (address) => {
+  const refusal = await new Hosts().check(address).catch((error: Error) => error.message);
+  expect(refusal).toMatch(/is refused/);
+  expect(refusal).not.toMatch(/secret/);
+  expect(() => new Hosts().name(address)).toThrow(/is refused/);
+});

@@ -1,10 +1,7 @@
 /** Addresses and credentials of S3, and stores in buckets of a server that checks signatures. */
-import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Worker } from "node:worker_threads";
-import { AwsClient } from "aws4fetch";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import type { Dataset } from "../../../src/storage/dataset.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
@@ -13,6 +10,7 @@ import { s3Place } from "../../../src/storage/remote/s3.js";
 import { convertToZarr } from "../../../src/storage/tools/convert-zarr.js";
 import { STORE_DEFAULTS } from "../../../src/store-settings.js";
 import { stateGrid, writeField, writeHdf5 } from "../../support/cubes.js";
+import { useS3Bucket } from "../../support/s3-server.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { zarrObjects } from "../../support/zarr.js";
 import { array, expectNodes, TABLES } from "../zarr/numbered-cube.js";
@@ -46,6 +44,21 @@ describe("the place of a prefix", () => {
     expect(signed.headers.get("authorization")).toMatch(/^AWS4-HMAC-SHA256 Credential=ID\/\d{8}\/us-west-2\/s3\//);
   });
 
+  it("takes over credentials that are renewed in the files", async () => {
+    const file = join(SCRATCH, "credentials");
+    const write = (id: string) =>
+      writeFileSync(file, `[default]\naws_access_key_id = ${id}\naws_secret_access_key = K\n`);
+    write("FIRST");
+    const { prefix, sign } = s3Place("s3://cubes/a", { ...EMPTY, AWS_SHARED_CREDENTIALS_FILE: file });
+    const keyOf = async () => (await sign(new Request(prefix))).headers.get("authorization");
+    expect(await keyOf()).toMatch(/Credential=FIRST/);
+    write("SECOND");
+    const now = performance.now();
+    const clock = vi.spyOn(performance, "now").mockReturnValue(now + 61_000);
+    expect(await keyOf()).toMatch(/Credential=SECOND/);
+    clock.mockRestore();
+  });
+
   it("leaves requests unsigned without credentials", async () => {
     const { prefix, sign } = s3Place("s3://cubes/a", EMPTY);
     expect((await sign(new Request(prefix))).headers.get("authorization")).toBeNull();
@@ -57,52 +70,21 @@ describe("the place of a prefix", () => {
 });
 
 describe("a store in a bucket", () => {
-  const CREDENTIALS = { accessKeyId: "S3RVER", secretAccessKey: "S3RVER" };
-  let worker: Worker;
-  let endpoint = "";
+  const bucket = useS3Bucket(join(SCRATCH, "s3"));
+  const OPTIONS = { chunkBytes: 64 * 1024 * 1024 };
+  const scan = (location = "s3://cubes/runs/flow.zarr") => scanFolders([location], OPTIONS);
 
   beforeAll(async () => {
     await loadHdf5();
-    const workerData = { directory: join(SCRATCH, "s3"), bucket: "cubes" };
-    worker = new Worker(new URL("../../support/s3-server.mjs", import.meta.url), { workerData });
-    const [port] = (await once(worker, "message")) as [number];
-    endpoint = `http://127.0.0.1:${port}`;
-    const client = new AwsClient({ ...CREDENTIALS, region: "us-east-1", service: "s3" });
     const velocity = array(["t", "z", "y", "x", "c"], { shard: [1, 2, 1, 2, 1], codec: "gzip" });
-    const objects = zarrObjects({ version: 3, arrays: { velocity, ...TABLES }, consolidated: true });
-    for (const [key, bytes] of objects) {
-      const { status } = await client.fetch(`${endpoint}/cubes/runs/flow.zarr/${key}`, {
-        method: "PUT",
-        body: bytes as never,
-      });
-      expect(status).toBe(200);
-    }
+    await bucket.put(
+      "runs/flow.zarr",
+      zarrObjects({ version: 3, arrays: { velocity, ...TABLES }, consolidated: true }),
+    );
   });
-  afterAll(async () => {
-    vi.unstubAllEnvs();
-    await worker.terminate();
-  });
-
-  function scanWith(secret: string, location = "s3://cubes/runs/flow.zarr") {
-    vi.stubEnv("AWS_ENDPOINT_URL", endpoint);
-    vi.stubEnv("AWS_ACCESS_KEY_ID", CREDENTIALS.accessKeyId);
-    vi.stubEnv("AWS_SECRET_ACCESS_KEY", secret);
-    return scanFolders([location], { chunkBytes: 64 * 1024 * 1024 });
-  }
-
-  async function put(prefix: string, objects: ReadonlyMap<string, Uint8Array>): Promise<void> {
-    const client = new AwsClient({ ...CREDENTIALS, region: "us-east-1", service: "s3" });
-    for (const [key, bytes] of objects) {
-      const { status } = await client.fetch(`${endpoint}/cubes/${prefix}/${key}`, {
-        method: "PUT",
-        body: bytes as never,
-      });
-      expect(status).toBe(200);
-    }
-  }
 
   it("reads as its nodes", () => {
-    const { datasets, problems } = scanWith(CREDENTIALS.secretAccessKey);
+    const { datasets, problems } = scan();
     expect(problems).toEqual([]);
     expect(datasets[0]?.name).toBe("flow");
     expectNodes(datasets[0] as Dataset, "velocity", 3);
@@ -110,8 +92,8 @@ describe("a store in a bucket", () => {
 
   it("is listed where its metadata are not consolidated", async () => {
     const velocity = array(["t", "z", "y", "x", "c"], { codec: "gzip" });
-    await put("plain.zarr", zarrObjects({ version: 3, arrays: { velocity, ...TABLES } }));
-    const { datasets, problems } = scanWith(CREDENTIALS.secretAccessKey, "s3://cubes/plain.zarr");
+    await bucket.put("plain.zarr", zarrObjects({ version: 3, arrays: { velocity, ...TABLES } }));
+    const { datasets, problems } = scan("s3://cubes/plain.zarr");
     expect(problems).toEqual([]);
     expectNodes(datasets[0] as Dataset, "velocity", 3);
   });
@@ -122,14 +104,14 @@ describe("a store in a bucket", () => {
       writeField(file, "p", { dimensions: ["t", "z", "y", "x"], chunks: [1, 4, 10, 5], filter: "gzip" });
       file.create_dataset({ name: "time", data: Float64Array.of(0, 1, 2) });
     });
-    await put("h5", new Map([["cube.h5", readFileSync(path)]]));
-    const { datasets, problems } = scanWith(CREDENTIALS.secretAccessKey, "s3://cubes/h5/cube.h5");
+    await bucket.put("h5", new Map([["cube.h5", readFileSync(path)]]));
+    const { datasets, problems } = scan("s3://cubes/h5/cube.h5");
     expect(problems).toEqual([]);
     expectNodes(datasets[0] as Dataset, "pressure", 1);
   });
 
   it("is written by a conversion, which goes on where it was interrupted", async () => {
-    const [source] = scanWith(CREDENTIALS.secretAccessKey).datasets as [Dataset];
+    const [source] = scan().datasets as [Dataset];
     const target = objectTarget("s3://cubes/out/flow.zarr", STORE_DEFAULTS);
     const options = { name: "flow", chunk: 4, shard: 8, compression: "zstd" } as const;
     let left = 5;
@@ -137,10 +119,10 @@ describe("a store in a bucket", () => {
       if (--left === 0) throw new Error("interrupted");
     };
     await expect(convertToZarr(source, target, options, stop)).rejects.toThrow("interrupted");
-    expect(scanWith(CREDENTIALS.secretAccessKey, "s3://cubes/out/flow.zarr").datasets).toEqual([]);
+    expect(scan("s3://cubes/out/flow.zarr").datasets).toEqual([]);
     const { kept, files } = await convertToZarr(source, target, options, () => {});
     expect([kept, files]).toEqual([5, 3 * 2 * 2 * 2]);
-    const { datasets, problems } = scanWith(CREDENTIALS.secretAccessKey, "s3://cubes/out/flow.zarr");
+    const { datasets, problems } = scan("s3://cubes/out/flow.zarr");
     expect(problems).toEqual([]);
     expectNodes(datasets[0] as Dataset, "velocity", 3);
     await expect(convertToZarr(source, target, options, () => {})).rejects.toThrow(/holds a store already/);

@@ -11,7 +11,8 @@ import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { objectTarget } from "../../../src/storage/remote/object-target.js";
 import { convertToZarr, type ZarrOptions } from "../../../src/storage/tools/convert-zarr.js";
 import { STORE_DEFAULTS } from "../../../src/store-settings.js";
-import { FRAMES, fill, NODES, nodeValue } from "../../support/cubes.js";
+import { descriptor, FRAMES, fill, NODES, nodeValue } from "../../support/cubes.js";
+import { decodes, readArray, readDocument } from "../../support/read-zarr.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { writeZarr } from "../../support/zarr.js";
 import { array, expectNodes, TABLES } from "../zarr/numbered-cube.js";
@@ -31,6 +32,26 @@ function numbered(): Dataset {
 
 const convertTo = (name: string, dataset: Dataset, options: ZarrOptions) =>
   convertToZarr(dataset, objectTarget(join(SCRATCH, name), STORE_DEFAULTS), options, () => {});
+
+/** Compares a store with the numbered cube, as the specification of Zarr 3 says that it is read. */
+function expectSpecified(folder: string): void {
+  for (const [path, c] of [
+    ["velocity", ["component"]],
+    ["pressure", []],
+  ] as const) {
+    const { shape, dimensions, values } = readArray(folder, path);
+    expect(dimensions).toEqual(["time", "z", "y", "x", ...c]);
+    expect(shape).toEqual([FRAMES, NODES.z, NODES.y, NODES.x, ...c.map(() => 3)]);
+    expect(values).toEqual(fill(["t", "z", "y", "x", "c"], [...shape, 1].slice(0, 5), nodeValue));
+  }
+  for (const [axis, length] of Object.entries({ ...NODES, time: FRAMES }))
+    expect(readArray(folder, axis).values).toEqual(Float64Array.from({ length }, (_, index) => index));
+  const { consolidated_metadata: consolidated } = readDocument(folder, "") as {
+    consolidated_metadata: { metadata: Record<string, unknown> };
+  };
+  for (const [path, document] of Object.entries(consolidated.metadata))
+    expect(readDocument(folder, path)).toEqual(document);
+}
 
 /** Files of a folder and their bytes. */
 function contentsOf(name: string): Map<string, string> {
@@ -55,6 +76,7 @@ describe("a conversion into a store", () => {
     const again = openSource(join(SCRATCH, name), MOST);
     expectNodes(again, "velocity", 3);
     expectNodes(again, "pressure", 1);
+    if (decodes(compression)) expectSpecified(join(SCRATCH, name));
   });
 
   it("keeps everything else that is known of a dataset", async () => {
@@ -68,7 +90,7 @@ describe("a conversion into a store", () => {
     expect([axes, time, forcing, units, dnsStep, frameVelocity, assumed]).toEqual([a, t, f, u, d, v, g]);
   });
 
-  it("is read by another reader, with its coordinates", async () => {
+  it("is read by the library zarrita alone, with its coordinates", async () => {
     await convertTo("other.zarr", numbered(), { ...PLAN, compression: "gzip" });
     const read = async (key: string) => {
       const path = join(SCRATCH, "other.zarr", key);
@@ -99,6 +121,23 @@ describe("a conversion into a store", () => {
     const printed = execFileSync("/usr/bin/python3", ["-c", script], { encoding: "utf8" });
     expect(printed).toContain(`${nodeValue({ t: 2, z: 3, y: 4, x: 5, c: 1 })}`);
   });
+});
+
+it("refuses shards that are too large to be made", async () => {
+  const dataset = numbered();
+  const axes = dataset.axes.map((axis) => ({ ...axis, nodes: 512 })) as unknown as Dataset["axes"];
+  const options = { ...PLAN, chunk: 64, shard: 512 };
+  await expect(convertTo("large.zarr", { ...dataset, axes }, options)).rejects.toThrow(
+    /a shard of velocity would have/,
+  );
+  expect(existsSync(join(SCRATCH, "large.zarr"))).toBe(false);
+});
+
+it.each(["other.h5", "s3://other/flow.h5"])("describes nothing outside of the store: %s", async (file) => {
+  const pressure = { file, path: "/p", dimensions: ["z", "y", "x"] };
+  const attributes = { fieldprobe_descriptor: JSON.stringify(descriptor("out", { fields: { pressure } })) };
+  const store = writeZarr(join(SCRATCH, "out.zarr"), { version: 3, arrays: { p: array(["z", "y", "x"]) }, attributes });
+  expect(() => openSource(store, MOST)).toThrow(/names another file/);
 });
 
 describe("an interrupted conversion", () => {

@@ -54,3 +54,26 @@ export function expectNodes(dataset: Dataset, field: FieldName, components: numb
   }
   open.close();
 }
+
+/** Reads the first brick of a field. */
+export function firstBrick(dataset: Dataset, field: FieldName = "pressure"): Float32Array {
+  const { edge = [0, 0, 0] } = dataset.fields[field]?.bricking ?? {};
+  const brick = new Float32Array(edge[0] * edge[1] * edge[2] * (dataset.fields[field]?.components ?? 1));
+  const open = openDataset(dataset);
+  try {
+    open.readBrick(field, 0, 0, brick);
+  } finally {
+    open.close();
+  }
+  return brick;
+}
+
+/** What a call throws; null where it throws nothing. */
+export function failureOf(run: () => unknown): unknown {
+  try {
+    run();
+  } catch (error) {
+    return error;
+  }
+  return null;
+}

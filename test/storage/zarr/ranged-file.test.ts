@@ -13,7 +13,7 @@ import { openFile } from "../../../src/storage/open-file.js";
 import { FRAMES, type StoredSpec, stateGrid, writeField, writeHdf5 } from "../../support/cubes.js";
 import { useObjectServer } from "../../support/object-server.js";
 import { scratchFolder } from "../../support/scratch.js";
-import { expectNodes } from "./numbered-cube.js";
+import { expectNodes, failureOf, firstBrick } from "./numbered-cube.js";
 
 const SCRATCH = scratchFolder();
 const server = useObjectServer();
@@ -42,28 +42,6 @@ function only(address: string): Dataset {
   const { datasets, problems } = scanFolders([address], { chunkBytes: 1 << 26 });
   expect(problems).toEqual([]);
   return datasets[0] as Dataset;
-}
-
-function failureOf(run: () => unknown): unknown {
-  try {
-    run();
-  } catch (error) {
-    return error;
-  }
-  return null;
-}
-
-/** Reads the first brick of the pressure. */
-function firstBrick(dataset: Dataset): Float32Array {
-  const [ex, ey, ez] = dataset.fields.pressure?.bricking.edge ?? [0, 0, 0];
-  const brick = new Float32Array(ex * ey * ez);
-  const open = openDataset(dataset);
-  try {
-    open.readBrick("pressure", 0, 0, brick);
-  } finally {
-    open.close();
-  }
-  return brick;
 }
 
 const STORAGES: [string, Partial<StoredSpec>, boolean][] = [

@@ -1,4 +1,5 @@
 /** Stores behind HTTP: the same nodes as in a folder, bounded attempts, and never a wrong value when the host or the store fails. */
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { BusyError, DataError } from "../../../src/errors.js";
@@ -7,10 +8,11 @@ import type { FolderScan } from "../../../src/storage/catalog/scan.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import type { Dataset } from "../../../src/storage/dataset.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
+import { descriptor, writeDescriptor } from "../../support/cubes.js";
 import { useObjectServer } from "../../support/object-server.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { type StoreSpec, writeZarr, zarrObjects } from "../../support/zarr.js";
-import { array, expectNodes, SNAPSHOT, TABLES } from "./numbered-cube.js";
+import { array, expectNodes, failureOf, firstBrick, SNAPSHOT, TABLES } from "./numbered-cube.js";
 
 const server = useObjectServer();
 const OPTIONS = { chunkBytes: 64 * 1024 * 1024 };
@@ -42,30 +44,6 @@ function only(address: string): Dataset {
   const { datasets, problems } = scan(address);
   expect(problems).toEqual([]);
   return datasets[0] as Dataset;
-}
-
-/** Reads the first brick of the pressure. */
-function firstValue(dataset: Dataset): number {
-  const source = dataset.fields.pressure;
-  if (source === undefined) throw new Error("no pressure");
-  const [ex, ey, ez] = source.bricking.edge;
-  const brick = new Float32Array(ex * ey * ez);
-  const open = openDataset(dataset);
-  try {
-    open.readBrick("pressure", 0, 0, brick);
-  } finally {
-    open.close();
-  }
-  return brick[0] as number;
-}
-
-function failureOf(run: () => unknown): unknown {
-  try {
-    run();
-  } catch (error) {
-    return error;
-  }
-  return null;
 }
 
 describe("a store at an address", () => {
@@ -128,17 +106,17 @@ describe("a host that fails", () => {
     const other = only(await put(PRESSURE));
     await server.set({ failures: 1000 });
     const before = server.requests;
-    expect(failureOf(() => firstValue(dataset))).toBeInstanceOf(BusyError);
+    expect(failureOf(() => firstBrick(dataset)[0])).toBeInstanceOf(BusyError);
     // Four attempts for each of the nine chunks of the brick.
     const asked = server.requests - before;
     expect(asked).toBeGreaterThanOrEqual(4);
     expect(asked).toBeLessThanOrEqual(36);
     await server.set({ failures: 0 });
-    const error = failureOf(() => firstValue(dataset));
+    const error = failureOf(() => firstBrick(dataset)[0]);
     expect(error).toBeInstanceOf(BusyError);
     expect((error as Error).message).toMatch(/left alone/);
     expect(server.requests - before).toBe(asked);
-    expect(firstValue(other)).toBe(1);
+    expect(firstBrick(other)[0]).toBe(1);
   });
 
   it("delays no scan when it takes requests and never answers", async () => {
@@ -173,16 +151,47 @@ describe("a store that changes", () => {
     const values = pressure.values.map((value) => value + 1);
     const objects = zarrObjects({ ...PRESSURE, arrays: { p: { ...pressure, values } } });
     await server.put(folder, new Map([...objects].filter(([key]) => key.startsWith("p/0"))), 5000);
-    expect(failureOf(() => firstValue(dataset))).toBeInstanceOf(DataError);
+    expect(failureOf(() => firstBrick(dataset)[0])).toBeInstanceOf(DataError);
     const again = only(address);
     expect(again.files).not.toEqual(dataset.files);
-    expect(firstValue(again)).toBe(2);
+    expect(firstBrick(again)[0]).toBe(2);
+  });
+
+  it("gives an error under a query and its new values after a scan where only a descriptor names it", async () => {
+    const address = await put(PRESSURE);
+    const folder = join(scratchFolder(), "described");
+    mkdirSync(folder);
+    const pressure = { file: address, path: "/p", dimensions: ["z", "y", "x"] };
+    writeDescriptor(folder, descriptor("described", { fields: { pressure }, time: { step: 1, count: 1 } }));
+    // The host is named by another address, as it must be in a private network.
+    const places = [folder, `${server.url}/none.h5`];
+    const first = scanFolders(places, OPTIONS);
+    const [dataset] = first.datasets as [Dataset];
+    const open = openDataset(dataset);
+    const value = new Float32Array(1);
+    const read = (x: number) => open.readNodes("pressure", 0, { first: [x, 0, 0], count: [1, 1, 1] }, value);
+    read(0);
+    expect(value[0]).toBe(1);
+    const changed = array(["z", "y", "x"], { codec: "zlib" });
+    const values = changed.values.map((value) => value + 1);
+    const objects = zarrObjects({ ...PRESSURE, arrays: { p: { ...changed, values } } });
+    const path = new URL(address).pathname.slice(1);
+    const chunks = [...objects].filter(([key]) => /^p\/\d/.test(key));
+    expect(chunks).toHaveLength(9);
+    await server.put(path, new Map(chunks), 5000);
+    // What is under way meets the new objects in its other chunks: it fails rather than mixing both.
+    expect(failureOf(() => read(11))).toBeInstanceOf(DataError);
+    expect(failureOf(() => firstBrick(dataset))).toBeInstanceOf(DataError);
+    open.close();
+    const again = scanFolders(places, { ...OPTIONS, previous: first });
+    expect(again.datasets[0]?.digest).not.toBe(dataset.digest);
+    expect(firstBrick(again.datasets[0] as Dataset)[0]).toBe(2);
   });
 
   it("is NaN where a chunk is gone", async () => {
     const address = await put(PRESSURE);
     const dataset = only(address);
     await server.remove(`${new URL(address).pathname}/p/0.0.0`);
-    expect(firstValue(dataset)).toBeNaN();
+    expect(firstBrick(dataset)[0]).toBeNaN();
   });
 });

@@ -5,13 +5,13 @@ import { deflateSync, gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
-import type { Dataset, FieldName } from "../../../src/storage/dataset.js";
+import type { Dataset } from "../../../src/storage/dataset.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { type Dimension, nodeValue } from "../../support/cubes.js";
 import { readNodes } from "../../support/read-nodes.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { type ArraySpec, type StoreSpec, writeZarr } from "../../support/zarr.js";
-import { array, CHUNKS, expectNodes, SNAPSHOT, TABLES } from "./numbered-cube.js";
+import { array, CHUNKS, expectNodes, firstBrick, SNAPSHOT, TABLES } from "./numbered-cube.js";
 
 const SCRATCH = scratchFolder();
 const OPTIONS = { chunkBytes: 64 * 1024 * 1024 };
@@ -79,7 +79,7 @@ describe("shards", () => {
     // The lowest byte of the offset of the last chunk: one element further.
     bytes[bytes.length - 20] = (bytes.at(-20) as number) + 4;
     keepingTime(shard, () => writeFileSync(shard, bytes));
-    expect(() => firstBrick(dataset)).toThrow(/velocity of frame 0 cannot be read/);
+    expect(() => firstBrick(dataset, "velocity")).toThrow(/velocity of frame 0 cannot be read/);
   });
 });
 
@@ -87,20 +87,6 @@ describe("shards", () => {
 function keepingTime(path: string, change: () => void): void {
   change();
   utimesSync(path, 1, 1);
-}
-
-function firstBrick(dataset: Dataset, field: FieldName = "velocity"): Float32Array {
-  const source = dataset.fields[field];
-  if (source === undefined) throw new Error(`no ${field}`);
-  const { edge } = source.bricking;
-  const brick = new Float32Array(edge[0] * edge[1] * edge[2] * source.components);
-  const open = openDataset(dataset);
-  try {
-    open.readBrick(field, 0, 0, brick);
-  } finally {
-    open.close();
-  }
-  return brick;
 }
 
 describe("a store of xarray with blosc, zstd and lz4", () => {

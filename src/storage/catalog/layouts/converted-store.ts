@@ -14,8 +14,9 @@ export const convertedStore: Layout = {
     if (typeof text !== "string") return null;
     let written: DescriptorInput;
     try {
-      written = JSON.parse(text, (key, value) => (key === "file" && value === ITSELF ? contents.name : value));
+      written = JSON.parse(text, (key, value) => (key === "file" ? itself(value, contents.name) : value));
     } catch (cause) {
+      if (cause instanceof DataError) throw cause;
       throw new DataError(`its attribute ${DESCRIPTOR_ATTRIBUTE} is not readable as JSON`, cause);
     }
     const { schemaVersion: _, name: __, ...plan } = written;
@@ -24,3 +25,9 @@ export const convertedStore: Layout = {
     return { plan, findings };
   },
 };
+
+/** A store is written by whoever can write to its host: it describes nothing but itself. */
+function itself(file: unknown, name: string): string {
+  if (file !== ITSELF) throw new DataError(`its attribute ${DESCRIPTOR_ATTRIBUTE} names another file`);
+  return name;
+}

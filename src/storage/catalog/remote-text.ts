@@ -1,0 +1,47 @@
+/** Reads files of a dataset folder at an address: texts, sizes and sums. */
+import { createHash } from "node:crypto";
+import { DataError } from "../../errors.js";
+import { RemoteFile } from "../zarr/ranged-file.js";
+
+/** Bytes of a text: descriptors and manifests are shorter. */
+export const MAX_TEXT_BYTES = 16 * 1024 * 1024;
+/** Bytes that are fetched at a time for a sum: more than this thread would keep in blocks. */
+const PIECE_BYTES = 32 * 1024 * 1024;
+
+/** @throws DataError when there is no such object or it is too long, BusyError */
+export function remoteText(address: string): string {
+  const file = new RemoteFile(address);
+  if (file.size > MAX_TEXT_BYTES) throw new DataError(`it has ${file.size} bytes, more than any descriptor`);
+  const bytes = new Uint8Array(file.size);
+  file.read(bytes, 0);
+  return new TextDecoder().decode(bytes);
+}
+
+/** The size of an object; null where it cannot be fetched. @throws BusyError */
+export function remoteSize(address: string): number | null {
+  try {
+    return new RemoteFile(address).size;
+  } catch (error) {
+    if (error instanceof DataError) return null;
+    throw error;
+  }
+}
+
+/** Size and SHA-256 of an object. @throws DataError, BusyError */
+export function remoteDigest(address: string): { bytes: number; sha256: string } {
+  const file = new RemoteFile(address);
+  const hash = createHash("sha256");
+  for (let at = 0; at < file.size; at += PIECE_BYTES) {
+    const length = Math.min(PIECE_BYTES, file.size - at);
+    const piece = new Uint8Array(length);
+    file.with([{ position: at, length }], () => file.read(piece, at));
+    hash.update(piece);
+  }
+  return { bytes: file.size, sha256: hash.digest("hex") };
+}
+
+/** The address of a file of a folder by its relative path; places for steps stay as they are. */
+export function addressIn(folder: string, file: string): string {
+  const escaped = (name: string) => encodeURIComponent(name).replace(/%(7B|7D|3A)/g, decodeURIComponent);
+  return `${folder}/${file.split("/").map(escaped).join("/")}`;
+}
