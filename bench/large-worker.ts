@@ -2,6 +2,7 @@
 import { availableParallelism } from "node:os";
 import { inTurn } from "./alternate.js";
 import { type Asked, ask, openOn, pointsIn } from "./ask.js";
+import { startReaders } from "./brick-readers.js";
 import { randomNumbers } from "./field.js";
 import { type Row, ratioRow, summarise } from "./row.js";
 import { resetPeak, residentBytes } from "./soap-load.js";
@@ -120,10 +121,62 @@ const clustered = kind("clustered", "large", clusteredPoints, smallNodes / 2, sm
 const tenth = kind("a tenth of each edge", "large", clusteredPoints, Math.round(0.55 * nodes), Math.round(nodes / 10));
 const small = kind("in the small cube", "small", clusteredPoints, 0, smallNodes);
 
+/** Bricks along the edge of a box whose points and their neighbours fit the cache: there nothing is read, and points are as dense. */
+const fitting = Math.floor(Math.cbrt((cacheMiB * MIB) / (12 * chunk ** 3))) - 1;
+const inCache = kind(
+  "random, computing alone",
+  "large",
+  Math.round(randomPoints * ((fitting * chunk) / nodes) ** 3),
+  chunk / 2,
+  fitting * chunk,
+);
+
+/** The random query beside reading its bricks alone and computing alone, in turn: what it takes of the larger of these. */
+async function overlap(): Promise<Row[]> {
+  const { query, positions, params } = everywhere;
+  const readers = await startReaders(workers, { folder: task.folder, dataset: "large" });
+  const samples = await inTurn<{ whole: number; reading: number; computing: number }>(
+    [
+      async () => {
+        const { milliseconds: whole, bytesRead } = await ask(engine, query, positions);
+        const reading = await readers.read(Math.round(bytesRead / readers.brickBytes));
+        await ask(engine, inCache.query, inCache.positions);
+        const again: number[] = [];
+        while (again.length < 5) again.push((await ask(engine, inCache.query, inCache.positions)).milliseconds);
+        return { whole, reading, computing: (summarise(again).value * params.points) / inCache.params.points };
+      },
+    ],
+    rounds,
+  );
+  await readers.close();
+  const all = samples.flat();
+  const row = { bench: "large", backend: "fieldprobe", params } as const;
+  const alone = (name: string, take: (one: (typeof all)[number]) => number): Row => {
+    return {
+      ...row,
+      case: `random, ${name}`,
+      unit: "ns/point",
+      ...summarise(all.map((one) => (1e6 * take(one)) / params.points)),
+    };
+  };
+  const larger = all.map(({ reading, computing }) => Math.max(reading, computing));
+  return [
+    alone("reading alone", ({ reading }) => reading),
+    alone("computing alone", ({ computing }) => computing),
+    ratioRow(
+      { bench: "large", case: "random", unit: "of the larger of reading and computing", params },
+      all.map(({ whole }) => whole),
+      larger,
+    ),
+  ];
+}
+
 const near = [clustered, tenth, small];
 const close = await sample(near);
 const far = await sample([everywhere]);
+const apart = await overlap();
 const rows = [...close, ...far].flatMap(({ kind: each, first, samples }) => rowsOf(each, first, samples));
+rows.push(...apart);
 const [beside, aside, held] = close as [Sampled, Sampled, Sampled];
 for (const { kind: each, samples } of [beside, aside]) {
   for (const [what, take] of [

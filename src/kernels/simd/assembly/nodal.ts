@@ -15,10 +15,11 @@ const PLACES_Y = 128;
 const PLACES_Z = 256;
 const OFFSETS = 512;
 
-/** Frames of a field: one, several in a packet of combined nodes, or several that are combined at each point. */
+/** Frames of a field: one, several in a packet of combined nodes, or four or fewer that are combined at each point. */
 const ONE = 0;
 const TOGETHER = 1;
-const APART = 2;
+const FOUR = 2;
+const FEWER = 3;
 
 /** The node nearest to a coordinate, a tie goes up, wrapped. */
 // @ts-ignore: decorator
@@ -54,16 +55,22 @@ function baseOf(table: usize, brick: usize): usize {
   return <usize>load<u32>(table + (brick << 2)) << 2;
 }
 
-/** The first two components of a node of several frames, as `combine.ts` combines them. */
+/** The first two components of a node of two or three frames, or one, as `combine.ts` combines them. */
 // @ts-ignore: decorator
 @inline
 function combinedPair(field: Field, frames: Frames, brick: usize, offset: usize): v128 {
   const count = frames.count;
-  let sum = f64x2.mul(f64x2.splat(frames.weight0), f64x2.promote_low_f32x4(v128.load64_zero(baseOf(field.table, brick) + offset)));
-  if (count > 1) sum = f64x2.add(sum, f64x2.mul(f64x2.splat(frames.weight1), f64x2.promote_low_f32x4(v128.load64_zero(baseOf(field.table1, brick) + offset))));
-  if (count > 2) sum = f64x2.add(sum, f64x2.mul(f64x2.splat(frames.weight2), f64x2.promote_low_f32x4(v128.load64_zero(baseOf(field.table2, brick) + offset))));
-  if (count > 3) sum = f64x2.add(sum, f64x2.mul(f64x2.splat(frames.weight3), f64x2.promote_low_f32x4(v128.load64_zero(baseOf(field.table3, brick) + offset))));
+  let sum = weighedPair(f64x2.splat(frames.weight0), baseOf(field.table, brick) + offset);
+  if (count > 1) sum = f64x2.add(sum, weighedPair(f64x2.splat(frames.weight1), baseOf(field.table1, brick) + offset));
+  if (count > 2) sum = f64x2.add(sum, weighedPair(f64x2.splat(frames.weight2), baseOf(field.table2, brick) + offset));
   return sum;
+}
+
+/** Two float32 values times a weight. */
+// @ts-ignore: decorator
+@inline
+function weighedPair(weight: v128, at: usize): v128 {
+  return f64x2.mul(weight, f64x2.promote_low_f32x4(v128.load64_zero(at)));
 }
 
 /** One component of such a node. */
@@ -74,17 +81,23 @@ function combinedSingle(field: Field, frames: Frames, brick: usize, offset: usiz
   let sum = frames.weight0 * <f64>load<f32>(baseOf(field.table, brick) + offset);
   if (count > 1) sum += frames.weight1 * <f64>load<f32>(baseOf(field.table1, brick) + offset);
   if (count > 2) sum += frames.weight2 * <f64>load<f32>(baseOf(field.table2, brick) + offset);
-  if (count > 3) sum += frames.weight3 * <f64>load<f32>(baseOf(field.table3, brick) + offset);
   return sum;
 }
 
 /**
  * Weighted sums of the stencil at one node. ACROSS: its nodes are listed per axis; else the node is in `brick`, at byte
- * `at` of it. FRAMES: one, whose brick begins at address 0; several, that are combined here; or a packet of combined nodes.
+ * `at` of it. FRAMES: one, whose brick begins at address 0; several, that are combined here; or a packet of combined nodes. What
+ * four frames have in common for all nodes, or for a node, is loaded once: each load repeated made a third of the cost.
  */
 // @ts-ignore: decorator
 @inline
 function sumTaps(TRIPLE: bool, ACROSS: bool, FRAMES: i32, field: Field, frames: Frames, taps: usize, tapCount: i32, brick: usize, at: usize, reach: i32, slots: i32, out: usize, work: usize): void {
+  const w0 = FRAMES == FOUR ? frames.weight0 : 0, w1 = FRAMES == FOUR ? frames.weight1 : 0;
+  const w2 = FRAMES == FOUR ? frames.weight2 : 0, w3 = FRAMES == FOUR ? frames.weight3 : 0;
+  const v0 = f64x2.splat(w0), v1 = f64x2.splat(w1), v2 = f64x2.splat(w2), v3 = f64x2.splat(w3);
+  const ahead = FRAMES == FOUR && !ACROSS;
+  let b0: usize = ahead ? baseOf(field.table, brick) : 0, b1: usize = ahead ? baseOf(field.table1, brick) : 0;
+  let b2: usize = ahead ? baseOf(field.table2, brick) : 0, b3: usize = ahead ? baseOf(field.table3, brick) : 0;
   let t = 0;
   for (let slot = 0; slot < slots; slot++) {
     let xy = f64x2.splat(0);
@@ -94,7 +107,24 @@ function sumTaps(TRIPLE: bool, ACROSS: bool, FRAMES: i32, field: Field, frames: 
       if (tap.slot != slot) break;
       const offset = ACROSS ? offsetAcross(tap, reach, work) : at + load<i32>(work + OFFSETS + (<usize>t << 2));
       const holder = ACROSS ? brickAcross(tap, reach, work) : brick;
-      if (FRAMES == APART) {
+      if (FRAMES == FOUR) {
+        if (ACROSS) {
+          b0 = baseOf(field.table, holder);
+          b1 = baseOf(field.table1, holder);
+          b2 = baseOf(field.table2, holder);
+          b3 = baseOf(field.table3, holder);
+        }
+        const p = b0 + offset, q = b1 + offset, r = b2 + offset, s = b3 + offset;
+        if (TRIPLE) {
+          let pair = f64x2.add(weighedPair(v0, p), weighedPair(v1, q));
+          pair = f64x2.add(pair, weighedPair(v2, r));
+          pair = f64x2.add(pair, weighedPair(v3, s));
+          xy = f64x2.add(xy, f64x2.mul(f64x2.splat(tap.weight), pair));
+          z += tap.weight * (w0 * <f64>load<f32>(p, 8) + w1 * <f64>load<f32>(q, 8) + w2 * <f64>load<f32>(r, 8) + w3 * <f64>load<f32>(s, 8));
+        } else {
+          z += tap.weight * (w0 * <f64>load<f32>(p) + w1 * <f64>load<f32>(q) + w2 * <f64>load<f32>(r) + w3 * <f64>load<f32>(s));
+        }
+      } else if (FRAMES == FEWER) {
         if (TRIPLE) {
           xy = f64x2.add(xy, f64x2.mul(f64x2.splat(tap.weight), combinedPair(field, frames, holder, offset)));
           z += tap.weight * combinedSingle(field, frames, holder, offset + 8);
@@ -143,7 +173,7 @@ function atNode(TRIPLE: bool, FRAMES: i32, field: Field, frames: Frames, axisX: 
     i32(x + reach < axisX.nodes) & i32(y + reach < axisY.nodes) & i32(z + reach < axisZ.nodes);
   if (inside) {
     const brick: usize = (brickZ * field.countY + brickY) * field.countX + brickX;
-    const base: usize = FRAMES == APART ? 0 : baseOf(field.table, brick);
+    const base: usize = FRAMES == FOUR || FRAMES == FEWER ? 0 : baseOf(field.table, brick);
     const at = base + localX * nodeBytes + localY * rowBytes + localZ * planeBytes;
     sumTaps(TRIPLE, false, FRAMES, field, frames, taps, tapCount, brick, at, reach, slots, out, work);
   } else {
@@ -209,11 +239,13 @@ export function nodal(reach: i32, frames: usize, packet: usize, axes: usize, tap
     }
     if (field.components == 3) {
       if (packet) atPoints(true, TOGETHER, field, weights, box, combined, axes, taps, tapCount, positions, count, reach, slots, out, components, work);
-      else if (frames) atPoints(true, APART, field, weights, box, 0, axes, taps, tapCount, positions, count, reach, slots, out, components, work);
+      else if (frames && weights.count == 4) atPoints(true, FOUR, field, weights, box, 0, axes, taps, tapCount, positions, count, reach, slots, out, components, work);
+      else if (frames) atPoints(true, FEWER, field, weights, box, 0, axes, taps, tapCount, positions, count, reach, slots, out, components, work);
       else atPoints(true, ONE, field, weights, box, 0, axes, taps, tapCount, positions, count, reach, slots, out, components, work);
     } else {
       if (packet) atPoints(false, TOGETHER, field, weights, box, combined, axes, taps, tapCount, positions, count, reach, slots, out, components, work);
-      else if (frames) atPoints(false, APART, field, weights, box, 0, axes, taps, tapCount, positions, count, reach, slots, out, components, work);
+      else if (frames && weights.count == 4) atPoints(false, FOUR, field, weights, box, 0, axes, taps, tapCount, positions, count, reach, slots, out, components, work);
+      else if (frames) atPoints(false, FEWER, field, weights, box, 0, axes, taps, tapCount, positions, count, reach, slots, out, components, work);
       else atPoints(false, ONE, field, weights, box, 0, axes, taps, tapCount, positions, count, reach, slots, out, components, work);
     }
     if (packet) combined += packetBytes(box, field);
