@@ -1,9 +1,8 @@
 /** The page renders head, controls, figures and panels, and keeps them in step with the view store. */
 import { html, nothing, render, type TemplateResult } from "lit-html";
-import { live } from "lit-html/directives/live.js";
 import { shortText } from "../float32/format.js";
 import { CurveFigure } from "./figures/curve-figure.js";
-import { choose } from "./figures/inputs.js";
+import { choose, startTyping, typed } from "./figures/inputs.js";
 import { ParticlesFigure } from "./figures/particles-figure.js";
 import { SceneFigure } from "./figures/scene-figure.js";
 import { SliceFigure } from "./figures/slice-figure.js";
@@ -279,7 +278,8 @@ export class Page {
           id="token"
           autocomplete="off"
           placeholder="kept in memory only"
-          .value=${live(this.#tokenText)}
+          .value=${typed(this.#tokenText)}
+          @input=${startTyping}
           @change=${(event: Event) => {
             this.#tokenText = (event.target as HTMLInputElement).value;
             void this.#useToken(this.#tokenText);

@@ -7,6 +7,7 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import type { RunningService } from "../../src/main.js";
 import { findChromium } from "./find-chromium.js";
+import { readOutOf } from "./pictures.js";
 import { expectClean, openPage, settled, useStage } from "./stage.js";
 
 const reason = findChromium() === undefined ? " (skipped: no Chromium; set FIELDPROBE_CHROMIUM)" : "";
@@ -126,7 +127,7 @@ describe.skipIf(reason !== "")(`everyone${reason}`, () => {
 
     const query = () => new URL(page.url()).searchParams;
     await page.focus("#slice");
-    const value = () => page.textContent("#slice-readout [data-axis=x]").then(Number);
+    const value = async () => (await readOutOf(page))[0] as number;
     const start = await value();
     await page.keyboard.press("ArrowRight");
     await expect.poll(value).toBeGreaterThan(start);

@@ -6,6 +6,7 @@ import type { Page } from "playwright-core";
 import { PNG } from "pngjs";
 import { describe, expect, it } from "vitest";
 import { findChromium } from "./find-chromium.js";
+import { readOutOf } from "./pictures.js";
 import { askService, expectClean, openPage, settled, useStage } from "./stage.js";
 
 const reason = findChromium() === undefined ? " (skipped: no Chromium; set FIELDPROBE_CHROMIUM)" : "";
@@ -17,7 +18,7 @@ describe.skipIf(reason !== "")(`the page${reason}`, () => {
 
   /** Coordinates and value as the read-out says them. */
   async function readOut(page: Page): Promise<{ point: number[]; value: number }> {
-    const numbers = await page.$$eval("#slice-readout b", (all) => all.map((element) => Number(element.textContent)));
+    const numbers = await readOutOf(page);
     return { point: numbers.slice(0, 3), value: numbers[3] as number };
   }
 

@@ -1,11 +1,10 @@
 /** The colour bar shows the values of a colour scale with ticks, and sets how its range follows the values. */
 import { html, nothing, svg, type TemplateResult } from "lit-html";
-import { live } from "lit-html/directives/live.js";
 import { shortText } from "../../float32/format.js";
 import { SCALINGS, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import type { ColourScale, ValueRange } from "./colour-scale.js";
-import { choose } from "./inputs.js";
+import { choose, startTyping, typed } from "./inputs.js";
 import { barTicks } from "./marks.js";
 
 /** The bar as percentages of the width that the page has for it, with a margin for the texts at its ends. */
@@ -62,7 +61,7 @@ export function colourBar(
   return html`
     <div>
       ${barLegend(scale, unit === "" ? title : `${title}, ${unit}`, gaps)}
-      <div class="row">${rangeControls(scale.range, store)}</div>
+      <div class="row ranges">${rangeControls(scale.range, store)}</div>
     </div>
   `;
 }
@@ -78,7 +77,7 @@ function rangeControls([low, high]: ValueRange, store: ViewStore): TemplateResul
   const end = (id: string, name: string, value: number, index: 0 | 1) => html`
     <label>
       ${name}
-      <input type="number" id=${id} step="any" .value=${live(shortText(value))} ?disabled=${fixed === null} @change=${edge(index)} />
+      <input type="number" id=${id} step="any" .value=${typed(shortText(value))} @input=${startTyping} ?disabled=${fixed === null} @change=${edge(index)} />
     </label>
   `;
   return html`

@@ -1,5 +1,7 @@
 /** Labelled inputs choose from a list or set a number. */
-import { html, nothing, type TemplateResult } from "lit-html";
+import { html, noChange, nothing, type TemplateResult } from "lit-html";
+import { Directive, directive, type PropertyPart } from "lit-html/directive.js";
+import { setCommittedValue } from "lit-html/directive-helpers.js";
 import { live } from "lit-html/directives/live.js";
 import { shortestFloat32 } from "../../float32/format.js";
 
@@ -30,6 +32,31 @@ export function choose<T extends string>(
   `;
 }
 
+/** The text of an input, left alone while the caller types: answers that arrive meanwhile render the page. */
+class Typed extends Directive {
+  override render(text: string): string {
+    return text;
+  }
+
+  override update(part: PropertyPart, [text]: [string]): unknown {
+    const input = part.element as HTMLInputElement;
+    if (input.value === text || Object.hasOwn(input.dataset, "typing")) return noChange;
+    // Lit would compare with what it has set before, not with what the input has.
+    setCommittedValue(part);
+    return text;
+  }
+}
+
+export const typed = directive(Typed);
+
+/** Notes that the caller types into an input, until it has a new value or is left. */
+export function startTyping({ target }: Event): void {
+  const input = target as HTMLInputElement;
+  input.dataset.typing = "";
+  const end = () => delete input.dataset.typing;
+  for (const event of ["change", "blur"]) input.addEventListener(event, end, { once: true, capture: true });
+}
+
 /** A labelled number with limits. */
 export function number(
   id: string,
@@ -48,7 +75,8 @@ export function number(
         min=${min ?? nothing}
         max=${max ?? nothing}
         step=${step}
-        .value=${live(shortestFloat32(Math.fround(value)))}
+        .value=${typed(shortestFloat32(Math.fround(value)))}
+        @input=${startTyping}
         @change=${(event: Event) => {
           const input = event.target as HTMLInputElement;
           const next = Number(input.value);

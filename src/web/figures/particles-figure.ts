@@ -3,11 +3,11 @@ import { html, nothing, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { shortText } from "../../float32/format.js";
 import type { Trajectories } from "../state/api.js";
-import { offers } from "../state/facts.js";
+import { type DatasetFacts, flatAxis, offers } from "../state/facts.js";
 import { LatestRequest } from "../state/latest-request.js";
 import { AXES } from "../state/plane-geometry.js";
-import type { PointQuery } from "../state/point-query.js";
-import { particleQuery } from "../state/queries.js";
+import type { Tracking } from "../state/point-query.js";
+import { tracking } from "../state/queries.js";
 import { SEED_SHAPES, TRACKERS, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { columnTable, DataTable, valueText } from "./data-table.js";
@@ -25,10 +25,13 @@ const CALM_PACE = 1;
 const TABLE_ROWS = 50;
 
 /** Paths of particles together with the query behind them. */
-export interface Launched {
-  readonly query: PointQuery;
-  readonly every: number;
+export interface Launched extends Tracking {
   readonly trajectories: Trajectories;
+}
+
+/** When a particle has left the domain, at a record or before; NaN while it is inside. */
+export function exitAt({ times, exits }: Trajectories, particle: number, record: number): number {
+  return exits[particle] <= times[record] ? exits[particle] : Number.NaN;
 }
 
 export class ParticlesFigure {
@@ -59,16 +62,11 @@ export class ParticlesFigure {
   /** Requests the paths as set and shows record `record` of them, the last by default. */
   async launch(record?: number): Promise<void> {
     const { state, facts, api } = this.#store;
-    const query = particleQuery(state, facts);
-    const { every } = state;
+    const asked = tracking(state, facts);
     this.#playing = false;
-    await this.request.run(async (signal) => ({
-      query,
-      every,
-      trajectories: await api.trajectories(query, every, signal),
-    }));
+    await this.request.run(async (signal) => ({ ...asked, trajectories: await api.trajectories(asked, signal) }));
     const launched = this.request.value;
-    if (launched === null || launched.query !== query) return;
+    if (launched === null || launched.query !== asked.query) return;
     const last = launched.trajectories.times.length - 1;
     this.#store.set({ launched: true, scene: true, record: Math.min(record ?? last, last) });
   }
@@ -117,7 +115,7 @@ export class ParticlesFigure {
         () => void this.launch(),
         (most) => this.#fitting(most),
       )}
-      ${launched === null ? nothing : this.#player(launched.trajectories)}
+      ${launched === null ? nothing : this.#player(launched)}
     `;
   }
 
@@ -137,7 +135,7 @@ export class ParticlesFigure {
     };
   }
 
-  #player(trajectories: Trajectories): TemplateResult {
+  #player({ trajectories, stops }: Launched): TemplateResult {
     const { times } = trajectories;
     const last = times.length - 1;
     const { record } = this;
@@ -164,7 +162,8 @@ export class ParticlesFigure {
         />
         <output id="record-time">t = ${time}</output>
       </div>
-      ${this.#table.view("Positions of the particles", () => positionTable(trajectories, record))}
+      ${stops ? html`<p class="note" id="exits">${describeExits(trajectories, record, this.#store.facts)}</p>` : nothing}
+      ${this.#table.view("Positions of the particles", () => positionTable(trajectories, record, stops))}
     `;
   }
 
@@ -226,13 +225,40 @@ function stepControls(state: ViewState, set: (patch: Partial<ViewState>) => void
   `;
 }
 
-function positionTable({ times, positions }: Trajectories, record: number): TemplateResult {
+/** How many particles have left, and what that means, in words. */
+function describeExits(trajectories: Trajectories, record: number, facts: DatasetFacts): string {
+  const { times, particles } = trajectories;
+  const exits = Array.from({ length: particles }, (_, p) => exitAt(trajectories, p, record)).filter(Number.isFinite);
+  if (exits.length === 0)
+    return `None of the ${particles} particles has left the domain by t = ${shortText(times[record])}.`;
+  const flat = flatAxis(facts);
+  const reason =
+    flat === null
+      ? "Faces that are no walls are open."
+      : `The data lie on a plane and the velocity leads out of it; where the flow is the same at every ${flat}, "periodic": true for ${flat} in the descriptor lets particles go on.`;
+  return (
+    `${exits.length} of ${particles} particles have left the domain, the first at t = ${shortText(Math.min(...exits))}: ` +
+    `their paths end there, in grey. ${reason}`
+  );
+}
+
+function positionTable(trajectories: Trajectories, record: number, stops: boolean): TemplateResult {
+  const { times, positions } = trajectories;
   const records = times.length;
   const count = positions.length / 3 / records;
   const rows = Array.from({ length: Math.min(TABLE_ROWS, count) }, (_, p) => [
     String(p),
     ...[0, 1, 2].map((c) => valueText(positions[3 * (p * records + record) + c])),
+    ...(stops ? [exitText(exitAt(trajectories, p, record))] : []),
   ]);
   const more = count > TABLE_ROWS ? ` (first ${TABLE_ROWS} of ${count}; export for all)` : "";
-  return columnTable(`Positions at t = ${shortText(times[record])}${more}`, ["particle", ...AXES], rows);
+  return columnTable(
+    `Positions at t = ${shortText(times[record])}${more}`,
+    ["particle", ...AXES, ...(stops ? ["left at t ="] : [])],
+    rows,
+  );
+}
+
+function exitText(exit: number): string {
+  return Number.isNaN(exit) ? "inside" : shortText(exit);
 }

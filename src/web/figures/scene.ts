@@ -186,11 +186,10 @@ export class BoxScene {
     }
     const segments = pathSegments(trajectories, this.#axes);
     const { particles, times } = trajectories;
-    const count = particles * times.length;
     const positions = segments.positions.map((value, i) =>
       Number.isNaN(value) ? OUT_OF_SIGHT : this.#place(value, i % 3),
     );
-    const geometry = () => pathGeometry(positions, particles, count);
+    const geometry = () => pathGeometry(positions, trajectories);
     this.#paths = new LineSegments(geometry(), pathMaterial(times.length));
     this.#paths.geometry.setIndex(new BufferAttribute(segments.pairs, 1));
     this.#heads = new Points(geometry(), pathMaterial(times.length));
@@ -447,15 +446,18 @@ function unitVector(index: number): Vector3 {
   return new Vector3().setComponent(index, 1);
 }
 
-/** Positions of all records with a colour for each particle and the number of each record. */
-function pathGeometry(positions: Float32Array, particles: number, count: number): BufferGeometry {
+/** Positions of all records with a colour for each particle, grey once it has left, and the number of each record. */
+function pathGeometry(positions: Float32Array, { particles, times, exits }: Trajectories): BufferGeometry {
+  const count = particles * times.length;
   const tints = new Float32Array(3 * count);
   const record = new Float32Array(count);
   const tint = new Color();
   for (let i = 0; i < count; i++) {
-    tint.setHSL(((i % particles) / particles) * 0.85, 0.8, 0.55, SRGBColorSpace);
-    tints.set([tint.r, tint.g, tint.b], 3 * i);
+    const particle = i % particles;
     record[i] = Math.floor(i / particles);
+    const left = exits[particle] <= times[record[i]];
+    tint.setHSL((particle / particles) * 0.85, left ? 0 : 0.8, 0.55, SRGBColorSpace);
+    tints.set([tint.r, tint.g, tint.b], 3 * i);
   }
   return new BufferGeometry()
     .setAttribute("position", new BufferAttribute(positions, 3))

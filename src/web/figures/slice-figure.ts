@@ -19,6 +19,12 @@ import { Player } from "./player.js";
 import { sliceTable } from "./slice-table.js";
 import { type Fitting, statusBar } from "./status-bar.js";
 
+/**
+ * Shortest time from one text of the read-out to the next while the pointer moves, in milliseconds: nobody reads faster, and new text costs
+ * more than all the rest of a move.
+ */
+const READOUT_MS = 50;
+
 /** The view of a plane across another axis, through the probe. */
 function viewAcross(state: ViewState, axis: AxisName, window: PlaneWindow | null): ViewState {
   return { ...state, axis, at: state.probe[AXES.indexOf(axis)], window };
@@ -36,6 +42,8 @@ export class SliceFigure {
   #scale: ColourScale | null = null;
   #scaled: readonly unknown[] = [];
   #readout: HTMLElement | null = null;
+  #readAt = Number.NEGATIVE_INFINITY;
+  #reading: ReturnType<typeof setTimeout> | null = null;
 
   constructor(store: ViewStore, render: () => void) {
     this.#store = store;
@@ -224,11 +232,22 @@ export class SliceFigure {
     const before = this.#active;
     this.#active = figure;
     if (before !== figure && this.#store.state.layout === "three") this.#render();
-    this.#paintReadout();
+    const early = this.#readAt + READOUT_MS - performance.now();
+    if (early <= 0) this.#paintReadout();
+    else if (this.#reading === null) {
+      this.#reading = setTimeout(() => this.#paintReadout(), early);
+      this.#readout?.setAttribute("aria-busy", "true");
+    }
   }
 
   /** Renders the read-out on its own, so that moving the pointer does not render the page. */
   #paintReadout(): void {
+    if (this.#reading !== null) {
+      clearTimeout(this.#reading);
+      this.#reading = null;
+      this.#readout?.removeAttribute("aria-busy");
+    }
+    this.#readAt = performance.now();
     if (this.#readout === null) return;
     const shown = this.shown;
     const cell = this.plane.cell;

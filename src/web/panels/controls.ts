@@ -5,7 +5,16 @@ import { shortestFloat32 } from "../../float32/format.js";
 import { HESSIANS, VALUES } from "../../operations.js";
 import { quantityOf } from "../../quantities.js";
 import { choose, number, slider } from "../figures/inputs.js";
-import { axisOf, type Catalogue, type DatasetFacts, endOf, flatAxis, methodsOf, offers } from "../state/facts.js";
+import {
+  axisOf,
+  type Catalogue,
+  type DatasetFacts,
+  endOf,
+  flatAxis,
+  knownMethods,
+  methodsOf,
+  offers,
+} from "../state/facts.js";
 import { AXES, fittingSide, USUAL_SAMPLES } from "../state/plane-geometry.js";
 import { methodOf, optionText } from "../state/queries.js";
 import {
@@ -179,7 +188,7 @@ function planeControls(store: ViewStore): TemplateResult {
 /** Spatial and temporal options that fit the dataset. */
 function methodControls(store: ViewStore): TemplateResult {
   const { state, facts } = store;
-  const known = new Set(facts.operations.flatMap(({ name }) => methodsOf(facts, name)));
+  const known = knownMethods(facts);
   const values = VALUES.filter((method) => known.has(method));
   const derivatives = HESSIANS.filter((method) => known.has(method));
   return html`

@@ -6,7 +6,7 @@ import { QUANTITIES, quantityOf } from "../../quantities.js";
 import { type CurveFigure, columnNames } from "../figures/curve-figure.js";
 import { fileName } from "../figures/figure-file.js";
 import { choose } from "../figures/inputs.js";
-import type { Launched, ParticlesFigure } from "../figures/particles-figure.js";
+import { exitAt, type Launched, type ParticlesFigure } from "../figures/particles-figure.js";
 import { coordinateOf } from "../figures/plane-canvas.js";
 import type { ShownPlane } from "../figures/plane-figure.js";
 import { saveFile } from "../figures/save-file.js";
@@ -162,7 +162,7 @@ export class ExportPanel {
     if (state.subject === "slice") return slice.shown === null ? null : sliceRecipe(slice.shown, facts, slice);
     if (state.subject === "particles") {
       const { launched } = particles;
-      return launched === null ? null : { query: launched.query, every: launched.every };
+      return launched === null ? null : particleRecipe(launched);
     }
     if (state.subject === "probe") {
       const shown = probe.request.value;
@@ -214,6 +214,11 @@ function sliceRecipe({ slice, state }: ShownPlane, facts: DatasetFacts, { scale 
   return { query: planeQuery(state, slice), get: slicePathOf(state, facts), picture, note: noteOf(state) };
 }
 
+function particleRecipe({ query, every, stops }: Launched): Recipe {
+  const note = "particles stop where they leave through open faces under /api; SOAP answers a fault instead";
+  return { query, every, stops, ...(stops ? { note } : {}) };
+}
+
 function sliceTable(shown: ShownPlane): ValueTable {
   const { slice, state } = shown;
   const { rows, columns, values } = slice;
@@ -234,14 +239,16 @@ function sliceTable(shown: ShownPlane): ValueTable {
   };
 }
 
-function particleTable({ query, trajectories }: Launched): ValueTable {
+function particleTable({ query, trajectories, stops }: Launched): ValueTable {
   const { times, particles, positions } = trajectories;
   const rows = Array.from({ length: particles * times.length }, (_, i) => [
     Math.floor(i / times.length),
     Math.fround(times[i % times.length]),
     ...positions.slice(3 * i, 3 * i + 3),
+    ...(stops ? [exitAt(trajectories, Math.floor(i / times.length), i % times.length)] : []),
   ]);
-  return { name: `${query.dataset}-particles`, columns: ["particle", "time", ...AXES], rows, queries: [query] };
+  const columns = ["particle", "time", ...AXES, ...(stops ? ["exit"] : [])];
+  return { name: `${query.dataset}-particles`, columns, rows, queries: [query] };
 }
 
 /** Components and derived quantities at the probe, each with its point, time, unit and formula. */

@@ -2,9 +2,12 @@
 import { parameterText, pointTexts, type Recipe } from "./recipe.js";
 
 /** The path below the service's root. */
-export function httpPath({ query, every }: Recipe): string {
+export function httpPath({ query, every, stops }: Recipe): string {
   const dataset = encodeURIComponent(query.dataset);
-  if (every !== undefined) return `api/datasets/${dataset}/trajectories?operation=${query.operation}&every=${every}`;
+  if (every !== undefined) {
+    const leaving = stops === true ? "&openFaces=stop" : "";
+    return `api/datasets/${dataset}/trajectories?operation=${query.operation}&every=${every}${leaving}`;
+  }
   return `api/datasets/${dataset}/${query.operation}`;
 }
 

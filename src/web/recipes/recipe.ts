@@ -18,6 +18,8 @@ export interface Recipe {
   readonly query: PointQuery;
   /** Steps between recorded positions; only for particles. */
   readonly every?: number;
+  /** Whether particles stop where they leave through open faces; only for particles. */
+  readonly stops?: boolean;
   /** Path of the plain GET request for the same thing, where there is one. */
   readonly get?: string;
   /** Options of the colours for a picture by the GET request. */

@@ -1,7 +1,7 @@
 /** The API client asks the service's HTTP interface, always relative to the page, so that it works below any path. */
 import { RECORDS } from "../../operations.js";
 import type { Catalogue, DatasetFacts } from "./facts.js";
-import { operationOf, type PointQuery } from "./point-query.js";
+import { operationOf, type PointQuery, type Tracking } from "./point-query.js";
 
 /** A refusal of the service with its public code; status 0 where there was no answer. */
 export class ApiError extends Error {
@@ -46,6 +46,8 @@ export interface Trajectories {
   readonly times: readonly number[];
   readonly particles: number;
   readonly positions: Float32Array;
+  /** When each particle has left through an open face, where its path ends; NaN for those that are inside to the end. */
+  readonly exits: Float32Array;
 }
 
 /** Equally spaced samples along an axis. */
@@ -142,6 +144,23 @@ export function partsWithin(queries: readonly PointQuery[], most: number): reado
   return parts;
 }
 
+/** The positions in records of x, y, z and perhaps the time of the exit, and that time in the last record of each particle. */
+function splitExits(
+  values: Float32Array,
+  particles: number,
+  components: number,
+): Pick<Trajectories, "positions" | "exits"> {
+  const exits = new Float32Array(particles).fill(Number.NaN);
+  if (components === 3) return { positions: values, exits };
+  const count = values.length / components;
+  const positions = new Float32Array(3 * count);
+  for (let i = 0; i < count; i++) {
+    for (let c = 0; c < 3; c++) positions[3 * i + c] = values[components * i + c];
+  }
+  for (let p = 0; p < particles; p++) exits[p] = values[(components * (p + 1) * count) / particles - 1];
+  return { positions, exits };
+}
+
 function numbersOf(header: string | null): number[] {
   return (header ?? "").split(",").filter(Boolean).map(Number);
 }
@@ -216,10 +235,11 @@ export class ApiClient {
   }
 
   /** Asks for the positions of particles after every so many steps. */
-  async trajectories(query: PointQuery, every: number, signal: AbortSignal): Promise<Trajectories> {
+  async trajectories({ query, every, stops }: Tracking, signal: AbortSignal): Promise<Trajectories> {
     const options = new URLSearchParams({
       operation: query.operation,
       every: String(every),
+      ...(stops ? { openFaces: "stop" } : {}),
       ...Object.fromEntries(Object.entries(query.parameters).map(([name, value]) => [name, String(value)])),
     });
     if (operationOf(query).request.some(({ name }) => name === "InitialV")) options.set("InitialV", "false");
@@ -229,10 +249,10 @@ export class ApiClient {
       body: query.points as Float32Array<ArrayBuffer>,
       signal,
     });
-    const [particles, records = 1] = numbersOf(response.headers.get("fieldprobe-shape"));
+    const [particles, records = 1, components = 3] = numbersOf(response.headers.get("fieldprobe-shape"));
     const [first = 0, interval = 0, last = first] = numbersOf(response.headers.get("fieldprobe-times"));
     const times = Array.from({ length: records }, (_, k) => (k === records - 1 ? last : first + k * interval));
-    return { times, particles, positions: new Float32Array(await response.arrayBuffer()) };
+    return { times, particles, ...splitExits(new Float32Array(await response.arrayBuffer()), particles, components) };
   }
 
   /** Asks for a plane of values by its path, see `slicePath`. */

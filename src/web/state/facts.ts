@@ -23,6 +23,8 @@ export interface AxisFacts {
   readonly length: number;
   readonly spacing: number;
   readonly periodic: boolean;
+  /** What stands at the first and last node of an axis that is not periodic. */
+  readonly faces?: readonly ("wall" | "open")[];
   /** Positions of the nodes of a stretched axis. */
   readonly coordinates?: readonly number[];
 }
@@ -74,6 +76,11 @@ export function flatAxis(facts: DatasetFacts): AxisFacts["name"] | null {
   return facts.axes.find((axis) => axis.nodes === 1)?.name ?? null;
 }
 
+/** Whether particles may leave: some end of an axis is neither periodic nor a wall. */
+export function hasOpenFaces({ axes }: Pick<DatasetFacts, "axes">): boolean {
+  return axes.some(({ faces }) => faces?.includes("open") === true);
+}
+
 /** Nodes that a method needs along an axis that is not periodic. */
 const STENCILS: Readonly<Record<string, number>> = {
   None: 1,
@@ -96,6 +103,11 @@ export function methodsOf(facts: DatasetFacts, operation: string): readonly stri
   const row = facts.operations.find(({ name }) => name === operation);
   if (row === undefined || !row.available) return [];
   return row.spatialInterpolation.filter((method) => nodesOf(method) <= openNodes(facts));
+}
+
+/** The spatial options that some operation answers on a dataset. */
+export function knownMethods(facts: DatasetFacts): ReadonlySet<string> {
+  return new Set(facts.operations.flatMap(({ name }) => methodsOf(facts, name)));
 }
 
 /** The fewest nodes of an axis that is not periodic. */

@@ -10,6 +10,15 @@ export interface PointQuery {
   readonly points: Float32Array;
 }
 
+/** Particles to follow on their way. */
+export interface Tracking {
+  readonly query: PointQuery;
+  /** Steps from one recorded position to the next. */
+  readonly every: number;
+  /** Whether particles stop where they leave through open faces, and tell when; else the first of them fails the query. */
+  readonly stops: boolean;
+}
+
 /** The row of the operation table behind a query. */
 export function operationOf(query: Pick<PointQuery, "operation">): Operation {
   return rowOf(query.operation);

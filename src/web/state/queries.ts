@@ -3,9 +3,9 @@ import { shortestFloat32, shortText } from "../../float32/format.js";
 import { DERIVATIVES, INTERPOLATIONS, type OperationName, type SpatialInterpolation } from "../../operations.js";
 import { type QuantityName, quantityOf } from "../../quantities.js";
 import { type Slice, slicePath } from "./api.js";
-import { axisOf, type DatasetFacts, methodsOf, offers } from "./facts.js";
+import { axisOf, type DatasetFacts, hasOpenFaces, methodsOf, offers } from "./facts.js";
 import { AXES, fittingSide, sampleWindow, sidesOf, wholePlane } from "./plane-geometry.js";
-import { operationOf, type PointQuery } from "./point-query.js";
+import { operationOf, type PointQuery, type Tracking } from "./point-query.js";
 import type { ViewState } from "./view-state.js";
 
 /** The spatial option in use for a quantity; null for a filtered one. */
@@ -319,8 +319,13 @@ function seedPoints(state: ViewState, facts: DatasetFacts): Float32Array {
   return points;
 }
 
-/** The particles as set: parameters by the table row of the chosen operation. */
-export function particleQuery(state: ViewState, facts: DatasetFacts): PointQuery {
+/** The particles as set; where the domain is open, those that leave stop there. */
+export function tracking(state: ViewState, facts: DatasetFacts): Tracking {
+  return { query: particleQuery(state, facts), every: state.every, stops: hasOpenFaces(facts) };
+}
+
+/** Parameters by the table row of the chosen operation. */
+function particleQuery(state: ViewState, facts: DatasetFacts): PointQuery {
   const given: Readonly<Record<string, string | number>> = {
     StartTime: state.time,
     EndTime: Math.fround(Math.min(state.time + state.dt * state.steps, facts.times.last)),

@@ -5,7 +5,7 @@ import { shortestFloat32 } from "../../float32/format.js";
 import { HESSIANS, type SpatialInterpolation, VALUES } from "../../operations.js";
 import { QUANTITIES, type QuantityName } from "../../quantities.js";
 import { clampBox, type DomainBox } from "./domain-box.js";
-import { axisOf, type DatasetFacts, endOf, flatAxis, methodsOf, offers } from "./facts.js";
+import { axisOf, type DatasetFacts, endOf, flatAxis, knownMethods, methodsOf, offers } from "./facts.js";
 import { AXES, type AxisName, clampWindow, type PlaneWindow, wholePlane } from "./plane-geometry.js";
 
 export const SEED_SHAPES = ["point", "line", "grid"] as const;
@@ -184,6 +184,12 @@ const oneOf =
   (text) =>
     values.find((value) => value === text);
 
+/** A reader of a spatial option that some operation answers on the dataset. */
+const methodOf =
+  <T extends string>(methods: readonly T[]): MemberReader<T> =>
+  (text, facts) =>
+    methods.find((method) => method === text && knownMethods(facts).has(method));
+
 function numberIn(text: string, low: number, high: number): number | undefined {
   const value = text.trim() === "" ? Number.NaN : Math.fround(Number(text));
   const slack = 1e-6 * Math.max(1, Math.abs(high - low));
@@ -223,8 +229,8 @@ const READERS: { readonly [K in keyof Omit<ViewState, "dataset" | "at">]: Member
   field: (text, facts) => quantitiesOf(facts).find((quantity) => quantity.name === text)?.name,
   axis: (text, facts) => AXES.find((name) => name === text && name === (flatAxis(facts) ?? name)),
   time: (text, facts) => numberIn(text, facts.times.first, facts.times.last),
-  values: oneOf(VALUES),
-  derivatives: oneOf(HESSIANS),
+  values: methodOf(VALUES),
+  derivatives: methodOf(HESSIANS),
   temporal: oneOf(TEMPORAL),
   nodes: oneOf(RESOLUTIONS),
   map: oneOf(["auto", ...COLOUR_MAPS] as const),
@@ -243,7 +249,7 @@ const READERS: { readonly [K in keyof Omit<ViewState, "dataset" | "at">]: Member
   overlay: oneOf(OVERLAYS),
   filter: (text) => notNegative(text) || undefined,
   compare: oneOf(COMPARISONS),
-  otherMethod: oneOf([...VALUES, ...HESSIANS]),
+  otherMethod: methodOf([...VALUES, ...HESSIANS]),
   otherTime: (text, facts) => numberIn(text, facts.times.first, facts.times.last),
   scene: (text) => (text === "true" ? true : undefined),
   surface: (text, facts) =>

@@ -14,6 +14,8 @@ const axis = (name: AxisFacts["name"], first: number, length: number, periodic: 
   spacing: length / 8,
   periodic,
 });
+/** The one particle stays inside. */
+const NO_EXITS = Float32Array.of(Number.NaN);
 const BOX = [axis("x", 0, 4, true), axis("y", -1, 2, true), axis("z", 0, 10, false)];
 
 describe("pathSegments", () => {
@@ -24,7 +26,7 @@ describe("pathSegments", () => {
       starts,
       positions: inside,
       longest,
-    } = pathSegments({ times: [0, 1, 2, 3], particles: 1, positions }, BOX);
+    } = pathSegments({ times: [0, 1, 2, 3], particles: 1, positions, exits: NO_EXITS }, BOX);
     expect([...inside].filter((_, i) => i % 3 === 0)).toEqual([3, 3.5, 0.5, 1]);
     expect([...pairs]).toEqual([0, 1, 2, 3]);
     expect([...starts]).toEqual([0, 0, 2, 2, 4]);
@@ -34,7 +36,7 @@ describe("pathSegments", () => {
   it("draws paths on a plane, and nothing to a place that is not known", () => {
     const plane = [axis("x", 0, 4, true), axis("y", -1, 2, true), axis("z", 0, 0, false)];
     const positions = Float32Array.from([1, 0, 0, 1.5, 0.5, 0, Number.NaN, Number.NaN, Number.NaN]);
-    const { pairs, longest } = pathSegments({ times: [0, 1, 2], particles: 1, positions }, plane);
+    const { pairs, longest } = pathSegments({ times: [0, 1, 2], particles: 1, positions, exits: NO_EXITS }, plane);
     expect([...pairs]).toEqual([0, 1]);
     expect(longest).toBe(0.25);
   });
@@ -48,7 +50,10 @@ describe("pathSegments", () => {
     fc.assert(
       fc.property(path, (points) => {
         const times = points.map((_, k) => k);
-        const found = pathSegments({ times, particles: 1, positions: Float32Array.from(points.flat()) }, BOX);
+        const found = pathSegments(
+          { times, particles: 1, positions: Float32Array.from(points.flat()), exits: NO_EXITS },
+          BOX,
+        );
         const reach = (from: number, to: number) =>
           Math.max(
             ...BOX.map(({ length }, c) => {

@@ -55,5 +55,6 @@ it("names the positions on the way where they are asked for", () => {
   for (const write of [curl, matlab]) {
     expect(write({ query, every: 2 }, ENDPOINT)).toContain("trajectories?operation=GetPosition&every=2");
   }
+  expect(curl({ query, every: 2, stops: true }, ENDPOINT)).toContain("&every=2&openFaces=stop'");
   expect(curl({ query, get: "api/slice?x=1" }, ENDPOINT)).toContain("'http://localhost:1/api/slice?x=1'");
 });

@@ -63,3 +63,22 @@ it("asks a batch in parts where one request may not hold all of its points", () 
   expect(sizes([query(1, 5), query(1, 5), query(1)], 6)).toEqual([[1], [1, 1]]);
   expect(sizes([query(1)], Number.POSITIVE_INFINITY)).toEqual([[1]]);
 });
+
+it("takes the places of particles and the times at which they left out of one record", async () => {
+  const api = new ApiClient();
+  vi.stubGlobal("document", { baseURI: "http://127.0.0.1/" });
+  // Two particles at two times: the first is inside, the second has left at 0.25.
+  const records = Float32Array.of(1, 2, 3, Number.NaN, 4, 5, 6, Number.NaN, 7, 8, 9, Number.NaN, 7.5, 8, 9, 0.25);
+  const headers = { "fieldprobe-shape": "2,2,4", "fieldprobe-times": "0,0.5,0.5" };
+  let asked = "";
+  vi.stubGlobal("fetch", async (address: string) => {
+    asked = address;
+    return new Response(records, { headers });
+  });
+  const query = { operation: "GetPosition", dataset: "box", parameters: {}, points: new Float32Array(6) } as const;
+  const found = await api.trajectories({ query, every: 5, stops: true }, new AbortController().signal);
+  expect(asked).toContain("&openFaces=stop");
+  expect([...found.positions]).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 7.5, 8, 9]);
+  expect([...found.exits]).toEqual([Number.NaN, 0.25]);
+  expect(found.times).toEqual([0, 0.5]);
+});

@@ -33,7 +33,7 @@ const FACTS: DatasetFacts = {
   operations: [...new Set(QUANTITIES.map((quantity) => quantity.operation))].map((name) => ({
     name,
     available: true,
-    spatialInterpolation: [],
+    spatialInterpolation: [...INTERPOLATIONS, ...DERIVATIVES],
     components: [],
   })),
 };
