@@ -169,6 +169,7 @@ export class Page {
     if (name === this.#store.facts.name) {
       this.#store.restore(this.#store.facts, parseState(search, this.#store.facts).state);
     } else await this.#show(name, (facts) => this.#store.restore(facts, parseState(search, facts).state));
+    this.#particles.resume();
   }
 
   async #show(name: string, enter: (facts: ViewStore["facts"]) => void): Promise<void> {

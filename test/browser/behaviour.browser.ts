@@ -198,12 +198,23 @@ describe.skipIf(reason !== "")(`behaviour${reason}`, () => {
         await touched.show({ scene: "true" });
         const [x, y] = touched.facts.axes;
         await touched.page.waitForSelector('#scene[data-planes="1"]');
-        const client = await touched.page.context().newCDPSession(touched.page);
         const [cx, cy] = await middleOf(touched, "#slice");
-        const gesture = { x: cx, y: cy, yDistance: -150, gestureSourceType: "touch" } as const;
-        await client.send("Input.synthesizeScrollGesture", gesture);
-        await expect.poll(() => touched.page.evaluate(() => scrollY)).toBeGreaterThan(50);
-        expect(touched.query("window")).toBeNull();
+        // One finger is left to the browser, which scrolls the page.
+        await touched.page.evaluate(() => {
+          const kept: boolean[] = [];
+          Object.assign(globalThis, { kept });
+          addEventListener("touchmove", (event) => void kept.push(event.defaultPrevented), { passive: true });
+        });
+        await touch(
+          touched.page,
+          [0, 10, 20, 30].map((down) => [[cx, cy + down] as const]),
+        );
+        const kept = await touched.page.evaluate(() => (globalThis as unknown as { kept: boolean[] }).kept);
+        expect([kept.length > 0, kept.includes(true), touched.query("window")]).toEqual([true, false, null]);
+        const actions = await touched.page.$$eval("#slice, #scene", (all) =>
+          all.map((one) => getComputedStyle(one).touchAction),
+        );
+        expect(actions).toEqual(["pan-x pan-y", "pan-y"]);
         await touched.page.evaluate(() => scrollTo(0, 0));
         await touch(touched.page, spread([cx, cy], 40, 120));
         const width = () => (touched.numbersIn("window")[1] ?? 99) - (touched.numbersIn("window")[0] ?? 0);

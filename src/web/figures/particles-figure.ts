@@ -71,6 +71,16 @@ export class ParticlesFigure {
     this.#store.set({ launched: true, scene: true, record: Math.min(record ?? last, last) });
   }
 
+  /** Launches the particles of a view that was gone back to, unless their paths are shown. */
+  resume(): void {
+    const { state, facts } = this.#store;
+    if (!state.launched) return;
+    const [asked, before] = [tracking(state, facts), this.request.value].map((view) =>
+      JSON.stringify([view?.query, view?.every, view?.stops]),
+    );
+    if (asked !== before) void this.launch(state.record);
+  }
+
   /** Forgets the paths. */
   close(): void {
     this.#playing = false;

@@ -9,8 +9,11 @@ const STEPS = [1, 2, 5, 10];
 
 /** The text of a round value among others a step apart, the largest of them `largest`. */
 export function tickText(value: number, step: number, largest: number): string {
-  const decimals = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
-  const digits = Math.max(0, Math.round(Math.log10(Math.abs(value) / step)));
+  const power = Math.floor(Math.log10(step) + 1e-9);
+  // A step of 2.5, 0.25 and so on takes one digit more than its power of ten says.
+  const finer = Number.isInteger(Number((step / 10 ** power).toPrecision(6))) ? 0 : 1;
+  const decimals = Math.max(0, finer - power);
+  const digits = Math.max(0, finer + Math.floor(Math.log10(Math.abs(value)) + 1e-9) - power);
   const plain = largest < 1e5 && decimals <= 5;
   const text = plain ? value.toFixed(decimals) : Math.abs(value) < step / 2 ? "0" : value.toExponential(digits);
   return text.replace(/^-(?=0(?:\.0*)?$)/, "").replaceAll("-", "−");
