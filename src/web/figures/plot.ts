@@ -73,6 +73,13 @@ function columnsOf({ x, curves, log }: PlottedCurves): [number[], ...(number | n
   return [x.map(Math.log10), ...curves.map(({ y }) => logarithms(y, most))];
 }
 
+/** Whether some value has none beside it, so that no line leads to it. */
+function hasAlone(values: readonly (number | null)[]): boolean {
+  return values.some(
+    (value, i) => value !== null && (values[i - 1] ?? null) === null && (values[i + 1] ?? null) === null,
+  );
+}
+
 /** Draws curves into one element, again only when curves, width, mark or colours are new. */
 export class Plot {
   #plot: uPlot | null = null;
@@ -119,6 +126,7 @@ export class Plot {
     };
     const value = logarithmic ? { value: (_: uPlot, exponent: number | null) => powerText(exponent) } : {};
     const several = curves.length > 1;
+    const columns = columnsOf(shown);
     const plot = new uPlot(
       {
         width,
@@ -137,13 +145,13 @@ export class Plot {
             stroke: i === 0 ? accent : COLOURS[(i - 1) % COLOURS.length],
             width: 2,
             ...value,
-            points: { show: false },
+            points: { show: hasAlone(columns[i + 1]), size: 5 },
             ...(dashed === true ? { dash: [6, 4] } : {}),
           })),
         ],
         hooks: { draw: [(drawn) => this.#mark(drawn, accent)] },
       },
-      columnsOf(shown),
+      columns,
       element,
     );
     plot.over.addEventListener("click", () => {
