@@ -10,7 +10,7 @@ import { OpenDatasets } from "../dist/engine/threads/open-dataset.js";
 import { Sampler } from "../dist/engine/threads/sampler.js";
 import { createSharedMemory, instantiateSimd } from "../dist/kernels/simd/index.js";
 import { BrickCache } from "../dist/storage/bricks/cache.js";
-import { scanFolders } from "../dist/storage/catalog/catalog.js";
+import { scanFolders } from "../dist/storage/catalog/scan-folders.js";
 import { loadHdf5 } from "../dist/storage/hdf5/library.js";
 import { inTurn } from "./alternate.js";
 
