@@ -107,6 +107,8 @@ export class Execution implements Evaluation {
   readonly #timers: NodeJS.Timeout[] = [];
   #state: State = { name: "input" };
   #failure: QueryFailure | null = null;
+  /** The error of the first point of an echo that is not finite. */
+  #notFinite: FieldprobeError | null = null;
   /** Made with the first task; null: nothing to compute. */
   #work: Work | null = null;
   /** Time of the deadline on the clock of `Date.now`; null while input arrives. */
@@ -144,6 +146,7 @@ export class Execution implements Evaluation {
     this.points = new Collector(setting.buffers, keep, (count) => {
       setting.hold(count);
       this.#lookOutside();
+      this.#lookFinite();
       this.#advance();
     });
     this.velocities = new Collector(setting.buffers, keep, () => {});
@@ -202,8 +205,14 @@ export class Execution implements Evaluation {
   }
 
   #numberError(): FieldprobeError | null {
-    const echoed = this.#checked?.operation.family === "echo" ? notFiniteError(this.points.slabs, "points") : null;
-    return echoed ?? notFiniteError(this.velocities.slabs, "InitialV");
+    return this.#notFinite ?? notFiniteError(this.velocities.slabs, "InitialV");
+  }
+
+  /** Judges the points of the last slab of an echo: those of a million at once would hold the event loop for milliseconds. */
+  #lookFinite(): void {
+    const slab = this.points.slabs.at(-1);
+    if (slab === undefined || this.#checked?.operation.family !== "echo") return;
+    this.#notFinite ??= notFiniteError([slab], "points", this.points.count - slab.count);
   }
 
   /** Judges the points of the last slab where a result may come in parts: after the first of them it would be too late. */

@@ -113,6 +113,22 @@ const BEYOND_CACHE = {
 } as const;
 
 describe("an execution", () => {
+  it("names the first point of an echo that is not finite, in whichever slab it came", async () => {
+    const { start, checked } = setUp();
+    const evaluation = start({ ...checked, dataset: null, operation: operationOf("NullOp") });
+    for (let slab = 0; slab < 4; slab++) {
+      const { length } = evaluation.points.slab;
+      evaluation.points.slab.fill(slab);
+      // In the third slab, 512 and 8192 points in, and in the last one.
+      if (slab > 1) evaluation.points.slab[3 * 100 + 1] = slab === 2 ? Number.NaN : 1 / 0;
+      evaluation.points.commit(length / 3);
+    }
+    await expect(evaluation.finish()).rejects.toMatchObject({
+      code: "OutOfRange",
+      context: { member: "points[8804].y" },
+    });
+  });
+
   it.each([0, 1, 511, 512, 513, 50_000, 300_000])(
     "answers %i points in order, whatever order batches end in",
     async (points) => {

@@ -57,12 +57,13 @@ export function slabOutsideError(axes: Axes, shift: Triple, slab: Slab, first: n
   return at < 0 ? null : outsideError(axes, positions, at, first + at);
 }
 
-/** The error of the first number that is infinite or NaN among slabs of triples, or null. */
+/** The error of the first number that is infinite or NaN among slabs of triples, or null; `first` is the index of the first triple. */
 export function notFiniteError(
   slabs: readonly { readonly triples: Float32Array; readonly count: number }[],
   member: "points" | "InitialV",
+  first = 0,
 ): RequestError | null {
-  let before = 0;
+  let before = first;
   for (const { triples, count } of slabs) {
     for (let i = 0; i < 3 * count; i++) {
       if (Number.isFinite(triples[i])) continue;
