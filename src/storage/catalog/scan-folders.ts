@@ -103,9 +103,15 @@ function candidateAt(location: string, options: ChangeOptions, look: () => Look)
   } catch (error) {
     // A host that does not answer for a while takes no dataset away.
     if (error instanceof BusyError && before !== undefined) return { location, state: before, outcome: null };
-    const what = error instanceof Error && "syscall" in error ? "not readable" : "the examination failed";
-    return { location, state: "", outcome: { problems: [`${what}: ${reasonOf(error)}`] } };
+    return { location, state: "", outcome: { problems: [problemOf(error, location)] } };
   }
+}
+
+function problemOf(error: unknown, location: string): string {
+  const reason = reasonOf(error);
+  // The problem is listed with its location; most texts begin with it.
+  if (error instanceof DataError || error instanceof BusyError) return reason.replace(location, "").replace(/^:? /, "");
+  return `${error instanceof Error && "syscall" in error ? "not readable" : "the examination failed"}: ${reason}`;
 }
 
 /**

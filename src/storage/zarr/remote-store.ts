@@ -91,7 +91,9 @@ export class RemoteStore implements ObjectStore {
     };
     await walk("", 0);
     if (found.documents.size > 0) return found;
-    throw new DataError(`${this.#location} holds neither zarr.json nor .zmetadata nor .zgroup nor .zarray`);
+    throw new DataError(
+      `${this.#location} holds neither zarr.json nor .zmetadata nor .zgroup nor .zarray, nor HDF5 files`,
+    );
   }
 
   get(key: AbsolutePath): Promise<Uint8Array | undefined> {
