@@ -2,6 +2,7 @@
 import type { Logger } from "pino";
 import type { Config } from "../config.js";
 import { completeScan, type FolderScan, type ScanChanges, statesOf } from "../storage/catalog/scan.js";
+import { seriesHints } from "../storage/catalog/series-hint.js";
 import { FolderWatch } from "../storage/catalog/watch.js";
 import { type Dataset, FIELD_NAMES } from "../storage/dataset.js";
 import type { Carrier } from "./carrier.js";
@@ -116,7 +117,9 @@ export class Catalog {
     }
     const lines = problems.map(({ location, message }) => `${location}: ${message}`);
     for (const line of lines) if (!this.#reported.has(line)) this.#log.warn(line);
-    this.#reported = new Set(lines);
+    const hints = seriesHints(now);
+    for (const line of hints) if (!this.#reported.has(line)) this.#log.info(line);
+    this.#reported = new Set([...lines, ...hints]);
     this.datasets = now.toSorted((a, b) => (a.name < b.name ? -1 : 1));
     this.#names = new Map(
       this.datasets.flatMap((dataset) =>

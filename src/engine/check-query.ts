@@ -101,7 +101,8 @@ function checkTimes(query: Query, { family }: Operation, dataset: Dataset): void
   const anyTime = family === "force" && dataset.forcing.kind === "taylorGreen";
   const check = (member: string, time: number): void => {
     if (anyTime ? Number.isFinite(time) : timeInRange(dataset.time, time)) return;
-    const range = anyTime ? "" : ` It has ${rangeOf(dataset.time)}.`;
+    const why = family === "track" && dataset.time.count === 1 ? ", and no particle can be tracked in a snapshot" : "";
+    const range = anyTime ? "" : ` It has ${rangeOf(dataset.time)}${why}.`;
     throw new RequestError("OutOfRange", `Time ${shortestFloat32(time)} out of range for "${dataset.name}".${range}`, {
       member,
     });
@@ -142,13 +143,12 @@ function checkMethod(query: Query, operation: Operation, dataset: Dataset): void
   if (method === undefined) return;
   const accepted: readonly string[] = spatialOf(operation, dataset);
   if (accepted.includes(method)) return;
+  const takes = `${operation.name} takes ${accepted.join(", ")}.`;
   if (/Hessian|Laplacian$/.test(operation.kernel) && method.startsWith("M1Q")) {
-    throw invalid("spatialInterpolation", "This interpolation option does not support second order derivatives!");
+    const refusal = "This interpolation option does not support second order derivatives!";
+    throw invalid("spatialInterpolation", `${refusal} ${takes}`);
   }
-  throw invalid(
-    "spatialInterpolation",
-    `${methodRefusal(operation, method)} ${operation.name} takes ${accepted.join(", ")}.`,
-  );
+  throw invalid("spatialInterpolation", `${methodRefusal(operation, method)} ${takes}`);
 }
 
 /** Times have been judged by their range, coordinates and velocities are judged as they are read. */

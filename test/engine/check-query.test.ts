@@ -106,7 +106,9 @@ describe("checks before any work", () => {
     const { code, message, context } = failure(query);
     expect([code, context.member]).toEqual(["InvalidRequest", "spatialInterpolation"]);
     if (/Hessian|Laplacian/.test(name) && method.startsWith("M1")) {
-      expect(message).toBe("This interpolation option does not support second order derivatives!");
+      expect(message).toBe(
+        `This interpolation option does not support second order derivatives! ${name} takes ${ACCEPTED[name]?.join(", ")}.`,
+      );
       return;
     }
     const tracking = name.startsWith("GetPosition");
@@ -193,15 +195,21 @@ describe("checks before any work", () => {
     const still = { ...good("GetPosition"), nt: 0 };
     const { code: refusal, message: reason } = failure(still, snapshot);
     expect([refusal, reason]).toEqual(["Unsupported", expect.stringMatching(/: it is a snapshot\.$/)]);
+    const away = { ...still, StartTime: 1, nt: 1 };
+    expect(failure(away, snapshot).message).toMatch(
+      /It has the time 0\.1 only, and no particle can be tracked in a snapshot\.$/,
+    );
     expect(failure({ ...good("GetVelocity"), time: 3 }, snapshot).message).toMatch(/It has the time 0\.1 only\.$/);
   });
 
   it("judges box filters: layers, length, grids", () => {
     const filter = good("GetBoxFilterVelocity");
     expect(failure({ ...filter, nlayers: 0 }).message).toBe("Invalid input of nlayers: 0");
-    expect(failure({ ...filter, nlayers: 3 }).message).toBe("The input for nlayers exceeds the number of total layers");
-    expect(failure({ ...filter, filterlength: 0.2 }).message).toBe(
-      "Filter length is smaller than grid size. Filter calculation not operated.",
+    expect(failure({ ...filter, nlayers: 3 }).message).toMatch(
+      /^The input for nlayers exceeds the number of total layers, which is 2 for /,
+    );
+    expect(failure({ ...filter, filterlength: 0.2 }).message).toMatch(
+      /^Filter length is smaller than grid size\. Filter calculation not operated\. The least length is /,
     );
     const endless = failure({ ...filter, filterlength: Number.POSITIVE_INFINITY });
     expect([endless.code, endless.context.member]).toEqual(["OutOfRange", "filterlength"]);

@@ -56,11 +56,11 @@ afterAll(() => service.close());
 
 const ask = { StartTime: 0, dt: 0.001, nt: 500, spatialInterpolation: "Lag4" } as const;
 
-async function post(path: string): Promise<{ status: number; body: Record<string, unknown> }> {
+async function post(path: string, more: object = {}): Promise<{ status: number; body: Record<string, unknown> }> {
   const response = await fetch(`${service.url}/api/datasets/${path}`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ ...ask, points }),
+    body: JSON.stringify({ ...ask, ...more, points }),
   });
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
@@ -80,7 +80,9 @@ describe("open faces", () => {
     expect(failed).toMatchObject({ code: "OutOfRange", member: "points[0].x" });
     const step = Math.ceil(EXIT / ask.dt);
     expect((failed as ClientError).message).toContain(`Particle 0 leaves the domain in step ${step}, after time 0.47`);
-    expect((failed as ClientError).message).toContain("openFaces=stop");
+    expect((failed as ClientError).message).toContain(
+      "openFaces=stop (in the query string of /api; fieldprobe query: --open-faces stop)",
+    );
   });
 
   it("fail a query of /api in the same words, and name the parameter's values", async () => {
@@ -91,6 +93,13 @@ describe("open faces", () => {
       body: { detail: "openFaces must be one of fail, stop.", member: "openFaces" },
     });
     expect(await post("stopping/GetPosition?openFaces=fail")).toMatchObject({ status: 422 });
+    expect(await post("stream/GetPosition", { openFaces: "stop" })).toMatchObject({
+      status: 400,
+      body: {
+        detail: 'openFaces stands in the query string, as in "?openFaces=stop", and in no body.',
+        member: "openFaces",
+      },
+    });
   });
 
   it("stop particles where /api asks for it, with the time of the exit, null inside", async () => {

@@ -39,7 +39,11 @@ async function inspect(files: readonly string[], flags: InspectFlags): Promise<v
   for (const path of paths) {
     if (isAddress(path)) continue;
     const status = statSync(path, { throwIfNoEntry: false });
-    if (status === undefined) throw new MisuseError(`${path}: there is no such file`);
+    if (status === undefined) {
+      const isSplit = flags.velocity?.length === 1 && paths.length > 1;
+      const hint = isSplit ? " (--velocity takes three paths with commas and no blanks between them)" : "";
+      throw new MisuseError(`${path}: there is no such file${hint}`);
+    }
     const isStored = status.isFile() || (status.isDirectory() && isStore(readdirSync(path)));
     if (!isStored) throw new MisuseError(`${path} is not a file; fieldprobe check DIR looks at dataset folders`);
   }
@@ -76,9 +80,10 @@ function explainUnknown(path: string): void {
   process.exitCode = 1;
   const file = openFile(path, { named: true });
   try {
+    const tree = describeTree(file);
     print([
-      `${basename(path)}: no known layout, and no dataset of numbers in three dimensions, which a field needs. It holds`,
-      ...describeTree(file).map((text) => `  ${text}`),
+      `${basename(path)}: no known layout, and no dataset of numbers in three dimensions, which a field needs. It holds${tree.length === 0 ? " nothing." : ""}`,
+      ...tree.map((text) => `  ${text}`),
     ]);
   } finally {
     file.close();

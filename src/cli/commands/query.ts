@@ -2,10 +2,11 @@
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { SingleBar } from "cli-progress";
-import { Argument, Command, Option } from "commander";
+import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { ALL_OPERATIONS, type OperationName, operationOf } from "../../operations.js";
 import { version } from "../../version.js";
 import { MisuseError } from "../input/arguments.js";
+import { nearest } from "../input/nearest.js";
 import { readPoints } from "../input/points.js";
 import {
   EXAMPLE,
@@ -70,6 +71,16 @@ async function evaluate(asked: Asked, given: Given, onProgress: OnProgress): Pro
   return queryLocally(asked, { data, descriptors }, onProgress);
 }
 
+/** The operation of a name. @throws InvalidArgumentError that proposes those with a name like it */
+function operationNamed(name: string): OperationName {
+  const names = ALL_OPERATIONS.map((operation) => operation.name as OperationName);
+  const found = names.find((known) => known === name);
+  if (found !== undefined) return found;
+  const like = nearest(name, names);
+  const hint = like === null ? "fieldprobe query --help lists all" : `did you mean ${like}?`;
+  throw new InvalidArgumentError(`There is no such operation (${hint})`);
+}
+
 /** The flags of every operation, one line each. */
 function flagTable(): string {
   const width = Math.max(...ALL_OPERATIONS.map(({ name }) => name.length));
@@ -81,7 +92,7 @@ function flagTable(): string {
 /** The command, with the flags of every operation. */
 export function queryCommand(): Command {
   const command = new Command("query")
-    .addArgument(new Argument("<operation>").choices(ALL_OPERATIONS.map(({ name }) => name)))
+    .addArgument(new Argument("<operation>", "one of the operations below").argParser(operationNamed))
     .option("--url <URL>", "address of a running service; without it this command reads the data itself")
     .option("--data <FOLDERS>", "data folders to read; as FIELDPROBE_DATA")
     .option("--descriptors <FOLDER>", "folder of descriptors apart from their files; as FIELDPROBE_DESCRIPTORS");

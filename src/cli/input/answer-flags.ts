@@ -1,6 +1,8 @@
 /** Flags by which the user answers what a file does not say; the commands that read bare files share them. */
 import { type Command, InvalidArgumentError } from "commander";
+import { FIELDS } from "../../operations.js";
 import type { Answers } from "../../storage/catalog/layouts/answers.js";
+import { OTHERS, type OtherField } from "../../storage/catalog/layouts/usual-names.js";
 import { AXIS_NAMES, type AxisName } from "../../storage/dataset.js";
 import { wholeNumber } from "./arguments.js";
 
@@ -58,13 +60,38 @@ function times(text: string): number[] | { origin: number; step: number } {
   return { origin: number(origin as string), step: number(step) };
 }
 
+/** Paths of datasets, between commas. */
 function paths(text: string): string[] {
-  return text.split(",").map((path) => (path.startsWith("/") ? path : `/${path}`));
+  const found = text.split(",").map((path) => path.trim());
+  if (found.includes("")) throw new InvalidArgumentError("paths are needed, with commas and no blanks between them.");
+  return found.map((path) => (path.startsWith("/") ? path : `/${path}`));
+}
+
+/** The flags of the fields beside velocity and pressure; `--force` of `cutout` means something else. */
+const FIELD_FLAGS = OTHERS.map(({ field }) => ({ field, flag: field === "force" ? "force-field" : field }));
+
+/** The fields in words. */
+const WORDS: Readonly<Record<OtherField["field"], string>> = {
+  magnetic: "magnetic field",
+  potential: "vector potential",
+  force: "force",
+  density: "density",
+  temperature: "temperature",
+};
+
+/** The paths of a field, as many as it may have. */
+function pathsOf(field: OtherField["field"]): (text: string) => OtherField {
+  return (text) => {
+    const found = paths(text);
+    if (found.length !== 1 && found.length !== FIELDS[field])
+      throw new InvalidArgumentError(`${FIELDS[field] === 1 ? "one path is" : "one path or three are"} needed.`);
+    return { field, paths: found };
+  };
 }
 
 /** Adds the flags to a command. */
 export function withAnswers(command: Command): Command {
-  return command
+  command
     .option("--dims <order>", "dimensions in stored order, as h5dump lists them: z,y,x or t,c,x,y,z", dims)
     .option("--periodic <axes>", "the periodic axes: xz, or none", axes)
     .option("--walls <axes>", "the axes with walls at both ends, which hold particles: y, or none", axes)
@@ -72,8 +99,13 @@ export function withAnswers(command: Command): Command {
     .option("--spacing <x,y,z>", "distance of neighbouring nodes", positive)
     .option("--origin <x,y,z>", "coordinates of the first node", triple)
     .option("--times <times>", "FIRST:STEP, or a list with one time a frame", times)
-    .option("--velocity <paths>", "the dataset of the velocity, or three of its components", paths)
-    .option("--pressure <path>", "the dataset of the pressure", (text) => paths(text)[0])
+    .option("--velocity <paths>", "the dataset of the velocity, or three of its components: /ux,/uy,/uz", paths)
+    .option("--pressure <path>", "the dataset of the pressure", (text) => paths(text)[0]);
+  for (const { field, flag } of FIELD_FLAGS) {
+    const [value, three] = FIELDS[field] === 1 ? ["path", ""] : ["paths", ", or three of its components"];
+    command.option(`--${flag} <${value}>`, `the dataset of the ${WORDS[field]}${three}`, pathsOf(field));
+  }
+  return command
     .option("--trajectory <n>", "which one, where a file holds several", wholeNumber(0, 1e9))
     .option("--assume", "accept every guess that is left; the dataset and its answers say so");
 }
@@ -81,5 +113,8 @@ export function withAnswers(command: Command): Command {
 /** The answers among the flags of a command. */
 export function answersOf(flags: Answers): Answers {
   const { dims, periodic, walls, length, spacing, origin, times, velocity, pressure, trajectory, assume } = flags;
-  return { dims, periodic, walls, length, spacing, origin, times, velocity, pressure, trajectory, assume } as Answers;
+  const said = { dims, periodic, walls, length, spacing, origin, times, velocity, pressure, trajectory, assume };
+  const given = flags as unknown as Readonly<Record<string, OtherField | undefined>>;
+  const fields = FIELD_FLAGS.flatMap(({ flag }) => given[flag.replace("-f", "F")] ?? []);
+  return { ...said, fields: fields.length === 0 ? undefined : fields } as Answers;
 }

@@ -1,4 +1,4 @@
-/** Reads points from .npy files of NumPy: shape (n, 3) or (3,), float32 or float64, either byte order. */
+/** Reads points from .npy files of NumPy: shape (n, 3) or (3,), floats or integers, either byte order. */
 
 const MAGIC = Buffer.from("\x93NUMPY", "latin1");
 
@@ -23,21 +23,39 @@ export function readNpy(bytes: Buffer): Float32Array {
   const descr = /'descr'\s*:\s*'([^']*)'/.exec(header)?.[1];
   const shapeText = /'shape'\s*:\s*\(([^)]*)\)/.exec(header)?.[1];
   const columnMajor = /'fortran_order'\s*:\s*True/.test(header);
-  const type = /^([<>])f([48])$/.exec(descr ?? "");
-  if (!type) throw new Error(`the .npy array has type ${descr ?? "unknown"}; float32 and float64 are read`);
+  const type = /^([<>|])(?:(f)([48])|([iu])([1248]))$/.exec(descr ?? "");
+  if (!type) throw new Error(`the .npy array has type ${descr ?? "unknown"}; float32, float64 and integers are read`);
   const shape = (shapeText ?? "").split(",").filter((part) => part.trim() !== "");
   const [rows = Number.NaN, columns] = shape.length === 1 ? [1, Number(shape[0])] : shape.map(Number);
   if (shape.length > 2 || columns !== 3 || !Number.isSafeInteger(rows) || !(rows >= 0)) {
     throw new Error(`the .npy array has shape (${shapeText ?? ""}); (n, 3) is read`);
   }
-  const width = Number(type[2]);
+  const [, byteOrder, float, floatWidth, integer, integerWidth] = type;
+  const width = Number(floatWidth ?? integerWidth);
   if (bytes.length < end + 3 * rows * width) throw new Error("the .npy file is cut short");
   const view = new DataView(bytes.buffer, bytes.byteOffset + end);
-  const little = type[1] === "<";
+  const read = readerOf(view, `${float ?? integer}${width}`, byteOrder !== ">");
   const points = new Float32Array(3 * rows);
   for (let i = 0; i < 3 * rows; i++) {
     const at = width * (columnMajor ? (i % 3) * rows + Math.floor(i / 3) : i);
-    points[i] = width === 4 ? view.getFloat32(at, little) : view.getFloat64(at, little);
+    points[i] = read(at);
   }
   return points;
+}
+
+/** Reads one element of a type of NumPy at a byte. */
+function readerOf(view: DataView, type: string, little: boolean): (at: number) => number {
+  const readers: Readonly<Record<string, (at: number) => number>> = {
+    f4: (at) => view.getFloat32(at, little),
+    f8: (at) => view.getFloat64(at, little),
+    i1: (at) => view.getInt8(at),
+    u1: (at) => view.getUint8(at),
+    i2: (at) => view.getInt16(at, little),
+    u2: (at) => view.getUint16(at, little),
+    i4: (at) => view.getInt32(at, little),
+    u4: (at) => view.getUint32(at, little),
+    i8: (at) => Number(view.getBigInt64(at, little)),
+    u8: (at) => Number(view.getBigUint64(at, little)),
+  };
+  return readers[type] as (at: number) => number;
 }

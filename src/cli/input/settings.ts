@@ -25,12 +25,17 @@ export function addSettings(command: Command, variables?: readonly string[]): Co
 export function configOf(command: Command, check: (config: Config) => readonly string[] = () => []): Config {
   const options: Record<string, unknown> = command.opts();
   const given: Record<string, string> = {};
+  const flags = new Map<string, string>();
   for (const row of WITH_FLAGS) {
-    const value = options[optionOf(row).attributeName()];
-    if (typeof value === "string") given[row.variable] = value;
+    const option = optionOf(row);
+    const value = options[option.attributeName()];
+    if (typeof value !== "string") continue;
+    given[row.variable] = value;
+    flags.set(`FIELDPROBE_${row.variable}`, option.long as string);
   }
   const { config, problems } = readConfig(given);
-  const all = [...problems, ...check(config)];
+  const named = problems.map((problem) => problem.replace(/^FIELDPROBE_\w+/, (name) => flags.get(name) ?? name));
+  const all = [...named, ...check(config)];
   if (all.length > 0) throw new ConfigError(all);
   return config;
 }

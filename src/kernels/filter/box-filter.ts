@@ -58,13 +58,21 @@ function isUniform(axes: Axes): boolean {
 /** The text of the fault for a filter length and number of layers, or null when they are accepted. */
 export function checkFilter(filterLength: number, nlayers: number, axes: Axes): string | null {
   if (nlayers <= 0) return `Invalid input of nlayers: ${nlayers}`;
-  if (!(filterLength >= smallestSpacing(axes))) {
-    return "Filter length is smaller than grid size. Filter calculation not operated.";
+  const least = smallestSpacing(axes);
+  if (!(filterLength >= least)) {
+    return `Filter length is smaller than grid size. Filter calculation not operated. The least length is ${short(least)}.`;
   }
   if (!Number.isFinite(filterLength)) return "Filter length is not a finite number.";
-  if (nlayers > totalLayers(filterLength, axes)) return "The input for nlayers exceeds the number of total layers";
+  const most = totalLayers(filterLength, axes);
+  if (nlayers > most)
+    return (
+      `The input for nlayers exceeds the number of total layers, which is ${most} for the length ${short(filterLength)} ` +
+      `and nodes ${short(least)} apart`
+    );
   return null;
 }
+
+const short = (value: number): number => Number(value.toPrecision(7));
 
 /**
  * Makes the filter of a box kernel for one thread: it holds scratch of its own.

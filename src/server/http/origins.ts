@@ -41,7 +41,11 @@ export function guardOrigins(
     const { host, origin } = request.headers;
     if (guarded && host !== lastKnown && host !== undefined) {
       if (!isKnown(nameOf(host), names)) {
-        throw new HttpRefusal(421, "This service has another name.", { connection: "close" });
+        throw new HttpRefusal(
+          421,
+          "This service has another name; ALLOWED_HOSTS lists further names by which it may be asked.",
+          { connection: "close" },
+        );
       }
       lastKnown = host;
     }

@@ -55,7 +55,11 @@ function statusOf(error: FieldprobeError): number {
 /** One finding of fastify's schema check. */
 interface Finding {
   readonly instancePath: string;
-  readonly params: { readonly missingProperty?: unknown; readonly additionalProperty?: unknown };
+  readonly params: {
+    readonly missingProperty?: unknown;
+    readonly additionalProperty?: unknown;
+    readonly allowedValues?: readonly unknown[];
+  };
 }
 
 /** What fastify's own errors hold. */
@@ -70,6 +74,17 @@ function memberOf(finding: Finding | undefined): string | undefined {
   const { missingProperty, additionalProperty } = finding.params;
   const name = finding.instancePath.slice(1) || missingProperty || additionalProperty;
   return name === undefined ? undefined : String(name).slice(0, 64);
+}
+
+/** What a schema check found, in the words of the other refusals: the member first, and no word of the place it stood in. */
+function findingText(message: string, finding: Finding | undefined): string {
+  const member = memberOf(finding);
+  if (finding === undefined || member === undefined) return message;
+  const { missingProperty, allowedValues } = finding.params;
+  if (missingProperty !== undefined && finding.instancePath === "") return `${member} is missing.`;
+  if (allowedValues !== undefined) return `${member} must be one of ${allowedValues.join(", ")}.`;
+  const text = message.replace(/^(querystring|params|headers|body)\//, "");
+  return text === message ? message : `${text}.`;
 }
 
 /**
@@ -100,7 +115,7 @@ export function describeProblem(error: unknown, requestId: string): ProblemAnswe
     typeof statusCode === "number" && statusCode >= 400 && (statusCode < 500 || error instanceof HttpRefusal);
   const status = refused ? statusCode : 500;
   const code = codeOfStatus(status);
-  const detail = refused ? String(message) : "The service failed to answer this request.";
+  const detail = refused ? findingText(String(message), validation?.[0]) : "The service failed to answer this request.";
   const member = memberOf(validation?.[0]);
   const about = { code, ...(member === undefined ? {} : { member }), requestId };
   return {

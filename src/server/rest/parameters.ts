@@ -205,6 +205,8 @@ export function textsOfJson(operation: Operation, name: string, text: string): r
   const member = members.find((row) => row.name === name);
   if (member === undefined) {
     const known = [...members, ...arraysOf(operation)].map((row) => row.name);
+    if (name === "openFaces" && operation.family === "track")
+      throw refuse(name, 'openFaces stands in the query string, as in "?openFaces=stop", and in no body.');
     throw refuseUnknown(operation.name, "member", name, known);
   }
   const numeric = member.type === "float" || member.type === "int";

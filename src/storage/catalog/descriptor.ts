@@ -48,7 +48,8 @@ const uniformTime = z.strictObject({
   count: nodes.max(MAX_FRAMES, `must be at most ${MAX_FRAMES}`),
   ...guards,
 });
-const snapshotTime = z.strictObject({ origin: z.number().default(0), count: z.literal(1) });
+const NO_SNAPSHOT = "must be 1, a snapshot; several frames need origin, step and count, or values";
+const snapshotTime = z.strictObject({ origin: z.number().default(0), count: z.literal(1, { error: NO_SNAPSHOT }) });
 const listedTime = z.strictObject({
   values: z.array(z.number()).min(1).max(MAX_FRAMES, `must be at most ${MAX_FRAMES}`),
   ...guards,

@@ -249,6 +249,13 @@ function readPacking(file: StoredFile, path: string, where: string, stored: Stor
   }
 }
 
+/** What helps where elements are no numbers of a field. */
+function remedyFor({ element, size }: Stored): string {
+  if (element === "integer" && size <= 4)
+    return "; an attribute scale_factor or add_offset says what integers of up to 4 bytes stand for (scale_factor 1: themselves)";
+  return element === "other" ? "; complex and compound values are no fields: store real and imaginary parts apart" : "";
+}
+
 /** Header of a field's dataset. @throws DataError for everything that is refused whatever the axes say */
 function checkStorage(file: StoredFile, path: string, chunkBytes: number): Stored {
   const where = `${file.path}: ${path}`;
@@ -257,7 +264,9 @@ function checkStorage(file: StoredFile, path: string, chunkBytes: number): Store
   if (file.kind(resolved) !== "dataset") throw new DataError(`${where} is not a dataset`);
   const stored = file.describe(resolved);
   if (!isField(stored, readPacking(file, resolved, where, stored)))
-    throw new DataError(`${where} holds ${stored.element} elements of ${stored.size} bytes, not float32 or float64`);
+    throw new DataError(
+      `${where} holds ${stored.element} elements of ${stored.size} bytes, not float32 or float64${remedyFor(stored)}`,
+    );
   if (stored.virtual)
     throw new DataError(`${where} is a virtual dataset, which is refused; h5repack copies its values into one file`);
   const foreign = stored.filters.find((filter) => filter.startsWith("#"));

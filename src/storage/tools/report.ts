@@ -7,6 +7,7 @@ import { type Axis, claimText, type Dataset, FIELD_NAMES, type FieldPart, type F
 import { placeOf } from "../files.js";
 import { openFile } from "../open-file.js";
 import { describeStorage } from "./survey.js";
+import { howToServe, unserved } from "./unserved.js";
 
 const ASKED = "Open questions (the dataset is refused until those marked * are answered):";
 const WIDTH = 10;
@@ -26,11 +27,13 @@ export function explain(
   const outcome = verify({ descriptor, folder, location: file, digest: "", warnings }, chunkBytes);
   const bullets = (title: string, texts: readonly string[]) =>
     texts.length === 0 ? [] : [title, ...texts.map((text) => `  - ${text}`)];
+  const left = "dataset" in outcome ? unserved(outcome.dataset) : [];
   return {
     servable: "dataset" in outcome && open.length === 0,
     lines: [
       `${file}: ${producer}, dataset name ${descriptor.name}`,
       ...("dataset" in outcome ? describeDataset(outcome.dataset) : bullets("It cannot be served:", outcome.problems)),
+      ...bullets("Not served:", left.length === 0 ? [] : [...left, howToServe(producer === "generic")]),
       ...bullets("Why:", reasons),
       ...bullets("Mind:", warnings),
       ...bullets("Assumed:", assumed.map(claimText)),
@@ -75,6 +78,7 @@ function storageOf(part: FieldPart): string {
 }
 
 function axisText({ nodes, origin, spacing, periodic, coordinates }: Axis): string {
+  if (nodes === 1) return `1 node at ${short(origin)}, ${periodic ? "constant along it" : "not periodic"}`;
   if (coordinates !== null)
     return `${nodes} nodes from ${short(origin)} to ${short(coordinates[nodes - 1])}, tabulated, not periodic`;
   const end = periodic ? `periodic with ${short(nodes * spacing)}` : "not periodic";

@@ -34,7 +34,7 @@ function* linesAlong(dataset: Dataset, axis: number): Generator<{ line: Float32A
 
 /**
  * The step from the last node of an axis back to the first, over the usual step between neighbours (root mean squares over
- * a few lines): about 1 where the field is periodic, far above where it is not. NaN where it cannot be measured.
+ * a few lines): not much above 1 where the field is periodic, far above where it is not. NaN where it cannot be measured.
  */
 function seamRatio(dataset: Dataset, axis: number): number {
   let [seam, inside, steps] = [0, 0, 0];
@@ -100,6 +100,7 @@ function withFigure(entry: Question, dataset: Dataset): Question {
     const ratio = seamRatio(dataset, AXIS_NAMES.indexOf(axis));
     return `${axis} ${Number.isFinite(ratio) ? ratio.toPrecision(2) : "not measurable"}`;
   });
-  const evidence = "The step from the last node to the first, over the usual one (about 1 where it is periodic):";
+  const evidence =
+    "The step from the last node to the first, over the usual one (not much above 1 where it is periodic, near 0 where the last node may repeat the first):";
   return { ...entry, question: `${entry.question} ${evidence} ${figures.join(", ")}.` };
 }

@@ -134,6 +134,8 @@ describe("fieldprobe inspect", () => {
     });
     const { status, stdout } = fieldprobe("inspect", flat);
     expect(status).toBe(1);
+    const empty = await writeHdf5(join(SCRATCH, "empty.h5"), () => {});
+    expect(fieldprobe("inspect", empty).stdout).toMatch(/^empty\.h5: .* It holds nothing\.\n$/);
     expect(stdout).toMatch(/^flat\.h5: no known layout, .* It holds\n {2}eta {2}float32, 3 x 4, contiguous\n$/);
   });
 
@@ -141,6 +143,9 @@ describe("fieldprobe inspect", () => {
     ["no file", [], /missing required argument/],
     ["a file that is not there", ["/nowhere/u.h5"], /there is no such file/],
     ["a folder", [SHIPPED], /not a file; fieldprobe check/],
+    ["paths with blanks", ["u.h5", "--velocity", "alpha,", "beta,", "gamma"], /with commas and no blanks between them/],
+    ["paths without commas", ["--velocity", "alpha", "u.h5", "beta"], /--velocity takes three paths with commas/],
+    ["three paths for a scalar", ["u.h5", "--temperature", "a,b,c"], /--temperature.*one path is needed/],
     ["a trajectory that is no number", ["u.h5", "--trajectory", "one"], /--trajectory/],
   ])("refuses %s in one line, exit code 2", (_, args, message) => {
     const { status, stderr } = fieldprobe("inspect", ...args);

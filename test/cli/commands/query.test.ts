@@ -252,6 +252,7 @@ describe("fieldprobe query", () => {
     ],
     ["a filter without a field", ["GetBoxFilter", "--dataset", "isotropic32", "--time", "0", "--filter-width", "1"], 2],
     ["a file that is not there", [...VELOCITY, "--points", "none.csv"], 2],
+    ["a mistyped operation", ["GetVelocty", "--points", "-"], 2],
     ["two forms of output", [...VELOCITY, "--points", "-", "--json", "--csv"], 2],
     ["a bad setting", [...VELOCITY, "--points", "-", "--data", ""], 2],
     ["no service at the address", [...VELOCITY, "--points", "-", "--url", "http://127.0.0.1:9"], 1],

@@ -87,6 +87,18 @@ describe(".npy points", () => {
     expect(isNpy(Buffer.from("x,y,z\n"))).toBe(false);
   });
 
+  it("reads integers of every width", () => {
+    const whole = [1, -2, 3, 4, 5, 6];
+    const i8 = buffer(8, (data, value, at) => data.writeBigInt64LE(BigInt(value), at), whole);
+    const i4be = buffer(4, (data, value, at) => data.writeInt32BE(value, at), whole);
+    const i1 = buffer(1, (data, value, at) => data.writeInt8(value, at), whole);
+    const u2 = buffer(2, (data, value, at) => data.writeUInt16LE(value, at), [40_000, 1, 2]);
+    expect(Array.from(readNpy(npy("<i8", "(2, 3)", "False", i8)))).toEqual(whole);
+    expect(Array.from(readNpy(npy(">i4", "(2, 3)", "False", i4be)))).toEqual(whole);
+    expect(Array.from(readNpy(npy("|i1", "(2, 3)", "False", i1)))).toEqual(whole);
+    expect(Array.from(readNpy(npy("<u2", "(3,)", "False", u2)))).toEqual([40_000, 1, 2]);
+  });
+
   it("reads column-major arrays", () => {
     const columns = buffer(4, (data, value, at) => data.writeFloatLE(value, at), [1, 4, -2, 5, 3.5, 6.25]);
     expect(Array.from(readNpy(npy("<f4", "(2, 3)", "True", columns)))).toEqual(NUMBERS);
@@ -98,7 +110,7 @@ describe(".npy points", () => {
     expect(() => readNpy(npy("<f4", "()", "False", f4))).toThrow("shape");
     expect(() => readNpy(npy("<f4", "(-1, 3)", "False", f4))).toThrow("shape (-1, 3)");
     expect(() => readNpy(npy("<f4", "(x, 3)", "False", f4))).toThrow("shape (x, 3)");
-    expect(() => readNpy(npy("<i4", "(2, 3)", "False", f4))).toThrow("<i4");
+    expect(() => readNpy(npy("<c8", "(1, 3)", "False", f4))).toThrow("<c8");
     expect(() => readNpy(npy("<f4", "(2, 3)", "False", f4.subarray(1)))).toThrow("cut short");
     expect(() => readNpy(npy("<f4", "(2, 3)", "False", f4).subarray(0, 9))).toThrow("cut short");
   });

@@ -35,6 +35,15 @@ describe("a service on loopback", () => {
     expect(await askBy(host)).toBe(421);
   });
 
+  it("says by which setting it may be asked by another name", async () => {
+    service = await startService();
+    const answer = await exchange(
+      service.port,
+      "GET /api HTTP/1.1\r\nHost: evil.example.org\r\nConnection: close\r\n\r\n",
+    );
+    expect(answer.text).toContain("This service has another name; ALLOWED_HOSTS lists further names");
+  });
+
   it("refuses a foreign name before it reads or runs anything", async () => {
     service = await startService();
     const request = rawPost("1.1", envelope("1.1", nullOp())).replace("Host: 127.0.0.1", "Host: evil.example.org");

@@ -180,6 +180,12 @@ describe("refusals", () => {
     expect([response.statusCode, response.json().member]).toEqual([status, member]);
   });
 
+  it("says what is missing and what is allowed without a word of schemas", async () => {
+    const { axis: _, ...rest } = good;
+    expect((await slice(rest, "image/png")).json().detail).toBe("axis is missing.");
+    expect((await slice({ ...good, axis: "w" }, "image/png")).json().detail).toBe("axis must be one of x, y, z.");
+  });
+
   it("names the parameters that there are in place of one that there is not", async () => {
     const { detail } = (await slice({ ...good, colour: "red" }, "image/png")).json();
     expect(detail).toMatch(/^A slice has no parameter "colour"; it has field, time, method, [A-Za-z, ]+\.$/);

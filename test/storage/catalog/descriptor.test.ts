@@ -47,6 +47,11 @@ const WRONG: [string, unknown, string | RegExp][] = [
   ["missing axis", { ...VALID, axes: { x: AXIS, y: AXIS } }, /^\$\.axes\.z: /],
   ["no nodes", { ...VALID, axes: { x: { ...AXIS, nodes: 0 }, y: AXIS, z: AXIS } }, /^\$\.axes\.x\.nodes: /],
   ["coordinates", { ...VALID, axes: { x: AXIS, y: { coordinates: [] }, z: AXIS } }, /^\$\.axes\.y\.coordinates: /],
+  [
+    "snapshot",
+    { ...VALID, time: { count: "one" } },
+    "$.time.count: must be 1, a snapshot; several frames need origin, step and count, or values",
+  ],
   ["step", { ...VALID, time: { step: 0, count: 4 } }, /^\$\.time\.step: /],
   ["no field", { ...VALID, fields: { pressure: PRESSURE, helicity: PRESSURE } }, "$.fields.helicity: no such member"],
   [

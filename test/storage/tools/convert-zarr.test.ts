@@ -1,10 +1,11 @@
 /** Conversion into Zarr 3: the same values and the same dataset, for other readers too, and resumed by what is there. */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, it } from "vitest";
 import { get, open, root } from "zarrita";
+import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import { openSource } from "../../../src/storage/catalog/source.js";
 import type { Dataset } from "../../../src/storage/dataset.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
@@ -88,6 +89,16 @@ describe("a conversion into a store", () => {
     );
     const { axes: a, time: t, forcing: f, units: u, dnsStep: d, frameVelocity: v, assumed: g } = source;
     expect([axes, time, forcing, units, dnsStep, frameVelocity, assumed]).toEqual([a, t, f, u, d, v, g]);
+  });
+
+  it("is served under the name that it was given, also from a folder of another name", async () => {
+    await convertTo("folder.zarr", numbered(), { ...PLAN, name: "given" });
+    expect(openSource(join(SCRATCH, "folder.zarr"), MOST).name).toBe("given");
+    const home = join(SCRATCH, "served");
+    mkdirSync(home);
+    renameSync(join(SCRATCH, "folder.zarr"), join(home, "folder.zarr"));
+    const { datasets, problems } = scanFolders([home], { chunkBytes: MOST });
+    expect([datasets.map(({ name }) => name), problems]).toEqual([["given"], []]);
   });
 
   it("is read by the library zarrita alone, with its coordinates", async () => {

@@ -1,5 +1,6 @@
 /** Answers that the user gives by flags to what a file does not say. */
 import type { AxisName } from "../../dataset.js";
+import type { OtherField } from "./usual-names.js";
 
 /** What the user says; undefined members are left to the file. Triples are in the order x, y, z. */
 export interface Answers {
@@ -18,6 +19,8 @@ export interface Answers {
   /** Paths of one vector or three components. */
   readonly velocity?: readonly string[];
   readonly pressure?: string;
+  /** Fields beside these two, each by the path of one dataset or those of three components. */
+  readonly fields?: readonly OtherField[];
   /** Number of the trajectory, where a file holds several. */
   readonly trajectory?: number;
   /** Whether datasets without a usual name may be taken for fields, with a question. */

@@ -65,7 +65,7 @@ function assign(
 }
 
 /** Whether the roles that an order names come in it. */
-function agrees(order: readonly Dimension[], said: readonly string[]): boolean {
+export function agrees(order: readonly Dimension[], said: readonly string[]): boolean {
   return (
     order.filter((role) => said.includes(role)).join() ===
     said.filter((role) => (order as readonly string[]).includes(role)).join()

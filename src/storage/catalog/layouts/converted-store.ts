@@ -19,10 +19,10 @@ export const convertedStore: Layout = {
       if (cause instanceof DataError) throw cause;
       throw new DataError(`its attribute ${DESCRIPTOR_ATTRIBUTE} is not readable as JSON`, cause);
     }
-    const { schemaVersion: _, name: __, ...plan } = written;
+    const { schemaVersion: _, name, ...plan } = written;
     const findings = new Findings();
     findings.because(`everything: from the attribute ${DESCRIPTOR_ATTRIBUTE}.`);
-    return { plan, findings };
+    return { plan, findings, name };
   },
 };
 

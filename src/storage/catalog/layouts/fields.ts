@@ -2,7 +2,7 @@
 import { DataError } from "../../../errors.js";
 import { join, parentOf } from "./evidence.js";
 import type { Contents, Findings } from "./layout.js";
-import { OTHERS, type OtherNames, PRESSURES, TRIPLES, VECTORS } from "./usual-names.js";
+import { OTHERS, type OtherField, PRESSURES, TRIPLES, VECTORS } from "./usual-names.js";
 
 /** Fields of one group. Paths are those of the first time and may be written with `{step}` by `place`. */
 export interface FoundFields {
@@ -15,12 +15,6 @@ export interface FoundFields {
   readonly steps: readonly string[] | null;
   /** The path with `{step}` in the place of the first text. */
   readonly place: (path: string) => string;
-}
-
-/** A field beside velocity and pressure. */
-export interface OtherField {
-  readonly field: OtherNames["field"];
-  readonly paths: readonly string[];
 }
 
 /** Groups below the root that are looked into. */
@@ -60,8 +54,11 @@ export function findFields(contents: Contents, findings: Findings): FoundFields 
   const withPressure = found.filter(({ pressure }) => pressure !== null);
   const candidates = [withVelocity, withPressure].find((list) => list.length > 0) ?? found;
   const [chosen] = candidates;
+  const pair = pairIn(contents, holders);
   if (chosen === undefined) {
     refuseFlat(contents, holders);
+    if (pair !== null) throw new DataError(`${pairText(pair)}, without a third; ${THIRD}`);
+    if (answers.fields !== undefined) return saidFields(contents);
     return answers.anyName === true ? unnamedFields(contents, findings) : null;
   }
   const series = seriesOf(candidates.map(({ holder }) => holder));
@@ -80,7 +77,12 @@ export function findFields(contents: Contents, findings: Findings): FoundFields 
   findings.because(
     `velocity: ${velocity.length === 0 ? "none" : velocity.join(", ")}; pressure: ${pressure ?? "none"}.`,
   );
-  const beside = chosen.beside.filter(({ paths }) => !paths.some((path) => velocity.includes(path)));
+  if (velocity.length === 0 && pair !== null)
+    findings.mind(`${pairText(pair)}, and left out without a third; ${THIRD}.`);
+  const said = saidOthers(contents);
+  const isFree = ({ field, paths }: OtherField) =>
+    !paths.some((path) => velocity.includes(path)) && !said.some((other) => other.field === field);
+  const beside = [...chosen.beside.filter(isFree), ...said];
   for (const { field, paths } of beside) findings.because(`${field}: ${paths.join(", ")}.`);
   const place = series?.place ?? ((path: string) => path);
   return { velocity, pressure, others: beside, steps: series?.steps ?? null, place };
@@ -113,17 +115,32 @@ function first(paths: readonly (string | undefined)[]): string | null {
   return paths.find((path) => path !== undefined) ?? null;
 }
 
-/** The fields that the user names. */
-function saidFields(contents: Contents): FoundFields {
-  const { velocity = [], pressure = null } = contents.answers;
-  for (const path of [...velocity, ...(pressure === null ? [] : [pressure])])
+/** @throws DataError where a path that the user names is none of a dataset */
+function requireDatasets(contents: Contents, paths: readonly string[]): void {
+  for (const path of paths)
     if (contents.dataset(path) === null)
       throw new DataError(
         contents.group(path) === null ? `there is no dataset ${path}` : `${path} is a group, not a dataset`,
       );
+}
+
+/** The fields beside velocity and pressure that the user names. */
+function saidOthers(contents: Contents): readonly OtherField[] {
+  const { fields = [] } = contents.answers;
+  for (const { paths } of fields) requireDatasets(contents, paths);
+  return fields;
+}
+
+/** The fields that the user names, and no others. */
+function saidFields(contents: Contents): FoundFields {
+  const { velocity = [], pressure = null } = contents.answers;
+  requireDatasets(contents, [...velocity, ...(pressure === null ? [] : [pressure])]);
   if (velocity.length === 2 || velocity.length > 3)
-    throw new DataError(`--velocity names ${velocity.length} datasets, not one vector or three components`);
-  return { velocity, pressure, others: [], steps: null, place: (path) => path };
+    throw new DataError(
+      `--velocity names ${velocity.length} datasets, not one vector or three components` +
+        `${velocity.length === 2 ? `; ${THIRD}` : ""}`,
+    );
+  return { velocity, pressure, others: saidOthers(contents), steps: null, place: (path) => path };
 }
 
 /** The root and the groups below it, the upper ones first. */
@@ -230,15 +247,53 @@ function seriesOf(holders: readonly Holder[]): { steps: string[]; place: (path: 
   };
 }
 
+/** How a flow of two components is served. */
+const THIRD = "a flow of two components needs a third of zeros in a dataset of its own (docs/datasets.md shows how)";
+
+/** Two of three components of a velocity where the third is missing, or null. */
+function pairIn(contents: Contents, holders: readonly Holder[]): readonly string[] | null {
+  const pairs = holders.flatMap(({ paths }) =>
+    TRIPLES.map((names) => names.flatMap((name) => paths.get(name) ?? [])).filter(
+      (found) => found.length === 2 && found.every((path) => rank(contents, path) >= 3),
+    ),
+  );
+  return pairs[0] ?? null;
+}
+
+function pairText(pair: readonly string[]): string {
+  return `${pair.join(" and ")} are two components of a velocity`;
+}
+
+/** Lengths of a dataset of the name of a vector that has no third component or no third axis, or null. */
+function flatVector(contents: Contents, { paths }: Holder): string | null {
+  for (const name of VECTORS.filter((vector) => vector.length > 1)) {
+    const path = paths.get(name);
+    const shape = path === undefined ? [] : (contents.dataset(path)?.shape ?? []);
+    const components = [3, 2].find((count) => shape[0] === count || shape.at(-1) === count);
+    if ((shape.length !== 3 && shape.length !== 4) || components === undefined) continue;
+    const needs = [
+      ...(shape.length === 3 ? ["a third axis of one node"] : []),
+      ...(components === 2 ? ["a third component of zeros"] : []),
+    ];
+    if (needs.length > 0)
+      return `${path} is ${shape.join(" x ")}: a vector in a plane needs ${needs.join(" and ")} (docs/datasets.md shows how)`;
+  }
+  return null;
+}
+
 /** @throws DataError where there are fields, but of fewer than three dimensions */
 function refuseFlat(contents: Contents, holders: readonly Holder[]): void {
-  for (const { paths } of holders)
+  for (const holder of holders) {
+    const vector = flatVector(contents, holder);
+    if (vector !== null) throw new DataError(vector);
+    const { paths } = holder;
     for (const name of [...VECTORS, ...TRIPLES.flat(), ...PRESSURES]) {
       const path = paths.get(name);
       const shape = path === undefined ? [] : (contents.dataset(path)?.shape ?? []);
       if (shape.length === 1 || shape.length === 2)
         throw new DataError(
-          `${path} is ${shape.join(" x ")}: arrays of fewer than three dimensions are not served; store each with a third of one node`,
+          `${path} is ${shape.join(" x ")}: arrays of fewer than three dimensions are not served; store each with a third of one node (docs/datasets.md shows how)`,
         );
     }
+  }
 }

@@ -3,12 +3,12 @@ import { DataError } from "../../../errors.js";
 import { FIELDS } from "../../../operations.js";
 import { AXIS_NAMES, type AxisName } from "../../dataset.js";
 import type { DescriptorInput } from "../descriptor.js";
-import { assignments, type Dimension } from "./assign.js";
+import { agrees, assignments, type Dimension } from "./assign.js";
 import { Facts, groupsAround, type Labels, labelsOf, nodesOf, parentOf, type Table, tablesIn } from "./evidence.js";
-import { type FoundFields, findFields, type OtherField } from "./fields.js";
+import { type FoundFields, findFields } from "./fields.js";
 import { axisOf, NO_CLUES, oneNode, type Stated, timesOf } from "./grid.js";
 import { type Contents, Findings, type Layout } from "./layout.js";
-import type { Role } from "./usual-names.js";
+import type { OtherField, Role } from "./usual-names.js";
 
 /** What is known of one stored dataset once its dimensions have roles. */
 interface Ordered {
@@ -103,7 +103,8 @@ function orderOf({ contents, tables, facts, findings }: SharedEvidence, path: st
   if (chosen === undefined)
     throw new DataError(
       `${path} is ${text}, which ${said === null ? "is not" : "--dims does not make"} ${isVector ? "a vector" : "a scalar"} field on x, y and z` +
-        `${shape.length > (isVector ? 5 : 4) ? "; fields of more dimensions need a descriptor" : ""}`,
+        `${shape.length > (isVector ? 5 : 4) ? "; fields of more dimensions need a descriptor" : ""}` +
+        `${shape.length < (isVector ? 4 : 3) ? "; data of fewer dimensions need an axis of one node (docs/datasets.md shows how)" : ""}`,
     );
   const order = chosen.join(" ");
   const others = options.slice(1, LISTED).map((option) => option.join(" "));
@@ -122,9 +123,20 @@ function orderOf({ contents, tables, facts, findings }: SharedEvidence, path: st
     );
   else {
     const why = said !== null ? "the command line" : labels.where === "" ? evidence : labels.where;
+    if (said !== null) mindContradiction(path, chosen, labels, findings);
     findings.because(`${path}: dimensions ${order}, from ${why}.`);
   }
   return { path, shape, dimensions: chosen, labels };
+}
+
+/** Warns where the order that the user says is not the one that the file states. */
+function mindContradiction(path: string, chosen: readonly Dimension[], labels: Labels, findings: Findings): void {
+  const { roles, order, where } = labels;
+  const isOther =
+    order === null ? roles.some((role, at) => role !== null && role !== chosen[at]) : !agrees(chosen, order);
+  const stated = order ?? roles.map((role) => role ?? "?");
+  if (isOther)
+    findings.mind(`${path} is read as ${chosen.join(" ")}, as --dims says; ${where} says ${stated.join(" ")}.`);
 }
 
 /** Orders that the file states: in an attribute that names some dimensions, and by meshes that vary along one each. */
@@ -328,7 +340,8 @@ function isSameGrid({ contents, tables }: SharedEvidence, a: Ordered, b: Ordered
 function requireSameGrid(shared: SharedEvidence, first: Ordered, other: Ordered): void {
   if (!isSameGrid(shared, first, other))
     throw new DataError(
-      `${other.path} stands on other nodes than ${first.path}: components of a staggered grid must be interpolated to common nodes first`,
+      `${other.path} (${other.shape.join(" x ")}) stands on other nodes than ${first.path} (${first.shape.join(" x ")}): ` +
+        "components of a staggered grid must be interpolated to common nodes first",
     );
 }
 

@@ -37,6 +37,8 @@ export interface Recognition {
   /** Descriptor without its name; paths name the file by its base name. */
   readonly plan: Omit<DescriptorInput, "schemaVersion" | "name">;
   readonly findings: Findings;
+  /** Name of the dataset, where the file states it. */
+  readonly name?: string;
 }
 
 export interface Layout {

@@ -57,7 +57,7 @@ function accepted(plan: Recognition["plan"], { questions }: Findings, answers: A
  * Recognises a file by its groups, datasets and attributes; no field is read.
  *
  * @param answers what the user says, which goes before what the file states
- * @param name    of the dataset, that of the file unless given
+ * @param name    of the dataset where the file states none, that of the file unless given
  * @returns null when no fingerprint matches
  * @throws DataError when the file is not readable, or is recognised but cannot be served
  */
@@ -72,7 +72,12 @@ export function recognise(
     for (const layout of LAYOUTS) {
       const found = attempt(layout, contents);
       if (found === null) continue;
-      const written: DescriptorInput = { schemaVersion: 1, name, ...accepted(found.plan, found.findings, answers) };
+      const stated = found.name ?? name;
+      const written: DescriptorInput = {
+        schemaVersion: 1,
+        name: stated,
+        ...accepted(found.plan, found.findings, answers),
+      };
       const parsed = parseDescriptor(JSON.stringify(written));
       if ("problems" in parsed)
         throw new DataError(

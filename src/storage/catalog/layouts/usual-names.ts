@@ -72,6 +72,12 @@ export interface OtherNames {
   readonly triples: readonly (readonly string[])[];
 }
 
+/** A field beside velocity and pressure, as one dataset or three components. */
+export interface OtherField {
+  readonly field: OtherNames["field"];
+  readonly paths: readonly string[];
+}
+
 const vector = (field: OtherNames["field"], whole: readonly string[], stems: readonly string[]): OtherNames => ({
   ...{ field, whole, triples: triplesOf(stems) },
 });

@@ -212,6 +212,81 @@ describe("generic files", () => {
   });
 });
 
+/** Writes zeros in a shape. */
+const zeros = (file: File, name: string, shape: number[]) =>
+  file.create_dataset({ name, data: new Float32Array(shape.reduce((size, n) => size * n, 1)), shape });
+
+describe("flows in a plane", () => {
+  it.each([
+    [[1, 8, 8], /\/u and \/v are two components of a velocity, without a third; .* needs a third of zeros/],
+    [[8, 8], /\/u is 8 x 8: .* store each with a third of one node/],
+  ])("are refused with what helps: components of %j", async (shape, message) => {
+    const planes = (file: File) => ["u", "v"].forEach((name) => void zeros(file, name, shape));
+    await expect(recognised(planes)).rejects.toThrow(message);
+    const path = await writeHdf5(join(SCRATCH, `plane${shape.length}.h5`), planes);
+    expect(() => recognise(path, { anyName: true })).toThrow(message);
+    expect(() => recognise(path, { velocity: ["/u", "/v"] })).toThrow(/names 2 datasets, .* a third of zeros/);
+  });
+
+  it.each([
+    [[8, 8, 2], /a vector in a plane needs a third axis of one node and a third component of zeros/],
+    [[8, 8, 3], /a vector in a plane needs a third axis of one node \(/],
+    [[1, 8, 8, 2], /a vector in a plane needs a third component of zeros/],
+  ])("are refused with what helps: a vector of %j", async (shape, message) => {
+    await expect(recognised((file) => zeros(file, "velocity", shape))).rejects.toThrow(message);
+  });
+
+  it("are served with a w of zeros, and leave their velocity out where only a pressure is whole", async () => {
+    const whole = (names: string[]) => (file: File) => names.forEach((name) => void zeros(file, name, [1, 8, 9]));
+    const { descriptor } = await recognised(whole(["u", "v", "w"]));
+    expect(descriptor.fields.velocity?.dimensions).toEqual(["z", "y", "x"]);
+    expect(said(await recognised(whole(["u", "v", "p"])))).toMatch(/\/u and \/v are .*, and left out without a third/);
+  });
+});
+
+describe("what the user says", () => {
+  it("names fields beside velocity and pressure", async () => {
+    const path = await writeHdf5(join(SCRATCH, "beside.h5"), (file) => {
+      for (const name of ["u", "v", "w", "theta", "b1", "b2", "b3", "temperature"])
+        writeField(file, `/${name}`, { dimensions: ["z", "y", "x"], value: () => 0 });
+    });
+    const fields = [
+      { field: "temperature", paths: ["/theta"] },
+      { field: "magnetic", paths: ["/b1", "/b2", "/b3"] },
+    ] as const;
+    const found = recognise(path, { fields, dims: ["z", "y", "x"] });
+    expect(found?.descriptor.fields).toMatchObject({
+      velocity: { components: [{ path: "/u" }, { path: "/v" }, { path: "/w" }] },
+      temperature: { path: "/theta", dimensions: ["z", "y", "x"] },
+      magnetic: { components: [{ path: "/b1" }, { path: "/b2" }, { path: "/b3" }] },
+    });
+    const only = recognise(path, { velocity: ["/u", "/v", "/w"], fields: [{ field: "density", paths: ["/b1"] }] });
+    expect(Object.keys(only?.descriptor.fields ?? {})).toEqual(["velocity", "density"]);
+    expect(() => recognise(path, { fields: [{ field: "density", paths: ["/rho"] }] })).toThrow(/no dataset \/rho/);
+  });
+
+  it("goes before the order that the file states, with a warning", async () => {
+    const path = await writeHdf5(join(SCRATCH, "against.h5"), (file) => {
+      zeros(file, "velocity", [8, 8, 8, 3]);
+      (file.get("velocity") as H5Dataset).create_attribute("axes", "xyzc");
+    });
+    const warning = "/velocity is read as z y x c, as --dims says; the attribute axes of /velocity says x y z c.";
+    expect(recognise(path, { dims: ["z", "y", "x"] })?.warnings).toEqual([warning]);
+    expect(recognise(path, { dims: ["x", "y", "z", "c"] })?.warnings).toEqual([]);
+  });
+
+  it("is told the shapes of a staggered grid", async () => {
+    const staggered = (file: File) => {
+      zeros(file, "u", [8, 9, 10]);
+      zeros(file, "v", [8, 10, 10]);
+      zeros(file, "w", [8, 9, 10]);
+    };
+    await expect(recognised(staggered)).rejects.toThrow(
+      /\/v \(8 x 10 x 10\) stands on other nodes than \/u \(8 x 9 x 10\)/,
+    );
+  });
+});
+
 describe("Pencil Code", () => {
   it("takes ghost layers from the settings where an axis is stretched, and refuses to guess", async () => {
     const write = (settings: boolean) => (file: File) => {

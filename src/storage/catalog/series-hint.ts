@@ -1,0 +1,33 @@
+/** Finds files of one time each that look like one series, for the log of a service. */
+import { basename, dirname, extname, join } from "node:path";
+import { isAddress } from "../../addresses.js";
+import type { Dataset } from "../dataset.js";
+import { hasHdf5Name } from "../zarr/kinds.js";
+
+/** Files from which on they are taken for a series. */
+const FEWEST = 3;
+/** The last number of a name. */
+const LAST_NUMBER = /\d+(?!.*\d)/;
+
+/** One line for each set of bare HDF5 files in a folder that hold one time each on one grid and whose names differ in their last number. */
+export function seriesHints(datasets: readonly Dataset[]): string[] {
+  const groups = new Map<string, { readonly pattern: string; readonly names: string[] }>();
+  for (const { location, time, axes, fields } of datasets) {
+    if (time.count !== 1 || isAddress(location) || !hasHdf5Name(location)) continue;
+    const ending = extname(location);
+    const stem = basename(location, ending);
+    const pattern = join(dirname(location), stem.replace(LAST_NUMBER, "*") + ending);
+    if (pattern === location) continue;
+    const key = JSON.stringify([pattern, axes.map(({ nodes }) => nodes), Object.keys(fields)]);
+    const group = groups.get(key) ?? { pattern, names: [] };
+    group.names.push(basename(location));
+    groups.set(key, group);
+  }
+  return [...groups.values()]
+    .filter(({ names }) => names.length >= FEWEST)
+    .map(
+      ({ pattern, names }) =>
+        `${names.length} files ${pattern} look like one series and are served as ${names.length} datasets of one time each; ` +
+        `fieldprobe inspect ${pattern} --descriptors FOLDER writes the descriptor that makes them one`,
+    );
+}

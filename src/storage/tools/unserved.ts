@@ -1,0 +1,87 @@
+/** Lists the datasets of a file that could be fields and are none of those that are served. */
+import { DataError } from "../../errors.js";
+import { FIELDS } from "../../operations.js";
+import { type OtherNames, tableNamed } from "../catalog/layouts/usual-names.js";
+import type { Dataset } from "../dataset.js";
+import { placeOf } from "../files.js";
+import { openFile } from "../open-file.js";
+import type { StoredFile } from "../stored-file.js";
+import { describeStorage } from "./survey.js";
+
+/** Members of a file that are looked at, groups below the root, and datasets that are listed. */
+const MOST_MEMBERS = 4000;
+const DEPTH = 6;
+const LISTED = 12;
+
+/**
+ * One line for each dataset of numbers in three dimensions or more, of the first file of the velocity or of what stands in its place,
+ * that no field is read from. Coordinates are left out, and of those that differ in their numbers alone all but the first.
+ */
+export function unserved(dataset: Dataset): string[] {
+  const parts = Object.values(dataset.fields).flatMap((source) => source?.parts ?? []);
+  const [first] = parts;
+  if (first === undefined) return [];
+  const isSeries = parts.some(({ path }) => path.includes("{step"));
+  const frames = [...Array(isSeries ? dataset.time.count : 1).keys()];
+  const used = new Set(parts.flatMap((part) => frames.map((frame) => placeOf(part.path, part, frame))));
+  if (dataset.forcing.kind === "modes") used.add("/forcing");
+  const file = openFile(placeOf(first.file, first, 0));
+  try {
+    const links = [...used].map((path) => resolved(file, path));
+    const served = new Set([...used, ...links]);
+    const found = gridsIn(file).filter(({ path }) => !served.has(path));
+    const kinds = new Map(found.toReversed().map((grid) => [isSeries ? withoutNumbers(grid.path) : grid.path, grid]));
+    const lines = [...kinds.values()].toReversed().map(({ path, text }) => `${path}: ${text}`);
+    const left = lines.length - LISTED;
+    return left > 0 ? [...lines.slice(0, LISTED), `and ${left} more`] : lines;
+  } finally {
+    file.close();
+  }
+}
+
+/** How a dataset becomes a field, for people; `isGeneric` where flags name the fields of the file. */
+export function howToServe(isGeneric: boolean): string {
+  const of = (components: number) =>
+    (["magnetic", "potential", "force", "density", "temperature"] as const satisfies readonly OtherNames["field"][])
+      .filter((name) => FIELDS[name] === components)
+      .join(", ");
+  const flags = isGeneric ? "--temperature PATH and the like (fieldprobe inspect --help), or " : "";
+  return (
+    `To serve one: ${flags}fields in a descriptor, as ${of(3)} (vectors), ${of(1)} (scalars). Other quantities have no ` +
+    "operation, and those that follow from the velocity, such as its vorticity, are computed."
+  );
+}
+
+function withoutNumbers(path: string): string {
+  return path.replaceAll(/\d+(?:\.\d+)?/g, "#");
+}
+
+function resolved(file: StoredFile, path: string): string | null {
+  try {
+    return file.resolve(path);
+  } catch (error) {
+    if (error instanceof DataError) return null;
+    throw error;
+  }
+}
+
+/** The datasets of numbers with more than one node along three dimensions or two, in stored order; no link is followed. */
+function gridsIn(file: StoredFile): { path: string; text: string }[] {
+  const found: { path: string; text: string }[] = [];
+  let members = 0;
+  const visit = (group: string, depth: number): void => {
+    for (const name of file.names(group)) {
+      if (++members > MOST_MEMBERS) return;
+      const path = group === "/" ? `/${name}` : `${group}/${name}`;
+      if (resolved(file, path) !== path) continue;
+      const kind = file.kind(path);
+      if (kind === "group" && depth < DEPTH) visit(path, depth + 1);
+      if (kind !== "dataset" || tableNamed(name) !== null) continue;
+      const stored = file.describe(path);
+      const isNumber = stored.element === "float" || stored.element === "integer";
+      if (isNumber && stored.shape.length >= 3) found.push({ path, text: describeStorage(stored) });
+    }
+  };
+  visit("/", 0);
+  return found;
+}
