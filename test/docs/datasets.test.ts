@@ -2,8 +2,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { parseDescriptor } from "../../src/storage/catalog/descriptor.js";
+import { type Descriptor, guessesOf, parseDescriptor } from "../../src/storage/catalog/descriptor.js";
 import { LAYOUTS, recognise } from "../../src/storage/catalog/layouts/recognise.js";
+import { AXIS_NAMES } from "../../src/storage/dataset.js";
 import { loadHdf5 } from "../../src/storage/hdf5/library.js";
 import { explain } from "../../src/storage/tools/report.js";
 import { measured } from "../../src/storage/tools/seam.js";
@@ -49,6 +50,12 @@ describe("docs/datasets.md", () => {
     if (found === null) throw new Error("u.h5 is not recognised");
     expect(PAGE).toContain(explain(measured(found, SCRATCH), SCRATCH, "u.h5", 2 ** 26).lines.join("\n"));
     expect(PAGE).toContain(`"spacing": ${step}`);
+    const length = [n * step, n * step, n * step];
+    const answers = { dims: ["z", "y", "x", "c"], periodic: AXIS_NAMES, length, origin: [0, 0, 0] };
+    const [guess, ...others] = guessesOf(recognise(path, answers)?.descriptor as Descriptor);
+    expect(others).toEqual([]);
+    expect(PAGE).toContain(`\nu (cubes/dataset.json)\n  mind: ${guess}\n`);
+    expect(PAGE).toContain(`--points points.csv\nfieldprobe: u: ${guess}\nx,y,z,`);
     const velocity = abc(1, 2, 3);
     const shown = /^1,2,3,(.*),(.*),(.*)$/m.exec(PAGE)?.slice(1).map(Number) as number[];
     for (const [c, value] of velocity.entries()) expect(shown[c]).toBeCloseTo(value, 6);

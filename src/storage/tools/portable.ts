@@ -1,6 +1,6 @@
 /** Describes a dataset as a descriptor that is complete in itself: coordinates and times inline. */
 import type { DescriptorInput } from "../catalog/descriptor.js";
-import type { Axis, Dataset } from "../dataset.js";
+import type { Dataset } from "../dataset.js";
 
 type Fields = DescriptorInput["fields"];
 
@@ -21,7 +21,8 @@ export function portableDescriptor(
     schemaVersion: 1,
     name,
     title: dataset.title,
-    axes: { x: describeAxis(dataset.axes[0]), y: describeAxis(dataset.axes[1]), z: describeAxis(dataset.axes[2]) },
+    axes: { x: describeAxis(dataset, 0), y: describeAxis(dataset, 1), z: describeAxis(dataset, 2) },
+    openFaces: dataset.openFaces,
     time: describeTime(dataset),
     fields,
     forcing: drive.kind === "modes" ? { kind: "modes", ...forcing } : drive,
@@ -34,8 +35,14 @@ export function portableDescriptor(
   };
 }
 
-function describeAxis({ nodes, origin, spacing, periodic, coordinates }: Axis): DescriptorInput["axes"]["x"] {
-  return coordinates === null ? { nodes, origin, spacing, periodic } : { coordinates: [...coordinates] };
+function describeAxis({ axes, walls }: Dataset, at: 0 | 1 | 2): DescriptorInput["axes"]["x"] {
+  const { nodes, origin, spacing, periodic, coordinates } = axes[at];
+  const [first, last] = walls[at].map((isWall) => (isWall ? "wall" : "open"));
+  const faces =
+    periodic || !walls[at].includes(true) ? {} : { faces: [first, last] as ["wall" | "open", "wall" | "open"] };
+  return coordinates === null
+    ? { nodes, origin, spacing, periodic, ...faces }
+    : { coordinates: [...coordinates], ...faces };
 }
 
 function describeTime({ time }: Dataset): DescriptorInput["time"] {

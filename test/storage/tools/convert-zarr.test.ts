@@ -91,6 +91,16 @@ describe("a conversion into a store", () => {
     expect([axes, time, forcing, units, dnsStep, frameVelocity, assumed]).toEqual([a, t, f, u, d, v, g]);
   });
 
+  it("keeps walls, and what becomes of particles at open faces", async () => {
+    const walls = [
+      [true, false],
+      [false, false],
+      [true, true],
+    ] as const;
+    await convertTo("walls.zarr", { ...numbered(), walls, openFaces: "stop" }, PLAN);
+    expect(openSource(join(SCRATCH, "walls.zarr"), MOST)).toMatchObject({ walls, openFaces: "stop" });
+  });
+
   it("is served under the name that it was given, also from a folder of another name", async () => {
     await convertTo("folder.zarr", numbered(), { ...PLAN, name: "given" });
     expect(openSource(join(SCRATCH, "folder.zarr"), MOST).name).toBe("given");
