@@ -3,32 +3,14 @@
  * numbers, and the bytes of its files. Peers answer each other only where their generations are equal.
  */
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
 import { open, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { MANIFEST_NAME } from "../storage/catalog/manifest.js";
 import type { Dataset, FileRecord } from "../storage/dataset.js";
-import { version } from "../version.js";
 
-/** The compiled code, also when this file runs from source. */
-const BUILT = fileURLToPath(new URL("..", import.meta.url)).replace(/([\\/])src([\\/])$/, "$1dist$2");
-/** Folders of it that values depend on. */
-const COMPUTING = ["kernels", "engine", "storage"] as const;
 /** Bytes of a sample of a file, and samples taken of all files of a dataset together. */
 const SAMPLE_BYTES = 4096;
 const SAMPLES = 16_384;
-
-/** The digest of the code that computes: version, platform and every compiled file that values depend on. */
-export function digestBuild(folder: string = BUILT): string {
-  const hash = createHash("sha256").update(JSON.stringify([version, process.version, process.arch]));
-  for (const room of COMPUTING) {
-    const names = readdirSync(join(folder, room), { recursive: true, encoding: "utf8" });
-    for (const name of names.filter((one) => /\.(js|wasm)$/.test(one)).sort())
-      hash.update(`${room}/${name}\n`).update(readFileSync(join(folder, room, name)));
-  }
-  return hash.digest("hex");
-}
 
 /** The generations of datasets, each computed once, when it is first asked for. */
 export class Generations {

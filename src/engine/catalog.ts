@@ -1,4 +1,5 @@
 /** The catalogue holds the datasets that a process serves, and scans the data folders for them. */
+import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Config } from "../config.js";
 import { completeScan, type FolderScan, type ScanChanges, statesOf } from "../storage/catalog/scan.js";
@@ -9,6 +10,8 @@ import type { Carrier } from "./carrier.js";
 
 /** Numbers reserved in the brick cache for the fields of one version of a dataset. */
 const FIELDS_PER_DATASET = FIELD_NAMES.length;
+/** What the first scan of a process begins with, and leaves for that of the next, in the state folder. */
+const INDEX_NAME = "catalogue";
 /** Interval at which the data folders are scanned unasked. */
 const RESCAN_MS = 30_000;
 /** Time of a scan, and of the first one, from which on the next one keeps no thread from queries. */
@@ -36,7 +39,7 @@ export class Catalog {
    * @param changed called after each scan
    */
   constructor(
-    { data: folders, descriptors }: Pick<Config, "data" | "descriptors">,
+    { data: folders, descriptors, state }: Pick<Config, "data" | "descriptors" | "state">,
     carrier: Carrier,
     log: Logger,
     changed: () => void = () => {},
@@ -53,6 +56,7 @@ export class Catalog {
         descriptors,
         known,
         slow: lastMs > (first ? SLOW_FIRST_MS : SLOW_MS),
+        index: this.#last === undefined ? join(state, INDEX_NAME) : null,
       });
       lastMs = performance.now() - since;
       first = this.#last === undefined;

@@ -114,6 +114,8 @@ export interface ScanTask {
   readonly known: ReadonlyMap<string, string>;
   /** The last scan took so long that no thread for queries is to wait for this one. */
   readonly slow: boolean;
+  /** File of what scans of earlier processes have found; null: it is not asked. */
+  readonly index: string | null;
 }
 
 /** Returns at once, which shows that a worker runs. */

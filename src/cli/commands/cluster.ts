@@ -2,10 +2,10 @@
 import { randomUUID } from "node:crypto";
 import { Command } from "commander";
 import { pino } from "pino";
-import { digestBuild } from "../../cluster/generation.js";
 import { checkCluster, readKeys, readPeers } from "../../cluster/keys.js";
 import { Peers } from "../../cluster/peers.js";
 import type { Status } from "../../cluster/piece.js";
+import { digestBuild } from "../../engine/build-digest.js";
 import { reasonOf } from "../../system-error.js";
 import { MisuseError } from "../input/arguments.js";
 import { addSettings, configOf } from "../input/settings.js";

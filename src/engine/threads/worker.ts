@@ -6,10 +6,11 @@ import { FieldprobeError } from "../../errors.js";
 import { TextModule } from "../../float32/text-module.js";
 import { instantiateSimd, type SimdAccelerator } from "../../kernels/simd/index.js";
 import type { ScanChanges } from "../../storage/catalog/scan.js";
-import { scanChanges } from "../../storage/catalog/scan-folders.js";
+import { scanChanges, scanWithIndex } from "../../storage/catalog/scan-folders.js";
 import { loadHdf5 } from "../../storage/hdf5/library.js";
 import { shareStoresOf } from "../../storage/store-connection.js";
-import type { Outcome } from "../task.js";
+import { digestBuild } from "../build-digest.js";
+import type { Outcome, ScanTask } from "../task.js";
 import { evaluateBatch, readAhead } from "./batch.js";
 import type { TaskMessage } from "./dataset-copy.js";
 import { failureOf } from "./errors-as-data.js";
@@ -68,16 +69,18 @@ function startSlice(): () => boolean {
   return () => Atomics.load(contended, 0) === 1 && performance.now() > end;
 }
 
+function scan({ folders, known, descriptors = null, index }: ScanTask): ScanChanges {
+  const options = { chunkBytes, known, descriptors };
+  if (index === null) return scanChanges(folders, options);
+  return scanWithIndex(folders, options, index, JSON.stringify([digestBuild(), chunkBytes]));
+}
+
 function perform(task: TaskMessage): unknown {
   switch (task.kind) {
     case "ping":
       return null;
     case "scan":
-      return scanChanges(task.folders, {
-        chunkBytes,
-        known: task.known,
-        descriptors: task.descriptors ?? null,
-      }) satisfies ScanChanges;
+      return scan(task);
     case "sort":
       return sortSection(task, datasets.of(task).dataset);
     case "read":

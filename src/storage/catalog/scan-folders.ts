@@ -1,8 +1,8 @@
 /** Scans data folders: every dataset is verified, and everything refused gets one line. */
 
 import { createHash } from "node:crypto";
-import { type Dirent, readdirSync, realpathSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { type Dirent, readdirSync, realpathSync, type Stats } from "node:fs";
+import { basename, dirname, join, sep } from "node:path";
 import { isAddress } from "../../addresses.js";
 import { BusyError, DataError } from "../../errors.js";
 import { reasonOf } from "../../system-error.js";
@@ -24,6 +24,7 @@ import {
   type ScanChanges,
   statesOf,
 } from "./scan.js";
+import { ScanIndex } from "./scan-index.js";
 import { unclaimedWarning } from "./unclaimed.js";
 import { type Description, verify } from "./verify.js";
 
@@ -35,16 +36,48 @@ export interface ScanOptions {
   readonly descriptors?: string | null;
 }
 
+/** Files that a scan has to open before an index of them is worth writing. */
+const MANY_FILES = 200;
+
 /** Scans data folders, three folders deep. `loadHdf5` must have been waited for. */
 export function scanFolders(folders: readonly string[], { previous, ...options }: ScanOptions): FolderScan {
   return completeScan(scanChanges(folders, { ...options, known: statesOf(previous) }), previous);
 }
 
-/** What a scan looks for, and the states that the one before has found. */
-type ChangeOptions = Omit<ScanOptions, "previous"> & { readonly known: ReadonlyMap<string, string> };
+/** How changes are looked for. */
+export interface ChangesOptions extends Omit<ScanOptions, "previous"> {
+  /** States of the last scan, by location. */
+  readonly known: ReadonlyMap<string, string>;
+  /** What scans of earlier processes have found; it receives what this one finds. */
+  readonly index?: ScanIndex | null;
+  /** Called with the outcome of each candidate that was opened. */
+  readonly examined?: (outcome: CandidateOutcome) => void;
+}
+
+/**
+ * Scans data folders for the first time in a process: what an index knows is not opened.
+ *
+ * @param path of the index, which is written again where many files had to be opened
+ * @param key everything that outcomes depend on beside the files
+ */
+export function scanWithIndex(
+  folders: readonly string[],
+  options: ChangesOptions,
+  path: string,
+  key: string,
+): ScanChanges {
+  const index = new ScanIndex(path, key);
+  let opened = 0;
+  const examined = (outcome: CandidateOutcome): void => {
+    opened += "dataset" in outcome ? outcome.dataset.files.length : 1;
+  };
+  const changes = scanChanges(folders, { ...options, index, examined });
+  if (opened >= MANY_FILES) index.write();
+  return changes;
+}
 
 /** Scans data folders and addresses, and examines what has another state than `known` says. */
-export function scanChanges(folders: readonly string[], options: ChangeOptions): ScanChanges {
+export function scanChanges(folders: readonly string[], options: ChangesOptions): ScanChanges {
   const states = new StoreStates(folders.filter(isAddress));
   try {
     return changesSeen(folders, options, states);
@@ -53,15 +86,17 @@ export function scanChanges(folders: readonly string[], options: ChangeOptions):
   }
 }
 
-function changesSeen(folders: readonly string[], options: ChangeOptions, states: StoreStates): ScanChanges {
+function changesSeen(folders: readonly string[], options: ChangesOptions, states: StoreStates): ScanChanges {
   const unreadable: Refusal[] = [];
   const apart = findApart(options.descriptors ?? null, unreadable);
   const claimed = claimedBy(apart);
   const roots = folders.filter((folder) => !isAddress(folder));
   const described = apart.map((location) =>
-    candidateAt(location, options, () => {
-      const state = withChanges(stateApart(location), location, states);
-      return { state, describe: () => describeApart(location, state, [...roots, dirname(location)]) };
+    candidateAt(location, options, (known) => {
+      const state = stateApart(location);
+      const own = { state, changedMs: null, version: () => state };
+      const snapshot = withChanges(own, location, states, known);
+      return { snapshot, describe: () => describeApart(location, snapshot.version(), [...roots, dirname(location)]) };
     }),
   );
   const walked: string[] = [];
@@ -74,32 +109,47 @@ function changesSeen(folders: readonly string[], options: ChangeOptions, states:
   // Addresses first: descriptors may name stores of the hosts that are named there.
   const found = [...new Set([...addresses, ...local])].filter((location) => !isClaimed(location));
   const others = found.map((location) =>
-    candidateAt(location, options, () => {
+    candidateAt(location, options, (known) => {
       const problem = states.problemAt(location);
-      if (problem !== null) return { state: problem, describe: () => ({ problems: [problem] }) };
-      const state = stateOf(location, states, options.known.has(location));
-      return { state, describe: () => describe(location, versionOf(location, state)) };
+      if (problem !== null) {
+        const snapshot = { state: problem, changedMs: null, version: () => problem };
+        return { snapshot, describe: () => ({ problems: [problem] }) };
+      }
+      const snapshot = snapshotOf(location, states, known);
+      return { snapshot, describe: () => describe(location, snapshot.version()) };
     }),
   );
   if (options.descriptors) walked.push(options.descriptors);
   return { candidates: [...described, ...others], unreadable, folders: walked };
 }
 
-/** A look at a candidate: its state, and how to describe it where that has changed. */
+/** A look at a candidate, and how to describe it where it has changed. */
 interface Look {
-  readonly state: string;
+  readonly snapshot: Snapshot;
   readonly describe: () => Description | { problems: string[] };
 }
 
 /**
  * Examines a candidate unless it is as it was. Errors of the operating system, and any other error that its file causes, are problems of
  * that candidate alone, which the next scan looks at again.
+ *
+ * @param look is given the state that the last scan saw
  */
-function candidateAt(location: string, options: ChangeOptions, look: () => Look): ScanChanges["candidates"][number] {
+function candidateAt(
+  location: string,
+  options: ChangesOptions,
+  look: (known: string | undefined) => Look,
+): ScanChanges["candidates"][number] {
   const before = options.known.get(location);
   try {
-    const { state, describe } = look();
-    return { location, state, outcome: before === state ? null : examine(describe(), options) };
+    const { snapshot, describe } = look(before);
+    const { state, changedMs } = snapshot;
+    if (before === state) return { location, state, outcome: null };
+    const kept = options.index?.find(location, state) ?? null;
+    const outcome = kept ?? examine(describe(), options);
+    if (kept === null) options.examined?.(outcome);
+    if (changedMs !== null) options.index?.add(location, state, changedMs, outcome);
+    return { location, state, outcome };
   } catch (error) {
     // A host that does not answer for a while takes no dataset away.
     if (error instanceof BusyError && before !== undefined) return { location, state: before, outcome: null };
@@ -160,24 +210,39 @@ function isStoredFile(path: string): boolean {
   return hasHdf5Name(path) || isReferences(path) || isHdf5(path);
 }
 
-/** A text that changes when anything does that the candidate may read: its file, or everything below its folder. */
-function stateOf(location: string, states: StoreStates, isKnown: boolean): string {
-  if (isAddress(location) && basename(location) === DESCRIPTOR_NAME) return describedState(location, states, isKnown);
-  if (isAddress(location) || isReferences(location)) return states.of(location, isKnown);
-  const stateAt = (path: string, status = statusOf(path)): string =>
-    `${path}\n${status?.size} ${status?.mtimeMs} ${status?.ino}\n`;
-  const status = statusOf(location);
-  const isStore = status?.isDirectory() === true;
-  const isDescriptor = basename(location) === DESCRIPTOR_NAME;
-  // Of many single files a digest of each would cost more than the look at it.
-  if (!isDescriptor && !isStore) return stateAt(location, status);
-  const folder = isStore ? location : dirname(location);
-  const hash = createHash("sha256");
-  for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" }).sort()) {
-    hash.update(stateAt(join(folder, name)));
+/** What the system says of a candidate without opening it. */
+interface Snapshot {
+  /** A text that changes when anything does that the candidate may read: its file, or everything below its folder. */
+  readonly state: string;
+  /** Time of the last change of all these files; null where some of it lies elsewhere. */
+  readonly changedMs: number | null;
+  /** A digest of the content as far as the system tells: sizes, times of writing and inodes. */
+  version(): string;
+}
+
+/** Takes a snapshot of a candidate. @param known its state in the last scan */
+function snapshotOf(location: string, states: StoreStates, known: string | undefined): Snapshot {
+  if (isAddress(location) || isReferences(location)) {
+    const isDescribed = isAddress(location) && basename(location) === DESCRIPTOR_NAME;
+    const state = (isDescribed ? describedState : stateOfStore)(location, states, known !== undefined);
+    return { state, changedMs: null, version: () => state };
   }
-  const state = hash.digest("hex");
-  return isDescriptor ? withChanges(state, location, states) : state;
+  const isDescriptor = basename(location) === DESCRIPTOR_NAME;
+  const status = statusOf(location);
+  const isFolder = isDescriptor || status?.isDirectory() === true;
+  const found: Status[] = [];
+  if (!isFolder) found.push(statusAt(location, status));
+  else listBelow(isDescriptor ? dirname(location) : location, found);
+  const written = found.map(({ path, written }) => `${path}\n${written}\n`);
+  const changedMs = found.reduce((latest, { changedMs }) => Math.max(latest, changedMs), 0);
+  const whole = `${written.join("")}${found.map(({ changedMs }) => changedMs).join()}`;
+  // Of many single files a digest of each would cost more than the look at it.
+  const snapshot = { state: isFolder ? sha256(whole) : whole, changedMs, version: () => sha256(written.join("")) };
+  return isDescriptor ? withChanges(snapshot, location, states, known) : snapshot;
+}
+
+function stateOfStore(location: string, states: StoreStates, isKnown: boolean): string {
+  return states.of(location, isKnown);
 }
 
 /** The state of a descriptor at an address: its version, those of what is listed beside it, and changes that queries have found. */
@@ -185,24 +250,48 @@ function describedState(location: string, states: StoreStates, isKnown: boolean)
   const folder = location.slice(0, location.lastIndexOf("/"));
   const version = states.of(location, isKnown);
   const parts = [version, ...states.listedIn(folder), ...states.changes([`${folder}/`])];
-  return createHash("sha256").update(parts.join("\n")).digest("hex");
+  return sha256(parts.join("\n"));
 }
 
-/** The version of a candidate in a state: a digest, which names no path. */
-function versionOf(location: string, state: string): string {
-  return state.startsWith(location) ? createHash("sha256").update(state).digest("hex") : state;
+/** What the system says of a file: what changes with its content, and when anything of it changed last. */
+interface Status {
+  readonly path: string;
+  readonly written: string;
+  readonly changedMs: number;
 }
 
-/** The state of a descriptor, which is another one when a store has been found changed that it names. */
-function withChanges(state: string, location: string, states: StoreStates): string {
+function statusAt(path: string, status: Stats | undefined): Status {
+  const written = `${status?.size} ${status?.mtimeMs} ${status?.ino}`;
+  return { path, written, changedMs: status?.ctimeMs ?? 0 };
+}
+
+/** Lists everything below a folder. */
+function listBelow(folder: string, found: Status[]): void {
+  for (const name of readdirSync(folder).sort()) {
+    const path = folder + sep + name;
+    const status = statusOf(path);
+    found.push(statusAt(path, status));
+    if (status?.isDirectory()) listBelow(path, found);
+  }
+}
+
+/**
+ * The snapshot of a descriptor, which is another one when a store has been found changed that it names. One that names none has the state
+ * of its files; it is not read again while that is known.
+ */
+function withChanges(snapshot: Snapshot, location: string, states: StoreStates, known: string | undefined): Snapshot {
+  if (known === snapshot.state) return snapshot;
   const read = descriptorText(location);
-  const named = "problems" in read ? [] : read.text.matchAll(/"file"\s*:\s*"((?:https?|s3):\/\/[^"{]*)/gi);
-  const changes = states.changes([...new Set([...named].map(([, beginning]) => beginning as string))]);
-  return changes.length === 0
-    ? state
-    : createHash("sha256")
-        .update([state, ...changes].join("\n"))
-        .digest("hex");
+  const named = "problems" in read ? [] : [...read.text.matchAll(/"file"\s*:\s*"((?:https?|s3):\/\/[^"{]*)/gi)];
+  if (named.length === 0) return snapshot;
+  const changes = states.changes([...new Set(named.map(([, beginning]) => beginning as string))]);
+  const version = (): string =>
+    changes.length === 0 ? snapshot.version() : sha256([snapshot.version(), ...changes].join("\n"));
+  return { state: `${snapshot.state} ${sha256(changes.join("\n"))}`, changedMs: null, version };
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
 }
 
 function describe(location: string, state: string): Description | { problems: string[] } {

@@ -1,11 +1,12 @@
 /** Holds the files of a descriptor while it is verified: resolves them inside its folder, opens each once, collects problems. */
 
-import { realpathSync } from "node:fs";
-import { isAbsolute, relative, resolve, sep } from "node:path";
+import { lstatSync, realpathSync } from "node:fs";
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { isAddress } from "../../addresses.js";
 import { DataError } from "../../errors.js";
 import type { FileRecord } from "../dataset.js";
 import { fileRecord, realPath, statusOf } from "../files.js";
+import { HEAD_BYTES, PlainHeaders } from "../hdf5/plain-headers.js";
 import { openFile } from "../open-file.js";
 import type { StoredFile } from "../stored-file.js";
 import { isRemoteHdf5 } from "../zarr/kinds.js";
@@ -23,6 +24,11 @@ export class Verification {
   readonly #roots: readonly string[] | null;
   readonly #records = new Map<string, FileRecord>();
   #current: StoredFile | null = null;
+  /** The file whose headers were asked for last; null headers where they are none of the plain kind. */
+  #plain: { readonly file: string; readonly headers: PlainHeaders | null } | null = null;
+  readonly #room = Buffer.allocUnsafeSlow(HEAD_BYTES);
+  /** Real paths of folders that files stand in. */
+  readonly #folders = new Map<string, string>();
 
   /**
    * @param folder that paths start from, or its address
@@ -44,7 +50,7 @@ export class Verification {
     if (isAddress(file)) return file;
     let path: string;
     try {
-      path = realpathSync(resolve(this.root, file));
+      path = this.#realPath(resolve(this.root, file));
     } catch (cause) {
       throw new DataError(`${file}: there is no such file`, cause);
     }
@@ -76,11 +82,49 @@ export class Verification {
     if (paths.length > 0) StoreClient.ofThread().lookAhead(paths.filter(isRemoteHdf5));
   }
 
+  /** The path without symbolic links; of many files in one folder those of the folder are followed once. */
+  #realPath(path: string): string {
+    const folder = dirname(path);
+    const real = this.#folders.get(folder) ?? realpathSync(folder);
+    this.#folders.set(folder, real);
+    const inside = join(real, basename(path));
+    return lstatSync(inside).isSymbolicLink() ? realpathSync(inside) : inside;
+  }
+
+  /**
+   * Whether a dataset is read like another one of the description, by headers that are equal but for what has no effect; its file then
+   * counts as seen.
+   *
+   * @param header of `header`
+   */
+  isAlike(file: string, path: string, header: string): boolean {
+    const headers = this.#headersOf(file);
+    if (headers?.of(path) !== header) return false;
+    this.#records.set(headers.record.path, headers.record);
+    return true;
+  }
+
+  /** What the header of a dataset says, as text; null where only the library can tell. */
+  header(file: string, path: string): string | null {
+    return this.#headersOf(file)?.of(path) ?? null;
+  }
+
+  #headersOf(file: string): PlainHeaders | null {
+    if (this.#plain?.file !== file) {
+      this.#plain?.headers?.close();
+      this.#plain = null;
+      const path = this.locate(file);
+      this.#plain = { file, headers: isAddress(path) ? null : PlainHeaders.open(path, this.#room) };
+    }
+    return this.#plain.headers;
+  }
+
   /** Opens a file of the description, which stays open until the next one is asked for. */
   open(file: string): StoredFile {
     const path = this.locate(file);
     if (this.#current?.path === path) return this.#current;
-    this.close();
+    this.#current?.close();
+    this.#current = null;
     // To open a pipe or a device may wait for ever.
     const status = statusOf(path);
     if (status !== undefined && !status.isFile() && !status.isDirectory())
@@ -112,7 +156,9 @@ export class Verification {
 
   close(): void {
     this.#current?.close();
+    this.#plain?.headers?.close();
     this.#current = null;
+    this.#plain = null;
   }
 }
 

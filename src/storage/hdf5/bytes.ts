@@ -4,7 +4,8 @@ import { DataError } from "../../errors.js";
 import { reasonOf } from "../../system-error.js";
 
 const UNDEFINED = 2 ** 64;
-const SIGNATURE = Buffer.from("\x89HDF\r\n\x1a\n", "latin1");
+/** The first bytes of an HDF5 file. */
+export const SIGNATURE = Buffer.from("\x89HDF\r\n\x1a\n", "latin1");
 
 /** A stretch of bytes of a file. */
 export interface ByteRange {

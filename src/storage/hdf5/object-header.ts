@@ -5,6 +5,7 @@ import { type FilePlace, hdf5Bytes, pathOf, type ReadBytes, unsigned } from "./b
 /** A message of an object header: its type and the place of its body, from the start of the HDF5 data. */
 export interface HeaderMessage {
   readonly type: number;
+  readonly flags: number;
   readonly start: number;
   readonly bytes: number;
 }
@@ -22,7 +23,7 @@ const MAX_BLOCKS = 64;
  * @param address address of the header from the start of the HDF5 data
  */
 export function headerMessages(place: FilePlace, address: number): HeaderMessage[] {
-  return hdf5Bytes(place)((read) => walk(read, pathOf(place), address));
+  return hdf5Bytes(place)((read) => walkHeader(read, pathOf(place), address));
 }
 
 /** Whether the dataset with this object header keeps its values in files outside the HDF5 file. */
@@ -30,7 +31,8 @@ export function hasExternalStorage(place: FilePlace, address: number): boolean {
   return headerMessages(place, address).some(({ type }) => type === EXTERNAL_FILES);
 }
 
-function walk(read: ReadBytes, path: string, start: number): HeaderMessage[] {
+/** The messages of an object header that is read through `read`. @param path of the file, for messages */
+export function walkHeader(read: ReadBytes, path: string, start: number): HeaderMessage[] {
   const prefix = read(start, 16);
   const second = prefix.getUint32(0) === 0x4f484452; // "OHDR"
   const flags = prefix.getUint8(5);
@@ -66,7 +68,8 @@ function blockMessages(block: DataView, start: number, second: boolean, ordered:
   for (let at = 0; at + head <= block.byteLength; ) {
     const type = second ? block.getUint8(at) : block.getUint16(at, true);
     const bytes = block.getUint16(at + (second ? 1 : 2), true);
-    messages.push({ type, start: start + at + head, bytes });
+    const flags = block.getUint8(at + (second ? 3 : 4));
+    messages.push({ type, flags, start: start + at + head, bytes });
     at += head + bytes;
   }
   return messages;

@@ -24,6 +24,11 @@ const MEMBERS = new Map([
   ["valid_max", 1],
 ]);
 
+/** Whether an attribute of this name changes values. */
+export function isPackingName(name: string): boolean {
+  return MEMBERS.has(name);
+}
+
 /**
  * The packing of a dataset with these attributes.
  *

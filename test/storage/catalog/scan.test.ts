@@ -1,10 +1,20 @@
 /** A rescan examines what has changed, and nothing else. */
-import { copyFileSync, mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { writeCube } from "../../../src/generate/cube.js";
 import { completeScan, type FolderScan, statesOf } from "../../../src/storage/catalog/scan.js";
 import { scanChanges, scanFolders } from "../../../src/storage/catalog/scan-folders.js";
+import { ScanIndex } from "../../../src/storage/catalog/scan-index.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { scratchFolder } from "../../support/scratch.js";
 
@@ -61,5 +71,74 @@ describe("a rescan", () => {
     expect(examined(first)).toEqual([]);
     writeFileSync(join(folder, "set", "later"), "{}");
     expect(examined(first)).toEqual([descriptor]);
+  });
+});
+
+describe("the first scan of another process", () => {
+  const folder = scratchFolder();
+  const index = join(scratchFolder(), "state", "catalogue");
+  const file = (i: number): string => join(folder, `cube${i}.h5`);
+  /** Scans with the index as a new process would, and says what was opened. */
+  const scanAgain = (key = "this build") => {
+    const kept = new ScanIndex(index, key);
+    let opened = 0;
+    const changes = scanChanges([folder], { ...OPTIONS, known: new Map(), index: kept, examined: () => opened++ });
+    kept.write();
+    return { found: completeScan(changes, undefined), opened };
+  };
+
+  beforeAll(async () => {
+    await loadHdf5();
+    const made = scratchFolder();
+    const cube = { kind: "random", nodes: [8, 8, 8], steps: 1, chunk: [8, 8, 8], filter: "none", seed: 5 } as const;
+    await writeCube({ ...cube, name: "cube", folder: made }, () => {});
+    for (let i = 0; i < 4; i++) copyFileSync(join(made, "cube.h5"), file(i));
+    mkdirSync(join(folder, "set"));
+    for (const name of ["cube.h5", "dataset.json"]) copyFileSync(join(made, name), join(folder, "set", name));
+    writeFileSync(join(folder, "broken.h5"), "no HDF5");
+  });
+  afterEach(() => void vi.restoreAllMocks());
+
+  const later = (): void => {
+    const now = Date.now() + 10_000;
+    vi.spyOn(Date, "now").mockReturnValue(now);
+  };
+
+  it("keeps nothing of files that have changed just now", () => {
+    expect(scanAgain().opened).toBe(6);
+    expect(scanAgain().opened).toBe(6);
+  });
+
+  it("opens nothing that is as it was, and finds the same", () => {
+    later();
+    const first = scanAgain();
+    expect(first.opened).toBe(6);
+    const second = scanAgain();
+    expect(second.opened).toBe(0);
+    expect(second.found).toEqual(first.found);
+  });
+
+  it("opens a file whose bytes have changed, though its size and time are those of before", () => {
+    later();
+    scanAgain();
+    const { atime, mtime } = statSync(file(2));
+    const bytes = readFileSync(file(2));
+    writeFileSync(file(2), Buffer.concat([Buffer.alloc(64), bytes.subarray(64)]));
+    utimesSync(file(2), atime, mtime);
+    const { found, opened } = scanAgain();
+    expect(opened).toBe(1);
+    expect(found.problems.map(({ location }) => location)).toContain(file(2));
+  });
+
+  it("takes no index that is damaged, or that other code has written", () => {
+    later();
+    scanAgain();
+    expect(scanAgain("another build").opened).toBe(6);
+    expect(scanAgain("another build").opened).toBe(0);
+    const bytes = readFileSync(index);
+    for (const damaged of [bytes.subarray(0, -1), Buffer.alloc(0), Buffer.from(bytes).fill(7, 300, 301)]) {
+      writeFileSync(index, damaged);
+      expect(scanAgain("another build").opened).toBe(6);
+    }
   });
 });

@@ -1,0 +1,79 @@
+/** A scan index keeps what scans have found of files on this machine, so that the next start opens only what has changed since. */
+import { createHash, randomUUID } from "node:crypto";
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { deserialize, serialize } from "node:v8";
+import type { CandidateOutcome } from "./scan.js";
+
+/** A larger index is neither read nor written. */
+const MAX_BYTES = 128 * 1024 * 1024;
+const DIGEST_BYTES = 32;
+/** Age that the last change of a file must have: some file systems have times of two seconds, within which it may change again. */
+const SETTLED_MS = 3_000;
+
+/** What was found of a file or folder. */
+interface Entry {
+  readonly state: string;
+  readonly outcome: CandidateOutcome;
+}
+
+/** Outcomes by location, as the last scan that examined many files left them. */
+export class ScanIndex {
+  readonly #path: string;
+  readonly #key: string;
+  readonly #entries: ReadonlyMap<string, Entry>;
+  readonly #next = new Map<string, Entry>();
+
+  /**
+   * Reads an index; one that is missing, damaged or was made by other code or settings is empty.
+   *
+   * @param key everything that outcomes depend on beside the files
+   */
+  constructor(path: string, key: string) {
+    this.#path = path;
+    this.#key = key;
+    this.#entries = readEntries(path, key);
+  }
+
+  /** The outcome of a location in a state, or null. */
+  find(location: string, state: string): CandidateOutcome | null {
+    const entry = this.#entries.get(location);
+    return entry?.state === state ? entry.outcome : null;
+  }
+
+  /** Takes an outcome into the index that `write` writes. @param changedMs time of the last change of its files */
+  add(location: string, state: string, changedMs: number, outcome: CandidateOutcome): void {
+    if (changedMs < Date.now() - SETTLED_MS) this.#next.set(location, { state, outcome });
+  }
+
+  /** Replaces the index in one step. One that cannot be written costs time at the next start, and nothing else. */
+  write(): void {
+    const content = serialize({ key: this.#key, entries: this.#next });
+    if (content.length > MAX_BYTES) return;
+    const partial = `${this.#path}.${randomUUID()}.partial`;
+    try {
+      mkdirSync(dirname(this.#path), { recursive: true });
+      writeFileSync(partial, Buffer.concat([digestOf(content), content]), { mode: 0o600 });
+      renameSync(partial, this.#path);
+    } catch {
+      rmSync(partial, { force: true });
+    }
+  }
+}
+
+function readEntries(path: string, key: string): ReadonlyMap<string, Entry> {
+  try {
+    if (statSync(path).size > MAX_BYTES) return new Map();
+    const bytes = readFileSync(path);
+    const content = bytes.subarray(DIGEST_BYTES);
+    if (!digestOf(content).equals(bytes.subarray(0, DIGEST_BYTES))) return new Map();
+    const read = deserialize(content) as { key: string; entries: ReadonlyMap<string, Entry> };
+    return read.key === key ? read.entries : new Map();
+  } catch {
+    return new Map();
+  }
+}
+
+function digestOf(content: Uint8Array): Buffer {
+  return createHash("sha256").update(content).digest();
+}

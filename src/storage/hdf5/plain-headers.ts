@@ -1,0 +1,268 @@
+/**
+ * Reads headers of datasets as bytes, without the library: a file of a series whose header equals that of a file which the library has
+ * opened needs no look of its own. Files of another kind than most writers make have no such headers.
+ *
+ * Source: HDF5 file format specification 3.0, sections II.A (superblock), III.A.1, III.B to III.D (groups) and IV.
+ */
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { DataError } from "../../errors.js";
+import type { FileRecord } from "../dataset.js";
+import { addressAt, type ReadBytes, SIGNATURE, unsigned } from "./bytes.js";
+import { type HeaderMessage, walkHeader } from "./object-header.js";
+import { isPackingName } from "./packing.js";
+
+/** Bytes at the start of a file that are read at once, and at other places at least. */
+export const HEAD_BYTES = 8_192;
+const LEAST_BYTES = 1_024;
+/** Levels of a tree of names, and symbols of one of its leaves, at most. */
+const MAX_LEVELS = 16;
+
+const LINK = 0x06;
+const EXTERNAL_FILES = 0x07;
+const LAYOUT = 0x08;
+const ATTRIBUTE = 0x0c;
+const SYMBOL_TABLE = 0x11;
+const MANY_ATTRIBUTES = 0x15;
+/** Messages that say nothing of values: free space, comment, times of changes, continuation, number of links. */
+const IGNORED: ReadonlySet<number> = new Set([0x00, 0x0d, 0x0e, 0x10, 0x12, 0x16]);
+const SHARED = 0x02;
+const SOFT_LINK = 2;
+
+/** Says that a file is not of the kind that is read here; the library may read it. */
+class OtherKind extends Error {}
+
+/** A file that is open for its headers. */
+export class PlainHeaders {
+  /** The file as it was opened. */
+  readonly record: FileRecord;
+  readonly #descriptor: number;
+  readonly #head: Buffer;
+  /** Length of the file as its superblock states it. */
+  readonly #end: number;
+  readonly #root: number;
+  /** Addresses of object headers by path. */
+  readonly #found = new Map<string, number>();
+
+  /**
+   * @param path absolute, symbolic links resolved
+   * @param room of HEAD_BYTES, used until the file is closed
+   * @returns null where the file is none of the plain kind, or cannot be read
+   */
+  static open(path: string, room: Buffer): PlainHeaders | null {
+    try {
+      return new PlainHeaders(path, room);
+    } catch (error) {
+      if (isRefusal(error)) return null;
+      throw error;
+    }
+  }
+
+  private constructor(path: string, room: Buffer) {
+    // Without O_NONBLOCK to open a pipe may wait for ever.
+    this.#descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const status = fstatSync(this.#descriptor);
+      if (!status.isFile()) throw new OtherKind();
+      const { size, mtimeMs, ino } = status;
+      this.record = { path, bytes: size, modifiedMs: mtimeMs, inode: ino };
+      this.#head = room.subarray(0, readSync(this.#descriptor, room, 0, room.length, 0));
+      const [end, root] = this.#superblock();
+      this.#end = end;
+      this.#root = root;
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+  }
+
+  /**
+   * Everything that the header of a dataset says of how its values are read: two datasets with the same text are read alike.
+   *
+   * @returns null where that cannot be told from plain headers, or there is no such dataset
+   */
+  of(path: string): string | null {
+    try {
+      const names = path.split("/").filter((name) => name !== "");
+      const texts = this.#messages(this.#find(names)).map((message) => this.#text(message));
+      return texts.join("");
+    } catch (error) {
+      if (isRefusal(error)) return null;
+      throw error;
+    }
+  }
+
+  close(): void {
+    closeSync(this.#descriptor);
+  }
+
+  readonly #read: ReadBytes = (address, length) => {
+    const { bytes } = this.record;
+    if (!(address >= 0 && length >= 0 && address + length <= bytes)) throw new OtherKind();
+    const head = this.#head;
+    if (address + length <= head.length) return new DataView(head.buffer, head.byteOffset + address, length);
+    const some = Buffer.allocUnsafe(Math.min(bytes - address, Math.max(length, LEAST_BYTES)));
+    if (readSync(this.#descriptor, some, 0, some.length, address) < length) throw new OtherKind();
+    return new DataView(some.buffer, some.byteOffset, length);
+  };
+
+  /** The length that the file must have, and the address of the root group. */
+  #superblock(): [number, number] {
+    const block = this.#read(0, 96);
+    const isSigned = SIGNATURE.every((byte, at) => block.getUint8(at) === byte);
+    const version = block.getUint8(8);
+    if (!isSigned || version === 1 || version > 3) throw new OtherKind();
+    const [sizes, base, driver, end, root] = version === 0 ? [13, 24, 48, 40, 64] : [9, 12, 20, 28, 36];
+    // Later versions mark files that are being written.
+    const isPlain =
+      block.getUint16(sizes, true) === 0x0808 &&
+      unsigned(block, base) === 0 &&
+      addressAt(block, driver) === null &&
+      (version === 0 || block.getUint8(11) === 0);
+    const bytes = unsigned(block, end);
+    // The library opens no file that has lost its end.
+    if (!isPlain || bytes > this.record.bytes) throw new OtherKind();
+    return [bytes, unsigned(block, root)];
+  }
+
+  /** Messages of an object header. Its checksum, where it has one, is verified when values are read. */
+  #messages(address: number): HeaderMessage[] {
+    return walkHeader(this.#read, this.record.path, address);
+  }
+
+  /** The address of the object with these names. */
+  #find(names: readonly string[]): number {
+    const path = names.join("/");
+    const known = names.length === 0 ? this.#root : this.#found.get(path);
+    if (known !== undefined) return known;
+    const group = this.#messages(this.#find(names.slice(0, -1)));
+    const name = Buffer.from(names.at(-1) as string);
+    const table = group.find(({ type }) => type === SYMBOL_TABLE);
+    const found = table === undefined ? this.#linkIn(group, name) : this.#symbolIn(this.#read(table.start, 16), name);
+    this.#found.set(path, found);
+    return found;
+  }
+
+  /** Finds a name among the links in the header of a group; a group of many keeps them elsewhere. */
+  #linkIn(group: readonly HeaderMessage[], name: Buffer): number {
+    for (const { type, start, bytes } of group) {
+      if (type !== LINK) continue;
+      const link = this.#read(start, bytes);
+      const flags = link.getUint8(1);
+      const isHard = (flags & 0x08) === 0 || link.getUint8(2) === 0;
+      const width = 1 << (flags & 0x03);
+      const at = 2 + (flags & 0x08 ? 1 : 0) + (flags & 0x04 ? 8 : 0) + (flags & 0x10 ? 1 : 0);
+      const length = unsigned(link, at, width);
+      if (
+        length !== name.length ||
+        !bufferOf(link)
+          .subarray(at + width, at + width + length)
+          .equals(name)
+      )
+        continue;
+      if (link.getUint8(0) === 1 && isHard) return unsigned(link, at + width + length);
+    }
+    throw new OtherKind();
+  }
+
+  /** Finds a name in the symbol table of a group. */
+  #symbolIn(table: DataView, name: Buffer): number {
+    return this.#lookUp(unsigned(table, 0), unsigned(table, 8), name);
+  }
+
+  /** Finds a name in the tree of a group, whose keys are names in its heap. */
+  #lookUp(tree: number, heap: number, name: Buffer): number {
+    const segment = unsigned(this.#signed(heap, "HEAP", 32), 24);
+    /** Order of the wanted name and one in the heap. */
+    const compare = (offset: number): number => {
+      const at = segment + offset;
+      const bytes = this.#read(at, Math.min(name.length + 1, this.record.bytes - at));
+      const text = bufferOf(bytes);
+      const end = text.indexOf(0);
+      return Buffer.compare(name, end < 0 ? text : text.subarray(0, end));
+    };
+    let address = tree;
+    for (let depth = 0; depth < MAX_LEVELS; depth++) {
+      const { level, child } = this.#child(address, compare);
+      if (level === 0) return this.#symbol(child, compare);
+      address = child;
+    }
+    throw new OtherKind();
+  }
+
+  /** The child of a node of a tree that a name is in: the first whose last key is not below it. */
+  #child(address: number, compare: (offset: number) => number): { level: number; child: number } {
+    const start = this.#signed(address, "TREE", 24);
+    const [type, level, entries] = [start.getUint8(4), start.getUint8(5), start.getUint16(6, true)];
+    if (type !== 0) throw new OtherKind();
+    const keys = this.#read(address + 24, 16 * entries + 8);
+    for (let at = 0; at < entries; at++)
+      if (compare(unsigned(keys, 16 * at + 16)) <= 0) return { level, child: unsigned(keys, 16 * at + 8) };
+    throw new OtherKind();
+  }
+
+  /** The object of a name in a leaf; a soft link is left to the library. */
+  #symbol(address: number, compare: (offset: number) => number): number {
+    const count = this.#signed(address, "SNOD", 8).getUint16(6, true);
+    const entries = this.#read(address + 8, 40 * count);
+    for (let at = 0; at < entries.byteLength; at += 40) {
+      if (compare(unsigned(entries, at)) !== 0) continue;
+      if (entries.getUint32(at + 16, true) === SOFT_LINK) break;
+      return unsigned(entries, at + 8);
+    }
+    throw new OtherKind();
+  }
+
+  #signed(address: number, signature: string, length: number): DataView {
+    const bytes = this.#read(address, length);
+    for (let i = 0; i < 4; i++) if (bytes.getUint8(i) !== signature.charCodeAt(i)) throw new OtherKind();
+    return bytes;
+  }
+
+  /** A message as text, without what differs between datasets that are read alike: addresses, times, attributes of no effect. */
+  #text({ type, flags, start, bytes }: HeaderMessage): string {
+    if (IGNORED.has(type)) return "";
+    const body = bufferOf(this.#read(start, bytes));
+    const isElsewhere = type === MANY_ATTRIBUTES && addressAt(this.#read(start, bytes), body[1] & 1 ? 4 : 2) !== null;
+    if (type === EXTERNAL_FILES || isElsewhere || (flags & SHARED) !== 0) throw new OtherKind();
+    if (type === MANY_ATTRIBUTES) return "";
+    if (type === ATTRIBUTE && !isPackingName(attributeName(body))) return "";
+    const head = `${type} ${flags} ${bytes} `;
+    return head + (type === LAYOUT ? this.#layoutText(body) : body.toString("latin1"));
+  }
+
+  /** A layout without the address of the values, which must lie in the file. */
+  #layoutText(body: Buffer): string {
+    const [version, kind] = body;
+    const at = kind === 1 ? 2 : 3;
+    if (version !== 3 || (kind !== 1 && kind !== 2)) throw new OtherKind();
+    const address = body.readBigUInt64LE(at);
+    const isWritten = address !== 0xffff_ffff_ffff_ffffn;
+    const bytes = kind === 1 ? body.readBigUInt64LE(at + 8) : 0n;
+    if (isWritten && address + bytes > BigInt(this.#end)) throw new OtherKind();
+    return body.toString("latin1", 0, at) + body.toString("latin1", at + 8);
+  }
+}
+
+function bufferOf({ buffer, byteOffset, byteLength }: DataView): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
+}
+
+/** The name of an attribute of version 1, 2 or 3. */
+function attributeName(body: Buffer): string {
+  const [version = 0, flags = 0] = body;
+  if (version < 1 || version > 3 || (version > 1 && flags !== 0)) throw new OtherKind();
+  const start = version === 3 ? 9 : 8;
+  const name = body.subarray(start, start + body.readUInt16LE(2));
+  const end = name.indexOf(0);
+  return name.toString("latin1", 0, end < 0 ? name.length : end);
+}
+
+/** Whether an error says that the file is not what is read here: it is of another kind, damaged, or cannot be read. */
+function isRefusal(error: unknown): boolean {
+  return (
+    error instanceof OtherKind ||
+    error instanceof DataError ||
+    error instanceof RangeError ||
+    (error instanceof Error && "syscall" in error)
+  );
+}
