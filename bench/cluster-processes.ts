@@ -2,13 +2,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { Cluster } from "../dist/cluster/cluster.js";
 import { type Config, loadConfig } from "../dist/config.js";
 import { openEngine } from "../dist/engine/engine.js";
 import type { Engine } from "../dist/engine/query.js";
+import { freeAddresses } from "./free-addresses.js";
 
 const BIN = fileURLToPath(new URL("../bin/fieldprobe.js", import.meta.url));
 const READY_MS = 30_000;
@@ -111,19 +111,6 @@ async function openMember(config: Config, processes: number): Promise<Engine> {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   return engine;
-}
-
-async function freeAddresses(count: number): Promise<string[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer().listen(0, "127.0.0.1");
-      await once(server, "listening");
-      return server;
-    }),
-  );
-  const addresses = servers.map((server) => `127.0.0.1:${(server.address() as { port: number }).port}`);
-  await Promise.all(servers.map((server) => once(server.close(), "close")));
-  return addresses;
 }
 
 /** Processor time of the threads of a process, to the nanosecond; those that ended in between count for nothing. */

@@ -21,7 +21,9 @@ function timed<T>(what: string, run: () => T): T {
   const result = run();
   const { user, system } = process.cpuUsage(before);
   const cpu = (user + system) / 1000;
-  console.log(`${what.padEnd(24)} ${cpu.toFixed(0).padStart(7)} ms of CPU ${(performance.now() - since).toFixed(0)} ms`);
+  console.log(
+    `${what.padEnd(24)} ${cpu.toFixed(0).padStart(7)} ms of CPU ${(performance.now() - since).toFixed(0)} ms`,
+  );
   return result;
 }
 
@@ -32,7 +34,8 @@ try {
   const again = timed("first scan, with index", scan);
   const found = completeScan(again, undefined);
   const known = statesOf(found);
-  for (let i = 0; i < RESCANS; i++) timed("rescan", () => completeScan(scanChanges(folders, { ...options, known }), found));
+  for (let i = 0; i < RESCANS; i++)
+    timed("rescan", () => completeScan(scanChanges(folders, { ...options, known }), found));
   const files = found.datasets.reduce((sum, dataset) => sum + dataset.files.length, 0);
   console.log(`${found.datasets.length} datasets, ${files} files, ${found.problems.length} problems`);
 } finally {

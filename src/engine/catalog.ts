@@ -17,6 +17,8 @@ const RESCAN_MS = 30_000;
 /** Time of a scan, and of the first one, from which on the next one keeps no thread from queries. */
 const SLOW_MS = 250;
 const SLOW_FIRST_MS = 2_000;
+/** Least time between scans that failed queries cause. */
+const SUSPECT_MS = 1_000;
 
 /** The datasets served now, and the numbers of their fields in the brick cache. */
 export class Catalog {
@@ -33,6 +35,9 @@ export class Catalog {
   /** Tells of changes in the folders of the last scan; null until they are watched. */
   #changes: FolderWatch | null = null;
   #folders: readonly string[] = [];
+  /** Names that have been served, and are not any more. */
+  readonly #gone = new Set<string>();
+  #suspectedAt = Number.NEGATIVE_INFINITY;
   #closed = false;
 
   /**
@@ -69,15 +74,24 @@ export class Catalog {
 
   /** Scans the data folders when they change and at intervals from now on: not every file system tells of changes. */
   watch(): void {
-    const scan = (): void => {
-      this.reload().catch((error: unknown) => {
-        // A scan that runs when the service ends is lost with its thread.
-        if (!this.#closed) this.#log.error({ err: error }, "the data folders could not be scanned");
-      });
-    };
-    this.#timer = setInterval(scan, RESCAN_MS).unref();
-    this.#changes = new FolderWatch(scan);
+    this.#timer = setInterval(() => this.#scan(), RESCAN_MS).unref();
+    this.#changes = new FolderWatch(() => this.#scan());
     this.#changes.set(this.#folders);
+  }
+
+  /** Scans the data folders because a query did not find its data: they may have been replaced. */
+  suspect(): void {
+    const now = performance.now();
+    if (now < this.#suspectedAt + SUSPECT_MS) return;
+    this.#suspectedAt = now;
+    this.#scan();
+  }
+
+  #scan(): void {
+    this.reload().catch((error: unknown) => {
+      // A scan that runs when the service ends is lost with its thread.
+      if (!this.#closed) this.#log.error({ err: error }, "the data folders could not be scanned");
+    });
   }
 
   /** Ends these scans. */
@@ -89,7 +103,10 @@ export class Catalog {
 
   /** The dataset of a name or alias, in any letter case. */
   find(name: string): Dataset | undefined {
-    return this.#names.get(name.toLowerCase());
+    const found = this.#names.get(name.toLowerCase());
+    // A folder that is replaced is missing for a moment.
+    if (found === undefined && this.#gone.has(name.toLowerCase())) this.suspect();
+    return found;
   }
 
   /** The number of a dataset's first field, which no other version of a dataset ever has. */
@@ -125,11 +142,13 @@ export class Catalog {
     for (const line of hints) if (!this.#reported.has(line)) this.#log.info(line);
     this.#reported = new Set([...lines, ...hints]);
     this.datasets = now.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    for (const name of this.#names.keys()) this.#gone.add(name);
     this.#names = new Map(
       this.datasets.flatMap((dataset) =>
         [dataset.name, ...dataset.aliases].map((name) => [name.toLowerCase(), dataset]),
       ),
     );
+    for (const name of this.#names.keys()) this.#gone.delete(name);
   }
 }
 

@@ -69,6 +69,9 @@ class FieldEngine implements Engine {
       hold: (points) => {
         this.#pointsInFlight += points;
       },
+      failed: (error) => {
+        if (error instanceof FieldprobeError && error.code === "DataError") catalog.suspect();
+      },
     };
   }
 

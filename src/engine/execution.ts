@@ -48,6 +48,8 @@ export interface ExecutionSetting {
   sourceOf(dataset: Dataset): number;
   /** Called with the change of the number of points held for queries. */
   hold(points: number): void;
+  /** Called with each error of a task. */
+  failed(error: unknown): void;
 }
 
 /** The error of the whole query (index -1), or of its failed task with the lowest index. */
@@ -303,6 +305,7 @@ export class Execution implements Evaluation {
       await this.#attempt(task);
       this.#stream?.done.add(index);
     } catch (error) {
+      this.#setting.failed(error);
       const known = error instanceof FieldprobeError ? error : new WorkerError(undefined, error);
       if (!this.#failure || this.#failure.index > index) this.#failure = { index, error: known };
     } finally {

@@ -124,6 +124,9 @@ export class RegionExecution implements Evaluation {
     this.#running++;
     try {
       return await work();
+    } catch (error) {
+      this.#setting.failed(error);
+      throw error;
     } finally {
       this.#running--;
       if (this.#over) this.#clear();

@@ -2,27 +2,20 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, existsSync, openSync } from "node:fs";
-import { createServer } from "node:net";
 import { fileURLToPath } from "node:url";
 import { expect, it, vi } from "vitest";
+import { freeAddresses } from "../../bench/free-addresses.js";
 import { scratchFolder } from "../support/scratch.js";
 
 const BIN = fileURLToPath(new URL("../../bin/fieldprobe.js", import.meta.url));
 const FULL = "/dev/full";
 const reason = existsSync(FULL) ? "" : ` (skipped: no ${FULL})`;
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  await once(server.close(), "close");
-  return port;
-}
-
 it.skipIf(reason !== "")(`answers with nowhere to write its log${reason}`, async () => {
-  const port = await freePort();
+  const [address] = await freeAddresses(1);
+  const port = String(address).split(":")[1] as string;
   const full = openSync(FULL, "w");
-  const settings = { PORT: String(port), STATE: scratchFolder(), EVENTS: "off", WORKERS: "1" };
+  const settings = { PORT: port, STATE: scratchFolder(), EVENTS: "off", WORKERS: "1" };
   const env = Object.entries(settings).map(([name, value]) => [`FIELDPROBE_${name}`, value] as const);
   const child = spawn(process.execPath, [BIN, "serve"], {
     env: { ...process.env, ...Object.fromEntries(env) },

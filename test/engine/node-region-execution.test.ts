@@ -37,6 +37,7 @@ function execution(
     texts: new TextThreads(carrier, new BufferPool()),
     limits: { ...LIMITS, ...limits },
     sourceOf: () => 0,
+    failed: () => undefined,
     hold: () => undefined,
   };
   const checked = { query: { operation: name, threshold: 0 }, operation: operationOf(name), dataset: {} as Dataset };

@@ -16,29 +16,14 @@ import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import type { Engine, Query } from "../../../src/engine/query.js";
+import { freeAddresses } from "../../../bench/free-addresses.js";
+import type { Engine } from "../../../src/engine/query.js";
 import { writeCube } from "../../../src/generate/cube.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { makeKeys } from "./keys.js";
-import { answerOf, randomPoints } from "./queries.js";
-import {
-  freeAddresses,
-  openAlone,
-  openMember,
-  type Running,
-  type Setup,
-  startPeer,
-  startWithFullDisk,
-  usable,
-} from "./support.js";
+import { answerOf, QUERY, randomPoints } from "./queries.js";
+import { openAlone, openMember, type Running, type Setup, startPeer, startWithFullDisk, usable } from "./support.js";
 
-const QUERY = {
-  operation: "GetVelocity",
-  dataset: "cube",
-  time: 0.1,
-  spatialInterpolation: "Lag8",
-  temporalInterpolation: "PCHIP",
-} as const satisfies Query;
 const POINTS = randomPoints(60_000, 21);
 const CUBE = { kind: "random", nodes: [96, 96, 96], steps: 4, chunk: [16, 16, 16], filter: "none", seed: 5 } as const;
 

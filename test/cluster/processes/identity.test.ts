@@ -2,22 +2,14 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { freeAddresses } from "../../../bench/free-addresses.js";
 import type { Engine, Query } from "../../../src/engine/query.js";
 import { writeCube } from "../../../src/generate/cube.js";
 import { channelPoints, writeChannel } from "../../support/channel.js";
 import { generator } from "../../support/run-query.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { answerOf, everyOperation, randomPoints } from "./queries.js";
-import {
-  freeAddresses,
-  openAlone,
-  openMember,
-  type Running,
-  type Setup,
-  SHIPPED,
-  startPeer,
-  usable,
-} from "./support.js";
+import { openAlone, openMember, type Running, type Setup, SHIPPED, startPeer, usable } from "./support.js";
 
 /** Small caches, so that even one point is asked of the owner of its region. */
 const SMALL = 8;

@@ -2,11 +2,12 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { freeAddresses } from "../../../bench/free-addresses.js";
 import type { Engine, Query } from "../../../src/engine/query.js";
 import { writeCube } from "../../../src/generate/cube.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { answerOf, randomPoints } from "./queries.js";
-import { freeAddresses, openMember, type Setup, usable } from "./support.js";
+import { openMember, type Setup, usable } from "./support.js";
 
 const QUERY = {
   operation: "GetVelocity",

@@ -4,6 +4,15 @@ import { ALL_OPERATIONS, type Family, lackOf, type OperationRow, spatialOf } fro
 import type { Dataset } from "../../../src/storage/dataset.js";
 import { generator, writeTriples } from "../../support/run-query.js";
 
+/** The query of tests about other things than operations. */
+export const QUERY = {
+  operation: "GetVelocity",
+  dataset: "cube",
+  time: 0.1,
+  spatialInterpolation: "Lag8",
+  temporalInterpolation: "PCHIP",
+} as const satisfies Query;
+
 /** A query and the number of its points. */
 export interface Asked {
   readonly title: string;

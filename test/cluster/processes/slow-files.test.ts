@@ -2,9 +2,10 @@
 import { copyFileSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { freeAddresses } from "../../../bench/free-addresses.js";
 import { writeCube } from "../../../src/generate/cube.js";
 import { scratchFolder } from "../../support/scratch.js";
-import { freeAddresses, type Running, startPeer } from "./support.js";
+import { type Running, startPeer } from "./support.js";
 
 const FILES = 300;
 const OPTIONS = "time=0&spatialInterpolation=Lag4&temporalInterpolation=None";

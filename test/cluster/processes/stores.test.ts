@@ -2,7 +2,8 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Engine, Query } from "../../../src/engine/query.js";
+import { freeAddresses } from "../../../bench/free-addresses.js";
+import type { Engine } from "../../../src/engine/query.js";
 import { writeCube } from "../../../src/generate/cube.js";
 import { openSource } from "../../../src/storage/catalog/source.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
@@ -12,16 +13,9 @@ import { STORE_DEFAULTS } from "../../../src/store-settings.js";
 import { useObjectServer } from "../../support/object-server.js";
 import { useS3Bucket } from "../../support/s3-server.js";
 import { scratchFolder } from "../../support/scratch.js";
-import { answerOf, randomPoints } from "./queries.js";
-import { freeAddresses, openAlone, openMember, type Running, startPeer, usable } from "./support.js";
+import { answerOf, QUERY, randomPoints } from "./queries.js";
+import { openAlone, openMember, type Running, startPeer, usable } from "./support.js";
 
-const QUERY = {
-  operation: "GetVelocity",
-  dataset: "cube",
-  time: 0.1,
-  spatialInterpolation: "Lag8",
-  temporalInterpolation: "PCHIP",
-} as const satisfies Query;
 const POINTS = randomPoints(20_000, 21);
 
 const folder = scratchFolder();

@@ -2,7 +2,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync } from "node:fs";
-import { createServer } from "node:net";
 import { delimiter } from "node:path";
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
@@ -58,20 +57,6 @@ export async function start(
       return code;
     },
   };
-}
-
-/** Addresses of the loopback interface that nobody uses. */
-export async function freeAddresses(count: number): Promise<string[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer().listen(0, "127.0.0.1");
-      await once(server, "listening");
-      return server;
-    }),
-  );
-  const addresses = servers.map((server) => `127.0.0.1:${(server.address() as { port: number }).port}`);
-  await Promise.all(servers.map((server) => once(server.close(), "close")));
-  return addresses;
 }
 
 /** How the processes of a cluster are set up. */

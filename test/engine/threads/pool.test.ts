@@ -72,7 +72,7 @@ describe("pool", () => {
       await pool.run(PING);
       const kill = new AbortController();
       const scan = pool
-        .run({ kind: "scan", folders: [DATA], known: new Map(), slow: false }, { kill: kill.signal })
+        .run({ kind: "scan", folders: [DATA], known: new Map(), slow: false, index: null }, { kill: kill.signal })
         .catch((reason: unknown) => reason);
       kill.abort();
       expect(await scan).toBeInstanceOf(DeadlineError);

@@ -1,7 +1,7 @@
 /** Headers of datasets read as bytes: equal where the library describes datasets alike, and never where it does not. */
 import { copyFileSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { h5wasm } from "h5wasm/node";
+import { type Group, h5wasm } from "h5wasm/node";
 import { beforeAll, describe, expect, it } from "vitest";
 import { H5File } from "../../../src/storage/hdf5/file.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
@@ -29,9 +29,10 @@ function write({ shape = [4, 4, 4], chunks, type = "<f", compression, attribute,
   const path = join(folder, `file${++files}.h5`);
   const file = new h5wasm.File(path, "w");
   for (let i = 0; i < (more.others ?? 0); i++) file.create_dataset({ name: `other${i}`, data: [i] });
-  const group = more.group === undefined ? file : (file.create_group(more.group) as h5wasm.Group);
+  const group = more.group === undefined ? file : (file.create_group(more.group) as Group);
   const size = shape.reduce((all, length) => all * length, 1);
-  const data = (type === "<f" ? Float32Array : Float64Array).from({ length: size }, (_, i) => start + i);
+  const values = Array.from({ length: size }, (_, i) => start + i);
+  const data = type === "<f" ? Float32Array.from(values) : Float64Array.from(values);
   const storage = { ...(chunks && { chunks }), ...(compression && { compression, compression_opts: [1] }) };
   const made = group.create_dataset({ name: "u", data, shape, dtype: type, ...storage } as never);
   if (attribute) made.create_attribute(...attribute);
