@@ -3,11 +3,11 @@
 import { LIMITS } from "../dist/config.js";
 import type { Evaluation, Result, TripleSink } from "../dist/engine/query.js";
 import type { OperationRow } from "../dist/operations.js";
+import { type Steps, walk } from "../dist/server/http/steps.js";
 import { decode, operationsAsked } from "../dist/server/soap/decode.js";
 import { ResponseEncoder } from "../dist/server/soap/encode.js";
 import { closeEnvelope, openEnvelope } from "../dist/server/soap/envelope.js";
 import { PlainScanners } from "../dist/server/soap/items.js";
-import { type Steps, walk } from "../dist/server/http/steps.js";
 import { Transcoder } from "../dist/server/soap/transcode.js";
 import { Spellings, XmlReader } from "../dist/server/soap/xml/reader.js";
 import { alternate, type Contestant } from "./alternate.js";
