@@ -621,6 +621,19 @@ describe.skipIf(reason !== "")(`every dataset${reason}`, () => {
         expect([name, await page.locator(`#spectrum-${name}`).count()]).toEqual([name, there ? 1 : 0]);
         if (!there) continue;
         const spectrum = await save(`#csv-spectrum-${name}`);
+        // The spectrum of a single wave is one value, which is drawn as a dot.
+        const drawn = await page.$eval(`#spectrum-${name} canvas`, (element) => {
+          const { width, height } = element as HTMLCanvasElement;
+          const { data } = ((element as HTMLCanvasElement).getContext("2d") as CanvasRenderingContext2D).getImageData(
+            0,
+            0,
+            width,
+            height,
+          );
+          return data.filter((blue, i) => i % 4 === 2 && blue - (data[i - 2] ?? 0) > 80 && (data[i + 1] ?? 0) > 200)
+            .length;
+        });
+        expect([name, drawn > 4]).toEqual([name, true]);
         const line = (k: number) =>
           name === "x"
             ? [...values.subarray(k * columns, (k + 1) * columns)]
@@ -795,6 +808,10 @@ describe.skipIf(reason !== "")(`every dataset${reason}`, () => {
         expect(exits).toContain(`${times.length} of 9 particles have left the domain, the first at t = `);
         expect(exits).toContain("The data lie on a plane and the velocity leads out of it");
       } else if (exits !== "") expect(exits).toMatch(/^None of the 9 particles has left the domain by t = 0\.5/);
+      await page.click("#close-scene");
+      await show({ seeds: "grid", count: 9, steps: 5, dt: 0.1, launched: "true", record: 2 });
+      await page.waitForSelector("#scene[data-longest-segment]");
+      expect(await text("#scene-note")).toContain("Particles at t = 0.2.");
       await page.click("#close-scene");
     });
 

@@ -47,6 +47,7 @@ class Typed extends Directive {
   }
 }
 
+/** Binds the text of an input as `Typed` does; it goes with `startTyping` for its `input` events. */
 export const typed = directive(Typed);
 
 /** Notes that the caller types into an input, until it has a new value or is left. */
