@@ -26,7 +26,9 @@ async function transmit(bytes: number): Promise<void> {
 }
 
 async function partOf(path: string, range: string | undefined) {
-  const { size, mtime } = await stat(path);
+  const status = await stat(path);
+  if (!status.isFile()) throw new Error(`${path} is no file`);
+  const { size, mtime } = status;
   const [, first = "0", last, suffix] = /^bytes=(?:(\d+)-(\d+)|-(\d+))$/.exec(range ?? "") ?? [];
   const start = suffix === undefined ? Number(first) : Math.max(0, size - Number(suffix));
   const end = last === undefined ? size : Number(last) + 1;
