@@ -103,7 +103,9 @@ beforeAll(async () => {
   placeVersion("cut", "a", file("data-a"));
   placeVersion("replaced", "a", file("data"));
   placeVersion("cut", "a", file("data"));
-  const common = { EVENTS_NOW: NOW, LOG_LEVEL: "error", WORKERS: "2", CACHE_BYTES: `${64 * MIB}` };
+  // An idle connection is not ended at the moment at which this process, busy with its crowds, asks by it again.
+  const patience = { HTTP_KEEP_ALIVE_TIMEOUT_MS: "120000" };
+  const common = { EVENTS_NOW: NOW, LOG_LEVEL: "error", WORKERS: "2", CACHE_BYTES: `${64 * MIB}`, ...patience };
   const state = disk ?? file("state");
   reference = await startProgram({
     ...common,
