@@ -1,4 +1,6 @@
-/** Measuring several things against each other: they run in turn, so that what the machine does beside hits all of them. */
+/**
+ * Measuring several things against each other: they run in turn, so that what the machine does beside hits all of them.
+ */
 import { type Row, ratioRow, summarise } from "./row.js";
 
 /** Shortest warm-up of each: until then WebAssembly may still run in its first, unoptimised form. */
@@ -10,7 +12,10 @@ export interface Contestant {
   readonly row: Omit<Row, "value" | "spread" | "rounds">;
 }
 
-/** A row of how two contestants of the same rounds compare: `over` divided by `under`, with the parameters of the former. */
+/**
+ * A row of how two contestants of the same rounds compare: `over` divided by `under`, with the parameters of the
+ * former.
+ */
 export interface Comparison {
   readonly case: string;
   readonly unit: string;
@@ -19,8 +24,8 @@ export interface Comparison {
 }
 
 /**
- * Rows of the contestants after `rounds` rounds, then those of the comparisons; the warm-up, a short one when `quick`, is
- * not counted.
+ * Rows of the contestants after `rounds` rounds, then those of the comparisons; the warm-up, a short one when `quick`,
+ * is not counted.
  */
 export async function alternate(
   contestants: readonly Contestant[],

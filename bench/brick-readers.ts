@@ -10,7 +10,10 @@ export interface Readers {
   /** Bricks of the dataset, and bytes of one. */
   readonly bricks: number;
   readonly brickBytes: number;
-  /** Reads so many bricks, one after the other and from the first on again, all threads together. @returns milliseconds */
+  /**
+   * Reads so many bricks, one after the other and from the first on again, all threads together.
+   * @returns milliseconds
+   */
   read(bricks: number): Promise<number>;
   close(): Promise<void>;
 }

@@ -1,7 +1,8 @@
 /**
- * A planning model of a cluster: processor time, bytes read and wall time of one large query, from its work, the processes, their caches,
- * disks and network. `npm run bench:cluster` holds it to measurements. What it leaves out: other queries at the same time, warm-up, and
- * threads beyond the cores, which slow each other down within one process too.
+ * A planning model of a cluster: processor time, bytes read and wall time of one large query, from its work, the
+ * processes, their caches, disks and network. `npm run bench:cluster` holds it to measurements. What it leaves out:
+ * other queries at the same time, warm-up, and threads beyond the cores, which slow each other down within one process
+ * too.
  */
 
 /** A query as the model sees it. */
@@ -50,8 +51,8 @@ export function bytesMoved({ points, values }: Workload, processes: number): num
 }
 
 /**
- * Bytes that all processes read together over the bytes touched: each reads a box of the grid and the bricks that follow it. A power of
- * two of processes cuts z first, then y, then x.
+ * Bytes that all processes read together over the bytes touched: each reads a box of the grid and the bricks that
+ * follow it. A power of two of processes cuts z first, then y, then x.
  */
 export function overlap(bricks: number, processes: number): number {
   const cuts = [1, 1, 1];

@@ -1,4 +1,7 @@
-/** A cluster on this machine for a bench: processes of the whole service, and one member in this process, which is asked. */
+/**
+ * A cluster on this machine for a bench: processes of the whole service, and one member in this process, which is
+ * asked.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";

@@ -1,6 +1,7 @@
 /**
- * `npm run bench:cluster`: what clusters of 2, 4 and 8 processes cost against one process: processor time on data in cache, bytes read of
- * data beyond one cache, the rate of small queries, and how far the planning model (`cluster-model.ts`) is off.
+ * `npm run bench:cluster`: what clusters of 2, 4 and 8 processes cost against one process: processor time on data in
+ * cache, bytes read of data beyond one cache, the rate of small queries, and how far the planning model
+ * (`cluster-model.ts`) is off.
  */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -73,7 +74,8 @@ interface Measured {
 }
 
 /**
- * Data in cache: all shapes are asked in turn, so that what else runs on the machine meets all of them; each is compared with the first.
+ * Data in cache: all shapes are asked in turn, so that what else runs on the machine meets all of them; each is
+ * compared with the first.
  *
  * @param crowded whether there are more threads than cores, which no model covers
  */
@@ -174,7 +176,8 @@ async function smallQueries(clusters: readonly Measured[]): Promise<void> {
 /**
  * Data four times one cache: bytes read over bytes touched, first and later queries, and what the caches hold.
  *
- * @param chunk nodes of a chunk along an axis: with 32 chunks along the axes of the grid less is read on two sides than with 16
+ * @param chunk nodes of a chunk along an axis: with 32 chunks along the axes of the grid less is read on two sides than
+ *   with 16
  */
 async function beyondCache(chunk: number): Promise<void> {
   const nodes = options.quick ? 128 : 256;

@@ -1,6 +1,6 @@
 /**
- * The events interface with 100 000 instances: a page in process against its SQL alone, and over ten connections against
- * a route that sends the same body as a constant. `npm run bench:events -- [--quick] [--json FILE]`.
+ * The events interface with 100 000 instances: a page in process against its SQL alone, and over ten connections
+ * against a route that sends the same body as a constant. `npm run bench:events -- [--quick] [--json FILE]`.
  *
  * The longest turn of the event loop is measured while pages are asked for that a worker thread renders.
  *

@@ -1,4 +1,6 @@
-/** Addresses of the loopback interface that nobody uses, for processes that have to know each other before they start. */
+/**
+ * Addresses of the loopback interface that nobody uses, for processes that have to know each other before they start.
+ */
 import { once } from "node:events";
 import { createServer } from "node:net";
 

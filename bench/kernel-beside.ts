@@ -53,7 +53,10 @@ function readerOf({ velocity }: Setting): BrickReader {
   };
 }
 
-/** Means and sub-grid-scale stress over cubes of nodes of three widths, at all points at once, beside Lag8 at sorted ones. */
+/**
+ * Means and sub-grid-scale stress over cubes of nodes of three widths, at all points at once, beside Lag8 at sorted
+ * ones.
+ */
 export function nodeFilterGroup(setting: Setting): Group {
   const { nodes, velocity, positions } = setting;
   const points = positions.random.length / 3;

@@ -1,4 +1,6 @@
-/** Cubes and points that kernels are measured with, what is measured together, and whether two ways of computing agree. */
+/**
+ * Cubes and points that kernels are measured with, what is measured together, and whether two ways of computing agree.
+ */
 
 import { createScheme } from "../dist/kernels/index.js";
 import { SCRATCH_BYTES, type SimdAccelerator } from "../dist/kernels/simd/index.js";

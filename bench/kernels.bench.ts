@@ -1,4 +1,7 @@
-/** Measures kernels on one core: every point kernel in SIMD and plain, sorted and random points, the sort, filters, thresholds, two threads. */
+/**
+ * Measures kernels on one core: every point kernel in SIMD and plain, sorted and random points, the sort, filters,
+ * thresholds, two threads.
+ */
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { createScheme } from "../dist/kernels/index.js";

@@ -121,7 +121,10 @@ const clustered = kind("clustered", "large", clusteredPoints, smallNodes / 2, sm
 const tenth = kind("a tenth of each edge", "large", clusteredPoints, Math.round(0.55 * nodes), Math.round(nodes / 10));
 const small = kind("in the small cube", "small", clusteredPoints, 0, smallNodes);
 
-/** Bricks along the edge of a box whose points and their neighbours fit the cache: there nothing is read, and points are as dense. */
+/**
+ * Bricks along the edge of a box whose points and their neighbours fit the cache: there nothing is read, and points are
+ * as dense.
+ */
 const fitting = Math.floor(Math.cbrt((cacheMiB * MIB) / (12 * chunk ** 3))) - 1;
 const inCache = kind(
   "random, computing alone",
@@ -131,7 +134,9 @@ const inCache = kind(
   fitting * chunk,
 );
 
-/** The random query beside reading its bricks alone and computing alone, in turn: what it takes of the larger of these. */
+/**
+ * The random query beside reading its bricks alone and computing alone, in turn: what it takes of the larger of these.
+ */
 async function overlap(): Promise<Row[]> {
   const { query, positions, params } = everywhere;
   const readers = await startReaders(workers, { folder: task.folder, dataset: "large" });

@@ -62,7 +62,9 @@ export async function benchLarge({ quick, nodes, within }: LargeOptions): Promis
   }
 }
 
-/** Prints the seconds that h5py takes for all chunks of a dataset, one after the other, as a user of it would read them. */
+/**
+ * Prints the seconds that h5py takes for all chunks of a dataset, one after the other, as a user of it would read them.
+ */
 const H5PY = `
 import h5py, sys, time
 with h5py.File(sys.argv[1]) as file:

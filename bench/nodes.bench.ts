@@ -1,4 +1,6 @@
-/** Filters over cubes of nodes and a search of all nodes, through the engine: a cube of 128^3 and one of 256^3 nodes. */
+/**
+ * Filters over cubes of nodes and a search of all nodes, through the engine: a cube of 128^3 and one of 256^3 nodes.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,7 +19,10 @@ const LAG8 = { spatialInterpolation: "Lag8", temporalInterpolation: "None" } as 
 /** CPU after which a filter is not asked once more. */
 const MOST_MICROSECONDS = 10e6;
 
-/** Rows `nodes`: CPU of filters by width, in microseconds and in Lag8 points, and milliseconds of a search for vorticity by None_Fd4. */
+/**
+ * Rows `nodes`: CPU of filters by width, in microseconds and in Lag8 points, and milliseconds of a search for vorticity
+ * by None_Fd4.
+ */
 export async function benchNodes({ quick }: BenchOptions): Promise<Row[]> {
   const folder = mkdtempSync(join(tmpdir(), "fieldprobe-bench-"));
   const workers = availableParallelism();

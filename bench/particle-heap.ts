@@ -1,4 +1,6 @@
-/** How much memory a step of tracking allocates: a batch as a worker runs it, in this thread, whose heap can be watched. */
+/**
+ * How much memory a step of tracking allocates: a batch as a worker runs it, in this thread, whose heap can be watched.
+ */
 import { readFileSync } from "node:fs";
 import { type HeapProfiler, Session } from "node:inspector/promises";
 import { fileURLToPath } from "node:url";
@@ -26,8 +28,9 @@ const WARM_UP = 20;
 const BATCHES = 5;
 
 /**
- * Bytes of objects, also short-lived ones, that a step allocates, one number a round, by the sampling of the heap profiler:
- * what batches of `nt` steps allocate more than batches of half as many, so that what a batch needs once does not count.
+ * Bytes of objects, also short-lived ones, that a step allocates, one number a round, by the sampling of the heap
+ * profiler: what batches of `nt` steps allocate more than batches of half as many, so that what a batch needs once does
+ * not count.
  *
  * @param query     GetPosition with an even `nt`
  * @param positions sets of particles, which take turns; numbers for each of them

@@ -22,8 +22,8 @@ const HEAP_POINTS = [128, 512];
 const DRIFT = 0.005;
 
 /**
- * Rows `particles`: time of one interpolation in space and time (ns/point) and of one evaluation inside a step of tracking
- * (ns/evaluation), one worker; their ratio; bytes that a step allocates.
+ * Rows `particles`: time of one interpolation in space and time (ns/point) and of one evaluation inside a step of
+ * tracking (ns/evaluation), one worker; their ratio; bytes that a step allocates.
  */
 export async function benchParticles({ quick }: BenchOptions): Promise<Row[]> {
   const points = quick ? 5_000 : 50_000;
@@ -65,7 +65,10 @@ export async function benchParticles({ quick }: BenchOptions): Promise<Row[]> {
   }
 }
 
-/** A million steps of particles, or as many as there are in 20 steps of these, on two workers: seconds of time and of CPU. */
+/**
+ * A million steps of particles, or as many as there are in 20 steps of these, on two workers: seconds of time and of
+ * CPU.
+ */
 async function million(positions: Float32Array, rounds: number): Promise<Row[]> {
   const workers = 2;
   const steps = 20;

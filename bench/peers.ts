@@ -23,8 +23,8 @@ const COMPILERS = [
   ["gcc-native", ["-O3", "-march=native"]],
 ] as const;
 /**
- * Python cases: backend, the kernel of ours it stands beside, and how many points it gets at most. NumPy stands beside our
- * batches too: what a user of either has are points in random order.
+ * Python cases: backend, the kernel of ours it stands beside, and how many points it gets at most. NumPy stands beside
+ * our batches too: what a user of either has are points in random order.
  */
 const PYTHON = [
   ["spline3", "scipy-spline3", "lag4", 100_000],

@@ -1,4 +1,7 @@
-/** `npm run bench:plots -- ROWS.json ...`: draws points per second against order, request size and dataset size into docs/performance. */
+/**
+ * `npm run bench:plots -- ROWS.json ...`: draws points per second against order, request size and dataset size into
+ * docs/performance.
+ */
 import { readFileSync } from "node:fs";
 import { collect, type Plot, short, ticksOf, writePlots } from "./draw.js";
 import type { Row } from "./row.js";

@@ -4,11 +4,16 @@ import { parseArgs } from "node:util";
 
 /** One measured figure. */
 export interface Row {
-  /** Which bench: `kernel`, `frames`, `splines`, `codec`, `engine`, `nodes`, `particles`, `storage`, `sources`, `large`, `service`, `soap`, `scale`, `connections`, `events`, `cluster`, `peer`, `page`, `start`. */
+  /**
+   * Which bench: `kernel`, `frames`, `splines`, `codec`, `engine`, `nodes`, `particles`, `storage`, `sources`, `large`,
+   * `service`, `soap`, `scale`, `connections`, `events`, `cluster`, `peer`, `page`, `start`.
+   */
   readonly bench: string;
   /** Kernel or operation, e.g. `lag8` or `GetVelocity`. */
   readonly case: string;
-  /** What computed it: `simd`, `plain`, `fieldprobe`, or the name of a peer; `ratio` in rows that compare two others. */
+  /**
+   * What computed it: `simd`, `plain`, `fieldprobe`, or the name of a peer; `ratio` in rows that compare two others.
+   */
   readonly backend: string;
   readonly value: number;
   readonly unit: string;

@@ -1,4 +1,7 @@
-/** `npm run bench:scale`: points per second over SOAP against worker threads and against points in flight, drawn into docs/performance. */
+/**
+ * `npm run bench:scale`: points per second over SOAP against worker threads and against points in flight, drawn into
+ * docs/performance.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * `npm run bench:scan -- FOLDER ...`: processor time of the scans of data folders: the first one without an index, the first one of another
- * process with the index of that one, and rescans in which nothing has changed.
+ * `npm run bench:scan -- FOLDER ...`: processor time of the scans of data folders: the first one without an index, the
+ * first one of another process with the index of that one, and rescans in which nothing has changed.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

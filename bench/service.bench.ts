@@ -166,7 +166,8 @@ async function throughput(port: number, engine: Engine, quick: boolean): Promise
   const [none, ...others] = overSoap as [Contestant, ...Contestant[]];
   const comparisons = others.map((over): Comparison => ({ case: over.row.case, unit: "of NullOp", over, under: none }));
   const rows = await alternate(overSoap, quick ? 5 : 15, quick, comparisons);
-  // Were nothing done at the same time, a request would take as long as NullOp and the engine's work one after the other.
+  // Were nothing done at the same time, a request would take as long as NullOp and the engine's work one after the
+  // other.
   const last = asked[2] as Asked;
   const [empty, whole, engineOnly] = await inTurn<number>(
     [

@@ -1,4 +1,7 @@
-/** What a SOAP bench needs of the wire: bodies, keep-alive connections that wait for whole answers, figures of a process. */
+/**
+ * What a SOAP bench needs of the wire: bodies, keep-alive connections that wait for whole answers, figures of a
+ * process.
+ */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 
@@ -35,7 +38,8 @@ export interface Connection {
 export async function open(port: number): Promise<Connection> {
   const socket = connect({ port, host: "127.0.0.1", noDelay: true });
   await new Promise((resolve, reject) => socket.once("connect", resolve).once("error", reject));
-  // A server that refuses a request while it is being sent breaks the connection; what it has answered says more than the error.
+  // A server that refuses a request while it is being sent breaks the connection; what it has answered says more than
+  // the error.
   let failure = "";
   socket.on("error", (error) => {
     failure = error.message;
@@ -82,7 +86,10 @@ export async function open(port: number): Promise<Connection> {
   };
 }
 
-/** Bytes of the whole response; -1 where it is chunked; throws for anything but 200; NaN where the head is not whole yet. */
+/**
+ * Bytes of the whole response; -1 where it is chunked; throws for anything but 200; NaN where the head is not whole
+ * yet.
+ */
 function lengthOf(start: Buffer): number {
   const end = start.indexOf("\r\n\r\n");
   if (end < 0) return Number.NaN;
@@ -93,8 +100,8 @@ function lengthOf(start: Buffer): number {
 }
 
 /**
- * Milliseconds that each of `count` requests took when they come at equal intervals, `rate` of them a second, from the moment when it was
- * due; each takes a connection that is free, or waits for one.
+ * Milliseconds that each of `count` requests took when they come at equal intervals, `rate` of them a second, from the
+ * moment when it was due; each takes a connection that is free, or waits for one.
  */
 export async function paced(
   port: number,
@@ -136,7 +143,10 @@ export function cpuSeconds(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
-/** CPU seconds of the main thread of a process, and of all its threads, by the scheduler's account; threads that have ended are not in it. */
+/**
+ * CPU seconds of the main thread of a process, and of all its threads, by the scheduler's account; threads that have
+ * ended are not in it.
+ */
 export function threadSeconds(pid: number): { main: number; all: number } {
   const seconds = (thread: string): number => {
     const [nanoseconds] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8").split(" ");

@@ -26,7 +26,10 @@ const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url
 /** Values of SOAP_IO in gSOAP: flushed at once, buffered, stored, chunked. */
 const GSOAP_MODES = ["0", "1", "2", "3"];
 
-/** Compiles the gSOAP server from our description, as fast as gcc makes it; null, with the reason, where tools or headers are missing. */
+/**
+ * Compiles the gSOAP server from our description, as fast as gcc makes it; null, with the reason, where tools or
+ * headers are missing.
+ */
 function compileGsoap(folder: string, wsdl: string): string | null {
   writeFileSync(join(folder, "service.wsdl"), wsdl);
   const sources = [at("../bench/peers/gsoap-server.c"), "soapC.c", "soapServer.c"];
@@ -71,8 +74,8 @@ async function startFastest(
 }
 
 /**
- * CPU microseconds per point of one round of bulk requests: those of all threads, and of the main thread alone. The request is given: to
- * make one of a million points takes longer than a server waits for a connection to ask something.
+ * CPU microseconds per point of one round of bulk requests: those of all threads, and of the main thread alone. The
+ * request is given: to make one of a million points takes longer than a server waits for a connection to ask something.
  */
 async function cpuPerPoint(
   { pid, port }: Server,
@@ -274,7 +277,10 @@ async function* bulkRows(ours: Server, program: string | null, quick: boolean): 
   }
 }
 
-/** Requests of one point at half the rate that each server has reached: how long callers wait, and how much longer the slowest of a hundred. */
+/**
+ * Requests of one point at half the rate that each server has reached: how long callers wait, and how much longer the
+ * slowest of a hundred.
+ */
 async function halfLoadRows(
   servers: readonly Server[],
   rates: ReadonlyMap<string, readonly number[]>,

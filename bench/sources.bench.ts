@@ -1,6 +1,6 @@
 /**
- * Data behind HTTP, a Zarr store or an HDF5 file by ranges or through references: time of a first query against that of the
- * line alone, with a cache on disk that is empty and one that is full, and warm against local.
+ * Data behind HTTP, a Zarr store or an HDF5 file by ranges or through references: time of a first query against that of
+ * the line alone, with a cache on disk that is empty and one that is full, and warm against local.
  */
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -39,10 +39,10 @@ const FIRST = {
 type First = keyof typeof FIRST;
 
 /**
- * Rows `sources`: milliseconds of the same query of random points, Lag8 at one frame, behind a line of 20 ms and 100 MB/s:
- * the first query of a new engine in each way of `FIRST`, also over the time that the line alone takes for the bytes touched;
- * and `warm`, from the cache of bricks, over the same query of the local file, the order of the two changing from round to
- * round.
+ * Rows `sources`: milliseconds of the same query of random points, Lag8 at one frame, behind a line of 20 ms and 100
+ * MB/s: the first query of a new engine in each way of `FIRST`, also over the time that the line alone takes for the
+ * bytes touched; and `warm`, from the cache of bricks, over the same query of the local file, the order of the two
+ * changing from round to round.
  */
 export async function benchSources({ quick }: BenchOptions): Promise<Row[]> {
   const nodes = quick ? 128 : 256;
@@ -118,8 +118,8 @@ async function writeCubes(folder: string, address: string, nodes: number): Promi
 }
 
 /**
- * Rounds. Each first query has an engine of its own; that of the references then answers the second queries. The order of the
- * first queries turns from round to round.
+ * Rounds. Each first query has an engine of its own; that of the references then answers the second queries. The order
+ * of the first queries turns from round to round.
  */
 async function measure(data: string, positions: Float32Array, rounds: number, cache: string) {
   const check = checkAbc(positions, 0, 1e-3);

@@ -8,7 +8,9 @@ import { inTurn } from "./alternate.js";
 import { type BenchOptions, type Row, summarise } from "./row.js";
 
 const BIN = fileURLToPath(new URL("../bin/fieldprobe.js", import.meta.url));
-/** Writes the CPU time of all threads, in seconds, to descriptor 3 when the process ends, or when its service is ready. */
+/**
+ * Writes the CPU time of all threads, in seconds, to descriptor 3 when the process ends, or when its service is ready.
+ */
 const METER = `
   import { writeSync } from "node:fs";
   import { isMainThread } from "node:worker_threads";

@@ -16,8 +16,9 @@ const TIME = 0.16;
 const TOLERANCE = 0.01;
 
 /**
- * Rows `storage`: time per point (ns/point) of a first query (`cold`), the same again (`warm`), and with caches smaller than
- * a frame (`beyond cache`); and for each of them bytes read over bytes of the chunks that the stencils touch (`reads`).
+ * Rows `storage`: time per point (ns/point) of a first query (`cold`), the same again (`warm`), and with caches smaller
+ * than a frame (`beyond cache`); and for each of them bytes read over bytes of the chunks that the stencils touch
+ * (`reads`).
  */
 export async function benchStorage({ quick }: BenchOptions): Promise<Row[]> {
   const nodes = quick ? 128 : 256;

@@ -4,7 +4,10 @@ import type { Check } from "./ask.js";
 const PERIOD = 2 * Math.PI;
 const CHECKED = 1000;
 
-/** Bytes of the chunks of one frame that stencils of `order` nodes an axis touch; three float32 a node, periodic cube of length 2 pi. */
+/**
+ * Bytes of the chunks of one frame that stencils of `order` nodes an axis touch; three float32 a node, periodic cube of
+ * length 2 pi.
+ */
 export function touchedBytes(nodes: number, chunk: number, order: number, points: Float32Array): number {
   const chunks = Math.ceil(nodes / chunk);
   const touched = new Uint8Array(chunks ** 3);

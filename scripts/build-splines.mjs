@@ -1,8 +1,8 @@
 /**
  * Writes src/kernels/spline-tables.ts: the polynomials of the splines M{m}Q{q}, as exact fractions.
  *
- * At both ends of a cell, the polynomial through the q - 1 nodes centred there gives the derivatives 0 .. m; the spline is
- * the polynomial of degree 2m + 1 that has them at both ends. The weight of a node is its share in that polynomial.
+ * At both ends of a cell, the polynomial through the q - 1 nodes centred there gives the derivatives 0 .. m; the spline
+ * is the polynomial of degree 2m + 1 that has them at both ends. The weight of a node is its share in that polynomial.
  * Source: Lalescu, Teaca and Carati, Journal of Computational Physics 229 (2010).
  */
 import { readFileSync, writeFileSync } from "node:fs";
@@ -65,7 +65,9 @@ function factorial(n) {
   return n <= 1 ? 1n : BigInt(n) * factorial(n - 1);
 }
 
-/** The polynomial of degree 2m + 1 whose l-th derivative is 1 at 0, and whose others up to the m-th are 0 at 0 and 1. */
+/**
+ * The polynomial of degree 2m + 1 whose l-th derivative is 1 at 0, and whose others up to the m-th are 0 at 0 and 1.
+ */
 function hermite(m, l) {
   const series = Array.from({ length: m - l + 1 }, (_, k) => fraction(factorial(m + k), factorial(m) * factorial(k)));
   const whole = product(product(power(polynomial(0, 1), l), power(polynomial(1, -1), m + 1)), series);

@@ -1,9 +1,10 @@
 /**
- * Bundles the program and its worker threads, with the packages that they use, into few files in dist/bundle: Node spends most of the time
- * until a service is ready on finding, opening and linking a thousand small modules.
+ * Bundles the program and its worker threads, with the packages that they use, into few files in dist/bundle: Node
+ * spends most of the time until a service is ready on finding, opening and linking a thousand small modules.
  *
- * Nothing is minified, so stack traces name functions, and comments name the modules. Packages with files of their own beside their code,
- * or native code, stay where they are. `bin/program.js` runs the bundle only while it is newer than what it was made of.
+ * Nothing is minified, so stack traces name functions, and comments name the modules. Packages with files of their own
+ * beside their code, or native code, stay where they are. `bin/program.js` runs the bundle only while it is newer than
+ * what it was made of.
  */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, posix, relative, sep } from "node:path";
@@ -55,7 +56,10 @@ async function hdf5Binary() {
   return binary;
 }
 
-/** Lets the HDF5 library read its WebAssembly from a file: to parse and decode the text takes half the time until it is loaded. */
+/**
+ * Lets the HDF5 library read its WebAssembly from a file: to parse and decode the text takes half the time until it is
+ * loaded.
+ */
 const hdf5 = {
   name: "hdf5",
   transform(code, id) {

@@ -1,8 +1,9 @@
 /**
- * `npm run test:nodes [-- --node 22,24] [SELECTION]`: runs the tests on every supported version of Node, or on some, one after another.
+ * `npm run test:nodes [-- --node 22,24] [SELECTION]`: runs the tests on every supported version of Node, or on some,
+ * one after another.
  *
- * The binaries come from the package `node` of the registry, into a temporary folder. Prints one line per version, and the end of the output
- * where tests fail; the exit code is 1 then.
+ * The binaries come from the package `node` of the registry, into a temporary folder. Prints one line per version, and
+ * the end of the output where tests fail; the exit code is 1 then.
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";

@@ -1,4 +1,7 @@
-/** The settings: one table of name, check, default and meaning, from which configuration, flags, help and reference follow. */
+/**
+ * The settings: one table of name, check, default and meaning, from which configuration, flags, help and reference
+ * follow.
+ */
 import { existsSync } from "node:fs";
 import { availableParallelism, totalmem } from "node:os";
 import { delimiter, resolve } from "node:path";
@@ -9,7 +12,10 @@ import { STORE_DEFAULTS } from "./store-settings.js";
 
 const MIB = 1024 * 1024;
 
-/** Limits of what a request may cost: default, meaning, and the largest value where there is one. FIELDPROBE_HTTP_BODY_BYTES sets `http.bodyBytes`. */
+/**
+ * Limits of what a request may cost: default, meaning, and the largest value where there is one.
+ * FIELDPROBE_HTTP_BODY_BYTES sets `http.bodyBytes`.
+ */
 const LIMIT_TABLE = {
   "http.bodyBytes": [256 * MIB, "size of a request"],
   "http.headersTimeoutMs": [10_000, "time for the headers of a request"],
@@ -391,7 +397,8 @@ function defaultData(): readonly string[] {
  *
  * @param overrides settings by variable name without prefix, e.g. from flags; they win over `env`
  * @param env       usually `process.env`; only FIELDPROBE_* members count, and an empty one counts as absent
- * @returns the configuration with defaults in place of what is wrong, so that more can be checked before anything starts
+ * @returns the configuration with defaults in place of what is wrong, so that more can be checked before anything
+ *   starts
  */
 export function readConfig(
   overrides: Readonly<Record<string, string>> = {},

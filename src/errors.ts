@@ -23,7 +23,7 @@ export type ServerCode = (typeof SERVER_CODES)[number];
 export type ErrorCode = CallerCode | ServerCode;
 export type Blame = "caller" | "server";
 
-/** What an error may say beside its message; every member is fit for the caller. */
+/** Members of an error beside its message, each fit for the caller. */
 export interface ErrorContext {
   /** The request member at fault, e.g. `time` or `points[12].x`. */
   readonly member?: string;

@@ -22,8 +22,8 @@ export function createLog({ logLevel }: Pick<Config, "logLevel">, terminal = pro
 const UNWRITTEN_BYTES = 1024 * 1024;
 
 /**
- * Standard error, to which the lines of one tick are written together; nothing is left when the process exits. Where it takes nothing,
- * as a file on a full disk, its lines wait for the next ones, and the service goes on.
+ * Standard error, to which the lines of one tick are written together; nothing is left when the process exits. Where it
+ * takes nothing, as a file on a full disk, its lines wait for the next ones, and the service goes on.
  */
 function gathered(): DestinationStream & { flushSync(): void } {
   const descriptor = pino.destination({ dest: 2, sync: true, maxLength: UNWRITTEN_BYTES });
@@ -43,7 +43,10 @@ function gathered(): DestinationStream & { flushSync(): void } {
   };
 }
 
-/** A JSON line of the log as a person reads it: time of day, level, message, then the other members; errors by their message. */
+/**
+ * A JSON line of the log as a person reads it: time of day, level, message, then the other members; errors by their
+ * message.
+ */
 export function readableLine(line: string): string {
   const { time, level, msg, err, ...rest } = JSON.parse(line) as Readonly<Record<string, unknown>>;
   const clock = String(time).slice(11, 23);

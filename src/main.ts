@@ -17,7 +17,10 @@ import { apiPlugin } from "./server/rest/plugin.js";
 import { soapPlugin } from "./server/soap/route.js";
 import { obeySignals } from "./signals.js";
 
-/** How long the threads of guests are waited for, once all requests have ended; longer where the grace time is not over. */
+/**
+ * The time for which the threads of guests are waited for, once all requests have ended; longer where the grace time is
+ * not over.
+ */
 const THREADS_MS = 2_000;
 
 /** A running service. */
@@ -56,7 +59,8 @@ export async function startService(config: Config, log: Logger, fieldsOnly = fal
     if (events) plugins.push(events.plugin);
     const guests = events === null ? {} : { events: () => events.state };
     const app = await createApp({ config, engine, logger: log, plugins, guests });
-    // For "localhost" fastify would open a second server, whose requests nobody counts; of other names it takes one address too.
+    // For "localhost" fastify would open a second server, whose requests nobody counts; of other names it takes one
+    // address too.
     const host = config.host === "localhost" ? (await lookup(config.host)).address : config.host;
     await app.listen({ host, port: config.port });
     return running(config, engine, app, events);
@@ -122,7 +126,7 @@ function running(
   };
 }
 
-/** What whoever starts a service should know: settings that are allowed, but seldom meant. */
+/** Warnings at the start of a service: settings that are allowed, but seldom meant. */
 export function remarks({ baseUrl, data, host, port, tls }: Config, datasets: number): string[] {
   const everywhere = host === "0.0.0.0" || host === "::";
   return [
@@ -170,7 +174,7 @@ export async function runService(config: Config): Promise<void> {
   process.stdout.write(`fieldprobe listening on ${service.url}\n`);
 }
 
-/** What a promise resolves to, or null when the time ends first. */
+/** The value of a promise, or null when the time ends first. */
 function inTime<T>(promise: Promise<T>, ms: number): Promise<T | null> {
   return Promise.race([promise, delay(ms, null, { ref: false })]);
 }

@@ -1,6 +1,6 @@
 /**
- * The table of operations and the facts that follow from it: decoder, encoder, WSDL, `/api`, planner, workers, client, command
- * line and parameterised tests ask nowhere else what an operation takes, needs and returns.
+ * The table of operations and the facts that follow from it: decoder, encoder, WSDL, `/api`, planner, workers, client,
+ * command line and parameterised tests ask nowhere else what an operation takes, needs and returns.
  */
 
 /** Records of results: name -> component names, in wire order. The record `float` is a bare number. */
@@ -93,7 +93,10 @@ export const SPLINES = [
   "M4Q14",
 ] as const;
 
-/** Values of SpatialInterpolation, in schema order; the two splines that do not exist are in the schema of the public service. */
+/**
+ * Values of SpatialInterpolation, in schema order; the two splines that do not exist are in the schema of the public
+ * service.
+ */
 export const SPATIAL_INTERPOLATION = [
   ...OLDER_INTERPOLATION,
   "M1Q4",
@@ -253,8 +256,8 @@ export const HESSIANS: readonly Exclude<(typeof GRADIENTS)[number], `M1${string}
 );
 
 /**
- * How an operation is run: at points, as a forcing, over the octree of a box (filter), over a box of nodes (box), along paths, as
- * a search of a box or a cutout of it, through another operation (arrays), or not at all.
+ * How an operation is run: at points, as a forcing, over the octree of a box (filter), over a box of nodes (box), along
+ * paths, as a search of a box or a cutout of it, through another operation (arrays), or not at all.
  */
 export type Family = "points" | "force" | "filter" | "box" | "track" | "search" | "cutout" | "arrays" | "echo";
 
@@ -270,15 +273,17 @@ export interface Operation {
   /** A row of the kernel table (`kernels/table.ts`): for tracking the one that samples the flow. */
   readonly kernel: string;
   /**
-   * Fields that the kernel reads, in its order; none where the request has a member `field`. A force may be known in closed form
-   * instead of being stored.
+   * Fields that the kernel reads, in its order; none where the request has a member `field`. A force may be known in
+   * closed form instead of being stored.
    */
   readonly fields: readonly FieldName[];
-  /** Spatial options it answers. GetForce takes all for a force in closed form, those of GetVelocity for a stored one. */
+  /**
+   * Spatial options it answers. GetForce takes all for a force in closed form, those of GetVelocity for a stored one.
+   */
   readonly spatial: readonly SpatialInterpolation[];
   /** Whether a trailing optional string `addr` is accepted and ignored; the later interface declares it. */
   readonly addr: boolean;
-  /** What its records are made of what the kernel answers; absent: they are just that. */
+  /** The reduction of the kernel's results to records; absent: they are the results. */
   readonly reduced?: "invariants";
 }
 
@@ -557,7 +562,7 @@ export function operationOf(name: OperationName): OperationRow {
 /** Fields whose names are not what they are called. */
 const TITLES: Partial<Record<FieldName, string>> = { magnetic: "magnetic field", potential: "vector potential" };
 
-/** What a dataset has, as far as operations ask for it. */
+/** Properties of a dataset that operations ask for. */
 export interface Holdings {
   readonly fields: Readonly<Partial<Record<string, unknown>>>;
   readonly forcing: { readonly kind: string };

@@ -1,11 +1,14 @@
 /** Signals of a process that serves until it is told to stop, and how it ends. */
 import type { Logger } from "pino";
 
-/** What signals act on. */
+/** The parts of a process that signals act on. */
 export interface Served {
   /** Counts of what is under way, for the log. */
   underWay(): Readonly<Record<string, number>>;
-  /** Takes nothing new and lets what is under way end; false when something was cut off, null when the process ends by itself. */
+  /**
+   * Takes nothing new and lets what is under way end; false when something was cut off, null when the process ends by
+   * itself.
+   */
   drain(): Promise<boolean | null>;
   /** Reads data folders, token file and TLS files again. */
   reload(): Promise<void>;
@@ -17,10 +20,13 @@ export interface Ending {
   begin(code: number): void;
 }
 
-/** What is needed of the process. */
+/** Services of the process that are needed. */
 export type Signalled = Pick<NodeJS.Process, "on" | "removeAllListeners" | "kill" | "exit" | "pid">;
 
-/** `npm` and others pass a Ctrl-C on to a process that has had it from the terminal: within this time it is the same one. */
+/**
+ * `npm` and others pass a Ctrl-C on to a process that has had it from the terminal: within this time it is the same
+ * one.
+ */
 const SAME_KEY_MS = 500;
 
 /**

@@ -1,4 +1,4 @@
-/** How stores behind HTTP are asked, and where what they have answered is kept. */
+/** Settings of stores behind HTTP: how they are asked, and where their answers are kept. */
 
 const MIB = 1024 * 1024;
 

@@ -1,6 +1,8 @@
-/** What the operating system refuses, in words: no codes, no names of system calls. */
+/** Refusals of the operating system, in words: no codes, no names of system calls. */
 
-/** Words for the codes that files, folders and sockets meet; for a code that is not here the system's own text serves. */
+/**
+ * Words for the codes that files, folders and sockets meet; for a code that is not here the system's own text serves.
+ */
 const REASONS: ReadonlyMap<string, string> = new Map([
   ["ENOENT", "no such file or folder"],
   ["EACCES", "permission denied"],
@@ -25,7 +27,7 @@ interface SystemError extends Error {
   readonly port?: number;
 }
 
-/** Why the operating system refused, e.g. `permission denied`; the text of any other error, in one line. */
+/** The reason of the operating system, e.g. `permission denied`; the text of any other error, in one line. */
 export function reasonOf(error: unknown): string {
   const { code, message } = error as SystemError;
   return REASONS.get(code ?? "") ?? (message ?? String(error)).replace(/\s*\n\s*/g, " ").trim();

@@ -29,7 +29,10 @@ const FILES = readdirSync(SRC, { recursive: true, encoding: "utf8" })
   .filter((name) => name.endsWith(".ts"))
   .map((name) => name.replaceAll(sep, "/"));
 
-/** `import` and `export` declarations, type imports among them, dynamic imports, and modules that are named for a thread. */
+/**
+ * `import` and `export` declarations, type imports among them, dynamic imports, and modules that are named for a
+ * thread.
+ */
 const REFERENCE =
   /^(?:import|export)\b[^;"]*?\bfrom "([^"]+)"|^import "([^"]+)"|\bimport\("([^"]+)"\)|new URL\("(\.[^"]+\.js)", import\.meta\.url\)/gm;
 

@@ -2,8 +2,8 @@
 import { CALLER_CODES, type ErrorCode, SERVER_CODES } from "../errors.js";
 
 /**
- * `Fault` is a fault that names no code of ours (another service), `Http` a plain status without an envelope, `Network` a
- * connection that failed, `Protocol` an answer that is not what was asked for.
+ * `Fault` is a fault that names no code of ours (another service), `Http` a plain status without an envelope, `Network`
+ * a connection that failed, `Protocol` an answer that is not what was asked for.
  */
 export type ClientErrorCode = ErrorCode | "Fault" | "Http" | "Network" | "Protocol";
 
@@ -12,7 +12,7 @@ export interface ClientErrorDetail {
   readonly member?: string;
   /** The name of the limit that was passed, e.g. `query.points`. */
   readonly limit?: string;
-  /** What the service calls the request in its log. */
+  /** The service's id of the request in its log. */
   readonly requestId?: string;
   /** HTTP status, where there was an answer. */
   readonly status?: number;
@@ -48,7 +48,9 @@ interface SoapFailure {
   readonly response?: { readonly status?: number; readonly headers?: Readonly<Record<string, unknown>> };
 }
 
-/** A fault as the soap package decodes it: 1.1 members in lower case, 1.2 members capitalised, text bare or in `$value`. */
+/**
+ * A fault as the soap package decodes it: 1.1 members in lower case, 1.2 members capitalised, text bare or in `$value`.
+ */
 interface SoapFault {
   readonly faultstring?: unknown;
   readonly detail?: FaultDetail;

@@ -1,4 +1,7 @@
-/** Tracks particles to open faces over plain HTTP, whose answers have the times of the exits; SOAP has no place for them. */
+/**
+ * Tracks particles to open faces over plain HTTP, whose answers have the times of the exits; SOAP has no place for
+ * them.
+ */
 import { ClientError, type ClientErrorCode } from "./error.js";
 import { endpoint } from "./transport.js";
 

@@ -29,7 +29,8 @@ type Request = Readonly<Record<string, unknown>>;
  * Connects to a service.
  *
  * @param url the service's base address, e.g. `http://127.0.0.1:8080`, or its endpoint
- * @returns one method per operation; each splits its points into requests, keeps their order and rejects with ClientError
+ * @returns one method per operation; each splits its points into requests, keeps their order and rejects with
+ *   ClientError
  * @throws ClientError when the service or its WSDL cannot be reached
  * @throws RangeError unless the numbers among the options are whole and positive
  */

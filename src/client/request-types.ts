@@ -30,7 +30,7 @@ type ValueOf<N extends OperationName, M extends Member> = M["type"] extends "Spa
   ? Row<N>["spatial"][number]
   : MemberValues[M["type"] & MemberType];
 
-/** What an operation takes: its members by the names of the wire. */
+/** The members that an operation takes, by the names of the wire. */
 export type RequestOf<N extends OperationName> = {
   readonly [M in MemberOf<N> as M["required"] extends true ? M["name"] : never]: ValueOf<N, M>;
 } & {
@@ -49,7 +49,7 @@ export interface Answer<N extends OperationName = OperationName> {
   readonly values: Float32Array;
 }
 
-/** What a call may be told beside its request. */
+/** Options of a call beside its request. */
 export interface CallOptions {
   /** Ends the call; it then rejects with the signal's reason. */
   readonly signal?: AbortSignal;

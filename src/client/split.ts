@@ -12,9 +12,9 @@ function passes(error: unknown, limit: RegExp): boolean {
 }
 
 /**
- * Runs `part` over `total` points, at most `size` at a time and `lanes` parts at once; one empty part when there are none.
- * A part that the service refuses as too large is halved, and so are all that follow, down to single points. When it
- * refuses that many requests at once, fewer are sent.
+ * Runs `part` over `total` points, at most `size` at a time and `lanes` parts at once; one empty part when there are
+ * none. A part that the service refuses as too large is halved, and so are all that follow, down to single points. When
+ * it refuses that many requests at once, fewer are sent.
  *
  * Rejects with the first error, after which no further part is begun and those under way are aborted.
  */

@@ -13,7 +13,9 @@ export function flatten(member: string, points: Points): Float32Array {
   return flat;
 }
 
-/** What the soap package writes as xs:float: JavaScript names infinity otherwise, and drops the sign of zero. */
+/**
+ * The text that the soap package writes as xs:float: JavaScript names infinity otherwise, and drops the sign of zero.
+ */
 export function floatText(value: number): string | number {
   if (Object.is(value, -0)) return "-0";
   return value === Infinity ? "INF" : value === -Infinity ? "-INF" : value;

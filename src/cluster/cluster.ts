@@ -1,6 +1,6 @@
 /**
- * A cluster divides large queries: each region of the data has one owner among the peers, every owner gets its part of a query as one
- * piece, and the answers are merged. What a peer does not answer this process evaluates itself.
+ * A cluster divides large queries: each region of the data has one owner among the peers, every owner gets its part of
+ * a query as one piece, and the answers are merged. What a peer does not answer this process evaluates itself.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
@@ -32,7 +32,10 @@ import { OCTETS, PIECE_HEADER, PIECE_PATH, type Piece, readFailure, type Status,
 import { cutPoints, mergeValues, type Portion } from "./portions.js";
 import { hashText, ownersOf, type Regions, regionsIn, regionsOf } from "./regions.js";
 
-/** Evaluations of a field at a point that pay for dividing a query on data that every process can cache, and nodes of a region that do. */
+/**
+ * Evaluations of a field at a point that pay for dividing a query on data that every process can cache, and nodes of a
+ * region that do.
+ */
 const LEAST_WORK = 65_536;
 const LEAST_NODES = 262_144;
 /** Frames that have the same owners where there are fewer regions than peers. */
@@ -44,7 +47,7 @@ const MOST_ASKED = 2;
 /** No peers. */
 const NOBODY: ReadonlySet<Peer> = new Set();
 
-/** How the data of a query lies among the peers. */
+/** The distribution of the data of a query among the peers. */
 interface Distribution {
   readonly dataset: Dataset;
   readonly regions: Regions;
@@ -247,7 +250,10 @@ export class Cluster implements Sharing {
     return Object.fromEntries(divided);
   }
 
-  /** The peers, and per region of a dataset at a time the index of its owner among them. @param without peers that own nothing */
+  /**
+   * The peers, and per region of a dataset at a time the index of its owner among them.
+   * @param without peers that own nothing
+   */
   #ownersIn(regions: Regions, { name, time }: Dataset, at: number, without: ReadonlySet<Peer>): Owners {
     const { list, version } = this.#peers;
     const [frame = 0] = regions.size < list.length ? frameWeights(time, at, "None").frames : [0];
@@ -303,7 +309,10 @@ export class Cluster implements Sharing {
     for (const buffer of lent) this.#buffers.give(buffer);
   }
 
-  /** Evaluates the boxes that a region of nodes is divided into by owner. @param components values a node; null: of hits */
+  /**
+   * Evaluates the boxes that a region of nodes is divided into by owner.
+   * @param components values a node; null: of hits
+   */
   async #eachBox(
     checked: CheckedQuery,
     region: NodeRegion,
@@ -337,8 +346,8 @@ export class Cluster implements Sharing {
   }
 
   /**
-   * Evaluates a part where it belongs. What its owner refuses, loses or does not get done goes to the owners that its regions would have
-   * without that one, so that all processes turn to the same others.
+   * Evaluates a part where it belongs. What its owner refuses, loses or does not get done goes to the owners that its
+   * regions would have without that one, so that all processes turn to the same others.
    */
   async #run(
     peer: Peer | undefined,
@@ -462,7 +471,8 @@ export class Cluster implements Sharing {
 }
 
 /**
- * Waits for all parts. An error of this service ends the others; of the errors of the caller that of the first point counts.
+ * Waits for all parts. An error of this service ends the others; of the errors of the caller that of the first point
+ * counts.
  *
  * @throws the error of the query
  */

@@ -1,6 +1,7 @@
 /**
- * The generation of a dataset is a digest of everything that its values depend on: the code that computes them, the settings that change
- * numbers, and the bytes of its files. Peers answer each other only where their generations are equal.
+ * The generation of a dataset is a digest of everything that its values depend on: the code that computes them, the
+ * settings that change numbers, and the bytes of its files. Peers answer each other only where their generations are
+ * equal.
  */
 import { createHash } from "node:crypto";
 import { open, readFile } from "node:fs/promises";
@@ -64,8 +65,9 @@ export class Generations {
 }
 
 /**
- * The digest of a file: size, second of its last change, and samples at even distances, the first and the last bytes among them. Of a store
- * of many objects: size and the times of its newest one and of its folder; of one at an address its version.
+ * The digest of a file: size, second of its last change, and samples at even distances, the first and the last bytes
+ * among them. Of a store of many objects: size and the times of its newest one and of its folder; of one at an address
+ * its version.
  */
 async function digestFile(record: FileRecord, samples: number, sampled: () => void): Promise<string> {
   const { path, bytes, modifiedMs, newestMs, version } = record;

@@ -1,4 +1,7 @@
-/** The keys of a cluster: every peer shows a certificate of the cluster's own authority, to those it asks and to those who ask it. */
+/**
+ * The keys of a cluster: every peer shows a certificate of the cluster's own authority, to those it asks and to those
+ * who ask it.
+ */
 import { readFileSync, statSync } from "node:fs";
 import { createSecureContext } from "node:tls";
 import { type Config, ConfigError, isLoopbackHost } from "../config.js";
@@ -44,7 +47,10 @@ export function readKeys({ cert, key, ca }: Config["cluster"]): Keys | null {
   return keys;
 }
 
-/** The addresses in the list of peers, or in the file that it names, sorted. @throws ConfigError for what is no address */
+/**
+ * The addresses in the list of peers, or in the file that it names, sorted.
+ * @throws ConfigError for what is no address
+ */
 export function readPeers(peers: readonly string[]): string[] {
   const [first = ""] = peers;
   const file = peers.length === 1 && statSync(first, { throwIfNoEntry: false })?.isFile() === true;

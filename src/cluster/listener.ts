@@ -1,4 +1,6 @@
-/** The listener of a process answers the pieces that peers ask for, evaluated by this process alone, and says how it is. */
+/**
+ * The listener of a process answers the pieces that peers ask for, evaluated by this process alone, and says how it is.
+ */
 import { createServer as createPlain, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createSecure, type Server as SecureServer } from "node:https";
 import type { Logger } from "pino";
@@ -32,7 +34,7 @@ export type RegionLists = Readonly<
   Record<string, { readonly owned: readonly number[]; readonly cached: readonly number[] }>
 >;
 
-/** What a listener is made with. */
+/** Parts from which a listener is made. */
 export interface ListenerOptions {
   readonly address: string;
   readonly keys: Keys | null;

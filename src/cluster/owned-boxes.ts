@@ -1,4 +1,7 @@
-/** Boxes of nodes: the parts that the region of a search or a cutout is divided into by owner, and how their answers are joined. */
+/**
+ * Boxes of nodes: the parts that the region of a search or a cutout is divided into by owner, and how their answers are
+ * joined.
+ */
 
 import type { NodeRegion } from "../engine/node-region.js";
 import type { Query } from "../engine/query.js";

@@ -1,6 +1,6 @@
 /**
- * The peers of this process: who they are, which of them are usable, and requests to them over kept-alive connections. A failure
- * detector asks the peers that have pieces, and now and then the others, what they are doing.
+ * The peers of this process: who they are, which of them are usable, and requests to them over kept-alive connections.
+ * A failure detector asks the peers that have pieces, and now and then the others, what they are doing.
  */
 import { type ClientRequest, type IncomingMessage, Agent as PlainAgent, request as plainRequest } from "node:http";
 import { Agent as SecureAgent, request as secureRequest } from "node:https";
@@ -46,12 +46,12 @@ export interface PeerAnswer {
 export class Peer {
   /** Its address, which is its name. */
   readonly name: string;
-  /** What it said last; null while it is lost. */
+  /** Its last statement; null while it is lost. */
   status: Status | null = null;
   /** Requests that it has not answered: pieces. */
   readonly outstanding = new Set<AbortController>();
   askedAt = Number.NEGATIVE_INFINITY;
-  /** When it last said that it had got something done, on the clock of `performance`. */
+  /** The time at which it last said that it had got something done, on the clock of `performance`. */
   progressAt = Number.NEGATIVE_INFINITY;
   asking = false;
 
@@ -60,7 +60,7 @@ export class Peer {
   }
 }
 
-/** What the peers of a process are made with. */
+/** Parts from which the peers of a process are made. */
 export interface PeersOptions {
   /** Addresses, sorted. */
   readonly names: readonly string[];
@@ -238,8 +238,8 @@ export class Peers {
 }
 
 /**
- * Reads a plain connection through one buffer, which is copied from before the next read: a buffer for every 64 KiB, as Node makes them,
- * has the garbage collector run with every large answer.
+ * Reads a plain connection through one buffer, which is copied from before the next read: a buffer for every 64 KiB, as
+ * Node makes them, has the garbage collector run with every large answer.
  */
 class BulkAgent extends PlainAgent {
   override createConnection(...[options, connected]: Parameters<PlainAgent["createConnection"]>): Duplex {

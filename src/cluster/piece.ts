@@ -1,6 +1,6 @@
 /**
- * A piece is the part of a query that one peer asks of another: its query as JSON in a header, its points and initial velocities as
- * little-endian float32 in the body. The answer is the values, float32 too, or an error as JSON.
+ * A piece is the part of a query that one peer asks of another: its query as JSON in a header, its points and initial
+ * velocities as little-endian float32 in the body. The answer is the values, float32 too, or an error as JSON.
  */
 import { z } from "zod";
 import type { Query } from "../engine/query.js";
@@ -24,7 +24,7 @@ export const OCTETS = "application/octet-stream";
 
 const whole = z.number().int().min(0);
 const PIECE = z.strictObject({
-  /** What the answer depends on beside the query (`generation.ts`). */
+  /** The generation, on which the answer depends beside the query (`generation.ts`). */
   generation: z.string().regex(/^[0-9a-f]{64}$/),
   query: z.record(z.string().max(64), z.union([z.string().max(256), z.number(), z.boolean()])),
   points: whole,
@@ -129,7 +129,7 @@ const STATUS = z.object({
   datasets: count,
 });
 
-/** What a peer says of itself. */
+/** A peer's statement about itself. */
 export type Status = z.output<typeof STATUS>;
 
 /** Reads what a peer says of itself; null for anything else. */

@@ -62,7 +62,10 @@ export async function cutPoints(
   });
 }
 
-/** Finds the owner of each point, and counts the points of each owner; a coordinate that is no number counts for any: its owner refuses it. */
+/**
+ * Finds the owner of each point, and counts the points of each owner; a coordinate that is no number counts for any:
+ * its owner refuses it.
+ */
 async function ownersOfPoints(
   regions: Regions,
   owners: Uint8Array,
@@ -107,7 +110,10 @@ function addParts(
   }
 }
 
-/** Walks slabs in pieces, with turns of the event loop in between. @param walk triples of the slab, index of its first point, range */
+/**
+ * Walks slabs in pieces, with turns of the event loop in between.
+ * @param walk triples of the slab, index of its first point, range
+ */
 async function forEachTurn(
   slabs: readonly Slab[],
   walk: (triples: Float32Array, first: number, from: number, to: number) => void,

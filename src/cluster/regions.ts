@@ -1,12 +1,15 @@
 /**
- * Regions are boxes of bricks that the grid of a dataset is divided into. Each has one owner among the peers, which caches it; the
- * regions of an owner are neighbours as far as possible, because the bricks along a boundary are cached on both sides.
+ * Regions are boxes of bricks that the grid of a dataset is divided into. Each has one owner among the peers, which
+ * caches it; the regions of an owner are neighbours as far as possible, because the bricks along a boundary are cached
+ * on both sides.
  */
 import { STENCIL_REACH } from "../engine/plan/sweep-shape.js";
 import { wrap } from "../kernels/stencil.js";
 import type { Axes, Bricking, Triple } from "../kernels/types.js";
 
-/** Nodes along an edge of a region: so many, fewer where a grid would have few regions, but not fewer than the least. */
+/**
+ * Nodes along an edge of a region: so many, fewer where a grid would have few regions, but not fewer than the least.
+ */
 const EDGE = { most: 128, least: 64 } as const;
 /** Regions that a grid is divided into where its size allows it, and at most. */
 const FEWEST = 64;
@@ -19,13 +22,19 @@ export interface Regions {
   /** Nodes of a region; those at the far faces may have fewer. */
   readonly edge: Triple;
   readonly size: number;
-  /** Per axis and cell of the grid its part of the number of the region that points there belong to: the three parts add up. */
+  /**
+   * Per axis and cell of the grid its part of the number of the region that points there belong to: the three parts add
+   * up.
+   */
   readonly tables: readonly [Uint16Array, Uint16Array, Uint16Array];
   /** The place of each region on a curve from neighbour to neighbour (Morton order). */
   readonly places: Uint16Array;
 }
 
-/** Divides a grid. A point belongs to the region of the lowest brick that its stencil may need: only higher neighbours are read beside it. */
+/**
+ * Divides a grid. A point belongs to the region of the lowest brick that its stencil may need: only higher neighbours
+ * are read beside it.
+ */
 export function regionsOf(axes: Axes, bricking: Bricking): Regions {
   const bricks = bricksOfRegion(bricking);
   const edge = bricks.map((n, a) => n * bricking.edge[a]) as [number, number, number];
@@ -96,8 +105,8 @@ function placesOf(count: Triple, size: number): Uint16Array {
 }
 
 /**
- * The owner of each region, as an index into `peers`: each peer has a run of the curve. The regions of a peer that is not usable go to
- * the others, each to the one that a hash of both prefers, so that nothing else moves.
+ * The owner of each region, as an index into `peers`: each peer has a run of the curve. The regions of a peer that is
+ * not usable go to the others, each to the one that a hash of both prefers, so that nothing else moves.
  *
  * @param first index of the peer that the curve begins with
  */

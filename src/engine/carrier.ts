@@ -38,11 +38,11 @@ export interface Carrier {
   cache(): CacheStatus;
   /** The bricks that its cache holds, in any frame, by source. */
   held(): ReadonlyMap<number, readonly number[]>;
-  /** What has been fetched of stores behind HTTP. */
+  /** Counts of fetches from stores behind HTTP. */
   stores(): readonly StoreStatus[];
   /** Connects a thread to the one that reads stores. */
   connectStores(connection: StorePort): void;
-  /** What the cache on disk has done; null where there is none. */
+  /** Counts of the cache on disk; null where there is none. */
   storeCache(): DiskCounts | null;
   /** Ends its threads; tasks that still run are lost. */
   close(): Promise<void>;

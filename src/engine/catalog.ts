@@ -158,8 +158,8 @@ function versionOf({ name, location, digest, files }: Dataset): string {
 }
 
 /**
- * Wraps `work` so that it never runs twice at a time. Calls during a run share the next one, which begins after it: it sees what
- * they have changed before, and an older outcome never replaces a newer one.
+ * Wraps `work` so that it never runs twice at a time. Calls during a run share the next one, which begins after it: it
+ * sees what they have changed before, and an older outcome never replaces a newer one.
  */
 export function oneAtATime(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | null = null;

@@ -217,7 +217,10 @@ function checkLayers({ filterlength, nlayers }: Query, dataset: Dataset): number
   return 8 ** totalLayers(filterlength, dataset.axes);
 }
 
-/** The largest number of points of a query, and the name of the limit that sets it; `query.points` bounds points and records. */
+/**
+ * The largest number of points of a query, and the name of the limit that sets it; `query.points` bounds points and
+ * records.
+ */
 export function pointLimit(
   limits: Limits,
   checked: CheckedQuery | null,

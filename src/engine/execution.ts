@@ -59,9 +59,9 @@ interface QueryFailure {
 }
 
 /**
- * The life of an execution: `input` until `finish` is called, `due` while `finish` waits, `streamed` while parts of a large result are
- * read and others computed, `over` once the outcome is known or the query was aborted but tasks may still run, `cleared` when its
- * buffers have been given back.
+ * The life of an execution: `input` until `finish` is called, `due` while `finish` waits, `streamed` while parts of a
+ * large result are read and others computed, `over` once the outcome is known or the query was aborted but tasks may
+ * still run, `cleared` when its buffers have been given back.
  */
 type State =
   | { readonly name: "input" | "streamed" | "over" | "cleared" }
@@ -118,13 +118,14 @@ export class Execution implements Evaluation {
   /** Tasks started so far, and of these the ones that run. */
   #started = 0;
   #outstanding = 0;
-  /** What a streamed result has beyond a whole one; null where parts are not asked for. */
+  /** The state of a streamed result beyond a whole one; null where parts are not asked for. */
   readonly #stream: Stream | null;
 
   /**
    * @param checked    the checked query, or the error that `finish` reports once the input has been read
    * @param deadlineMs time that the result may take after the end of the input
-   * @param ended      called when the execution is cleared: after the release of its result, or after its last task when it failed
+   * @param ended called when the execution is cleared: after the release of its result, or after its last task when it
+   *   failed
    * @param client     the client whose share of the threads the query uses; absent: a share of its own
    * @param stream     whether a large result may come in parts
    */
@@ -210,14 +211,19 @@ export class Execution implements Evaluation {
     return this.#notFinite ?? notFiniteError(this.velocities.slabs, "InitialV");
   }
 
-  /** Judges the points of the last slab of an echo: those of a million at once would hold the event loop for milliseconds. */
+  /**
+   * Judges the points of the last slab of an echo: those of a million at once would hold the event loop for
+   * milliseconds.
+   */
   #lookFinite(): void {
     const slab = this.points.slabs.at(-1);
     if (slab === undefined || this.#checked?.operation.family !== "echo") return;
     this.#notFinite ??= notFiniteError([slab], "points", this.points.count - slab.count);
   }
 
-  /** Judges the points of the last slab where a result may come in parts: after the first of them it would be too late. */
+  /**
+   * Judges the points of the last slab where a result may come in parts: after the first of them it would be too late.
+   */
   #lookOutside(): void {
     const { slabs, count } = this.points;
     const slab = slabs.at(-1);
@@ -265,8 +271,8 @@ export class Execution implements Evaluation {
   }
 
   /**
-   * Plans by peers where it pays, by tiles where cubes share sums, or by sweep where the data does not fit the cache: these need all
-   * points first. Else as points arrive.
+   * Plans by peers where it pays, by tiles where cubes share sums, or by sweep where the data does not fit the cache:
+   * these need all points first. Else as points arrive.
    */
   #makePlan(complete: boolean): Work | null {
     const { carrier, sharing, buffers, sourceOf } = this.#setting;

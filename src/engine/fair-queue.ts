@@ -1,15 +1,16 @@
 /**
- * The fair queue chooses the next task: clients share the threads equally, the queries of a client share its part, and short queries
- * go ahead of others, the shortest first.
+ * The fair queue chooses the next task: clients share the threads equally, the queries of a client share its part, and
+ * short queries go ahead of others, the shortest first.
  *
- * It is a weighted fair queue (Demers, Keshav and Shenker, SIGCOMM 1989): each query has a virtual time, which advances by the
- * time it was served times the number of queries of its client; the query with the least virtual time is next. The virtual time of
- * the queue advances as that of a client with an equal part, and a query that begins, or was idle, starts from it.
+ * It is a weighted fair queue (Demers, Keshav and Shenker, SIGCOMM 1989): each query has a virtual time, which advances
+ * by the time it was served times the number of queries of its client; the query with the least virtual time is next.
+ * The virtual time of the queue advances as that of a client with an equal part, and a query that begins, or was idle,
+ * starts from it.
  */
 
 /**
- * Virtual milliseconds by which a query of no length goes ahead, and the time from which on a query has no head start: what it was
- * served and what its task is expected to take.
+ * Virtual milliseconds by which a query of no length goes ahead, and the time from which on a query has no head start:
+ * what it was served and what its task is expected to take.
  */
 const HEAD_START_MS = 100;
 const SHORT_MS = 50;

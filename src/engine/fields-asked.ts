@@ -16,7 +16,10 @@ const WORDS: readonly { readonly field: FieldName; readonly letter: string; read
 /** The letters by which texts name the fields; the place of a field is its number on the wire of a cluster. */
 export const FIELD_LETTERS = WORDS.map(({ letter }) => letter).join("");
 
-/** What only searches compute; the public service answers the velocity for it elsewhere, which would pass for what was asked. */
+/**
+ * Quantities that only searches compute; the public service answers the velocity for them elsewhere, which would pass
+ * for what was asked.
+ */
 const SEARCHED = /[vV]orticity|^[qQ]$/;
 
 function invalidField(text: string | undefined): RequestError {
@@ -48,7 +51,7 @@ export function letterOf(field: FieldName): string {
   return WORDS.find((row) => row.field === field)?.letter ?? "";
 }
 
-/** What the filters of two fields take, in the words of the public service. */
+/** Fields that the filters of two fields take, in the words of the public service. */
 const PAIRS: Readonly<Record<string, { readonly sizes: readonly [number, number]; readonly refusal: string }>> = {
   GetBoxFilterSGStensor: { sizes: [3, 3], refusal: 'two distinct vector fields (e.g. "ub" or "ba")' },
   GetBoxFilterSGSvector: { sizes: [3, 1], refusal: 'a vector and a scalar (e.g. "up" or "bp")' },

@@ -1,4 +1,7 @@
-/** All worker threads share one memory: WebAssembly constants, worker slots, a scratch arena per worker, and the brick cache. */
+/**
+ * All worker threads share one memory: WebAssembly constants, worker slots, a scratch arena per worker, and the brick
+ * cache.
+ */
 import { type CacheLayout, cacheLayout } from "../storage/bricks/directory.js";
 import { MAX_NODES } from "../storage/dataset.js";
 
@@ -15,7 +18,9 @@ export const MAX_AXIS_NODES = 3 * MAX_NODES;
 export const GROUP_VALUES = 3 * BATCH_POINTS;
 /** Largest number of frames whose bricks are at hand at a time. */
 export const MAX_FRAMES = 4;
-/** The part of the cache that one worker may pin, where its own part would not hold a stencil in all frames of a time. */
+/**
+ * The part of the cache that one worker may pin, where its own part would not hold a stencil in all frames of a time.
+ */
 export const PINNED_PART = 0.9;
 /** Bytes handed to the SIMD module of each worker. */
 export const SIMD_SCRATCH = 3 * 1024 * 1024;

@@ -14,11 +14,14 @@ import type { Evaluation, Result } from "./query.js";
 import type { Sharing, SharingControl } from "./sharing.js";
 import type { QueryTexts } from "./text-task.js";
 
-/** Nodes along x, y and z of a part of a search, at most: about a time slice of work, so that a large search takes turns. */
+/**
+ * Nodes along x, y and z of a part of a search, at most: about a time slice of work, so that a large search takes
+ * turns.
+ */
 const SEARCH_PART: Triple = [256, 32, 32];
 /** Float32 values of a part of a cutout, unless a row of nodes has more. */
 const PART_VALUES = 1 << 20;
-/** How long a task may go on after it was told to stop before its thread is ended. */
+/** The time for which a task may go on after it was told to stop before its thread is ended. */
 const KILL_AFTER_MS = 500;
 
 /** A search or a cutout that runs. */
@@ -198,7 +201,9 @@ export class RegionExecution implements Evaluation {
     return parts;
   }
 
-  /** Computes the first part, so that most failures come before the answer begins, and hands out the rest as it is read. */
+  /**
+   * Computes the first part, so that most failures come before the answer begins, and hands out the rest as it is read.
+   */
   async #cut(): Promise<Result> {
     const region = this.#region;
     const sharing = this.#sharing();
@@ -272,7 +277,10 @@ function nodesOf({ count }: NodeRegion): number {
   return count[0] * count[1] * count[2];
 }
 
-/** Divides a region into parts of at most `edge` nodes along x, y and z, in the order of the nodes: x first, then y, then z. */
+/**
+ * Divides a region into parts of at most `edge` nodes along x, y and z, in the order of the nodes: x first, then y,
+ * then z.
+ */
 function divide(region: NodeRegion, edge: Triple): { readonly total: number; part(index: number): NodeRegion } {
   const { first, count, stride } = region;
   const [nx, ny, nz] = count.map((nodes, a) => Math.ceil(nodes / edge[a]));

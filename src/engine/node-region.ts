@@ -1,4 +1,7 @@
-/** Reads the region of nodes that a search or a cutout asks for, in the words and the order of checks of the public service. */
+/**
+ * Reads the region of nodes that a search or a cutout asks for, in the words and the order of checks of the public
+ * service.
+ */
 import { RequestError } from "../errors.js";
 import { frameWeights } from "../kernels/time.js";
 import type { Axes, Triple } from "../kernels/types.js";
@@ -7,7 +10,7 @@ import type { Dataset } from "../storage/dataset.js";
 import { fieldNamed } from "./fields-asked.js";
 import type { FrameBox, Query } from "./query.js";
 
-/** What a search compares with its threshold at each node. */
+/** The quantity that a search compares with its threshold at each node. */
 export type Criterion = "vorticity" | "q" | "norm";
 
 /** The nodes of a search or a cutout, and what is computed at them. */

@@ -3,7 +3,9 @@ import { RequestError } from "../errors.js";
 import { type Operation, RECORDS, type RecordName } from "../operations.js";
 import type { Query, Result } from "./query.js";
 
-/** The record of an operation; where particles stop at open faces, it may have the time of the exit beside the position. */
+/**
+ * The record of an operation; where particles stop at open faces, it may have the time of the exit beside the position.
+ */
 export function recordOf({ result, family }: Operation, { exitTimes, openFaces }: Query): RecordName {
   return family === "track" && exitTimes === true && openFaces === "stop" ? "Exit" : result;
 }
@@ -45,7 +47,8 @@ export function recordTimes(checked: {
 }
 
 /**
- * Records `first .. end - 1` that the steps `from + 1 .. to` make; the range of steps that starts at 0 makes the first record.
+ * Records `first .. end - 1` that the steps `from + 1 .. to` make; the range of steps that starts at 0 makes the first
+ * record.
  *
  * @param steps steps of the query
  * @param every steps between records; undefined: only the last step is recorded

@@ -56,17 +56,17 @@ export interface Query {
   readonly Ywidth?: number;
   readonly Zwidth?: number;
   /**
-   * GetAnyCutoutWeb only: the box, in place of `field`, `T`, corners and steps. On a periodic axis it may go on over the seam for
-   * one more period. A force that is known in closed form is evaluated at its nodes.
+   * GetAnyCutoutWeb only: the box, in place of `field`, `T`, corners and steps. On a periodic axis it may go on over
+   * the seam for one more period. A force that is known in closed form is evaluated at its nodes.
    */
   readonly nodes?: FrameBox;
   readonly spatialInterpolation?: SpatialInterpolation;
   readonly temporalInterpolation?: TemporalInterpolation;
   /**
-   * Tracking only: the result also holds the positions on the way, after every `recordEvery` steps (a whole number >= 1).
-   * Records of a particle follow one another: its start, each recorded step, and the last step whether or not it falls on one.
-   * The last record is bit for bit what the query without this member answers. More than `query.points` records in all
-   * is a LimitError.
+   * Tracking only: the result also holds the positions on the way, after every `recordEvery` steps (a whole number >=
+   * 1). Records of a particle follow one another: its start, each recorded step, and the last step whether or not it
+   * falls on one. The last record is bit for bit what the query without this member answers. More than `query.points`
+   * records in all is a LimitError.
    */
   readonly recordEvery?: number;
   /** Tracking only: what becomes of particles that leave through open faces; absent: what the dataset says. */
@@ -77,8 +77,8 @@ export interface Query {
 
 /**
  * Receives decoded triples. The writer fills `slab` (x, y, z, x, y, z, ...) from index 0 and calls `commit` when it is
- * full or the input ends; the sink then takes the slab over and puts an empty one in its place. An abort puts another of
- * the same length there at any time, so the slab is asked for again after every wait.
+ * full or the input ends; the sink then takes the slab over and puts an empty one in its place. An abort puts another
+ * of the same length there at any time, so the slab is asked for again after every wait.
  */
 export interface TripleSink {
   readonly slab: Float32Array;
@@ -185,9 +185,9 @@ export interface EngineStatus {
   readonly cacheHits: number;
   readonly cacheMisses: number;
   readonly cacheBytes: number;
-  /** What has been fetched of stores behind HTTP. */
+  /** Counts of fetches from stores behind HTTP. */
   readonly stores: readonly StoreStatus[];
-  /** What the cache on disk of stores has done; null where there is none. */
+  /** Counts of the stores' cache on disk; null where there is none. */
   readonly storeCache: DiskCounts | null;
   /** The other processes of the cluster; none where this one works alone. */
   readonly peers: readonly PeerStatus[];
@@ -195,15 +195,15 @@ export interface EngineStatus {
   readonly pieces: PieceCounts | null;
 }
 
-/** How a query is run. */
+/** Options of running a query. */
 export interface StartControl {
   /** Aborts the query. */
   readonly signal?: AbortSignal;
   /** Time that the result may take after the end of the input; absent: the limit `query.deadlineMs`. */
   readonly deadlineMs?: number;
   /**
-   * The dataset that `find` returned for the name in the query, so that all queries of a request read the same version, also while
-   * it is being replaced; absent: the one that has the name now.
+   * The dataset that `find` returned for the name in the query, so that all queries of a request read the same version,
+   * also while it is being replaced; absent: the one that has the name now.
    */
   readonly dataset?: Dataset;
   /** Whether a large result may come as a stream of parts, which are computed as they are read; absent: no. */

@@ -69,8 +69,8 @@ export interface StepRange {
   readonly from: number;
   readonly to: number;
   /**
-   * Positions and, with drag, velocities of the particles, in the frame of the grid: at the start of the range when `from` is
-   * not 0, and afterwards at its end.
+   * Positions and, with drag, velocities of the particles, in the frame of the grid: at the start of the range when
+   * `from` is not 0, and afterwards at its end.
    */
   readonly positions: Float64Array;
   readonly velocities: Float64Array;

@@ -14,7 +14,10 @@ export interface ReadTask {
   readonly out: Float32Array;
 }
 
-/** What was read: triples, and the bytes up to the end of the last of them; fewer than were given where an item has another form. */
+/**
+ * Counts of what was read: triples, and the bytes up to the end of the last of them; fewer than were given where an
+ * item has another form.
+ */
 export interface TriplesRead {
   readonly count: number;
   readonly bytes: number;
@@ -37,7 +40,10 @@ export interface WriteTask {
 export interface QueryTexts {
   /** Tasks that keep all threads at work. */
   readonly parallelism: number;
-  /** Lends shared memory of at least `bytes`; null where as much as may be is lent already: then the caller does the work. */
+  /**
+   * Lends shared memory of at least `bytes`; null where as much as may be is lent already: then the caller does the
+   * work.
+   */
   take(bytes: number): SharedArrayBuffer | null;
   /** Takes memory back, which nobody uses any more. */
   give(buffer: SharedArrayBuffer): void;

@@ -1,4 +1,6 @@
-/** `TextThreads` lets the worker threads turn text into points and results into text, in memory that all threads share. */
+/**
+ * `TextThreads` lets the worker threads turn text into points and results into text, in memory that all threads share.
+ */
 import type { Carrier } from "./carrier.js";
 import type { QueryShare } from "./fair-queue.js";
 import type { BufferPool } from "./points/buffers.js";

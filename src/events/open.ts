@@ -38,7 +38,7 @@ export class EventsModule {
   #store: Store | null = null;
   /** Reason why the store is unavailable; null before the first attempt. */
   #failure: string | null = null;
-  /** What runs on the store: attempts to open it, and upkeep, one after the other. */
+  /** Work on the store: attempts to open it, and upkeep, one after the other. */
   #work: Promise<void> = Promise.resolve();
   #cancelTimer = (): void => undefined;
   #closed: Promise<void> | null = null;

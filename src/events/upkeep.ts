@@ -8,7 +8,7 @@ import { type Extension, extendHorizon } from "./store/instances.js";
 import { migrate } from "./store/migrations.js";
 import { type Configured, importSettings } from "./store/site-settings.js";
 
-/** What one upkeep is given. */
+/** Parameters of one upkeep. */
 export interface UpkeepTask {
   /** Store file. */
   readonly file: string;
@@ -17,7 +17,7 @@ export interface UpkeepTask {
   readonly configured: Configured;
 }
 
-/** What one upkeep has done. */
+/** Counts of one upkeep. */
 export interface Upkeep {
   /** Events of the sample that were imported. */
   readonly imported: number;

@@ -11,8 +11,9 @@ const ZERO = 0x30;
  * Writes float32 values as ASCII; one instance per encoder because it keeps scratch space.
  *
  * Eight digits are tried first, computed with exact powers of ten; if they read back, fewer are tried, else nine. A
- * candidate counts only when its double lies clear of the midpoints between float32 values, or is exact. Powers of two (whose lower
- * neighbour is nearer than the upper one) and magnitudes beyond the exact powers take the slow, obvious way.
+ * candidate counts only when its double lies clear of the midpoints between float32 values, or is exact. Powers of two
+ * (whose lower neighbour is nearer than the upper one) and magnitudes beyond the exact powers take the slow, obvious
+ * way.
  */
 export class FloatWriter {
   readonly #single = new Float32Array(1);

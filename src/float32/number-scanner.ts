@@ -1,4 +1,7 @@
-/** Scanner of decimal numbers in bytes: float32 values at the speed of the digits, and a refusal where rounding is in doubt. */
+/**
+ * Scanner of decimal numbers in bytes: float32 values at the speed of the digits, and a refusal where rounding is in
+ * doubt.
+ */
 import { POWERS_OF_TEN } from "./parse.js";
 
 /** Largest mantissa that takes another digit; further digits change the value by less than the margin below. */

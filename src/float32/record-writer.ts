@@ -1,4 +1,7 @@
-/** `RecordWriter` writes records of float32 numbers as text: the shortest decimals, with literal bytes before, between and after them. */
+/**
+ * `RecordWriter` writes records of float32 numbers as text: the shortest decimals, with literal bytes before, between
+ * and after them.
+ */
 import { FLOAT_BYTES, FloatWriter } from "./format.js";
 
 /** Literal bytes of a record: before the first number, between numbers, and after the last one. */
@@ -15,8 +18,8 @@ export class RecordWriter {
   readonly #floats = new FloatWriter();
 
   /**
-   * Writes `values[from .. end)`, whole records, at `out[at]`; returns the index after the text. `out` needs room for as many times
-   * `recordBytes`.
+   * Writes `values[from .. end)`, whole records, at `out[at]`; returns the index after the text. `out` needs room for
+   * as many times `recordBytes`.
    *
    * @param notFinite text of numbers that are not finite; null: as in XML Schema
    */

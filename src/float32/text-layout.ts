@@ -1,10 +1,13 @@
-/** Addresses in the memory of the text module, which host and module share; a row of a table of literals is an address and a length. */
+/**
+ * Addresses in the memory of the text module, which host and module share; a row of a table of literals is an address
+ * and a length.
+ */
 
 /** Powers of ten as float64: 10^0 to 10^22. */
 export const POWERS = 1024;
 /** Powers of ten as 64-bit integers: 10^0 to 10^8. */
 export const WHOLE_POWERS = 1216;
-/** Where a function leaves its second result, and why it stopped: two 32-bit words. */
+/** The place of a function's second result and of the reason why it stopped: two 32-bit words. */
 export const OUTCOME = 1296;
 /** Table of tags or separators, with so many rows at most, and their bytes. */
 export const TABLE = 1312;
@@ -20,7 +23,7 @@ export const TEXT_BYTES = 130_048;
 /** Pages of 64 KiB of the memory. */
 export const PAGES = 3;
 
-/** Why reading stopped: no room left, the text ends inside an item, or an item needs the reference. */
+/** Reasons why reading stopped: no room left, the text ends inside an item, or an item needs the reference. */
 export const STOPPED_FULL = 0;
 export const STOPPED_SHORT = 1;
 export const STOPPED_ODD = 2;

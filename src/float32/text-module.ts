@@ -1,4 +1,7 @@
-/** `TextModule` reads and writes decimal text by WebAssembly: the values and the bytes of `TripleScanner` and `RecordWriter`, sooner. */
+/**
+ * `TextModule` reads and writes decimal text by WebAssembly: the values and the bytes of `TripleScanner` and
+ * `RecordWriter`, sooner.
+ */
 import { POWERS_OF_TEN } from "./parse.js";
 import { RecordWriter, recordBytes, type Separators } from "./record-writer.js";
 import {
@@ -53,8 +56,8 @@ export interface ItemsRead {
 }
 
 /**
- * Reads and writes in one thread, in windows of some 100 KiB that the processor's caches hold. What the module leaves in doubt, an item
- * or a record at a time, is left to the reference.
+ * Reads and writes in one thread, in windows of some 100 KiB that the processor's caches hold. What the module leaves
+ * in doubt, an item or a record at a time, is left to the reference.
  */
 export class TextModule {
   readonly #functions: Functions;
@@ -176,7 +179,10 @@ export class TextModule {
     return at;
   }
 
-  /** Writes records to the text of the memory, as many as it has room for, up to the first that the module leaves to the reference. */
+  /**
+   * Writes records to the text of the memory, as many as it has room for, up to the first that the module leaves to the
+   * reference.
+   */
   #writeWindow(values: Float32Array, numbers: number, longest: number): number {
     new Float32Array(this.#buffer, NUMBERS, values.length).set(values);
     const end = NUMBERS + 4 * values.length;

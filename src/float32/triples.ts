@@ -1,4 +1,7 @@
-/** `TripleScanner` is the fast path for items of three numbers: it compares tag bytes with those of an earlier item and scans digits. */
+/**
+ * `TripleScanner` is the fast path for items of three numbers: it compares tag bytes with those of an earlier item and
+ * scans digits.
+ */
 
 import { CUT, DecimalScanner, IN_DOUBT } from "./number-scanner.js";
 import { parseFloat32 } from "./parse.js";
@@ -6,15 +9,16 @@ import { parseFloat32 } from "./parse.js";
 export const FULL = 0;
 export const SHORT = 1;
 export const ODD = 2;
-/** Why a scan stopped: no room left, bytes end inside an item, or the next item is not in the learnt form. */
+/** Reasons why a scan stopped: no room left, bytes end inside an item, or the next item is not in the learnt form. */
 export type ScanEnd = typeof FULL | typeof SHORT | typeof ODD;
 
 /** Longest number, with white space around it, that is taken here; the limit on text is judged by the exact reader. */
 export const LONGEST_NUMBER = 64;
 
 /**
- * What stands around and between the tags of an item. In XML white space does, and numbers are those of XML Schema; in JSON white
- * space does, and numbers are its own, which are narrower; in lines nothing does. Numbers of JSON and of lines are finite.
+ * What stands around and between the tags of an item. In XML white space does, and numbers are those of XML Schema; in
+ * JSON white space does, and numbers are its own, which are narrower; in lines nothing does. Numbers of JSON and of
+ * lines are finite.
  */
 export type ItemRules = "xml" | "json" | "lines";
 
@@ -23,7 +27,7 @@ export type ItemRules = "xml" | "json" | "lines";
  * between tags and around numbers is skipped, except in lines.
  */
 export class TripleScanner {
-  /** Where the scan stopped: always between items. */
+  /** The end of the scan: always between items. */
   position = 0;
   /** Items read by the last scan. */
   count = 0;
@@ -47,7 +51,8 @@ export class TripleScanner {
   }
 
   /**
-   * Reads items from `bytes[from .. end)` into `out` from triple `at` on, at most `room` of them. Numbers are rounded once.
+   * Reads items from `bytes[from .. end)` into `out` from triple `at` on, at most `room` of them. Numbers are rounded
+   * once.
    */
   scan(bytes: Uint8Array, from: number, end: number, out: Float32Array, at: number, room: number): ScanEnd {
     let p = from;
@@ -130,7 +135,10 @@ function isWord(byte: number): boolean {
   return !isEnd && !isSpace(byte);
 }
 
-/** Whether a decimal has no sign before it but minus, no zeros that may be left out, and digits on both sides of its point. */
+/**
+ * Whether a decimal has no sign before it but minus, no zeros that may be left out, and digits on both sides of its
+ * point.
+ */
 function isJsonNumber(bytes: Uint8Array, from: number): boolean {
   const p = bytes[from] === 0x2d ? from + 1 : from;
   if (!isDigit(bytes[p]) || (bytes[p] === 0x30 && isDigit(bytes[p + 1]))) return false;

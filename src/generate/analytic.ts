@@ -70,9 +70,9 @@ export function taylorGreenFlow(nu: number): Flow {
 }
 
 /**
- * A conducting flow: the ABC flow with a magnetic field of the same kind, half as long waves and half the amplitude, and its vector
- * potential, of which it is the curl: both are eigenfunctions of the curl with the eigenvalue 2. Components are those of velocity,
- * pressure, magnetic field and vector potential; both fields decay by `nu`.
+ * A conducting flow: the ABC flow with a magnetic field of the same kind, half as long waves and half the amplitude,
+ * and its vector potential, of which it is the curl: both are eigenfunctions of the curl with the eigenvalue 2.
+ * Components are those of velocity, pressure, magnetic field and vector potential; both fields decay by `nu`.
  */
 export function magneticFlow(nu: number): Flow {
   const [a, b, c] = [1, Math.sqrt(2 / 3), Math.sqrt(1 / 3)];
@@ -84,7 +84,10 @@ export function magneticFlow(nu: number): Flow {
   return [...abcFlow(nu), ...field(0.5), ...field(0.25)];
 }
 
-/** The Taylor-Green vortex with a density around 1.5 and a temperature around 0, both decaying as scalars of diffusivity `nu`. */
+/**
+ * The Taylor-Green vortex with a density around 1.5 and a temperature around 0, both decaying as scalars of diffusivity
+ * `nu`.
+ */
 export function mixingFlow(nu: number): Flow {
   return [
     ...taylorGreenFlow(nu),

@@ -1,7 +1,10 @@
 /** Transforms cubes by the FFT of `fft.js`, applied along each axis in turn. */
 import FFT from "fft.js";
 
-/** Transforms a complex cube in place, re and im interleaved, `2 * nodes^3` numbers in the order [z][y][x]; unnormalised. */
+/**
+ * Transforms a complex cube in place, re and im interleaved, `2 * nodes^3` numbers in the order [z][y][x];
+ * unnormalised.
+ */
 export type CubeTransform = (cube: Float64Array) => void;
 
 /**

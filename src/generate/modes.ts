@@ -1,8 +1,8 @@
 /** Lists the Fourier modes a simulation keeps, and packs two real fields into one complex cube. */
 
 /**
- * Retained wavenumbers of a cube of period 2 pi: |k_i| <= (nodes - 1) / 3 on each axis, without k = 0, and of every pair
- * k, -k the one whose first non-zero component is positive; the other's coefficient is the conjugate.
+ * Retained wavenumbers of a cube of period 2 pi: |k_i| <= (nodes - 1) / 3 on each axis, without k = 0, and of every
+ * pair k, -k the one whose first non-zero component is positive; the other's coefficient is the conjugate.
  */
 export interface Modes {
   readonly nodes: number;
@@ -87,7 +87,9 @@ export function pack(modes: Modes, from: Spectral, a: number, b: number | null, 
   }
 }
 
-/** Reads from the forward transform of (field `a` + i times field `b`) the coefficients of both; `b` may be left out. */
+/**
+ * Reads from the forward transform of (field `a` + i times field `b`) the coefficients of both; `b` may be left out.
+ */
 export function unpack(modes: Modes, cube: Float64Array, into: Spectral, a: number, b: number | null): void {
   const { at, mirror, count, nodes } = modes;
   const { values, fields } = into;

@@ -1,4 +1,7 @@
-/** Solves the Navier-Stokes equations by pseudo-spectral direct numerical simulation of forced incompressible turbulence in a cube of period 2 pi. */
+/**
+ * Solves the Navier-Stokes equations by pseudo-spectral direct numerical simulation of forced incompressible turbulence
+ * in a cube of period 2 pi.
+ */
 import { type CubeTransform, cubeTransforms } from "./fourier.js";
 import { type Modes, pack, retainedModes, type Spectral, spectral, unpack } from "./modes.js";
 import { randomAt, randomStream } from "./random.js";
@@ -9,8 +12,9 @@ const U = 0;
 const OMEGA = 3;
 
 /**
- * One simulation: du/dt = u x omega - grad P + nu laplacian u + f, div u = 0, on the modes kept by the 2/3 rule, for which
- * the quadratic products are free of aliasing. Fourth-order Runge-Kutta in time, viscosity by an integrating factor.
+ * One simulation: du/dt = u x omega - grad P + nu laplacian u + f, div u = 0, on the modes kept by the 2/3 rule, for
+ * which the quadratic products are free of aliasing. Fourth-order Runge-Kutta in time, viscosity by an integrating
+ * factor.
  *
  * Source: Canuto et al., Spectral Methods in Fluid Dynamics (1988), sections 3.2.2 and 7.2; Eswaran and Pope,
  * Computers & Fluids 16 (1988), for forced isotropic turbulence of this kind.
@@ -29,7 +33,9 @@ export class NavierStokes {
   readonly #sum: Spectral;
   readonly #stage: Spectral;
 
-  /** Starts from seeded random solenoidal velocity in the forced shells, rescaled to their energies, and rest elsewhere. */
+  /**
+   * Starts from seeded random solenoidal velocity in the forced shells, rescaled to their energies, and rest elsewhere.
+   */
   constructor(nodes: number, nu: number, seed: number) {
     this.modes = retainedModes(nodes);
     this.nu = nu;

@@ -8,9 +8,9 @@ export const SHELL_ENERGY: readonly number[] = [0.3, 0.13];
  * Rates alpha_s of the force f = alpha_s u of each forced shell.
  *
  * Rescaling the velocity of a shell to its target energy after every time step is, as the step goes to zero, a force
- * along the velocity with the power that viscosity and the transfer to other shells take away:
- * alpha_s = (D_s - T_s) / (2 e_s), e_s = sum |u|^2 / 2, D_s = nu sum k^2 |u|^2, T_s = sum Re(u* . N). As a function of the
- * state alone it is smooth in time, so that stored coefficients a few steps apart still resolve the energy budget.
+ * along the velocity with the power that viscosity and the transfer to other shells take away: alpha_s = (D_s - T_s) /
+ * (2 e_s), e_s = sum |u|^2 / 2, D_s = nu sum k^2 |u|^2, T_s = sum Re(u* . N). As a function of the state alone it is
+ * smooth in time, so that stored coefficients a few steps apart still resolve the energy budget.
  *
  * @param nonlinear solenoidal part of u x curl u, the same modes as `velocity`
  */

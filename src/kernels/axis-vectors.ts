@@ -1,6 +1,6 @@
 /**
- * Makes the weight vectors of one axis of which derivatives are products: interpolation alone, and fused with differences
- * of several kinds.
+ * Makes the weight vectors of one axis of which derivatives are products: interpolation alone, and fused with
+ * differences of several kinds.
  */
 
 import {

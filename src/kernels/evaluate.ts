@@ -5,7 +5,7 @@ import type { Axes, BrickField, Scheme } from "./types.js";
 /** Combined values of boxes that are held at a time, unless one point alone has more. */
 const SCRATCH_VALUES = 262_144;
 
-/** What a scheme does with the box of a point. */
+/** The computation of a scheme on the box of a point. */
 export interface PointSums {
   /** Sets the box of the reader and the weights for the point whose x is `positions[at]`. */
   locate(positions: Float64Array, at: number): void;

@@ -20,8 +20,9 @@ export interface Step {
 }
 
 /**
- * Holds particles that a step moves beyond walls, and ends the paths of those that it moves beyond open faces by more than 1e-6
- * of the axis. A path is straight within the step: place and time of the exit are of second order, as the step is.
+ * Holds particles that a step moves beyond walls, and ends the paths of those that it moves beyond open faces by more
+ * than 1e-6 of the axis. A path is straight within the step: place and time of the exit are of second order, as the
+ * step is.
  *
  * @param from positions at the start of the step, relative to the grid; those of leaving particles become the exits
  * @param to   positions after it; changed where they are outside

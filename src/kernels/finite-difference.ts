@@ -65,8 +65,9 @@ export function fitsCentred(axis: Axis, order: DifferenceOrder, node: number): b
 /**
  * Weights of the first, second or third derivative at every node of an axis, scaled by its spacing.
  *
- * Where the centred stencil of a uniform axis does not fit, and on tabulated axes: order + 1 nodes for the first and the third
- * and order + 2 for the second derivative, slid inward at the ends, so that the order is kept (of the third: two less).
+ * Where the centred stencil of a uniform axis does not fit, and on tabulated axes: order + 1 nodes for the first and
+ * the third and order + 2 for the second derivative, slid inward at the ends, so that the order is kept (of the third:
+ * two less).
  *
  * @param centred coefficients of the centred stencil, `order / 2` of them
  * @throws RangeError when an axis that is not periodic has fewer nodes than the stencil

@@ -13,7 +13,7 @@ export interface SchemeOptions {
   readonly fd8Legacy: boolean;
 }
 
-/** What a scheme is made from: a computation at points by a method, on axes. */
+/** The specification of a scheme: a computation at points by a method, on axes. */
 export interface SchemeRequest extends PointKernel {
   readonly method: Method;
   readonly axes: Axes;

@@ -32,8 +32,8 @@ export type Contract = (
 /**
  * Sums over boxes of up to `span` nodes an axis.
  *
- * The rows along x are added up first, y faster than z, each node of a row for itself; then the even nodes of the row of
- * sums, the odd ones, and both. The SIMD module adds in this order, so that its sums have the same bits.
+ * The rows along x are added up first, y faster than z, each node of a row for itself; then the even nodes of the row
+ * of sums, the odd ones, and both. The SIMD module adds in this order, so that its sums have the same bits.
  */
 export function createContraction(span: number): Contract {
   const rows: Rows = { count: 0, start: new Int32Array(span * span), weight: new Float64Array(span * span) };

@@ -1,6 +1,6 @@
 /**
- * Differentiates at the nearest node of grids that are periodic along every axis: weighted nodes around it, added one by
- * one.
+ * Differentiates at the nearest node of grids that are periodic along every axis: weighted nodes around it, added one
+ * by one.
  *
  * The order of the nodes is part of the answer's bits; the SIMD module reads the same list.
  */

@@ -10,7 +10,7 @@ import type { Axes, Triple, VelocitySampler } from "./types.js";
 /** A rest of time that is not worth a step of its own. */
 const ARRIVED = 1e-5;
 
-/** What all particles of an integration share. */
+/** Parameters that all particles of an integration share. */
 export interface Path {
   readonly axes: Axes;
   /** Velocity of the grid: node i of an axis stands at its coordinate plus this times t. */
@@ -25,12 +25,15 @@ export interface Path {
   /** Length of the last step where it is another. */
   readonly last?: number;
   /**
-   * The part of the steps to take, all of them where absent: the integration goes on after step `from` and is left after step
-   * `to`. Between parts positions and velocities stay in the frame of the grid, so that parts one after the other give,
-   * bit for bit, what the whole does.
+   * The part of the steps to take, all of them where absent: the integration goes on after step `from` and is left
+   * after step `to`. Between parts positions and velocities stay in the frame of the grid, so that parts one after the
+   * other give, bit for bit, what the whole does.
    */
   readonly part?: { readonly from: number; readonly to: number };
-  /** Absent: every face of an axis that is not periodic is a wall. An integration in parts hands it from one to the next. */
+  /**
+   * Absent: every face of an axis that is not periodic is a wall. An integration in parts hands it from one to the
+   * next.
+   */
   readonly outlet?: Outlet;
   /** Asked after every step; true ends it before the last step, so that another can continue from there. */
   readonly pause?: () => boolean;
@@ -39,8 +42,8 @@ export interface Path {
 }
 
 /**
- * Steps taken by one integration when the step must not exceed `longest`: equal ones that end exactly at `end`; none for an
- * empty span.
+ * Steps taken by one integration when the step must not exceed `longest`: equal ones that end exactly at `end`; none
+ * for an empty span.
  */
 export function controlledSteps(start: number, end: number, longest: number): { steps: number; step: number } {
   if (start === end) return { steps: 0, step: 0 };
@@ -72,9 +75,8 @@ export function intervalSteps(
 /**
  * Moves `count` tracers in place: x* = x + h u(x, t), x <- x + h/2 (u(x, t) + u(x*, t + h)).
  *
- * Predicted and final positions are limited to axes that are not periodic, or leave by their open faces; on periodic axes they are
- * not wrapped.
- * Error O(h^2). Source: Yu et al., Journal of Turbulence 13 (2012) N12.
+ * Predicted and final positions are limited to axes that are not periodic, or leave by their open faces; on periodic
+ * axes they are not wrapped. Error O(h^2). Source: Yu et al., Journal of Turbulence 13 (2012) N12.
  *
  * @param positions x, y, z of each particle in the resting frame; overwritten
  * @returns the last step taken
@@ -171,7 +173,10 @@ export function dragCoefficients(z: number): { decay: number; a: number; b: numb
   return { decay, a, b: 1 - phi, c: 0.5 - (1 - phi) / z, phi };
 }
 
-/** Takes the steps of a path and records them; the positions are in the resting frame after the last. @returns the last step taken */
+/**
+ * Takes the steps of a path and records them; the positions are in the resting frame after the last.
+ * @returns the last step taken
+ */
 function integrate(
   path: Path,
   positions: Float64Array,

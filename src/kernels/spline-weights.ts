@@ -1,5 +1,6 @@
 /**
- * Reads the splines M{m}Q{q} from their tables: the polynomials by which the nodes of a stencil are weighted in one cell.
+ * Reads the splines M{m}Q{q} from their tables: the polynomials by which the nodes of a stencil are weighted in one
+ * cell.
  *
  * The tables hold exact fractions, made when the project is built (scripts/build-splines.mjs); each coefficient is
  * rounded once, by its division.

@@ -3,7 +3,7 @@ import type { DifferenceOrder } from "./finite-difference.js";
 import type { Order } from "./lagrange.js";
 import type { Spline } from "./spline-weights.js";
 
-/** What is wanted of fields at points. */
+/** Quantities of fields at points. */
 export type PointQuantity = "value" | "gradient" | "hessian" | "laplacian" | "laplacianOfGradient";
 
 /** Results per component of a field. */
@@ -15,7 +15,7 @@ export const RESULTS: Readonly<Record<PointQuantity, number>> = {
   laplacianOfGradient: 3,
 };
 
-/** What is wanted of a box around a point. */
+/** Quantities of a box around a point. */
 export type BoxQuantity = "mean" | "meanGradient" | "stress";
 
 /** A computation at points: of fields with so many components, whose results follow each other. */

@@ -55,7 +55,8 @@ function addHit(hits: Hits, x: number, y: number, z: number, value: number): voi
  * @param count less than 2^21
  */
 export function sortHits({ nodes, values }: Pick<Hits, "nodes" | "values">, count: number): Uint32Array {
-  // Bits of a float32 that rise with its value, then turned round, above the index: numbers sort without a comparison function.
+  // Bits of a float32 that rise with its value, then turned round, above the index: numbers sort without a comparison
+  // function.
   const bits = new Uint32Array(values.slice(0, count).buffer);
   const keys = new Float64Array(count);
   for (let i = 0; i < count; i++) {
@@ -158,7 +159,7 @@ function stride(span: ArrayLike<number>, axis: number): number {
   return axis === 0 ? 1 : axis === 1 ? span[0] : span[0] * span[1];
 }
 
-/** How far differences at `count` nodes from `first` on reach beyond them. */
+/** The nodes that differences at `count` nodes from `first` on reach beyond them. */
 function reachOf(
   axis: Axis,
   table: DifferenceRows | null,

@@ -105,8 +105,8 @@ export interface Scheme {
     out: Float64Array,
   ): void;
   /**
-   * As `combine`, with the same bits, where the bricks of all frames are not at hand at a time: for as many points, from
-   * `first` on, as there is room for in scratch.
+   * As `combine`, with the same bits, where the bricks of all frames are not at hand at a time: for as many points,
+   * from `first` on, as there is room for in scratch.
    *
    * @param withFrame calls `use` with the fields of frame `turn` while its bricks are at hand
    * @returns the number of points evaluated, between 1 and `count`

@@ -104,7 +104,7 @@ export function claimText({ about, axes, question }: Question): string {
   return `${about}${axes === undefined ? "" : ` of ${axes.join(", ")}`}: ${question}`;
 }
 
-/** What becomes of particles that leave through an open face: their query fails, or their paths end there. */
+/** The fate of particles that leave through an open face: their query fails, or their paths end there. */
 export const OPEN_FACES = ["fail", "stop"] as const;
 export type OpenFaces = (typeof OPEN_FACES)[number];
 

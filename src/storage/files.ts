@@ -5,7 +5,10 @@ import { isAddress } from "../addresses.js";
 import { STEP_PLACE } from "./catalog/descriptor.js";
 import type { FieldPart, FileRecord } from "./dataset.js";
 
-/** The record of a file as it is now; a store at an address has no more than its address. @throws the error of `stat` */
+/**
+ * The record of a file as it is now; a store at an address has no more than its address.
+ * @throws the error of `stat`
+ */
 export function fileRecord(path: string): FileRecord {
   if (isAddress(path)) return { path, bytes: 0, modifiedMs: 0, inode: 0 };
   const { size, mtimeMs, ino } = statSync(path);
@@ -21,7 +24,9 @@ export function statusOf(path: string): Stats | undefined {
   }
 }
 
-/** Whether the file still is the one of the record; of a store at an address each object is compared when it is read. */
+/**
+ * Whether the file still is the one of the record; of a store at an address each object is compared when it is read.
+ */
 export function isUnchanged(record: FileRecord): boolean {
   if (isAddress(record.path)) return true;
   const now = statusOf(record.path);
@@ -44,7 +49,9 @@ const STEP_PLACES = new RegExp(STEP_PLACE, "g");
 /** Numbers and texts of the frames of a series. */
 type FrameSteps = Pick<FieldPart, "firstStep" | "stepIncrement" | "steps">;
 
-/** Writes the step of a frame into a place: `p_{step:05d}.h5`, step 20 -> `p_00020.h5`; `{step}` is a text of the list. */
+/**
+ * Writes the step of a frame into a place: `p_{step:05d}.h5`, step 20 -> `p_00020.h5`; `{step}` is a text of the list.
+ */
 export function placeOf(place: string, { firstStep, stepIncrement, steps }: FrameSteps, frame: number): string {
   return place.replace(STEP_PLACES, (_, digits: string | undefined) =>
     digits === undefined

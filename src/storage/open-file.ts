@@ -7,7 +7,7 @@ import { isReferences, isRemoteHdf5 } from "./zarr/kinds.js";
 import { RemoteFile } from "./zarr/ranged-file.js";
 import { ZarrFile } from "./zarr/zarr-file.js";
 
-/** What is known of a file before it is opened. */
+/** Facts known about a file before it is opened. */
 export interface KnownOfFile {
   /** The newest object that a store had when it was verified. */
   readonly newestMs?: number | undefined;

@@ -1,6 +1,6 @@
 /** Counts what has been fetched of stores behind HTTP. */
 
-/** What the store thread has fetched of one store behind HTTP. */
+/** Counts of the store thread's fetches from one store behind HTTP. */
 export interface StoreStatus {
   /** Address as the settings or descriptors name it. */
   readonly store: string;
@@ -14,7 +14,7 @@ export interface StoreStatus {
   readonly answers: boolean;
 }
 
-/** What the cache on disk has done. */
+/** Counts of the cache on disk. */
 export interface DiskCounts {
   readonly hits: number;
   readonly misses: number;

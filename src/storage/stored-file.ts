@@ -11,15 +11,20 @@ export interface StoredHyperslab extends Hyperslab {
 /** An open file or store, read-only. Failures are DataErrors. */
 export interface StoredFile {
   readonly path: string;
-  /** Time of the newest object of a store, or of a file that lies elsewhere, by the clock of its host; else undefined. */
+  /**
+   * Time of the newest object of a store, or of a file that lies elsewhere, by the clock of its host; else undefined.
+   */
   readonly newestMs?: number | undefined;
   /** Digest of the version of a store, or of a file that lies elsewhere. */
   readonly version?: string | undefined;
   /** Names in a group, in stored order. */
   names(group: string): string[];
-  /** The path with its links followed; null when there is no such member. @throws DataError for links that are refused */
+  /**
+   * The path with its links followed; null when there is no such member.
+   * @throws DataError for links that are refused
+   */
   resolve(path: string): string | null;
-  /** What stands at a path that `resolve` returned. */
+  /** The object at a path that `resolve` returned. */
   kind(path: string): "group" | "dataset" | "other";
   /** Header of the dataset at a path that `resolve` returned. */
   describe(path: string): Stored;
@@ -42,14 +47,15 @@ export interface StoredFile {
     buffer: ReadBuffer,
   ): RawValues;
   /**
-   * Reads a box that is one whole chunk into `out`, in stored order and stored type, little-endian; absent where pieces are no
-   * chunks.
+   * Reads a box that is one whole chunk into `out`, in stored order and stored type, little-endian; absent where pieces
+   * are no chunks.
    *
    * @returns false where `readHyperslab` has to read it: `out` is then as it was
    */
   readWholeChunk?(path: string, stored: Stored, box: Hyperslab, out: Uint8Array, buffer: ReadBuffer): boolean;
   /**
-   * Starts to fetch boxes that `readHyperslab` will be asked for, and waits for a moment; local files have nothing to do.
+   * Starts to fetch boxes that `readHyperslab` will be asked for, and waits for a moment; local files have nothing to
+   * do.
    *
    * @returns whether they are there, or are known to fail
    */

@@ -155,7 +155,9 @@ export class Page {
     });
   }
 
-  /** Shows another dataset, with what still applies of the view, unless yet another is chosen before its facts arrive. */
+  /**
+   * Shows another dataset, with what still applies of the view, unless yet another is chosen before its facts arrive.
+   */
   async #enter(name: string): Promise<void> {
     await this.#show(name, (facts) =>
       this.#store.enter(facts, carryState(this.#store.state, this.#store.facts, facts)),

@@ -1,4 +1,7 @@
-/** Small datasets that a picture may mistake: axes without symmetry, walls, a plane, holes, pressure alone, further fields. */
+/**
+ * Small datasets that a picture may mistake: axes without symmetry, walls, a plane, holes, pressure alone, further
+ * fields.
+ */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { descriptor, type Index, writeDescriptor, writeField, writeHdf5 } from "../support/cubes.js";

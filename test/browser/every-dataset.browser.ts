@@ -1,4 +1,7 @@
-/** Every instrument on every kind of dataset: what it draws and says is what `/api` answers, or the page says why it has none. */
+/**
+ * Every instrument on every kind of dataset: what it draws and says is what `/api` answers, or the page says why it has
+ * none.
+ */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { File, h5wasm } from "h5wasm/node";

@@ -1,4 +1,6 @@
-/** The instruments of the page: overlays, ranges, curves, gestures, dropped files and limits, each against the service. */
+/**
+ * The instruments of the page: overlays, ranges, curves, gestures, dropped files and limits, each against the service.
+ */
 import { execFile } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

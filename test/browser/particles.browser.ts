@@ -1,4 +1,6 @@
-/** Particles in 3-D: paths that stay in the box, a time to play, contexts that are given back, and life without WebGL. */
+/**
+ * Particles in 3-D: paths that stay in the box, a time to play, contexts that are given back, and life without WebGL.
+ */
 import { describe, expect, it } from "vitest";
 import { findChromium } from "./find-chromium.js";
 import { expectClean, launch, openPage, settled, useStage } from "./stage.js";

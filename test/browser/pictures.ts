@@ -37,7 +37,9 @@ export function coloursAt(
   );
 }
 
-/** Coordinates and value as the read-out says them, once it has caught up with the pointer; "no data" is not a number. */
+/**
+ * Coordinates and value as the read-out says them, once it has caught up with the pointer; "no data" is not a number.
+ */
 export async function readOutOf(page: Page): Promise<number[]> {
   await page.waitForSelector("#slice-readout:not([aria-busy])");
   return page.$$eval("#slice-readout b", (all) => all.map((part) => Number(part.textContent)));

@@ -1,4 +1,7 @@
-/** Callers who take all they can from the program as it ships, in small: others are answered meanwhile, every bit as alone. */
+/**
+ * Callers who take all they can from the program as it ships, in small: others are answered meanwhile, every bit as
+ * alone.
+ */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";

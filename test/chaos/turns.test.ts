@@ -1,4 +1,7 @@
-/** R124 seen from outside the code that it binds: whatever a request does on the main thread, merging included, no turn of the loop is long. */
+/**
+ * R124 seen from outside the code that it binds: whatever a request does on the main thread, merging included, no turn
+ * of the loop is long.
+ */
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Program, startProgram } from "../support/program.js";
@@ -9,7 +12,10 @@ import { call, getVelocity, items, nullOp, PATH, VERSIONS } from "../support/soa
 const TURN_MS = 100;
 const POINTS = 600_000;
 
-/** Measures the CPU time of the main thread between one turn of the loop and the next; SIGUSR2 makes it tell the longest. */
+/**
+ * Measures the CPU time of the main thread between one turn of the loop and the next; SIGUSR2 makes it tell the
+ * longest.
+ */
 const PROBE = `
   import { openSync, readSync } from 'node:fs';
   import { isMainThread } from 'node:worker_threads';

@@ -1,4 +1,7 @@
-/** Writes a client in C that calls every operation of the later interface through the stubs of gSOAP and prints its numbers. */
+/**
+ * Writes a client in C that calls every operation of the later interface through the stubs of gSOAP and prints its
+ * numbers.
+ */
 import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,7 @@
-/** R102: every toolkit loads the description, calls every operation in each SOAP version it speaks, and is told of faults. */
+/**
+ * R102: every toolkit loads the description, calls every operation in each SOAP version it speaks, and is told of
+ * faults.
+ */
 import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

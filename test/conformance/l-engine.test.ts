@@ -1,4 +1,7 @@
-/** Rules whose outcome the engine decides, over the wire with the engine itself: the other files of this folder have one that plays its part. */
+/**
+ * Rules whose outcome the engine decides, over the wire with the engine itself: the other files of this folder have one
+ * that plays its part.
+ */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

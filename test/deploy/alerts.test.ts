@@ -1,4 +1,7 @@
-/** Every alert can fire: by outcomes that the service has, and by figures that `alerts.yaml` lets Prometheus judge where it is installed. */
+/**
+ * Every alert can fire: by outcomes that the service has, and by figures that `alerts.yaml` lets Prometheus judge where
+ * it is installed.
+ */
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

@@ -1,4 +1,7 @@
-/** Every deployment file has only members that its format knows, with values of their types, and settings the service takes. */
+/**
+ * Every deployment file has only members that its format knows, with values of their types, and settings the service
+ * takes.
+ */
 import { spawnSync } from "node:child_process";
 import { copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,6 @@
-/** Every example call of the documents gives the answer it shows; `vitest --update` runs them and rewrites the answers. */
+/**
+ * Every example call of the documents gives the answer it shows; `vitest --update` runs them and rewrites the answers.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

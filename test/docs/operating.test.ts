@@ -1,4 +1,7 @@
-/** docs/operating.md lists the figures of /metrics, and alerts and dashboard use only those; `vitest --update` writes the list again. */
+/**
+ * docs/operating.md lists the figures of /metrics, and alerts and dashboard use only those; `vitest --update` writes
+ * the list again.
+ */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";

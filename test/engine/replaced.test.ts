@@ -1,4 +1,6 @@
-/** A folder that is replaced under a process which is told of no change: a query that fails for it brings the new one. */
+/**
+ * A folder that is replaced under a process which is told of no change: a query that fails for it brings the new one.
+ */
 import { mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { pino } from "pino";

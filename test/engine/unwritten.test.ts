@@ -1,4 +1,6 @@
-/** A query over what was never written fails, one beside it is answered, in files of the latest format that may grow. */
+/**
+ * A query over what was never written fails, one beside it is answered, in files of the latest format that may grow.
+ */
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";

@@ -1,4 +1,7 @@
-/** The text module against its reference in TypeScript: the same bits, bytes and ends, on random and adversarial texts and numbers. */
+/**
+ * The text module against its reference in TypeScript: the same bits, bytes and ends, on random and adversarial texts
+ * and numbers.
+ */
 import { describe, expect, it } from "vitest";
 import { RecordWriter, recordBytes } from "../../src/float32/record-writer.js";
 import { type ItemRules, TripleScanner } from "../../src/float32/triples.js";

@@ -1,4 +1,6 @@
-/** Analytic and random cubes: stored values against the formulas, any shape, any slabs, equal seeds giving equal bytes. */
+/**
+ * Analytic and random cubes: stored values against the formulas, any shape, any slabs, equal seeds giving equal bytes.
+ */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,7 @@
-/** The shipped turbulence obeys the Navier-Stokes equations, judged from its stored frames; and generating is repeatable. */
+/**
+ * The shipped turbulence obeys the Navier-Stokes equations, judged from its stored frames; and generating is
+ * repeatable.
+ */
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -38,7 +41,9 @@ interface Frame {
   /** rms over the kept wavenumbers of -k^2 p + transform of d_i u_j d_j u_i, over that of -k^2 p. */
   readonly poisson: number;
   readonly skewness: number;
-  /** Largest difference of a force coefficient from its shell's rate times the velocity, over the largest coefficient. */
+  /**
+   * Largest difference of a force coefficient from its shell's rate times the velocity, over the largest coefficient.
+   */
   readonly misalignment: number;
 }
 

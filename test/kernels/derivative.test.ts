@@ -156,7 +156,8 @@ describe("axes with ends", () => {
     const axes: Axes = [endedAxis(12, 11), endedAxis(12, 11), endedAxis(12, 11)];
     expect(mixedWeight(axes, [2, 9], [3, 10])).toBeCloseTo(1 / 3, 14);
     expect(mixedWeight(axes, [2, 9], [3, 11])).toBe(0);
-    // One node nearer to the end: (-3 f(0) - 10 f(1) + 18 f(2) - 6 f(3) + f(4)) / 12 times (f(-2) - 8 f(-1) + 8 f(1) - f(2)) / 12.
+    // One node nearer to the end: (-3 f(0) - 10 f(1) + 18 f(2) - 6 f(3) + f(4)) / 12 times (f(-2) - 8 f(-1) + 8 f(1) -
+    // f(2)) / 12.
     expect(mixedWeight(axes, [1, 9], [2, 10])).toBeCloseTo((18 / 12) * (8 / 12), 13);
     expect(mixedWeight(axes, [1, 9], [4, 11])).toBeCloseTo((1 / 12) * (-1 / 12), 13);
     expect(mixedWeight(axes, [9, 1], [11, 4])).toBeCloseTo((1 / 12) * (-1 / 12), 13);

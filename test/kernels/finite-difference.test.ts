@@ -77,7 +77,8 @@ describe("published derivatives", () => {
     expect(Math.abs(sum - value)).toBeLessThanOrEqual(1e-10);
   });
 
-  // The second derivative at node 0 was also found in exact rational arithmetic, 0.366222116738; a printed 0.3662221177 is in error.
+  // The second derivative at node 0 was also found in exact rational arithmetic, 0.366222116738; a printed 0.3662221177
+  // is in error.
   it.each([
     [0, 0.3677128188, 0.3662221167],
     [2, 0.5358934046, 0.5362379785],

@@ -46,7 +46,9 @@ function binomial(n: number, k: number): bigint {
   return result;
 }
 
-/** Coefficients of the sum over nodes k of the weights times (k - origin)^d, which are whole numbers in lowest terms. */
+/**
+ * Coefficients of the sum over nodes k of the weights times (k - origin)^d, which are whole numbers in lowest terms.
+ */
 function sumAgainst(weights: readonly Fractions[], d: number, origin: number): (bigint | string)[] {
   const common = weights.reduce((product, { denominator }) => product * denominator, 1n);
   const length = Math.max(...weights.map(({ numerators }) => numerators.length));

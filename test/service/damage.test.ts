@@ -1,4 +1,6 @@
-/** Damage seen from outside: only queries that touch it fail, a file that changes fails them all, and the rest goes on. */
+/**
+ * Damage seen from outside: only queries that touch it fail, a file that changes fails them all, and the rest goes on.
+ */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

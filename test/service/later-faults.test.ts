@@ -1,4 +1,7 @@
-/** The faults of the later interface begin with the texts of the public service, which clients know, in both SOAP versions. */
+/**
+ * The faults of the later interface begin with the texts of the public service, which clients know, in both SOAP
+ * versions.
+ */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

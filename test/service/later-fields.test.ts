@@ -1,4 +1,7 @@
-/** Magnetic field, vector potential, density and temperature: made, served and answered under the names of the later interface. */
+/**
+ * Magnetic field, vector potential, density and temperature: made, served and answered under the names of the later
+ * interface.
+ */
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { writeCube } from "../../src/generate/cube.js";

@@ -1,4 +1,7 @@
-/** What must hold between answers because of the physics behind the data: identities of incompressible flow, filters, stress. */
+/**
+ * What must hold between answers because of the physics behind the data: identities of incompressible flow, filters,
+ * stress.
+ */
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -1,4 +1,7 @@
-/** A dataset behind HTTP through the whole service: the values of its copy on disk, its counts, and what a failing host leads to. */
+/**
+ * A dataset behind HTTP through the whole service: the values of its copy on disk, its counts, and what a failing host
+ * leads to.
+ */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -128,7 +128,10 @@ async function repeat(one: HostileCase, count: number): Promise<void> {
   await vi.waitFor(() => expectAlive(at()), { timeout: PATIENCE_MS });
 }
 
-/** A good request with the token; asked again while all slots are taken, or when 200 ms were too few for it on a busy machine. */
+/**
+ * A good request with the token; asked again while all slots are taken, or when 200 ms were too few for it on a busy
+ * machine.
+ */
 async function ask(version: Version): Promise<void> {
   for (;;) {
     const answer = await call(at(), version, getVelocity({ authToken: TOKEN }));

@@ -1,6 +1,7 @@
 /**
- * Callers who take all they can from the program as it ships, in full: a small request beside any of them is answered within 250 ms at
- * the median and 1 s at the 99th of 100, every bit as alone; beside one request of a million points it waits for at most 50 ms more.
+ * Callers who take all they can from the program as it ships, in full: a small request beside any of them is answered
+ * within 250 ms at the median and 1 s at the 99th of 100, every bit as alone; beside one request of a million points it
+ * waits for at most 50 ms more.
  */
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";

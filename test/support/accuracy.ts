@@ -27,7 +27,10 @@ const PURE: readonly Derivative[] = [
 const VELOCITY = [0, 1, 2];
 const PRESSURE = [3];
 
-/** What a record of an operation is, in terms of the flow: for every component of the flow the derivatives, in wire order. */
+/**
+ * What a record of an operation is, in terms of the flow: for every component of the flow the derivatives, in wire
+ * order.
+ */
 interface Quantity {
   readonly title: string;
   readonly operation: OperationName;
@@ -138,7 +141,9 @@ export function measure(client: FieldClient, dataset: string, time: number, flow
   return errorsAt(client, dataset, time, flow, points, positions);
 }
 
-/** Relative errors of velocity, its gradient and its Hessian by splines; where one has no Hessian, the last is missing. */
+/**
+ * Relative errors of velocity, its gradient and its Hessian by splines; where one has no Hessian, the last is missing.
+ */
 export async function measureSplines(
   client: FieldClient,
   dataset: string,
@@ -169,8 +174,8 @@ export async function measureSplines(
 }
 
 /**
- * What the service answers with splines against the same splines of the same nodes in float64: per number of nodes the largest
- * error of its splines in velocity, gradient and Hessian.
+ * What the service answers with splines against the same splines of the same nodes in float64: per number of nodes the
+ * largest error of its splines in velocity, gradient and Hessian.
  */
 export async function measureRounding(
   client: FieldClient,
@@ -259,7 +264,9 @@ export async function measureFilters(
   ];
 }
 
-/** Root mean square distance between the answered positions and the exact ones, relative to the mean distance covered. */
+/**
+ * Root mean square distance between the answered positions and the exact ones, relative to the mean distance covered.
+ */
 function pathError(points: Float32Array, values: Float32Array, exact: readonly number[]): number {
   let error = 0;
   let covered = 0;

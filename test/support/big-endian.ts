@@ -13,8 +13,8 @@ const [DATATYPE, LAYOUT, CONTINUATION] = [3, 8, 16];
 const [HEADER, HEAD] = [16, 8];
 
 /**
- * Makes the numbers of all contiguous datasets big-endian: int16, float32 and float64, or those of the given sizes. Attributes stay
- * as they are.
+ * Makes the numbers of all contiguous datasets big-endian: int16, float32 and float64, or those of the given sizes.
+ * Attributes stay as they are.
  *
  * The file must be in the oldest format, whose object headers have no checksum.
  */

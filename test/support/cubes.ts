@@ -89,7 +89,10 @@ export async function writeHdf5(path: string, write: (file: File) => void, earli
   return path;
 }
 
-/** States the grid of a bare file in attributes: z y x, unit spacing from 0. Without it the file is refused with questions. */
+/**
+ * States the grid of a bare file in attributes: z y x, unit spacing from 0. Without it the file is refused with
+ * questions.
+ */
 export function stateGrid(file: File): void {
   file.create_attribute("axes", "zyx");
   file.create_attribute("spacing", [1, 1, 1], [3], "<d");

@@ -3,7 +3,9 @@
 /** Orders of differentiation along x, y, z. */
 export type Derivative = readonly [number, number, number];
 
-/** ux, uy, uz and p, differentiated, at a point; averaged over the cube of side `width` around it where that is not 0. */
+/**
+ * ux, uy, uz and p, differentiated, at a point; averaged over the cube of side `width` around it where that is not 0.
+ */
 export type Flow = (point: readonly number[], derivative: Derivative, width?: number) => readonly number[];
 
 const sinc = (x: number) => (x === 0 ? 1 : Math.sin(x) / x);
@@ -52,7 +54,9 @@ export function abc(): Flow {
     );
 }
 
-/** Weights of all nodes of a periodic axis (period 2 pi) whose sum with node values is the Fourier series through them. */
+/**
+ * Weights of all nodes of a periodic axis (period 2 pi) whose sum with node values is the Fourier series through them.
+ */
 function axisWeights(nodes: number, s: number, derivative: number, width: number): Float64Array {
   const weights = new Float64Array(nodes);
   for (let i = 0; i < nodes; i++) {
@@ -101,7 +105,10 @@ export function fourierSeries(nodes: number, velocity: Float32Array, pressure: F
 /** A velocity in space and time. */
 export type Motion = (position: readonly number[], time: number) => readonly number[];
 
-/** The four-point cubic in time with central-difference slopes through flows that are `step` apart from time `origin` on. */
+/**
+ * The four-point cubic in time with central-difference slopes through flows that are `step` apart from time `origin`
+ * on.
+ */
 export function cubicInTime(frames: readonly Flow[], origin: number, step: number): Motion {
   return (position, time) => {
     const k = Math.min(Math.max(Math.floor((time - origin) / step), 1), frames.length - 3);
@@ -116,7 +123,8 @@ export function cubicInTime(frames: readonly Flow[], origin: number, step: numbe
 }
 
 /**
- * Position at `end` of a particle that is at `position` at `start`, by `steps` steps of the classical Runge-Kutta method.
+ * Position at `end` of a particle that is at `position` at `start`, by `steps` steps of the classical Runge-Kutta
+ * method.
  *
  * @param drag response time; the particle starts with the velocity of the flow. 0 follows the flow
  */

@@ -1,4 +1,7 @@
-/** Interpolates and differentiates nodes by the textbook formulas on their true places, in float64, sharing no code with the kernels. */
+/**
+ * Interpolates and differentiates nodes by the textbook formulas on their true places, in float64, sharing no code with
+ * the kernels.
+ */
 
 /** The nodes of an axis; a periodic one goes on beyond them. */
 export interface Nodes {
@@ -55,14 +58,19 @@ function lagrange(axis: Nodes, at: number, order: number): [number, number][] {
   return stencil.map((node, k) => [node, basis(places, k, at)]);
 }
 
-/** Weights of the polynomial of `order` nodes at a point between the first node and the last, or the first node's next image. */
+/**
+ * Weights of the polynomial of `order` nodes at a point between the first node and the last, or the first node's next
+ * image.
+ */
 export function valueWeights(axis: Nodes, at: number, order: number): Weights {
   const weights = new Map<number, number>();
   for (const [node, weight] of lagrange(axis, at, order)) add(weights, axis, node, weight);
   return weights;
 }
 
-/** Weights of the derivative: differences on five nodes about each node, interpolated by the polynomial of four nodes. */
+/**
+ * Weights of the derivative: differences on five nodes about each node, interpolated by the polynomial of four nodes.
+ */
 export function slopeWeights(axis: Nodes, at: number): Weights {
   const weights = new Map<number, number>();
   for (const [node, weight] of lagrange(axis, at, 4)) {

@@ -1,4 +1,7 @@
-/** Runs the example calls of a document and puts their answers in place, so that a document can be compared with the truth. */
+/**
+ * Runs the example calls of a document and puts their answers in place, so that a document can be compared with the
+ * truth.
+ */
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 

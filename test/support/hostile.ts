@@ -1,4 +1,6 @@
-/** Requests that mean harm or are broken, one per way: repeated by the conformance suite and, more often, by the soak. */
+/**
+ * Requests that mean harm or are broken, one per way: repeated by the conformance suite and, more often, by the soak.
+ */
 import type { HostileCase } from "./hostile-case.js";
 import { HOSTILE_CONNECTIONS } from "./hostile-connections.js";
 import { HOSTILE_DOCUMENTS } from "./hostile-documents.js";

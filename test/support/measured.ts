@@ -3,7 +3,8 @@
 const MARK = /(<!-- (?:measured|generated): (\S+) -->\n)((?:\|.*\n)*)/g;
 
 /**
- * The document with the table below every mark `<!-- measured: name -->` or `<!-- generated: name -->` replaced by the one of that name.
+ * The document with the table below every mark `<!-- measured: name -->` or `<!-- generated: name -->` replaced by the
+ * one of that name.
  *
  * @throws Error unless marks and tables have the same names
  */

@@ -34,7 +34,9 @@ export function neville(values: readonly number[], at: number): number {
   return p[0] as number;
 }
 
-/** Field on a periodic box of period `period`, at a point, by the polynomial of `order` nodes an axis (1: nearest node). */
+/**
+ * Field on a periodic box of period `period`, at a point, by the polynomial of `order` nodes an axis (1: nearest node).
+ */
 export function interpolateSlowly(
   field: StoredField,
   frame: number,
@@ -78,7 +80,9 @@ export function interpolateSlowly(
   );
 }
 
-/** Four equally spaced samples around t_k <= t <= t_k+1 at t = t_k + s: the polynomial of the public service's manual. */
+/**
+ * Four equally spaced samples around t_k <= t <= t_k+1 at t = t_k + s: the polynomial of the public service's manual.
+ */
 export function hermiteSlowly(samples: readonly [number, number, number, number], s: number, step: number): number {
   const [before, here, next, after] = samples;
   const slope = (next - before) / (2 * step);

@@ -1,4 +1,6 @@
-/** Byte-level changes that the HDF5 library here cannot make itself: external and virtual storage, a filter it lacks. */
+/**
+ * Byte-level changes that the HDF5 library here cannot make itself: external and virtual storage, a filter it lacks.
+ */
 import { readFileSync, writeFileSync } from "node:fs";
 
 /** Name and size of an attribute whose message gives its place to the list of external files. */
@@ -39,8 +41,8 @@ export function useForeignFilter(path: string): void {
 }
 
 /**
- * One mapping of a virtual dataset: block version 0, one entry, source file "other.h5", dataset "/p", all of it onto all
- * of it, and the checksum of these bytes (Jenkins lookup3, computed apart).
+ * One mapping of a virtual dataset: block version 0, one entry, source file "other.h5", dataset "/p", all of it onto
+ * all of it, and the checksum of these bytes (Jenkins lookup3, computed apart).
  */
 const MAPPING = Buffer.concat([
   Buffer.from([0]),

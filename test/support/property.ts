@@ -1,4 +1,6 @@
-/** fast-check with the same seed in every run, so that a run goes red for a change only; TEST_SEED=random draws others. */
+/**
+ * fast-check with the same seed in every run, so that a run goes red for a change only; TEST_SEED=random draws others.
+ */
 import fc from "fast-check";
 
 const SEED = 20261121;

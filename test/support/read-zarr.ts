@@ -1,6 +1,7 @@
 /**
- * A reader of Zarr 3 that is written from the specification alone and shares no code with the program, for what it writes:
- * regular grids, shards with their index at the end, little-endian numbers, gzip, Zstandard where Node has it, and CRC-32C.
+ * A reader of Zarr 3 that is written from the specification alone and shares no code with the program, for what it
+ * writes: regular grids, shards with their index at the end, little-endian numbers, gzip, Zstandard where Node has it,
+ * and CRC-32C.
  *
  * Source: Zarr core specification 3.1; codecs `sharding_indexed`, `bytes`, `gzip`, `crc32c` 1.0.
  */
@@ -45,7 +46,10 @@ export function readDocument(folder: string, path: string): Record<string, unkno
   return JSON.parse(readFileSync(join(folder, path, "zarr.json"), "utf8"));
 }
 
-/** Reads a whole array. @throws Error for anything that the specification does not allow, and a checksum that does not match */
+/**
+ * Reads a whole array.
+ * @throws Error for anything that the specification does not allow, and a checksum that does not match
+ */
 export function readArray(folder: string, path: string): ReadArray {
   const document = readDocument(folder, path) as never as {
     zarr_format: number;

@@ -1,4 +1,7 @@
-/** Validates elements against the schema of a description: as much of XML Schema as ours uses; what else it held would be an error. */
+/**
+ * Validates elements against the schema of a description: as much of XML Schema as ours uses; what else it held would
+ * be an error.
+ */
 import { child, children, type Element } from "./soap-service.js";
 
 const XSD = "http://www.w3.org/2001/XMLSchema";

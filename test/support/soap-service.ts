@@ -40,7 +40,10 @@ export interface TestService {
   stop(): Promise<void>;
 }
 
-/** Starts a service over the fake engine; settings by variable name without FIELDPROBE_; plugins are added to that of SOAP. */
+/**
+ * Starts a service over the fake engine; settings by variable name without FIELDPROBE_; plugins are added to that of
+ * SOAP.
+ */
 export async function startService(
   settings: Readonly<Record<string, string>> = {},
   engineOptions: FakeOptions = {},

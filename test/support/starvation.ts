@@ -1,4 +1,7 @@
-/** Scripts of callers who take all they can from a service, over real sockets, and a witness who asks small questions meanwhile. */
+/**
+ * Scripts of callers who take all they can from a service, over real sockets, and a witness who asks small questions
+ * meanwhile.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";

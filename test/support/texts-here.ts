@@ -1,4 +1,6 @@
-/** The text threads of a query without threads: tasks are done in this thread, some moments later, or fail on demand. */
+/**
+ * The text threads of a query without threads: tasks are done in this thread, some moments later, or fail on demand.
+ */
 import { setImmediate as moment } from "node:timers/promises";
 import type { QueryTexts } from "../../src/engine/text-task.js";
 import { Texts } from "../../src/engine/threads/texts.js";

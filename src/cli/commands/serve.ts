@@ -15,8 +15,8 @@ export function serveCommand(): Command {
 }
 
 /**
- * Refuses flags that npm has kept for itself. `npm start --data=X` runs the service without the flag, `npm start --data X` with
- * the value alone.
+ * Refuses flags that npm has kept for itself. `npm start --data=X` runs the service without the flag,
+ * `npm start --data X` with the value alone.
  */
 function refuseFlagsOfNpm({ options, args }: Command): void {
   if (process.env.npm_lifecycle_event !== "start") return;

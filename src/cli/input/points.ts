@@ -45,9 +45,9 @@ function columnsOf(header: string): Columns | null {
 }
 
 /**
- * Reads text: x, y and z on every line, between them a comma, a semicolon or blanks. The first line may be a header, which is a
- * line that begins with # or has nothing in it that could be a number: it names the columns, in any order and among others.
- * Blank lines are skipped.
+ * Reads text: x, y and z on every line, between them a comma, a semicolon or blanks. The first line may be a header,
+ * which is a line that begins with # or has nothing in it that could be a number: it names the columns, in any order
+ * and among others. Blank lines are skipped.
  *
  * @returns x, y, z, x, y, z, ...
  * @throws Error that names the line

@@ -5,7 +5,10 @@ import { StoreClient } from "../../storage/zarr/store-client.js";
 import { StoreThread } from "../../storage/zarr/store-thread.js";
 import { MisuseError } from "./arguments.js";
 
-/** Loads the HDF5 library, and has stores asked as the settings say. @throws MisuseError when a setting of stores is wrong */
+/**
+ * Loads the HDF5 library, and has stores asked as the settings say.
+ * @throws MisuseError when a setting of stores is wrong
+ */
 export async function openStorage(): Promise<void> {
   const { config, problems } = readConfig();
   const wrong = problems.find((problem) => /^FIELDPROBE_(STORE_|CACHE_DI)/.test(problem));

@@ -35,8 +35,8 @@ function* pieces(count: number, separator: string, line: (i: number) => string):
 const COORDINATES: readonly string[] = ["x", "y", "z"];
 
 /**
- * CSV: a header of distinct names, then a line for every record, x, y, z of its point (where there are points) followed by its
- * components. The records of a point with several follow one another in the order of the answer.
+ * CSV: a header of distinct names, then a line for every record, x, y, z of its point (where there are points) followed
+ * by its components. The records of a point with several follow one another in the order of the answer.
  */
 export function* csv({ components, recordsPerPoint, points, values }: Printable): Generator<string> {
   const width = components.length;
@@ -57,8 +57,8 @@ export function* csv({ components, recordsPerPoint, points, values }: Printable)
 }
 
 /**
- * One JSON object: the facts, then `components`, `recordsPerPoint`, `points` (if any) and `values` with a list per record. JSON has
- * no NaN and no infinity: `null` stands for both.
+ * One JSON object: the facts, then `components`, `recordsPerPoint`, `points` (if any) and `values` with a list per
+ * record. JSON has no NaN and no infinity: `null` stands for both.
  */
 export function* json({ facts, components, recordsPerPoint, points, values }: Printable): Generator<string> {
   const writer = new FloatWriter();

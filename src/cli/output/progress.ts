@@ -1,4 +1,7 @@
-/** Progress of a long command on stderr, as a bar on a terminal and else as a line every tenth of the way; counts in words. */
+/**
+ * Progress of a long command on stderr, as a bar on a terminal and else as a line every tenth of the way; counts in
+ * words.
+ */
 import { SingleBar } from "cli-progress";
 
 export interface ProgressBar {

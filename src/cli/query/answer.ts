@@ -11,7 +11,7 @@ export interface Asked {
   readonly velocities: Float32Array | null;
 }
 
-/** What is said of the dataset of a query. */
+/** Labels of the dataset of a query. */
 export interface DatasetLabels {
   /** Digest of the dataset; null where the service does not state it. */
   readonly manifest: string | null;

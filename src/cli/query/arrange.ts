@@ -1,4 +1,6 @@
-/** Arranges the numbers of an answer for printing: the place that each record belongs to, and the names of its numbers. */
+/**
+ * Arranges the numbers of an answer for printing: the place that each record belongs to, and the names of its numbers.
+ */
 import { type OperationName, operationOf } from "../../operations.js";
 import type { Asked, QueryAnswer } from "./answer.js";
 
@@ -12,8 +14,8 @@ export interface Arranged {
 }
 
 /**
- * Puts points or nodes beside the records of an answer. The records of a search name their nodes themselves; array forms
- * answer numbers one after another, as many for each point.
+ * Puts points or nodes beside the records of an answer. The records of a search name their nodes themselves; array
+ * forms answer numbers one after another, as many for each point.
  */
 export function arrange({ operation, members, points }: Asked, answer: QueryAnswer): Arranged {
   const { family, request } = operationOf(operation as OperationName);

@@ -12,7 +12,7 @@ export interface NumberRange {
   readonly last: number;
 }
 
-/** What to download; absent members mean everything. */
+/** The part to download; absent members mean everything. */
 export interface CutoutSelection {
   readonly x?: NumberRange;
   readonly y?: NumberRange;
@@ -26,7 +26,7 @@ export interface CutoutSelection {
   readonly filterNodes?: number;
 }
 
-/** What is used of the description of a dataset. */
+/** The members of a dataset's description that are used. */
 interface Described {
   readonly axes: readonly { readonly nodes: number }[];
   readonly fields: readonly { readonly name: string }[];

@@ -107,7 +107,10 @@ export function sliceSlabs(slabs: readonly Slab[], first: number, count: number)
   return parts;
 }
 
-/** Plans batches in order of arrival, from the first points on; points that wait for a worker gather into larger batches. */
+/**
+ * Plans batches in order of arrival, from the first points on; points that wait for a worker gather into larger
+ * batches.
+ */
 export function planByArrival(setting: PlanSetting): Plan {
   const { family } = setting.checked.operation;
   const smallest = LEAST_POINTS[family];

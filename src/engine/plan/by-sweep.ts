@@ -1,7 +1,7 @@
 /**
- * A plan by sweep serves a query on data that does not fit the cache: its points are put in the order of a sweep over bricks
- * (`sweep-shape.ts`), and batches are small consecutive parts of that order, so that all workers stay near the front of the sweep
- * and share its bricks. The frames of a time interpolation are swept together.
+ * A plan by sweep serves a query on data that does not fit the cache: its points are put in the order of a sweep over
+ * bricks (`sweep-shape.ts`), and batches are small consecutive parts of that order, so that all workers stay near the
+ * front of the sweep and share its bricks. The frames of a time interpolation are swept together.
  */
 import { frameWeights } from "../../kernels/time.js";
 import { BrickCache } from "../../storage/bricks/cache.js";
@@ -18,7 +18,7 @@ const SECTION = 1_048_576;
 /** Rows of a column whose points make a batch, and bounds on those. */
 const BATCH = { rows: 2, least: 64, most: 32_768 } as const;
 
-/** How a query is swept. */
+/** The plan of a sweep of a query. */
 export interface Sweep {
   readonly bricking: Bricking;
   readonly shape: SweepShape;
@@ -84,7 +84,10 @@ interface Section {
   readonly end: number;
   readonly order: Uint32Array;
   readonly triples: Float32Array;
-  /** Word 0 is 1 when the points are in sweep order; else their bricks fit the cache together, and they are as they came. */
+  /**
+   * Word 0 is 1 when the points are in sweep order; else their bricks fit the cache together, and they are as they
+   * came.
+   */
   readonly arranged: Int32Array;
   /** Points that are in batches; -1 while they are put in order. */
   taken: number;

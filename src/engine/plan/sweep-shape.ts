@@ -1,10 +1,11 @@
 /**
  * The shape of a sweep over bricks: columns side by side, each swept layer by layer, a layer row by row.
  *
- * Points are ordered by the brick of the lowest node that a stencil may need (`STENCIL_REACH`), so those of one brick touch it
- * and its next neighbours only: 8 bricks, not 27. Going along a column, a brick is needed again after at most two layers and
- * two rows of the column, next neighbours included. While a cache with the least recently used brick going first holds
- * those, and the rows that workers are ahead of each other, every brick is read once for each column that touches it.
+ * Points are ordered by the brick of the lowest node that a stencil may need (`STENCIL_REACH`), so those of one brick
+ * touch it and its next neighbours only: 8 bricks, not 27. Going along a column, a brick is needed again after at most
+ * two layers and two rows of the column, next neighbours included. While a cache with the least recently used brick
+ * going first holds those, and the rows that workers are ahead of each other, every brick is read once for each column
+ * that touches it.
  */
 import type { Axes, Bricking, Triple } from "../../kernels/types.js";
 
@@ -71,8 +72,8 @@ function evenWidths(count: number): number[] {
 }
 
 /**
- * How often the bricks along an axis are read: columns share the bricks between them, and the first ones come again at the
- * periodic seam, unless a layer has them all.
+ * How often the bricks along an axis are read: columns share the bricks between them, and the first ones come again at
+ * the periodic seam, unless a layer has them all.
  */
 function overlap(count: number, width: number, periodic: boolean, along: boolean): number {
   const columns = Math.ceil(count / width);

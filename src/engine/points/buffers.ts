@@ -2,8 +2,8 @@
 
 const GRAIN = 4096;
 /**
- * Bytes kept for later use: the need of a sweep over a million points. The garbage collector does not know the size of shared
- * memory, so that buffers dropped by large requests may stay for a long time.
+ * Bytes kept for later use: the need of a sweep over a million points. The garbage collector does not know the size of
+ * shared memory, so that buffers dropped by large requests may stay for a long time.
  */
 const KEPT_BYTES = 96 * 1024 * 1024;
 
@@ -32,7 +32,10 @@ export class BufferPool {
   }
 }
 
-/** The size class of a buffer: a power of two or three quarters of one, so that buffers of similar use are interchangeable. */
+/**
+ * The size class of a buffer: a power of two or three quarters of one, so that buffers of similar use are
+ * interchangeable.
+ */
 function sizeClass(bytes: number): number {
   const power = 2 ** Math.ceil(Math.log2(Math.max(GRAIN, bytes)));
   return bytes <= 0.75 * power ? Math.max(GRAIN, 0.75 * power) : power;

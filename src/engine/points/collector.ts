@@ -48,7 +48,8 @@ export class Collector implements TripleSink {
   }
 
   /**
-   * Gives all slabs back; called once. A writer that still runs goes on in a slab of the same length, whose contents are dropped.
+   * Gives all slabs back; called once. A writer that still runs goes on in a slab of the same length, whose contents
+   * are dropped.
    */
   release(): void {
     this.#released = true;

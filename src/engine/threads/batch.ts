@@ -64,7 +64,7 @@ export function readAhead(task: AheadMessage, open: OpenDataset, sampler: Sample
   return null;
 }
 
-/** What a batch of interpolated or differentiated fields samples. */
+/** The samples of a batch of interpolated or differentiated fields. */
 function samplingOf(task: AheadMessage | BatchMessage, open: OpenDataset): Sampling {
   const { query, fields, places } = task;
   const { axes, time } = open.dataset;

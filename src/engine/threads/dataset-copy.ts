@@ -1,6 +1,7 @@
 /**
- * A dataset copy carries a dataset to the worker threads in shared memory. A task is cloned for its thread, and the record of a long
- * series or of a mode table would cost milliseconds per batch: it is serialised once, and read once per thread.
+ * A dataset copy carries a dataset to the worker threads in shared memory. A task is cloned for its thread, and the
+ * record of a long series or of a mode table would cost milliseconds per batch: it is serialised once, and read once
+ * per thread.
  */
 import { deserialize, serialize } from "node:v8";
 import type { Dataset } from "../../storage/dataset.js";

@@ -26,7 +26,7 @@ function stopOf(cancel: Int32Array): () => void {
   };
 }
 
-/** What a search compares. */
+/** The quantity that a search compares. */
 function quantityOf({ criterion, field }: NodeRegion, method: string): ThresholdQuantity {
   if (criterion === "norm") return { kind: "norm", size: FIELDS[field] };
   return { kind: criterion, order: Number(method.slice(-1)) as DifferenceOrder };
@@ -73,7 +73,8 @@ const FILTERED_NODES = 65_536;
 type PlaneFiller = (k: number, planes: number, out: Float32Array) => void;
 
 /**
- * Fills `task.out` with the nodes of a region, with means over the cubes around them, or with a force known in closed form.
+ * Fills `task.out` with the nodes of a region, with means over the cubes around them, or with a force known in closed
+ * form.
  *
  * @param pause asked between planes; true ends the time slice
  * @returns the planes done when the time slice has ended before the cutout, else null

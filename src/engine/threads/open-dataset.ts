@@ -1,4 +1,7 @@
-/** The datasets that a worker thread has open: their files, the brick sources of their fields, and the schemes of their grids. */
+/**
+ * The datasets that a worker thread has open: their files, the brick sources of their fields, and the schemes of their
+ * grids.
+ */
 import { RequestError } from "../../errors.js";
 import { type Accelerator, createScheme } from "../../kernels/index.js";
 import type { Scheme } from "../../kernels/types.js";

@@ -1,6 +1,7 @@
 /**
- * The thread pool runs tasks on worker threads. Tasks wait in a fair queue; a long task gives its thread up at the end of a time slice
- * when others wait, and continues later. While long tasks occupy all threads, short ones run on an express thread beside them.
+ * The thread pool runs tasks on worker threads. Tasks wait in a fair queue; a long task gives its thread up at the end
+ * of a time slice when others wait, and continues later. While long tasks occupy all threads, short ones run on an
+ * express thread beside them.
  */
 import type { Logger } from "pino";
 import type { Config, Limits } from "../../config.js";
@@ -187,7 +188,9 @@ class ThreadPool implements Carrier {
     next.ahead = this.#express.run(this.#pack({ ...next.task, kind: "ahead" }), undefined).then(done, done);
   }
 
-  /** Starts the express thread once all threads have been busy for a while, so that the first short task finds it ready. */
+  /**
+   * Starts the express thread once all threads have been busy for a while, so that the first short task finds it ready.
+   */
   #watchBusy(): void {
     if (this.#threads.idle) {
       if (this.#busy) clearTimeout(this.#busy);
@@ -223,7 +226,9 @@ class ThreadPool implements Carrier {
     }
   }
 
-  /** Rejects a task, and all that wait when there is no thread for them; one of the express thread can wait for another. */
+  /**
+   * Rejects a task, and all that wait when there is no thread for them; one of the express thread can wait for another.
+   */
   #fail(queued: PoolTask, group: ThreadGroup, error: unknown): void {
     if (error instanceof BusyError && group === this.#express) {
       this.#queue.return(queued);

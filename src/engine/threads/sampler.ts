@@ -1,6 +1,6 @@
 /**
- * The sampler evaluates fields at points: it sorts the points by brick, pins the bricks that a group of points needs in all
- * frames, and evaluates their combination. It is the only path by which kernels read stored nodes.
+ * The sampler evaluates fields at points: it sorts the points by brick, pins the bricks that a group of points needs in
+ * all frames, and evaluates their combination. It is the only path by which kernels read stored nodes.
  */
 import { DataError } from "../../errors.js";
 import { sortByBrick, sortTables } from "../../kernels/brick-order.js";
@@ -32,7 +32,10 @@ export interface BrickSource {
   readonly components: number;
   readonly bricking: Bricking;
   readonly load: (frame: number, brick: number, into: Float32Array) => void;
-  /** Starts to fetch bricks and waits for a moment, true when they are there or known to fail; absent where files are read. */
+  /**
+   * Starts to fetch bricks and waits for a moment, true when they are there or known to fail; absent where files are
+   * read.
+   */
   readonly fetched?: ((bricks: readonly FrameBricks[]) => boolean) | undefined;
 }
 
@@ -208,8 +211,8 @@ export class Sampler {
   }
 
   /**
-   * Space for the records of one point of a box filter, which may be millions. It is kept: the collector would let many such
-   * arrays gather before it frees them.
+   * Space for the records of one point of a box filter, which may be millions. It is kept: the collector would let many
+   * such arrays gather before it frees them.
    */
   recordsOfPoint(length: number): Float64Array {
     if (this.#records.length < length) this.#records = new Float64Array(length);
@@ -273,7 +276,10 @@ export class Sampler {
     return this.#tables;
   }
 
-  /** Chooses the number of points from `first` on that form a group, at least one, and collects the bricks that they need. */
+  /**
+   * Chooses the number of points from `first` on that form a group, at least one, and collects the bricks that they
+   * need.
+   */
   #group({ scheme, sources, frames }: Sampling, first: number, most: number): number {
     let size = 0;
     let step = this.#step;
@@ -336,9 +342,9 @@ export class Sampler {
   }
 
   /**
-   * Decides how much a group may pin: this worker's part of the cache, or what a stencil at a corner of bricks needs in all
-   * frames. Where the cache cannot hold that, frames are combined one after the other, and are read for every group, so
-   * that groups should be large.
+   * Decides how much a group may pin: this worker's part of the cache, or what a stencil at a corner of bricks needs in
+   * all frames. Where the cache cannot hold that, frames are combined one after the other, and are read for every
+   * group, so that groups should be large.
    */
   #shareCache({ sources, frames: { frames } }: Sampling): void {
     const corner = sources.reduce((sum, source) => {

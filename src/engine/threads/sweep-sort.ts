@@ -19,7 +19,10 @@ interface KeyPart {
   readonly valueAt: (node: number, brick: number) => number;
 }
 
-/** Makes the key tables of a sweep; from the highest bits down: column, layer, row, brick in the row, block in the brick. */
+/**
+ * Makes the key tables of a sweep; from the highest bits down: column, layer, row, brick in the row, block in the
+ * brick.
+ */
 export function sweepTables(axes: Axes, { edge, count }: Bricking, { axes: order, width }: SweepShape): SortTables {
   const [row, next, along] = order;
   const blocks = edge.map((nodes, axis): KeyPart => {
@@ -103,8 +106,8 @@ export function fewBricks(
 }
 
 /**
- * Puts the points of a section in sweep order: their triples, and the former index of each. Points whose bricks fit the cache
- * together stay as they came.
+ * Puts the points of a section in sweep order: their triples, and the former index of each. Points whose bricks fit the
+ * cache together stay as they came.
  *
  * @throws RequestError for the first point outside the domain, CancelledError
  */

@@ -20,7 +20,7 @@ const ENTRY = fileURLToPath(new URL("./worker.js", import.meta.url).href.replace
 const IDLE_MS = 300_000;
 /** Interval at which a task that is to be killed is looked for on a thread. */
 const LOOK_MS = 5;
-/** How long a group that closes waits for threads that are still loading. */
+/** The time for which a group that closes waits for threads that are still loading. */
 const LOADING_MS = 10_000;
 
 /** The data that every worker thread is started with. */
@@ -45,7 +45,10 @@ export interface TicketedTask {
 
 const NO_THREAD = "No worker thread could be started.";
 
-/** The wish that a task should end with its thread; an emitter takes a tenth of the time of an AbortController, one of which each task would need. */
+/**
+ * The wish that a task should end with its thread; an emitter takes a tenth of the time of an AbortController, one of
+ * which each task would need.
+ */
 class TaskEnd extends EventEmitter {
   aborted = false;
 
@@ -145,7 +148,8 @@ export class ThreadGroup {
    * Runs a task. Once the promise settles, no thread works on the task any more.
    *
    * @param kill ends the task by ending its thread
-   * @throws DeadlineError when the task was killed, BusyError when no thread can be started, WorkerError when its thread died
+   * @throws DeadlineError when the task was killed, BusyError when no thread can be started, WorkerError when its
+   *   thread died
    */
   async run(message: TaskMessage, kill: AbortSignal | undefined): Promise<Outcome<unknown>> {
     if (kill?.aborted) throw new DeadlineError();
@@ -238,7 +242,10 @@ export class ThreadGroup {
     });
   }
 
-  /** Waits for the threads that the library has given up: until they have ended they may write into the buffers of their tasks. */
+  /**
+   * Waits for the threads that the library has given up: until they have ended they may write into the buffers of their
+   * tasks.
+   */
   async #abandonedEnded(): Promise<void> {
     const { threads } = this.#piscina;
     await Promise.all([...this.#living].map(([thread, { end }]) => (threads.includes(thread) ? undefined : end)));

@@ -1,4 +1,7 @@
-/** A worker moves the particles of a batch along the velocity that GetVelocity would answer, and records their positions. */
+/**
+ * A worker moves the particles of a batch along the velocity that GetVelocity would answer, and records their
+ * positions.
+ */
 import { RequestError } from "../../errors.js";
 import { isOpen, type Outlet } from "../../kernels/exits.js";
 import { advectInertial, advectTracers, type Path } from "../../kernels/particles.js";
@@ -112,7 +115,10 @@ function velocitySample({ task, operation, open, sampler, stop }: BatchContext):
   };
 }
 
-/** Copies positions, and times of exits where they are asked for, to the places of the records that a range of steps makes. */
+/**
+ * Copies positions, and times of exits where they are asked for, to the places of the records that a range of steps
+ * makes.
+ */
 function recorder(
   { task: { query, count, steps, out }, operation }: BatchContext,
   part: { readonly from: number; readonly to: number },

@@ -99,8 +99,8 @@ function perform(task: TaskMessage): unknown {
 }
 
 /**
- * Runs a task. An error that is not a FieldprobeError is a defect, after which this thread cannot be trusted: thrown outside of
- * the task it ends the thread, and the pool fails the task without giving the thread another.
+ * Runs a task. An error that is not a FieldprobeError is a defect, after which this thread cannot be trusted: thrown
+ * outside of the task it ends the thread, and the pool fails the task without giving the thread another.
  */
 export default function run({ ticket, task }: TicketedTask): Outcome<unknown> | Promise<never> {
   Atomics.store(tickets, slot, ticket);

@@ -19,7 +19,7 @@ import { SCHEMAS } from "./response-schemas.js";
 import { calendarSchema, eventSchema, eventsSchema, termSchema, termsSchema } from "./route-schemas.js";
 import { eventTermsHandler, termHandler, termsHandler } from "./term-routes.js";
 
-/** What the plugin works with. */
+/** Parts that the plugin works with. */
 export interface EventsOptions {
   readonly store: Store;
   readonly clock: Clock;

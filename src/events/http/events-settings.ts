@@ -35,7 +35,7 @@ function fallbackSiteOf(config: Config): string {
   return config.baseUrl ?? `${config.tls === null ? "http" : "https"}://${host}:${config.port}`;
 }
 
-/** What an import and an extension take from the configuration; `now` in epoch seconds. */
+/** The part of the configuration for imports and extensions; `now` in epoch seconds. */
 export function configuredFor(config: Config, now: number): Configured {
   const { zone, site, source } = config.events;
   return { now, zone, site, source, fallbackSite: fallbackSiteOf(config) };

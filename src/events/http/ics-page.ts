@@ -103,7 +103,7 @@ function* componentsOf(
   }
 }
 
-/** What components need besides their events. */
+/** Data that components need besides their events. */
 export function contextOf({ settings }: Resources, view: StoreView): CalendarContext {
   const site = settings.site ?? view.snapshot.site ?? settings.fallbackSite;
   return { snapshot: view.snapshot, host: new URL(site).hostname };

@@ -7,7 +7,7 @@ import type { EventsSettings } from "./events-settings.js";
 import type { EventsAsk } from "./read-query.js";
 import type { Representation } from "./representation.js";
 
-/** What the thread is started with. */
+/** Parameters with which the thread is started. */
 export interface RenderSetup {
   /** Store file. */
   readonly db: string;
@@ -29,7 +29,7 @@ export interface RenderTask {
 /** A finished task; of an EventsError its parts, since cloning drops its class. */
 export type RenderOutcome =
   | { readonly body: Uint8Array; readonly tag: string; readonly headers: Representation["headers"] }
-  /** Why the store cannot be read. */
+  /** The reason why the store cannot be read. */
   | { readonly unavailable: string }
   | {
       readonly refusal: {

@@ -9,7 +9,7 @@ import type { EventsSettings } from "./events-settings.js";
 import type { RenderThread } from "./render-thread.js";
 import { RepresentationCache } from "./representation.js";
 
-/** What the routes share. */
+/** Parts that the routes share. */
 export interface Resources {
   readonly store: Store;
   readonly clock: Clock;

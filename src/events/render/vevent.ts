@@ -8,7 +8,7 @@ import type { JCal } from "./vtimezone.js";
 
 type Property = unknown[];
 
-/** What components need besides the event. */
+/** Data that components need besides the event. */
 export interface CalendarContext {
   readonly snapshot: Snapshot;
   /** Right part of UIDs. */
@@ -73,7 +73,7 @@ function endAt(end: string, event: EventRecord): Property {
   return event.allDay ? day("dtend", addDays(end, 1)) : at("dtend", wallOf(end, event), event);
 }
 
-/** What ends an instance: DTEND for an exact length, DURATION for one that counts days on the wall. */
+/** The end of an instance: DTEND for an exact length, DURATION for one that counts days on the wall. */
 function length(event: EventRecord, start: string): Property {
   if (event.allDay) return ["duration", {}, "duration", `P${event.days}D`];
   if (event.days > 0)

@@ -32,7 +32,9 @@ const load = createRequire(import.meta.url);
 /** Time that each mode waits for another process that locks the file, milliseconds. Readers run on the event loop. */
 const BUSY_MS = { read: 20, write: 10_000 } as const;
 
-/** Makes a folder and those above it. Node's recursive way never ends where a file system refuses folders as /proc does. */
+/**
+ * Makes a folder and those above it. Node's recursive way never ends where a file system refuses folders as /proc does.
+ */
 function makeFolder(path: string): void {
   if (existsSync(path)) return;
   if (dirname(path) !== path) makeFolder(dirname(path));

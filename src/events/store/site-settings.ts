@@ -2,7 +2,10 @@
 import type { FileHead } from "../model/calendar.js";
 import type { StoreConnection } from "./database.js";
 
-/** What the store keeps: settings from the heads of files, and the zone and day that its instances were made for. */
+/**
+ * Records of the store as a whole: settings from the heads of files, and the zone and day that its instances were made
+ * for.
+ */
 export type StoredSetting = "zone" | "site" | "primarySource" | "instanceZone" | "horizonFirst";
 
 /** Reads every stored setting. */

@@ -19,7 +19,7 @@ interface ScanSpan {
   /** Epoch seconds, both included. */
   readonly from: number;
   readonly to: number;
-  /** Where the scan begins, in both directions. */
+  /** The beginning of the scan, in both directions. */
   readonly middle: number;
 }
 

@@ -1,4 +1,7 @@
-/** `writeRecords` is the twin of `RecordWriter.write` and `FloatWriter.write`: the same arithmetic, with digits and literals stored many at a time. */
+/**
+ * `writeRecords` is the twin of `RecordWriter.write` and `FloatWriter.write`: the same arithmetic, with digits and
+ * literals stored many at a time.
+ */
 import { OUTCOME, POWERS } from "../text-layout";
 
 /** In place of the address after a number: it is left to the reference. */
@@ -10,7 +13,8 @@ const ODD: usize = 0;
  * @param separators table of the texts before the first number, between numbers and after the last one
  * @param numbers    numbers of a record
  * @param room       address from which on no record is begun
- * @returns the address after the text; OUTCOME holds that after the last number, and whether the next record needs the reference
+ * @returns the address after the text; OUTCOME holds that after the last number, and whether the next record needs the
+ *   reference
  */
 export function writeRecords(values: usize, end: usize, separators: usize, numbers: i32, out: usize, room: usize): usize {
   let from = values;

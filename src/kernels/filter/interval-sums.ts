@@ -27,7 +27,8 @@ export interface IntervalSums {
   readonly combined: Float64Array;
   /**
    * Adds the weighted node values of a part to `sums[((iz * n + iy) * n + ix) * components + c]`, n <= 16 intervals an
-   * axis. The part's first node stands at `data[corner]`; its rows and planes are `strideY` and `strideZ` elements apart.
+   * axis. The part's first node stands at `data[corner]`; its rows and planes are `strideY` and `strideZ` elements
+   * apart.
    */
   add(
     data: Values,
@@ -41,8 +42,8 @@ export interface IntervalSums {
     sums: Float64Array,
   ): void;
   /**
-   * Puts `weight` times `ny` by `nz` rows of `values` values into `combined`, one after the other, or adds it to what is
-   * there unless this is the `first` frame.
+   * Puts `weight` times `ny` by `nz` rows of `values` values into `combined`, one after the other, or adds it to what
+   * is there unless this is the `first` frame.
    */
   addFrame(
     data: Values,
@@ -56,8 +57,8 @@ export interface IntervalSums {
 }
 
 /**
- * Plain interval sums. They contract x, then y, then z; a node is read for the intervals it has weights for. The sums of a
- * part are complete before they are added to those of other parts: the SIMD module adds in this order, to the bit.
+ * Plain interval sums. They contract x, then y, then z; a node is read for the intervals it has weights for. The sums
+ * of a part are complete before they are added to those of other parts: the SIMD module adds in this order, to the bit.
  */
 export function createIntervalSums(combined: Float64Array = new Float64Array(COMBINED_VALUES)): IntervalSums {
   const line = new Float64Array(3 * TILE_EDGE);

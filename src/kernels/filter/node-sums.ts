@@ -29,7 +29,7 @@ export type NodeSums = (
 /** Bytes of the sums over planes that a box of cubes may need, and nodes gathered at once: both bound the scratch. */
 const MOST_BYTES = 32 * 1024 * 1024;
 const GATHERED_NODES = 65_536;
-/** What a box costs besides its nodes, in nodes: bricks to visit, runs to cut. */
+/** The cost of a box besides its nodes, in nodes: bricks to visit, runs to cut. */
 const BOX_COST = 64;
 /** Edges that a box of first nodes may have along each axis. */
 const EDGES = [

@@ -1,14 +1,15 @@
 /**
- * Evaluates combinations of frames in the module: points are divided into packets, and the nodes of a packet are combined
- * once where its points share enough of them.
+ * Evaluates combinations of frames in the module: points are divided into packets, and the nodes of a packet are
+ * combined once where its points share enough of them.
  */
 import type { BrickField, Scheme, Triple } from "../types.js";
 import { NODES_BYTES, type Reach, type Scratch } from "./scratch.js";
 import type { Module } from "./webassembly.js";
 
 /**
- * Largest distance of first nodes in a packet along x, y, z, plus one: whole cubes of those by which points are sorted. Long
- * rows are combined fast and share their ends; the box of an eighth-order stencil, 0.8 MB, stays in the second-level cache.
+ * Largest distance of first nodes in a packet along x, y, z, plus one: whole cubes of those by which points are sorted.
+ * Long rows are combined fast and share their ends; the box of an eighth-order stencil, 0.8 MB, stays in the
+ * second-level cache.
  */
 const PACKET_EDGES: Triple = [32, 32, 16];
 /** Nodes of a packet's box, in those of its points' own stencils, up to which they are combined together. */
@@ -16,7 +17,7 @@ const PACKET_SHARE = 1.6;
 /** Points are together however few they are. */
 const ALWAYS = 2 ** 30;
 
-/** What a scheme tells of its stencils. */
+/** The shape of a scheme's stencils. */
 export interface Stencil extends Reach {
   /** First node of the interpolation, counted from the cell, or from the nearest node when `nearest`. */
   readonly first: number;

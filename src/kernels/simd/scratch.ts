@@ -28,7 +28,9 @@ const MORE_TABLES = 10;
 /** Largest number of frames that are combined. */
 const MOST_FRAMES = 4;
 
-/** The nodes of a stencil: the first one, counted from the first of the interpolation, and their number along an axis. */
+/**
+ * The nodes of a stencil: the first one, counted from the first of the interpolation, and their number along an axis.
+ */
 export interface Reach {
   readonly low: number;
   readonly span: number;

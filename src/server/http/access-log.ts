@@ -18,19 +18,22 @@ export interface EndedRequest {
   readonly status: number;
   /** From its arrival to the end of its answer. */
   readonly ms: number;
-  /** When it ended, on the clock of `Date.now`. */
+  /** The time of its end, on the clock of `Date.now`. */
   readonly at: number;
 }
 
-/** How long requests are gathered, and how many at most: together they cost a third of what they cost one by one. */
+/**
+ * The time for which requests are gathered, and their number at most: together they cost a third of what they cost one
+ * by one.
+ */
 const GATHER_MS = 20;
 const MOST = 512;
 /** The level of an access line. */
 const INFO = 30;
 
 /**
- * Writes down the requests that end within a moment together. The lines are those of the log's `info`, but made here: the library takes
- * ten kilobytes of short-lived memory for each.
+ * Writes down the requests that end within a moment together. The lines are those of the log's `info`, but made here:
+ * the library takes ten kilobytes of short-lived memory for each.
  */
 export class AccessLog {
   readonly #metrics: Metrics;
@@ -69,7 +72,10 @@ export class AccessLog {
   }
 }
 
-/** The line of a request. Its members are put together here: `JSON.stringify` takes thrice the time for an object of this form. */
+/**
+ * The line of a request. Its members are put together here: `JSON.stringify` takes thrice the time for an object of
+ * this form.
+ */
 function lineOf({ facts, outcome, id, client, bytes, method, path, status, ms, at }: EndedRequest): string {
   const { interface: by, operation, dataset, points, token, queueMs, computeMs, encodeMs } = facts;
   return (

@@ -1,6 +1,7 @@
 /**
- * `Admission` bounds the requests being answered by slots, and the points that all requests hold together. A part of both is kept
- * for small requests, and large ones wait for theirs in turn: the client with the fewest slots first, and of its requests the shortest.
+ * `Admission` bounds the requests being answered by slots, and the points that all requests hold together. A part of
+ * both is kept for small requests, and large ones wait for theirs in turn: the client with the fewest slots first, and
+ * of its requests the shortest.
  */
 import { BusyError } from "../../errors.js";
 import { HttpRefusal } from "./refusal.js";
@@ -13,28 +14,34 @@ export interface AdmissionLimits {
   readonly "http.requestTimeoutMs": number;
 }
 
-/** How long before the request timeout a paused request is refused, so that it hears 503 rather than 408. */
+/** The time before the request timeout at which a paused request is refused, so that it hears 503 rather than 408. */
 const MARGIN_MS = 100;
 
-/** Sizes of requests: evaluations of a field, at most, and the part of the slots and of the queue that they and larger ones may take. */
+/**
+ * Sizes of requests: evaluations of a field, at most, and the part of the slots and of the queue that they and larger
+ * ones may take.
+ */
 const SIZES = [
   { work: 4_096, part: 1 },
   { work: 1_048_576, part: 7 / 8 },
   { work: Number.POSITIVE_INFINITY, part: 3 / 4 },
 ] as const;
-/** Points of a small request, at most, and the part of the points in flight that is there for small requests beside all others. */
+/**
+ * Points of a small request, at most, and the part of the points in flight that is there for small requests beside all
+ * others.
+ */
 const SMALL_POINTS = 4_096;
 const SMALL_PART = 1 / 8;
 
-/** Who asks for a slot. */
+/** A request that asks for a slot. */
 export interface Asker {
-  /** Whose turn it is depends on the slots that a client has; compared by identity. */
+  /** The client, whose turn depends on the slots that it has; compared by identity. */
   readonly client: unknown;
   /** Evaluations of a field that the request takes. */
   readonly work: number;
 }
 
-/** What a client has and asks for; forgotten when it has nothing and asks for nothing. */
+/** A client's slots and waiting requests; forgotten when there are none. */
 interface Client {
   slots: number;
   waiting: number;
@@ -248,7 +255,7 @@ function smallPart(points: number): number {
 
 /** The points of one request, from the first one read until its answer is out. */
 export class PointsHold {
-  /** When the request arrived. */
+  /** The time at which the request arrived. */
   readonly since = performance.now();
   readonly #admission: Admission;
   #released = false;
@@ -257,7 +264,9 @@ export class PointsHold {
     this.#admission = admission;
   }
 
-  /** Takes note of points read; a promise where reading has to wait. What is read after `release` counts for nothing. */
+  /**
+   * Takes note of points read; a promise where reading has to wait. What is read after `release` counts for nothing.
+   */
   add(count: number): Promise<void> | null {
     return this.#released ? null : this.#admission.add(this, count);
   }

@@ -63,7 +63,9 @@ function conditionsOf({ headers }: FastifyRequest): Record<string, string> {
   return Object.fromEntries(kept.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]])));
 }
 
-/** An instance that listens nowhere and has the same routes in name only, with the document made of them and its page. */
+/**
+ * An instance that listens nowhere and has the same routes in name only, with the document made of them and its page.
+ */
 async function makePages(
   routes: readonly RouteOptions[],
   schemas: Readonly<Record<string, unknown>>,

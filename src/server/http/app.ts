@@ -1,4 +1,7 @@
-/** `createApp` sets the HTTP server up: limits, timeouts, hooks, errors, health and metrics; interfaces are handed in as plugins. */
+/**
+ * `createApp` sets the HTTP server up: limits, timeouts, hooks, errors, health and metrics; interfaces are handed in as
+ * plugins.
+ */
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, RequestListener, Server } from "node:http";
 import type { Server as HttpsServer } from "node:https";
@@ -125,11 +128,13 @@ function serverOptions(
     ...(pair === null ? {} : { https: pair }),
     serverFactory: (listener: RequestListener) => {
       const server = createServer(http, secure, connections, listener, mostSilent);
-      // A caller that stops reading its answer is dropped: nothing moves on the socket for longer than any request may take.
+      // A caller that stops reading its answer is dropped: nothing moves on the socket for longer than any request may
+      // take.
       server.setTimeout(limits["http.requestTimeoutMs"] + limits["query.deadlineMs"]);
       return server;
     },
-    // The address of a caller is that of the socket, or what a trusted proxy says; an attacker may write the header too.
+    // The address of a caller is that of the socket, or what a trusted proxy says; an attacker may write the header
+    // too.
     trustProxy: trustProxy === null ? false : [...trustProxy],
     rewriteUrl: ({ url }: IncomingMessage) => decodable(pathOf(url ?? "/")),
     // Interfaces say themselves that a name is unknown, however long it is.
@@ -152,7 +157,10 @@ function pathOf(target: string): string {
   return rest.length === target.length || rest.startsWith("/") ? rest : `/${rest}`;
 }
 
-/** A path that cannot be decoded means itself, letter by letter: what it names is unknown, and each interface says so in its form. */
+/**
+ * A path that cannot be decoded means itself, letter by letter: what it names is unknown, and each interface says so in
+ * its form.
+ */
 function decodable(url: string): string {
   if (!url.includes("%")) return url;
   const end = url.indexOf("?");
@@ -197,7 +205,10 @@ function listeningUrl(app: FastifyInstance, config: Config): string {
   return `${config.tls === null ? "http" : "https"}://${host}:${address?.port ?? config.port}`;
 }
 
-/** Asks for a body that is not too long for any interface (`Expect: 100-continue`); what else is wrong with a request is judged later. */
+/**
+ * Asks for a body that is not too long for any interface (`Expect: 100-continue`); what else is wrong with a request is
+ * judged later.
+ */
 function answerExpectations(server: Server, bodyBytes: number): void {
   server.on("checkContinue", (request, response) => {
     if (Number(request.headers["content-length"] ?? 0) <= bodyBytes) response.writeContinue();
@@ -283,7 +294,10 @@ function plainError(error: unknown, request: FastifyRequest, reply: FastifyReply
   return sendText(reply, request.raw, status, type, message);
 }
 
-/** Answers what the HTTP parser refuses or what does not arrive in time, unless it has an answer, and closes the connection. */
+/**
+ * Answers what the HTTP parser refuses or what does not arrive in time, unless it has an answer, and closes the
+ * connection.
+ */
 function refuseUnparsed(error: NodeJS.ErrnoException, socket: Socket, answered: boolean): void {
   // Where keys are not agreed on, nothing can be said.
   const unsecured = /^ERR_(?:TLS|SSL)_/.test(error.code ?? "");

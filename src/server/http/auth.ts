@@ -7,7 +7,7 @@ import { type Config, ConfigError, isLoopbackHost, type Limits } from "../../con
 import { AuthError, LimitError } from "../../errors.js";
 import { reasonOf } from "../../system-error.js";
 
-/** How often the token file is looked at. */
+/** The interval at which the token file is looked at. */
 const RELOAD_MS = 2_000;
 /** Characters of a digest that name its token in logs. */
 const PREFIX_CHARS = 8;
@@ -33,7 +33,7 @@ const TOKEN_FILE = z.strictObject({
 export type TokenFile = z.infer<typeof TOKEN_FILE>;
 export type TokenEntry = TokenFile["tokens"][number];
 
-/** What a judged request may do; `release` is called once, when it has been answered. */
+/** The rights of a judged request; `release` is called once, when it has been answered. */
 export interface Grant {
   /** Names the token in logs; null without one. */
   readonly id: string | null;
@@ -55,7 +55,7 @@ export interface Auth {
   close(): void;
 }
 
-/** What `watchTokens` says when it cannot read a changed file. */
+/** The warning of `watchTokens` when it cannot read a changed file. */
 export interface AuthLog {
   info(message: string): void;
   error(details: { readonly err: unknown }, message: string): void;
@@ -71,7 +71,7 @@ export function digestToken(token: string): string {
   return createHash("sha256").update(token, "utf8").digest("hex");
 }
 
-/** What is wrong with the content of a token file: one line, the members named. */
+/** The problem with the content of a token file: one line, the members named. */
 function problemOf(content: unknown): string | null {
   const parsed = TOKEN_FILE.safeParse(content);
   if (!parsed.success) {

@@ -91,8 +91,8 @@ export class Body implements ByteQueue {
   }
 
   /**
-   * Hands bytes on as they arrive, without a wait for each part, until `into` returns false. Resolves when `take` should be asked
-   * again, or when `also` does; no more bytes are handed on then.
+   * Hands bytes on as they arrive, without a wait for each part, until `into` returns false. Resolves when `take`
+   * should be asked again, or when `also` does; no more bytes are handed on then.
    */
   flow(into: (bytes: Buffer) => boolean, also?: Promise<unknown>): Promise<void> {
     if (this.#returned.length > 0 || this.#queue.length > 0 || this.#mustPause) return this.arrival();
@@ -143,7 +143,7 @@ export class Body implements ByteQueue {
     return this.#isLong ? this.#slices.crowded : this.#slices.overdue;
   }
 
-  /** What an empty queue means: null for the end, undefined for bytes to come. */
+  /** The meaning of an empty queue: null for the end, undefined for bytes to come. */
   #end(): null | undefined {
     const { complete, readableLength } = this.#request;
     // A request that has arrived whole need not wait for the stream to say so.

@@ -1,4 +1,7 @@
-/** `Connections` knows the answers that each connection owes: it counts them, orders refusals behind them and ends the connections. */
+/**
+ * `Connections` knows the answers that each connection owes: it counts them, orders refusals behind them and ends the
+ * connections.
+ */
 import {
   type IncomingMessage,
   Server as PlainServer,
@@ -16,7 +19,7 @@ interface Connection {
   readonly owed: Set<ServerResponse>;
   /** Requests that wait until those before them are answered. */
   readonly waiting: Map<ServerResponse, () => void>;
-  /** What is to be done once no whole request is unanswered. */
+  /** Work that waits until no whole request is unanswered. */
   afterwards: (() => void) | null;
 }
 
@@ -25,7 +28,10 @@ export class Connections {
   /** As accepted: with TLS what lies under the sockets that requests come by, from before keys are agreed on. */
   readonly #accepted = new Set<Socket>();
   readonly #open = new Map<Socket, Connection>();
-  /** Connections by which nothing has been asked yet, oldest first; by the address of the caller, which both layers of TLS know. */
+  /**
+   * Connections by which nothing has been asked yet, oldest first; by the address of the caller, which both layers of
+   * TLS know.
+   */
   readonly #silent = new Map<string, Socket>();
   #unanswered = 0;
   #over = false;
@@ -39,7 +45,8 @@ export class Connections {
   /**
    * Follows a server from now on; listens before those who answer its requests.
    *
-   * @param mostSilent connections that may stay without a request; beyond that the oldest of them is ended for a new one
+   * @param mostSilent connections that may stay without a request; beyond that the oldest of them is ended for a new
+   *   one
    */
   watch(server: PlainServer | TlsServer, mostSilent: number): void {
     server.on("connection", (socket: Socket) => {
@@ -66,7 +73,10 @@ export class Connections {
     return (this.#open.get(socket)?.owed.size ?? 0) > 0;
   }
 
-  /** Calls back, maybe at once, when every request that has arrived whole on this connection is answered; the first caller only. */
+  /**
+   * Calls back, maybe at once, when every request that has arrived whole on this connection is answered; the first
+   * caller only.
+   */
   afterAnswers(socket: Socket, act: () => void): void {
     const connection = this.#open.get(socket);
     if (connection && owesWhole(connection)) connection.afterwards ??= act;
@@ -151,7 +161,9 @@ function owesWhole({ owed }: Connection): boolean {
   return false;
 }
 
-/** Node tells only the answer at the head of a connection that its caller has left; those behind it have no socket yet. */
+/**
+ * Node tells only the answer at the head of a connection that its caller has left; those behind it have no socket yet.
+ */
 function tellLeft(owed: ReadonlySet<ServerResponse>): void {
   for (const answer of owed) {
     if (answer.socket !== null) continue;
@@ -161,8 +173,8 @@ function tellLeft(owed: ReadonlySet<ServerResponse>): void {
 }
 
 /**
- * Makes a server of HTTP, or of HTTPS where `tls` is given. When it closes it ends idle connections by its ledger: Node takes a
- * connection for idle as well whose answer has been handed over but waits for its reader.
+ * Makes a server of HTTP, or of HTTPS where `tls` is given. When it closes it ends idle connections by its ledger: Node
+ * takes a connection for idle as well whose answer has been handed over but waits for its reader.
  */
 export function createServer(
   options: ServerOptions,

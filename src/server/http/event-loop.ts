@@ -1,4 +1,7 @@
-/** The event loop is shared in time slices: `TimeSlices` measures and ends them, and lets long work take turns; `Tick` gathers work. */
+/**
+ * The event loop is shared in time slices: `TimeSlices` measures and ends them, and lets long work take turns; `Tick`
+ * gathers work.
+ */
 import { openSync, readSync } from "node:fs";
 
 /** A time slice is ended after this many milliseconds. */
@@ -30,8 +33,8 @@ export function mainThreadCpu(): CpuClock {
 /**
  * Times the slices in which requests are decoded and encoded, and tells when one has lasted; one per service.
  *
- * Work that has not ended with its slice waits in a queue, from which each turn of the event loop takes one. So however many long
- * requests there are, a turn lasts little longer than a slice, and short requests get theirs in every turn.
+ * Work that has not ended with its slice waits in a queue, from which each turn of the event loop takes one. So however
+ * many long requests there are, a turn lasts little longer than a slice, and short requests get theirs in every turn.
  */
 export class TimeSlices {
   /** Longest slice so far, in milliseconds of CPU time (of wall time where CPU time is unknown). */
@@ -75,8 +78,8 @@ export class TimeSlices {
   }
 
   /**
-   * Stops the clock while a part of an answer is handed on. It goes on from where it was unless the event loop has turned
-   * meanwhile: parts that are taken at once make one long slice together.
+   * Stops the clock while a part of an answer is handed on. It goes on from where it was unless the event loop has
+   * turned meanwhile: parts that are taken at once make one long slice together.
    *
    * @returns takes the clock up again
    */
@@ -111,7 +114,10 @@ export class TimeSlices {
     return performance.now() - this.#startedAt >= SLICE_MS;
   }
 
-  /** Whether work that has had a slice before should wait for its turn: this slice has lasted, or others have filled the turn of the loop. */
+  /**
+   * Whether work that has had a slice before should wait for its turn: this slice has lasted, or others have filled the
+   * turn of the loop.
+   */
   get crowded(): boolean {
     return this.overdue || (!this.#queued && this.#spent >= SLICE_MS);
   }
@@ -166,16 +172,19 @@ export class TimeSlices {
 }
 
 /**
- * Gathers work that becomes ready in one tick of the event loop and does it together when the tick is over; one per service.
+ * Gathers work that becomes ready in one tick of the event loop and does it together when the tick is over; one per
+ * service.
  *
- * Sixteen requests served one after the other, each from its first byte to its last, cost twice as much as the same requests taken
- * through each stage together: the code of a stage stays in the processor's caches, and callers are woken once and not
- * after every answer. A single request waits for nothing but the sockets that are ready with it.
+ * Sixteen requests served one after the other, each from its first byte to its last, cost twice as much as the same
+ * requests taken through each stage together: the code of a stage stays in the processor's caches, and callers are
+ * woken once and not after every answer. A single request waits for nothing but the sockets that are ready with it.
  */
 export class Tick {
   #ready: (() => void)[] = [];
 
-  /** Does `work` when the sockets that are ready now have been read; in the order of the calls. `work` must not throw. */
+  /**
+   * Does `work` when the sockets that are ready now have been read; in the order of the calls. `work` must not throw.
+   */
   add(work: () => void): void {
     if (this.#ready.push(work) === 1) setImmediate(() => this.#run());
   }

@@ -1,4 +1,7 @@
-/** `readAhead` lets the worker threads read the items of a large request, cut into passages, while their successors arrive. */
+/**
+ * `readAhead` lets the worker threads read the items of a large request, cut into passages, while their successors
+ * arrive.
+ */
 import type { QueryTexts } from "../../engine/text-task.js";
 import type { ItemRules } from "../../float32/triples.js";
 import type { Steps } from "./steps.js";
@@ -9,15 +12,18 @@ export interface ByteQueue {
   takeHeld(): Buffer;
   /** Takes the bytes at hand, or the next ones; null at the end, undefined where they have to be waited for. */
   take(): Buffer | null | undefined;
-  /** Hands the bytes that follow those at hand on as they arrive, until `into` returns false; resolves when `take` should be asked, or `also` does. */
+  /**
+   * Hands the bytes that follow those at hand on as they arrive, until `into` returns false; resolves when `take`
+   * should be asked, or `also` does.
+   */
   flow(into: (bytes: Buffer) => boolean, also?: Promise<unknown>): Promise<void>;
   /** Goes on with bytes that were taken, from the first that was not used. */
   putBack(bytes: Buffer): void;
 }
 
 /**
- * Bytes of the first passage, and of the memory of the largest, text and triples: each passage is twice as long as the one before. As
- * large as that of the blocks of answers, so that both use the same memory.
+ * Bytes of the first passage, and of the memory of the largest, text and triples: each passage is twice as long as the
+ * one before. As large as that of the blocks of answers, so that both use the same memory.
  */
 const FIRST_BYTES = 128 * 1024;
 const MOST_MEMORY = 4 * 1024 * 1024;
@@ -61,9 +67,9 @@ interface Passage {
 }
 
 /**
- * Reads items of a form as long as they come, in passages that end where an item ends, and hands on what was read in the order of
- * the document. Stops where an item has another form, at the end of the items, or where no memory is left; the reader then goes on
- * with the first byte that was not read.
+ * Reads items of a form as long as they come, in passages that end where an item ends, and hands on what was read in
+ * the order of the document. Stops where an item has another form, at the end of the items, or where no memory is left;
+ * the reader then goes on with the first byte that was not read.
  *
  * @returns whether an item was met that has another form
  * @param outside waits outside of the time slice
@@ -78,7 +84,10 @@ export function readAhead(
   return new Ahead(bytes, form, texts, deliver, outside).run();
 }
 
-/** Copies bytes into shared memory. `set` would copy them one at a time; a pattern of the length of its place is copied at once. */
+/**
+ * Copies bytes into shared memory. `set` would copy them one at a time; a pattern of the length of its place is copied
+ * at once.
+ */
 function copyBytes(bytes: Buffer, memory: ArrayBufferLike, at: number): void {
   Buffer.from(memory as ArrayBuffer, at, bytes.length).fill(bytes);
 }
@@ -143,7 +152,10 @@ class Ahead {
     }
   }
 
-  /** Adds what has arrived to the passage that is being filled, and begins the passage when it is full; waits where nothing has arrived. */
+  /**
+   * Adds what has arrived to the passage that is being filled, and begins the passage when it is full; waits where
+   * nothing has arrived.
+   */
   *#gather(oldest: Passage | undefined): Steps<void> {
     this.#memory ??= this.#texts.take(this.#room + 12 * this.#mostItems);
     if (this.#memory === null) {
@@ -175,7 +187,9 @@ class Ahead {
     return this.#filled < this.#room;
   }
 
-  /** The next bytes. An input that fails ends here; the reader meets the failure again, after all that comes before it. */
+  /**
+   * The next bytes. An input that fails ends here; the reader meets the failure again, after all that comes before it.
+   */
   #take(): Buffer | null | undefined {
     try {
       return this.#bytes.take();
@@ -194,7 +208,10 @@ class Ahead {
     return Math.ceil(this.#room / this.#form.shortest);
   }
 
-  /** Lets a thread read the whole items that have been gathered; what follows them is left for the next passage. False where there is none. */
+  /**
+   * Lets a thread read the whole items that have been gathered; what follows them is left for the next passage. False
+   * where there is none.
+   */
   #begin(): boolean {
     const memory = this.#memory as SharedArrayBuffer;
     const text = Buffer.from(memory, 0, this.#filled);

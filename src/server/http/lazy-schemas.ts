@@ -1,12 +1,12 @@
 /**
- * Compiles the schemas of routes when the first request needs them, and loads the compilers then: what fastify does by itself at the
- * start takes a tenth of the time until the service is ready.
+ * Compiles the schemas of routes when the first request needs them, and loads the compilers then: what fastify does by
+ * itself at the start takes a tenth of the time until the service is ready.
  */
 import { createRequire } from "node:module";
 import type { ValidatorFactory } from "@fastify/ajv-compiler";
 import type { SerializerFactory } from "@fastify/fast-json-stringify-compiler";
 
-/** What a compiler makes of the schema of a route; validators leave what is wrong in `errors`. */
+/** The validator or serializer of a route's schema; validators leave their findings in `errors`. */
 type Compiled = ((data: unknown) => unknown) & { readonly errors?: unknown };
 type Compiler = (route: unknown) => Compiled;
 /** Makes a compiler that knows the shared schemas. */

@@ -1,4 +1,7 @@
-/** `createMetrics` counts the requests of a service and shows its state in the text form of Prometheus; each service has a registry. */
+/**
+ * `createMetrics` counts the requests of a service and shows its state in the text form of Prometheus; each service has
+ * a registry.
+ */
 
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Engine, EngineStatus, PeerStatus } from "../../engine/query.js";
@@ -29,7 +32,9 @@ export interface Metrics {
 /** A value with those of its labels. */
 type MetricSample = readonly [labels: readonly string[], value: number];
 
-/** Makes a figure whose samples are read when somebody asks; names that end in `_total` are counters, the others gauges. */
+/**
+ * Makes a figure whose samples are read when somebody asks; names that end in `_total` are counters, the others gauges.
+ */
 function figure(
   registers: Registry[],
   name: string,

@@ -1,11 +1,13 @@
 /** `connectionsAllowed` bounds connections by the number of files that the system lets the process open. */
 import { readFileSync } from "node:fs";
 
-/** Files kept for datasets, threads and the store of events, at least, and the part of all files that is kept for them. */
+/**
+ * Files kept for datasets, threads and the store of events, at least, and the part of all files that is kept for them.
+ */
 const KEPT = 96;
 const KEPT_PART = 1 / 4;
 
-/** How many files the process may have open; infinity where the system does not tell. */
+/** The number of files that the process may have open; infinity where the system does not tell. */
 export function mostOpenFiles(): number {
   try {
     const [, most] = /^Max open files +(\d+)/m.exec(readFileSync("/proc/self/limits", "latin1")) ?? [];

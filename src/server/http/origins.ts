@@ -1,4 +1,7 @@
-/** `guardOrigins` keeps web pages of others from the service: foreign names for its address, and costly requests from foreign origins. */
+/**
+ * `guardOrigins` keeps web pages of others from the service: foreign names for its address, and costly requests from
+ * foreign origins.
+ */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type Config, isLoopbackHost } from "../../config.js";
 import { HttpRefusal } from "./refusal.js";
@@ -22,9 +25,9 @@ const EXPOSED = [
 /**
  * Judges the `Host` and `Origin` of every request before anything else of it.
  *
- * A service that listens on loopback answers by names of loopback, of `BASE_URL` and of `ALLOWED_HOSTS` only: a page whose name is made
- * to mean this machine (DNS rebinding) is told 421. A request with a foreign `Origin` that is not in `CORS_ORIGINS` and may cost is told
- * 403; those in the list are told that they may read the answer.
+ * A service that listens on loopback answers by names of loopback, of `BASE_URL` and of `ALLOWED_HOSTS` only: a page
+ * whose name is made to mean this machine (DNS rebinding) is told 421. A request with a foreign `Origin` that is not in
+ * `CORS_ORIGINS` and may cost is told 403; those in the list are told that they may read the answer.
  */
 export function guardOrigins(
   app: FastifyInstance,

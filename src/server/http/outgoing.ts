@@ -1,15 +1,18 @@
-/** `Outgoing` bounds the bytes of computed answers that wait for their readers; where there is no room, the slowest reader is cut off. */
+/**
+ * `Outgoing` bounds the bytes of computed answers that wait for their readers; where there is no room, the slowest
+ * reader is cut off.
+ */
 
 /** A reader that has taken so many times the slowest rate that is allowed is not cut off for others. */
 const GOOD_RATE = 16;
-/** How often those who wait for room look again without being told. */
+/** The interval at which those who wait for room look again without being told. */
 const LOOK_MS = 1_000;
 
 /** An answer on its way to its reader. */
 export interface OutgoingAnswer {
   /** Bytes that it keeps until it is out. */
   readonly bytes: number;
-  /** When it was complete, on the clock of `performance.now`. */
+  /** The time of its completion, on the clock of `performance.now`. */
   readonly since: number;
   /** Bytes that its reader has taken. */
   readonly taken: number;

@@ -27,7 +27,8 @@ export function refuseEncoded(encoding: string | undefined): void {
 }
 
 /**
- * Refuses the requests under `prefix` that no route takes, before their bodies are read: whatever they hold, nobody asked for it.
+ * Refuses the requests under `prefix` that no route takes, before their bodies are read: whatever they hold, nobody
+ * asked for it.
  *
  * @param refusalOf the refusal of a path
  */

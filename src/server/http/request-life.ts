@@ -1,4 +1,7 @@
-/** `RequestLife` follows one computing request from its arrival to the end of its answer: what it may do, what it holds, how it ends. */
+/**
+ * `RequestLife` follows one computing request from its arrival to the end of its answer: what it may do, what it holds,
+ * how it ends.
+ */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Engine, Evaluation, Query, Result } from "../../engine/query.js";
 import { BusyError, CancelledError, DeadlineError, excerpt, tooManyPoints } from "../../errors.js";
@@ -14,22 +17,25 @@ const UNCOUNTED_BYTES = 16 * 1024;
 /** The header of answers that rest on guesses which somebody has accepted. */
 const ASSUMED_HEADER = "fieldprobe-assumed";
 
-/** A dataset and the subjects of its accepted guesses, with the axes that they are about: `u: order, spacing of x y z`. */
+/**
+ * A dataset and the subjects of its accepted guesses, with the axes that they are about: `u: order, spacing of x y z`.
+ */
 function assumedText({ name, assumed }: NonNullable<ReturnType<Engine["find"]>>): string {
   const subjects = assumed.map(({ about, axes }) => `${about}${axes === undefined ? "" : ` of ${axes.join(" ")}`}`);
   return subjects.length === 0 ? "" : `${name}: ${[...new Set(subjects)].join(", ")}`;
 }
 
-/** How many points a request may have, and the name of the limit that says so. */
+/** The number of points that a request may have, and the name of the limit that says so. */
 export interface PointLimit {
   readonly points: number;
   readonly name: string;
 }
 
 /**
- * The life of a request, in this order: `begin`, `authorise`, `openBody` with `admit` and `start`, `enter`, `computed`, the answer with
- * `handOver`. A slot is held from `enter` to `computed`, points are held until `computed`, and from then on the answer counts by its
- * bytes. What is held is given back when the caller leaves, whichever step the request has come to.
+ * The life of a request, in this order: `begin`, `authorise`, `openBody` with `admit` and `start`, `enter`, `computed`,
+ * the answer with `handOver`. A slot is held from `enter` to `computed`, points are held until `computed`, and from
+ * then on the answer counts by its bytes. What is held is given back when the caller leaves, whichever step the request
+ * has come to.
  */
 export class RequestLife {
   /** The clock of the event loop, for work that the request does on it. */
@@ -55,19 +61,23 @@ export class RequestLife {
   #slotWork = 0;
   /** Set while the request waits for a slot. */
   #waiting: AbortController | null = null;
-  /** When the slot was taken, on the clock of `performance.now`; null without one, and once the results are complete. */
+  /**
+   * The time at which the slot was taken, on the clock of `performance.now`; null without one, and once the results are
+   * complete.
+   */
   #enteredAt: number | null = null;
-  /** When the result is due, on the clock of `performance.now`; counts from the end of the body. */
+  /** The time at which the result is due, on the clock of `performance.now`; counts from the end of the body. */
   #deadline: number | null = null;
   #gone = false;
   #over = false;
 
   /**
-   * Judges a request on arrival, before its body is read, and waits until the earlier requests of its connection are answered: so no
-   * connection has more than one slot.
+   * Judges a request on arrival, before its body is read, and waits until the earlier requests of its connection are
+   * answered: so no connection has more than one slot.
    *
    * @param name of the interface, for log and counters
-   * @throws HttpRefusal of a compressed or too large body, and where all slots are taken; CancelledError when the caller has left
+   * @throws HttpRefusal of a compressed or too large body, and where all slots are taken; CancelledError when the
+   *   caller has left
    */
   static async begin(
     service: Service,
@@ -145,7 +155,9 @@ export class RequestLife {
     return this.#service.engine.datasets();
   }
 
-  /** Names in a header of the answer, which clients that do not know it ignore, what is assumed of the datasets asked. */
+  /**
+   * Names in a header of the answer, which clients that do not know it ignore, what is assumed of the datasets asked.
+   */
   #tellAssumed(): void {
     const texts = new Set([...this.#datasets.values()].map(assumedText).filter((text) => text !== ""));
     this.#reply.header(ASSUMED_HEADER, [...texts].join("; "));
@@ -180,8 +192,8 @@ export class RequestLife {
   }
 
   /**
-   * Waits for a slot to be answered in, once the body has been read. A request that has begun more queries since it entered asks
-   * for its slot again, because a larger one may have to wait longer.
+   * Waits for a slot to be answered in, once the body has been read. A request that has begun more queries since it
+   * entered asks for its slot again, because a larger one may have to wait longer.
    *
    * @param more evaluations of a field that the request takes beside those of the queries it has begun
    */
@@ -207,14 +219,14 @@ export class RequestLife {
     if (this.#over) this.#leaveSlot();
   }
 
-  /** Whose share of slots and worker threads the request uses: that of its token, or of its connection. */
+  /** The client whose share of slots and worker threads the request uses: its token, or its connection. */
   get #client(): unknown {
     return this.#request.facts.token ?? this.#request.raw.socket;
   }
 
   /**
-   * Gives slot and points back: the results are complete, or are streams and count by what they hold. Waits for room among the answers
-   * that wait for their readers.
+   * Gives slot and points back: the results are complete, or are streams and count by what they hold. Waits for room
+   * among the answers that wait for their readers.
    *
    * @throws BusyError when no room came free before the deadline, CancelledError when the caller has left
    */

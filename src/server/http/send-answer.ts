@@ -1,4 +1,7 @@
-/** Answers go to the socket whole or in blocks, compressed where it helps; a refused sender gets time to read its answer. */
+/**
+ * Answers go to the socket whole or in blocks, compressed where it helps; a refused sender gets time to read its
+ * answer.
+ */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isIP } from "node:net";
 import type { Writable } from "node:stream";
@@ -11,7 +14,10 @@ import type { Service } from "./service.js";
 
 /** Only larger bodies are compressed. */
 const GZIP_BYTES = 64 * 1024;
-/** How long, and up to how many bytes, the rest of a refused body is discarded before the socket is closed under its sender. */
+/**
+ * The time, and the bytes, for which the rest of a refused body is discarded before the socket is closed under its
+ * sender.
+ */
 const LINGER_MS = 1_000;
 const LINGER_BYTES = 1024 * 1024;
 
@@ -69,8 +75,9 @@ export interface Reader {
 }
 
 /**
- * Sends an answer of any length with bounded memory: blocks are made no faster than the socket takes them, and a time slice that has
- * lasted ends between two of them. A short answer goes out at once, without the library's detours, which take longer than a small query.
+ * Sends an answer of any length with bounded memory: blocks are made no faster than the socket takes them, and a time
+ * slice that has lasted ends between two of them. A short answer goes out at once, without the library's detours, which
+ * take longer than a small query.
  */
 export async function sendBlocks(
   reply: FastifyReply,
@@ -103,8 +110,8 @@ export async function sendBlocks(
 }
 
 /**
- * Sends an answer whose blocks come one by one, as fast as the socket takes them; a failure on the way ends the connection. A block is
- * read until the next one is asked for.
+ * Sends an answer whose blocks come one by one, as fast as the socket takes them; a failure on the way ends the
+ * connection. A block is read until the next one is asked for.
  */
 export async function sendStream(
   reply: FastifyReply,
@@ -126,8 +133,8 @@ export async function sendStream(
 }
 
 /**
- * Sends blocks to the socket, which sets the pace: the next one is asked for when the socket, or the compressor before it, has done
- * with the last one, so that its memory may be used again.
+ * Sends blocks to the socket, which sets the pace: the next one is asked for when the socket, or the compressor before
+ * it, has done with the last one, so that its memory may be used again.
  */
 async function pour(blocks: AsyncIterable<Buffer>, raw: ServerResponse, compress: boolean): Promise<void> {
   let goOn = (): void => undefined;
@@ -178,7 +185,9 @@ function begin(blocks: Iterator<Buffer>, slices: TimeSlices, reader: Reader): { 
   }
 }
 
-/** Gives out the first blocks, then makes the others one at a time; the time slice rests while the socket is at work. */
+/**
+ * Gives out the first blocks, then makes the others one at a time; the time slice rests while the socket is at work.
+ */
 async function* paced(
   first: readonly Buffer[],
   rest: Iterator<Buffer> | AsyncIterator<Buffer>,

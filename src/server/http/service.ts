@@ -30,9 +30,9 @@ export interface Service {
 /** An interface: it gets an encapsulated instance, so its parsers, hooks and error handlers stay its own. */
 export type Plugin = (app: FastifyInstance, service: Service) => void | Promise<void>;
 
-/** What is noted of a request while it is served, for one log line and the counters. */
+/** Notes about a request while it is served, for one log line and the counters. */
 export interface RequestFacts {
-  /** Who serves it: "http" or the name of an interface. */
+  /** The interface that serves it, or "http". */
   interface: string;
   /** A name of the operation table, or "none". */
   operation: string;

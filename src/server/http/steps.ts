@@ -6,10 +6,13 @@
  */
 export type Steps<T> = Generator<Promise<unknown>, T, void>;
 
-/** What `yield*` takes: steps, or a value that needs none. */
+/** The operand of `yield*`: steps, or a value that needs none. */
 export type Stepping<T> = Iterable<Promise<unknown>, T, void>;
 
-/** A value that needs no steps; one object is filled anew for every value, because making a generator costs more than most values. */
+/**
+ * A value that needs no steps; one object is filled anew for every value, because making a generator costs more than
+ * most values.
+ */
 export class AtHand<T> implements Iterable<Promise<unknown>, T, void> {
   readonly #result: { done: true; value: T } = { done: true, value: undefined as T };
 

@@ -5,7 +5,9 @@ import type { Server } from "node:https";
 import { type Config, ConfigError } from "../../config.js";
 import { reasonOf } from "../../system-error.js";
 
-/** Reads a file and lets `attempt` use it; its fault becomes one line, which names setting and file, among `problems`. */
+/**
+ * Reads a file and lets `attempt` use it; its fault becomes one line, which names setting and file, among `problems`.
+ */
 function read<T>(
   problems: string[],
   setting: string,

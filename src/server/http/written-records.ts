@@ -3,7 +3,10 @@ import type { Result } from "../../engine/query.js";
 import type { QueryTexts } from "../../engine/text-task.js";
 import { RecordWriter, recordBytes } from "../../float32/record-writer.js";
 
-/** Numbers from which it pays to hand text to other threads: below, this thread writes them in less than the messages take. */
+/**
+ * Numbers from which it pays to hand text to other threads: below, this thread writes them in less than the messages
+ * take.
+ */
 const WORTH_THREADS = 16_384;
 /** Room for the text of a block in a thread, and bytes of one that is written here. */
 const BLOCK_BYTES = 4 * 1024 * 1024;

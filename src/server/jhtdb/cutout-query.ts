@@ -11,7 +11,7 @@ export interface StridedRange {
   readonly stride: number;
 }
 
-/** What a request for a cutout asks. */
+/** The parameters of a request for a cutout. */
 export interface CutoutQuery {
   readonly variable: Variable;
   readonly operation: Operation;

@@ -1,4 +1,6 @@
-/** The REST interface that today's clients of the public turbulence database speak, under each of its public prefixes. */
+/**
+ * The REST interface that today's clients of the public turbulence database speak, under each of its public prefixes.
+ */
 import type { FastifyInstance } from "fastify";
 import { NotFoundError } from "../../errors.js";
 import { lackOf, spatialOf } from "../../operations.js";
@@ -8,7 +10,7 @@ import { serveCutout } from "./serve-cutout.js";
 import { JSON_TYPE, serveValues } from "./serve-values.js";
 import { describeForClients } from "./served-metadata.js";
 
-/** Where clients look: the path of each public version, and none. */
+/** Paths at which clients look: that of each public version, and none. */
 const PREFIXES = ["/turbulence-svc", "/turbulence-svc-test", "/turbsvc-testing", ""] as const;
 
 /** Tells errors in the form that clients print: a title and a list of lines. */

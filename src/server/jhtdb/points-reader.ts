@@ -12,7 +12,7 @@ const TAB = 0x09;
 const LF = 0x0a;
 const CR = 0x0d;
 
-/** Where the points go. */
+/** The destination of the points. */
 export type PointWriter = Pick<TripleWriter, "add" | "addAll" | "flush">;
 
 /** Lines as they are mostly written, with either end. */
@@ -113,7 +113,9 @@ export class PointsReader implements BodyReader {
     }
   }
 
-  /** Reads a line that the scanner leaves in doubt, or says what is wrong with it; returns where the next line begins. */
+  /**
+   * Reads a line that the scanner leaves in doubt, or says what is wrong with it; returns where the next line begins.
+   */
   #slowLine(bytes: Buffer, from: number): number {
     const end = bytes.indexOf(LF, from);
     if (end - from > LONGEST_LINE) throw this.#wrong(`is longer than ${LONGEST_LINE} bytes`);

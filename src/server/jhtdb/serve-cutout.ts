@@ -1,4 +1,7 @@
-/** `serveCutout` answers `GET cutout/api/local`: the stored numbers of a box in the form of an xarray dataset, as they are read. */
+/**
+ * `serveCutout` answers `GET cutout/api/local`: the stored numbers of a box in the form of an xarray dataset, as they
+ * are read.
+ */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { checkAvailable } from "../../engine/check-query.js";
 import type { Evaluation, FrameBox, Result } from "../../engine/query.js";
@@ -39,7 +42,7 @@ function boxesOf({ variable, operation, axes, frames }: CutoutQuery, dataset: Da
   );
 }
 
-/** What the answer says of its arrays: their dimensions, outermost first, and the coordinates along them. */
+/** The arrays of an answer: their dimensions, outermost first, and the coordinates along them. */
 interface ArrayForm {
   readonly dims: readonly string[];
   readonly shape: readonly number[];
@@ -125,7 +128,10 @@ function datasetOf(life: RequestLife, name: string | undefined): Dataset {
   return dataset;
 }
 
-/** Answers a cutout. Its first numbers are there before anything is sent, so that most failures still get their own status. */
+/**
+ * Answers a cutout. Its first numbers are there before anything is sent, so that most failures still get their own
+ * status.
+ */
 export async function serveCutout(
   service: Service,
   request: FastifyRequest,

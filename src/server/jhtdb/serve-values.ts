@@ -39,9 +39,9 @@ function textsOf({ times, track, spatialInterpolation, temporalInterpolation }: 
 /**
  * Answers with one row of JSON numbers a point, all points of the first time, then of the next.
  *
- * All points are taken before the answer begins, because clients read nothing until they have sent everything. A large answer is sent
- * while its parts are computed: points and times have been judged by then, and what fails later ends the connection. Of another
- * answer nothing is sent before it is complete, so each failure still gets its own status.
+ * All points are taken before the answer begins, because clients read nothing until they have sent everything. A large
+ * answer is sent while its parts are computed: points and times have been judged by then, and what fails later ends the
+ * connection. Of another answer nothing is sent before it is complete, so each failure still gets its own status.
  */
 export async function serveValues(
   service: Service,

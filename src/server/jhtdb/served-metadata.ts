@@ -15,7 +15,7 @@ import {
 
 const MIB = 2 ** 20;
 
-/** What a dataset answers for an operation: its spatial options, none where it lacks a field. */
+/** The spatial options of a dataset for an operation, none where it lacks a field. */
 export type OptionsOf = (dataset: Dataset, operation: Operation) => readonly SpatialInterpolation[];
 
 /** Nodes to the left and right of a point that a method with so many nodes along an axis takes. */

@@ -7,7 +7,7 @@ import { METHODS, OPERATORS, operationFor, TEMPORAL_METHODS, VARIABLES } from ".
 /** The number by which clients say that a parameter is not given. */
 const NOT_GIVEN = -999.9;
 
-/** What a request for values asks. */
+/** The parameters of a request for values. */
 export interface ValuesQuery {
   readonly token: string | null;
   readonly dataset: string;
@@ -141,8 +141,8 @@ export function readValuesQuery(query: unknown, most: number): ValuesQuery {
 }
 
 /**
- * The times of a series: `start + k step` up to `end`, where an end that the last step meets within a millionth of a step
- * counts. Clients expect as many answers.
+ * The times of a series: `start + k step` up to `end`, where an end that the last step meets within a millionth of a
+ * step counts. Clients expect as many answers.
  */
 function seriesTimes(start: number, end: number, step: number, most: number): number[] {
   if (!(step > 0)) throw refuse("delta_t", "delta_t must be above 0.");

@@ -1,4 +1,7 @@
-/** `serveCutoutFile` sends the stored nodes of a sub-box as an HDF5 file in the JHTDB format, or the XDMF that describes it. */
+/**
+ * `serveCutoutFile` sends the stored nodes of a sub-box as an HDF5 file in the JHTDB format, or the XDMF that describes
+ * it.
+ */
 import { createReadStream } from "node:fs";
 import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -86,8 +89,8 @@ function nameOf(dataset: Dataset, { frames, box }: Selection): string {
 }
 
 /**
- * Answers `GET /datasets/{name}/cutout.h5` and `cutout.xmf`. A worker thread makes the file in a folder of its own, which goes when
- * the answer is out, or when the file of a caller who has left is written.
+ * Answers `GET /datasets/{name}/cutout.h5` and `cutout.xmf`. A worker thread makes the file in a folder of its own,
+ * which goes when the answer is out, or when the file of a caller who has left is written.
  */
 export function serveCutoutFile(
   service: Service,

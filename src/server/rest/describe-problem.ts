@@ -1,4 +1,7 @@
-/** `describeProblem` turns errors into problem details (RFC 9457): the codes of the SOAP faults, each with an HTTP status. */
+/**
+ * `describeProblem` turns errors into problem details (RFC 9457): the codes of the SOAP faults, each with an HTTP
+ * status.
+ */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { CancelledError, type ErrorCode, FieldprobeError } from "../../errors.js";
 import { NotAcceptableError } from "../http/negotiate.js";
@@ -33,7 +36,7 @@ export interface Problem extends ProblemDetails {
   readonly requestId: string;
 }
 
-/** What goes over the wire for an error: a problem and the headers that belong to it. */
+/** The answer to an error: a problem and the headers that belong to it. */
 export interface ProblemAnswer {
   readonly problem: Problem;
   readonly headers: Readonly<Record<string, string>>;
@@ -62,7 +65,7 @@ interface Finding {
   };
 }
 
-/** What fastify's own errors hold. */
+/** Members of fastify's own errors. */
 interface FrameworkError {
   readonly statusCode?: unknown;
   readonly message?: unknown;
@@ -76,7 +79,10 @@ function memberOf(finding: Finding | undefined): string | undefined {
   return name === undefined ? undefined : String(name).slice(0, 64);
 }
 
-/** What a schema check found, in the words of the other refusals: the member first, and no word of the place it stood in. */
+/**
+ * What a schema check found, in the words of the other refusals: the member first, and no word of the place it stood
+ * in.
+ */
 function findingText(message: string, finding: Finding | undefined): string {
   const member = memberOf(finding);
   if (finding === undefined || member === undefined) return message;
@@ -88,7 +94,8 @@ function findingText(message: string, finding: Finding | undefined): string {
 }
 
 /**
- * Describes an error to the caller. An error that is neither ours nor a refusal by the HTTP layer says nothing of its text.
+ * Describes an error to the caller. An error that is neither ours nor a refusal by the HTTP layer says nothing of its
+ * text.
  *
  * @param error whatever was thrown
  * @param requestId the id under which the log knows the request

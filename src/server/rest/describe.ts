@@ -2,7 +2,10 @@
 import { ALL_OPERATIONS, lackOf, type Operation, RECORDS, spatialOf } from "../../operations.js";
 import { type Axis, claimText, type Dataset, type TimeAxis, type Walls } from "../../storage/dataset.js";
 
-/** The operations on datasets that have a route of their own: cutouts have another form, and array forms only exist in SOAP. */
+/**
+ * The operations on datasets that have a route of their own: cutouts have another form, and array forms only exist in
+ * SOAP.
+ */
 export const DATASET_OPERATIONS: readonly Operation[] = ALL_OPERATIONS.filter(
   ({ family }) => family !== "echo" && family !== "cutout" && family !== "arrays",
 );
@@ -15,7 +18,7 @@ export interface AxisSpan {
   readonly length: number;
 }
 
-/** Where an axis begins and ends; the last node of a periodic axis stands one spacing before the period is full. */
+/** The ends of an axis; the last node of a periodic axis stands one spacing before the period is full. */
 export function spanOf(axis: Axis): AxisSpan {
   const table = axis.coordinates;
   if (table !== null) {

@@ -1,4 +1,7 @@
-/** `FloatsReader` reads octet-stream bodies: little-endian float32 triples, two to a point where initial velocities go along. */
+/**
+ * `FloatsReader` reads octet-stream bodies: little-endian float32 triples, two to a point where initial velocities go
+ * along.
+ */
 import { RequestError } from "../../errors.js";
 import type { TripleWriter } from "./triple-writer.js";
 

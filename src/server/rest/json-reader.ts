@@ -1,4 +1,7 @@
-/** `JsonReader` reads a JSON body as it arrives: coordinates go straight into their writers, the other members are kept as text. */
+/**
+ * `JsonReader` reads a JSON body as it arrives: coordinates go straight into their writers, the other members are kept
+ * as text.
+ */
 import { LimitError, RequestError } from "../../errors.js";
 import { parseFloat32 } from "../../float32/parse.js";
 import { formOf } from "../http/items-ahead.js";
@@ -7,7 +10,7 @@ import type { BodyItems, BodyReader } from "./body-reader.js";
 import { refuse } from "./parameters.js";
 import type { TripleWriter } from "./triple-writer.js";
 
-/** What a reader tells its owner. */
+/** Events that a reader tells its owner. */
 export interface JsonEvents {
   /** The body names an array of triples, which follows; returns where they go. */
   array(member: string): TripleWriter;
@@ -32,7 +35,7 @@ const CLOSE_LIST = 0x5d;
 /** JSON's own number grammar, which is narrower than that of XML Schema. */
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** What is expected next; a number, a name or the text of a value may have begun in an earlier part. */
+/** The next thing expected; a number, a name or the text of a value may have begun in an earlier part. */
 type Expectation =
   | "object"
   | "first name"
@@ -53,7 +56,9 @@ function isSpace(byte: number): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
-/** Whether a byte can be part of a number; letters are taken along so that `NaN` is named in full when it is refused. */
+/**
+ * Whether a byte can be part of a number; letters are taken along so that `NaN` is named in full when it is refused.
+ */
 function isWordByte(byte: number): boolean {
   const letter = byte | 0x20;
   const digit = byte >= 0x30 && byte <= 0x39;

@@ -1,4 +1,6 @@
-/** Reads the parameter `openFaces`: what becomes of particles that leave through faces of the domain that are no walls. */
+/**
+ * Reads the parameter `openFaces`: what becomes of particles that leave through faces of the domain that are no walls.
+ */
 import { Type } from "@sinclair/typebox";
 import { RequestError } from "../../errors.js";
 import type { Operation } from "../../operations.js";
@@ -17,7 +19,7 @@ export const OPEN_FACES_QUERY = {
   ),
 };
 
-/** What becomes of particles at open faces, by a parameter of a query string. @throws RequestError for another value */
+/** The fate of particles at open faces, by a parameter of a query string. @throws RequestError for another value */
 export function leavingOf({ family }: Operation, given?: unknown): Pick<AskedQuery, "leaving"> {
   if (family !== "track") return {};
   if (given === undefined) return { leaving: "as the dataset says" };

@@ -32,10 +32,10 @@ const HEADERS = {
 const FOREVER = "public, max-age=31536000, immutable";
 const FRESH = "no-cache";
 
-/** Where the page is built: the same place seen from the compiled file and from the source. */
+/** The folder where the page is built: the same place seen from the compiled file and from the source. */
 const FOLDER = fileURLToPath(new URL("../../../dist/web", import.meta.url));
 
-/** How long a file of the page may be kept without asking, by its place in the folder. */
+/** The time for which a file of the page may be kept without asking, by its place in the folder. */
 export function cachingOf(path: string, folder: string = FOLDER): string {
   return relative(folder, path).startsWith(`assets${sep}`) ? FOREVER : FRESH;
 }

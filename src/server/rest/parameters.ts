@@ -121,7 +121,7 @@ function timesNow(given: readonly string[]): Times {
 
 /** A request beside its points. */
 export interface ApiRequest {
-  /** What is asked at each time, or once where the operation has no time. */
+  /** The query at each time, or once where the operation has no time. */
   readonly query: Query;
   /** The times asked for; none where the operation has none. */
   readonly exact: readonly number[];

@@ -1,4 +1,7 @@
-/** `PendingQuery` is what a request asks while its body arrives: points flow into the engine as soon as the query is known. */
+/**
+ * `PendingQuery` is what a request asks while its body arrives: points flow into the engine as soon as the query is
+ * known.
+ */
 import type { Limits } from "../../config.js";
 import type { Evaluation, Result, TripleSink } from "../../engine/query.js";
 import type { QueryTexts } from "../../engine/text-task.js";
@@ -9,7 +12,7 @@ import type { PointLimit, RequestLife } from "../http/request-life.js";
 import { type ApiRequest, isComplete, readRequest, readTimes, type TextMembers, type Times } from "./parameters.js";
 import { TripleStore, TripleWriter } from "./triple-writer.js";
 
-/** What is asked, beside the parameters. */
+/** The question of a request beside its parameters. */
 export interface AskedQuery {
   readonly operation: Operation;
   /** Null where the operation has none. */
@@ -18,11 +21,17 @@ export interface AskedQuery {
   readonly recordEvery: number | null;
   /** Whether a large answer is wanted as its parts are computed; absent: no. */
   readonly stream?: boolean;
-  /** Tracking that tells when particles leave: what becomes of them, or what the dataset says where that is not asked for. */
+  /**
+   * Tracking that tells when particles leave: what becomes of them, or what the dataset says where that is not asked
+   * for.
+   */
   readonly leaving?: OpenFaces | "as the dataset says";
 }
 
-/** What a query answers: a whole result, of all times one after another, or the parts of a large answer as they are computed. */
+/**
+ * The answer of a query: a whole result, of all times one after another, or the parts of a large answer as they are
+ * computed.
+ */
 export type QueryResult =
   | { readonly request: ApiRequest; readonly result: Result }
   | { readonly request: ApiRequest; readonly first: Result; readonly parts: AsyncIterable<Float32Array> };
@@ -56,7 +65,7 @@ export class PendingQuery {
     this.texts = texts;
   }
 
-  /** Where the triples of an array member go. */
+  /** The destination of the triples of an array member. */
   writer(member: string): TripleWriter {
     const writer = new TripleWriter(...this.#target(member));
     if (member === "points") this.#points = writer;
@@ -179,7 +188,10 @@ export class PendingQuery {
     };
   }
 
-  /** Hands the points that were kept to a query; those of all times together count against its limit, and each time counts as a point. */
+  /**
+   * Hands the points that were kept to a query; those of all times together count against its limit, and each time
+   * counts as a point.
+   */
   #fill(evaluation: Evaluation, times = 1): Evaluation {
     this.#checkCount(evaluation, times);
     for (const [member, store] of this.#stores) store.replay(sinkOf(evaluation, member));
@@ -236,7 +248,10 @@ async function* partsOf(first: Result, others: AsyncIterator<Result>): AsyncGene
   }
 }
 
-/** Results of equal length one after another in one array, so that many short ones take no more memory than one long one. */
+/**
+ * Results of equal length one after another in one array, so that many short ones take no more memory than one long
+ * one.
+ */
 class JoinedResult {
   readonly #count: number;
   #first: Result | null = null;

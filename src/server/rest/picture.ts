@@ -15,7 +15,8 @@ export function rangeOf(values: Float32Array): readonly [number, number] {
 }
 
 /**
- * Draws a picture, one pixel a value; the first row of values is at its lower edge and what is not finite is transparent.
+ * Draws a picture, one pixel a value; the first row of values is at its lower edge and what is not finite is
+ * transparent.
  *
  * @param values rows * columns, row by row
  * @param range  values of the first and the last colour; beyond them the colour stays

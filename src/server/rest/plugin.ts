@@ -37,7 +37,9 @@ const NAME = Type.Object({ name: Type.String({ description: "Name or alias of a 
 /** Operations whose records are places of particles: the ones that have positions on the way. */
 const TRACKERS: readonly Operation[] = DATASET_OPERATIONS.filter((operation) => operation.family === "track");
 
-/** Only documents: bodies are checked as they are read, parameters by the operation table, so that errors name members. */
+/**
+ * Only documents: bodies are checked as they are read, parameters by the operation table, so that errors name members.
+ */
 const documentOnly = () => () => true;
 
 interface Named {

@@ -16,7 +16,10 @@ import type { PendingQuery } from "./pending-query.js";
 /** Media types of request bodies. */
 export const REQUEST_TYPES = ["application/json", "application/octet-stream"] as const;
 
-/** Bytes from which threads read a body; where it does not say its length, and after another form, so many are read here before. */
+/**
+ * Bytes from which threads read a body; where it does not say its length, and after another form, so many are read here
+ * before.
+ */
 const LARGE_BYTES = 256 * 1024;
 
 /** Reads a body to its end; its socket waits while a part is read or too many points are in flight. */

@@ -1,4 +1,6 @@
-/** A sample grid is a plane or a box of equally spaced points through a dataset: the geometry of a slice or a volume. */
+/**
+ * A sample grid is a plane or a box of equally spaced points through a dataset: the geometry of a slice or a volume.
+ */
 import { RequestError } from "../../errors.js";
 import { AXIS_NAMES, type AxisName, type Dataset } from "../../storage/dataset.js";
 import type { TimeSlices } from "../http/event-loop.js";

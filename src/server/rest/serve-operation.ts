@@ -15,7 +15,7 @@ import { type AskedQuery, PendingQuery } from "./pending-query.js";
 import { readBody, readerFor } from "./read-body.js";
 import { ANSWER_TYPES, largeAnswer, shapeOf, type UnwrittenAnswer, WRITERS } from "./write-answer.js";
 
-/** What a route adds to the request as it came. */
+/** Members that a route adds to the request as it came. */
 export interface Route {
   readonly operation: Operation;
   /** Null where the operation has none. */
@@ -70,7 +70,9 @@ async function answer(
   return reply;
 }
 
-/** The first record time, the interval of the records, and the last time, which may come sooner after the one before. */
+/**
+ * The first record time, the interval of the records, and the last time, which may come sooner after the one before.
+ */
 function recordSteps(times: Float64Array): number[] {
   const [first = 0, second = first] = times;
   return asWritten([first, second - first, times.at(-1) ?? first]);
@@ -106,7 +108,8 @@ export function describeAnswer(
 /**
  * Runs the steps of a computing request from its arrival on.
  *
- * @throws HttpRefusal, AuthError, LimitError `token.concurrent` on arrival, and what the steps throw while it can be answered
+ * @throws HttpRefusal, AuthError, LimitError `token.concurrent` on arrival, and what the steps throw while it can be
+ *   answered
  */
 export async function compute(
   service: Service,
@@ -126,7 +129,10 @@ export async function compute(
   }
 }
 
-/** The token of a request, by `Authorization: Bearer`; null without that header, and what is no bearer token is one nobody has. */
+/**
+ * The token of a request, by `Authorization: Bearer`; null without that header, and what is no bearer token is one
+ * nobody has.
+ */
 export function tokenOf(request: FastifyRequest): string | null {
   const header = request.headers.authorization;
   if (header === undefined) return null;

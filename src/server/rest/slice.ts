@@ -1,4 +1,6 @@
-/** Slices and volumes: one quantity sampled on a plane or a box, as float32 with its geometry in headers, or a picture. */
+/**
+ * Slices and volumes: one quantity sampled on a plane or a box, as float32 with its geometry in headers, or a picture.
+ */
 import { type Static, Type } from "@sinclair/typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { COLOUR_MAPS } from "../../colour-map.js";
@@ -232,7 +234,7 @@ export function serveVolume(
   });
 }
 
-/** What each field is made of, for the description of the interface. */
+/** The components of each field, for the description of the interface. */
 export function sliceSources(): string {
   return QUANTITIES.map((quantity) => {
     return `${quantity.name} from ${quantity.operation} (${RECORDS[operationOf(quantity.operation).result].join(" ")})`;

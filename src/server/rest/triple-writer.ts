@@ -1,4 +1,7 @@
-/** `TripleWriter` writes triples into a sink of the engine one by one, up to a limit; `TripleStore` is a sink that keeps them. */
+/**
+ * `TripleWriter` writes triples into a sink of the engine one by one, up to a limit; `TripleStore` is a sink that keeps
+ * them.
+ */
 import type { TripleSink } from "../../engine/query.js";
 import { tooManyPoints } from "../../errors.js";
 import { copyFloats } from "../http/items-ahead.js";

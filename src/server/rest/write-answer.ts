@@ -10,11 +10,13 @@ export interface UnwrittenAnswer {
   readonly result: Result;
   /** Times asked for, at least 1. */
   readonly timeCount: number;
-  /** The times asked for, or that of each record with `recordTimes`, as written; none where the operation has no time. */
+  /**
+   * The times asked for, or that of each record with `recordTimes`, as written; none where the operation has no time.
+   */
   readonly times: readonly number[];
   /** Names of the components of a record. */
   readonly components: readonly string[];
-  /** What a JSON answer says before its values. */
+  /** Members of a JSON answer before its values. */
   readonly about: Readonly<Record<string, unknown>>;
 }
 
@@ -99,7 +101,7 @@ function* csv({ result, timeCount, times, components }: UnwrittenAnswer): Genera
   yield piece.take();
 }
 
-/** What a JSON answer says before its values. */
+/** Members of a JSON answer before its values. */
 function headOf(answer: UnwrittenAnswer): Buffer {
   const head = JSON.stringify({ ...answer.about, components: answer.components, shape: shapeOf(answer) });
   return Buffer.from(`${head.slice(0, -1)},"values":`);
@@ -112,7 +114,9 @@ export function* json(answer: UnwrittenAnswer): Generator<Buffer> {
   yield Buffer.from("}");
 }
 
-/** The numbers of a result as nested JSON arrays of a shape, outermost dimension first; what is not finite becomes null. */
+/**
+ * The numbers of a result as nested JSON arrays of a shape, outermost dimension first; what is not finite becomes null.
+ */
 export function* nested(result: Pick<Result, "values">, shape: readonly number[]): Generator<Buffer> {
   const writer = new NestedWriter(shape);
   for (const part of result.values) yield* writer.write(part);
@@ -184,7 +188,10 @@ export function largeAnswer(
   return between(title, writtenRecords(result.values, form, texts, spent), Buffer.alloc(0));
 }
 
-/** Rows of a large result as JSON arrays in an array, as the worker threads write them; null where this thread is to write them. */
+/**
+ * Rows of a large result as JSON arrays in an array, as the worker threads write them; null where this thread is to
+ * write them.
+ */
 export function largeRows(
   result: Result,
   shape: readonly number[],
@@ -203,8 +210,8 @@ export function largeRows(
 }
 
 /**
- * Rows of a result as JSON arrays in an array, as its parts come: large ones as the worker threads write them. Each part is whole rows,
- * and is read before the next is asked for.
+ * Rows of a result as JSON arrays in an array, as its parts come: large ones as the worker threads write them. Each
+ * part is whole rows, and is read before the next is asked for.
  */
 export async function* streamedRows(
   parts: AsyncIterable<Float32Array>,
@@ -241,7 +248,7 @@ async function* between(first: Buffer, blocks: AsyncIterable<Buffer>, last: Buff
 /** Media types of an answer, the default first. */
 export const ANSWER_TYPES = ["application/json", "text/csv", "application/octet-stream"] as const;
 
-/** How each is written, and the Content-Type that says so. */
+/** The writer of each form, and its Content-Type. */
 export const WRITERS: Readonly<
   Record<(typeof ANSWER_TYPES)[number], { contentType: string; write: (answer: UnwrittenAnswer) => Generator<Buffer> }>
 > = {

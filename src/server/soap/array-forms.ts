@@ -1,4 +1,6 @@
-/** Reads the array forms: the function by its name, coordinates as three lists, and the operation that is meant by them. */
+/**
+ * Reads the array forms: the function by its name, coordinates as three lists, and the operation that is meant by them.
+ */
 import type { Query, TripleSink } from "../../engine/query.js";
 import { excerpt, LimitError, type RequestError } from "../../errors.js";
 import { functionNamed, functionsOf, type OperationRow, ownMembers } from "../../operations.js";

@@ -1,4 +1,7 @@
-/** `decode` reads the element of an operation by its row of the table: scalars first, then points straight into the engine's slabs. */
+/**
+ * `decode` reads the element of an operation by its row of the table: scalars first, then points straight into the
+ * engine's slabs.
+ */
 import type { Evaluation, Query, TripleSink } from "../../engine/query.js";
 import { excerpt, type RequestError } from "../../errors.js";
 import {
@@ -27,7 +30,7 @@ export interface DecodedOperation {
   readonly evaluation: Evaluation;
 }
 
-/** What the decoder needs of the service. */
+/** Services that the decoder needs. */
 export interface DecodeContext extends RequestDialect {
   /** Shared by the requests of a service. */
   readonly scanners: PlainScanners;
@@ -39,9 +42,12 @@ export interface DecodeContext extends RequestDialect {
   start(query: Query): Evaluation;
   /** The smaller of a limit and that of the token. */
   limit(own: PointLimit): PointLimit;
-  /** Takes note of points decoded, also of none; a promise where reading has to wait for its share or give way to other work. */
+  /**
+   * Takes note of points decoded, also of none; a promise where reading has to wait for its share or give way to other
+   * work.
+   */
   admit(points: number): Promise<void> | null;
-  /** What is needed to let threads read a long request; absent: they do not. */
+  /** The threads that read a long request; absent: the caller's thread reads it. */
   readonly long?: Omit<ReadingThreads, "texts">;
 }
 

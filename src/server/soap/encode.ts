@@ -33,8 +33,8 @@ export class ResponseEncoder {
   }
 
   /**
-   * Writes a response in blocks of at most `BLOCK_BYTES` and a record; a short one is a single block. The result is read only while a
-   * block is being made.
+   * Writes a response in blocks of at most `BLOCK_BYTES` and a record; a short one is a single block. The result is
+   * read only while a block is being made.
    */
   *encode(row: OperationRow, version: SoapVersion, result: Result): Generator<Buffer, undefined> {
     const template = this.#template(row, version);

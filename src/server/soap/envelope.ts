@@ -104,7 +104,9 @@ export function* closeEnvelope(reader: XmlReader): Steps<void> {
   if ((yield* reader.nextTag(stray)) !== DONE) throw invalid("Nothing may follow the envelope.");
 }
 
-/** Refuses an encoding style that is not "none"; SOAP 1.1 clients send it on literal messages, where it means nothing. */
+/**
+ * Refuses an encoding style that is not "none"; SOAP 1.1 clients send it on literal messages, where it means nothing.
+ */
 export function checkEncodingStyle(attributes: readonly Attribute[], version: SoapVersion): void {
   if (version === "1.1") return;
   const style = find(attributes, ENV12, "encodingStyle");

@@ -1,4 +1,7 @@
-/** `readItems` reads the items of `points` and `InitialV` into the engine's slabs: by a scanner that knows their tags, else the exact way. */
+/**
+ * `readItems` reads the items of `points` and `InitialV` into the engine's slabs: by a scanner that knows their tags,
+ * else the exact way.
+ */
 import type { TripleSink } from "../../engine/query.js";
 import type { QueryTexts } from "../../engine/text-task.js";
 import { excerpt, tooManyPoints } from "../../errors.js";
@@ -22,7 +25,7 @@ export interface ItemArray {
   readonly limit: string;
   /** Takes note of items read; a promise where reading has to wait. */
   readonly admit: (count: number) => Promise<void> | null;
-  /** What threads need to read the items; absent: the caller's thread reads them all. */
+  /** The threads that read the items; absent: the caller's thread reads them all. */
   readonly ahead?: ReadingThreads;
 }
 
@@ -37,11 +40,16 @@ export interface ReadingThreads {
 
 /** An incomplete item longer than this goes to the slow reader, which never reads a byte twice for long. */
 const SHORT_BYTES = 4096;
-/** Items of one form after which threads are worth their messages; at once where the request says that so many bytes are to come. */
+/**
+ * Items of one form after which threads are worth their messages; at once where the request says that so many bytes are
+ * to come.
+ */
 const AHEAD_FROM = 4096;
 const LARGE_BYTES = 256 * 1024;
 
-/** Scanners of items as nearly every client writes them: no prefix, the namespace of the service being the default one. */
+/**
+ * Scanners of items as nearly every client writes them: no prefix, the namespace of the service being the default one.
+ */
 export class PlainScanners implements Readonly<Record<Item, TripleScanner>> {
   readonly Point3 = plainScanner("Point3");
   readonly Vector3 = plainScanner("Vector3");
@@ -135,7 +143,10 @@ class ItemsReader {
     return count > 0 ? admit(count) : null;
   }
 
-  /** Lets threads read what comes, until an item is met in another form: then many of one form have to come before threads are tried again. */
+  /**
+   * Lets threads read what comes, until an item is met in another form: then many of one form have to come before
+   * threads are tried again.
+   */
   *#readAhead(scanner: TripleScanner): Steps<void> {
     const { ahead } = this.#array;
     this.#alike = 0;

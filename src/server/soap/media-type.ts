@@ -36,7 +36,10 @@ const KEPT = 64;
 export class MediaTypes {
   readonly #known = new Map<string, MediaType>();
 
-  /** @throws HttpRefusal 415 where the header is absent, malformed, of another type, or names an encoding that is not served */
+  /**
+   * @throws HttpRefusal 415 where the header is absent, malformed, of another type, or names an encoding that is not
+   *   served
+   */
   read(header: string | undefined): MediaType {
     if (header === undefined) throw unsupported("A Content-Type is required: text/xml or application/soap+xml.");
     const known = this.#known.get(header);

@@ -18,7 +18,7 @@ import { Utf8Body } from "./transcode.js";
 import { writeWsdl } from "./wsdl.js";
 import { Spellings, XmlReader } from "./xml/reader.js";
 
-/** What the requests of a service share. */
+/** Parts that the requests of a service share. */
 interface SharedParts {
   readonly service: Service;
   readonly mediaTypes: MediaTypes;
@@ -43,7 +43,10 @@ export const soapPlugin: Plugin = async (app, service) => {
   );
 };
 
-/** Takes requests before fastify looks at their bodies: `serve` reads each as it arrives, whatever its headers say of it. */
+/**
+ * Takes requests before fastify looks at their bodies: `serve` reads each as it arrives, whatever its headers say of
+ * it.
+ */
 function postRoute(soap: FastifyInstance, shared: SharedParts): void {
   const onRequest = (request: FastifyRequest, reply: FastifyReply): void => {
     serve(request, reply, shared).catch((error: unknown) => reply.send(error));

@@ -1,4 +1,6 @@
-/** `Utf8Body` turns the body of a request into valid UTF-8: byte order marks, UTF-16, and refusal of what is neither. */
+/**
+ * `Utf8Body` turns the body of a request into valid UTF-8: byte order marks, UTF-16, and refusal of what is neither.
+ */
 import { isUtf8 } from "node:buffer";
 import type { Body } from "../http/body.js";
 import type { Charset } from "./media-type.js";
@@ -12,7 +14,7 @@ export class Utf8Body implements ByteSource {
   readonly #body: Body;
   readonly #transcoder: Transcoder;
   #ended = false;
-  /** Why bytes that flowed were refused. */
+  /** The reason why bytes that flowed were refused. */
   #refusal: unknown = null;
 
   constructor(body: Body, charset: Charset | null) {
@@ -81,7 +83,9 @@ export class Transcoder {
     }
   }
 
-  /** Takes the next bytes, or null at the end; the part before an invalid character is given out before it is refused. */
+  /**
+   * Takes the next bytes, or null at the end; the part before an invalid character is given out before it is refused.
+   */
   push(chunk: Buffer | null): Buffer {
     if (this.#broken) throw malformed("its characters are not validly encoded");
     let input = this.#held.length === 0 ? (chunk ?? NOTHING) : Buffer.concat([this.#held, chunk ?? NOTHING]);

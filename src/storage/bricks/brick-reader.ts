@@ -1,4 +1,6 @@
-/** Reads bricks of a dataset from its files: values of any stored order and type become float32 nodes in [z][y][x][c]. */
+/**
+ * Reads bricks of a dataset from its files: values of any stored order and type become float32 nodes in [z][y][x][c].
+ */
 
 import ndarray from "ndarray";
 import { DataError } from "../../errors.js";
@@ -185,7 +187,10 @@ class BrickFiles implements StoredBricks {
     return file.readWholeChunk(path, stored, stand, bytes, this.#buffer);
   }
 
-  /** Unwritten chunks read as the fill value of the file, which means "nothing here" only where it is NaN or `_FillValue`. */
+  /**
+   * Unwritten chunks read as the fill value of the file, which means "nothing here" only where it is NaN or
+   * `_FillValue`.
+   */
   #checkGap(file: StoredFile, { path, stored, packing }: OpenPart, gap: readonly number[]): void {
     const [value] = file.readHyperslab(
       path,

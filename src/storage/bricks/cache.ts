@@ -1,8 +1,8 @@
 /**
  * Byte-bounded LRU cache of decoded bricks in one memory that all worker threads share.
  *
- * The directory is changed under a lock; bricks are read from disk outside of it. A worker pins the bricks that it uses, a
- * bit per worker; bricks without pins form the LRU list.
+ * The directory is changed under a lock; bricks are read from disk outside of it. A worker pins the bricks that it
+ * uses, a bit per worker; bricks without pins form the LRU list.
  */
 import { DataError } from "../../errors.js";
 import { BrickDirectory, brickBytes, type CacheLayout, type CacheStatus, NONE } from "./directory.js";
@@ -26,7 +26,10 @@ export interface BrickRequest {
 export class BrickCache {
   readonly #values: Float32Array;
   readonly #directory: BrickDirectory;
-  /** Sets of requests that this worker has pinned. A worker with pins waits for no turn, which may be waiting for those pins. */
+  /**
+   * Sets of requests that this worker has pinned. A worker with pins waits for no turn, which may be waiting for those
+   * pins.
+   */
   #held = 0;
 
   /**
@@ -116,8 +119,8 @@ export class BrickCache {
   }
 
   /**
-   * Pins what is there and reserves space for the rest, all or nothing, waiting for other workers' pins if it must. The first
-   * worker that waits has its turn before others get new pins, however much it needs.
+   * Pins what is there and reserves space for the rest, all or nothing, waiting for other workers' pins if it must. The
+   * first worker that waits has its turn before others get new pins, however much it needs.
    */
   #reserve(requests: readonly BrickRequest[]): void {
     const bytes = requests.reduce((sum, { count, values }) => sum + count * brickBytes(values), 0);

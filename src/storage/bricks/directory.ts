@@ -1,10 +1,10 @@
 /**
- * The directory of the brick cache records which run of units holds which brick, which runs are free, and which brick was
- * used last. It stands in the shared memory, before the units.
+ * The directory of the brick cache records which run of units holds which brick, which runs are free, and which brick
+ * was used last. It stands in the shared memory, before the units.
  *
- * The memory is cut into units of 16 KiB; a brick takes a run of units. Everything about a run is kept in arrays indexed
- * by its first unit, so that the lists can be rebuilt from them when a thread dies in the middle of a change. All changes
- * are made under one lock, whose word names its holder, except where a method says otherwise.
+ * The memory is cut into units of 16 KiB; a brick takes a run of units. Everything about a run is kept in arrays
+ * indexed by its first unit, so that the lists can be rebuilt from them when a thread dies in the middle of a change.
+ * All changes are made under one lock, whose word names its holder, except where a method says otherwise.
  */
 
 const UNIT_BYTES = 16 * 1024;
@@ -62,7 +62,10 @@ function roundUp(value: number, to: number): number {
   return Math.ceil(value / to) * to;
 }
 
-/** The arrays of the directory in the order of their places; those from `state` on have an element (or `pinWords`) per unit. */
+/**
+ * The arrays of the directory in the order of their places; those from `state` on have an element (or `pinWords`) per
+ * unit.
+ */
 function cacheViews(buffer: SharedArrayBuffer, { base, units, pinWords, buckets }: CacheLayout) {
   let byte = base + STATS * 8;
   const take = (length: number): Int32Array => {
@@ -305,7 +308,10 @@ export class BrickDirectory {
     if (this.#control[TURN] === 0) this.#control[TURN] = holderOf(this.#slot);
   }
 
-  /** Lets others go on once this worker has its space. Under the lock; `announceRelease` wakes them. @returns whether it had waited */
+  /**
+   * Lets others go on once this worker has its space. Under the lock; `announceRelease` wakes them.
+   * @returns whether it had waited
+   */
   endTurn(): boolean {
     if (this.#control[TURN] !== holderOf(this.#slot)) return false;
     this.#control[TURN] = 0;
@@ -331,7 +337,8 @@ export class BrickDirectory {
   /**
    * Frees what a dead worker held: the lock, its pins, and runs that it had reserved.
    *
-   * @returns false when another worker has the lock. It may have died as well, without notice to this one: call again later.
+   * @returns false when another worker has the lock. It may have died as well, without notice to this one: call again
+   *   later.
    */
   repair(deadSlot: number): boolean {
     const dead = holderOf(deadSlot);

@@ -1,4 +1,7 @@
-/** Boxes of nodes of one stored dataset: reads them in stored order as views along x, y, z and component, and copies them. */
+/**
+ * Boxes of nodes of one stored dataset: reads them in stored order as views along x, y, z and component, and copies
+ * them.
+ */
 
 import ndarray, { type NdArray } from "ndarray";
 import ops from "ndarray-ops";
@@ -96,8 +99,8 @@ function viewOf(values: Float32Array | Float64Array, part: FieldPart, count: rea
 }
 
 /**
- * Copies a box into a block of the same shape; float64 is rounded to float32. Rows that lie alike in both are moved whole,
- * which takes a fifth of the time of views.
+ * Copies a box into a block of the same shape; float64 is rounded to float32. Rows that lie alike in both are moved
+ * whole, which takes a fifth of the time of views.
  */
 export function copyBox(from: NodeView, to: NodeView): void {
   const [nx, ny, nz, components] = from.shape as [number, number, number, number];

@@ -1,4 +1,7 @@
-/** Reads descriptors that stand in a folder of their own, apart from the files that they describe, as of a read-only archive. */
+/**
+ * Reads descriptors that stand in a folder of their own, apart from the files that they describe, as of a read-only
+ * archive.
+ */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -22,7 +25,10 @@ export function descriptorsIn(folder: string): string[] {
     .map((name) => join(folder, name));
 }
 
-/** The text of a descriptor, or why there is none: it is not a regular file, or too long. @throws BusyError of a host */
+/**
+ * The text of a descriptor, or why there is none: it is not a regular file, or too long.
+ * @throws BusyError of a host
+ */
 export function descriptorText(location: string): { text: string } | { problems: string[] } {
   if (isAddress(location)) return textAt(location);
   const status = statusOf(location);

@@ -12,7 +12,10 @@ export interface ReadAxis {
   readonly descending: boolean;
 }
 
-/** @throws DataError when the coordinates are missing, not strictly monotonic, periodic without being uniform, or too many */
+/**
+ * @throws DataError when the coordinates are missing, not strictly monotonic, periodic without being uniform, or too
+ *   many
+ */
 export function readAxis(description: AxisDescription, verification: Verification): ReadAxis {
   const read = axisOf(description, verification);
   const { nodes } = read.axis;
@@ -47,7 +50,9 @@ function readTable(file: string, path: string, verification: Verification): { va
   return { values, rounding: h5.describe(resolved).size === 4 ? largest * 2 ** -23 : 0 };
 }
 
-/** An axis from its coordinates; uniform when every interval is the mean one to 1e-6, or to the rounding of its table. */
+/**
+ * An axis from its coordinates; uniform when every interval is the mean one to 1e-6, or to the rounding of its table.
+ */
 export function tabulated(values: Float64Array, rounding: number, periodic: boolean): ReadAxis {
   const nodes = values.length;
   const descending = nodes > 1 && values[1] < values[0];

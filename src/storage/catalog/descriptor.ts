@@ -1,4 +1,7 @@
-/** Defines the schema of the descriptor `dataset.json` and lists all problems of a text at once, each with its JSON path. */
+/**
+ * Defines the schema of the descriptor `dataset.json` and lists all problems of a text at once, each with its JSON
+ * path.
+ */
 import { z } from "zod";
 import { FIELDS } from "../../operations.js";
 import { AXIS_NAMES, claimText, FIELD_NAMES, OPEN_FACES, type Question, SUBJECTS, type Subject } from "../dataset.js";
@@ -16,7 +19,7 @@ const place = {
 };
 
 const face = z.enum(["wall", "open"]);
-/** What stands at the ends of an axis that is not periodic. */
+/** The kind of faces at the ends of an axis that is not periodic. */
 const faces = z
   .union([face, z.tuple([face, face])])
   .optional()
@@ -153,7 +156,10 @@ type Issue = z.core.$ZodIssue;
 const jsonPath = (path: readonly PropertyKey[]): string =>
   path.reduce<string>((text, key) => text + (typeof key === "number" ? `[${key}]` : `.${String(key)}`), "$");
 
-/** Of the alternatives of a union, the one that fits best is the one that was meant: fewest issues, foreign members first. */
+/**
+ * Of the alternatives of a union, the one that fits best is the one that was meant: fewest issues, foreign members
+ * first.
+ */
 function flatten(issue: Issue, base: readonly PropertyKey[]): string[] {
   const path = [...base, ...issue.path];
   if (issue.code === "invalid_union" && issue.errors.length > 0) {
@@ -167,7 +173,7 @@ function flatten(issue: Issue, base: readonly PropertyKey[]): string[] {
   return [`${jsonPath(path)}: ${text.endsWith("received undefined") ? "is missing" : text}`];
 }
 
-/** What a JSON parser says, in one line, with the line of the text instead of a count of characters. */
+/** The message of a JSON parser, in one line, with the line of the text instead of a count of characters. */
 function syntaxProblem(error: unknown, text: string): string {
   const message = error instanceof Error ? error.message : String(error);
   const position = / at position (\d+)/.exec(message);
@@ -196,7 +202,7 @@ export function frameCount({ time }: Descriptor): number {
   return "values" in time ? time.values.length : time.count;
 }
 
-/** What the schema cannot say: members that have to agree with each other. */
+/** Rules that the schema cannot state: members that have to agree with each other. */
 function consistency(descriptor: Descriptor): string[] {
   const { time } = descriptor;
   const problems: string[] = [];
@@ -233,7 +239,7 @@ export function isRefused({ about }: Question): boolean {
   return !HARMLESS.includes(about);
 }
 
-/** What refuses a dataset: questions that are open and change its values, a line each. */
+/** Reasons to refuse a dataset: questions that are open and change its values, a line each. */
 export function openQuestions({ questions }: Descriptor): string[] {
   return questions.filter(isRefused).map(questionText);
 }

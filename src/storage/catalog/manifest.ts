@@ -1,4 +1,7 @@
-/** Reads and writes `manifest.json`, the sizes and checksums of the files of a dataset folder. Scans compare sizes, `check` sums. */
+/**
+ * Reads and writes `manifest.json`, the sizes and checksums of the files of a dataset folder. Scans compare sizes,
+ * `check` sums.
+ */
 import { createHash } from "node:crypto";
 import { createReadStream, existsSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -83,8 +86,8 @@ function writeJson(path: string, content: unknown): void {
 }
 
 /**
- * Completes a dataset folder: manifest of its `files` (relative, with `/`), then the descriptor that makes it a dataset.
- * A folder whose writing was interrupted has no descriptor and is therefore not served.
+ * Completes a dataset folder: manifest of its `files` (relative, with `/`), then the descriptor that makes it a
+ * dataset. A folder whose writing was interrupted has no descriptor and is therefore not served.
  */
 export async function completeFolder(folder: string, descriptor: object, files: readonly string[]): Promise<Manifest> {
   const entries: [string, { bytes: number; sha256: string }][] = [];

@@ -130,8 +130,8 @@ interface Look {
 }
 
 /**
- * Examines a candidate unless it is as it was. Errors of the operating system, and any other error that its file causes, are problems of
- * that candidate alone, which the next scan looks at again.
+ * Examines a candidate unless it is as it was. Errors of the operating system, and any other error that its file
+ * causes, are problems of that candidate alone, which the next scan looks at again.
  *
  * @param look is given the state that the last scan saw
  */
@@ -245,7 +245,10 @@ function stateOfStore(location: string, states: StoreStates, isKnown: boolean): 
   return states.of(location, isKnown);
 }
 
-/** The state of a descriptor at an address: its version, those of what is listed beside it, and changes that queries have found. */
+/**
+ * The state of a descriptor at an address: its version, those of what is listed beside it, and changes that queries
+ * have found.
+ */
 function describedState(location: string, states: StoreStates, isKnown: boolean): string {
   const folder = location.slice(0, location.lastIndexOf("/"));
   const version = states.of(location, isKnown);
@@ -276,8 +279,8 @@ function listBelow(folder: string, found: Status[]): void {
 }
 
 /**
- * The snapshot of a descriptor, which is another one when a store has been found changed that it names. One that names none has the state
- * of its files; it is not read again while that is known.
+ * The snapshot of a descriptor, which is another one when a store has been found changed that it names. One that names
+ * none has the state of its files; it is not read again while that is known.
  */
 function withChanges(snapshot: Snapshot, location: string, states: StoreStates, known: string | undefined): Snapshot {
   if (known === snapshot.state) return snapshot;
@@ -323,7 +326,10 @@ export function admit(description: Description, chunkBytes: number): { dataset: 
   return { problems: questions.map((text) => `open question about ${text}`) };
 }
 
-/** Reads descriptor and manifest of a folder, on this machine or at an address. @throws DataError, BusyError of a host */
+/**
+ * Reads descriptor and manifest of a folder, on this machine or at an address.
+ * @throws DataError, BusyError of a host
+ */
 export function describeFolder(location: string, state: string): Description | { problems: string[] } {
   const read = descriptorText(location);
   if ("problems" in read) return read;

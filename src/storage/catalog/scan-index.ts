@@ -1,4 +1,7 @@
-/** A scan index keeps what scans have found of files on this machine, so that the next start opens only what has changed since. */
+/**
+ * A scan index keeps what scans have found of files on this machine, so that the next start opens only what has changed
+ * since.
+ */
 import { createHash, randomUUID } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
@@ -8,7 +11,10 @@ import type { CandidateOutcome } from "./scan.js";
 /** A larger index is neither read nor written. */
 const MAX_BYTES = 128 * 1024 * 1024;
 const DIGEST_BYTES = 32;
-/** Age that the last change of a file must have: some file systems have times of two seconds, within which it may change again. */
+/**
+ * Age that the last change of a file must have: some file systems have times of two seconds, within which it may change
+ * again.
+ */
 const SETTLED_MS = 3_000;
 
 /** What was found of a file or folder. */

@@ -1,4 +1,7 @@
-/** A scan of data folders as records: what it looked at, what has changed since the one before, and the datasets that follow. */
+/**
+ * A scan of data folders as records: what it looked at, what has changed since the one before, and the datasets that
+ * follow.
+ */
 import type { Dataset } from "../dataset.js";
 
 /** Something in the data folders that is not served, and the reason. */
@@ -7,18 +10,20 @@ export interface Refusal {
   readonly message: string;
 }
 
-/** What came of a file or folder. */
+/** The outcome of examining a file or folder. */
 export type CandidateOutcome = { readonly dataset: Dataset } | { readonly problems: readonly string[] };
 
 /** Something that may be a dataset, with the state of its files and what came of it. */
 export interface Candidate {
   readonly location: string;
-  /** Digest of the names, sizes, times and inodes of everything that it may read; empty: it is examined by every scan. */
+  /**
+   * Digest of the names, sizes, times and inodes of everything that it may read; empty: it is examined by every scan.
+   */
   readonly state: string;
   readonly outcome: CandidateOutcome;
 }
 
-/** What a scan saw. A candidate whose state has not changed since has no outcome: it is what it was. */
+/** Observations of a scan. A candidate whose state has not changed since has no outcome: it is what it was. */
 export interface ScanChanges {
   readonly candidates: readonly (Omit<Candidate, "outcome"> & { readonly outcome: CandidateOutcome | null })[];
   readonly unreadable: readonly Refusal[];
@@ -49,7 +54,10 @@ function isSame({ candidates, unreadable }: ScanChanges, previous: FolderScan): 
   );
 }
 
-/** Completes a scan by what is as it was before: the previous one where nothing has changed. @param previous the scan whose states it was given */
+/**
+ * Completes a scan by what is as it was before: the previous one where nothing has changed.
+ * @param previous the scan whose states it was given
+ */
 export function completeScan(changes: ScanChanges, previous: FolderScan | undefined): FolderScan {
   const { candidates, unreadable } = changes;
   if (previous !== undefined && isSame(changes, previous)) return previous;

@@ -9,7 +9,10 @@ const FEWEST = 3;
 /** The last number of a name. */
 const LAST_NUMBER = /\d+(?!.*\d)/;
 
-/** One line for each set of bare HDF5 files in a folder that hold one time each on one grid and whose names differ in their last number. */
+/**
+ * One line for each set of bare HDF5 files in a folder that hold one time each on one grid and whose names differ in
+ * their last number.
+ */
 export function seriesHints(datasets: readonly Dataset[]): string[] {
   const groups = new Map<string, { readonly pattern: string; readonly names: string[] }>();
   for (const { location, time, axes, fields } of datasets) {

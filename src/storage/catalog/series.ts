@@ -50,7 +50,8 @@ interface SeriesFile {
 /**
  * Describes files that hold one time each as one dataset, in the order of their numbers.
  *
- * @throws DataError when a file is not recognised, differs from the first in layout or coordinates, or holds several times
+ * @throws DataError when a file is not recognised, differs from the first in layout or coordinates, or holds several
+ *   times
  */
 export function recogniseSeries(paths: readonly string[], answers: Answers): Recognised {
   const folders = new Set(paths.map((path) => dirname(path)));
@@ -126,7 +127,9 @@ function timeOf(members: readonly SeriesFile[], answers: Answers, findings: Find
   return timesOf(members.length, { value, where: "the names of the files" }, null, answers, findings);
 }
 
-/** The fields of the first file with the pattern for its name; datasets that are numbered too follow their own numbers. */
+/**
+ * The fields of the first file with the pattern for its name; datasets that are numbered too follow their own numbers.
+ */
 function fieldsOf(members: readonly SeriesFile[], pattern: string): DescriptorInput["fields"] {
   const [first] = members as [SeriesFile];
   const steps = members.map(({ step }) => step);

@@ -1,4 +1,7 @@
-/** `unclaimedFiles` finds the stored files beside or below a descriptor that it does not name: a scan does not look at them. */
+/**
+ * `unclaimedFiles` finds the stored files beside or below a descriptor that it does not name: a scan does not look at
+ * them.
+ */
 import { readdirSync } from "node:fs";
 import { join, sep } from "node:path";
 import { isAddress } from "../../addresses.js";

@@ -1,4 +1,7 @@
-/** Holds the files of a descriptor while it is verified: resolves them inside its folder, opens each once, collects problems. */
+/**
+ * Holds the files of a descriptor while it is verified: resolves them inside its folder, opens each once, collects
+ * problems.
+ */
 
 import { lstatSync, realpathSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
@@ -92,8 +95,8 @@ export class Verification {
   }
 
   /**
-   * Whether a dataset is read like another one of the description, by headers that are equal but for what has no effect; its file then
-   * counts as seen.
+   * Whether a dataset is read like another one of the description, by headers that are equal but for what has no
+   * effect; its file then counts as seen.
    *
    * @param header of `header`
    */

@@ -202,8 +202,8 @@ function checkPart(
 }
 
 /**
- * Checks all frames of series after the first, file by file. What has the header of the first frame, byte for byte, is what that one is;
- * only others are opened by the library, which takes a hundred times as long.
+ * Checks all frames of series after the first, file by file. What has the header of the first frame, byte for byte, is
+ * what that one is; only others are opened by the library, which takes a hundred times as long.
  */
 function checkFrames(
   series: readonly FieldSeries[],

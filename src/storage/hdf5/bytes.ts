@@ -91,7 +91,7 @@ function dataStart(file: OpenedFile): number | null {
   return null;
 }
 
-/** Where the HDF5 data of a file begin, behind its user block. @throws DataError when it is no HDF5 file */
+/** The offset of the HDF5 data of a file, behind its user block. @throws DataError when it is no HDF5 file */
 export function startOf(place: FilePlace): number {
   return withFile(place, checkedStart);
 }

@@ -1,4 +1,7 @@
-/** Finds the chunks of a stored dataset, and those that were never written, which the library reads as zeros without an error. */
+/**
+ * Finds the chunks of a stored dataset, and those that were never written, which the library reads as zeros without an
+ * error.
+ */
 import { BusyError, DataError } from "../../errors.js";
 import { addressAt, type FilePlace, hdf5Bytes, type OpenBytes, pathOf, startOf, unsigned } from "./bytes.js";
 import { extensibleArray } from "./chunks/extensible-array.js";
@@ -10,15 +13,18 @@ import { headerMessages } from "./object-header.js";
 
 /** Finds the chunks of a dataset. */
 export interface ChunkIndex {
-  /** The place of the chunk with this first element; null when it was never written. @throws DataError when the index is damaged */
+  /**
+   * The place of the chunk with this first element; null when it was never written.
+   * @throws DataError when the index is damaged
+   */
   chunk(first: readonly number[]): StoredChunk | null;
   /** Whether chunks that reach beyond the dataset have gone through no filter. */
   readonly plainAtEdges: boolean;
   /** Whether its pieces have checksums, which the library compares and `chunk` does not. */
   readonly hasChecksums: boolean;
   /**
-   * The first element of an unwritten chunk that a box of elements touches, in stored order; null when there is none. The
-   * first element of the box where values have no chunks.
+   * The first element of an unwritten chunk that a box of elements touches, in stored order; null when there is none.
+   * The first element of the box where values have no chunks.
    * @throws DataError when the index is damaged
    */
   unwritten(offset: readonly number[], count: readonly number[]): readonly number[] | null;
@@ -33,7 +39,10 @@ interface ChunkedShape {
 const LAYOUT = 0x08;
 const CONTIGUOUS = 1;
 const CHUNKED = 2;
-/** Kinds of index since version 4 of the message, the bytes of parameters that each has, and a flag of those of one chunk. */
+/**
+ * Kinds of index since version 4 of the message, the bytes of parameters that each has, and a flag of those of one
+ * chunk.
+ */
 const ONE_CHUNK = 1;
 const IMPLICIT = 2;
 const FIXED_ARRAY = 3;
@@ -69,7 +78,8 @@ interface LayoutMessage {
  *
  * @param name of the dataset, for messages
  * @param address of the object header from the start of the HDF5 data
- * @returns null where everything is written and unfiltered: contiguous values, one chunk, or chunks that all had a place from
+ * @returns null where everything is written and unfiltered: contiguous values, one chunk, or chunks that all had a
+ *   place from
  *          the start
  * @throws DataError when the header is cut short or the index damaged
  */
@@ -107,7 +117,7 @@ export function readChunkIndex(
   });
 }
 
-/** Where the values of a dataset lie in its file. */
+/** The placement of the values of a dataset in its file. */
 export interface Placement {
   /** Of the values, from the start of the file, where they are contiguous; null where there are chunks. */
   readonly contiguous: number | null;

@@ -1,6 +1,6 @@
 /**
- * Reads boxes of elements from the chunks of a dataset. The library takes a chunk that decodes to too few bytes as it is and
- * answers with whatever its memory holds; here such a chunk is damage.
+ * Reads boxes of elements from the chunks of a dataset. The library takes a chunk that decodes to too few bytes as it
+ * is and answers with whatever its memory holds; here such a chunk is damage.
  */
 import { DataError } from "../../errors.js";
 import type { OpenBytes } from "./bytes.js";
@@ -21,7 +21,10 @@ export interface Chunked {
 /** Lends memory of at least so many bytes. */
 type RoomFor = (bytes: number) => Buffer;
 
-/** A stored chunk may be larger than its values where a compressor has failed to make it smaller, but not by more than this. */
+/**
+ * A stored chunk may be larger than its values where a compressor has failed to make it smaller, but not by more than
+ * this.
+ */
 const MOST_OVERHEAD = 65_536;
 
 /** @throws DataError when the index says that a chunk takes more bytes than any compressor makes of it */
@@ -58,8 +61,8 @@ export function readChunks(
 }
 
 /**
- * Reads a box that is one whole chunk to where its values are wanted; stored as they are, they are copied once. Where the
- * checksum of an index is all that would tell a wrong place, the library has to read.
+ * Reads a box that is one whole chunk to where its values are wanted; stored as they are, they are copied once. Where
+ * the checksum of an index is all that would tell a wrong place, the library has to read.
  *
  * @param out receives the elements in stored order, little-endian
  * @param roomFor lends memory for the stored chunk where it has to be decoded
@@ -84,7 +87,10 @@ export function readWholeChunk(
   return true;
 }
 
-/** Checks the chunks of a box that the library will decode. @throws DataError where one would not have the bytes of a chunk */
+/**
+ * Checks the chunks of a box that the library will decode.
+ * @throws DataError where one would not have the bytes of a chunk
+ */
 export function checkChunks(dataset: Chunked, box: Hyperslab): void {
   const { stored, index, where, bytes } = dataset;
   for (const first of chunksIn(stored.chunks, box)) {
@@ -130,7 +136,7 @@ function named<T>(where: string, first: readonly number[], read: () => T): T {
   }
 }
 
-/** How a chunk is encoded; one that reaches beyond the dataset has no filter where the dataset says so. */
+/** The filters of a chunk; one that reaches beyond the dataset has none where the dataset says so. */
 function codingOf({ stored, index }: Chunked, first: readonly number[], { mask }: StoredChunk): Omit<Encoded, "bytes"> {
   const isPlain = index.plainAtEdges && first.some((at, d) => at + stored.chunks[d] > stored.shape[d]);
   const about = { elementBytes: stored.size, chunkBytes: chunkBytesOf(stored) };

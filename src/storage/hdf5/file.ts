@@ -1,4 +1,7 @@
-/** Opens HDF5 files through h5wasm, follows their links, describes and reads them; failures are DataErrors. `loadHdf5` comes first. */
+/**
+ * Opens HDF5 files through h5wasm, follows their links, describes and reads them; failures are DataErrors. `loadHdf5`
+ * comes first.
+ */
 import { type Stats, statSync } from "node:fs";
 import { h5wasm, Module } from "h5wasm/node";
 import { DataError } from "../../errors.js";
@@ -29,14 +32,14 @@ const ELEMENTS = new Map<number, Stored["element"]>([
 const MAX_LINKS = 16;
 /** Tables and coordinates are small; anything larger is a field and must go through `readHyperslab`. */
 const MAX_TABLE_BYTES = 64 * 1024 * 1024;
-/** What the library gives for a dimension without a bound: 2^64 - 1, as a float64 has it. */
+/** The library's length of a dimension without a bound: 2^64 - 1, as a float64 has it. */
 const UNLIMITED = 2 ** 64;
 
 /** An open file, read-only. */
 export class H5File implements StoredFile {
   /**
-   * Every open file of this thread. The library keeps one state for all handles of an inode: a handle from before the file
-   * was rewritten in place would answer for one opened after it.
+   * Every open file of this thread. The library keeps one state for all handles of an inode: a handle from before the
+   * file was rewritten in place would answer for one opened after it.
    */
   static readonly #open = new Set<H5File>();
   readonly path: string;
@@ -137,7 +140,7 @@ export class H5File implements StoredFile {
     return attempt(`${this.path}: ${path} is not readable.`, () => Module.get_type(this.#id, path));
   }
 
-  /** What stands at a path that `resolve` returned. */
+  /** The object at a path that `resolve` returned. */
   kind(path: string): "group" | "dataset" | "other" {
     const type = this.#typeOf(path);
     return type === Module.H5G_GROUP ? "group" : type === Module.H5G_DATASET ? "dataset" : "other";
@@ -162,7 +165,7 @@ export class H5File implements StoredFile {
     });
   }
 
-  /** Where the values of a dataset lie in the file. */
+  /** The placement of the values of a dataset in the file. */
   placement(path: string, stored: Stored): Placement {
     let placement = this.#placements.get(path);
     if (placement === undefined) {
@@ -359,7 +362,9 @@ export class H5File implements StoredFile {
     );
   }
 
-  /** The chunk index of the dataset at a path that `resolve` returned; null where everything is written and unfiltered. */
+  /**
+   * The chunk index of the dataset at a path that `resolve` returned; null where everything is written and unfiltered.
+   */
   chunkIndex(path: string, stored: Stored): ChunkIndex | null {
     let index = this.#indexes.get(path);
     if (index === undefined) {

@@ -1,8 +1,14 @@
-/** Undoes the filters of chunks here, byte by byte checked, and tells how many bytes a chunk will have whose filter the library undoes. */
+/**
+ * Undoes the filters of chunks here, byte by byte checked, and tells how many bytes a chunk will have whose filter the
+ * library undoes.
+ */
 import { inflateSync } from "node:zlib";
 import { DataError } from "../../errors.js";
 
-/** Names of the filters that are read, by their registered numbers. Source: the list of registered filters of The HDF Group. */
+/**
+ * Names of the filters that are read, by their registered numbers. Source: the list of registered filters of The HDF
+ * Group.
+ */
 export const FILTER_NAMES: ReadonlyMap<number, string> = new Map([
   [1, "gzip"],
   [2, "shuffle"],
@@ -15,7 +21,7 @@ export const FILTER_NAMES: ReadonlyMap<number, string> = new Map([
   [32026, "blosc2"],
 ]);
 
-/** What a filter is undone with. */
+/** Parameters by which a filter is undone. */
 interface FilterSetting {
   /** Bytes of an element. */
   readonly elementBytes: number;
@@ -88,7 +94,9 @@ function inflate(bytes: Uint8Array, { most }: FilterSetting): Uint8Array {
   }
 }
 
-/** Puts first bytes of all elements, then second ones, and so on, together again; bytes that fill no element stand last. */
+/**
+ * Puts first bytes of all elements, then second ones, and so on, together again; bytes that fill no element stand last.
+ */
 function unshuffle(bytes: Uint8Array, { elementBytes }: FilterSetting): Uint8Array {
   if (elementBytes < 2) return bytes;
   const elements = Math.floor(bytes.length / elementBytes);
@@ -109,8 +117,9 @@ function unshuffle(bytes: Uint8Array, { elementBytes }: FilterSetting): Uint8Arr
 const FLETCHER_RUN = 360;
 
 /**
- * The checksum of Fletcher over big-endian 16-bit words, as HDF5 writes it, both sums folded to 16 bits. Sums of swapped words
- * are swapped sums, so that words are added as the machine has them. A last single byte is the upper one of a word.
+ * The checksum of Fletcher over big-endian 16-bit words, as HDF5 writes it, both sums folded to 16 bits. Sums of
+ * swapped words are swapped sums, so that words are added as the machine has them. A last single byte is the upper one
+ * of a word.
  */
 function fletcher32(bytes: Uint8Array): number {
   const isAligned = (bytes.byteOffset & 1) === 0;
@@ -152,8 +161,9 @@ function checkFletcher(bytes: Uint8Array): Uint8Array {
 }
 
 /**
- * Expands LZF. A byte below 32 is one less than a number of bytes that follow as they are. In any other the upper three bits are
- * a length less two, 7 to be added to the next byte, and the rest with the byte after is one less than the distance back.
+ * Expands LZF. A byte below 32 is one less than a number of bytes that follow as they are. In any other the upper three
+ * bits are a length less two, 7 to be added to the next byte, and the rest with the byte after is one less than the
+ * distance back.
  *
  * Source: M. Lehmann, liblzf 3.6, lzf_d.c (the format; this is written anew).
  */
@@ -227,7 +237,10 @@ function bloscBytes(head: DataView, at: number): number {
   return head.getUint32(at + 4, true);
 }
 
-/** A frame of Blosc2 says how many bytes it has, and so does the one chunk in it. Source: c-blosc2, README_CFRAME_FORMAT. */
+/**
+ * A frame of Blosc2 says how many bytes it has, and so does the one chunk in it. Source: c-blosc2,
+ * README_CFRAME_FORMAT.
+ */
 function blosc2Bytes(head: DataView): number | null {
   for (const [i, letter] of [...BLOSC2_FRAME].entries())
     if (head.getUint8(2 + i) !== letter.charCodeAt(0)) throw new DataError("it is no frame of Blosc2");

@@ -1,4 +1,6 @@
-/** Prepares the HDF5 library of this thread, turns its failures into DataErrors, and lends memory inside it to reads. */
+/**
+ * Prepares the HDF5 library of this thread, turns its failures into DataErrors, and lends memory inside it to reads.
+ */
 import { constants } from "node:os";
 import { fileURLToPath } from "node:url";
 import { h5wasm, Module } from "h5wasm/node";
@@ -64,7 +66,7 @@ class Library {
   /** Ranged files by the paths under which the library opens them. */
   readonly #ranged = new Map<string, { readonly file: RangedFile; readonly inode: number }>();
   #inodes = 0;
-  /** Why a ranged file could not be read; the library itself only says that it could not. */
+  /** The reason why a ranged file could not be read; the library itself only says that it could not. */
   #failure: FieldprobeError | null = null;
 
   static get ofThread(): Library {
@@ -175,7 +177,7 @@ class Library {
   }
 }
 
-/** What the library is told about a ranged file. */
+/** The library's view of a ranged file. */
 function statusOf({ size, newestMs }: RangedFile, ino: number) {
   const time = new Date(newestMs);
   const others = { nlink: 1, uid: 0, gid: 0, rdev: 0, blksize: 4096, blocks: Math.ceil(size / 512) };
@@ -183,8 +185,8 @@ function statusOf({ size, newestMs }: RangedFile, ino: number) {
 }
 
 /**
- * Prepares the HDF5 library of this thread. Call it and wait before anything else of this folder; further calls are free.
- * The throwing error handler is on from then on: without it a missing file opens as empty.
+ * Prepares the HDF5 library of this thread. Call it and wait before anything else of this folder; further calls are
+ * free. The throwing error handler is on from then on: without it a missing file opens as empty.
  */
 export function loadHdf5(): Promise<void> {
   return Library.ofThread.load();
@@ -214,7 +216,10 @@ export function openRanged(file: RangedFile, what: () => string): bigint {
   return Library.ofThread.openRanged(file, what);
 }
 
-/** Memory inside the HDF5 library that reads go to, and room for a stored chunk; each grows to the largest read and is kept. */
+/**
+ * Memory inside the HDF5 library that reads go to, and room for a stored chunk; each grows to the largest read and is
+ * kept.
+ */
 export class ReadBuffer {
   #room = Buffer.alloc(0);
   #pointer = 0;

@@ -1,4 +1,6 @@
-/** Reads object headers of HDF5 files as bytes: the library shows neither external raw storage nor addresses of values. */
+/**
+ * Reads object headers of HDF5 files as bytes: the library shows neither external raw storage nor addresses of values.
+ */
 import { DataError } from "../../errors.js";
 import { type FilePlace, hdf5Bytes, pathOf, type ReadBytes, unsigned } from "./bytes.js";
 

@@ -64,7 +64,9 @@ export function packingOf(attributes: ReadonlyMap<string, AttributeValue | null>
   };
 }
 
-/** Whether the elements of a dataset can be values of a field: float32, float64, or packed integers of up to 4 bytes. */
+/**
+ * Whether the elements of a dataset can be values of a field: float32, float64, or packed integers of up to 4 bytes.
+ */
 export function isField({ element, size }: Stored, packing: Packing): boolean {
   if (element === "float") return size === 4 || size === 8;
   return element === "integer" && size <= 4 && isScaled(packing);
@@ -85,7 +87,9 @@ function isBounded({ missing, least, most }: Packing): boolean {
   return missing.length > 0 || least > Number.NEGATIVE_INFINITY || most < Number.POSITIVE_INFINITY;
 }
 
-/** The values of stored numbers, in place where nothing has to be computed; "nothing here" and invalid ones become NaN. */
+/**
+ * The values of stored numbers, in place where nothing has to be computed; "nothing here" and invalid ones become NaN.
+ */
 export function unpack(stored: RawValues, packing: Packing): Float32Array | Float64Array {
   const { factor, offset, missing, least, most } = packing;
   const isFloat = stored instanceof Float32Array || stored instanceof Float64Array;

@@ -1,6 +1,6 @@
 /**
- * Reads headers of datasets as bytes, without the library: a file of a series whose header equals that of a file which the library has
- * opened needs no look of its own. Files of another kind than most writers make have no such headers.
+ * Reads headers of datasets as bytes, without the library: a file of a series whose header equals that of a file which
+ * the library has opened needs no look of its own. Files of another kind than most writers make have no such headers.
  *
  * Source: HDF5 file format specification 3.0, sections II.A (superblock), III.A.1, III.B to III.D (groups) and IV.
  */
@@ -76,7 +76,8 @@ export class PlainHeaders {
   }
 
   /**
-   * Everything that the header of a dataset says of how its values are read: two datasets with the same text are read alike.
+   * Everything that the header of a dataset says of how its values are read: two datasets with the same text are read
+   * alike.
    *
    * @returns null where that cannot be told from plain headers, or there is no such dataset
    */
@@ -218,7 +219,10 @@ export class PlainHeaders {
     return bytes;
   }
 
-  /** A message as text, without what differs between datasets that are read alike: addresses, times, attributes of no effect. */
+  /**
+   * A message as text, without what differs between datasets that are read alike: addresses, times, attributes of no
+   * effect.
+   */
   #text({ type, flags, start, bytes }: HeaderMessage): string {
     if (IGNORED.has(type)) return "";
     const body = bufferOf(this.#read(start, bytes));

@@ -6,7 +6,7 @@ export interface Hyperslab {
   readonly count: readonly number[];
 }
 
-/** How a stored dataset is described by its own header. */
+/** The description of a stored dataset by its own header. */
 export interface Stored {
   readonly shape: readonly number[];
   /** Lengths that it may grow to; Infinity where there is no bound. */

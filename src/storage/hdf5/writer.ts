@@ -3,7 +3,7 @@ import { renameSync, rmSync } from "node:fs";
 import type { Dataset, Group, File as Hdf5File } from "h5wasm/node";
 import { DataError } from "../../errors.js";
 
-/** What a chunk may pass through on its way to disk; h5wasm admits one of them per dataset. */
+/** Filters of chunks on their way to disk; h5wasm admits one of them per dataset. */
 export const FILTERS = ["none", "gzip", "fletcher32"] as const;
 export type Filter = (typeof FILTERS)[number];
 
@@ -35,8 +35,9 @@ export type WriteHyperslab = (start: readonly number[], count: readonly number[]
 const product = (lengths: readonly number[]) => lengths.reduce((all, length) => all * length, 1);
 
 /**
- * Runs `write` with the clock at the epoch. HDF5 stamps every object header with the time and then a checksum, and h5wasm
- * has no switch for it: this makes equal content equal bytes. `write` is synchronous, so no other code sees this clock.
+ * Runs `write` with the clock at the epoch. HDF5 stamps every object header with the time and then a checksum, and
+ * h5wasm has no switch for it: this makes equal content equal bytes. `write` is synchronous, so no other code sees this
+ * clock.
  */
 function untimed<T>(write: () => T): T {
   const { now } = Date;
@@ -51,7 +52,10 @@ function untimed<T>(write: () => T): T {
 /** Finds the message of the operating system in the many lines that HDF5 prints about a failure. */
 const REASON = /error message = '([^']*)'/;
 
-/** Runs a call of the HDF5 library that writes a file. @throws DataError in one line where the library reports a failure */
+/**
+ * Runs a call of the HDF5 library that writes a file.
+ * @throws DataError in one line where the library reports a failure
+ */
 function writing<T>(path: string, write: () => T): T {
   try {
     return untimed(write);
@@ -62,7 +66,10 @@ function writing<T>(path: string, write: () => T): T {
   }
 }
 
-/** An HDF5 file in the making: invisible under its final name until `close`, and byte for byte a function of its content. */
+/**
+ * An HDF5 file in the making: invisible under its final name until `close`, and byte for byte a function of its
+ * content.
+ */
 export class Hdf5Writer {
   readonly #file: Hdf5File;
   readonly #path: string;
@@ -144,7 +151,8 @@ export class Hdf5Writer {
   /**
    * Finishes the file and gives it its name.
    *
-   * @throws Error when a declared dataset is not complete, DataError when the system does not take it; the file is dropped then
+   * @throws Error when a declared dataset is not complete, DataError when the system does not take it; the file is
+   *   dropped then
    */
   close(): void {
     const incomplete = [...this.#missing].find(([, elements]) => elements !== 0);

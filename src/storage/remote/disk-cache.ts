@@ -1,9 +1,10 @@
 /**
- * A folder keeps what was fetched, within a bound of bytes: shared by the processes that name it, and there after a restart.
+ * A folder keeps what was fetched, within a bound of bytes: shared by the processes that name it, and there after a
+ * restart.
  *
- * Each entry is a file of its own under the digest of its name. It is written beside and renamed, so that it is there whole
- * or not at all, and it begins with a checksum of everything in it, so that damage is a miss. Entries that have not been
- * used for the longest time are removed first.
+ * Each entry is a file of its own under the digest of its name. It is written beside and renamed, so that it is there
+ * whole or not at all, and it begins with a checksum of everything in it, so that damage is a miss. Entries that have
+ * not been used for the longest time are removed first.
  */
 import { createHash } from "node:crypto";
 import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
@@ -11,7 +12,7 @@ import { join } from "node:path";
 import { reasonOf } from "../../system-error.js";
 import type { DiskCounts } from "../store-status.js";
 
-/** What an entry holds. */
+/** The contents of an entry. */
 export interface EntryName {
   readonly address: string;
   /** Version of the object; empty where `note` tells it. */
@@ -34,7 +35,10 @@ const HEAD_BYTES = MAGIC.length + SUM_BYTES + 4;
 const MOST_WAITING = 128 * 1024 * 1024;
 /** An entry used within this time is not marked as used again. */
 const USE_RESOLUTION_MS = 60_000;
-/** Parts of the bound: what a process writes between looks at the folder, from where on it removes entries, and to where. */
+/**
+ * Parts of the bound: what a process writes between looks at the folder, from where on it removes entries, and to
+ * where.
+ */
 const LOOK_AFTER = 0.02;
 const FULL = 0.94;
 const KEEP = 0.9;

@@ -43,7 +43,9 @@ function linksOf(text: string): string[] {
   return links;
 }
 
-/** The name of what a link leads to in a folder, with a slash behind that of a folder; null where it leads elsewhere. */
+/**
+ * The name of what a link leads to in a folder, with a slash behind that of a folder; null where it leads elsewhere.
+ */
 function nameIn(link: string, folder: URL): string | null {
   try {
     const { origin, pathname, search } = new URL(link, folder);

@@ -1,4 +1,7 @@
-/** A place where the objects of a store are written: a folder, or a prefix in a bucket. Each object is there whole or not at all. */
+/**
+ * A place where the objects of a store are written: a folder, or a prefix in a bucket. Each object is there whole or
+ * not at all.
+ */
 import { createHash } from "node:crypto";
 import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";

@@ -20,10 +20,10 @@ const RESOLUTION_MS = 1000;
 /** Objects whose versions are remembered, because they are read part by part. */
 const MOST_VERSIONS = 65_536;
 
-/** What is asked for to learn a version; some hosts take a range of one byte for the whole. */
+/** The range that is asked for to learn a version; some hosts take a range of one byte for the whole. */
 const BEGINNING = { offset: 0, length: 2 } as const;
 
-/** How objects are fetched, and where they are kept. */
+/** Settings of fetching objects, and of keeping them. */
 export interface Fetching {
   readonly settings: StoreSettings;
   readonly disk: DiskCache | null;
@@ -69,7 +69,7 @@ export class PinnedObjects {
     return this.objects.fetch(this.#addressOf(key), part);
   }
 
-  /** What stands directly in a folder; null where the host cannot list. */
+  /** Entries directly in a folder; null where the host cannot list. */
   list(folder: string): Promise<Listed | null> {
     if (this.#place !== null) return listFolder(this.objects, this.#place, folder);
     return listPage(this.objects, folder === "" ? `${this.#base}/` : `${this.#addressOf(folder)}/`);

@@ -26,7 +26,10 @@ export class RemoteBytes {
     return this.#objects.changedMs > 0;
   }
 
-  /** Asks for the version and the size, which all ranges will be of. @throws DataError where the host tells no version */
+  /**
+   * Asks for the version and the size, which all ranges will be of.
+   * @throws DataError where the host tells no version
+   */
   async open(): Promise<{ readonly size: number; readonly digest: string; readonly newestMs: number }> {
     const object = await this.#objects.pin(this.#name);
     if (object === null) throw new DataError(`${this.#address} does not exist`);

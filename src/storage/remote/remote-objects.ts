@@ -1,6 +1,6 @@
 /**
- * Fetches objects over HTTP: bounded in number, time and size, tried again with growing random pauses, and refused at once
- * while a host does not answer.
+ * Fetches objects over HTTP: bounded in number, time and size, tried again with growing random pauses, and refused at
+ * once while a host does not answer.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { BusyError, DataError } from "../../errors.js";
@@ -8,7 +8,10 @@ import { STORE_DEFAULTS, type StoreSettings } from "../../store-settings.js";
 
 /** The first pause before another attempt; each further one is twice as long, and half of each is random. */
 const PAUSE_MS = 100;
-/** Time for which a host is left alone once all attempts of a request have failed; one attempt then tells whether it is back. */
+/**
+ * Time for which a host is left alone once all attempts of a request have failed; one attempt then tells whether it is
+ * back.
+ */
 const REST_MS = 5000;
 const REDIRECTS = 3;
 /** Bytes of one object or part of an object. */
@@ -46,13 +49,13 @@ export interface RemoteObject extends Stamp {
 /** The answer of a host whose object still is the one that is known. */
 export const UNCHANGED = Symbol("unchanged");
 
-/** What is asked for. */
+/** The object or part of it that is asked for. */
 interface ObjectRequest {
   readonly address: string;
   readonly part: ObjectPart | null;
   /** The object is sent only where it is another than that of this `ETag`. */
   readonly unless: string | null;
-  /** What is done instead of fetching. */
+  /** The request that is made instead of a fetch. */
   readonly change?: ObjectWrite;
 }
 
@@ -66,7 +69,7 @@ export interface ObjectWrite {
 /** Turns a request into one that the host accepts, e.g. by a signature. */
 export type Sign = (request: Request) => Promise<Request>;
 
-/** What has been fetched from one host. */
+/** Counts of fetches from one host. */
 export interface RemoteCounts {
   requests: number;
   retries: number;

@@ -13,7 +13,7 @@ type Profile = Readonly<Record<string, string | undefined>>;
 /** Time after which the files of credentials are read again. */
 const CREDENTIALS_MS = 60_000;
 
-/** Where the objects of a prefix are fetched, and how requests are signed. */
+/** The address of the objects of a prefix, and the signature of requests. */
 export interface S3Place {
   /** Address of the bucket. */
   readonly bucket: string;
@@ -25,8 +25,8 @@ export interface S3Place {
 }
 
 /**
- * The place of `s3://bucket/prefix`. Credentials come from `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, else from the
- * profile `AWS_PROFILE` (or `default`) of the shared files; without any, requests are not signed.
+ * The place of `s3://bucket/prefix`. Credentials come from `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, else from
+ * the profile `AWS_PROFILE` (or `default`) of the shared files; without any, requests are not signed.
  */
 export function s3Place(location: string, environment: Environment = process.env): S3Place {
   const { host: bucket, pathname } = new URL(location);

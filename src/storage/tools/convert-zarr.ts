@@ -1,4 +1,6 @@
-/** Rewrites a dataset into a store of Zarr 3 in a folder or a bucket: float32, in chunks that may be packed into shards. */
+/**
+ * Rewrites a dataset into a store of Zarr 3 in a folder or a bucket: float32, in chunks that may be packed into shards.
+ */
 import { setImmediate } from "node:timers/promises";
 import { DataError } from "../../errors.js";
 import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
@@ -32,7 +34,7 @@ interface SmallArray {
   readonly values: Float64Array | Int32Array;
 }
 
-/** How the nodes of a field are cut. Lengths run along x, y, z. */
+/** The cut of the nodes of a field. Lengths run along x, y, z. */
 interface Cut {
   readonly nodes: Triple;
   readonly chunk: Triple;
@@ -42,8 +44,9 @@ interface Cut {
 }
 
 /**
- * Converts a verified dataset. Interrupted at any point, it resumes when it is called again with the same arguments: shards
- * that are there are read, and kept when all their checksums match. The root document, which makes it a store, comes last.
+ * Converts a verified dataset. Interrupted at any point, it resumes when it is called again with the same arguments:
+ * shards that are there are read, and kept when all their checksums match. The root document, which makes it a store,
+ * comes last.
  *
  * @param progress called with the fraction done after each shard
  * @returns values read from the source, in bytes, and the objects of fields: written, and kept from before

@@ -8,7 +8,7 @@ import type { NodeBox } from "../bricks/stored-box.js";
 import { AXIS_NAMES, type Axis, type Dataset, type FieldName, type Triple } from "../dataset.js";
 import { Hdf5Writer } from "../hdf5/writer.js";
 
-/** What to cut: fields, stored frames from 0, nodes from 0. */
+/** The selection to cut: fields, stored frames from 0, nodes from 0. */
 export interface Selection {
   readonly fields: readonly FieldName[];
   readonly frames: { readonly first: number; readonly count: number };

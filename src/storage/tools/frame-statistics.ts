@@ -1,4 +1,6 @@
-/** Computes statistics of one stored frame: range, rms, non-finite values, and the relative divergence of the velocity. */
+/**
+ * Computes statistics of one stored frame: range, rms, non-finite values, and the relative divergence of the velocity.
+ */
 
 import type { StoredBricks } from "../bricks/brick-reader.js";
 import type { Axis, Dataset, FieldName, Triple } from "../dataset.js";

@@ -42,7 +42,7 @@ export function referencesOf(file: H5File, target: string): { list: ReferenceLis
   return { list: { version: 1, refs }, left };
 }
 
-/** What keeps a dataset from being named, or null. */
+/** The reason why a dataset cannot be named, or null. */
 function lackOf({ element, filters, virtual, shape }: Stored): string | null {
   if (element !== "float" && element !== "integer") return "it holds no numbers";
   if (virtual) return "it is virtual";
@@ -85,8 +85,8 @@ function typeOf({ element, size, signed, littleEndian }: Stored): string {
 }
 
 /**
- * Edges of pieces that contiguous values are cut into: each is one stretch of the file, and the last one along an axis is as
- * long as the others, so the axis that is cut must be a multiple of its edge.
+ * Edges of pieces that contiguous values are cut into: each is one stretch of the file, and the last one along an axis
+ * is as long as the others, so the axis that is cut must be a multiple of its edge.
  */
 function piecesOf(shape: readonly number[], size: number): number[] {
   const edges = [...shape];

@@ -14,7 +14,7 @@ const WIDTH = 10;
 const line = (label: string, text: string) => `  ${label.padEnd(WIDTH)} ${text}`;
 const short = (value: number) => String(Number(value.toPrecision(9)));
 
-/** What was recognised in a file, how it reads, why, and whether it can be served. */
+/** Describes a recognised file: its contents, how they are read, why, and whether it can be served. */
 export function explain(
   found: Recognised,
   folder: string,

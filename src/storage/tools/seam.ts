@@ -1,4 +1,7 @@
-/** Measures how a field continues over the ends of an axis: evidence for its periodicity, and of an end that is stored twice. */
+/**
+ * Measures how a field continues over the ends of an axis: evidence for its periodicity, and of an end that is stored
+ * twice.
+ */
 import { DataError } from "../../errors.js";
 import { openDataset } from "../bricks/brick-reader.js";
 import type { Recognised } from "../catalog/layouts/recognise.js";
@@ -33,8 +36,9 @@ function* linesAlong(dataset: Dataset, axis: number): Generator<{ line: Float32A
 }
 
 /**
- * The step from the last node of an axis back to the first, over the usual step between neighbours (root mean squares over
- * a few lines): not much above 1 where the field is periodic, far above where it is not. NaN where it cannot be measured.
+ * The step from the last node of an axis back to the first, over the usual step between neighbours (root mean squares
+ * over a few lines): not much above 1 where the field is periodic, far above where it is not. NaN where it cannot be
+ * measured.
  */
 function seamRatio(dataset: Dataset, axis: number): number {
   let [seam, inside, steps] = [0, 0, 0];
@@ -61,7 +65,10 @@ function isRepeated(dataset: Dataset, axis: number): boolean {
   return changes;
 }
 
-/** The periodic axes of a dataset whose last node has the values of the first: their period seems to be one spacing too long. */
+/**
+ * The periodic axes of a dataset whose last node has the values of the first: their period seems to be one spacing too
+ * long.
+ */
 export function repeatedEnds(dataset: Dataset): AxisName[] {
   return AXIS_NAMES.filter((_, at) => {
     const { nodes, periodic } = dataset.axes[at as 0 | 1 | 2];
@@ -69,13 +76,13 @@ export function repeatedEnds(dataset: Dataset): AxisName[] {
   });
 }
 
-/** What repeated ends mean, for people. */
+/** The meaning of repeated ends, for people. */
 export const REPEATED =
   "The last node has the values of the first, so the end of the period is stored as well, and the period is one spacing too long.";
 
 /**
- * The description with a figure in every question about a periodicity, and a question about the ends that are stored twice;
- * unchanged where nothing can be read.
+ * The description with a figure in every question about a periodicity, and a question about the ends that are stored
+ * twice; unchanged where nothing can be read.
  */
 export function measured(found: Recognised, folder: string): Recognised {
   const { descriptor } = found;

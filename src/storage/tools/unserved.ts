@@ -14,8 +14,9 @@ const DEPTH = 6;
 const LISTED = 12;
 
 /**
- * One line for each dataset of numbers in three dimensions or more, of the first file of the velocity or of what stands in its place,
- * that no field is read from. Coordinates are left out, and of those that differ in their numbers alone all but the first.
+ * One line for each dataset of numbers in three dimensions or more, of the first file of the velocity or of what stands
+ * in its place, that no field is read from. Coordinates are left out, and of those that differ in their numbers alone
+ * all but the first.
  */
 export function unserved(dataset: Dataset): string[] {
   const parts = Object.values(dataset.fields).flatMap((source) => source?.parts ?? []);
@@ -65,7 +66,9 @@ function resolved(file: StoredFile, path: string): string | null {
   }
 }
 
-/** The datasets of numbers with more than one node along three dimensions or two, in stored order; no link is followed. */
+/**
+ * The datasets of numbers with more than one node along three dimensions or two, in stored order; no link is followed.
+ */
 function gridsIn(file: StoredFile): { path: string; text: string }[] {
   const found: { path: string; text: string }[] = [];
   let members = 0;

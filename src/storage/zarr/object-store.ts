@@ -1,4 +1,7 @@
-/** An object store gives the objects of one store by their keys, and refuses those that have changed since it was opened. */
+/**
+ * An object store gives the objects of one store by their keys, and refuses those that have changed since it was
+ * opened.
+ */
 import type { AbsolutePath, AsyncReadable, RangeQuery } from "zarrita";
 import type { RemoteObjects } from "../remote/remote-objects.js";
 import type { Documents } from "./metadata.js";

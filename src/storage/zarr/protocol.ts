@@ -18,7 +18,7 @@ export interface StoredArray {
   readonly chunks: readonly number[];
   /** Element type in the words of Zarr 3, e.g. `float32`; anything else as the store writes it. */
   readonly dataType: string;
-  /** What the store's writer takes an element to be that was never written. */
+  /** The value of an element that was never written, as the store's writer has it. */
   readonly fill: unknown;
   /** Names of the dimensions, null for those without one. */
   readonly dimensions: readonly (string | null)[];
@@ -83,7 +83,7 @@ export interface RangeRequest {
   readonly isBlock: boolean;
 }
 
-/** What is read for a thread: elements of an array, or bytes of a file. */
+/** A read for a thread: elements of an array, or bytes of a file. */
 export type StoreRead = BoxRequest | RangeRequest;
 
 /** Pieces that will be asked for soon. */
@@ -103,7 +103,7 @@ export interface BytesRequest {
 /** Whether stores have been found changed. */
 export interface ChangesRequest {
   readonly store: string;
-  /** How their addresses begin. */
+  /** The beginning of their addresses. */
   readonly beginnings: readonly string[];
 }
 
@@ -151,7 +151,7 @@ export interface StoreReplies {
   readonly ready: boolean;
 }
 
-/** What a thread sends: a request with a number. */
+/** A message of a thread: a request with a number. */
 export interface StoreMessage {
   readonly id: number;
   readonly request: StoreRequest;

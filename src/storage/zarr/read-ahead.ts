@@ -67,7 +67,7 @@ export class ReadAhead {
   }
 }
 
-/** What a piece is called: the same text for the same elements or bytes of the same version of a store. */
+/** The name of a piece: the same text for the same elements or bytes of the same version of a store. */
 export function nameOf(piece: StoreRead): string {
   const { store, newestMs } = piece;
   if ("position" in piece) return `${store}\n${newestMs}\n${piece.position} ${piece.length}`;

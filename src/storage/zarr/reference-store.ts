@@ -104,7 +104,9 @@ export class ReferenceStore implements ObjectStore {
     return path;
   }
 
-  /** Local targets must lie in the folder of the list or below, and none may be in a private network that nobody named. */
+  /**
+   * Local targets must lie in the folder of the list or below, and none may be in a private network that nobody named.
+   */
   async #checkTargets(note: (line: string) => void): Promise<void> {
     const targets = new Set([...this.#references.values()].map(([target]) => target));
     if (targets.size > MOST_TARGETS)

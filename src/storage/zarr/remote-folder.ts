@@ -1,4 +1,6 @@
-/** Finds what may be a dataset in a folder behind HTTP or in a bucket, by the same rules as in a folder of this machine. */
+/**
+ * Finds what may be a dataset in a folder behind HTTP or in a bucket, by the same rules as in a folder of this machine.
+ */
 import { createHash } from "node:crypto";
 import { DataError } from "../../errors.js";
 import { DESCRIPTOR_NAME, FOLDER_DEPTH, folderKind, isPassedOver, STORE_NAMES, UNFINISHED } from "../folder-names.js";

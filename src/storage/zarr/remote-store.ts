@@ -64,7 +64,10 @@ export class RemoteStore implements ObjectStore {
     return null;
   }
 
-  /** The documents of a store that can be listed, group by group. @throws DataError where it cannot, or there are none */
+  /**
+   * The documents of a store that can be listed, group by group.
+   * @throws DataError where it cannot, or there are none
+   */
   async #listed(): Promise<Found> {
     const found = { documents: new Map<string, Json>(), texts: new Map<string, Uint8Array>(), dateMs: 0 };
     const walk = async (folder: string, depth: number): Promise<void> => {

@@ -15,7 +15,7 @@ const ABSENT = 2n ** 64n - 1n;
 const ENTRY_BYTES = 16;
 const SUM_BYTES = 4;
 
-/** How the values of an array are cut and encoded. */
+/** The cut and encoding of the values of an array. */
 export interface ShardForm {
   readonly compression: Compression;
   /** Chunks of a shard; null where each chunk is an object of its own. */

@@ -12,7 +12,7 @@ import { StoreThread } from "./store-thread.js";
 /** Time after which an answer is no longer waited for. */
 const PATIENCE_MS = 60_000;
 
-/** How long an answer is waited for. */
+/** The time for which an answer is waited for. */
 export interface Patience {
   readonly patienceMs?: number;
 }
@@ -88,7 +88,9 @@ export class StoreClient {
     this.#awaited.clear();
   }
 
-  /** Has files looked at that the scan of this thread will open; without a scan they are looked at when they are opened. */
+  /**
+   * Has files looked at that the scan of this thread will open; without a scan they are looked at when they are opened.
+   */
   lookAhead(files: readonly string[]): void {
     if (this.#scan === undefined) return;
     for (const store of files) this.announce({ kind: "file", store });

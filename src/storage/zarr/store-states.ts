@@ -5,7 +5,10 @@ import { isReferences, isRemoteHdf5 } from "./kinds.js";
 import type { FolderContents } from "./protocol.js";
 import { StoreClient } from "./store-client.js";
 
-/** Time for which a scan waits for a host without hearing from it: for what it has never seen, and for what it can serve as it was. */
+/**
+ * Time for which a scan waits for a host without hearing from it: for what it has never seen, and for what it can serve
+ * as it was.
+ */
 const NEW_MS = 10_000;
 const KNOWN_MS = 1_000;
 
@@ -44,7 +47,8 @@ export class StoreStates {
   }
 
   /**
-   * What may be a dataset at a named address, or below it; where its host does not answer, what earlier scans have found.
+   * What may be a dataset at a named address, or below it; where its host does not answer, what earlier scans have
+   * found.
    *
    * @param known states of earlier scans
    */

@@ -1,4 +1,6 @@
-/** The store thread reads stores for all threads of a process, so that they share what is open, cached and under way. */
+/**
+ * The store thread reads stores for all threads of a process, so that they share what is open, cached and under way.
+ */
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
@@ -14,7 +16,7 @@ const ENTRY = fileURLToPath(
 /** Time for which the end of the thread waits for its disk. */
 const CLOSE_MS = 2000;
 
-/** What the store thread tells the thread that started it. */
+/** Reports of the store thread to the thread that started it. */
 export type StoreReport =
   | { readonly stores: readonly StoreStatus[]; readonly disk: DiskCounts | null }
   | { readonly warning: string };
@@ -25,9 +27,9 @@ export class StoreThread {
   readonly #settings: StoreSettings;
   readonly #warn: (line: string) => void;
 
-  /** What has been fetched of the stores behind HTTP, a second ago at most. */
+  /** Counts of fetches from the stores behind HTTP, a second old at most. */
   status: readonly StoreStatus[] = [];
-  /** What the cache on disk has done, a second ago at most; null where there is none. */
+  /** Counts of the cache on disk, a second old at most; null where there is none. */
   disk: DiskCounts | null = null;
 
   /** @param warn told what the owner of the process should know */

@@ -83,7 +83,7 @@ const CONSTRUCTORS = {
   uint64: BigUint64Array,
 } as const;
 
-/** What is being read or has been read ahead. */
+/** A read that is under way or done ahead of its use. */
 type ReadData = Elements | Uint8Array;
 
 export class Stores {
@@ -214,7 +214,9 @@ export class Stores {
     }
   }
 
-  /** Versions of the open stores and files that have been found changed, of those whose addresses begin in these ways. */
+  /**
+   * Versions of the open stores and files that have been found changed, of those whose addresses begin in these ways.
+   */
   async changes(beginnings: readonly string[]): Promise<readonly string[]> {
     const found: string[] = [];
     const isMeant = (location: string) => beginnings.some((beginning) => location.startsWith(beginning));
@@ -238,7 +240,7 @@ export class Stores {
     if (isAddress(location)) await this.#hosts.check(location);
   }
 
-  /** What has been fetched of the stores behind HTTP. */
+  /** Counts of fetches from the stores behind HTTP. */
   async status(): Promise<StoreStatus[]> {
     const statuses = [...this.#named].map(([address, objects]) => statusOf(address, [objects]));
     const shared = new Set(this.#named.values());
@@ -252,8 +254,8 @@ export class Stores {
   }
 
   /**
-   * Starts to read pieces that will be asked for soon, as many as there is room for, the rest as those are asked for, and
-   * waits for a moment.
+   * Starts to read pieces that will be asked for soon, as many as there is room for, the rest as those are asked for,
+   * and waits for a moment.
    *
    * @returns whether all that were started are there, or have failed
    */
@@ -406,8 +408,8 @@ async function readElements(array: ZarrArray<DataType, PinnedStore>, box: BoxReq
 }
 
 /**
- * Reads the chunks of an array through a cache, and refuses those that decode to fewer or more elements than they have: the
- * library would take what is missing for zeros.
+ * Reads the chunks of an array through a cache, and refuses those that decode to fewer or more elements than they have:
+ * the library would take what is missing for zeros.
  */
 const throughCache = defineArrayExtension((array, { cache, name }: { cache: ChunkCache<Decoded>; name: string }) => ({
   getChunk(coordinates: number[]) {
@@ -422,8 +424,8 @@ const throughCache = defineArrayExtension((array, { cache, name }: { cache: Chun
 }));
 
 /**
- * A store with the metadata documents that it was opened with, in which floats that were never written are NaN: the fill
- * value of an array says what its writer would compute with, not what was measured or simulated there.
+ * A store with the metadata documents that it was opened with, in which floats that were never written are NaN: the
+ * fill value of an array says what its writer would compute with, not what was measured or simulated there.
  */
 class PinnedStore implements AsyncReadable {
   readonly #objects: ObjectStore;

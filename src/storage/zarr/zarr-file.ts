@@ -1,4 +1,7 @@
-/** A Zarr store as a stored file: its groups and arrays with the attributes, labels and coordinate tables of their dimensions. */
+/**
+ * A Zarr store as a stored file: its groups and arrays with the attributes, labels and coordinate tables of their
+ * dimensions.
+ */
 import { DataError } from "../../errors.js";
 import { packingOf, unpack } from "../hdf5/packing.js";
 import type { AttributeValue, RawValues, Stored } from "../hdf5/stored.js";
@@ -157,7 +160,7 @@ export class ZarrFile implements StoredFile {
     return this.#client.ask({ kind: "read", store: this.path, newestMs, path, offset, count });
   }
 
-  /** What was never written reads as NaN. */
+  /** Elements that were never written read as NaN. */
   chunkIndex(): null {
     return null;
   }

@@ -75,7 +75,7 @@ export function rangeFor(
   return [-reach, reach];
 }
 
-/** Where a value lies on a scale: 0 at its low end, 1 at its high end; not a number where the value is none. */
+/** The place of a value on a scale: 0 at its low end, 1 at its high end; not a number where the value is none. */
 export function positionOn({ range: [low, high], log }: ColourScale, value: number): number {
   if (Number.isNaN(value)) return value;
   if (!(high > low)) return 0.5;

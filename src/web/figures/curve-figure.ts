@@ -20,7 +20,7 @@ export interface CurveSource {
   readonly title: (state: ViewState) => string;
   readonly xName: (state: ViewState) => string;
   readonly queries: (state: ViewState) => readonly NamedQuery[];
-  /** Where the values of a query lie along the curve. */
+  /** Places of the values of a query along the curve. */
   readonly places: (state: ViewState, query: PointQuery) => number[];
   readonly mark: (state: ViewState) => number;
   /** Called where the caller clicks into the plot. */
@@ -33,7 +33,7 @@ export interface ShownCurves {
   readonly x: readonly number[];
   readonly curves: readonly { readonly name: string; readonly y: readonly number[] }[];
   readonly queries: readonly PointQuery[];
-  /** What the service refused, by the name of the curve. */
+  /** Refusals of the service, by the name of the curve. */
   readonly refusals: readonly string[];
 }
 

@@ -58,7 +58,10 @@ const BITS = [1, 2, 8, 4, 16, 32, 128, 64] as const;
 /** The corners 1, 3, 5 and 7, which are the corners 0, 2, 4 and 6 of the next cell along x. */
 const RIGHT = BITS[1] | BITS[3] | BITS[5] | BITS[7];
 
-/** The bits of the left corners, where the right ones of the cell before become them: 2 to 1, 4 to 8, 32 to 16, 64 to 128. */
+/**
+ * The bits of the left corners, where the right ones of the cell before become them: 2 to 1, 4 to 8, 32 to 16, 64 to
+ * 128.
+ */
 function leftOf(right: number): number {
   return ((right & 2) >> 1) | ((right & 4) << 1) | ((right & 32) >> 1) | ((right & 64) << 1);
 }

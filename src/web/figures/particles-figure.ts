@@ -200,7 +200,7 @@ export class ParticlesFigure {
   }
 }
 
-/** Where the particles start, and how many. */
+/** The places where particles start, and their number. */
 function seedControls(state: ViewState, set: (patch: Partial<ViewState>) => void): TemplateResult {
   const [point, line, grid] = SEED_SHAPES;
   const shapes = [
@@ -219,7 +219,7 @@ function seedControls(state: ViewState, set: (patch: Partial<ViewState>) => void
   `;
 }
 
-/** How long and how finely the particles move. */
+/** The time for which particles move, and its step. */
 function stepControls(state: ViewState, set: (patch: Partial<ViewState>) => void): TemplateResult {
   const limits = { min: 1, max: 10_000, step: 1 };
   const name = state.tracker === "GetPosition" ? "Step" : "Unit of time";

@@ -9,7 +9,7 @@ export interface Cell {
   readonly column: number;
 }
 
-/** What is drawn over the picture of a plane. */
+/** Drawings over the picture of a plane. */
 export interface PlaneDrawing {
   readonly picture: HTMLCanvasElement;
   /** The part of the plane that the pixels of the picture cover. */
@@ -32,7 +32,7 @@ export interface ProbeMark {
   readonly name: string;
   readonly across: number;
   readonly up: number;
-  /** Where the probe lies off the plane: its distance in words; null where it lies on it. */
+  /** The distance of the probe from the plane, in words; null where it lies on it. */
   readonly distance: string | null;
   /** Whether lines cross at the probe, to link several planes. */
   readonly crossed: boolean;
@@ -57,7 +57,9 @@ export function cellAt({ columns, rows }: Slice, [across, up]: readonly [number,
   return { column: index(columns, across), row: index(rows, up) };
 }
 
-/** Paints a plane as a picture of one pixel a value, its first row lowest; values that are no number are transparent. */
+/**
+ * Paints a plane as a picture of one pixel a value, its first row lowest; values that are no number are transparent.
+ */
 export function paintPlane({ rows, columns, values }: Slice, scale: ColourScale): HTMLCanvasElement {
   const canvas = document.createElement("canvas");
   canvas.width = columns.count;

@@ -1,4 +1,7 @@
-/** A plane figure shows one plane: it requests the slices, draws them, and turns pointer and keys into zoom, pan and probe. */
+/**
+ * A plane figure shows one plane: it requests the slices, draws them, and turns pointer and keys into zoom, pan and
+ * probe.
+ */
 import { html, nothing, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
 import { shortText } from "../../float32/format.js";
@@ -46,7 +49,7 @@ export interface ShownPlane {
   readonly gaps: boolean;
 }
 
-/** What a plane figure tells its owner. */
+/** Events that a plane figure tells its owner. */
 export interface PlaneOwner {
   readonly id: string;
   readonly store: ViewStore;
@@ -188,7 +191,7 @@ export class PlaneFigure {
     setWindow(isWhole(wholePlane(store.facts, axis), next) ? null : next);
   }
 
-  /** How much the whole plane would have to grow to fill the frame along both sides. */
+  /** The factor by which the whole plane would have to grow to fill the frame along both sides. */
   #growth(): number {
     const frame = this.#frameSize();
     const { width, height } = fitWindow(wholePlane(this.#owner.store.facts, this.#owner.view().axis), frame);
@@ -269,7 +272,7 @@ export class PlaneFigure {
     return { width: width + MARGIN.left + MARGIN.right, height: height + MARGIN.top + MARGIN.bottom };
   }
 
-  /** Where the picture lies in the figure. */
+  /** The place of the picture in the figure. */
   get place(): Rectangle {
     const { left, top, width, height } = fitWindow(this.#window(), this.#frameSize());
     return { left: left + MARGIN.left, top: top + MARGIN.top, width, height };

@@ -1,4 +1,6 @@
-/** This file computes statistics of a plane: moments, extremes, the density of its values and spectra along its sides. */
+/**
+ * This file computes statistics of a plane: moments, extremes, the density of its values and spectra along its sides.
+ */
 import type { SampleAxis, Slice } from "../state/api.js";
 
 export interface PlaneStatistics {

@@ -9,7 +9,7 @@ export interface PlottedCurves {
   readonly curves: readonly { readonly name: string; readonly y: readonly number[]; readonly dashed?: boolean }[];
   readonly xLabel: string;
   readonly yLabel: string;
-  /** Where the probe or the time of the view is; null for no mark. */
+  /** The mark of the probe or of the time of the view; null for none. */
   readonly mark: number | null;
   /** Called with the place of a click. */
   readonly pick?: (x: number) => void;

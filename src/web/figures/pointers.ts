@@ -1,6 +1,6 @@
 /** Pointers turn the events of mouse, pen and fingers on a canvas into moves, clicks, pans, boxes and zooms. */
 
-/** What gestures mean; places are fractions of the canvas from its upper left corner. */
+/** The meaning of gestures; places are fractions of the canvas from its upper left corner. */
 export interface Gestures {
   readonly moved: (x: number, y: number) => void;
   readonly clicked: (x: number, y: number) => void;

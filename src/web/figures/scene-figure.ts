@@ -1,4 +1,6 @@
-/** The 3-D figure shows planes, an isosurface and paths of particles in the box of the domain; it is loaded on demand. */
+/**
+ * The 3-D figure shows planes, an isosurface and paths of particles in the box of the domain; it is loaded on demand.
+ */
 import { html, nothing, type TemplateResult } from "lit-html";
 import { keyed } from "lit-html/directives/keyed.js";
 import { live } from "lit-html/directives/live.js";
@@ -179,7 +181,9 @@ export class SceneFigure {
     else canvas.dataset.triangles = String(shown.indices.length / 3);
   }
 
-  /** The colours of a surface by its second quantity; null without one. The same record until another surface is shown. */
+  /**
+   * The colours of a surface by its second quantity; null without one. The same record until another surface is shown.
+   */
   #tintScale(surface: ShownSurface): ColourScale | null {
     if (this.#tinted?.surface !== surface) this.#tinted = { surface, scale: tintScale(surface) };
     return this.#tinted.scale;
@@ -240,7 +244,7 @@ export class SceneFigure {
     `;
   }
 
-  /** What is drawn, with the time of each part. */
+  /** The drawn parts, with the time of each. */
   #note(): string {
     const shown = this.#slice.shown;
     const { launched } = this.#particles;

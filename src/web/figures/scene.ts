@@ -97,7 +97,7 @@ const PLANE_VIEWS: readonly Position[] = [
 /** Part of the picture that the box fills at first; the rest is room for its labels. */
 const FILLED = 0.8;
 
-/** Where particles without a position are put, beyond what the camera sees. */
+/** The place of particles without a position, beyond what the camera sees. */
 const OUT_OF_SIGHT = 1000;
 
 /** Ticks along an axis of the box, about. */
@@ -169,7 +169,7 @@ export class BoxScene {
     return this.#segments?.longest ?? 0;
   }
 
-  /** Where a point of the dataset is drawn along an axis. */
+  /** The place at which a point of the dataset is drawn along an axis. */
   #place(value: number, axis: number): number {
     const { first, length } = this.#axes[axis];
     return (value - first - length / 2) * this.#scale;
@@ -232,7 +232,10 @@ export class BoxScene {
     return plane;
   }
 
-  /** Row and column 0 of a texture are at its lower left as those of the plane, so the picture is turned over on the way. */
+  /**
+   * Row and column 0 of a texture are at its lower left as those of the plane, so the picture is turned over on the
+   * way.
+   */
   #layPlane(plane: Mesh<PlaneGeometry, MeshBasicMaterial>, { picture, axis, at, covered }: PlacedPicture): void {
     const { material } = plane;
     if (material.map?.image !== picture) {
@@ -352,8 +355,8 @@ export class BoxScene {
   }
 
   /**
-   * Puts the camera at a place relative to the middle of the box, in lengths of its longest side; null puts it where it sees the
-   * whole box.
+   * Puts the camera at a place relative to the middle of the box, in lengths of its longest side; null puts it where it
+   * sees the whole box.
    */
   setCamera(camera: Position | null): void {
     this.#first = camera === null || camera.every((part) => part === 0);

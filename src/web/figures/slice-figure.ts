@@ -20,8 +20,8 @@ import { sliceTable } from "./slice-table.js";
 import { type Fitting, statusBar } from "./status-bar.js";
 
 /**
- * Shortest time from one text of the read-out to the next while the pointer moves, in milliseconds: nobody reads faster, and new text costs
- * more than all the rest of a move.
+ * Shortest time from one text of the read-out to the next while the pointer moves, in milliseconds: nobody reads
+ * faster, and new text costs more than all the rest of a move.
  */
 const READOUT_MS = 50;
 

@@ -1,8 +1,10 @@
-/** The status bar shows the progress of a slow request with a cancel button, or its error with a button to try again. */
+/**
+ * The status bar shows the progress of a slow request with a cancel button, or its error with a button to try again.
+ */
 import { html, nothing, type TemplateResult } from "lit-html";
 import type { LatestRequest } from "../state/latest-request.js";
 
-/** What would fit where a limit was passed: in words, and how it is chosen. */
+/** An offer that fits where a limit was passed: in words, and how it is chosen. */
 export interface Fitting {
   readonly text: string;
   readonly choose: () => void;

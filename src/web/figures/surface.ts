@@ -52,7 +52,7 @@ export class IsoSurface {
   #level = "";
   #asking = 0;
   #queried: ViewState | null = null;
-  /** When the values of the volume arrived, or when another level was asked for. */
+  /** The time at which the values of the volume arrived, or another level was asked for. */
   #since = 0;
 
   constructor(store: ViewStore, render: () => void) {

@@ -95,7 +95,7 @@ function overlayControl(store: ViewStore): TemplateResult | typeof nothing {
   return choose("overlay", "Velocity in the plane", store.state.overlay, choices, (overlay) => store.set({ overlay }));
 }
 
-/** What the picture is compared with. */
+/** The other side of a comparison of pictures. */
 function compareControls(store: ViewStore): TemplateResult {
   const { state, facts } = store;
   const methods = methodsOf(facts, quantityOf(state.field).operation) as readonly ViewState["otherMethod"][];

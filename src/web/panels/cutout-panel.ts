@@ -1,4 +1,6 @@
-/** The cutout panel saves the stored nodes behind the window of the slice as HDF5 in the JHTDB format, with its XDMF. */
+/**
+ * The cutout panel saves the stored nodes behind the window of the slice as HDF5 in the JHTDB format, with its XDMF.
+ */
 import { html, type TemplateResult } from "lit-html";
 import { choose } from "../figures/inputs.js";
 import { saveFile } from "../figures/save-file.js";

@@ -1,4 +1,7 @@
-/** The points panel asks an operation at the caller's own points, pasted or dropped as CSV or NumPy, and saves the answer. */
+/**
+ * The points panel asks an operation at the caller's own points, pasted or dropped as CSV or NumPy, and saves the
+ * answer.
+ */
 import { html, nothing, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { ALL_OPERATIONS, type Operation, type OperationName, operationOf } from "../../operations.js";

@@ -8,7 +8,7 @@ export interface ValueTable {
   readonly rows: readonly (readonly (number | string)[])[];
   /** The queries behind it. */
   readonly queries: readonly PointQuery[];
-  /** What else a JSON file says: dataset, digest, units, formula. */
+  /** Further members of a JSON file: dataset, digest, units, formula. */
   readonly about?: Readonly<Record<string, unknown>>;
 }
 

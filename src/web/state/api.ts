@@ -9,7 +9,7 @@ export class ApiError extends Error {
   readonly code: string;
   /** The name of the limit that was passed, or null. */
   readonly limit: string | null;
-  /** What the limit admits, as the message says it: "(4096 > 1000)"; null where it says nothing. */
+  /** The bound that a message names, as in "(4096 > 1000)"; null where it names none. */
   readonly most: number | null;
 
   constructor(status: number, code: string, message: string, limit: string | null = null) {
@@ -46,7 +46,9 @@ export interface Trajectories {
   readonly times: readonly number[];
   readonly particles: number;
   readonly positions: Float32Array;
-  /** When each particle has left through an open face, where its path ends; NaN for those that are inside to the end. */
+  /**
+   * When each particle has left through an open face, where its path ends; NaN for those that are inside to the end.
+   */
   readonly exits: Float32Array;
 }
 
@@ -144,7 +146,10 @@ export function partsWithin(queries: readonly PointQuery[], most: number): reado
   return parts;
 }
 
-/** The positions in records of x, y, z and perhaps the time of the exit, and that time in the last record of each particle. */
+/**
+ * The positions in records of x, y, z and perhaps the time of the exit, and that time in the last record of each
+ * particle.
+ */
 function splitExits(
   values: Float32Array,
   particles: number,

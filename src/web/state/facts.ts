@@ -115,7 +115,10 @@ function openNodes({ axes }: DatasetFacts): number {
   return axes.reduce((fewest, { periodic, nodes }) => (periodic ? fewest : Math.min(fewest, nodes)), 1024);
 }
 
-/** Nodes an axis that an operation without methods needs: box filters interpolate or differentiate before they take means. */
+/**
+ * Nodes an axis that an operation without methods needs: box filters interpolate or differentiate before they take
+ * means.
+ */
 function filterNodes(operation: string): number {
   if (!operation.startsWith("GetBoxFilter")) return 1;
   return nodesOf(operation.endsWith("Gradient") ? "Fd4Lag4" : "Lag4");

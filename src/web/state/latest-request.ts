@@ -10,7 +10,7 @@ export interface RequestStatus {
   readonly code: string | null;
   /** The limit of the service that the request passed; null where it was another error. */
   readonly limit: string | null;
-  /** What that limit admits; null where the service does not say. */
+  /** The bound of that limit; null where the service does not say. */
   readonly most: number | null;
 }
 

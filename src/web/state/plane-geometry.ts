@@ -88,7 +88,8 @@ function nodesWithin(axis: AxisFacts, low: number, high: number): readonly [numb
 /**
  * Samples a window with square cells.
  *
- * @param nodes the root of the number of samples, `grid` for the nodes of the dataset where its axes are uniform, or `auto` for
+ * @param nodes the root of the number of samples, `grid` for the nodes of the dataset where its axes are uniform, or
+ *   `auto` for
  *              as many samples as a picture needs and the service admits
  */
 export function sampleWindow(facts: DatasetFacts, axis: AxisName, window: PlaneWindow, nodes: string): WindowSampling {
@@ -121,7 +122,7 @@ export function frameSize(whole: PlaneWindow, width: number, highest: number): r
   return [width, Math.round(Math.min(highest, Math.max(width * ratio, Math.min(highest, 0.3 * width))))];
 }
 
-/** Where a window lies in its frame: as large as fits, in the middle, with equal scales along both axes. */
+/** The place of a window in its frame: as large as fits, in the middle, with equal scales along both axes. */
 export function fitWindow(
   [left, right, bottom, top]: PlaneWindow,
   [width, height]: readonly [number, number],

@@ -15,7 +15,9 @@ export interface Tracking {
   readonly query: PointQuery;
   /** Steps from one recorded position to the next. */
   readonly every: number;
-  /** Whether particles stop where they leave through open faces, and tell when; else the first of them fails the query. */
+  /**
+   * Whether particles stop where they leave through open faces, and tell when; else the first of them fails the query.
+   */
   readonly stops: boolean;
 }
 

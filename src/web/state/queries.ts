@@ -82,7 +82,7 @@ function inSentence(title: string): string {
   return title.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
 }
 
-/** What a picture shows, in words. */
+/** The contents of a picture, in words. */
 export function describePlane(state: ViewState): string {
   const compared = comparedView(state);
   const { title } = quantityOf(state.field);
@@ -290,7 +290,7 @@ function seriesQuery(state: ViewState, facts: DatasetFacts): PointQuery {
   return fieldQuery(state, Float32Array.from(state.probe), times);
 }
 
-/** Where the particles start: at the probe, on the profile's line, or spread over the plane of the slice. */
+/** Places where particles start: at the probe, on the profile's line, or spread over the plane of the slice. */
 function seedPoints(state: ViewState, facts: DatasetFacts): Float32Array {
   if (state.seeds === "point") return Float32Array.from(state.probe);
   if (state.seeds === "line") {

@@ -14,7 +14,7 @@ export class SliceCache {
     this.#api = api;
   }
 
-  /** How many planes of so many values find room beside as many others. */
+  /** The number of planes of so many values that find room beside as many others. */
   roomFor(values: number): number {
     return Math.floor(CAPACITY / 2 / (4 * values));
   }

@@ -40,17 +40,17 @@ export interface ViewState {
   readonly map: "auto" | ColourMapName;
   /** Fixed range, or null: that of the values. */
   readonly range: readonly [number, number] | null;
-  /** How the range follows the values while it is not fixed. */
+  /** The rule by which the range follows the values while it is not fixed. */
   readonly scaling: (typeof SCALINGS)[number];
   /** Part of the plane that is shown, or null: the whole. */
   readonly window: PlaneWindow | null;
   /** One plane, or three through the probe. */
   readonly layout: (typeof LAYOUTS)[number];
-  /** What is drawn over the picture for the velocity in the plane. */
+  /** Drawings over the picture of the velocity in the plane. */
   readonly overlay: (typeof OVERLAYS)[number];
   /** Width of the box of filtered quantities. */
   readonly filter: number;
-  /** What the picture is compared with, by difference. */
+  /** The other side of the difference that is drawn. */
   readonly compare: (typeof COMPARISONS)[number];
   readonly otherMethod: SpatialInterpolation;
   readonly otherTime: number;
@@ -59,7 +59,7 @@ export interface ViewState {
   readonly pins: readonly (readonly [number, number, number])[];
   /** Axis of the line profile. */
   readonly line: AxisName;
-  /** How many curves the charts hold. */
+  /** The number of curves that the charts hold. */
   readonly curves: (typeof CURVES)[number];
   readonly seeds: (typeof SEED_SHAPES)[number];
   readonly count: number;
@@ -224,7 +224,9 @@ function notNegative(text: string): number | undefined {
   return text.trim() !== "" && value >= 0 && Number.isFinite(Math.fround(value)) ? value : undefined;
 }
 
-/** Members in the address: their short name there and how their text is read. `at` comes after `axis`, which it needs. */
+/**
+ * Members in the address: their short name there and how their text is read. `at` comes after `axis`, which it needs.
+ */
 const READERS: { readonly [K in keyof Omit<ViewState, "dataset" | "at">]: MemberReader<ViewState[K]> } = {
   field: (text, facts) => quantitiesOf(facts).find((quantity) => quantity.name === text)?.name,
   axis: (text, facts) => AXES.find((name) => name === text && name === (flatAxis(facts) ?? name)),

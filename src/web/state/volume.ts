@@ -31,14 +31,17 @@ export function volumeCounts(box: DomainBox, side: number): Triple {
   return [count(lengths[0]), count(lengths[1]), count(lengths[2])];
 }
 
-/** The samples along each axis of the largest pieces of at most `points`: layers across z, else rows, else parts of a row. */
+/**
+ * The samples along each axis of the largest pieces of at most `points`: layers across z, else rows, else parts of a
+ * row.
+ */
 function pieceCounts([nx, ny, nz]: Triple, points: number): Triple {
   if (points >= nx * ny) return [nx, ny, Math.min(nz, Math.floor(points / (nx * ny)))];
   if (points >= nx) return [nx, Math.floor(points / nx), 1];
   return [Math.max(1, points), 1, 1];
 }
 
-/** How many pieces of a size a volume has along each axis. */
+/** The number of pieces of a size that a volume has along each axis. */
 function cutsOf(counts: Triple, piece: Triple): number[] {
   return counts.map((count, i) => Math.ceil(count / piece[i]));
 }
@@ -60,8 +63,9 @@ export function volumeSide({ volume, box }: ViewState, facts: DatasetFacts): num
 }
 
 /**
- * The volume of a quantity over the box of a view, in pieces of at most as many samples as the service admits. Samples stand in
- * the middle of equal intervals. A volume of too many pieces is one piece, which the service then refuses by the name of its limit.
+ * The volume of a quantity over the box of a view, in pieces of at most as many samples as the service admits. Samples
+ * stand in the middle of equal intervals. A volume of too many pieces is one piece, which the service then refuses by
+ * the name of its limit.
  */
 export function volumePieces(state: ViewState, facts: DatasetFacts, field: QuantityName): readonly VolumePiece[] {
   const box = state.box ?? wholeBox(facts);

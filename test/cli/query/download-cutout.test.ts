@@ -1,4 +1,7 @@
-/** `fieldprobe cutout --url`: files from a running service hold the published numbers, and nothing is left of a failed one. */
+/**
+ * `fieldprobe cutout --url`: files from a running service hold the published numbers, and nothing is left of a failed
+ * one.
+ */
 import { execFile } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";

@@ -55,7 +55,8 @@ describe("regions of a dataset larger than one cache", () => {
 
   it("are cached by their owners alone, whoever is asked, and read once", { timeout: 60_000 }, async () => {
     const expected = await answerOf(members[0] as Engine, QUERY, points);
-    // Each process reads its two regions, a box of 8 x 4 x 4 bricks, and the bricks that follow them: the row along x closes.
+    // Each process reads its two regions, a box of 8 x 4 x 4 bricks, and the bricks that follow them: the row along x
+    // closes.
     const brickBytes = 12 * 16 ** 3;
     const first = read();
     expect(first).toBeGreaterThan(8 ** 3 * brickBytes);

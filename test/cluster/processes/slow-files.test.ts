@@ -68,7 +68,8 @@ describe("a process with data on a slow file system", () => {
       await writeCube({ ...cube, seed: 5, name: `fresh${scan}`, folder: made }, () => {});
       renameSync(made, join(fast, `fresh${scan}`));
       running.child.kill("SIGHUP");
-      // A look at three hundred files takes three seconds, in which a query that waits for the scan would be the only one.
+      // A look at three hundred files takes three seconds, in which a query that waits for the scan would be the only
+      // one.
       let answers = 0;
       for (; (await served()) < scan; answers++) await ask();
       expect(answers).toBeGreaterThan(20);

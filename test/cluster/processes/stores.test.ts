@@ -1,4 +1,7 @@
-/** A cluster on data behind HTTP and in a bucket: every process fetches for itself, and the answers are those of one process on the local copy. */
+/**
+ * A cluster on data behind HTTP and in a bucket: every process fetches for itself, and the answers are those of one
+ * process on the local copy.
+ */
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

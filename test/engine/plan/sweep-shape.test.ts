@@ -12,7 +12,10 @@ function axesOf(count: Triple, periodic: boolean): Axes {
   return [axis(count[0]), axis(count[1]), axis(count[2])];
 }
 
-/** Bricks that a cache of `room` bricks reads when every brick with its next neighbours is used in the order of the sweep. */
+/**
+ * Bricks that a cache of `room` bricks reads when every brick with its next neighbours is used in the order of the
+ * sweep.
+ */
 function simulate(count: Triple, { axes, width }: SweepShape, periodic: boolean, room: number): number {
   const [row, next, along] = axes as readonly [0, 1, 2];
   const bricks: { brick: Triple; rank: number[] }[] = [];
@@ -66,7 +69,8 @@ describe("chooseShape", () => {
   });
 
   it.each([
-    // A cube of 256^3 in bricks of 32^3 and 64 MiB; one of 1024^3 in bricks of 64^3 and 512 MiB; layers much smaller than z.
+    // A cube of 256^3 in bricks of 32^3 and 64 MiB; one of 1024^3 in bricks of 64^3 and 512 MiB; layers much smaller
+    // than z.
     { count: [8, 8, 8], room: 170, reads: 9 / 8 },
     { count: [16, 16, 16], room: 170, reads: ((18 / 16) * 19 * 17) / 16 ** 2 },
     { count: [4, 40, 4], room: 60, reads: 41 / 40 },

@@ -3,7 +3,9 @@ import { describe, expect, it } from "vitest";
 import { BufferPool } from "../../../src/engine/points/buffers.js";
 
 const POINTS = 1_000_000;
-/** What a swept query for the velocity at a million points takes: its points, the same sorted, their order, the answer. */
+/**
+ * What a swept query for the velocity at a million points takes: its points, the same sorted, their order, the answer.
+ */
 const BYTES = [12 * POINTS, 12 * POINTS, 4 * POINTS, 12 * POINTS];
 
 describe("buffer pool", () => {

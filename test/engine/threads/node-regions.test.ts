@@ -1,4 +1,6 @@
-/** Cutouts in time slices: nodes with strides and over seams, means, and forces in closed form are those of one slice. */
+/**
+ * Cutouts in time slices: nodes with strides and over seams, means, and forces in closed form are those of one slice.
+ */
 import { describe, expect, it } from "vitest";
 import { cutNodes } from "../../../src/engine/threads/node-regions.js";
 import { taylorGreenForce } from "../../../src/kernels/forcing.js";

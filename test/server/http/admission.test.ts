@@ -1,4 +1,7 @@
-/** Slots and points in flight: whoever comes and goes in whatever order, nothing is left behind and nobody is passed over. */
+/**
+ * Slots and points in flight: whoever comes and goes in whatever order, nothing is left behind and nobody is passed
+ * over.
+ */
 import { setMaxListeners } from "node:events";
 import { describe, expect, it } from "vitest";
 import { BusyError } from "../../../src/errors.js";

@@ -1,4 +1,7 @@
-/** What connections owe: refusals wait for earlier answers; a server that is closed ends idle ones and no answer before its time. */
+/**
+ * What connections owe: refusals wait for earlier answers; a server that is closed ends idle ones and no answer before
+ * its time.
+ */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import type { Server, ServerResponse } from "node:http";

@@ -1,4 +1,7 @@
-/** Results that threads write: the bytes that one thread writes, whichever threads are lost, and memory that is given back. */
+/**
+ * Results that threads write: the bytes that one thread writes, whichever threads are lost, and memory that is given
+ * back.
+ */
 import { describe, expect, it } from "vitest";
 import { shortestFloat32 } from "../../../src/float32/format.js";
 import { writtenRecords } from "../../../src/server/http/written-records.js";

@@ -1,4 +1,7 @@
-/** Requests as clients of the public REST interface put them on the wire, byte for byte, and their answers read as clients do. */
+/**
+ * Requests as clients of the public REST interface put them on the wire, byte for byte, and their answers read as
+ * clients do.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../../src/main.js";
 import { exchange } from "../../support/raw-http.js";
@@ -74,7 +77,10 @@ async function ask(bytes: string): Promise<{ status: number; head: string; json:
   return { status: Number(head.split(" ")[1]), head, json: JSON.parse(plain) };
 }
 
-/** What the Python client accepts: as many rows as points and times, as many columns as the variable has, nothing left out. */
+/**
+ * What the Python client accepts: as many rows as points and times, as many columns as the variable has, nothing left
+ * out.
+ */
 function asPython(json: unknown, times: number, columns: number): Float32Array {
   const rows = json as number[][];
   expect(rows).toHaveLength(3 * times);

@@ -1,4 +1,7 @@
-/** The REST interface of the public service over real sockets: requests as its clients send them, answers as they read them. */
+/**
+ * The REST interface of the public service over real sockets: requests as its clients send them, answers as they read
+ * them.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../../src/main.js";
 import { generator } from "../../support/run-query.js";

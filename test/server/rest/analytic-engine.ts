@@ -1,4 +1,6 @@
-/** An engine without data: closed-form answers that tell points, times and components apart, for tests of the interface. */
+/**
+ * An engine without data: closed-form answers that tell points, times and components apart, for tests of the interface.
+ */
 import type { Engine, Evaluation, Query, Result, TripleSink } from "../../../src/engine/query.js";
 import { type FieldprobeError, NotFoundError } from "../../../src/errors.js";
 import { OPERATIONS, RECORDS } from "../../../src/operations.js";

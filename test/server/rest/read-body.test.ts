@@ -1,4 +1,7 @@
-/** Large bodies whose points threads read: the same points and the same first error as without threads, wherever parts are cut. */
+/**
+ * Large bodies whose points threads read: the same points and the same first error as without threads, wherever parts
+ * are cut.
+ */
 import type { IncomingMessage } from "node:http";
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";

@@ -145,8 +145,9 @@ const FRAGMENTS = [
 ];
 
 /**
- * What a parser of another make reads: the coordinates in order. It throws where it finds fault with the document; as it
- * takes an end tag with white space before its `>`, which is well-formed, for a missing one, it is not shown such space.
+ * What a parser of another make reads: the coordinates in order. It throws where it finds fault with the document; as
+ * it takes an end tag with white space before its `>`, which is well-formed, for a missing one, it is not shown such
+ * space.
  */
 function oracle(text: string): number[] | undefined {
   const complain = (): never => {

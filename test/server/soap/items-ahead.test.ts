@@ -1,4 +1,7 @@
-/** Large requests that threads read: the same points and the same first error as without threads, wherever pieces are cut. */
+/**
+ * Large requests that threads read: the same points and the same first error as without threads, wherever pieces are
+ * cut.
+ */
 import { setImmediate as moment } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { LIMITS } from "../../../src/config.js";

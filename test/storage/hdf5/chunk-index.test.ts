@@ -1,4 +1,7 @@
-/** What was never written is a DataError, not zeros, in every kind of chunk index that is read; and so is a damaged index. */
+/**
+ * What was never written is a DataError, not zeros, in every kind of chunk index that is read; and so is a damaged
+ * index.
+ */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { File, type Dataset as H5Dataset } from "h5wasm/node";
@@ -86,7 +89,10 @@ describe("readNodes", () => {
     const dataset = await partlyWritten(format, chunks, unbounded, `${format}-${unbounded}-${many}`);
     const open = openDataset(dataset);
     const depth = chunks[1] as number;
-    /** Layers that stand in chunks of which at least one layer is written: the rest of such a chunk is zeros by its writer. */
+    /**
+     * Layers that stand in chunks of which at least one layer is written: the rest of such a chunk is zeros by its
+     * writer.
+     */
     const known = Math.min(NODES.z, Math.ceil(WRITTEN / depth) * depth);
     const run = (nodes: number) =>
       fc

@@ -1,4 +1,7 @@
-/** The cache on disk: what was put comes back or not at all, within its bound, whoever shares it and whatever befalls it. */
+/**
+ * The cache on disk: what was put comes back or not at all, within its bound, whoever shares it and whatever befalls
+ * it.
+ */
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, statSync, truncateSync, utimesSync, writeFileSync } from "node:fs";

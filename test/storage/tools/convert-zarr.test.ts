@@ -1,4 +1,6 @@
-/** Conversion into Zarr 3: the same values and the same dataset, for other readers too, and resumed by what is there. */
+/**
+ * Conversion into Zarr 3: the same values and the same dataset, for other readers too, and resumed by what is there.
+ */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,7 @@
-/** Folders behind HTTP and in buckets: the datasets and problems of the same folder on this machine, and few looks at what does not change. */
+/**
+ * Folders behind HTTP and in buckets: the datasets and problems of the same folder on this machine, and few looks at
+ * what does not change.
+ */
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";

@@ -1,4 +1,7 @@
-/** Stores behind HTTP: the same nodes as in a folder, bounded attempts, and never a wrong value when the host or the store fails. */
+/**
+ * Stores behind HTTP: the same nodes as in a folder, bounded attempts, and never a wrong value when the host or the
+ * store fails.
+ */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";

@@ -1,4 +1,7 @@
-/** Zarr stores in folders: every version, order, type and codec reads as the same nodes, and what is not known is refused. */
+/**
+ * Zarr stores in folders: every version, order, type and codec reads as the same nodes, and what is not known is
+ * refused.
+ */
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { deflateSync, gzipSync } from "node:zlib";

@@ -5,8 +5,8 @@ import { addFramesBox, addFramesListed, LONGEST_FRAMES_PART } from "./rows-of-fr
 import { brickOf, placeNodes } from "./nodes";
 
 /**
- * Bytes of the work area that boxes of up to 14 nodes an axis need; rows are listed eight at a time, so a list needs room
- * for one store too many. There is a list for each of four frames.
+ * Bytes of the work area that boxes of up to 14 nodes an axis need; rows are listed eight at a time, so a list needs
+ * room for one store too many. There is a list for each of four frames.
  */
 export const ACROSS_BYTES = 3776;
 const LIST_BYTES = 864;

@@ -8,8 +8,8 @@ import { Axis, Field, Frames } from "./records";
 import { brickOf, shift } from "./nodes";
 
 /**
- * Stores two values, at byte AT of the row, of up to four frames, whose rows are at `p`, `q`, `r`, `s`. COUNT 0: adds one
- * frame to what is there.
+ * Stores two values, at byte AT of the row, of up to four frames, whose rows are at `p`, `q`, `r`, `s`. COUNT 0: adds
+ * one frame to what is there.
  */
 // @ts-ignore: decorator
 @inline
@@ -166,8 +166,8 @@ export function combineInto(field: Field, frames: Frames, axisX: Axis, axisY: Ax
 }
 
 /**
- * Puts a weight times `ny` by `nz` rows of `floats` values of one frame at `out`, one after the other, or adds it to what
- * is there unless this is the `first` frame.
+ * Puts a weight times `ny` by `nz` rows of `floats` values of one frame at `out`, one after the other, or adds it to
+ * what is there unless this is the `first` frame.
  *
  * @param weight address of the weight
  */

@@ -86,8 +86,9 @@ function combinedSingle(field: Field, frames: Frames, brick: usize, offset: usiz
 
 /**
  * Weighted sums of the stencil at one node. ACROSS: its nodes are listed per axis; else the node is in `brick`, at byte
- * `at` of it. FRAMES: one, whose brick begins at address 0; several, that are combined here; or a packet of combined nodes. What
- * four frames have in common for all nodes, or for a node, is loaded once: each load repeated made a third of the cost.
+ * `at` of it. FRAMES: one, whose brick begins at address 0; several, that are combined here; or a packet of combined
+ * nodes. What four frames have in common for all nodes, or for a node, is loaded once: each load repeated made a third
+ * of the cost.
  */
 // @ts-ignore: decorator
 @inline

@@ -1,4 +1,7 @@
-/** Divides sorted points into packets: points whose stencils share so many nodes that one box of them is combined at once. */
+/**
+ * Divides sorted points into packets: points whose stencils share so many nodes that one box of them is combined at
+ * once.
+ */
 import { combineInto } from "./combine";
 import { Axis, Field, Frames, Packet } from "./records";
 import { wrapAfter } from "./nodes";
@@ -20,8 +23,8 @@ function cellOf(axis: Axis, x: f64, rounding: f64): f64 {
 }
 
 /**
- * Whether two cells are less than half a period apart. Cells rise with coordinates: then every coordinate between two that
- * have these cells has its first node between theirs.
+ * Whether two cells are less than half a period apart. Cells rise with coordinates: then every coordinate between two
+ * that have these cells has its first node between theirs.
  */
 // @ts-ignore: decorator
 @inline
@@ -46,7 +49,8 @@ export function nextPacket(rounding: f64, low: i32, span: i32, edgeX: i32, edgeY
   out.together = 0;
   for (let i = 0; i < count; ) {
     const firstPoint = positions + <usize>i * 24;
-    // Bounds of the coordinates of points that are together, and their cells: a point inside them is together with these.
+    // Bounds of the coordinates of points that are together, and their cells: a point inside them is together with
+    // these.
     let minX = load<f64>(firstPoint), minY = load<f64>(firstPoint, 8), minZ = load<f64>(firstPoint, 16);
     let maxX = minX, maxY = minY, maxZ = minZ;
     let minCellX = cellOf(axisX, minX, rounding), minCellY = cellOf(axisY, minY, rounding), minCellZ = cellOf(axisZ, minZ, rounding);

@@ -2,8 +2,8 @@
  * Adds the rows of a stencil box as `rows.ts` does, of four frames that are combined on the way: a node's value is
  * w0 u0 + w1 u1 + w2 u2 + w3 u3, in this order, as in `combine.ts`.
  *
- * Four weights, a row of at most twelve values and three temporaries fit the sixteen registers; longer rows are added in
- * parts, which the sums do not show.
+ * Four weights, a row of at most twelve values and three temporaries fit the sixteen registers; longer rows are added
+ * in parts, which the sums do not show.
  */
 
 /** Nodes of a row that are added at once, of one or three components. */
@@ -42,8 +42,8 @@ function add(N: i32, FLOAT: i32, sum: v128, w: v128, w0: v128, w1: v128, w2: v12
 
 /**
  * Adds `wz[k] * wy[j] * row(j, k)` over ny * nz rows of N values and stores the N sums (rounded up to an even number)
- * at `sums`. LISTED: row addresses come from lists, `frameStride` bytes apart, the first one at `at`, j fastest; otherwise
- * from `at` and two strides, frames `d1`, `d2`, `d3` bytes further.
+ * at `sums`. LISTED: row addresses come from lists, `frameStride` bytes apart, the first one at `at`, j fastest;
+ * otherwise from `at` and two strides, frames `d1`, `d2`, `d3` bytes further.
  */
 // @ts-ignore: decorator
 @inline

@@ -22,7 +22,7 @@ const POINTS = 16;
 /** Places in the work area: sums of up to 14 triples, and what follows. */
 const SUMS = 0;
 const ACROSS = 352;
-/** Where the work area is free. */
+/** The free part of the work area. */
 export const FREE = ACROSS + ACROSS_BYTES;
 const NODES = FREE;
 const WEIGHTS = NODES + 256;
@@ -105,7 +105,10 @@ function addTermWide(term: Term, components: i32, at: usize, rowBytes: i32, plan
   }
 }
 
-/** Combines the nodes that the terms need at one point, whose first node of all is (x, y, z), into a cube of `span` nodes. */
+/**
+ * Combines the nodes that the terms need at one point, whose first node of all is (x, y, z), into a cube of `span`
+ * nodes.
+ */
 function combineStencil(field: Field, frames: Frames, axisX: Axis, axisY: Axis, axisZ: Axis, terms: usize, termCount: i32, x: i32, y: i32, z: i32): void {
   const components = field.components;
   const span = frames.span;

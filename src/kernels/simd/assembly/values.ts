@@ -117,8 +117,8 @@ function valuesAt(ORDER: i32, SIZE: i32, AHEAD: bool, field: Field, axisX: Axis,
 }
 
 /**
- * Values of one field, combined of frames, at the points at hand. TOGETHER: the nodes of the packet are combined already;
- * else those of each point are combined first.
+ * Values of one field, combined of frames, at the points at hand. TOGETHER: the nodes of the packet are combined
+ * already; else those of each point are combined first.
  */
 // @ts-ignore: decorator
 @inline

@@ -10,7 +10,7 @@ interface InternedText<T> {
   readonly made: T;
 }
 
-/** What is made of short texts, kept by their bytes; a bounded number of them, the last one wins its place. */
+/** Values of short texts, kept by their bytes; a bounded number of them, the last one wins its place. */
 export class Interned<T> {
   readonly #make: (text: string) => T;
   readonly #slots: (InternedText<T> | undefined)[] = new Array(SLOTS).fill(undefined);
@@ -20,7 +20,7 @@ export class Interned<T> {
     this.#make = make;
   }
 
-  /** What the UTF-8 in `buffer[from .. to)` is turned into. */
+  /** The value that the UTF-8 in `buffer[from .. to)` is turned into. */
   take(buffer: Buffer, from: number, to: number): T {
     const length = to - from;
     if (length > LONGEST) return this.#make(buffer.toString("utf8", from, to));

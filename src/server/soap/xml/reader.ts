@@ -1,4 +1,7 @@
-/** `XmlReader` reads an XML document from bytes as they arrive: no document type, no processing instructions, no entities but the five. */
+/**
+ * `XmlReader` reads an XML document from bytes as they arrive: no document type, no processing instructions, no
+ * entities but the five.
+ */
 import { type FieldprobeError, LimitError } from "../../../errors.js";
 import { AtHand, type Stepping, type Steps } from "../../http/steps.js";
 import {
@@ -52,8 +55,8 @@ export interface ByteSource {
   /** Resolves when `take` should be asked again. */
   arrival(): Promise<void>;
   /**
-   * Hands bytes on as they arrive, until `into` returns false. Resolves when `take` should be asked again, or when `also` does; no
-   * more bytes are handed on then.
+   * Hands bytes on as they arrive, until `into` returns false. Resolves when `take` should be asked again, or when
+   * `also` does; no more bytes are handed on then.
    */
   flow(into: (bytes: Buffer) => boolean, also?: Promise<unknown>): Promise<void>;
   /** Judges the encoding that the XML declaration names; throws where it contradicts what is known. */
@@ -85,12 +88,18 @@ const NO_ATTRIBUTES: readonly Attribute[] = [];
 const COMMENT_START = [LESS, BANG, DASH, DASH];
 const CDATA_START = [...Buffer.from("<![CDATA[")];
 const DECLARATION_START = [...Buffer.from("<?xml")];
-/** What may name an encoding (XML 1.0, 4.3.3). */
+/** Names of encodings (XML 1.0, 4.3.3). */
 const ENCODING_NAME = /^[A-Za-z][A-Za-z0-9._-]*$/;
-/** Below this size a token cut by the end of the input is scanned anew with every chunk; above, only once it has grown by a quarter. */
+/**
+ * Below this size a token cut by the end of the input is scanned anew with every chunk; above, only once it has grown
+ * by a quarter.
+ */
 const RESCAN_BYTES = 4096;
 
-/** Reads one document. `next`, `nextTag` and `content` move on; the members describe the last event and hold until the next one. */
+/**
+ * Reads one document. `next`, `nextTag` and `content` move on; the members describe the last event and hold until the
+ * next one.
+ */
 export class XmlReader {
   /** Of the element that started or ended. */
   namespace = "";
@@ -99,7 +108,10 @@ export class XmlReader {
   /** Character data of a TEXT event, a piece of the whole; references resolved, line ends normalised. */
   text = "";
 
-  /** Bytes that have arrived and have not been read: `buffer[position .. end)`. `items.ts` reads ahead of the reader there. */
+  /**
+   * Bytes that have arrived and have not been read: `buffer[position .. end)`. `items.ts` reads ahead of the reader
+   * there.
+   */
   buffer: Buffer = Buffer.alloc(0);
   position = 0;
   end = 0;
@@ -117,9 +129,9 @@ export class XmlReader {
   readonly #open: OpenElement[] = [];
   /** Whether `buffer` was made here, so that it may be written to. */
   #owned = false;
-  /** Where the scan of the current tag has got to. */
+  /** The position of the scan in the current tag. */
   #at = 0;
-  /** Where the last tag began. */
+  /** The beginning of the last tag. */
   #tagAt = 0;
   /** Bytes at hand from which a token that was cut off is scanned again. */
   #retryAt = 0;
@@ -147,7 +159,10 @@ export class XmlReader {
     return this.#open.length;
   }
 
-  /** Whether the content of the element that has just started comes next and may hold `levels` of elements with texts of `chars`. */
+  /**
+   * Whether the content of the element that has just started comes next and may hold `levels` of elements with texts of
+   * `chars`.
+   */
   hasRoom(levels: number, chars: number): boolean {
     const { "xml.depth": depth, "xml.textChars": textChars } = this.#limits;
     return !this.#selfClosed && this.#open.length + levels <= depth && chars <= textChars;
@@ -177,7 +192,10 @@ export class XmlReader {
     }
   }
 
-  /** Reads the next event where only elements may stand: white space is passed over, other text refused with the error of `refuse`. */
+  /**
+   * Reads the next event where only elements may stand: white space is passed over, other text refused with the error
+   * of `refuse`.
+   */
   nextTag(refuse: () => FieldprobeError): Stepping<XmlEvent> {
     const event = this.#passBlank(refuse);
     return event === undefined ? this.#waitForTag(refuse) : this.#event.of(event);
@@ -199,7 +217,10 @@ export class XmlReader {
     }
   }
 
-  /** Reads the text of the element that has just started up to its end tag; an element inside is refused with the error of `refuse`. */
+  /**
+   * Reads the text of the element that has just started up to its end tag; an element inside is refused with the error
+   * of `refuse`.
+   */
   content(refuse: () => FieldprobeError): Stepping<string> {
     this.#content = "";
     return this.#gather(refuse) ? this.#string.of(this.#content) : this.#waitForContent(refuse);
@@ -264,7 +285,10 @@ export class XmlReader {
     return rest;
   }
 
-  /** Takes the bytes at hand, or the next ones, away from the reader; null at the end, undefined where they have to be waited for. */
+  /**
+   * Takes the bytes at hand, or the next ones, away from the reader; null at the end, undefined where they have to be
+   * waited for.
+   */
   take(): Buffer | null | undefined {
     if (this.position < this.end) return this.takeHeld();
     if (this.ended) return null;

@@ -52,7 +52,7 @@ export class NamespaceScopes {
   readonly #prefixes: string[] = ["xml"];
   readonly #uris: string[] = [XML_NAMESPACE];
 
-  /** How many bindings there are now; give it back to `close`. */
+  /** The number of bindings now; give it back to `close`. */
   get mark(): number {
     return this.#prefixes.length;
   }

@@ -2,7 +2,7 @@
 import type { AxisName } from "../../dataset.js";
 import type { OtherField } from "./usual-names.js";
 
-/** What the user says; undefined members are left to the file. Triples are in the order x, y, z. */
+/** Answers of the user; undefined members are left to the file. Triples are in the order x, y, z. */
 export interface Answers {
   /** Roles of the stored dimensions in order, all of them or only the axes: `t z y x c`. */
   readonly dims?: readonly string[];

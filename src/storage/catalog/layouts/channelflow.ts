@@ -1,4 +1,7 @@
-/** Recognises Channelflow 2: `/data/u` with values in c x y z although the dataset is declared (Nd, Nz, Ny, Nx); y descends. */
+/**
+ * Recognises Channelflow 2: `/data/u` with values in c x y z although the dataset is declared (Nd, Nz, Ny, Nx); y
+ * descends.
+ */
 import { DataError } from "../../../errors.js";
 import { timesOf } from "./grid.js";
 import { Findings, type Layout, periodicAxis, tableAxis } from "./layout.js";

@@ -1,4 +1,7 @@
-/** Collects what a file states of its grid and times: tables of coordinates, and numbers in attributes and small datasets. */
+/**
+ * Collects what a file states of its grid and times: tables of coordinates, and numbers in attributes and small
+ * datasets.
+ */
 import { AXIS_NAMES, type AxisName } from "../../dataset.js";
 import { type AxisClues, NO_CLUES, type Stated } from "./grid.js";
 import type { Contents } from "./layout.js";
@@ -23,7 +26,10 @@ const FEW = 3;
 /** A scale that netCDF-4 writes for a dimension without a variable. */
 const NO_VARIABLE = /not a netCDF variable/i;
 
-/** Groups in which the grid of a field is looked for, the nearest first: its own, those above, and grid groups beside these. */
+/**
+ * Groups in which the grid of a field is looked for, the nearest first: its own, those above, and grid groups beside
+ * these.
+ */
 export function groupsAround(contents: Contents, group: string): string[] {
   const above = [group];
   while (above[above.length - 1] !== "/") above.push(parentOf(above[above.length - 1] as string));
@@ -54,7 +60,10 @@ export function tablesIn(contents: Contents, groups: readonly string[], spatial:
   );
 }
 
-/** The table at a path, or null where it is none: lists of any shape n, 1 x n, n x 1, and meshes of the shape of the field. */
+/**
+ * The table at a path, or null where it is none: lists of any shape n, 1 x n, n x 1, and meshes of the shape of the
+ * field.
+ */
 function tableAt(
   contents: Contents,
   path: string,
@@ -101,14 +110,14 @@ export function nodesOf(contents: Contents, table: Table): Float64Array {
   return Float64Array.from({ length: values.length - 1 }, (_, i) => (values[i] + values[i + 1]) / 2);
 }
 
-/** What the dimensions of a dataset are called, and the tables that are attached to them. */
+/** Names of the dimensions of a dataset, and the tables that are attached to them. */
 export interface Labels {
   readonly roles: readonly (Role | null)[];
   /** By dimension, of those attached that hold coordinates or times. */
   readonly tables: readonly (Table | null)[];
   /** Order in which the file says that some of them are stored, where it does not name all; else null. */
   readonly order: readonly Role[] | null;
-  /** Where the roles come from, for people. */
+  /** The source of the roles, for people. */
   readonly where: string;
 }
 
@@ -224,8 +233,9 @@ export class Facts {
   }
 
   /**
-   * What is stated of an axis. A list of three numbers is in the order x, y, z; where the axes are stored in another order
-   * and the numbers differ, it is not known whether the list follows that one, and the list states nothing of one axis.
+   * What is stated of an axis. A list of three numbers is in the order x, y, z; where the axes are stored in another
+   * order and the numbers differ, it is not known whether the list follows that one, and the list states nothing of one
+   * axis.
    */
   clues(axis: AxisName, storedOrder: readonly AxisName[]): AxisClues {
     const each = (own: readonly string[], lists: readonly string[]) => this.#each(axis, own, lists, storedOrder);

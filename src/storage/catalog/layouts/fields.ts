@@ -222,7 +222,9 @@ function pressureBeside(contents: Contents, holder: Holder, all: readonly Holder
   return found.length === 1 ? (found[0] as string) : null;
 }
 
-/** The times that groups or numbered datasets stand for, where all of them hold the same names; null where they do not. */
+/**
+ * The times that groups or numbered datasets stand for, where all of them hold the same names; null where they do not.
+ */
 function seriesOf(holders: readonly Holder[]): { steps: string[]; place: (path: string) => string } | null {
   const parsed = holders.map(({ group }) => ({
     parent: parentOf(group),

@@ -1,4 +1,7 @@
-/** Recognises any file whose fields have usual names, by evidence: labels, coordinates, attributes; what is left is asked. */
+/**
+ * Recognises any file whose fields have usual names, by evidence: labels, coordinates, attributes; what is left is
+ * asked.
+ */
 import { DataError } from "../../../errors.js";
 import { FIELDS } from "../../../operations.js";
 import { AXIS_NAMES, type AxisName } from "../../dataset.js";
@@ -10,7 +13,7 @@ import { axisOf, NO_CLUES, oneNode, type Stated, timesOf } from "./grid.js";
 import { type Contents, Findings, type Layout } from "./layout.js";
 import type { OtherField, Role } from "./usual-names.js";
 
-/** What is known of one stored dataset once its dimensions have roles. */
+/** One stored dataset whose dimensions have roles. */
 interface Ordered {
   readonly path: string;
   readonly shape: readonly number[];
@@ -174,8 +177,9 @@ function isVector({ field, paths }: OtherField): boolean {
 }
 
 /**
- * The datasets of a field beside velocity and pressure, in the order of one that is like them or in that of their own. It is left
- * out (null) where its order is not known, for the others can be served without it; the first field of all cannot be left out.
+ * The datasets of a field beside velocity and pressure, in the order of one that is like them or in that of their own.
+ * It is left out (null) where its order is not known, for the others can be served without it; the first field of all
+ * cannot be left out.
  */
 function otherOf(
   shared: SharedEvidence,
@@ -226,7 +230,7 @@ function requireSameTables(
     }
 }
 
-/** What in a file says how many nodes lie along its axes, for people; null where nothing does. */
+/** The evidence in a file of how many nodes lie along its axes, for people; null where there is none. */
 function evidenceOfLengths(tables: readonly Table[], facts: Facts): string | null {
   const isStated = AXIS_NAMES.some((axis) => facts.nodes(axis) !== null);
   const hasCoordinates = tables.some(({ role }) => role !== "t" && facts.nodes(role) === null);
@@ -234,7 +238,9 @@ function evidenceOfLengths(tables: readonly Table[], facts: Facts): string | nul
   return found.length === 0 ? null : found.join(" and ");
 }
 
-/** Lengths that the dimension of an axis, of time or of the components may have, by tables and stated numbers of nodes. */
+/**
+ * Lengths that the dimension of an axis, of time or of the components may have, by tables and stated numbers of nodes.
+ */
 function lengthsOf(tables: readonly Table[], facts: Facts, shape: readonly number[]): Map<Role, number[]> {
   const lengths = new Map<Role, number[]>([["c", [3]]]);
   for (const role of [...AXIS_NAMES, "t"] as const) {
@@ -396,7 +402,10 @@ function askDegrees(contents: Contents, { path }: Table, axis: AxisName, finding
 
 const TIME_NAMES = ["time", "t", "times", "sim_time", "simulation_time", "time_value"];
 
-/** Times of the frames: a table attached to their dimension or near the fields, else an attribute, else one place a frame. */
+/**
+ * Times of the frames: a table attached to their dimension or near the fields, else an attribute, else one place a
+ * frame.
+ */
 function timeOf(shared: SharedEvidence, field: Ordered, fields: FoundFields, frames: number): DescriptorInput["time"] {
   const { contents, tables, facts, findings } = shared;
   const { answers } = contents;
@@ -466,7 +475,7 @@ function timesOfSteps(
   return { value: known, where: "each step" };
 }
 
-/** How a field is stored: one dataset, or one for each component. */
+/** The datasets of a field: one, or one for each component. */
 function storageOf(contents: Contents, { steps, place }: FoundFields, datasets: readonly Ordered[]): object {
   const at = ({ path }: Ordered) => ({ file: contents.name, path: place(path) });
   const series = steps === null ? {} : { steps: [...steps] };

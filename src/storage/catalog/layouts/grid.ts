@@ -1,4 +1,6 @@
-/** Describes axes and times by what a file states and what the user says; what neither says becomes an open question. */
+/**
+ * Describes axes and times by what a file states and what the user says; what neither says becomes an open question.
+ */
 import { DataError } from "../../../errors.js";
 import { AXIS_NAMES, type AxisName } from "../../dataset.js";
 import type { DescriptorInput } from "../descriptor.js";
@@ -14,7 +16,7 @@ export interface Stated<T = number> {
   readonly where: string;
 }
 
-/** What a file states of one axis; null for what it does not state. */
+/** Statements of a file about one axis; null where there is none. */
 export interface AxisClues {
   readonly coordinates: Stated<{ file: string; path: string } | number[]> | null;
   readonly spacing: Stated | null;
@@ -44,7 +46,7 @@ export const NO_CLUES: AxisClues = {
 
 const USER = "the command line";
 
-/** What the user says of an axis goes before what the file states. */
+/** Answers of the user about an axis go before statements of the file. */
 function withAnswers(axis: AxisName, clues: AxisClues, answers: Answers): AxisClues {
   const said = (values: readonly number[] | undefined): Stated | null => {
     const value = values?.[AXIS_NAMES.indexOf(axis)];
@@ -90,8 +92,8 @@ export function axisOf(
 }
 
 /**
- * The axis of one node. Where it is said to be periodic, the field is constant along it; else it is one plane of a field that
- * is not known beside it, so that only values at its nodes are answered.
+ * The axis of one node. Where it is said to be periodic, the field is constant along it; else it is one plane of a
+ * field that is not known beside it, so that only values at its nodes are answered.
  */
 export function oneNode(axis: AxisName, file: AxisClues, answers: Answers, findings: Findings): AxisInput {
   const clues = withAnswers(axis, { ...file, coordinates: null }, answers);
@@ -110,7 +112,9 @@ export function oneNode(axis: AxisName, file: AxisClues, answers: Answers, findi
   return { nodes: 1, origin: origin?.value ?? 0, spacing: 1, periodic: periodic?.value ?? false };
 }
 
-/** Faces at the ends of an axis that is known not to be periodic: walls and open ones hold particles or let them leave. */
+/**
+ * Faces at the ends of an axis that is known not to be periodic: walls and open ones hold particles or let them leave.
+ */
 export function facesOf(
   axis: AxisName,
   stated: Stated<Ends> | null,

@@ -1,4 +1,7 @@
-/** Recognises JHTDB cutouts from 2019 on: `Velocity_0001` and `Pressure_0001` in the root, z y x c, indices counted from 1. */
+/**
+ * Recognises JHTDB cutouts from 2019 on: `Velocity_0001` and `Pressure_0001` in the root, z y x c, indices counted from
+ * 1.
+ */
 
 import { AXIS_NAMES, type AxisName, FIELD_NAMES, type FieldName } from "../../dataset.js";
 import { type CutoutExtent, cutoutAxes, cutoutTimes, databaseNamed } from "./jhtdb-databases.js";

@@ -35,7 +35,7 @@ const DATABASES: readonly Database[] = [
   },
 ];
 
-/** What `_dataset` meant before 2019. */
+/** The meaning of `_dataset` before 2019. */
 const NUMBERS = new Map([
   [3, "mhd1024"],
   [4, "isotropic1024coarse"],
@@ -55,7 +55,7 @@ export function databaseNumbered(number: number): Database | null {
   return databaseNamed(NUMBERS.get(number) ?? "");
 }
 
-/** Where a cutout lies on one axis: nodes of the cutout, 0-based first node of the database, its stride. */
+/** The place of a cutout on one axis: nodes of the cutout, 0-based first node of the database, its stride. */
 export interface CutoutExtent {
   readonly nodes: number;
   readonly first: number;

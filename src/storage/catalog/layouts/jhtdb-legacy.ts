@@ -1,4 +1,7 @@
-/** Recognises JHTDB cutouts before 2019: `u00000` and `p00000` (step times 10), `_size` and `_start` as t x y z counted from 0. */
+/**
+ * Recognises JHTDB cutouts before 2019: `u00000` and `p00000` (step times 10), `_size` and `_start` as t x y z counted
+ * from 0.
+ */
 import { DataError } from "../../../errors.js";
 import { AXIS_NAMES, type AxisName } from "../../dataset.js";
 import { type CutoutExtent, cutoutAxes, cutoutTimes, databaseNumbered } from "./jhtdb-databases.js";

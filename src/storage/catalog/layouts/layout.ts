@@ -1,4 +1,6 @@
-/** A layout recognises the files of one producer and describes them as a descriptor, with a reason for each decision. */
+/**
+ * A layout recognises the files of one producer and describes them as a descriptor, with a reason for each decision.
+ */
 
 import { DataError } from "../../../errors.js";
 import type { AxisName, Question, Subject } from "../../dataset.js";
@@ -11,7 +13,7 @@ import type { Answers } from "./answers.js";
 export class Findings {
   /** One line per decision: what, and why. */
   readonly reasons: string[] = [];
-  /** What the reader of the data should know before believing it. */
+  /** Warnings for the reader of the data. */
   readonly warnings: string[] = [];
   /** Guesses. */
   readonly questions: Question[] = [];
@@ -58,7 +60,7 @@ export class Contents {
   readonly file: StoredFile;
   /** Base name, as descriptors spell it. */
   readonly name: string;
-  /** What the user says. */
+  /** Answers of the user. */
   readonly answers: Answers;
 
   constructor(file: StoredFile, name: string, answers: Answers) {
@@ -67,7 +69,7 @@ export class Contents {
     this.answers = answers;
   }
 
-  /** What has been looked up by path: the same objects are asked for many times, and each lookup lists their groups. */
+  /** Objects looked up by path: the same ones are asked for many times, and each lookup lists their groups. */
   readonly #found = new Map<string, { readonly path: string; readonly kind: string } | null>();
   readonly #stored = new Map<string, Stored>();
   readonly #names = new Map<string, string[]>();

@@ -1,4 +1,7 @@
-/** Recognises mpi4py-fft, spectralDNS and shenfun: `/<name>/3D/<step>`, axes in `domain` (origin, length) or `mesh`; x y z. */
+/**
+ * Recognises mpi4py-fft, spectralDNS and shenfun: `/<name>/3D/<step>`, axes in `domain` (origin, length) or `mesh`; x y
+ * z.
+ */
 import { DataError } from "../../../errors.js";
 import { AXIS_NAMES } from "../../dataset.js";
 import type { DescriptorInput } from "../descriptor.js";

@@ -1,4 +1,7 @@
-/** Recognises PDEBench: `Vx, Vy, Vz` of several samples in n t x y z, with `x-coordinate` and one time more than there are frames. */
+/**
+ * Recognises PDEBench: `Vx, Vy, Vz` of several samples in n t x y z, with `x-coordinate` and one time more than there
+ * are frames.
+ */
 import { DataError } from "../../../errors.js";
 import { AXIS_NAMES } from "../../dataset.js";
 import type { DescriptorInput } from "../descriptor.js";

@@ -1,4 +1,7 @@
-/** Recognises the Pencil Code: `data/ux, uy, uz` in z y x with ghost layers, `grid` with coordinates and lengths, a scalar `time`. */
+/**
+ * Recognises the Pencil Code: `data/ux, uy, uz` in z y x with ghost layers, `grid` with coordinates and lengths, a
+ * scalar `time`.
+ */
 import { DataError } from "../../../errors.js";
 import { AXIS_NAMES, type AxisName } from "../../dataset.js";
 import type { DescriptorInput } from "../descriptor.js";

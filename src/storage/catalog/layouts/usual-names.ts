@@ -4,7 +4,7 @@ import { AXIS_NAMES, type AxisName } from "../../dataset.js";
 /** Meaning of a stored dimension: time, an axis, or the components. */
 export type Role = "t" | AxisName | "c";
 
-/** What a table of coordinates holds: one number per node, or the edges of cells, one more than there are nodes. */
+/** Kinds of coordinate tables: one number per node, or the edges of cells, one more than there are nodes. */
 export interface TableName {
   readonly role: "t" | AxisName;
   readonly isEdges: boolean;
@@ -82,7 +82,9 @@ const vector = (field: OtherNames["field"], whole: readonly string[], stems: rea
   ...{ field, whole, triples: triplesOf(stems) },
 });
 
-/** The fields beside velocity and pressure; single letters that mean many things (a, f, t) name none of them as a whole. */
+/**
+ * The fields beside velocity and pressure; single letters that mean many things (a, f, t) name none of them as a whole.
+ */
 export const OTHERS: readonly OtherNames[] = [
   vector("magnetic", ["magnetic_field", "magneticfield", "magnetic", "mag", "b"], ["b", "mag", "magnetic_field"]),
   vector("potential", ["vector_potential", "vectorpotential", "magnetic_potential"], ["a", "vector_potential"]),

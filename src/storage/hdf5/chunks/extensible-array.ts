@@ -1,12 +1,15 @@
-/** Reads the extensible array, the chunk index of data that has no bound in one dimension, in files of the formats since 1.10. */
+/**
+ * Reads the extensible array, the chunk index of data that has no bound in one dimension, in files of the formats since
+ * 1.10.
+ */
 import { DataError } from "../../../errors.js";
 import { addressAt, type OpenBytes, type ReadBytes, signedBytes, unsigned } from "../bytes.js";
 import { type ChunkGrid, chunkNumbers, entryAt, entryRuns, kept, type Lookup } from "./lookup.js";
 
 /**
- * What the header says. The first entries stand in the index block, all others in data blocks. These come in levels: level
- * k has 2^floor(k / 2) blocks of `smallest` * 2^ceil(k / 2) entries. The blocks of the lower levels are found in the index
- * block, those of each higher one in a super block. Blocks of more than a page of entries are cut into pages.
+ * What the header says. The first entries stand in the index block, all others in data blocks. These come in levels:
+ * level k has 2^floor(k / 2) blocks of `smallest` * 2^ceil(k / 2) entries. The blocks of the lower levels are found in
+ * the index block, those of each higher one in a super block. Blocks of more than a page of entries are cut into pages.
  */
 interface Header {
   readonly entryBytes: number;
@@ -30,8 +33,8 @@ const ADDRESS = 8;
 const INDEX_PREFIX = 14;
 
 /**
- * Source: HDF5 file format specification 4.0, section VII.D; that the bits of pages run on from one data block to the next,
- * without a byte begun for each, is how the HDF5 library 1.10 to 2.0 writes and reads them.
+ * Source: HDF5 file format specification 4.0, section VII.D; that the bits of pages run on from one data block to the
+ * next, without a byte begun for each, is how the HDF5 library 1.10 to 2.0 writes and reads them.
  *
  * @param address of its header
  * @throws DataError, also from the lookup, when it is cut short or not for such chunks

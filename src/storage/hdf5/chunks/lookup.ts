@@ -1,7 +1,10 @@
-/** Shared parts of the kinds of chunk index: the lookup, the numbers of chunks, runs of entries and the pieces that are kept. */
+/**
+ * Shared parts of the kinds of chunk index: the lookup, the numbers of chunks, runs of entries and the pieces that are
+ * kept.
+ */
 import { addressAt, type OpenBytes, unsigned } from "../bytes.js";
 
-/** Where a chunk is stored. */
+/** The place of a chunk in the file. */
 export interface StoredChunk {
   /** From the start of the HDF5 data. */
   readonly address: number;
@@ -80,7 +83,10 @@ export function entryRuns(bytes: OpenBytes) {
     entryAt(runAt(address, run), entry * run.entryBytes, run.entryBytes);
 }
 
-/** An entry of an array: the address of a chunk; of a filtered one also its size, in the bytes that are left, and a mask. */
+/**
+ * An entry of an array: the address of a chunk; of a filtered one also its size, in the bytes that are left, and a
+ * mask.
+ */
 export function entryAt(view: DataView, at: number, entryBytes: number): StoredChunk | null {
   const address = addressAt(view, at);
   if (address === null) return null;

@@ -1,9 +1,12 @@
-/** Reads the B-tree of version 2, the chunk index of data without bounds in two or more dimensions, since the formats of 1.10. */
+/**
+ * Reads the B-tree of version 2, the chunk index of data without bounds in two or more dimensions, since the formats of
+ * 1.10.
+ */
 import { DataError } from "../../../errors.js";
 import { addressAt, type OpenBytes, type ReadBytes, signedBytes, unsigned } from "../bytes.js";
 import { entryAt, kept, type Lookup } from "./lookup.js";
 
-/** What the header says, and what follows from it. */
+/** The members of the header, and what follows from them. */
 interface Tree {
   readonly recordBytes: number;
   /** Of the root; leaves have 0. */
@@ -13,7 +16,9 @@ interface Tree {
   readonly records: number;
   /** Bytes of the number of records in a node. */
   readonly countBytes: number;
-  /** Bytes of what names a node, by the level of the node that names it: its address, its records, all those below it. */
+  /**
+   * Bytes of what names a node, by the level of the node that names it: its address, its records, all those below it.
+   */
   readonly pointerBytes: readonly number[];
 }
 
@@ -29,8 +34,9 @@ const PREFIX = 6;
 const CHECKSUM = 4;
 
 /**
- * Source: HDF5 file format specification 4.0, section III.A.2. A record is an address, for a filtered chunk its size and a
- * mask, and the place of the chunk in each dimension, counted in chunks. Records stand in the nodes of all levels.
+ * Source: HDF5 file format specification 4.0, section III.A.2. A record is an address, for a filtered chunk its size
+ * and a mask, and the place of the chunk in each dimension, counted in chunks. Records stand in the nodes of all
+ * levels.
  *
  * @param address of its header
  * @throws DataError, also from the lookup, when it is cut short or not one of chunks

@@ -1,4 +1,6 @@
-/** Files written as solvers and tools write them come to the values of the polynomials that they hold, or to a question. */
+/**
+ * Files written as solvers and tools write them come to the values of the polynomials that they hold, or to a question.
+ */
 import { dirname } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { openDataset } from "../../../../src/storage/bricks/brick-reader.js";

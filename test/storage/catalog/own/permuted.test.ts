@@ -1,4 +1,7 @@
-/** Files of any order, names, places of components and times, scales and byte order are read right or asked about, never wrong. */
+/**
+ * Files of any order, names, places of components and times, scales and byte order are read right or asked about, never
+ * wrong.
+ */
 import { unlinkSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -18,7 +21,9 @@ import { readNodes } from "../../../support/read-nodes.js";
 import { scratchFolder } from "../../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
-/** Files of the property; those without an order of its own for the pressure also with answers to what is not stated. */
+/**
+ * Files of the property; those without an order of its own for the pressure also with answers to what is not stated.
+ */
 const FILES = 2000;
 /** Parts of the property, each with a time limit of its own. */
 const PARTS = [1, 2, 3, 4];
@@ -79,7 +84,10 @@ function coordinatesOf({ nodes, descending }: Way, axis: Axis): number[] {
   return axis === descending ? values.reverse() : values;
 }
 
-/** A descending axis can only be written by a list of its coordinates, values only with a scale as integers, and rows are no scales. */
+/**
+ * A descending axis can only be written by a list of its coordinates, values only with a scale as integers, and rows
+ * are no scales.
+ */
 function normal(way: Way): Way {
   const hasList = way.names !== null && way.descending !== null && way.listed.includes(way.descending);
   const scale = way.type === "h" ? "both" : way.scale;
@@ -233,7 +241,10 @@ function errorOf(dataset: Dataset, field: "velocity" | "pressure", times: number
   return worst;
 }
 
-/** Reads a file; null where a question that changes values is open. A file that is refused without a question is a failure. */
+/**
+ * Reads a file; null where a question that changes values is open. A file that is refused without a question is a
+ * failure.
+ */
 function examine(path: string, answers: Answers): Dataset | null {
   const found = recognise(path, answers);
   if (found === null) throw new Error("not recognised");

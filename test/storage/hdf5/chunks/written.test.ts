@@ -1,4 +1,7 @@
-/** Every kind of chunk index, as h5py writes it: exactly the chunks that exist are seen, and a damaged index is an error. */
+/**
+ * Every kind of chunk index, as h5py writes it: exactly the chunks that exist are seen, and a damaged index is an
+ * error.
+ */
 import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";

@@ -1,4 +1,7 @@
-/** Every filter that is read gives the numbers that were written; chunks of the wrong length and masks that no writer sets are damage. */
+/**
+ * Every filter that is read gives the numbers that were written; chunks of the wrong length and masks that no writer
+ * sets are damage.
+ */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
