@@ -6,7 +6,16 @@ const { counts } = workerData;
 /** Objects by path: bytes and time of change. */
 const objects = new Map();
 /** Faults to come, and the pause before each answer. */
-let state = { failures: 0, cuts: 0, pauseMs: 0, silent: false, ranges: true, redirect: null, lists: false };
+let state = {
+  failures: 0,
+  cuts: 0,
+  pauseMs: 0,
+  silent: false,
+  ranges: true,
+  redirect: null,
+  lists: false,
+  times: true,
+};
 
 parentPort.on("message", ({ put, laterMs = 0, remove, set }) => {
   for (const [path, bytes] of Object.entries(put ?? {}))
@@ -33,7 +42,8 @@ function answer(request, response) {
   const object = objects.get(path);
   if (object === undefined) return void response.writeHead(404).end();
   const { bytes, time } = object;
-  const headers = { etag: `"${bytes.length}-${time}"`, "last-modified": new Date(time).toUTCString() };
+  const modified = state.times ? { "last-modified": new Date(time).toUTCString() } : {};
+  const headers = { etag: `"${bytes.length}-${time}"`, ...modified };
   const [, first, last, suffix] = /^bytes=(?:(\d+)-(\d+)|-(\d+))$/.exec(request.headers.range ?? "") ?? [];
   const start = suffix === undefined ? Number(first ?? 0) : Math.max(0, bytes.length - Number(suffix));
   const end = last === undefined ? bytes.length : Math.min(bytes.length, Number(last) + 1);

@@ -14,6 +14,8 @@ export interface Faults {
   readonly silent?: boolean;
   /** Whether parts of objects are served. */
   readonly ranges?: boolean;
+  /** Whether answers have a Last-Modified. */
+  readonly times?: boolean;
   /** Whether folders are listed. */
   readonly lists?: boolean;
   /** Where all requests are sent instead. */

@@ -147,6 +147,8 @@ export class PinnedObjects {
 
   /** @throws DataError when an object is newer than the pinned time, or another than the one that parts were read of */
   #check(key: string, version: Version, part: ObjectPart | null): void {
+    if (part === null && version.modifiedMs === 0)
+      throw new DataError(`${this.#addressOf(key)}: its host tells no Last-Modified, so a change would go unseen`);
     const isNewer = version.modifiedMs > this.newestMs + RESOLUTION_MS;
     if (!isNewer && (part === null || !this.#isOther(key, version))) return;
     this.changedMs = Math.max(this.changedMs, version.modifiedMs, this.newestMs + 1);
@@ -170,8 +172,8 @@ export class PinnedObjects {
 /**
  * The version of an object.
  *
- * Source: RFC 9110, sections 8.8.2.2 and 8.8.3: a time of change tells versions apart when it lies a second before the
- * answer, and a weak `ETag` stands for several sequences of bytes.
+ * Source: RFC 9110, sections 8.8.2.2 and 8.8.3: a time of change tells versions apart when it lies two seconds before
+ * the answer, and a weak `ETag` stands for several sequences of bytes.
  */
 export function versionOf({ dateMs, ...stamp }: Stamp & { readonly dateMs: number }): Version {
   const { etag, modifiedMs } = stamp;

@@ -91,7 +91,6 @@ export async function convertToZarr(
 
 /** Makes the target ours: empty, or with the plan of this very conversion. */
 async function claim(dataset: Dataset, target: ObjectTarget, options: ZarrOptions): Promise<void> {
-  if ((await target.read(ROOT)) !== null) throw new DataError(`${target.location} holds a store already`);
   const plan = JSON.stringify({ format: "zarr", ...options, source: dataset.files }, null, 2);
   const known = await target.read(CONVERSION_NAME);
   if (known !== null) {
@@ -101,6 +100,7 @@ async function claim(dataset: Dataset, target: ObjectTarget, options: ZarrOption
       );
     return;
   }
+  if ((await target.read(ROOT)) !== null) throw new DataError(`${target.location} holds a store already`);
   if (!(await target.isEmpty())) throw new DataError(`${target.location} is not empty`);
   await target.write(CONVERSION_NAME, Buffer.from(plan));
 }

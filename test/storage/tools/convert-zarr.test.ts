@@ -185,6 +185,21 @@ describe("an interrupted conversion", () => {
     expect(contentsOf("cut.zarr")).toEqual(contentsOf("full.zarr"));
   });
 
+  it("is completed where only its plan is left to remove", async () => {
+    const dataset = numbered();
+    await convertTo("late.zarr", dataset, PLAN);
+    const contents = contentsOf("late.zarr");
+    const late = objectTarget(join(SCRATCH, "late.zarr"), STORE_DEFAULTS);
+    const stop = () => {
+      throw new Error("interrupted");
+    };
+    const early = objectTarget(join(SCRATCH, "early.zarr"), STORE_DEFAULTS);
+    await expect(convertToZarr(dataset, early, PLAN, stop)).rejects.toThrow("interrupted");
+    await late.write("conversion.json", Buffer.from((await early.read("conversion.json")) as Uint8Array));
+    expect((await convertToZarr(dataset, late, PLAN, () => {})).kept).toBe(48);
+    expect(contentsOf("late.zarr")).toEqual(contents);
+  });
+
   it("is not continued with other options, nor in a folder that holds anything else", async () => {
     const dataset = numbered();
     const target = objectTarget(join(SCRATCH, "mine.zarr"), STORE_DEFAULTS);

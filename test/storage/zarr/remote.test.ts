@@ -62,6 +62,13 @@ describe("a store at an address", () => {
     await server.set({ ranges: true });
   });
 
+  it("is refused where its host does not tell when objects changed, for chunks could be mixed", async () => {
+    await server.set({ times: false });
+    const { problems } = scan(await put(PRESSURE));
+    await server.set({ times: true });
+    expect(problems[0]?.message).toMatch(/no Last-Modified, so a change would go unseen/);
+  });
+
   it("fetches a chunk once for many readers of parts of it", async () => {
     const dataset = only(await put(PRESSURE));
     const open = openDataset(dataset);
