@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Config } from "../config.js";
+import { DataError } from "../errors.js";
 import { completeScan, type FolderScan, type ScanChanges, statesOf } from "../storage/catalog/scan.js";
 import { seriesHints } from "../storage/catalog/series-hint.js";
 import { FolderWatch } from "../storage/catalog/watch.js";
@@ -35,8 +36,10 @@ export class Catalog {
   /** Tells of changes in the folders of the last scan; null until they are watched. */
   #changes: FolderWatch | null = null;
   #folders: readonly string[] = [];
-  /** Names that have been served, and are not any more. */
-  readonly #gone = new Set<string>();
+  /** Names that have been served and are not any more, with the location of their last dataset. */
+  readonly #gone = new Map<string, string>();
+  /** Locations that the last scan has refused. */
+  #refused: ReadonlySet<string> = new Set();
   #suspectedAt = Number.NEGATIVE_INFINITY;
   #closed = false;
 
@@ -101,12 +104,19 @@ export class Catalog {
     this.#changes?.close();
   }
 
-  /** The dataset of a name or alias, in any letter case. */
+  /**
+   * The dataset of a name or alias, in any letter case.
+   *
+   * @throws DataError for one that was served until its files changed to what is refused
+   */
   find(name: string): Dataset | undefined {
     const found = this.#names.get(name.toLowerCase());
+    const location = this.#gone.get(name.toLowerCase());
+    if (found !== undefined || location === undefined) return found;
     // A folder that is replaced is missing for a moment.
-    if (found === undefined && this.#gone.has(name.toLowerCase())) this.suspect();
-    return found;
+    this.suspect();
+    if (!this.#refused.has(location)) return undefined;
+    throw new DataError(`${name} is not served now: its files have changed and are refused; the log names the reason.`);
   }
 
   /** The number of a dataset's first field, which no other version of a dataset ever has. */
@@ -142,7 +152,8 @@ export class Catalog {
     for (const line of hints) if (!this.#reported.has(line)) this.#log.info(line);
     this.#reported = new Set([...lines, ...hints]);
     this.datasets = now.toSorted((a, b) => (a.name < b.name ? -1 : 1));
-    for (const name of this.#names.keys()) this.#gone.add(name);
+    for (const [name, { location }] of this.#names) this.#gone.set(name, location);
+    this.#refused = new Set(problems.map(({ location }) => location));
     this.#names = new Map(
       this.datasets.flatMap((dataset) =>
         [dataset.name, ...dataset.aliases].map((name) => [name.toLowerCase(), dataset]),

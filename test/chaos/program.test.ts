@@ -228,12 +228,15 @@ describe("data", { timeout: 60_000 }, () => {
     rmSync(file("swapped"));
     cpSync(file("good"), file("swapped"));
     utimesSync(file("swapped"), 1, 1);
-    for (const version of VERSIONS) {
-      for (const dataset of ["cut", "swapped"]) {
-        const answer = await call(at(program), version, getVelocity({ dataset, time: "1.3" }));
-        expectFault(answer, version, "Server", "DataError");
-      }
-    }
+    const later = (dataset: string, version: (typeof VERSIONS)[number]): Promise<Answer> =>
+      call(at(program), version, getVelocity({ dataset, time: "1.3" }));
+    const right = (await later("good", "1.2")).text;
+    expectFault(await later("cut", "1.1"), "1.1", "Server", "DataError");
+    const swapped = await later("swapped", "1.2");
+    // The fault causes a scan, which refuses the one and serves the other again.
+    if (swapped.text !== right) expectFault(swapped, "1.2", "Server", "DataError");
+    await expect.poll(async () => (await later("swapped", "1.2")).text, { timeout: 15_000 }).toBe(right);
+    for (const version of VERSIONS) expectFault(await later("cut", version), version, "Server", "DataError");
     expect((await ask("good")).text).toBe(expected);
     expect(readRecords(await ask("good"), "GetVelocity")).toHaveLength(1);
     expect(program.log()).toContain("no.h5");
