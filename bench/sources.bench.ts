@@ -25,6 +25,8 @@ import { checkAbc, touchedBytes } from "./touched.js";
 const PERIOD = 2 * Math.PI;
 const CACHE_BYTES = 1024 ** 3;
 const CHUNK = 32;
+/** Points of the query that starts the threads. */
+const WARM_POINTS = 20_000;
 const LATENCY_MS = 20;
 const BYTES_PER_SECOND = 100e6;
 
@@ -118,7 +120,8 @@ async function writeCubes(folder: string, address: string, nodes: number): Promi
 }
 
 /**
- * Rounds. Each first query has an engine of its own; that of the references then answers the second queries. The order
+ * Rounds. Each first query has an engine of its own, whose threads have answered a small local query before, as those of
+ * a service have; that of the references then answers the second queries. The order
  * of the first queries turns from round to round.
  */
 async function measure(data: string, positions: Float32Array, rounds: number, cache: string) {
@@ -149,6 +152,7 @@ async function measure(data: string, positions: Float32Array, rounds: number, ca
       const { dataset, cache: kept } = FIRST[name];
       const folder = join(cache, kept === "full" ? kept : `${round}`);
       const engine = await openOn(data, workers, CACHE_BYTES, kept === "none" ? {} : { CACHE_DIR: folder });
+      await ask(engine, queryOf("near"), positions.subarray(0, 3 * WARM_POINTS));
       samples[name].push(await ask(engine, queryOf(dataset), positions, check));
       if (dataset === "far") {
         await ask(engine, queryOf("near"), positions);

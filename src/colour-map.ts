@@ -26,6 +26,11 @@ export const COLOUR_MAPS: readonly ColourMapName[] = MAPS.map((map) => map.name)
 /** Colours of a map. */
 export const COLOUR_STEPS = 256;
 
+/** The step of a table for a place on its range, 0 at the low end and 1 at the high end; beyond them the end stays. */
+export function colourStep(place: number): number {
+  return Math.max(0, Math.min(COLOUR_STEPS - 1, Math.round(place * (COLOUR_STEPS - 1))));
+}
+
 /** Red, green and blue of a colour given as `#rrggbb` or `rgb(r, g, b)`. */
 function channels(text: string): readonly number[] {
   if (!text.startsWith("#")) return (text.match(/\d+/g) ?? []).map(Number);

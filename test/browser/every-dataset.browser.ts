@@ -399,8 +399,9 @@ describe.skipIf(reason !== "")(`every dataset${reason}`, () => {
       const said = async () => [await text("#slice-title"), await text("#profile-title"), await text("#scene-note")];
       const before = await said();
       const held: (() => void)[] = [];
+      let holds = true;
       await page.route(/slice\?|api\/batch$/, async (route) => {
-        await new Promise<void>((resolve) => held.push(resolve));
+        if (holds) await new Promise<void>((resolve) => held.push(resolve));
         await route.continue();
       });
       await page.fill("#time-number", "0.5");
@@ -408,9 +409,10 @@ describe.skipIf(reason !== "")(`every dataset${reason}`, () => {
       await expect.poll(() => held.length).toBeGreaterThanOrEqual(3);
       expect(await said()).toEqual(before);
       expect(await page.getAttribute("#profile", "aria-label")).toContain("t = 0:");
-      await page.unroute(/slice\?|api\/batch$/);
+      holds = false;
       for (const release of held) release();
       await settled(page);
+      await page.unroute(/slice\?|api\/batch$/);
       const after = await said();
       expect(after.map((line) => line.includes("t = 0.5"))).toEqual([true, true, true]);
       await page.route(/slice\?/, (route) =>

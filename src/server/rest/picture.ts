@@ -1,5 +1,5 @@
 /** `drawPicture` draws a plane of values as a PNG. */
-import { COLOUR_STEPS, type ColourMapName, colourTable } from "../../colour-map.js";
+import { type ColourMapName, colourStep, colourTable } from "../../colour-map.js";
 import type { TimeSlices } from "../http/event-loop.js";
 
 /** Smallest and largest finite value; 0 and 0 where there is none. */
@@ -34,14 +34,13 @@ export async function drawPicture(
   const png = new PNG({ width: columns, height: rows, filterType: 0 });
   png.data.fill(0);
   const [low, high] = range;
-  const scale = high > low ? (COLOUR_STEPS - 1) / (high - low) : 0;
   await slices.each(values.length, (from, to) => {
     for (let i = from; i < to; i++) {
       const value = values[i] as number;
       if (!Number.isFinite(value)) continue;
       const row = rows - 1 - Math.floor(i / columns);
       const pixel = 4 * (row * columns + (i % columns));
-      const step = 3 * Math.max(0, Math.min(COLOUR_STEPS - 1, Math.round((value - low) * scale)));
+      const step = 3 * colourStep(high > low ? (value - low) / (high - low) : 0);
       png.data[pixel] = table[step] as number;
       png.data[pixel + 1] = table[step + 1] as number;
       png.data[pixel + 2] = table[step + 2] as number;

@@ -1,5 +1,5 @@
 /** A colour scale is a colour map together with the range of values that it spans, linear or logarithmic. */
-import { COLOUR_STEPS, type ColourMapName, colourTable, isDiverging } from "../../colour-map.js";
+import { COLOUR_STEPS, type ColourMapName, colourStep, colourTable, isDiverging } from "../../colour-map.js";
 import type { ViewState } from "../state/view-state.js";
 
 /** Lowest and highest value of a scale. */
@@ -86,6 +86,5 @@ export function positionOn({ range: [low, high], log }: ColourScale, value: numb
 /** The pixel of a value; beyond the range the end colour stays, and a value that is not finite is transparent. */
 export function pixelOf(scale: ColourScale, value: number): number {
   if (!Number.isFinite(value)) return 0;
-  const t = positionOn(scale, value);
-  return scale.pixels[Math.max(0, Math.min(COLOUR_STEPS - 1, Math.round(t * (COLOUR_STEPS - 1))))];
+  return scale.pixels[colourStep(positionOn(scale, value))];
 }
