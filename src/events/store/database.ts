@@ -1,9 +1,9 @@
 /** Connects to one SQLite file with prepared statements; the only importer of libsql hides its peculiarities. */
-import { existsSync, mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import type Libsql from "libsql";
 import { DataError } from "../../errors.js";
+import { makeFolder } from "../../make-folder.js";
 import { reasonOf } from "../../system-error.js";
 
 /** A value of a row. */
@@ -31,20 +31,6 @@ const load = createRequire(import.meta.url);
 
 /** Time that each mode waits for another process that locks the file, milliseconds. Readers run on the event loop. */
 const BUSY_MS = { read: 20, write: 10_000 } as const;
-
-/**
- * Makes a folder and those above it. Node's recursive way never ends where a file system refuses folders as /proc does.
- */
-function makeFolder(path: string): void {
-  if (existsSync(path)) return;
-  if (dirname(path) !== path) makeFolder(dirname(path));
-  try {
-    mkdirSync(path);
-  } catch (error) {
-    // Another process may have made it meanwhile.
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-  }
-}
 
 /**
  * Opens a store file, creating it and its folder when missing.

@@ -3,9 +3,10 @@
  * since.
  */
 import { createHash, randomUUID } from "node:crypto";
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { deserialize, serialize } from "node:v8";
+import { makeFolder } from "../../make-folder.js";
 import type { CandidateOutcome } from "./scan.js";
 
 /** A larger index is neither read nor written. */
@@ -58,7 +59,7 @@ export class ScanIndex {
     if (content.length > MAX_BYTES) return;
     const partial = `${this.#path}.${randomUUID()}.partial`;
     try {
-      mkdirSync(dirname(this.#path), { recursive: true });
+      makeFolder(dirname(this.#path));
       writeFileSync(partial, Buffer.concat([digestOf(content), content]), { mode: 0o600 });
       renameSync(partial, this.#path);
     } catch {

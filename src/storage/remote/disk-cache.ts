@@ -7,8 +7,9 @@
  * not been used for the longest time are removed first.
  */
 import { createHash } from "node:crypto";
-import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { open, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { makeFolder } from "../../make-folder.js";
 import { reasonOf } from "../../system-error.js";
 import type { DiskCounts } from "../store-status.js";
 
@@ -132,7 +133,7 @@ export class DiskCache {
     const bytes = parts.reduce((sum, part) => sum + part.length, 0);
     this.#written += bytes;
     if (this.#written > LOOK_AFTER * this.#mostBytes) await this.#makeRoom(bytes);
-    await mkdir(join(path, ".."), { recursive: true, mode: 0o700 });
+    makeFolder(join(path, ".."), 0o700);
     const partial = `${path}.${process.pid}-${this.#files++}.partial`;
     try {
       const file = await open(partial, "wx", 0o600);
@@ -175,7 +176,7 @@ export class DiskCache {
 
   /** All entries of the folder; what was never finished is removed. */
   async #look(): Promise<EntryFile[]> {
-    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    makeFolder(this.#folder, 0o700);
     const found: EntryFile[] = [];
     for (const part of await readdir(this.#folder)) {
       const folder = join(this.#folder, part);
