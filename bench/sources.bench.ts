@@ -120,9 +120,9 @@ async function writeCubes(folder: string, address: string, nodes: number): Promi
 }
 
 /**
- * Rounds. Each first query has an engine of its own, whose threads have answered a small local query before, as those of
- * a service have; that of the references then answers the second queries. The order
- * of the first queries turns from round to round.
+ * Rounds. Each first query has an engine of its own, whose threads have answered a small local query before, as those
+ * of a service have; that of the references then answers the second queries. The order of the first queries turns from
+ * round to round.
  */
 async function measure(data: string, positions: Float32Array, rounds: number, cache: string) {
   const check = checkAbc(positions, 0, 1e-3);

@@ -4,7 +4,7 @@ import { ClientError } from "./error.js";
 import { askExits } from "./exits.js";
 import type { Answer, CallOptions, ExitAnswer, FieldClient, Points, TrackingName } from "./request-types.js";
 import { inParts } from "./split.js";
-import { type Call, openTransport, type SoapVersion } from "./transport.js";
+import { openTransport, type SoapCall, type SoapVersion } from "./transport.js";
 import { flatten, floatText, isList, readRecords, readWhole, triples } from "./wire-records.js";
 
 export { ClientError, type ClientErrorCode, type ClientErrorDetail } from "./error.js";
@@ -100,7 +100,7 @@ function readLists(operation: Operation, request: Request) {
 }
 
 async function run(
-  call: Call,
+  call: SoapCall,
   operation: Operation,
   request: Request,
   control: CallOptions,
@@ -131,7 +131,7 @@ async function run(
 
 /** Sends a request without a list of points, whose answer may have any length: searches, cutouts and array forms. */
 async function runWhole(
-  call: Call,
+  call: SoapCall,
   operation: Operation,
   request: Request,
   control: CallOptions,

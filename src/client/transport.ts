@@ -7,7 +7,7 @@ import { ClientError, clientError } from "./error.js";
 export type SoapVersion = "1.1" | "1.2";
 
 /** Sends one request and resolves with the content of its response element. */
-export type Call = (
+export type SoapCall = (
   operation: OperationName,
   request: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
@@ -46,7 +46,7 @@ function readFloat(text: string): number {
  *
  * @throws ClientError when the WSDL cannot be had
  */
-export async function openTransport(url: string, version: SoapVersion): Promise<Call> {
+export async function openTransport(url: string, version: SoapVersion): Promise<SoapCall> {
   const address = endpoint(url);
   const http = LOOPBACK.test(new URL(address).hostname) ? { proxy: false } : {};
   const options = {
@@ -75,7 +75,7 @@ export async function openTransport(url: string, version: SoapVersion): Promise<
     return known;
   };
 
-  const send: Call = async (operation, request, signal) => {
+  const send: SoapCall = async (operation, request, signal) => {
     const { wire, name } = operationOf(operation);
     const port = await portOf(dialectOf(name));
     return new Promise((resolve, reject) => {

@@ -28,7 +28,7 @@ import { readKeys, readPeers } from "./keys.js";
 import { Listener, type RegionLists } from "./listener.js";
 import { boxesOf, boxQuery, hitsIn, type OwnedBox, partOf, placeBox } from "./owned-boxes.js";
 import { type Peer, PeerError, Peers } from "./peers.js";
-import { OCTETS, PIECE_HEADER, PIECE_PATH, type Piece, readFailure, type Status, writePiece } from "./piece.js";
+import { OCTETS, type PeerReport, PIECE_HEADER, PIECE_PATH, type Piece, readFailure, writePiece } from "./piece.js";
 import { cutPoints, mergeValues, type Portion } from "./portions.js";
 import { hashText, ownersOf, type Regions, regionsIn, regionsOf } from "./regions.js";
 
@@ -45,7 +45,7 @@ const STUCK_MS = 3_000;
 /** Peers that a part is asked of before this process evaluates it alone. */
 const MOST_ASKED = 2;
 /** No peers. */
-const NOBODY: ReadonlySet<Peer> = new Set();
+const NO_PEERS: ReadonlySet<Peer> = new Set();
 
 /** The distribution of the data of a query among the peers. */
 interface Distribution {
@@ -135,7 +135,7 @@ export class Cluster implements Sharing {
     await this.#listener.listen();
   }
 
-  #statusOf(engine: Engine): Omit<Status, "draining"> {
+  #statusOf(engine: Engine): Omit<PeerReport, "draining"> {
     const { workers: threads, running, queued, cacheBytes: used, bytesRead: read, ...status } = engine.status();
     const cache = { bytes: this.#config.cacheBytes, used, read };
     const progress = status.cacheHits + status.cacheMisses + this.#generations.samples;
@@ -155,12 +155,12 @@ export class Cluster implements Sharing {
   }
 
   async evaluate(checked: CheckedQuery, work: SharedPoints, control: SharingControl): Promise<void> {
-    await this.#eachPortion(checked, work, control, NOBODY);
+    await this.#eachPortion(checked, work, control, NO_PEERS);
   }
 
   async search(checked: CheckedQuery, region: NodeRegion, control: SharingControl): Promise<readonly Hits[]> {
     const found: Hits[] = [];
-    await this.#eachBox(checked, region, control, null, NOBODY, (_, parts) => {
+    await this.#eachBox(checked, region, control, null, NO_PEERS, (_, parts) => {
       for (const records of parts) found.push(hitsIn(records));
     });
     return found;
@@ -168,7 +168,7 @@ export class Cluster implements Sharing {
 
   async cutout(checked: CheckedQuery, region: NodeRegion, out: Float32Array, control: SharingControl): Promise<void> {
     const components = FIELDS[region.field];
-    await this.#eachBox(checked, region, control, components, NOBODY, (box, parts) =>
+    await this.#eachBox(checked, region, control, components, NO_PEERS, (box, parts) =>
       placeBox(parts, box, region, components, out),
     );
   }
@@ -237,7 +237,7 @@ export class Cluster implements Sharing {
       const [main] = Object.values(dataset.fields);
       const regions = main === undefined ? null : this.#regionsOf(dataset, main.bricking);
       if (regions === null || regions.size < this.#peers.list.length) return [];
-      const { list, owners } = this.#ownersIn(regions, dataset, 0, NOBODY);
+      const { list, owners } = this.#ownersIn(regions, dataset, 0, NO_PEERS);
       const mine = list.findIndex((peer) => this.#peers.isSelf(peer));
       const owned = Array.from(owners.keys()).filter((region) => owners[region] === mine);
       const cached = held.flatMap(({ dataset: one, field, bricks }) => {

@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { open, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { MANIFEST_NAME } from "../storage/catalog/manifest.js";
-import type { Dataset, FileRecord } from "../storage/dataset.js";
+import type { Dataset, FileStamp } from "../storage/dataset.js";
 
 /** Bytes of a sample of a file, and samples taken of all files of a dataset together. */
 const SAMPLE_BYTES = 4096;
@@ -50,7 +50,7 @@ export class Generations {
     return hash.digest("hex");
   }
 
-  #digestOf(record: FileRecord, samples: number): Promise<string> {
+  #digestOf(record: FileStamp, samples: number): Promise<string> {
     const { path, bytes, modifiedMs, inode } = record;
     const state = `${bytes} ${modifiedMs} ${inode} ${record.newestMs} ${record.version} ${samples}`;
     const known = this.#files.get(path);
@@ -69,7 +69,7 @@ export class Generations {
  * among them. Of a store of many objects: size and the times of its newest one and of its folder; of one at an address
  * its version.
  */
-async function digestFile(record: FileRecord, samples: number, sampled: () => void): Promise<string> {
+async function digestFile(record: FileStamp, samples: number, sampled: () => void): Promise<string> {
   const { path, bytes, modifiedMs, newestMs, version } = record;
   // Peers ask for what lies at an address by themselves, at times of their own.
   if (version !== undefined) return createHash("sha256").update(version).digest("hex");

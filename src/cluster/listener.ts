@@ -13,13 +13,13 @@ import { addressOf, type Keys } from "./keys.js";
 import {
   inputBytes,
   OCTETS,
+  type PeerReport,
   PIECE_HEADER,
   PIECE_PATH,
   type Piece,
   REGIONS_PATH,
   readPiece,
   STATUS_PATH,
-  type Status,
 } from "./piece.js";
 
 /** Bytes of points above which a process takes no more pieces. */
@@ -41,7 +41,7 @@ export interface ListenerOptions {
   readonly engine: Engine;
   readonly generations: Generations;
   readonly log: Logger;
-  status(): Omit<Status, "draining">;
+  status(): Omit<PeerReport, "draining">;
   regions(): RegionLists;
   /** Called with each piece that was evaluated. */
   answered(): void;
@@ -101,7 +101,7 @@ export class Listener {
     response.on("error", () => request.destroy());
     try {
       if (request.method === "GET" && request.url === STATUS_PATH) {
-        const status: Status = { ...this.#options.status(), draining: this.#draining };
+        const status: PeerReport = { ...this.#options.status(), draining: this.#draining };
         send(response, 200, "application/json", [Buffer.from(JSON.stringify(status))]);
       } else if (request.method === "GET" && request.url === REGIONS_PATH) {
         send(response, 200, "application/json", [Buffer.from(JSON.stringify(this.#options.regions()))]);

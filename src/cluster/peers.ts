@@ -8,7 +8,7 @@ import type { Duplex } from "node:stream";
 import type { Logger } from "pino";
 import type { PeerStatus } from "../engine/query.js";
 import { addressOf, type Keys, PEER_NAME } from "./keys.js";
-import { readStatus, STATUS_PATH, type Status } from "./piece.js";
+import { type PeerReport, readReport, STATUS_PATH } from "./piece.js";
 
 /** Interval of the failure detector, and of questions to peers that have no pieces. */
 const DETECT_MS = 250;
@@ -47,7 +47,7 @@ export class Peer {
   /** Its address, which is its name. */
   readonly name: string;
   /** Its last statement; null while it is lost. */
-  status: Status | null = null;
+  status: PeerReport | null = null;
   /** Requests that it has not answered: pieces. */
   readonly outstanding = new Set<AbortController>();
   askedAt = Number.NEGATIVE_INFINITY;
@@ -149,9 +149,9 @@ export class Peers {
   }
 
   /** Asks a peer for its status. @throws the error of the connection, or PeerError */
-  async statusOf(peer: Peer, signal: AbortSignal): Promise<Status> {
+  async statusOf(peer: Peer, signal: AbortSignal): Promise<PeerReport> {
     const { status, body } = await this.#send(peer, { method: "GET", path: STATUS_PATH, signal });
-    const read = status === 200 ? readStatus(body) : null;
+    const read = status === 200 ? readReport(body) : null;
     if (read === null) throw new PeerError(`${peer.name} is no peer`);
     return read;
   }
@@ -197,7 +197,7 @@ export class Peers {
       });
   }
 
-  #hear(peer: Peer, status: Status): void {
+  #hear(peer: Peer, status: PeerReport): void {
     const before = this.isUsable(peer);
     const known = peer.status !== null;
     if (status.progress !== peer.status?.progress) peer.progressAt = performance.now();

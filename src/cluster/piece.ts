@@ -130,10 +130,10 @@ const STATUS = z.object({
 });
 
 /** A peer's statement about itself. */
-export type Status = z.output<typeof STATUS>;
+export type PeerReport = z.output<typeof STATUS>;
 
 /** Reads what a peer says of itself; null for anything else. */
-export function readStatus(body: Uint8Array): Status | null {
+export function readReport(body: Uint8Array): PeerReport | null {
   try {
     return STATUS.safeParse(JSON.parse(new TextDecoder().decode(body))).data ?? null;
   } catch {

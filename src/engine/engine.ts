@@ -8,7 +8,7 @@ import type { Carrier } from "./carrier.js";
 import { Catalog } from "./catalog.js";
 import { type CheckedQuery, checkQuery } from "./check-query.js";
 import { InProgress } from "./drain.js";
-import { Execution, type ExecutionSetting } from "./execution.js";
+import { Execution, type ExecutionContext } from "./execution.js";
 import { RegionExecution } from "./node-region-execution.js";
 import { BufferPool } from "./points/buffers.js";
 import type { Engine, Evaluation, HeldBricks, Query, RegionCounts, StartControl } from "./query.js";
@@ -48,7 +48,7 @@ class FieldEngine implements Engine {
   readonly #carrier: Carrier;
   readonly #catalog: Catalog;
   readonly #sharing: Sharing | null;
-  readonly #setting: ExecutionSetting;
+  readonly #setting: ExecutionContext;
   readonly #running = new InProgress<Evaluation>();
   #pointsInFlight = 0;
   #closing = false;

@@ -16,7 +16,7 @@ import { type Carrier, runWithRetries } from "./carrier.js";
 import { type CheckedQuery, pointLimit, workOf } from "./check-query.js";
 import { createShare, type QueryShare } from "./fair-queue.js";
 import { recordOf, recordTimes } from "./particle-records.js";
-import { BATCH_VALUES, type Plan, type PlanSetting, planByArrival } from "./plan/by-arrival.js";
+import { BATCH_VALUES, type Plan, type PlanContext, planByArrival } from "./plan/by-arrival.js";
 import { planByPeers } from "./plan/by-peers.js";
 import { exceedsCache, planBySweep } from "./plan/by-sweep.js";
 import { planByTiles } from "./plan/by-tiles.js";
@@ -37,7 +37,7 @@ const PART_VALUES = 1 << 20;
 const KILL_AFTER_MS = 500;
 
 /** The parts of the engine that an execution uses. */
-export interface ExecutionSetting {
+export interface ExecutionContext {
   readonly carrier: Carrier;
   /** Null where this process evaluates everything. */
   readonly sharing: Sharing | null;
@@ -100,7 +100,7 @@ export class Execution implements Evaluation {
   readonly velocities: Collector;
   readonly nodes = 0;
   readonly limit: { readonly points: number; readonly name: string };
-  readonly #setting: ExecutionSetting;
+  readonly #setting: ExecutionContext;
   readonly #checked: CheckedQuery | null;
   readonly #deadlineMs: number;
   readonly #ended: () => void;
@@ -130,7 +130,7 @@ export class Execution implements Evaluation {
    * @param stream     whether a large result may come in parts
    */
   constructor(
-    setting: ExecutionSetting,
+    setting: ExecutionContext,
     checked: CheckedQuery | FieldprobeError,
     deadlineMs: number,
     ended: () => void,
@@ -287,7 +287,7 @@ export class Execution implements Evaluation {
     const stop = new AbortController();
     // Every task listens to it.
     setMaxListeners(0, kill.signal);
-    const setting: PlanSetting = {
+    const setting: PlanContext = {
       checked: { ...checked, dataset: checked.dataset },
       points: this.points,
       velocities: this.velocities,

@@ -6,7 +6,7 @@ import { FIELDS, RECORDS } from "../operations.js";
 import type { Dataset, Triple } from "../storage/dataset.js";
 import { runWithRetries } from "./carrier.js";
 import type { CheckedQuery } from "./check-query.js";
-import type { ExecutionSetting } from "./execution.js";
+import type { ExecutionContext } from "./execution.js";
 import { createShare, type QueryShare } from "./fair-queue.js";
 import type { NodeRegion } from "./node-region.js";
 import { Collector } from "./points/collector.js";
@@ -30,7 +30,7 @@ export class RegionExecution implements Evaluation {
   readonly velocities: Collector;
   readonly nodes: number;
   readonly limit: { readonly points: number; readonly name: string };
-  readonly #setting: ExecutionSetting;
+  readonly #setting: ExecutionContext;
   readonly #checked: CheckedQuery;
   readonly #dataset: Dataset;
   readonly #region: NodeRegion;
@@ -53,7 +53,7 @@ export class RegionExecution implements Evaluation {
   readonly #timers: NodeJS.Timeout[] = [];
 
   constructor(
-    setting: ExecutionSetting,
+    setting: ExecutionContext,
     checked: CheckedQuery,
     region: NodeRegion,
     deadlineMs: number,
@@ -118,7 +118,7 @@ export class RegionExecution implements Evaluation {
     this.#clear();
   }
 
-  #run<T>(task: Parameters<ExecutionSetting["carrier"]["run"]>[0]): Promise<T> {
+  #run<T>(task: Parameters<ExecutionContext["carrier"]["run"]>[0]): Promise<T> {
     const options = { kill: this.#kill.signal, share: this.#share };
     return this.#counted(() => runWithRetries<T>(this.#setting.carrier, task, options, () => !this.#over));
   }

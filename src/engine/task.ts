@@ -163,7 +163,7 @@ export type Task =
   | PingTask;
 
 /** The outcome of a task; errors cross as data because cloning drops their class and members. */
-export type Outcome<T> = { readonly ok: true; readonly value: T } | (Failure & { readonly ok: false });
+export type TaskOutcome<T> = { readonly ok: true; readonly value: T } | (Failure & { readonly ok: false });
 
 /** An error as data. */
 export interface Failure {

@@ -41,7 +41,7 @@ export interface BlockReader {
    * the frames before unless it is the `first`.
    */
   addFrame(field: BrickField, weight: number, first: boolean): void;
-  /** Whether one brick holds the box; if so `lone` is its index, else `runs` are the pieces of its axes. */
+  /** Whether one brick holds the box; if so `lone` is its index, else `runs` are the parts of its axes. */
   cut(bricking: Bricking): boolean;
   lone: number;
   readonly runs: readonly [Runs, Runs, Runs];
@@ -118,7 +118,7 @@ export function createBlockReader(axes: Axes, span: number, components: number):
 /** Puts `length` values from `data[from]` on into `box[to]` and the following. */
 type PutRow = (data: Values, from: number, box: Values, to: number, length: number) => void;
 
-/** Puts the pieces of a box into `block.data`, a dense box; bricks not at hand leave NaN. */
+/** Puts the parts of a box into `block.data`, a dense box; bricks not at hand leave NaN. */
 function gather(field: BrickField, [rx, ry, rz]: readonly [Runs, Runs, Runs], block: Block, put: PutRow): void {
   const { components, data, table } = field;
   const { edge, count } = field.bricking;
@@ -162,20 +162,20 @@ function addRow(weight: number): PutRow {
 }
 
 /**
- * Which pieces of a run hold a node of `support`: bit j of the result for piece j; bit t of `support` is node t of the
+ * Which parts of a run hold a node of `support`: bit j of the result for part j; bit t of `support` is node t of the
  * run.
  */
 export function touchedRuns(runs: Runs, support: number): number {
   let touched = 0;
   for (let j = 0; j < runs.count; j++) {
-    const piece = ((1 << runs.length[j]) - 1) << runs.from[j];
-    if ((support & piece) !== 0) touched |= 1 << j;
+    const part = ((1 << runs.length[j]) - 1) << runs.from[j];
+    if ((support & part) !== 0) touched |= 1 << j;
   }
   return touched;
 }
 
 /**
- * Appends to `list` the unmarked bricks of the chosen pieces (bit masks per axis) and marks them; returns the new
+ * Appends to `list` the unmarked bricks of the chosen parts (bit masks per axis) and marks them; returns the new
  * length.
  */
 export function markBricks(
@@ -206,8 +206,8 @@ export function markBricks(
   return end;
 }
 
-/** Calls `use` for every piece (i, j, k) of a box of nodes, made of the pieces i, j, k of the runs, x fastest. */
-export function forPieces(
+/** Calls `use` for every part (i, j, k) of a box of nodes, made of the parts i, j, k of the runs, x fastest. */
+export function forBrickParts(
   [rx, ry, rz]: readonly [Runs, Runs, Runs],
   use: (i: number, j: number, k: number) => void,
 ): void {
@@ -219,11 +219,11 @@ export function forPieces(
 }
 
 /**
- * Calls `use` for every piece of a box of nodes, each inside one brick, for kernels whose boxes may be larger than what
- * is at hand at once. Piece (i, j, k) is made of the pieces i, j, k of the runs; its first node stands at
+ * Calls `use` for every part of a box of nodes, each inside one brick, for kernels whose boxes may be larger than what
+ * is at hand at once. Part (i, j, k) is made of the parts i, j, k of the runs; its first node stands at
  * `data[corner]`.
  */
-export function visitPieces(
+export function visitBrickParts(
   reader: BrickReader,
   frame: number,
   [rx, ry, rz]: readonly [Runs, Runs, Runs],
@@ -268,7 +268,7 @@ export function gatherBox(
   const [rx, ry, rz] = runs;
   const strideY = bricking.edge[0] * components;
   const strideZ = bricking.edge[1] * strideY;
-  visitPieces(reader, frame, runs, (data, corner, i, j, k) => {
+  visitBrickParts(reader, frame, runs, (data, corner, i, j, k) => {
     const length = rx.length[i] * components;
     for (let z = 0; z < rz.length[k]; z++) {
       for (let y = 0; y < ry.length[j]; y++) {

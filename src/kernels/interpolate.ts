@@ -17,7 +17,7 @@ export interface Taps {
  *
  * Only nodes that are taps on all three axes are read; a tap of weight 0 is read too, so NaN passes through it.
  */
-export type Contract = (
+export type Contraction = (
   block: Block,
   components: number,
   x: Taps,
@@ -35,7 +35,7 @@ export type Contract = (
  * The rows along x are added up first, y faster than z, each node of a row for itself; then the even nodes of the row
  * of sums, the odd ones, and both. The SIMD module adds in this order, so that its sums have the same bits.
  */
-export function createContraction(span: number): Contract {
+export function createContraction(span: number): Contraction {
   const rows: Rows = { count: 0, start: new Int32Array(span * span), weight: new Float64Array(span * span) };
   return (block, components, x, y, z, scale, out, at, stride) => {
     listRows(block, y, z, rows);

@@ -11,7 +11,7 @@ import type { Axes, Triple, VelocitySampler } from "./types.js";
 const ARRIVED = 1e-5;
 
 /** Parameters that all particles of an integration share. */
-export interface Path {
+export interface PathParameters {
   readonly axes: Axes;
   /** Velocity of the grid: node i of an axis stands at its coordinate plus this times t. */
   readonly frameVelocity: Triple;
@@ -81,7 +81,7 @@ export function intervalSteps(
  * @param positions x, y, z of each particle in the resting frame; overwritten
  * @returns the last step taken
  */
-export function advectTracers(path: Path, positions: Float64Array, count: number): number {
+export function advectTracers(path: PathParameters, positions: Float64Array, count: number): number {
   const { start } = path;
   const size = 3 * count;
   const before = new Float64Array(size);
@@ -116,7 +116,7 @@ export function advectTracers(path: Path, positions: Float64Array, count: number
  * @throws RangeError for a negative step or a response time that is negative or NaN
  */
 export function advectInertial(
-  path: Path,
+  path: PathParameters,
   responseTime: number,
   positions: Float64Array,
   velocities: Float64Array | null,
@@ -178,7 +178,7 @@ export function dragCoefficients(z: number): { decay: number; a: number; b: numb
  * @returns the last step taken
  */
 function integrate(
-  path: Path,
+  path: PathParameters,
   positions: Float64Array,
   count: number,
   scratch: Float64Array,
@@ -205,17 +205,23 @@ function integrate(
 }
 
 /** Whether the integration goes on after an earlier part. */
-function continues({ part }: Path): boolean {
+function continues({ part }: PathParameters): boolean {
   return part !== undefined && part.from > 0;
 }
 
 /** Fluid velocity relative to the grid. */
-function sampleInGrid(path: Path, positions: Float64Array, count: number, t: number, out: Float64Array): void {
+function sampleInGrid(
+  path: PathParameters,
+  positions: Float64Array,
+  count: number,
+  t: number,
+  out: Float64Array,
+): void {
   path.sample(positions, count, t, out);
   subtractFrame(path, out, count);
 }
 
-function subtractFrame({ frameVelocity }: Path, velocities: Float64Array, count: number): void {
+function subtractFrame({ frameVelocity }: PathParameters, velocities: Float64Array, count: number): void {
   for (let a = 0; a < 3; a++) {
     if (frameVelocity[a] === 0) continue;
     for (let i = a; i < 3 * count; i += 3) velocities[i] -= frameVelocity[a];
@@ -223,7 +229,7 @@ function subtractFrame({ frameVelocity }: Path, velocities: Float64Array, count:
 }
 
 /** Adds the displacement of the grid at time `t`, or when a particle has left; the sign is that of the displacement. */
-function shift({ frameVelocity, outlet }: Path, positions: Float64Array, count: number, t: number): void {
+function shift({ frameVelocity, outlet }: PathParameters, positions: Float64Array, count: number, t: number): void {
   for (let a = 0; a < 3; a++) {
     const displacement = frameVelocity[a] * t;
     if (displacement === 0 && (outlet === undefined || frameVelocity[a] === 0)) continue;
@@ -235,7 +241,13 @@ function shift({ frameVelocity, outlet }: Path, positions: Float64Array, count: 
 }
 
 /** Holds particles at walls, or at every face where nothing is open, and ends the paths of those that leave. */
-function keepInside({ axes, outlet }: Path, from: Float64Array, to: Float64Array, count: number, step: Step): void {
+function keepInside(
+  { axes, outlet }: PathParameters,
+  from: Float64Array,
+  to: Float64Array,
+  count: number,
+  step: Step,
+): void {
   if (outlet === undefined) clampToDomain(axes, to, count);
   else settle(axes, outlet, from, to, count, step);
 }

@@ -36,7 +36,7 @@ export function createProducts(
   const contract = createContraction(span);
   const components = results * sizes.reduce((sum: number, size) => sum + size, 0);
   const [vx, vy, vz] = vectors;
-  /** Pieces touched by each kind of vector, per axis. */
+  /** Parts of runs touched by each kind of vector, per axis. */
   const touched = vectors.map((vector) => new Int32Array(vector.taps.length));
 
   const locate = (positions: Float64Array, at: number) => {

@@ -130,19 +130,19 @@ export function clampToDomain(axes: Axes, positions: Float64Array, count: number
 }
 
 /**
- * A run of nodes cut into pieces, each inside one brick. Piece j: `length[j]` nodes from node `inner[j]` of brick
+ * A run of nodes cut into parts, each inside one brick. Part j: `length[j]` nodes from node `inner[j]` of brick
  * `brick[j]`.
  */
 export interface Runs {
   count: number;
   readonly brick: Int32Array;
   readonly inner: Int32Array;
-  /** Position of the piece in the run. */
+  /** Position of the part in the run. */
   readonly from: Int32Array;
   readonly length: Int32Array;
 }
 
-/** Room for the pieces of runs of up to `nodes` nodes. */
+/** Room for the parts of runs of up to `nodes` nodes. */
 export function createRuns(nodes: number): Runs {
   const column = () => new Int32Array(nodes);
   return { count: 0, brick: column(), inner: column(), from: column(), length: column() };

@@ -121,7 +121,7 @@ export interface Scheme {
   ): number;
 }
 
-/** Bricks of one field on demand, for kernels whose regions may be larger than what can be held at once. */
+/** Bricks of one field on demand, for kernels whose boxes may be larger than what can be held at once. */
 export interface BrickReader {
   readonly components: number;
   readonly bricking: Bricking;

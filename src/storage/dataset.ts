@@ -51,7 +51,7 @@ export interface FieldPart {
 }
 
 /** A file as it was when its dataset was verified. */
-export interface FileRecord {
+export interface FileStamp {
   /** Absolute, symbolic links resolved. */
   readonly path: string;
   readonly bytes: number;
@@ -130,7 +130,7 @@ export interface Dataset {
   /** Hex SHA-256 of manifest and descriptor, or of sizes and times of the files where there is no manifest. */
   readonly digest: string;
   /** Files it reads; one that no longer matches gives DataError. */
-  readonly files: readonly FileRecord[];
+  readonly files: readonly FileStamp[];
   readonly warnings: readonly string[];
   /** Guesses that somebody has accepted and that values rest on. */
   readonly assumed: readonly Question[];

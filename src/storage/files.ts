@@ -3,13 +3,13 @@
 import { realpathSync, type Stats, statSync } from "node:fs";
 import { isAddress } from "../addresses.js";
 import { STEP_PLACE } from "./catalog/descriptor.js";
-import type { FieldPart, FileRecord } from "./dataset.js";
+import type { FieldPart, FileStamp } from "./dataset.js";
 
 /**
  * The record of a file as it is now; a store at an address has no more than its address.
  * @throws the error of `stat`
  */
-export function fileRecord(path: string): FileRecord {
+export function fileStamp(path: string): FileStamp {
   if (isAddress(path)) return { path, bytes: 0, modifiedMs: 0, inode: 0 };
   const { size, mtimeMs, ino } = statSync(path);
   return { path, bytes: size, modifiedMs: mtimeMs, inode: ino };
@@ -27,7 +27,7 @@ export function statusOf(path: string): Stats | undefined {
 /**
  * Whether the file still is the one of the record; of a store at an address each object is compared when it is read.
  */
-export function isUnchanged(record: FileRecord): boolean {
+export function isUnchanged(record: FileStamp): boolean {
   if (isAddress(record.path)) return true;
   const now = statusOf(record.path);
   return (

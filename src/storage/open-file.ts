@@ -14,7 +14,7 @@ export interface KnownOfFile {
   /** Whether the settings or the command line name it: a store may then be in a private network. */
   readonly named?: boolean;
   /** Time for which the host of a store is waited for. */
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
 }
 
 /**

@@ -1,6 +1,6 @@
 /** What crosses between peers is read as if anybody could have written it. */
 import { describe, expect, it } from "vitest";
-import { type Piece, readFailure, readPiece, readStatus, writePiece } from "../../src/cluster/piece.js";
+import { type Piece, readFailure, readPiece, readReport, writePiece } from "../../src/cluster/piece.js";
 
 const PIECE: Piece = {
   generation: "0123456789abcdef".repeat(4),
@@ -47,7 +47,7 @@ it("an error or a status of another form is none", () => {
   expect(readFailure(bytes({ code: "Busy", message: "m", context: { retryAfter: 1 }, detail: "d" }))).not.toBeNull();
   for (const wrong of [null, {}, { code: "Odd", message: "m", context: {}, detail: "d" }]) {
     expect(readFailure(bytes(wrong))).toBeNull();
-    expect(readStatus(bytes(wrong))).toBeNull();
+    expect(readReport(bytes(wrong))).toBeNull();
   }
   expect(readFailure(new Uint8Array([123]))).toBeNull();
 });

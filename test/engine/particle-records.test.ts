@@ -1,14 +1,14 @@
 /** Tracking in ranges of steps gives what the whole gives, and each record falls into one range. */
 import { describe, expect, it } from "vitest";
 import { recordsBetween } from "../../src/engine/particle-records.js";
-import { advectInertial, advectTracers, type Path } from "../../src/kernels/particles.js";
+import { advectInertial, advectTracers, type PathParameters } from "../../src/kernels/particles.js";
 import type { Axis } from "../../src/kernels/types.js";
 import { generator } from "../support/run-query.js";
 
 const axis = (periodic: boolean): Axis => ({ nodes: 16, origin: 0, spacing: 0.4, periodic, coordinates: null });
 
 /** A moving grid with one axis that ends; the flow turns with time. */
-const PATH: Path = {
+const PATH: PathParameters = {
   axes: [axis(true), axis(false), axis(true)],
   frameVelocity: [0.3, 0, -0.7],
   sample: (positions, count, time, out) => {
@@ -30,7 +30,12 @@ describe("tracking in parts", () => {
     const random = generator(11);
     const start = Float64Array.from({ length: 3 * count }, () => 6 * random());
     const initial = own ? Float64Array.from({ length: 3 * count }, () => random() - 0.5) : null;
-    const run = (path: Path, positions: Float64Array, velocities: Float64Array | null, room: Float64Array): void => {
+    const run = (
+      path: PathParameters,
+      positions: Float64Array,
+      velocities: Float64Array | null,
+      room: Float64Array,
+    ): void => {
       if (responseTime === null) advectTracers(path, positions, count);
       else advectInertial(path, responseTime, positions, velocities, count, room);
     };

@@ -1,7 +1,7 @@
 /** Particles leave through open faces where and when the exact path does, to second order; walls hold them. */
 import { describe, expect, it } from "vitest";
 import type { Outlet } from "../../src/kernels/exits.js";
-import { advectInertial, advectTracers, type Path } from "../../src/kernels/particles.js";
+import { advectInertial, advectTracers, type PathParameters } from "../../src/kernels/particles.js";
 import type { Axes, Axis, VelocitySampler, Walls } from "../../src/kernels/types.js";
 import { flow } from "./particles-support.js";
 
@@ -24,7 +24,13 @@ function outletOf(count: number, x: Walls = OPEN, y: Walls = WALLS): Outlet {
   return { walls: [x, y, OPEN], exits: new Float64Array(count).fill(Number.NaN), leave: () => undefined };
 }
 
-function path(sample: VelocitySampler, step: number, steps: number, outlet: Outlet, more: Partial<Path> = {}): Path {
+function path(
+  sample: VelocitySampler,
+  step: number,
+  steps: number,
+  outlet: Outlet,
+  more: Partial<PathParameters> = {},
+): PathParameters {
   return { axes: AXES, frameVelocity: [0, 0, 0], sample, start: 0, step, steps, outlet, ...more };
 }
 

@@ -1,7 +1,7 @@
 /** Runs of particles for the tests of advect.ts. */
 import { expect } from "vitest";
 import { createScheme } from "../../src/kernels/index.js";
-import { advectInertial, advectTracers, type Path } from "../../src/kernels/particles.js";
+import { advectInertial, advectTracers, type PathParameters } from "../../src/kernels/particles.js";
 import type { VelocitySampler } from "../../src/kernels/types.js";
 import { fieldOf, T16 } from "./fields.js";
 
@@ -21,7 +21,12 @@ export function flow(
 export const rotation = flow((x, y) => [-y, x, 0]);
 export const wind = flow(() => [1, 0, 0]);
 
-export function path(sample: VelocitySampler, step: number, steps: number, more: Partial<Path> = {}): Path {
+export function path(
+  sample: VelocitySampler,
+  step: number,
+  steps: number,
+  more: Partial<PathParameters> = {},
+): PathParameters {
   return { axes: T16.axes, frameVelocity: REST, sample, start: 0, step, steps, ...more };
 }
 
@@ -30,7 +35,7 @@ export function trace(
   step: number,
   steps: number,
   point: readonly number[],
-  more: Partial<Path> = {},
+  more: Partial<PathParameters> = {},
 ): number[] {
   const positions = Float64Array.from(point);
   advectTracers(path(sample, step, steps, more), positions, 1);
@@ -44,7 +49,7 @@ export function drag(
   responseTime: number,
   point: readonly number[],
   velocity: readonly number[] | null,
-  more: Partial<Path> = {},
+  more: Partial<PathParameters> = {},
 ): { x: number[]; v: number[] } {
   const positions = Float64Array.from(point);
   const velocities = velocity === null ? null : Float64Array.from(velocity);

@@ -4,7 +4,7 @@ import { Command } from "commander";
 import { pino } from "pino";
 import { checkCluster, readKeys, readPeers } from "../../cluster/keys.js";
 import { Peers } from "../../cluster/peers.js";
-import type { Status } from "../../cluster/piece.js";
+import type { PeerReport } from "../../cluster/piece.js";
 import { digestBuild } from "../../engine/build-digest.js";
 import { reasonOf } from "../../system-error.js";
 import { MisuseError } from "../input/arguments.js";
@@ -31,7 +31,7 @@ function statusCommand(): Command {
     const options = { names, keys: readKeys(config.cluster), id: randomUUID(), build: digestBuild() };
     const peers = new Peers({ ...options, log: pino({ level: "silent" }) });
     const heard = await Promise.all(
-      peers.list.map(async (peer): Promise<[string, Status | string]> => {
+      peers.list.map(async (peer): Promise<[string, PeerReport | string]> => {
         const answer = peers.statusOf(peer, AbortSignal.timeout(ANSWER_MS)).catch((error: unknown) => reasonOf(error));
         return [peer.name, await answer];
       }),
@@ -44,7 +44,7 @@ function statusCommand(): Command {
 }
 
 /** Prints one line per process, with padded columns. */
-export function statusTable(heard: readonly (readonly [string, Status | string])[]): string {
+export function statusTable(heard: readonly (readonly [string, PeerReport | string])[]): string {
   const rows = heard.map(([name, status]) => {
     if (typeof status === "string") return [name, `lost: ${status}`];
     const { version, build, draining, running, threads, queued, cache, datasets } = status;

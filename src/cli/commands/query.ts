@@ -12,13 +12,13 @@ import {
   EXAMPLE,
   FLAG_ENTRIES,
   flagsOf,
-  type Given,
+  type GivenFlags,
   OPEN_FACES_FLAG,
   readRequest,
   takesPoints,
 } from "../input/query-request.js";
 import { csv, json } from "../output/print.js";
-import type { Asked, OnProgress, QueryAnswer } from "../query/answer.js";
+import type { FlagQuery, OnProgress, QueryAnswer } from "../query/answer.js";
 import { arrange } from "../query/arrange.js";
 
 /** Draws the progress of a query on stderr if that is a terminal; `stop` ends the drawing. */
@@ -41,7 +41,7 @@ async function print(text: Iterable<string>): Promise<void> {
   }
 }
 
-async function query(operation: OperationName, given: Given): Promise<void> {
+async function query(operation: OperationName, given: GivenFlags): Promise<void> {
   if (given.json && given.csv) throw new MisuseError("--json and --csv exclude each other");
   const { authToken: _, ...members } = readRequest(operation, given);
   if (given.points === "-" && given.initialVelocity === "-") {
@@ -60,7 +60,7 @@ async function query(operation: OperationName, given: Given): Promise<void> {
 }
 
 /** Asks the service that `--url` names, or else evaluates in this process. */
-async function evaluate(asked: Asked, given: Given, onProgress: OnProgress): Promise<QueryAnswer> {
+async function evaluate(asked: FlagQuery, given: GivenFlags, onProgress: OnProgress): Promise<QueryAnswer> {
   if (typeof given.url === "string") {
     const { queryService } = await import("../query/remote.js");
     const token = typeof given.token === "string" ? given.token : undefined;

@@ -13,7 +13,7 @@ import { MisuseError } from "./arguments.js";
 
 type MemberName = (typeof ALL_OPERATIONS)[number]["request"][number]["name"];
 /** Flags by their camel-case names, as the parser hands them over. */
-export type Given = Readonly<Record<string, string | boolean | undefined>>;
+export type GivenFlags = Readonly<Record<string, string | boolean | undefined>>;
 
 /** The flag of a request member. */
 export interface Flag {
@@ -154,7 +154,7 @@ export function flagsOf({ request, spatial, family }: Operation): string {
  *
  * @throws MisuseError for a flag that is missing, that the operation does not take, or whose value is no number
  */
-export function readRequest(operation: OperationName, given: Given): Record<string, string | number> {
+export function readRequest(operation: OperationName, given: GivenFlags): Record<string, string | number> {
   const row: Operation = operationOf(operation);
   const taken = new Map(row.request.map((member) => [member.name as MemberName, member]));
   const request: Record<string, string | number> = {};

@@ -1,7 +1,7 @@
 /** The answer to a query of the command line, whoever evaluated it. */
 
 /** A query as the flags state it. */
-export interface Asked {
+export interface FlagQuery {
   readonly operation: string;
   /** Members of the request without token and points, by their names on the wire. */
   readonly members: Readonly<Record<string, string | number>>;
@@ -19,7 +19,7 @@ export interface DatasetLabels {
   readonly assumed: readonly string[];
 }
 
-export const NO_FACTS: DatasetLabels = { manifest: null, assumed: [] };
+export const NO_LABELS: DatasetLabels = { manifest: null, assumed: [] };
 
 export interface QueryAnswer extends DatasetLabels {
   readonly record: string;

@@ -2,7 +2,7 @@
  * Arranges the numbers of an answer for printing: the place that each record belongs to, and the names of its numbers.
  */
 import { type OperationName, operationOf } from "../../operations.js";
-import type { Asked, QueryAnswer } from "./answer.js";
+import type { FlagQuery, QueryAnswer } from "./answer.js";
 
 /** An answer as it is printed. */
 export interface Arranged {
@@ -17,7 +17,7 @@ export interface Arranged {
  * Puts points or nodes beside the records of an answer. The records of a search name their nodes themselves; array
  * forms answer numbers one after another, as many for each point.
  */
-export function arrange({ operation, members, points }: Asked, answer: QueryAnswer): Arranged {
+export function arrange({ operation, members, points }: FlagQuery, answer: QueryAnswer): Arranged {
   const { family, request } = operationOf(operation as OperationName);
   const { components, recordsPerPoint, values } = answer;
   if (family === "cutout") return arrangeNodes(nodesOf(members), values);
@@ -32,7 +32,7 @@ function arrangeNodes(nodes: Float32Array, values: Float32Array): Arranged {
 }
 
 /** The numbers of the nodes of a cutout, x fastest, counted as its request counts them. */
-function nodesOf(members: Asked["members"]): Float32Array {
+function nodesOf(members: FlagQuery["members"]): Float32Array {
   const number = (name: string, other: number): number => Number(members[name] ?? other);
   const axes = ["x", "y", "z"].map((axis) => {
     const corner = axis.toUpperCase();

@@ -42,7 +42,7 @@ const LETTERS: Readonly<Record<string, string>> = {
 const AXES = ["x", "y", "z"] as const;
 
 /** A service to download from. */
-export interface Source {
+export interface CutoutService {
   readonly url: string;
   readonly token: string | undefined;
   readonly dataset: string;
@@ -56,7 +56,7 @@ export interface Source {
  * @throws Error in one line for what the service refuses, and for a selection that the form cannot hold
  */
 export async function downloadCutout(
-  source: Source,
+  source: CutoutService,
   wanted: CutoutSelection,
   path: string,
 ): Promise<readonly number[] | null> {
@@ -124,7 +124,7 @@ function bareQuery(described: Described, wanted: CutoutSelection, path: string):
 }
 
 /** Asks for something of the dataset. @throws Error with the detail of a refusal */
-async function ask({ url, token, dataset }: Source, path: string, accept: string): Promise<Response> {
+async function ask({ url, token, dataset }: CutoutService, path: string, accept: string): Promise<Response> {
   const base = url.replace(/\/service\/turbulence\.asmx$|\/+$/, "");
   const headers = { accept, ...(token !== undefined && { authorization: `Bearer ${token}` }) };
   const address = `${base}/api/datasets/${encodeURIComponent(dataset)}${path}`;

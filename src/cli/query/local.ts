@@ -16,7 +16,7 @@ import {
   type RecordName,
 } from "../../operations.js";
 import { claimText } from "../../storage/dataset.js";
-import { type Asked, type DatasetLabels, explain, NO_FACTS, type OnProgress, type QueryAnswer } from "./answer.js";
+import { type DatasetLabels, explain, type FlagQuery, NO_LABELS, type OnProgress, type QueryAnswer } from "./answer.js";
 
 /** Settings of a public service or a cluster, which do not apply to a query of this process. */
 const PUBLIC = /^FIELDPROBE_(HOST|PORT|TOKENS?|ANONYMOUS|TLS|BASE_URL|HTTP|EVENTS|PEERS?)(_|$)/;
@@ -33,7 +33,7 @@ const FEW_POINTS = 2_000;
  * @throws ConfigError, or Error whose message names the remedy where there is one
  */
 export async function queryLocally(
-  asked: Asked,
+  asked: FlagQuery,
   { data, descriptors }: { readonly data: string | undefined; readonly descriptors: string | undefined },
   onProgress: OnProgress,
 ): Promise<QueryAnswer> {
@@ -58,7 +58,7 @@ export async function queryLocally(
   }
 }
 
-async function evaluate(engine: Engine, asked: Asked, onProgress: OnProgress): Promise<QueryAnswer> {
+async function evaluate(engine: Engine, asked: FlagQuery, onProgress: OnProgress): Promise<QueryAnswer> {
   const form = operationOf(asked.operation as OperationName);
   const operation = functionAsked(form, asked.members.function_name);
   const { openFaces } = asked.members;
@@ -74,7 +74,7 @@ async function evaluate(engine: Engine, asked: Asked, onProgress: OnProgress): P
 
 function factsOf(engine: Engine, name: string | undefined): DatasetLabels {
   const dataset = name === undefined ? undefined : engine.find(name);
-  return dataset === undefined ? NO_FACTS : { manifest: dataset.digest, assumed: dataset.assumed.map(claimText) };
+  return dataset === undefined ? NO_LABELS : { manifest: dataset.digest, assumed: dataset.assumed.map(claimText) };
 }
 
 /** The operation that evaluates a form: itself, but the function that an array form names. */
@@ -87,7 +87,13 @@ function functionAsked(form: OperationRow, name: string | number | undefined): O
 }
 
 /** Answers a query at points, so many at a time. */
-async function evaluateInParts(engine: Engine, query: Query, asked: Asked, form: OperationRow, onProgress: OnProgress) {
+async function evaluateInParts(
+  engine: Engine,
+  query: Query,
+  asked: FlagQuery,
+  form: OperationRow,
+  onProgress: OnProgress,
+) {
   let record: RecordName = form.result;
   const total = asked.points.length / 3;
   let values = new Float32Array();
@@ -127,13 +133,13 @@ async function evaluateWhole(engine: Engine, query: Query): Promise<Float32Array
 }
 
 /** Initial velocities of some of the points; all of them where their number is wrong, which the engine reports. */
-function velocitiesOf({ points, velocities }: Asked, first: number, count: number): Float32Array {
+function velocitiesOf({ points, velocities }: FlagQuery, first: number, count: number): Float32Array {
   const all = velocities as Float32Array;
   return all.length === points.length ? all.subarray(3 * first, 3 * (first + count)) : all;
 }
 
 /** The members of an operation as the wire would carry them: floats in single precision. */
-function rounded(operation: OperationRow, members: Asked["members"]): Record<string, string | number> {
+function rounded(operation: OperationRow, members: FlagQuery["members"]): Record<string, string | number> {
   const floats = new Set<string>(operation.request.filter(({ type }) => type === "float").map(({ name }) => name));
   const round = ([name, value]: [string, string | number]) =>
     [name, floats.has(name) ? Math.fround(Number(value)) : value] as const;

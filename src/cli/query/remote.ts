@@ -2,11 +2,11 @@
 import { type Answer, type CallOptions, ClientError, connect, type TrackingName } from "../../client/index.js";
 import { type OperationName, operationOf } from "../../operations.js";
 import {
-  type Asked,
   type DatasetLabels,
   explain,
   explainNetwork,
-  NO_FACTS,
+  type FlagQuery,
+  NO_LABELS,
   type OnProgress,
   type QueryAnswer,
 } from "./answer.js";
@@ -20,7 +20,7 @@ import {
 export async function queryService(
   url: string,
   token: string | undefined,
-  asked: Asked,
+  asked: FlagQuery,
   wantsFacts: boolean,
   onProgress: OnProgress,
 ): Promise<QueryAnswer> {
@@ -38,7 +38,7 @@ export async function queryService(
         ? await client.stopAtOpenFaces(operation as TrackingName, request as never, { onProgress })
         : await method(request, { onProgress });
     const { dataset } = members;
-    const facts = wantsFacts && dataset !== undefined ? await factsOf(base, String(dataset), token) : NO_FACTS;
+    const facts = wantsFacts && dataset !== undefined ? await factsOf(base, String(dataset), token) : NO_LABELS;
     return { ...answer, ...facts };
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
@@ -50,7 +50,7 @@ export async function queryService(
 async function factsOf(base: string, dataset: string, token: string | undefined): Promise<DatasetLabels> {
   const url = `${base}/api/datasets/${encodeURIComponent(dataset)}`;
   const response = await fetch(url, token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } });
-  if (!response.ok) return NO_FACTS;
+  if (!response.ok) return NO_LABELS;
   const { digest = null, assumed = [] } = (await response.json()) as { digest?: string; assumed?: string[] };
   return { manifest: digest, assumed };
 }

@@ -26,7 +26,7 @@ export const LEAST_POINTS: Readonly<Record<Family, number>> = {
 const FILTER_BATCHES = 4;
 
 /** The query that is planned, and the values that its batches share. */
-export interface PlanSetting {
+export interface PlanContext {
   readonly checked: CheckedQuery & { readonly dataset: NonNullable<CheckedQuery["dataset"]> };
   readonly points: Collector;
   readonly velocities: Collector;
@@ -67,7 +67,7 @@ export function valuesPerPoint({ itemsPerPoint, operation, query }: CheckedQuery
 
 /** Makes a batch. */
 export function batchOf(
-  { checked, velocities, source, cancel }: PlanSetting,
+  { checked, velocities, source, cancel }: PlanContext,
   part: Pick<BatchTask, "points" | "first" | "count" | "out" | "places">,
 ): BatchTask {
   const { query, dataset, fields, steps, step, last, itemsPerPoint } = checked;
@@ -111,7 +111,7 @@ export function sliceSlabs(slabs: readonly Slab[], first: number, count: number)
  * Plans batches in order of arrival, from the first points on; points that wait for a worker gather into larger
  * batches.
  */
-export function planByArrival(setting: PlanSetting): Plan {
+export function planByArrival(setting: PlanContext): Plan {
   const { family } = setting.checked.operation;
   const smallest = LEAST_POINTS[family];
   const width = valuesPerPoint(setting.checked);

@@ -10,7 +10,7 @@ import type { CheckedQuery } from "../check-query.js";
 import { BATCH_POINTS, PINNED_PART } from "../memory.js";
 import { frameShift } from "../points/positions.js";
 import type { BatchTask, SortTask } from "../task.js";
-import { batchOf, type Plan, type PlanSetting, sliceSlabs, valuesPerPoint } from "./by-arrival.js";
+import { batchOf, type Plan, type PlanContext, sliceSlabs, valuesPerPoint } from "./by-arrival.js";
 import { chooseShape, type SweepShape } from "./sweep-shape.js";
 
 /** Points put in order at a time. */
@@ -62,7 +62,7 @@ export function exceedsCache(checked: CheckedQuery, cacheBytes: number): boolean
 }
 
 /** Chooses the sweep of a query that exceeds the cache, once all of its points have arrived. */
-export function chooseSweep({ checked, parallelism }: PlanSetting, cacheBytes: number): Sweep {
+export function chooseSweep({ checked, parallelism }: PlanContext, cacheBytes: number): Sweep {
   const { main, frames, bricks, brickBytes } = demandOf(checked) as Demand;
   const { bricking } = main;
   const corner = bricking.count.reduce((product, count) => product * Math.min(2, count), 1);
@@ -74,7 +74,7 @@ export function chooseSweep({ checked, parallelism }: PlanSetting, cacheBytes: n
 }
 
 /** Plans batches in sweep order, section by section, once all points have arrived. */
-export function planBySweep(setting: PlanSetting, cacheBytes: number): Plan {
+export function planBySweep(setting: PlanContext, cacheBytes: number): Plan {
   return new SweepPlan(setting, chooseSweep(setting, cacheBytes));
 }
 
@@ -96,7 +96,7 @@ interface Section {
 /** The plan of a sweep. */
 class SweepPlan implements Plan {
   readonly values: readonly Float32Array[];
-  readonly #setting: PlanSetting;
+  readonly #setting: PlanContext;
   readonly #sweep: Sweep;
   readonly #perPoint: number;
   readonly #out: Float32Array;
@@ -105,7 +105,7 @@ class SweepPlan implements Plan {
   /** Points of the sections that have been swept. */
   #end = 0;
 
-  constructor(setting: PlanSetting, sweep: Sweep) {
+  constructor(setting: PlanContext, sweep: Sweep) {
     this.#setting = setting;
     this.#sweep = sweep;
     this.#perPoint = valuesPerPoint(setting.checked);

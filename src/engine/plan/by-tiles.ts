@@ -5,10 +5,10 @@
  */
 import { BATCH_POINTS } from "../memory.js";
 import type { BatchTask } from "../task.js";
-import { batchOf, LEAST_POINTS, type Plan, type PlanSetting, sliceSlabs, valuesPerPoint } from "./by-arrival.js";
+import { batchOf, LEAST_POINTS, type Plan, type PlanContext, sliceSlabs, valuesPerPoint } from "./by-arrival.js";
 
 /** Plans a query all of whose points have arrived. */
-export function planByTiles(setting: PlanSetting): Plan {
+export function planByTiles(setting: PlanContext): Plan {
   const { points, parallelism, buffers, checked } = setting;
   const width = valuesPerPoint(checked);
   const out = new Float32Array(buffers.take(4 * points.count * width), 0, points.count * width);

@@ -141,7 +141,7 @@ function evaluateFilter({ task, operation, open, sampler, stop, pause }: BatchCo
     stop();
     if (i > from && pause()) return { done: i };
     const position = sampler.positions.subarray(3 * i, 3 * i + 3);
-    if (!filter.regionInside(position)) {
+    if (!filter.boxInside(position)) {
       const text = "The box of the filter, with its stencils, leaves the domain.";
       throw new RequestError("OutOfRange", text, { member: `points[${first + i}]` });
     }

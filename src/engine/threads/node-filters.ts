@@ -49,7 +49,7 @@ function boxFilter({ task, operation, open, sampler }: BatchContext): NodeFilter
     Math.round(spacing / step),
   );
   for (let i = 0; i < count && task.progress === undefined; i++) {
-    if (filter.regionInside(sampler.positions.subarray(3 * i, 3 * i + 3))) continue;
+    if (filter.boxInside(sampler.positions.subarray(3 * i, 3 * i + 3))) continue;
     const text = "The box of the filter leaves the domain.";
     throw new RequestError("OutOfRange", text, { member: `points[${first + i}]` });
   }

@@ -10,7 +10,7 @@ import type { BrickCache } from "../../storage/bricks/cache.js";
 import type { StorePort } from "../../storage/store-port.js";
 import type { StoreThread } from "../../storage/zarr/store-thread.js";
 import type { MemoryLayout } from "../memory.js";
-import type { Outcome } from "../task.js";
+import type { TaskOutcome } from "../task.js";
 import type { TaskMessage } from "./dataset-copy.js";
 import { ThreadStarts } from "./thread-starts.js";
 
@@ -151,7 +151,7 @@ export class ThreadGroup {
    * @throws DeadlineError when the task was killed, BusyError when no thread can be started, WorkerError when its
    *   thread died
    */
-  async run(message: TaskMessage, kill: AbortSignal | undefined): Promise<Outcome<unknown>> {
+  async run(message: TaskMessage, kill: AbortSignal | undefined): Promise<TaskOutcome<unknown>> {
     if (kill?.aborted) throw new DeadlineError();
     if (this.alive === 0 && !this.#starts.allowed) throw new BusyError(NO_THREAD);
     const end = new TaskEnd();

@@ -4,7 +4,7 @@
  */
 import { RequestError } from "../../errors.js";
 import { isOpen, type Outlet } from "../../kernels/exits.js";
-import { advectInertial, advectTracers, type Path } from "../../kernels/particles.js";
+import { advectInertial, advectTracers, type PathParameters } from "../../kernels/particles.js";
 import { axisEnd, axisStart } from "../../kernels/stencil.js";
 import { frameWeights } from "../../kernels/time.js";
 import type { Triple, VelocitySampler } from "../../kernels/types.js";
@@ -27,7 +27,7 @@ export function trackParticles(context: BatchContext): Progress | null {
   const outlet = outletOf(context, progress?.exits ?? null);
   const records = recorder(context, part, outlet?.exits ?? null);
   if (from === 0) records.start(positions);
-  const path: Path = {
+  const path: PathParameters = {
     axes: open.dataset.axes,
     frameVelocity: open.dataset.frameVelocity,
     sample: velocitySample(context),

@@ -10,7 +10,7 @@ import { scanChanges, scanWithIndex } from "../../storage/catalog/scan-folders.j
 import { loadHdf5 } from "../../storage/hdf5/library.js";
 import { shareStoresOf } from "../../storage/store-connection.js";
 import { digestBuild } from "../build-digest.js";
-import type { Outcome, ScanTask } from "../task.js";
+import type { ScanTask, TaskOutcome } from "../task.js";
 import { evaluateBatch, readAhead } from "./batch.js";
 import type { TaskMessage } from "./dataset-copy.js";
 import { failureOf } from "./errors-as-data.js";
@@ -102,7 +102,7 @@ function perform(task: TaskMessage): unknown {
  * Runs a task. An error that is not a FieldprobeError is a defect, after which this thread cannot be trusted: thrown
  * outside of the task it ends the thread, and the pool fails the task without giving the thread another.
  */
-export default function run({ ticket, task }: TicketedTask): Outcome<unknown> | Promise<never> {
+export default function run({ ticket, task }: TicketedTask): TaskOutcome<unknown> | Promise<never> {
   Atomics.store(tickets, slot, ticket);
   try {
     const value = perform(task);

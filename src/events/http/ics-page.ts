@@ -1,5 +1,5 @@
 /** Renders the events that a query selects as one iCalendar file. */
-import type { EventInstance, EventRecord } from "../model/entities.js";
+import type { EventInstance, StoredEvent } from "../model/entities.js";
 import type { EventQuery } from "../model/event-query.js";
 import { type CalendarFile, renderCalendar } from "../render/calendar-file.js";
 import { instanceId, instanceUrls } from "../render/shown-time.js";
@@ -64,7 +64,7 @@ function calendarOf(resources: Resources, view: StoreView, query: EventQuery): C
 /** Addresses of the instances shown, by their ids; what they look like depends on all instances of their events. */
 function urlsOf(
   shown: readonly EventInstance[],
-  events: readonly EventRecord[],
+  events: readonly StoredEvent[],
   view: StoreView,
 ): ReadonlyMap<string, string> {
   const wanted = new Set(shown.map(instanceId));
@@ -86,7 +86,7 @@ function urlsOf(
  */
 function* componentsOf(
   shown: readonly EventInstance[],
-  events: ReadonlyMap<number, EventRecord>,
+  events: ReadonlyMap<number, StoredEvent>,
   urls: ReadonlyMap<string, string> | null,
   context: CalendarContext,
 ): Generator<JCal> {

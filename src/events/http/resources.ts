@@ -1,5 +1,5 @@
 /** Holds what the routes share: store, clock, settings, and what is remembered between requests. */
-import type { EventInstance, EventRecord } from "../model/entities.js";
+import type { EventInstance, StoredEvent } from "../model/entities.js";
 import type { EventQuery } from "../model/event-query.js";
 import { type EventText, eventText } from "../render/event.js";
 import type { RenderSettings } from "../render/term.js";
@@ -82,6 +82,6 @@ export function knownSources(view: StoreView, settings: EventsSettings): { prima
 }
 
 /** The text of an event that a view just returned. */
-export function textOf(resources: Resources, view: StoreView, event: EventRecord): EventText {
+export function textOf(resources: Resources, view: StoreView, event: StoredEvent): EventText {
   return eventText(event, view.snapshot, resources.render);
 }

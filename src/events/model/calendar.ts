@@ -1,5 +1,5 @@
 /** A calendar is the content of an imported file: settings, terms and events before they get ids and defaults. */
-import type { Address, EventRecord, TaxonomyTerm, VocabularyName } from "./entities.js";
+import type { Address, StoredEvent, TaxonomyTerm, VocabularyName } from "./entities.js";
 
 /** Settings that a file may carry. */
 export interface FileHead {
@@ -21,7 +21,7 @@ export type TermReference = number | { readonly name: string };
 
 /** An event as a file gives it; the store replaces null members by their defaults. */
 export interface NewEvent
-  extends Omit<EventRecord, "id" | "uid" | "url" | "shortUrl" | "source" | "publishDate" | "terms" | "zone"> {
+  extends Omit<StoredEvent, "id" | "uid" | "url" | "shortUrl" | "source" | "publishDate" | "terms" | "zone"> {
   readonly identity: { readonly id: number } | { readonly uid: string };
   readonly url: string | null;
   readonly shortUrl: string | null;

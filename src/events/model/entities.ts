@@ -91,7 +91,7 @@ export interface Override {
  * An event as stored. A time is `YYYY-MM-DDTHH:MM:SS` on the wall of `zone`, or with an offset an instant; a day is
  * `YYYY-MM-DD`.
  */
-export interface EventRecord {
+export interface StoredEvent {
   readonly id: number;
   /** UID of the iCalendar component it came from, or null. */
   readonly uid: string | null;

@@ -1,7 +1,7 @@
 /** Writes a calendar file: components, the zones they use, folded lines. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import ICAL from "ical.js";
-import type { EventRecord } from "../model/entities.js";
+import type { StoredEvent } from "../model/entities.js";
 import { epochSeconds, momentOf } from "../time/zone.js";
 import { type JCal, vtimezone } from "./vtimezone.js";
 
@@ -18,7 +18,7 @@ export interface CalendarFile {
   /** Made as they are written. */
   readonly components: Iterable<JCal>;
   /** The events of the components; their zones are described. */
-  readonly events: readonly EventRecord[];
+  readonly events: readonly StoredEvent[];
   /** Earliest start of an instance, epoch seconds. */
   readonly first: number;
   readonly now: number;
@@ -48,7 +48,7 @@ function textOf(component: JCal): string {
   return ICAL.stringify.component(component, ICAL.design.icalendar);
 }
 
-function zonesOf(events: readonly EventRecord[], first: number, now: number): JCal[] {
+function zonesOf(events: readonly StoredEvent[], first: number, now: number): JCal[] {
   const earliest = new Map<string, number>();
   for (const event of events) {
     if (event.allDay || event.zone === "UTC") continue;

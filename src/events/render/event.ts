@@ -1,5 +1,5 @@
 /** Writes events as JSON text, from pieces that are made once per state of the data. */
-import { audienceNames, type EventInstance, type EventRecord, type VocabularyName } from "../model/entities.js";
+import { audienceNames, type EventInstance, type StoredEvent, type VocabularyName } from "../model/entities.js";
 import type { Snapshot } from "../store/snapshot.js";
 import { instanceId, instanceNames, instanceUrls, type ShownTime, shownTime } from "./shown-time.js";
 import { type RenderSettings, renderTerm } from "./term.js";
@@ -30,7 +30,7 @@ export interface EventText {
 }
 
 /** Writes the parts of an event that do not depend on its instances. */
-export function eventText(event: EventRecord, snapshot: Snapshot, settings: RenderSettings): EventText {
+export function eventText(event: StoredEvent, snapshot: Snapshot, settings: RenderSettings): EventText {
   const embedded = EMBEDDED.map((name) => `${JSON.stringify(name)}:${embeddedValue(event, name, snapshot, settings)}`);
   const { id, name, slug, excerpt, url, shortUrl } = event;
   const bodyOf = (shown: string) =>
@@ -58,7 +58,7 @@ export function eventText(event: EventRecord, snapshot: Snapshot, settings: Rend
 }
 
 function embeddedValue(
-  event: EventRecord,
+  event: StoredEvent,
   name: VocabularyName | "image_thumbnail",
   snapshot: Snapshot,
   settings: RenderSettings,

@@ -1,11 +1,11 @@
 /** Describes one event as a schema.org `Event`, its instances as sub-events. */
-import type { EventInstance, EventRecord, TaxonomyTerm } from "../model/entities.js";
+import type { EventInstance, StoredEvent, TaxonomyTerm } from "../model/entities.js";
 import type { Snapshot } from "../store/snapshot.js";
 import { instanceNames, instanceUrls, shownTime } from "./shown-time.js";
 
 /** The description of an event; its own times are those of `shown`. */
 export function jsonLd(
-  event: EventRecord,
+  event: StoredEvent,
   instances: readonly EventInstance[],
   shown: EventInstance,
   snapshot: Snapshot,

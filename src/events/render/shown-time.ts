@@ -1,5 +1,5 @@
 /** Shows an instance: its id, its dates and times in the site zone, its address. */
-import { type EventInstance, type EventRecord, overAt } from "../model/entities.js";
+import { type EventInstance, overAt, type StoredEvent } from "../model/entities.js";
 import { addDays, localText, offsetText, startOf, utcToDay } from "../time/zone.js";
 
 /** A start or end as it is shown: a date, or a time with its instant. */
@@ -30,7 +30,7 @@ export function instanceId(instance: EventInstance): string {
 }
 
 /** Names of the instances that have one of their own, by original start. */
-export function instanceNames(event: EventRecord): ReadonlyMap<number, string> {
+export function instanceNames(event: StoredEvent): ReadonlyMap<number, string> {
   const named = event.overrides.flatMap(({ original, name }) =>
     name === undefined ? [] : [[original, name] as const],
   );

@@ -1,6 +1,6 @@
 /** Describes events and instances as VEVENT components. */
 import ICAL from "ical.js";
-import type { EventInstance, EventRecord, Override } from "../model/entities.js";
+import type { EventInstance, Override, StoredEvent } from "../model/entities.js";
 import type { Snapshot } from "../store/snapshot.js";
 import { addDays, epochSeconds, isDay, localText, momentOf, offsetAt, utcToDay } from "../time/zone.js";
 import { instanceNames, localDay } from "./shown-time.js";
@@ -17,7 +17,7 @@ export interface CalendarContext {
 
 /** One instance on its own. Instances of a series carry the same UID and are told apart by RECURRENCE-ID. */
 export function instanceComponent(
-  event: EventRecord,
+  event: StoredEvent,
   instance: EventInstance,
   url: string,
   context: CalendarContext,
@@ -36,7 +36,7 @@ export function instanceComponent(
 }
 
 /** An event with its rule, and a component for each moved or renamed instance. Cancelled ones are excluded dates. */
-export function seriesComponents(event: EventRecord, context: CalendarContext): JCal[] {
+export function seriesComponents(event: StoredEvent, context: CalendarContext): JCal[] {
   const rule = event.rrule === null ? [] : [["rrule", {}, "recur", ICAL.Recur.fromString(event.rrule).toJSON()]];
   const wall = (text: string) => wallOf(text, event);
   const gone = event.overrides.filter((override) => override.cancelled).map((override) => override.original);
@@ -60,7 +60,7 @@ export function seriesComponents(event: EventRecord, context: CalendarContext): 
   return [main, ...changed.map((override) => changedComponent(event, override, context))];
 }
 
-function changedComponent(event: EventRecord, override: Override, context: CalendarContext): JCal {
+function changedComponent(event: StoredEvent, override: Override, context: CalendarContext): JCal {
   const original = wallOf(override.original, event);
   const start = override.start === null ? original : wallOf(override.start, event);
   const end = override.end === null ? length(event, override.start ?? override.original) : endAt(override.end, event);
@@ -69,12 +69,12 @@ function changedComponent(event: EventRecord, override: Override, context: Calen
   return ["vevent", [...common(named, event.url, context), ...properties], []];
 }
 
-function endAt(end: string, event: EventRecord): Property {
+function endAt(end: string, event: StoredEvent): Property {
   return event.allDay ? day("dtend", addDays(end, 1)) : at("dtend", wallOf(end, event), event);
 }
 
 /** The end of an instance: DTEND for an exact length, DURATION for one that counts days on the wall. */
-function length(event: EventRecord, start: string): Property {
+function length(event: StoredEvent, start: string): Property {
   if (event.allDay) return ["duration", {}, "duration", `P${event.days}D`];
   if (event.days > 0)
     return ["duration", {}, "duration", `P${event.days}D${event.seconds > 0 ? `T${event.seconds}S` : ""}`];
@@ -82,7 +82,7 @@ function length(event: EventRecord, start: string): Property {
   return time("dtend", wallAt(end, event.zone), event);
 }
 
-function common(event: EventRecord, url: string, { snapshot, host }: CalendarContext): Property[] {
+function common(event: StoredEvent, url: string, { snapshot, host }: CalendarContext): Property[] {
   const stamp = `${localText(event.publishDate, 0)}Z`;
   const terms = (ids: readonly number[]) => ids.flatMap((id) => snapshot.terms.get(id) ?? []);
   const places = terms(event.terms.locations);
@@ -104,12 +104,12 @@ function common(event: EventRecord, url: string, { snapshot, host }: CalendarCon
 }
 
 /** The thumbnail as IMAGE (RFC 7986 5.10). */
-function images({ image }: EventRecord): Property[] {
+function images({ image }: StoredEvent): Property[] {
   const url = image?.sizes.thumbnail ?? Object.values(image?.sizes ?? {})[0];
   return image && url ? [["image", { display: "THUMBNAIL", fmttype: image.mime_type }, "uri", url]] : [];
 }
 
-function at(name: string, wall: string, event: EventRecord): Property {
+function at(name: string, wall: string, event: StoredEvent): Property {
   return event.allDay ? day(name, wall) : time(name, wall, event);
 }
 
@@ -117,12 +117,12 @@ function day(name: string, date: string): Property {
   return [name, {}, "date", date];
 }
 
-function time(name: string, wall: string, { zone }: EventRecord): Property {
+function time(name: string, wall: string, { zone }: StoredEvent): Property {
   return zone === "UTC" ? [name, {}, "date-time", `${wall}Z`] : [name, { tzid: zone }, "date-time", wall];
 }
 
 /** A stored time text on the wall of its event. */
-function wallOf(text: string, event: EventRecord): string {
+function wallOf(text: string, event: StoredEvent): string {
   return isDay(text) ? text : wallAt(epochSeconds(momentOf(text, event.zone)), event.zone);
 }
 

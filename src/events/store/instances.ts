@@ -1,5 +1,5 @@
 /** Writes instances: those of one event, and those of all events when the horizon has moved. */
-import { type EventRecord, overAt, startKey } from "../model/entities.js";
+import { overAt, type StoredEvent, startKey } from "../model/entities.js";
 import { expand } from "../time/expand.js";
 import { type Horizon, horizonAt } from "../time/horizon.js";
 import type { StoreConnection } from "./database.js";
@@ -14,7 +14,7 @@ const INSERT = `INSERT INTO instance
  *
  * @returns the number of instances kept; @throws Error when the event's rule cannot be expanded
  */
-export function writeInstances(db: StoreConnection, event: EventRecord, siteZone: string, horizon: Horizon): number {
+export function writeInstances(db: StoreConnection, event: StoredEvent, siteZone: string, horizon: Horizon): number {
   const instances = expand(event, siteZone, horizon);
   const publish = event.published ? event.publishDate : null;
   db.run("DELETE FROM instance WHERE event_id = ?", [event.id]);
@@ -46,7 +46,7 @@ export function extendHorizon(db: StoreConnection, now: number, siteZone: string
   const rows = db.all(`SELECT document FROM event ${sameZone ? "WHERE recurring = 1" : ""} ORDER BY id`);
   const failed: { id: number; reason: string }[] = [];
   for (const [document] of rows) {
-    const event = JSON.parse(String(document)) as EventRecord;
+    const event = JSON.parse(String(document)) as StoredEvent;
     try {
       writeInstances(db, event, siteZone, horizon);
     } catch (error) {

@@ -1,5 +1,5 @@
 /** Lists the stored events as lines of text. */
-import type { EventRecord } from "../model/entities.js";
+import type { StoredEvent } from "../model/entities.js";
 import { localText, offsetAt } from "../time/zone.js";
 import type { StoreConnection } from "./database.js";
 import { readStored } from "./site-settings.js";
@@ -13,7 +13,7 @@ const SQL = `
 export function listEvents(db: StoreConnection, now: number): string[] {
   const zone = readStored(db).get("instanceZone") ?? "UTC";
   return db.all(SQL, [now]).map(([document, count, start]) => {
-    const event = JSON.parse(String(document)) as EventRecord;
+    const event = JSON.parse(String(document)) as StoredEvent;
     const wall = localText(Number(start), offsetAt(Number(start), zone));
     const when = event.allDay ? `${wall.slice(0, 10)}      ` : wall.slice(0, 16).replace("T", " ");
     const hidden = event.published ? "" : "  (not published)";

@@ -1,5 +1,5 @@
 /** Reads the store for requests: each sees one snapshot, and nothing remembered outlives the data it came from. */
-import type { EventInstance, EventRecord } from "../model/entities.js";
+import type { EventInstance, StoredEvent } from "../model/entities.js";
 import type { EventQuery } from "../model/event-query.js";
 import { openConnection, type SqlRow, type StoreConnection } from "./database.js";
 import { loadSnapshot, type Snapshot } from "./snapshot.js";
@@ -25,8 +25,8 @@ export interface StoreView {
   page(query: EventQuery): EventInstance[];
   count(query: EventQuery): number;
   /** A published event, or null. */
-  event(id: number): EventRecord | null;
-  events(ids: readonly number[]): EventRecord[];
+  event(id: number): StoredEvent | null;
+  events(ids: readonly number[]): StoredEvent[];
   /** Every instance of an event, ascending. */
   instances(id: number): EventInstance[];
   /** The number of them. */
@@ -88,12 +88,12 @@ function viewOf(db: StoreConnection, interval: Interval, now: number): StoreView
     },
     event(id) {
       const row = db.first("SELECT document FROM event WHERE id = ? AND publish_ts <= ?", [id, now]);
-      return row ? (JSON.parse(String(row[0])) as EventRecord) : null;
+      return row ? (JSON.parse(String(row[0])) as StoredEvent) : null;
     },
     events(ids) {
       if (ids.length === 0) return [];
       const sql = "SELECT document FROM event WHERE id IN (SELECT value FROM json_each(?))";
-      return db.all(sql, [JSON.stringify(ids)]).map(([document]) => JSON.parse(String(document)) as EventRecord);
+      return db.all(sql, [JSON.stringify(ids)]).map(([document]) => JSON.parse(String(document)) as StoredEvent);
     },
     instanceCount: (id) => Number(db.first("SELECT count(*) FROM instance WHERE event_id = ?", [id])?.[0]),
     instances(id) {

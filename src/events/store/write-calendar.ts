@@ -1,6 +1,6 @@
 /** Writes one calendar into the store inside the transaction of the caller; no other code writes terms and events. */
 import type { Calendar, ImportProblem, NewEvent } from "../model/calendar.js";
-import type { EventRecord, VocabularyName } from "../model/entities.js";
+import type { StoredEvent, VocabularyName } from "../model/entities.js";
 import { nameKey } from "../model/name-keys.js";
 import { strayOverrides } from "../time/expand.js";
 import { horizonAt } from "../time/horizon.js";
@@ -46,7 +46,7 @@ export function writeCalendar(
 }
 
 /** Writes an event's instances; returns what is wrong with its series. */
-function expandEvent(db: StoreConnection, record: EventRecord, { zone, now }: ImportSettings): string[] {
+function expandEvent(db: StoreConnection, record: StoredEvent, { zone, now }: ImportSettings): string[] {
   try {
     const stray = strayOverrides(record).map((text) => `override of ${text}, which is no instance of the event`);
     const count = writeInstances(db, record, zone, horizonAt(now, zone));
@@ -63,7 +63,7 @@ function resolve(
   terms: TermBook,
   settings: ImportSettings,
   problems: ImportProblem[],
-): EventRecord {
+): StoredEvent {
   const { identity, place, ...rest } = event;
   const id = "id" in identity ? identity.id : idOfUid(db, identity.uid);
   const day = event.allDay
@@ -105,7 +105,7 @@ function idOfUid(db: StoreConnection, uid: string): number {
   return id;
 }
 
-function writeEvent(db: StoreConnection, event: EventRecord): void {
+function writeEvent(db: StoreConnection, event: StoredEvent): void {
   db.run("DELETE FROM event WHERE id = ?", [event.id]);
   const publish = event.published ? event.publishDate : null;
   const recurring = event.rrule !== null || event.rdate.length > 0 ? 1 : 0;

@@ -1,6 +1,6 @@
 /** Expands an event into the instances that are kept of it. */
 import type { RRuleTemporal } from "rrule-temporal";
-import { type EventInstance, type EventRecord, type Override, overAt } from "../model/entities.js";
+import { type EventInstance, type Override, overAt, type StoredEvent } from "../model/entities.js";
 import { type Horizon, MOST_INSTANCES } from "./horizon.js";
 import { occurrences } from "./occurrences.js";
 import { openRule } from "./rule.js";
@@ -33,7 +33,7 @@ interface RecurrenceSet {
   has(start: number): boolean;
 }
 
-function seriesOf(event: EventRecord): RecurrenceSet {
+function seriesOf(event: StoredEvent): RecurrenceSet {
   const rule = event.rrule === null ? null : openRule(event.rrule, event.start, event.zone, event.allDay);
   const explicit = [event.start, ...event.rdate].map((text) => startOf(text, event));
   const has = (start: number) => explicit.includes(start) || (rule?.matches(momentAt(start, "UTC")) ?? false);
@@ -49,7 +49,7 @@ function seriesOf(event: EventRecord): RecurrenceSet {
  * @param siteZone the zone whose midnights bound all-day instances and whose offsets are noted
  * @throws Error when the rule cannot be expanded within the library's bound of work
  */
-export function expand(event: EventRecord, siteZone: string, horizon: Horizon): EventInstance[] {
+export function expand(event: StoredEvent, siteZone: string, horizon: Horizon): EventInstance[] {
   const { rule, explicit, has } = seriesOf(event);
   const overrides = new Map(event.overrides.map((override) => [startOf(override.original, event), override]));
   const excluded = new Set(event.exdate.map((text) => startOf(text, event)));
@@ -76,7 +76,7 @@ export function expand(event: EventRecord, siteZone: string, horizon: Horizon): 
  * be over now, from which the scan goes both ways. That start is uncertain by some seconds; a rule has at most one
  * start in each of them, so the scan takes that many starts more.
  */
-function scanSpan(event: EventRecord, siteZone: string, horizon: Horizon) {
+function scanSpan(event: StoredEvent, siteZone: string, horizon: Horizon) {
   const uncertainty = event.allDay ? DAY_UNCERTAINTY : event.days > 0 ? NOMINAL_UNCERTAINTY : 0;
   const length = Math.max(event.days * 86_400 + event.seconds, 1);
   return {
@@ -88,14 +88,14 @@ function scanSpan(event: EventRecord, siteZone: string, horizon: Horizon) {
 }
 
 /** Originals of overrides that name no instance of the series. */
-export function strayOverrides(event: EventRecord): string[] {
+export function strayOverrides(event: StoredEvent): string[] {
   if (event.overrides.length === 0) return [];
   const { has } = seriesOf(event);
   return event.overrides.map((override) => override.original).filter((text) => !has(startOf(text, event)));
 }
 
 function instanceOf(
-  event: EventRecord,
+  event: StoredEvent,
   original: number,
   override: Override | undefined,
   siteZone: string,
@@ -113,13 +113,13 @@ function instanceOf(
   };
 }
 
-function allDayBounds(event: EventRecord, original: number, override: Override | undefined, siteZone: string) {
+function allDayBounds(event: StoredEvent, original: number, override: Override | undefined, siteZone: string) {
   const first = override?.start ?? utcToDay(original);
   const days = override?.end ? daysBetween(first, override.end) + 1 : event.days;
   return { start: startOfDay(first, siteZone), end: startOfDay(addDays(first, days), siteZone) };
 }
 
-function timedBounds(event: EventRecord, original: number, override: Override | undefined) {
+function timedBounds(event: StoredEvent, original: number, override: Override | undefined) {
   const start = override?.start ? epochSeconds(momentOf(override.start, event.zone)) : original;
   if (override?.end) return { start, end: epochSeconds(momentOf(override.end, event.zone)) };
   if (event.days === 0) return { start, end: start + event.seconds };

@@ -35,7 +35,7 @@ export interface BoxFilter {
     stop?: () => boolean,
   ): void;
   /** Whether the stencils of all leaves around a position (x, y, z) lie inside the axes that are not periodic. */
-  regionInside(position: ArrayLike<number>): boolean;
+  boxInside(position: ArrayLike<number>): boolean;
 }
 
 /** Smallest spacing of a grid. */
@@ -113,11 +113,11 @@ export function createBoxFilter(
         cube(readers[0], frames, positions, i, out, i * items * components, stop);
       }
     },
-    regionInside: (position) => regionInside(axes, filterLength, leaves, gradient, position),
+    boxInside: (position) => boxInside(axes, filterLength, leaves, gradient, position),
   };
 }
 
-function regionInside(
+function boxInside(
   axes: Axes,
   filterLength: number,
   leaves: number,

@@ -3,10 +3,10 @@
  * weight per node and axis.
  */
 import { createDifferenceVectors, FIRST, VALUE } from "../axis-vectors.js";
-import { forPieces, visitPieces } from "../block.js";
+import { forBrickParts, visitBrickParts } from "../block.js";
 import { createRuns, cutRun, wrap } from "../stencil.js";
 import type { Axes, Axis, BrickReader, FrameWeights } from "../types.js";
-import { createCombinedPiece } from "./combined-piece.js";
+import { createCombinedSums } from "./combined-sums.js";
 import type { BoxPart, IntervalSums, IntervalWeights } from "./interval-sums.js";
 import { type CubeKernel, gatherBits, itemsPerPoint, spreadBits, TILE_EDGE } from "./octree.js";
 
@@ -111,7 +111,7 @@ export function createBoxMean(options: MeanOptions): CubeKernel {
   const sums = new Float64Array(edge ** 3 * size);
   const part: BoxPart = { first: new Int32Array(3), length: new Int32Array(3) };
 
-  const addCombined = createCombinedPiece(size, addSums);
+  const addCombined = createCombinedSums(size, addSums);
   /** Sums the combination of frames over the runs of `weights`, brick by brick. */
   const sumRuns = (reader: BrickReader, frames: FrameWeights, weights: readonly IntervalRun[]): void => {
     const { edge: nodes } = reader.bricking;
@@ -120,13 +120,13 @@ export function createBoxMean(options: MeanOptions): CubeKernel {
     for (let a = 0; a < 3; a++) cutRun(axes[a].nodes, nodes[a], weights[a].start, weights[a].length, runs[a]);
     sums.fill(0);
     if (frames.frames.length > 1 || frames.weights[0] !== 1) {
-      forPieces(runs, (...pieces) => addCombined(reader, frames, runs, pieces, weights, edge, sums));
+      forBrickParts(runs, (...indices) => addCombined(reader, frames, runs, indices, weights, edge, sums));
       return;
     }
-    visitPieces(reader, frames.frames[0], runs, (data, corner, ...pieces) => {
+    visitBrickParts(reader, frames.frames[0], runs, (data, corner, ...indices) => {
       for (let a = 0; a < 3; a++) {
-        part.first[a] = runs[a].from[pieces[a]];
-        part.length[a] = runs[a].length[pieces[a]];
+        part.first[a] = runs[a].from[indices[a]];
+        part.length[a] = runs[a].length[indices[a]];
       }
       addSums.add(data, corner, strideY, strideZ, size, part, weights, edge, sums);
     });

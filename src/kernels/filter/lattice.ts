@@ -1,6 +1,6 @@
 /** Interpolates velocities to a lattice of points, separably and from bricks on demand. */
 
-import { visitPieces } from "../block.js";
+import { visitBrickParts } from "../block.js";
 import { createAxisWeights } from "../lagrange.js";
 import { createRuns, cutRun, type Runs, wrap } from "../stencil.js";
 import type { Axes, Axis, BrickReader, FrameWeights, Values } from "../types.js";
@@ -84,7 +84,7 @@ function addFrame(
   const [rx, ry, rz] = runs;
   const strideY = reader.bricking.edge[0] * 3;
   const strideZ = reader.bricking.edge[1] * strideY;
-  visitPieces(reader, frame, runs, (data, corner, i, j, k) => {
+  visitBrickParts(reader, frame, runs, (data, corner, i, j, k) => {
     for (let c = 0; c < rz.length[k]; c++) {
       for (let b = 0; b < ry.length[j]; b++) {
         const from = corner + c * strideZ + b * strideY;

@@ -30,7 +30,7 @@ export interface NodeFilter {
     stop?: () => boolean,
   ): void;
   /** Whether all nodes for a position (x, y, z) lie inside the axes that are not periodic. */
-  regionInside(position: ArrayLike<number>): boolean;
+  boxInside(position: ArrayLike<number>): boolean;
 }
 
 /**
@@ -120,7 +120,7 @@ export function createNodeFilter(
         else putDifferences(totals, at, size, distances, out, to);
       }
     },
-    regionInside: (position) =>
+    boxInside: (position) =>
       axes.every((axis, a) => {
         if (axis.periodic) return true;
         const x = Math.min(Math.max(position[a], axisStart(axis)), axisEnd(axis));

@@ -6,7 +6,7 @@
  * each run, whatever w is (van Herk, Pattern Recognition Letters 13 (1992)). No sum is ever subtracted, and the order
  * of the additions depends on nothing but the first node of the cube. So its bits are the same alone and among others.
  */
-import { type Box, visitPieces } from "../block.js";
+import { type Box, visitBrickParts } from "../block.js";
 import { createRuns, cutRun, type Runs } from "../stencil.js";
 import type { Axes, BrickReader, Triple } from "../types.js";
 
@@ -230,7 +230,7 @@ function gatherNodes(
     [nx, ny, nz].forEach((length, a) => {
       cutRun(axes[a].nodes, edge[a], start[a], length, runs[a]);
     });
-    visitPieces(reader, frame, runs, (data, corner, i, j, k) => {
+    visitBrickParts(reader, frame, runs, (data, corner, i, j, k) => {
       for (let z = 0; z < rz.length[k]; z++) {
         for (let y = 0; y < ry.length[j]; y++) {
           const from = corner + z * strideZ + y * strideY;

@@ -18,7 +18,7 @@ const PACKET_SHARE = 1.6;
 const ALWAYS = 2 ** 30;
 
 /** The shape of a scheme's stencils. */
-export interface Stencil extends Reach {
+export interface StencilShape extends Reach {
   /** First node of the interpolation, counted from the cell, or from the nearest node when `nearest`. */
   readonly first: number;
   readonly nearest: boolean;
@@ -49,7 +49,7 @@ export type Evaluate = (
 export function createCombination(
   module: Module,
   records: Scratch,
-  stencil: Stencil,
+  stencil: StencilShape,
   evaluate: Evaluate,
 ): Pick<Scheme, "combine" | "combineInTurn"> {
   const { image, sizes, first: base, low, span, nearest } = stencil;
@@ -103,12 +103,12 @@ export function createCombination(
 }
 
 /** The longest edge of a cube of first nodes whose stencils have room in scratch. */
-function longestEdge({ span, sizes }: Stencil): number {
+function longestEdge({ span, sizes }: StencilShape): number {
   return Math.floor(Math.cbrt(NODES_BYTES / (8 * componentsOf(sizes))) + 1e-9) - span + 1;
 }
 
 /** Whether the stencils of a box of first nodes have room in scratch. */
-function hasRoom({ span, sizes }: Stencil, edges: Triple): boolean {
+function hasRoom({ span, sizes }: StencilShape, edges: Triple): boolean {
   return edges.reduce((bytes, edge) => bytes * (edge + span - 1), 8 * componentsOf(sizes)) <= NODES_BYTES;
 }
 

@@ -34,7 +34,7 @@ const SMALL_POINTS = 4_096;
 const SMALL_PART = 1 / 8;
 
 /** A request that asks for a slot. */
-export interface Asker {
+export interface SlotRequest {
   /** The client, whose turn depends on the slots that it has; compared by identity. */
   readonly client: unknown;
   /** Evaluations of a field that the request takes. */
@@ -49,7 +49,7 @@ interface Client {
   last: number;
 }
 
-interface Waiter extends Asker {
+interface Waiter extends SlotRequest {
   readonly size: number;
   readonly grant: () => void;
 }
@@ -103,12 +103,12 @@ export class Admission {
    * @returns gives the slot back; harmless when called twice
    * @throws BusyError when none came free in time or too many wait already
    */
-  async slot(asker: Asker, waitMs: number, signal: AbortSignal): Promise<() => void> {
+  async slot(asker: SlotRequest, waitMs: number, signal: AbortSignal): Promise<() => void> {
     return this.trySlot(asker) ?? this.#wait(asker, waitMs, signal);
   }
 
   /** Takes a slot; null where none is free. */
-  trySlot(asker: Asker): (() => void) | null {
+  trySlot(asker: SlotRequest): (() => void) | null {
     const size = sizeOf(asker.work);
     return this.#taken < this.#most("engine.inflight", size) ? this.#take(asker, size) : null;
   }
@@ -118,7 +118,7 @@ export class Admission {
     return Math.max(1, Math.floor(this.#limits[limit] * (SIZES[size] as (typeof SIZES)[number]).part));
   }
 
-  #take({ client }: Asker, size: number): () => void {
+  #take({ client }: SlotRequest, size: number): () => void {
     this.#taken++;
     if (size === 0) this.#small++;
     this.#change(client, { slots: 1 }).last = ++this.#given;
@@ -218,7 +218,7 @@ export class Admission {
     });
   }
 
-  #wait(asker: Asker, waitMs: number, signal: AbortSignal): Promise<() => void> {
+  #wait(asker: SlotRequest, waitMs: number, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
     const size = sizeOf(asker.work);
     if (this.#waiting.size >= this.#most("engine.queue", size)) throw new BusyError("Too many requests are waiting.");

@@ -31,7 +31,7 @@ const MOST_MEMORY = 4 * 1024 * 1024;
 const LEAST_PART = 1 / 4;
 
 /** Takes triples that were read from so many bytes of the text; it may read the array until it ends. */
-export type Deliver = (triples: Float32Array, count: number, bytes: number) => Steps<void>;
+export type TripleReceiver = (triples: Float32Array, count: number, bytes: number) => Steps<void>;
 
 /** The form of the items. */
 export interface ItemForm {
@@ -78,7 +78,7 @@ export function readAhead(
   bytes: ByteQueue,
   form: ItemForm,
   texts: QueryTexts,
-  deliver: Deliver,
+  deliver: TripleReceiver,
   outside: <T>(promise: Promise<T>) => Promise<T>,
 ): Steps<boolean> {
   return new Ahead(bytes, form, texts, deliver, outside).run();
@@ -102,7 +102,7 @@ class Ahead {
   readonly #bytes: ByteQueue;
   readonly #form: ItemForm;
   readonly #texts: QueryTexts;
-  readonly #deliver: Deliver;
+  readonly #deliver: TripleReceiver;
   readonly #outside: <T>(promise: Promise<T>) => Promise<T>;
   /** Passages that threads read, in order. */
   readonly #passages: Passage[] = [];
@@ -120,7 +120,7 @@ class Ahead {
     bytes: ByteQueue,
     form: ItemForm,
     texts: QueryTexts,
-    deliver: Deliver,
+    deliver: TripleReceiver,
     outside: <T>(promise: Promise<T>) => Promise<T>,
   ) {
     this.#bytes = bytes;

@@ -65,7 +65,7 @@ export function addVary(reply: FastifyReply, header: string): void {
 }
 
 /** Told how the reader of an answer gets on. */
-export interface Reader {
+export interface AnswerReader {
   /** Bytes are handed to the socket. */
   handOver(bytes: number): void;
   /** The socket has taken them. */
@@ -84,7 +84,7 @@ export async function sendBlocks(
   contentType: string,
   blocks: Iterator<Buffer>,
   { config, slices }: Pick<Service, "config" | "slices">,
-  reader: Reader,
+  reader: AnswerReader,
 ): Promise<void> {
   const { first, complete } = begin(blocks, slices, reader);
   const { raw } = reply;
@@ -118,7 +118,7 @@ export async function sendStream(
   contentType: string,
   blocks: AsyncIterable<Buffer>,
   { config, slices }: Pick<Service, "config" | "slices">,
-  reader: Reader,
+  reader: AnswerReader,
 ): Promise<void> {
   const { raw } = reply;
   if (config.gzip !== "off") addVary(reply, "Accept-Encoding");
@@ -167,7 +167,11 @@ async function pour(blocks: AsyncIterable<Buffer>, raw: ServerResponse, compress
 }
 
 /** Makes the first blocks, up to the length from which an answer may be compressed. */
-function begin(blocks: Iterator<Buffer>, slices: TimeSlices, reader: Reader): { first: Buffer[]; complete: boolean } {
+function begin(
+  blocks: Iterator<Buffer>,
+  slices: TimeSlices,
+  reader: AnswerReader,
+): { first: Buffer[]; complete: boolean } {
   const first: Buffer[] = [];
   slices.begin();
   const since = performance.now();
@@ -192,7 +196,7 @@ async function* paced(
   first: readonly Buffer[],
   rest: Iterator<Buffer> | AsyncIterator<Buffer>,
   slices: TimeSlices,
-  reader: Reader,
+  reader: AnswerReader,
 ): AsyncGenerator<Buffer> {
   for (const block of first) {
     reader.handOver(block.length);

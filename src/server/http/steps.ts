@@ -13,7 +13,7 @@ export type Stepping<T> = Iterable<Promise<unknown>, T, void>;
  * A value that needs no steps; one object is filled anew for every value, because making a generator costs more than
  * most values.
  */
-export class AtHand<T> implements Iterable<Promise<unknown>, T, void> {
+export class ReadyValue<T> implements Iterable<Promise<unknown>, T, void> {
   readonly #result: { done: true; value: T } = { done: true, value: undefined as T };
 
   /** @returns this, to be handed to `yield*` at once */

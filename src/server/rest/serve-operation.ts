@@ -16,7 +16,7 @@ import { readBody, readerFor } from "./read-body.js";
 import { ANSWER_TYPES, largeAnswer, shapeOf, type UnwrittenAnswer, WRITERS } from "./write-answer.js";
 
 /** Members that a route adds to the request as it came. */
-export interface Route {
+export interface RouteMembers {
   readonly operation: Operation;
   /** Null where the operation has none. */
   readonly dataset: string | null;
@@ -35,7 +35,7 @@ export interface Route {
  */
 export function serveOperation(
   service: Service,
-  route: Route,
+  route: RouteMembers,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
@@ -44,7 +44,7 @@ export function serveOperation(
 
 async function answer(
   service: Service,
-  { operation, dataset, recordEvery, leaving, own }: Route,
+  { operation, dataset, recordEvery, leaving, own }: RouteMembers,
   request: FastifyRequest,
   reply: FastifyReply,
   life: RequestLife,

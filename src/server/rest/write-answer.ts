@@ -50,7 +50,7 @@ function* octets(answer: UnwrittenAnswer): Generator<Buffer> {
 }
 
 /** A growing piece of ASCII. */
-class TextPiece {
+class TextBuffer {
   readonly #floats = new FloatWriter();
   #bytes = Buffer.allocUnsafe(PIECE_BYTES + 1024);
   #at = 0;
@@ -77,7 +77,7 @@ class TextPiece {
 
 /** One line per record, a header line first; the time comes first where there are several. */
 function* csv({ result, timeCount, times, components }: UnwrittenAnswer): Generator<Buffer> {
-  const piece = new TextPiece();
+  const piece = new TextBuffer();
   const several = times.length > 1;
   const stamps = times.map((time) => `${time},`);
   piece.text(`${several ? "time," : ""}${components.join(",")}\r\n`);
@@ -135,7 +135,7 @@ export async function* nestedStream(
 
 /** Writes numbers as nested JSON arrays of a shape. */
 class NestedWriter {
-  readonly #piece = new TextPiece();
+  readonly #piece = new TextBuffer();
   /** Numbers in one element of each dimension, outermost first. */
   readonly #spans: readonly number[];
   #count = 0;

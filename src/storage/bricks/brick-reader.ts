@@ -4,7 +4,7 @@
 
 import ndarray from "ndarray";
 import { DataError } from "../../errors.js";
-import type { Dataset, FieldName, FieldPart, FieldSource, FileRecord, Triple } from "../dataset.js";
+import type { Dataset, FieldName, FieldPart, FieldSource, FileStamp, Triple } from "../dataset.js";
 import { isSeries, isUnchanged, placeOf, realPath } from "../files.js";
 import type { ChunkIndex } from "../hdf5/chunk-index.js";
 import { ReadBuffer } from "../hdf5/library.js";
@@ -28,7 +28,7 @@ interface OpenPart {
 
 interface OpenFile {
   readonly file: StoredFile;
-  readonly record: FileRecord;
+  readonly record: FileStamp;
   readonly parts: Map<string, OpenPart>;
 }
 
@@ -74,7 +74,7 @@ class BrickFiles implements StoredBricks {
   readonly #dataset: Dataset;
   /** Nodes along x, y, z. */
   readonly #nodes: Triple;
-  readonly #records: ReadonlyMap<string, FileRecord>;
+  readonly #records: ReadonlyMap<string, FileStamp>;
   /** In order of last use. */
   readonly #files = new Map<string, OpenFile>();
   readonly #buffer = new ReadBuffer();
@@ -211,7 +211,7 @@ class BrickFiles implements StoredBricks {
     return source;
   }
 
-  #open(part: FieldPart, frame: number): { file: StoredFile; record: FileRecord; opened: OpenPart } {
+  #open(part: FieldPart, frame: number): { file: StoredFile; record: FileStamp; opened: OpenPart } {
     const { file, record, parts } = this.#openFile(placeOf(part.file, part, frame));
     const path = placeOf(part.path, part, frame);
     let opened = parts.get(path);
@@ -251,7 +251,7 @@ class BrickFiles implements StoredBricks {
   }
 }
 
-function changed(record: FileRecord): DataError {
+function changed(record: FileStamp): DataError {
   return new DataError(`${record.path} is not the file it was when the catalogue was read.`);
 }
 

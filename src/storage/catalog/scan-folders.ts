@@ -125,7 +125,7 @@ function changesSeen(folders: readonly string[], options: ChangesOptions, states
 
 /** A look at a candidate, and how to describe it where it has changed. */
 interface Look {
-  readonly snapshot: Snapshot;
+  readonly snapshot: ObservedState;
   readonly describe: () => Description | { problems: string[] };
 }
 
@@ -211,7 +211,7 @@ function isStoredFile(path: string): boolean {
 }
 
 /** What the system says of a candidate without opening it. */
-interface Snapshot {
+interface ObservedState {
   /** A text that changes when anything does that the candidate may read: its file, or everything below its folder. */
   readonly state: string;
   /** Time of the last change of all these files; null where some of it lies elsewhere. */
@@ -221,7 +221,7 @@ interface Snapshot {
 }
 
 /** Takes a snapshot of a candidate. @param known its state in the last scan */
-function snapshotOf(location: string, states: StoreStates, known: string | undefined): Snapshot {
+function snapshotOf(location: string, states: StoreStates, known: string | undefined): ObservedState {
   if (isAddress(location) || isReferences(location)) {
     const isDescribed = isAddress(location) && basename(location) === DESCRIPTOR_NAME;
     const state = (isDescribed ? describedState : stateOfStore)(location, states, known !== undefined);
@@ -230,7 +230,7 @@ function snapshotOf(location: string, states: StoreStates, known: string | undef
   const isDescriptor = basename(location) === DESCRIPTOR_NAME;
   const status = statusOf(location);
   const isFolder = isDescriptor || status?.isDirectory() === true;
-  const found: Status[] = [];
+  const found: FileStatus[] = [];
   if (!isFolder) found.push(statusAt(location, status));
   else listBelow(isDescriptor ? dirname(location) : location, found);
   const written = found.map(({ path, written }) => `${path}\n${written}\n`);
@@ -257,19 +257,19 @@ function describedState(location: string, states: StoreStates, isKnown: boolean)
 }
 
 /** What the system says of a file: what changes with its content, and when anything of it changed last. */
-interface Status {
+interface FileStatus {
   readonly path: string;
   readonly written: string;
   readonly changedMs: number;
 }
 
-function statusAt(path: string, status: Stats | undefined): Status {
+function statusAt(path: string, status: Stats | undefined): FileStatus {
   const written = `${status?.size} ${status?.mtimeMs} ${status?.ino}`;
   return { path, written, changedMs: status?.ctimeMs ?? 0 };
 }
 
 /** Lists everything below a folder. */
-function listBelow(folder: string, found: Status[]): void {
+function listBelow(folder: string, found: FileStatus[]): void {
   for (const name of readdirSync(folder).sort()) {
     const path = folder + sep + name;
     const status = statusOf(path);
@@ -282,7 +282,12 @@ function listBelow(folder: string, found: Status[]): void {
  * The snapshot of a descriptor, which is another one when a store has been found changed that it names. One that names
  * none has the state of its files; it is not read again while that is known.
  */
-function withChanges(snapshot: Snapshot, location: string, states: StoreStates, known: string | undefined): Snapshot {
+function withChanges(
+  snapshot: ObservedState,
+  location: string,
+  states: StoreStates,
+  known: string | undefined,
+): ObservedState {
   if (known === snapshot.state) return snapshot;
   const read = descriptorText(location);
   const named = "problems" in read ? [] : [...read.text.matchAll(/"file"\s*:\s*"((?:https?|s3):\/\/[^"{]*)/gi)];

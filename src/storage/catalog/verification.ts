@@ -7,8 +7,8 @@ import { lstatSync, realpathSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { isAddress } from "../../addresses.js";
 import { DataError } from "../../errors.js";
-import type { FileRecord } from "../dataset.js";
-import { fileRecord, realPath, statusOf } from "../files.js";
+import type { FileStamp } from "../dataset.js";
+import { fileStamp, realPath, statusOf } from "../files.js";
 import { HEAD_BYTES, PlainHeaders } from "../hdf5/plain-headers.js";
 import { openFile } from "../open-file.js";
 import type { StoredFile } from "../stored-file.js";
@@ -17,7 +17,7 @@ import { StoreClient } from "../zarr/store-client.js";
 import { addressIn } from "./remote-text.js";
 
 /** Time for which the host of a store is waited for, and with it the datasets that are looked at after this one. */
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 
 /** The open files of one verification, each opened once, and what was found wrong. */
 export class Verification {
@@ -25,7 +25,7 @@ export class Verification {
   /** Folder that paths start from. */
   readonly root: string;
   readonly #roots: readonly string[] | null;
-  readonly #records = new Map<string, FileRecord>();
+  readonly #records = new Map<string, FileStamp>();
   #current: StoredFile | null = null;
   /** The file whose headers were asked for last; null headers where they are none of the plain kind. */
   #plain: { readonly file: string; readonly headers: PlainHeaders | null } | null = null;
@@ -43,7 +43,7 @@ export class Verification {
   }
 
   /** Files seen so far. */
-  get files(): readonly FileRecord[] {
+  get files(): readonly FileStamp[] {
     return [...this.#records.values()];
   }
 
@@ -132,8 +132,8 @@ export class Verification {
     const status = statusOf(path);
     if (status !== undefined && !status.isFile() && !status.isDirectory())
       throw new DataError(`${file}: is neither a file nor a folder`);
-    const record = fileRecord(path);
-    const opened = openFile(path, { patienceMs: PATIENCE_MS });
+    const record = fileStamp(path);
+    const opened = openFile(path, { timeoutMs: TIMEOUT_MS });
     const { newestMs, version } = opened;
     const isElsewhere = isAddress(path) && version !== undefined;
     const versioned = {

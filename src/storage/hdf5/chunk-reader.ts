@@ -6,11 +6,11 @@ import { DataError } from "../../errors.js";
 import type { OpenBytes } from "./bytes.js";
 import type { ChunkIndex } from "./chunk-index.js";
 import type { StoredChunk } from "./chunks/lookup.js";
-import { checkDeclared, decode, type Encoded, HEAD_BYTES } from "./filters.js";
+import { checkDeclared, decode, type EncodedChunk, HEAD_BYTES } from "./filters.js";
 import type { Hyperslab, Stored } from "./stored.js";
 
 /** A chunked dataset. */
-export interface Chunked {
+export interface ChunkedDataset {
   /** File and path, for messages. */
   readonly where: string;
   readonly stored: Stored & { readonly chunks: readonly number[] };
@@ -44,7 +44,7 @@ const NO_HEAD = new DataView(new ArrayBuffer(0));
  * @throws DataError when a chunk is damaged
  */
 export function readChunks(
-  dataset: Chunked,
+  dataset: ChunkedDataset,
   box: Hyperslab,
   out: Uint8Array,
   fill: Uint8Array | null,
@@ -70,7 +70,7 @@ export function readChunks(
  * @throws DataError when the chunk is damaged
  */
 export function readWholeChunk(
-  dataset: Chunked,
+  dataset: ChunkedDataset,
   { offset, count }: Hyperslab,
   out: Uint8Array,
   roomFor: RoomFor,
@@ -91,7 +91,7 @@ export function readWholeChunk(
  * Checks the chunks of a box that the library will decode.
  * @throws DataError where one would not have the bytes of a chunk
  */
-export function checkChunks(dataset: Chunked, box: Hyperslab): void {
+export function checkChunks(dataset: ChunkedDataset, box: Hyperslab): void {
   const { stored, index, where, bytes } = dataset;
   for (const first of chunksIn(stored.chunks, box)) {
     const found = index.chunk(first);
@@ -106,7 +106,7 @@ export function checkChunks(dataset: Chunked, box: Hyperslab): void {
   }
 }
 
-function chunkBytesOf({ chunks, size }: Chunked["stored"]): number {
+function chunkBytesOf({ chunks, size }: ChunkedDataset["stored"]): number {
   return chunks.reduce((product, edge) => product * edge, size);
 }
 
@@ -137,14 +137,23 @@ function named<T>(where: string, first: readonly number[], read: () => T): T {
 }
 
 /** The filters of a chunk; one that reaches beyond the dataset has none where the dataset says so. */
-function codingOf({ stored, index }: Chunked, first: readonly number[], { mask }: StoredChunk): Omit<Encoded, "bytes"> {
+function codingOf(
+  { stored, index }: ChunkedDataset,
+  first: readonly number[],
+  { mask }: StoredChunk,
+): Omit<EncodedChunk, "bytes"> {
   const isPlain = index.plainAtEdges && first.some((at, d) => at + stored.chunks[d] > stored.shape[d]);
   const about = { elementBytes: stored.size, chunkBytes: chunkBytesOf(stored) };
   return isPlain ? { ...about, filters: [], mask: 0 } : { ...about, filters: stored.filters, mask };
 }
 
 /** The values of a chunk, little-endian; they may stand in the room. */
-function decodeChunk(dataset: Chunked, first: readonly number[], found: StoredChunk, roomFor: RoomFor): Uint8Array {
+function decodeChunk(
+  dataset: ChunkedDataset,
+  first: readonly number[],
+  found: StoredChunk,
+  roomFor: RoomFor,
+): Uint8Array {
   const { stored, where, bytes } = dataset;
   return named(where, first, () => {
     const coding = codingOf(dataset, first, found);
@@ -173,7 +182,7 @@ export function swapped(values: Uint8Array, size: number): Uint8Array {
 /** Copies the part of a chunk that lies in a box to its place there. */
 function copyChunk(
   values: Uint8Array,
-  { chunks, size }: Chunked["stored"],
+  { chunks, size }: ChunkedDataset["stored"],
   first: readonly number[],
   { offset, count }: Hyperslab,
   out: Uint8Array,

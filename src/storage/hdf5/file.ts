@@ -16,7 +16,7 @@ import {
   whyNotHdf5,
 } from "./bytes.js";
 import { type ChunkIndex, type Placement, readChunkIndex, readPlacement } from "./chunk-index.js";
-import { type Chunked, checkChunks, readChunks, readWholeChunk } from "./chunk-reader.js";
+import { type ChunkedDataset, checkChunks, readChunks, readWholeChunk } from "./chunk-reader.js";
 import { FILTER_NAMES, isUndoneHere } from "./filters.js";
 import { attempt, checked, openRanged, ReadBuffer } from "./library.js";
 import { hasExternalStorage } from "./object-header.js";
@@ -375,7 +375,7 @@ export class H5File implements StoredFile {
   }
 
   /** Null where values have no chunks, or chunks that need no look. */
-  #chunked(path: string, stored: Stored): Chunked | null {
+  #chunked(path: string, stored: Stored): ChunkedDataset | null {
     const { chunks } = stored;
     const index = chunks === null ? null : this.chunkIndex(path, stored);
     if (chunks === null || index === null) return null;

@@ -48,7 +48,7 @@ export function isUndoneHere(filters: readonly string[]): boolean {
 }
 
 /** A chunk as it is stored, and what it must become. */
-export interface Encoded {
+export interface EncodedChunk {
   readonly bytes: Uint8Array;
   /** Filters in order of application. */
   readonly filters: readonly string[];
@@ -60,7 +60,7 @@ export interface Encoded {
 }
 
 /** @throws DataError when a mask leaves out what no writer leaves out */
-function checkMask({ filters, mask }: Pick<Encoded, "filters" | "mask">): void {
+function checkMask({ filters, mask }: Pick<EncodedChunk, "filters" | "mask">): void {
   const bad = Array.from({ length: 32 }, (_, i) => i).find(
     (i) => (mask >>> i) & 1 && (i >= filters.length || NEVER_SKIPPED.includes(filters[i])),
   );
@@ -73,7 +73,7 @@ function checkMask({ filters, mask }: Pick<Encoded, "filters" | "mask">): void {
  *
  * @throws DataError unless every filter can be undone and exactly the bytes of a chunk come out
  */
-export function decode(encoded: Encoded): Uint8Array {
+export function decode(encoded: EncodedChunk): Uint8Array {
   const { filters, mask, elementBytes, chunkBytes } = encoded;
   checkMask(encoded);
   let { bytes } = encoded;
@@ -211,7 +211,7 @@ const DECLARED: ReadonlyMap<string, (head: DataView) => number | null> = new Map
  * @param bytes of the whole stored chunk
  * @throws DataError unless it says that it has the bytes of a chunk
  */
-export function checkDeclared(head: DataView, bytes: number, encoded: Omit<Encoded, "bytes">): void {
+export function checkDeclared(head: DataView, bytes: number, encoded: Omit<EncodedChunk, "bytes">): void {
   const { filters, mask, chunkBytes } = encoded;
   checkMask(encoded);
   const at = filters.findIndex((name, i) => DECLARED.has(name) && ((mask >>> i) & 1) === 0);

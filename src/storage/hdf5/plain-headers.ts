@@ -6,7 +6,7 @@
  */
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { DataError } from "../../errors.js";
-import type { FileRecord } from "../dataset.js";
+import type { FileStamp } from "../dataset.js";
 import { addressAt, type ReadBytes, SIGNATURE, unsigned } from "./bytes.js";
 import { type HeaderMessage, walkHeader } from "./object-header.js";
 import { isPackingName } from "./packing.js";
@@ -34,7 +34,7 @@ class OtherKind extends Error {}
 /** A file that is open for its headers. */
 export class PlainHeaders {
   /** The file as it was opened. */
-  readonly record: FileRecord;
+  readonly record: FileStamp;
   readonly #descriptor: number;
   readonly #head: Buffer;
   /** Length of the file as its superblock states it. */

@@ -1,7 +1,7 @@
 /** Lists a folder of a web server by the page of links that servers make of it. */
 import sax from "sax";
 import type { RemoteObjects } from "./remote-objects.js";
-import type { Listed } from "./s3-list.js";
+import type { FolderListing } from "./s3-list.js";
 
 /** Bytes of a page of links. */
 const MOST_BYTES = 64 * 1024 * 1024;
@@ -13,7 +13,7 @@ const MOST_BYTES = 64 * 1024 * 1024;
  * @returns null where there is no page, or one without a link into the folder
  * @throws DataError when the host refuses, BusyError
  */
-export async function listPage(objects: RemoteObjects, address: string): Promise<Listed | null> {
+export async function listPage(objects: RemoteObjects, address: string): Promise<FolderListing | null> {
   const page = await objects.fetch(address);
   if (page === null || page.bytes.length > MOST_BYTES) return null;
   const text = new TextDecoder().decode(page.bytes);

@@ -13,7 +13,7 @@ import {
   UNCHANGED,
 } from "./remote-objects.js";
 import { type S3Place, s3Place } from "./s3.js";
-import { type Listed, listFolder } from "./s3-list.js";
+import { type FolderListing, listFolder } from "./s3-list.js";
 
 /** HTTP tells times in whole seconds. */
 const RESOLUTION_MS = 1000;
@@ -70,7 +70,7 @@ export class PinnedObjects {
   }
 
   /** Entries directly in a folder; null where the host cannot list. */
-  list(folder: string): Promise<Listed | null> {
+  list(folder: string): Promise<FolderListing | null> {
     if (this.#place !== null) return listFolder(this.objects, this.#place, folder);
     return listPage(this.objects, folder === "" ? `${this.#base}/` : `${this.#addressOf(folder)}/`);
   }

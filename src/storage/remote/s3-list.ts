@@ -15,7 +15,7 @@ export interface ListedObject {
 }
 
 /** What stands directly in a folder of a host or bucket. */
-export interface Listed {
+export interface FolderListing {
   readonly objects: readonly ListedObject[];
   /** Names of what would be folders. */
   readonly folders: readonly string[];
@@ -39,7 +39,11 @@ interface KeyPage {
  * @param folder below the prefix of the place, without slashes around it; empty for the prefix itself
  * @throws DataError when there is more than a million entries or the host does not list, BusyError
  */
-export async function listFolder(objects: RemoteObjects, { bucket, key }: S3Place, folder: string): Promise<Listed> {
+export async function listFolder(
+  objects: RemoteObjects,
+  { bucket, key }: S3Place,
+  folder: string,
+): Promise<FolderListing> {
   const prefix = [key, folder].filter((part) => part !== "").join("/");
   const start = prefix === "" ? "" : `${prefix}/`;
   const found: { objects: ListedObject[]; folders: string[] } = { objects: [], folders: [] };

@@ -5,7 +5,7 @@ import { setImmediate } from "node:timers/promises";
 import { DataError } from "../../errors.js";
 import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
 import type { DescriptorInput } from "../catalog/descriptor.js";
-import { DESCRIPTOR_ATTRIBUTE, ITSELF } from "../catalog/layouts/converted-store.js";
+import { DESCRIPTOR_ATTRIBUTE, STORE_ITSELF } from "../catalog/layouts/converted-store.js";
 import { AXIS_NAMES, type Dataset, FIELD_NAMES, type FieldName, type Triple } from "../dataset.js";
 import { CONVERSION_NAME } from "../folder-names.js";
 import type { ObjectTarget } from "../remote/object-target.js";
@@ -296,8 +296,8 @@ function tablesOf(dataset: Dataset): SmallArray[] {
 function describe(dataset: Dataset, { name }: ZarrOptions, cuts: ReadonlyMap<FieldName, Cut>): DescriptorInput {
   const places = [...cuts].map(([field, { components }]) => [
     field,
-    { file: ITSELF, path: `/${field}`, dimensions: ["t", "z", "y", "x", ...(components === 3 ? ["c"] : [])] },
+    { file: STORE_ITSELF, path: `/${field}`, dimensions: ["t", "z", "y", "x", ...(components === 3 ? ["c"] : [])] },
   ]);
-  const forcing = { file: ITSELF, path: "/forcing" };
+  const forcing = { file: STORE_ITSELF, path: "/forcing" };
   return portableDescriptor(dataset, name, Object.fromEntries(places) as DescriptorInput["fields"], forcing);
 }

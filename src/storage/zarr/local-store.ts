@@ -7,7 +7,7 @@ import type { AbsolutePath, RangeQuery } from "zarrita";
 import { DataError } from "../../errors.js";
 import type { ObjectPart } from "../remote/remote-objects.js";
 import { DOCUMENT_NAMES, documentOf } from "./metadata.js";
-import type { ObjectStore, Opened } from "./object-store.js";
+import type { ObjectStore, OpenedDocuments } from "./object-store.js";
 
 /** Objects of a store that is looked through when it is opened. */
 const MOST_OBJECTS = 1_000_000;
@@ -23,7 +23,7 @@ export class LocalStore implements ObjectStore {
     this.#folder = folder;
   }
 
-  async open(): Promise<Opened> {
+  async open(): Promise<OpenedDocuments> {
     const documents = new Map<string, ReturnType<typeof documentOf>>();
     const hash = createHash("sha256");
     let [bytes, newestMs, objects] = [0, 0, 0];

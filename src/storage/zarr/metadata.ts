@@ -3,7 +3,8 @@ import { registry } from "zarrita";
 import { DataError } from "../../errors.js";
 import type { StoredArray, StoredGroup, StoreTree } from "./protocol.js";
 
-type Json = Readonly<Record<string, unknown>>;
+/** A metadata document, or an object inside one. */
+export type Json = Readonly<Record<string, unknown>>;
 /** Metadata documents by their keys, e.g. `u/zarr.json` or `u/.zarray`. */
 export type Documents = ReadonlyMap<string, Json>;
 
@@ -54,19 +55,19 @@ export function expandConsolidated(documents: Documents): Documents {
 }
 
 /** Groups and arrays by their paths. @throws DataError for an array whose metadata are not complete */
-export function nodesOf(documents: Documents): StoreTree["nodes"] {
-  const nodes: Record<string, StoredGroup | StoredArray> = {};
+export function entriesOf(documents: Documents): StoreTree["entries"] {
+  const entries: Record<string, StoredGroup | StoredArray> = {};
   for (const [key, document] of documents) {
     const at = key.lastIndexOf("/");
     const [folder, name] = [key.slice(0, Math.max(at, 0)), key.slice(at + 1)];
     const path = folder === "" ? "/" : `/${folder}`;
     const beside = (other: string) => objectOf(documents.get(folder === "" ? other : `${folder}/${other}`));
-    if (name === "zarr.json" && document.node_type === "array") nodes[path] = thirdArray(path, document);
-    else if (name === "zarr.json") nodes[path] = { kind: "group", attributes: objectOf(document.attributes) };
-    else if (name === ".zarray") nodes[path] = secondArray(path, document, beside(".zattrs"));
-    else if (name === ".zgroup") nodes[path] = { kind: "group", attributes: beside(".zattrs") };
+    if (name === "zarr.json" && document.node_type === "array") entries[path] = thirdArray(path, document);
+    else if (name === "zarr.json") entries[path] = { kind: "group", attributes: objectOf(document.attributes) };
+    else if (name === ".zarray") entries[path] = secondArray(path, document, beside(".zattrs"));
+    else if (name === ".zgroup") entries[path] = { kind: "group", attributes: beside(".zattrs") };
   }
-  return nodes;
+  return entries;
 }
 
 /**

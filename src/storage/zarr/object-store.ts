@@ -7,7 +7,7 @@ import type { RemoteObjects } from "../remote/remote-objects.js";
 import type { Documents } from "./metadata.js";
 
 /** The documents of a store as they were when it was opened, and what tells a change. */
-export interface Opened {
+export interface OpenedDocuments {
   readonly documents: Documents;
   readonly digest: string;
   readonly bytes: number;
@@ -26,7 +26,7 @@ export interface ObjectStore extends AsyncReadable {
    *
    * @param changedMs what is known to have changed until then
    */
-  open(changedMs: number): Promise<Opened>;
+  open(changedMs: number): Promise<OpenedDocuments>;
   get(key: AbsolutePath): Promise<Uint8Array | undefined>;
   getRange(key: AbsolutePath, range: RangeQuery): Promise<Uint8Array | undefined>;
 }

@@ -29,7 +29,7 @@ export interface StoredArray {
 
 /** The groups and arrays of a store by their paths, `/` for the root. */
 export interface StoreTree {
-  readonly nodes: Readonly<Record<string, StoredGroup | StoredArray>>;
+  readonly entries: Readonly<Record<string, StoredGroup | StoredArray>>;
   /** Digest of the metadata and, where the store tells them, of the sizes and times of all its objects. */
   readonly digest: string;
   /** Bytes of all objects, or of the metadata where objects cannot be listed. */

@@ -1,7 +1,7 @@
 /** A file that lies behind HTTP or in a bucket, read by ranges through the store thread. */
 import type { ByteRange, RangedFile } from "../hdf5/bytes.js";
 import { BLOCK_BYTES, type FileState, type OpenRequest, type RangeRequest } from "./protocol.js";
-import { type Patience, StoreClient } from "./store-client.js";
+import { type AnswerTimeout, StoreClient } from "./store-client.js";
 
 /** Blocks that this thread keeps of a file. */
 const BLOCKS = 256;
@@ -21,9 +21,9 @@ export class RemoteFile implements RangedFile {
   #missing: Set<number> | null = null;
 
   /** @param path address of the file */
-  constructor(path: string, { newestMs, named, patienceMs }: Omit<OpenRequest, "store"> & Patience = {}) {
+  constructor(path: string, { newestMs, named, timeoutMs }: Omit<OpenRequest, "store"> & AnswerTimeout = {}) {
     this.path = path;
-    this.#state = this.#client.ask({ kind: "file", store: path, newestMs, named }, patienceMs);
+    this.#state = this.#client.ask({ kind: "file", store: path, newestMs, named }, timeoutMs);
   }
 
   get size(): number {

@@ -16,7 +16,7 @@ import { splitAddress } from "../remote/remote-bytes.js";
 import type { ObjectPart, RemoteObjects } from "../remote/remote-objects.js";
 import { readPart } from "./local-store.js";
 import { DOCUMENT_NAMES, documentOf } from "./metadata.js";
-import type { ObjectStore, Opened } from "./object-store.js";
+import type { ObjectStore, OpenedDocuments } from "./object-store.js";
 
 /** Bytes of a list of references, and files that it may name. */
 const MOST_BYTES = 512 * 1024 * 1024;
@@ -53,7 +53,7 @@ export class ReferenceStore implements ObjectStore {
     return [...this.#remote.values()].map(({ objects }) => objects);
   }
 
-  async open(changedMs: number): Promise<Opened> {
+  async open(changedMs: number): Promise<OpenedDocuments> {
     const { bytes, newestMs } = await this.#list();
     this.#newestMs = Math.max(newestMs, changedMs);
     const references = parse(documentOf(this.#location, bytes) as never) as ReadonlyMap<string, unknown>;

@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { DataError } from "../../errors.js";
 import { DESCRIPTOR_NAME, FOLDER_DEPTH, folderKind, isPassedOver, STORE_NAMES, UNFINISHED } from "../folder-names.js";
 import { type PinnedObjects, stampText } from "../remote/pinned-objects.js";
-import type { Listed, ListedObject } from "../remote/s3-list.js";
+import type { FolderListing, ListedObject } from "../remote/s3-list.js";
 import { hasHdf5Name, isReferences } from "./kinds.js";
 import type { FolderContents } from "./protocol.js";
 
@@ -47,7 +47,7 @@ export class RemoteFolder {
   }
 
   /** What stands directly in a folder; null where the host does not list it. */
-  async #list(folder: string): Promise<Listed | null> {
+  async #list(folder: string): Promise<FolderListing | null> {
     if (++this.#folders > MOST_FOLDERS)
       throw new DataError(`${this.#address} holds more than ${MOST_FOLDERS} folders; name those that are meant`);
     try {
@@ -84,7 +84,7 @@ export class RemoteFolder {
     return isDescribed ? `${this.#address}/${DESCRIPTOR_NAME}` : this.#address;
   }
 
-  async #walk(folder: string, { objects, folders }: Listed, depth: number): Promise<void> {
+  async #walk(folder: string, { objects, folders }: FolderListing, depth: number): Promise<void> {
     const here = this.#addressOf(folder);
     const kind = folderKind(objects.map(({ name }) => name));
     for (const object of objects) if (isFile(object)) this.#note(folder, object);

@@ -4,15 +4,13 @@ import type { AbsolutePath, RangeQuery } from "zarrita";
 import { DataError } from "../../errors.js";
 import { type Fetching, PinnedObjects } from "../remote/pinned-objects.js";
 import type { RemoteObjects } from "../remote/remote-objects.js";
-import { DOCUMENT_NAMES, type Documents, documentOf } from "./metadata.js";
-import type { ObjectStore, Opened } from "./object-store.js";
+import { DOCUMENT_NAMES, type Documents, documentOf, type Json } from "./metadata.js";
+import type { ObjectStore, OpenedDocuments } from "./object-store.js";
 
 /** Documents that are read of a store without consolidated metadata, and how deep its groups may lie in each other. */
 const MOST_DOCUMENTS = 10_000;
 const DEPTH = 32;
 const NAMES: readonly string[] = DOCUMENT_NAMES;
-
-type Json = ReturnType<typeof documentOf>;
 
 /** The metadata documents of a store, and their texts by key. */
 interface Found {
@@ -43,7 +41,7 @@ export class RemoteStore implements ObjectStore {
     return [this.#objects.objects];
   }
 
-  async open(changedMs: number): Promise<Opened> {
+  async open(changedMs: number): Promise<OpenedDocuments> {
     const { documents, texts, dateMs } = (await this.#consolidated()) ?? (await this.#listed());
     const hash = createHash("sha256");
     for (const [key, bytes] of texts) hash.update(`${key}\n`).update(bytes);

@@ -10,11 +10,11 @@ import type { StoreAnswer, StoreMessage, StoreReplies, StoreRequest } from "./pr
 import { StoreThread } from "./store-thread.js";
 
 /** Time after which an answer is no longer waited for. */
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 
 /** The time for which an answer is waited for. */
-export interface Patience {
-  readonly patienceMs?: number;
+export interface AnswerTimeout {
+  readonly timeoutMs?: number;
 }
 
 /** Hands a connection to the store thread. */
@@ -53,11 +53,11 @@ export class StoreClient {
   /**
    * Asks and waits.
    *
-   * @param patienceMs time after which the answer is no longer waited for
+   * @param timeoutMs time after which the answer is no longer waited for
    * @throws DataError, or BusyError where another try may succeed
    */
-  ask<Request extends StoreRequest>(request: Request, patienceMs = PATIENCE_MS): StoreReplies[Request["kind"]] {
-    return this.start(request)(patienceMs);
+  ask<Request extends StoreRequest>(request: Request, timeoutMs = TIMEOUT_MS): StoreReplies[Request["kind"]] {
+    return this.start(request)(timeoutMs);
   }
 
   /**
@@ -65,12 +65,12 @@ export class StoreClient {
    *
    * @returns waits for the answer, and throws as `ask` does
    */
-  start<Request extends StoreRequest>(request: Request): (patienceMs: number) => StoreReplies[Request["kind"]] {
+  start<Request extends StoreRequest>(request: Request): (timeoutMs: number) => StoreReplies[Request["kind"]] {
     const id = this.announce(request);
     this.#awaited.set(id, null);
-    return (patienceMs) => {
+    return (timeoutMs) => {
       try {
-        return resultOf(this.#wait(id, patienceMs, request.store)) as StoreReplies[Request["kind"]];
+        return resultOf(this.#wait(id, timeoutMs, request.store)) as StoreReplies[Request["kind"]];
       } finally {
         this.#awaited.delete(id);
       }
@@ -104,8 +104,8 @@ export class StoreClient {
     return message.id;
   }
 
-  #wait(id: number, patienceMs: number, store: string): StoreAnswer {
-    const end = performance.now() + patienceMs;
+  #wait(id: number, timeoutMs: number, store: string): StoreAnswer {
+    const end = performance.now() + timeoutMs;
     for (;;) {
       const seen = Atomics.load(this.#signal, 0);
       this.#receive();

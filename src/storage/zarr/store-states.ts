@@ -13,11 +13,11 @@ const NEW_MS = 10_000;
 const KNOWN_MS = 1_000;
 
 /** Waits for the version of a store or file. */
-type PendingLook = (patienceMs: number) => { readonly digest: string; readonly newestMs: number };
+type PendingLook = (timeoutMs: number) => { readonly digest: string; readonly newestMs: number };
 
 export class StoreStates {
   readonly #start = performance.now();
-  readonly #folders = new Map<string, (patienceMs: number) => FolderContents>();
+  readonly #folders = new Map<string, (timeoutMs: number) => FolderContents>();
   readonly #looks = new Map<string, PendingLook>();
   /** Versions that lists of folders have told. */
   readonly #versions = new Map<string, string>();

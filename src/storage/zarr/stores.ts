@@ -26,7 +26,7 @@ import type { StoreStatus } from "../store-status.js";
 import { ChunkCache } from "./chunk-cache.js";
 import { isReferences } from "./kinds.js";
 import { LocalStore } from "./local-store.js";
-import { DOCUMENT_NAMES, type Documents, expandConsolidated, nodesOf } from "./metadata.js";
+import { DOCUMENT_NAMES, type Documents, entriesOf, expandConsolidated } from "./metadata.js";
 import type { ObjectStore } from "./object-store.js";
 import {
   BLOCK_BYTES,
@@ -386,10 +386,10 @@ function storeAt(location: string, hosts: Hosts, fetching: Fetching, shared: Rem
 async function openStore(location: string, store: ObjectStore, changedMs: number): Promise<OpenStore> {
   const { documents: found, digest, bytes, newestMs } = await store.open(changedMs);
   const documents = expandConsolidated(found);
-  const nodes = nodesOf(documents);
-  if (Object.keys(nodes).length === 0)
+  const entries = entriesOf(documents);
+  if (Object.keys(entries).length === 0)
     throw new DataError(`${location} holds neither zarr.json nor .zgroup nor .zarray`);
-  return { tree: { nodes, digest, bytes, newestMs }, objects: new PinnedStore(store, documents), arrays: new Map() };
+  return { tree: { entries, digest, bytes, newestMs }, objects: new PinnedStore(store, documents), arrays: new Map() };
 }
 
 async function readElements(array: ZarrArray<DataType, PinnedStore>, box: BoxRequest): Promise<Elements> {

@@ -7,7 +7,7 @@ import { packingOf, unpack } from "../hdf5/packing.js";
 import type { AttributeValue, RawValues, Stored } from "../hdf5/stored.js";
 import type { StoredFile, StoredHyperslab } from "../stored-file.js";
 import type { OpenRequest, StoredArray, StoredGroup, StoreTree } from "./protocol.js";
-import { type Patience, StoreClient } from "./store-client.js";
+import { type AnswerTimeout, StoreClient } from "./store-client.js";
 
 /** Tables are small; anything larger is a field and must go through `readHyperslab`. */
 const MAX_TABLE_BYTES = 64 * 1024 * 1024;
@@ -19,9 +19,9 @@ export class ZarrFile implements StoredFile {
   #closed = false;
 
   /** @param path folder or address of the store */
-  constructor(path: string, { newestMs, named, patienceMs }: Omit<OpenRequest, "store"> & Patience = {}) {
+  constructor(path: string, { newestMs, named, timeoutMs }: Omit<OpenRequest, "store"> & AnswerTimeout = {}) {
     this.path = path;
-    this.tree = this.#client.ask({ kind: "open", store: path, newestMs, named }, patienceMs);
+    this.tree = this.#client.ask({ kind: "open", store: path, newestMs, named }, timeoutMs);
   }
 
   get newestMs(): number {
@@ -34,7 +34,7 @@ export class ZarrFile implements StoredFile {
 
   names(group: string): string[] {
     const start = group === "/" ? "/" : `${group}/`;
-    return Object.keys(this.tree.nodes)
+    return Object.keys(this.tree.entries)
       .filter((path) => path !== "/" && path.startsWith(start) && !path.slice(start.length).includes("/"))
       .map((path) => path.slice(start.length));
   }
@@ -45,12 +45,12 @@ export class ZarrFile implements StoredFile {
     return this.#find(resolved) === undefined ? null : resolved;
   }
 
-  /** The node at a path; groups need no document of their own where there is something in them. */
+  /** The entry at a path; groups need no document of their own where there is something in them. */
   #find(path: string): StoredArray | StoredGroup | undefined {
-    const node = this.tree.nodes[path];
-    if (node !== undefined) return node;
+    const entry = this.tree.entries[path];
+    if (entry !== undefined) return entry;
     const start = path === "/" ? "/" : `${path}/`;
-    const isGroup = Object.keys(this.tree.nodes).some((other) => other.startsWith(start));
+    const isGroup = Object.keys(this.tree.entries).some((other) => other.startsWith(start));
     return isGroup ? { kind: "group", attributes: {} } : undefined;
   }
 
@@ -60,9 +60,9 @@ export class ZarrFile implements StoredFile {
   }
 
   #array(path: string): StoredArray {
-    const node = this.tree.nodes[path];
-    if (node?.kind !== "array") throw new DataError(`${this.path}: ${path} is not an array.`);
-    return node;
+    const entry = this.tree.entries[path];
+    if (entry?.kind !== "array") throw new DataError(`${this.path}: ${path} is not an array.`);
+    return entry;
   }
 
   describe(path: string): Stored {
@@ -86,15 +86,15 @@ export class ZarrFile implements StoredFile {
   }
 
   attributes(path: string): Map<string, AttributeValue | null> {
-    const node = this.#find(path);
+    const entry = this.#find(path);
     const found = new Map<string, AttributeValue | null>();
-    for (const [name, value] of Object.entries(node?.attributes ?? {})) found.set(name, attributeValue(value));
-    if (node?.kind !== "array") return found;
+    for (const [name, value] of Object.entries(entry?.attributes ?? {})) found.set(name, attributeValue(value));
+    if (entry?.kind !== "array") return found;
     const fill = found.get("_FillValue");
     if (typeof fill === "string") found.set("_FillValue", encodedFill(fill));
     // Integers that were never written read as the fill value, which no value may therefore equal.
-    if (fill === undefined && typeof node.fill === "number" && node.dataType.includes("int"))
-      found.set("_FillValue", node.fill);
+    if (fill === undefined && typeof entry.fill === "number" && entry.dataType.includes("int"))
+      found.set("_FillValue", entry.fill);
     return found;
   }
 
@@ -104,7 +104,7 @@ export class ZarrFile implements StoredFile {
       if (name === null) return [];
       for (let group = parentOf(path); ; group = parentOf(group)) {
         const table = group === "/" ? `/${name}` : `${group}/${name}`;
-        if (table !== path && this.tree.nodes[table]?.kind === "array") return [table];
+        if (table !== path && this.tree.entries[table]?.kind === "array") return [table];
         if (group === "/") return [];
       }
     });

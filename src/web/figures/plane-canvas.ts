@@ -4,7 +4,7 @@ import type { PlaneWindow } from "../state/plane-geometry.js";
 import { type ColourScale, pixelOf } from "./colour-scale.js";
 
 /** The row and column of a sample. */
-export interface Cell {
+export interface SampleIndex {
   readonly row: number;
   readonly column: number;
 }
@@ -51,7 +51,7 @@ export function coveredBy({ columns, rows }: Slice): PlaneWindow {
 }
 
 /** The sample nearest to a point of a plane. */
-export function cellAt({ columns, rows }: Slice, [across, up]: readonly [number, number]): Cell {
+export function sampleAt({ columns, rows }: Slice, [across, up]: readonly [number, number]): SampleIndex {
   const index = ({ origin, spacing, count }: SampleAxis, at: number) =>
     Math.max(0, Math.min(count - 1, Math.round((at - origin) / (spacing || 1))));
   return { column: index(columns, across), row: index(rows, up) };

@@ -14,13 +14,13 @@ import {
   type AxisName,
   clampWindow,
   fitWindow,
-  frameSize,
   isWhole,
   type PlaneWindow,
   panWindow,
   type Rectangle,
   revealPoint,
   sidesOf,
+  viewportSize,
   wholePlane,
   zoomWindow,
 } from "../state/plane-geometry.js";
@@ -29,7 +29,7 @@ import type { ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import type { ColourScale } from "./colour-scale.js";
 import { axisMarks, drawMarks, type Marks } from "./marks.js";
-import { type Cell, cellAt, coordinateOf, coveredBy, drawPlane, paintPlane } from "./plane-canvas.js";
+import { coordinateOf, coveredBy, drawPlane, paintPlane, type SampleIndex, sampleAt } from "./plane-canvas.js";
 import { Pointers } from "./pointers.js";
 import { drawOverlay, type PlaneVectors } from "./vectors.js";
 
@@ -106,7 +106,7 @@ export class PlaneFigure {
   readonly #pointers: Pointers;
   #cursor: readonly [number, number] | null = null;
   #box: PlaneWindow | null = null;
-  #frame: HTMLElement | null = null;
+  #viewport: HTMLElement | null = null;
   #canvas: HTMLCanvasElement | null = null;
   #lines: HTMLElement | null = null;
   #width = 600;
@@ -178,37 +178,37 @@ export class PlaneFigure {
   }
 
   /** The sample under the cursor; at the probe before the cursor has moved. */
-  get cell(): Cell | null {
+  get cell(): SampleIndex | null {
     const shown = this.request.value;
-    return shown === null ? null : cellAt(shown.slice, this.#cursor ?? this.#probePoint(shown.state));
+    return shown === null ? null : sampleAt(shown.slice, this.#cursor ?? this.#probePoint(shown.state));
   }
 
   /** Zooms about a point of the plane, by default about the middle of the window. */
   zoom(factor: number, point: readonly [number, number] = this.#middle()): void {
     const { store, view, setWindow } = this.#owner;
     const { axis } = view();
-    const next = zoomWindow(store.facts, axis, this.#window(), this.#frameSize(), factor, point);
+    const next = zoomWindow(store.facts, axis, this.#window(), this.#viewportSize(), factor, point);
     setWindow(isWhole(wholePlane(store.facts, axis), next) ? null : next);
   }
 
-  /** The factor by which the whole plane would have to grow to fill the frame along both sides. */
+  /** The factor by which the whole plane would have to grow to fill the viewport along both sides. */
   #growth(): number {
-    const frame = this.#frameSize();
-    const { width, height } = fitWindow(wholePlane(this.#owner.store.facts, this.#owner.view().axis), frame);
-    return Math.max(frame[0] / width, frame[1] / height);
+    const viewport = this.#viewportSize();
+    const { width, height } = fitWindow(wholePlane(this.#owner.store.facts, this.#owner.view().axis), viewport);
+    return Math.max(viewport[0] / width, viewport[1] / height);
   }
 
-  /** Whether the whole plane leaves much of its frame empty. */
+  /** Whether the whole plane leaves much of its viewport empty. */
   get isNarrow(): boolean {
     return this.#growth() > 1.6;
   }
 
-  /** Zooms to the part about the probe that fills the frame: the whole of the shorter side. */
+  /** Zooms to the part about the probe that fills the viewport: the whole of the shorter side. */
   fill(): void {
     const { store, view, setWindow } = this.#owner;
     const { axis } = view();
     const whole = wholePlane(store.facts, axis);
-    setWindow(zoomWindow(store.facts, axis, whole, this.#frameSize(), this.#growth(), this.#probePoint(view())));
+    setWindow(zoomWindow(store.facts, axis, whole, this.#viewportSize(), this.#growth(), this.#probePoint(view())));
   }
 
   /** Puts the probe at the cursor. */
@@ -227,7 +227,7 @@ export class PlaneFigure {
     this.#owner.store.set({ probe });
   }
 
-  /** Lays out the frame of the picture with its axes. */
+  /** Lays out the viewport of the picture with its axes. */
   view(): TemplateResult {
     const { id, view, store } = this.#owner;
     const { title } = quantityOf(view().field);
@@ -237,7 +237,7 @@ export class PlaneFigure {
       <div
         class="plane-frame"
         ${ref((element) => {
-          this.#frame = (element as HTMLElement | undefined) ?? null;
+          this.#viewport = (element as HTMLElement | undefined) ?? null;
         })}
       >
         <svg class="axes" width=${width} height=${height} viewBox="0 0 ${width} ${height}" aria-hidden="true">
@@ -268,13 +268,13 @@ export class PlaneFigure {
 
   /** The size of the figure with its margins. */
   get size(): { readonly width: number; readonly height: number } {
-    const [width, height] = this.#frameSize();
+    const [width, height] = this.#viewportSize();
     return { width: width + MARGIN.left + MARGIN.right, height: height + MARGIN.top + MARGIN.bottom };
   }
 
   /** The place of the picture in the figure. */
   get place(): Rectangle {
-    const { left, top, width, height } = fitWindow(this.#window(), this.#frameSize());
+    const { left, top, width, height } = fitWindow(this.#window(), this.#viewportSize());
     return { left: left + MARGIN.left, top: top + MARGIN.top, width, height };
   }
 
@@ -293,10 +293,10 @@ export class PlaneFigure {
 
   /** Draws what the last rendering laid out; renders again where the room has changed. */
   paint(): void {
-    const frame = this.#frame;
+    const viewport = this.#viewport;
     const canvas = this.#canvas;
-    if (frame === null || canvas === null) return;
-    const width = Math.floor(frame.clientWidth);
+    if (viewport === null || canvas === null) return;
+    const width = Math.floor(viewport.clientWidth);
     if (width > 0 && width !== this.#width) {
       this.#width = width;
       this.#owner.render();
@@ -309,7 +309,7 @@ export class PlaneFigure {
       part.style.width = `${across}px`;
       part.style.height = `${up}px`;
     }
-    frame.style.height = `${this.size.height}px`;
+    viewport.style.height = `${this.size.height}px`;
     canvas.style.touchAction = this.#isWhole() ? "pan-x pan-y" : "none";
     const unit = Math.min(2, window.devicePixelRatio);
     const [w, h] = [Math.max(1, Math.round(across * unit)), Math.max(1, Math.round(up * unit))];
@@ -400,10 +400,10 @@ export class PlaneFigure {
     return this.#owner.view().window === null;
   }
 
-  #frameSize(): readonly [number, number] {
+  #viewportSize(): readonly [number, number] {
     const { store, view } = this.#owner;
     const highest = Math.max(120, Math.round(Math.min(0.53 * window.innerHeight, 720)) - MARGIN.top - MARGIN.bottom);
-    return frameSize(
+    return viewportSize(
       wholePlane(store.facts, view().axis),
       Math.max(80, this.#width - MARGIN.left - MARGIN.right),
       highest,

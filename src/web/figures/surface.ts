@@ -4,7 +4,7 @@ import type { Volume } from "../state/api.js";
 import { LatestRequest } from "../state/latest-request.js";
 import type { ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
-import { joinVolumes, volumePieces } from "../state/volume.js";
+import { joinVolumes, volumeParts } from "../state/volume.js";
 import type { LevelMessage, SurfaceMessage, VolumeMessage } from "./surface-worker.js";
 import workerAddress from "./surface-worker.ts?worker&url";
 
@@ -74,14 +74,14 @@ export class IsoSurface {
       if (this.#shown !== null || this.#asked !== "") this.close();
       return;
     }
-    const volumes = [surface, tint].flatMap((name) => (name === "none" ? [] : [volumePieces(state, facts, name)]));
-    const key = JSON.stringify(volumes.map((pieces) => pieces.map(({ path }) => path)));
+    const volumes = [surface, tint].flatMap((name) => (name === "none" ? [] : [volumeParts(state, facts, name)]));
+    const key = JSON.stringify(volumes.map((parts) => parts.map(({ path }) => path)));
     if (key !== this.#asked) {
       this.#asked = key;
       void this.request.run(async (signal) => {
         const [volume, tints] = await Promise.all(
-          volumes.map(async (pieces) => {
-            return joinVolumes(pieces, await Promise.all(pieces.map(({ path }) => api.volume(path, signal))));
+          volumes.map(async (parts) => {
+            return joinVolumes(parts, await Promise.all(parts.map(({ path }) => api.volume(path, signal))));
           }),
         );
         this.#since = performance.now();

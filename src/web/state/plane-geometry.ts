@@ -116,13 +116,13 @@ function isStretched(axis: AxisFacts): boolean {
   return axis.coordinates !== undefined;
 }
 
-/** The size of the frame in which a plane is shown: wide enough for the whole plane, no higher than `highest`. */
-export function frameSize(whole: PlaneWindow, width: number, highest: number): readonly [number, number] {
+/** The size of the viewport in which a plane is shown: wide enough for the whole plane, no higher than `highest`. */
+export function viewportSize(whole: PlaneWindow, width: number, highest: number): readonly [number, number] {
   const ratio = (whole[3] - whole[2]) / (whole[1] - whole[0]);
   return [width, Math.round(Math.min(highest, Math.max(width * ratio, Math.min(highest, 0.3 * width))))];
 }
 
-/** The place of a window in its frame: as large as fits, in the middle, with equal scales along both axes. */
+/** The place of a window in its viewport: as large as fits, in the middle, with equal scales along both axes. */
 export function fitWindow(
   [left, right, bottom, top]: PlaneWindow,
   [width, height]: readonly [number, number],
@@ -134,7 +134,7 @@ export function fitWindow(
 }
 
 /**
- * Zooms a window about a point that keeps its place in the frame.
+ * Zooms a window about a point that keeps its place in the viewport.
  *
  * @param factor enlargement, above 1 to come nearer
  * @param point  in coordinates of the dataset
@@ -143,23 +143,23 @@ export function zoomWindow(
   facts: DatasetFacts,
   axis: AxisName,
   window: PlaneWindow,
-  frame: readonly [number, number],
+  viewport: readonly [number, number],
   factor: number,
   point: readonly [number, number],
 ): PlaneWindow {
   const whole = wholePlane(facts, axis);
-  const now = fitWindow(window, frame);
-  const least = fitWindow(whole, frame).width / (whole[1] - whole[0]);
+  const now = fitWindow(window, viewport);
+  const least = fitWindow(whole, viewport).width / (whole[1] - whole[0]);
   const finest = Math.min(...sidesOf(axis).map((name) => lengthOf(axisOf(facts, name)) / axisOf(facts, name).nodes));
-  const most = Math.max(least, Math.min(...frame) / (SMALLEST_CELLS * finest));
+  const most = Math.max(least, Math.min(...viewport) / (SMALLEST_CELLS * finest));
   const before = now.width / (window[1] - window[0]);
   const scale = Math.max(least, Math.min(most, before * factor));
   const [px, py] = [
-    now.left + (point[0] - window[0]) * before - frame[0] / 2,
-    frame[1] / 2 - (now.top + (window[3] - point[1]) * before),
+    now.left + (point[0] - window[0]) * before - viewport[0] / 2,
+    viewport[1] / 2 - (now.top + (window[3] - point[1]) * before),
   ];
-  const width = Math.min(whole[1] - whole[0], frame[0] / scale);
-  const height = Math.min(whole[3] - whole[2], frame[1] / scale);
+  const width = Math.min(whole[1] - whole[0], viewport[0] / scale);
+  const height = Math.min(whole[3] - whole[2], viewport[1] / scale);
   return clampWindow(whole, point[0] - px / scale - width / 2, point[1] - py / scale - height / 2, width, height);
 }
 

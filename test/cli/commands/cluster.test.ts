@@ -3,14 +3,14 @@ import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { statusTable } from "../../../src/cli/commands/cluster.js";
-import type { Status } from "../../../src/cluster/piece.js";
+import type { PeerReport } from "../../../src/cluster/piece.js";
 
 const BIN = fileURLToPath(new URL("../../../bin/fieldprobe.js", import.meta.url));
 const fieldprobe = (...args: string[]) =>
   spawnSync(process.execPath, [BIN, ...args], { encoding: "utf8", env: { PATH: process.env.PATH } });
 
 const MIB = 1024 * 1024;
-const status = (more: Partial<Status> = {}): Status => ({
+const status = (more: Partial<PeerReport> = {}): PeerReport => ({
   ...{ id: "1", version: "0.1.0", build: "0123456789".padEnd(64, "a"), draining: false },
   ...{
     threads: 16,

@@ -3,7 +3,7 @@ import ICAL from "ical.js";
 import { describe, expect, it } from "vitest";
 import { importFile } from "../../../src/events/import/import-file.js";
 import { ImportError } from "../../../src/events/model/calendar.js";
-import type { EventRecord } from "../../../src/events/model/entities.js";
+import type { StoredEvent } from "../../../src/events/model/entities.js";
 import { type Json, SAMPLE, seconds, serve, useEmptyStore, walk } from "../support.js";
 
 const NOW = seconds("2026-10-20T12:00:00Z");
@@ -25,7 +25,7 @@ function bring(...lines: string[]): [string, string][] {
   return [];
 }
 
-const all = (): EventRecord[] =>
+const all = (): StoredEvent[] =>
   store.db.all("SELECT document FROM event ORDER BY id").map(([document]) => JSON.parse(String(document)));
 const starts = () =>
   store.db

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { importFile } from "../../../src/events/import/import-file.js";
 import { ImportError } from "../../../src/events/model/calendar.js";
-import type { EventRecord } from "../../../src/events/model/entities.js";
+import type { StoredEvent } from "../../../src/events/model/entities.js";
 import { listEvents } from "../../../src/events/store/list-events.js";
 import { EXAMPLE, EXAMPLE_NOW, load, SAMPLE, useEmptyStore } from "../support.js";
 
@@ -27,7 +27,7 @@ function contents(): string {
   return JSON.stringify(tables.map((table) => store.db.all(`SELECT * FROM ${table} ORDER BY 1, 2`)));
 }
 
-function stored(id: number): EventRecord {
+function stored(id: number): StoredEvent {
   return JSON.parse(String(store.db.first("SELECT document FROM event WHERE id = ?", [id])?.[0]));
 }
 

@@ -3,7 +3,7 @@
 import ICAL from "ical.js";
 import { Temporal } from "temporal-polyfill";
 import { describe, expect, it } from "vitest";
-import type { EventInstance, EventRecord } from "../../../src/events/model/entities.js";
+import type { EventInstance, StoredEvent } from "../../../src/events/model/entities.js";
 import { expand, strayOverrides } from "../../../src/events/time/expand.js";
 import { horizonAt, MOST_INSTANCES } from "../../../src/events/time/horizon.js";
 import { normaliseRule } from "../../../src/events/time/rule.js";
@@ -12,7 +12,7 @@ import { seconds } from "../support.js";
 
 const NOW = seconds("2026-07-01T00:00:00Z");
 
-function event(members: Partial<EventRecord> & { start: string }): EventRecord {
+function event(members: Partial<StoredEvent> & { start: string }): StoredEvent {
   const zone = members.zone ?? "America/New_York";
   const allDay = members.start.length === 10;
   return {
@@ -42,12 +42,12 @@ function event(members: Partial<EventRecord> & { start: string }): EventRecord {
   };
 }
 
-function instances(one: EventRecord, now = NOW, siteZone = one.zone): EventInstance[] {
+function instances(one: StoredEvent, now = NOW, siteZone = one.zone): EventInstance[] {
   return expand(one, siteZone, horizonAt(now, siteZone));
 }
 
 /** Starts as `MM-DDTHH:MM±HH:MM` in the event's zone. */
-function starts(one: EventRecord, now = NOW): string[] {
+function starts(one: StoredEvent, now = NOW): string[] {
   return instances(one, now).map(({ start }) => {
     const moment = Temporal.Instant.fromEpochMilliseconds(start * 1000).toZonedDateTimeISO(one.zone);
     return moment.toString({ smallestUnit: "minute", timeZoneName: "never" }).slice(5);
@@ -105,7 +105,7 @@ describe("changes of offset", () => {
   });
 
   it("keep the exact length, unless it counts days", () => {
-    const lengths = (one: EventRecord) => instances(one).map(({ start, end }) => (end - start) / 3600);
+    const lengths = (one: StoredEvent) => instances(one).map(({ start, end }) => (end - start) / 3600);
     expect(lengths(event({ start: "2026-10-25T12:00:00", seconds: 86_400, rrule: "FREQ=WEEKLY;COUNT=2" }))).toEqual([
       24, 24,
     ]);
@@ -133,7 +133,7 @@ describe("changes of offset", () => {
 
 describe("a series", () => {
   const weekly = { start: "2026-06-01T10:00:00", rrule: "FREQ=WEEKLY;COUNT=4" };
-  const days = (one: EventRecord) => starts(one).map((text) => text.slice(0, 11));
+  const days = (one: StoredEvent) => starts(one).map((text) => text.slice(0, 11));
 
   it("loses what is excluded, from the rule, the extra dates and the start", () => {
     expect(days(event({ ...weekly, exdate: ["2026-06-08T10:00:00", "2026-06-15T14:00:00Z"] }))).toEqual([

@@ -246,10 +246,10 @@ describe("time, batches, NaN, walls", () => {
       const filter = createBoxFilter(kernel, axes, length, 1);
       const lowest = -1 + reach * H + 1.5 * H;
       const highest = -1 + 15 * H - reach * H - 1.5 * H;
-      expect(filter.regionInside([99, lowest + 1e-9, -99])).toBe(true);
-      expect(filter.regionInside([0, lowest - 1e-6, 0])).toBe(false);
-      expect(filter.regionInside([0, highest - 1e-6, 0])).toBe(true);
-      expect(filter.regionInside([0, highest + 1e-6, 0])).toBe(false);
+      expect(filter.boxInside([99, lowest + 1e-9, -99])).toBe(true);
+      expect(filter.boxInside([0, lowest - 1e-6, 0])).toBe(false);
+      expect(filter.boxInside([0, highest - 1e-6, 0])).toBe(true);
+      expect(filter.boxInside([0, highest + 1e-6, 0])).toBe(false);
       const field = fieldsFor(kernel, [4, 5, 6], axes);
       const centre: Triple = [0.3, lowest + 1e-9, 0.7];
       const oracle = filterByLeaves(kernel, axes, [field], [1], centre, length, 2, 1);

@@ -245,7 +245,7 @@ it("ends between pieces of work when it is stopped", () => {
 it("knows cubes that leave axes with ends, and refuses tabulated axes and axes that are too short", () => {
   const axes: Axes = [periodicAxis(16), endedAxis(16, 15), periodicAxis(16)];
   const filter = createNodeFilter("gradient", axes, 5, [3], 2);
-  expect([3.4, 3.6, 11.4, 11.6].map((y) => filter.regionInside([100, y, -3]))).toEqual([false, true, true, false]);
+  expect([3.4, 3.6, 11.4, 11.6].map((y) => filter.boxInside([100, y, -3]))).toEqual([false, true, true, false]);
   expect(() => createNodeFilter("mean", [axes[0], cosineAxis(16), axes[2]], 5, [3])).toThrow(RangeError);
   expect(() => createNodeFilter("mean", axes, 17, [3])).toThrow(RangeError);
 });

@@ -1,7 +1,7 @@
 /** Particle steps with velocities of the SIMD module and of the plain kernels: the same bits. */
 import { expect, it } from "vitest";
 import { createScheme } from "../../../src/kernels/index.js";
-import { advectInertial, advectTracers, type Path } from "../../../src/kernels/particles.js";
+import { advectInertial, advectTracers, type PathParameters } from "../../../src/kernels/particles.js";
 import { frameWeights } from "../../../src/kernels/time.js";
 import type { BrickField, Scheme, TimeAxis, Triple, VelocitySampler } from "../../../src/kernels/types.js";
 import { Arena, brickField, bricking, periodicAxes, randomNumbers } from "../../support/simd-memory.js";
@@ -32,7 +32,7 @@ it.each(["None", "Lag4", "Lag6", "Lag8", "M2Q8"])("moves particles to the same p
   const starts = Float64Array.from({ length: 3 * PARTICLES }, () => 4 * random() - 2);
   const [plain, simd] = [undefined, arena.accelerator()].map((accelerator) => {
     const sample = sampleOf(createScheme("velocity", method, axes, { fd8Legacy: false }, accelerator));
-    const path: Path = { axes, frameVelocity: [0.3, 0, -0.1], sample, start: 0.11, step: 0.02, steps: 12 };
+    const path: PathParameters = { axes, frameVelocity: [0.3, 0, -0.1], sample, start: 0.11, step: 0.02, steps: 12 };
     const [tracers, heavy] = [starts.slice(), starts.slice()];
     advectTracers(path, tracers, PARTICLES);
     advectInertial(path, 0.05, heavy, null, PARTICLES);

@@ -4,7 +4,7 @@ import type { Volume } from "../../../src/web/state/api.js";
 import { boxAround, clampBox } from "../../../src/web/state/domain-box.js";
 import type { DatasetFacts } from "../../../src/web/state/facts.js";
 import { initialState } from "../../../src/web/state/view-state.js";
-import { joinVolumes, volumePieces, volumeSide } from "../../../src/web/state/volume.js";
+import { joinVolumes, volumeParts, volumeSide } from "../../../src/web/state/volume.js";
 
 const axis = (name: "x" | "y" | "z", first: number, length: number) => ({
   ...{ name, nodes: 64, first, last: first + length, length, spacing: length / 64, periodic: true },
@@ -33,10 +33,10 @@ it.each([2_000_000, 40_000, 3_000, 1_500, 700])(
   "samples the same places by requests of at most %i points",
   (points) => {
     const state = { ...initialState(FACTS), volume: "32" as const, box: [0, 4, -1, 1, 10, 11] as const };
-    const [whole] = volumePieces(state, { ...FACTS, points: 1e9 }, "ux").map(({ path }) => placesOf(path));
+    const [whole] = volumeParts(state, { ...FACTS, points: 1e9 }, "ux").map(({ path }) => placesOf(path));
     const [nx = 0, ny = 0, nz = 0] = whole?.map(({ length }) => length) ?? [];
     const seen = new Uint8Array(nx * ny * nz);
-    const pieces = volumePieces(state, { ...FACTS, points }, "ux");
+    const pieces = volumeParts(state, { ...FACTS, points }, "ux");
     for (const { path, from, counts } of pieces) {
       const places = placesOf(path);
       expect(places.map(({ length }) => length)).toEqual([...counts]);
@@ -65,7 +65,7 @@ it.each([1, 10, 63, 1_000, 4_096, 2_000_000])("takes as many samples as usual wh
   const facts = { ...FACTS, points };
   const side = volumeSide(state, facts);
   expect(side).toBeLessThanOrEqual(64);
-  const pieces = volumePieces(state, facts, "ux");
+  const pieces = volumeParts(state, facts, "ux");
   expect(pieces.length).toBeLessThanOrEqual(64);
   for (const { counts } of pieces) expect(counts[0] * counts[1] * counts[2]).toBeLessThanOrEqual(points);
   // No limit makes the volume coarser than its pieces have to be: another layer would take too many of them.
@@ -75,7 +75,7 @@ it.each([1, 10, 63, 1_000, 4_096, 2_000_000])("takes as many samples as usual wh
 
 it("leaves the refusal of a volume of too many pieces to the service", () => {
   const state = { ...initialState(FACTS), volume: "128" as const };
-  expect(volumePieces(state, { ...FACTS, points: 1_000 }, "ux")).toHaveLength(1);
+  expect(volumeParts(state, { ...FACTS, points: 1_000 }, "ux")).toHaveLength(1);
 });
 
 it("joins the parts at their places", () => {

@@ -3,7 +3,7 @@
  * entities but the five.
  */
 import { type FieldprobeError, LimitError } from "../../../errors.js";
-import { AtHand, type Stepping, type Steps } from "../../http/steps.js";
+import { ReadyValue, type Stepping, type Steps } from "../../http/steps.js";
 import {
   AMPERSAND,
   APOSTROPHE,
@@ -123,8 +123,8 @@ export class XmlReader {
   readonly #spellings: Spellings;
   /** Longest tag. */
   readonly #tagBytes: number;
-  readonly #event = new AtHand<XmlEvent>();
-  readonly #string = new AtHand<string>();
+  readonly #event = new ReadyValue<XmlEvent>();
+  readonly #string = new ReadyValue<string>();
   readonly #scopes = new NamespaceScopes();
   readonly #open: OpenElement[] = [];
   /** Whether `buffer` was made here, so that it may be written to. */

@@ -20,11 +20,11 @@ export const channelflow: Layout = {
       throw new DataError(`/data/u has shape ${stored.shape.join(" x ")}, not 3 x Nz x Ny x Nx`);
     const [lx, lz] = [contents.number("/", "Lx") as number, contents.number("/", "Lz") as number];
     const findings = new Findings();
-    findings.because(
+    findings.addReason(
       "dimensions: c x y z, the order of the code's memory; the declared shape (Nd, Nz, Ny, Nx) is not that of the values.",
     );
-    findings.because(`x, z: periodic with the lengths Lx = ${lx} and Lz = ${lz} of the file attributes.`);
-    findings.because(
+    findings.addReason(`x, z: periodic with the lengths Lx = ${lx} and Lz = ${lz} of the file attributes.`);
+    findings.addReason(
       "y: Chebyshev nodes from /geom/y between the walls a and b, descending; field and axis are flipped.",
     );
     return {

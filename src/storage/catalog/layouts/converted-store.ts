@@ -5,7 +5,7 @@ import { type Contents, Findings, type Layout } from "./layout.js";
 
 /** The attribute of the root, and the file that stands for the store itself in it. */
 export const DESCRIPTOR_ATTRIBUTE = "fieldprobe_descriptor";
-export const ITSELF = "{store}";
+export const STORE_ITSELF = "{store}";
 
 export const convertedStore: Layout = {
   producer: "fieldprobe",
@@ -21,13 +21,13 @@ export const convertedStore: Layout = {
     }
     const { schemaVersion: _, name, ...plan } = written;
     const findings = new Findings();
-    findings.because(`everything: from the attribute ${DESCRIPTOR_ATTRIBUTE}.`);
+    findings.addReason(`everything: from the attribute ${DESCRIPTOR_ATTRIBUTE}.`);
     return { plan, findings, name };
   },
 };
 
 /** A store is written by whoever can write to its host: it describes nothing but itself. */
 function itself(file: unknown, name: string): string {
-  if (file !== ITSELF) throw new DataError(`its attribute ${DESCRIPTOR_ATTRIBUTE} names another file`);
+  if (file !== STORE_ITSELF) throw new DataError(`its attribute ${DESCRIPTOR_ATTRIBUTE} names another file`);
   return name;
 }

@@ -3,12 +3,12 @@
  * datasets.
  */
 import { AXIS_NAMES, type AxisName } from "../../dataset.js";
-import { type AxisClues, NO_CLUES, type Stated } from "./grid.js";
+import { type AxisClues, NO_CLUES, type StatedNumber } from "./grid.js";
 import type { Contents } from "./layout.js";
 import { type Role, roleNamed, tableNamed } from "./usual-names.js";
 
 /** A table of coordinates or times. */
-export interface Table {
+export interface CoordinateTable {
   readonly role: "t" | AxisName;
   readonly path: string;
   /** Numbers in the table; one more than nodes where they are the edges of cells. */
@@ -50,7 +50,7 @@ export function join(group: string, name: string): string {
 }
 
 /** Tables by their names, the nearest group first. */
-export function tablesIn(contents: Contents, groups: readonly string[], spatial: readonly number[]): Table[] {
+export function tablesIn(contents: Contents, groups: readonly string[], spatial: readonly number[]): CoordinateTable[] {
   return groups.flatMap((group) =>
     contents.datasets(group).flatMap((name) => {
       const named = tableNamed(name);
@@ -67,10 +67,10 @@ export function tablesIn(contents: Contents, groups: readonly string[], spatial:
 function tableAt(
   contents: Contents,
   path: string,
-  role: Table["role"],
+  role: CoordinateTable["role"],
   isEdges: boolean,
   spatial: readonly number[],
-): Table | null {
+): CoordinateTable | null {
   const stored = contents.dataset(path);
   if (stored === null || (stored.element !== "float" && stored.element !== "integer")) return null;
   const lengths = stored.shape.filter((length) => length !== 1);
@@ -99,7 +99,7 @@ function variesAlong(values: Float64Array, [n0, n1, n2]: readonly number[]): num
 }
 
 /** Numbers of a table of coordinates: one per node. */
-export function nodesOf(contents: Contents, table: Table): Float64Array {
+export function tableNodes(contents: Contents, table: CoordinateTable): Float64Array {
   const values = contents.numbers(table.path);
   if (table.along !== null) {
     const shape = contents.dataset(table.path)?.shape as readonly number[];
@@ -111,10 +111,10 @@ export function nodesOf(contents: Contents, table: Table): Float64Array {
 }
 
 /** Names of the dimensions of a dataset, and the tables that are attached to them. */
-export interface Labels {
+export interface DimensionLabels {
   readonly roles: readonly (Role | null)[];
   /** By dimension, of those attached that hold coordinates or times. */
-  readonly tables: readonly (Table | null)[];
+  readonly tables: readonly (CoordinateTable | null)[];
   /** Order in which the file says that some of them are stored, where it does not name all; else null. */
   readonly order: readonly Role[] | null;
   /** The source of the roles, for people. */
@@ -125,11 +125,11 @@ export interface Labels {
 const ORDERS = /^(axes|axis_?order|axis_?labels|dims?|dimensions|dim_?order|dimension_?order|index_?order)$/i;
 
 /** Labels from dimension scales and `dims[i].label`, else from an attribute of the dataset or its groups. */
-export function labelsOf(contents: Contents, path: string): Labels {
+export function labelsOf(contents: Contents, path: string): DimensionLabels {
   const { shape } = contents.dataset(path) as { shape: readonly number[] };
   const scales = contents.scales(path);
   const texts = contents.labels(path);
-  const tables: (Table | null)[] = [];
+  const tables: (CoordinateTable | null)[] = [];
   const roles = shape.map((length, index) => {
     const found = (scales[index] ?? []).map((scale) => {
       const name = scale.split("/").pop() ?? "";
@@ -153,7 +153,7 @@ export function labelsOf(contents: Contents, path: string): Labels {
   return { ...scaled, where: "" };
 }
 
-function attached(contents: Contents, scale: string, role: Role | null, length: number): Table | null {
+function attached(contents: Contents, scale: string, role: Role | null, length: number): CoordinateTable | null {
   if (role === null || role === "c") return null;
   const found = tableAt(contents, scale, role, false, []);
   return found?.length === length ? found : null;
@@ -176,9 +176,9 @@ const LENGTH_LISTS = ["length", "lengths", "l", "box_size", "boxsize", "box_leng
 const ORIGIN_LISTS = ["origin", "domain_left_edge", "lower"];
 
 /** Numbers that a file states by name, in attributes and small datasets, the nearest place first. */
-export class Facts {
-  readonly #numbers = new Map<string, Stated<readonly number[]>>();
-  readonly #texts = new Map<string, Stated<string>>();
+export class StatedNumbers {
+  readonly #numbers = new Map<string, StatedNumber<readonly number[]>>();
+  readonly #texts = new Map<string, StatedNumber<string>>();
 
   constructor(contents: Contents, places: readonly string[]) {
     for (const place of places) {
@@ -206,7 +206,7 @@ export class Facts {
   }
 
   /** The first of some names that is stated. */
-  numbers(names: readonly string[]): Stated<readonly number[]> | null {
+  numbers(names: readonly string[]): StatedNumber<readonly number[]> | null {
     for (const name of names) {
       const found = this.#numbers.get(name);
       if (found !== undefined) return found;
@@ -214,12 +214,12 @@ export class Facts {
     return null;
   }
 
-  number(names: readonly string[]): Stated | null {
+  number(names: readonly string[]): StatedNumber | null {
     const found = this.numbers(names);
     return found?.value.length === 1 ? { value: found.value[0], where: found.where } : null;
   }
 
-  text(names: readonly string[]): Stated<string> | null {
+  text(names: readonly string[]): StatedNumber<string> | null {
     for (const name of names) {
       const found = this.#texts.get(name);
       if (found !== undefined) return found;
@@ -259,12 +259,17 @@ export class Facts {
     return { ...NO_CLUES, spacing, length, origin, periodic, walls: this.#walls(axis), unordered };
   }
 
-  #listOfThree(names: readonly string[]): Stated<readonly number[]> | null {
+  #listOfThree(names: readonly string[]): StatedNumber<readonly number[]> | null {
     const list = this.numbers(names);
     return list?.value.length === 3 ? list : null;
   }
 
-  #each(axis: AxisName, own: readonly string[], lists: readonly string[], order: readonly AxisName[]): Stated | null {
+  #each(
+    axis: AxisName,
+    own: readonly string[],
+    lists: readonly string[],
+    order: readonly AxisName[],
+  ): StatedNumber | null {
     const single = this.number(own);
     if (single !== null) return single;
     const list = this.#listOfThree(lists);
@@ -277,14 +282,14 @@ export class Facts {
   }
 
   /** Walls or open faces, where a boundary condition names them. */
-  #walls(axis: AxisName): Stated<boolean> | null {
+  #walls(axis: AxisName): StatedNumber<boolean> | null {
     const found = this.text([`bc_${axis}`, `${axis}_bc`, `boundary_${axis}`]);
     const word = found?.value.trim() ?? "";
     if (found !== null && /^(wall|walls|no[-_ ]?slip|free[-_ ]?slip)$/i.test(word)) return { ...found, value: true };
     return found !== null && /^(open|inflow|outflow|free)$/i.test(word) ? { ...found, value: false } : null;
   }
 
-  #periodic(axis: AxisName, order: readonly AxisName[]): Stated<boolean> | null {
+  #periodic(axis: AxisName, order: readonly AxisName[]): StatedNumber<boolean> | null {
     const names = ["periodic", "periodicity", "is_periodic", "periodic_axes"];
     const own = [`periodic_${axis}`, `${axis}_periodic`, `bc_${axis}`, `${axis}_bc`, `boundary_${axis}`];
     const number = this.#each(axis, own, names, order);

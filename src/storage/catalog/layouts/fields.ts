@@ -74,16 +74,16 @@ export function findFields(contents: Contents, findings: Findings): FoundFields 
       "--velocity PATH (or three paths) and --pressure PATH, or fields in a descriptor",
     );
   const pressure = chosen.pressure ?? pressureBeside(contents, chosen.holder, holders, series !== null);
-  findings.because(
+  findings.addReason(
     `velocity: ${velocity.length === 0 ? "none" : velocity.join(", ")}; pressure: ${pressure ?? "none"}.`,
   );
   if (velocity.length === 0 && pair !== null)
-    findings.mind(`${pairText(pair)}, and left out without a third; ${THIRD}.`);
+    findings.addWarning(`${pairText(pair)}, and left out without a third; ${THIRD}.`);
   const said = saidOthers(contents);
   const isFree = ({ field, paths }: OtherField) =>
     !paths.some((path) => velocity.includes(path)) && !said.some((other) => other.field === field);
   const beside = [...chosen.beside.filter(isFree), ...said];
-  for (const { field, paths } of beside) findings.because(`${field}: ${paths.join(", ")}.`);
+  for (const { field, paths } of beside) findings.addReason(`${field}: ${paths.join(", ")}.`);
   const place = series?.place ?? ((path: string) => path);
   return { velocity, pressure, others: beside, steps: series?.steps ?? null, place };
 }

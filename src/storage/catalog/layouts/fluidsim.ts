@@ -19,7 +19,7 @@ export const fluidsim: Layout = {
       throw new DataError(`the attribute axes is "${said}", which does not name x, y and z once each`);
     const shape = contents.dataset("/state_phys/vx")?.shape ?? [];
     const findings = new Findings();
-    findings.because(`dimensions: ${dimensions.join(" ")}, from the file attribute axes.`);
+    findings.addReason(`dimensions: ${dimensions.join(" ")}, from the file attribute axes.`);
     const { answers } = contents;
     const axes = AXIS_NAMES.map((axis) => {
       const length = contents.number(OPERATORS, `L${axis}`);

@@ -7,25 +7,34 @@ import { FIELDS } from "../../../operations.js";
 import { AXIS_NAMES, type AxisName } from "../../dataset.js";
 import type { DescriptorInput } from "../descriptor.js";
 import { agrees, assignments, type Dimension } from "./assign.js";
-import { Facts, groupsAround, type Labels, labelsOf, nodesOf, parentOf, type Table, tablesIn } from "./evidence.js";
+import {
+  type CoordinateTable,
+  type DimensionLabels,
+  groupsAround,
+  labelsOf,
+  parentOf,
+  StatedNumbers,
+  tableNodes,
+  tablesIn,
+} from "./evidence.js";
 import { type FoundFields, findFields } from "./fields.js";
-import { axisOf, NO_CLUES, oneNode, type Stated, timesOf } from "./grid.js";
+import { axisOf, NO_CLUES, oneNode, type StatedNumber, timesOf } from "./grid.js";
 import { type Contents, Findings, type Layout } from "./layout.js";
 import type { OtherField, Role } from "./usual-names.js";
 
 /** One stored dataset whose dimensions have roles. */
-interface Ordered {
+interface OrientedDataset {
   readonly path: string;
   readonly shape: readonly number[];
   readonly dimensions: readonly Dimension[];
-  readonly labels: Labels;
+  readonly labels: DimensionLabels;
 }
 
 /** Evidence that all fields share. */
 interface SharedEvidence {
   readonly contents: Contents;
-  readonly tables: readonly Table[];
-  readonly facts: Facts;
+  readonly tables: readonly CoordinateTable[];
+  readonly facts: StatedNumbers;
   readonly findings: Findings;
 }
 
@@ -42,9 +51,9 @@ export const generic: Layout = {
     const groups = groupsAround(contents, parentOf(lead));
     const { shape } = contents.dataset(lead) as { shape: readonly number[] };
     const tables = tablesIn(contents, groups, shape);
-    const shared = { contents, tables, facts: new Facts(contents, [lead, ...groups]), findings };
+    const shared = { contents, tables, facts: new StatedNumbers(contents, [lead, ...groups]), findings };
     const vector = fields.velocity.length === 1;
-    const velocity: Ordered[] = [];
+    const velocity: OrientedDataset[] = [];
     for (const path of fields.velocity)
       velocity.push(likeFirst(shared, velocity[0], path) ?? orderOf(shared, path, vector));
     const pressure =
@@ -55,7 +64,7 @@ export const generic: Layout = {
       field: other.field,
       datasets: otherOf(shared, other, isVector(other) ? wholes : singles, other.paths[0] === lead),
     }));
-    const first = (velocity[0] ?? pressure ?? others[0]?.datasets?.[0]) as Ordered;
+    const first = (velocity[0] ?? pressure ?? others[0]?.datasets?.[0]) as OrientedDataset;
     if (fields.steps !== null) requireSameTables(contents, fields, first.path, tables);
     const tablesOf = fixTables(shared, first, findings);
     for (const other of velocity.slice(1)) requireSameGrid(shared, first, other);
@@ -67,7 +76,7 @@ export const generic: Layout = {
       if (datasets === null || datasets.length === 0) return [];
       if (datasets.every((dataset) => dataset === first || isSameGrid(shared, first, dataset)))
         return [{ field, datasets }];
-      findings.mind(`${datasets[0]?.path} is left out: its axes are not those of ${first.path}.`);
+      findings.addWarning(`${datasets[0]?.path} is left out: its axes are not those of ${first.path}.`);
       return [];
     });
     return {
@@ -85,7 +94,11 @@ export const generic: Layout = {
 };
 
 /** Assigns roles to the dimensions of a dataset by everything that the file states of it. */
-function orderOf({ contents, tables, facts, findings }: SharedEvidence, path: string, isVector: boolean): Ordered {
+function orderOf(
+  { contents, tables, facts, findings }: SharedEvidence,
+  path: string,
+  isVector: boolean,
+): OrientedDataset {
   const { shape } = contents.dataset(path) as { shape: readonly number[] };
   const labels = labelsOf(contents, path);
   const said = contents.answers.dims ?? null;
@@ -127,23 +140,28 @@ function orderOf({ contents, tables, facts, findings }: SharedEvidence, path: st
   else {
     const why = said !== null ? "the command line" : labels.where === "" ? evidence : labels.where;
     if (said !== null) mindContradiction(path, chosen, labels, findings);
-    findings.because(`${path}: dimensions ${order}, from ${why}.`);
+    findings.addReason(`${path}: dimensions ${order}, from ${why}.`);
   }
   return { path, shape, dimensions: chosen, labels };
 }
 
 /** Warns where the order that the user says is not the one that the file states. */
-function mindContradiction(path: string, chosen: readonly Dimension[], labels: Labels, findings: Findings): void {
+function mindContradiction(
+  path: string,
+  chosen: readonly Dimension[],
+  labels: DimensionLabels,
+  findings: Findings,
+): void {
   const { roles, order, where } = labels;
   const isOther =
     order === null ? roles.some((role, at) => role !== null && role !== chosen[at]) : !agrees(chosen, order);
   const stated = order ?? roles.map((role) => role ?? "?");
   if (isOther)
-    findings.mind(`${path} is read as ${chosen.join(" ")}, as --dims says; ${where} says ${stated.join(" ")}.`);
+    findings.addWarning(`${path} is read as ${chosen.join(" ")}, as --dims says; ${where} says ${stated.join(" ")}.`);
 }
 
 /** Orders that the file states: in an attribute that names some dimensions, and by meshes that vary along one each. */
-function ordersOf(tables: readonly Table[], labels: Labels): string[][] {
+function ordersOf(tables: readonly CoordinateTable[], labels: DimensionLabels): string[][] {
   const meshes = tables.filter(({ along }) => along !== null).sort((a, b) => (a.along as number) - (b.along as number));
   const roles = new Set(meshes.map(({ role }) => role));
   const places = new Set(meshes.map(({ along }) => along));
@@ -152,7 +170,11 @@ function ordersOf(tables: readonly Table[], labels: Labels): string[][] {
 }
 
 /** The order of a component that has the shape and the labels of the first: one question is enough for both. */
-function likeFirst({ contents }: SharedEvidence, first: Ordered | undefined, path: string): Ordered | null {
+function likeFirst(
+  { contents }: SharedEvidence,
+  first: OrientedDataset | undefined,
+  path: string,
+): OrientedDataset | null {
   if (first === undefined) return null;
   const { shape } = contents.dataset(path) as { shape: readonly number[] };
   const labels = labelsOf(contents, path);
@@ -161,12 +183,12 @@ function likeFirst({ contents }: SharedEvidence, first: Ordered | undefined, pat
 }
 
 /** The order of the pressure; one that is not a scalar field is left out. */
-function pressureOf(shared: SharedEvidence, first: Ordered | undefined, path: string): Ordered | null {
+function pressureOf(shared: SharedEvidence, first: OrientedDataset | undefined, path: string): OrientedDataset | null {
   try {
     return likeFirst(shared, first, path) ?? orderOf(shared, path, false);
   } catch (error) {
     if (!(error instanceof DataError)) throw error;
-    shared.findings.mind(`The pressure is left out: ${error.message}.`);
+    shared.findings.addWarning(`The pressure is left out: ${error.message}.`);
     return null;
   }
 }
@@ -184,13 +206,13 @@ function isVector({ field, paths }: OtherField): boolean {
 function otherOf(
   shared: SharedEvidence,
   { field, paths }: OtherField,
-  like: readonly Ordered[],
+  like: readonly OrientedDataset[],
   isFirst: boolean,
-): readonly Ordered[] | null {
+): readonly OrientedDataset[] | null {
   const { contents, findings } = shared;
   const own = isFirst ? findings : new Findings();
   const whole = isVector({ field, paths });
-  const datasets: Ordered[] = [];
+  const datasets: OrientedDataset[] = [];
   try {
     for (const path of paths) {
       const alike = [...like, ...datasets.slice(0, 1)].map((known) => likeFirst(shared, known, path));
@@ -198,13 +220,13 @@ function otherOf(
     }
   } catch (error) {
     if (isFirst || !(error instanceof DataError)) throw error;
-    findings.mind(`The ${field} is left out: ${error.message}.`);
+    findings.addWarning(`The ${field} is left out: ${error.message}.`);
     return null;
   }
   const [question] = own.questions;
   if (isFirst) return datasets;
   if (question !== undefined && contents.answers.assume !== true) {
-    findings.mind(`The ${field} is left out: ${question.question} It needs ${question.answer}.`);
+    findings.addWarning(`The ${field} is left out: ${question.question} It needs ${question.answer}.`);
     return null;
   }
   findings.reasons.push(...own.reasons);
@@ -217,7 +239,7 @@ function requireSameTables(
   contents: Contents,
   { steps, place }: FoundFields,
   path: string,
-  tables: readonly Table[],
+  tables: readonly CoordinateTable[],
 ): void {
   const group = parentOf(path);
   for (const table of tables.filter((entry) => entry.role !== "t" && entry.path.startsWith(`${group}/`)))
@@ -231,7 +253,7 @@ function requireSameTables(
 }
 
 /** The evidence in a file of how many nodes lie along its axes, for people; null where there is none. */
-function evidenceOfLengths(tables: readonly Table[], facts: Facts): string | null {
+function evidenceOfLengths(tables: readonly CoordinateTable[], facts: StatedNumbers): string | null {
   const isStated = AXIS_NAMES.some((axis) => facts.nodes(axis) !== null);
   const hasCoordinates = tables.some(({ role }) => role !== "t" && facts.nodes(role) === null);
   const found = [...(hasCoordinates ? ["the coordinates"] : []), ...(isStated ? ["the stated numbers of nodes"] : [])];
@@ -241,7 +263,11 @@ function evidenceOfLengths(tables: readonly Table[], facts: Facts): string | nul
 /**
  * Lengths that the dimension of an axis, of time or of the components may have, by tables and stated numbers of nodes.
  */
-function lengthsOf(tables: readonly Table[], facts: Facts, shape: readonly number[]): Map<Role, number[]> {
+function lengthsOf(
+  tables: readonly CoordinateTable[],
+  facts: StatedNumbers,
+  shape: readonly number[],
+): Map<Role, number[]> {
   const lengths = new Map<Role, number[]>([["c", [3]]]);
   for (const role of [...AXIS_NAMES, "t"] as const) {
     const found = tables.filter((table) => table.role === role);
@@ -256,14 +282,14 @@ function lengthsOf(tables: readonly Table[], facts: Facts, shape: readonly numbe
   return lengths;
 }
 
-function nodesAlong({ shape, dimensions }: Ordered, axis: AxisName): number {
+function nodesAlong({ shape, dimensions }: OrientedDataset, axis: AxisName): number {
   return shape[dimensions.indexOf(axis)];
 }
 
 /** The table of each axis of a field: the one attached to its dimension, else the nearest of that name and length. */
-type TablesOf = ReadonlyMap<AxisName, Table>;
+type TablesOf = ReadonlyMap<AxisName, CoordinateTable>;
 
-function tableFor(tables: readonly Table[], field: Ordered, axis: AxisName): Table[] {
+function tableFor(tables: readonly CoordinateTable[], field: OrientedDataset, axis: AxisName): CoordinateTable[] {
   const at = field.dimensions.indexOf(axis);
   const attached = field.labels.tables[at];
   if (attached !== null && attached !== undefined && attached.role === axis) return [attached];
@@ -276,8 +302,8 @@ function tableFor(tables: readonly Table[], field: Ordered, axis: AxisName): Tab
   return centres.length > 0 ? centres : fitting;
 }
 
-function fixTables({ contents, tables }: SharedEvidence, field: Ordered, findings: Findings): TablesOf {
-  const fixed = new Map<AxisName, Table>();
+function fixTables({ contents, tables }: SharedEvidence, field: OrientedDataset, findings: Findings): TablesOf {
+  const fixed = new Map<AxisName, CoordinateTable>();
   for (const axis of AXIS_NAMES) {
     const [chosen, ...others] = tableFor(tables, field, axis);
     if (chosen === undefined) {
@@ -285,7 +311,7 @@ function fixTables({ contents, tables }: SharedEvidence, field: Ordered, finding
       continue;
     }
     fixed.set(axis, chosen);
-    const different = others.find((other) => !agree(nodesOf(contents, chosen), nodesOf(contents, other)));
+    const different = others.find((other) => !agree(tableNodes(contents, chosen), tableNodes(contents, other)));
     if (different !== undefined)
       findings.ask(
         "spacing",
@@ -299,10 +325,10 @@ function fixTables({ contents, tables }: SharedEvidence, field: Ordered, finding
 /** A table with a plain name and one number more than there are nodes may be one of edges. */
 function askEdges(
   contents: Contents,
-  tables: readonly Table[],
-  field: Ordered,
+  tables: readonly CoordinateTable[],
+  field: OrientedDataset,
   axis: AxisName,
-  fixed: Map<AxisName, Table>,
+  fixed: Map<AxisName, CoordinateTable>,
   findings: Findings,
 ): void {
   const nodes = nodesAlong(field, axis);
@@ -332,18 +358,18 @@ function agree(a: Float64Array, b: Float64Array): boolean {
 }
 
 /** Whether two fields stand on the same nodes, as far as the file states them. */
-function isSameGrid({ contents, tables }: SharedEvidence, a: Ordered, b: Ordered): boolean {
+function isSameGrid({ contents, tables }: SharedEvidence, a: OrientedDataset, b: OrientedDataset): boolean {
   if (framesIn(a) !== framesIn(b)) return false;
   return AXIS_NAMES.every((axis) => {
     if (nodesAlong(a, axis) !== nodesAlong(b, axis)) return false;
     const [first] = tableFor(tables, a, axis);
     const [second] = tableFor(tables, b, axis);
     if (first === undefined || second === undefined || first.path === second.path) return true;
-    return agree(nodesOf(contents, first), nodesOf(contents, second));
+    return agree(tableNodes(contents, first), tableNodes(contents, second));
   });
 }
 
-function requireSameGrid(shared: SharedEvidence, first: Ordered, other: Ordered): void {
+function requireSameGrid(shared: SharedEvidence, first: OrientedDataset, other: OrientedDataset): void {
   if (!isSameGrid(shared, first, other))
     throw new DataError(
       `${other.path} (${other.shape.join(" x ")}) stands on other nodes than ${first.path} (${first.shape.join(" x ")}): ` +
@@ -351,12 +377,12 @@ function requireSameGrid(shared: SharedEvidence, first: Ordered, other: Ordered)
     );
 }
 
-function framesIn({ shape, dimensions }: Ordered): number {
+function framesIn({ shape, dimensions }: OrientedDataset): number {
   const at = dimensions.indexOf("t");
   return at < 0 ? 1 : shape[at];
 }
 
-function framesOf(field: Ordered, { steps }: FoundFields): number {
+function framesOf(field: OrientedDataset, { steps }: FoundFields): number {
   const frames = framesIn(field);
   if (steps !== null && frames > 1)
     throw new DataError(`${field.path} holds ${frames} times in a group that stands for one`);
@@ -365,7 +391,7 @@ function framesOf(field: Ordered, { steps }: FoundFields): number {
 
 function axesOf(
   { contents, facts, findings }: SharedEvidence,
-  field: Ordered,
+  field: OrientedDataset,
   tables: TablesOf,
 ): DescriptorInput["axes"] {
   const stored = field.dimensions.filter((role): role is AxisName => (AXIS_NAMES as readonly string[]).includes(role));
@@ -374,14 +400,14 @@ function axesOf(
     const clues = facts.clues(axis, stored);
     const table = tables.get(axis);
     if (nodes === 1) {
-      const [place] = table === undefined || table.isEdges ? [] : nodesOf(contents, table);
+      const [place] = table === undefined || table.isEdges ? [] : tableNodes(contents, table);
       const origin = place === undefined ? clues.origin : { value: place, where: table?.path as string };
       return [axis, oneNode(axis, { ...clues, origin }, contents.answers, findings)];
     }
     if (table === undefined) return [axis, axisOf(axis, nodes, clues, contents.answers, findings)];
     const where = table.isEdges ? `${table.path}, the middles of its cells` : table.path;
     const isPlain = table.along === null && !table.isEdges;
-    const value = isPlain ? { file: contents.name, path: table.path } : [...nodesOf(contents, table)];
+    const value = isPlain ? { file: contents.name, path: table.path } : [...tableNodes(contents, table)];
     askDegrees(contents, table, axis, findings);
     const found = { ...NO_CLUES, coordinates: { value, where }, periodic: clues.periodic, walls: clues.walls };
     return [axis, axisOf(axis, nodes, found, contents.answers, findings)];
@@ -390,7 +416,7 @@ function axesOf(
 }
 
 /** Degrees are no length: derivatives would be per degree. */
-function askDegrees(contents: Contents, { path }: Table, axis: AxisName, findings: Findings): void {
+function askDegrees(contents: Contents, { path }: CoordinateTable, axis: AxisName, findings: Findings): void {
   const units = contents.attributes(path).get("units");
   if (typeof units === "string" && /degree/i.test(units) && contents.answers.spacing === undefined)
     findings.ask(
@@ -406,7 +432,12 @@ const TIME_NAMES = ["time", "t", "times", "sim_time", "simulation_time", "time_v
  * Times of the frames: a table attached to their dimension or near the fields, else an attribute, else one place a
  * frame.
  */
-function timeOf(shared: SharedEvidence, field: Ordered, fields: FoundFields, frames: number): DescriptorInput["time"] {
+function timeOf(
+  shared: SharedEvidence,
+  field: OrientedDataset,
+  fields: FoundFields,
+  frames: number,
+): DescriptorInput["time"] {
   const { contents, tables, facts, findings } = shared;
   const { answers } = contents;
   const step = facts.number(["dt", "time_step", "timestep", "delta_t"]);
@@ -439,13 +470,13 @@ function timeOf(shared: SharedEvidence, field: Ordered, fields: FoundFields, fra
 function tableOfTimes(
   { contents, tables, findings }: SharedEvidence,
   frames: number,
-): Stated<readonly number[]> | null {
+): StatedNumber<readonly number[]> | null {
   const table = tables.find(({ role, length }) => role === "t" && length === frames);
   return table === undefined ? null : timesIn(contents, table, findings);
 }
 
 /** The numbers of a table of times, with a question where their unit is not that of the velocity. */
-function timesIn(contents: Contents, { path }: Table, findings: Findings): Stated<readonly number[]> {
+function timesIn(contents: Contents, { path }: CoordinateTable, findings: Findings): StatedNumber<readonly number[]> {
   const units = contents.attributes(path).get("units");
   if (
     typeof units === "string" &&
@@ -465,10 +496,10 @@ function timesOfSteps(
   contents: Contents,
   { steps, place }: FoundFields,
   path: string,
-): Stated<readonly number[]> | null {
+): StatedNumber<readonly number[]> | null {
   const values = (steps ?? []).map((step) => {
     const dataset = place(path).replace("{step}", step);
-    return new Facts(contents, [dataset, parentOf(dataset)]).number(TIME_NAMES)?.value;
+    return new StatedNumbers(contents, [dataset, parentOf(dataset)]).number(TIME_NAMES)?.value;
   });
   const known = values.filter((value) => value !== undefined);
   if (known.length < values.length || known.some((value, index) => index > 0 && value <= known[index - 1])) return null;
@@ -476,13 +507,13 @@ function timesOfSteps(
 }
 
 /** The datasets of a field: one, or one for each component. */
-function storageOf(contents: Contents, { steps, place }: FoundFields, datasets: readonly Ordered[]): object {
-  const at = ({ path }: Ordered) => ({ file: contents.name, path: place(path) });
+function storageOf(contents: Contents, { steps, place }: FoundFields, datasets: readonly OrientedDataset[]): object {
+  const at = ({ path }: OrientedDataset) => ({ file: contents.name, path: place(path) });
   const series = steps === null ? {} : { steps: [...steps] };
-  const [first, ...others] = datasets as readonly [Ordered, ...Ordered[]];
+  const [first, ...others] = datasets as readonly [OrientedDataset, ...OrientedDataset[]];
   const dimensions = [...first.dimensions];
   if (others.length === 0) return { ...at(first), dimensions, ...series };
-  const own = (dataset: Ordered) =>
+  const own = (dataset: OrientedDataset) =>
     dataset.dimensions.join() === dimensions.join()
       ? at(dataset)
       : { ...at(dataset), dimensions: [...dataset.dimensions] };

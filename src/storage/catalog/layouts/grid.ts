@@ -5,29 +5,28 @@ import { DataError } from "../../../errors.js";
 import { AXIS_NAMES, type AxisName } from "../../dataset.js";
 import type { DescriptorInput } from "../descriptor.js";
 import type { Answers } from "./answers.js";
-import type { Findings } from "./layout.js";
+import type { AxisInput, Findings } from "./layout.js";
 
-type AxisInput = DescriptorInput["axes"]["x"];
 type TimeInput = DescriptorInput["time"];
 
 /** A number, and the place in the file that states it. */
-export interface Stated<T = number> {
+export interface StatedNumber<T = number> {
   readonly value: T;
   readonly where: string;
 }
 
 /** Statements of a file about one axis; null where there is none. */
 export interface AxisClues {
-  readonly coordinates: Stated<{ file: string; path: string } | number[]> | null;
-  readonly spacing: Stated | null;
-  readonly length: Stated | null;
-  readonly origin: Stated | null;
-  readonly periodic: Stated<boolean> | null;
-  readonly walls: Stated<Ends> | null;
+  readonly coordinates: StatedNumber<{ file: string; path: string } | number[]> | null;
+  readonly spacing: StatedNumber | null;
+  readonly length: StatedNumber | null;
+  readonly origin: StatedNumber | null;
+  readonly periodic: StatedNumber<boolean> | null;
+  readonly walls: StatedNumber<Ends> | null;
   /** Lists of one number an axis that give this axis none, since it is not known which number is that of which axis. */
   readonly unordered: {
-    readonly spacing: Stated<readonly number[]> | null;
-    readonly origin: Stated<readonly number[]> | null;
+    readonly spacing: StatedNumber<readonly number[]> | null;
+    readonly origin: StatedNumber<readonly number[]> | null;
   };
 }
 
@@ -48,7 +47,7 @@ const USER = "the command line";
 
 /** Answers of the user about an axis go before statements of the file. */
 function withAnswers(axis: AxisName, clues: AxisClues, answers: Answers): AxisClues {
-  const said = (values: readonly number[] | undefined): Stated | null => {
+  const said = (values: readonly number[] | undefined): StatedNumber | null => {
     const value = values?.[AXIS_NAMES.indexOf(axis)];
     return value === undefined ? null : { value, where: USER };
   };
@@ -80,14 +79,14 @@ export function axisOf(
   const { coordinates, periodic } = clues;
   const faces = periodic?.value === false ? facesOf(axis, clues.walls, answers, findings) : {};
   if (coordinates !== null) {
-    findings.because(`${axis}: coordinates from ${coordinates.where}${periodicText(periodic)}.`);
+    findings.addReason(`${axis}: coordinates from ${coordinates.where}${periodicText(periodic)}.`);
     if (periodic === null) askPeriodicity(axis, findings);
     return { coordinates: coordinates.value, periodic: periodic?.value ?? false, ...faces };
   }
   const { spacing, isPeriodic } = spacingOf(axis, nodes, clues, findings);
   const { origin } = clues;
   if (origin === null) askOrigin(axis, clues, findings);
-  else findings.because(`${axis}: origin ${origin.value} from ${origin.where}.`);
+  else findings.addReason(`${axis}: origin ${origin.value} from ${origin.where}.`);
   return { nodes, origin: origin?.value ?? 0, spacing, periodic: isPeriodic, ...faces };
 }
 
@@ -105,10 +104,10 @@ export function oneNode(axis: AxisName, file: AxisClues, answers: Answers, findi
       "--periodic AXES where it is constant, or axes.*.periodic in a descriptor",
       axis,
     );
-  else findings.because(`${axis}: one node${periodicText(periodic)}.`);
+  else findings.addReason(`${axis}: one node${periodicText(periodic)}.`);
   // A constant has no origin.
   if (origin === null && periodic?.value !== true) askOrigin(axis, clues, findings);
-  else if (origin !== null) findings.because(`${axis}: origin ${origin.value} from ${origin.where}.`);
+  else if (origin !== null) findings.addReason(`${axis}: origin ${origin.value} from ${origin.where}.`);
   return { nodes: 1, origin: origin?.value ?? 0, spacing: 1, periodic: periodic?.value ?? false };
 }
 
@@ -117,12 +116,12 @@ export function oneNode(axis: AxisName, file: AxisClues, answers: Answers, findi
  */
 export function facesOf(
   axis: AxisName,
-  stated: Stated<Ends> | null,
+  stated: StatedNumber<Ends> | null,
   answers: Answers,
   findings: Findings,
 ): Pick<AxisInput, "faces"> {
   const { walls: said } = answers;
-  const walls: Stated<Ends> | null = said === undefined ? stated : { value: said.includes(axis), where: USER };
+  const walls: StatedNumber<Ends> | null = said === undefined ? stated : { value: said.includes(axis), where: USER };
   if (walls === null) {
     findings.ask(
       "faces",
@@ -138,7 +137,7 @@ export function facesOf(
     first === last
       ? `${first === "wall" ? "walls" : "open faces"} at both ends`
       : `${first} at the first end, ${last} at the last`;
-  findings.because(`${axis}: ${both}, from ${where}.`);
+  findings.addReason(`${axis}: ${both}, from ${where}.`);
   return { faces: [first, last] as ["wall", "wall"] };
 }
 
@@ -152,7 +151,7 @@ function askOrigin(axis: AxisName, { unordered }: AxisClues, findings: Findings)
 }
 
 /** Says of a list that it states something, but not for which axis; null where there is no list. */
-function unorderedText(list: Stated<readonly number[]> | null): string | null {
+function unorderedText(list: StatedNumber<readonly number[]> | null): string | null {
   return list === null
     ? null
     : `${list.where} is ${list.value.join(", ")}, and nothing states whether that is in the order x, y, z or in the stored one`;
@@ -163,7 +162,7 @@ function spacingOf(axis: AxisName, nodes: number, clues: AxisClues, findings: Fi
   const { spacing, length, periodic, unordered } = clues;
   const answer = "--length x,y,z or --spacing x,y,z, or axes.*.spacing in a descriptor";
   if (spacing !== null) {
-    findings.because(`${axis}: spacing ${spacing.value} from ${spacing.where}${periodicText(periodic)}.`);
+    findings.addReason(`${axis}: spacing ${spacing.value} from ${spacing.where}${periodicText(periodic)}.`);
     if (periodic === null) askPeriodicity(axis, findings);
     return { spacing: spacing.value, isPeriodic: periodic?.value ?? false };
   }
@@ -171,7 +170,7 @@ function spacingOf(axis: AxisName, nodes: number, clues: AxisClues, findings: Fi
     const isPeriodic = periodic?.value ?? true;
     const [whole, inner] = [length.value / nodes, length.value / (nodes - 1)];
     const found = isPeriodic ? whole : inner;
-    findings.because(
+    findings.addReason(
       `${axis}: spacing ${found}, length ${length.value} from ${length.where}${periodicText(periodic)}.`,
     );
     // The user's length is defined; that of a file may be of the cells or of the nodes where the axis is not periodic.
@@ -191,7 +190,7 @@ function spacingOf(axis: AxisName, nodes: number, clues: AxisClues, findings: Fi
   return { spacing: 1, isPeriodic: periodic?.value ?? false };
 }
 
-function periodicText(periodic: Stated<boolean> | null): string {
+function periodicText(periodic: StatedNumber<boolean> | null): string {
   if (periodic === null) return "";
   return `; ${periodic.value ? "periodic" : "not periodic"}, from ${periodic.where}`;
 }
@@ -209,8 +208,8 @@ export function askPeriodicity(axis: AxisName, findings: Findings): void {
 /** Times of so many frames: as the user says, else as stated, else the index with a question. */
 export function timesOf(
   frames: number,
-  stated: Stated<readonly number[]> | null,
-  step: Stated | null,
+  stated: StatedNumber<readonly number[]> | null,
+  step: StatedNumber | null,
   answers: Answers,
   findings: Findings,
 ): TimeInput {
@@ -218,11 +217,11 @@ export function timesOf(
   if (times !== undefined) {
     const said = "origin" in times ? Array.from({ length: frames }, (_, k) => times.origin + k * times.step) : times;
     if (said.length !== frames) throw new DataError(`there are ${frames} frames, not the ${said.length} of --times`);
-    findings.because("time: from the command line.");
+    findings.addReason("time: from the command line.");
     return describeTimes(said);
   }
   if (stated?.value.length === frames) {
-    findings.because(`time: from ${stated.where}.`);
+    findings.addReason(`time: from ${stated.where}.`);
     return describeTimes(stated.value);
   }
   const answer = "--times FIRST:STEP or a list, or time in a descriptor";

@@ -53,12 +53,12 @@ function recogniseCutout(contents: Contents, scaled: boolean): Recognition | nul
   const title = contents.texts("/", "dataset")?.[0] ?? "";
   const database = databaseNamed(title);
   const findings = new Findings();
-  findings.because(
+  findings.addReason(
     scaled
       ? "dimensions: z y x c, named by the dimension scales zcoor, ycoor, xcoor, values."
       : "dimensions: z y x c, the order of every cutout of this service.",
   );
-  findings.because(
+  findings.addReason(
     database === null
       ? `database: the attribute dataset is ${title === "" ? "missing" : `"${title}", which is not a known set`}.`
       : `database: the attribute dataset says ${database.name}.`,
@@ -67,10 +67,10 @@ function recogniseCutout(contents: Contents, scaled: boolean): Recognition | nul
     AXIS_NAMES.map((axis, index) => [axis, extentOf(contents, axis, shape[2 - index])]),
   ) as Record<AxisName, CutoutExtent>;
   const width = contents.number("/", "filterWidth") ?? 1;
-  if (width > 1) findings.mind(`The values are box-filtered: filterWidth is ${width}.`);
+  if (width > 1) findings.addWarning(`The values are box-filtered: filterWidth is ${width}.`);
   const fields = [...series].filter(([field, { labels }]) => {
     const same = labels.join() === first.labels.join();
-    if (!same) findings.mind(`${field} is left out: it has indices ${labels.join(", ")}.`);
+    if (!same) findings.addWarning(`${field} is left out: it has indices ${labels.join(", ")}.`);
     return same;
   });
   const labels = evenLabels(first.labels, first.name);

@@ -85,11 +85,11 @@ export function cutoutAxes(
     const origin = first * spacing;
     const step = stride * spacing;
     if (table !== null && !agrees(contents.numbers(table), origin, step)) {
-      findings.mind(`${name}: ${table} disagrees with the node numbers of the cutout and is believed.`);
+      findings.addWarning(`${name}: ${table} disagrees with the node numbers of the cutout and is believed.`);
       return [name, tableAxis(contents, table)];
     }
     const whole = nodes * stride === database.nodes[index];
-    findings.because(
+    findings.addReason(
       `${name}: origin ${origin} and spacing ${step} from ${database.name} and the first node (${first + 1}); ` +
         `${whole ? "periodic, the cutout covers the period" : "not periodic and open, the cutout is smaller than the period"}.`,
     );
@@ -140,7 +140,7 @@ function timeOf(indices: readonly number[], database: Database | null, contents:
     return timesOf(indices.length, stated, null, answers, findings);
   }
   const { step, name } = database;
-  findings.because(`time: index times ${step}, the step of ${name}.`);
+  findings.addReason(`time: index times ${step}, the step of ${name}.`);
   return second === undefined
     ? { count: 1 as const, origin: first * step }
     : { origin: first * step, step: (second - first) * step, count: indices.length };

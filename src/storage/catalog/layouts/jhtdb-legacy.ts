@@ -34,15 +34,15 @@ export const jhtdbLegacy: Layout = {
     const number = contents.numbers("/_dataset")[0];
     const database = databaseNumbered(number);
     const findings = new Findings();
-    findings.because("dimensions: z y x c, the order of every cutout of this service.");
-    findings.because(`database: _dataset is ${number}, ${database?.name ?? "which is not a known set"}.`);
-    findings.because("labels: the five digits are the stored step times 10.");
+    findings.addReason("dimensions: z y x c, the order of every cutout of this service.");
+    findings.addReason(`database: _dataset is ${number}, ${database?.name ?? "which is not a known set"}.`);
+    findings.addReason("labels: the five digits are the stored step times 10.");
     const extents = Object.fromEntries(
       AXIS_NAMES.map((axis, index) => [axis, { nodes: size[index + 1], first: start[index + 1], stride: 1 }]),
     ) as Record<AxisName, CutoutExtent>;
     const fields = [...labels].filter(([letter, its]) => {
       const same = its.join() === first.join();
-      if (!same) findings.mind(`${FIELDS[letter]} is left out: it has labels ${its.join(", ")}.`);
+      if (!same) findings.addWarning(`${FIELDS[letter]} is left out: it has labels ${its.join(", ")}.`);
       return same;
     });
     return {

@@ -18,11 +18,11 @@ export class Findings {
   /** Guesses. */
   readonly questions: Question[] = [];
 
-  because(reason: string): void {
+  addReason(reason: string): void {
     this.reasons.push(reason);
   }
 
-  mind(warning: string): void {
+  addWarning(warning: string): void {
     this.warnings.push(warning);
   }
 
@@ -53,7 +53,8 @@ export interface Layout {
   recognise(contents: Contents): Recognition | null;
 }
 
-type AxisInput = DescriptorInput["axes"]["x"];
+/** An axis as a descriptor states it. */
+export type AxisInput = DescriptorInput["axes"]["x"];
 
 /** An open file as fingerprints look at it; what is missing or a refused link is null. */
 export class Contents {

@@ -38,10 +38,10 @@ export const mpi4pyFft: Layout = {
     const series = evenLabels(labels, `/${first}/3D`);
     const place = (group: string) => ({ file: contents.name, path: `/${group}/3D/{step:01d}` });
     const findings = new Findings();
-    findings.because(
+    findings.addReason(
       `velocity: ${velocity === undefined ? "none" : `/${velocity.join(", /")}`}; pressure: ${scalar ?? "none"}.`,
     );
-    findings.because("dimensions: (c) x y z, the order of these codes.");
+    findings.addReason("dimensions: (c) x y z, the order of these codes.");
     return {
       plan: {
         title: contents.name,

@@ -35,8 +35,8 @@ export const openPmd: Layout = {
     const isAlike =
       pressure !== undefined && gridText(contents, mesh) === gridText(contents, join(at(meshes), pressure));
     if (pressure !== undefined && !isAlike)
-      findings.mind(`${pressure} is left out: its grid is not that of ${velocity}.`);
-    findings.because(`dimensions: ${order.join(" ")}, from the attribute axisLabels of ${mesh}.`);
+      findings.addWarning(`${pressure} is left out: its grid is not that of ${velocity}.`);
+    findings.addReason(`dimensions: ${order.join(" ")}, from the attribute axisLabels of ${mesh}.`);
     const times = steps.map((_, index) => timeAt(contents, at(`${base}/{step}`, index)));
     const stated = times.some(Number.isNaN) ? null : { value: times, where: "the attribute time of each iteration" };
     const dimensions = order as AxisName[];

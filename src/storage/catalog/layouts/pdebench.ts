@@ -26,9 +26,9 @@ export const pdebench: Layout = {
     const [samples, frames] = shape as [number, number];
     if (trajectory >= samples) throw new DataError(`the file has samples 0 to ${samples - 1}, not ${trajectory}`);
     const findings = new Findings();
-    findings.because(`dimensions: ${DIMENSIONS.join(" ")}, the order of the format.`);
-    findings.because(`trajectory: sample ${trajectory} of ${samples} (--trajectory takes another).`);
-    if (samples > 1) findings.mind(`The file holds ${samples} samples; one dataset is one of them.`);
+    findings.addReason(`dimensions: ${DIMENSIONS.join(" ")}, the order of the format.`);
+    findings.addReason(`trajectory: sample ${trajectory} of ${samples} (--trajectory takes another).`);
+    if (samples > 1) findings.addWarning(`The file holds ${samples} samples; one dataset is one of them.`);
     const axes = AXIS_NAMES.map((axis, index) => {
       const path = `/${axis}-coordinate`;
       const coordinates = { value: { file: contents.name, path }, where: path };

@@ -18,7 +18,7 @@ export const pencil: Layout = {
     if (!COMPONENTS.every((name) => names.includes(name))) return null;
     if (!AXIS_NAMES.every((axis) => grid.includes(axis) && grid.includes(`L${axis}`))) return null;
     const findings = new Findings();
-    findings.because("dimensions: z y x, the order of the code.");
+    findings.addReason("dimensions: z y x, the order of the code.");
     const found = AXIS_NAMES.map((axis) => ghostedAxis(contents, axis, findings));
     const ghost = found.map(({ ghost }) => ghost).reverse() as [number, number, number];
     const time = contents.dataset("/time") === null ? null : [contents.numbers("/time")[0]];
@@ -65,7 +65,7 @@ function ghostedAxis(contents: Contents, name: AxisName, findings: Findings) {
   const nodes = table.length - 2 * ghost;
   if (nodes < 1 || ghost < 0) throw new DataError(`/grid/${name} has ${table.length} nodes but length ${length}`);
   const periodic = even && nodes === intervals;
-  findings.because(
+  findings.addReason(
     `${name}: ${ghost} ghost layers on either side, from ${settings === null ? `/grid/L${name}` : "/settings/nghost"}; ` +
       `${periodic ? "periodic, its nodes span the length" : "not periodic, its nodes do not span the length"}.`,
   );

@@ -21,7 +21,7 @@ export const theWell: Layout = {
       throw new DataError(`the file has trajectories 0 to ${trajectories - 1}, not ${trajectory}`);
     const findings = new Findings();
     const order = spatialOrder(contents, findings);
-    findings.because(`trajectory: ${trajectory} of ${trajectories} (--trajectory takes another).`);
+    findings.addReason(`trajectory: ${trajectory} of ${trajectories} (--trajectory takes another).`);
     const boundaries = boundariesOf(contents, findings);
     const velocity = field(contents, "/t1_fields/velocity", [...order, "c"]);
     const pressure = field(contents, "/t0_fields/pressure", order);
@@ -30,7 +30,8 @@ export const theWell: Layout = {
     const temperature = varying(contents, "/t0_fields/temperature", order);
     const stored = times(contents, trajectory);
     if (velocity === null && pressure === null) throw new DataError("the file has neither velocity nor pressure");
-    if (trajectories > 1) findings.mind(`The file holds ${trajectories} trajectories; one dataset is one of them.`);
+    if (trajectories > 1)
+      findings.addWarning(`The file holds ${trajectories} trajectories; one dataset is one of them.`);
     const name = contents.texts("/", "dataset_name")?.[0] ?? contents.name;
     return {
       plan: {
@@ -67,7 +68,7 @@ function spatialOrder(contents: Contents, findings: Findings): AxisName[] {
   if ([...order].sort().join() !== "x,y,z")
     throw new DataError(`spatial_dims names ${order.join(", ")}; only the axes x, y and z are served`);
   const why = named === null ? "the order of the format" : "from dimensions/spatial_dims";
-  findings.because(`dimensions: trajectory t ${order.join(" ")} (c), ${why}.`);
+  findings.addReason(`dimensions: trajectory t ${order.join(" ")} (c), ${why}.`);
   return order as AxisName[];
 }
 
@@ -105,7 +106,7 @@ function boundariesOf(contents: Contents, findings: Findings): Map<AxisName, str
     for (const axis of AXIS_NAMES.filter((axis) => named.includes(axis))) {
       const known = kinds.get(axis) ?? type.toLowerCase();
       kinds.set(axis, known === type.toLowerCase() ? known : "");
-      findings.because(`${axis}: ${path} says ${type === "" ? "nothing" : type.toLowerCase()}.`);
+      findings.addReason(`${axis}: ${path} says ${type === "" ? "nothing" : type.toLowerCase()}.`);
     }
   }
   return kinds;

@@ -4,7 +4,7 @@
  */
 import { DataError } from "../../../errors.js";
 import { addressAt, type OpenBytes, type ReadBytes, signedBytes, unsigned } from "../bytes.js";
-import { type ChunkGrid, chunkNumbers, entryAt, entryRuns, kept, type Lookup } from "./lookup.js";
+import { type ChunkGrid, chunkNumbers, entryAt, entryRanges, kept, type Lookup } from "./lookup.js";
 
 /**
  * What the header says. The first entries stand in the index block, all others in data blocks. These come in levels:
@@ -50,7 +50,7 @@ export function extensibleArray(bytes: OpenBytes, address: number, grid: ChunkGr
   const superBlockAt = kept((start: number, level: number) =>
     bytes((read) => readSuperBlock(read, start, level, header)),
   );
-  const runAt = entryRuns(bytes);
+  const rangeAt = entryRanges(bytes);
   return (first) => {
     const number = numberOf(first);
     if (number >= header.used) return null;
@@ -58,21 +58,21 @@ export function extensibleArray(bytes: OpenBytes, address: number, grid: ChunkGr
     const { level, blockEntries, nth, entry } = placeIn(header, number - direct);
     if (level < header.lowLevels) {
       const block = addressAt(view, firstBlocks + ADDRESS * (blocksBelow(level) + nth));
-      return block === null ? null : runAt(block + header.prefix, { count: blockEntries, entryBytes }, entry);
+      return block === null ? null : rangeAt(block + header.prefix, { count: blockEntries, entryBytes }, entry);
     }
     const start = addressAt(view, superBlocks + ADDRESS * (level - header.lowLevels));
     if (start === null) return null;
     const superBlock = superBlockAt(start, level);
     const block = addressAt(superBlock.view, superBlock.blocks + ADDRESS * nth);
     if (block === null) return null;
-    if (superBlock.pages === 0) return runAt(block + header.prefix, { count: blockEntries, entryBytes }, entry);
+    if (superBlock.pages === 0) return rangeAt(block + header.prefix, { count: blockEntries, entryBytes }, entry);
     const { pageEntries } = header;
     const page = Math.floor(entry / pageEntries);
     const bit = nth * superBlock.pages + page;
     if ((superBlock.view.getUint8(header.prefix + (bit >> 3)) & (0x80 >> (bit & 7))) === 0) return null;
     const pages = block + header.prefix + CHECKSUM;
     const at = pages + page * (pageEntries * entryBytes + CHECKSUM);
-    return runAt(at, { count: pageEntries, entryBytes }, entry - page * pageEntries);
+    return rangeAt(at, { count: pageEntries, entryBytes }, entry - page * pageEntries);
   };
 }
 

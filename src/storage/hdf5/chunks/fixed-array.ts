@@ -1,7 +1,7 @@
 /** Reads the fixed array, the chunk index of data that has bounds, in files of the formats since 1.10. */
 import { DataError } from "../../../errors.js";
 import { addressAt, type OpenBytes, signedBytes, unsigned } from "../bytes.js";
-import { type ChunkGrid, chunkNumbers, entryRuns, type Lookup } from "./lookup.js";
+import { type ChunkGrid, chunkNumbers, entryRanges, type Lookup } from "./lookup.js";
 
 const PREFIX = 14;
 const CHECKSUM = 4;
@@ -20,10 +20,10 @@ export function fixedArray(bytes: OpenBytes, address: number, grid: ChunkGrid): 
   if (unsigned(header, 8) !== total) throw new DataError(`The array at ${address} is not one of ${total} chunks.`);
   const block = addressAt(header, 16);
   if (block === null) return () => null;
-  const runAt = entryRuns(bytes);
+  const rangeAt = entryRanges(bytes);
   if (total <= pageEntries) {
-    const run = { count: total, entryBytes };
-    return (first) => runAt(block + PREFIX, run, numberOf(first));
+    const range = { count: total, entryBytes };
+    return (first) => rangeAt(block + PREFIX, range, numberOf(first));
   }
   const mapBytes = Math.ceil(Math.ceil(total / pageEntries) / 8);
   const map = bytes((read) => signedBytes(read, "FADB", block, PREFIX + mapBytes));
@@ -35,6 +35,6 @@ export function fixedArray(bytes: OpenBytes, address: number, grid: ChunkGrid): 
     if ((map.getUint8(PREFIX + (page >> 3)) & (0x80 >> (page & 7))) === 0) return null;
     const count = Math.min(pageEntries, total - page * pageEntries);
     const start = pages + page * (pageEntries * entryBytes + CHECKSUM);
-    return runAt(start, { count, entryBytes }, number - page * pageEntries);
+    return rangeAt(start, { count, entryBytes }, number - page * pageEntries);
   };
 }

@@ -67,20 +67,20 @@ export function chunkNumbers({ chunks, maxShape }: ChunkGrid) {
   return { numberOf, total: counts.reduce((product, count) => product * count, 1) };
 }
 
-/** A run of entries in the file. */
-interface Run {
+/** Successive entries in the file. */
+interface EntryRange {
   readonly count: number;
   /** Bytes of one entry: those of filtered chunks have a size and a mask besides the address. */
   readonly entryBytes: number;
 }
 
-/** Reads runs of entries by their addresses; an entry of a run is found by its number. */
-export function entryRuns(bytes: OpenBytes) {
-  const runAt = kept((address: number, { count, entryBytes }: Run) =>
+/** Reads ranges of entries by their addresses; an entry of a range is found by its number. */
+export function entryRanges(bytes: OpenBytes) {
+  const rangeAt = kept((address: number, { count, entryBytes }: EntryRange) =>
     bytes((read) => read(address, count * entryBytes)),
   );
-  return (address: number, run: Run, entry: number): StoredChunk | null =>
-    entryAt(runAt(address, run), entry * run.entryBytes, run.entryBytes);
+  return (address: number, range: EntryRange, entry: number): StoredChunk | null =>
+    entryAt(rangeAt(address, range), entry * range.entryBytes, range.entryBytes);
 }
 
 /**

@@ -1,40 +1,40 @@
-/** Sums pieces of bricks over intervals, of a combination of frames: nodes are combined first, slab by slab. */
+/** Sums parts of bricks over intervals, of a combination of frames: nodes are combined first, layer by layer. */
 import type { Runs } from "../stencil.js";
 import type { BrickReader, FrameWeights } from "../types.js";
 import { type BoxPart, COMBINED_VALUES, type IntervalSums, type IntervalWeights } from "./interval-sums.js";
 
 /**
- * Adds the weighted nodes of a piece, of the combination of frames, to `sums`; the piece has `pieces[a]` of the runs of
- * each axis.
+ * Adds the weighted nodes of a part of a box, of the combination of frames, to `sums`; the part is number `indices[a]`
+ * of the run of each axis.
  */
-export type CombinedPiece = (
+export type CombinedSums = (
   reader: BrickReader,
   frames: FrameWeights,
   runs: readonly [Runs, Runs, Runs],
-  pieces: readonly number[],
+  indices: readonly number[],
   weights: readonly IntervalWeights[],
   n: number,
   sums: Float64Array,
 ) => void;
 
-/** Sums of pieces of a field of `components` components. */
-export function createCombinedPiece(components: number, intervalSums: IntervalSums): CombinedPiece {
+/** Sums over parts of boxes of a field of `components` components. */
+export function createCombinedSums(components: number, intervalSums: IntervalSums): CombinedSums {
   const part: BoxPart = { first: new Int32Array(3), length: new Int32Array(3) };
-  const slab: BoxPart = { first: new Int32Array(3), length: new Int32Array(3) };
+  const layer: BoxPart = { first: new Int32Array(3), length: new Int32Array(3) };
 
-  /** Combines the nodes of a slab of the piece. */
-  const combineSlab = (
+  /** Combines the nodes of a layer of the part. */
+  const combineLayer = (
     reader: BrickReader,
     { frames, weights }: FrameWeights,
     runs: readonly [Runs, Runs, Runs],
-    pieces: readonly number[],
+    indices: readonly number[],
   ): void => {
     const { edge, count } = reader.bricking;
-    const [x, y, z] = [0, 1, 2].map((a) => runs[a].brick[pieces[a]]);
-    const [i, j, k] = [0, 1, 2].map((a) => runs[a].inner[pieces[a]] + slab.first[a] - part.first[a]);
+    const [x, y, z] = [0, 1, 2].map((a) => runs[a].brick[indices[a]]);
+    const [i, j, k] = [0, 1, 2].map((a) => runs[a].inner[indices[a]] + layer.first[a] - part.first[a]);
     const strideY = edge[0] * components;
     const strideZ = edge[1] * strideY;
-    const rows = { values: components * slab.length[0], ny: slab.length[1], nz: slab.length[2] };
+    const rows = { values: components * layer.length[0], ny: layer.length[1], nz: layer.length[2] };
     frames.forEach((frame, turn) => {
       reader.visit(frame, (z * count[1] + y) * count[0] + x, (data, offset) => {
         const corner = offset + k * strideZ + j * strideY + i * components;
@@ -43,18 +43,18 @@ export function createCombinedPiece(components: number, intervalSums: IntervalSu
     });
   };
 
-  return (reader, frames, runs, pieces, weights, n, sums) => {
+  return (reader, frames, runs, indices, weights, n, sums) => {
     for (let a = 0; a < 3; a++) {
-      part.first[a] = runs[a].from[pieces[a]];
-      part.length[a] = runs[a].length[pieces[a]];
+      part.first[a] = runs[a].from[indices[a]];
+      part.length[a] = runs[a].length[indices[a]];
     }
     const wide = Math.min(part.length[0], Math.floor(COMBINED_VALUES / components));
     const deep = Math.min(part.length[1], Math.floor(COMBINED_VALUES / (components * wide)));
     const thick = Math.min(part.length[2], Math.floor(COMBINED_VALUES / (components * wide * deep)));
     const size = [wide, deep, thick];
     const set = (a: number, done: number): void => {
-      slab.first[a] = part.first[a] + done;
-      slab.length[a] = Math.min(size[a], part.length[a] - done);
+      layer.first[a] = part.first[a] + done;
+      layer.length[a] = Math.min(size[a], part.length[a] - done);
     };
     for (let k = 0; k < part.length[2]; k += thick) {
       set(2, k);
@@ -62,9 +62,9 @@ export function createCombinedPiece(components: number, intervalSums: IntervalSu
         set(1, j);
         for (let i = 0; i < part.length[0]; i += wide) {
           set(0, i);
-          combineSlab(reader, frames, runs, pieces);
-          const row = components * slab.length[0];
-          intervalSums.add(intervalSums.combined, 0, row, row * slab.length[1], components, slab, weights, n, sums);
+          combineLayer(reader, frames, runs, indices);
+          const row = components * layer.length[0];
+          intervalSums.add(intervalSums.combined, 0, row, row * layer.length[1], components, layer, weights, n, sums);
         }
       }
     }
