@@ -6,6 +6,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { programIn } from "../bin/program.js";
 import { scratchFolder } from "./support/scratch.js";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -16,7 +17,8 @@ const npm = (words: readonly string[], cwd: string) =>
 
 describe("the package", { timeout: 120_000 }, () => {
   const folder = scratchFolder();
-  const bin = join(folder, "node_modules", "fieldprobe", "bin", "fieldprobe.js");
+  const installed = join(folder, "node_modules", "fieldprobe");
+  const bin = join(installed, "bin", "fieldprobe.js");
   let files: readonly string[];
   let service: ChildProcess;
   let url: string;
@@ -46,6 +48,7 @@ describe("the package", { timeout: 120_000 }, () => {
       "dist/client/index.d.ts",
       "dist/client/index.js",
       "dist/cli/index.js",
+      "dist/bundle/cli.js",
       "dist/web/index.html",
       "data/isotropic32/isotropic32.h5",
       "data/isotropic32/manifest.json",
@@ -56,6 +59,10 @@ describe("the package", { timeout: 120_000 }, () => {
     expect(files).toEqual(expect.arrayContaining(wanted));
     expect(files.filter((path) => path.endsWith(".wasm")).length).toBeGreaterThan(0);
     expect(files.filter((path) => /^(src|test|bench|node_modules|\.)|tsbuildinfo$/.test(path))).toEqual([]);
+  });
+
+  it("runs the bundle, which starts in half the time", () => {
+    expect(programIn(join(installed, "dist"))).toBe(join(installed, "dist", "bundle", "cli.js"));
   });
 
   it("serves the shipped data to its own client", async () => {

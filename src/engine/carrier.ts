@@ -12,6 +12,8 @@ export interface RunOptions {
   readonly kill?: AbortSignal | undefined;
   /** Share of the query in the threads; absent: as a query of its own. */
   readonly share?: QueryShare;
+  /** Evaluations of a field that the whole query takes, where all of its points are known. */
+  readonly queryWork?: number;
 }
 
 /** Runs tasks and reports its load. */

@@ -328,7 +328,7 @@ export class Execution implements Evaluation {
       await task.run({ deadline: this.#deadline ?? Date.now(), signal: stop.signal, client: this.#client });
       return;
     }
-    const options = { kill: this.#work?.kill.signal, share: this.#share };
+    const options = { kill: this.#work?.kill.signal, share: this.#share, queryWork: this.work };
     await runWithRetries<null>(carrier, task, options, () => this.#failure === null);
   }
 

@@ -10,6 +10,7 @@ import { once } from "node:events";
 import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { inspect } from "node:util";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { OPERATIONS } from "../../src/operations.js";
 import { type Program, startProgram } from "../support/program.js";
@@ -283,6 +284,13 @@ class Report {
   asked = 0;
   failed = 0;
 
+  /** No connection may be dropped, whatever happens. */
+  dropped(question: Question, error: unknown): void {
+    this.asked++;
+    const { message, cause } = error as Error;
+    this.wrong.push(`${question.name}: ${message}: ${inspect(cause)}`);
+  }
+
   note(question: Question, answer: Answer, expected: readonly string[]): void {
     this.asked++;
     const key = String(answer.status);
@@ -328,7 +336,11 @@ it(`answers every question as a process does that nothing happens to, for ${MINU
       const question = pick(all);
       // The list of datasets follows the files.
       if (question.path === "/api/datasets") continue;
-      report.note(question, await ask(program.url, question), expected.get(question) ?? []);
+      try {
+        report.note(question, await ask(program.url, question), expected.get(question) ?? []);
+      } catch (error) {
+        report.dropped(question, error);
+      }
     }
   };
   const memory: number[] = [];

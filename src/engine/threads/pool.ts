@@ -90,11 +90,10 @@ class ThreadPool implements Carrier {
     this.#express = new ThreadGroup(setup, 1, 0, this.#cache, this.#stores, report);
   }
 
-  run<T>(task: Task, { kill, share = createShare() }: RunOptions = {}): Promise<T> {
+  run<T>(task: Task, { kill, share = createShare(), queryWork }: RunOptions = {}): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const work = evaluationsOf(task);
-      const short = (task.kind === "ping" || (task.kind === "batch" && task.places === null)) && work <= SHORT_WORK;
-      const expectedMs = work * EVALUATION_MS;
+      const short = isShort(task, queryWork);
+      const expectedMs = evaluationsOf(task) * EVALUATION_MS;
       const queued: PoolTask = {
         task,
         share,
@@ -263,11 +262,21 @@ function afterAhead({ ahead }: PoolTask, settle: () => void): void {
   else void ahead.then(settle);
 }
 
-/** Evaluations of a field that a task takes, where that is known. */
+/** Whether a task is for the express thread; those of a sweep are where the whole query is short. */
+function isShort(task: Task, queryWork = Number.POSITIVE_INFINITY): boolean {
+  if (task.kind === "ping") return true;
+  const swept = task.kind === "sort" || (task.kind === "batch" && task.places !== null);
+  if (swept) return queryWork <= SHORT_WORK;
+  return task.kind === "batch" && task.work <= SHORT_WORK;
+}
+
+/** Evaluations of a field that a task takes, or a bound of what takes as long; infinite where that is not known. */
 function evaluationsOf(task: Task): number {
   switch (task.kind) {
     case "batch":
       return task.work;
+    case "sort":
+      return task.count;
     case "search":
     case "cutout":
       return task.region.count.reduce((product, count) => product * count, task.region.width ** 3);

@@ -8,7 +8,7 @@ import type { Task } from "../../../src/engine/task.js";
 import { openPool } from "../../../src/engine/threads/pool.js";
 import { BusyError, CancelledError, DeadlineError, WorkerError } from "../../../src/errors.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
-import type { Dataset } from "../../../src/storage/dataset.js";
+import type { Dataset, FieldSource } from "../../../src/storage/dataset.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 
 const DATA = fileURLToPath(new URL("../../../data", import.meta.url));
@@ -95,38 +95,57 @@ describe("pool", () => {
     expect([pool.queued(), pool.running()]).toEqual([0, 0]);
   });
 
-  it("reads the bricks of a batch of a sweep that waits, for as long as no other query does", async () => {
+  /** Tasks on 64 points of the shipped data, which `cancel` ends. */
+  async function tasks() {
     await loadHdf5();
-    open(1);
-    const [share, scanned] = [createShare(), scanFolders([DATA], { chunkBytes: 2 ** 20 }).datasets];
+    const scanned = scanFolders([DATA], { chunkBytes: 2 ** 20 }).datasets;
     const dataset = scanned.find(({ name }) => name === "isotropic32") as Dataset;
     const cancel = new Int32Array(new SharedArrayBuffer(4));
     const triples = new Float32Array(new SharedArrayBuffer(12 * 64)).map((_, i) => i / 32);
+    const points = [{ triples, count: 64 }];
+    const order = new Uint32Array(new SharedArrayBuffer(4 * 64)).map((_, i) => i);
     const batch = (source: number, query: Partial<Query>, places: Uint32Array | null, steps = 0): Task => ({
-      ...{
-        kind: "batch",
-        dataset,
-        source,
-        fields: ["velocity"],
-        first: 0,
-        count: 64,
-        velocities: [],
-        work: 1e6,
-        cancel,
-      },
-      ...{ points: [{ triples, count: 64 }], steps, step: 1e-9, last: 1e-9, itemsPerPoint: 1, places },
+      ...{ kind: "batch", dataset, source, fields: ["velocity"], first: 0, count: 64, velocities: [] },
+      ...{ work: 1e6, cancel, points, steps, step: 1e-9, last: 1e-9, itemsPerPoint: 1, places },
       query: { dataset: "isotropic32", spatialInterpolation: "Lag8", temporalInterpolation: "None", ...query } as Query,
       out: new Float32Array(new SharedArrayBuffer(12 * 64)),
     });
+    const sort: Task = {
+      ...{ kind: "sort", dataset, source: 200, points, count: 64, first: 0, shift: [0, 0, 0], room: 1, cancel, order },
+      bricking: (dataset.fields.velocity as FieldSource).bricking,
+      shape: { axes: [0, 1, 2], width: [1, 1, 1] },
+      arranged: new Int32Array(new SharedArrayBuffer(4)),
+      triples: new Float32Array(new SharedArrayBuffer(12 * 64)),
+    };
+    return { cancel, order, batch, sort, long: batch(100, { operation: "GetPosition", StartTime: 0.1 }, null, 1e7) };
+  }
+
+  it("reads the bricks of a batch of a sweep that waits, for as long as no other query does", async () => {
+    const { cancel, order, batch, long } = await tasks();
+    open(1);
+    const share = createShare();
     await pool.run(PING);
-    const long = pool.run(batch(100, { operation: "GetPosition", StartTime: 0.1 }, null, 1e7), { share });
-    const order = new Uint32Array(new SharedArrayBuffer(4 * 64)).map((_, i) => i);
+    const running = pool.run(long, { share });
     const waiting = pool.run(batch(200, { operation: "GetVelocity", time: 0.1 }, order), { share });
     await expect.poll(() => pool.held().has(200), { timeout: 20_000 }).toBe(true);
     Atomics.store(cancel, 0, 1);
-    await expect(long).rejects.toThrow(CancelledError);
+    await expect(running).rejects.toThrow(CancelledError);
     await expect(waiting).rejects.toThrow(CancelledError);
     expect([pool.queued(), pool.running()]).toEqual([0, 0]);
+  });
+
+  it("sweeps a short query on the express thread while all threads are busy", async () => {
+    const { cancel, order, batch, sort, long } = await tasks();
+    open(1);
+    const share = createShare();
+    await pool.run(PING);
+    const running = pool.run(long, { share });
+    // A query of its own would be given the thread at the end of a time slice.
+    expect(await pool.run(sort, { share, queryWork: 64 })).toBe(null);
+    const swept = batch(200, { operation: "GetVelocity", time: 0.1 }, order);
+    expect(await pool.run(swept, { share, queryWork: 64 })).toBe(null);
+    Atomics.store(cancel, 0, 1);
+    await expect(running).rejects.toThrow(CancelledError);
   });
 
   it("starts a thread again when all have died, though there is nothing to do", async () => {
