@@ -39,7 +39,7 @@ import { hashText, ownersOf, type Regions, regionsIn, regionsOf } from "./region
 const LEAST_WORK = 65_536;
 const LEAST_NODES = 262_144;
 /** Frames that have the same owners where there are fewer regions than peers. */
-const CHUNK_FRAMES = 16;
+const SAME_OWNER_FRAMES = 16;
 /** Time for which a peer may get nothing done before its pieces are late. */
 const STUCK_MS = 3_000;
 /** Peers that a part is asked of before this process evaluates it alone. */
@@ -257,12 +257,12 @@ export class Cluster implements Sharing {
   #ownersIn(regions: Regions, { name, time }: Dataset, at: number, without: ReadonlySet<Peer>): Owners {
     const { list, version } = this.#peers;
     const [frame = 0] = regions.size < list.length ? frameWeights(time, at, "None").frames : [0];
-    const chunk = `${name} ${Math.floor(frame / CHUNK_FRAMES)}`;
-    const key = [chunk, version, ...Array.from(without, (peer) => peer.name)].join(" ");
+    const seed = `${name} ${Math.floor(frame / SAME_OWNER_FRAMES)}`;
+    const key = [seed, version, ...Array.from(without, (peer) => peer.name)].join(" ");
     const known = this.#owners.get(regions);
     if (known?.key === key) return known;
     const peers = list.map((peer) => ({ name: peer.name, usable: this.#peers.isUsable(peer) && !without.has(peer) }));
-    const found = { key, list, owners: ownersOf(regions, peers, hashText(chunk) % list.length) };
+    const found = { key, list, owners: ownersOf(regions, peers, hashText(seed) % list.length) };
     this.#owners.set(regions, found);
     return found;
   }

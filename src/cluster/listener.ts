@@ -152,10 +152,10 @@ function readInto(request: IncomingMessage, { points }: Piece, evaluation: Evalu
   const first = new OctetTriples(evaluation.points);
   const second = new OctetTriples(evaluation.velocities);
   return new Promise((resolve, reject) => {
-    request.on("data", (chunk: Uint8Array) => {
-      const here = Math.min(left, chunk.length);
-      if (here > 0) first.write(chunk.subarray(0, here));
-      if (here < chunk.length) second.write(chunk.subarray(here));
+    request.on("data", (bytes: Uint8Array) => {
+      const here = Math.min(left, bytes.length);
+      if (here > 0) first.write(bytes.subarray(0, here));
+      if (here < bytes.length) second.write(bytes.subarray(here));
       left -= here;
     });
     request.once("end", () => {

@@ -266,9 +266,9 @@ function readAnswer(response: IncomingMessage, into: Uint8Array | undefined): Pr
     }
     const body = response.statusCode === 200 && into?.length === length ? into : new Uint8Array(length);
     let filled = 0;
-    response.on("data", (chunk: Uint8Array) => {
-      body.set(chunk, filled);
-      filled += chunk.length;
+    response.on("data", (bytes: Uint8Array) => {
+      body.set(bytes, filled);
+      filled += bytes.length;
     });
     response.once("end", () => {
       const { statusCode: status = 0, headers } = response;

@@ -1,7 +1,7 @@
 /** Mounts the events interface as one fastify plugin; its hooks, handlers and parsers stay inside. */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { watchRoutes } from "../../server/http/allowed-methods.js";
-import { type ApiDocs, documentApi } from "../../server/http/api-docs.js";
+import { type ApiDocs, documentApi, UNDOCUMENTED } from "../../server/http/api-docs.js";
 import { VOCABULARIES } from "../model/entities.js";
 import { isStoreFailure } from "../store/database.js";
 import type { Store } from "../store/store.js";
@@ -90,12 +90,12 @@ function addRoutes(scope: FastifyInstance, shared: Resources, docs: ApiDocs): vo
   const { routerOptions } = scope.initialConfig as { routerOptions?: { ignoreTrailingSlash?: boolean } };
   const slashes = routerOptions?.ignoreTrailingSlash ? [""] : ["", "/"];
   const get = (path: string, schema: object, handler: (request: FastifyRequest, reply: FastifyReply) => unknown) => {
-    for (const slash of slashes) scope.get(path + slash, { schema: slash ? { hide: true } : schema }, handler);
+    for (const slash of slashes) scope.get(path + slash, { schema: slash ? UNDOCUMENTED : schema }, handler);
   };
   get("/events", eventsSchema("Events, one object per instance by default."), eventsHandler(shared, null));
   get(`/events/${ID}`, eventSchema(), eventHandler(shared));
   get("/events.ics", calendarSchema(), calendarHandler(shared));
-  get(`/events/${ID}.ics`, { hide: true }, eventCalendarHandler(shared));
+  get(`/events/${ID}.ics`, UNDOCUMENTED, eventCalendarHandler(shared));
   for (const row of VOCABULARIES) {
     get(`/events/${ID}/${row.name}`, termsSchema(row, true), eventTermsHandler(shared, row));
     get(`/${row.name}`, termsSchema(row), termsHandler(shared, row));
@@ -103,7 +103,7 @@ function addRoutes(scope: FastifyInstance, shared: Resources, docs: ApiDocs): vo
     get(`/${row.name}/${ID}/events`, eventsSchema("Events of a term.", true), eventsHandler(shared, row.name));
   }
   let document: string | null = null;
-  get("/openapi.json", { hide: true }, async (request, reply) => {
+  get("/openapi.json", UNDOCUMENTED, async (request, reply) => {
     document ??= JSON.stringify(await docs.document());
     return sendAs("application/json", request, reply, represent(document), shared.settings);
   });

@@ -1,6 +1,7 @@
 /** Refuses requests that no route takes: other methods on known paths, and unknown paths. */
 import { METHODS } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { UNDOCUMENTED } from "../../server/http/api-docs.js";
 import { VOCABULARIES } from "../model/entities.js";
 import { EventsError, notFound } from "./events-error.js";
 import { splitTarget } from "./exchange.js";
@@ -25,7 +26,6 @@ export function refuseOthers(scope: FastifyInstance, isKnown: (path: string) => 
     if (method !== "CONNECT" && !scope.supportedMethods.includes(method)) scope.addHttpMethod(method);
   }
   const others = scope.supportedMethods.filter((method) => method !== "GET" && method !== "HEAD");
-  const hidden = { hide: true };
   // Answered before any body is read, which has no business here.
   const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
     if (!isKnown(splitTarget(request).path)) throw notFound();
@@ -33,10 +33,10 @@ export function refuseOthers(scope: FastifyInstance, isKnown: (path: string) => 
   };
   const roots = [...SUBCOLLECTIONS.keys()].map((name) => `/${name}`);
   for (const url of [...roots.flatMap((root) => [root, `${root}/*`]), ...SINGLE]) {
-    scope.route({ method: others, url, schema: hidden, onRequest, handler: () => undefined });
+    scope.route({ method: others, url, schema: UNDOCUMENTED, onRequest, handler: () => undefined });
   }
   for (const [root, allowed] of SUBCOLLECTIONS) {
-    scope.get(`/${root}/*`, { schema: hidden }, (request) => {
+    scope.get(`/${root}/*`, { schema: UNDOCUMENTED }, (request) => {
       const below = (request.params as { readonly "*": string })["*"];
       throw notFound(/^[^/]+\/[^/]+\/?$/.test(below) ? [{ reason: "unknown subcollection", allowed }] : []);
     });

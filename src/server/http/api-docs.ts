@@ -1,5 +1,5 @@
 /** `documentApi` makes the OpenAPI document of an interface and its human page from the schemas of its routes. */
-import type { FastifyInstance, FastifyRequest, RouteOptions } from "fastify";
+import type { FastifyInstance, FastifyRequest, FastifySchema, RouteOptions } from "fastify";
 import { version } from "../../version.js";
 
 /** Content policy of the human page: everything from this service; its own style attributes are the exception. */
@@ -25,6 +25,9 @@ export interface ApiHead {
 
 type SecurityScheme = { type: "http"; scheme: string } | { type: "apiKey"; in: "header"; name: string };
 
+/** The schema of a route that documents leave out. */
+export const UNDOCUMENTED: FastifySchema = { hide: true };
+
 /** The documents of an interface. */
 export interface ApiDocs {
   /** The OpenAPI document. */
@@ -48,7 +51,7 @@ export function documentApi(scope: FastifyInstance, head: ApiHead): ApiDocs {
     if (route.method !== "HEAD" && route.schema?.hide !== true) routes.push(route);
   });
   for (const url of ["/docs", "/docs/*"]) {
-    scope.get(url, { schema: { hide: true } }, async (request, reply) => {
+    scope.get(url, { schema: UNDOCUMENTED }, async (request, reply) => {
       const page = await (await made()).inject({ method: "GET", url: request.url, headers: conditionsOf(request) });
       const { connection, date, ...headers } = page.headers;
       return reply.code(page.statusCode).headers(headers).send(page.rawPayload);

@@ -269,7 +269,7 @@ function checkFraming({ rawHeaders, headers }: IncomingMessage): void {
   const coding = headers["transfer-encoding"];
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i] as string;
+    const name = rawHeaders[i];
     if (name.length === 4 && name.toLowerCase() === "host") hosts++;
   }
   if (hosts > 1 || (coding !== undefined && coding.trim().toLowerCase() !== "chunked")) {

@@ -38,7 +38,7 @@ export class Body implements ByteQueue {
     this.#limit = limit;
     this.#slices = slices;
     this.#tick = tick;
-    request.on("data", (chunk: Buffer) => this.#keep(chunk)).on("end", () => this.#finish());
+    request.on("data", (bytes: Buffer) => this.#keep(bytes)).on("end", () => this.#finish());
   }
 
   /**
@@ -152,17 +152,17 @@ export class Body implements ByteQueue {
     return undefined;
   }
 
-  #keep(chunk: Buffer): void {
+  #keep(bytes: Buffer): void {
     if (this.#released) return;
-    this.#received += chunk.length;
+    this.#received += bytes.length;
     if (this.#into !== null && this.#received <= this.#limit) {
-      this.#given += chunk.length;
-      if (this.#into(chunk)) return;
+      this.#given += bytes.length;
+      if (this.#into(bytes)) return;
       this.#request.pause();
       this.#settle();
       return;
     }
-    this.#queue.push(chunk);
+    this.#queue.push(bytes);
     if (this.#wake === null) this.#request.pause();
     this.#settle();
   }

@@ -23,7 +23,7 @@ export interface ByteQueue {
 
 /**
  * Bytes of the first passage, and of the memory of the largest, text and triples: each passage is twice as long as the
- * one before. As large as that of the blocks of answers, so that both use the same memory.
+ * one before. As large as that of the passages of answers, so that both use the same memory.
  */
 const FIRST_BYTES = 128 * 1024;
 const MOST_MEMORY = 4 * 1024 * 1024;

@@ -39,7 +39,7 @@ export async function refuseTheRest(
 ): Promise<void> {
   await app.register(
     async (nowhere) => {
-      nowhere.addHook("onRequest", (request, _reply, done) => done(refusalOf(request.url.split("?", 1)[0] as string)));
+      nowhere.addHook("onRequest", (request, _reply, done) => done(refusalOf(request.url.split("?", 1)[0])));
       nowhere.setNotFoundHandler(() => undefined);
     },
     { prefix },

@@ -1,5 +1,5 @@
 /**
- * Answers go to the socket whole or in blocks, compressed where it helps; a refused sender gets time to read its
+ * Answers go to the socket whole or in passages, compressed where it helps; a refused sender gets time to read its
  * answer.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -42,8 +42,8 @@ export function sendText(
   raw.write(bytes);
   const timer = setTimeout(() => raw.end(), LINGER_MS);
   let left = LINGER_BYTES;
-  request.on("data", (chunk: Buffer) => {
-    left -= chunk.length;
+  request.on("data", (bytes: Buffer) => {
+    left -= bytes.length;
     if (left >= 0) return;
     request.pause();
     raw.end();
@@ -75,18 +75,18 @@ export interface AnswerReader {
 }
 
 /**
- * Sends an answer of any length with bounded memory: blocks are made no faster than the socket takes them, and a time
+ * Sends an answer of any length with bounded memory: passages are made no faster than the socket takes them, and a time
  * slice that has lasted ends between two of them. A short answer goes out at once, without the library's detours, which
  * take longer than a small query.
  */
-export async function sendBlocks(
+export async function sendPassages(
   reply: FastifyReply,
   contentType: string,
-  blocks: Iterator<Buffer>,
+  passages: Iterator<Buffer>,
   { config, slices }: Pick<Service, "config" | "slices">,
   reader: AnswerReader,
 ): Promise<void> {
-  const { first, complete } = begin(blocks, slices, reader);
+  const { first, complete } = begin(passages, slices, reader);
   const { raw } = reply;
   if (!complete && config.gzip !== "off") {
     addVary(reply, "Accept-Encoding");
@@ -99,24 +99,24 @@ export async function sendBlocks(
   // Who left meanwhile will not be told again: a pipe to nobody would wait for ever.
   if (raw.destroyed) return;
   if (complete) {
-    const body = first.length === 1 ? (first[0] as Buffer) : Buffer.concat(first);
+    const body = first.length === 1 ? first[0] : Buffer.concat(first);
     headers["content-length"] = body.length;
     raw.writeHead(200, headers).end(body);
     if (raw.writableLength > 0) reader.handOver(body.length);
     return;
   }
   raw.writeHead(200, headers);
-  await pour(paced(first, blocks, slices, reader), raw, compress);
+  await pour(paced(first, passages, slices, reader), raw, compress);
 }
 
 /**
- * Sends an answer whose blocks come one by one, as fast as the socket takes them; a failure on the way ends the
- * connection. A block is read until the next one is asked for.
+ * Sends an answer whose passages come one by one, as fast as the socket takes them; a failure on the way ends the
+ * connection. A passage is read until the next one is asked for.
  */
 export async function sendStream(
   reply: FastifyReply,
   contentType: string,
-  blocks: AsyncIterable<Buffer>,
+  passages: AsyncIterable<Buffer>,
   { config, slices }: Pick<Service, "config" | "slices">,
   reader: AnswerReader,
 ): Promise<void> {
@@ -129,14 +129,14 @@ export async function sendStream(
   reply.hijack();
   if (raw.destroyed) return;
   raw.writeHead(200, headers);
-  await pour(paced([], blocks[Symbol.asyncIterator](), slices, reader), raw, compress);
+  await pour(paced([], passages[Symbol.asyncIterator](), slices, reader), raw, compress);
 }
 
 /**
- * Sends blocks to the socket, which sets the pace: the next one is asked for when the socket, or the compressor before
- * it, has done with the last one, so that its memory may be used again.
+ * Sends passages to the socket, which sets the pace: the next one is asked for when the socket, or the compressor
+ * before it, has done with the last one, so that its memory may be used again.
  */
-async function pour(blocks: AsyncIterable<Buffer>, raw: ServerResponse, compress: boolean): Promise<void> {
+async function pour(passages: AsyncIterable<Buffer>, raw: ServerResponse, compress: boolean): Promise<void> {
   let goOn = (): void => undefined;
   const gone = (): void => goOn();
   const step = (begin: (done: () => void) => void): Promise<void> =>
@@ -150,9 +150,9 @@ async function pour(blocks: AsyncIterable<Buffer>, raw: ServerResponse, compress
   if (gzip === null) raw.once("close", gone);
   const sink: Writable = gzip ?? raw;
   try {
-    for await (const block of blocks) {
+    for await (const passage of passages) {
       if (raw.destroyed) return;
-      await step((done) => sink.write(block, () => done()));
+      await step((done) => sink.write(passage, () => done()));
     }
     if (raw.destroyed) return;
     await step((done) => {
@@ -166,9 +166,9 @@ async function pour(blocks: AsyncIterable<Buffer>, raw: ServerResponse, compress
   await piped;
 }
 
-/** Makes the first blocks, up to the length from which an answer may be compressed. */
+/** Makes the first passages, up to the length from which an answer may be compressed. */
 function begin(
-  blocks: Iterator<Buffer>,
+  passages: Iterator<Buffer>,
   slices: TimeSlices,
   reader: AnswerReader,
 ): { first: Buffer[]; complete: boolean } {
@@ -177,7 +177,7 @@ function begin(
   const since = performance.now();
   try {
     for (let bytes = 0; bytes <= GZIP_BYTES; ) {
-      const next = blocks.next();
+      const next = passages.next();
       if (next.done) return { first, complete: true };
       first.push(next.value);
       bytes += next.value.length;
@@ -190,7 +190,7 @@ function begin(
 }
 
 /**
- * Gives out the first blocks, then makes the others one at a time; the time slice rests while the socket is at work.
+ * Gives out the first passages, then makes the others one at a time; the time slice rests while the socket is at work.
  */
 async function* paced(
   first: readonly Buffer[],
@@ -198,10 +198,10 @@ async function* paced(
   slices: TimeSlices,
   reader: AnswerReader,
 ): AsyncGenerator<Buffer> {
-  for (const block of first) {
-    reader.handOver(block.length);
-    yield block;
-    reader.handedOver(block.length);
+  for (const passage of first) {
+    reader.handOver(passage.length);
+    yield passage;
+    reader.handedOver(passage.length);
   }
   slices.begin();
   try {
@@ -224,7 +224,7 @@ async function* paced(
     }
   } finally {
     slices.end();
-    // A reader who leaves ends what the blocks are made of.
+    // A reader who leaves ends what the passages are made of.
     await rest.return?.();
   }
   reader.handOver(0);

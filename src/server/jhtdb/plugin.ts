@@ -4,6 +4,7 @@
 import type { FastifyInstance } from "fastify";
 import { NotFoundError } from "../../errors.js";
 import { lackOf, spatialOf } from "../../operations.js";
+import { UNDOCUMENTED } from "../http/api-docs.js";
 import type { Plugin, Service } from "../http/service.js";
 import { problemHandler } from "../rest/describe-problem.js";
 import { serveCutout } from "./serve-cutout.js";
@@ -21,7 +22,7 @@ const answerError = problemHandler({
 });
 
 function routes(scope: FastifyInstance, service: Service): void {
-  const hidden = { schema: { hide: true } };
+  const hidden = { schema: UNDOCUMENTED };
   scope.post("/values", hidden, (request, reply) => serveValues(service, request, reply));
   scope.get("/cutout/api/local", hidden, (request, reply) => serveCutout(service, request, reply));
   scope.get("/jhtdb_config.json", hidden, () =>

@@ -158,8 +158,8 @@ export async function serveCutout(
     life.onEnd(() => first.release());
     await life.computed([first]);
     life.stream();
-    const blocks = write(layoutOf(dataset, query, components), frames(life, boxes, start, first));
-    await sendStream(reply, JSON_TYPE, blocks, service, life);
+    const passages = write(layoutOf(dataset, query, components), frames(life, boxes, start, first));
+    await sendStream(reply, JSON_TYPE, passages, service, life);
     return reply;
   } catch (error) {
     if (life.giveUp(error)) return reply;

@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { RequestError } from "../../errors.js";
 import { RequestLife } from "../http/request-life.js";
-import { sendBlocks, sendStream } from "../http/send-answer.js";
+import { sendPassages, sendStream } from "../http/send-answer.js";
 import type { Service } from "../http/service.js";
 import { timesOf } from "../rest/describe.js";
 import { PendingQuery, type QueryResult } from "../rest/pending-query.js";
@@ -78,15 +78,15 @@ async function send(outcome: QueryResult, service: Service, reply: FastifyReply,
   if ("result" in outcome) {
     const shape = [items, components];
     const large = largeRows(result, shape, (ms) => life.encoded(ms));
-    if (large === null) await sendBlocks(reply, JSON_TYPE, nested(result, shape), service, life);
+    if (large === null) await sendPassages(reply, JSON_TYPE, nested(result, shape), service, life);
     else await sendStream(reply, JSON_TYPE, large, service, life);
     return;
   }
   life.stream();
   const rows = Math.max(1, outcome.request.exact.length) * outcome.first.items;
   const spent = (ms: number): void => life.encoded(ms);
-  const blocks = streamedRows(outcome.parts, [rows, components], result.texts, spent);
-  await sendStream(reply, JSON_TYPE, blocks, service, life);
+  const passages = streamedRows(outcome.parts, [rows, components], result.texts, spent);
+  await sendStream(reply, JSON_TYPE, passages, service, life);
 }
 
 /** Media type of every answer. */

@@ -64,9 +64,9 @@ async function readSelection(dataset: Dataset, query: CutoutFileQuery): Promise<
   const end = readNumbers("end", query.end, nodes);
   const [firstFrame = 1, lastFrame = 1] = readNumbers("frames", query.frames, [1, 1]);
   const wrong = (member: string, message: string) => new RequestError("InvalidRequest", message, { member });
-  if (end.some((last, i) => last < (start[i] as number))) throw wrong("end", "end must not be before start.");
+  if (end.some((last, i) => last < start[i])) throw wrong("end", "end must not be before start.");
   if (lastFrame < firstFrame) throw wrong("frames", "frames must be ascending.");
-  const [x, y, z] = [0, 1, 2].map((i) => (end[i] as number) - (start[i] as number) + 1) as [number, number, number];
+  const [x, y, z] = [0, 1, 2].map((i) => end[i] - start[i] + 1) as [number, number, number];
   const selection: Selection = {
     fields: readFields(dataset, query.fields),
     frames: { first: firstFrame - 1, count: lastFrame - firstFrame + 1 },
@@ -84,7 +84,7 @@ function countOf({ fields, frames, box }: Selection): number {
 
 /** The name of the file: dataset, box and frames. */
 function nameOf(dataset: Dataset, { frames, box }: Selection): string {
-  const sides = box.first.map((first, i) => `${first + 1}-${first + (box.count[i] as number)}`);
+  const sides = box.first.map((first, i) => `${first + 1}-${first + box.count[i]}`);
   return `${dataset.name}-${sides.join("_")}-t${frames.first + 1}-${frames.first + frames.count}`;
 }
 

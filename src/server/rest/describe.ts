@@ -22,8 +22,8 @@ export interface AxisSpan {
 export function spanOf(axis: Axis): AxisSpan {
   const table = axis.coordinates;
   if (table !== null) {
-    const first = table[0] as number;
-    const last = table[table.length - 1] as number;
+    const first = table[0];
+    const last = table[table.length - 1];
     return { first, last, length: last - first };
   }
   const last = axis.origin + (axis.nodes - 1) * axis.spacing;
@@ -89,7 +89,7 @@ export function describe(dataset: Dataset) {
     title: dataset.title,
     aliases: [...dataset.aliases],
     digest: dataset.digest,
-    axes: dataset.axes.map((axis, index) => describeAxis("xyz"[index] as string, axis, dataset.walls[index] as Walls)),
+    axes: dataset.axes.map((axis, index) => describeAxis("xyz"[index], axis, dataset.walls[index])),
     times: {
       count: times.length,
       first: times[0] ?? 0,

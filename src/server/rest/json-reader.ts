@@ -119,7 +119,7 @@ export class JsonReader implements BodyReader {
 
   /** Reads from `at` to the end of a token or of the part; returns where. */
   #step(part: Buffer, at: number): number {
-    const byte = part[at] as number;
+    const byte = part[at];
     if (this.#state === "inside text") return this.#readText(part, at);
     if (this.#state === "inside name") return this.#readName(part, at);
     if (isSpace(byte) && this.#heldBytes === 0) return at + 1;
@@ -202,7 +202,7 @@ export class JsonReader implements BodyReader {
   #readText(part: Buffer, at: number): number {
     let end = at;
     for (; end < part.length; end++) {
-      const byte = part[end] as number;
+      const byte = part[end];
       if (this.#inString) {
         if (this.#escaped) this.#escaped = false;
         else if (byte === BACKSLASH) this.#escaped = true;
@@ -225,7 +225,7 @@ export class JsonReader implements BodyReader {
 
   #readNumber(part: Buffer, at: number): number {
     let end = at;
-    while (end < part.length && isWordByte(part[end] as number)) end++;
+    while (end < part.length && isWordByte(part[end])) end++;
     if (end === part.length) return this.#hold(part, at, end, TOKEN_BYTES);
     const text = this.#token(part, at, end, "latin1");
     if (text === "") throw this.#refuse(this.#coordinate(), "must be a number", at);

@@ -158,12 +158,12 @@ export function readRequest(
     if (given === undefined || given.length === 0) throw refuse(member.name, `${member.name} is missing.`);
     if (mayBeList(member)) {
       ({ exact, written: times } = list ?? timesNow(given));
-      options[member.name] = times.length > 1 ? times : (times[0] as number);
+      options[member.name] = times.length > 1 ? times : times[0];
     } else {
       if (given.length > 1) throw refuse(member.name, `${member.name} is given more than once.`);
-      const value = readValue(member, given[0] as string);
+      const value = readValue(member, given[0]);
       common[member.name] = value;
-      options[member.name] = typeof value === "number" ? (asWritten([value])[0] as number) : value;
+      options[member.name] = typeof value === "number" ? asWritten([value])[0] : value;
     }
   }
   const query = {
@@ -171,7 +171,7 @@ export function readRequest(
     ...(dataset === null ? {} : { dataset }),
     ...common,
   } as Query;
-  return { query: exact.length === 1 ? { ...query, time: exact[0] as number } : query, exact, options, times };
+  return { query: exact.length === 1 ? { ...query, time: exact[0] } : query, exact, options, times };
 }
 
 /**

@@ -128,8 +128,7 @@ export class PendingQuery {
   async *#inTurn({ query, exact }: ApiRequest): AsyncGenerator<Result, undefined> {
     const times = exact.length;
     await this.#life.admit((times - 1) * (this.#points?.count ?? 0));
-    const start = (index: number): Evaluation =>
-      this.#fill(this.#start({ ...query, time: exact[index] as number }), times);
+    const start = (index: number): Evaluation => this.#fill(this.#start({ ...query, time: exact[index] }), times);
     const first = start(0);
     await this.#life.enter((times - 1) * first.work);
     const ahead: { readonly evaluation: Evaluation; readonly result: Promise<Result> }[] = [];
@@ -208,8 +207,7 @@ export class PendingQuery {
   async #evaluateAll({ query, exact }: ApiRequest): Promise<Result> {
     const times = exact.length;
     await this.#life.admit((times - 1) * Math.max(1, this.#points?.count ?? 0));
-    const start = (index: number): Evaluation =>
-      this.#fill(this.#life.start({ ...query, time: exact[index] as number }), times);
+    const start = (index: number): Evaluation => this.#fill(this.#life.start({ ...query, time: exact[index] }), times);
     const first = start(0);
     // A time without points takes the event loop about as long as an evaluation takes a worker.
     await this.#life.enter((times - 1) * Math.max(1, first.work));

@@ -36,14 +36,14 @@ export async function drawPicture(
   const [low, high] = range;
   await slices.each(values.length, (from, to) => {
     for (let i = from; i < to; i++) {
-      const value = values[i] as number;
+      const value = values[i];
       if (!Number.isFinite(value)) continue;
       const row = rows - 1 - Math.floor(i / columns);
       const pixel = 4 * (row * columns + (i % columns));
       const step = 3 * colourStep(high > low ? (value - low) / (high - low) : 0);
-      png.data[pixel] = table[step] as number;
-      png.data[pixel + 1] = table[step + 1] as number;
-      png.data[pixel + 2] = table[step + 2] as number;
+      png.data[pixel] = table[step];
+      png.data[pixel + 1] = table[step + 1];
+      png.data[pixel + 2] = table[step + 2];
       png.data[pixel + 3] = 255;
     }
   });

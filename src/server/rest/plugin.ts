@@ -5,7 +5,7 @@ import { AuthError, excerpt, RequestError, unknownDataset } from "../../errors.j
 import { type Operation, operationOf } from "../../operations.js";
 import { version } from "../../version.js";
 import { watchRoutes } from "../http/allowed-methods.js";
-import { documentApi } from "../http/api-docs.js";
+import { documentApi, UNDOCUMENTED } from "../http/api-docs.js";
 import { PROBLEM_TYPE } from "../http/problem.js";
 import { HttpRefusal } from "../http/refusal.js";
 import { type Plugin, type Service, SOAP_PATH } from "../http/service.js";
@@ -292,7 +292,7 @@ async function apiRoutes(api: FastifyInstance, service: Service): Promise<void> 
   api.setErrorHandler(problemHandler({ name: "api", contentType, body: (problem) => problem }));
   const methodsOf = watchRoutes(api);
   api.setNotFoundHandler((request) => {
-    const path = request.url.split("?", 1)[0] as string;
+    const path = request.url.split("?", 1)[0];
     const allow = methodsOf(path).join(", ");
     if (allow !== "") throw new HttpRefusal(405, `This address takes ${allow}.`, { allow });
     throw new RequestError("UnknownOperation", `There is nothing at ${excerpt(path)}; /api/docs lists what there is.`);
@@ -302,7 +302,7 @@ async function apiRoutes(api: FastifyInstance, service: Service): Promise<void> 
     description: "Fields of a stored simulation at points.",
     scheme: { name: "token", definition: { type: "http", scheme: "bearer" } },
   });
-  api.get("/openapi.json", { schema: { hide: true } }, () => docs.document());
+  api.get("/openapi.json", { schema: UNDOCUMENTED }, () => docs.document());
   catalogueRoutes(api, service);
   operationRoutes(api, service);
   trajectoryRoute(api, service);

@@ -5,7 +5,7 @@ import { CancelledError, FieldprobeError, RequestError } from "../../errors.js";
 import { findOperation, type Operation } from "../../operations.js";
 import { bodyTooLarge } from "../http/refusal.js";
 import type { RequestLife } from "../http/request-life.js";
-import { sendBlocks } from "../http/send-answer.js";
+import { sendPassages } from "../http/send-answer.js";
 import type { Service } from "../http/service.js";
 import { DATASET_OPERATIONS } from "./describe.js";
 import { describeProblem, type Problem } from "./describe-problem.js";
@@ -58,7 +58,7 @@ function elementTexts(text: string): string[] {
   let depth = 0;
   let start = 0;
   for (let i = 0; i < text.length; i++) {
-    const character = text[i] as string;
+    const character = text[i];
     if (character === '"') {
       while (text[++i] !== '"') if (text[i] === "\\") i++;
     } else if (character === "{" || character === "[") {
@@ -91,7 +91,7 @@ function readQueries(text: string): BatchQuery[] {
   }
   const texts = elementTexts(text);
   return (queries as { operation?: unknown; dataset?: unknown }[]).map(({ operation, dataset }, i) => {
-    return { operation, dataset, text: texts[i] as string };
+    return { operation, dataset, text: texts[i] };
   });
 }
 
@@ -185,7 +185,7 @@ export function serveBatch(service: Service, request: FastifyRequest, reply: Fas
     }
     const type = "application/json; charset=utf-8";
     await life.computed(results.flatMap((answer) => ("result" in answer ? [answer.result] : [])));
-    await sendBlocks(reply, type, write(results), service, life);
+    await sendPassages(reply, type, write(results), service, life);
     return reply;
   });
 }

@@ -85,7 +85,7 @@ export function layBox(dataset: Dataset, counts: readonly number[], window: Samp
 }
 
 function partOf(window: SampleWindow | null, i: number): readonly [number, number] | null {
-  return window === null ? null : [window.origin[i] as number, window.extent[i] as number];
+  return window === null ? null : [window.origin[i], window.extent[i]];
 }
 
 /** Reads the numbers of samples: one whole number for all directions, or one for each of `most`, columns or x first. */

@@ -7,7 +7,7 @@ import { type Operation, RECORDS } from "../../operations.js";
 import { version } from "../../version.js";
 import { negotiate } from "../http/negotiate.js";
 import { RequestLife } from "../http/request-life.js";
-import { addVary, sendBlocks, sendStream } from "../http/send-answer.js";
+import { addVary, sendPassages, sendStream } from "../http/send-answer.js";
 import type { Service } from "../http/service.js";
 import { assumedOf } from "./describe.js";
 import { type ApiRequest, asWritten, optionalArraysOf, textsOfQueryString } from "./parameters.js";
@@ -65,7 +65,7 @@ async function answer(
   if (recordTimes !== undefined) reply.header("fieldprobe-times", recordSteps(recordTimes).join(","));
   const { contentType, write } = WRITERS[type];
   const large = largeAnswer(type, whole, (ms) => life.encoded(ms));
-  if (large === null) await sendBlocks(reply, contentType, write(whole), service, life);
+  if (large === null) await sendPassages(reply, contentType, write(whole), service, life);
   else await sendStream(reply, contentType, large, service, life);
   return reply;
 }

@@ -88,8 +88,8 @@ function* csv({ result, timeCount, times, components }: UnwrittenAnswer): Genera
   for (const part of result.values) {
     for (let i = 0; i < part.length; i++) {
       if (column > 0) piece.text(",");
-      else if (several) piece.text(stamps[records > 0 ? item % records : Math.floor(item / itemsPerTime)] as string);
-      piece.float(part[i] as number);
+      else if (several) piece.text(stamps[records > 0 ? item % records : Math.floor(item / itemsPerTime)]);
+      piece.float(part[i]);
       if (++column === result.components) {
         piece.text("\r\n");
         column = 0;
@@ -153,7 +153,7 @@ class NestedWriter {
     for (let i = 0; i < part.length; i++) {
       if (count > 0) piece.text(",");
       for (const span of spans) if (count % span === 0) piece.text("[");
-      const value = part[i] as number;
+      const value = part[i];
       if (Number.isFinite(value)) piece.float(value);
       else piece.text("null");
       count++;
@@ -169,7 +169,7 @@ class NestedWriter {
   }
 }
 
-/** Told of time that passes while the next block of an answer is written. */
+/** Told of time that passes while the next passage of an answer is written. */
 type Spent = (ms: number) => void;
 
 /** A large JSON or CSV answer as the worker threads write it; null where this thread is to write it. */
@@ -239,9 +239,13 @@ function formOf(width: number, open: string, close: string, notFinite: string | 
   return { separators: [open, ...Array<string>(width - 1).fill(","), close], notFinite };
 }
 
-async function* between(first: Buffer, blocks: AsyncIterable<Buffer>, last: Buffer): AsyncGenerator<Buffer, undefined> {
+async function* between(
+  first: Buffer,
+  passages: AsyncIterable<Buffer>,
+  last: Buffer,
+): AsyncGenerator<Buffer, undefined> {
   yield first;
-  yield* blocks;
+  yield* passages;
   if (last.length > 0) yield last;
 }
 

@@ -69,9 +69,9 @@ export function writePoints(lists: readonly Float32Array[], sink: TripleSink): v
   for (let done = 0; done < x.length; ) {
     const room = Math.min(sink.slab.length / 3, x.length - done);
     for (let i = 0; i < room; i++) {
-      sink.slab[3 * i] = x[done + i] as number;
-      sink.slab[3 * i + 1] = y[done + i] as number;
-      sink.slab[3 * i + 2] = z[done + i] as number;
+      sink.slab[3 * i] = x[done + i];
+      sink.slab[3 * i + 1] = y[done + i];
+      sink.slab[3 * i + 2] = z[done + i];
     }
     sink.commit(room);
     done += room;

@@ -157,7 +157,7 @@ class Decoder {
   #advance(index: number, before: string): void {
     if (index > this.#tokenAt()) this.#authorise(null);
     for (let i = this.#cursor; i < index; i++) {
-      const member = this.#row.request[i] as Member;
+      const member = this.#row.request[i];
       const required = member.required || member.name === "dataset";
       if (required) throw invalid(`The member ${member.name} is missing before ${before}.`, member.name);
     }

@@ -1,4 +1,4 @@
-/** `ResponseEncoder` writes results in blocks of about 64 KiB, in the form the original platform writes. */
+/** `ResponseEncoder` writes results in passages of about 64 KiB, in the form the original platform writes. */
 import type { Result } from "../../engine/query.js";
 import type { QueryTexts } from "../../engine/text-task.js";
 import { copyBytes, RecordWriter, recordBytes } from "../../float32/record-writer.js";
@@ -8,9 +8,9 @@ import { ENVELOPE_NAMESPACE } from "./envelope.js";
 import type { SoapVersion } from "./media-type.js";
 import { escapeText } from "./xml/writer.js";
 
-export const BLOCK_BYTES = 64 * 1024;
-/** Bytes that become a block of base64. */
-const BASE64_BYTES = (BLOCK_BYTES / 4) * 3;
+export const PASSAGE_BYTES = 64 * 1024;
+/** Bytes that become a passage of base64. */
+const BASE64_BYTES = (PASSAGE_BYTES / 4) * 3;
 
 /** The literal parts of a response, as bytes. */
 interface Template {
@@ -33,39 +33,39 @@ export class ResponseEncoder {
   }
 
   /**
-   * Writes a response in blocks of at most `BLOCK_BYTES` and a record; a short one is a single block. The result is
-   * read only while a block is being made.
+   * Writes a response in passages of at most `PASSAGE_BYTES` and a record; a short one is a single passage. The result
+   * is read only while a passage is being made.
    */
   *encode(row: OperationRow, version: SoapVersion, result: Result): Generator<Buffer, undefined> {
     const template = this.#template(row, version);
     const components = template.separators.length - 1;
     // The array forms write a number a record.
     const items = components === 1 ? result.items * result.components : result.items;
-    let block = allocate(template, items);
-    let at = copyBytes(template.head, block, 0);
+    let passage = allocate(template, items);
+    let at = copyBytes(template.head, passage, 0);
     for (const values of result.values) {
       for (let i = 0; i < values.length; ) {
-        const room = Math.floor((block.length - at) / template.itemBytes);
+        const room = Math.floor((passage.length - at) / template.itemBytes);
         if (room < 1) {
-          yield block.subarray(0, at);
-          block = allocate(template, items);
+          yield passage.subarray(0, at);
+          passage = allocate(template, items);
           at = 0;
           continue;
         }
         const end = Math.min(values.length, i + room * components);
-        at = this.#records.write(values, i, end, template.separators, block, at);
+        at = this.#records.write(values, i, end, template.separators, passage, at);
         i = end;
       }
     }
-    if (at + template.tail.length > block.length) {
-      yield block.subarray(0, at);
-      block = allocate(template, 0);
+    if (at + template.tail.length > passage.length) {
+      yield passage.subarray(0, at);
+      passage = allocate(template, 0);
       at = 0;
     }
-    yield block.subarray(0, copyBytes(template.tail, block, at));
+    yield passage.subarray(0, copyBytes(template.tail, passage, at));
   }
 
-  /** Writes a large response on the worker threads; each block may be read until the next one is asked for. */
+  /** Writes a large response on the worker threads; each passage may be read until the next one is asked for. */
   async *encodeInThreads(
     row: OperationRow,
     version: SoapVersion,
@@ -146,8 +146,8 @@ function makeTemplate(row: OperationRow, version: SoapVersion, namespace: string
   };
 }
 
-/** A block for what is still to come: small answers do not need 64 KiB. */
+/** A passage for what is still to come: small answers do not need 64 KiB. */
 function allocate(template: Template, items: number): Buffer {
   const needed = template.head.length + items * template.itemBytes + template.tail.length;
-  return Buffer.allocUnsafe(Math.min(BLOCK_BYTES, needed));
+  return Buffer.allocUnsafe(Math.min(PASSAGE_BYTES, needed));
 }

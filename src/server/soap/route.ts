@@ -4,7 +4,7 @@ import { excerpt, RequestError } from "../../errors.js";
 import { type OperationRow, operationsNamed } from "../../operations.js";
 import { HttpRefusal, refuseTheRest } from "../http/refusal.js";
 import { RequestLife } from "../http/request-life.js";
-import { sendBlocks, sendStream, sendText } from "../http/send-answer.js";
+import { sendPassages, sendStream, sendText } from "../http/send-answer.js";
 import { type Plugin, type Service, SOAP_PATH } from "../http/service.js";
 import { type Steps, walk } from "../http/steps.js";
 import { isLarge } from "../http/written-records.js";
@@ -83,14 +83,14 @@ async function serve(request: FastifyRequest, reply: FastifyReply, shared: Share
       const { texts } = result;
       if (texts !== undefined && isLarge(result)) {
         const spent = (ms: number): void => life.encoded(ms);
-        const blocks = shared.encoder.encodeInThreads(row, media.version, result, texts, spent);
-        await sendStream(reply, type, blocks, shared.service, life);
+        const passages = shared.encoder.encodeInThreads(row, media.version, result, texts, spent);
+        await sendStream(reply, type, passages, shared.service, life);
       } else if (result.stream === undefined) {
-        await sendBlocks(reply, type, shared.encoder.encode(row, media.version, result), shared.service, life);
+        await sendPassages(reply, type, shared.encoder.encode(row, media.version, result), shared.service, life);
       } else {
         life.stream();
-        const blocks = shared.encoder.encodeBytes(row, media.version, result.stream);
-        await sendStream(reply, type, blocks, shared.service, life);
+        const passages = shared.encoder.encodeBytes(row, media.version, result.stream);
+        await sendStream(reply, type, passages, shared.service, life);
       }
     } finally {
       result.release();

@@ -86,19 +86,19 @@ export class Transcoder {
   /**
    * Takes the next bytes, or null at the end; the part before an invalid character is given out before it is refused.
    */
-  push(chunk: Buffer | null): Buffer {
+  push(part: Buffer | null): Buffer {
     if (this.#broken) throw malformed("its characters are not validly encoded");
-    let input = this.#held.length === 0 ? (chunk ?? NOTHING) : Buffer.concat([this.#held, chunk ?? NOTHING]);
+    let input = this.#held.length === 0 ? (part ?? NOTHING) : Buffer.concat([this.#held, part ?? NOTHING]);
     this.#held = NOTHING;
     if (this.#encoding === null) {
-      if (input.length < 3 && chunk !== null) {
+      if (input.length < 3 && part !== null) {
         this.#held = input;
         return NOTHING;
       }
       const mark = this.#detect(input);
       if (mark > 0) input = input.subarray(mark);
     }
-    return this.#encoding === "utf-8" ? this.#utf8(input, chunk === null) : this.#utf16(input, chunk === null);
+    return this.#encoding === "utf-8" ? this.#utf8(input, part === null) : this.#utf16(input, part === null);
   }
 
   /** Settles the encoding and returns the length of the byte order mark. */
@@ -131,7 +131,7 @@ export class Transcoder {
   #utf16(input: Buffer, last: boolean): Buffer {
     let whole = input.length & ~1;
     const low = this.#encoding === "utf-16le" ? 1 : 0;
-    if (!last && whole >= 2 && ((input[whole - 2 + low] as number) & 0xfc) === 0xd8) whole -= 2;
+    if (!last && whole >= 2 && (input[whole - 2 + low] & 0xfc) === 0xd8) whole -= 2;
     this.#held = input.subarray(whole);
     const units = Buffer.from(input.subarray(0, whole));
     if (this.#encoding === "utf-16be") units.swap16();
@@ -150,7 +150,7 @@ export class Transcoder {
 /** Bytes at the end that begin a character without completing it. */
 function unfinished(bytes: Uint8Array): number {
   for (let back = 1; back <= 3 && back <= bytes.length; back++) {
-    const byte = bytes[bytes.length - back] as number;
+    const byte = bytes[bytes.length - back];
     if (byte < 0x80) return 0;
     if (byte >= 0xc0) return back < (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) ? back : 0;
   }

@@ -1,7 +1,7 @@
 /** Defines what crosses between the threads that compute and the thread that reads stores. */
 
 /** What describes the values of a file is read in blocks of so many bytes. */
-export const BLOCK_BYTES = 64 * 1024;
+export const FILE_BLOCK_BYTES = 64 * 1024;
 
 /** A group of a store. */
 export interface StoredGroup {

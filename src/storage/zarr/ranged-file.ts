@@ -1,6 +1,6 @@
 /** A file that lies behind HTTP or in a bucket, read by ranges through the store thread. */
 import type { ByteRange, RangedFile } from "../hdf5/bytes.js";
-import { BLOCK_BYTES, type FileState, type OpenRequest, type RangeRequest } from "./protocol.js";
+import { FILE_BLOCK_BYTES, type FileState, type OpenRequest, type RangeRequest } from "./protocol.js";
 import { type AnswerTimeout, StoreClient } from "./store-client.js";
 
 /** Blocks that this thread keeps of a file. */
@@ -47,7 +47,10 @@ export class RemoteFile implements RangedFile {
       bytes.set(range.bytes.subarray(at, at + length));
       return length;
     }
-    const [first, last] = [Math.floor(position / BLOCK_BYTES), Math.floor((position + length - 1) / BLOCK_BYTES)];
+    const [first, last] = [
+      Math.floor(position / FILE_BLOCK_BYTES),
+      Math.floor((position + length - 1) / FILE_BLOCK_BYTES),
+    ];
     // More than this thread keeps is a value, not a description.
     if (last - first >= BLOCKS) {
       const [values] = this.#fetch([this.#request({ position, length }, false)], false) as [Uint8Array];
@@ -57,7 +60,7 @@ export class RemoteFile implements RangedFile {
     this.#load(first, last);
     for (let number = first; number <= last; number++) {
       const block = this.#blocks.get(number) as Uint8Array;
-      const start = number * BLOCK_BYTES;
+      const start = number * FILE_BLOCK_BYTES;
       const from = Math.max(position, start);
       const to = Math.min(position + length, start + block.length);
       bytes.set(block.subarray(from - start, to - start), from - position);
@@ -114,7 +117,7 @@ export class RemoteFile implements RangedFile {
   }
 
   #blockAt(number: number): RangeRequest {
-    return this.#request({ position: number * BLOCK_BYTES, length: BLOCK_BYTES }, true);
+    return this.#request({ position: number * FILE_BLOCK_BYTES, length: FILE_BLOCK_BYTES }, true);
   }
 
   with<T>(ranges: readonly ByteRange[], use: () => T): T {

@@ -29,10 +29,10 @@ import { LocalStore } from "./local-store.js";
 import { DOCUMENT_NAMES, type Documents, entriesOf, expandConsolidated } from "./metadata.js";
 import type { ObjectStore } from "./object-store.js";
 import {
-  BLOCK_BYTES,
   type BoxRequest,
   type BytesRequest,
   type Elements,
+  FILE_BLOCK_BYTES,
   type FileState,
   type FolderContents,
   type OpenRequest,
@@ -375,7 +375,7 @@ function statusOf(store: string, hosts: ObjectStore["hosts"]): StoreStatus {
 
 /** The first block of a file as it will be asked for. */
 function beginningOf(store: string, { newestMs, size }: FileState): RangeRequest {
-  return { store, newestMs, position: 0, length: Math.min(BLOCK_BYTES, size), isBlock: true };
+  return { store, newestMs, position: 0, length: Math.min(FILE_BLOCK_BYTES, size), isBlock: true };
 }
 
 function storeAt(location: string, hosts: Hosts, fetching: Fetching, shared: RemoteObjects | undefined): ObjectStore {

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { setImmediate as immediate } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { describe, expect, it } from "vitest";
-import { sendBlocks } from "../../../src/server/http/send-answer.js";
+import { sendPassages } from "../../../src/server/http/send-answer.js";
 import type { Service } from "../../../src/server/http/service.js";
 import { startService } from "../../support/soap-service.js";
 
@@ -28,7 +28,7 @@ async function serving(send: (reply: FastifyReply, service: Service) => Promise<
   return { service: await startService({}, {}, { plugins: [routes] }), request };
 }
 
-describe("sendBlocks", () => {
+describe("sendPassages", () => {
   it.each(["at the head of its connection", "behind an answer that is not out yet"])(
     "sends nothing to a caller who left before the first byte, %s",
     async (place) => {
@@ -36,7 +36,7 @@ describe("sendBlocks", () => {
       const { service, request } = await serving(async (reply, given) => {
         await new Promise((resolve) => reply.raw.once("close", resolve));
         await immediate();
-        sent = sendBlocks(reply, "text/plain", Array(10).fill(BLOCK).values(), given, READER);
+        sent = sendPassages(reply, "text/plain", Array(10).fill(BLOCK).values(), given, READER);
       });
       const targets = place.startsWith("at") ? ["/blocks"] : ["/never", "/blocks"];
       const socket = connect(service.port, "127.0.0.1");
@@ -59,7 +59,7 @@ describe("sendBlocks", () => {
     }
     let ended = false;
     const { service, request } = await serving(async (reply, given) => {
-      await sendBlocks(reply, "text/plain", blocks(), given, READER);
+      await sendPassages(reply, "text/plain", blocks(), given, READER);
       ended = true;
     });
     const socket = connect(service.port, "127.0.0.1");

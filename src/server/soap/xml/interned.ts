@@ -25,7 +25,7 @@ export class Interned<T> {
     const length = to - from;
     if (length > LONGEST) return this.#make(buffer.toString("utf8", from, to));
     let hash = length;
-    for (let i = from; i < to; i++) hash = Math.imul(hash, 31) + (buffer[i] as number);
+    for (let i = from; i < to; i++) hash = Math.imul(hash, 31) + buffer[i];
     const slot = (hash ^ (hash >>> 9)) & (SLOTS - 1);
     const known = this.#slots[slot];
     if (known !== undefined && spells(known.bytes, buffer, from, length)) return known.made;

@@ -91,7 +91,7 @@ const DECLARATION_START = [...Buffer.from("<?xml")];
 /** Names of encodings (XML 1.0, 4.3.3). */
 const ENCODING_NAME = /^[A-Za-z][A-Za-z0-9._-]*$/;
 /**
- * Below this size a token cut by the end of the input is scanned anew with every chunk; above, only once it has grown
+ * Below this size a token cut by the end of the input is scanned anew with every part; above, only once it has grown
  * by a quarter.
  */
 const RESCAN_BYTES = 4096;
@@ -248,34 +248,34 @@ export class XmlReader {
 
   /** Waits for the next bytes and puts them behind those at hand. */
   *fill(): Steps<void> {
-    let chunk = this.#source.take();
-    while (chunk === undefined) {
+    let part = this.#source.take();
+    while (part === undefined) {
       yield this.#source.arrival();
-      chunk = this.#source.take();
+      part = this.#source.take();
     }
-    if (chunk === null) {
+    if (part === null) {
       this.ended = true;
       return;
     }
     const held = this.end - this.position;
     if (held === 0) {
-      this.buffer = chunk;
+      this.buffer = part;
       this.position = 0;
-      this.end = chunk.length;
+      this.end = part.length;
       this.#owned = false;
       return;
     }
-    if (!this.#owned || this.end + chunk.length > this.buffer.length) {
-      const roomy = held + chunk.length <= this.buffer.length && this.#owned;
-      const target = roomy ? this.buffer : Buffer.allocUnsafe(2 * (held + chunk.length));
+    if (!this.#owned || this.end + part.length > this.buffer.length) {
+      const roomy = held + part.length <= this.buffer.length && this.#owned;
+      const target = roomy ? this.buffer : Buffer.allocUnsafe(2 * (held + part.length));
       target.set(this.buffer.subarray(this.position, this.end));
       this.buffer = target;
       this.#owned = true;
       this.position = 0;
       this.end = held;
     }
-    this.buffer.set(chunk, this.end);
-    this.end += chunk.length;
+    this.buffer.set(part, this.end);
+    this.end += part.length;
   }
 
   /** Takes the bytes at hand away from the reader. */
@@ -292,9 +292,9 @@ export class XmlReader {
   take(): Buffer | null | undefined {
     if (this.position < this.end) return this.takeHeld();
     if (this.ended) return null;
-    const chunk = this.#source.take();
-    if (chunk === null) this.ended = true;
-    return chunk;
+    const part = this.#source.take();
+    if (part === null) this.ended = true;
+    return part;
   }
 
   /** Hands the bytes that follow those at hand on as they arrive, as the source does. */
@@ -398,7 +398,7 @@ export class XmlReader {
     if (found[i]?.[0] !== "version" || found[i]?.[1] !== "1.0") throw malformed("its version is not 1.0");
     i++;
     if (found[i]?.[0] === "encoding") {
-      const [, encoding] = found[i++] as readonly [string, string];
+      const [, encoding] = found[i++];
       if (!ENCODING_NAME.test(encoding)) throw malformed("its declaration names no encoding");
       this.#source.declare(encoding);
     }
@@ -500,7 +500,7 @@ export class XmlReader {
     const from = this.#at;
     let p = from;
     for (; p < end; p++) {
-      const byte = buffer[p] as number;
+      const byte = buffer[p];
       if (byte <= SPACE || byte === SLASH || byte === GREATER || byte === EQUALS || byte === LESS) break;
       if (byte === QUOTE || byte === APOSTROPHE || byte === QUESTION) break;
     }
@@ -535,7 +535,7 @@ export class XmlReader {
     const limit = this.#limits["xml.textChars"];
     let p = from;
     for (; p < end; p++) {
-      const byte = buffer[p] as number;
+      const byte = buffer[p];
       if (byte === quote) {
         value += this.#spellings.values.take(buffer, from, p);
         this.#at = p + 1;
@@ -585,7 +585,7 @@ export class XmlReader {
     if (buffer[position] === AMPERSAND) return this.#reference();
     let p = position;
     for (; p < end; p++) {
-      const byte = buffer[p] as number;
+      const byte = buffer[p];
       if (byte === LESS || byte === AMPERSAND) break;
       if (byte === BRACKET) {
         if (!this.ended && p + 2 >= end && (p + 1 >= end || buffer[p + 1] === BRACKET)) break;
@@ -615,7 +615,7 @@ export class XmlReader {
     const { buffer, end, position } = this;
     let p = position;
     for (; p < end; p++) {
-      const byte = buffer[p] as number;
+      const byte = buffer[p];
       if (byte === BRACKET) {
         if (p + 2 >= end && !(p + 1 < end && buffer[p + 1] !== BRACKET)) break;
         if (buffer[p + 1] === BRACKET && buffer[p + 2] === GREATER) {
@@ -631,7 +631,7 @@ export class XmlReader {
   #comment(): ScanStep {
     const { buffer, end } = this;
     for (let p = this.position; p < end; p++) {
-      const byte = buffer[p] as number;
+      const byte = buffer[p];
       if (byte === DASH) {
         this.position = p;
         if (p + 1 >= end) return MORE;
@@ -671,9 +671,9 @@ export class XmlReader {
 
   /** Refuses a byte (or the character it begins) that XML does not admit; `p` is inside the bytes at hand. */
   #checkByte(p: number): void {
-    const byte = this.buffer[p] as number;
+    const byte = this.buffer[p];
     if (byte < SPACE && byte !== LF && byte !== CR && byte !== TAB) throw malformed("it holds a control character");
-    if (byte === 0xef && this.buffer[p + 1] === 0xbf && (this.buffer[p + 2] as number) >= 0xbe) {
+    if (byte === 0xef && this.buffer[p + 1] === 0xbf && this.buffer[p + 2] >= 0xbe) {
       throw malformed("it holds a character that XML does not admit");
     }
   }
