@@ -54,12 +54,12 @@ export interface StoredFile {
    */
   readWholeChunk?(path: string, stored: Stored, box: Hyperslab, out: Uint8Array, buffer: ReadBuffer): boolean;
   /**
-   * Starts to fetch boxes that `readHyperslab` will be asked for, and waits for a moment; local files have nothing to
-   * do.
+   * Starts to fetch boxes that `readHyperslab` will be asked for, and waits for a moment where none is there; local files
+   * have nothing to do.
    *
-   * @returns whether they are there, or are known to fail
+   * @returns for each box, whether it is there or is known to fail
    */
-  fetched?(boxes: readonly StoredHyperslab[]): boolean;
+  fetched?(boxes: readonly StoredHyperslab[]): readonly boolean[];
   /** Tells written chunks from others; null where everything is written, or where what is missing reads as NaN. */
   chunkIndex(path: string, stored: Stored): ChunkIndex | null;
   /** Whether the values of a dataset are kept outside of the file. */

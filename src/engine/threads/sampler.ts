@@ -33,10 +33,10 @@ export interface BrickSource {
   readonly bricking: Bricking;
   readonly load: (frame: number, brick: number, into: Float32Array) => void;
   /**
-   * Starts to fetch bricks and waits for a moment, true when they are there or known to fail; absent where files are
-   * read.
+   * Starts to fetch bricks and waits for a moment where none is there; those that are there or known to fail. Absent
+   * where files are read.
    */
-  readonly fetched?: ((bricks: readonly FrameBricks[]) => boolean) | undefined;
+  readonly fetched?: ((bricks: readonly FrameBricks[]) => readonly FrameBricks[]) | undefined;
 }
 
 /** The parameters of a sampling: a scheme on fields of one grid, at a combination of frames. */
@@ -197,17 +197,26 @@ export class Sampler {
     this.#cache.release([request]);
   }
 
-  /** Whether the bricks of the group are in the cache, or have been fetched from their store. */
+  /**
+   * Takes bricks of the group that have been fetched from their store into the cache, while others are on their way.
+   *
+   * @returns whether all bricks of the group are in the cache, or have been fetched
+   */
   #isFetched({ sources, frames: { frames } }: Sampling): boolean {
-    const done = sources.map(({ fetched, source }, i) => {
-      if (fetched === undefined) return true;
+    const there = sources.map(({ fetched, source }, i) => {
+      if (fetched === undefined) return [];
       const { list: bricks, length: count } = this.#fields[i as 0 | 1];
       const missing = frames
         .map((frame) => ({ frame, bricks: this.#cache.missing({ source, frame, bricks, count }) }))
         .filter((some) => some.bricks.length > 0);
-      return missing.length === 0 || fetched(missing);
+      return missing.length === 0 ? [] : fetched(missing).map((some, at) => ({ ...some, of: missing[at] }));
     });
-    return done.every(Boolean);
+    // Where groups may pin more than the part of their worker, bricks without pins would push out each other.
+    if (this.#most <= this.#budget)
+      for (const [i, some] of there.entries())
+        for (const { frame, bricks } of some)
+          for (const brick of bricks) this.#readMissing(sources[i] as BrickSource, frame, brick);
+    return there.flat().every(({ bricks, of }) => bricks.length === of?.bricks.length);
   }
 
   /**

@@ -53,11 +53,12 @@ export interface StoredBricks {
    */
   readBrick(field: FieldName, frame: number, brick: number, out: Float32Array): void;
   /**
-   * Starts to fetch bricks that `readBrick` will be asked for, all at the same time, and waits for a moment.
+   * Starts to fetch bricks that `readBrick` will be asked for, all at the same time, and waits for a moment where none is
+   * there.
    *
-   * @returns whether they are there, or are known to fail
+   * @returns those that are there, or are known to fail
    */
-  fetched(field: FieldName, wanted: readonly FrameBricks[]): boolean;
+  fetched(field: FieldName, wanted: readonly FrameBricks[]): readonly FrameBricks[];
   /** Reads any box of nodes of one frame into `out`, layout [z][y][x][c]. @throws DataError as `readBrick` */
   readNodes(field: FieldName, frame: number, box: NodeBox, out: Float32Array): void;
   close(): void;
@@ -98,23 +99,36 @@ class BrickFiles implements StoredBricks {
     this.reads++;
   }
 
-  fetched(field: FieldName, wanted: readonly FrameBricks[]): boolean {
-    const byFile = new Map<StoredFile, StoredHyperslab[]>();
-    for (const { frame, bricks } of wanted) {
+  fetched(field: FieldName, wanted: readonly FrameBricks[]): readonly FrameBricks[] {
+    const byFile = new Map<
+      StoredFile,
+      { readonly box: StoredHyperslab; readonly brick: number; readonly at: number }[]
+    >();
+    for (const [at, { frame, bricks }] of wanted.entries()) {
       const source = this.#source(field, frame);
       for (const part of source.parts) {
         // A box of values whose real shape is not the declared one is no box of the stored values.
         if (part.declared !== null) continue;
         const { file, opened } = this.#open(part, frame);
         const boxes = bricks.map((brick) => {
-          const box = brickBox(this.#dataset, source, brick);
-          return { path: opened.path, ...storedBox(part, isSeries(part) ? 0 : frame, this.#nodes, box) };
+          const box = storedBox(part, isSeries(part) ? 0 : frame, this.#nodes, brickBox(this.#dataset, source, brick));
+          return { box: { path: opened.path, ...box }, brick, at };
         });
         byFile.set(file, [...(byFile.get(file) ?? []), ...boxes]);
       }
     }
+    /** For each frame, the bricks of which something is still on its way. */
+    const absent = wanted.map(() => new Set<number>());
     // Every store is asked before an answer is given, so that all of them are on their way.
-    return [...byFile].map(([file, boxes]) => file.fetched?.(boxes) ?? true).every(Boolean);
+    for (const [file, boxes] of byFile)
+      for (const [index, isThere] of (file.fetched?.(boxes.map(({ box }) => box)) ?? []).entries()) {
+        const { at, brick } = boxes[index] as (typeof boxes)[number];
+        if (!isThere) absent[at]?.add(brick);
+      }
+    return wanted.map(({ frame, bricks }, at) => ({
+      frame,
+      bricks: bricks.filter((brick) => !absent[at]?.has(brick)),
+    }));
   }
 
   readNodes(field: FieldName, frame: number, box: NodeBox, out: Float32Array): void {

@@ -27,12 +27,12 @@ export interface RangedFile {
   /** Runs `use`, for which all of these ranges are fetched together. */
   with<T>(ranges: readonly ByteRange[], use: () => T): T;
   /**
-   * Starts to fetch ranges, and waits for a moment.
+   * Starts to fetch ranges, and waits for a moment where none is there.
    *
    * @param find each finds some ranges, reading the file itself for that
-   * @returns whether all of them are there, or are known to fail
+   * @returns for each of them, whether its ranges are there or are known to fail
    */
-  fetched(find: readonly (() => readonly ByteRange[])[]): boolean;
+  fetched(find: readonly (() => readonly ByteRange[])[]): readonly boolean[];
 }
 
 /** An HDF5 file by its path, or one that lies elsewhere. */

@@ -61,24 +61,33 @@ export function readChunks(
 }
 
 /**
- * Reads a box that is one whole chunk to where its values are wanted; stored as they are, they are copied once. Where
- * the checksum of an index is all that would tell a wrong place, the library has to read.
+ * Whether a box is one chunk that `readWholeChunk` reads: where the checksum of an index is all that would tell a wrong
+ * place, the library has to.
+ */
+export function isWholeChunk(
+  { stored: { chunks, filters }, index }: ChunkedDataset,
+  { offset, count }: Hyperslab,
+): boolean {
+  if (filters.length === 0 && index.hasChecksums) return false;
+  return chunks.every((edge, d) => count[d] === edge && offset[d] % edge === 0);
+}
+
+/**
+ * Reads a box for which `isWholeChunk` holds to where its values are wanted; stored as they are, they are copied once.
  *
  * @param out receives the elements in stored order, little-endian
  * @param roomFor lends memory for the stored chunk where it has to be decoded
- * @returns false where the box is not read here or was never written: `out` is then as it was
+ * @returns false where the chunk was never written: `out` is then as it was
  * @throws DataError when the chunk is damaged
  */
 export function readWholeChunk(
   dataset: ChunkedDataset,
-  { offset, count }: Hyperslab,
+  { offset }: Hyperslab,
   out: Uint8Array,
   roomFor: RoomFor,
 ): boolean {
-  const { chunks, filters } = dataset.stored;
-  if (filters.length === 0 && dataset.index.hasChecksums) return false;
-  const isWhole = chunks.every((edge, d) => count[d] === edge && offset[d] % edge === 0);
-  const found = isWhole ? dataset.index.chunk(offset) : null;
+  const { filters } = dataset.stored;
+  const found = dataset.index.chunk(offset);
   if (found === null) return false;
   const room = (bytes: number): Buffer =>
     filters.length === 0 && bytes === out.length ? Buffer.from(out.buffer, out.byteOffset, bytes) : roomFor(bytes);

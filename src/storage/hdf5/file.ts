@@ -16,7 +16,7 @@ import {
   whyNotHdf5,
 } from "./bytes.js";
 import { type ChunkIndex, type Placement, readChunkIndex, readPlacement } from "./chunk-index.js";
-import { type ChunkedDataset, checkChunks, readChunks, readWholeChunk } from "./chunk-reader.js";
+import { type ChunkedDataset, checkChunks, isWholeChunk, readChunks, readWholeChunk } from "./chunk-reader.js";
 import { FILTER_NAMES, isUndoneHere } from "./filters.js";
 import { attempt, checked, openRanged, ReadBuffer } from "./library.js";
 import { hasExternalStorage } from "./object-header.js";
@@ -181,16 +181,14 @@ export class H5File implements StoredFile {
   }
 
   /** Starts to fetch the bytes of boxes where the file lies elsewhere. */
-  fetched(boxes: readonly StoredHyperslab[]): boolean {
-    return (
-      this.#ranged?.fetched(
-        boxes.map(
-          ({ path, offset, count }) =>
-            () =>
-              this.#ranges(path, { offset, count }),
-        ),
-      ) ?? true
+  fetched(boxes: readonly StoredHyperslab[]): readonly boolean[] {
+    if (this.#ranged === null) return boxes.map(() => true);
+    const find = boxes.map(
+      ({ path, offset, count }) =>
+        () =>
+          this.#ranges(path, { offset, count }),
     );
+    return this.#ranged.fetched(find);
   }
 
   /** The bytes that hold a box. */
@@ -311,9 +309,10 @@ export class H5File implements StoredFile {
   }
 
   readWholeChunk(path: string, stored: Stored, box: Hyperslab, out: Uint8Array, buffer: ReadBuffer): boolean {
-    const isHere = !this.#closed && this.#ranged === null && isUndoneHere(stored.filters);
-    const chunked = isHere ? this.#chunked(path, stored) : null;
-    return chunked !== null && readWholeChunk(chunked, box, out, (bytes) => buffer.room(bytes));
+    const chunked = !this.#closed && isUndoneHere(stored.filters) ? this.#chunked(path, stored) : null;
+    if (chunked === null || !isWholeChunk(chunked, box)) return false;
+    const read = () => readWholeChunk(chunked, box, out, (bytes) => buffer.room(bytes));
+    return this.#ranged === null ? read() : this.#ranged.with(this.#ranges(path, box), read);
   }
 
   #readBox(path: string, stored: Stored, { offset, count }: Hyperslab, total: number, buffer: ReadBuffer): RawValues {

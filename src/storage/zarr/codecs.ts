@@ -2,6 +2,7 @@
 import { promisify } from "node:util";
 import { gunzip, unzip } from "node:zlib";
 import { registry } from "zarrita";
+import { crc32c } from "./crc32c.js";
 
 const gunzipAside = promisify(gunzip);
 const unzipAside = promisify(unzip);
@@ -9,7 +10,6 @@ const unzipAside = promisify(unzip);
 /** Bytes of a Blosc header, and where it keeps the length of what follows it. Source: c-blosc, README_CHUNK_FORMAT. */
 const BLOSC_HEADER = 16;
 const BLOSC_LENGTH = 12;
-const POLYNOMIAL = 0x82f63b78;
 
 type CodecClass = Awaited<ReturnType<NonNullable<ReturnType<typeof registry.get>>>>;
 type Decode = (bytes: Uint8Array) => Uint8Array | Promise<Uint8Array>;
@@ -63,23 +63,4 @@ export function withoutSum(bytes: Uint8Array, sumOf: (bytes: Uint8Array) => numb
   const stated = new DataView(bytes.buffer, bytes.byteOffset + end, 4).getUint32(0, true);
   if (sumOf(bytes.subarray(0, end)) !== stated) throw new Error("the checksum does not match");
   return bytes.subarray(0, end);
-}
-
-/** Makes the function that computes CRC-32C. */
-export function crc32c(): (bytes: Uint8Array) => number {
-  const table = crc32cTable();
-  return (bytes) => {
-    let crc = 0xffffffff;
-    for (let i = 0; i < bytes.length; i++) crc = (crc >>> 8) ^ (table[(crc ^ bytes[i]) & 0xff] as number);
-    return (crc ^ 0xffffffff) >>> 0;
-  };
-}
-
-/** Remainders of all bytes. Source: RFC 3720, section 12.1 (CRC-32C). */
-function crc32cTable(): Uint32Array {
-  return Uint32Array.from({ length: 256 }, (_, byte) => {
-    let crc = byte;
-    for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ POLYNOMIAL : crc >>> 1;
-    return crc >>> 0;
-  });
 }

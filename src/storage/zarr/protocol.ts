@@ -147,8 +147,8 @@ export interface StoreReplies {
   readonly bytes: readonly Uint8Array[] | null;
   /** Versions of those that have changed since. */
   readonly changes: readonly string[];
-  /** Whether the pieces are there, or known to fail. */
-  readonly ready: boolean;
+  /** For each piece, whether it is there or known to fail. */
+  readonly ready: readonly boolean[];
 }
 
 /** A message of a thread: a request with a number. */

@@ -134,24 +134,28 @@ export class RemoteFile implements RangedFile {
     }
   }
 
-  fetched(find: readonly (() => readonly ByteRange[])[]): boolean {
+  fetched(find: readonly (() => readonly ByteRange[])[]): readonly boolean[] {
     const missing = new Set<number>();
     const pieces: RangeRequest[] = [];
+    /** For each, its first piece and the one behind its last; null where blocks are missing. */
+    const found: ([first: number, end: number] | null)[] = [];
     this.#missing = missing;
     try {
       for (const ranges of find) {
+        const first = pieces.length;
         try {
           pieces.push(...ranges().map((range) => this.#request(range, false)));
+          found.push([first, pieces.length]);
         } catch (error) {
           // The read itself will tell what is wrong.
-          if (!(error instanceof NotThere)) return true;
+          found.push(error instanceof NotThere ? null : [first, first]);
         }
       }
     } finally {
       this.#missing = null;
     }
     pieces.push(...[...missing].map((number) => this.#blockAt(number)));
-    const areThere = this.#client.ask({ kind: "ready", store: this.path, pieces });
-    return areThere && missing.size === 0;
+    const ready = this.#client.ask({ kind: "ready", store: this.path, pieces });
+    return found.map((span) => span !== null && ready.slice(...span).every(Boolean));
   }
 }

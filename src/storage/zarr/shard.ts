@@ -2,7 +2,8 @@
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { registry } from "zarrita";
-import { crc32c, withoutSum } from "./codecs.js";
+import { withoutSum } from "./codecs.js";
+import { crc32c } from "./crc32c.js";
 
 /** Compressions that chunks are written with. */
 export const COMPRESSIONS = ["none", "gzip", "zstd"] as const;

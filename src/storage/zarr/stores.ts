@@ -254,23 +254,31 @@ export class Stores {
   }
 
   /**
-   * Starts to read pieces that will be asked for soon, as many as there is room for, the rest as those are asked for,
-   * and waits for a moment.
+   * Starts to read pieces that will be asked for soon, as many as there is room for, the rest as those are asked for.
+   * Where none is there, it waits for a moment.
    *
-   * @returns whether all that were started are there, or have failed
+   * @returns for each piece, whether it is there or has failed; those without room count as there once nothing else of
+   *          the request is under way, for whoever reads them makes room
    */
-  async ready(pieces: readonly StoreRead[]): Promise<boolean> {
+  async ready(pieces: readonly StoreRead[]): Promise<readonly boolean[]> {
     const isBlock = (piece: StoreRead): piece is RangeRequest => "isBlock" in piece && piece.isBlock;
     this.#ahead.add(pieces.filter((piece) => !isBlock(piece)));
-    const started = [
-      ...pieces.map((piece) => this.#pieces.get(nameOf(piece))),
-      ...pieces.filter(isBlock).map((block) => this.#range(block)),
-    ];
-    const end = new AbortController();
-    const moment = pause(MOMENT_MS, false, { signal: end.signal }).catch(() => false);
-    const done = await Promise.race([Promise.allSettled(started).then(() => true), moment]);
-    end.abort();
-    return done;
+    const started = pieces.map((piece) => (isBlock(piece) ? this.#range(piece) : this.#pieces.get(nameOf(piece))));
+    const there = pieces.map(() => false);
+    const isOver = () => started.every((reading, at) => reading === undefined || there[at]);
+    const settling = started.map(async (reading, at) => {
+      await reading?.catch(() => undefined);
+      there[at] = reading !== undefined;
+    });
+    // What is there already has settled by the next turn.
+    await new Promise((resolve) => setImmediate(resolve));
+    if (!there.some(Boolean) && !isOver()) {
+      const end = new AbortController();
+      const moment = pause(MOMENT_MS, undefined, { signal: end.signal }).catch(() => undefined);
+      await Promise.race([Promise.all(settling), moment]);
+      end.abort();
+    }
+    return isOver() ? pieces.map(() => true) : there;
   }
 
   /** Reads a box of an array, its elements in C order. @throws DataError, BusyError */
@@ -397,6 +405,11 @@ async function readElements(array: ZarrArray<DataType, PinnedStore>, box: BoxReq
   if (Kind === undefined) throw new DataError(`${box.store}: ${box.path} holds ${array.dtype}, which are not numbers`);
   const total = box.count.reduce((product, length) => product * length, 1);
   const out = new Kind(new SharedArrayBuffer(total * Kind.BYTES_PER_ELEMENT) as unknown as ArrayBuffer);
+  const whole = await wholeChunk(array, box);
+  if (whole !== null) {
+    out.set(whole as never);
+    return out;
+  }
   const selection = box.count.map((length, axis) => slice(box.offset[axis], box.offset[axis] + length));
   const { data, shape, stride } = (await get(array, selection)) as unknown as {
     data: Elements;
@@ -405,6 +418,17 @@ async function readElements(array: ZarrArray<DataType, PinnedStore>, box: BoxReq
   };
   ops.assign(ndarray(out as Float64Array, [...box.count]), ndarray(data as Float64Array, shape, stride));
   return out;
+}
+
+/** The values of a box that is one chunk in C order; null where it is another. */
+async function wholeChunk(
+  array: ZarrArray<DataType, PinnedStore>,
+  { offset, count }: BoxRequest,
+): Promise<Decoded["data"] | null> {
+  if (!array.chunks.every((edge, axis) => count[axis] === edge && offset[axis] % edge === 0)) return null;
+  const { data, shape, stride } = await array.getChunk(array.chunks.map((edge, axis) => offset[axis] / edge));
+  const isPlain = stride.every((step, axis) => step === shape.slice(axis + 1).reduce((product, n) => product * n, 1));
+  return isPlain ? data : null;
 }
 
 /**

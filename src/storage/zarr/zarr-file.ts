@@ -149,7 +149,7 @@ export class ZarrFile implements StoredFile {
     return elements;
   }
 
-  fetched(boxes: readonly StoredHyperslab[]): boolean {
+  fetched(boxes: readonly StoredHyperslab[]): readonly boolean[] {
     const { path: store } = this;
     const { newestMs } = this.tree;
     return this.#client.ask({ kind: "ready", store, pieces: boxes.map((box) => ({ store, newestMs, ...box })) });

@@ -4,6 +4,7 @@ import { type Emit, Sampler } from "../../../src/engine/threads/sampler.js";
 import { createScheme } from "../../../src/kernels/index.js";
 import { createSharedMemory } from "../../../src/kernels/simd/index.js";
 import type { Axes, Scheme } from "../../../src/kernels/types.js";
+import type { FrameBricks } from "../../../src/storage/bricks/brick-reader.js";
 import { BrickCache } from "../../../src/storage/bricks/cache.js";
 
 const axis = { nodes: 8, origin: 0, spacing: 1, periodic: true, coordinates: null };
@@ -103,6 +104,51 @@ describe("sampler", () => {
     };
     sampler.sample(sampling, 3, emit, () => {});
     expect([values, read.length]).toEqual([[6, 1, 3], 6]);
+  });
+
+  const eight = [0, 1, 2, 3, 4, 5, 6, 7];
+  const reads = eight.map((brick) => `read ${brick}`);
+  it.each([
+    [
+      "one by one, while others are on their way",
+      1024 * 1024,
+      eight.flatMap((at) => [`ask ${eight.slice(at)}`, reads[at]]),
+    ],
+    ["at the end, where a group may pin the whole cache", 17 * 16_384, [...eight.map(() => `ask ${eight}`), ...reads]],
+  ])("reads bricks that arrive from a store %s", (_, cacheBytes, expected) => {
+    const layout = memoryLayout(3, cacheBytes);
+    const buffer = createSharedMemory(layout.bytes).buffer as ArrayBufferLike as SharedArrayBuffer;
+    new BrickCache(buffer, layout.cache, -1).initialise();
+    const sampler = new Sampler(buffer, layout, 0, () => undefined);
+    const steps: string[] = [];
+    let arrived = 0;
+    const store = {
+      ...source,
+      load(frame: number, brick: number, into: Float32Array): void {
+        if (frame === 0) steps.push(`read ${brick}`);
+        into.fill(brick);
+      },
+      fetched(wanted: readonly FrameBricks[]): readonly FrameBricks[] {
+        const first = wanted.find(({ frame }) => frame === 0);
+        if (first !== undefined) steps.push(`ask ${first.bricks}`);
+        arrived++;
+        return wanted.map(({ frame, bricks }) => ({ frame, bricks: bricks.filter((brick) => brick < arrived) }));
+      },
+    };
+    // A stencil that reaches into all bricks, in two frames: more than a worker's part of the small cache.
+    const scheme = createScheme("velocity", "Lag4", axes, { fd8Legacy: false }, undefined);
+    sampler.positions.fill(3.5, 0, 3);
+    const frames = { frames: [0, 1], weights: [0.5, 0.5] };
+    const found: number[] = [];
+    const sampling = { axes, scheme, sources: [store], frames, sorted: true };
+    sampler.sample(
+      sampling,
+      1,
+      (values) => found.push(values[0] as number),
+      () => {},
+    );
+    expect(steps).toEqual(expected);
+    expect(found).toEqual([expect.closeTo(3.5, 5)]);
   });
 
   it("leaves no bricks of a refused query to the next one", () => {
