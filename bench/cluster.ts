@@ -1,30 +1,39 @@
 /**
  * `npm run bench:cluster`: what clusters of 2, 4 and 8 processes cost against one process: processor time on data in
  * cache, bytes read of data beyond one cache, the rate of small queries, and how far the planning model
- * (`cluster-model.ts`) is off.
+ * (`cluster-model.ts`) is off. `--only cached,small,beyond16,beyond32,crowded` measures those parts alone, and
+ * `--processes 1,2,4` those clusters.
  */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { writeCube } from "../dist/generate/cube.js";
 import { ask, pointsIn } from "./ask.js";
 import { bytesRead, COSTS, overlap, predictCpu, type Workload } from "./cluster-model.js";
 import { type BenchCluster, openBenchCluster } from "./cluster-processes.js";
 import { randomNumbers } from "./field.js";
-import { quantile, type Row, readOptions, report, summarise } from "./row.js";
+import { OPTIONS, quantile, type Row, report, summarise } from "./row.js";
 import { touchedBytes } from "./touched.js";
 
 const PERIOD = 2 * Math.PI;
 const MIB = 1024 * 1024;
 /** Cores of the machine that the figures are for. */
 const CORES = 2;
+const PARTS = ["cached", "small", "beyond16", "beyond32", "crowded"];
+const { values: options } = parseArgs({
+  options: {
+    ...OPTIONS,
+    only: { type: "string", default: PARTS.join(",") },
+    processes: { type: "string", default: "1,2,4,8" },
+  },
+});
+const parts = new Set(options.only.split(","));
+const unknown = [...parts].find((part) => !PARTS.includes(part));
+if (unknown !== undefined) throw new Error(`--only knows ${PARTS.join(", ")}, not ${unknown}`);
 /** Processes, and worker threads of each: one process as it is set up for two cores, then one thread a process. */
-const SHAPES = [
-  [1, CORES],
-  [2, 1],
-  [4, 1],
-  [8, 1],
-] as const;
+type Shape = readonly [processes: number, threads: number];
+const SHAPES = options.processes.split(",").map((count): Shape => [Number(count), count === "1" ? CORES : 1]);
 /** Shapes with sixteen threads on two cores; the first is what the others are compared with. */
 const CROWDED = [
   [1, 16],
@@ -34,10 +43,11 @@ const CROWDED = [
 const POINTS = 1_000_000;
 /** Rounds before the measured ones: with eight processes each has an eighth of a query to compile its code by. */
 const WARM_UP = 10;
+/** Chunks along each axis of the grids beyond the cache. */
+const BRICKS = [16, 32];
 /** Deviation of the model from a measurement that it is held to. */
 const TOLERANCE = 0.25;
 
-const options = readOptions();
 const rows: Row[] = [];
 const folder = mkdtempSync(join(tmpdir(), "fieldprobe-bench-"));
 
@@ -69,7 +79,7 @@ const WORKLOADS = [
 
 /** A cluster under measurement, with its processes and the worker threads of each. */
 interface Measured {
-  readonly shape: readonly [processes: number, threads: number];
+  readonly shape: Shape;
   readonly cluster: BenchCluster;
 }
 
@@ -79,7 +89,7 @@ interface Measured {
  *
  * @param crowded whether there are more threads than cores, which no model covers
  */
-async function inCache(data: string, shapes: readonly (readonly [number, number])[], crowded: boolean): Promise<void> {
+async function inCache(data: string, shapes: readonly Shape[], crowded: boolean): Promise<void> {
   const points = pointsIn(randomNumbers(17), POINTS, -PERIOD, 3 * PERIOD);
   const clusters: Measured[] = [];
   try {
@@ -87,8 +97,9 @@ async function inCache(data: string, shapes: readonly (readonly [number, number]
       const [processes, threads] = shape;
       clusters.push({ shape, cluster: await openBenchCluster({ processes, threads, cacheBytes: 256 * MIB, data }) });
     }
-    for (const words of WORKLOADS) await largeQueries(clusters, words, points, crowded);
-    if (!crowded) await smallQueries(clusters);
+    if (crowded || parts.has("cached"))
+      for (const words of WORKLOADS) await largeQueries(clusters, words, points, crowded);
+    if (!crowded && parts.has("small")) await smallQueries(clusters);
   } finally {
     for (const { cluster } of clusters) await cluster.close();
   }
@@ -176,14 +187,14 @@ async function smallQueries(clusters: readonly Measured[]): Promise<void> {
 /**
  * Data four times one cache: bytes read over bytes touched, first and later queries, and what the caches hold.
  *
- * @param chunk nodes of a chunk along an axis: with 32 chunks along the axes of the grid less is read on two sides than
- *   with 16
+ * @param bricks chunks along each axis of the grid: the more there are, the less is read on two sides
  */
-async function beyondCache(chunk: number): Promise<void> {
+async function beyondCache(bricks: number): Promise<void> {
   const nodes = options.quick ? 128 : 256;
-  const dataset = `large${chunk}`;
+  const chunk = nodes / bricks;
+  const dataset = `large${bricks}`;
   const data = await makeCube(dataset, nodes, 1, chunk);
-  const name = `beyond the cache, ${nodes / chunk} chunks an axis`;
+  const name = `beyond the cache, ${bricks} chunks an axis`;
   const cacheBytes = Math.max(MIB, Math.floor((nodes ** 3 * 12) / 4));
   const points = pointsIn(randomNumbers(3), options.quick ? 20_000 : 100_000, 0, PERIOD);
   const touchedOnce = touchedBytes(nodes, chunk, 8, points);
@@ -208,7 +219,6 @@ async function beyondCache(chunk: number): Promise<void> {
       const held = sum(await cluster.bytesCached()) / (nodes ** 3 * 12);
       const later = quantile(cpu.slice(2), 0.5);
       computing ??= Math.max(0, later - (COSTS.readNs * touchedOnce) / 1e6);
-      const bricks = nodes / chunk;
       const work = { cpuMs: computing, points: points.length / 3, values: 3, touchedBytes: touchedOnce, bricks };
       const shape = { processes, cores: CORES, cacheBytes, machines: 1 };
       const again = bytesRead(work, shape);
@@ -227,6 +237,7 @@ async function beyondCache(chunk: number): Promise<void> {
         row(`${name}, wall, first`, processes, "ms", wall.slice(0, 1), params),
         row(`${name}, wall, later`, processes, "ms", wall.slice(2), params),
         row(`${name}, cached/data`, processes, "ratio", [held], params),
+        row(`${name}, late pieces`, processes, "", [cluster.engine.status().pieces?.late ?? 0], params),
       );
     } finally {
       await cluster.close();
@@ -239,7 +250,7 @@ function sum(values: readonly number[]): number {
 }
 
 /** Prints some rows as a table: a line per case, a column per number of processes. */
-function table(title: string, cases: readonly string[], shapes: readonly (readonly [number, number])[]): void {
+function table(title: string, cases: readonly string[], shapes: readonly Shape[]): void {
   const cell = (name: string, processes: number, threads: number): string => {
     const found = rows.find(
       ({ case: one, params }) =>
@@ -249,6 +260,7 @@ function table(title: string, cases: readonly string[], shapes: readonly (readon
   };
   const lines = cases.map((name) => [name, ...shapes.map(([processes, threads]) => cell(name, processes, threads))]);
   const head = [title, ...shapes.map(([processes, threads]) => `${processes} x ${threads}`)];
+  if (lines.every(([, ...cells]) => cells.every((text) => text === ""))) return;
   for (const line of [head, head.map(() => "---"), ...lines]) console.log(`| ${line.join(" | ")} |`);
   console.log();
 }
@@ -256,21 +268,20 @@ function table(title: string, cases: readonly string[], shapes: readonly (readon
 const names = WORKLOADS.map((words) => words.join(" "));
 try {
   const data = await makeCube("cached", 128, 4, 32);
-  await inCache(data, SHAPES, false);
-  await beyondCache(16);
-  await beyondCache(8);
-  if (!options.quick) await inCache(data, CROWDED, true);
+  if (parts.has("cached") || parts.has("small")) await inCache(data, SHAPES, false);
+  for (const bricks of BRICKS) if (parts.has(`beyond${bricks}`)) await beyondCache(bricks);
+  if (parts.has("crowded") && !options.quick) await inCache(data, CROWDED, true);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
-report(rows, options);
+report(rows, { json: options.json ?? null, quick: options.quick });
 const against = names.map((name) => `${name}, CPU against one`);
 table("processes x threads", [...against, ...names.map((name) => `${name}, requests a query`)], SHAPES);
-const beyond = [16, 8].map((chunk) => `beyond the cache, ${(options.quick ? 128 : 256) / chunk} chunks an axis`);
+const beyond = BRICKS.map((bricks) => `beyond the cache, ${bricks} chunks an axis`);
 table(
   "data four times one cache",
   beyond.flatMap((name) =>
-    ["read/touched, first", "read/touched, later", "cached/data"].map((what) => `${name}, ${what}`),
+    ["read/touched, first", "read/touched, later", "cached/data", "late pieces"].map((what) => `${name}, ${what}`),
   ),
   SHAPES,
 );
@@ -292,4 +303,4 @@ console.log(
     ? `the model is within ${100 * TOLERANCE} % everywhere`
     : `${off.length} of the model's figures are off`,
 );
-if (!options.quick) table("sixteen threads, against one process with them", against, CROWDED);
+table("sixteen threads, against one process with them", against, CROWDED);

@@ -3,7 +3,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { SharedPoints } from "../engine/sharing.js";
 import type { Slab } from "../engine/task.js";
 import { cellOf } from "../kernels/brick-order.js";
-import type { Triple } from "../kernels/types.js";
+import type { Axis, Triple } from "../kernels/types.js";
 import type { Regions } from "./regions.js";
 
 /** Points between two turns of the event loop. */
@@ -67,7 +67,7 @@ export async function cutPoints(
  * its owner refuses it.
  */
 async function ownersOfPoints(
-  regions: Regions,
+  { axes, tables }: Regions,
   owners: Uint8Array,
   points: readonly Slab[],
   shift: Triple,
@@ -77,7 +77,11 @@ async function ownersOfPoints(
   const parts = new Uint16Array(TURN);
   await forEachTurn(points, (triples, first, from, to) => {
     parts.fill(0, 0, to - from);
-    for (const a of [0, 1, 2] as const) addParts(regions, a, triples, shift[a], from, to, parts);
+    for (const a of [0, 1, 2] as const) {
+      const axis = axes[a];
+      const add = axis.coordinates !== null || !axis.periodic ? addByCell : addByTurn;
+      add(axis, tables[a], triples, 3 * from + a, shift[a], parts.subarray(0, to - from));
+    }
     for (let i = 0; i < to - from; i++) {
       const owner = owners[parts[i]];
       found[first + from + i] = owner;
@@ -87,26 +91,40 @@ async function ownersOfPoints(
   return counts;
 }
 
-/** Adds what an axis contributes to the numbers of the points' regions. A node off by rounding changes no value. */
-function addParts(
-  { axes, tables }: Regions,
-  a: 0 | 1 | 2,
+/**
+ * Adds what an axis contributes to the numbers of the points' regions.
+ *
+ * @param table of `Regions`
+ * @param start of the first coordinate; the others follow at distances of three
+ */
+function addByCell(
+  axis: Axis,
+  table: Uint16Array,
   triples: Float32Array,
+  start: number,
   shift: number,
-  from: number,
-  to: number,
   parts: Uint16Array,
 ): void {
-  const axis = axes[a];
-  const table = tables[a];
-  const { nodes, coordinates } = axis;
-  const origin = axis.origin + shift;
-  const scale = 1 / axis.spacing;
-  for (let i = from, at = 3 * from + a; i < to; i++, at += 3) {
-    const x = triples[at];
-    const place = (x - origin) * scale;
-    const inside = place >= 0 && place < nodes && coordinates === null;
-    parts[i - from] += table[inside ? place | 0 : cellOf(axis, x - shift) | 0];
+  for (let i = 0, at = start; i < parts.length; i++, at += 3) parts[i] += table[cellOf(axis, triples[at] - shift) | 0];
+}
+
+/**
+ * The same for a uniform periodic axis, without a branch or a division: of a point between two nodes rounding may find
+ * the wrong one, which changes its owner, not its value. What is no number counts for node 0.
+ */
+function addByTurn(
+  { nodes, origin, spacing }: Axis,
+  table: Uint16Array,
+  triples: Float32Array,
+  start: number,
+  shift: number,
+  parts: Uint16Array,
+): void {
+  const first = origin + shift;
+  const perLength = 1 / (nodes * spacing);
+  for (let i = 0, at = start; i < parts.length; i++, at += 3) {
+    const turns = (triples[at] - first) * perLength;
+    parts[i] += table[((turns - Math.floor(turns)) * nodes) | 0];
   }
 }
 

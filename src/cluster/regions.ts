@@ -24,7 +24,7 @@ export interface Regions {
   readonly size: number;
   /**
    * Per axis and cell of the grid its part of the number of the region that points there belong to: the three parts add
-   * up.
+   * up. One more cell stands for the first of the next period.
    */
   readonly tables: readonly [Uint16Array, Uint16Array, Uint16Array];
   /** The place of each region on a curve from neighbour to neighbour (Morton order). */
@@ -42,7 +42,7 @@ export function regionsOf(axes: Axes, bricking: Bricking): Regions {
   const strides = [1, count[0], count[0] * count[1]];
   const table = (a: 0 | 1 | 2): Uint16Array => {
     const { nodes, periodic } = axes[a];
-    return Uint16Array.from({ length: nodes }, (_, cell) => {
+    return Uint16Array.from({ length: nodes + 1 }, (_, cell) => {
       const lowest = periodic ? wrap(cell - STENCIL_REACH, nodes) : Math.max(0, cell - STENCIL_REACH);
       return Math.floor(lowest / edge[a]) * strides[a];
     });
