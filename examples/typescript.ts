@@ -1,5 +1,6 @@
 /**
- * GetVelocity with the `soap` package: node typescript.ts, or before Node 22.18: node --input-type=module < typescript.ts
+ * GetVelocity with the `soap` package: node typescript.ts
+ * (before Node 22.18: node --input-type=module < typescript.ts)
  *
  * Against the public service only URL changes, beside its own names of token and dataset.
  */

@@ -348,7 +348,7 @@ export function limitVariable(name: LimitName): string {
 
 /** The limits as rows of the settings table. */
 export const LIMIT_SETTINGS = mapValues(LIMIT_TABLE, ([value, about, most], name) =>
-  setting(limitVariable(name as LimitName), whole(name.startsWith("token.") ? 0 : 1, most), value as number, about),
+  setting(limitVariable(name as LimitName), whole(name.startsWith("token.") ? 0 : 1, most), value, about),
 );
 
 /** All settings in the order of the table, limits last. */

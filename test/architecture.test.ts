@@ -1,4 +1,4 @@
-/** The tables of docs/architecture.md and the imports of the source say the same. */
+/** The tables of docs/architecture.md and the imports of the source say the same, and the source keeps its manners. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, posix, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -201,5 +201,47 @@ describe("docs/architecture.md", () => {
     const paths = [...TEXT.matchAll(/`([\w/-]+\.ts)`/g)].map(([, path]) => path as string);
     expect(paths.filter((path) => !existsSync(join(SRC, path)) && !existsSync(join(ROOT, path)))).toEqual([]);
     expect(paths.length).toBeGreaterThan(40);
+  });
+});
+
+describe("the source", () => {
+  /** Types that the page and the client have on their side of the wire, and the one that TypeScript lacks. */
+  const ON_BOTH_SIDES = ["AxisName", "Global", "Problem", "SampleAxis", "SoapVersion"];
+  const linesOf = (file: string) => readFileSync(file, "utf8").split("\n");
+  const texts = FILES.map((file) => [file, readFileSync(join(SRC, file), "utf8")] as const);
+  /** Without the modules in AssemblyScript, whose records are twins of those of their hosts. */
+  const modules = texts.filter(([file]) => !file.includes("/assembly/"));
+
+  it("opens every file with a comment", () => {
+    expect(texts.filter(([, text]) => !/^\/\*\*? ?\s/.test(text)).map(([file]) => file)).toEqual([]);
+  });
+
+  it("keeps comments within 120 columns", () => {
+    const files = ["src", "test", "bench", "scripts", "examples"].flatMap((folder) =>
+      readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
+        .filter((name) => /\.(ts|mjs|js|css)$/.test(name) && !/fixtures|node_modules/.test(name))
+        .map((name) => join(ROOT, folder, name)),
+    );
+    const isWideComment = (line: string) => line.length > 120 && /^\s*(\/\*|\*|\/\/)/.test(line);
+    const wide = files.flatMap((file) =>
+      linesOf(file).flatMap((line, i) => (isWideComment(line) ? [`${relative(ROOT, file)}:${i + 1}`] : [])),
+    );
+    expect(wide).toEqual([]);
+    expect(files.length).toBeGreaterThan(700);
+  });
+
+  it("gives every name of a type one meaning", () => {
+    const declared = modules.flatMap(([file, text]) =>
+      [...text.matchAll(/^(?:export )?(?:interface|type|(?:abstract )?class) (\w+)/gm)].map(
+        ([, name]) => [name as string, file] as const,
+      ),
+    );
+    const twice = [...grouped(declared, ([name]) => name)].filter(([, all]) => all.length > 1);
+    expect(twice.map(([name]) => name).toSorted()).toEqual(ON_BOTH_SIDES);
+    expect(declared.length).toBeGreaterThan(600);
+  });
+
+  it("has no variables outside of functions", () => {
+    expect(modules.filter(([, text]) => /^(?:export )?(?:let|var) /m.test(text)).map(([file]) => file)).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@
 import { ALL_OPERATIONS, operationOf, RECORDS } from "../operations.js";
 import { ClientError } from "./error.js";
 import { askExits } from "./exits.js";
-import type { Answer, CallOptions, ExitAnswer, FieldClient, Points, TrackingName } from "./request-types.js";
+import type { Answer, CallOptions, ExitAnswer, FieldClient, Points, TableRow, TrackingName } from "./request-types.js";
 import { inParts } from "./split.js";
 import { openTransport, type SoapCall, type SoapVersion } from "./transport.js";
 import { flatten, floatText, isList, readRecords, readWhole, triples } from "./wire-records.js";
@@ -22,7 +22,6 @@ export interface ConnectOptions {
   readonly concurrency?: number;
 }
 
-type Operation = (typeof ALL_OPERATIONS)[number];
 type Request = Readonly<Record<string, unknown>>;
 
 /**
@@ -45,14 +44,14 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
     (request: Request, control: CallOptions = {}) => run(call, operation, request, control, options),
   ]);
   const stopAtOpenFaces = (name: TrackingName, request: Request, control: CallOptions = {}) =>
-    runToExits(url, operationOf(name) as Operation, request, control, options);
+    runToExits(url, operationOf(name) as TableRow, request, control, options);
   return Object.fromEntries([...methods, ["stopAtOpenFaces", stopAtOpenFaces]]) as FieldClient;
 }
 
 /** Tracks particles by parts, as `run` does, to their exits. */
 async function runToExits(
   url: string,
-  operation: Operation,
+  operation: TableRow,
   request: Request,
   control: CallOptions,
   { token, pointsPerRequest = 20_000, concurrency = 3 }: ConnectOptions,
@@ -78,13 +77,13 @@ async function runToExits(
 }
 
 /** Records per point: box filters answer every layer of their octree, (8^nlayers - 1) / 7 records. */
-function recordsPerPoint(operation: Operation, request: Request): number {
+function recordsPerPoint(operation: TableRow, request: Request): number {
   const layered = operation.request.some(({ name }) => name === "nlayers");
   return layered ? (8 ** Number(request.nlayers) - 1) / 7 : 1;
 }
 
 /** The list members that a request has, flattened, and how many points that is; every list has one item a point. */
-function readLists(operation: Operation, request: Request) {
+function readLists(operation: TableRow, request: Request) {
   const lists = operation.request
     .filter(isList)
     .filter((member) => request[member.name] !== undefined)
@@ -101,7 +100,7 @@ function readLists(operation: Operation, request: Request) {
 
 async function run(
   call: SoapCall,
-  operation: Operation,
+  operation: TableRow,
   request: Request,
   control: CallOptions,
   { token, pointsPerRequest = 20_000, concurrency = 3 }: ConnectOptions,
@@ -132,7 +131,7 @@ async function run(
 /** Sends a request without a list of points, whose answer may have any length: searches, cutouts and array forms. */
 async function runWhole(
   call: SoapCall,
-  operation: Operation,
+  operation: TableRow,
   request: Request,
   control: CallOptions,
   token: string | undefined,

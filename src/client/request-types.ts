@@ -23,7 +23,9 @@ interface MemberValues {
   ArrayOfArrayOfFloat: readonly ArrayLike<number>[];
 }
 
-type Row<N extends OperationName> = Extract<(typeof ALL_OPERATIONS)[number], { readonly name: N }>;
+/** A row of the operation table, with its own literal types. */
+export type TableRow = (typeof ALL_OPERATIONS)[number];
+type Row<N extends OperationName> = Extract<TableRow, { readonly name: N }>;
 type MemberOf<N extends OperationName> = Row<N>["request"][number];
 /** The type of a member; of the spatial options those that the operation answers. */
 type ValueOf<N extends OperationName, M extends Member> = M["type"] extends "SpatialInterpolation"

@@ -1,9 +1,7 @@
-/** Points into request members, response elements into typed arrays. */
-import { type ALL_OPERATIONS, type Member, RECORDS, type RecordName } from "../operations.js";
+/** Turns points into request members, and response elements into typed arrays. */
+import { type Member, RECORDS, type RecordName } from "../operations.js";
 import { ClientError } from "./error.js";
-import type { Points } from "./request-types.js";
-
-type Operation = (typeof ALL_OPERATIONS)[number];
+import type { Points, TableRow } from "./request-types.js";
 
 /** Flattens points to x, y, z, x, y, z, ... in float32; a Float32Array is taken as it is. */
 export function flatten(member: string, points: Points): Float32Array {
@@ -41,7 +39,7 @@ export function triples(member: Member, flat: Float32Array, first: number, count
  * @throws ClientError `Protocol` unless there are exactly `count` records
  */
 export function readRecords(
-  operation: Operation,
+  operation: TableRow,
   response: Readonly<Record<string, unknown>>,
   count: number,
   out: Float32Array,
@@ -61,7 +59,7 @@ export function readRecords(
 }
 
 /** Reads all numbers of a response: those of its records one after another, or what its text holds. */
-export function readWhole(operation: Operation, response: Readonly<Record<string, unknown>>): Float32Array {
+export function readWhole(operation: TableRow, response: Readonly<Record<string, unknown>>): Float32Array {
   const result = response[`${operation.wire}Result`];
   if (operation.result === "base64") {
     const bytes = Buffer.from(String(result ?? ""), "base64");

@@ -180,7 +180,7 @@ function checkSteps(query: Query, dataset: Dataset): { steps: number; step: numb
       throw invalid("EndTime", "Particles with drag cannot be tracked backward: EndTime is before StartTime.");
   }
   const { values, step: frameStep } = dataset.time;
-  const interval = values ? (values.at(-1) as number) - values[0] : frameStep;
+  const interval = values ? values[values.length - 1] - values[0] : frameStep;
   const largest = dataset.dnsStep ?? interval / (values ? values.length - 1 : 1) / STEPS_PER_FRAME;
   return controlledSteps(start, end, largest);
 }

@@ -86,7 +86,7 @@ export function filterFields(
     return [first];
   }
   const ordered: readonly [FieldName, FieldName] = FIELDS[first] < FIELDS[second] ? [second, first] : [first, second];
-  const fits = pair.sizes.every((size, i) => FIELDS[ordered[i] as FieldName] === size);
+  const fits = pair.sizes.every((size, i) => FIELDS[ordered[i]] === size);
   if (!fits || (name === "GetBoxFilterSGStensor" && first === second)) throw refuse(pair.refusal);
   return ordered;
 }

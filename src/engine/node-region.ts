@@ -43,7 +43,7 @@ function checkInside(dataset: Dataset, first: Triple, last: Triple): void {
   for (let a = 0; a < 3; a++) {
     const { nodes } = dataset.axes[a as 0 | 1 | 2];
     if (first[a] >= 0 && last[a] < nodes) continue;
-    const name = AXES[a] as "x" | "y" | "z";
+    const name = AXES[a];
     const text = `The nodes ${first[a] + 1} to ${last[a] + 1} along ${name} are not all among the ${nodes} of "${dataset.name}".`;
     throw new RequestError("OutOfRange", text, { member: `${name}_end` });
   }

@@ -139,11 +139,7 @@ export function addTerms(terms: readonly WaveTerm[], time: number, box: Periodic
   const scaled = ndarray(new Float64Array(ny * nx), [ny, nx]);
   for (const { amplitude, decay, frequency, waves } of terms) {
     const scale = amplitude * Math.exp(-decay * time) * Math.cos(frequency * time);
-    const [x, y, z] = box.map((axis, d) => sample(waves[d] as Wave, axis)) as [
-      Float64Array,
-      Float64Array,
-      Float64Array,
-    ];
+    const [x, y, z] = box.map((axis, d) => sample(waves[d], axis)) as [Float64Array, Float64Array, Float64Array];
     ops.mul(plane, ndarray(y, [ny, nx], [1, 0]), ndarray(x, [ny, nx], [0, 1]));
     for (let k = 0; k < nz; k++) {
       ops.muls(scaled, plane, scale * z[k]);

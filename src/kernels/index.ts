@@ -60,6 +60,6 @@ function createPlainScheme({ quantity, sizes, method, axes, options }: SchemeReq
   if (quantity === "value") return method.kind === "lagrange" ? createInterpolation(axes, method.order, sizes) : null;
   // Fd4Lag4 has no Laplacian of the gradient.
   return method.kind === "difference" && (quantity !== "laplacianOfGradient" || method.base === 1)
-    ? createDerivative(axes, quantity, method, sizes[0] as 1 | 3, options.fd8Legacy)
+    ? createDerivative(axes, quantity, method, sizes[0], options.fd8Legacy)
     : null;
 }

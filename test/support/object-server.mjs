@@ -1,4 +1,6 @@
-/** A thread that serves objects over HTTP, with ranges, times and faults; its test sleeps while it waits for an answer. */
+/**
+ * Serves objects over HTTP in a thread, with ranges, times and faults; its test sleeps while it waits for an answer.
+ */
 import { createServer } from "node:http";
 import { parentPort, workerData } from "node:worker_threads";
 

@@ -1,6 +1,6 @@
 /**
- * Asks a service one small question after another and prints what it has seen, in a process of its own, so that nothing else takes its
- * time. Every second question goes by a connection that stays open, the others by new ones.
+ * Asks a service one small question after another and prints what it has seen, in a process of its own, so that
+ * nothing else takes its time. Every second question goes by a connection that stays open, the others by new ones.
  *
  * Argument: JSON with `port`, `path`, `question`, `pauseMs`, and `questions` or `ms` as the end.
  */

@@ -73,7 +73,7 @@ async function evaluate(asked: FlagQuery, given: GivenFlags, onProgress: OnProgr
 
 /** The operation of a name. @throws InvalidArgumentError that proposes those with a name like it */
 function operationNamed(name: string): OperationName {
-  const names = ALL_OPERATIONS.map((operation) => operation.name as OperationName);
+  const names = ALL_OPERATIONS.map((operation) => operation.name);
   const found = names.find((known) => known === name);
   if (found !== undefined) return found;
   const like = nearest(name, names);

@@ -16,6 +16,6 @@ export function planByPeers({ checked, points, velocities, buffers }: PlanContex
       return { kind: "divided", run: (control) => sharing.evaluate(checked, work, control) };
     },
     complete: () => begun,
-    release: () => buffers.give(out.buffer as SharedArrayBuffer),
+    release: () => buffers.give(out.buffer),
   };
 }

@@ -3,12 +3,12 @@
  * bricks (`sweep-shape.ts`), and batches are small consecutive parts of that order, so that all workers stay near the
  * front of the sweep and share its bricks. The frames of a time interpolation are swept together.
  */
-import { frameWeights } from "../../kernels/time.js";
 import { BrickCache } from "../../storage/bricks/cache.js";
 import type { Bricking, FieldSource } from "../../storage/dataset.js";
 import type { CheckedQuery } from "../check-query.js";
 import { BATCH_POINTS, PINNED_PART } from "../memory.js";
 import { frameShift } from "../points/positions.js";
+import { framesOf } from "../query-frames.js";
 import type { BatchTask, SortTask } from "../task.js";
 import { batchOf, type Plan, type PlanContext, sliceSlabs, valuesPerPoint } from "./by-arrival.js";
 import { chooseShape, type SweepShape } from "./sweep-shape.js";
@@ -47,7 +47,7 @@ function demandOf({ query, operation, dataset, fields: names }: CheckedQuery): D
   const fields = names.flatMap((name) => dataset.fields[name] ?? []);
   const [main] = fields;
   if (!main) return null;
-  const { frames } = frameWeights(dataset.time, query.time as number, query.temporalInterpolation ?? "None");
+  const { frames } = framesOf(dataset.time, query);
   const bricks = main.bricking.count.reduce((product, count) => product * count, 1);
   const brickBytes = fields.reduce((sum, { components, bricking: { edge } }) => {
     return sum + BrickCache.brickBytes(components * edge[0] * edge[1] * edge[2]);

@@ -33,6 +33,6 @@ export function planByTiles(setting: PlanContext): Plan {
       return { ...batch, part, work: batch.work / parts };
     },
     complete: () => taken === sections * parts,
-    release: () => buffers.give(out.buffer as SharedArrayBuffer),
+    release: () => buffers.give(out.buffer),
   };
 }

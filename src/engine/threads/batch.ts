@@ -4,11 +4,11 @@ import { type BoxFilter, createBoxFilter } from "../../kernels/filter/box-filter
 import { modeForce, taylorGreenForce } from "../../kernels/forcing.js";
 import { invariantsOf } from "../../kernels/invariant.js";
 import { firstOutside } from "../../kernels/stencil.js";
-import { frameWeights } from "../../kernels/time.js";
 import { type Family, operationOf, RECORDS } from "../../operations.js";
 import type { Dataset } from "../../storage/dataset.js";
 import { fillPositions, frameShift, outsideError } from "../points/positions.js";
 import type { Query } from "../query.js";
+import { framesOf } from "../query-frames.js";
 import type { Progress } from "../task.js";
 import { type BatchContext, scatterInto } from "./batch-context.js";
 import type { AheadMessage, BatchMessage } from "./dataset-copy.js";
@@ -72,7 +72,7 @@ function samplingOf(task: AheadMessage | BatchMessage, open: OpenDataset): Sampl
     axes,
     scheme: open.scheme(operationOf(query.operation).kernel, query.spatialInterpolation ?? "None"),
     sources: fields.map((field) => open.source(field)),
-    frames: frameWeights(time, query.time as number, query.temporalInterpolation ?? "None"),
+    frames: framesOf(time, query),
     sorted: places !== null,
   };
 }
@@ -105,10 +105,7 @@ function evaluateForce(context: BatchContext): Progress | null {
   if (forcing.kind === "stored" || forcing.kind === "none") {
     return evaluatePoints(context);
   }
-  const frames =
-    forcing.kind === "modes" && forcing.frames > 1
-      ? frameWeights(time, query.time as number, query.temporalInterpolation ?? "None")
-      : { frames: [0], weights: [1] };
+  const frames = forcing.kind === "modes" && forcing.frames > 1 ? framesOf(time, query) : { frames: [0], weights: [1] };
   const values = new Float64Array(3 * Math.min(count, FORCE_STEP));
   const from = task.progress?.done ?? 0;
   for (let first = from; first < count; first += FORCE_STEP) {
@@ -128,7 +125,7 @@ function evaluateFilter({ task, operation, open, sampler, stop, pause }: BatchCo
   const { query, count, first, out } = task;
   const { time } = open.dataset;
   const filter = boxFilter(operation.kernel, task.query, open.dataset, sampler);
-  const frames = frameWeights(time, query.time as number, query.temporalInterpolation ?? "None");
+  const frames = framesOf(time, query);
   const readers = task.fields.map((field) => sampler.reader(open.source(field)));
   const width = filter.components * filter.itemsPerPoint;
   const values = sampler.recordsOfPoint(width);

@@ -1,7 +1,7 @@
 /** Imports one file: it is read whole and stored in one transaction, or not at all. */
 import { readFileSync } from "node:fs";
 import { reasonOf } from "../../system-error.js";
-import { ImportError, type ImportProblem } from "../model/calendar.js";
+import { ImportError } from "../model/calendar.js";
 import type { StoreConnection } from "../store/database.js";
 import { type Configured, importSettings } from "../store/site-settings.js";
 import { clearStore, writeCalendar } from "../store/write-calendar.js";
@@ -38,7 +38,7 @@ function readText(file: string): string {
 function read(db: StoreConnection, kind: string, text: string, configured: Configured) {
   if (kind === "ics") {
     const { calendar, problems } = readIcs(text, importSettings(db, {}, configured).zone);
-    return { calendar, problems: problems as ImportProblem[] };
+    return { calendar, problems };
   }
   return readJson(text, (zone) => importSettings(db, zone === undefined ? {} : { zone }, configured).zone);
 }

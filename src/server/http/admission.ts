@@ -115,7 +115,7 @@ export class Admission {
 
   /** Slots or places in the queue that requests of a size may have taken. */
   #most(limit: "engine.inflight" | "engine.queue", size: number): number {
-    return Math.max(1, Math.floor(this.#limits[limit] * (SIZES[size] as (typeof SIZES)[number]).part));
+    return Math.max(1, Math.floor(this.#limits[limit] * SIZES[size].part));
   }
 
   #take({ client }: SlotRequest, size: number): () => void {

@@ -85,7 +85,7 @@ export function readCutoutQuery(texts: ReadonlyMap<string, string>, dataset: Dat
   return {
     variable,
     operation: operationFor(variable, "field") as Operation,
-    axes: [x as StridedRange, y as StridedRange, z as StridedRange],
+    axes: [x, y, z],
     frames: range(texts, "t", frames, false),
   };
 }

@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { checkAvailable } from "../../engine/check-query.js";
 import type { Evaluation, FrameBox, Result } from "../../engine/query.js";
 import { LimitError, RequestError, tooManyPoints, unknownDataset } from "../../errors.js";
-import { FIELDS, type FieldName } from "../../operations.js";
+import { FIELDS } from "../../operations.js";
 import type { Axis, Dataset } from "../../storage/dataset.js";
 import { RequestLife } from "../http/request-life.js";
 import { sendStream } from "../http/send-answer.js";
@@ -28,7 +28,7 @@ function coordinatesOf(axis: Axis, { first, count, stride }: StridedRange): numb
 function boxesOf({ variable, operation, axes, frames }: CutoutQuery, dataset: Dataset): ReadonlyMap<string, FrameBox> {
   const [x, y, z] = axes;
   const box = {
-    field: operation.fields[0] as FieldName,
+    field: operation.fields[0],
     first: [x.first, y.first, z.first] as const,
     count: [x.count, y.count, z.count] as const,
     stride: [x.stride, y.stride, z.stride] as const,
@@ -50,7 +50,7 @@ interface ArrayForm {
 }
 
 function layoutOf(dataset: Dataset, query: CutoutQuery, components: number): ArrayForm {
-  const coordinates = dataset.axes.map((axis, i) => coordinatesOf(axis, query.axes[i] as StridedRange));
+  const coordinates = dataset.axes.map((axis, i) => coordinatesOf(axis, query.axes[i]));
   return {
     dims: ["zcoor", "ycoor", "xcoor", "values"],
     shape: [...coordinates.map((list) => list.length).reverse(), components],
@@ -146,13 +146,13 @@ export async function serveCutout(
     const { operation } = query;
     request.facts.operation = operation.name;
     checkAvailable(operation, dataset);
-    const components = FIELDS[operation.fields[0] as FieldName];
+    const components = FIELDS[operation.fields[0]];
     checkSize(query, components, life, service.config.limits["cutout.values"]);
     const boxes = boxesOf(query, dataset);
     const start = (nodes: FrameBox): Evaluation =>
       life.start({ operation: "GetAnyCutoutWeb", dataset: dataset.name, nodes });
     const [box] = boxes.values();
-    const evaluation = start(box as FrameBox);
+    const evaluation = start(box);
     await life.enter((boxes.size - 1) * evaluation.work);
     const first = await evaluation.finish();
     life.onEnd(() => first.release());

@@ -105,7 +105,7 @@ export function readValuesQuery(query: unknown, most: number): ValuesQuery {
   if (dataset === undefined) throw refuse("dataset", "dataset is missing.");
   const codes = VARIABLES.map((row) => row.code);
   const code = choice(given, "var", codes);
-  const variable = VARIABLES[codes.indexOf(code)] as (typeof VARIABLES)[number];
+  const variable = VARIABLES[codes.indexOf(code)];
   const operators = OPERATORS.filter((operator) => operationFor(variable, operator) !== null);
   const operator = choice(given, "sop", operators) as (typeof OPERATORS)[number];
   const operation = operationFor(variable, operator) as Operation;

@@ -118,7 +118,7 @@ export class PendingQuery {
 
   /** Refuses too many points, and a last time that cannot be answered: a query without points says so. */
   async #checkLast({ query, exact }: ApiRequest): Promise<void> {
-    const evaluation = this.#life.start({ ...query, time: exact.at(-1) as number });
+    const evaluation = this.#life.start({ ...query, time: exact[exact.length - 1] });
     this.#checkCount(evaluation, exact.length);
     (await evaluation.finish()).release();
     this.#life.forget(evaluation);

@@ -41,7 +41,7 @@ function sampleAxis(
   const axis = dataset.axes[index as 0 | 1 | 2];
   const { first, length } = spanOf(axis);
   const samples = count ?? axis.nodes;
-  const name = AXIS_NAMES[index] as AxisName;
+  const name = AXIS_NAMES[index];
   if (part !== null) {
     const spacing = part[1] / samples;
     return { axis: name, count: samples, origin: part[0] + spacing / 2, spacing };

@@ -206,7 +206,7 @@ export function largeRows(
   const others = [...filled.slice(0, -1), end.subarray(0, end.length - width)];
   const rows = writtenRecords(others, formOf(width, "[", "],", "null"), texts, spent);
   const [last] = writeHere([end.subarray(end.length - width)], formOf(width, "[", "]]", "null"));
-  return between(Buffer.from("["), rows, last as Buffer);
+  return between(Buffer.from("["), rows, last);
 }
 
 /**

@@ -75,7 +75,7 @@ function parse(header: string): { type: string; parameters: ReadonlyMap<string, 
     const [, name, plain, quoted] = found;
     if (name === undefined) continue;
     if (parameters.has(name.toLowerCase())) return null;
-    parameters.set(name.toLowerCase(), plain ?? (quoted as string).replace(/\\(.)/g, "$1"));
+    parameters.set(name.toLowerCase(), plain ?? quoted.replace(/\\(.)/g, "$1"));
   }
   return { type: type.toLowerCase(), parameters };
 }

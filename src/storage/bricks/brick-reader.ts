@@ -154,7 +154,7 @@ class BrickFiles implements StoredBricks {
   }
 
   #readPart(source: FieldSource, at: number, frame: number, box: NodeBox, edge: Triple, out: Float32Array): void {
-    const part = source.parts[at] as FieldPart;
+    const part = source.parts[at];
     const { components } = source;
     const { file, record, opened } = this.#open(part, frame);
     const { path, stored, packing, index } = opened;

@@ -132,7 +132,7 @@ function readReordered(
   buffer: ReadBuffer,
 ): Float64Array {
   const [rows, run] = count.slice(-2) as [number, number];
-  const row = shape.at(-1) as number;
+  const row = shape[shape.length - 1];
   const outer = count.slice(0, -2);
   const planes = outer.reduce((product, length) => product * length, 1);
   const out = new Float64Array(planes * rows * run);

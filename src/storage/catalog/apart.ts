@@ -111,7 +111,7 @@ function filesAt(location: string, file: string): string[] {
   if (start < 0) return [path];
   const folder = dirname(path.slice(0, start + 1));
   const pieces = path.split(STEP_PLACES);
-  const fits = (name: string) => name.startsWith(pieces[0] as string) && name.endsWith(pieces.at(-1) as string);
+  const fits = (name: string) => name.startsWith(pieces[0]) && name.endsWith(pieces.at(-1) as string);
   try {
     return readdirSync(folder)
       .map((name) => join(folder, name))

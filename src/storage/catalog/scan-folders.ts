@@ -292,7 +292,7 @@ function withChanges(
   const read = descriptorText(location);
   const named = "problems" in read ? [] : [...read.text.matchAll(/"file"\s*:\s*"((?:https?|s3):\/\/[^"{]*)/gi)];
   if (named.length === 0) return snapshot;
-  const changes = states.changes([...new Set(named.map(([, beginning]) => beginning as string))]);
+  const changes = states.changes([...new Set(named.map(([, beginning]) => beginning))]);
   const version = (): string =>
     changes.length === 0 ? snapshot.version() : sha256([snapshot.version(), ...changes].join("\n"));
   return { state: `${snapshot.state} ${sha256(changes.join("\n"))}`, changedMs: null, version };

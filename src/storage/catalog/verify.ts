@@ -71,7 +71,7 @@ export function verify(description: Description, chunkBytes: number): { dataset:
         title: descriptor.title,
         aliases: descriptor.aliases,
         axes: triple(axes, ({ axis }) => axis),
-        walls: triple(AXIS_NAMES, (name, at) => wallsOf(descriptor.axes[name], axes[at] as ReadAxis)),
+        walls: triple(AXIS_NAMES, (name, at) => wallsOf(descriptor.axes[name], axes[at])),
         openFaces: descriptor.openFaces,
         time: timeAxis(descriptor),
         fields,
@@ -273,11 +273,11 @@ function lengthOf({ name, field, frames, axes }: FieldCheck, dimension: string, 
   if (dimension === "c") return FIELDS[name];
   if (dimension === "n") return field.index + 1;
   const axis = "zyx".indexOf(dimension);
-  return (axes[2 - axis] as ReadAxis).axis.nodes + 2 * field.ghost[axis] + field.offset[axis];
+  return axes[2 - axis].axis.nodes + 2 * field.ghost[axis] + field.offset[axis];
 }
 
 function triple<T, U>([x, y, z]: readonly T[], of: (entry: T, at: number) => U): readonly [U, U, U] {
-  return [of(x as T, 0), of(y as T, 1), of(z as T, 2)];
+  return [of(x, 0), of(y, 1), of(z, 2)];
 }
 
 /** Names of filters that are met in files and not read. Source: the list of registered filters of The HDF Group. */

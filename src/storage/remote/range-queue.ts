@@ -49,7 +49,7 @@ export class RangeQueue {
   }
 
   async #fetchGroup(group: readonly Waiting[], end: number): Promise<void> {
-    const { offset } = group[0] as Waiting;
+    const { offset } = group[0];
     try {
       const bytes = await this.#fetch({ offset, length: end - offset });
       for (const range of group) {

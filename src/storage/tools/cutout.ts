@@ -5,7 +5,7 @@ import { setImmediate } from "node:timers/promises";
 import { DataError } from "../../errors.js";
 import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
 import type { NodeBox } from "../bricks/stored-box.js";
-import { AXIS_NAMES, type Axis, type Dataset, type FieldName, type Triple } from "../dataset.js";
+import { AXIS_NAMES, type Axis, type Dataset, type FieldName } from "../dataset.js";
 import { Hdf5Writer } from "../hdf5/writer.js";
 
 /** The selection to cut: fields, stored frames from 0, nodes from 0. */
@@ -35,7 +35,7 @@ export function selectionProblem(dataset: Dataset, { fields, frames, box }: Sele
     return `frames ${frames.first + 1} to ${frames.first + frames.count}: there are ${dataset.time.count}`;
   for (const [index, axis] of AXIS_NAMES.entries()) {
     const end = box.first[index] + box.count[index];
-    const { nodes } = dataset.axes[index] as Axis;
+    const { nodes } = dataset.axes[index];
     if (end > nodes) return `${axis} ${box.first[index] + 1} to ${end}: there are ${nodes} nodes`;
   }
   return null;
@@ -59,14 +59,14 @@ export async function writeCutout(
   try {
     writeAttributes(writer, dataset, selection);
     for (const [index, axis] of AXIS_NAMES.entries()) {
-      const values = coordinates(dataset.axes[index] as Axis, box.first[index], box.count[index]);
+      const values = coordinates(dataset.axes[index], box.first[index], box.count[index]);
       writer.whole(`/${axis}coor`, "float64", [values.length], values);
     }
     const times = Float64Array.from({ length: frames.count }, (_, index) => timeOf(dataset, frames.first + index));
     writer.whole("/time", "float64", [frames.count], times);
     const total = frames.count * fields.length;
     for (let done = 0; done < total; done++) {
-      const field = fields[done % fields.length] as FieldName;
+      const field = fields[done % fields.length];
       writeField(writer, dataset, source, field, frames.first + Math.floor(done / fields.length), box);
       progress((done + 1) / total);
       await setImmediate();
@@ -123,7 +123,7 @@ function timeOf({ time }: Dataset, frame: number): number {
 /** XDMF 2: a collection in time of rectilinear grids. File names in it are relative to it. */
 function describeXdmf(dataset: Dataset, { fields, frames, box }: Selection, file: string): string {
   const escaped = file.replace(/[&<>"]/g, (mark) => `&#${mark.charCodeAt(0)};`);
-  const size = (box.count as Triple).toReversed().join(" ");
+  const size = box.count.toReversed().join(" ");
   const item = (path: string, dimensions: string, bytes: number) =>
     `<DataItem Format="HDF" NumberType="Float" Precision="${bytes}" Dimensions="${dimensions}">${escaped}:${path}</DataItem>`;
   const grids = Array.from({ length: frames.count }, (_, index) => {

@@ -49,7 +49,7 @@ function describeDataset(dataset: Dataset): string[] {
     const source = dataset.fields[name];
     return source === undefined ? [] : fieldLines(name, source);
   });
-  for (const [index, axis] of dataset.axes.entries()) lines.push(line("xyz"[index] as string, axisText(axis)));
+  for (const [index, axis] of dataset.axes.entries()) lines.push(line("xyz"[index], axisText(axis)));
   lines.push(line("time", timeText(dataset)));
   if (dataset.forcing.kind !== "none") lines.push(line("forcing", dataset.forcing.kind));
   return lines;

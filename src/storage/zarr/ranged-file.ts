@@ -125,7 +125,7 @@ export class RemoteFile implements RangedFile {
     const bytes = wanted.length === 0 ? [] : (this.#fetch(wanted, false) as readonly Uint8Array[]);
     const before = this.#ranges;
     this.#ranges = wanted
-      .map(({ position, length }, index) => ({ position, length, bytes: bytes[index] as Uint8Array }))
+      .map(({ position, length }, index) => ({ position, length, bytes: bytes[index] }))
       .sort((a, b) => a.position - b.position);
     try {
       return use();

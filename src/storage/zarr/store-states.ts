@@ -128,7 +128,7 @@ export class StoreStates {
   /** The changes that were found in stores whose addresses begin in one of these ways, since they were opened. */
   changes(beginnings: readonly string[]): readonly string[] {
     if (beginnings.length === 0) return [];
-    return StoreClient.ofThread().ask({ kind: "changes", store: beginnings[0] as string, beginnings });
+    return StoreClient.ofThread().ask({ kind: "changes", store: beginnings[0], beginnings });
   }
 
   /** Time for which an address is waited for from now on. */

@@ -194,6 +194,6 @@ function attributeValue(value: unknown): AttributeValue | null {
   if (typeof value === "number" || typeof value === "string") return value;
   if (typeof value === "boolean") return Number(value);
   if (!Array.isArray(value) || value.length === 0) return null;
-  if (value.every((entry) => typeof entry === "number")) return Float64Array.from(value as number[]);
-  return value.every((entry) => typeof entry === "string") ? (value as string[]) : null;
+  if (value.every((entry) => typeof entry === "number")) return Float64Array.from(value);
+  return value.every((entry) => typeof entry === "string") ? value : null;
 }

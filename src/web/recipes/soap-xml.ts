@@ -18,7 +18,7 @@ export function soapXml({ query, note }: Recipe, { base, soap, namespace, token 
       for (const [x, y, z] of pointTexts(query)) lines.push(`  <Point3><x>${x}</x><y>${y}</y><z>${z}</z></Point3>`);
       lines.push("</points>");
     } else if (Object.hasOwn(query.parameters, member.name)) {
-      const value = member.name === "time" ? (timesOf(query)[0] as number) : query.parameters[member.name];
+      const value = member.name === "time" ? timesOf(query)[0] : query.parameters[member.name];
       lines.push(`<${member.name}>${escapeText(parameterText(value as string | number))}</${member.name}>`);
     }
   }

@@ -68,7 +68,7 @@ export class NamespaceScopes {
   /** Makes the bindings of a tag and refuses an attribute that comes twice. */
   declare(pairs: readonly WrittenAttribute[]): void {
     for (let i = 0; i < pairs.length; i++) {
-      const [{ text, prefix, local }, value] = pairs[i] as WrittenAttribute;
+      const [{ text, prefix, local }, value] = pairs[i];
       for (let j = 0; j < i; j++) if (pairs[j]?.[0].text === text) throw malformed("an attribute is repeated");
       if (text === "xmlns") this.bind("", value);
       else if (prefix === "xmlns") this.bind(local, value);

@@ -32,7 +32,7 @@ const NO_VARIABLE = /not a netCDF variable/i;
  */
 export function groupsAround(contents: Contents, group: string): string[] {
   const above = [group];
-  while (above[above.length - 1] !== "/") above.push(parentOf(above[above.length - 1] as string));
+  while (above[above.length - 1] !== "/") above.push(parentOf(above[above.length - 1]));
   return above.flatMap((path) => [
     path,
     ...(contents.group(path) ?? [])

@@ -176,7 +176,7 @@ function velocitiesIn(contents: Contents, { paths }: Holder): string[][] {
   const triples = TRIPLES.flatMap((names) => tripleOf(contents, paths, names));
   const vectors = VECTORS.flatMap((name) => vectorOf(contents, paths, name));
   const isPart = (path: string) => triples.some((triple) => triple.includes(path));
-  return [...triples, ...vectors.filter(([path]) => !isPart(path as string))];
+  return [...triples, ...vectors.filter(([path]) => !isPart(path))];
 }
 
 /** The fields beside velocity and pressure: of each the first that has one of its names. */
@@ -219,7 +219,7 @@ function pressureBeside(contents: Contents, holder: Holder, all: readonly Holder
     .filter(({ group }) => parentOf(group) === parentOf(holder.group) && group !== holder.group)
     .flatMap(({ paths }) => PRESSURES.flatMap((name) => paths.get(name) ?? []))
     .filter((path) => rank(contents, path) >= 3);
-  return found.length === 1 ? (found[0] as string) : null;
+  return found.length === 1 ? found[0] : null;
 }
 
 /**
@@ -237,9 +237,7 @@ function seriesOf(holders: readonly Holder[]): { steps: string[]; place: (path: 
   const alike = parsed.every(({ parent, match }) => parent === head.parent && match?.[1] === prefix);
   const same = holders.every(({ paths }) => [...paths.keys()].sort().join() === [...holder.paths.keys()].sort().join());
   if (!alike || !same) return null;
-  const steps = parsed
-    .map(({ match }) => (match as RegExpExecArray)[2] as string)
-    .sort((a, b) => Number(a) - Number(b));
+  const steps = parsed.map(({ match }) => (match as RegExpExecArray)[2]).sort((a, b) => Number(a) - Number(b));
   const start = join(head.parent, prefix);
   const isGroup = [...holder.paths.values()].every((path) => path.startsWith(`${start}${text}/`));
   return {

@@ -47,7 +47,7 @@ export const generic: Layout = {
     const findings = new Findings();
     const fields = findFields(contents, findings);
     if (fields === null) return null;
-    const lead = (fields.velocity[0] ?? fields.pressure ?? fields.others[0]?.paths[0]) as string;
+    const lead = fields.velocity[0] ?? fields.pressure ?? fields.others[0]?.paths[0];
     const groups = groupsAround(contents, parentOf(lead));
     const { shape } = contents.dataset(lead) as { shape: readonly number[] };
     const tables = tablesIn(contents, groups, shape);
@@ -64,7 +64,7 @@ export const generic: Layout = {
       field: other.field,
       datasets: otherOf(shared, other, isVector(other) ? wholes : singles, other.paths[0] === lead),
     }));
-    const first = (velocity[0] ?? pressure ?? others[0]?.datasets?.[0]) as OrientedDataset;
+    const first = velocity[0] ?? pressure ?? others[0]?.datasets?.[0];
     if (fields.steps !== null) requireSameTables(contents, fields, first.path, tables);
     const tablesOf = fixTables(shared, first, findings);
     for (const other of velocity.slice(1)) requireSameGrid(shared, first, other);

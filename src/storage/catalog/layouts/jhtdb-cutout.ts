@@ -32,9 +32,9 @@ function findSeries(contents: Contents): Map<FieldName, Series> {
   for (const name of contents.datasets("/").sort()) {
     const match = NAME.exec(name);
     if (match === null) continue;
-    const field = NAMES.get((match[1] as string).toLowerCase().replaceAll(" ", ""));
+    const field = NAMES.get(match[1].toLowerCase().replaceAll(" ", ""));
     if (field === undefined) continue;
-    const series = found.get(field) ?? { name: match[1] as string, labels: [] };
+    const series = found.get(field) ?? { name: match[1], labels: [] };
     series.labels.push(Number(match[2]));
     found.set(field, series);
   }

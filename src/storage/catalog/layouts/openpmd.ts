@@ -20,7 +20,7 @@ export const openPmd: Layout = {
       .filter((name) => /^\d+$/.test(name))
       .sort((a, b) => Number(a) - Number(b));
     const meshes = `${base}/{step}/${(contents.texts("/", "meshesPath")?.[0] ?? "meshes/").replace(/\/+$/, "")}`;
-    const at = (path: string, index = 0) => path.replace("{step}", steps[index] as string);
+    const at = (path: string, index = 0) => path.replace("{step}", steps[index]);
     const names = steps.length === 0 ? [] : (contents.group(at(meshes)) ?? []);
     const named = (wanted: readonly string[]) => names.find((name) => wanted.includes(name.toLowerCase()));
     const [velocity, pressure] = [named(VELOCITIES), named(PRESSURES)];

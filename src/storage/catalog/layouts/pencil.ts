@@ -52,14 +52,14 @@ export const pencil: Layout = {
  */
 function ghostedAxis(contents: Contents, name: AxisName, findings: Findings) {
   const table = contents.numbers(`/grid/${name}`);
-  const length = contents.numbers(`/grid/L${name}`)[0] as number;
+  const length = contents.numbers(`/grid/L${name}`)[0];
   const middle = Math.floor(table.length / 2);
   const local = table[middle] - table[middle - 1];
   const even = table.every((value, i) => Math.abs(value - table[0] - i * local) <= 1e-3 * local);
   const settings = contents.dataset("/settings/nghost");
   const intervals = Math.round(length / local);
   const surplus = table.length - intervals;
-  const ghost = settings === null ? Math.floor(surplus / 2) : (contents.numbers("/settings/nghost")[0] as number);
+  const ghost = settings === null ? Math.floor(surplus / 2) : contents.numbers("/settings/nghost")[0];
   if (!even && settings === null)
     throw new DataError(`/grid/${name} is stretched and nothing says how many of its nodes are ghost layers`);
   const nodes = table.length - 2 * ghost;
