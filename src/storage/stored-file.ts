@@ -54,8 +54,8 @@ export interface StoredFile {
    */
   readWholeChunk?(path: string, stored: Stored, box: Hyperslab, out: Uint8Array, buffer: ReadBuffer): boolean;
   /**
-   * Starts to fetch boxes that `readHyperslab` will be asked for, and waits for a moment where none is there; local files
-   * have nothing to do.
+   * Starts to fetch boxes that `readHyperslab` will be asked for, and waits for a moment where none is there; local
+   * files have nothing to do.
    *
    * @returns for each box, whether it is there or is known to fail
    */

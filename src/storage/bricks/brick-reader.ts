@@ -53,8 +53,8 @@ export interface StoredBricks {
    */
   readBrick(field: FieldName, frame: number, brick: number, out: Float32Array): void;
   /**
-   * Starts to fetch bricks that `readBrick` will be asked for, all at the same time, and waits for a moment where none is
-   * there.
+   * Starts to fetch bricks that `readBrick` will be asked for, all at the same time, and waits for a moment where none
+   * is there.
    *
    * @returns those that are there, or are known to fail
    */
