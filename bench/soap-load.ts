@@ -99,44 +99,6 @@ function lengthOf(start: Buffer): number {
   return length === undefined ? -1 : end + 4 + Number(length);
 }
 
-/**
- * Milliseconds that each of `count` requests took when they come at equal intervals, `rate` of them a second, from the
- * moment when it was due; each takes a connection that is free, or waits for one.
- */
-export async function paced(
-  port: number,
-  request: Buffer,
-  rate: number,
-  count: number,
-  connections: number,
-): Promise<number[]> {
-  const free = await Promise.all(Array.from({ length: connections }, () => open(port)));
-  const opened = [...free];
-  const took: number[] = [];
-  const since = performance.now();
-  const dueAt = (index: number): number => since + (1000 * index) / rate;
-  let next = 0;
-  await new Promise<void>((resolve, reject) => {
-    const ask = async (connection: Connection, due: number): Promise<void> => {
-      await connection.ask(request);
-      took.push(performance.now() - due);
-      free.push(connection);
-      if (took.length === count) resolve();
-    };
-    const look = (): void => {
-      while (next < count && dueAt(next) <= performance.now()) {
-        const connection = free.pop();
-        if (connection === undefined) break;
-        ask(connection, dueAt(next++)).catch(reject);
-      }
-      if (next < count) setImmediate(look);
-    };
-    look();
-  });
-  for (const connection of opened) connection.close();
-  return took;
-}
-
 /** CPU seconds a process has used, in user and kernel mode. */
 export function cpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];

@@ -1,15 +1,15 @@
 /** `npm run bench:soap`: the SOAP facade against gSOAP and the `soap` package, in turn in one run; memory and turns. */
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { inTurn } from "./alternate.js";
 import { checkSame } from "./ask.js";
-import { printRow, quantile, type Row, ratioRow, readOptions, summarise, writeRows } from "./row.js";
+import { printRow, type Row, ratioRow, readOptions, summarise, writeRows } from "./row.js";
 import { type Server, start, startOurs } from "./server-process.js";
 import { body, numbersOf, velocity } from "./service.bench.js";
-import { cpuSeconds, nullOpRequest, open, paced, resetPeak, residentBytes, threadSeconds } from "./soap-load.js";
+import { cpuSeconds, nullOpRequest, open, resetPeak, residentBytes, threadSeconds } from "./soap-load.js";
 
 const MIB = 2 ** 20;
 const BULK_POINTS = 100_000;
@@ -277,26 +277,62 @@ async function* bulkRows(ours: Server, program: string | null, quick: boolean): 
   }
 }
 
+/** Figures of `paced-load`. */
+interface PacedLoad {
+  /** Requests answered a second. */
+  readonly rate: number;
+  /** Milliseconds from the moment at which a request was due to the end of its answer. */
+  readonly p50: number;
+  readonly p99: number;
+  /** Milliseconds by which 99 of 100 requests left late at most, though a connection was free. */
+  readonly late: number;
+}
+
+/** Compiles the program that asks at equal intervals; null, with the reason, where gcc is missing. */
+function compilePacedLoad(folder: string): string | null {
+  const program = join(folder, "paced-load");
+  const words = ["-O2", "-D_GNU_SOURCE", "-o", program, at("../bench/peers/paced-load.c")];
+  const { error, status, stderr } = spawnSync("gcc", words, { encoding: "utf8" });
+  if (status === 0) return program;
+  process.stdout.write(`skipped: half load (gcc: ${error?.message ?? stderr.slice(0, 200)})\n`);
+  return null;
+}
+
+/** Asks a server from the second core; `rate` 0: as fast as it answers. */
+function askPaced(program: string, port: number, rate: number, count: number): Promise<PacedLoad> {
+  const words = ["-c", "1", program, port, rate, count, CONNECTIONS].map(String);
+  const child = spawn("taskset", words, { stdio: ["pipe", "pipe", "inherit"] });
+  let text = "";
+  child.stdout.on("data", (part: Buffer) => {
+    text += part.toString();
+  });
+  child.stdin.end(nullOpRequest(1));
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code) => (code === 0 ? resolve(JSON.parse(text)) : reject(new Error(`paced-load: ${code}`))));
+  });
+}
+
 /**
- * Requests of one point at half the rate that each server has reached: how long callers wait, and how much longer the
- * slowest of a hundred.
+ * Requests of one point at half the rate that each server reaches with all of its threads on the first core, asked by a
+ * program in C on the second one: how long callers wait, and how much longer the slowest of a hundred. A generator in
+ * Node on the same cores has pauses of its own, which are longer than these times.
  */
-async function halfLoadRows(
-  servers: readonly Server[],
-  rates: ReadonlyMap<string, readonly number[]>,
-  quick: boolean,
-): Promise<Row[]> {
-  const request = nullOpRequest(1);
-  const used = await measureAll(servers, quick ? 3 : 7, async ({ name, port }) => {
-    const rate = quantile(rates.get(name) as number[], 0.5) / 2;
-    const took = await paced(port, request, rate, Math.ceil(rate * (quick ? 0.5 : 2)), CONNECTIONS);
-    return { p50: quantile(took, 0.5), p99: quantile(took, 0.99) };
+async function halfLoadRows(servers: readonly Server[], folder: string, quick: boolean): Promise<Row[]> {
+  const program = compilePacedLoad(folder);
+  if (program === null || availableParallelism() < 2) return [];
+  const seconds = quick ? 0.5 : 2;
+  for (const { pid } of servers) spawnSync("taskset", ["-acp", "0", String(pid)]);
+  const used = await measureAll(servers, quick ? 3 : 7, async ({ port }) => {
+    const { rate } = await askPaced(program, port, 0, 10_000 * seconds);
+    return { most: rate, ...(await askPaced(program, port, rate / 2, Math.ceil((rate / 2) * seconds))) };
   });
   const params = { points: 1, connections: CONNECTIONS, load: 0.5 };
-  const figure = (name: "p50" | "p99") =>
+  const figure = (name: "most" | "p50" | "p99" | "late") =>
     new Map([...used].map(([server, found]) => [server, found.map((one) => one[name])]));
   const { p50, p99 } = { p50: figure("p50"), p99: figure("p99") };
   return [
+    ...rowsOf("NullOp requests, one core", "1/s", params, figure("most")),
     ...rowsOf("NullOp at half load, p50", "ms", params, p50),
     ...[...used.keys()].map((server) => ({
       ...ratioRow(
@@ -306,11 +342,20 @@ async function halfLoadRows(
       ),
       backend: server,
     })),
+    ...rowsOf("NullOp at half load, late by the generator", "ms", params, figure("late")).filter(
+      ({ unit }) => unit === "ms",
+    ),
   ];
 }
 
 /** Requests of one point from many connections, against gSOAP and the `soap` package. */
-async function requestRows(ours: Server, program: string | null, wsdl: string, quick: boolean): Promise<Row[]> {
+async function requestRows(
+  ours: Server,
+  program: string | null,
+  folder: string,
+  wsdl: string,
+  quick: boolean,
+): Promise<Row[]> {
   const seconds = quick ? 0.5 : 2;
   const contestants = [ours];
   try {
@@ -326,7 +371,7 @@ async function requestRows(ours: Server, program: string | null, wsdl: string, q
     return [
       ...rowsOf("NullOp requests", "1/s", params, figure("rate")),
       ...rowsOf("NullOp CPU per request", "us", params, figure("cpu")),
-      ...(await halfLoadRows(contestants, figure("rate"), quick)),
+      ...(await halfLoadRows(contestants, folder, quick)),
     ];
   } finally {
     for (const { process: child } of contestants.slice(1)) child.kill();
@@ -349,7 +394,7 @@ try {
   const program = compileGsoap(folder, wsdl);
   add(await memoryRows(ours, quick ? 2 : 5));
   for await (const found of bulkRows(ours, program, quick)) add(found);
-  add(await requestRows(ours, program, wsdl, quick));
+  add(await requestRows(ours, program, folder, wsdl, quick));
   add([await turnRow(ours)]);
   add(await workerRows(folder, quick ? 3 : 9));
   writeRows(rows, options);

@@ -28,7 +28,9 @@ import { createMetrics } from "./metrics.js";
 import { connectionsAllowed, mostOpenFiles } from "./open-files.js";
 import { guardOrigins } from "./origins.js";
 import { Outgoing } from "./outgoing.js";
-import { HttpRefusal, refuseTheRest } from "./refusal.js";
+import { HttpRefusal, plainRefusal, refuseTheRest } from "./refusal.js";
+import type { Repeat } from "./repeat.js";
+import { Repeats } from "./repeats.js";
 import { sendText } from "./send-answer.js";
 import { NO_FACTS, type Plugin, type RequestFacts, type Service } from "./service.js";
 import { TlsFiles } from "./tls.js";
@@ -57,15 +59,15 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const server = serverOptions(config, connections, most, tls);
   const app = Fastify({ loggerInstance: logger, ...server }) as unknown as FastifyInstance;
   app.decorate("connections", connections);
-  const service = createService(app, options, logger);
+  const { service, accessLog } = createService(app, options, logger);
   app.decorate("reload", () => {
     service.auth.reload();
     tls?.reload(app.server as HttpsServer, logger);
   });
   app.server.maxConnections = most;
+  service.repeats.endSilent(app.server);
   answerExpectations(app.server, config.limits["http.bodyBytes"]);
-  const accessLog = new AccessLog(service.metrics, logger);
-  observeRequests(app, accessLog);
+  observeRequests(app, service, accessLog);
   app.setErrorHandler(plainError);
   guardOrigins(app, config);
   await refuseTheRest(app, "", () => new HttpRefusal(404, "There is nothing at this address."));
@@ -173,7 +175,11 @@ function decodable(url: string): string {
   }
 }
 
-function createService(app: FastifyInstance, { config, engine, auth }: AppOptions, logger: Logger): Service {
+function createService(
+  app: FastifyInstance,
+  { config, engine, auth }: AppOptions,
+  logger: Logger,
+): { service: Service; accessLog: AccessLog } {
   const slices = new TimeSlices(mainThreadCpu());
   const admission = new Admission(config.limits);
   const outgoing = new Outgoing(
@@ -185,18 +191,29 @@ function createService(app: FastifyInstance, { config, engine, auth }: AppOption
     auth ??
     (config.tokens === null ? OPEN_AUTH : watchTokens(config.tokens, config.anonymous ?? false, config.limits, logger));
   app.addHook("onClose", async () => judge.close());
-  return {
+  const metrics = createMetrics(engine, admission, outgoing, slices);
+  const accessLog = new AccessLog(metrics, logger);
+  const tick = new Tick();
+  const { connections } = app;
+  const service = {
     config,
     engine,
     auth: judge,
     admission,
-    connections: app.connections,
+    connections,
     outgoing,
+    repeats: new Repeats({
+      connections,
+      tick,
+      keepAliveMs: config.limits["http.keepAliveTimeoutMs"],
+      begun: (repeat) => observeRepeat(repeat, accessLog),
+    }),
     slices,
-    tick: new Tick(),
-    metrics: createMetrics(engine, admission, outgoing, slices),
+    tick,
+    metrics,
     baseUrl: () => config.baseUrl ?? listeningUrl(app, config),
   };
+  return { service, accessLog };
 }
 
 function listeningUrl(app: FastifyInstance, config: Config): string {
@@ -217,10 +234,11 @@ function answerExpectations(server: Server, bodyBytes: number): void {
 }
 
 /** Common headers, framing that the HTTP parser lets through, one log line and the counters. */
-function observeRequests(app: FastifyInstance, accessLog: AccessLog): void {
+function observeRequests(app: FastifyInstance, { repeats }: Service, accessLog: AccessLog): void {
   let closing = false;
   app.addHook("preClose", (done) => {
     closing = true;
+    repeats.close();
     done();
   });
   app.addHook("onClose", async () => accessLog.write());
@@ -260,6 +278,27 @@ function observeRequests(app: FastifyInstance, accessLog: AccessLog): void {
   });
 }
 
+/** One log line and the counters of a request that is read beside the parser. */
+function observeRepeat(repeat: Repeat, accessLog: AccessLog): void {
+  const { facts, id, socket, since } = repeat;
+  const { client, method, path } = repeat.repeated;
+  const sentBefore = socket.bytesWritten;
+  repeat.on("close", () =>
+    accessLog.add({
+      facts,
+      outcome: facts.outcome ?? (repeat.writableFinished ? statusOutcome(repeat.statusCode) : "cancelled"),
+      id,
+      client,
+      bytes: socket.bytesWritten - sentBefore,
+      method,
+      path,
+      status: repeat.statusCode,
+      ms: performance.now() - since,
+      at: Date.now(),
+    }),
+  );
+}
+
 function statusOutcome(status: number): string {
   return status < 400 ? "ok" : String(status);
 }
@@ -279,19 +318,13 @@ function checkFraming({ rawHeaders, headers }: IncomingMessage): void {
 
 /** Answers an error outside of any interface's own form: a status and a line of text. */
 function plainError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const type = { "content-type": "text/plain; charset=utf-8" };
   if (error instanceof CancelledError) {
     request.facts.outcome = "cancelled";
     reply.hijack().raw.destroy();
     return reply;
   }
-  if (error instanceof HttpRefusal) {
-    return sendText(reply, request.raw, error.status, { ...type, ...error.headers }, `${error.message}\n`);
-  }
-  const status = (error as { statusCode?: number }).statusCode ?? 500;
-  if (status >= 500) request.log.error({ reqId: request.id, err: error }, "a request failed");
-  const message = status >= 500 ? "The service failed.\n" : "The request is not valid.\n";
-  return sendText(reply, request.raw, status, type, message);
+  const { status, headers, body } = plainRefusal(error, request);
+  return sendText(reply, request.raw, status, headers, body);
 }
 
 /**

@@ -2,23 +2,28 @@
  * `Connections` knows the answers that each connection owes: it counts them, orders refusals behind them and ends the
  * connections.
  */
-import {
-  type IncomingMessage,
-  Server as PlainServer,
-  type RequestListener,
-  type ServerOptions,
-  type ServerResponse,
-} from "node:http";
+import { type IncomingMessage, Server as PlainServer, type RequestListener, type ServerOptions } from "node:http";
 import { Server as TlsServer } from "node:https";
 import type { Socket } from "node:net";
 import type { SecureContextOptions, TlsOptions } from "node:tls";
 
+/** An answer that is due: that of the server, or one that is made beside it. */
+export interface OwedAnswer {
+  readonly req: { readonly socket: Socket; readonly complete: boolean };
+  /** Null while another answer has the connection. */
+  readonly socket: Socket | null;
+  readonly headersSent: boolean;
+  once(event: "close", listener: () => void): unknown;
+  emit(event: "close"): boolean;
+  destroy(): unknown;
+}
+
 /** An open connection by which requests came. */
 interface Connection {
   /** Answers in the order of their requests. */
-  readonly owed: Set<ServerResponse>;
+  readonly owed: Set<OwedAnswer>;
   /** Requests that wait until those before them are answered. */
-  readonly waiting: Map<ServerResponse, () => void>;
+  readonly waiting: Map<OwedAnswer, () => void>;
   /** Work that waits until no whole request is unanswered. */
   afterwards: (() => void) | null;
 }
@@ -63,9 +68,7 @@ export class Connections {
       this.#silent.delete(oldest[0]);
       oldest[1].destroy();
     });
-    server.prependListener("request", ({ socket }: IncomingMessage, answer: ServerResponse) =>
-      this.#owe(socket, answer),
-    );
+    server.prependListener("request", ({ socket }: IncomingMessage, answer: OwedAnswer) => this.owe(socket, answer));
   }
 
   /** Whether the connection has requests that are not answered. */
@@ -89,7 +92,7 @@ export class Connections {
   }
 
   /** Resolves when every earlier request of its connection has been answered; null where none is unanswered. */
-  turn(answer: ServerResponse): Promise<void> | null {
+  turn(answer: OwedAnswer): Promise<void> | null {
     const connection = this.#open.get(answer.req.socket);
     if (connection === undefined || connection.owed.values().next().value === answer) return null;
     return new Promise((resolve) => connection.waiting.set(answer, resolve));
@@ -119,7 +122,8 @@ export class Connections {
     });
   }
 
-  #owe(socket: Socket, answer: ServerResponse): void {
+  /** Takes note of a request and the answer to it, until that closes. */
+  owe(socket: Socket, answer: OwedAnswer): void {
     let connection = this.#open.get(socket);
     if (connection === undefined) {
       connection = { owed: new Set(), waiting: new Map(), afterwards: null };
@@ -164,7 +168,7 @@ function owesWhole({ owed }: Connection): boolean {
 /**
  * Node tells only the answer at the head of a connection that its caller has left; those behind it have no socket yet.
  */
-function tellLeft(owed: ReadonlySet<ServerResponse>): void {
+function tellLeft(owed: ReadonlySet<OwedAnswer>): void {
   for (const answer of owed) {
     if (answer.socket !== null) continue;
     answer.destroy();

@@ -1,6 +1,6 @@
 /** `HttpRefusal` is the refusal of a request by HTTP alone: a status and a line of text. */
 
-import type { FastifyInstance } from "fastify";
+import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 
 /** An error that every interface lets through as it is. */
 export class HttpRefusal extends Error {
@@ -13,6 +13,28 @@ export class HttpRefusal extends Error {
     this.status = status;
     this.headers = headers;
   }
+}
+
+/** An answer by HTTP alone. */
+export interface PlainAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** The answer to an error outside of any interface's own form: a status and a line of text. */
+export function plainRefusal(
+  error: unknown,
+  { id, log }: { readonly id: string; readonly log: Pick<FastifyBaseLogger, "error"> },
+): PlainAnswer {
+  const type = { "content-type": "text/plain; charset=utf-8" };
+  if (error instanceof HttpRefusal) {
+    return { status: error.status, headers: { ...type, ...error.headers }, body: `${error.message}\n` };
+  }
+  const status = (error as { statusCode?: number }).statusCode ?? 500;
+  if (status < 500) return { status, headers: type, body: "The request is not valid.\n" };
+  log.error({ reqId: id, err: error }, "a request failed");
+  return { status, headers: type, body: "The service failed.\n" };
 }
 
 /** The refusal of a body that is longer than `http.bodyBytes`. */

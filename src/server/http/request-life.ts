@@ -2,14 +2,17 @@
  * `RequestLife` follows one computing request from its arrival to the end of its answer: what it may do, what it holds,
  * how it ends.
  */
-import type { FastifyReply, FastifyRequest } from "fastify";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import type { FastifyBaseLogger } from "fastify";
 import type { Engine, Evaluation, Query, Result } from "../../engine/query.js";
 import { BusyError, CancelledError, DeadlineError, excerpt, tooManyPoints } from "../../errors.js";
 import type { PointsHold } from "./admission.js";
 import { Body } from "./body.js";
+import type { OwedAnswer } from "./connections.js";
 import type { TimeSlices } from "./event-loop.js";
 import { bodyTooLarge, refuseEncoded } from "./refusal.js";
-import type { Service } from "./service.js";
+import type { RequestFacts, Service } from "./service.js";
 
 /** Answers whose numbers take less are not counted: their text goes to the socket in one piece. */
 const UNCOUNTED_BYTES = 16 * 1024;
@@ -23,6 +26,26 @@ const ASSUMED_HEADER = "fieldprobe-assumed";
 function assumedText({ name, assumed }: NonNullable<ReturnType<Engine["find"]>>): string {
   const subjects = assumed.map(({ about, axes }) => `${about}${axes === undefined ? "" : ` of ${axes.join(" ")}`}`);
   return subjects.length === 0 ? "" : `${name}: ${[...new Set(subjects)].join(", ")}`;
+}
+
+/** What a life needs of its request; fastify's has it. */
+export interface LivingRequest {
+  readonly id: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly facts: RequestFacts;
+  readonly log: Pick<FastifyBaseLogger, "error">;
+  /** That of node:http, where the body is still to be read. */
+  readonly raw: { readonly socket: Socket };
+}
+
+/** What a life needs of the answer; fastify's has it. */
+export interface LivingReply {
+  readonly raw: OwedAnswer & {
+    readonly writableFinished: boolean;
+    on(event: "close", listener: () => void): unknown;
+  };
+  header(name: string, value: string): unknown;
+  hijack(): unknown;
 }
 
 /** The number of points that a request may have, and the name of the limit that says so. */
@@ -41,8 +64,8 @@ export class RequestLife {
   /** The clock of the event loop, for work that the request does on it. */
   readonly slices: TimeSlices;
   readonly #service: Service;
-  readonly #request: FastifyRequest;
-  readonly #reply: FastifyReply;
+  readonly #request: LivingRequest;
+  readonly #reply: LivingReply;
   readonly #hold: PointsHold;
   readonly #releases: (() => void)[] = [];
   readonly #evaluations = new Set<Evaluation>();
@@ -79,12 +102,7 @@ export class RequestLife {
    * @throws HttpRefusal of a compressed or too large body, and where all slots are taken; CancelledError when the
    *   caller has left
    */
-  static async begin(
-    service: Service,
-    request: FastifyRequest,
-    reply: FastifyReply,
-    name: string,
-  ): Promise<RequestLife> {
+  static async begin(service: Service, request: LivingRequest, reply: LivingReply, name: string): Promise<RequestLife> {
     const life = new RequestLife(service, request, reply, name);
     const turn = service.connections.turn(reply.raw);
     if (turn !== null) await turn;
@@ -92,7 +110,12 @@ export class RequestLife {
     return life;
   }
 
-  private constructor(service: Service, request: FastifyRequest, reply: FastifyReply, name: string) {
+  /** The same for a request that is alone on its connection. */
+  static beginAlone(service: Service, request: LivingRequest, reply: LivingReply, name: string): RequestLife {
+    return new RequestLife(service, request, reply, name);
+  }
+
+  private constructor(service: Service, request: LivingRequest, reply: LivingReply, name: string) {
     this.slices = service.slices;
     this.#service = service;
     this.#request = request;
@@ -132,7 +155,7 @@ export class RequestLife {
   /** Begins to read the body. */
   openBody(): Body {
     const { config, slices, tick } = this.#service;
-    this.#body = new Body(this.#request.raw, config.limits["http.bodyBytes"], slices, tick);
+    this.#body = new Body(this.#request.raw as IncomingMessage, config.limits["http.bodyBytes"], slices, tick);
     return this.#body;
   }
 

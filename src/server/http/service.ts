@@ -8,6 +8,7 @@ import type { Connections } from "./connections.js";
 import type { Tick, TimeSlices } from "./event-loop.js";
 import type { Metrics } from "./metrics.js";
 import type { Outgoing } from "./outgoing.js";
+import type { Repeats } from "./repeats.js";
 
 /** Path of the SOAP service, which the other interfaces tell their callers. */
 export const SOAP_PATH = "/service/turbulence.asmx";
@@ -20,6 +21,7 @@ export interface Service {
   readonly admission: Admission;
   readonly connections: Connections;
   readonly outgoing: Outgoing;
+  readonly repeats: Repeats;
   readonly metrics: Metrics;
   readonly slices: TimeSlices;
   readonly tick: Tick;

@@ -15,7 +15,7 @@ import { readFloat, readInt } from "../http/read-number.js";
 import type { PointLimit } from "../http/request-life.js";
 import type { Steps } from "../http/steps.js";
 import { functionAsked, queryOf, readLists, writePoints } from "./array-forms.js";
-import { type ItemArray, type PlainScanners, type ReadingThreads, readItems } from "./items.js";
+import { type ItemArray, type ItemsSeen, type PlainScanners, type ReadingThreads, readItems } from "./items.js";
 import { checkAttributes, collapsed, invalid, type RequestDialect, readText, schemaType } from "./simple-members.js";
 import { END, type XmlReader } from "./xml/reader.js";
 
@@ -49,6 +49,8 @@ export interface DecodeContext extends RequestDialect {
   admit(points: number): Promise<void> | null;
   /** The threads that read a long request; absent: the caller's thread reads it. */
   readonly long?: Omit<ReadingThreads, "texts">;
+  /** Told where the points of a request stood, where they are its last member. */
+  seen?(query: Query, items: ItemsSeen): void;
 }
 
 /** Finds the operations that a body element may name, which differ in their members; none for every other name. */
@@ -227,6 +229,7 @@ class Decoder {
     const { limit, texts } = this.#begin();
     const { points, name } = this.#context.limit(limit);
     const { long } = this.#context;
+    const isLast = counted && this.#row.request.at(-1)?.name === member;
     return readItems(this.#reader, this.#context, this.#context.scanners, {
       item,
       member,
@@ -234,6 +237,7 @@ class Decoder {
       most: points,
       limit: name,
       admit: (count) => this.#context.admit(counted ? count : 0),
+      seen: (items) => (isLast ? this.#context.seen?.(this.#query, items) : undefined),
       ...(texts !== undefined && long !== undefined ? { ahead: { texts, ...long } } : {}),
     });
   }

@@ -1,5 +1,6 @@
 /** `faultAnswer` decides how an error looks on the wire, with one function per SOAP version. */
 import { excerpt, FieldprobeError, RequestError } from "../../errors.js";
+import type { LivingRequest } from "../http/request-life.js";
 import { envelopeStart } from "./encode.js";
 import { ENVELOPE_NAMESPACE, EncodingFault, HeaderError, MustUnderstandFault, VersionFault } from "./envelope.js";
 import type { SoapVersion } from "./media-type.js";
@@ -55,6 +56,19 @@ export function faultAnswer(error: unknown, version: SoapVersion, namespace: str
     body: write(fault, code, `${namespace}fault/`, requestId),
     code: fault.detail?.code ?? code,
   };
+}
+
+/** The fault of a request, whose log and counters are told of it. */
+export function faultFor(
+  error: unknown,
+  { facts, id, log }: Pick<LivingRequest, "facts" | "id" | "log">,
+  version: SoapVersion,
+  namespace: string,
+): FaultAnswer {
+  const fault = faultAnswer(error, version, namespace, id);
+  facts.outcome = fault.code;
+  if (fault.code === "Internal" || fault.code === "DataError") log.error({ reqId: id, err: error }, "a request failed");
+  return fault;
 }
 
 function classify(error: unknown): Fault {

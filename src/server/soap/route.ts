@@ -1,8 +1,11 @@
 /** The route of SOAP requests follows each from its media type to the last byte of its answer. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Query } from "../../engine/query.js";
 import { excerpt, RequestError } from "../../errors.js";
 import { type OperationRow, operationsNamed } from "../../operations.js";
+import type { Body } from "../http/body.js";
 import { HttpRefusal, refuseTheRest } from "../http/refusal.js";
+import { REPEAT_BYTES } from "../http/repeats.js";
 import { RequestLife } from "../http/request-life.js";
 import { sendPassages, sendStream, sendText } from "../http/send-answer.js";
 import { type Plugin, type Service, SOAP_PATH } from "../http/service.js";
@@ -11,9 +14,10 @@ import { isLarge } from "../http/written-records.js";
 import { type DecodedOperation, decode, operationsAsked } from "./decode.js";
 import { ResponseEncoder } from "./encode.js";
 import { closeEnvelope, openEnvelope } from "./envelope.js";
-import { CONTENT_TYPES, faultAnswer } from "./fault.js";
-import { PlainScanners } from "./items.js";
+import { CONTENT_TYPES, faultFor } from "./fault.js";
+import { type ItemsSeen, PlainScanners } from "./items.js";
 import { type MediaType, MediaTypes, readSoapAction } from "./media-type.js";
+import { type CallPattern, RepeatedCall } from "./repeated-call.js";
 import { Utf8Body } from "./transcode.js";
 import { writeWsdl } from "./wsdl.js";
 import { Spellings, XmlReader } from "./xml/reader.js";
@@ -74,7 +78,7 @@ async function serve(request: FastifyRequest, reply: FastifyReply, shared: Share
   const media = shared.mediaTypes.read(request.headers["content-type"]);
   const life = await RequestLife.begin(shared.service, request, reply, `soap ${media.version}`);
   try {
-    const { row, evaluation } = await walk(readCall(request, life, media, shared));
+    const { row, evaluation, pattern } = await walk(readCall(request, life, media, shared));
     await life.enter();
     const result = await evaluation.finish();
     try {
@@ -87,6 +91,7 @@ async function serve(request: FastifyRequest, reply: FastifyReply, shared: Share
         await sendStream(reply, type, passages, shared.service, life);
       } else if (result.stream === undefined) {
         await sendPassages(reply, type, shared.encoder.encode(row, media.version, result), shared.service, life);
+        if (pattern !== null) remember(request, reply, { ...pattern, itemsPerPoint: result.itemsPerPoint }, shared);
       } else {
         life.stream();
         const passages = shared.encoder.encodeBytes(row, media.version, result.stream);
@@ -100,15 +105,26 @@ async function serve(request: FastifyRequest, reply: FastifyReply, shared: Share
   }
 }
 
-/** Reads the whole request; its points are being evaluated afterwards. */
-function* readCall(
+/** Remembers a request whose points alone may be others when it comes again. */
+function remember(
   request: FastifyRequest,
-  life: RequestLife,
-  media: MediaType,
-  shared: SharedParts,
-): Steps<DecodedOperation> {
+  reply: FastifyReply,
+  pattern: CallPattern,
+  { service, encoder }: SharedParts,
+): void {
+  const { read } = new RepeatedCall(pattern, service, encoder);
+  service.repeats.remember(request, reply, read);
+}
+
+/** A call that has been read, and what it has in common with others; null where a repeat would be read anew. */
+type ReadCall = DecodedOperation & { readonly pattern: Omit<CallPattern, "itemsPerPoint"> | null };
+
+/** Reads the whole request; its points are being evaluated afterwards. */
+function* readCall(request: FastifyRequest, life: RequestLife, media: MediaType, shared: SharedParts): Steps<ReadCall> {
   const { config, slices } = shared.service;
   const body = life.openBody();
+  let token: string | null = null;
+  const seen: { readonly query: Query; readonly items: ItemsSeen }[] = [];
   slices.begin();
   try {
     const reader = new XmlReader(new Utf8Body(body, media.charset), config.limits, shared.spellings);
@@ -122,7 +138,10 @@ function* readCall(
       namespace: config.namespace,
       version: media.version,
       scanners: shared.scanners,
-      authorise: (token) => life.authorise(token),
+      authorise: (given) => {
+        token = given;
+        life.authorise(given);
+      },
       mostPoints: config.limits["query.points"],
       start: (query) => life.start(query),
       limit: (own) => life.limit(own),
@@ -131,15 +150,36 @@ function* readCall(
         // Thousands of items in an unusual form fit into what a time slice may read.
         return wait ? slices.outside(wait) : slices.pause();
       },
+      seen: (query, items) => {
+        seen.push({ query, items });
+      },
       long: { remaining: () => body.remaining, outside: (promise) => slices.outside(promise) },
     });
     yield* closeEnvelope(reader);
     request.facts.operation = call.row.name;
-    return call;
+    const pattern = seen[0] === undefined ? null : patternOf(body, seen[0], { row: call.row, media, token });
+    return { ...call, pattern };
   } finally {
     slices.end();
     body.release();
   }
+}
+
+/** The pattern of a request whose body has come in one piece that was read where it lies; else null. */
+function patternOf(
+  { whole }: Body,
+  { query, items: { buffer, from, to, scanner } }: { readonly query: Query; readonly items: ItemsSeen },
+  call: Pick<CallPattern, "row" | "media" | "token">,
+): ReadCall["pattern"] {
+  if (whole === null || whole.length > REPEAT_BYTES || buffer.buffer !== whole.buffer) return null;
+  const start = buffer.byteOffset - whole.byteOffset;
+  return {
+    ...call,
+    query,
+    scanner,
+    before: Buffer.from(whole.subarray(0, start + from)),
+    after: Buffer.from(whole.subarray(start + to)),
+  };
 }
 
 /** The error of an element that asks for no operation; names the namespace where only that is wrong. */
@@ -163,14 +203,12 @@ function checkAction(request: FastifyRequest, media: MediaType, row: OperationRo
 /** Sends a fault; what HTTP refuses by itself is no fault. */
 function refuse(
   error: unknown,
-  { facts, id, log, raw }: FastifyRequest,
+  request: FastifyRequest,
   reply: FastifyReply,
   { version }: MediaType,
   { config }: Service,
 ): void {
   if (error instanceof HttpRefusal) throw error;
-  const { code, status, headers, body } = faultAnswer(error, version, config.namespace, id);
-  facts.outcome = code;
-  if (code === "Internal" || code === "DataError") log.error({ reqId: id, err: error }, "a request failed");
-  sendText(reply, raw, status, headers, body);
+  const { status, headers, body } = faultFor(error, request, version, config.namespace);
+  sendText(reply, request.raw, status, headers, body);
 }
