@@ -31,8 +31,9 @@ import { Outgoing } from "./outgoing.js";
 import { HttpRefusal, plainRefusal, refuseTheRest } from "./refusal.js";
 import type { Repeat } from "./repeat.js";
 import { Repeats } from "./repeats.js";
+import { NO_FACTS, type RequestFacts } from "./request-facts.js";
 import { sendText } from "./send-answer.js";
-import { NO_FACTS, type Plugin, type RequestFacts, type Service } from "./service.js";
+import type { Plugin, Service } from "./service.js";
 import { TlsFiles } from "./tls.js";
 
 const HEADER_BYTES = 16 * 1024;

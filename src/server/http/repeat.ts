@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { type IncomingHttpHeaders, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyBaseLogger } from "fastify";
-import { NO_FACTS, type RequestFacts } from "./service.js";
+import { NO_FACTS, type RequestFacts } from "./request-facts.js";
 
 /** The facts that a repeat shares with the request that it repeats. */
 export interface RepeatedRequest {

@@ -90,13 +90,7 @@ export class Repeats {
     const seconds = Math.floor(this.#setting.keepAliveMs / 1000);
     const written = (): string =>
       `Date: ${this.#clock.now}\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${seconds}\r\n`;
-    const connection = new FollowedConnection(
-      socket,
-      parse[0] as (bytes: Buffer) => void,
-      this.#setting,
-      written,
-      () => this.#closed,
-    );
+    const connection = new FollowedConnection(socket, parse[0], this.#setting, written, () => this.#closed);
     connection.learn({ ...head, repeated, serve });
     this.#followed.set(socket, connection);
   }
@@ -109,7 +103,7 @@ interface Head {
   readonly bytes: number;
 }
 
-interface Pattern extends Head {
+interface RepeatPattern extends Head {
   readonly repeated: RepeatedRequest;
   readonly serve: ServeRepeat;
 }
@@ -126,7 +120,7 @@ function headOf({ method, url, httpVersion, headers, rawHeaders }: IncomingMessa
   let text = `${method} ${url} HTTP/1.1\r\n`;
   let cut = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i] as string;
+    const name = rawHeaders[i];
     text += `${name}: `;
     if (name.toLowerCase() === "content-length") cut = text.length;
     text += `${rawHeaders[i + 1]}\r\n`;
@@ -154,7 +148,7 @@ class FollowedConnection {
   /** The listener of node:http. */
   readonly #parse: (bytes: Buffer) => void;
   /** The last one first. */
-  readonly #patterns: Pattern[] = [];
+  readonly #patterns: RepeatPattern[] = [];
   /** Bytes that the parser was given since the last end of a request; null where nothing has begun. */
   #given: number | null = null;
   #strange = 0;
@@ -191,7 +185,7 @@ class FollowedConnection {
   }
 
   /** Remembers the request that the parser has read last, if its bytes are all that the parser has been given. */
-  learn(pattern: Pattern): void {
+  learn(pattern: RepeatPattern): void {
     if (this.#given !== null && this.#given !== pattern.bytes) return;
     this.#given = null;
     if (this.#patterns.unshift(pattern) > KEPT) this.#patterns.pop();
@@ -265,8 +259,8 @@ class FollowedConnection {
   }
 }
 
-/** The place in the bytes at which the body of a request begins whose head is one of these; null where there is none. */
-function bodyOf(bytes: Buffer, patterns: readonly Pattern[]): number | null {
+/** The place at which the body of a request begins whose head is one of these; null where there is none. */
+function bodyOf(bytes: Buffer, patterns: readonly RepeatPattern[]): number | null {
   for (const pattern of patterns) {
     const at = bodyAt(bytes, pattern);
     if (at !== null) return at;
@@ -281,7 +275,7 @@ function bodyAt(bytes: Buffer, { before, after }: Head): number | null {
   let at = from;
   let length = 0;
   for (; at - from < LENGTH_DIGITS && bytes[at] !== CR; at++) {
-    const digit = (bytes[at] as number) - ZERO;
+    const digit = bytes[at] - ZERO;
     if (digit < 0 || digit > 9) return null;
     length = 10 * length + digit;
   }

@@ -12,7 +12,8 @@ import { Body } from "./body.js";
 import type { OwedAnswer } from "./connections.js";
 import type { TimeSlices } from "./event-loop.js";
 import { bodyTooLarge, refuseEncoded } from "./refusal.js";
-import type { RequestFacts, Service } from "./service.js";
+import type { RequestFacts } from "./request-facts.js";
+import type { Service } from "./service.js";
 
 /** Answers whose numbers take less are not counted: their text goes to the socket in one piece. */
 const UNCOUNTED_BYTES = 16 * 1024;

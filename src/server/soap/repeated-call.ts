@@ -95,8 +95,8 @@ export class RepeatedCall {
     try {
       await life.computed([result]);
       const since = performance.now();
-      const blocks = [...this.#encoder.encode(row, media.version, result)];
-      const body = blocks.length === 1 ? (blocks[0] as Buffer) : Buffer.concat(blocks);
+      const passages = [...this.#encoder.encode(row, media.version, result)];
+      const body = passages.length === 1 ? passages[0] : Buffer.concat(passages);
       life.encoded(performance.now() - since);
       repeat.answer(200, { "content-type": CONTENT_TYPES[media.version] }, body);
       if (repeat.socket.writableLength > 0) life.handOver(body.length);

@@ -1,0 +1,35 @@
+/** `RequestFacts` is what the access log and the counters keep of a request. */
+
+/** Notes about a request while it is served, for one log line and the counters. */
+export interface RequestFacts {
+  /** The interface that serves it, or "http". */
+  interface: string;
+  /** A name of the operation table, or "none". */
+  operation: string;
+  /** Set where the status does not say it. */
+  outcome: string | null;
+  points: number;
+  /** The dataset asked for. */
+  dataset: string | null;
+  /** Milliseconds that the request waited for a slot. */
+  queueMs: number;
+  /** Milliseconds from there to the whole result. */
+  computeMs: number;
+  /** Milliseconds of writing the answer, without waiting for its reader. */
+  encodeMs: number;
+  /** Names the token, never the token itself. */
+  token: string | null;
+}
+
+/** Of a request of which nothing is known yet. */
+export const NO_FACTS: Readonly<RequestFacts> = {
+  interface: "http",
+  operation: "none",
+  outcome: null,
+  points: 0,
+  dataset: null,
+  queueMs: 0,
+  computeMs: 0,
+  encodeMs: 0,
+  token: null,
+};
