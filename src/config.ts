@@ -100,7 +100,7 @@ const PROXY = /^(loopback|linklocal|uniquelocal|[0-9a-f.:]+(\/\d{1,3})?)$/i;
 const webAddress = z.url({ protocol: /^https?$/, error: "must be an address that begins with http:// or https://" });
 
 /** Every setting but the limits, in the shape of `Config`. */
-export const SETTINGS = {
+const SETTINGS = {
   host: setting("HOST", text, "127.0.0.1", "address to listen on; any but loopback needs tokens or `ANONYMOUS=true`", {
     flag: "address",
   }),

@@ -140,19 +140,11 @@ const LISTS = { name: "points", type: "ArrayOfArrayOfFloat", required: false } a
 const int = <N extends string>(name: N) => ({ name, type: "int", required: true }) as const;
 
 /** Request of operations that interpolate or differentiate. */
-export const INTERPOLATED = [TOKEN, DATASET, float("time"), SPATIAL, TEMPORAL, POINTS] as const;
+const INTERPOLATED = [TOKEN, DATASET, float("time"), SPATIAL, TEMPORAL, POINTS] as const;
 /** Request of the box filters. */
-export const FILTERED = [
-  TOKEN,
-  DATASET,
-  float("time"),
-  float("filterlength"),
-  int("nlayers"),
-  TEMPORAL,
-  POINTS,
-] as const;
+const FILTERED = [TOKEN, DATASET, float("time"), float("filterlength"), int("nlayers"), TEMPORAL, POINTS] as const;
 /** Request of tracking with drag. */
-export const INERTIAL = [
+const INERTIAL = [
   TOKEN,
   DATASET,
   float("StartTime"),
@@ -163,30 +155,22 @@ export const INERTIAL = [
   { name: "InitialV", type: "ArrayOfVector3", required: false },
 ] as const;
 /** Request of tracking by step and number of steps. */
-export const STEPPED = [TOKEN, DATASET, float("StartTime"), float("dt"), int("nt"), SPATIAL, POINTS] as const;
+const STEPPED = [TOKEN, DATASET, float("StartTime"), float("dt"), int("nt"), SPATIAL, POINTS] as const;
 /** Request of tracking with a step chosen by the server. */
-export const CONTROLLED = [TOKEN, DATASET, float("StartTime"), float("EndTime"), SPATIAL, POINTS] as const;
+const CONTROLLED = [TOKEN, DATASET, float("StartTime"), float("EndTime"), SPATIAL, POINTS] as const;
 /** Request of tracking by step and end. */
-export const ENDED = [TOKEN, DATASET, float("StartTime"), float("EndTime"), float("dt"), SPATIAL, POINTS] as const;
+const ENDED = [TOKEN, DATASET, float("StartTime"), float("EndTime"), float("dt"), SPATIAL, POINTS] as const;
 /** Request of means over boxes of nodes. */
-export const BOXED = [TOKEN, DATASET, FIELD, float("time"), float("filterwidth"), POINTS] as const;
+const BOXED = [TOKEN, DATASET, FIELD, float("time"), float("filterwidth"), POINTS] as const;
 /** Request of the gradient of means. */
-export const BOXED_GRADIENT = [
-  TOKEN,
-  DATASET,
-  FIELD,
-  float("time"),
-  float("filterwidth"),
-  float("spacing"),
-  POINTS,
-] as const;
+const BOXED_GRADIENT = [TOKEN, DATASET, FIELD, float("time"), float("filterwidth"), float("spacing"), POINTS] as const;
 /** Request of a derivative of any field. */
-export const ANY_FIELD = [TOKEN, DATASET, FIELD, float("time"), SPATIAL, TEMPORAL, POINTS] as const;
+const ANY_FIELD = [TOKEN, DATASET, FIELD, float("time"), SPATIAL, TEMPORAL, POINTS] as const;
 const CORNERS = [int("x_start"), int("y_start"), int("z_start"), int("x_end"), int("y_end"), int("z_end")] as const;
 /** Request of the nodes whose value is above a threshold. */
-export const SEARCH = [TOKEN, DATASET, FIELD, float("time"), float("threshold"), SPATIAL, ...CORNERS] as const;
+const SEARCH = [TOKEN, DATASET, FIELD, float("time"), float("threshold"), SPATIAL, ...CORNERS] as const;
 /** Request of a cutout by corner and widths. */
-export const RAW = [
+const RAW = [
   TOKEN,
   DATASET,
   int("T"),
@@ -198,7 +182,7 @@ export const RAW = [
   int("Zwidth"),
 ] as const;
 /** Request of a cutout of any field by its corners, with strides and a filter. */
-export const CUTOUT = [
+const CUTOUT = [
   TOKEN,
   DATASET,
   FIELD,
@@ -210,8 +194,8 @@ export const CUTOUT = [
   int("filter_width"),
 ] as const;
 /** Requests of the array forms. */
-export const DATA_ARRAYS = [FUNCTION, TOKEN, DATASET, float("time"), SPATIAL, TEMPORAL, LISTS] as const;
-export const FILTER_ARRAYS = [
+const DATA_ARRAYS = [FUNCTION, TOKEN, DATASET, float("time"), SPATIAL, TEMPORAL, LISTS] as const;
+const FILTER_ARRAYS = [
   FUNCTION,
   TOKEN,
   DATASET,
@@ -222,7 +206,7 @@ export const FILTER_ARRAYS = [
   LISTS,
   float("spacing"),
 ] as const;
-export const POSITION_ARRAYS = [
+const POSITION_ARRAYS = [
   FUNCTION,
   TOKEN,
   DATASET,
@@ -232,9 +216,9 @@ export const POSITION_ARRAYS = [
   SPATIAL,
   LISTS,
 ] as const;
-export const SEARCH_ARRAYS = [FUNCTION, ...SEARCH] as const;
+const SEARCH_ARRAYS = [FUNCTION, ...SEARCH] as const;
 /** Request of the throughput test. */
-export const ECHO = [TOKEN, POINTS] as const;
+const ECHO = [TOKEN, POINTS] as const;
 
 /** Spatial options of tracking. */
 export const INTERPOLATIONS = ["None", "Lag4", "Lag6", "Lag8"] as const satisfies readonly SpatialInterpolation[];

@@ -21,7 +21,7 @@ export interface EventsLogger {
 export type EventsState = "opening" | "ready" | "unavailable";
 
 /** The shipped sample, imported where the data shipped with it is served. */
-export const SAMPLE = fileURLToPath(new URL("../../data/events.json", import.meta.url));
+const SAMPLE = fileURLToPath(new URL("../../data/events.json", import.meta.url));
 
 /** Time after which an unavailable store is tried again. */
 const RETRY_MS = 60_000;

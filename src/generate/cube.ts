@@ -63,7 +63,7 @@ function fieldsOf(kind: CubeKind): readonly FieldName[] {
 }
 
 /** The kinds of cube by name. */
-export const CUBES = {
+const CUBES = {
   abc: {
     title: "Arnold-Beltrami-Childress flow",
     source: `A = 1, B = sqrt(2/3), C = sqrt(1/3), decaying as exp(-${VISCOSITY} t); p = -|u|^2/2 without its mean.`,

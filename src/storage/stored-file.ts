@@ -36,8 +36,6 @@ export interface StoredFile {
   labels(path: string): (string | null)[];
   /** All values of a small numeric dataset, unpacked to float64. */
   numbers(path: string): Float64Array;
-  /** Text of a dataset of strings, its members joined by line feeds. */
-  text(path: string): string;
   /** Reads a box of elements in stored order and stored type; the values last until the next use of `buffer`. */
   readHyperslab(
     path: string,

@@ -62,7 +62,7 @@ export function exceedsCache(checked: CheckedQuery, cacheBytes: number): boolean
 }
 
 /** Chooses the sweep of a query that exceeds the cache, once all of its points have arrived. */
-export function chooseSweep({ checked, parallelism }: PlanContext, cacheBytes: number): Sweep {
+function chooseSweep({ checked, parallelism }: PlanContext, cacheBytes: number): Sweep {
   const { main, frames, bricks, brickBytes } = demandOf(checked) as Demand;
   const { bricking } = main;
   const corner = bricking.count.reduce((product, count) => product * Math.min(2, count), 1);

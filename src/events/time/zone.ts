@@ -75,7 +75,7 @@ export function dayAt(seconds: number, zone: string): string {
 }
 
 /** 00:00 UTC of a day, the form in which all-day originals are kept. */
-export function dayToUtc(day: string): number {
+function dayToUtc(day: string): number {
   return Date.parse(`${day}T00:00:00Z`) / 1000;
 }
 

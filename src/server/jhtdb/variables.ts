@@ -49,7 +49,7 @@ export function operationFor(variable: Variable, operator: Operator): Operation 
 }
 
 /** The interface's name of a spatial option: `None_Fd4` is `fd4noint`, others are lower case. */
-export function methodName(option: SpatialInterpolation): string {
+function methodName(option: SpatialInterpolation): string {
   const differences = /^None_Fd(\d)$/.exec(option);
   return differences ? `fd${differences[1]}noint` : option.toLowerCase();
 }

@@ -25,7 +25,7 @@ const TYPES: Readonly<Record<MemberType, TSchema>> = {
   ArrayOfArrayOfFloat: Type.Array(Type.Array(Type.Number())),
 };
 
-export const PROBLEM = Type.Object(
+const PROBLEM = Type.Object(
   {
     type: Type.String(),
     title: Type.String(),
@@ -58,7 +58,7 @@ const AXIS = Type.Object({
 });
 
 /** A dataset in a list. */
-export const SUMMARY = Type.Object({
+const SUMMARY = Type.Object({
   name: Type.String(),
   title: Type.String(),
   aliases: Type.Array(Type.String()),

@@ -108,7 +108,7 @@ function headOf(answer: UnwrittenAnswer): Buffer {
 }
 
 /** One object whose last member `values` is nested as `shape` says; what is not finite becomes null. */
-export function* json(answer: UnwrittenAnswer): Generator<Buffer> {
+function* json(answer: UnwrittenAnswer): Generator<Buffer> {
   yield headOf(answer);
   yield* nested(answer.result, shapeOf(answer));
   yield Buffer.from("}");

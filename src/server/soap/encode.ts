@@ -8,7 +8,7 @@ import { ENVELOPE_NAMESPACE } from "./envelope.js";
 import type { SoapVersion } from "./media-type.js";
 import { escapeText } from "./xml/writer.js";
 
-export const PASSAGE_BYTES = 64 * 1024;
+const PASSAGE_BYTES = 64 * 1024;
 /** Bytes that become a passage of base64. */
 const BASE64_BYTES = (PASSAGE_BYTES / 4) * 3;
 

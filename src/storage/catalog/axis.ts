@@ -53,7 +53,7 @@ function readTable(file: string, path: string, verification: Verification): { va
 /**
  * An axis from its coordinates; uniform when every interval is the mean one to 1e-6, or to the rounding of its table.
  */
-export function tabulated(values: Float64Array, rounding: number, periodic: boolean): ReadAxis {
+function tabulated(values: Float64Array, rounding: number, periodic: boolean): ReadAxis {
   const nodes = values.length;
   const descending = nodes > 1 && values[1] < values[0];
   const ascending = descending ? values.slice().reverse() : values;

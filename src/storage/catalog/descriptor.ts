@@ -101,7 +101,7 @@ const forcing = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("modes"), ...place }),
 ]);
 
-export const descriptorSchema = z
+const descriptorSchema = z
   .strictObject({
     $schema: z.string().optional(),
     schemaVersion: z.literal(1),

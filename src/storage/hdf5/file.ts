@@ -270,14 +270,6 @@ export class H5File implements StoredFile {
       );
   }
 
-  /** Text of a dataset of strings, its members joined by line feeds. */
-  text(path: string): string {
-    return attempt(`${this.path}: ${path} is not readable.`, () => {
-      const value = new h5wasm.Dataset(this.#id, path).value as unknown;
-      return Array.isArray(value) ? value.join("\n") : String(value);
-    });
-  }
-
   /**
    * Reads a hyperslab in stored order and stored type (little-endian) into `buffer`.
    * The library does not check bounds and takes wrong ranks silently: `offset` and `count` are checked here.

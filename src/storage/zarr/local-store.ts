@@ -26,7 +26,7 @@ export class LocalStore implements ObjectStore {
   async open(): Promise<OpenedDocuments> {
     const documents = new Map<string, ReturnType<typeof documentOf>>();
     const hash = createHash("sha256");
-    let [bytes, newestMs, objects] = [0, 0, 0];
+    let [newestMs, objects] = [0, 0];
     const walk = (folder: string, depth: number) => {
       for (const entry of readdirSync(join(this.#folder, folder), { withFileTypes: true }).sort(byName)) {
         const key = folder === "" ? entry.name : `${folder}/${entry.name}`;
@@ -36,14 +36,13 @@ export class LocalStore implements ObjectStore {
         if (++objects > MOST_OBJECTS) throw new DataError(`${this.#folder}: has more than ${MOST_OBJECTS} objects`);
         const { size, mtimeMs } = statSync(join(this.#folder, key));
         hash.update(`${key}\n${size} ${mtimeMs}\n`);
-        bytes += size;
         newestMs = Math.max(newestMs, mtimeMs);
         if ((DOCUMENT_NAMES as readonly string[]).includes(entry.name)) documents.set(key, this.#document(key));
       }
     };
     walk("", 0);
     this.#newestMs = newestMs;
-    return { documents, digest: hash.digest("hex"), bytes, newestMs };
+    return { documents, digest: hash.digest("hex"), newestMs };
   }
 
   #document(key: string): ReturnType<typeof documentOf> {

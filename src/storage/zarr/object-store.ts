@@ -10,7 +10,6 @@ import type { Documents } from "./metadata.js";
 export interface OpenedDocuments {
   readonly documents: Documents;
   readonly digest: string;
-  readonly bytes: number;
   /** Time of the newest object in milliseconds of the store's clock; objects newer than that are refused. */
   readonly newestMs: number;
 }

@@ -32,8 +32,6 @@ export interface StoreTree {
   readonly entries: Readonly<Record<string, StoredGroup | StoredArray>>;
   /** Digest of the metadata and, where the store tells them, of the sizes and times of all its objects. */
   readonly digest: string;
-  /** Bytes of all objects, or of the metadata where objects cannot be listed. */
-  readonly bytes: number;
   /** Time of the newest object in milliseconds of the store's clock: a newer one is a change. */
   readonly newestMs: number;
 }

@@ -64,7 +64,7 @@ export class ReferenceStore implements ObjectStore {
     const names: readonly string[] = DOCUMENT_NAMES;
     const found = [...this.#inline].filter(([key]) => names.includes(key.slice(key.lastIndexOf("/") + 1)));
     const documents = new Map(found.map(([key, text]) => [key, documentOf(`${this.#location}: ${key}`, text)]));
-    return { documents, digest: hash.digest("hex"), bytes: bytes.length, newestMs: this.#newestMs };
+    return { documents, digest: hash.digest("hex"), newestMs: this.#newestMs };
   }
 
   async #list(): Promise<{ bytes: Uint8Array; newestMs: number }> {

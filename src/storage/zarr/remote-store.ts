@@ -45,9 +45,8 @@ export class RemoteStore implements ObjectStore {
     const { documents, texts, dateMs } = (await this.#consolidated()) ?? (await this.#listed());
     const hash = createHash("sha256");
     for (const [key, bytes] of texts) hash.update(`${key}\n`).update(bytes);
-    const bytes = [...texts.values()].reduce((sum, { length }) => sum + length, 0);
     this.#objects.newestMs = Math.max(dateMs, changedMs);
-    return { documents, digest: hash.digest("hex"), bytes, newestMs: this.#objects.newestMs };
+    return { documents, digest: hash.digest("hex"), newestMs: this.#objects.newestMs };
   }
 
   /** The documents of a store that has them in one object; null where it has not. */

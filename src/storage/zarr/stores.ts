@@ -392,12 +392,12 @@ function storeAt(location: string, hosts: Hosts, fetching: Fetching, shared: Rem
 }
 
 async function openStore(location: string, store: ObjectStore, changedMs: number): Promise<OpenStore> {
-  const { documents: found, digest, bytes, newestMs } = await store.open(changedMs);
+  const { documents: found, digest, newestMs } = await store.open(changedMs);
   const documents = expandConsolidated(found);
   const entries = entriesOf(documents);
   if (Object.keys(entries).length === 0)
     throw new DataError(`${location} holds neither zarr.json nor .zgroup nor .zarray`);
-  return { tree: { entries, digest, bytes, newestMs }, objects: new PinnedStore(store, documents), arrays: new Map() };
+  return { tree: { entries, digest, newestMs }, objects: new PinnedStore(store, documents), arrays: new Map() };
 }
 
 async function readElements(array: ZarrArray<DataType, PinnedStore>, box: BoxRequest): Promise<Elements> {

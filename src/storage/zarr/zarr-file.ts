@@ -130,10 +130,6 @@ export class ZarrFile implements StoredFile {
     return Float64Array.from(unpack(values, packingOf(this.attributes(path), stored)));
   }
 
-  text(path: string): string {
-    throw new DataError(`${this.path}: ${path} is an array of strings, which is not read.`);
-  }
-
   readHyperslab(path: string, stored: Stored, offset: readonly number[], count: readonly number[]): RawValues {
     if (this.#closed) throw new DataError(`${this.path} is closed.`);
     for (const [axis, extent] of stored.shape.entries()) {

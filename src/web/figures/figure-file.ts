@@ -49,7 +49,7 @@ function planePart(plane: PlaneFigure, { slice }: ShownPlane): string {
 }
 
 /** The figure as an SVG document; null before there is a picture. */
-export function figureSvg(figure: FigureSource, store: ViewStore): string | null {
+function figureSvg(figure: FigureSource, store: ViewStore): string | null {
   const { plane, scale, shown } = figure;
   if (shown === null || plane.picture === null) return null;
   const quantity = quantityOf(shown.state.field);

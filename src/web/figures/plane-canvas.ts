@@ -76,7 +76,7 @@ export function paintPlane({ rows, columns, values }: Slice, scale: ColourScale)
 }
 
 /** A pattern of grey stripes that stands for missing values. */
-export function hatch(context: CanvasRenderingContext2D): CanvasPattern | string {
+function hatch(context: CanvasRenderingContext2D): CanvasPattern | string {
   const tile = document.createElement("canvas");
   tile.width = 8;
   tile.height = 8;

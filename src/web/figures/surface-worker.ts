@@ -73,7 +73,7 @@ function levelAt(sorted: Float32Array, part: number): number {
 }
 
 /** Answers the messages of the page; the volume stays in this closure. */
-export function serve(post: (message: SurfaceMessage) => void): (message: VolumeMessage | LevelMessage) => void {
+function serve(post: (message: SurfaceMessage) => void): (message: VolumeMessage | LevelMessage) => void {
   let kept: Kept | null = null;
   return (message) => {
     if (message.kind === "volume") {

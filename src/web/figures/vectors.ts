@@ -79,7 +79,7 @@ function noise(count: number): Float32Array {
  *
  * Source: Cabral and Leedom, SIGGRAPH 1993. The result is light and dark with an opacity that leaves the colours below.
  */
-export function convolve({ width, height, across, down }: PixelVectors): ImageData {
+function convolve({ width, height, across, down }: PixelVectors): ImageData {
   const grain = noise(width * height);
   const image = new ImageData(width, height);
   const { data } = image;

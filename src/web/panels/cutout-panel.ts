@@ -21,12 +21,7 @@ function nodesIn(box: NodeRanges): number {
 }
 
 /** The nodes of an axis from `low` to `high`, counted from 1, both ends included; at least one. */
-export function nodesBetween(
-  facts: DatasetFacts,
-  name: AxisName,
-  low: number,
-  high: number,
-): readonly [number, number] {
+function nodesBetween(facts: DatasetFacts, name: AxisName, low: number, high: number): readonly [number, number] {
   const { first, spacing, nodes, coordinates } = axisOf(facts, name);
   const places = coordinates ?? Array.from({ length: nodes }, (_, i) => first + i * spacing);
   const slack = 1e-6 * spacing;

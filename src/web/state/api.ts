@@ -26,7 +26,6 @@ export class ApiError extends Error {
 /** The records of an answer, outermost dimension first. */
 export interface PointRecords {
   readonly components: readonly string[];
-  readonly shape: readonly number[];
   readonly values: Float32Array;
 }
 
@@ -121,7 +120,7 @@ function pathOf({ operation, dataset, parameters }: PointQuery): string {
 }
 
 /** x, y and z of each point. */
-export function pointTriples(points: Float32Array): number[][] {
+function pointTriples(points: Float32Array): number[][] {
   return Array.from({ length: points.length / 3 }, (_, i) => [...points.subarray(3 * i, 3 * i + 3)]);
 }
 
@@ -210,7 +209,6 @@ export class ApiClient {
     });
     return {
       components: RECORDS[operationOf(query).result],
-      shape: numbersOf(response.headers.get("fieldprobe-shape")),
       values: new Float32Array(await response.arrayBuffer()),
     };
   }

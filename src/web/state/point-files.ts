@@ -1,7 +1,7 @@
 /** This file reads points from text with three columns, or from a NumPy file of shape (n, 3). */
 
 /** The most points that are read. */
-export const MOST_POINTS = 100_000;
+const MOST_POINTS = 100_000;
 
 /**
  * Reads lines of x, y and z, separated by commas, semicolons or blanks; lines of other text at the top are skipped.

@@ -20,7 +20,7 @@ export function methodOf(state: ViewState): SpatialInterpolation | null {
 const COMPARED: readonly string[] = [...INTERPOLATIONS, ...DERIVATIVES, "M1Q4", "M2Q8"];
 
 /** The methods of an operation that are compared on a dataset: the one in use first. */
-export function comparedMethods(facts: DatasetFacts, operation: OperationName, used: string): readonly string[] {
+function comparedMethods(facts: DatasetFacts, operation: OperationName, used: string): readonly string[] {
   const methods = methodsOf(facts, operation);
   return [
     ...methods.filter((method) => method === used),

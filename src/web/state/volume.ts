@@ -24,7 +24,7 @@ export interface VolumePart {
 }
 
 /** The samples of a volume along x, y and z: about equal distances, `side` cubed of them in all. */
-export function volumeCounts(box: DomainBox, side: number): SampleCounts {
+function volumeCounts(box: DomainBox, side: number): SampleCounts {
   const lengths = [box[1] - box[0], box[3] - box[2], box[5] - box[4]];
   const distance = Math.cbrt(lengths[0] * lengths[1] * lengths[2]) / side;
   const count = (length: number) => Math.max(2, Math.min(MOST_SAMPLES, Math.round(length / distance)));

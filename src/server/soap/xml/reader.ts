@@ -39,7 +39,7 @@ import {
 /** Events of a document: an element starts, an element ends, character data, the end of the document. */
 export const START = 1;
 export const END = 2;
-export const TEXT = 3;
+const TEXT = 3;
 export const DONE = 4;
 export type XmlEvent = typeof START | typeof END | typeof TEXT | typeof DONE;
 

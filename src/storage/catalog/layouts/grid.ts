@@ -196,7 +196,7 @@ function periodicText(periodic: StatedNumber<boolean> | null): string {
 }
 
 /** Begins every question about the periodicity of an axis, which `inspect` completes by a measurement. */
-export function askPeriodicity(axis: AxisName, findings: Findings): void {
+function askPeriodicity(axis: AxisName, findings: Findings): void {
   findings.ask(
     "periodicity",
     "Nothing states whether the field is periodic; it is served as not periodic.",
