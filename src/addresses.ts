@@ -1,4 +1,4 @@
-/** Addresses of stores, and lists of them among folders. */
+/** Tells addresses of stores from paths, and splits lists of both. */
 
 const ADDRESS = /^(https?|s3):\/\//i;
 /** An address with its port and path up to the next separator; a colon in the path is written as %3A. */

@@ -1,4 +1,4 @@
-/** Colour maps as tables of 256 colours, shared by the page and the PNG of a slice. */
+/** Makes colour maps as tables of 256 colours, which the page and the PNG of a slice share. */
 import {
   interpolateCividis,
   interpolateInferno,

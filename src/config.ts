@@ -1,6 +1,6 @@
 /**
- * The settings: one table of name, check, default and meaning, from which configuration, flags, help and reference
- * follow.
+ * Reads the settings from one table of name, check, default and meaning, from which configuration, flags, help and
+ * reference follow.
  */
 import { existsSync } from "node:fs";
 import { availableParallelism, totalmem } from "node:os";

@@ -1,4 +1,4 @@
-/** The errors of fieldprobe and the closed list of codes that callers may see. */
+/** Defines the errors of fieldprobe and the closed list of codes that callers may see. */
 
 /** Codes of errors the caller can mend. */
 export const CALLER_CODES = [

@@ -1,4 +1,7 @@
-/** Composition root: configuration -> storage -> engine -> server; signals; remarks at the start; nothing else. */
+/**
+ * Puts the parts of a service together: configuration, storage, engine, server; signals; remarks at the start; nothing
+ * else.
+ */
 import { lookup } from "node:dns/promises";
 import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";

@@ -1,6 +1,6 @@
 /**
- * The table of operations and the facts that follow from it: decoder, encoder, WSDL, `/api`, planner, workers, client,
- * command line and parameterised tests ask nowhere else what an operation takes, needs and returns.
+ * Tells in one table what an operation takes, needs and returns, and what follows from it: decoder, encoder, WSDL,
+ * `/api`, planner, workers, client, command line and parameterised tests ask nowhere else.
  */
 
 /** Records of results: name -> component names, in wire order. The record `float` is a bare number. */

@@ -1,4 +1,4 @@
-/** Derived quantities: each is a formula on the record of one operation. */
+/** Computes derived quantities, each by a formula on the record of one operation. */
 import { DERIVATIVES, GRADIENTS, type OperationName, type SpatialInterpolation, VALUES } from "./operations.js";
 
 /** Physical dimensions as powers of the units that a dataset states. */

@@ -1,4 +1,7 @@
-/** The one error of the client: a fault of the service, a refusal at HTTP level, or a failed connection. */
+/**
+ * `ClientError` is the one error of the client: a fault of the service, a refusal at HTTP level, or a failed
+ * connection.
+ */
 import { CALLER_CODES, type ErrorCode, SERVER_CODES } from "../errors.js";
 
 /**

@@ -1,4 +1,7 @@
-/** The typed client: every operation of the table as a method, any number of points, typed arrays out. */
+/**
+ * The typed client offers every operation of the table as a method that takes any number of points and returns typed
+ * arrays.
+ */
 import { ALL_OPERATIONS, operationOf, RECORDS } from "../operations.js";
 import { ClientError } from "./error.js";
 import { askExits } from "./exits.js";

@@ -1,4 +1,4 @@
-/** Types of requests and answers, derived from the operation table so that they cannot drift from it. */
+/** Derives the types of requests and answers from the operation table, so that they cannot drift from it. */
 import type {
   ALL_OPERATIONS,
   Member,

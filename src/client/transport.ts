@@ -1,4 +1,4 @@
-/** One SOAP call through the soap package: its address, its version, its quirks. */
+/** Sends one SOAP call through the soap package: its address, its version, its quirks. */
 import { setTimeout as wait } from "node:timers/promises";
 import { type Client, createClientAsync } from "soap";
 import { type Dialect, dialectOf, type OperationName, operationOf } from "../operations.js";

@@ -1,6 +1,6 @@
 /**
- * The keys of a cluster: every peer shows a certificate of the cluster's own authority, to those it asks and to those
- * who ask it.
+ * Reads the keys of a cluster: every peer shows a certificate of the cluster's own authority, to those it asks and to
+ * those who ask it.
  */
 import { readFileSync, statSync } from "node:fs";
 import { createSecureContext } from "node:tls";

@@ -1,7 +1,4 @@
-/**
- * Boxes of nodes: the parts that the region of a search or a cutout is divided into by owner, and how their answers are
- * joined.
- */
+/** Divides the region of a search or a cutout into boxes of nodes by owner, and joins their answers. */
 
 import type { NodeRegion } from "../engine/node-region.js";
 import type { Query } from "../engine/query.js";

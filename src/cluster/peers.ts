@@ -1,6 +1,6 @@
 /**
- * The peers of this process: who they are, which of them are usable, and requests to them over kept-alive connections.
- * A failure detector asks the peers that have pieces, and now and then the others, what they are doing.
+ * `Peers` keeps the peers of this process, knows which of them are usable, and sends them requests over kept-alive
+ * connections. A failure detector asks the peers that have pieces, and now and then the others, what they are doing.
  */
 import { type ClientRequest, type IncomingMessage, Agent as PlainAgent, request as plainRequest } from "node:http";
 import { Agent as SecureAgent, request as secureRequest } from "node:https";

@@ -1,4 +1,7 @@
-/** A digest of the code that computes: processes and files that know it tell whether they come from the same code. */
+/**
+ * Computes a digest of the code that computes: processes and files that know it tell whether they come from the same
+ * code.
+ */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

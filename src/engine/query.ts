@@ -1,4 +1,4 @@
-/** The interface between the servers and the engine: queries in, results out. */
+/** Defines the interface between the servers and the engine: queries in, results out. */
 
 import type { FieldName, OperationName, SpatialInterpolation, TemporalInterpolation } from "../operations.js";
 import type { Dataset, OpenFaces, Triple } from "../storage/dataset.js";

@@ -1,4 +1,4 @@
-/** Entry of the worker threads of the events module; the pool names the task function. */
+/** The entry of the worker threads of the events module runs the task function that the pool names. */
 import { workerData } from "node:worker_threads";
 import { createRenderer } from "./http/render-task.js";
 import type { RenderSetup } from "./http/render-thread.js";

@@ -1,4 +1,4 @@
-/** Float32 to the shortest decimal that reads back as the same float32. */
+/** Writes float32 as the shortest decimal that reads back as the same float32. */
 import { POWERS_OF_TEN, parseFloat32 } from "./parse.js";
 
 /** Longest text this writes: sign, `0.00000` and nine digits, or up to 21 digits before the point. */

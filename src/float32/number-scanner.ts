@@ -1,6 +1,6 @@
 /**
- * Scanner of decimal numbers in bytes: float32 values at the speed of the digits, and a refusal where rounding is in
- * doubt.
+ * `DecimalScanner` reads decimal numbers in bytes: float32 values at the speed of the digits, and a refusal where
+ * rounding is in doubt.
  */
 import { POWERS_OF_TEN } from "./parse.js";
 

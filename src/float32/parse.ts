@@ -1,4 +1,4 @@
-/** Decimal text to float32, rounded once: the value nearest to the text, ties to even. */
+/** Reads decimal text as float32, rounded once: the value nearest to the text, ties to even. */
 
 /** Powers of ten that a double holds exactly. */
 export const POWERS_OF_TEN: Float64Array = Float64Array.from({ length: 23 }, (_, k) => Number(`1e${k}`));

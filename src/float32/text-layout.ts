@@ -1,6 +1,6 @@
 /**
- * Addresses in the memory of the text module, which host and module share; a row of a table of literals is an address
- * and a length.
+ * States the addresses in the memory of the text module, which host and module share; a row of a table of literals is
+ * an address and a length.
  */
 
 /** Powers of ten as float64: 10^0 to 10^22. */

@@ -1,4 +1,4 @@
-/** What the store thread needs to answer another thread. */
+/** Types the connection by which the store thread answers another thread. */
 import type { MessagePort } from "node:worker_threads";
 
 export interface StorePort {

@@ -1,4 +1,4 @@
-/** Flags by which the user answers what a file does not say; the commands that read bare files share them. */
+/** Adds the flags by which the user answers what a file does not say; the commands that read bare files share them. */
 import { type Command, InvalidArgumentError } from "commander";
 import { FIELDS } from "../../operations.js";
 import type { Answers } from "../../storage/catalog/layouts/answers.js";

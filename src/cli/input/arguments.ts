@@ -1,4 +1,4 @@
-/** Arguments of the command line: whole numbers within bounds, and the error of a command that makes no sense. */
+/** Checks arguments of the command line: whole numbers within bounds, and commands that make no sense. */
 import { InvalidArgumentError } from "commander";
 
 /** A mistake on the command line, reported in one line with exit code 2. */

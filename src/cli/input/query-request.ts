@@ -1,4 +1,4 @@
-/** The flags of `fieldprobe query` are matched with request members and make the request. */
+/** Matches the flags of `fieldprobe query` with request members, and makes the request. */
 import {
   type ALL_OPERATIONS,
   type Member,

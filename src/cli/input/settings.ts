@@ -1,4 +1,4 @@
-/** Command-line flags of the settings, for every command that starts a service or a worker. */
+/** Gives commands that start a service or a worker the flags of the settings. */
 import { type Command, Option } from "commander";
 import { ALL_SETTINGS, type Config, ConfigError, readConfig, type Setting } from "../../config.js";
 

@@ -1,4 +1,4 @@
-/** The answer to a query of the command line, whoever evaluated it. */
+/** Describes the answer to a query of the command line, which a service or this process has evaluated. */
 
 /** A query as the flags state it. */
 export interface FlagQuery {

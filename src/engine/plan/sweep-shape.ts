@@ -1,5 +1,5 @@
 /**
- * The shape of a sweep over bricks: columns side by side, each swept layer by layer, a layer row by row.
+ * Chooses the shape of a sweep over bricks: columns side by side, each swept layer by layer, a layer row by row.
  *
  * Points are ordered by the brick of the lowest node that a stencil may need (`STENCIL_REACH`), so those of one brick
  * touch it and its next neighbours only: 8 bricks, not 27. Going along a column, a brick is needed again after at most

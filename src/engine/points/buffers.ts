@@ -1,4 +1,4 @@
-/** A pool of shared buffers for reuse: fresh shared memory costs far more than the work done in it. */
+/** `BufferPool` keeps shared buffers for reuse: fresh shared memory costs far more than the work done in it. */
 
 const GRAIN = 4096;
 /**

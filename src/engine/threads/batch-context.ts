@@ -1,4 +1,4 @@
-/** The context of a batch in a worker thread, and the way of its results to the caller's places. */
+/** Holds what a worker thread needs to evaluate a batch, and copies results to the caller's places. */
 import type { Operation } from "../../operations.js";
 import type { BatchMessage } from "./dataset-copy.js";
 import type { OpenDataset } from "./open-dataset.js";

@@ -1,6 +1,6 @@
 /**
- * The datasets that a worker thread has open: their files, the brick sources of their fields, and the schemes of their
- * grids.
+ * `OpenDatasets` keeps the datasets that a worker thread has open: their files, the brick sources of their fields, and
+ * the schemes of their grids.
  */
 import { RequestError } from "../../errors.js";
 import { type Accelerator, createScheme } from "../../kernels/index.js";

@@ -1,4 +1,4 @@
-/** Queries for events and terms, as the parameters of a request state them. */
+/** Defines queries for events and terms, as the parameters of a request state them. */
 import type { VocabularyName } from "./entities.js";
 
 /** Values of `type`: an instance is upcoming until it is over, and current between its start and its end. */

@@ -1,4 +1,4 @@
-/** The clock of the events module, and the task that runs after each local midnight; tests inject both. */
+/** Gives the events module its clock, and runs a task after each local midnight; tests inject both. */
 import { addDays, dayAt, startOfDay } from "./zone.js";
 
 /** Seconds since 1970-01-01T00:00:00Z, rounded down. */

@@ -1,4 +1,4 @@
-/** The methods that each path of an interface takes, for answers of 405 and `Allow`. */
+/** Collects the methods that each path of an interface takes, for answers of 405 and `Allow`. */
 import type { FastifyInstance } from "fastify";
 
 /** A parameter in the pattern of a route, with the expression it must match where it has one. */

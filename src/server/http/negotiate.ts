@@ -1,4 +1,4 @@
-/** Content negotiation (RFC 9110, 12.5): the media type and the coding of an answer, by the headers of its request. */
+/** Negotiates the media type and the coding of an answer by the headers of its request (RFC 9110, 12.5). */
 import Negotiator from "negotiator";
 import { RequestError } from "../../errors.js";
 

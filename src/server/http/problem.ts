@@ -1,4 +1,4 @@
-/** Problem details (RFC 9457): the form in which every interface but SOAP reports an error. */
+/** Writes problem details (RFC 9457), the form in which every interface but SOAP reports an error. */
 import { STATUS_CODES } from "node:http";
 
 /** The media type of a problem. */

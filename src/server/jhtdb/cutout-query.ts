@@ -1,4 +1,4 @@
-/** Reader of the query string of `GET cutout/api/local`: which nodes of which frames of which variable. */
+/** Reads the query string of `GET cutout/api/local`: nodes, frames and variable. */
 import { excerpt, RequestError } from "../../errors.js";
 import type { Operation } from "../../operations.js";
 import type { Axis, Dataset } from "../../storage/dataset.js";

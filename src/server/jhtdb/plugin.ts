@@ -1,5 +1,6 @@
 /**
- * The REST interface that today's clients of the public turbulence database speak, under each of its public prefixes.
+ * Serves the REST interface that today's clients of the public turbulence database speak, under each of its public
+ * prefixes.
  */
 import type { FastifyInstance } from "fastify";
 import { NotFoundError } from "../../errors.js";

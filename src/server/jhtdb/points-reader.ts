@@ -1,4 +1,4 @@
-/** Reader of request bodies with one point a line, `x TAB y TAB z`, as they arrive. */
+/** `PointsReader` reads request bodies with one point a line, `x TAB y TAB z`, as they arrive. */
 import { excerpt, RequestError } from "../../errors.js";
 import { DecimalScanner } from "../../float32/number-scanner.js";
 import { parseFloat32 } from "../../float32/parse.js";

@@ -1,4 +1,4 @@
-/** Writer of the metadata that clients of the REST interface read first: variables, methods and the datasets served. */
+/** Writes the metadata that clients of the REST interface read first: variables, methods and the datasets served. */
 import type { Limits } from "../../config.js";
 import type { Operation, SpatialInterpolation } from "../../operations.js";
 import type { Axis, Dataset } from "../../storage/dataset.js";

@@ -1,4 +1,4 @@
-/** Reader of the query string of `POST values`: which operation, with which options, at which times. */
+/** Reads the query string of `POST values`: operation, options and times. */
 import { excerpt, LimitError, RequestError } from "../../errors.js";
 import { parseFloat32 } from "../../float32/parse.js";
 import type { Operation, SpatialInterpolation, TemporalInterpolation } from "../../operations.js";

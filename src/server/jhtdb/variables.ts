@@ -1,4 +1,6 @@
-/** The variables, operators and methods of the REST interface, each with the operation or option that computes it. */
+/**
+ * Lists the variables, operators and methods of the REST interface, each with the operation or option that computes it.
+ */
 import { findOperation, GRADIENTS, type Operation, type SpatialInterpolation, VALUES } from "../../operations.js";
 
 /** Spatial operators, in the order of the published metadata. */

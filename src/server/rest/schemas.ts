@@ -1,4 +1,4 @@
-/** These JSON Schemas of the interface, drawn from the operation table, document it. */
+/** Makes the JSON Schemas that document the interface from the operation table. */
 import { type TSchema, Type } from "@sinclair/typebox";
 import { CALLER_CODES, SERVER_CODES } from "../../errors.js";
 import {

@@ -1,5 +1,6 @@
 /**
- * Slices and volumes: one quantity sampled on a plane or a box, as float32 with its geometry in headers, or a picture.
+ * Serves slices and volumes: one quantity sampled on a plane or a box, as float32 with its geometry in headers, or a
+ * picture.
  */
 import { type Static, Type } from "@sinclair/typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";

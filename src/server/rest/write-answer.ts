@@ -1,4 +1,4 @@
-/** Answers are written in pieces of about 64 KiB as raw float32, CSV or JSON, from a result of the engine. */
+/** Writes answers in pieces of about 64 KiB as raw float32, CSV or JSON, from a result of the engine. */
 import type { Result } from "../../engine/query.js";
 import type { QueryTexts } from "../../engine/text-task.js";
 import { FloatWriter } from "../../float32/format.js";

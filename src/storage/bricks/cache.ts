@@ -1,5 +1,6 @@
 /**
- * Byte-bounded LRU cache of decoded bricks in one memory that all worker threads share.
+ * `BrickCache` keeps decoded bricks in one memory that all worker threads share, within a bound of bytes; the least
+ * recently used ones go first.
  *
  * The directory is changed under a lock; bricks are read from disk outside of it. A worker pins the bricks that it
  * uses, a bit per worker; bricks without pins form the LRU list.

@@ -1,6 +1,5 @@
 /**
- * Boxes of nodes of one stored dataset: reads them in stored order as views along x, y, z and component, and copies
- * them.
+ * Reads boxes of nodes of one stored dataset in stored order, as views along x, y, z and component, and copies them.
  */
 
 import ndarray, { type NdArray } from "ndarray";

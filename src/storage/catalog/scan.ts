@@ -1,6 +1,6 @@
 /**
- * A scan of data folders as records: what it looked at, what has changed since the one before, and the datasets that
- * follow.
+ * Describes a scan of data folders by records: what it looked at, what has changed since the one before, and the
+ * datasets that follow.
  */
 import type { Dataset } from "../dataset.js";
 

@@ -1,4 +1,4 @@
-/** The stretches of a file that hold a box of a dataset: its chunks, or rows of values that lie in one piece. */
+/** Finds the stretches of a file that hold a box of a dataset: its chunks, or rows of values that lie in one piece. */
 import { DataError } from "../../errors.js";
 import type { ByteRange, RangedFile } from "./bytes.js";
 import type { Placement } from "./chunk-index.js";

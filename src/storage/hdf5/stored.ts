@@ -1,4 +1,4 @@
-/** Types of what HDF5 files hold: headers of datasets, attributes, elements. */
+/** Types what HDF5 files hold: headers of datasets, attributes, elements. */
 
 /** First element and lengths of a box in a dataset, in the order of its axes. */
 export interface Hyperslab {

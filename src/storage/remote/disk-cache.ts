@@ -1,6 +1,6 @@
 /**
- * A folder keeps what was fetched, within a bound of bytes: shared by the processes that name it, and there after a
- * restart.
+ * `DiskCache` keeps in a folder what was fetched, within a bound of bytes: shared by the processes that name it, and
+ * there after a restart.
  *
  * Each entry is a file of its own under the digest of its name. It is written beside and renamed, so that it is there
  * whole or not at all, and it begins with a checksum of everything in it, so that damage is a miss. Entries that have

@@ -1,6 +1,6 @@
 /**
- * A place where the objects of a store are written: a folder, or a prefix in a bucket. Each object is there whole or
- * not at all.
+ * `ObjectTarget` takes the objects of a store that is written: in a folder, or below a prefix in a bucket. Each object
+ * is there whole or not at all.
  */
 import { createHash } from "node:crypto";
 import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";

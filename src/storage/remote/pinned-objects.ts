@@ -1,4 +1,6 @@
-/** Objects of one host or bucket as they were at one time: what has changed since is refused. */
+/**
+ * `PinnedObjects` fetches objects of one host or bucket as they were at one time: what has changed since is refused.
+ */
 import { DataError } from "../../errors.js";
 import { STORE_DEFAULTS, type StoreSettings } from "../../store-settings.js";
 import type { DiskCache } from "./disk-cache.js";

@@ -1,4 +1,4 @@
-/** A file behind HTTP or in a bucket, read by ranges, all of one version. */
+/** `RemoteBytes` reads a file behind HTTP or in a bucket by ranges, all of one version. */
 import { createHash } from "node:crypto";
 import { DataError } from "../../errors.js";
 import { type Fetching, PinnedObjects, versionOf } from "./pinned-objects.js";

@@ -1,4 +1,4 @@
-/** Types of the part of `sax` that is used here; it ships none. */
+/** Types the part of `sax` that is used here; it ships no types. */
 declare module "sax" {
   interface Parser {
     onopentag: (tag: { readonly name: string; readonly attributes: Readonly<Record<string, string>> }) => void;

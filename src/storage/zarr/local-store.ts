@@ -1,4 +1,4 @@
-/** A store in a folder of this machine. */
+/** `LocalStore` reads a store in a folder of this machine. */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { constants, type FileHandle, open } from "node:fs/promises";

@@ -1,4 +1,4 @@
-/** A file that lies behind HTTP or in a bucket, read by ranges through the store thread. */
+/** `RemoteFile` reads a file behind HTTP or in a bucket by ranges, through the store thread. */
 import type { ByteRange, RangedFile } from "../hdf5/bytes.js";
 import { FILE_BLOCK_BYTES, type FileState, type OpenRequest, type RangeRequest } from "./protocol.js";
 import { type AnswerTimeout, StoreClient } from "./store-client.js";

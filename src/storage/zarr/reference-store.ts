@@ -1,6 +1,6 @@
 /**
- * A store whose objects are parts of other files, named by a list of references as kerchunk writes it: HDF5 files, in a
- * folder or at an address, are read as Zarr arrays without being copied.
+ * `ReferenceStore` reads a store whose objects are parts of other files, named by a list of references as kerchunk
+ * writes it: HDF5 files, in a folder or at an address, are read as Zarr arrays without being copied.
  */
 import { createHash } from "node:crypto";
 import { readFileSync, realpathSync, statSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** A store behind an HTTP address or in a bucket of S3. */
+/** `RemoteStore` reads a store behind an HTTP address or in a bucket of S3. */
 import { createHash } from "node:crypto";
 import type { AbsolutePath, RangeQuery } from "zarrita";
 import { DataError } from "../../errors.js";

@@ -1,4 +1,4 @@
-/** The stores that the store thread has open: opens them, and reads boxes of their arrays. */
+/** `Stores` opens the stores of the store thread, and reads boxes of their arrays. */
 
 import { setTimeout as pause } from "node:timers/promises";
 import ndarray from "ndarray";

@@ -1,6 +1,6 @@
 /**
- * A Zarr store as a stored file: its groups and arrays with the attributes, labels and coordinate tables of their
- * dimensions.
+ * `ZarrFile` reads a Zarr store as a stored file: its groups and arrays with the attributes, labels and coordinate
+ * tables of their dimensions.
  */
 import { DataError } from "../../errors.js";
 import { packingOf, unpack } from "../hdf5/packing.js";

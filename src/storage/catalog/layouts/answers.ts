@@ -1,4 +1,4 @@
-/** Answers that the user gives by flags to what a file does not say. */
+/** Types the answers that the user gives by flags to what a file does not say. */
 import type { AxisName } from "../../dataset.js";
 import type { OtherField } from "./usual-names.js";
 

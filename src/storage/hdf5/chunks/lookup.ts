@@ -1,6 +1,6 @@
 /**
- * Shared parts of the kinds of chunk index: the lookup, the numbers of chunks, runs of entries and the pieces that are
- * kept.
+ * Holds what the kinds of chunk index share: the lookup, the numbers of chunks, ranges of entries and a memory of what
+ * was read last.
  */
 import { addressAt, type OpenBytes, unsigned } from "../bytes.js";
 
