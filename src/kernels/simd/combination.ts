@@ -8,12 +8,9 @@ import type { Module } from "./webassembly.js";
 
 /**
  * Largest distance of first nodes in a packet along x, y, z, plus one: whole cubes of those by which points are sorted.
- * Long rows are combined fast and share their ends; the box of an eighth-order stencil, 0.8 MB, stays in the
- * second-level cache.
+ * Long rows are combined fast and share their ends.
  */
-const PACKET_EDGES: Triple = [32, 32, 16];
-/** Nodes of a packet's box, in those of its points' own stencils, up to which they are combined together. */
-const PACKET_SHARE = 1.6;
+const PACKET_EDGES: Triple = [32, 32, 32];
 /** Points are together however few they are. */
 const ALWAYS = 2 ** 30;
 
@@ -24,6 +21,8 @@ export interface StencilShape extends Reach {
   readonly nearest: boolean;
   /** Nodes that are combined for one point alone. */
   readonly nodes: number;
+  /** Nodes of a packet's box, in those of its points' own stencils, up to which they are combined together. */
+  readonly share: number;
   /** Components of each field. */
   readonly sizes: readonly number[];
   /** The records of axes and terms. */
@@ -56,7 +55,7 @@ export function createCombination(
   const room = longestEdge(stencil);
   const longest: Triple = [room, room, room];
   const edges = hasRoom(stencil, PACKET_EDGES) ? PACKET_EDGES : longest;
-  const alone = Math.floor(PACKET_SHARE * stencil.nodes);
+  const alone = Math.floor(stencil.share * stencil.nodes);
   const findPacket = (positions: Float64Array, first: number, count: number, within: Triple, share: number): void => {
     const at = positions.byteOffset + 24 * first;
     module.nextPacket(nearest ? 0.5 : 0, base + low, span, ...within, share, records.axes, at, count, records.packet);

@@ -1,6 +1,6 @@
 /** Adds boxes that several bricks share: rows by address, and in parts along x. */
 import { Axis, Field, Frames } from "./records";
-import { addListed, LONGEST_PART } from "./rows";
+import { addListed, LONGEST_PART, shortPartOf } from "./rows";
 import { addFramesBox, addFramesListed, LONGEST_FRAMES_PART } from "./rows-of-frames";
 import { brickOf, placeNodes } from "./nodes";
 
@@ -90,14 +90,6 @@ function addFramesAcross(field: Field, weights: usize, axisX: Axis, axisY: Axis,
   }
 }
 
-/** Nodes to add at once of a row of which `left` nodes are left, an even number. */
-// @ts-ignore: decorator
-@inline
-function framesPartOf(left: i32, components: i32): i32 {
-  if (components == 3) return min(left, LONGEST_FRAMES_PART);
-  return left == 10 ? 6 : min(left, 8);
-}
-
 /**
  * Stores at `sums` those of a box of `nx` by `ny` by `nz` nodes whose lowest one is (x, y, z), of four frames that are
  * combined; inside a brick or across several.
@@ -128,7 +120,7 @@ export function addFrames(field: Field, frames: Frames, axisX: Axis, axisY: Axis
   const d3 = (load<u32>(field.table3 + entry) << 2) - base;
   const at = base + localX * nodeBytes + localY * rowBytes + localZ * planeBytes;
   for (let done = 0, part = 0; done < nx; done += part) {
-    part = framesPartOf(nx - done, components);
+    part = shortPartOf(nx - done, components);
     addFramesBox(part * components, weights, at + done * nodeBytes, d1, d2, d3, rowBytes, planeBytes, wy, ny, wz, nz, sums + (<usize>(done * components) << 3));
   }
 }

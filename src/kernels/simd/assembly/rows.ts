@@ -109,15 +109,34 @@ export function addBox(n: i32, at: usize, rowStride: usize, planeStride: usize, 
   }
 }
 
-/** A box of combined nodes: whole stencil rows of 4, 6 or 8 nodes with one or three components. */
-export function addWide(n: i32, at: usize, rowStride: usize, planeStride: usize, wy: usize, ny: i32, wz: usize, nz: i32, sums: usize): void {
-  switch (n) {
-    case 4: return addRows(4, false, true, at, rowStride, planeStride, wy, ny, wz, nz, sums);
-    case 6: return addRows(6, false, true, at, rowStride, planeStride, wy, ny, wz, nz, sums);
-    case 8: return addRows(8, false, true, at, rowStride, planeStride, wy, ny, wz, nz, sums);
-    case 12: return addRows(12, false, true, at, rowStride, planeStride, wy, ny, wz, nz, sums);
-    case 18: return addRows(18, false, true, at, rowStride, planeStride, wy, ny, wz, nz, sums);
-    case 24: return addRows(24, false, true, at, rowStride, planeStride, wy, ny, wz, nz, sums);
+/**
+ * Nodes to add at once of a row of which `left` nodes are left, an even number, where values need more registers than
+ * those of one frame do: at most twelve values.
+ */
+// @ts-ignore: decorator
+@inline
+export function shortPartOf(left: i32, components: i32): i32 {
+  if (components == 3) return min(left, 4);
+  return left == 10 ? 6 : min(left, 8);
+}
+
+/**
+ * Whole rows of combined nodes, in parts of at most twelve values. Their loads are instructions of their own, unlike
+ * those of float32, which conversions include, and compilers put them first: of 24 values, sums go to memory and back.
+ */
+export function addWide(nodes: i32, components: i32, at: usize, rowStride: usize, planeStride: usize, wy: usize, ny: i32, wz: usize, nz: i32, sums: usize): void {
+  for (let left = nodes; left > 0; ) {
+    const part = shortPartOf(left, components);
+    const values = part * components;
+    switch (values) {
+      case 4: addRows(4, false, true, at, rowStride, planeStride, wy, ny, wz, nz, sums); break;
+      case 6: addRows(6, false, true, at, rowStride, planeStride, wy, ny, wz, nz, sums); break;
+      case 8: addRows(8, false, true, at, rowStride, planeStride, wy, ny, wz, nz, sums); break;
+      case 12: addRows(12, false, true, at, rowStride, planeStride, wy, ny, wz, nz, sums); break;
+    }
+    at += <usize>values << 3;
+    sums += <usize>values << 3;
+    left -= part;
   }
 }
 

@@ -94,17 +94,6 @@ function addTerm(field: Field, term: Term, axisX: Axis, axisY: Axis, axisZ: Axis
   }
 }
 
-/** The sums of a box over its rows, from combined nodes; the box begins at `at`. */
-// @ts-ignore: decorator
-@inline
-function addTermWide(term: Term, components: i32, at: usize, rowBytes: i32, planeBytes: i32, wy: usize, wz: usize, work: usize): void {
-  for (let done = 0, part = 0; done < term.lengthX; done += part) {
-    part = partOf(term.lengthX - done);
-    const before = (done * components) << 3;
-    addWide(part * components, at + before, rowBytes, planeBytes, wy, term.lengthY, wz, term.lengthZ, work + SUMS + before);
-  }
-}
-
 /**
  * Combines the nodes that the terms need at one point, whose first node of all is (x, y, z), into a cube of `span`
  * nodes.
@@ -209,7 +198,7 @@ export function addTermsCombined(vector: i32, vectors: i32, field: Field, frames
         continue;
       }
       const start = at + (((term.startX - low) * size) << 3) + (term.startY - low) * rowBytes + (term.startZ - low) * planeBytes;
-      addTermWide(term, size, start, rowBytes, planeBytes, wy, wz, work);
+      addWide(term.lengthX, size, start, rowBytes, planeBytes, wy, term.lengthY, wz, term.lengthZ, work + SUMS);
       sumTerm(term, size, wx, out, stride, work);
     }
     nodes += 12;

@@ -142,7 +142,7 @@ function combinedAt(ORDER: i32, SIZE: i32, TOGETHER: bool, field: Field, frames:
       addFrames(field, frames, axisX, axisY, axisZ, x, ORDER, y, ORDER, z, ORDER, w + VECTOR, w + 2 * VECTOR, work + ACROSS, work + SUMS);
     } else {
       if (!TOGETHER) combineInto(field, frames, axisX, axisY, axisZ, x, y, z, ORDER, ORDER, ORDER, at, rowBytes, planeBytes);
-      addWide(ORDER * SIZE, at, rowBytes, planeBytes, w + VECTOR, ORDER, w + 2 * VECTOR, ORDER, work + SUMS);
+      addWide(ORDER, SIZE, at, rowBytes, planeBytes, w + VECTOR, ORDER, w + 2 * VECTOR, ORDER, work + SUMS);
     }
     if (SIZE == 3) storeTriple(ORDER, work + SUMS, w, out);
     else store<f64>(out, sumSingle(ORDER, work + SUMS, w));
