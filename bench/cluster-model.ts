@@ -7,7 +7,10 @@
 
 /** A query as the model sees it. */
 export interface Workload {
-  /** Processor time that one process takes for it with its data in cache, in milliseconds. */
+  /**
+   * Processor time that one process takes in cache for as many points in one process' part of the grid, in
+   * milliseconds: points that lie closer share more work, in PCHIP the combination of four frames.
+   */
   readonly cpuMs: number;
   readonly points: number;
   /** Float32 values of the answer to one point. */

@@ -2,6 +2,7 @@
 import { isAddress } from "../addresses.js";
 import { statusOf } from "./files.js";
 import { H5File } from "./hdf5/file.js";
+import { PlainFile } from "./hdf5/plain-file.js";
 import type { StoredFile } from "./stored-file.js";
 import { isReferences, isRemoteHdf5 } from "./zarr/kinds.js";
 import { RemoteFile } from "./zarr/ranged-file.js";
@@ -13,6 +14,8 @@ export interface KnownOfFile {
   readonly newestMs?: number | undefined;
   /** Whether the settings or the command line name it: a store may then be in a private network. */
   readonly named?: boolean;
+  /** Whether its structure and tables are asked for, not the values of its fields. */
+  readonly structure?: boolean;
   /** Time for which the host of a store is waited for. */
   readonly timeoutMs?: number;
 }
@@ -26,5 +29,6 @@ export interface KnownOfFile {
 export function openFile(path: string, expected: KnownOfFile = {}): StoredFile {
   if (isRemoteHdf5(path)) return new H5File(new RemoteFile(path, expected));
   const isZarr = isAddress(path) || isReferences(path) || statusOf(path)?.isDirectory() === true;
-  return isZarr ? new ZarrFile(path, expected) : new H5File(path);
+  if (isZarr) return new ZarrFile(path, expected);
+  return expected.structure === true ? new PlainFile(path) : new H5File(path);
 }

@@ -133,7 +133,7 @@ export class Verification {
     if (status !== undefined && !status.isFile() && !status.isDirectory())
       throw new DataError(`${file}: is neither a file nor a folder`);
     const record = fileStamp(path);
-    const opened = openFile(path, { timeoutMs: TIMEOUT_MS });
+    const opened = openFile(path, { timeoutMs: TIMEOUT_MS, structure: true });
     const { newestMs, version } = opened;
     const isElsewhere = isAddress(path) && version !== undefined;
     const versioned = {

@@ -8,15 +8,19 @@ import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { DataError } from "../../errors.js";
 import type { FileStamp } from "../dataset.js";
 import { addressAt, type ReadBytes, SIGNATURE, unsigned } from "./bytes.js";
+import { OtherKind } from "./header-messages.js";
 import { type HeaderMessage, walkHeader } from "./object-header.js";
 import { isPackingName } from "./packing.js";
 
 /** Bytes at the start of a file that are read at once, and at other places at least. */
 export const HEAD_BYTES = 8_192;
-const LEAST_BYTES = 1_024;
+const LEAST_BYTES = 4_096;
 /** Levels of a tree of names, and symbols of one of its leaves, at most. */
 const MAX_LEVELS = 16;
+/** Bytes of a name, at most. */
+const MAX_NAME = 256;
 
+const LINK_INFO = 0x02;
 const LINK = 0x06;
 const EXTERNAL_FILES = 0x07;
 const LAYOUT = 0x08;
@@ -28,8 +32,17 @@ const IGNORED: ReadonlySet<number> = new Set([0x00, 0x0d, 0x0e, 0x10, 0x12, 0x16
 const SHARED = 0x02;
 const SOFT_LINK = 2;
 
-/** Says that a file is not of the kind that is read here; the library may read it. */
-class OtherKind extends Error {}
+/** An object of a file: its messages, and what they refer to. */
+export interface PlainObject {
+  readonly messages: readonly HeaderMessage[];
+  readonly read: ReadBytes;
+  body(message: HeaderMessage): DataView;
+  /**
+   * The members of a group: addresses of their object headers by name; null for a link that is left to the library.
+   * @throws OtherKind where they are kept in another way
+   */
+  members(): ReadonlyMap<string, number | null>;
+}
 
 /** A file that is open for its headers. */
 export class PlainHeaders {
@@ -37,9 +50,12 @@ export class PlainHeaders {
   readonly record: FileStamp;
   readonly #descriptor: number;
   readonly #head: Buffer;
+  /** The bytes that were read last beside the head. */
+  #part: { readonly start: number; readonly bytes: Buffer } = { start: 0, bytes: Buffer.alloc(0) };
   /** Length of the file as its superblock states it. */
   readonly #end: number;
-  readonly #root: number;
+  /** Address of the root group. */
+  readonly root: number;
   /** Addresses of object headers by path. */
   readonly #found = new Map<string, number>();
 
@@ -68,7 +84,7 @@ export class PlainHeaders {
       this.#head = room.subarray(0, readSync(this.#descriptor, room, 0, room.length, 0));
       const [end, root] = this.#superblock();
       this.#end = end;
-      this.#root = root;
+      this.root = root;
     } catch (error) {
       this.close();
       throw error;
@@ -92,8 +108,81 @@ export class PlainHeaders {
     }
   }
 
+  /** The object with a header at an address. */
+  object(address: number): PlainObject {
+    const messages = this.#messages(address);
+    let members: ReadonlyMap<string, number | null> | null = null;
+    return {
+      messages,
+      read: this.#read,
+      body: ({ start, bytes }) => this.#read(start, bytes),
+      members: () => {
+        members ??= this.#members(messages);
+        return members;
+      },
+    };
+  }
+
   close(): void {
     closeSync(this.#descriptor);
+  }
+
+  /** The members of a group, in the order of their names: those of a symbol table or of link messages. */
+  #members(group: readonly HeaderMessage[]): ReadonlyMap<string, number | null> {
+    const found = new Map<string, number | null>();
+    const message = group.find(({ type }) => type === SYMBOL_TABLE);
+    if (message === undefined) return this.#links(group);
+    const table = this.#read(message.start, 16);
+    const segment = unsigned(this.#signed(unsigned(table, 8), "HEAP", 32), 24);
+    const walk = (address: number, depth: number): void => {
+      const start = this.#signed(address, "TREE", 24);
+      const [type, level, entries] = [start.getUint8(4), start.getUint8(5), start.getUint16(6, true)];
+      if (type !== 0 || depth > MAX_LEVELS) throw new OtherKind();
+      const keys = this.#read(address + 24, 16 * entries + 8);
+      for (let at = 0; at < entries; at++) {
+        const child = unsigned(keys, 16 * at + 8);
+        if (level > 0) walk(child, depth + 1);
+        else this.#symbols(child, segment, found);
+      }
+    };
+    walk(unsigned(table, 0), 0);
+    return found;
+  }
+
+  /** The members of a group that has them in its header and does not keep the order in which they were made. */
+  #links(group: readonly HeaderMessage[]): ReadonlyMap<string, number | null> {
+    const about = group.find(({ type }) => type === LINK_INFO);
+    if (about === undefined) throw new OtherKind();
+    const info = this.#read(about.start, about.bytes);
+    const isOrdered = (info.getUint8(1) & 1) !== 0;
+    if (isOrdered || addressAt(info, 2) !== null) throw new OtherKind();
+    const found: [string, number | null][] = group
+      .filter(({ type }) => type === LINK)
+      .map(({ start, bytes }) => {
+        const { name, target } = linkOf(this.#read(start, bytes));
+        if (name.some((byte) => byte > 0x7f)) throw new OtherKind();
+        return [name.toString("latin1"), target];
+      });
+    return new Map(found.sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  /** Collects the names of a leaf. */
+  #symbols(address: number, segment: number, found: Map<string, number | null>): void {
+    const count = this.#signed(address, "SNOD", 8).getUint16(6, true);
+    const entries = this.#read(address + 8, 40 * count);
+    for (let at = 0; at < entries.byteLength; at += 40) {
+      const isSoft = entries.getUint32(at + 16, true) === SOFT_LINK;
+      found.set(this.#nameAt(segment + unsigned(entries, at)), isSoft ? null : unsigned(entries, at + 8));
+    }
+  }
+
+  /** A name in a heap; one of other letters than ASCII is left to the library. */
+  #nameAt(address: number): string {
+    const bytes = bufferOf(this.#read(address, Math.min(MAX_NAME, this.record.bytes - address)));
+    const end = bytes.indexOf(0);
+    const name = bytes.subarray(0, end);
+    if (end < 0 || name.some((byte) => byte > 0x7f)) throw new OtherKind();
+    return name.toString("latin1");
   }
 
   readonly #read: ReadBytes = (address, length) => {
@@ -101,9 +190,14 @@ export class PlainHeaders {
     if (!(address >= 0 && length >= 0 && address + length <= bytes)) throw new OtherKind();
     const head = this.#head;
     if (address + length <= head.length) return new DataView(head.buffer, head.byteOffset + address, length);
-    const some = Buffer.allocUnsafe(Math.min(bytes - address, Math.max(length, LEAST_BYTES)));
-    if (readSync(this.#descriptor, some, 0, some.length, address) < length) throw new OtherKind();
-    return new DataView(some.buffer, some.byteOffset, length);
+    if (!(address >= this.#part.start && address + length <= this.#part.start + this.#part.bytes.length)) {
+      const some = Buffer.allocUnsafe(Math.min(bytes - address, Math.max(length, LEAST_BYTES)));
+      const filled = readSync(this.#descriptor, some, 0, some.length, address);
+      if (filled < length) throw new OtherKind();
+      this.#part = { start: address, bytes: some.subarray(0, filled) };
+    }
+    const { start, bytes: part } = this.#part;
+    return new DataView(part.buffer, part.byteOffset + address - start, length);
   };
 
   /** The length that the file must have, and the address of the root group. */
@@ -133,7 +227,7 @@ export class PlainHeaders {
   /** The address of the object with these names. */
   #find(names: readonly string[]): number {
     const path = names.join("/");
-    const known = names.length === 0 ? this.#root : this.#found.get(path);
+    const known = names.length === 0 ? this.root : this.#found.get(path);
     if (known !== undefined) return known;
     const group = this.#messages(this.#find(names.slice(0, -1)));
     const name = Buffer.from(names.at(-1) as string);
@@ -144,23 +238,11 @@ export class PlainHeaders {
   }
 
   /** Finds a name among the links in the header of a group; a group of many keeps them elsewhere. */
-  #linkIn(group: readonly HeaderMessage[], name: Buffer): number {
+  #linkIn(group: readonly HeaderMessage[], wanted: Buffer): number {
     for (const { type, start, bytes } of group) {
       if (type !== LINK) continue;
-      const link = this.#read(start, bytes);
-      const flags = link.getUint8(1);
-      const isHard = (flags & 0x08) === 0 || link.getUint8(2) === 0;
-      const width = 1 << (flags & 0x03);
-      const at = 2 + (flags & 0x08 ? 1 : 0) + (flags & 0x04 ? 8 : 0) + (flags & 0x10 ? 1 : 0);
-      const length = unsigned(link, at, width);
-      if (
-        length !== name.length ||
-        !bufferOf(link)
-          .subarray(at + width, at + width + length)
-          .equals(name)
-      )
-        continue;
-      if (link.getUint8(0) === 1 && isHard) return unsigned(link, at + width + length);
+      const { name, target } = linkOf(this.#read(start, bytes));
+      if (target !== null && name.equals(wanted)) return target;
     }
     throw new OtherKind();
   }
@@ -226,7 +308,7 @@ export class PlainHeaders {
   #text({ type, flags, start, bytes }: HeaderMessage): string {
     if (IGNORED.has(type)) return "";
     const body = bufferOf(this.#read(start, bytes));
-    const isElsewhere = type === MANY_ATTRIBUTES && addressAt(this.#read(start, bytes), body[1] & 1 ? 4 : 2) !== null;
+    const isElsewhere = type === MANY_ATTRIBUTES && areElsewhere(this.#read(start, bytes));
     if (type === EXTERNAL_FILES || isElsewhere || (flags & SHARED) !== 0) throw new OtherKind();
     if (type === MANY_ATTRIBUTES) return "";
     if (type === ATTRIBUTE && !isPackingName(attributeName(body))) return "";
@@ -261,8 +343,24 @@ function attributeName(body: Buffer): string {
   return name.toString("latin1", 0, end < 0 ? name.length : end);
 }
 
+/** Reads a link message: its name and the address of its object; null where it is no hard link. */
+function linkOf(link: DataView): { readonly name: Buffer; readonly target: number | null } {
+  const flags = link.getUint8(1);
+  const isHard = link.getUint8(0) === 1 && ((flags & 0x08) === 0 || link.getUint8(2) === 0);
+  const width = 1 << (flags & 0x03);
+  const at = 2 + (flags & 0x08 ? 1 : 0) + (flags & 0x04 ? 8 : 0) + (flags & 0x10 ? 1 : 0);
+  const length = unsigned(link, at, width);
+  const name = bufferOf(link).subarray(at + width, at + width + length);
+  return { name, target: isHard ? unsigned(link, at + width + length) : null };
+}
+
+/** Whether the attributes of an object are not among its messages, by its message about them. */
+export function areElsewhere(message: DataView): boolean {
+  return addressAt(message, message.getUint8(1) & 1 ? 4 : 2) !== null;
+}
+
 /** Whether an error says that the file is not what is read here: it is of another kind, damaged, or cannot be read. */
-function isRefusal(error: unknown): boolean {
+export function isRefusal(error: unknown): boolean {
   return (
     error instanceof OtherKind ||
     error instanceof DataError ||

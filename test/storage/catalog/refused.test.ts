@@ -3,10 +3,11 @@ import { appendFileSync, mkdirSync, readFileSync, renameSync, symlinkSync, trunc
 import { join } from "node:path";
 import type { File, Group, Dataset as H5Dataset } from "h5wasm/node";
 import { Module } from "h5wasm/node";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import { H5File } from "../../../src/storage/hdf5/file.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
+import { PlainHeaders } from "../../../src/storage/hdf5/plain-headers.js";
 import {
   type Dimension,
   descriptor,
@@ -383,23 +384,21 @@ describe("the catalogue", () => {
     await described(join(folder, "b"), "b");
     await writeHdf5(join(folder, "bad.h5"), (file) => void file.create_group("nothing"));
     const first = scanFolders([folder], OPTIONS);
-    const opened: string[] = [];
-    const { open } = Module;
-    Module.open = (path, ...rest) => {
-      opened.push(path);
-      return open(path, ...rest);
-    };
+    const spies = [vi.spyOn(Module, "open"), vi.spyOn(PlainHeaders, "open")];
+    const opened = (): string[] => [
+      ...new Set(spies.flatMap(({ mock }) => mock.calls.map(([path]) => path as string))),
+    ];
     try {
       const second = scanFolders([folder], { ...OPTIONS, previous: structuredClone(first) });
-      expect(opened).toEqual([]);
+      expect(opened()).toEqual([]);
       expect(second).toEqual(first);
       appendFileSync(join(folder, "b", "dataset.json"), "\n");
       const third = scanFolders([folder], { ...OPTIONS, previous: second });
-      expect(opened).toEqual([join(folder, "b", "p.h5")]);
+      expect(opened()).toEqual([join(folder, "b", "p.h5")]);
       expect(third.datasets[0]).toBe(second.datasets[0]);
       expect(third.datasets[1]?.digest).not.toBe(second.datasets[1]?.digest);
     } finally {
-      Module.open = open;
+      for (const spy of spies) spy.mockRestore();
     }
   });
 

@@ -66,7 +66,7 @@ export function recognise(
   answers: Answers = {},
   name = basename(path, extname(path)),
 ): Recognised | null {
-  const file = openFile(path, { named: true });
+  const file = openFile(path, { named: true, structure: true });
   try {
     const contents = new Contents(file, isAddress(path) ? path : basename(path), answers);
     for (const layout of LAYOUTS) {

@@ -1,0 +1,266 @@
+/**
+ * Reads the structure of a file on this machine from its bytes, where it is of the plain kind that most writers make:
+ * the library takes ten times as long. Everything else, and whatever reads values of fields, is left to the library,
+ * which opens the file then.
+ */
+import type { StoredFile } from "../stored-file.js";
+import { addressAt, unsigned } from "./bytes.js";
+import type { ChunkIndex } from "./chunk-index.js";
+import { H5File } from "./file.js";
+import { FILTER_NAMES } from "./filters.js";
+import { OtherKind, readAttribute, readFilters, readNumbers, readSpace, readType } from "./header-messages.js";
+import type { ReadBuffer } from "./library.js";
+import { packingOf, unpack } from "./packing.js";
+import { areElsewhere, HEAD_BYTES, isRefusal, PlainHeaders, type PlainObject } from "./plain-headers.js";
+import type { AttributeValue, RawValues, Stored } from "./stored.js";
+
+const SPACE = 0x01;
+const TYPE = 0x03;
+const EXTERNAL_FILES = 0x07;
+const LAYOUT = 0x08;
+const FILTERS = 0x0b;
+const ATTRIBUTE = 0x0c;
+const LINK_INFO = 0x02;
+const SYMBOL_TABLE = 0x11;
+const MANY_ATTRIBUTES = 0x15;
+const SHARED = 0x02;
+/** Tables of coordinates up to here are read from their bytes. */
+const MAX_TABLE_BYTES = 1024 * 1024;
+/** Attributes that name tables and labels of dimensions. */
+const SCALES = "DIMENSION_LIST";
+const LABELS = "DIMENSION_LABELS";
+
+/** The layout of the values of a dataset: chunk lengths, or the bytes of all of them. */
+interface Layout {
+  readonly chunks: readonly number[] | null;
+  /** Null where they are in chunks, or were never written. */
+  readonly values: { readonly address: number; readonly bytes: number } | null;
+}
+
+/** A file that is open for its structure. */
+export class PlainFile implements StoredFile {
+  readonly path: string;
+  readonly #headers: PlainHeaders | null;
+  /** The file as the library opens it, once that is needed. */
+  #library: H5File | null = null;
+  readonly #objects = new Map<string, PlainObject>();
+  readonly #attributes = new Map<PlainObject, Map<string, AttributeValue | null>>();
+
+  /** @throws DataError when the library has to open it and cannot */
+  constructor(path: string) {
+    this.path = path;
+    this.#headers = PlainHeaders.open(path, Buffer.allocUnsafeSlow(HEAD_BYTES));
+    if (this.#headers === null) this.#library = new H5File(path);
+  }
+
+  names(group: string): string[] {
+    return this.#either(
+      () => [...this.#object(group).members().keys()],
+      (file) => file.names(group),
+    );
+  }
+
+  resolve(path: string): string | null {
+    return this.#either(
+      () => {
+        let at = "";
+        for (const name of path.split("/").filter((part) => part !== "")) {
+          const parent = this.#object(at);
+          if (kindOf(parent) !== "group") return null;
+          const address = parent.members().get(name);
+          if (address === undefined) return null;
+          if (address === null) throw new OtherKind();
+          at = `${at}/${name}`;
+        }
+        return at === "" ? "/" : at;
+      },
+      (file) => file.resolve(path),
+    );
+  }
+
+  kind(path: string): "group" | "dataset" | "other" {
+    return this.#either(
+      () => kindOf(this.#object(path)),
+      (file) => file.kind(path),
+    );
+  }
+
+  describe(path: string): Stored {
+    return this.#either(
+      () => describe(this.#object(path)),
+      (file) => file.describe(path),
+    );
+  }
+
+  attributes(path: string): Map<string, AttributeValue | null> {
+    return this.#either(
+      () => this.#attributesOf(this.#object(path)),
+      (file) => file.attributes(path),
+    );
+  }
+
+  scales(path: string): string[][] {
+    return this.#either(
+      () => {
+        const object = this.#object(path);
+        if (this.#attributesOf(object).has(SCALES)) throw new OtherKind();
+        return describe(object).shape.map(() => []);
+      },
+      (file) => file.scales(path),
+    );
+  }
+
+  labels(path: string): (string | null)[] {
+    return this.#either(
+      () => {
+        const object = this.#object(path);
+        if (this.#attributesOf(object).has(LABELS)) throw new OtherKind();
+        return describe(object).shape.map(() => null);
+      },
+      (file) => file.labels(path),
+    );
+  }
+
+  numbers(path: string): Float64Array {
+    return this.#either(
+      () => {
+        const object = this.#object(path);
+        const stored = describe(object);
+        const { values } = layoutOf(object);
+        const count = stored.shape.reduce((product, length) => product * length, 1);
+        const bytes = count * stored.size;
+        const isPlain = values?.bytes === bytes && bytes > 0 && bytes <= MAX_TABLE_BYTES && !isExternal(object);
+        if (!isPlain || stored.filters.length > 0) throw new OtherKind();
+        const { element, size, signed } = readType(bodyOf(object, TYPE));
+        const numbers = readNumbers(object.read(values.address, bytes), { element, size, signed }, count);
+        return Float64Array.from(unpack(numbers, packingOf(this.#attributesOf(object), stored)));
+      },
+      (file) => file.numbers(path),
+    );
+  }
+
+  hasExternalStorage(path: string): boolean {
+    return this.#either(
+      () => isExternal(this.#object(path)),
+      (file) => file.hasExternalStorage(path),
+    );
+  }
+
+  text(path: string): string {
+    return this.#opened().text(path);
+  }
+
+  readHyperslab(
+    path: string,
+    stored: Stored,
+    offset: readonly number[],
+    count: readonly number[],
+    buffer: ReadBuffer,
+  ): RawValues {
+    return this.#opened().readHyperslab(path, stored, offset, count, buffer);
+  }
+
+  chunkIndex(path: string, stored: Stored): ChunkIndex | null {
+    return this.#opened().chunkIndex(path, stored);
+  }
+
+  close(): void {
+    this.#headers?.close();
+    this.#library?.close();
+  }
+
+  #attributesOf(object: PlainObject): Map<string, AttributeValue | null> {
+    const known = this.#attributes.get(object) ?? attributesOf(object);
+    this.#attributes.set(object, known);
+    return known;
+  }
+
+  #opened(): H5File {
+    this.#library ??= new H5File(this.path);
+    return this.#library;
+  }
+
+  /** The answer of the bytes, or of the library where they are of another kind. */
+  #either<T>(plain: () => T, library: (file: H5File) => T): T {
+    if (this.#headers !== null) {
+      try {
+        return plain();
+      } catch (error) {
+        if (!isRefusal(error)) throw error;
+      }
+    }
+    return library(this.#opened());
+  }
+
+  /** The object at a path without links. @throws OtherKind when there is none */
+  #object(path: string): PlainObject {
+    const names = path.split("/").filter((name) => name !== "");
+    const key = names.join("/");
+    const known = this.#objects.get(key);
+    if (known !== undefined) return known;
+    const headers = this.#headers as PlainHeaders;
+    const name = names.at(-1);
+    const address = name === undefined ? headers.root : this.#object(names.slice(0, -1).join("/")).members().get(name);
+    if (address === undefined || address === null) throw new OtherKind();
+    const object = headers.object(address);
+    this.#objects.set(key, object);
+    return object;
+  }
+}
+
+function kindOf({ messages }: PlainObject): "group" | "dataset" {
+  if (messages.some(({ type }) => type === LAYOUT)) return "dataset";
+  if (messages.some(({ type }) => type === SYMBOL_TABLE || type === LINK_INFO)) return "group";
+  throw new OtherKind();
+}
+
+/** The body of the message of a type. @throws OtherKind when there is none, or it is shared with other objects */
+function bodyOf({ messages, body }: PlainObject, wanted: number): DataView {
+  const message = messages.find(({ type }) => type === wanted);
+  if (message === undefined || (message.flags & SHARED) !== 0) throw new OtherKind();
+  return body(message);
+}
+
+function isExternal({ messages }: PlainObject): boolean {
+  return messages.some(({ type }) => type === EXTERNAL_FILES);
+}
+
+function describe(object: PlainObject): Stored {
+  const { element, size, signed } = readType(bodyOf(object, TYPE));
+  if (element !== "float" && element !== "integer") throw new OtherKind();
+  const { shape, maxShape } = readSpace(bodyOf(object, SPACE));
+  const { chunks } = layoutOf(object);
+  if (chunks !== null && chunks.length !== shape.length) throw new OtherKind();
+  const isFiltered = object.messages.some(({ type }) => type === FILTERS);
+  const ids = isFiltered ? readFilters(bodyOf(object, FILTERS)) : [];
+  const filters = ids.map((id) => FILTER_NAMES.get(id) ?? `#${id}`);
+  return { shape, maxShape, element, size, signed, littleEndian: true, chunks, filters, virtual: false };
+}
+
+/** Reads a layout message of version 3. */
+function layoutOf(object: PlainObject): Layout {
+  const body = bodyOf(object, LAYOUT);
+  const [version, kind] = [body.getUint8(0), body.getUint8(1)];
+  if (version !== 3 || (kind !== 1 && kind !== 2)) throw new OtherKind();
+  if (kind === 1) {
+    const [address, bytes] = [addressAt(body, 2), unsigned(body, 10)];
+    return { chunks: null, values: address === null ? null : { address, bytes } };
+  }
+  // The last length is that of an element.
+  const rank = body.getUint8(2) - 1;
+  return { chunks: Array.from({ length: rank }, (_, d) => body.getUint32(11 + 4 * d, true)), values: null };
+}
+
+function attributesOf(object: PlainObject): Map<string, AttributeValue | null> {
+  const found = new Map<string, AttributeValue | null>();
+  for (const message of object.messages) {
+    const { type, flags } = message;
+    if (type === MANY_ATTRIBUTES && areElsewhere(object.body(message))) throw new OtherKind();
+    if (type !== ATTRIBUTE) continue;
+    if ((flags & SHARED) !== 0) throw new OtherKind();
+    const { name, value } = readAttribute(object.body(message), object.read);
+    found.set(name, value);
+  }
+  // The library lists them by name.
+  return new Map([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
