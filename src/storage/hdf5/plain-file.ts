@@ -146,10 +146,6 @@ export class PlainFile implements StoredFile {
     );
   }
 
-  text(path: string): string {
-    return this.#opened().text(path);
-  }
-
   readHyperslab(
     path: string,
     stored: Stored,
