@@ -1,7 +1,7 @@
 /** `npm run bench:soap`: the SOAP facade against gSOAP and the `soap` package, in turn in one run; memory and turns. */
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { availableParallelism, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { inTurn } from "./alternate.js";
@@ -277,31 +277,32 @@ async function* bulkRows(ours: Server, program: string | null, quick: boolean): 
   }
 }
 
-/** Figures of `paced-load`. */
+/** Figures of `paced-load`, times in milliseconds. */
 interface PacedLoad {
   /** Requests answered a second. */
   readonly rate: number;
-  /** Milliseconds from the moment at which a request was due to the end of its answer. */
+  /** From the moment at which a request was due to the end of its answer: the median, and of 99 of 100 at most. */
   readonly p50: number;
+  /** In the median of windows of a thousand requests. */
   readonly p99: number;
-  /** Milliseconds by which 99 of 100 requests left late at most, though a connection was free. */
+  readonly all99: number;
+  /** By which the program woke late. */
   readonly late: number;
 }
 
 /** Compiles the program that asks at equal intervals; null, with the reason, where gcc is missing. */
 function compilePacedLoad(folder: string): string | null {
   const program = join(folder, "paced-load");
-  const words = ["-O2", "-D_GNU_SOURCE", "-o", program, at("../bench/peers/paced-load.c")];
+  const words = ["-O2", "-D_GNU_SOURCE", "-o", program, at("../bench/peers/paced-load.c"), "-lm"];
   const { error, status, stderr } = spawnSync("gcc", words, { encoding: "utf8" });
   if (status === 0) return program;
   process.stdout.write(`skipped: half load (gcc: ${error?.message ?? stderr.slice(0, 200)})\n`);
   return null;
 }
 
-/** Asks a server from the second core; `rate` 0: as fast as it answers. */
+/** Asks a server; `rate` 0: as fast as it answers. */
 function askPaced(program: string, port: number, rate: number, count: number): Promise<PacedLoad> {
-  const words = ["-c", "1", program, port, rate, count, CONNECTIONS].map(String);
-  const child = spawn("taskset", words, { stdio: ["pipe", "pipe", "inherit"] });
+  const child = spawn(program, [port, rate, count, CONNECTIONS].map(String), { stdio: ["pipe", "pipe", "inherit"] });
   let text = "";
   child.stdout.on("data", (part: Buffer) => {
     text += part.toString();
@@ -314,37 +315,37 @@ function askPaced(program: string, port: number, rate: number, count: number): P
 }
 
 /**
- * Requests of one point at half the rate that each server reaches with all of its threads on the first core, asked by a
- * program in C on the second one: how long callers wait, and how much longer the slowest of a hundred. A generator in
- * Node on the same cores has pauses of its own, which are longer than these times.
+ * Requests of one point at half the rate that each server reaches, asked by a program in C that sleeps in between: how
+ * long callers wait, and how much longer the slowest of a hundred. A generator in Node has pauses of its own, which are
+ * longer than these times.
  */
 async function halfLoadRows(servers: readonly Server[], folder: string, quick: boolean): Promise<Row[]> {
   const program = compilePacedLoad(folder);
-  if (program === null || availableParallelism() < 2) return [];
+  if (program === null) return [];
   const seconds = quick ? 0.5 : 2;
-  for (const { pid } of servers) spawnSync("taskset", ["-acp", "0", String(pid)]);
   const used = await measureAll(servers, quick ? 3 : 7, async ({ port }) => {
     const { rate } = await askPaced(program, port, 0, 10_000 * seconds);
-    return { most: rate, ...(await askPaced(program, port, rate / 2, Math.ceil((rate / 2) * seconds))) };
+    return { ...(await askPaced(program, port, rate / 2, Math.ceil((rate / 2) * seconds))), most: rate };
   });
   const params = { points: 1, connections: CONNECTIONS, load: 0.5 };
-  const figure = (name: "most" | "p50" | "p99" | "late") =>
+  const figure = (name: "most" | "p50" | "p99" | "all99" | "late") =>
     new Map([...used].map(([server, found]) => [server, found.map((one) => one[name])]));
-  const { p50, p99 } = { p50: figure("p50"), p99: figure("p99") };
-  return [
-    ...rowsOf("NullOp requests, one core", "1/s", params, figure("most")),
-    ...rowsOf("NullOp at half load, p50", "ms", params, p50),
-    ...[...used.keys()].map((server) => ({
+  const ofMedian = (name: "p99" | "all99", title: string): Row[] =>
+    [...figure(name)].map(([server, values]) => ({
       ...ratioRow(
-        { bench: "soap", case: "NullOp at half load, p99", unit: "of its p50", params },
-        p99.get(server) as number[],
-        p50.get(server) as number[],
+        { bench: "soap", case: title, unit: "of its p50", params },
+        values,
+        figure("p50").get(server) as number[],
       ),
       backend: server,
-    })),
-    ...rowsOf("NullOp at half load, late by the generator", "ms", params, figure("late")).filter(
-      ({ unit }) => unit === "ms",
-    ),
+    }));
+  const late = rowsOf("NullOp at half load, generator late", "ms", params, figure("late"));
+  return [
+    ...rowsOf("NullOp requests, asked from C", "1/s", params, figure("most")),
+    ...rowsOf("NullOp at half load, p50", "ms", params, figure("p50")),
+    ...ofMedian("p99", "NullOp at half load, p99"),
+    ...ofMedian("all99", "NullOp at half load, p99 with the machine's pauses"),
+    ...late.filter(({ unit }) => unit === "ms"),
   ];
 }
 

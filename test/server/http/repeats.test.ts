@@ -4,6 +4,8 @@
  */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AuthError, DataError, LimitError } from "../../../src/errors.js";
 import type { Auth } from "../../../src/server/http/auth.js";
@@ -52,8 +54,9 @@ class Caller {
   #wake = (): void => undefined;
   closed = false;
 
-  constructor(port: number) {
-    this.socket = connect({ port, host: "127.0.0.1", noDelay: true });
+  constructor(port: number, secure = false) {
+    const to = { port, host: "127.0.0.1" };
+    this.socket = secure ? connectTls({ ...to, rejectUnauthorized: false }) : connect({ ...to, noDelay: true });
     this.socket.setEncoding("latin1");
     this.socket.on("data", (text: string) => {
       this.#text += text;
@@ -366,6 +369,21 @@ it("A service that is closed answers a repeat under way and ends its connection"
   expect(await caller.answer()).toMatch(/^HTTP\/1.1 200/);
   if (!caller.closed) await once(caller.socket, "close");
   await stopped;
+});
+
+it("Repeats over TLS are answered as the requests that the parser reads", async () => {
+  const file = (name: string): string => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
+  const own = await startService({ TLS_CERT: file("cert.pem"), TLS_KEY: file("key.pem") });
+  let read = 0;
+  own.app.server.on("request", () => read++);
+  const caller = new Caller(own.port, true);
+  const answers: string[] = [];
+  for (const count of [2, 3, 2]) answers.push(await caller.ask(post("1.1", nullOp(points(count)))));
+  caller.end();
+  expect(answers[2]).toBe(answers[0]);
+  expect(answers[1]).toBe(await parsedAnswer(post("1.1", nullOp(points(3)))));
+  expect(read).toBe(1);
+  await own.stop();
 });
 
 it("A repeat may take longer than an idle connection is kept", async () => {
