@@ -2,7 +2,9 @@
  * `readTriples` is the twin of `TripleScanner.scan`: tags are compared sixteen bytes at a time, and digits are read
  * eight at a time.
  */
-import { NARROW, OUTCOME, POWERS, SPACED, STOPPED_FULL, STOPPED_ODD, STOPPED_SHORT, WHOLE_POWERS } from "../text-layout";
+import {
+  NARROW, OUTCOME, POWERS, SPACED, STOPPED_FULL, STOPPED_ODD, STOPPED_SHORT, WHOLE_POWERS
+} from "../text-layout";
 
 /** In place of the address after a tag or a number: the text ends in it, or it is left to the reference. */
 const CUT: usize = 0;

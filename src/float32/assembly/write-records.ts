@@ -16,7 +16,9 @@ const ODD: usize = 0;
  * @returns the address after the text; OUTCOME holds that after the last number, and whether the next record needs the
  *   reference
  */
-export function writeRecords(values: usize, end: usize, separators: usize, numbers: i32, out: usize, room: usize): usize {
+export function writeRecords(
+  values: usize, end: usize, separators: usize, numbers: i32, out: usize, room: usize
+): usize {
   let from = values;
   let to = out;
   let odd = 0;

@@ -47,11 +47,17 @@ function listRows(table: usize, start: i32, ny: i32, nz: i32, list: usize, work:
 }
 
 /** Stores at `sums` those of a box of `nx` by `ny` by `nz` nodes whose lowest one is (x, y, z). */
-export function addAcross(field: Field, axisX: Axis, axisY: Axis, axisZ: Axis, x: i32, nx: i32, y: i32, ny: i32, z: i32, nz: i32, wy: usize, wz: usize, work: usize, sums: usize): void {
+export function addAcross(
+  field: Field, axisX: Axis, axisY: Axis, axisZ: Axis, x: i32, nx: i32, y: i32, ny: i32, z: i32, nz: i32, wy: usize,
+  wz: usize, work: usize, sums: usize
+): void {
   const nodeBytes = field.components << 2;
   const rowBytes = nodeBytes * field.edgeX;
   placeNodes(work + PLACES_Y, y, ny, axisY.nodes, field.edgeY, field.reciprocalY, field.countX, rowBytes);
-  placeNodes(work + PLACES_Z, z, nz, axisZ.nodes, field.edgeZ, field.reciprocalZ, field.countX * field.countY, rowBytes * field.edgeY);
+  placeNodes(
+    work + PLACES_Z, z, nz, axisZ.nodes, field.edgeZ, field.reciprocalZ, field.countX * field.countY,
+    rowBytes * field.edgeY
+  );
   for (let done = 0; done < nx; ) {
     const brick = brickOf(x, field.reciprocalX);
     const local = x - brick * field.edgeX;
@@ -68,11 +74,17 @@ export function addAcross(field: Field, axisX: Axis, axisY: Axis, axisZ: Axis, x
 /** As `addAcross`, for four frames that are combined. */
 // @ts-ignore: decorator
 @inline
-function addFramesAcross(field: Field, weights: usize, axisX: Axis, axisY: Axis, axisZ: Axis, x: i32, nx: i32, y: i32, ny: i32, z: i32, nz: i32, wy: usize, wz: usize, work: usize, sums: usize): void {
+function addFramesAcross(
+  field: Field, weights: usize, axisX: Axis, axisY: Axis, axisZ: Axis, x: i32, nx: i32, y: i32, ny: i32, z: i32,
+  nz: i32, wy: usize, wz: usize, work: usize, sums: usize
+): void {
   const nodeBytes = field.components << 2;
   const rowBytes = nodeBytes * field.edgeX;
   placeNodes(work + PLACES_Y, y, ny, axisY.nodes, field.edgeY, field.reciprocalY, field.countX, rowBytes);
-  placeNodes(work + PLACES_Z, z, nz, axisZ.nodes, field.edgeZ, field.reciprocalZ, field.countX * field.countY, rowBytes * field.edgeY);
+  placeNodes(
+    work + PLACES_Z, z, nz, axisZ.nodes, field.edgeZ, field.reciprocalZ, field.countX * field.countY,
+    rowBytes * field.edgeY
+  );
   for (let done = 0; done < nx; ) {
     const brick = brickOf(x, field.reciprocalX);
     const local = x - brick * field.edgeX;
@@ -83,7 +95,9 @@ function addFramesAcross(field: Field, weights: usize, axisX: Axis, axisY: Axis,
     listRows(field.table1 + entry, start, ny, nz, work + LIST_BYTES, work);
     listRows(field.table2 + entry, start, ny, nz, work + 2 * LIST_BYTES, work);
     listRows(field.table3 + entry, start, ny, nz, work + 3 * LIST_BYTES, work);
-    addFramesListed(run * field.components, weights, work, LIST_BYTES, wy, ny, wz, nz, sums + (<usize>(done * field.components) << 3));
+    addFramesListed(
+      run * field.components, weights, work, LIST_BYTES, wy, ny, wz, nz, sums + (<usize>(done * field.components) << 3)
+    );
     done += run;
     x += run;
     if (x == axisX.nodes) x = 0;
@@ -94,7 +108,10 @@ function addFramesAcross(field: Field, weights: usize, axisX: Axis, axisY: Axis,
  * Stores at `sums` those of a box of `nx` by `ny` by `nz` nodes whose lowest one is (x, y, z), of four frames that are
  * combined; inside a brick or across several.
  */
-export function addFrames(field: Field, frames: Frames, axisX: Axis, axisY: Axis, axisZ: Axis, x: i32, nx: i32, y: i32, ny: i32, z: i32, nz: i32, wy: usize, wz: usize, work: usize, sums: usize): void {
+export function addFrames(
+  field: Field, frames: Frames, axisX: Axis, axisY: Axis, axisZ: Axis, x: i32, nx: i32, y: i32, ny: i32, z: i32,
+  nz: i32, wy: usize, wz: usize, work: usize, sums: usize
+): void {
   const weights = changetype<usize>(frames);
   const brickX = brickOf(x, field.reciprocalX);
   const brickY = brickOf(y, field.reciprocalY);
@@ -121,6 +138,9 @@ export function addFrames(field: Field, frames: Frames, axisX: Axis, axisY: Axis
   const at = base + localX * nodeBytes + localY * rowBytes + localZ * planeBytes;
   for (let done = 0, part = 0; done < nx; done += part) {
     part = shortPartOf(nx - done, components);
-    addFramesBox(part * components, weights, at + done * nodeBytes, d1, d2, d3, rowBytes, planeBytes, wy, ny, wz, nz, sums + (<usize>(done * components) << 3));
+    addFramesBox(
+      part * components, weights, at + done * nodeBytes, d1, d2, d3, rowBytes, planeBytes, wy, ny, wz, nz,
+      sums + (<usize>(done * components) << 3)
+    );
   }
 }

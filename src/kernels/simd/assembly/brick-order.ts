@@ -44,7 +44,10 @@ function accumulate(counts: usize): void {
  * @param sorted receives the positions in key order; 0: they are not wanted
  * @param work  24 KiB of this thread
  */
-export function sortByBrick(axes: usize, x: usize, y: usize, z: usize, positions: usize, count: i32, keys: usize, indices: usize, sorted: usize, work: usize): void {
+export function sortByBrick(
+  axes: usize, x: usize, y: usize, z: usize, positions: usize, count: i32, keys: usize, indices: usize, sorted: usize,
+  work: usize
+): void {
   const axisX = changetype<Axis>(axes);
   const axisY = changetype<Axis>(axes + offsetof<Axis>());
   const axisZ = changetype<Axis>(axes + 2 * offsetof<Axis>());

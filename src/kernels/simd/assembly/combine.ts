@@ -13,7 +13,9 @@ import { brickOf, shift } from "./nodes";
  */
 // @ts-ignore: decorator
 @inline
-function storePair(COUNT: i32, AT: i32, p: usize, q: usize, r: usize, s: usize, w0: v128, w1: v128, w2: v128, w3: v128, to: usize): void {
+function storePair(
+  COUNT: i32, AT: i32, p: usize, q: usize, r: usize, s: usize, w0: v128, w1: v128, w2: v128, w3: v128, to: usize
+): void {
   let sum = f64x2.mul(w0, f64x2.promote_low_f32x4(loadPair(AT, p)));
   if (COUNT == 0) sum = f64x2.add(v128.load(to + 2 * AT), sum);
   if (COUNT > 1) sum = f64x2.add(sum, f64x2.mul(w1, f64x2.promote_low_f32x4(loadPair(AT, q))));
@@ -35,10 +37,13 @@ function loadPair(AT: i32, p: usize): v128 {
   return v128.load64_zero(p, 24);
 }
 
-/** Combines a piece of a box that lies in one brick: `ny` by `nz` rows of `floats` values. */
+/** Combines a part of a box that lies in one brick: `ny` by `nz` rows of `floats` values. */
 // @ts-ignore: decorator
 @inline
-function combineRows(COUNT: i32, at: usize, d1: usize, d2: usize, d3: usize, frames: Frames, floats: i32, rowBytes: i32, planeBytes: i32, ny: i32, nz: i32, out: usize, outRow: i32, outPlane: i32): void {
+function combineRows(
+  COUNT: i32, at: usize, d1: usize, d2: usize, d3: usize, frames: Frames, floats: i32, rowBytes: i32, planeBytes: i32,
+  ny: i32, nz: i32, out: usize, outRow: i32, outPlane: i32
+): void {
   const w0 = f64x2.splat(frames.weight0);
   const w1 = COUNT > 1 ? f64x2.splat(frames.weight1) : w0;
   const w2 = COUNT > 2 ? f64x2.splat(frames.weight2) : w0;
@@ -87,14 +92,26 @@ function combineRows(COUNT: i32, at: usize, d1: usize, d2: usize, d3: usize, fra
   }
 }
 
-function combineFour(at: usize, d1: usize, d2: usize, d3: usize, frames: Frames, floats: i32, rowBytes: i32, planeBytes: i32, ny: i32, nz: i32, out: usize, outRow: i32, outPlane: i32): void {
+function combineFour(
+  at: usize, d1: usize, d2: usize, d3: usize, frames: Frames, floats: i32, rowBytes: i32, planeBytes: i32, ny: i32,
+  nz: i32, out: usize, outRow: i32, outPlane: i32
+): void {
   combineRows(4, at, d1, d2, d3, frames, floats, rowBytes, planeBytes, ny, nz, out, outRow, outPlane);
 }
 
-function combineFewer(at: usize, d1: usize, d2: usize, frames: Frames, floats: i32, rowBytes: i32, planeBytes: i32, ny: i32, nz: i32, out: usize, outRow: i32, outPlane: i32): void {
-  if (frames.count == 3) combineRows(3, at, d1, d2, 0, frames, floats, rowBytes, planeBytes, ny, nz, out, outRow, outPlane);
-  else if (frames.count == 2) combineRows(2, at, d1, 0, 0, frames, floats, rowBytes, planeBytes, ny, nz, out, outRow, outPlane);
-  else if (frames.count == 1) combineRows(1, at, 0, 0, 0, frames, floats, rowBytes, planeBytes, ny, nz, out, outRow, outPlane);
+function combineFewer(
+  at: usize, d1: usize, d2: usize, frames: Frames, floats: i32, rowBytes: i32, planeBytes: i32, ny: i32, nz: i32,
+  out: usize, outRow: i32, outPlane: i32
+): void {
+  if (frames.count == 3) combineRows(
+    3, at, d1, d2, 0, frames, floats, rowBytes, planeBytes, ny, nz, out, outRow, outPlane
+  );
+  else if (frames.count == 2) combineRows(
+    2, at, d1, 0, 0, frames, floats, rowBytes, planeBytes, ny, nz, out, outRow, outPlane
+  );
+  else if (frames.count == 1) combineRows(
+    1, at, 0, 0, 0, frames, floats, rowBytes, planeBytes, ny, nz, out, outRow, outPlane
+  );
   else combineRows(0, at, 0, 0, 0, frames, floats, rowBytes, planeBytes, ny, nz, out, outRow, outPlane);
 }
 
@@ -108,7 +125,10 @@ function baseOf(table: usize, brick: i32): usize {
 /** Combines the part of a box that lies in one brick; a brick that is not at hand leaves its part as it is. */
 // @ts-ignore: decorator
 @inline
-function combinePiece(field: Field, frames: Frames, brick: i32, inner: i32, floats: i32, rowBytes: i32, planeBytes: i32, ny: i32, nz: i32, out: usize, outRow: i32, outPlane: i32): void {
+function combinePart(
+  field: Field, frames: Frames, brick: i32, inner: i32, floats: i32, rowBytes: i32, planeBytes: i32, ny: i32, nz: i32,
+  out: usize, outRow: i32, outPlane: i32
+): void {
   if (load<i32>(field.table + (<usize>brick << 2)) == -1) return;
   const base = baseOf(field.table, brick);
   const count = frames.count;
@@ -130,7 +150,10 @@ function combinePiece(field: Field, frames: Frames, brick: i32, inner: i32, floa
  * @param outRow   bytes from one row to the next, and
  * @param outPlane from one plane to the next
  */
-export function combineInto(field: Field, frames: Frames, axisX: Axis, axisY: Axis, axisZ: Axis, x: i32, y: i32, z: i32, nx: i32, ny: i32, nz: i32, out: usize, outRow: i32, outPlane: i32): void {
+export function combineInto(
+  field: Field, frames: Frames, axisX: Axis, axisY: Axis, axisZ: Axis, x: i32, y: i32, z: i32, nx: i32, ny: i32,
+  nz: i32, out: usize, outRow: i32, outPlane: i32
+): void {
   const components = field.components;
   const rowBytes = (field.edgeX * components) << 2;
   const planeBytes = rowBytes * field.edgeY;
@@ -150,7 +173,9 @@ export function combineInto(field: Field, frames: Frames, axisX: Axis, axisY: Ax
         const partX = min(leftX, min(axisX.nodes - i, field.edgeX - localX));
         const brick = (brickZ * field.countY + brickY) * field.countX + brickX;
         const inner = ((localX * components) << 2) + localY * rowBytes + localZ * planeBytes;
-        combinePiece(field, frames, brick, inner, partX * components, rowBytes, planeBytes, partY, partZ, outX, outRow, outPlane);
+        combinePart(
+          field, frames, brick, inner, partX * components, rowBytes, planeBytes, partY, partZ, outX, outRow, outPlane
+        );
         outX += (partX * components) << 3;
         leftX -= partX;
         i = shift(i, partX, axisX.nodes);
@@ -171,7 +196,9 @@ export function combineInto(field: Field, frames: Frames, axisX: Axis, axisY: Ax
  *
  * @param weight address of the weight
  */
-export function addFrame(first: bool, weight: usize, at: usize, rowBytes: i32, planeBytes: i32, floats: i32, ny: i32, nz: i32, out: usize): void {
+export function addFrame(
+  first: bool, weight: usize, at: usize, rowBytes: i32, planeBytes: i32, floats: i32, ny: i32, nz: i32, out: usize
+): void {
   const outRow = floats << 3;
   const frames = changetype<Frames>(weight);
   if (first) combineRows(1, at, 0, 0, 0, frames, floats, rowBytes, planeBytes, ny, nz, out, outRow, outRow * ny);

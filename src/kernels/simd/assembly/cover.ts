@@ -27,7 +27,10 @@ function nodesToFace(node: i32, left: i32, nodes: i32, edge: i32, reciprocal: u3
 }
 
 /** Marks the bricks of a box of nodes. */
-function markBox(field: Field, axisX: Axis, axisY: Axis, axisZ: Axis, x: i32, y: i32, z: i32, nx: i32, ny: i32, nz: i32, marks: usize, list: usize, length: i32): i32 {
+function markBox(
+  field: Field, axisX: Axis, axisY: Axis, axisZ: Axis, x: i32, y: i32, z: i32, nx: i32, ny: i32, nz: i32, marks: usize,
+  list: usize, length: i32
+): i32 {
   for (let leftZ = nz; leftZ > 0; ) {
     const brickZ = brickOf(z, field.reciprocalZ) * field.countY;
     for (let leftY = ny, j = y; leftY > 0; ) {
@@ -57,7 +60,10 @@ function markBox(field: Field, axisX: Axis, axisY: Axis, axisZ: Axis, x: i32, y:
  * @param span   number of nodes to the last one
  * @param fields one record; its table is not used
  */
-export function coverTensor(first: i32, low: i32, span: i32, axes: usize, terms: usize, termCount: i32, fields: usize, positions: usize, count: i32, marks: usize, list: usize, length: i32): i32 {
+export function coverTensor(
+  first: i32, low: i32, span: i32, axes: usize, terms: usize, termCount: i32, fields: usize, positions: usize,
+  count: i32, marks: usize, list: usize, length: i32
+): i32 {
   const axisX = changetype<Axis>(axes);
   const axisY = changetype<Axis>(axes + offsetof<Axis>());
   const axisZ = changetype<Axis>(axes + 2 * offsetof<Axis>());
@@ -74,7 +80,9 @@ export function coverTensor(first: i32, low: i32, span: i32, axes: usize, terms:
       alone(lowY, span, axisY.nodes, field.edgeY, field.reciprocalY) &&
       alone(lowZ, span, axisZ.nodes, field.edgeZ, field.reciprocalZ)
     ) {
-      const brick = (brickOf(z, field.reciprocalZ) * field.countY + brickOf(y, field.reciprocalY)) * field.countX + brickOf(x, field.reciprocalX);
+      const brick = (
+        brickOf(z, field.reciprocalZ) * field.countY + brickOf(y, field.reciprocalY)
+      ) * field.countX + brickOf(x, field.reciprocalX);
       length = mark(brick, marks, list, length);
       continue;
     }
@@ -83,14 +91,20 @@ export function coverTensor(first: i32, low: i32, span: i32, axes: usize, terms:
       const startX = shift(x, term.startX, axisX.nodes);
       const startY = shift(y, term.startY, axisY.nodes);
       const startZ = shift(z, term.startZ, axisZ.nodes);
-      length = markBox(field, axisX, axisY, axisZ, startX, startY, startZ, term.lengthX, term.lengthY, term.lengthZ, marks, list, length);
+      length = markBox(
+        field, axisX, axisY, axisZ, startX, startY, startZ, term.lengthX, term.lengthY, term.lengthZ, marks, list,
+        length
+      );
     }
   }
   return length;
 }
 
 /** Appends the bricks of nodal stencils: of the nodes of all taps, at most `reach` from the nearest node. */
-export function coverNodal(reach: i32, axes: usize, taps: usize, tapCount: i32, fields: usize, positions: usize, count: i32, marks: usize, list: usize, length: i32): i32 {
+export function coverNodal(
+  reach: i32, axes: usize, taps: usize, tapCount: i32, fields: usize, positions: usize, count: i32, marks: usize,
+  list: usize, length: i32
+): i32 {
   const axisX = changetype<Axis>(axes);
   const axisY = changetype<Axis>(axes + offsetof<Axis>());
   const axisZ = changetype<Axis>(axes + 2 * offsetof<Axis>());
@@ -105,7 +119,9 @@ export function coverNodal(reach: i32, axes: usize, taps: usize, tapCount: i32, 
       alone(shift(y, -reach, axisY.nodes), span, axisY.nodes, field.edgeY, field.reciprocalY) &&
       alone(shift(z, -reach, axisZ.nodes), span, axisZ.nodes, field.edgeZ, field.reciprocalZ)
     ) {
-      const brick = (brickOf(z, field.reciprocalZ) * field.countY + brickOf(y, field.reciprocalY)) * field.countX + brickOf(x, field.reciprocalX);
+      const brick = (
+        brickOf(z, field.reciprocalZ) * field.countY + brickOf(y, field.reciprocalY)
+      ) * field.countX + brickOf(x, field.reciprocalX);
       length = mark(brick, marks, list, length);
       continue;
     }

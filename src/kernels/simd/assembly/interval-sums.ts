@@ -62,7 +62,10 @@ function addRow(TRIPLE: bool, WIDE: bool, node: usize, x: Weights, line: usize):
  * @param axes        three records of `Weights`
  * @param line, plane scratch for n and n * n intervals
  */
-export function intervalSums(wide: bool, corner: usize, strideY: usize, strideZ: usize, components: i32, axes: usize, n: i32, line: usize, plane: usize, sums: usize): void {
+export function intervalSums(
+  wide: bool, corner: usize, strideY: usize, strideZ: usize, components: i32, axes: usize, n: i32, line: usize,
+  plane: usize, sums: usize
+): void {
   const x = changetype<Weights>(axes);
   const y = changetype<Weights>(axes + offsetof<Weights>());
   const z = changetype<Weights>(axes + 2 * offsetof<Weights>());

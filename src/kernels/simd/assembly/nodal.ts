@@ -92,7 +92,10 @@ function combinedSingle(field: Field, frames: Frames, brick: usize, offset: usiz
  */
 // @ts-ignore: decorator
 @inline
-function sumTaps(TRIPLE: bool, ACROSS: bool, FRAMES: i32, field: Field, frames: Frames, taps: usize, tapCount: i32, brick: usize, at: usize, reach: i32, slots: i32, out: usize, work: usize): void {
+function sumTaps(
+  TRIPLE: bool, ACROSS: bool, FRAMES: i32, field: Field, frames: Frames, taps: usize, tapCount: i32, brick: usize,
+  at: usize, reach: i32, slots: i32, out: usize, work: usize
+): void {
   const w0 = FRAMES == FOUR ? frames.weight0 : 0, w1 = FRAMES == FOUR ? frames.weight1 : 0;
   const w2 = FRAMES == FOUR ? frames.weight2 : 0, w3 = FRAMES == FOUR ? frames.weight3 : 0;
   const v0 = f64x2.splat(w0), v1 = f64x2.splat(w1), v2 = f64x2.splat(w2), v3 = f64x2.splat(w3);
@@ -121,9 +124,14 @@ function sumTaps(TRIPLE: bool, ACROSS: bool, FRAMES: i32, field: Field, frames: 
           pair = f64x2.add(pair, weighedPair(v2, r));
           pair = f64x2.add(pair, weighedPair(v3, s));
           xy = f64x2.add(xy, f64x2.mul(f64x2.splat(tap.weight), pair));
-          z += tap.weight * (w0 * <f64>load<f32>(p, 8) + w1 * <f64>load<f32>(q, 8) + w2 * <f64>load<f32>(r, 8) + w3 * <f64>load<f32>(s, 8));
+          z += tap.weight * (
+            w0 * <f64>load<f32>(p, 8) + w1 * <f64>load<f32>(q, 8) + w2 * <f64>load<f32>(r, 8)
+            + w3 * <f64>load<f32>(s, 8)
+          );
         } else {
-          z += tap.weight * (w0 * <f64>load<f32>(p) + w1 * <f64>load<f32>(q) + w2 * <f64>load<f32>(r) + w3 * <f64>load<f32>(s));
+          z += tap.weight * (
+            w0 * <f64>load<f32>(p) + w1 * <f64>load<f32>(q) + w2 * <f64>load<f32>(r) + w3 * <f64>load<f32>(s)
+          );
         }
       } else if (FRAMES == FEWER) {
         if (TRIPLE) {
@@ -158,7 +166,10 @@ function sumTaps(TRIPLE: bool, ACROSS: bool, FRAMES: i32, field: Field, frames: 
 /** The stencil at node (x, y, z) of one field. */
 // @ts-ignore: decorator
 @inline
-function atNode(TRIPLE: bool, FRAMES: i32, field: Field, frames: Frames, axisX: Axis, axisY: Axis, axisZ: Axis, taps: usize, tapCount: i32, x: i32, y: i32, z: i32, reach: i32, slots: i32, out: usize, work: usize): void {
+function atNode(
+  TRIPLE: bool, FRAMES: i32, field: Field, frames: Frames, axisX: Axis, axisY: Axis, axisZ: Axis, taps: usize,
+  tapCount: i32, x: i32, y: i32, z: i32, reach: i32, slots: i32, out: usize, work: usize
+): void {
   const nodeBytes = TRIPLE ? 12 : 4;
   const rowBytes = nodeBytes * field.edgeX;
   const planeBytes = rowBytes * field.edgeY;
@@ -179,9 +190,17 @@ function atNode(TRIPLE: bool, FRAMES: i32, field: Field, frames: Frames, axisX: 
     sumTaps(TRIPLE, false, FRAMES, field, frames, taps, tapCount, brick, at, reach, slots, out, work);
   } else {
     const length = 2 * reach + 1;
-    placeNodes(work + PLACES_X, shift(x, -reach, axisX.nodes), length, axisX.nodes, field.edgeX, field.reciprocalX, 1, nodeBytes);
-    placeNodes(work + PLACES_Y, shift(y, -reach, axisY.nodes), length, axisY.nodes, field.edgeY, field.reciprocalY, field.countX, rowBytes);
-    placeNodes(work + PLACES_Z, shift(z, -reach, axisZ.nodes), length, axisZ.nodes, field.edgeZ, field.reciprocalZ, field.countX * field.countY, planeBytes);
+    placeNodes(
+      work + PLACES_X, shift(x, -reach, axisX.nodes), length, axisX.nodes, field.edgeX, field.reciprocalX, 1, nodeBytes
+    );
+    placeNodes(
+      work + PLACES_Y, shift(y, -reach, axisY.nodes), length, axisY.nodes, field.edgeY, field.reciprocalY,
+      field.countX, rowBytes
+    );
+    placeNodes(
+      work + PLACES_Z, shift(z, -reach, axisZ.nodes), length, axisZ.nodes, field.edgeZ, field.reciprocalZ,
+      field.countX * field.countY, planeBytes
+    );
     sumTaps(TRIPLE, true, FRAMES, field, frames, taps, tapCount, 0, 0, reach, slots, out, work);
   }
 }
@@ -189,18 +208,25 @@ function atNode(TRIPLE: bool, FRAMES: i32, field: Field, frames: Frames, axisX: 
 /** The stencil at node (x, y, z) of one field, from the combined nodes of a packet. */
 // @ts-ignore: decorator
 @inline
-function inCombined(TRIPLE: bool, field: Field, frames: Frames, packet: Packet, combined: usize, axisX: Axis, axisY: Axis, axisZ: Axis, taps: usize, tapCount: i32, x: i32, y: i32, z: i32, reach: i32, slots: i32, out: usize, work: usize): void {
+function inCombined(
+  TRIPLE: bool, field: Field, frames: Frames, packet: Packet, combined: usize, axisX: Axis, axisY: Axis, axisZ: Axis,
+  taps: usize, tapCount: i32, x: i32, y: i32, z: i32, reach: i32, slots: i32, out: usize, work: usize
+): void {
   const localX = inPacket(shift(x, -reach, axisX.nodes), packet.x, axisX.nodes) + reach;
   const localY = inPacket(shift(y, -reach, axisY.nodes), packet.y, axisY.nodes) + reach;
   const localZ = inPacket(shift(z, -reach, axisZ.nodes), packet.z, axisZ.nodes) + reach;
-  const at = combined + (<usize>((localX + (localY + localZ * packet.lengthY) * packet.lengthX) * (TRIPLE ? 3 : 1)) << 3);
+  const at = combined
+    + (<usize>((localX + (localY + localZ * packet.lengthY) * packet.lengthX) * (TRIPLE ? 3 : 1)) << 3);
   sumTaps(TRIPLE, false, TOGETHER, field, frames, taps, tapCount, 0, at, reach, slots, out, work);
 }
 
 /** Stencils of one field at all points. */
 // @ts-ignore: decorator
 @inline
-function atPoints(TRIPLE: bool, FRAMES: i32, field: Field, frames: Frames, packet: Packet, combined: usize, axes: usize, taps: usize, tapCount: i32, positions: usize, count: i32, reach: i32, slots: i32, out: usize, components: i32, work: usize): void {
+function atPoints(
+  TRIPLE: bool, FRAMES: i32, field: Field, frames: Frames, packet: Packet, combined: usize, axes: usize, taps: usize,
+  tapCount: i32, positions: usize, count: i32, reach: i32, slots: i32, out: usize, components: i32, work: usize
+): void {
   const axisX = changetype<Axis>(axes);
   const axisY = changetype<Axis>(axes + offsetof<Axis>());
   const axisZ = changetype<Axis>(axes + 2 * offsetof<Axis>());
@@ -210,7 +236,9 @@ function atPoints(TRIPLE: bool, FRAMES: i32, field: Field, frames: Frames, packe
     const y = nearest(axisY, load<f64>(position, 8));
     const z = nearest(axisZ, load<f64>(position, 16));
     const at = out + (<usize>(i * components) << 3);
-    if (FRAMES == TOGETHER) inCombined(TRIPLE, field, frames, packet, combined, axisX, axisY, axisZ, taps, tapCount, x, y, z, reach, slots, at, work);
+    if (FRAMES == TOGETHER) inCombined(
+      TRIPLE, field, frames, packet, combined, axisX, axisY, axisZ, taps, tapCount, x, y, z, reach, slots, at, work
+    );
     else atNode(TRIPLE, FRAMES, field, frames, axisX, axisY, axisZ, taps, tapCount, x, y, z, reach, slots, at, work);
   }
 }
@@ -225,7 +253,10 @@ function atPoints(TRIPLE: bool, FRAMES: i32, field: Field, frames: Frames, packe
  * @param out    `components` values a point, overwritten; fields one after the other, component-major
  * @param work   1 KiB of this thread
  */
-export function nodal(reach: i32, frames: usize, packet: usize, axes: usize, taps: usize, tapCount: i32, slots: i32, fields: usize, fieldCount: i32, positions: usize, count: i32, out: usize, components: i32, work: usize): void {
+export function nodal(
+  reach: i32, frames: usize, packet: usize, axes: usize, taps: usize, tapCount: i32, slots: i32, fields: usize,
+  fieldCount: i32, positions: usize, count: i32, out: usize, components: i32, work: usize
+): void {
   const weights = changetype<Frames>(frames);
   const box = changetype<Packet>(packet);
   let combined = packet ? weights.nodes : 0;
@@ -239,15 +270,36 @@ export function nodal(reach: i32, frames: usize, packet: usize, axes: usize, tap
       store<i32>(work + OFFSETS + (<usize>t << 2), (tap.x + (tap.y + tap.z * edgeY) * edgeX) * nodeBytes);
     }
     if (field.components == 3) {
-      if (packet) atPoints(true, TOGETHER, field, weights, box, combined, axes, taps, tapCount, positions, count, reach, slots, out, components, work);
-      else if (frames && weights.count == 4) atPoints(true, FOUR, field, weights, box, 0, axes, taps, tapCount, positions, count, reach, slots, out, components, work);
-      else if (frames) atPoints(true, FEWER, field, weights, box, 0, axes, taps, tapCount, positions, count, reach, slots, out, components, work);
-      else atPoints(true, ONE, field, weights, box, 0, axes, taps, tapCount, positions, count, reach, slots, out, components, work);
+      if (packet) atPoints(
+        true, TOGETHER, field, weights, box, combined, axes, taps, tapCount, positions, count, reach, slots, out,
+        components, work
+      );
+      else if (frames && weights.count == 4) atPoints(
+        true, FOUR, field, weights, box, 0, axes, taps, tapCount, positions, count, reach, slots, out, components, work
+      );
+      else if (frames) atPoints(
+        true, FEWER, field, weights, box, 0, axes, taps, tapCount, positions, count, reach, slots, out, components,
+        work
+      );
+      else atPoints(
+        true, ONE, field, weights, box, 0, axes, taps, tapCount, positions, count, reach, slots, out, components, work
+      );
     } else {
-      if (packet) atPoints(false, TOGETHER, field, weights, box, combined, axes, taps, tapCount, positions, count, reach, slots, out, components, work);
-      else if (frames && weights.count == 4) atPoints(false, FOUR, field, weights, box, 0, axes, taps, tapCount, positions, count, reach, slots, out, components, work);
-      else if (frames) atPoints(false, FEWER, field, weights, box, 0, axes, taps, tapCount, positions, count, reach, slots, out, components, work);
-      else atPoints(false, ONE, field, weights, box, 0, axes, taps, tapCount, positions, count, reach, slots, out, components, work);
+      if (packet) atPoints(
+        false, TOGETHER, field, weights, box, combined, axes, taps, tapCount, positions, count, reach, slots, out,
+        components, work
+      );
+      else if (frames && weights.count == 4) atPoints(
+        false, FOUR, field, weights, box, 0, axes, taps, tapCount, positions, count, reach, slots, out, components,
+        work
+      );
+      else if (frames) atPoints(
+        false, FEWER, field, weights, box, 0, axes, taps, tapCount, positions, count, reach, slots, out, components,
+        work
+      );
+      else atPoints(
+        false, ONE, field, weights, box, 0, axes, taps, tapCount, positions, count, reach, slots, out, components, work
+      );
     }
     if (packet) combined += packetBytes(box, field);
     out += <usize>(field.components * slots) << 3;

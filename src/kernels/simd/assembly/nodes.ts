@@ -71,7 +71,9 @@ export function brickOf(node: i32, reciprocal: u32): i32 {
  */
 // @ts-ignore: decorator
 @inline
-export function placeNodes(entries: usize, node: i32, length: i32, nodes: i32, edge: i32, reciprocal: u32, brickStride: i32, nodeStride: i32): void {
+export function placeNodes(
+  entries: usize, node: i32, length: i32, nodes: i32, edge: i32, reciprocal: u32, brickStride: i32, nodeStride: i32
+): void {
   for (let i = 0; i < length; i++) {
     const brick = brickOf(node, reciprocal);
     store<i32>(entries, brick * brickStride);

@@ -41,7 +41,10 @@ function isNear(low: f64, high: f64, nodes: i32): bool {
  * @param span     number of nodes along an axis
  * @param packet   receives what was found
  */
-export function nextPacket(rounding: f64, low: i32, span: i32, edgeX: i32, edgeY: i32, edgeZ: i32, alone: i32, axes: usize, positions: usize, count: i32, packet: usize): void {
+export function nextPacket(
+  rounding: f64, low: i32, span: i32, edgeX: i32, edgeY: i32, edgeZ: i32, alone: i32, axes: usize, positions: usize,
+  count: i32, packet: usize
+): void {
   const axisX = changetype<Axis>(axes);
   const axisY = changetype<Axis>(axes + offsetof<Axis>());
   const axisZ = changetype<Axis>(axes + 2 * offsetof<Axis>());
@@ -53,15 +56,23 @@ export function nextPacket(rounding: f64, low: i32, span: i32, edgeX: i32, edgeY
     // these.
     let minX = load<f64>(firstPoint), minY = load<f64>(firstPoint, 8), minZ = load<f64>(firstPoint, 16);
     let maxX = minX, maxY = minY, maxZ = minZ;
-    let minCellX = cellOf(axisX, minX, rounding), minCellY = cellOf(axisY, minY, rounding), minCellZ = cellOf(axisZ, minZ, rounding);
+    let minCellX = cellOf(
+      axisX, minX, rounding
+    ), minCellY = cellOf(axisY, minY, rounding), minCellZ = cellOf(axisZ, minZ, rounding);
     let maxCellX = minCellX, maxCellY = minCellY, maxCellZ = minCellZ;
-    const x = wrapAfter(minCellX, low, axisX.nodes), y = wrapAfter(minCellY, low, axisY.nodes), z = wrapAfter(minCellZ, low, axisZ.nodes);
+    const x = wrapAfter(
+      minCellX, low, axisX.nodes
+    ), y = wrapAfter(minCellY, low, axisY.nodes), z = wrapAfter(minCellZ, low, axisZ.nodes);
     let lowX = 0, lowY = 0, lowZ = 0, highX = 0, highY = 0, highZ = 0;
     let j = i + 1;
     for (let p = firstPoint + 24; j < count; j++, p += 24) {
       const px = load<f64>(p), py = load<f64>(p, 8), pz = load<f64>(p, 16);
-      if (i32(px >= minX) & i32(px <= maxX) & i32(py >= minY) & i32(py <= maxY) & i32(pz >= minZ) & i32(pz <= maxZ)) continue;
-      const cellX = cellOf(axisX, px, rounding), cellY = cellOf(axisY, py, rounding), cellZ = cellOf(axisZ, pz, rounding);
+      if (
+        i32(px >= minX) & i32(px <= maxX) & i32(py >= minY) & i32(py <= maxY) & i32(pz >= minZ) & i32(pz <= maxZ)
+      ) continue;
+      const cellX = cellOf(
+        axisX, px, rounding
+      ), cellY = cellOf(axisY, py, rounding), cellZ = cellOf(axisZ, pz, rounding);
       const toX = distance(x, wrapAfter(cellX, low, axisX.nodes), axisX.nodes);
       const toY = distance(y, wrapAfter(cellY, low, axisY.nodes), axisY.nodes);
       const toZ = distance(z, wrapAfter(cellZ, low, axisZ.nodes), axisZ.nodes);
@@ -78,7 +89,10 @@ export function nextPacket(rounding: f64, low: i32, span: i32, edgeX: i32, edgeY
       const newMinX = Math.min(minCellX, cellX), newMaxX = Math.max(maxCellX, cellX);
       const newMinY = Math.min(minCellY, cellY), newMaxY = Math.max(maxCellY, cellY);
       const newMinZ = Math.min(minCellZ, cellZ), newMaxZ = Math.max(maxCellZ, cellZ);
-      if (isNear(newMinX, newMaxX, axisX.nodes) && isNear(newMinY, newMaxY, axisY.nodes) && isNear(newMinZ, newMaxZ, axisZ.nodes)) {
+      if (
+        isNear(newMinX, newMaxX, axisX.nodes) && isNear(newMinY, newMaxY, axisY.nodes)
+        && isNear(newMinZ, newMaxZ, axisZ.nodes)
+      ) {
         minX = Math.min(minX, px);
         minY = Math.min(minY, py);
         minZ = Math.min(minZ, pz);
@@ -136,7 +150,10 @@ export function combinePacket(frames: usize, packet: usize, axes: usize, fields:
     const field = changetype<Field>(fields + f * offsetof<Field>());
     const rowBytes = (box.lengthX * field.components) << 3;
     const planeBytes = rowBytes * box.lengthY;
-    combineInto(field, weights, axisX, axisY, axisZ, box.x, box.y, box.z, box.lengthX, box.lengthY, box.lengthZ, out, rowBytes, planeBytes);
+    combineInto(
+      field, weights, axisX, axisY, axisZ, box.x, box.y, box.z, box.lengthX, box.lengthY, box.lengthZ, out, rowBytes,
+      planeBytes
+    );
     out += packetBytes(box, field);
   }
 }

@@ -93,7 +93,10 @@ export class Tap {
   z: i32;
 }
 
-if (offsetof<Axis>() != AXIS_BYTES || offsetof<Field>() != FIELD_BYTES || offsetof<Frames>() != FRAMES_BYTES || offsetof<Packet>() != PACKET_BYTES)
+if (
+  offsetof<Axis>() != AXIS_BYTES || offsetof<Field>() != FIELD_BYTES || offsetof<Frames>() != FRAMES_BYTES
+  || offsetof<Packet>() != PACKET_BYTES
+)
   ERROR("record-sizes.ts does not agree with the records");
 if (offsetof<Term>() != TERM_BYTES || offsetof<Tap>() != TAP_BYTES)
   ERROR("record-sizes.ts does not agree with the records");

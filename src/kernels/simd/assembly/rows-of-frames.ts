@@ -31,7 +31,10 @@ function wide(FLOAT: i32, LONE: bool, p: usize): v128 {
 /** `sum + w * node`, for the two values at FLOAT of a row of N. */
 // @ts-ignore: decorator
 @inline
-function add(N: i32, FLOAT: i32, sum: v128, w: v128, w0: v128, w1: v128, w2: v128, w3: v128, p: usize, q: usize, r: usize, s: usize): v128 {
+function add(
+  N: i32, FLOAT: i32, sum: v128, w: v128, w0: v128, w1: v128, w2: v128, w3: v128, p: usize, q: usize, r: usize,
+  s: usize
+): v128 {
   const LONE = FLOAT + 1 == N;
   let node = f64x2.mul(w0, wide(FLOAT, LONE, p));
   node = f64x2.add(node, f64x2.mul(w1, wide(FLOAT, LONE, q)));
@@ -47,7 +50,10 @@ function add(N: i32, FLOAT: i32, sum: v128, w: v128, w0: v128, w1: v128, w2: v12
  */
 // @ts-ignore: decorator
 @inline
-function addRows(N: i32, LISTED: bool, weights: usize, at: usize, d1: usize, d2: usize, d3: usize, rowStride: usize, planeStride: usize, wy: usize, ny: i32, wz: usize, nz: i32, sums: usize): void {
+function addRows(
+  N: i32, LISTED: bool, weights: usize, at: usize, d1: usize, d2: usize, d3: usize, rowStride: usize,
+  planeStride: usize, wy: usize, ny: i32, wz: usize, nz: i32, sums: usize
+): void {
   const w0 = v128.load64_splat(weights);
   const w1 = v128.load64_splat(weights, 8);
   const w2 = v128.load64_splat(weights, 16);
@@ -87,7 +93,10 @@ function addRows(N: i32, LISTED: bool, weights: usize, at: usize, d1: usize, d2:
 }
 
 /** A box inside one brick: stencil rows of 2, 4, 6 or 8 values, or of 12. */
-export function addFramesBox(n: i32, weights: usize, at: usize, d1: usize, d2: usize, d3: usize, rowStride: usize, planeStride: usize, wy: usize, ny: i32, wz: usize, nz: i32, sums: usize): void {
+export function addFramesBox(
+  n: i32, weights: usize, at: usize, d1: usize, d2: usize, d3: usize, rowStride: usize, planeStride: usize, wy: usize,
+  ny: i32, wz: usize, nz: i32, sums: usize
+): void {
   switch (n) {
     case 2: return addRows(2, false, weights, at, d1, d2, d3, rowStride, planeStride, wy, ny, wz, nz, sums);
     case 4: return addRows(4, false, weights, at, d1, d2, d3, rowStride, planeStride, wy, ny, wz, nz, sums);
@@ -98,7 +107,9 @@ export function addFramesBox(n: i32, weights: usize, at: usize, d1: usize, d2: u
 }
 
 /** A box, or its part along x, whose rows lie in several bricks; the lists of frames are `stride` bytes apart. */
-export function addFramesListed(n: i32, weights: usize, list: usize, stride: usize, wy: usize, ny: i32, wz: usize, nz: i32, sums: usize): void {
+export function addFramesListed(
+  n: i32, weights: usize, list: usize, stride: usize, wy: usize, ny: i32, wz: usize, nz: i32, sums: usize
+): void {
   switch (n) {
     case 1: return addRows(1, true, weights, list, stride, 2 * stride, 3 * stride, 0, 0, wy, ny, wz, nz, sums);
     case 2: return addRows(2, true, weights, list, stride, 2 * stride, 3 * stride, 0, 0, wy, ny, wz, nz, sums);

@@ -28,7 +28,10 @@ function addWhole(sum: v128, w: v128, values: v128): v128 {
  */
 // @ts-ignore: decorator
 @inline
-function addRows(N: i32, LISTED: bool, WIDE: bool, at: usize, rowStride: usize, planeStride: usize, wy: usize, ny: i32, wz: usize, nz: i32, sums: usize): void {
+function addRows(
+  N: i32, LISTED: bool, WIDE: bool, at: usize, rowStride: usize, planeStride: usize, wy: usize, ny: i32, wz: usize,
+  nz: i32, sums: usize
+): void {
   let a0 = f64x2.splat(0);
   let a1 = a0, a2 = a0, a3 = a0, a4 = a0, a5 = a0, a6 = a0, a7 = a0, a8 = a0, a9 = a0, a10 = a0, a11 = a0;
   const endY = wy + (<usize>ny << 3);
@@ -98,7 +101,9 @@ export function partOf(left: i32): i32 {
 }
 
 /** A box inside one brick: whole stencil rows of 4, 6 or 8 nodes with one or three components. */
-export function addBox(n: i32, at: usize, rowStride: usize, planeStride: usize, wy: usize, ny: i32, wz: usize, nz: i32, sums: usize): void {
+export function addBox(
+  n: i32, at: usize, rowStride: usize, planeStride: usize, wy: usize, ny: i32, wz: usize, nz: i32, sums: usize
+): void {
   switch (n) {
     case 4: return addRows(4, false, false, at, rowStride, planeStride, wy, ny, wz, nz, sums);
     case 6: return addRows(6, false, false, at, rowStride, planeStride, wy, ny, wz, nz, sums);
@@ -124,7 +129,10 @@ export function shortPartOf(left: i32, components: i32): i32 {
  * Whole rows of combined nodes, in parts of at most twelve values. Their loads are instructions of their own, unlike
  * those of float32, which conversions include, and compilers put them first: of 24 values, sums go to memory and back.
  */
-export function addWide(nodes: i32, components: i32, at: usize, rowStride: usize, planeStride: usize, wy: usize, ny: i32, wz: usize, nz: i32, sums: usize): void {
+export function addWide(
+  nodes: i32, components: i32, at: usize, rowStride: usize, planeStride: usize, wy: usize, ny: i32, wz: usize, nz: i32,
+  sums: usize
+): void {
   for (let left = nodes; left > 0; ) {
     const part = shortPartOf(left, components);
     const values = part * components;

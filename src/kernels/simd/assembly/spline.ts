@@ -45,7 +45,10 @@ function storePolynomials(nodes: i32, table: usize, degree: i32, x: v128, scale:
  * @param first       receives the first nodes, 12 bytes apart
  * @param weights     receives the vectors: derivatives `vector` bytes apart, points `stride` bytes apart
  */
-export function weighSpline(nodes: i32, derivatives: i32, table: usize, degree: i32, axis: Axis, positions: usize, count: i32, first: usize, weights: usize, vector: i32, stride: i32): void {
+export function weighSpline(
+  nodes: i32, derivatives: i32, table: usize, degree: i32, axis: Axis, positions: usize, count: i32, first: usize,
+  weights: usize, vector: i32, stride: i32
+): void {
   const origin = f64x2.splat(axis.origin);
   const spacing = f64x2.splat(axis.spacing);
   const tableBytes = <usize>(nodes * (degree + 1)) << 3;
@@ -58,7 +61,9 @@ export function weighSpline(nodes: i32, derivatives: i32, table: usize, degree: 
     let scale = f64x2.splat(1);
     for (let r = 0; r < VECTORS; r++) {
       const to = weights + r * vector;
-      if ((derivatives >> r) & 1) storePolynomials(nodes, table + <usize>r * tableBytes, degree, x, scale, to, to + stride);
+      if ((derivatives >> r) & 1) storePolynomials(
+        nodes, table + <usize>r * tableBytes, degree, x, scale, to, to + stride
+      );
       scale = f64x2.div(scale, spacing);
     }
     positions += 48;
@@ -78,7 +83,11 @@ export function weighSpline(nodes: i32, derivatives: i32, table: usize, degree: 
  * @param out         `components` values a point, overwritten; fields one after the other, component-major
  * @param work        20 KiB of this thread
  */
-export function spline(nodes: i32, derivatives: i32, table: usize, degree: i32, frames: usize, packet: usize, axes: usize, terms: usize, termCount: i32, slots: i32, fields: usize, fieldCount: i32, positions: usize, count: i32, out: usize, components: i32, work: usize): void {
+export function spline(
+  nodes: i32, derivatives: i32, table: usize, degree: i32, frames: usize, packet: usize, axes: usize, terms: usize,
+  termCount: i32, slots: i32, fields: usize, fieldCount: i32, positions: usize, count: i32, out: usize,
+  components: i32, work: usize
+): void {
   memory.fill(out, 0, <usize>(count * components) << 3);
   for (let first = 0; first < count; first += POINTS) {
     const length = min(POINTS, count - first);
@@ -86,7 +95,10 @@ export function spline(nodes: i32, derivatives: i32, table: usize, degree: i32, 
       const axis = changetype<Axis>(axes + a * offsetof<Axis>());
       const position = positions + <usize>first * 24 + (<usize>a << 3);
       const w = work + WEIGHTS + a * VECTORS * VECTOR;
-      weighSpline(nodes, derivatives, table, degree, axis, position, length, work + NODES + (<usize>a << 2), w, VECTOR, 3 * VECTORS * VECTOR);
+      weighSpline(
+        nodes, derivatives, table, degree, axis, position, length, work + NODES + (<usize>a << 2), w, VECTOR,
+        3 * VECTORS * VECTOR
+      );
     }
     let slot = out + (<usize>(first * components) << 3);
     const combination = changetype<Frames>(frames);
@@ -94,10 +106,16 @@ export function spline(nodes: i32, derivatives: i32, table: usize, degree: i32, 
     for (let f = 0; f < fieldCount; f++) {
       const field = changetype<Field>(fields + f * offsetof<Field>());
       if (frames) {
-        addTermsCombined(VECTOR, VECTORS, field, combination, packet, combined, axes, terms, termCount, slots, length, work + NODES, work + WEIGHTS, slot, components, work);
+        addTermsCombined(
+          VECTOR, VECTORS, field, combination, packet, combined, axes, terms, termCount, slots, length, work + NODES,
+          work + WEIGHTS, slot, components, work
+        );
         if (packet) combined += packetBytes(changetype<Packet>(packet), field);
       } else {
-        addTerms(VECTOR, VECTORS, field, axes, terms, termCount, slots, length, work + NODES, work + WEIGHTS, slot, components, work);
+        addTerms(
+          VECTOR, VECTORS, field, axes, terms, termCount, slots, length, work + NODES, work + WEIGHTS, slot,
+          components, work
+        );
       }
       slot += <usize>(field.components * slots) << 3;
     }

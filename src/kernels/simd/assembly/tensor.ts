@@ -65,7 +65,9 @@ function weighPoints(derivatives: i32, axes: usize, positions: usize, count: i32
 /** The sums of a box over its rows, from one brick or several. */
 // @ts-ignore: decorator
 @inline
-function addTerm(field: Field, term: Term, axisX: Axis, axisY: Axis, axisZ: Axis, nodes: usize, wy: usize, wz: usize, work: usize): void {
+function addTerm(
+  field: Field, term: Term, axisX: Axis, axisY: Axis, axisZ: Axis, nodes: usize, wy: usize, wz: usize, work: usize
+): void {
   const x = shift(load<i32>(nodes), term.startX, axisX.nodes);
   const y = shift(load<i32>(nodes, 4), term.startY, axisY.nodes);
   const z = shift(load<i32>(nodes, 8), term.startZ, axisZ.nodes);
@@ -76,7 +78,9 @@ function addTerm(field: Field, term: Term, axisX: Axis, axisY: Axis, axisZ: Axis
   const localY = y - brickY * field.edgeY;
   const localZ = z - brickZ * field.edgeZ;
   const inside =
-    i32(localX + term.lengthX <= field.edgeX) & i32(localY + term.lengthY <= field.edgeY) & i32(localZ + term.lengthZ <= field.edgeZ) &
+    i32(
+      localX + term.lengthX <= field.edgeX
+    ) & i32(localY + term.lengthY <= field.edgeY) & i32(localZ + term.lengthZ <= field.edgeZ) &
     i32(x + term.lengthX <= axisX.nodes) & i32(y + term.lengthY <= axisY.nodes) & i32(z + term.lengthZ <= axisZ.nodes);
   if (inside) {
     const nodeBytes = field.components << 2;
@@ -87,10 +91,14 @@ function addTerm(field: Field, term: Term, axisX: Axis, axisY: Axis, axisZ: Axis
     for (let done = 0, part = 0; done < term.lengthX; done += part) {
       part = partOf(term.lengthX - done);
       const sums = work + SUMS + (<usize>(done * field.components) << 3);
-      addBox(part * field.components, at + done * nodeBytes, rowBytes, planeBytes, wy, term.lengthY, wz, term.lengthZ, sums);
+      addBox(
+        part * field.components, at + done * nodeBytes, rowBytes, planeBytes, wy, term.lengthY, wz, term.lengthZ, sums
+      );
     }
   } else {
-    addAcross(field, axisX, axisY, axisZ, x, term.lengthX, y, term.lengthY, z, term.lengthZ, wy, wz, work + ACROSS, work + SUMS);
+    addAcross(
+      field, axisX, axisY, axisZ, x, term.lengthX, y, term.lengthY, z, term.lengthZ, wy, wz, work + ACROSS, work + SUMS
+    );
   }
 }
 
@@ -98,7 +106,10 @@ function addTerm(field: Field, term: Term, axisX: Axis, axisY: Axis, axisZ: Axis
  * Combines the nodes that the terms need at one point, whose first node of all is (x, y, z), into a cube of `span`
  * nodes.
  */
-function combineStencil(field: Field, frames: Frames, axisX: Axis, axisY: Axis, axisZ: Axis, terms: usize, termCount: i32, x: i32, y: i32, z: i32): void {
+function combineStencil(
+  field: Field, frames: Frames, axisX: Axis, axisY: Axis, axisZ: Axis, terms: usize, termCount: i32, x: i32, y: i32,
+  z: i32
+): void {
   const components = field.components;
   const span = frames.span;
   const rowBytes = (span * components) << 3;
@@ -112,7 +123,10 @@ function combineStencil(field: Field, frames: Frames, axisX: Axis, axisY: Axis, 
     const term = changetype<Term>(terms + t * offsetof<Term>());
     const fromX = term.startX - low, fromY = term.startY - low, fromZ = term.startZ - low;
     const to = frames.nodes + ((fromX * components) << 3) + fromY * rowBytes + fromZ * planeBytes;
-    combineInto(field, frames, axisX, axisY, axisZ, shift(x, fromX, axisX.nodes), shift(y, fromY, axisY.nodes), shift(z, fromZ, axisZ.nodes), term.lengthX, term.lengthY, term.lengthZ, to, rowBytes, planeBytes);
+    combineInto(
+      field, frames, axisX, axisY, axisZ, shift(x, fromX, axisX.nodes), shift(y, fromY, axisY.nodes),
+      shift(z, fromZ, axisZ.nodes), term.lengthX, term.lengthY, term.lengthZ, to, rowBytes, planeBytes
+    );
   }
 }
 
@@ -165,7 +179,10 @@ function sumTerm(term: Term, components: i32, wx: usize, out: usize, stride: usi
  */
 // @ts-ignore: decorator
 @inline
-export function addTermsCombined(vector: i32, vectors: i32, field: Field, frames: Frames, packet: usize, combined: usize, axes: usize, terms: usize, termCount: i32, slots: i32, count: i32, nodes: usize, w: usize, out: usize, components: i32, work: usize): void {
+export function addTermsCombined(
+  vector: i32, vectors: i32, field: Field, frames: Frames, packet: usize, combined: usize, axes: usize, terms: usize,
+  termCount: i32, slots: i32, count: i32, nodes: usize, w: usize, out: usize, components: i32, work: usize
+): void {
   const axisX = changetype<Axis>(axes);
   const axisY = changetype<Axis>(axes + offsetof<Axis>());
   const axisZ = changetype<Axis>(axes + 2 * offsetof<Axis>());
@@ -182,7 +199,9 @@ export function addTermsCombined(vector: i32, vectors: i32, field: Field, frames
     const y = shift(load<i32>(nodes, 4), low, axisY.nodes);
     const z = shift(load<i32>(nodes, 8), low, axisZ.nodes);
     let at = combined;
-    if (packet) at += ((inPacket(x, box.x, axisX.nodes) * size) << 3) + inPacket(y, box.y, axisY.nodes) * rowBytes + inPacket(z, box.z, axisZ.nodes) * planeBytes;
+    if (packet) at += ((inPacket(x, box.x, axisX.nodes) * size) << 3) + inPacket(
+      y, box.y, axisY.nodes
+    ) * rowBytes + inPacket(z, box.z, axisZ.nodes) * planeBytes;
     else if (!direct) combineStencil(field, frames, axisX, axisY, axisZ, terms, termCount, x, y, z);
     for (let t = 0; t < termCount; t++) {
       const term = changetype<Term>(terms + t * offsetof<Term>());
@@ -193,11 +212,16 @@ export function addTermsCombined(vector: i32, vectors: i32, field: Field, frames
         const fromX = shift(x, term.startX - low, axisX.nodes);
         const fromY = shift(y, term.startY - low, axisY.nodes);
         const fromZ = shift(z, term.startZ - low, axisZ.nodes);
-        addFrames(field, frames, axisX, axisY, axisZ, fromX, term.lengthX, fromY, term.lengthY, fromZ, term.lengthZ, wy, wz, work + ACROSS, work + SUMS);
+        addFrames(
+          field, frames, axisX, axisY, axisZ, fromX, term.lengthX, fromY, term.lengthY, fromZ, term.lengthZ, wy, wz,
+          work + ACROSS, work + SUMS
+        );
         sumTerm(term, size, wx, out, stride, work);
         continue;
       }
-      const start = at + (((term.startX - low) * size) << 3) + (term.startY - low) * rowBytes + (term.startZ - low) * planeBytes;
+      const start = at + (((term.startX - low) * size) << 3) + (
+        term.startY - low
+      ) * rowBytes + (term.startZ - low) * planeBytes;
       addWide(term.lengthX, size, start, rowBytes, planeBytes, wy, term.lengthY, wz, term.lengthZ, work + SUMS);
       sumTerm(term, size, wx, out, stride, work);
     }
@@ -210,7 +234,10 @@ export function addTermsCombined(vector: i32, vectors: i32, field: Field, frames
 /** Adds all terms of one field at the points at hand; `vector` bytes a weight vector, `vectors` of them an axis. */
 // @ts-ignore: decorator
 @inline
-export function addTerms(vector: i32, vectors: i32, field: Field, axes: usize, terms: usize, termCount: i32, slots: i32, count: i32, nodes: usize, w: usize, out: usize, components: i32, work: usize): void {
+export function addTerms(
+  vector: i32, vectors: i32, field: Field, axes: usize, terms: usize, termCount: i32, slots: i32, count: i32,
+  nodes: usize, w: usize, out: usize, components: i32, work: usize
+): void {
   const axisX = changetype<Axis>(axes);
   const axisY = changetype<Axis>(axes + offsetof<Axis>());
   const axisZ = changetype<Axis>(axes + 2 * offsetof<Axis>());
@@ -240,7 +267,10 @@ export function addTerms(vector: i32, vectors: i32, field: Field, axes: usize, t
  * @param out         `components` values a point, overwritten; fields one after the other, component-major
  * @param work        16 KiB of this thread
  */
-export function tensor(derivatives: i32, frames: usize, packet: usize, axes: usize, terms: usize, termCount: i32, slots: i32, fields: usize, fieldCount: i32, positions: usize, count: i32, out: usize, components: i32, work: usize): void {
+export function tensor(
+  derivatives: i32, frames: usize, packet: usize, axes: usize, terms: usize, termCount: i32, slots: i32, fields: usize,
+  fieldCount: i32, positions: usize, count: i32, out: usize, components: i32, work: usize
+): void {
   memory.fill(out, 0, <usize>(count * components) << 3);
   for (let first = 0; first < count; first += POINTS) {
     const length = min(POINTS, count - first);
@@ -251,10 +281,16 @@ export function tensor(derivatives: i32, frames: usize, packet: usize, axes: usi
     for (let f = 0; f < fieldCount; f++) {
       const field = changetype<Field>(fields + f * offsetof<Field>());
       if (frames) {
-        addTermsCombined(VECTOR, VECTORS, field, weights, packet, combined, axes, terms, termCount, slots, length, work + NODES, work + WEIGHTS, slot, components, work);
+        addTermsCombined(
+          VECTOR, VECTORS, field, weights, packet, combined, axes, terms, termCount, slots, length, work + NODES,
+          work + WEIGHTS, slot, components, work
+        );
         if (packet) combined += packetBytes(changetype<Packet>(packet), field);
       } else {
-        addTerms(VECTOR, VECTORS, field, axes, terms, termCount, slots, length, work + NODES, work + WEIGHTS, slot, components, work);
+        addTerms(
+          VECTOR, VECTORS, field, axes, terms, termCount, slots, length, work + NODES, work + WEIGHTS, slot,
+          components, work
+        );
       }
       slot += <usize>(field.components * slots) << 3;
     }

@@ -51,7 +51,10 @@ function weighAxis(ORDER: i32, axis: Axis, positions: usize, count: i32, nodes: 
  */
 // @ts-ignore: decorator
 @inline
-function valuesAt(ORDER: i32, SIZE: i32, AHEAD: bool, field: Field, axisX: Axis, axisY: Axis, axisZ: Axis, count: i32, out: usize, stride: usize, work: usize): void {
+function valuesAt(
+  ORDER: i32, SIZE: i32, AHEAD: bool, field: Field, axisX: Axis, axisY: Axis, axisZ: Axis, count: i32, out: usize,
+  stride: usize, work: usize
+): void {
   const rowBytes = (field.edgeX * SIZE) << 2;
   const planeBytes = rowBytes * field.edgeY;
   const lastX = field.edgeX - ORDER;
@@ -105,7 +108,10 @@ function valuesAt(ORDER: i32, SIZE: i32, AHEAD: bool, field: Field, axisX: Axis,
       const x = load<i32>(nodes);
       const y = load<i32>(nodes, 4);
       const z = load<i32>(nodes, 8);
-      addAcross(field, axisX, axisY, axisZ, x, ORDER, y, ORDER, z, ORDER, w + VECTOR, w + 2 * VECTOR, work + ACROSS, work + SUMS);
+      addAcross(
+        field, axisX, axisY, axisZ, x, ORDER, y, ORDER, z, ORDER, w + VECTOR, w + 2 * VECTOR, work + ACROSS,
+        work + SUMS
+      );
     }
     if (SIZE == 3) storeTriple(ORDER, work + SUMS, w, out);
     else store<f64>(out, sumSingle(ORDER, work + SUMS, w));
@@ -122,7 +128,10 @@ function valuesAt(ORDER: i32, SIZE: i32, AHEAD: bool, field: Field, axisX: Axis,
  */
 // @ts-ignore: decorator
 @inline
-function combinedAt(ORDER: i32, SIZE: i32, TOGETHER: bool, field: Field, frames: Frames, packet: Packet, combined: usize, axisX: Axis, axisY: Axis, axisZ: Axis, count: i32, out: usize, stride: usize, work: usize): void {
+function combinedAt(
+  ORDER: i32, SIZE: i32, TOGETHER: bool, field: Field, frames: Frames, packet: Packet, combined: usize, axisX: Axis,
+  axisY: Axis, axisZ: Axis, count: i32, out: usize, stride: usize, work: usize
+): void {
   const rowBytes = TOGETHER ? (packet.lengthX * SIZE) << 3 : (ORDER * SIZE) << 3;
   const planeBytes = TOGETHER ? rowBytes * packet.lengthY : rowBytes * ORDER;
   let nodes = work + NODES;
@@ -139,9 +148,14 @@ function combinedAt(ORDER: i32, SIZE: i32, TOGETHER: bool, field: Field, frames:
       at += ((x * SIZE) << 3) + y * rowBytes + z * planeBytes;
     }
     if (!TOGETHER && frames.count == 4) {
-      addFrames(field, frames, axisX, axisY, axisZ, x, ORDER, y, ORDER, z, ORDER, w + VECTOR, w + 2 * VECTOR, work + ACROSS, work + SUMS);
+      addFrames(
+        field, frames, axisX, axisY, axisZ, x, ORDER, y, ORDER, z, ORDER, w + VECTOR, w + 2 * VECTOR, work + ACROSS,
+        work + SUMS
+      );
     } else {
-      if (!TOGETHER) combineInto(field, frames, axisX, axisY, axisZ, x, y, z, ORDER, ORDER, ORDER, at, rowBytes, planeBytes);
+      if (!TOGETHER) combineInto(
+        field, frames, axisX, axisY, axisZ, x, y, z, ORDER, ORDER, ORDER, at, rowBytes, planeBytes
+      );
       addWide(ORDER, SIZE, at, rowBytes, planeBytes, w + VECTOR, ORDER, w + 2 * VECTOR, ORDER, work + SUMS);
     }
     if (SIZE == 3) storeTriple(ORDER, work + SUMS, w, out);
@@ -184,7 +198,10 @@ function sumSingle(ORDER: i32, sums: usize, w: usize): f64 {
 
 // @ts-ignore: decorator
 @inline
-function interpolate(ORDER: i32, AHEAD: bool, FRAMES: i32, frames: usize, packet: usize, table: usize, degree: i32, axes: usize, fields: usize, fieldCount: i32, positions: usize, count: i32, out: usize, components: i32, work: usize): void {
+function interpolate(
+  ORDER: i32, AHEAD: bool, FRAMES: i32, frames: usize, packet: usize, table: usize, degree: i32, axes: usize,
+  fields: usize, fieldCount: i32, positions: usize, count: i32, out: usize, components: i32, work: usize
+): void {
   const axisX = changetype<Axis>(axes);
   const axisY = changetype<Axis>(axes + offsetof<Axis>());
   const axisZ = changetype<Axis>(axes + 2 * offsetof<Axis>());
@@ -193,8 +210,14 @@ function interpolate(ORDER: i32, AHEAD: bool, FRAMES: i32, frames: usize, packet
     const length = min(POINTS, count - first);
     if (table) {
       weighSpline(ORDER, 1, table, degree, axisX, positions, length, work + NODES, work + WEIGHTS, VECTOR, VECTORS);
-      weighSpline(ORDER, 1, table, degree, axisY, positions + 8, length, work + NODES + 4, work + WEIGHTS + VECTOR, VECTOR, VECTORS);
-      weighSpline(ORDER, 1, table, degree, axisZ, positions + 16, length, work + NODES + 8, work + WEIGHTS + 2 * VECTOR, VECTOR, VECTORS);
+      weighSpline(
+        ORDER, 1, table, degree, axisY, positions + 8, length, work + NODES + 4, work + WEIGHTS + VECTOR, VECTOR,
+        VECTORS
+      );
+      weighSpline(
+        ORDER, 1, table, degree, axisZ, positions + 16, length, work + NODES + 8, work + WEIGHTS + 2 * VECTOR, VECTOR,
+        VECTORS
+      );
     } else {
       weighAxis(ORDER, axisX, positions, length, work + NODES, work + WEIGHTS);
       weighAxis(ORDER, axisY, positions + 8, length, work + NODES + 4, work + WEIGHTS + VECTOR);
@@ -207,10 +230,16 @@ function interpolate(ORDER: i32, AHEAD: bool, FRAMES: i32, frames: usize, packet
       if (FRAMES != ONE) {
         const weights = changetype<Frames>(frames);
         const box = changetype<Packet>(packet);
-        if (field.components == 3) combinedAt(ORDER, 3, FRAMES == TOGETHER, field, weights, box, combined, axisX, axisY, axisZ, length, slot, stride, work);
-        else combinedAt(ORDER, 1, FRAMES == TOGETHER, field, weights, box, combined, axisX, axisY, axisZ, length, slot, stride, work);
+        if (field.components == 3) combinedAt(
+          ORDER, 3, FRAMES == TOGETHER, field, weights, box, combined, axisX, axisY, axisZ, length, slot, stride, work
+        );
+        else combinedAt(
+          ORDER, 1, FRAMES == TOGETHER, field, weights, box, combined, axisX, axisY, axisZ, length, slot, stride, work
+        );
         if (FRAMES == TOGETHER) combined += packetBytes(box, field);
-      } else if (field.components == 3) valuesAt(ORDER, 3, AHEAD, field, axisX, axisY, axisZ, length, slot, stride, work);
+      } else if (field.components == 3) valuesAt(
+        ORDER, 3, AHEAD, field, axisX, axisY, axisZ, length, slot, stride, work
+      );
       else valuesAt(ORDER, 1, AHEAD, field, axisX, axisY, axisZ, length, slot, stride, work);
       slot += <usize>field.components << 3;
     }
@@ -230,22 +259,48 @@ function interpolate(ORDER: i32, AHEAD: bool, FRAMES: i32, frames: usize, packet
  * @param out    `components` values a point, overwritten; fields one after the other
  * @param work   16 KiB of this thread
  */
-export function values(order: i32, table: usize, degree: i32, large: bool, frames: usize, packet: usize, axes: usize, fields: usize, fieldCount: i32, positions: usize, count: i32, out: usize, components: i32, work: usize): void {
+export function values(
+  order: i32, table: usize, degree: i32, large: bool, frames: usize, packet: usize, axes: usize, fields: usize,
+  fieldCount: i32, positions: usize, count: i32, out: usize, components: i32, work: usize
+): void {
   if (packet) {
-    if (order == 4) interpolate(4, false, TOGETHER, frames, packet, table, degree, axes, fields, fieldCount, positions, count, out, components, work);
-    else if (order == 6) interpolate(6, false, TOGETHER, frames, packet, table, degree, axes, fields, fieldCount, positions, count, out, components, work);
-    else interpolate(8, false, TOGETHER, frames, packet, table, degree, axes, fields, fieldCount, positions, count, out, components, work);
+    if (order == 4) interpolate(
+      4, false, TOGETHER, frames, packet, table, degree, axes, fields, fieldCount, positions, count, out, components,
+      work
+    );
+    else if (order == 6) interpolate(
+      6, false, TOGETHER, frames, packet, table, degree, axes, fields, fieldCount, positions, count, out, components,
+      work
+    );
+    else interpolate(
+      8, false, TOGETHER, frames, packet, table, degree, axes, fields, fieldCount, positions, count, out, components,
+      work
+    );
     return;
   }
   if (frames) {
-    if (order == 4) interpolate(4, false, APART, frames, packet, table, degree, axes, fields, fieldCount, positions, count, out, components, work);
-    else if (order == 6) interpolate(6, false, APART, frames, packet, table, degree, axes, fields, fieldCount, positions, count, out, components, work);
-    else interpolate(8, false, APART, frames, packet, table, degree, axes, fields, fieldCount, positions, count, out, components, work);
+    if (order == 4) interpolate(
+      4, false, APART, frames, packet, table, degree, axes, fields, fieldCount, positions, count, out, components, work
+    );
+    else if (order == 6) interpolate(
+      6, false, APART, frames, packet, table, degree, axes, fields, fieldCount, positions, count, out, components, work
+    );
+    else interpolate(
+      8, false, APART, frames, packet, table, degree, axes, fields, fieldCount, positions, count, out, components, work
+    );
     return;
   }
   // Boxes of more nodes take so long that looking ahead gains nothing.
-  if (order == 4 && large) interpolate(4, true, ONE, 0, 0, table, degree, axes, fields, fieldCount, positions, count, out, components, work);
-  else if (order == 4) interpolate(4, false, ONE, 0, 0, table, degree, axes, fields, fieldCount, positions, count, out, components, work);
-  else if (order == 6) interpolate(6, false, ONE, 0, 0, table, degree, axes, fields, fieldCount, positions, count, out, components, work);
-  else interpolate(8, false, ONE, 0, 0, table, degree, axes, fields, fieldCount, positions, count, out, components, work);
+  if (order == 4 && large) interpolate(
+    4, true, ONE, 0, 0, table, degree, axes, fields, fieldCount, positions, count, out, components, work
+  );
+  else if (order == 4) interpolate(
+    4, false, ONE, 0, 0, table, degree, axes, fields, fieldCount, positions, count, out, components, work
+  );
+  else if (order == 6) interpolate(
+    6, false, ONE, 0, 0, table, degree, axes, fields, fieldCount, positions, count, out, components, work
+  );
+  else interpolate(
+    8, false, ONE, 0, 0, table, degree, axes, fields, fieldCount, positions, count, out, components, work
+  );
 }

@@ -104,7 +104,9 @@ export function secondDerivative(w: usize, spacing: f64, out: usize): void {
 // @ts-ignore: decorator
 @inline
 export function differences(w: usize, spacing: f64, one: usize, two: usize): void {
-  const a = load<f64>(w) / spacing, b = load<f64>(w, 8) / spacing, c = load<f64>(w, 16) / spacing, d = load<f64>(w, 24) / spacing;
+  const a = load<f64>(w) / spacing, b = load<f64>(w, 8) / spacing, c = load<f64>(
+    w, 16
+  ) / spacing, d = load<f64>(w, 24) / spacing;
   store<f64>(one, -a);
   store<f64>(one, -b, 8);
   store<f64>(one, a - c, 16);
