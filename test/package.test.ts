@@ -1,4 +1,7 @@
-/** What `npm pack` ships installs without development dependencies, serves the shipped data and exports the client. */
+/**
+ * The package that `npm pack` makes installs without development dependencies, serves the shipped data and exports the
+ * client.
+ */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** Which build of the program is run. */
+/** `bin/fieldprobe.js` runs the bundle where it is newer than the modules. */
 import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

@@ -48,7 +48,7 @@ const WALL = { length: "h", time: "h/U_b", velocity: "U_b", pressure: "U_b^2" };
 const ACROSS = Array.from({ length: 17 }, (_, j) => -Math.cos((Math.PI * j) / 16));
 const periodic = (nodes: number, spacing: number) => ({ nodes, origin: 0, spacing, periodic: true });
 
-/** Where the dataset `perforated` has no values: a corner of every frame. */
+/** The nodes without values of the dataset `perforated`: a corner of every frame. */
 export const isHole = ({ x, y }: Pick<Index, "x" | "y">): boolean => x >= 8 && y < 3;
 
 /** Writes all of them; returns their folders. */

@@ -1,7 +1,6 @@
 /** The notebooks of examples/ run from top to bottom against the included data. */
 import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -9,22 +8,19 @@ import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { loadConfig } from "../../src/config.js";
 import { type RunningService, startService } from "../../src/main.js";
+import { scratchFolder } from "../support/scratch.js";
 import { missing, PYTHON, TOOLKITS } from "./packages.js";
 
 const run = promisify(execFile);
 const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
 let service: RunningService;
-let folder: string;
+const folder = scratchFolder();
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "fieldprobe-notebooks-"));
   const settings = { PORT: "0", STATE: join(folder, "state"), DATA: here("../../data") };
   service = await startService(loadConfig(settings, {}), pino({ level: "silent" }), true);
 });
-afterAll(async () => {
-  await service.close();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => service.close());
 
 interface Cell {
   readonly cell_type: string;

@@ -3,8 +3,7 @@
  * faults.
  */
 import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -13,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config.js";
 import { type RunningService, startService } from "../../src/main.js";
 import { OPERATIONS } from "../../src/operations.js";
+import { scratchFolder } from "../support/scratch.js";
 import { PATH, VERSIONS, type Version } from "../support/soap-service.js";
 import { ARGUMENTS, asLines, type Calls, plainAnswers } from "./arguments.js";
 import { type Build, gsoap, jaxws, mono, strongSoap } from "./builds.js";
@@ -26,17 +26,13 @@ const script =
 
 let service: RunningService;
 let url: string;
-let folder: string;
+const folder = scratchFolder();
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "fieldprobe-clients-"));
   const settings = { PORT: "0", STATE: join(folder, "state"), DATA: here("../../data") };
   service = await startService(loadConfig(settings, {}), pino({ level: "silent" }), true);
   url = service.url + PATH;
 });
-afterAll(async () => {
-  await service.close();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => service.close());
 
 const make = async (build: Build, version: Version): Promise<[string, ...string[]]> => [
   ...(await build(mkdtempSync(join(folder, "client-")), `${url}?wsdl`, version)),

@@ -1,6 +1,5 @@
 /** The engine with real worker threads on the shipped turbulence. */
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
@@ -11,6 +10,7 @@ import type { Engine, Query } from "../../src/engine/query.js";
 import { OPERATIONS } from "../../src/operations.js";
 import { hermiteSlowly, interpolateSlowly, readField, type StoredField } from "../support/oracle.js";
 import { generator, runQuery } from "../support/run-query.js";
+import { scratchFolder } from "../support/scratch.js";
 
 const DATA = fileURLToPath(new URL("../../data", import.meta.url));
 const PERIOD = 2 * Math.PI;
@@ -288,8 +288,8 @@ describe("engine on the shipped turbulence", () => {
 });
 
 describe("engine and its data folder", () => {
+  const folder = scratchFolder();
   it("starts with what is good, notices what comes and goes, and never serves a replaced file's old numbers", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "fieldprobe-"));
     const engine = await open({ DATA: folder, WORKERS: "1" });
     try {
       expect(engine.datasets()).toEqual([]);
@@ -310,7 +310,6 @@ describe("engine and its data folder", () => {
       await expect(runQuery(engine, query, [1, 2, 3])).rejects.toThrow("Invalid set name: isotropic32");
     } finally {
       await engine.close(1000);
-      rmSync(folder, { recursive: true });
     }
   });
 });

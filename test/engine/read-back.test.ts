@@ -98,7 +98,7 @@ describe("files of make.py", () => {
       ...["numbered-datasets", "jax-cfd", "openpmd"],
     ]),
   );
-  /** What is said of those that are refused with a question otherwise. */
+  /** Answers for those that are refused with a question otherwise. */
   const SAID: Readonly<Record<string, Answers>> = {
     "three-times-three-components": { dims: ["c", "y", "x", "z", "t"] },
     "equal-lengths": { dims: ["z", "y", "x"] },
@@ -132,7 +132,7 @@ describe("files of make.py", () => {
     writeDescriptor(dirname(path), { ...found?.written, name: entry.name });
   }
 
-  /** Where no stencil reaches over a seam, at which the polynomials jump, or to nodes without a value. */
+  /** The part in which no stencil reaches over a seam, at which the polynomials jump, or to nodes without a value. */
   function rangesOf({ name, periodic = "", holes }: Case): [number, number][] {
     return (GRIDS[name] ?? GRID).map((nodes, a) => {
       const seam = name === "state_phys" || periodic.includes("xyz"[a] as string);

@@ -1,13 +1,12 @@
 /** Bytes read from storage where data exceeds the cache: at most twice the bricks that the stencils touch. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config.js";
 import { openEngine } from "../../src/engine/engine.js";
 import { writeCube } from "../../src/generate/cube.js";
 import { generator, runQuery } from "../support/run-query.js";
+import { scratchFolder } from "../support/scratch.js";
 
 const PERIOD = 2 * Math.PI;
 const EDGE = 16;
@@ -35,15 +34,13 @@ function touchedBricks(nodes: readonly number[], points: Float32Array): number {
 }
 
 describe("bytes read where data exceeds the cache", () => {
-  let folder: string;
+  const folder = scratchFolder();
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "fieldprobe-reads-"));
     for (const [name, nodes] of Object.entries(SHAPES)) {
       const shape = { kind: "random", nodes, steps: 4, chunk: [EDGE, EDGE, EDGE], filter: "none", seed: 1 } as const;
       await writeCube({ ...shape, name, folder: join(folder, name) }, () => {});
     }
   });
-  afterAll(() => rmSync(folder, { recursive: true }));
 
   it.each([
     { name: "cube", count: 20_000, temporal: "None", cacheMiB: 4, workers: 2 },

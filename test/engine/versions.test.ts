@@ -1,7 +1,5 @@
 /** A request that resolves its dataset once reads one version of it, though the files are replaced meanwhile. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rmSync } from "node:fs";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { loadConfig } from "../../src/config.js";
@@ -9,8 +7,9 @@ import { openEngine } from "../../src/engine/engine.js";
 import type { Engine, Query } from "../../src/engine/query.js";
 import { writeCube } from "../../src/generate/cube.js";
 import { runQuery } from "../support/run-query.js";
+import { scratchFolder } from "../support/scratch.js";
 
-const folder = mkdtempSync(join(tmpdir(), "versions-"));
+const folder = scratchFolder();
 const POINTS = Float32Array.of(0.1, 0.2, 0.3, 3, 2, 1);
 const QUERY: Query = {
   operation: "GetVelocity",
@@ -31,10 +30,7 @@ beforeAll(async () => {
   await write(1);
   engine = await openEngine(loadConfig({ DATA: folder, WORKERS: "1" }, {}), pino({ level: "silent" }));
 });
-afterAll(async () => {
-  await engine.close(0);
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => engine.close(0));
 
 it("a query with a dataset that was found reads that version, one without the version of now", async () => {
   const dataset = engine.find("cube");

@@ -1,18 +1,17 @@
 /**
  * Analytic and random cubes: stored values against the formulas, any shape, any slabs, equal seeds giving equal bytes.
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Dataset, File, ready } from "h5wasm/node";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { type CubeOptions, writeCube } from "../../src/generate/cube.js";
+import { eachScratchFolder } from "../support/scratch.js";
 
 let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "fieldprobe-cube-"));
+eachScratchFolder((path) => {
+  folder = path;
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const NODES = [12, 7, 10] as const;
 const STEPS = 2;

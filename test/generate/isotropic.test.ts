@@ -2,8 +2,7 @@
  * The shipped turbulence obeys the Navier-Stokes equations, judged from its stored frames; and generating is
  * repeatable.
  */
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Dataset, File, ready } from "h5wasm/node";
@@ -11,6 +10,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { type IsotropicOptions, writeIsotropic } from "../../src/generate/isotropic.js";
 import { digestFile } from "../../src/storage/catalog/manifest.js";
 import { type Complex, derivative, indexOf, transformOf, wavenumberAt } from "../support/dft.js";
+import { scratchFolder } from "../support/scratch.js";
 
 const FOLDER = fileURLToPath(new URL("../../data/isotropic32", import.meta.url));
 const NODES = 32;
@@ -30,7 +30,7 @@ const WAVES = Array.from({ length: CELLS }, (_, index) => {
   return { k, square, kept: square > 0 && k.every((component) => Math.abs(component) <= KMAX) };
 });
 
-/** What the tests compare, for one stored frame. */
+/** The figures that tests compare, for one stored frame. */
 interface Frame {
   readonly energy: number;
   readonly dissipation: number;
@@ -258,8 +258,8 @@ describe("data/isotropic32", () => {
 });
 
 describe("writeIsotropic", () => {
+  const folder = scratchFolder();
   it("gives equal bytes for equal options and others for another seed", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "fieldprobe-isotropic-"));
     const options: IsotropicOptions = {
       nodes: 16,
       viscosity: 0.1,
@@ -270,18 +270,14 @@ describe("writeIsotropic", () => {
       aliases: [],
       folder: join(folder, "a"),
     };
-    try {
-      const fractions: number[] = [];
-      const first = await writeIsotropic(options, (fraction) => fractions.push(fraction));
-      const again = await writeIsotropic({ ...options, folder: join(folder, "b") }, () => {});
-      const other = await writeIsotropic({ ...options, seed: 6, folder: join(folder, "c") }, () => {});
-      expect(again.manifest).toEqual(first.manifest);
-      expect(other.manifest.files["small.h5"]?.sha256).not.toBe(first.manifest.files["small.h5"]?.sha256);
-      expect(fractions).toEqual([...fractions].sort((a, b) => a - b));
-      expect(fractions.at(-1)).toBe(1);
-      expect(first.reports.map(({ time }) => Math.round(10 * time))).toEqual([-2, 0, 2, 4]);
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
+    const fractions: number[] = [];
+    const first = await writeIsotropic(options, (fraction) => fractions.push(fraction));
+    const again = await writeIsotropic({ ...options, folder: join(folder, "b") }, () => {});
+    const other = await writeIsotropic({ ...options, seed: 6, folder: join(folder, "c") }, () => {});
+    expect(again.manifest).toEqual(first.manifest);
+    expect(other.manifest.files["small.h5"]?.sha256).not.toBe(first.manifest.files["small.h5"]?.sha256);
+    expect(fractions).toEqual([...fractions].sort((a, b) => a - b));
+    expect(fractions.at(-1)).toBe(1);
+    expect(first.reports.map(({ time }) => Math.round(10 * time))).toEqual([-2, 0, 2, 4]);
   });
 });

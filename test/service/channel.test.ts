@@ -1,7 +1,4 @@
 /** A channel-like dataset, y tabulated and ended, answers everything but box filters. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config.js";
@@ -10,20 +7,17 @@ import type { Engine, Query } from "../../src/engine/query.js";
 import { ALL_OPERATIONS, type Operation } from "../../src/operations.js";
 import { channelPoints, writeChannel } from "../support/channel.js";
 import { generator, runQuery } from "../support/run-query.js";
+import { scratchFolder } from "../support/scratch.js";
 
 describe("a channel-like dataset", () => {
-  let folder: string;
+  const folder = scratchFolder();
   let engine: Engine;
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "fieldprobe-channel-"));
     await writeChannel(folder);
     const settings = { DATA: folder, WORKERS: "1", CACHE_BYTES: "67108864" };
     engine = await openEngine(loadConfig(settings, {}), pino({ level: "silent" }));
   });
-  afterAll(async () => {
-    await engine.close(1000);
-    rmSync(folder, { recursive: true });
-  });
+  afterAll(() => engine.close(1000));
 
   const points = channelPoints(100, generator(6));
   /** Operations at points, and tracking, of velocity and pressure. */

@@ -20,7 +20,7 @@ const twinName = (index: number) => `twin-${index}`;
 
 let service: RunningService;
 let soap: FieldClient;
-/** Where each producer's nodes lie: coordinates along x, y, z, and the times of its frames. */
+/** The nodes of each producer: coordinates along x, y, z, and the times of its frames. */
 const grids: { coordinates: number[][]; times: number[] }[] = [];
 
 beforeAll(async () => {

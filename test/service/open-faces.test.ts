@@ -65,7 +65,7 @@ async function post(path: string, more: object = {}): Promise<{ status: number; 
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
-/** Where the particles are after 0.5: the first has left at x = 2, the second has been held by the wall y = 0. */
+/** The particles after 0.5: the first has left at x = 2, the second has been held by the wall y = 0. */
 function expectPositions(values: ArrayLike<number>, width: number): void {
   const near = (at: number, expected: number) => expect(Math.abs((values[at] as number) - expected)).toBeLessThan(2e-6);
   expect(values[0]).toBe(2);

@@ -1,11 +1,11 @@
 /** The service as a process of its own: start, signals, refusal to start. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
+import { eachScratchFolder } from "../support/scratch.js";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const BIN = join(ROOT, "bin/fieldprobe.js");
@@ -63,14 +63,13 @@ class Program {
 describe("the service as a process", { timeout: 60_000 }, () => {
   let folder: string;
   let program: Program | null = null;
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "fieldprobe-process-"));
+  eachScratchFolder((path) => {
+    folder = path;
     mkdirSync(join(folder, "data"));
   });
   afterEach(async () => {
     program?.child.kill("SIGKILL");
     await program?.exit();
-    rmSync(folder, { recursive: true });
   });
   const start = (settings: Readonly<Record<string, string>> = {}): Program => {
     const base = {

@@ -28,7 +28,9 @@ const MINUTES = Number(process.env.SOAK_MINUTES ?? 10);
 const ROUND = 50;
 const SIDE_BY_SIDE = 8;
 const MIB = 2 ** 20;
-/** What the later half may gain: the heap after a full collection is a steady figure, resident memory is not. */
+/**
+ * The growth allowed to the later half: the heap after a full collection is a steady figure, resident memory is not.
+ */
 const HEAP_BYTES = 4 * MIB;
 const RESIDENT_BYTES = 32 * MIB;
 
@@ -91,7 +93,7 @@ function openFiles(): { files: number; sockets: number } {
   return { files: targets.length, sockets: targets.filter((target) => target.startsWith("socket:")).length };
 }
 
-/** What the process holds once nothing of any request is left and idle connections are closed. */
+/** The memory that the process holds once nothing of any request is left and idle connections are closed. */
 async function sample(since: number): Promise<Sample> {
   await expectIdle(at());
   const quiet = { timeout: 5_000, interval: 50 };

@@ -1,18 +1,17 @@
 /** `fieldprobe generate` as a process: what it prints, what it refuses, and with which exit code. */
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { eachScratchFolder } from "../../support/scratch.js";
 
 const BIN = fileURLToPath(new URL("../../../bin/fieldprobe.js", import.meta.url));
 
 let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "fieldprobe-cli-"));
+eachScratchFolder((path) => {
+  folder = path;
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const generate = (...args: string[]) => spawnSync(process.execPath, [BIN, "generate", ...args], { encoding: "utf8" });
 const out = () => join(folder, "set");

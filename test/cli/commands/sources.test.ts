@@ -123,7 +123,7 @@ describe("commands on a bucket", () => {
   });
 });
 
-/** How a disk is made full for a command whose cache lies in a folder: `$0` is the folder, `$@` the command. */
+/** Fills the disk of a command whose cache lies in a folder: `$0` is the folder, `$@` the command. */
 const FULL = [
   ["a bound of the system for each file", 'ulimit -f 1; exec "$@"', [], true],
   ["a full disk", 'mount -t tmpfs -o size=4k none "$0" && exec "$@"', ["unshare", "-rm"], mayMount()],

@@ -1,4 +1,4 @@
-/** What the judging of a token costs and how it compares: the same for every token, whatever is wrong with it. */
+/** Judging a token costs the same for every token, whatever is wrong with it. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pino } from "pino";

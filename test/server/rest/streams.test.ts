@@ -1,14 +1,14 @@
 /** Large requests and answers over a real socket: any pieces, any pace, compressed or not, the same numbers. */
 
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { request } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as pause } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
 import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { digestToken, watchTokens } from "../../../src/server/http/auth.js";
+import { scratchFolder } from "../../support/scratch.js";
 import { analyticEngine } from "./analytic-engine.js";
 import { serveApi } from "./serve-api.js";
 
@@ -77,8 +77,8 @@ describe("60 000 points", () => {
     expect(gunzipSync(bytes).equals(octets)).toBe(true);
   });
 
+  const folder = scratchFolder();
   it("are too many for a token of fewer", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "fieldprobe-tokens-"));
     const file = join(folder, "tokens.json");
     const tokens = [{ name: "small", sha256: digestToken("small-token"), limit: 100 }];
     writeFileSync(file, JSON.stringify({ version: 1, tokens }));
@@ -95,6 +95,5 @@ describe("60 000 points", () => {
     expect((await ask(100)).statusCode).toBe(200);
     expect((await ask(101)).json()).toMatchObject({ status: 413, code: "LimitExceeded", limit: "token.points" });
     await guarded.close();
-    rmSync(folder, { recursive: true });
   });
 });

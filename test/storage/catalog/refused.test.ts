@@ -1,4 +1,4 @@
-/** What is always refused, with real files: one clear line each, and everything else is served. */
+/** The scan of real files refuses some of them with one clear line each, and serves everything else. */
 import { appendFileSync, mkdirSync, readFileSync, renameSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { File, Group, Dataset as H5Dataset } from "h5wasm/node";

@@ -12,7 +12,7 @@ import { scratchFolder } from "../../support/scratch.js";
 
 const folder = scratchFolder();
 
-/** How a small file with one field differs from the others. */
+/** The differences of a small file with one field from the others. */
 interface Difference {
   readonly shape?: number[];
   readonly chunks?: number[];

@@ -1,17 +1,16 @@
 /** The HDF5 writer: what is written reads back, misfit slabs are refused, and nothing unfinished looks finished. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Dataset, File, ready } from "h5wasm/node";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { completeFolder, digestFile } from "../../../src/storage/catalog/manifest.js";
 import { type DatasetShape, FILTERS, Hdf5Writer } from "../../../src/storage/hdf5/writer.js";
+import { eachScratchFolder } from "../../support/scratch.js";
 
 let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "fieldprobe-write-"));
+eachScratchFolder((path) => {
+  folder = path;
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const ramp = (length: number, first = 0) => Float32Array.from({ length }, (_, i) => first + i / 7);
 

@@ -78,7 +78,7 @@ function filesBelow(folder: string): Map<string, Uint8Array> {
   return new Map(files.map((name) => [name, readFileSync(join(folder, name))]));
 }
 
-/** What a scan tells, with the places relative to the folder. */
+/** The findings of a scan, with the places relative to the folder. */
 function told({ datasets, problems }: FolderScan, folder: string) {
   const relative = (text: string) => decodeURI(text.replaceAll(folder, ""));
   return {

@@ -1,4 +1,4 @@
-/** What recognition decides beyond the ordinary file of a producer: databases, trajectories, ambiguity, series. */
+/** Recognition decides about more than the ordinary file of a producer: databases, trajectories, ambiguity, series. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { File, Dataset as H5Dataset } from "h5wasm/node";

@@ -64,7 +64,7 @@ const ways = fc.record({
   list: fc.constantFrom("float64", "float32", "row"),
   evidence: fc.constantFrom("none", "scales", "labels", "attribute", "counts"),
   steps: fc.boolean(),
-  /** Where the times stand: in a list, or in an attribute of the file, of the group or of every dataset. */
+  /** The place of the times: in a list, or in an attribute of the file, of the group or of every dataset. */
   times: fc.constantFrom("none", "list", "file", "group", "datasets"),
   descending: fc.option(fc.constantFrom(...AXES), { nil: null, freq: 2 }),
   /** The attributes that say how stored numbers become values; integers have both. */
@@ -208,7 +208,7 @@ async function writeFile(path: string, way: Way): Promise<void> {
   if (way.bigEndian) makeBigEndian(path);
 }
 
-/** What is known of a grid whatever the file says; of a descending axis only its list of coordinates tells it. */
+/** Facts about a grid whatever the file says; of a descending axis only its list of coordinates tells it. */
 function answersTo(way: Way): Answers {
   return {
     dims: rolesOf(way, way.vector !== null),
@@ -270,7 +270,7 @@ function expectRight(dataset: Dataset, way: Way): void {
   if (way.pressure) expect(errorOf(dataset, "pressure", times)).toBeLessThan(1e-4);
 }
 
-/** What a file is, by dimension of variation. */
+/** A file by dimension of variation. */
 function traitsOf(way: Way): string[] {
   const order = rolesOf(way, way.vector !== null);
   const placeOf = (role: string) => {
@@ -293,7 +293,7 @@ function traitsOf(way: Way): string[] {
     `pressure ${way.pressure ? (way.otherOrder === null ? "in the order" : "in an order of its own") : "none"}`,
   ];
 }
-/** How many values each of those has: 6 orders of axes, 3 kinds of lengths and so on. */
+/** The number of values of each of those: 6 orders of axes, 3 kinds of lengths and so on. */
 const TRAITS = 6 + 3 + 4 + 4 + 4 + Object.keys(NAMES).length + 3 + 5 + 5 + 2 * (4 + 4 + 1) + 3 + 2 + 3;
 
 let made = 0;

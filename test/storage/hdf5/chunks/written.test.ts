@@ -153,7 +153,7 @@ describe.each(INDEXED.map(chunkFile))("damage to the index of $name", (file) => 
         for (const number of sample) index?.unwritten(chunkStart(file, number), ONE);
       } catch (error) {
         expect(error).toBeInstanceOf(DataError);
-        expect((error as DataError).message).toBe(`${path}: it cannot be read which parts of /p were written.`);
+        expect((error as DataError).message).toBe(`${path}: the list of the written parts of /p cannot be read.`);
       }
       const dataset = scanned(dirname(path));
       if (dataset === null) continue;

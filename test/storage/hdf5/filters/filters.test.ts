@@ -151,7 +151,7 @@ describe("filters of plugins", () => {
   });
 });
 
-/** Where the first chunk of a file stands, and its entry in the index. */
+/** The place of the first chunk of a file, and its entry in the index. */
 function firstChunk(content: Buffer): { address: number; bytes: number; entry: number } {
   const { path } = scanned(content);
   const file = new H5File(path);
@@ -238,7 +238,7 @@ describe("crafted chunks", () => {
     const name = "gzip-shuffle";
     expect(reasonOf(scanned(withChunk(fixture(name), null, 1)).dataset)).toContain("its mask leaves out shuffle");
     expect(reasonOf(scanned(withChunk(fixture(name), null, 2)).dataset)).toContain(`bytes, not ${whole}`);
-    expect(reasonOf(scanned(withChunk(fixture(name), null, 4)).dataset)).toContain("filter 2, which it has not");
+    expect(reasonOf(scanned(withChunk(fixture(name), null, 4)).dataset)).toContain("filter 2, which it does not have");
     expect(reasonOf(scanned(withChunk(fixture("fletcher32"), null, 1)).dataset)).toContain("leaves out fletcher32");
     expect(reasonOf(scanned(withChunk(fixture("blosc-lz4-shuffle"), null, 1)).dataset)).toContain(
       `bytes, not ${whole}`,
