@@ -17,7 +17,7 @@ export function openOn(
   return openEngine(loadConfig(settings, {}), pino({ level: "warn" }));
 }
 
-/** What a query took; CPU of all threads of this process. */
+/** The cost of a query; CPU of all threads of this process. */
 export interface Asked {
   readonly milliseconds: number;
   readonly cpuMilliseconds: number;

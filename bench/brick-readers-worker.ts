@@ -6,7 +6,7 @@ import { loadHdf5 } from "../dist/storage/hdf5/library.js";
 
 const CHUNK_BYTES = 64 * 2 ** 20;
 
-/** What is read: velocities of frame 0. */
+/** The data to read: velocities of frame 0. */
 export interface BrickReaders {
   readonly folder: string;
   readonly dataset: string;

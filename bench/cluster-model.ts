@@ -32,7 +32,7 @@ export interface ClusterShape {
   readonly machines: number;
 }
 
-/** What things cost, as measured by `npm run bench:cluster` on the machine of docs/performance.md. */
+/** Costs as measured by `npm run bench:cluster` on the machine of docs/performance.md. */
 export const COSTS = {
   /** The asking process: to divide and merge a point. */
   divideNs: 26,

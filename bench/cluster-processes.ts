@@ -16,7 +16,7 @@ import { freeAddresses } from "./free-addresses.js";
 const BIN = fileURLToPath(new URL("../bin/fieldprobe.js", import.meta.url));
 const READY_MS = 30_000;
 
-/** How the processes are set up. */
+/** The set-up of the processes. */
 export interface ClusterOptions {
   readonly processes: number;
   readonly threads: number;

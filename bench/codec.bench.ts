@@ -22,7 +22,7 @@ const SCANNERS = new PlainScanners();
 /** Points that are read and written once to see that they come out as they went in. */
 const CHECKED = 100;
 
-/** How clients write an item: name of the case, and the item. */
+/** A form in which clients write an item: name of the case, and the item. */
 const STYLES: readonly (readonly [string, (numbers: readonly number[]) => string])[] = [
   ["plain", ([x, y, z]) => `<Point3><x>${x?.toFixed(7)}</x><y>${y?.toFixed(7)}</y><z>${z?.toFixed(7)}</z></Point3>`],
   [

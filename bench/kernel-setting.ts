@@ -15,7 +15,10 @@ export const OPTIONS = { fd8Legacy: false };
 const MOST_COMPONENTS = 18;
 /** Points whose answers are compared before anything is measured. */
 export const CHECKED = 20;
-/** How far two ways of computing the same may be apart, of the largest value (of 1 where that is less). */
+/**
+ * The difference between two ways of computing the same that is allowed, of the largest value (of 1 where that is
+ * less).
+ */
 const TOLERANCE = 1e-6;
 
 /** A cube in a shared memory, and points in it. */
@@ -70,7 +73,7 @@ export function checkClose(name: string, some: ArrayLike<number>, others: ArrayL
   }
 }
 
-/** What is measured together, and what the rows of it say about each other. */
+/** Cases that are measured together, and the ratios that their rows report. */
 export interface Group {
   readonly contestants: readonly Contestant[];
   readonly comparisons: readonly Comparison[];

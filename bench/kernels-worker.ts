@@ -5,7 +5,7 @@ import { createScheme } from "../dist/kernels/index.js";
 import { instantiateSimd, SCRATCH_BYTES, type WasmMemory } from "../dist/kernels/simd/index.js";
 import type { Axes, BrickField, Scheme } from "../dist/kernels/types.js";
 
-/** What one thread does. */
+/** The work of one thread. */
 export interface Share {
   readonly memory: WasmMemory;
   readonly scratch: number;

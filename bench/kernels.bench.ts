@@ -74,7 +74,7 @@ function kernelGroup(setting: Setting, [name, kernel, method]: (typeof KERNELS)[
   };
 }
 
-/** What batches of random points cost with their sort, by number of points, and the largest `unsorted`. */
+/** The cost of batches of random points with their sort, by number of points, and the largest `unsorted`. */
 function batchGroup(setting: Setting, methods: readonly string[], sizes: readonly number[], unsorted: boolean): Group {
   const { nodes, arena, accelerator, velocity, positions, out } = setting;
   const most = Math.max(...sizes);

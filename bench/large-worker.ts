@@ -8,7 +8,7 @@ import { type Row, ratioRow, summarise } from "./row.js";
 import { resetPeak, residentBytes } from "./soap-load.js";
 import { checkAbc, touchedBytes } from "./touched.js";
 
-/** What is asked. */
+/** The question. */
 export interface LargeTask {
   readonly folder: string;
   readonly nodes: number;

@@ -1,4 +1,4 @@
-/** What a step of particle tracking costs beside interpolation, and what it allocates. */
+/** Measures the cost of a step of particle tracking beside interpolation, and what it allocates. */
 import { fileURLToPath } from "node:url";
 import type { Query } from "../dist/engine/query.js";
 import { alternate, type Contestant } from "./alternate.js";
@@ -18,7 +18,7 @@ const STEP = 0.001;
 const EVALUATIONS = 2;
 /** Particles whose steps are watched for what they allocate: it should not grow with their number. */
 const HEAP_POINTS = [128, 512];
-/** How far a particle may be from where its first velocity alone would have taken it. */
+/** The distance that a particle may have from where its first velocity alone would have taken it. */
 const DRIFT = 0.005;
 
 /**

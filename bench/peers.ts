@@ -14,7 +14,7 @@ import { type BenchOptions, type Row, readOptions, report } from "./row.js";
 const SEED = 2_048;
 /** Nodes per edge of our bricks. */
 const EDGE = 64;
-/** How far any of the methods may be from another at a point, trilinear interpolation included. */
+/** The distance that any two methods may have at a point, trilinear interpolation included. */
 const TOLERANCE = 0.05;
 const OPTIONS = { fd8Legacy: false };
 
@@ -53,7 +53,7 @@ interface Setting {
   /** Passes of ours over the first `points` sorted points, or over all of them in random order with sort and return. */
   evaluate(method: string, backend: "simd" | "plain", points: number): Passed;
   batch(method: string): Passed;
-  /** What the plain kernel answers at the first point in an order. */
+  /** The answer of the plain kernel at the first point in an order. */
   at(order: "random" | "sorted", method: string): Passed;
 }
 

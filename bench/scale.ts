@@ -12,7 +12,7 @@ import { type Server, startOurs } from "./server-process.js";
 import { velocity } from "./service.bench.js";
 import { nullOpRequest, open } from "./soap-load.js";
 
-/** What is asked: the name of the case, the operation and its members. */
+/** A question: the name of the case, the operation and its members. */
 const QUESTIONS = [
   ["NullOp", "NullOp", ""],
   ["GetVelocity Lag8", "GetVelocity", velocity("Lag8", "None")],

@@ -10,7 +10,7 @@ export interface Server {
   readonly process: ChildProcess;
   readonly pid: number;
   readonly port: number;
-  /** What became of its process, in words; empty while it runs. */
+  /** The end of its process, in words; empty while it runs. */
   end(): string;
 }
 

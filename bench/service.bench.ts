@@ -101,7 +101,7 @@ export async function numbersOf(port: number, payload: Buffer): Promise<Float32A
   return Float32Array.from(answer.matchAll(/<(?:\w+:)?[xyz]>([^<]*)</g), ([, number]) => Number(number));
 }
 
-/** What is asked of the service and, the same, of an engine in this process. */
+/** The questions to the service and, the same, to an engine in this process. */
 interface Asked {
   readonly name: string;
   readonly payload: Buffer;

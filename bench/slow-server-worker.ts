@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 
-/** How the server behaves. */
+/** The behaviour of the server. */
 export interface SlowServer {
   readonly folder: string;
   readonly latencyMs: number;
@@ -18,7 +18,7 @@ export interface SlowServer {
 }
 
 const { folder, latencyMs, bytesPerSecond } = workerData as SlowServer;
-/** When the line is free again. */
+/** The time at which the line is free again. */
 let freeMs = 0;
 
 /** Waits as long as the line takes for so many bytes, after those that were asked for before. */

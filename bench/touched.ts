@@ -1,4 +1,4 @@
-/** What a query has to read at least: the chunks that its stencils touch; and what an analytic cube answers. */
+/** Counts what a query has to read at least: the chunks that its stencils touch; and what an analytic cube answers. */
 import type { Check } from "./ask.js";
 
 const PERIOD = 2 * Math.PI;

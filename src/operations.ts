@@ -240,8 +240,8 @@ export const HESSIANS: readonly Exclude<(typeof GRADIENTS)[number], `M1${string}
 );
 
 /**
- * How an operation is run: at points, as a forcing, over the octree of a box (filter), over a box of nodes (box), along
- * paths, as a search of a box or a cutout of it, through another operation (arrays), or not at all.
+ * The way in which an operation is run: at points, as a forcing, over the octree of a box (filter), over a box of nodes
+ * (box), along paths, as a search of a box or a cutout of it, through another operation (arrays), or not at all.
  */
 export type Family = "points" | "force" | "filter" | "box" | "track" | "search" | "cutout" | "arrays" | "echo";
 

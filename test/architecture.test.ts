@@ -216,16 +216,18 @@ describe("the source", () => {
     expect(texts.filter(([, text]) => !/^\/\*\*? ?\s/.test(text)).map(([file]) => file)).toEqual([]);
   });
 
-  it("keeps comments within 120 columns", () => {
+  it("keeps comments within 120 columns, and all of the modules in AssemblyScript, which Biome does not format", () => {
     const files = ["src", "test", "bench", "scripts", "examples"].flatMap((folder) =>
       readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
         .filter((name) => /\.(ts|mjs|js|css)$/.test(name) && !/fixtures|node_modules/.test(name))
         .map((name) => join(ROOT, folder, name)),
     );
-    const isWideComment = (line: string) => line.length > 120 && /^\s*(\/\*|\*|\/\/)/.test(line);
-    const wide = files.flatMap((file) =>
-      linesOf(file).flatMap((line, i) => (isWideComment(line) ? [`${relative(ROOT, file)}:${i + 1}`] : [])),
-    );
+    const wide = files.flatMap((file) => {
+      const kept = file.includes("/assembly/") ? /^/ : /^\s*(\/\*|\*|\/\/)/;
+      return linesOf(file).flatMap((line, i) =>
+        line.length > 120 && kept.test(line) ? [`${relative(ROOT, file)}:${i + 1}`] : [],
+      );
+    });
     expect(wide).toEqual([]);
     expect(files.length).toBeGreaterThan(700);
   });
@@ -239,6 +241,16 @@ describe("the source", () => {
     const twice = [...grouped(declared, ([name]) => name)].filter(([, all]) => all.length > 1);
     expect(twice.map(([name]) => name).toSorted()).toEqual(ON_BOTH_SIDES);
     expect(declared.length).toBeGreaterThan(600);
+  });
+
+  it("has its tests in folders of the same names", () => {
+    const own = /^(browser|chaos|clients|cluster\/processes|conformance|deploy|docs|service|soak|support)(\/|$)/;
+    const folders = readdirSync(join(ROOT, "test"), { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".test.ts"))
+      .map((name) => posix.dirname(name.replaceAll(sep, "/")));
+    const lost = [...new Set(folders)].filter((folder) => !own.test(folder) && !existsSync(join(SRC, folder)));
+    // Foreign files and filters are tested apart from the readers that they go through.
+    expect(lost.toSorted()).toEqual(["storage/catalog/own", "storage/hdf5/filters"]);
   });
 
   it("has no variables outside of functions", () => {

@@ -1,4 +1,4 @@
-/** What the service remarks when it starts. */
+/** The service makes remarks when it starts. */
 import { expect, it } from "vitest";
 import { loadConfig } from "../src/config.js";
 import { remarks } from "../src/main.js";

@@ -1,4 +1,4 @@
-/** What a process does at each signal. */
+/** Signals end a process, or have it read its files again. */
 import { EventEmitter } from "node:events";
 import { pino } from "pino";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";

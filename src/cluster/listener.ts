@@ -129,7 +129,7 @@ export class Listener {
       const dataset = engine.find(piece.query.dataset);
       const generation = dataset === undefined ? "none" : await generations.of(dataset);
       if (dataset === undefined || generation !== piece.generation) {
-        refuse(response, REFUSED.generation, new BusyError("This peer has not this generation of the dataset."));
+        refuse(response, REFUSED.generation, new BusyError("This peer does not have this generation of the dataset."));
         return;
       }
       const gone = new AbortController();

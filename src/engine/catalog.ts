@@ -11,7 +11,10 @@ import type { Carrier } from "./carrier.js";
 
 /** Numbers reserved in the brick cache for the fields of one version of a dataset. */
 const FIELDS_PER_DATASET = FIELD_NAMES.length;
-/** What the first scan of a process begins with, and leaves for that of the next, in the state folder. */
+/**
+ * The findings in the state folder with which the first scan of a process begins, and which it leaves to the next
+ * process.
+ */
 const INDEX_NAME = "catalogue";
 /** Interval at which the data folders are scanned unasked. */
 const RESCAN_MS = 30_000;

@@ -8,7 +8,7 @@ export interface ReadTask {
   readonly bytes: Uint8Array;
   /** The tags of an item, a character for each byte; they may be empty. */
   readonly tags: readonly string[];
-  /** What may stand around them, and which numbers. */
+  /** The white space around them, and the form of the numbers. */
   readonly rules: ItemRules;
   /** Receives the triples; it has room for as many as the text can hold. */
   readonly out: Float32Array;

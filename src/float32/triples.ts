@@ -16,7 +16,7 @@ export type ScanEnd = typeof FULL | typeof SHORT | typeof ODD;
 export const LONGEST_NUMBER = 64;
 
 /**
- * What stands around and between the tags of an item. In XML white space does, and numbers are those of XML Schema; in
+ * The text around and between the tags of an item. In XML it is white space, and numbers are those of XML Schema; in
  * JSON white space does, and numbers are its own, which are narrower; in lines nothing does. Numbers of JSON and of
  * lines are finite.
  */

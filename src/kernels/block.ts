@@ -162,7 +162,7 @@ function addRow(weight: number): PutRow {
 }
 
 /**
- * Which parts of a run hold a node of `support`: bit j of the result for part j; bit t of `support` is node t of the
+ * The parts of a run that hold a node of `support`: bit j of the result for part j; bit t of `support` is node t of the
  * run.
  */
 export function touchedRuns(runs: Runs, support: number): number {

@@ -35,7 +35,7 @@ export interface TimeAxis {
 export type Triple = readonly [number, number, number];
 
 /**
- * How a field is cut: `edge` nodes a brick and `count` bricks along x, y, z. Brick (0, 0, 0) starts at node (0, 0, 0).
+ * The cut of a field: `edge` nodes a brick and `count` bricks along x, y, z. Brick (0, 0, 0) starts at node (0, 0, 0).
  * Bricks at the far faces have full size too; their surplus nodes hold nothing and are never read.
  */
 export interface Bricking {

@@ -4,9 +4,9 @@
 export const DESCRIPTOR_NAME = "dataset.json";
 /** Stands in the folder of a conversion until it is complete. */
 export const CONVERSION_NAME = "conversion.json";
-/** Why a folder with an unfinished conversion is not served. */
+/** The reason why a folder with an unfinished conversion is not served. */
 export const UNFINISHED = "an unfinished conversion; fieldprobe convert with the same arguments resumes it";
-/** How deep below a data folder datasets may lie. */
+/** The depth below a data folder at which datasets may lie. */
 export const FOLDER_DEPTH = 3;
 
 /** Documents by which a folder is known as a Zarr store. */
@@ -17,7 +17,7 @@ export function isStore(names: readonly string[]): boolean {
   return names.some((name) => STORE_NAMES.includes(name));
 }
 
-/** What a folder with these names in it is: one dataset, the start of one, or a folder of them. */
+/** The kind of a folder with these names in it: one dataset, the start of one, or a folder of them. */
 export function folderKind(names: readonly string[]): "described" | "store" | "unfinished" | "folder" {
   if (names.includes(DESCRIPTOR_NAME)) return "described";
   if (isStore(names)) return "store";

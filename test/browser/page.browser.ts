@@ -1,4 +1,4 @@
-/** What a person sees is what the service answers: read-out, probe, address, exports, copied calls. */
+/** A person sees the answers of the service: read-out, probe, address, exports, copied calls. */
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";

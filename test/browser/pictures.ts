@@ -1,4 +1,4 @@
-/** What a page has drawn, and what the service answers about it. */
+/** Compares the drawings of a page with the answers of the service. */
 import type { Page } from "playwright-core";
 import type { Watched } from "./stage.js";
 

@@ -10,7 +10,7 @@ import { findChromium } from "./find-chromium.js";
 const WITH_WEBGL = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"];
 const WITHOUT_WEBGL = ["--no-sandbox", "--disable-gpu", "--disable-3d-apis"];
 
-/** What a watched page has done wrong so far. */
+/** The faults of a watched page so far. */
 export interface Faults {
   readonly violations: string[];
   readonly errors: string[];

@@ -1,4 +1,4 @@
-/** What every toolkit sends: one good call per operation, and what it must read back. */
+/** The calls that every toolkit sends: one good call per operation, and what it must read back. */
 import { OPERATIONS, RECORDS } from "../../src/operations.js";
 import { NAMESPACE, type Version } from "../support/soap-service.js";
 

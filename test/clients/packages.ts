@@ -1,4 +1,7 @@
-/** Which toolkits are here: installs what is missing where that may be done, else says why a toolkit is skipped. */
+/**
+ * Finds the toolkits that are here: installs what is missing where that may be done, else says why a toolkit is
+ * skipped.
+ */
 import { execFileSync, spawnSync } from "node:child_process";
 
 export interface Toolkit {
@@ -11,7 +14,7 @@ export interface Toolkit {
 
 const DEBIAN_PYTHON = "/usr/bin/python3";
 export const PYTHON = DEBIAN_PYTHON;
-/** Where Debian keeps jars. */
+/** The folder in which Debian keeps jars. */
 export const JARS = "/usr/share/java";
 /** Not from Debian: npm puts it into the folder of the test, for it is no dependency of ours. */
 export const STRONG_SOAP = "strong-soap@5.0.10";

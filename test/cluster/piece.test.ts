@@ -1,4 +1,4 @@
-/** What crosses between peers is read as if anybody could have written it. */
+/** Messages between peers are read as if anybody could have written it. */
 import { describe, expect, it } from "vitest";
 import { type Piece, readFailure, readPiece, readReport, writePiece } from "../../src/cluster/piece.js";
 

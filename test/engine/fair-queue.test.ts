@@ -1,4 +1,4 @@
-/** Who is served next among competing queries, in milliseconds of a thread. */
+/** The queue chooses who is served next among competing queries, in milliseconds of a thread. */
 import { describe, expect, it } from "vitest";
 import { createShare, FairQueue, type QueryShare } from "../../src/engine/fair-queue.js";
 

@@ -1,4 +1,4 @@
-/** What point schemes read and return: NaN, periods, far coordinates, nodes, several fields, float32. */
+/** Point schemes handle NaN, periods, far coordinates, nodes, several fields and float32. */
 
 import { describe, expect, it } from "vitest";
 import { createScheme } from "../../src/kernels/index.js";

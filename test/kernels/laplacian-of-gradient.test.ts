@@ -24,7 +24,7 @@ describe.each([4, 6, 8] as const)("None_Fd%d", (order) => {
   const point = AXES.map(({ spacing }, a) => ([i, j, k][a] as number) * spacing) as unknown as Triple;
   const scheme = createScheme("velocityLaplacianOfGradient", `None_Fd${order}`, AXES, { fd8Legacy: false });
   const values = valuesAt(scheme, [fieldOf(AXES, 3, wave, [9, 8, 7])], [point])[0] as number[];
-  /** What differences along each axis multiply a wave by, without the turn of its phase. */
+  /** The factor by which differences along each axis multiply a wave, without the turn of its phase. */
   const factors = AXES.map(({ spacing: h }, a) => {
     const angle = (WAVE[a] as number) * h;
     const { first, second, third } = PUBLISHED[order];

@@ -71,7 +71,7 @@ export function chunkStart({ shape, chunks }: ChunkFile, number: number): Four {
   return start as unknown as Four;
 }
 
-/** What is stored at an element of a chunk that exists. */
+/** The value stored at an element of a chunk that exists. */
 export function storedValue({ shape }: ChunkFile, [t, z, y, x]: Four): number {
   return 1 + x + shape[3] * (y + shape[2] * (z + shape[1] * t));
 }

@@ -29,7 +29,7 @@ export function shellWords(line: string): string[] {
   return words;
 }
 
-/** What `echo` and `printf` write. */
+/** The output of `echo` and `printf`. */
 function produced(words: readonly string[]): string {
   const [command, ...rest] = words;
   if (command === "echo") return `${rest.join(" ")}\n`;

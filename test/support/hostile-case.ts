@@ -1,4 +1,4 @@
-/** What a hostile case is, and the ways to make one. */
+/** Defines hostile cases, and makes them. */
 import { connect, type Socket } from "node:net";
 import { exchange, rawPost } from "./raw-http.js";
 import type { Version } from "./soap-service.js";

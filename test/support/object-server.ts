@@ -18,7 +18,7 @@ export interface Faults {
   readonly times?: boolean;
   /** Whether folders are listed. */
   readonly lists?: boolean;
-  /** Where all requests are sent instead. */
+  /** The address to which all requests are sent instead. */
   readonly redirect?: string | null;
 }
 

@@ -33,9 +33,9 @@ export interface ProducerFile {
   readonly velocity?: boolean;
   /** Fields beside velocity and pressure. */
   readonly others?: readonly OtherField[];
-  /** What the user must say before it is served. */
+  /** The answers that the user must give before it is served. */
   readonly answers?: Answers;
-  /** What `inspect` has to say, among other things. */
+  /** Words of `inspect`, among others. */
   readonly says: readonly RegExp[];
 }
 

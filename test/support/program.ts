@@ -8,7 +8,7 @@ export interface Program {
   readonly pid: number;
   readonly url: string;
   readonly port: number;
-  /** What it has written to stderr so far. */
+  /** The text that it has written to stderr so far. */
   log(): string;
   /** Resolves with its exit code (null: ended by a signal). */
   readonly ended: Promise<number | null>;

@@ -5,7 +5,7 @@ import { PATH, TYPES, type Version } from "./soap-service.js";
 /** Ten times what the rules allow from a timeout to the end of a connection, because the machine may be busy. */
 export const PATIENCE_MS = 10_000;
 
-/** What came over a raw connection before the other side closed it. */
+/** The bytes that came over a raw connection before the other side closed it. */
 export interface RawAnswer {
   readonly text: string;
   /** Whether the server closed the connection. */

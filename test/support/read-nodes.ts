@@ -29,7 +29,7 @@ export function readNodes(dataset: Dataset, open: StoredBricks, field: FieldName
   return all;
 }
 
-/** Where two lists of values differ first, NaN being equal to NaN, or null: quick for lists of thousands. */
+/** The first difference of two lists of values, NaN being equal to NaN, or null: quick for lists of thousands. */
 export function firstDifference(actual: Float32Array, expected: Float32Array): string | null {
   if (actual.length !== expected.length) return `${actual.length} values, not ${expected.length}`;
   const at = actual.findIndex((value, index) => !Object.is(value, expected[index]));

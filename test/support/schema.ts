@@ -11,7 +11,7 @@ const LEXICAL: Readonly<Record<string, RegExp>> = {
   float: /^\s*(?:[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|-?INF|NaN)\s*$/,
 };
 
-/** What is wrong with an element, one line each; none: it is valid. */
+/** Lists the faults of an element, one line each; none: it is valid. */
 export type Validate = (element: Element) => string[];
 
 /** @param wsdl root of a WSDL 1.1 document with one schema */

@@ -18,7 +18,7 @@ export const ENVELOPES = {
 } as const;
 export const TYPES = { "1.1": "text/xml; charset=utf-8", "1.2": "application/soap+xml; charset=utf-8" } as const;
 
-/** What the tests read of a parsed element. */
+/** The parts of a parsed element that tests read. */
 export interface Element {
   readonly nodeType: number;
   readonly nodeName: string;

@@ -18,7 +18,7 @@ export interface Crowd {
   leave(): void;
 }
 
-/** What a witness has seen. */
+/** The report of a witness. */
 export interface Witnessed {
   readonly asked: number;
   /** Answers that were not the expected ones, by status or bits; the first of them. */

@@ -72,8 +72,8 @@ function evenWidths(count: number): number[] {
 }
 
 /**
- * How often the bricks along an axis are read: columns share the bricks between them, and the first ones come again at
- * the periodic seam, unless a layer has them all.
+ * The number of times that the bricks along an axis are read: columns share the bricks between them, and the first ones
+ * come again at the periodic seam, unless a layer has them all.
  */
 function overlap(count: number, width: number, periodic: boolean, along: boolean): number {
   const columns = Math.ceil(count / width);

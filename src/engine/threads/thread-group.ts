@@ -72,7 +72,7 @@ export class ThreadGroup {
   readonly #starts: ThreadStarts;
   /** Threads that have not ended, with the promises of their ends and of the time when they have loaded or ended. */
   readonly #living = new Map<Worker, { readonly end: Promise<void>; readonly loaded: Promise<void> }>();
-  /** What ends the tasks in progress. */
+  /** Ends the tasks in progress. */
   readonly #ends = new Set<TaskEnd>();
   #refill: NodeJS.Timeout | null = null;
   #ticket = 0;

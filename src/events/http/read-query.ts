@@ -14,7 +14,7 @@ import {
 import { daysBetween, isDay } from "../time/zone.js";
 import type { QueryString } from "./query-string.js";
 
-/** Which collection is asked for. */
+/** The collection that a request asks for. */
 export interface EventsAsk {
   /** The term whose events these are; both null: all events. */
   readonly vocabulary: VocabularyName | null;

@@ -1,4 +1,5 @@
 /** Declares the schemas of routes: parameters with their meaning, responses by status and media type. */
+import { PROBLEM_TYPE } from "../../server/http/problem.js";
 import { AUDIENCES, VOCABULARIES, type Vocabulary } from "../model/entities.js";
 import { EVENT_ORDERS, EVENT_TYPES, TERM_ORDERS } from "../model/event-query.js";
 import { MOST_PER_PAGE, PER_PAGE } from "./read-query.js";
@@ -51,7 +52,7 @@ const idParameter = { type: "object", properties: { id: { type: "integer", minim
 const ref = (name: string) => ({ schema: { $ref: `${name}#` } });
 
 function errors(...statuses: readonly number[]) {
-  const content = { "application/json": ref("Error"), "application/problem+json": ref("Problem") };
+  const content = { "application/json": ref("Error"), [PROBLEM_TYPE]: ref("Problem") };
   return Object.fromEntries(statuses.map((status) => [status, { description: "See `code` and `details`.", content }]));
 }
 

@@ -44,7 +44,8 @@ function smallestSpacing(axes: Axes): number {
 }
 
 /**
- * How often a cube is halved until its leaves are no longer than the smallest spacing; at most this many layers exist.
+ * The number of times that a cube is halved until its leaves are no longer than the smallest spacing; at most this many
+ * layers exist.
  */
 export function totalLayers(filterLength: number, axes: Axes): number {
   return Math.ceil(Math.log2(filterLength / smallestSpacing(axes)) - LAYER_TOLERANCE);

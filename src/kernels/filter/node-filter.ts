@@ -4,7 +4,8 @@ import type { Axes, BrickReader, Triple } from "../types.js";
 import { type ComponentPair, createNodeSums, sharedEdges } from "./node-sums.js";
 
 /**
- * What is computed over cubes: a mean, mean(ab) - mean(a) mean(b), or a centred difference of means along every axis.
+ * A quantity computed over cubes: a mean, mean(ab) - mean(a) mean(b), or a centred difference of means along every
+ * axis.
  */
 export type FilterQuantity = "mean" | "covariance" | "gradient";
 

@@ -29,7 +29,7 @@ function assumedText({ name, assumed }: NonNullable<ReturnType<Engine["find"]>>)
   return subjects.length === 0 ? "" : `${name}: ${[...new Set(subjects)].join(", ")}`;
 }
 
-/** What a life needs of its request; fastify's has it. */
+/** The parts of a request that its life uses; fastify's has it. */
 export interface LivingRequest {
   readonly id: string;
   readonly headers: IncomingHttpHeaders;
@@ -39,7 +39,7 @@ export interface LivingRequest {
   readonly raw: { readonly socket: Socket };
 }
 
-/** What a life needs of the answer; fastify's has it. */
+/** The parts of an answer that its life uses; fastify's has it. */
 export interface LivingReply {
   readonly raw: OwedAnswer & {
     readonly writableFinished: boolean;

@@ -13,7 +13,10 @@ export interface CutoutFile {
   readonly path: string;
 }
 
-/** Why the data cannot be read, or not now; null once the file is written. Cloning drops the class of an error. */
+/**
+ * The reason why the data cannot be read, or not now; null once the file is written. Cloning drops the class of an
+ * error.
+ */
 export type CutoutOutcome = { readonly unreadable: string } | { readonly busy: string } | null;
 
 /** Files that may wait. */

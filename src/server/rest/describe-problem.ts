@@ -80,8 +80,8 @@ function memberOf(finding: Finding | undefined): string | undefined {
 }
 
 /**
- * What a schema check found, in the words of the other refusals: the member first, and no word of the place it stood
- * in.
+ * The findings of a schema check, in the words of the other refusals: the member first, and no word of the place it
+ * stood in.
  */
 function findingText(message: string, finding: Finding | undefined): string {
   const member = memberOf(finding);

@@ -8,6 +8,7 @@ import {
   SPATIAL_INTERPOLATION,
   TEMPORAL_INTERPOLATION,
 } from "../../operations.js";
+import { PROBLEM_TYPE } from "../http/problem.js";
 import { arraysOf, mayBeList, optionalArraysOf, parametersOf } from "./parameters.js";
 import { REQUEST_TYPES } from "./read-body.js";
 import { ANSWER_TYPES } from "./write-answer.js";
@@ -41,8 +42,8 @@ const PROBLEM = Type.Object(
 
 /** Answers of every route beside its success. */
 export const FAILURES = {
-  "4xx": { description: "The caller's fault.", content: { "application/problem+json": { schema: PROBLEM } } },
-  "5xx": { description: "The service's fault.", content: { "application/problem+json": { schema: PROBLEM } } },
+  "4xx": { description: "The caller's fault.", content: { [PROBLEM_TYPE]: { schema: PROBLEM } } },
+  "5xx": { description: "The service's fault.", content: { [PROBLEM_TYPE]: { schema: PROBLEM } } },
 };
 
 const AXIS = Type.Object({

@@ -16,7 +16,7 @@ const MOST_POINTS = 512;
 /** Most bytes of an answer: longer ones may be compressed. */
 const MOST_BYTES = 64 * 1024;
 
-/** What all requests have in common that repeat the same one. */
+/** The parts that all requests share that repeat the same one. */
 export interface CallPattern {
   /** The body before the first item of `points`, and after the last one. */
   readonly before: Buffer;

@@ -90,7 +90,7 @@ function placesOf(descriptor: Descriptor): string[] {
   return [...files];
 }
 
-/** What a descriptor of this machine names at addresses: those that fit what it says are no datasets of their own. */
+/** The addresses that descriptors of this machine name: those that fit what it says are no datasets of their own. */
 export function claimedAddresses(locations: readonly string[]): (address: string) => boolean {
   const patterns = locations
     .flatMap(filesOf)

@@ -44,11 +44,11 @@ export function scanFolders(folders: readonly string[], { previous, ...options }
   return completeScan(scanChanges(folders, { ...options, known: statesOf(previous) }), previous);
 }
 
-/** How changes are looked for. */
+/** Options of a look for changes. */
 export interface ChangesOptions extends Omit<ScanOptions, "previous"> {
   /** States of the last scan, by location. */
   readonly known: ReadonlyMap<string, string>;
-  /** What scans of earlier processes have found; it receives what this one finds. */
+  /** Findings of scans of earlier processes; it receives those of this one. */
   readonly index?: ScanIndex | null;
   /** Called with the outcome of each candidate that was opened. */
   readonly examined?: (outcome: CandidateOutcome) => void;
@@ -210,7 +210,7 @@ function isStoredFile(path: string): boolean {
   return hasHdf5Name(path) || isReferences(path) || isHdf5(path);
 }
 
-/** What the system says of a candidate without opening it. */
+/** The state of a candidate as the system tells it, without opening it. */
 interface ObservedState {
   /** A text that changes when anything does that the candidate may read: its file, or everything below its folder. */
   readonly state: string;
@@ -256,7 +256,9 @@ function describedState(location: string, states: StoreStates, isKnown: boolean)
   return sha256(parts.join("\n"));
 }
 
-/** What the system says of a file: what changes with its content, and when anything of it changed last. */
+/**
+ * The status of a file as the system tells it: members that change with its content, and the time of its last change.
+ */
 interface FileStatus {
   readonly path: string;
   readonly written: string;

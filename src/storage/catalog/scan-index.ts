@@ -18,7 +18,7 @@ const DIGEST_BYTES = 32;
  */
 const SETTLED_MS = 3_000;
 
-/** What was found of a file or folder. */
+/** Findings about a file or folder. */
 interface Entry {
   readonly state: string;
   readonly outcome: CandidateOutcome;

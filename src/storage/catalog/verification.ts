@@ -107,7 +107,7 @@ export class Verification {
     return true;
   }
 
-  /** What the header of a dataset says, as text; null where only the library can tell. */
+  /** The header of a dataset as text; null where only the library can tell. */
   header(file: string, path: string): string | null {
     return this.#headersOf(file)?.of(path) ?? null;
   }

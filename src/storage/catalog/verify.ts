@@ -299,7 +299,7 @@ function readPacking(file: StoredFile, path: string, where: string, stored: Stor
   }
 }
 
-/** What helps where elements are no numbers of a field. */
+/** The remedy where elements are no numbers of a field. */
 function remedyFor({ element, size }: Stored): string {
   if (element === "integer" && size <= 4)
     return "; an attribute scale_factor or add_offset says what integers of up to 4 bytes stand for (scale_factor 1: themselves)";

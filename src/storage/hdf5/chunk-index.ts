@@ -94,7 +94,7 @@ export function readChunkIndex(
       return read();
     } catch (error) {
       if (error instanceof BusyError) throw error;
-      throw new DataError(`${pathOf(place)}: it cannot be read which parts of ${name} were written.`, error);
+      throw new DataError(`${pathOf(place)}: the list of the written parts of ${name} cannot be read.`, error);
     }
   };
   return named((): ChunkIndex | null => {
@@ -126,7 +126,7 @@ export interface Placement {
 }
 
 /**
- * Where the values of the dataset with an object header lie.
+ * The place of the values of the dataset with an object header.
  *
  * @param extent     shape, chunks and the lengths that it may grow to
  * @param chunkBytes bytes of a chunk without a filter

@@ -65,7 +65,7 @@ function checkMask({ filters, mask }: Pick<EncodedChunk, "filters" | "mask">): v
     (i) => (mask >>> i) & 1 && (i >= filters.length || NEVER_SKIPPED.includes(filters[i])),
   );
   if (bad !== undefined)
-    throw new DataError(`its mask leaves out ${filters[bad] ?? `filter ${bad}, which it has not`}`);
+    throw new DataError(`its mask leaves out ${filters[bad] ?? `filter ${bad}, which it does not have`}`);
 }
 
 /**

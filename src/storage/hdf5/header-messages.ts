@@ -98,13 +98,13 @@ export function readFilters(message: DataView): number[] {
 }
 
 /** An attribute: its name, and its value as `StoredFile.attributes` has it. */
-interface Attribute {
+interface StoredAttribute {
   readonly name: string;
   readonly value: AttributeValue | null;
 }
 
 /** Reads an attribute message. @param read for text in the heap of the file */
-export function readAttribute(message: DataView, read: ReadBytes): Attribute {
+export function readAttribute(message: DataView, read: ReadBytes): StoredAttribute {
   const version = message.getUint8(0);
   if (version < 1 || version > 3 || (version > 1 && message.getUint8(1) !== 0)) throw new OtherKind();
   const sizes = [2, 4, 6].map((at) => message.getUint16(at, true)) as [number, number, number];

@@ -31,7 +31,7 @@ const SCALES = "DIMENSION_LIST";
 const LABELS = "DIMENSION_LABELS";
 
 /** The layout of the values of a dataset: chunk lengths, or the bytes of all of them. */
-interface Layout {
+interface ValuesLayout {
   readonly chunks: readonly number[] | null;
   /** Null where they are in chunks, or were never written. */
   readonly values: { readonly address: number; readonly bytes: number } | null;
@@ -234,7 +234,7 @@ function describe(object: PlainObject): Stored {
 }
 
 /** Reads a layout message of version 3. */
-function layoutOf(object: PlainObject): Layout {
+function layoutOf(object: PlainObject): ValuesLayout {
   const body = bodyOf(object, LAYOUT);
   const [version, kind] = [body.getUint8(0), body.getUint8(1)];
   if (version !== 3 || (kind !== 1 && kind !== 2)) throw new OtherKind();

@@ -28,7 +28,7 @@ export interface ObjectRange {
   readonly length: number;
 }
 
-/** What a host says of an object that tells its versions apart. */
+/** The answer of a host that tells versions of an object apart. */
 export interface Stamp {
   /** Of the whole object, where the host tells it. */
   readonly size: number | null;

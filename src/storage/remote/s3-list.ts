@@ -10,11 +10,11 @@ const MOST_PAGES = 1000;
 /** An object of a list. */
 export interface ListedObject {
   readonly name: string;
-  /** What tells its version; null where the list does not tell it. */
+  /** The text that tells its version; null where the list does not tell it. */
   readonly version: Stamp | null;
 }
 
-/** What stands directly in a folder of a host or bucket. */
+/** The entries directly in a folder of a host or bucket. */
 export interface FolderListing {
   readonly objects: readonly ListedObject[];
   /** Names of what would be folders. */

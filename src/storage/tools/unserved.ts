@@ -40,7 +40,7 @@ export function unserved(dataset: Dataset): string[] {
   }
 }
 
-/** How a dataset becomes a field, for people; `isGeneric` where flags name the fields of the file. */
+/** Tells people how a dataset becomes a field; `isGeneric` where flags name the fields of the file. */
 export function howToServe(isGeneric: boolean): string {
   const of = (components: number) =>
     (["magnetic", "potential", "force", "density", "temperature"] as const satisfies readonly OtherNames["field"][])

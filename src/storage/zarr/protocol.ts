@@ -1,6 +1,6 @@
 /** Defines what crosses between the threads that compute and the thread that reads stores. */
 
-/** What describes the values of a file is read in blocks of so many bytes. */
+/** Size of the blocks in which the description of a file's values is read. */
 export const FILE_BLOCK_BYTES = 64 * 1024;
 
 /** A group of a store. */
@@ -56,12 +56,12 @@ export interface OpenRequest {
   readonly scan?: string | undefined;
 }
 
-/** What may be a dataset at an address that the settings or the command line name. */
+/** A request for the datasets at an address that the settings or the command line name. */
 export interface FolderRequest {
   readonly store: string;
 }
 
-/** What was found at an address and below it. */
+/** Findings at an address and below it. */
 export interface FolderContents {
   /** Addresses of stores, files and descriptors. */
   readonly places: readonly string[];

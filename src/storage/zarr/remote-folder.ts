@@ -12,7 +12,7 @@ import type { FolderContents } from "./protocol.js";
 /** Folders that are listed below one address, and what is found in them. */
 const MOST_FOLDERS = 1000;
 const MOST_PLACES = 100_000;
-/** What is fetched to learn whether an object is there. */
+/** The part of an object that is fetched to learn whether it is there. */
 const BEGINNING = { offset: 0, length: 2 } as const;
 /** Documents that web servers leave out of their lists, since their names begin with a dot. */
 const HIDDEN_NAMES = STORE_NAMES.filter((name) => name.startsWith("."));
@@ -46,7 +46,7 @@ export class RemoteFolder {
     return { places: this.#places.sort(), versions: this.#versions, problems: this.#problems };
   }
 
-  /** What stands directly in a folder; null where the host does not list it. */
+  /** The entries directly in a folder; null where the host does not list it. */
   async #list(folder: string): Promise<FolderListing | null> {
     if (++this.#folders > MOST_FOLDERS)
       throw new DataError(`${this.#address} holds more than ${MOST_FOLDERS} folders; name those that are meant`);
@@ -77,7 +77,7 @@ export class RemoteFolder {
     return names.filter((_, index) => there[index]);
   }
 
-  /** What an address is whose host lists nothing: a described dataset or a store. */
+  /** The kind of an address whose host lists nothing: a described dataset or a store. */
   async #unlisted(): Promise<string> {
     const isStore = (await this.#thereOf("", STORE_NAMES)).length > 0;
     const isDescribed = !isStore && (await this.#thereOf("", [DESCRIPTOR_NAME])).length > 0;

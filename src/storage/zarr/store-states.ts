@@ -25,7 +25,7 @@ export class StoreStates {
   readonly #problems = new Map<string, string>();
   /** The named address that a place was found at, or below. */
   readonly #named = new Map<string, string>();
-  /** When a named address was heard from. */
+  /** The time at which a named address answered last. */
   readonly #heard = new Map<string, number>();
   readonly #end: () => void = () => {};
 
@@ -47,7 +47,7 @@ export class StoreStates {
   }
 
   /**
-   * What may be a dataset at a named address, or below it; where its host does not answer, what earlier scans have
+   * Finds possible datasets at a named address, or below it; where its host does not answer, what earlier scans have
    * found.
    *
    * @param known states of earlier scans
@@ -114,7 +114,7 @@ export class StoreStates {
     return `${digest} ${newestMs}`;
   }
 
-  /** Why a place is not looked at; null where it is. */
+  /** The reason why a place is not looked at; null where it is. */
   problemAt(location: string): string | null {
     return this.#problems.get(location) ?? null;
   }

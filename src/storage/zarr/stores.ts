@@ -91,7 +91,7 @@ export class Stores {
   readonly #hosts = new Hosts();
   readonly #open = new Map<string, Promise<OpenStore>>();
   readonly #files = new Map<string, Promise<PinnedFile>>();
-  /** What asks the hosts of named addresses, for all that lies at them or below. */
+  /** The objects that ask the hosts of named addresses, for all that lies at them or below. */
   readonly #named = new Map<string, RemoteObjects>();
   /** Named addresses that are stores themselves. */
   readonly #areStores = new Set<string>();
@@ -115,7 +115,7 @@ export class Stores {
     );
   }
 
-  /** What may be a dataset at a named address, or below it where it is a folder. @throws DataError, BusyError */
+  /** Finds possible datasets at a named address, or below it where it is a folder. @throws DataError, BusyError */
   async folder(address: string): Promise<FolderContents> {
     this.#hosts.name(address);
     if (this.#areStores.has(address)) return { places: [address], versions: new Map(), problems: [] };
@@ -128,7 +128,7 @@ export class Stores {
     });
   }
 
-  /** What asks the host of a place, where that is shared by all that lies at a named address. */
+  /** The objects that ask the host of a place, where all that lies at a named address shares them. */
   #sharedFor(location: string): RemoteObjects | undefined {
     for (let place = location; place.includes("/"); place = place.slice(0, place.lastIndexOf("/"))) {
       const shared = this.#named.get(place) ?? this.#named.get(`${place}/`);

@@ -29,7 +29,7 @@ export interface Launched extends Tracking {
   readonly trajectories: Trajectories;
 }
 
-/** When a particle has left the domain, at a record or before; NaN while it is inside. */
+/** The time at which a particle has left the domain, at a record or before; NaN while it is inside. */
 export function exitAt({ times, exits }: Trajectories, particle: number, record: number): number {
   return exits[particle] <= times[record] ? exits[particle] : Number.NaN;
 }
@@ -235,7 +235,7 @@ function stepControls(state: ViewState, set: (patch: Partial<ViewState>) => void
   `;
 }
 
-/** How many particles have left, and what that means, in words. */
+/** The number of particles that have left, in words. */
 function describeExits(trajectories: Trajectories, record: number, facts: DatasetFacts): string {
   const { times, particles } = trajectories;
   const exits = Array.from({ length: particles }, (_, p) => exitAt(trajectories, p, record)).filter(Number.isFinite);

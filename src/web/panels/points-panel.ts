@@ -73,34 +73,7 @@ export class PointsPanel {
             void this.#read(event.dataTransfer?.files[0]);
           }}
         >
-          <label for="points-text" class="wide">
-            x, y, z of each point, one a line (or drop a .csv or .npy file here)
-            <textarea
-              id="points-text"
-              rows="4"
-              spellcheck="false"
-              placeholder="1.0, 2.0, 3.0"
-              .value=${live(this.#text)}
-              @input=${(event: Event) => {
-                this.#text = (event.target as HTMLTextAreaElement).value;
-                this.#points = null;
-              }}
-            ></textarea>
-          </label>
-          <label for="points-file">
-            File
-            <input
-              type="file"
-              id="points-file"
-              accept=".csv,.txt,.npy"
-              @change=${(event: Event) => {
-                const input = event.target as HTMLInputElement;
-                void this.#read(input.files?.[0]);
-                // The same file, edited, is a change then.
-                input.value = "";
-              }}
-            />
-          </label>
+          ${this.#inputs()}
           ${choose("points-operation", "Operation", this.#operation, names, (name) => {
             this.#operation = name;
             this.#render();
@@ -112,6 +85,40 @@ export class PointsPanel {
         ${statusBar("answer at your points", this.request, undefined, (most) => this.#fitting(most))}
         ${this.request.value === null ? nothing : this.#answer(this.request.value, version)}
       </section>
+    `;
+  }
+
+  /** The fields for points: text, or a file. */
+  #inputs(): TemplateResult {
+    return html`
+      <label for="points-text" class="wide">
+        x, y, z of each point, one a line (or drop a .csv or .npy file here)
+        <textarea
+          id="points-text"
+          rows="4"
+          spellcheck="false"
+          placeholder="1.0, 2.0, 3.0"
+          .value=${live(this.#text)}
+          @input=${(event: Event) => {
+            this.#text = (event.target as HTMLTextAreaElement).value;
+            this.#points = null;
+          }}
+        ></textarea>
+      </label>
+      <label for="points-file">
+        File
+        <input
+          type="file"
+          id="points-file"
+          accept=".csv,.txt,.npy"
+          @change=${(event: Event) => {
+            const input = event.target as HTMLInputElement;
+            void this.#read(input.files?.[0]);
+            // The same file, edited, is a change then.
+            input.value = "";
+          }}
+        />
+      </label>
     `;
   }
 

@@ -46,7 +46,8 @@ export interface Trajectories {
   readonly particles: number;
   readonly positions: Float32Array;
   /**
-   * When each particle has left through an open face, where its path ends; NaN for those that are inside to the end.
+   * The time at which each particle has left through an open face, where its path ends; NaN for those that are inside
+   * to the end.
    */
   readonly exits: Float32Array;
 }

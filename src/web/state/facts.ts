@@ -23,7 +23,7 @@ export interface AxisFacts {
   readonly length: number;
   readonly spacing: number;
   readonly periodic: boolean;
-  /** What stands at the first and last node of an axis that is not periodic. */
+  /** The faces at the first and last node of an axis that is not periodic. */
   readonly faces?: readonly ("wall" | "open")[];
   /** Positions of the nodes of a stretched axis. */
   readonly coordinates?: readonly number[];

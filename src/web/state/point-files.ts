@@ -17,7 +17,7 @@ export function readPointText(text: string): Float32Array {
     const [x, y, z] = parts.map(Number);
     if (parts.length < 3 || ![x, y, z].every(Number.isFinite)) {
       if (numbers.length === 0 && /[a-z]/i.test(trimmed)) continue;
-      throw new Error(`Line ${i + 1} has no three numbers: "${trimmed.slice(0, 40)}".`);
+      throw new Error(`Line ${i + 1} does not have three numbers: "${trimmed.slice(0, 40)}".`);
     }
     numbers.push(x, y, z);
   }

@@ -19,7 +19,7 @@ afterAll(() => {
   secure.close();
 });
 
-/** What `query` and `cutout` say of an address. */
+/** The words of `query` and `cutout` about an address. */
 async function messages(url: string): Promise<string[]> {
   const members = { dataset: "u", time: 0, spatialInterpolation: "Lag4" };
   const asked = { operation: "GetVelocity", members, points: Float32Array.of(1, 2, 3), velocities: null };

@@ -59,7 +59,7 @@ export async function start(
   };
 }
 
-/** How the processes of a cluster are set up. */
+/** The set-up of the processes of a cluster. */
 export interface Setup {
   /** Addresses of all of them. */
   readonly peers: readonly string[];

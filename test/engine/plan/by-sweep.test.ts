@@ -1,4 +1,4 @@
-/** Which queries are swept: those that read stored frames which do not fit the cache together. */
+/** A query is swept if it reads stored frames that do not fit the cache together. */
 import { describe, expect, it } from "vitest";
 import { checkQuery } from "../../../src/engine/check-query.js";
 import { exceedsCache } from "../../../src/engine/plan/by-sweep.js";

@@ -1,4 +1,4 @@
-/** What is kept of finished bodies, and when it goes. */
+/** Finished bodies are kept until the data change. */
 import { describe, expect, it } from "vitest";
 import { type Representation, RepresentationCache } from "../../../src/events/http/representation.js";
 import type { Interval } from "../../../src/events/store/store.js";

@@ -1,4 +1,4 @@
-/** What surrounds the bodies: methods, representations, tags, JSONP, keys, limits, the prefix, and the neighbours. */
+/** Bodies go out with methods, representations, tags, JSONP, keys and limits, below the prefix, beside neighbours. */
 import { request as httpRequest } from "node:http";
 import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -61,7 +61,7 @@ class Collecting implements TripleSink {
   }
 }
 
-/** What became of the queries of an engine. */
+/** The ends of the queries of an engine. */
 export interface Log {
   started: Query[];
   answered: number;

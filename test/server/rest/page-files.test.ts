@@ -1,4 +1,4 @@
-/** How the files of the page may be kept. */
+/** The files of the page tell how long they may be kept. */
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { cachingOf } from "../../../src/server/rest/page-files.js";

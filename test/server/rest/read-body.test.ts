@@ -68,7 +68,7 @@ const BODIES: readonly (readonly [string, "json" | "lines", string])[] = [
   ["a line that is too long", "lines", withPoints({ 19000: `1\t2\t${" ".repeat(300)}3` }, line).join("\n")],
 ];
 
-/** What comes of a body: its points, or the first error with its member. */
+/** The outcome of a body: its points, or the first error with its member. */
 async function outcome(
   kind: "json" | "lines",
   text: string,

@@ -35,7 +35,7 @@ function document(replaced: Readonly<Record<number, string>> = {}, prefix = "", 
   );
 }
 
-/** What comes of a document: its points, or the error with its member. */
+/** The outcome of a document: its points, or the error with its member. */
 type Outcome = readonly number[] | string;
 
 async function outcome(text: string, chunk: number, texts: TextsHere | null, most = 1_000_000): Promise<Outcome> {

@@ -68,7 +68,7 @@ const WRONG: [string, unknown, string | RegExp][] = [
   ["frame velocity", { ...VALID, frameVelocity: [0, 0] }, /^\$\.frameVelocity: /],
 ];
 
-/** What no schema can say: members that have to agree. */
+/** Rules that no schema can state: members that have to agree. */
 const INCONSISTENT: [string, unknown, string | RegExp][] = [
   [
     "descending times",

@@ -1,4 +1,4 @@
-/** Which hosts a descriptor may name. */
+/** A descriptor may name some hosts only. */
 import { describe, expect, it } from "vitest";
 import { Hosts } from "../../../src/storage/remote/hosts.js";
 

@@ -68,7 +68,7 @@ export function firstBrick(dataset: Dataset, field: FieldName = "pressure"): Flo
   return brick;
 }
 
-/** What a call throws; null where it throws nothing. */
+/** The error that a call throws; null where it throws nothing. */
 export function failureOf(run: () => unknown): unknown {
   try {
     run();

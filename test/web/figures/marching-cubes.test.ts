@@ -26,7 +26,7 @@ function vertex({ positions }: Surface, i: number): Point {
   return [...positions.subarray(3 * i, 3 * i + 3)] as unknown as Point;
 }
 
-/** How often each edge of the triangles is used in each sense. */
+/** Counts the uses of each edge of the triangles in each sense. */
 function edgesOf({ indices }: Surface): Map<string, number> {
   const edges = new Map<string, number>();
   for (let t = 0; t < indices.length; t += 3) {

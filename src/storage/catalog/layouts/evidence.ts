@@ -233,7 +233,7 @@ export class StatedNumbers {
   }
 
   /**
-   * What is stated of an axis. A list of three numbers is in the order x, y, z; where the axes are stored in another
+   * The statements about an axis. A list of three numbers is in the order x, y, z; where the axes are stored in another
    * order and the numbers differ, it is not known whether the list follows that one, and the list states nothing of one
    * axis.
    */

@@ -247,7 +247,7 @@ function seriesOf(holders: readonly Holder[]): { steps: string[]; place: (path: 
   };
 }
 
-/** How a flow of two components is served. */
+/** The way in which a flow of two components can be served. */
 const THIRD = "a flow of two components needs a third of zeros in a dataset of its own (docs/datasets.md shows how)";
 
 /** Two of three components of a velocity where the third is missing, or null. */
