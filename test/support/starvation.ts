@@ -6,8 +6,11 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, beforeAll, vi } from "vitest";
+import { type Program, startProgram } from "./program.js";
 import { rawPost } from "./raw-http.js";
-import { envelope, getVelocity, items, NAMESPACE, nullOp, PATH } from "./soap-service.js";
+import { scratchFolder } from "./scratch.js";
+import { envelope, expectIdle, getVelocity, items, NAMESPACE, nullOp, PATH } from "./soap-service.js";
 
 /** A request as bytes of HTTP/1.1. */
 type Bytes = string | Buffer;
@@ -30,6 +33,10 @@ export interface Witnessed {
   readonly longest: number;
 }
 
+/** Requests, whether answers are read, and whether each is sent again when it is answered. */
+type CrowdOptions = [requests: readonly Bytes[], reads: boolean, again?: boolean];
+
+const SHIPPED = fileURLToPath(new URL("../../data", import.meta.url));
 const WITNESS = fileURLToPath(new URL("witness.mjs", import.meta.url));
 const QUESTION = envelope("1.1", getVelocity({ points: items([[1, 2, 3]]) }));
 
@@ -50,7 +57,7 @@ export async function witness(
 }
 
 /** Callers who send and read; each sends its request again when it is answered, if `again`. */
-export async function crowd(port: number, requests: readonly Bytes[], reads: boolean, again = false): Promise<Crowd> {
+export async function crowd(port: number, ...[requests, reads, again = false]: CrowdOptions): Promise<Crowd> {
   let answered = 0;
   let left = false;
   const sockets = new Set<Socket>();
@@ -77,6 +84,39 @@ export async function crowd(port: number, requests: readonly Bytes[], reads: boo
     leave() {
       left = true;
       for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+/** The program as it ships with the shipped data, for the tests of a file. */
+export interface Attacked {
+  readonly program: Program;
+  /** Lets callers begin; they leave after the test, and nothing of them may remain. */
+  attack(...crowd: CrowdOptions): Promise<Crowd>;
+}
+
+/** Starts a program for the tests of a file, which attack it by one crowd each, and stops it behind them. */
+export function useAttacked(settings: Readonly<Record<string, string>> = {}): Attacked {
+  const common = { DATA: SHIPPED, STATE: scratchFolder(), EVENTS: "off", LOG_LEVEL: "error" };
+  let program: Program;
+  let attackers: Crowd | null = null;
+  beforeAll(async () => {
+    program = await startProgram({ ...common, ...settings });
+    await witness(program.port, { questions: 5 });
+  }, 60_000);
+  afterEach(async () => {
+    attackers?.leave();
+    await vi.waitFor(() => expectIdle({ url: `${program.url}${PATH}` }), { timeout: 60_000 });
+  }, 90_000);
+  afterAll(() => program.stop("SIGTERM"));
+  return {
+    get program() {
+      return program;
+    },
+    async attack(...given) {
+      attackers?.leave();
+      attackers = await crowd(program.port, ...given);
+      return attackers;
     },
   };
 }
