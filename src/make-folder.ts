@@ -1,5 +1,5 @@
 /** `makeFolder` makes a folder and those above it, and fails where Node's recursive way never ends. */
-import { existsSync, mkdirSync } from "node:fs";
+import { mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
 /**
@@ -10,12 +10,16 @@ import { dirname } from "node:path";
  * @throws the error of the operating system
  */
 export function makeFolder(path: string, mode = 0o777): void {
-  if (existsSync(path)) return;
+  if (isFolder(path)) return;
   if (dirname(path) !== path) makeFolder(dirname(path), mode);
   try {
     mkdirSync(path, { mode });
   } catch (error) {
     // Another process may have made it meanwhile.
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    if (!isFolder(path)) throw error;
   }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }

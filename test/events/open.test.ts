@@ -112,12 +112,17 @@ describe("a store that cannot be used", () => {
         mkdirSync(join(folder.path, "taken.db"));
         return { EVENTS_DB: "taken.db" };
       },
-      /^DataError: events: cannot open the store [^\n]*taken\.db[^\n]*$/,
+      /^DataError: events: cannot open the store [^\n]*taken\.db: it is a folder \(FIELDPROBE_STATE names its folder\)$/,
     ],
     [
       "a place where there can be no folder",
       () => ({ STATE: join(folder.file("file", ""), "state") }),
       /: a file stands where a folder is needed \(FIELDPROBE_STATE names its folder\)$/,
+    ],
+    [
+      "a place in a file",
+      () => ({ EVENTS_DB: join(folder.file("no-folder", ""), "events.db") }),
+      /events\.db: a file stands where a folder is needed \(FIELDPROBE_STATE names its folder\)$/,
     ],
     ["below /proc", () => ({ STATE: "/proc/state" }), /^DataError: events: cannot open the store \/proc\/state[^\n]*$/],
     ["no database", () => ({ EVENTS_DB: folder.file("garbage.db", "x".repeat(5000)) }), /^DataError: events: /],

@@ -1,4 +1,5 @@
 /** Connects to one SQLite file with prepared statements; the only importer of libsql hides its peculiarities. */
+import { closeSync, openSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import type Libsql from "libsql";
@@ -53,9 +54,19 @@ export function openConnection(file: string, mode: "read" | "write"): StoreConne
     return connection(database, mode);
   } catch (error) {
     database?.close();
-    const text = `events: cannot open the store ${file}: ${reasonOf(error)} (FIELDPROBE_STATE names its folder)`;
+    const text = `events: cannot open the store ${file}: ${reasonFor(file, error)} (FIELDPROBE_STATE names its folder)`;
     throw new DataError(text, error);
   }
+}
+
+/** Why a file cannot be opened: the words of the system, since the library only has a number for it. */
+function reasonFor(file: string, error: unknown): string {
+  try {
+    closeSync(openSync(file, "r+"));
+  } catch (refusal) {
+    if ((refusal as NodeJS.ErrnoException).code !== "ENOENT") return reasonOf(refusal);
+  }
+  return reasonOf(error);
 }
 
 function connection(database: Libsql.Database, mode: "read" | "write"): StoreConnection {
