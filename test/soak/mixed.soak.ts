@@ -104,9 +104,7 @@ beforeAll(async () => {
   placeVersion("cut", "a", file("data-a"));
   placeVersion("replaced", "a", file("data"));
   placeVersion("cut", "a", file("data"));
-  // An idle connection is not ended at the moment at which this process, busy with its crowds, asks by it again.
-  const patience = { HTTP_KEEP_ALIVE_TIMEOUT_MS: "120000" };
-  const common = { EVENTS_NOW: NOW, LOG_LEVEL: "error", WORKERS: "2", CACHE_BYTES: `${64 * MIB}`, ...patience };
+  const common = { EVENTS_NOW: NOW, LOG_LEVEL: "error", WORKERS: "2", CACHE_BYTES: `${64 * MIB}` };
   const state = disk ?? file("state");
   reference = await startProgram({
     ...common,
@@ -227,6 +225,15 @@ async function ask(url: string, { path, method, headers, body }: Question): Prom
   };
 }
 
+/** Crowds, made before anything is asked: this process answers nobody while it makes them. */
+const CROWDS = {
+  largest: largest(14, 0.1),
+  pipelined: pipelined(6, 40, 50_000),
+  longAnswers: longAnswers(32, 20_000),
+  timeLists: timeLists(8, 32_000),
+  silence: silence(700),
+} as const;
+
 /** The faults, one after the other. */
 const FAULTS: Readonly<Record<string, (round: number) => Promise<void>>> = {
   "a worker thread ends": async () => writeFileSync(kill, ""),
@@ -234,19 +241,19 @@ const FAULTS: Readonly<Record<string, (round: number) => Promise<void>>> = {
     placeVersion("replaced", round % 2 === 0 ? "b" : "a", file("data"));
     process.kill(program.pid, "SIGHUP");
   },
-  "the largest requests": () => leave(largest(14, 0.1)),
+  "the largest requests": () => leave(CROWDS.largest),
   "a file is truncated": async () => {
     const target = execFileSync("sh", ["-c", `ls ${file("data", "cut")}/*.h5`])
       .toString()
       .trim();
     truncateSync(target, Math.floor(statSync(target).size / 2));
   },
-  "pipelined requests": () => leave(pipelined(6, 40, 50_000)),
+  "pipelined requests": () => leave(CROWDS.pipelined),
   "the file is restored": async () => {
     placeVersion("cut", "a", file("data"));
     process.kill(program.pid, "SIGHUP");
   },
-  "readers who do not read": () => leave(longAnswers(32, 20_000), false),
+  "readers who do not read": () => leave(CROWDS.longAnswers, false),
   "the disk is full": async () => {
     if (disk === null) return;
     try {
@@ -263,12 +270,12 @@ const FAULTS: Readonly<Record<string, (round: number) => Promise<void>>> = {
     await once(child, "exit");
     process.kill(program.pid, "SIGHUP");
   },
-  "lists of times": () => leave(timeLists(8, 32_000)),
+  "lists of times": () => leave(CROWDS.timeLists),
   "the disk has room": async () => {
     if (disk !== null) rmSync(join(disk, "filler"), { force: true });
     process.kill(program.pid, "SIGHUP");
   },
-  "callers who only connect": () => leave(silence(700)),
+  "callers who only connect": () => leave(CROWDS.silence),
 };
 
 /** Lets callers do their worst for a while and leave in the middle of it. */

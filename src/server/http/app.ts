@@ -125,12 +125,10 @@ function serverOptions(
   };
   const pair = tls?.pair ?? null;
   const secure = pair === null ? null : { ...pair, handshakeTimeout: headersTimeout };
-  // Who connects and says nothing leaves room for others.
-  const mostSilent = Math.ceil(mostConnections / 2);
   return {
     ...(pair === null ? {} : { https: pair }),
     serverFactory: (listener: RequestListener) => {
-      const server = createServer(http, secure, connections, listener, mostSilent);
+      const server = createServer(http, secure, connections, listener, mostConnections);
       // A caller that stops reading its answer is dropped: nothing moves on the socket for longer than any request may
       // take.
       server.setTimeout(limits["http.requestTimeoutMs"] + limits["query.deadlineMs"]);

@@ -7,6 +7,12 @@ import { Server as TlsServer } from "node:https";
 import type { Socket } from "node:net";
 import type { SecureContextOptions, TlsOptions } from "node:tls";
 
+/** Time that a new connection has for its first request before it may be ended for others. */
+const SILENT_MS = 1_000;
+/** Parts of the connections that may stay without a request, and from which on no time is given for the first. */
+const SILENT_PART = 1 / 2;
+const CROWDED_PART = 3 / 4;
+
 /** An answer that is due: that of the server, or one that is made beside it. */
 export interface OwedAnswer {
   readonly req: { readonly socket: Socket; readonly complete: boolean };
@@ -34,10 +40,10 @@ export class Connections {
   readonly #accepted = new Set<Socket>();
   readonly #open = new Map<Socket, Connection>();
   /**
-   * Connections by which nothing has been asked yet, oldest first; by the address of the caller, which both layers of
-   * TLS know.
+   * Connections by which nothing has been asked yet, and the times of their beginning, oldest first; by the address of
+   * the caller, which both layers of TLS know.
    */
-  readonly #silent = new Map<string, Socket>();
+  readonly #silent = new Map<string, { readonly socket: Socket; readonly since: number }>();
   #unanswered = 0;
   #over = false;
   #drained: (() => void) | null = null;
@@ -50,23 +56,20 @@ export class Connections {
   /**
    * Follows a server from now on; listens before those who answer its requests.
    *
-   * @param mostSilent connections that may stay without a request; beyond that the oldest of them is ended for a new
-   *   one
+   * @param most connections that there may be; where many stay without a request, the oldest of those is ended for a
+   *   new one
    */
-  watch(server: PlainServer | TlsServer, mostSilent: number): void {
+  watch(server: PlainServer | TlsServer, most: number): void {
     server.on("connection", (socket: Socket) => {
       if (this.#over) socket.destroy();
       const caller = callerOf(socket);
       this.#accepted.add(socket);
-      this.#silent.set(caller, socket);
+      this.#silent.set(caller, { socket, since: performance.now() });
       socket.once("close", () => {
         this.#accepted.delete(socket);
-        if (this.#silent.get(caller) === socket) this.#silent.delete(caller);
+        if (this.#silent.get(caller)?.socket === socket) this.#silent.delete(caller);
       });
-      const [oldest] = this.#silent;
-      if (oldest === undefined || this.#silent.size <= mostSilent) return;
-      this.#silent.delete(oldest[0]);
-      oldest[1].destroy();
+      this.#endSilent(most);
     });
     server.prependListener("request", ({ socket }: IncomingMessage, answer: OwedAnswer) => this.owe(socket, answer));
   }
@@ -120,6 +123,17 @@ export class Connections {
       this.#drained = end;
       if (this.#open.size === 0) end();
     });
+  }
+
+  /** Ends the oldest of the connections that say nothing, if there are too many. */
+  #endSilent(most: number): void {
+    const [oldest] = this.#silent;
+    if (oldest === undefined || this.#silent.size <= most * SILENT_PART) return;
+    const [caller, { socket, since }] = oldest;
+    // A caller on a busy machine connects and needs some time to ask.
+    if (this.#accepted.size <= most * CROWDED_PART && performance.now() - since < SILENT_MS) return;
+    this.#silent.delete(caller);
+    socket.destroy();
   }
 
   /** Takes note of a request and the answer to it, until that closes. */
@@ -185,7 +199,7 @@ export function createServer(
   tls: (SecureContextOptions & TlsOptions) | null,
   connections: Connections,
   listener?: RequestListener,
-  mostSilent = Number.POSITIVE_INFINITY,
+  most = Number.POSITIVE_INFINITY,
 ): PlainServer | TlsServer {
   const server =
     tls === null
@@ -199,6 +213,6 @@ export function createServer(
             connections.closeIdle();
           }
         })({ ...options, ...tls }, listener);
-  connections.watch(server, mostSilent);
+  connections.watch(server, most);
   return server;
 }

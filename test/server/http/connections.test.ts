@@ -8,7 +8,7 @@ import type { Server, ServerResponse } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { fileURLToPath } from "node:url";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { Connections, createServer } from "../../../src/server/http/connections.js";
 
 const fixture = (name: string): Buffer => readFileSync(fileURLToPath(new URL(`fixtures/${name}`, import.meta.url)));
@@ -16,10 +16,10 @@ const fixture = (name: string): Buffer => readFileSync(fileURLToPath(new URL(`fi
 const LONG = Buffer.alloc(32_000_000, "x");
 const HOUR = 3_600_000;
 
-async function listening(scheme: string): Promise<[Server, Connections]> {
+async function listening(scheme: string, most?: number): Promise<[Server, Connections]> {
   const tls = { cert: fixture("cert.pem"), key: fixture("key.pem") };
   const requests = new Connections();
-  const server = createServer({}, scheme === "https" ? tls : null, requests);
+  const server = createServer({}, scheme === "https" ? tls : null, requests, undefined, most);
   server.on("request", ({ url, socket }, response) => {
     // As the service does, whose connections end with the answer under way.
     response.once("close", () => server.listening || socket.destroySoon());
@@ -97,6 +97,29 @@ describe.each(["http", "https"])("a server of %s that is closed", (scheme) => {
     expect(await requests.drain(HOUR)).toBe(true);
     await closed;
   });
+});
+
+it("gives a caller a second to ask, however many connect meanwhile and say nothing, while there is room", async () => {
+  const now = vi.spyOn(performance, "now").mockReturnValue(1_000);
+  const [server] = await listening("http", 16);
+  const accepted = () => once(server, "connection");
+  const connecting = async (): Promise<Socket> => (await Promise.all([connected("http", server), accepted()]))[0];
+  const [asking, silent] = [await connecting(), await connecting()];
+  const others = [];
+  for (let i = 0; i < 9; i++) others.push(await connecting());
+  expect(String(await ask(asking, "/short", "keep-alive"))).toContain("200 OK");
+  now.mockReturnValue(2_000);
+  const ended = once(silent.resume(), "close");
+  others.push(await connecting());
+  await ended;
+  // Where connections run short, no time is given.
+  now.mockReturnValue(1_000);
+  const next = once((others[0] as Socket).resume(), "close");
+  others.push(await connecting(), await connecting());
+  await next;
+  now.mockRestore();
+  for (const socket of [asking, ...others]) socket.destroy();
+  server.close();
 });
 
 it("lets the first refusal wait for the answers to whole requests, and no other after it", async () => {
