@@ -1,5 +1,7 @@
 /** The process that the large cube is asked in: prints the rows of `large.bench.ts` as JSON. */
+import { execFileSync } from "node:child_process";
 import { availableParallelism } from "node:os";
+import { join } from "node:path";
 import { inTurn } from "./alternate.js";
 import { type Asked, ask, openOn, pointsIn } from "./ask.js";
 import { startReaders } from "./brick-readers.js";
@@ -18,6 +20,8 @@ export interface LargeTask {
   readonly randomPoints: number;
   readonly clusteredPoints: number;
   readonly rounds: number;
+  /** A Python by which pages of files are dropped from the memory of the operating system; null: there is none. */
+  readonly python: string | null;
 }
 
 const MIB = 2 ** 20;
@@ -25,7 +29,7 @@ const PERIOD = 2 * Math.PI;
 /** Lag8 on 64 nodes a period of a flow of wavenumber 1, coordinates and answers in float32. */
 const TOLERANCE = 5e-6;
 
-const task = JSON.parse(process.argv[2] as string) as LargeTask;
+const task: LargeTask = JSON.parse(process.argv[2] as string);
 const { nodes, chunk, smallNodes, cacheMiB, rounds } = task;
 const workers = availableParallelism();
 const random = randomNumbers(9);
@@ -121,57 +125,71 @@ const clustered = kind("clustered", "large", clusteredPoints, smallNodes / 2, sm
 const tenth = kind("a tenth of each edge", "large", clusteredPoints, Math.round(0.55 * nodes), Math.round(nodes / 10));
 const small = kind("in the small cube", "small", clusteredPoints, 0, smallNodes);
 
-/**
- * Bricks along the edge of a box whose points and their neighbours fit the cache: there nothing is read, and points are
- * as dense.
- */
-const fitting = Math.floor(Math.cbrt((cacheMiB * MIB) / (12 * chunk ** 3))) - 1;
+/** The cache of an engine that only computes: as much of the cube as fits one memory of WebAssembly. */
+const COMPUTING_MIB = 3072;
+/** Bricks along the edge of a box that fits this cache with its neighbours: points are as dense there as in the cube. */
+const fitting = Math.min(nodes / chunk, Math.floor(Math.cbrt((COMPUTING_MIB * MIB) / (12 * chunk ** 3))) - 1);
 const inCache = kind(
   "random, computing alone",
   "large",
   Math.round(randomPoints * ((fitting * chunk) / nodes) ** 3),
-  chunk / 2,
+  fitting * chunk < nodes ? chunk / 2 : 0,
   fitting * chunk,
 );
 
+/** Asks the operating system to forget the pages of a file. */
+const FORGET = "import os, sys; os.posix_fadvise(os.open(sys.argv[1], os.O_RDONLY), 0, 0, os.POSIX_FADV_DONTNEED)";
+
+/** Milliseconds that the random query would take if nothing had to be read, by an engine whose memory is freed again. */
+async function computingAlone(): Promise<number[]> {
+  const large = await openOn(task.folder, workers, COMPUTING_MIB * MIB);
+  const samples: number[] = [];
+  for (let round = 0; round <= rounds; round++) {
+    const { milliseconds } = await ask(large, inCache.query, inCache.positions);
+    // The first fills the cache.
+    if (round > 0) samples.push((milliseconds * randomPoints) / inCache.params.points);
+  }
+  await large.close(1000);
+  return samples;
+}
+
 /**
- * The random query beside reading its bricks alone and computing alone, in turn: what it takes of the larger of these.
+ * The random query and reading its bricks alone, in turn, beside computing alone.
+ *
+ * @param name   of the rows
+ * @param forget is called before each
  */
-async function overlap(): Promise<Row[]> {
+async function overlap(name: string, times: number, computing: readonly number[], forget: () => void): Promise<Row[]> {
   const { query, positions, params } = everywhere;
   const readers = await startReaders(workers, { folder: task.folder, dataset: "large" });
-  const samples = await inTurn<{ whole: number; reading: number; computing: number }>(
-    [
-      async () => {
-        const { milliseconds: whole, bytesRead } = await ask(engine, query, positions);
-        const reading = await readers.read(Math.round(bytesRead / readers.brickBytes));
-        await ask(engine, inCache.query, inCache.positions);
-        const again: number[] = [];
-        while (again.length < 5) again.push((await ask(engine, inCache.query, inCache.positions)).milliseconds);
-        return { whole, reading, computing: (summarise(again).value * params.points) / inCache.params.points };
-      },
-    ],
-    rounds,
-  );
+  const samples: { readonly whole: number; readonly reading: number }[] = [];
+  for (let round = 0; round < times; round++) {
+    forget();
+    const { milliseconds: whole, bytesRead } = await ask(engine, query, positions);
+    forget();
+    samples.push({ whole, reading: await readers.read(Math.round(bytesRead / readers.brickBytes)) });
+  }
   await readers.close();
-  const all = samples.flat();
-  const row = { bench: "large", backend: "fieldprobe", params } as const;
-  const alone = (name: string, take: (one: (typeof all)[number]) => number): Row => {
-    return {
-      ...row,
-      case: `random, ${name}`,
-      unit: "ns/point",
-      ...summarise(all.map((one) => (1e6 * take(one)) / params.points)),
-    };
+  const row = { bench: "large", params } as const;
+  const rowOf = (what: string, figures: readonly number[]): Row => {
+    const nanoseconds = figures.map((figure) => (1e6 * figure) / params.points);
+    return { ...row, backend: "fieldprobe", case: name + what, unit: "ns/point", ...summarise(nanoseconds) };
   };
-  const larger = all.map(({ reading, computing }) => Math.max(reading, computing));
+  const whole = samples.map((one) => one.whole);
+  const reading = samples.map((one) => one.reading);
+  const { value: computed } = summarise(computing);
+  const ratioTo = (unit: string, others: readonly number[]) => ratioRow({ ...row, case: name, unit }, whole, others);
   return [
-    alone("reading alone", ({ reading }) => reading),
-    alone("computing alone", ({ computing }) => computing),
-    ratioRow(
-      { bench: "large", case: "random", unit: "of the larger of reading and computing", params },
-      all.map(({ whole }) => whole),
-      larger,
+    rowOf(", whole", whole),
+    rowOf(", reading alone", reading),
+    rowOf(", computing alone", computing),
+    ratioTo(
+      "of the larger of reading and computing",
+      reading.map((one) => Math.max(one, computed)),
+    ),
+    ratioTo(
+      "of reading and then computing",
+      reading.map((one) => one + computed),
     ),
   ];
 }
@@ -179,7 +197,14 @@ async function overlap(): Promise<Row[]> {
 const near = [clustered, tenth, small];
 const close = await sample(near);
 const far = await sample([everywhere]);
-const apart = await overlap();
+const computing = await computingAlone();
+const apart = await overlap("random", rounds, computing, () => {});
+const { python } = task;
+if (python !== null) {
+  const file = join(task.folder, "large", "large.h5");
+  const forget = () => void execFileSync(python, ["-c", FORGET, file]);
+  apart.push(...(await overlap("random, cold", Math.min(rounds, 5), computing, forget)));
+}
 const rows = [...close, ...far].flatMap(({ kind: each, first, samples }) => rowsOf(each, first, samples));
 rows.push(...apart);
 const [beside, aside, held] = close as [Sampled, Sampled, Sampled];

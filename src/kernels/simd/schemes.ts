@@ -28,7 +28,7 @@ const SHARED = 1.2;
  * Nodes of a packet's box, in those of its points' own stencils, up to which they are combined together: measured. Few
  * nodes are combined slower by themselves, as they follow each other in rows of one.
  */
-const PACKET_SHARE = { tensor: 1.6, nodal: 2 } as const;
+const PACKET_SHARE = { tensor: 1.2, nodal: 2 } as const;
 
 /** Bytes of a field in bricks of float32. */
 function bytesOf({ edge, count }: Bricking, components: number): number {

@@ -65,10 +65,10 @@ function addRows(
   let plane = at;
   let list = at;
   for (let z = wz; z < endZ; z += 8) {
-    const weightZ = v128.load64_splat(z);
     let p = plane;
     for (let y = wy; y < endY; y += 8) {
-      const w = f64x2.mul(weightZ, v128.load64_splat(y));
+      // Loaded for every row: no register is left to keep it in.
+      const w = f64x2.mul(v128.load64_splat(z), v128.load64_splat(y));
       if (LISTED) p = load<u32>(list);
       const q = LISTED ? <usize>load<u32>(list + d1) : p + d1;
       const r = LISTED ? <usize>load<u32>(list + d2) : p + d2;
