@@ -44,6 +44,8 @@ export interface Carrier {
   stores(): readonly StoreStatus[];
   /** Connects a thread to the one that reads stores. */
   connectStores(connection: StorePort): void;
+  /** Closes stores that are not among these locations, once they have not been used for a while. */
+  keepStores(locations: ReadonlySet<string>): void;
   /** Counts of the cache on disk; null where there is none. */
   storeCache(): DiskCounts | null;
   /** Ends its threads; tasks that still run are lost. */

@@ -29,7 +29,10 @@ export async function openEngine(
   carrier: Carrier = openPool(config, log),
   sharing: Sharing | null = null,
 ): Promise<Engine> {
-  const catalog = new Catalog(config, carrier, log);
+  const inUse = new Map<Evaluation, Dataset>();
+  const catalog = new Catalog(config, carrier, log, () => {
+    carrier.keepStores(storesOf(config.data, [...catalog.datasets, ...inUse.values()]));
+  });
   try {
     await catalog.reload();
   } catch (error) {
@@ -37,9 +40,17 @@ export async function openEngine(
     throw error;
   }
   catalog.watch();
-  const engine = new FieldEngine(config, carrier, catalog, sharing);
+  const engine = new FieldEngine(config, carrier, catalog, sharing, inUse);
   sharing?.attach(engine);
   return engine;
+}
+
+/** The stores that datasets are read from, and those that the settings name. */
+function storesOf(named: readonly string[], datasets: readonly Dataset[]): ReadonlySet<string> {
+  const stores = new Set(named);
+  for (const { files, location } of datasets)
+    for (const { path, newestMs } of files) if (newestMs !== undefined) stores.add(path).add(location);
+  return stores;
 }
 
 /** An engine that evaluates on a carrier. */
@@ -50,10 +61,19 @@ class FieldEngine implements Engine {
   readonly #sharing: Sharing | null;
   readonly #setting: ExecutionContext;
   readonly #running = new InProgress<Evaluation>();
+  readonly #inUse: Map<Evaluation, Dataset>;
   #pointsInFlight = 0;
   #closing = false;
 
-  constructor(config: Config, carrier: Carrier, catalog: Catalog, sharing: Sharing | null) {
+  /** @param inUse receives the datasets of the queries in progress */
+  constructor(
+    config: Config,
+    carrier: Carrier,
+    catalog: Catalog,
+    sharing: Sharing | null,
+    inUse: Map<Evaluation, Dataset>,
+  ) {
+    this.#inUse = inUse;
     this.#config = config;
     this.#carrier = carrier;
     this.#catalog = catalog;
@@ -89,6 +109,7 @@ class FieldEngine implements Engine {
   ): Evaluation {
     const ended = (): void => {
       this.#running.delete(execution);
+      this.#inUse.delete(execution);
       signal?.removeEventListener("abort", abort);
     };
     const within = deadlineMs ?? this.#config.limits["query.deadlineMs"];
@@ -100,6 +121,7 @@ class FieldEngine implements Engine {
         : new RegionExecution(setting, checked, checked.region, within, ended, client);
     const abort = (): void => execution.abort();
     this.#running.add(execution);
+    if (!(checked instanceof FieldprobeError) && checked.dataset !== null) this.#inUse.set(execution, checked.dataset);
     signal?.addEventListener("abort", abort, { once: true });
     if (signal?.aborted) abort();
     return execution;

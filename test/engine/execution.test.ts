@@ -38,6 +38,7 @@ function manualCarrier(workers: number) {
     attempts: 2,
     stores: () => [],
     connectStores: () => {},
+    keepStores: () => {},
     storeCache: () => null,
     held: () => new Map(),
     queued: () => 0,

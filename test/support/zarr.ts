@@ -19,6 +19,8 @@ export interface ArraySpec {
   readonly codec?: "gzip" | "zlib" | "none" | { readonly unknown: string };
   /** Chunks along each dimension that are packed into one object (Zarr 3). */
   readonly shard?: readonly number[];
+  /** Whether a CRC-32C stands behind each chunk (Zarr 3). */
+  readonly sums?: boolean;
   /** Chunks that are left out. */
   readonly skip?: (chunk: readonly number[]) => boolean;
   readonly fill?: number | string | null;
@@ -110,7 +112,7 @@ function thirdMetadata(spec: ArraySpec) {
   };
 }
 
-function thirdCodecs({ shape, bigEndian, fortran, codec = "none" }: ArraySpec) {
+function thirdCodecs({ shape, bigEndian, fortran, codec = "none", sums = false }: ArraySpec) {
   const order = shape.map((_, axis) => shape.length - 1 - axis);
   return [
     ...(fortran === true ? [{ name: "transpose", configuration: { order } }] : []),
@@ -118,6 +120,7 @@ function thirdCodecs({ shape, bigEndian, fortran, codec = "none" }: ArraySpec) {
     ...(codec === "none"
       ? []
       : [{ name: typeof codec === "object" ? codec.unknown : codec, configuration: { level: 5 } }]),
+    ...(sums ? [{ name: "crc32c" }] : []),
   ];
 }
 
@@ -182,7 +185,11 @@ function encode(spec: ArraySpec, chunk: readonly number[]): Uint8Array {
     const place = fortran ? rank([...inside].reverse(), [...chunks].reverse()) : rank(inside, chunks);
     put(place * size, value);
   }
-  return codec === "gzip" ? gzipSync(bytes) : codec === "zlib" ? deflateSync(bytes) : bytes;
+  const coded = codec === "gzip" ? gzipSync(bytes) : codec === "zlib" ? deflateSync(bytes) : bytes;
+  if (spec.sums !== true) return coded;
+  const sum = Buffer.alloc(4);
+  sum.writeUInt32LE(crc32c(coded));
+  return Buffer.concat([coded, sum]);
 }
 
 /** Place of an element in an array of that shape, the last dimension fastest. */

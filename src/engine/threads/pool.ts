@@ -146,6 +146,10 @@ class ThreadPool implements Carrier {
     this.#stores.connect(connection);
   }
 
+  keepStores(locations: ReadonlySet<string>): void {
+    this.#stores.keep(locations);
+  }
+
   stores(): StoreThread["status"] {
     return this.#stores.status;
   }

@@ -10,6 +10,8 @@ export interface Packing {
   readonly missing: readonly number[];
   readonly least: number;
   readonly most: number;
+  /** Whether a scale or an offset is stated, be it 1 or 0: integers are then numbers of a field. */
+  readonly isStated: boolean;
 }
 
 /** Names of the attributes that change values, and the numbers that each of them has. */
@@ -61,6 +63,7 @@ export function packingOf(attributes: ReadonlyMap<string, AttributeValue | null>
     missing: [...numbers("_FillValue"), ...numbers("missing_value")].filter((value) => !Number.isNaN(value)),
     least: Math.max(least, numbers("valid_min")[0] ?? Number.NEGATIVE_INFINITY),
     most: Math.min(most, numbers("valid_max")[0] ?? Number.POSITIVE_INFINITY),
+    isStated: ["scale_factor", "add_offset"].some((name) => attributes.has(name)) || factor !== 1,
   };
 }
 
@@ -69,10 +72,10 @@ export function packingOf(attributes: ReadonlyMap<string, AttributeValue | null>
  */
 export function isField({ element, size }: Stored, packing: Packing): boolean {
   if (element === "float") return size === 4 || size === 8;
-  return element === "integer" && size <= 4 && isScaled(packing);
+  return element === "integer" && size <= 4 && packing.isStated;
 }
 
-/** Whether a dataset has a scale or an offset, which makes its integers numbers of a field. */
+/** Whether values are other numbers than the stored ones. */
 function isScaled({ factor, offset }: Packing): boolean {
   return factor !== 1 || offset !== 0;
 }

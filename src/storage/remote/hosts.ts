@@ -1,6 +1,6 @@
 /** Checks the hosts of stores: those in private networks must have been named. */
-import { lookup } from "node:dns/promises";
-import { BlockList, isIP } from "node:net";
+import { lookup as lookUp } from "node:dns";
+import { BlockList, isIP, type LookupFunction } from "node:net";
 import { DataError } from "../../errors.js";
 
 /** Networks that only the machine or its neighbours reach. Source: IANA special-purpose address registries. */
@@ -23,8 +23,11 @@ const PRIVATE: readonly (readonly [network: string, prefix: number])[] = [
 export class Hosts {
   readonly #named = new Set<string>();
   readonly #private = new BlockList();
+  readonly #resolve: LookupFunction;
 
-  constructor() {
+  /** @param resolve finds the addresses of a host */
+  constructor(resolve: LookupFunction = lookUp as LookupFunction) {
+    this.#resolve = resolve;
     for (const [network, prefix] of PRIVATE)
       this.#private.addSubnet(network, prefix, isIP(network) === 4 ? "ipv4" : "ipv6");
   }
@@ -38,10 +41,38 @@ export class Hosts {
   async check(address: string): Promise<void> {
     const host = hostOf(address);
     if (this.#named.has(host) || address.startsWith("s3:")) return;
-    const found = isIP(host) === 0 ? await addressesOf(host) : [host];
-    // The list knows the IPv4 addresses inside of IPv6 ones as well.
-    if (found.some((ip) => this.#private.check(ip, isIP(ip) === 4 ? "ipv4" : "ipv6")))
+    const found = isIP(host) === 0 ? await this.#addressesOf(host) : [host];
+    if (found.some((ip) => this.#isPrivate(ip)))
       throw new DataError(`${address} is in a private network; name it in FIELDPROBE_DATA to allow its host`);
+  }
+
+  /**
+   * Finds the address of a host for a connection: a name that had a public address when it was checked may have a
+   * private one by now.
+   */
+  readonly lookup: LookupFunction = (host, options, done) => {
+    this.#resolve(host, options, (error, found, family) => {
+      const addresses = Array.isArray(found) ? found.map(({ address }) => address) : [found];
+      const isRefused = !error && !this.#named.has(host) && addresses.some((ip) => this.#isPrivate(ip));
+      const refusal = `${host} is in a private network; name its address in FIELDPROBE_DATA to allow it`;
+      if (isRefused) done(new DataError(refusal), []);
+      else done(error, found, family);
+    });
+  };
+
+  #isPrivate(ip: string): boolean {
+    // The list knows the IPv4 addresses inside of IPv6 ones as well.
+    return this.#private.check(ip, isIP(ip) === 4 ? "ipv4" : "ipv6");
+  }
+
+  /** Addresses of a host; none where it is unknown, which the request will say. */
+  #addressesOf(host: string): Promise<string[]> {
+    return new Promise((resolve) => {
+      this.#resolve(host, { all: true }, (error, found) => {
+        const isFound = !error && Array.isArray(found);
+        resolve(isFound ? found.map(({ address }) => address) : []);
+      });
+    });
   }
 }
 
@@ -51,13 +82,4 @@ function hostOf(address: string): string {
   if (username + password !== "") throw new DataError("an address with a user name or a password in it is refused");
   if (search + hash !== "") throw new DataError("an address with a query (?) or a fragment (#) in it is refused");
   return hostname.replace(/^\[|\]$/g, "");
-}
-
-/** Addresses of a host; none where it is unknown, which the request will say. */
-async function addressesOf(host: string): Promise<string[]> {
-  try {
-    return (await lookup(host, { all: true })).map(({ address }) => address);
-  } catch {
-    return [];
-  }
 }

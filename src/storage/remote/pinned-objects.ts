@@ -7,6 +7,7 @@ import type { DiskCache } from "./disk-cache.js";
 import { listPage } from "./http-list.js";
 import { RangeQueue } from "./range-queue.js";
 import {
+  type Network,
   type ObjectPart,
   type ObjectRange,
   type RemoteObject,
@@ -29,6 +30,8 @@ const BEGINNING = { offset: 0, length: 2 } as const;
 export interface Fetching {
   readonly settings: StoreSettings;
   readonly disk: DiskCache | null;
+  /** Absent: connections of its own, to any host. */
+  readonly network?: Network;
 }
 
 const PLAIN: Fetching = { settings: STORE_DEFAULTS, disk: null };
@@ -59,11 +62,14 @@ export class PinnedObjects {
    * @param base   `https://host/path`, `http://host/path` or `s3://bucket/prefix`, before which keys stand
    * @param shared what asks its host, where that is shared with other places of the host
    */
-  constructor(base: string, { settings, disk }: Fetching = PLAIN, shared?: RemoteObjects) {
+  constructor(base: string, { settings, disk, network }: Fetching = PLAIN, shared?: RemoteObjects) {
     this.#disk = disk;
     if (base.startsWith("s3://")) this.#place = s3Place(base);
     this.#base = this.#place?.prefix ?? base.replace(/\/+$/, "");
-    this.objects = shared ?? new RemoteObjects(this.#place?.sign, settings);
+    // The host of a bucket is Amazon's or that of the variables of AWS: it is meant, wherever it is.
+    const isMeant = this.#place !== null && network !== undefined;
+    const reach = isMeant ? { connections: network.connections } : network;
+    this.objects = shared ?? new RemoteObjects(this.#place?.sign, settings, reach);
   }
 
   /** Fetches an object or part of it, whatever its version; null where there is none. */

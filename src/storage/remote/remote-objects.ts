@@ -2,9 +2,14 @@
  * Fetches objects over HTTP: bounded in number, time and size, tried again with growing random pauses, and refused at
  * once while a host does not answer.
  */
+import type { IncomingMessage } from "node:http";
+import type { LookupFunction } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
+import { promisify } from "node:util";
+import { brotliDecompress, unzip } from "node:zlib";
 import { BusyError, DataError } from "../../errors.js";
 import { STORE_DEFAULTS, type StoreSettings } from "../../store-settings.js";
+import { HttpConnections } from "./http-connections.js";
 
 /** The first pause before another attempt; each further one is twice as long, and half of each is random. */
 const PAUSE_MS = 100;
@@ -16,6 +21,15 @@ const REST_MS = 5000;
 const REDIRECTS = 3;
 /** Bytes of one object or part of an object. */
 const MOST_BYTES = 1024 * 1024 * 1024;
+/** Bytes of a body that nobody wants and that is read all the same, so that its connection can be used again. */
+const DRAINED_BYTES = 64 * 1024;
+/** Codings of whole objects that are undone. */
+const CODINGS = new Map([
+  ["gzip", promisify(unzip)],
+  ["x-gzip", promisify(unzip)],
+  ["deflate", promisify(unzip)],
+  ["br", promisify(brotliDecompress)],
+]);
 /** Bytes of a body that take no longer than a millisecond on the slowest line that is borne with. */
 const SLOWEST_BYTES_PER_MS = 1000;
 
@@ -69,6 +83,13 @@ export interface ObjectWrite {
 /** Turns a request into one that the host accepts, e.g. by a signature. */
 export type Sign = (request: Request) => Promise<Request>;
 
+/** What connects to hosts. */
+export interface Network {
+  readonly connections: HttpConnections;
+  /** Finds the addresses of hosts, and may refuse them; absent: the system's. */
+  readonly lookup?: LookupFunction | undefined;
+}
+
 /** Counts of fetches from one host. */
 export interface RemoteCounts {
   requests: number;
@@ -84,6 +105,7 @@ export class RemoteObjects {
   readonly counts: RemoteCounts = { requests: 0, retries: 0, failures: 0, bytes: 0, busyMs: 0 };
   readonly #sign: Sign;
   readonly #settings: StoreSettings;
+  readonly #network: Network;
   #free: number;
   readonly #waiting: (() => void)[] = [];
   #failing = false;
@@ -94,9 +116,14 @@ export class RemoteObjects {
     return !this.#failing;
   }
 
-  constructor(sign: Sign = async (request) => request, settings: StoreSettings = STORE_DEFAULTS) {
+  constructor(
+    sign: Sign = async (request) => request,
+    settings: StoreSettings = STORE_DEFAULTS,
+    network: Network = { connections: new HttpConnections() },
+  ) {
     this.#sign = sign;
     this.#settings = settings;
+    this.#network = network;
     this.#free = settings.connections;
   }
 
@@ -169,28 +196,22 @@ export class RemoteObjects {
     this.counts.requests++;
     const end = new ResponseTimeout(this.#settings.timeoutMs, wanted.change?.body?.length ?? 0);
     try {
-      const response = await this.#follow(wanted, end.signal);
-      if (response.status === 304 && unless !== null) {
-        await response.body?.cancel();
-        return UNCHANGED;
+      const answer = await this.#follow(wanted, end.signal);
+      const status = answer.statusCode as number;
+      const isDone = wanted.change !== undefined && status >= 200 && status < 300;
+      if (status === 200 || status === 206 || isDone) {
+        end.extend(Math.min(Number(answer.headers["content-length"] ?? 0), MOST_BYTES));
+        const object = await objectOf(address, answer, part);
+        this.counts.bytes += object.bytes.length;
+        return object;
       }
-      if (response.status === 404 || response.status === 410) {
-        await response.body?.cancel();
-        return null;
-      }
-      if (response.status >= 500 || response.status === 429 || response.status === 408) {
-        await response.body?.cancel();
-        throw new Error(`status ${response.status}`);
-      }
-      const isDone = wanted.change !== undefined && response.ok;
-      if (response.status !== 200 && response.status !== 206 && !isDone) {
-        await response.body?.cancel();
-        throw new DataError(`${address} is refused by its host: status ${response.status}`);
-      }
-      end.extend(Math.min(Number(response.headers.get("content-length") ?? 0), MOST_BYTES));
-      const object = await objectOf(address, response, part);
-      this.counts.bytes += object.bytes.length;
-      return object;
+      await drain(answer);
+      if (status === 304 && unless !== null) return UNCHANGED;
+      if (status === 404 || status === 410) return null;
+      if (status >= 500 || status === 429 || status === 408) throw new Error(`status ${status}`);
+      throw new DataError(`${address} is refused by its host: status ${status}`);
+    } catch (error) {
+      throw end.signal.aborted ? end.signal.reason : error;
     } finally {
       end.clear();
       this.counts.busyMs += performance.now() - start;
@@ -198,7 +219,7 @@ export class RemoteObjects {
   }
 
   /** Sends a request, and follows redirections that stay on the host. */
-  async #follow({ address, part, unless, change }: ObjectRequest, signal: AbortSignal): Promise<Response> {
+  async #follow({ address, part, unless, change }: ObjectRequest, signal: AbortSignal): Promise<IncomingMessage> {
     const headers = {
       ...(part === null ? {} : { range: rangeOf(part) }),
       ...(unless === null ? {} : { "if-none-match": unless }),
@@ -208,17 +229,30 @@ export class RemoteObjects {
     const { method = "GET", body = null } = change ?? {};
     let at = address;
     for (let hop = 0; hop <= REDIRECTS; hop++) {
-      const request = new Request(at, { method, body, headers, redirect: "manual" });
-      const response = await fetch(await this.#sign(request), { signal });
-      const location = response.status >= 300 && response.status < 400 ? response.headers.get("location") : null;
-      if (location === null) return response;
-      await response.body?.cancel();
+      const request = await this.#sign(new Request(at, { method, body, headers }));
+      const { connections, lookup } = this.#network;
+      const sent = { method, headers: Object.fromEntries(request.headers), body, lookup };
+      const answer = await connections.send(request.url, sent, signal);
+      const { statusCode: status = 0, headers: told } = answer;
+      if (status < 300 || status >= 400 || told.location === undefined) return answer;
+      await drain(answer);
+      const { location } = told;
       const next = new URL(location, at);
       if (next.origin !== new URL(address).origin)
         throw new DataError(`${address} leads to another host (${next.host}), which is refused`);
       at = next.href;
     }
     throw new DataError(`${address} leads from one place to the next without end`);
+  }
+}
+
+/** Reads the rest of an answer that nobody wants, or cuts it off where that is much. */
+async function drain(answer: IncomingMessage): Promise<void> {
+  let length = 0;
+  for await (const piece of answer as AsyncIterable<Buffer>) {
+    length += piece.length;
+    // The end of the loop closes the connection.
+    if (length > DRAINED_BYTES) break;
   }
 }
 
@@ -281,63 +315,83 @@ function rangeOf(part: ObjectPart): string {
   return `bytes=${part.offset}-${part.offset + part.length - 1}`;
 }
 
-async function objectOf(address: string, response: Response, part: ObjectPart | null): Promise<RemoteObject> {
-  const announced = response.headers.get("content-length");
+async function objectOf(address: string, answer: IncomingMessage, part: ObjectPart | null): Promise<RemoteObject> {
+  const { statusCode: status, headers } = answer;
+  const announced = headers["content-length"];
+  const coding = headers["content-encoding"]?.toLowerCase() || "identity";
   // A host that knows no ranges sends the whole object: what lies behind the part is not waited for.
-  const isCut = announced !== null && response.status === 200 && part !== null && "offset" in part;
-  const needed = isCut ? part.offset + part.length : MOST_BYTES;
+  const isCut = announced !== undefined && status === 200 && coding === "identity" && part !== null && "offset" in part;
+  const needed = isCut ? part.offset + part.length : null;
   if (Number(announced ?? 0) > MOST_BYTES && !isCut) {
-    await response.body?.cancel();
+    answer.destroy();
     throw new DataError(`${address} has ${announced} bytes, more than ${MOST_BYTES}`);
   }
-  const whole = await bodyOf(address, response, needed);
-  const { bytes, size } = partOf(address, response, whole, part);
-  const date = Date.parse(response.headers.get("date") ?? "");
-  const modified = Date.parse(response.headers.get("last-modified") ?? "");
+  const sent = await bodyOf(address, answer, needed);
+  const whole = coding === "identity" ? sent : await decoded(address, coding, sent, status === 206);
+  const { bytes, size } = partOf(address, answer, whole, part);
+  const date = Date.parse(headers.date ?? "");
+  const modified = Date.parse(headers["last-modified"] ?? "");
   return {
     bytes,
     size,
-    etag: response.headers.get("etag"),
+    etag: headers.etag ?? null,
     modifiedMs: Number.isNaN(modified) ? null : modified,
     dateMs: Number.isNaN(date) ? Date.now() : date,
-    isPart: response.status === 206,
+    isPart: status === 206,
   };
 }
 
 /** The body of an answer, or as much of its beginning as is needed. @throws DataError for more than the most bytes */
-async function bodyOf(address: string, response: Response, needed: number): Promise<Uint8Array> {
-  const isBounded = response.headers.has("content-length") && !response.headers.has("content-encoding");
-  if (isBounded && needed === MOST_BYTES) return new Uint8Array(await response.arrayBuffer());
+async function bodyOf(address: string, answer: IncomingMessage, needed: number | null): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   let length = 0;
-  for await (const piece of response.body ?? []) {
+  for await (const piece of answer as AsyncIterable<Buffer>) {
     length += piece.length;
-    if (length > MOST_BYTES) throw new DataError(`${address} has more than ${MOST_BYTES} bytes`);
+    if (length > MOST_BYTES && needed === null) throw new DataError(`${address} has more than ${MOST_BYTES} bytes`);
     pieces.push(piece);
-    // The end of the loop cancels the rest.
-    if (length >= needed) break;
+    // The end of the loop closes the connection.
+    if (needed !== null && length >= needed) break;
   }
   return Buffer.concat(pieces);
+}
+
+/**
+ * A whole object whose host has coded it, though it was asked not to.
+ *
+ * Source: RFC 9110, section 14: ranges are those of the coded bytes.
+ *
+ * @throws DataError for a part of one, whose bytes are not those of the object, and for other codings
+ */
+async function decoded(address: string, coding: string, sent: Uint8Array, isPart: boolean): Promise<Uint8Array> {
+  const undo = CODINGS.get(coding);
+  if (undo === undefined || isPart)
+    throw new DataError(`${address}: its host sends ${isPart ? "parts of it" : "it"} with Content-Encoding ${coding}`);
+  try {
+    return await undo(sent, { maxOutputLength: MOST_BYTES });
+  } catch (cause) {
+    throw new DataError(`${address} is no ${coding}, as its host says`, cause);
+  }
 }
 
 /** The part that was asked for: hosts that know no ranges send the whole object. */
 function partOf(
   address: string,
-  response: Response,
+  { statusCode: status, headers }: IncomingMessage,
   body: Uint8Array,
   part: ObjectPart | null,
 ): { bytes: Uint8Array; size: number | null } {
+  if (part === null && status === 206) throw new DataError(`${address}: its host sends a part of it unasked`);
   if (part === null) return { bytes: body, size: body.length };
-  if (response.status === 200) {
+  if (status === 200) {
     const [start, end] =
       "suffixLength" in part
         ? [Math.max(0, body.length - part.suffixLength), body.length]
         : [part.offset, part.offset + part.length];
     if (end > body.length) throw new DataError(`${address} ends after ${body.length} bytes`);
-    return { bytes: body.subarray(start, end), size: Number(response.headers.get("content-length") ?? body.length) };
+    const isAnnounced = headers["content-length"] !== undefined && headers["content-encoding"] === undefined;
+    return { bytes: body.subarray(start, end), size: isAnnounced ? Number(headers["content-length"]) : body.length };
   }
-  const [, first, last, total] =
-    /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(response.headers.get("content-range") ?? "") ?? [];
+  const [, first, last, total] = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(headers["content-range"] ?? "") ?? [];
   const size = total === undefined || total === "*" ? null : Number(total);
   const isWhole = Number(last) - Number(first) + 1 === body.length;
   if ("suffixLength" in part) {

@@ -80,6 +80,7 @@ export async function readPart(
     const { size, mtimeMs } = await file.stat();
     if (mtimeMs > newestMs) throw new DataError(`${path} has changed since the catalogue was read`);
     const [offset, length] = placeIn(size, part);
+    if (offset + length > size) throw new DataError(`${path} ends after ${size} bytes`);
     const bytes = new Uint8Array(length);
     const { bytesRead } = await file.read(bytes, 0, length, offset);
     if (bytesRead < length) throw new DataError(`${path} ends after ${offset + bytesRead} bytes`);

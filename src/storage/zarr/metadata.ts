@@ -1,4 +1,5 @@
 /** Reads the metadata documents of Zarr 2 and 3 into a tree of groups and arrays. */
+import { isDeepStrictEqual } from "node:util";
 import { registry } from "zarrita";
 import { DataError } from "../../errors.js";
 import type { StoredArray, StoredGroup, StoreTree } from "./protocol.js";
@@ -25,6 +26,21 @@ const TYPES = new Map([
 ]);
 /** The codec of Zarr 3 that only says how elements become bytes. */
 const PLAIN = new Set(["bytes", "transpose"]);
+/** Members of an array of Zarr 3 that its values depend on. */
+const THIRD_MEMBERS = [
+  "node_type",
+  "shape",
+  "data_type",
+  "chunk_grid",
+  "chunk_key_encoding",
+  "codecs",
+  "fill_value",
+  "attributes",
+  "dimension_names",
+  "storage_transformers",
+] as const;
+const KNOWN_MEMBERS: ReadonlySet<string> = new Set(["zarr_format", ...THIRD_MEMBERS]);
+const KEY_ENCODINGS: readonly unknown[] = [undefined, "default", "v2"];
 
 /** A metadata document. @throws DataError that names it */
 export function documentOf(place: string, bytes: Uint8Array): Json {
@@ -37,21 +53,40 @@ export function documentOf(place: string, bytes: Uint8Array): Json {
   return objectOf(value);
 }
 
-/** Copies the members of consolidated documents to the keys that they stand for. */
+/**
+ * Copies the members of consolidated documents to the keys that they stand for.
+ *
+ * @throws DataError where an array has documents of its own that say something else
+ */
 export function expandConsolidated(documents: Documents): Documents {
   const all = new Map<string, Json>();
+  const put = (key: string, value: Json): void => {
+    const own = all.get(key);
+    if (own !== undefined && !isSameArray(own, value))
+      throw new DataError(
+        `the consolidated metadata disagree with ${key}: zarr.consolidate_metadata(store) writes them anew`,
+      );
+    all.set(key, value);
+  };
   for (const [key, document] of documents) {
     const base = key.slice(0, key.lastIndexOf("/") + 1);
     if (key.endsWith(".zmetadata"))
-      for (const [member, value] of Object.entries(objectOf(document.metadata)))
-        all.set(base + member, objectOf(value));
+      for (const [member, value] of Object.entries(objectOf(document.metadata))) put(base + member, objectOf(value));
     else {
-      all.set(key, document);
+      put(key, document);
       for (const [path, value] of Object.entries(objectOf(objectOf(document.consolidated_metadata).metadata)))
-        all.set(`${base}${path}/zarr.json`, objectOf(value));
+        put(`${base}${path}/zarr.json`, objectOf(value));
     }
   }
   return all;
+}
+
+/** Whether two documents of one key describe the same values; those of groups in Zarr 3 may list different members. */
+function isSameArray(one: Json, other: Json): boolean {
+  const described = (document: Json) =>
+    document.node_type === undefined ? document : THIRD_MEMBERS.map((member) => document[member] ?? null);
+  if (one.node_type === "group" && other.node_type === "group") return true;
+  return isDeepStrictEqual(described(one), described(other));
 }
 
 /** Groups and arrays by their paths. @throws DataError for an array whose metadata are not complete */
@@ -83,16 +118,17 @@ function thirdArray(path: string, document: Json): StoredArray {
   const names = codecs.map(({ name }) => name).filter((name) => !PLAIN.has(name));
   const known = [...names, ...outer.map(({ name }) => name)].filter((name) => name !== "sharding_indexed");
   const shape = lengths(path, "shape", document.shape);
+  const odd = oddities(document, outer);
   return {
     kind: "array",
     attributes: objectOf(document.attributes),
     shape,
-    chunks: lengths(path, "chunk_shape", chunks),
+    chunks: chunkEdges(path, "chunk_shape", chunks, shape),
     dataType: typeof document.data_type === "string" ? document.data_type : JSON.stringify(document.data_type),
     fill: document.fill_value,
     dimensions: shape.map((_, index) => textOrNull((document.dimension_names as unknown[] | undefined)?.[index])),
-    codecs: shard === undefined ? names : [...names, "sharding"],
-    unknownCodecs: known.filter((name) => !registry.has(name)),
+    codecs: [...names, ...(shard === undefined ? [] : ["sharding"]), ...odd],
+    unknownCodecs: [...known.filter((name) => !registry.has(name)), ...odd],
   };
 }
 
@@ -108,13 +144,40 @@ function secondArray(path: string, document: Json, attributes: Json): StoredArra
     kind: "array",
     attributes,
     shape,
-    chunks: lengths(path, "chunks", document.chunks),
+    chunks: chunkEdges(path, "chunks", document.chunks, shape),
     dataType: TYPES.get(type.slice(1)) ?? type,
     fill: document.fill_value,
     dimensions: shape.map((_, index) => textOrNull(Array.isArray(labels) ? labels[index] : null)),
     codecs,
     unknownCodecs: codecs.filter((name) => !registry.has(`numcodecs.${name}`) && !registry.has(name)),
   };
+}
+
+/**
+ * What an array of Zarr 3 says that the library passes over, although its values depend on it, in words that stand for
+ * an unknown codec.
+ */
+function oddities(document: Json, outer: ReturnType<typeof codecsOf>): string[] {
+  const grid = objectOf(document.chunk_grid);
+  const whole = objectOf(grid.configuration).chunk_shape as readonly number[] | undefined;
+  const shard = outer.find(({ name }) => name === "sharding_indexed")?.configuration;
+  const inner = shard?.chunk_shape as readonly number[] | undefined;
+  const transformers = document.storage_transformers;
+  const isInteger = /^u?int/.test(String(document.data_type));
+  const facts: readonly (readonly [isOdd: boolean, words: string])[] = [
+    [grid.name !== "regular", `chunk_grid ${grid.name}`],
+    [!KEY_ENCODINGS.includes(objectOf(document.chunk_key_encoding).name), "chunk_key_encoding"],
+    [Array.isArray(transformers) && transformers.length > 0, "storage_transformers"],
+    [isInteger && typeof document.fill_value !== "number", "fill_value"],
+    [shard !== undefined && outer.length > 1, "codecs around shards"],
+    [shard !== undefined && (shard.index_location ?? "end") !== "end", "index_location"],
+    [codecsOf(shard?.codecs).some(({ name }) => name === "sharding_indexed"), "shards in shards"],
+    [inner?.some((edge, axis) => (whole?.[axis] ?? 0) % edge !== 0) ?? false, "chunk_shape"],
+    ...Object.entries(document)
+      .filter(([name, value]) => !KNOWN_MEMBERS.has(name) && objectOf(value).must_understand !== false)
+      .map(([name]) => [true, name] as const),
+  ];
+  return facts.filter(([isOdd]) => isOdd).map(([, words]) => words);
 }
 
 function codecsOf(value: unknown): { name: string; configuration: Json }[] {
@@ -131,8 +194,29 @@ function lengths(path: string, member: string, value: unknown): number[] {
   return value as number[];
 }
 
+function chunkEdges(path: string, member: string, value: unknown, shape: readonly number[]): number[] {
+  const edges = lengths(path, member, value);
+  if (edges.length !== shape.length || edges.includes(0))
+    throw new DataError(`${path}: ${member} does not cut an array of ${shape.length} dimensions into chunks`);
+  return edges;
+}
+
 function objectOf(value: unknown): Json {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : {};
+}
+
+/**
+ * The value that stands for elements which were never written, `key` being that of the metadata of an array: NaN among
+ * floats, for the fill value of an array says what its writer would compute with, and not what was measured there;
+ * among integers the `_FillValue` of CF, else the fill value. Undefined where nothing stands for them.
+ */
+export function unwrittenValue(documents: Documents, key: string): unknown {
+  const document = documents.get(key) ?? {};
+  if (/^float|^[<>]f/.test(String(document.data_type ?? document.dtype))) return "NaN";
+  const beside = documents.get(key.replace(/\.zarray$/, ".zattrs"));
+  const { _FillValue: stated } = objectOf(document.attributes ?? beside?.attributes ?? beside);
+  if (typeof stated === "number") return stated;
+  return document.fill_value ?? undefined;
 }
 
 function textOrNull(value: unknown): string | null {

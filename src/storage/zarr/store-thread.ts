@@ -21,6 +21,9 @@ export type StoreReport =
   | { readonly stores: readonly StoreStatus[]; readonly disk: DiskCounts | null }
   | { readonly warning: string };
 
+/** A connection of another thread, the stores that are in use, or the end of the thread. */
+export type StoreOrder = StorePort | { readonly keep: ReadonlySet<string> } | null;
+
 /** The store thread, which starts at the first connection and never keeps a process alive. */
 export class StoreThread {
   #worker: Worker | null = null;
@@ -53,7 +56,12 @@ export class StoreThread {
       // A listener keeps the process alive, so this comes last.
       this.#worker.unref();
     }
-    this.#worker.postMessage(connection, [connection.port]);
+    this.#worker.postMessage(connection satisfies StoreOrder, [connection.port]);
+  }
+
+  /** Has all stores closed that are not among these locations, once they have not been used for a while. */
+  keep(locations: ReadonlySet<string>): void {
+    this.#worker?.postMessage({ keep: locations } satisfies StoreOrder);
   }
 
   /** Ends the thread, once what it has fetched is kept on disk. */
@@ -62,7 +70,7 @@ export class StoreThread {
     if (worker === null) return;
     const end = new AbortController();
     worker.once("exit", () => end.abort());
-    worker.postMessage(null);
+    worker.postMessage(null satisfies StoreOrder);
     await pause(CLOSE_MS, null, { signal: end.signal }).catch(() => undefined);
     await worker.terminate();
   }

@@ -6,7 +6,7 @@ import { DiskCache } from "../remote/disk-cache.js";
 import type { StorePort } from "../store-port.js";
 import { registerCodecs } from "./codecs.js";
 import type { StoreAnswer, StoreMessage, StoreRequest } from "./protocol.js";
-import type { StoreReport } from "./store-thread.js";
+import type { StoreOrder, StoreReport } from "./store-thread.js";
 import { Stores } from "./stores.js";
 
 registerCodecs();
@@ -18,12 +18,13 @@ const disk =
     : new DiskCache(settings.cacheDir, settings.cacheBytes, (warning) => report({ warning }));
 const stores = new Stores({ settings, disk });
 
-parentPort?.on("message", async (connection: StorePort | null) => {
-  if (connection === null) {
+parentPort?.on("message", async (order: StoreOrder) => {
+  if (order === null) {
     await disk?.settled();
     process.exit();
   }
-  const { port, signal } = connection;
+  if ("keep" in order) return stores.keep(order.keep);
+  const { port, signal } = order;
   port.on("message", ({ id, request }: StoreMessage) => void answer({ port, signal }, id, request));
 });
 

@@ -19,6 +19,7 @@ import {
 import { isAddress } from "../../addresses.js";
 import { DataError } from "../../errors.js";
 import { Hosts } from "../remote/hosts.js";
+import { HttpConnections } from "../remote/http-connections.js";
 import { type Fetching, PinnedObjects } from "../remote/pinned-objects.js";
 import { RemoteBytes } from "../remote/remote-bytes.js";
 import type { RemoteObjects } from "../remote/remote-objects.js";
@@ -26,7 +27,7 @@ import type { StoreStatus } from "../store-status.js";
 import { ChunkCache } from "./chunk-cache.js";
 import { isReferences } from "./kinds.js";
 import { LocalStore } from "./local-store.js";
-import { DOCUMENT_NAMES, type Documents, entriesOf, expandConsolidated } from "./metadata.js";
+import { DOCUMENT_NAMES, type Documents, entriesOf, expandConsolidated, unwrittenValue } from "./metadata.js";
 import type { ObjectStore } from "./object-store.js";
 import {
   type BoxRequest,
@@ -60,6 +61,8 @@ interface PinnedFile {
 
 /** Time for which a thread that could do something else waits for pieces. */
 const MOMENT_MS = 15;
+/** Time for which a store stays open that nobody names or uses any more. */
+const UNUSED_MS = 30_000;
 
 type Decoded = Chunk<DataType>;
 
@@ -88,7 +91,8 @@ type ReadData = Elements | Uint8Array;
 
 export class Stores {
   readonly #fetching: Fetching;
-  readonly #hosts = new Hosts();
+  readonly #hosts: Hosts;
+  readonly #clock: () => number;
   readonly #open = new Map<string, Promise<OpenStore>>();
   readonly #files = new Map<string, Promise<PinnedFile>>();
   /** The objects that ask the hosts of named addresses, for all that lies at them or below. */
@@ -97,6 +101,8 @@ export class Stores {
   readonly #areStores = new Set<string>();
   /** Looks at addresses as they are now, while they are under way. */
   readonly #looks = new Map<string, Promise<unknown>>();
+  /** When stores and files were used last. */
+  readonly #used = new Map<string, number>();
   /** The scans that have looked at stores and files last. */
   readonly #scans = new Map<string, string>();
   readonly #chunks = new ChunkCache<Decoded>(CHUNK_BYTES, ({ data }) => data.length * ELEMENT_BYTES);
@@ -106,8 +112,14 @@ export class Stores {
   readonly #pieces = new Map<string, Promise<ReadData>>();
   readonly #ahead: ReadAhead;
 
-  constructor(fetching: Fetching) {
-    this.#fetching = fetching;
+  /**
+   * @param hosts judges the hosts of addresses
+   * @param clock milliseconds
+   */
+  constructor(fetching: Fetching, hosts = new Hosts(), clock: () => number = () => performance.now()) {
+    this.#hosts = hosts;
+    this.#clock = clock;
+    this.#fetching = { network: { connections: new HttpConnections(), lookup: hosts.lookup }, ...fetching };
     this.#ahead = new ReadAhead(
       fetching.settings.aheadBytes,
       (piece) => this.#begin(piece),
@@ -139,6 +151,7 @@ export class Stores {
 
   /** Reads the metadata of a store as they are now, unless the version that is asked for is open. */
   async open({ store: location, newestMs, named, scan }: OpenRequest): Promise<StoreTree> {
+    this.#used.set(location, this.#clock());
     if (newestMs !== undefined) {
       this.#name(location, named);
       return (await this.#verified(location, newestMs)).tree;
@@ -166,6 +179,7 @@ export class Stores {
 
   /** Asks for the version of a file as it is now, unless the version that is asked for is open. */
   async file({ store: location, newestMs, named, scan }: OpenRequest): Promise<FileState> {
+    this.#used.set(location, this.#clock());
     if (newestMs !== undefined) {
       this.#name(location, named);
       return (await this.#verifiedFile(location, newestMs)).state;
@@ -238,6 +252,16 @@ export class Stores {
   async #admit(location: string, named: boolean | undefined): Promise<void> {
     this.#name(location, named);
     if (isAddress(location)) await this.#hosts.check(location);
+  }
+
+  /** Closes the stores and files that are not among these locations, once they have not been used for a while. */
+  keep(locations: ReadonlySet<string>): void {
+    const before = this.#clock() - UNUSED_MS;
+    for (const [location, usedAt] of this.#used) {
+      if (locations.has(location) || usedAt > before) continue;
+      // The connections that it used close when they are idle.
+      for (const known of [this.#used, this.#open, this.#files, this.#scans]) known.delete(location);
+    }
   }
 
   /** Counts of fetches from the stores behind HTTP. */
@@ -321,6 +345,7 @@ export class Stores {
 
   /** A store in the version that was verified. @throws DataError when it is another by now */
   async #verified(location: string, newestMs: number): Promise<OpenStore> {
+    this.#used.set(location, this.#clock());
     const known = await this.#open.get(location)?.catch(() => null);
     if (known?.tree.newestMs === newestMs) return known;
     await this.open({ store: location });
@@ -331,6 +356,7 @@ export class Stores {
 
   /** A file in the version that was verified. @throws DataError when it is another by now */
   async #verifiedFile(location: string, newestMs: number): Promise<PinnedFile> {
+    this.#used.set(location, this.#clock());
     const known = await this.#files.get(location);
     if (known?.state.newestMs === newestMs) return known;
     await this.file({ store: location });
@@ -448,8 +474,8 @@ const throughCache = defineArrayExtension((array, { cache, name }: { cache: Chun
 }));
 
 /**
- * A store with the metadata documents that it was opened with, in which floats that were never written are NaN: the
- * fill value of an array says what its writer would compute with, not what was measured or simulated there.
+ * A store with the metadata documents that it was opened with, in which what was never written is the value that
+ * `unwrittenValue` tells.
  */
 class PinnedStore implements AsyncReadable {
   readonly #objects: ObjectStore;
@@ -468,19 +494,39 @@ class PinnedStore implements AsyncReadable {
     return this.#objects.hosts;
   }
 
-  get(key: AbsolutePath): Promise<Uint8Array | undefined> {
+  async get(key: AbsolutePath): Promise<Uint8Array | undefined> {
     const isDocument = DOCUMENT_NAMES.some((name) => key.endsWith(`/${name}`));
-    return isDocument ? Promise.resolve(this.#document(key.slice(1))) : this.#objects.get(key);
+    if (isDocument) return this.#document(key.slice(1));
+    const bytes = await this.#objects.get(key);
+    if (bytes === undefined) this.#checkUnwritten(key);
+    return aligned(bytes);
   }
 
-  getRange(key: AbsolutePath, range: RangeQuery): Promise<Uint8Array | undefined> {
-    return this.#objects.getRange(key, range);
+  async getRange(key: AbsolutePath, range: RangeQuery): Promise<Uint8Array | undefined> {
+    return aligned(await this.#objects.getRange(key, range));
   }
 
   #document(key: string): Uint8Array | undefined {
     const document = this.#documents.get(key);
     if (document === undefined) return undefined;
-    const isFloats = /^float|^[<>]f/.test(String(document.data_type ?? document.dtype));
-    return new TextEncoder().encode(JSON.stringify(isFloats ? { ...document, fill_value: "NaN" } : document));
+    const isArray = key.endsWith(".zarray") || document.node_type === "array";
+    const unwritten = isArray ? unwrittenValue(this.#documents, key) : undefined;
+    const read = unwritten === undefined ? document : { ...document, fill_value: unwritten };
+    return new TextEncoder().encode(JSON.stringify(read));
   }
+
+  /** @throws DataError for a chunk that is not there where nothing stands for elements that were never written */
+  #checkUnwritten(key: string): void {
+    for (let at = key.lastIndexOf("/"); at > 0; at = key.lastIndexOf("/", at - 1)) {
+      const metadata = `${key.slice(1, at)}/.zarray`;
+      if (!this.#documents.has(metadata)) continue;
+      if (unwrittenValue(this.#documents, metadata) !== undefined) return;
+      throw new DataError(`${key.slice(1)} was never written, and the array does not say what stands for its values`);
+    }
+  }
+}
+
+/** Bytes where elements of any size can begin: the library looks at them without a copy. */
+function aligned(bytes: Uint8Array | undefined): Uint8Array | undefined {
+  return bytes === undefined || bytes.byteOffset % ELEMENT_BYTES === 0 ? bytes : new Uint8Array(bytes);
 }

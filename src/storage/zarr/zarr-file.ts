@@ -152,6 +152,9 @@ export class ZarrFile implements StoredFile {
   }
 
   #read(path: string, offset: readonly number[], count: readonly number[]) {
+    const [unknown] = this.#array(path).unknownCodecs;
+    if (unknown !== undefined)
+      throw new DataError(`${this.path}: ${path} is stored with ${unknown}, which is not read.`);
     const { newestMs } = this.tree;
     return this.#client.ask({ kind: "read", store: this.path, newestMs, path, offset, count });
   }

@@ -1,0 +1,222 @@
+/**
+ * Stores that say what readers often pass over, although values depend on it: read as it is meant, or refused, and never
+ * wrong.
+ */
+import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
+import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
+import type { Dataset } from "../../../src/storage/dataset.js";
+import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
+import { type Dimension, nodeValue } from "../../support/cubes.js";
+import { useObjectServer } from "../../support/object-server.js";
+import { readNodes } from "../../support/read-nodes.js";
+import { scratchFolder } from "../../support/scratch.js";
+import { type ArraySpec, crc32c, type StoreSpec, writeZarr, zarrObjects } from "../../support/zarr.js";
+import { array, CHUNKS, expectNodes, SNAPSHOT } from "./numbered-cube.js";
+
+const SCRATCH = scratchFolder();
+const OPTIONS = { chunkBytes: 64 * 1024 * 1024 };
+const ORDER: Dimension[] = ["z", "y", "x"];
+const server = useObjectServer();
+beforeAll(() => loadHdf5());
+
+/** A change of the metadata of `p`. */
+type Change = (metadata: Record<string, unknown>) => Record<string, unknown>;
+
+let stores = 0;
+function write(version: 2 | 3, members: Partial<ArraySpec> = {}, change: Change = (same) => same, more = {}): string {
+  const spec: StoreSpec = { version, arrays: { p: array(ORDER, members), ...SNAPSHOT }, ...more };
+  const store = writeZarr(join(SCRATCH, `folder${++stores}`, `store${stores}.zarr`), spec);
+  const metadata = join(store, "p", version === 2 ? ".zarray" : "zarr.json");
+  writeFileSync(metadata, JSON.stringify(change(JSON.parse(readFileSync(metadata, "utf8")))));
+  return store;
+}
+
+function scan(store: string): { datasets: readonly Dataset[]; problems: string } {
+  const { datasets, problems } = scanFolders([dirname(store)], OPTIONS);
+  return { datasets, problems: problems.map(({ message }) => message).join("\n") };
+}
+
+function only(store: string): Dataset {
+  const { datasets, problems } = scan(store);
+  expect(problems).toBe("");
+  return datasets[0] as Dataset;
+}
+
+/** Pressures in C order of z, y, x. */
+function pressures(dataset: Dataset): Float32Array {
+  const open = openDataset(dataset);
+  try {
+    return readNodes(dataset, open, "pressure", 0);
+  } finally {
+    open.close();
+  }
+}
+
+const isFirst = (chunk: readonly number[]) => chunk.every((index) => index === 0);
+
+/** Compares all nodes, those of the first chunk being NaN. */
+function expectHole(values: Float32Array): void {
+  for (const [index, value] of values.entries()) {
+    const [z, y, x] = [Math.floor(index / 120), Math.floor(index / 12) % 10, index % 12];
+    const missing = z < CHUNKS.z && y < CHUNKS.y && x < CHUNKS.x;
+    expect(value).toBe(missing ? Number.NaN : nodeValue({ t: 0, z, y, x, c: 0 }));
+  }
+}
+
+describe("what was never written", () => {
+  it.each([
+    ["null", 2, { fill: null }],
+    ["NaN", 2, { fill: "NaN" }],
+    ["Infinity", 3, { fill: "Infinity" }],
+    ["0 in a shard", 3, { fill: 0, shard: [2, 1, 2] }],
+  ] as const)("is NaN among floats with the fill value %s", (_, version, members) => {
+    expectHole(pressures(only(write(version, { ...members, skip: isFirst }))));
+  });
+
+  it.each([2, 3] as const)(
+    "is NaN among integers of Zarr %i that have a _FillValue beside another fill value",
+    (version) => {
+      const attributes = { _FillValue: -999, scale_factor: 1, add_offset: 0 };
+      expectHole(pressures(only(write(version, { type: "int16", fill: 0, attributes, skip: isFirst }))));
+    },
+  );
+
+  it("is an error among integers where nothing stands for it", () => {
+    const attributes = { scale_factor: 1, add_offset: 0 };
+    const dataset = only(write(2, { type: "int16", fill: null, attributes, skip: isFirst }));
+    expect(() => pressures(dataset)).toThrow(/pressure of frame 0 cannot be read/);
+  });
+});
+
+it("reads packed big-endian integers in Fortran order", () => {
+  const attributes = { scale_factor: 0.5, add_offset: 10 };
+  const store = write(2, { type: "int16", bigEndian: true, fortran: true, attributes, fill: -999 });
+  expect(pressures(only(store))[11]).toBe(Math.fround(nodeValue({ t: 0, z: 0, y: 0, x: 11, c: 0 }) * 0.5 + 10));
+});
+
+it("reads chunks of Zarr 2 whose keys have slashes", () => {
+  const store = write(2, {}, (metadata) => ({ ...metadata, dimension_separator: "/" }));
+  const chunks = readdirSync(join(store, "p")).filter((name) => /^\d/.test(name));
+  for (const name of chunks) {
+    const place = join(store, "p", ...name.split("."));
+    mkdirSync(dirname(place), { recursive: true });
+    renameSync(join(store, "p", name), `${place}.moved`);
+  }
+  for (const name of chunks) {
+    const place = join(store, "p", ...name.split("."));
+    renameSync(`${place}.moved`, place);
+  }
+  expectNodes(only(store), "pressure", 1);
+});
+
+describe("an array of Zarr 3", () => {
+  const sharded = { shard: [2, 1, 2] };
+  /** The metadata with other members of the sharding codec. */
+  const sharding = (metadata: Record<string, unknown>, members: object) => {
+    const [{ name, configuration }] = metadata.codecs as [{ name: string; configuration: object }];
+    return { ...metadata, codecs: [{ name, configuration: { ...configuration, ...members } }] };
+  };
+  const transpose = { name: "transpose", configuration: { order: [2, 1, 0] } };
+  const CASES: [what: string, members: Partial<ArraySpec>, change: Change, problem: RegExp][] = [
+    [
+      "codecs around shards",
+      sharded,
+      (m) => ({ ...m, codecs: [transpose, ...(m.codecs as [])] }),
+      /codecs around shards/,
+    ],
+    ["an index at the start of shards", sharded, (m) => sharding(m, { index_location: "start" }), /index_location/],
+    ["chunks that do not divide a shard", sharded, (m) => sharding(m, { chunk_shape: [3, 10, 5] }), /chunk_shape/],
+    [
+      "an unknown codec in shards",
+      sharded,
+      (m) => sharding(m, { codecs: [{ name: "bytes" }, { name: "sz3" }] }),
+      /sz3/,
+    ],
+    [
+      "chunks of several sizes",
+      {},
+      (m) => ({ ...m, chunk_grid: { ...(m.chunk_grid as object), name: "rectilinear" } }),
+      /rectilinear/,
+    ],
+    ["keys of another kind", {}, (m) => ({ ...m, chunk_key_encoding: { name: "hash" } }), /chunk_key_encoding/],
+    ["storage transformers", {}, (m) => ({ ...m, storage_transformers: [{ name: "x" }] }), /storage_transformers/],
+    ["a member that must be understood", {}, (m) => ({ ...m, offset_table: {} }), /offset_table/],
+    [
+      "integers without a fill value",
+      { type: "int16", attributes: { scale_factor: 1 } },
+      (m) => ({ ...m, fill_value: null }),
+      /fill_value/,
+    ],
+    ["half floats", {}, (m) => ({ ...m, data_type: "float16" }), /p/],
+    ["complex numbers", {}, (m) => ({ ...m, data_type: "complex64" }), /p/],
+    [
+      "chunks of no nodes",
+      {},
+      (m) => ({ ...m, chunk_grid: { name: "regular", configuration: { chunk_shape: [0, 10, 5] } } }),
+      /chunk_shape/,
+    ],
+    [
+      "chunks of another rank",
+      {},
+      (m) => ({ ...m, chunk_grid: { name: "regular", configuration: { chunk_shape: [10, 5] } } }),
+      /chunk_shape/,
+    ],
+    ["a dimension without nodes", {}, (m) => ({ ...m, shape: [0, 10, 12] }), /./],
+    ["a shape that is none", {}, (m) => ({ ...m, shape: [8.5, 10, 12] }), /shape is not a list of lengths/],
+  ];
+
+  it.each(CASES)("is refused with %s", (_, members, change, problem) => {
+    const { datasets, problems } = scan(write(3, members, change));
+    expect(datasets).toEqual([]);
+    expect(problems).toMatch(problem);
+  });
+
+  it("is read with a member that need not be understood", () => {
+    expectNodes(only(write(3, {}, (m) => ({ ...m, hint: { must_understand: false } }))), "pressure", 1);
+  });
+
+  it.each([
+    ["beyond the shard", 2n ** 40n],
+    ["beyond all numbers", 2n ** 64n - 2n],
+  ])("is an error where an index leads %s", (_, offset) => {
+    const store = write(3, sharded);
+    const shard = join(store, "p", "c/0/0/0");
+    const bytes = readFileSync(shard);
+    const index = bytes.subarray(bytes.length - 4 - 16 * 4);
+    index.writeBigUInt64LE(offset, 0);
+    index.writeUInt32LE(crc32c(index.subarray(0, -4)), index.length - 4);
+    writeFileSync(shard, bytes);
+    expect(() => pressures(only(store))).toThrow(/pressure of frame 0 cannot be read/);
+  });
+});
+
+describe("consolidated metadata that disagree with those of an array", () => {
+  it.each([2, 3] as const)("are refused in Zarr %i, with the remedy", (version) => {
+    const change: Change = (metadata) => ({ ...metadata, fill_value: 5 });
+    const { datasets, problems } = scan(write(version, {}, change, { consolidated: true }));
+    expect(datasets).toEqual([]);
+    expect(problems).toMatch(/the consolidated metadata disagree with p\/.*: zarr.consolidate_metadata/);
+  });
+});
+
+it("reads float64 chunks that lie side by side in a shard at odd places, behind HTTP", async () => {
+  // A checksum behind each chunk shifts the next one by four bytes.
+  const objects = zarrObjects({
+    version: 3,
+    arrays: { p: array(ORDER, { type: "float64", shard: [2, 1, 2], sums: true }), ...SNAPSHOT },
+    consolidated: true,
+  });
+  await server.put("odd.zarr", objects);
+  const { datasets, problems } = scanFolders([`${server.url}/odd.zarr`], OPTIONS);
+  expect(problems).toEqual([]);
+  const dataset = datasets[0] as Dataset;
+  const open = openDataset(dataset);
+  const all = dataset.fields.pressure?.bricking.count.reduce((product, count) => product * count, 1) ?? 0;
+  // All at once, so that they are fetched as one piece.
+  open.fetched("pressure", [{ frame: 0, bricks: Array.from({ length: all }, (_, brick) => brick) }]);
+  open.close();
+  expectNodes(dataset, "pressure", 1);
+});
