@@ -94,7 +94,9 @@ function explainUnknown(path: string): void {
 function writeDescriptor(found: Recognised, home: string, folder: string): void {
   const target = join(folder, DESCRIPTOR_NAME);
   if (existsSync(target))
-    throw new MisuseError(`${target} exists already; --descriptors FOLDER writes a descriptor apart from the files`);
+    throw new MisuseError(
+      `${target} exists already: delete it to write another, or write one apart from the files with --descriptors FOLDER`,
+    );
   mkdirSync(folder, { recursive: true });
   const files = Object.values(found.written.fields).map((field) => JSON.stringify(field));
   const isElsewhere = files.every((field) => !/"file":"(?!\w+:\/\/)/.test(field));
@@ -128,7 +130,7 @@ function writeReferences(path: string, list: string, target: string | undefined)
 /** Writes the descriptor into a folder of descriptors; its files have absolute paths. */
 function writeApart(found: Recognised, home: string, folder: string): void {
   const target = join(folder, `${found.written.name}.json`);
-  if (existsSync(target)) throw new MisuseError(`${target} exists already`);
+  if (existsSync(target)) throw new MisuseError(`${target} exists already: delete it to write another`);
   mkdirSync(folder, { recursive: true });
   writeFileSync(target, `${JSON.stringify(movedTo(found.written, realpathSync(home)), null, 2)}\n`);
   process.stderr.write(`wrote ${target}\n`);

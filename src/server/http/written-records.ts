@@ -48,7 +48,7 @@ export async function* writtenRecords(
 ): AsyncGenerator<Buffer, undefined> {
   const literals = literalsOf(form);
   const numbers = literals.length - 1;
-  const parts = cut(values, numbers * Math.floor(PASSAGE_BYTES / recordBytes(literals)));
+  const parts = cut(values, numbers * Math.max(1, Math.floor(PASSAGE_BYTES / recordBytes(literals))));
   const ahead: RecordPassage[] = [];
   try {
     for (;;) {

@@ -5,7 +5,7 @@ import type { Dataset } from "../dataset.js";
 type Fields = DescriptorInput["fields"];
 
 /**
- * Descriptor of a dataset whose files have moved.
+ * Descriptor of a dataset whose files have moved. It keeps the aliases where it keeps the name.
  *
  * @param fields  where the fields are kept now
  * @param forcing where its mode table is kept now, where it has one
@@ -21,6 +21,8 @@ export function portableDescriptor(
     schemaVersion: 1,
     name,
     title: dataset.title,
+    // Under a name of its own a copy may be served beside its source, which no other name may then claim.
+    ...(name === dataset.name && dataset.aliases.length > 0 ? { aliases: [...dataset.aliases] } : {}),
     axes: { x: describeAxis(dataset, 0), y: describeAxis(dataset, 1), z: describeAxis(dataset, 2) },
     openFaces: dataset.openFaces,
     time: describeTime(dataset),

@@ -51,7 +51,7 @@ describe("fieldprobe inspect", () => {
     expect(fieldprobe("check", SCRATCH).stdout).toMatch(/^well \(.*dataset\.json\)\n/);
     const again = fieldprobe("inspect", well, "--write", SCRATCH);
     expect(again).toMatchObject({ status: 2 });
-    expect(again.stderr).toMatch(/exists already/);
+    expect(again.stderr).toMatch(/exists already: delete it/);
   });
 
   it("keeps open questions in the descriptor, and refuses the dataset until they are answered or accepted", async () => {

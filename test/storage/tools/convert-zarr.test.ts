@@ -67,6 +67,15 @@ function contentsOf(name: string): Map<string, string> {
   );
 }
 
+it.each([
+  ["numbered", ["cube", "blocks"]],
+  ["copy", []],
+])("keeps the aliases of a dataset under its own name alone: %s", async (name, aliases) => {
+  const dataset = { ...numbered(), aliases: ["cube", "blocks"] };
+  await convertTo(`aliases-${name}.zarr`, dataset, { ...PLAN, name });
+  expect(openSource(join(SCRATCH, `aliases-${name}.zarr`), MOST)).toMatchObject({ name, aliases });
+});
+
 describe("a conversion into a store", () => {
   it.each([
     [8, "none"],
