@@ -1,6 +1,6 @@
 /**
- * Stores that say what readers often pass over, although values depend on it: read as it is meant, or refused, and never
- * wrong.
+ * Stores that say what readers often pass over, although values depend on it, are read as it is meant or refused, and
+ * never read wrong.
  */
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
