@@ -29,10 +29,12 @@
 
 enum { MOST_CONNECTIONS = 1024, ANSWER_BYTES = 1 << 16, WINDOW = 1000 };
 
+static const size_t CHUNKED = -1;
+
 struct connection {
   int socket;
   double due;
-  /* Bytes of the answer so far, and of the whole one; 0 while its head is not whole. */
+  /* Bytes of the answer so far, and of the whole one; 0 while its head is not whole, CHUNKED where it is not told. */
   size_t got, whole;
   char answer[ANSWER_BYTES];
 };
@@ -112,13 +114,14 @@ static int hear(struct connection *c) {
     c->answer[c->got] = 0;
     const char *end = strstr(c->answer, "\r\n\r\n");
     if (end == NULL) return 0;
-    const char *length = strcasestr(c->answer, "\r\ncontent-length:");
-    if (strncmp(c->answer, "HTTP/1.1 200", 12) != 0 || length == NULL || length > end) {
+    if (strncmp(c->answer, "HTTP/1.1 200", 12) != 0) {
       fprintf(stderr, "answered with %.200s\n", c->answer);
       exit(1);
     }
-    c->whole = end + 4 - c->answer + atol(length + 17);
+    const char *length = strcasestr(c->answer, "\r\ncontent-length:");
+    c->whole = length != NULL && length < end ? (size_t)(end + 4 - c->answer + atol(length + 17)) : CHUNKED;
   }
+  if (c->whole == CHUNKED) return memcmp(c->answer + c->got - 5, "0\r\n\r\n", 5) == 0;
   return c->got >= c->whole;
 }
 
