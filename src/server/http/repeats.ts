@@ -11,8 +11,9 @@ import { Repeat, type RepeatedRequest } from "./repeat.js";
 
 /** Longest body that is read here. */
 export const REPEAT_BYTES = 16 * 1024;
-/** Requests of a connection that are remembered. */
+/** Requests of a connection that are remembered, and bytes of a head, or around the points of a body, at most. */
 const KEPT = 4;
+export const KEPT_BYTES = 2048;
 /** Requests in another form after which a connection is left to the parser. */
 const PATIENCE = 16;
 /** Digits of the longest length. */
@@ -125,6 +126,7 @@ function headOf({ method, url, httpVersion, headers, rawHeaders }: IncomingMessa
     if (name.toLowerCase() === "content-length") cut = text.length;
     text += `${rawHeaders[i + 1]}\r\n`;
   }
+  if (text.length > KEPT_BYTES) return null;
   const before = Buffer.from(text.slice(0, cut), "latin1");
   const after = Buffer.from(`${text.slice(cut + length.length)}\r\n`, "latin1");
   return { before, after, bytes: before.length + length.length + after.length + Number(length) };

@@ -5,7 +5,7 @@ import { excerpt, RequestError } from "../../errors.js";
 import { type OperationRow, operationsNamed } from "../../operations.js";
 import type { Body } from "../http/body.js";
 import { HttpRefusal, refuseTheRest } from "../http/refusal.js";
-import { REPEAT_BYTES } from "../http/repeats.js";
+import { KEPT_BYTES, REPEAT_BYTES } from "../http/repeats.js";
 import { RequestLife } from "../http/request-life.js";
 import { sendPassages, sendStream, sendText } from "../http/send-answer.js";
 import { type Plugin, type Service, SOAP_PATH } from "../http/service.js";
@@ -173,6 +173,7 @@ function patternOf(
 ): ReadCall["pattern"] {
   if (whole === null || whole.length > REPEAT_BYTES || buffer.buffer !== whole.buffer) return null;
   const start = buffer.byteOffset - whole.byteOffset;
+  if (whole.length - (to - from) > KEPT_BYTES) return null;
   return {
     ...call,
     query,

@@ -228,6 +228,14 @@ describe("A connection with repeats", () => {
     }
   });
 
+  it.each([
+    ["a head", first, ["X-Long: ".padEnd(2100, "x")]],
+    ["an envelope", nullOp(points(1)).replace("<points>", `<!-- ${"x".repeat(2100)} --><points>`), []],
+  ])("does not keep %s of more than 2 KiB", async (_title, body, headers) => {
+    const bytes = post("1.1", body.startsWith("POST") ? nullOp(points(1)) : body, headers);
+    expect((await repeated(bytes, bytes)).parsed).toBe(2);
+  });
+
   it("keeps what comes while a repeat is answered, and answers it afterwards", async () => {
     const caller = new Caller(service.port);
     await caller.ask(first);
