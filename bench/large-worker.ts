@@ -127,7 +127,9 @@ const small = kind("in the small cube", "small", clusteredPoints, 0, smallNodes)
 
 /** The cache of an engine that only computes: as much of the cube as fits one memory of WebAssembly. */
 const COMPUTING_MIB = 3072;
-/** Bricks along the edge of a box that fits this cache with its neighbours: points are as dense there as in the cube. */
+/**
+ * Bricks along the edge of a box that fits this cache with its neighbours: points are as dense there as in the cube.
+ */
 const fitting = Math.min(nodes / chunk, Math.floor(Math.cbrt((COMPUTING_MIB * MIB) / (12 * chunk ** 3))) - 1);
 const inCache = kind(
   "random, computing alone",
@@ -140,7 +142,9 @@ const inCache = kind(
 /** Asks the operating system to forget the pages of a file. */
 const FORGET = "import os, sys; os.posix_fadvise(os.open(sys.argv[1], os.O_RDONLY), 0, 0, os.POSIX_FADV_DONTNEED)";
 
-/** Milliseconds that the random query would take if nothing had to be read, by an engine whose memory is freed again. */
+/**
+ * Milliseconds that the random query would take if nothing had to be read, by an engine whose memory is freed again.
+ */
 async function computingAlone(): Promise<number[]> {
   const large = await openOn(task.folder, workers, COMPUTING_MIB * MIB);
   const samples: number[] = [];
