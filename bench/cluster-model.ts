@@ -8,8 +8,8 @@
 /** A query as the model sees it. */
 export interface Workload {
   /**
-   * Processor time that one process takes in cache for as many points in one process' part of the grid, in
-   * milliseconds: points that lie closer share more work, in PCHIP the combination of four frames.
+   * Processor time that one process of one thread takes in cache for as many points in one process' part of the grid,
+   * in milliseconds: points that lie closer share more work, in PCHIP the combination of four frames.
    */
   readonly cpuMs: number;
   readonly points: number;
@@ -35,13 +35,13 @@ export interface ClusterShape {
 /** Costs as measured by `npm run bench:cluster` on the machine of docs/performance.md. */
 export const COSTS = {
   /** The asking process: to divide and merge a point. */
-  divideNs: 26,
+  divideNs: 20,
   /** Both sides together, for a byte over a connection. */
-  byteNs: 1.6,
+  byteNs: 4.5,
   /** Both sides together, for a piece beside its bytes. */
-  pieceMs: 4,
+  pieceMs: 2,
   /** Processor time to read a byte into the cache, decoding included. */
-  readNs: 2.2,
+  readNs: 0.9,
   /** Network between machines, bytes a second: 10 Gbit/s. */
   networkBytes: 1.1e9,
   /** Storage of one machine, bytes a second. */

@@ -8,9 +8,10 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import type { Engine } from "../dist/engine/query.js";
 import { writeCube } from "../dist/generate/cube.js";
 import { ask, pointsIn } from "./ask.js";
-import { bytesRead, COSTS, overlap, predictCpu, type Workload } from "./cluster-model.js";
+import { bytesRead, overlap, predictCpu, type Workload } from "./cluster-model.js";
 import { type BenchCluster, openBenchCluster } from "./cluster-processes.js";
 import { randomNumbers } from "./field.js";
 import { OPTIONS, quantile, type Row, report, summarise } from "./row.js";
@@ -41,13 +42,18 @@ const CROWDED = [
   [8, 2],
 ] as const;
 const POINTS = 1_000_000;
-/** Rounds before the measured ones: with eight processes each has an eighth of a query to compile its code by. */
+/** Rounds before the measured ones, the first time: of eight processes each has an eighth of a query to compile by. */
 const WARM_UP = 16;
-/** The same beyond the cache, where a round takes seconds, and rounds that are measured. */
-const WARM_UP_BEYOND = 10;
+/** The same with other schemes afterwards. */
+const WARM_UP_AGAIN = 6;
+/** The same beyond the cache, by the chunks along each axis of the grid, and rounds that are measured. */
+const WARM_UP_BEYOND = new Map([
+  [16, 40],
+  [32, 10],
+]);
 const ROUNDS_BEYOND = 5;
 /** Chunks along each axis of the grids beyond the cache. */
-const BRICKS = [16, 32];
+const BRICKS = [...WARM_UP_BEYOND.keys()];
 /** Deviation of the model from a measurement that it is held to. */
 const TOLERANCE = 0.25;
 
@@ -95,16 +101,18 @@ interface Measured {
 async function inCache(data: string, shapes: readonly Shape[], crowded: boolean): Promise<void> {
   const points = pointsIn(randomNumbers(17), POINTS, -PERIOD, 3 * PERIOD);
   const clusters: Measured[] = [];
+  const open = async (shape: Shape): Promise<Measured> => {
+    const [processes, threads] = shape;
+    return { shape, cluster: await openBenchCluster({ processes, threads, cacheBytes: 256 * MIB, data }) };
+  };
+  const alone = await open([1, 1]);
   try {
-    for (const shape of shapes) {
-      const [processes, threads] = shape;
-      clusters.push({ shape, cluster: await openBenchCluster({ processes, threads, cacheBytes: 256 * MIB, data }) });
-    }
+    for (const shape of shapes) clusters.push(await open(shape));
     if (crowded || parts.has("cached"))
-      for (const words of WORKLOADS) await largeQueries(clusters, words, points, crowded);
+      for (const words of WORKLOADS) await largeQueries(clusters, crowded ? null : alone, words, points);
     if (!crowded && parts.has("small")) await smallQueries(clusters);
   } finally {
-    for (const { cluster } of clusters) await cluster.close();
+    for (const { cluster } of [alone, ...clusters]) await cluster.close();
   }
 }
 
@@ -120,25 +128,29 @@ function denser(points: Float32Array, processes: number): Float32Array {
     : points.map((x, at) => (at % 3 === 2 ? ((x / PERIOD - Math.floor(x / PERIOD)) * PERIOD) / processes : x));
 }
 
-/** A million points: processor time, wall time, requests. */
+/**
+ * A million points: processor time, wall time, requests.
+ * @param alone one process of one thread, which the model begins with; null: no model covers these clusters
+ */
 async function largeQueries(
   clusters: readonly Measured[],
+  alone: Measured | null,
   [spatialInterpolation, temporalInterpolation]: (typeof WORKLOADS)[number],
   points: Float32Array,
-  crowded: boolean,
 ): Promise<void> {
   const interpolation = { spatialInterpolation, temporalInterpolation };
   const query = { operation: "GetVelocity", dataset: "cached", time: 0.15, ...interpolation } as const;
   const found = clusters.map((measured) => ({ ...measured, cpu: [] as number[], wall: [] as number[], asked: 0 }));
-  const rounds = options.quick ? 3 : 11;
-  const alone = clusters[0] as Measured;
-  const dense = new Map(crowded ? [] : clusters.map(({ shape: [processes] }) => [processes, [] as number[]]));
-  for (let round = -WARM_UP; round < rounds; round++) {
-    for (const [processes, cpu] of dense) {
-      const spent = alone.cluster.cpu();
-      await ask(alone.cluster.engine, query, denser(points, processes));
+  const rounds = options.quick ? 3 : 9;
+  const warmUp =
+    spatialInterpolation === WORKLOADS[0][0] && temporalInterpolation === WORKLOADS[0][1] ? WARM_UP : WARM_UP_AGAIN;
+  const dense = clusters.map(({ shape: [processes] }) => ({ points: denser(points, processes), cpu: [] as number[] }));
+  for (let round = -warmUp; round < rounds; round++) {
+    for (const { points: some, cpu } of alone === null || round < -WARM_UP_AGAIN ? [] : dense) {
+      const spent = alone?.cluster.cpu() ?? 0;
+      await ask(alone?.cluster.engine as Engine, query, some);
       await settled();
-      if (round >= 0) cpu.push(alone.cluster.cpu() - spent);
+      if (round >= 0) cpu.push((alone?.cluster.cpu() ?? 0) - spent);
     }
     for (const one of found) {
       const asked = (): number => one.cluster.engine.status().pieces?.asked ?? 0;
@@ -152,7 +164,7 @@ async function largeQueries(
     }
   }
   const ones = (found[0] as (typeof found)[number]).cpu;
-  for (const { shape, cpu, wall, asked } of found) {
+  for (const [at, { shape, cpu, wall, asked }] of found.entries()) {
     const [processes, threads] = shape;
     const name = `${spatialInterpolation} ${temporalInterpolation}`;
     const add = (what: string, unit: string, values: readonly number[]): void => {
@@ -166,10 +178,10 @@ async function largeQueries(
       cpu.map((ms, round) => ms / (ones[round] as number)),
     );
     add("requests a query", "", [asked / rounds]);
-    if (crowded) continue;
+    if (alone === null) continue;
     const predicted = cpu.map((ms, round) => {
       const work: Workload = {
-        cpuMs: (dense.get(processes) as number[])[round] as number,
+        cpuMs: dense[at]?.cpu[round] as number,
         points: POINTS,
         values: 3,
         touchedBytes: 0,
@@ -223,14 +235,28 @@ async function beyondCache(bricks: number): Promise<void> {
   const interpolation = { spatialInterpolation: "Lag8", temporalInterpolation: "None" } as const;
   const query = { operation: "GetVelocity", dataset, time: 0, ...interpolation } as const;
   const params = { nodes, points: points.length / 3, cacheMiB: Math.round(cacheBytes / MIB) };
-  let computing: number | null = null;
+  const warmUp = WARM_UP_BEYOND.get(bricks) as number;
+  const cached = await openBenchCluster({ processes: 1, threads: 1, cacheBytes: 5 * cacheBytes, data });
+  const spentAlone: number[] = [];
+  try {
+    for (let round = -warmUp; round < ROUNDS_BEYOND; round++) {
+      const spent = cached.cpu();
+      await ask(cached.engine, query, points);
+      await settled();
+      if (round >= 0) spentAlone.push(cached.cpu() - spent);
+    }
+  } finally {
+    await cached.close();
+  }
+  const computing = quantile(spentAlone, 0.5);
+  rows.push(row(`${name}, CPU in cache`, 1, "ms", spentAlone, params));
   for (const [processes] of SHAPES) {
     const cluster = await openBenchCluster({ processes, threads: 1, cacheBytes, data });
     try {
       const read: number[] = [];
       const cpu: number[] = [];
       const wall: number[] = [];
-      for (let round = 0; round <= WARM_UP_BEYOND + ROUNDS_BEYOND; round++) {
+      for (let round = 0; round <= warmUp + ROUNDS_BEYOND; round++) {
         const before = sum(await cluster.bytesRead());
         const spent = cluster.cpu();
         wall.push((await ask(cluster.engine, query, points)).milliseconds);
@@ -241,7 +267,6 @@ async function beyondCache(bricks: number): Promise<void> {
       const ratios = read.map((bytes) => bytes / touchedOnce);
       const held = sum(await cluster.bytesCached()) / (nodes ** 3 * 12);
       const later = quantile(cpu.slice(-ROUNDS_BEYOND), 0.5);
-      computing ??= Math.max(0, later - (COSTS.readNs * touchedOnce) / 1e6);
       const work = { cpuMs: computing, points: points.length / 3, values: 3, touchedBytes: touchedOnce, bricks };
       const shape = { processes, cores: CORES, cacheBytes, machines: 1 };
       const again = bytesRead(work, shape);

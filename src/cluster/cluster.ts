@@ -355,7 +355,10 @@ export class Cluster implements Sharing {
     control: SharingControl,
     without: ReadonlySet<Peer>,
   ): Promise<PartValues> {
-    if (peer === undefined || this.#peers.isSelf(peer) || without.size === MOST_ASKED) {
+    const isOwn = peer === undefined || this.#peers.isSelf(peer) || without.size === MOST_ASKED;
+    // The digest of files that are new here may take a while, in which nobody is late.
+    const generation = isOwn ? null : await this.#generationOf(part.dataset);
+    if (peer === undefined || generation === null) {
       this.#counts.own++;
       return this.#alone(part, control);
     }
@@ -364,8 +367,6 @@ export class Cluster implements Sharing {
     const end = new AbortController();
     const signal = AbortSignal.any([control.signal, end.signal]);
     try {
-      // The digest of files that are new here may take a while, in which nobody is late.
-      const generation = await this.#generationOf(part.dataset);
       const asked = this.#ask(peer, part, generation, control.deadline, signal);
       const answer = await Promise.race([asked, this.#late(peer, control.deadline, signal)]);
       if (answer !== null) return answer;
@@ -415,9 +416,13 @@ export class Cluster implements Sharing {
     }
     const result = await evaluation.finish();
     if (!result.stream) return { parts: result.values, release: () => result.release() };
-    const parts: Float32Array[] = [];
-    for await (const some of result.stream) parts.push(some.slice());
-    return { parts, release: () => result.release() };
+    try {
+      const parts: Float32Array[] = [];
+      for await (const some of result.stream) parts.push(some.slice());
+      return { parts, release: () => undefined };
+    } finally {
+      result.release();
+    }
   }
 
   /**
@@ -461,11 +466,13 @@ export class Cluster implements Sharing {
     throw new PeerError(`${peer.name}: ${error.message}`);
   }
 
-  async #generationOf(dataset: Dataset): Promise<string> {
+  /** The generation of a dataset; null where its files cannot be read here: nobody can be asked for the same bytes. */
+  async #generationOf(dataset: Dataset): Promise<string | null> {
     try {
       return await this.#generations.of(dataset);
     } catch (error) {
-      throw new PeerError(`the generation of ${dataset.name} is not known: ${reasonOf(error)}`);
+      this.#log.debug({ dataset: dataset.name, reason: reasonOf(error) }, "the generation is not known");
+      return null;
     }
   }
 }

@@ -102,9 +102,9 @@ export class Listener {
     try {
       if (request.method === "GET" && request.url === STATUS_PATH) {
         const status: PeerReport = { ...this.#options.status(), draining: this.#draining };
-        send(response, 200, "application/json", [Buffer.from(JSON.stringify(status))]);
+        sendJson(response, 200, status);
       } else if (request.method === "GET" && request.url === REGIONS_PATH) {
-        send(response, 200, "application/json", [Buffer.from(JSON.stringify(this.#options.regions()))]);
+        sendJson(response, 200, this.#options.regions());
       } else if (request.method === "POST" && request.url === PIECE_PATH) await this.#evaluate(request, response);
       else refuse(response, REFUSED.request, new RequestError("InvalidRequest", "There is nothing at this address."));
     } catch (error) {
@@ -212,13 +212,11 @@ async function sendResult(response: ServerResponse, result: Result): Promise<voi
   }
 }
 
-function send(response: ServerResponse, status: number, type: string, parts: readonly Uint8Array[]): void {
-  const length = parts.reduce((sum, { length }) => sum + length, 0);
-  response.writeHead(status, { "content-type": type, "content-length": length });
-  for (const part of parts) response.write(part);
-  response.end();
+function sendJson(response: ServerResponse, status: number, value: object): void {
+  const body = Buffer.from(JSON.stringify(value));
+  response.writeHead(status, { "content-type": "application/json", "content-length": body.length }).end(body);
 }
 
 function refuse(response: ServerResponse, status: number, error: FieldprobeError): void {
-  send(response, status, "application/json", [Buffer.from(JSON.stringify(failureOf(error)))]);
+  sendJson(response, status, failureOf(error));
 }

@@ -10,9 +10,10 @@ import type { PeerStatus } from "../engine/query.js";
 import { addressOf, type Keys, PEER_NAME } from "./keys.js";
 import { type PeerReport, readReport, STATUS_PATH } from "./piece.js";
 
-/** Interval of the failure detector, and of questions to peers that have no pieces. */
+/** Interval of the failure detector, and of questions to peers that have no pieces: usable ones, and others. */
 const DETECT_MS = 250;
-const IDLE_MS = 2_000;
+const IDLE_MS = 5_000;
+const UNUSABLE_MS = 1_000;
 /** Silence after which a peer that was asked counts as lost. */
 const SILENCE_MS = 1_000;
 /** Connections to a peer. */
@@ -50,8 +51,11 @@ export class Peer {
   status: PeerReport | null = null;
   /** Requests that it has not answered: pieces. */
   readonly outstanding = new Set<AbortController>();
+  /** The time at which it was last asked how it is, on the clock of `performance`. */
   askedAt = Number.NEGATIVE_INFINITY;
-  /** The time at which it last said that it had got something done, on the clock of `performance`. */
+  /** The time since which it has had pieces, or at which it answered the last one. */
+  heardAt = Number.NEGATIVE_INFINITY;
+  /** The time at which it last answered a piece or said that it had got something done. */
   progressAt = Number.NEGATIVE_INFINITY;
   asking = false;
 
@@ -135,12 +139,18 @@ export class Peers {
    */
   async ask(peer: Peer, request: PeerRequest): Promise<PeerAnswer> {
     const lost = new AbortController();
+    if (peer.outstanding.size === 0) peer.heardAt = performance.now();
     peer.outstanding.add(lost);
     try {
-      return await this.#send(peer, { ...request, signal: AbortSignal.any([request.signal, lost.signal]) });
+      const answer = await this.#send(peer, { ...request, signal: AbortSignal.any([request.signal, lost.signal]) });
+      const now = performance.now();
+      if (answer.status === 200) [peer.heardAt, peer.progressAt] = [now, now];
+      // It may be draining: what it says now decides for others.
+      else if (now - peer.askedAt > DETECT_MS) this.#question(peer);
+      return answer;
     } catch (error) {
       request.signal.throwIfAborted();
-      // It may have gone: what it says now decides for others.
+      // It may have gone.
       if (!lost.signal.aborted) this.#question(peer);
       throw new PeerError(`${peer.name}: ${(error as Error).message}`, { cause: error });
     } finally {
@@ -175,9 +185,15 @@ export class Peers {
   #detect(): void {
     const now = performance.now();
     for (const peer of this.list) {
-      const due = peer.status === null || peer.outstanding.size > 0 || now - peer.askedAt > IDLE_MS;
-      if (due) this.#question(peer);
+      if (now - Math.max(peer.askedAt, peer.heardAt) > this.#patienceWith(peer)) this.#question(peer);
     }
+  }
+
+  /** Time after its last word from which on a peer is asked how it is: most pieces are answered before. */
+  #patienceWith(peer: Peer): number {
+    if (peer.status === null) return 0;
+    if (peer.outstanding.size > 0) return DETECT_MS / 2;
+    return this.isUsable(peer) ? IDLE_MS : UNUSABLE_MS;
   }
 
   /** Asks a peer what it is doing; one that does not say so in time is lost. */

@@ -105,14 +105,9 @@ const FAILURE = z.object({
 
 /** Reads an error that a peer reports; null for anything else. */
 export function readFailure(body: Uint8Array): Failure | null {
-  try {
-    return (FAILURE.safeParse(JSON.parse(new TextDecoder().decode(body))).data ?? null) as Failure | null;
-  } catch {
-    return null;
-  }
+  return readJson(FAILURE, body) as Failure | null;
 }
 
-const count = z.number().int().min(0);
 const STATUS = z.object({
   /** Tells processes apart; another one after a restart. */
   id: z.string(),
@@ -120,13 +115,13 @@ const STATUS = z.object({
   /** Digest of what computes (`generation.ts`). */
   build: z.string().regex(/^[0-9a-f]{64}$/),
   draining: z.boolean(),
-  threads: count,
-  running: count,
+  threads: whole,
+  running: whole,
   /** Grows while it gets something done. */
-  progress: count,
-  queued: count,
-  cache: z.object({ bytes: count, used: count, read: count }),
-  datasets: count,
+  progress: whole,
+  queued: whole,
+  cache: z.object({ bytes: whole, used: whole, read: whole }),
+  datasets: whole,
 });
 
 /** A peer's statement about itself. */
@@ -134,8 +129,12 @@ export type PeerReport = z.output<typeof STATUS>;
 
 /** Reads what a peer says of itself; null for anything else. */
 export function readReport(body: Uint8Array): PeerReport | null {
+  return readJson(STATUS, body);
+}
+
+function readJson<T>(schema: z.ZodType<T>, body: Uint8Array): T | null {
   try {
-    return STATUS.safeParse(JSON.parse(new TextDecoder().decode(body))).data ?? null;
+    return schema.safeParse(JSON.parse(new TextDecoder().decode(body))).data ?? null;
   } catch {
     return null;
   }

@@ -12,9 +12,9 @@ import { OtherKind } from "./header-messages.js";
 import { type HeaderMessage, walkHeader } from "./object-header.js";
 import { isPackingName } from "./packing.js";
 
-/** Bytes at the start of a file that are read at once, and at other places at least. */
+/** Bytes at the start of a file that are read at once, and of a block at another place. */
 export const HEAD_BYTES = 8_192;
-const LEAST_BYTES = 4_096;
+const BLOCK_BYTES = 8_192;
 /** Levels of a tree of names, and symbols of one of its leaves, at most. */
 const MAX_LEVELS = 16;
 /** Bytes of a name, at most. */
@@ -50,8 +50,8 @@ export class PlainHeaders {
   readonly record: FileStamp;
   readonly #descriptor: number;
   readonly #head: Buffer;
-  /** The bytes that were read last beside the head. */
-  #part: { readonly start: number; readonly bytes: Buffer } = { start: 0, bytes: Buffer.alloc(0) };
+  /** Blocks that were read behind the head, by their start. */
+  readonly #blocks = new Map<number, Buffer>();
   /** Length of the file as its superblock states it. */
   readonly #end: number;
   /** Address of the root group. */
@@ -190,14 +190,14 @@ export class PlainHeaders {
     if (!(address >= 0 && length >= 0 && address + length <= bytes)) throw new OtherKind();
     const head = this.#head;
     if (address + length <= head.length) return new DataView(head.buffer, head.byteOffset + address, length);
-    if (!(address >= this.#part.start && address + length <= this.#part.start + this.#part.bytes.length)) {
-      const some = Buffer.allocUnsafe(Math.min(bytes - address, Math.max(length, LEAST_BYTES)));
-      const filled = readSync(this.#descriptor, some, 0, some.length, address);
-      if (filled < length) throw new OtherKind();
-      this.#part = { start: address, bytes: some.subarray(0, filled) };
+    const start = address - (address % BLOCK_BYTES);
+    let block = this.#blocks.get(start);
+    if (block === undefined || address + length > start + block.length) {
+      block = Buffer.allocUnsafe(Math.min(bytes - start, Math.max(address + length - start, BLOCK_BYTES)));
+      if (readSync(this.#descriptor, block, 0, block.length, start) < block.length) throw new OtherKind();
+      this.#blocks.set(start, block);
     }
-    const { start, bytes: part } = this.#part;
-    return new DataView(part.buffer, part.byteOffset + address - start, length);
+    return new DataView(block.buffer, block.byteOffset + address - start, length);
   };
 
   /** The length that the file must have, and the address of the root group. */

@@ -133,6 +133,33 @@ describe("faults of a cluster", () => {
     await Promise.all(asking);
   });
 
+  it("a process that is added to the list, and one that is taken off it", { timeout: 60_000 }, async () => {
+    const list = join(folder, "peers.txt");
+    const [own, first, second] = (await freeAddresses(3)) as [string, string, string];
+    const names = (...addresses: string[]): void => writeFileSync(list, addresses.join("\n"));
+    names(own, first);
+    const setup: Setup = { peers: [list], data: [data], cacheMiB: 8 };
+    const peer = await keep(startPeer(first, setup));
+    const member = await keep(openMember(own, setup));
+    await usable(member, 1);
+    let over = false;
+    const asking = Array.from({ length: 2 }, async () => {
+      while (!over) await same(member);
+    });
+    names(own, first, second);
+    await keep(startPeer(second, setup));
+    peer.child.kill("SIGHUP");
+    await member.reload();
+    await usable(member, 2);
+    await same(member);
+    names(own, second);
+    await member.reload();
+    await usable(member, 1);
+    expect(await peer.end("SIGTERM")).toBe(0);
+    over = true;
+    await Promise.all(asking);
+  });
+
   it("nobody there at first, and everybody gone for seconds", { timeout: 60_000 }, async () => {
     const setup: Setup = { peers: await freeAddresses(2), data: [data], cacheMiB: 8 };
     const member = await keep(openMember(setup.peers[0] as string, setup));
@@ -327,6 +354,10 @@ describe("faults of a cluster", () => {
     await asking;
     // The new ones share among themselves, and give the same answer.
     const [{ url }] = renewed as [Running];
+    const metricsOf = async (): Promise<string> => await (await fetch(`${url}/metrics`)).text();
+    await vi.waitFor(async () => expect((await metricsOf()).match(/^fieldprobe_peer_usable.* 1$/gm)).toHaveLength(2), {
+      timeout: 10_000,
+    });
     const path = "api/datasets/cube/GetVelocity?time=0.1&spatialInterpolation=Lag8&temporalInterpolation=PCHIP";
     const octets = await fetch(`${url}/${path}`, {
       method: "POST",
@@ -334,7 +365,7 @@ describe("faults of a cluster", () => {
       body: POINTS.buffer as ArrayBuffer,
     });
     expect(Buffer.from(await octets.arrayBuffer()).equals(expected)).toBe(true);
-    const metrics = await (await fetch(`${url}/metrics`)).text();
+    const metrics = await metricsOf();
     expect(Number(/fieldprobe_pieces_total\{kind="asked"\} (\d+)/.exec(metrics)?.[1])).toBeGreaterThan(0);
     expect(metrics).toContain('fieldprobe_pieces_total{kind="refused"} 0');
   });
