@@ -110,10 +110,10 @@ describe("a thread of the events that is stuck", () => {
       import fs from "node:fs";
       import { syncBuiltinESMExports } from "node:module";
       import { isMainThread } from "node:worker_threads";
-      const { existsSync } = fs;
-      if (!isMainThread) fs.existsSync = (path) => {
+      const { statSync } = fs;
+      if (!isMainThread) fs.statSync = (path, options) => {
         if (path === ${state}) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
-        return existsSync(path);
+        return statSync(path, options);
       };
       syncBuiltinESMExports();`;
     const settings = { ...SETTINGS, STATE: folder.path, SHUTDOWN_GRACE_MS: "100" };

@@ -163,7 +163,7 @@ export function readRequest(operation: OperationName, given: GivenFlags): Record
     const member = taken.get(name);
     if (!member) {
       if (text !== undefined && name !== "authToken") {
-        throw new MisuseError(`--${flag.name}: ${operation} does not take it`);
+        throw new MisuseError(`--${flag.name}: ${operation} does not take it, but ${flagsOf(row)}`);
       }
       continue;
     }

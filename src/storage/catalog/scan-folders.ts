@@ -330,7 +330,9 @@ function findApart(folder: string | null, problems: Refusal[]): string[] {
 export function admit(description: Description, chunkBytes: number): { dataset: Dataset } | { problems: string[] } {
   const questions = openQuestions(description.descriptor);
   if (questions.length === 0) return verify(description, chunkBytes);
-  return { problems: questions.map((text) => `open question about ${text}`) };
+  const isWritten = basename(description.location) === DESCRIPTOR_NAME;
+  const then = isWritten ? ` Delete the question from ${DESCRIPTOR_NAME} when it is answered there.` : "";
+  return { problems: questions.map((text) => `open question about ${text}${then}`) };
 }
 
 /**

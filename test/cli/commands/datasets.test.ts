@@ -69,7 +69,9 @@ describe("fieldprobe inspect", () => {
     expect(written.questions.map(({ about }: { about: string }) => about)).toContain("order");
     const refused = fieldprobe("check", folder);
     expect(refused.status).toBe(1);
-    expect(refused.stdout).toMatch(/open question about order: .* Answer: --dims/);
+    expect(refused.stdout).toMatch(
+      /open question about order: .* Answer: --dims.* Delete the question from dataset\.json when it is answered there/,
+    );
     rmSync(join(folder, "dataset.json"));
     const flags = ["--dims", "x,y,z", "--periodic", "xyz", "--length", "1", "--origin", "0", "--times", "0.5"];
     expect(fieldprobe("inspect", path, "--write", folder, ...flags)).toMatchObject({ status: 0 });
