@@ -1,6 +1,7 @@
 /**
- * A cluster divides large queries: each region of the data has one owner among the peers, every owner gets its part of
- * a query as one piece, and the answers are merged. What a peer does not answer this process evaluates itself.
+ * `Cluster` divides large queries among peers: each region of the data has one owner among them, every owner gets its
+ * part of a query as one piece, and the answers are merged. A part that its owner does not answer is divided again
+ * among the other peers; after two owners this process evaluates it itself.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
@@ -33,31 +34,32 @@ import { cutPoints, mergeValues, type Portion } from "./portions.js";
 import { hashText, ownersOf, type Regions, regionsIn, regionsOf } from "./regions.js";
 
 /**
- * Evaluations of a field at a point that pay for dividing a query on data that every process can cache, and nodes of a
- * region that do.
+ * Least work of a query that is divided although one process could cache its data: evaluations of a field, or nodes of
+ * a search.
  */
 const LEAST_WORK = 65_536;
 const LEAST_NODES = 262_144;
-/** Frames that have the same owners where there are fewer regions than peers. */
+/** Consecutive frames with the same owners, where owners vary with time: there are fewer regions than peers. */
 const SAME_OWNER_FRAMES = 16;
-/** Time for which a peer may get nothing done before its pieces are late. */
+/** Time without progress of a peer after which its pieces are late. */
 const STUCK_MS = 3_000;
-/** Peers that a part is asked of before this process evaluates it alone. */
+/** Most peers that are asked for a part, one after the other, before this process evaluates it itself. */
 const MOST_ASKED = 2;
 /** No peers. */
 const NO_PEERS: ReadonlySet<Peer> = new Set();
 
-/** The distribution of the data of a query among the peers. */
+/** The regions by which a query is divided. */
 interface Distribution {
   readonly dataset: Dataset;
   readonly regions: Regions;
-  /** Whether the dataset is larger than the cache of one process. */
+  /** Whether the fields of the query, in all frames, are larger than the cache of one process. */
   readonly large: boolean;
 }
 
-/** The peers, and per region the index of its owner among them. */
+/** The owners of the regions of a dataset. */
 interface Owners {
   readonly list: readonly Peer[];
+  /** By region: the index of its owner in `list`; 255 where no peer is usable. */
   readonly owners: Uint8Array;
 }
 
@@ -74,22 +76,24 @@ interface QueryPart {
   readonly dataset: Dataset;
   readonly triples: Float32Array;
   readonly velocities: Float32Array;
-  /** Bytes of the answer; null where only the answer says. */
+  /** Bytes of the answer; null for a search, whose answer has any length. */
   readonly bytes: number | null;
-  /** Divides it again among other peers than those. */
-  again(without: ReadonlySet<Peer>, control: SharingControl): Promise<PartValues>;
+  /** Divides the part again, among the peers that are not in `without`. */
+  divideAgain(without: ReadonlySet<Peer>, control: SharingControl): Promise<PartValues>;
 }
 
 /** This process as a member of its cluster. */
 export class Cluster implements Sharing {
   readonly #config: Config;
   readonly #log: Logger;
+  /** The identity of this process, by which it finds itself among the peers. */
   readonly #id = randomUUID();
   readonly #build = digestBuild();
   readonly #generations: Generations;
   readonly #peers: Peers;
   readonly #buffers = new BufferPool();
   readonly #regions = new WeakMap<Bricking, Regions>();
+  /** The owners that were asked for last, and what they depend on. */
   readonly #owners = new WeakMap<Regions, Owners & { readonly key: string }>();
   readonly #counts: { -readonly [K in keyof PieceCounts]: number } = {
     own: 0,
@@ -115,7 +119,7 @@ export class Cluster implements Sharing {
     this.#engine = engine;
   }
 
-  /** Listens for pieces; before, this process only asks. @throws the error of the system */
+  /** Listens for pieces of peers, where the settings name an address. @throws the error of the system */
   async listen(): Promise<void> {
     const { listen: address, ...files } = this.#config.cluster;
     if (address === null || this.#engine === null) return;
@@ -144,13 +148,13 @@ export class Cluster implements Sharing {
   }
 
   divides(checked: CheckedQuery): boolean {
-    return this.#peers.some && this.#layoutOf(checked) !== null;
+    return this.#peers.hasOthers && this.#distributionOf(checked) !== null;
   }
 
   pays(checked: CheckedQuery, count: number): boolean {
-    const layout = this.#peers.some ? this.#layoutOf(checked) : null;
-    if (layout === null || count === 0) return false;
-    if (layout.large) return true;
+    const distribution = this.#peers.hasOthers ? this.#distributionOf(checked) : null;
+    if (distribution === null || count === 0) return false;
+    if (distribution.large) return true;
     return checked.region === null ? workOf(checked, count) >= LEAST_WORK : count >= LEAST_NODES;
   }
 
@@ -206,9 +210,9 @@ export class Cluster implements Sharing {
     this.#peers.close();
   }
 
-  /** The layout of a query's data; null where this process had better evaluate all of it. */
-  #layoutOf({ query, dataset, fields, region, operation }: CheckedQuery): Distribution | null {
-    // Boxes of nodes that may cross the seam of the grid are cut here only.
+  /** The regions by which a query may be divided; null where this process had better evaluate all of it. */
+  #distributionOf({ query, dataset, fields, region, operation }: CheckedQuery): Distribution | null {
+    // `owned-boxes.ts` cannot divide boxes that cross a periodic seam, as those of `nodes` may: they are not divided.
     if (dataset === null || query.nodes !== undefined) return null;
     const sources = fields.flatMap((name) => dataset.fields[name] ?? []);
     const [main] = sources;
@@ -217,7 +221,7 @@ export class Cluster implements Sharing {
     const values = sources.reduce((sum, { components }) => sum + components, 0) * nodes * dataset.time.count;
     const large = 4 * values > this.#config.cacheBytes;
     const regions = this.#regionsOf(dataset, main.bricking);
-    // A small dataset is cached everywhere; so is what a cutout copies of data that one process can cache.
+    // Every process caches a dataset of few regions itself, and copies cutouts of data that it can cache.
     if (!large && (regions.size < this.#peers.list.length || (region !== null && operation.family === "cutout")))
       return null;
     return { dataset, regions, large };
@@ -229,7 +233,7 @@ export class Cluster implements Sharing {
     return regions;
   }
 
-  /** The regions of each dataset that this process owns, and those of which its cache holds more than half. */
+  /** By dataset: the regions that this process owns, and those of which its cache holds more than half. */
   #regionLists(): RegionLists {
     const engine = this.#engine as Engine;
     const held = engine.held();
@@ -251,8 +255,10 @@ export class Cluster implements Sharing {
   }
 
   /**
-   * The peers, and per region of a dataset at a time the index of its owner among them.
-   * @param without peers that own nothing
+   * The owners of the regions of a dataset at a time.
+   *
+   * @param at      time of the query; it decides only where there are fewer regions than peers
+   * @param without peers that are to own nothing
    */
   #ownersIn(regions: Regions, { name, time }: Dataset, at: number, without: ReadonlySet<Peer>): Owners {
     const { list, version } = this.#peers;
@@ -267,14 +273,14 @@ export class Cluster implements Sharing {
     return found;
   }
 
-  /** Evaluates the portions of a query's points, and puts the values in their places. */
+  /** Divides points into portions, has each evaluated by its owner and puts the values in their places. */
   async #eachPortion(
     checked: CheckedQuery,
     work: SharedPoints,
     control: SharingControl,
     without: ReadonlySet<Peer>,
   ): Promise<void> {
-    const { dataset, regions } = this.#layoutOf(checked) as Distribution;
+    const { dataset, regions } = this.#distributionOf(checked) as Distribution;
     const time = checked.query.time ?? checked.query.StartTime ?? 0;
     const { list, owners } = this.#ownersIn(regions, dataset, time, without);
     const shift = frameShift(dataset.frameVelocity, time);
@@ -286,20 +292,20 @@ export class Cluster implements Sharing {
     };
     const width = valuesPerPoint(checked);
     const portions = await cutPoints(regions, owners, work, shift, room);
-    await all(control, portions, async (portion, signal) => {
+    await runAll(control, portions, async (portion, signal) => {
       const { owner, triples, velocities, count, indices } = portion;
       const bytes = 4 * width * count;
       const slabs = (values: Float32Array): readonly Slab[] => (values.length > 0 ? [{ triples: values, count }] : []);
-      const again: QueryPart["again"] = async (others, given) => {
+      const divideAgain: QueryPart["divideAgain"] = async (excluded, given) => {
         const buffer = this.#buffers.take(bytes);
         const out = new Float32Array(buffer, 0, width * count);
         const points = { points: slabs(triples), velocities: slabs(velocities), count, out };
-        await this.#eachPortion(checked, points, given, others);
+        await this.#eachPortion(checked, points, given, excluded);
         return { parts: [out], release: () => this.#buffers.give(buffer) };
       };
-      const part = { query: checked.query, dataset, triples, velocities, bytes, again };
+      const part = { query: checked.query, dataset, triples, velocities, bytes, divideAgain };
       try {
-        const answer = await this.#run(list[owner], part, { ...control, signal }, without);
+        const answer = await this.#evaluatePart(list[owner], part, { ...control, signal }, without);
         mergeValues(answer.parts, indices, width, work.out);
         answer.release();
       } catch (error) {
@@ -310,8 +316,10 @@ export class Cluster implements Sharing {
   }
 
   /**
-   * Evaluates the boxes that a region of nodes is divided into by owner.
-   * @param components values a node; null: of hits
+   * Divides a region of nodes into boxes and has each evaluated by its owner.
+   *
+   * @param components values of a node in a cutout; null for a search, whose records are hits
+   * @param take       receives the values of a box, which last until it returns
    */
   async #eachBox(
     checked: CheckedQuery,
@@ -321,15 +329,15 @@ export class Cluster implements Sharing {
     without: ReadonlySet<Peer>,
     take: (box: OwnedBox, parts: readonly Float32Array[]) => void,
   ): Promise<void> {
-    const { dataset, regions } = this.#layoutOf(checked) as Distribution;
+    const { dataset, regions } = this.#distributionOf(checked) as Distribution;
     const { list, owners } = this.#ownersIn(regions, dataset, checked.query.time ?? 0, without);
-    await all(control, boxesOf(regions, owners, region), async (box, signal) => {
+    await runAll(control, boxesOf(regions, owners, region), async (box, signal) => {
       const values = components === null ? null : components * box.count[0] * box.count[1] * box.count[2];
       const inner = partOf(region, box);
-      const again: QueryPart["again"] = async (others, given) => {
+      const divideAgain: QueryPart["divideAgain"] = async (excluded, given) => {
         const out = new Float32Array(values ?? 0);
         const found: Float32Array[] = components === null ? [] : [out];
-        await this.#eachBox(checked, inner, given, components, others, (small, parts) => {
+        await this.#eachBox(checked, inner, given, components, excluded, (small, parts) => {
           if (components === null) found.push(...parts.map((records) => records.slice()));
           else placeBox(parts, small, inner, components, out);
         });
@@ -338,32 +346,35 @@ export class Cluster implements Sharing {
       const none = new Float32Array(0);
       const query = boxQuery(checked.query, region, box);
       const bytes = values === null ? null : 4 * values;
-      const part = { query, dataset, triples: none, velocities: none, bytes, again };
-      const answer = await this.#run(list[box.owner], part, { ...control, signal }, without);
+      const part = { query, dataset, triples: none, velocities: none, bytes, divideAgain };
+      const answer = await this.#evaluatePart(list[box.owner], part, { ...control, signal }, without);
       take(box, answer.parts);
       answer.release();
     });
   }
 
   /**
-   * Evaluates a part where it belongs. What its owner refuses, loses or does not get done goes to the owners that its
-   * regions would have without that one, so that all processes turn to the same others.
+   * Has a part evaluated by its owner. If the owner refuses it, is lost or is late, the part is divided again among the
+   * owners that its regions have without that peer; every process of the cluster finds the same ones.
+   *
+   * @param peer    the owner; undefined where no peer is usable
+   * @param without peers that have been asked for the part already
    */
-  async #run(
+  async #evaluatePart(
     peer: Peer | undefined,
     part: QueryPart,
     control: SharingControl,
     without: ReadonlySet<Peer>,
   ): Promise<PartValues> {
-    const isOwn = peer === undefined || this.#peers.isSelf(peer) || without.size === MOST_ASKED;
-    // The digest of files that are new here may take a while, in which nobody is late.
-    const generation = isOwn ? null : await this.#generationOf(part.dataset);
+    const isHere = peer === undefined || this.#peers.isSelf(peer) || without.size === MOST_ASKED;
+    // A digest of files that are new here may take a while: it is made before the clock of the peer starts.
+    const generation = isHere ? null : await this.#generationOf(part.dataset);
     if (peer === undefined || generation === null) {
       this.#counts.own++;
-      return this.#alone(part, control);
+      return this.#evaluateHere(part, control);
     }
     this.#counts.asked++;
-    const others = new Set([...without, peer]);
+    const excluded = new Set([...without, peer]);
     const end = new AbortController();
     const signal = AbortSignal.any([control.signal, end.signal]);
     try {
@@ -371,19 +382,19 @@ export class Cluster implements Sharing {
       const answer = await Promise.race([asked, this.#late(peer, control.deadline, signal)]);
       if (answer !== null) return answer;
       this.#counts.late++;
-      const instead = part.again(others, { ...control, signal });
+      const instead = part.divideAgain(excluded, { ...control, signal });
       return await Promise.any([asked, instead]).catch(() => instead);
     } catch (error) {
       if (!(error instanceof PeerError)) throw error;
       this.#counts.refused++;
       this.#log.debug({ peer: peer.name, reason: error.message }, "piece evaluated by others");
-      return await part.again(others, control);
+      return await part.divideAgain(excluded, control);
     } finally {
       end.abort();
     }
   }
 
-  /** Waits until a peer has got nothing done for a while, or half of the time that is left is over. */
+  /** Waits until a peer has made no progress for `STUCK_MS`, or half of the time to the deadline is over. */
   async #late(peer: Peer, deadline: number, signal: AbortSignal): Promise<null> {
     const since = performance.now();
     const half = since + (deadline - Date.now()) / 2;
@@ -396,7 +407,7 @@ export class Cluster implements Sharing {
   }
 
   /** Evaluates a part on the threads of this process. */
-  async #alone(
+  async #evaluateHere(
     { query, dataset, triples, velocities }: QueryPart,
     { deadline, signal, client }: SharingControl,
   ): Promise<PartValues> {
@@ -426,9 +437,9 @@ export class Cluster implements Sharing {
   }
 
   /**
-   * Asks a peer.
+   * Asks a peer for a part, as one piece.
    *
-   * @throws PeerError where others may try, or the error of the query
+   * @throws PeerError where another process may succeed, or the error of the query
    */
   async #ask(
     peer: Peer,
@@ -461,12 +472,12 @@ export class Cluster implements Sharing {
     const failure = readFailure(body);
     if (failure === null || status === 200) throw new PeerError(`${peer.name} answers with something else`);
     const error = reviveError(failure);
-    // What a caller has done wrong, and time that is over, are the same everywhere.
+    // No other peer could mend an error of the caller or a deadline that has passed.
     if (error.blame === "caller" || error instanceof DeadlineError) throw error;
     throw new PeerError(`${peer.name}: ${error.message}`);
   }
 
-  /** The generation of a dataset; null where its files cannot be read here: nobody can be asked for the same bytes. */
+  /** The generation of a dataset; null where its files cannot be read here: no peer can then show to have the same. */
   async #generationOf(dataset: Dataset): Promise<string | null> {
     try {
       return await this.#generations.of(dataset);
@@ -478,12 +489,12 @@ export class Cluster implements Sharing {
 }
 
 /**
- * Waits for all parts. An error of this service ends the others; of the errors of the caller that of the first point
- * counts.
+ * Runs all parts at a time and waits until none runs. An error of the service aborts the other parts; errors of the
+ * caller do not, because the one at the first point is that of the query.
  *
  * @throws the error of the query
  */
-async function all<T>(
+async function runAll<T>(
   { signal }: SharingControl,
   parts: readonly T[],
   run: (part: T, signal: AbortSignal) => Promise<void>,
@@ -507,7 +518,7 @@ async function all<T>(
   if (worst !== null) throw (worst as { error: FieldprobeError }).error;
 }
 
-/** An error of a portion as one of the query: a point that it names gets its index in the query. */
+/** Turns an error of a portion into one of the query: it replaces the index of the point that the error names. */
 function located(error: unknown, { indices }: Portion): unknown {
   if (!(error instanceof FieldprobeError)) return error;
   const [, digits, rest] = /^points\[(\d+)\](.*)$/.exec(error.context.member ?? "") ?? [];

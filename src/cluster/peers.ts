@@ -120,8 +120,8 @@ export class Peers {
     return status !== null && !status.draining && status.build === this.#options.build;
   }
 
-  /** Whether anybody else can be asked. */
-  get some(): boolean {
+  /** Whether there is a usable peer beside this process. */
+  get hasOthers(): boolean {
     return this.list.some((peer) => this.isUsable(peer) && !this.isSelf(peer));
   }
 

@@ -29,11 +29,11 @@ import type { BatchTask, SortTask } from "./task.js";
 import type { QueryTexts } from "./text-task.js";
 import type { TextThreads } from "./text-threads.js";
 
-/** Fewest points for which data that does not fit the cache is swept: fewer touch few bricks anyway. */
+/** Fewest points of a query that is swept over data larger than the cache: fewer points touch few bricks anyway. */
 const SWEEP_FROM = 128;
-/** Float32 values of a part of a streamed result; as many for each worker, and two parts more, may wait to be read. */
+/** Most float32 values in a part of a streamed result. One such part for each worker, and two more, may wait unread. */
 const PART_VALUES = 1 << 20;
-/** Time that a batch has to obey its cancel flag before its thread is ended. */
+/** Time after which the thread of a batch that does not obey its cancel flag is ended. */
 const KILL_AFTER_MS = 500;
 
 /** The parts of the engine that an execution uses. */
@@ -46,7 +46,7 @@ export interface ExecutionContext {
   readonly limits: Limits;
   /** Number of the dataset's first field in the brick cache. */
   sourceOf(dataset: Dataset): number;
-  /** Called with the change of the number of points held for queries. */
+  /** Adds to the count of points held for queries; negative when they are given back. */
   hold(points: number): void;
   /** Called with each error of a task. */
   failed(error: unknown): void;
@@ -59,9 +59,9 @@ interface QueryFailure {
 }
 
 /**
- * The life of an execution: `input` until `finish` is called, `due` while `finish` waits, `streamed` while parts of a
- * large result are read and others computed, `over` once the outcome is known or the query was aborted but tasks may
- * still run, `cleared` when its buffers have been given back.
+ * The state of an execution: `input` until `finish` is called, `due` while `finish` waits, `streamed` while parts of a
+ * large result are read and others computed, `over` once the outcome is known or the query was aborted, while its
+ * result is still in use or its tasks still run, `cleared` when its buffers have been given back.
  */
 type State =
   | { readonly name: "input" | "streamed" | "over" | "cleared" }
@@ -75,7 +75,7 @@ type State =
 interface Stream {
   /** Tasks that have ended well. */
   readonly done: Set<number>;
-  /** Float32 values of parts that are computed or begun, and not read. */
+  /** Float32 values of the parts that have been begun and not yet been read. */
   unread: number;
   /** The error of the first point outside the domain. */
   outside: FieldprobeError | null;
@@ -90,7 +90,7 @@ interface Work {
   readonly cancel: Int32Array;
   /** Ends the wait for peers. */
   readonly stop: AbortController;
-  /** Ends threads that do not obey. */
+  /** Ends threads that do not obey `cancel`. */
   readonly kill: AbortController;
 }
 
@@ -111,21 +111,22 @@ export class Execution implements Evaluation {
   #failure: QueryFailure | null = null;
   /** The error of the first point of an echo that is not finite. */
   #notFinite: FieldprobeError | null = null;
-  /** Made with the first task; null: nothing to compute. */
+  /** Null until the first task, and where there is nothing to compute. */
   #work: Work | null = null;
   /** Time of the deadline on the clock of `Date.now`; null while input arrives. */
   #deadline: number | null = null;
-  /** Tasks started so far, and of these the ones that run. */
+  /** Number of tasks started so far. */
   #started = 0;
+  /** Number of tasks that run now. */
   #outstanding = 0;
-  /** The state of a streamed result beyond a whole one; null where parts are not asked for. */
+  /** The progress of the parts of the result; null where the caller takes it as a whole only. */
   readonly #stream: Stream | null;
 
   /**
    * @param checked    the checked query, or the error that `finish` reports once the input has been read
    * @param deadlineMs time that the result may take after the end of the input
-   * @param ended called when the execution is cleared: after the release of its result, or after its last task when it
-   *   failed
+   * @param ended      called when the execution is cleared: after the release of its result, or after its last task
+   *                   when it failed
    * @param client     the client whose share of the threads the query uses; absent: a share of its own
    * @param stream     whether a large result may come in parts
    */
@@ -148,8 +149,8 @@ export class Execution implements Evaluation {
     const keep = this.#checked !== null;
     this.points = new Collector(setting.buffers, keep, (count) => {
       setting.hold(count);
-      this.#lookOutside();
-      this.#lookFinite();
+      this.#checkInside();
+      this.#checkFinite();
       this.#advance();
     });
     this.velocities = new Collector(setting.buffers, keep, () => {});
@@ -174,15 +175,15 @@ export class Execution implements Evaluation {
       if (this.#failure?.index === -1) this.#stopTasks();
       else this.#deadline = Date.now() + this.#deadlineMs;
       this.#advance();
-      // What is due later needs a timer; an echo is complete.
+      // A result that is there already, as that of an echo, needs no deadline.
       if (this.#state.name === "due") {
-        this.#timers.push(setTimeout(() => this.#stop(new DeadlineError()), this.#deadlineMs));
+        this.#timers.push(setTimeout(() => this.#fail(new DeadlineError()), this.#deadlineMs));
       }
     });
   }
 
   abort(): void {
-    this.#stop(new CancelledError());
+    this.#fail(new CancelledError());
   }
 
   /** Checks that need the whole input. */
@@ -212,19 +213,20 @@ export class Execution implements Evaluation {
   }
 
   /**
-   * Judges the points of the last slab of an echo: those of a million at once would hold the event loop for
-   * milliseconds.
+   * Checks that the points of the last slab of an echo are finite: slab by slab, because a check of a million points at
+   * the end would hold up the event loop for milliseconds.
    */
-  #lookFinite(): void {
+  #checkFinite(): void {
     const slab = this.points.slabs.at(-1);
     if (slab === undefined || this.#checked?.operation.family !== "echo") return;
     this.#notFinite ??= notFiniteError([slab], "points", this.points.count - slab.count);
   }
 
   /**
-   * Judges the points of the last slab where a result may come in parts: after the first of them it would be too late.
+   * Checks that the points of the last slab lie inside the domain, where the result may come in parts: once the first
+   * part has been sent, a batch that finds a point outside can no longer have the query refused.
    */
-  #lookOutside(): void {
+  #checkInside(): void {
     const { slabs, count } = this.points;
     const slab = slabs.at(-1);
     const { dataset, query } = this.#checked ?? {};
@@ -246,9 +248,9 @@ export class Execution implements Evaluation {
     this.#settle();
   }
 
-  /** Whether another part may be computed before those that wait have been read. */
+  /** Whether another task may start: parts that nobody has read bound those of a streamed result. */
   #hasRoom(): boolean {
-    return this.#stream === null || this.#swept || this.#stream.unread < this.#window;
+    return this.#stream === null || this.#comesWhole || this.#stream.unread < this.#window;
   }
 
   /** Float32 values that may wait to be read. */
@@ -256,8 +258,8 @@ export class Execution implements Evaluation {
     return (this.#setting.carrier.parallelism + 2) * PART_VALUES;
   }
 
-  /** Whether the parts of the result come in no order, so that all are needed for the first. */
-  get #swept(): boolean {
+  /** Whether the plan makes the result as a whole, which is then not streamed; plans by arrival make parts in order. */
+  get #comesWhole(): boolean {
     return this.#work !== null && this.#work.plan.drop === undefined;
   }
 
@@ -271,8 +273,8 @@ export class Execution implements Evaluation {
   }
 
   /**
-   * Plans by peers where it pays, by tiles where cubes share sums, or by sweep where the data does not fit the cache:
-   * these need all points first. Else as points arrive.
+   * Chooses the plan: by peers where that pays, by tiles where the cubes of box filters share sums, by sweep where the
+   * data does not fit the cache, else by arrival. The first three need all points first: null until then.
    */
   #makePlan(complete: boolean): Work | null {
     const { carrier, sharing, buffers, sourceOf } = this.#setting;
@@ -285,7 +287,7 @@ export class Execution implements Evaluation {
     const cancel = new Int32Array(new SharedArrayBuffer(4));
     const kill = new AbortController();
     const stop = new AbortController();
-    // Every task listens to it.
+    // Every task listens to the signal: more listeners than Node expects are no leak here.
     setMaxListeners(0, kill.signal);
     const setting: PlanContext = {
       checked: { ...checked, dataset: checked.dataset },
@@ -320,7 +322,7 @@ export class Execution implements Evaluation {
     }
   }
 
-  /** Runs a task, and repeats it when its thread or its peer was lost. */
+  /** Runs a task. One on a thread that is lost is repeated; a divided one sees to its peers itself. */
   async #attempt(task: BatchTask | SortTask | DividedTask): Promise<void> {
     const { carrier } = this.#setting;
     const { stop } = this.#work as Work;
@@ -332,8 +334,8 @@ export class Execution implements Evaluation {
     await runWithRetries<null>(carrier, task, options, () => this.#failure === null);
   }
 
-  /** Fails the query: at once for its caller, at the next group of points for its tasks. */
-  #stop(error: FieldprobeError): void {
+  /** Fails the query: its caller is told at once, its tasks end at their next group of points. */
+  #fail(error: FieldprobeError): void {
     if (this.#state.name === "over" || this.#state.name === "cleared") return;
     this.#failure = { index: -1, error };
     this.#stopTasks();
@@ -341,6 +343,7 @@ export class Execution implements Evaluation {
     this.#settle();
   }
 
+  /** Tells the tasks that run to end, and ends the threads of those that do not. */
   #stopTasks(): void {
     if (!this.#work) return;
     const { cancel, stop, kill } = this.#work;
@@ -398,12 +401,12 @@ export class Execution implements Evaluation {
     };
   }
 
-  /** The parts in order, each within the time of an answer; each is given back when the next is asked for. */
+  /** Gives the parts in order, each within the deadline of a result; each may be read until the next is asked for. */
   async *#parts(): AsyncGenerator<Float32Array, undefined> {
     const stream = this.#stream as Stream;
     const { plan } = this.#work as { readonly plan: Plan };
     for (let part = 0; part < plan.values.length || !plan.complete(); part++) {
-      const timer = setTimeout(() => this.#stop(new DeadlineError()), this.#deadlineMs);
+      const timer = setTimeout(() => this.#fail(new DeadlineError()), this.#deadlineMs);
       while (!this.#failure && !stream.done.has(part)) {
         await new Promise<void>((resolve) => {
           stream.wake = resolve;
@@ -419,7 +422,7 @@ export class Execution implements Evaluation {
     }
   }
 
-  /** The stream has been read, or nobody wants the rest of it. */
+  /** Ends the stream: it has been read, or nobody wants the rest of it. */
   #endStream(): void {
     if (this.#state.name !== "streamed") return;
     this.#state = { name: "over" };
@@ -431,7 +434,7 @@ export class Execution implements Evaluation {
     this.#stopTasks();
   }
 
-  /** Gives all buffers back. */
+  /** Gives all buffers back and calls `ended`. */
   #clear(): void {
     if (this.#state.name === "cleared") return;
     this.#state = { name: "cleared" };

@@ -144,7 +144,7 @@ export interface PeerStatus {
 
 /** Counts of the pieces of queries that were divided among peers, since the start. */
 export interface PieceCounts {
-  /** Evaluated by this process, as the owner of their regions. */
+  /** Evaluated by this process: it owns their regions, or no other peer could be asked. */
   readonly own: number;
   /** Asked of peers. */
   readonly asked: number;

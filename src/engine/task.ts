@@ -92,7 +92,7 @@ export interface SortTask {
   readonly shift: Triple;
   readonly bricking: Bricking;
   readonly shape: SweepShape;
-  /** Bricks of a frame that fit the cache, all frames together. */
+  /** Bricks of each frame that the cache holds (`Sweep.room` of `plan/by-sweep.ts`). */
   readonly room: number;
   /** Word 0 becomes 1 when the points have been put in order. */
   readonly arranged: Int32Array;

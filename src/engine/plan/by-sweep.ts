@@ -1,7 +1,7 @@
 /**
- * A plan by sweep serves a query on data that does not fit the cache: its points are put in the order of a sweep over
- * bricks (`sweep-shape.ts`), and batches are small consecutive parts of that order, so that all workers stay near the
- * front of the sweep and share its bricks. The frames of a time interpolation are swept together.
+ * A plan by sweep evaluates a query on data that does not fit the cache. It puts the points in the order of a sweep
+ * over bricks (`sweep-shape.ts`) and takes small batches from that order one after the other, so that all workers are
+ * near the front of the sweep and share its bricks. The frames of a time interpolation are swept together.
  */
 import { BrickCache } from "../../storage/bricks/cache.js";
 import type { Bricking, FieldSource } from "../../storage/dataset.js";
@@ -13,33 +13,35 @@ import type { BatchTask, SortTask } from "../task.js";
 import { batchOf, type Plan, type PlanContext, sliceSlabs, valuesPerPoint } from "./by-arrival.js";
 import { chooseShape, type SweepShape } from "./sweep-shape.js";
 
-/** Points put in order at a time. */
+/** Most points of a section. */
 const SECTION = 1_048_576;
-/** Rows of a column whose points make a batch, and bounds on those. */
+/** A batch has the points of so many rows of a column, but not fewer than `least` points nor more than `most`. */
 const BATCH = { rows: 2, least: 64, most: 32_768 } as const;
 
-/** The plan of a sweep of a query. */
+/** The parameters of a sweep. */
 export interface Sweep {
   readonly bricking: Bricking;
   readonly shape: SweepShape;
-  /** The part of a frame that is in a row of a column. */
-  readonly row: number;
-  /** Bricks of a frame that fit the cache, all frames together unless they are combined one after the other. */
+  /** Bricks in a row of a column, as a fraction of those of a frame. */
+  readonly rowFraction: number;
+  /** Bricks of each frame that the cache holds: of all frames at a time, or with `inTurn` of one. */
   readonly room: number;
-  /** Whether the cache is so small that frames are combined one after the other (`threads/sampler.ts`). */
+  /** Whether the sampler combines frames one after the other, because the cache is too small (`threads/sampler.ts`). */
   readonly inTurn: boolean;
 }
 
-/** The bricks that a query needs of the cache. */
+/** The bricks that a query may need. */
 interface Demand {
+  /** The first field, whose bricks are those of the sweep. */
   readonly main: FieldSource;
   readonly frames: number;
-  /** Bricks of a frame, and bytes of one, all fields together. */
+  /** Bricks of a field in one frame. */
   readonly bricks: number;
+  /** Bytes of a brick of each field, added up. */
   readonly brickBytes: number;
 }
 
-/** The demand of a query; null unless it walks its points once. */
+/** The demand of a query; null for one that is never swept: only queries that read fields once at each point are. */
 function demandOf({ query, operation, dataset, fields: names }: CheckedQuery): Demand | null {
   if (!dataset || (operation.family !== "points" && operation.family !== "force")) return null;
   // A force in closed form reads no field, though the dataset may store one.
@@ -55,7 +57,7 @@ function demandOf({ query, operation, dataset, fields: names }: CheckedQuery): D
   return { main, frames: frames.length, bricks, brickBytes };
 }
 
-/** Whether the frames that a query needs do not fit the cache together. */
+/** Whether a query can be swept and needs frames that do not fit the cache together. */
 export function exceedsCache(checked: CheckedQuery, cacheBytes: number): boolean {
   const demand = demandOf(checked);
   return demand !== null && demand.frames * demand.bricks * demand.brickBytes > cacheBytes;
@@ -70,7 +72,7 @@ function chooseSweep({ checked, parallelism }: PlanContext, cacheBytes: number):
   const room = Math.floor(cacheBytes / ((inTurn ? 1 : frames) * brickBytes));
   // One more for the thread that reads ahead of the workers.
   const { shape } = chooseShape(checked.dataset.axes, bricking, room, parallelism + 1);
-  return { bricking, shape, row: shape.width[shape.axes[0] as 0 | 1 | 2] / bricks, room, inTurn };
+  return { bricking, shape, rowFraction: shape.width[shape.axes[0] as 0 | 1 | 2] / bricks, room, inTurn };
 }
 
 /** Plans batches in sweep order, section by section, once all points have arrived. */
@@ -78,31 +80,34 @@ export function planBySweep(setting: PlanContext, cacheBytes: number): Plan {
   return new SweepPlan(setting, chooseSweep(setting, cacheBytes));
 }
 
-/** Points `first .. end - 1` of the query while they are swept. */
+/** The section that is being swept: points `first .. end - 1` of the query. */
 interface Section {
   readonly first: number;
   readonly end: number;
+  /** In sweep order: the index in the query of each point, and the points. */
   readonly order: Uint32Array;
   readonly triples: Float32Array;
   /**
-   * Word 0 is 1 when the points are in sweep order; else their bricks fit the cache together, and they are as they
-   * came.
+   * Word 0 becomes 1 when `order` and `triples` have been filled; 0 after the sort: the bricks of the points are no
+   * more than `Sweep.room`, and the points are evaluated in the order of the query.
    */
   readonly arranged: Int32Array;
-  /** Points that are in batches; -1 while they are put in order. */
+  /** Number of points that have been put into batches; -1 while the section is sorted. */
   taken: number;
 }
 
-/** The plan of a sweep. */
+/** Hands out a sort for each section, then the batches of that section. */
 class SweepPlan implements Plan {
   readonly values: readonly Float32Array[];
   readonly #setting: PlanContext;
   readonly #sweep: Sweep;
+  /** Float32 values of a point's result. */
   readonly #perPoint: number;
   readonly #out: Float32Array;
+  /** Buffers of the present section. */
   readonly #lent: SharedArrayBuffer[] = [];
   #section: Section | null = null;
-  /** Points of the sections that have been swept. */
+  /** Number of points in the sections that have been evaluated. */
   #end = 0;
 
   constructor(setting: PlanContext, sweep: Sweep) {
@@ -122,7 +127,7 @@ class SweepPlan implements Plan {
       section.taken = 0;
     }
     if (section.taken < section.end - section.first) return this.#batch(section);
-    // Batches of this section may still be writing to the buffers of the next one.
+    // The next section takes over the buffers of this one, which its batches still read.
     if (outstanding > 0) return null;
     this.#end = section.end;
     if (this.complete()) return null;
@@ -149,7 +154,7 @@ class SweepPlan implements Plan {
     for (const buffer of this.#lent.splice(0)) this.#setting.buffers.give(buffer);
   }
 
-  /** Starts a section: its points are put in order first. */
+  /** Begins the section from point `first` on, with the sort of its points. */
   #sort(first: number): SortTask {
     const { points, checked, cancel, source } = this.#setting;
     const { bricking, shape, room } = this.#sweep;
@@ -177,10 +182,11 @@ class SweepPlan implements Plan {
     };
   }
 
+  /** The next batch of a section: in sweep order where the points have been put in that. */
   #batch(now: Section): BatchTask {
     if (now.arranged[0] === 0) return this.#plainBatch(now);
     const size = now.end - now.first;
-    const aim = this.#sweep.inTurn ? BATCH.most : Math.round(BATCH.rows * this.#sweep.row * size);
+    const aim = this.#sweep.inTurn ? BATCH.most : Math.round(BATCH.rows * this.#sweep.rowFraction * size);
     const count = Math.min(size - now.taken, Math.min(Math.max(aim, BATCH.least), BATCH.most));
     const at = now.taken;
     now.taken += count;
@@ -193,7 +199,7 @@ class SweepPlan implements Plan {
     });
   }
 
-  /** Points as they came, all frames at once: a large batch per worker. */
+  /** The next batch in the order of the query, where the cache holds the bricks: one large batch per worker. */
   #plainBatch(now: Section): BatchTask {
     const { points, parallelism } = this.#setting;
     const size = now.end - now.first;

@@ -1,6 +1,6 @@
 /**
- * The sampler evaluates fields at points: it sorts the points by brick, pins the bricks that a group of points needs in
- * all frames, and evaluates their combination. It is the only path by which kernels read stored nodes.
+ * The sampler evaluates fields at points: it sorts the points by brick, cuts them into groups, pins the bricks that a
+ * group needs in all frames, and evaluates the combination of the frames. Kernels read stored nodes through it only.
  */
 import { DataError } from "../../errors.js";
 import { sortByBrick, sortTables } from "../../kernels/brick-order.js";
@@ -22,7 +22,7 @@ import {
 
 /** Fewest points that are sorted: sorting fewer costs more than it saves. */
 const SORT_FROM = 128;
-/** Largest number of points by which a group grows while its bricks fit the budget. */
+/** Most points by which a group grows at a time, while its bricks fit the bytes that it may pin. */
 const GROUP_STEP = 1024;
 
 /** One field of an open dataset. */
@@ -31,10 +31,11 @@ export interface BrickSource {
   readonly source: number;
   readonly components: number;
   readonly bricking: Bricking;
+  /** Reads a brick of a frame. */
   readonly load: (frame: number, brick: number, into: Float32Array) => void;
   /**
-   * Starts to fetch bricks and waits for a moment where none is there; those that are there or known to fail. Absent
-   * where files are read.
+   * Starts to fetch bricks from a store, waits for a moment where none has arrived, and returns those that have arrived
+   * or failed. Absent for files on this machine, which `load` reads.
    */
   readonly fetched?: ((bricks: readonly FrameBricks[]) => readonly FrameBricks[]) | undefined;
 }
@@ -45,7 +46,7 @@ export interface Sampling {
   readonly scheme: Scheme;
   readonly sources: readonly BrickSource[];
   readonly frames: FrameWeights;
-  /** Whether the points are in a good order already. */
+  /** Whether the points need no sort: they are in sweep order already. */
   readonly sorted: boolean;
 }
 
@@ -54,19 +55,20 @@ export type Emit = (values: Float64Array, order: Uint32Array, count: number) => 
 
 /** The bricks of one field that a group needs. */
 interface FieldSpace {
-  /** For each frame: brick -> index of its first value in the memory; -1 for bricks that are not pinned. */
+  /** For each frame a table by brick: index of its first value in the memory; -1 for bricks that are not pinned. */
   readonly tables: readonly Int32Array[];
-  /** Brick -> whether the group needs it. */
+  /** By brick: 1 where it is in `list`. */
   readonly marks: Uint8Array;
-  /** Number of bricks for which both are valid: a dead thread may have left anything in them. */
-  reset: number;
+  /** Entries of the tables and marks cleared so far; behind them is what the last thread with this arena left. */
+  cleared: number;
+  /** The bricks that the group needs: the first `length` entries. */
   readonly list: Int32Array;
-  /** For each frame: the indices of the bricks of `list`. */
-  offsets: readonly Int32Array[];
   length: number;
+  /** For each frame and entry of `list` the index of the brick's first value in the memory. */
+  offsets: readonly Int32Array[];
 }
 
-/** A worker's sampler: its arena, its view of the brick cache, its SIMD module. */
+/** The sampler of one worker thread, with its arena, its view of the brick cache and its SIMD module. */
 export class Sampler {
   readonly accelerator: SimdAccelerator | undefined;
   /** Positions of the batch in the caller's order, three values per point; the caller fills it before `sample`. */
@@ -79,13 +81,15 @@ export class Sampler {
   readonly #fields: readonly [FieldSpace, FieldSpace];
   readonly #data: Float32Array;
   readonly #cache: BrickCache;
+  /** Bytes of the brick cache that are this worker's part. */
   readonly #budget: number;
   /** Whether the frames of a batch are combined one after the other, since they do not fit the cache together. */
   #inTurn = false;
   /** Bytes of bricks that a group may pin. */
-  #most = 0;
-  /** Points by which the next group begins to grow: as many as the last group had. */
+  #mostPinned = 0;
+  /** Points by which the next group first grows: as many as the last group had, up to `GROUP_STEP`. */
   #step = GROUP_STEP;
+  /** See `recordsOfPoint`. */
   #records = new Float64Array(0);
   #tablesFor: { axes: Axes; bricking: Bricking } | null = null;
   #tables: ReturnType<typeof sortTables> | null = null;
@@ -107,7 +111,7 @@ export class Sampler {
     const space = (): FieldSpace => ({
       tables: Array.from({ length: MAX_FRAMES }, () => arena.int32(MAX_BRICKS)),
       marks: arena.uint8(MAX_BRICKS),
-      reset: 0,
+      cleared: 0,
       list: arena.int32(MAX_BRICKS),
       offsets: roomFor(256),
       length: 0,
@@ -123,9 +127,9 @@ export class Sampler {
    *
    * @param emit  called for each group of points, in no particular order
    * @param stop  polled between groups; throws to end the batch
-   * @param from  points in the order of evaluation that an earlier call has evaluated
+   * @param from  number of points, in the order of evaluation, that earlier calls have evaluated
    * @param pause asked between groups; true ends the call early
-   * @returns points in the order of evaluation that are evaluated now
+   * @returns number of points, in that order, that have been evaluated by now: the next `from`
    */
   sample(
     sampling: Sampling,
@@ -146,7 +150,7 @@ export class Sampler {
       let size = 0;
       try {
         size = this.#group(sampling, first, Math.min(count - first, cap));
-        // Bricks of a store may take long: others have their turn, and the query can end, while they are on their way.
+        // Bricks of a store may take long: until they arrive other tasks have their turn, and the query can be ended.
         while (!this.#isFetched(sampling)) {
           stop();
           if (pause()) return first;
@@ -164,10 +168,11 @@ export class Sampler {
   }
 
   /**
-   * Reads the bricks that the first `count` of `positions` need, one after the other. Those of stores travel together
-   * when their batch asks for them, and combinations of frames in turn have no room for any.
+   * Reads the bricks that the first `count` of `positions` need into the cache, one after the other. It does nothing
+   * for stores, from which a batch fetches its bricks all at a time, nor where frames are combined one after the other,
+   * because the cache then has no room for more bricks.
    *
-   * @param isOver asked between bricks; true ends it
+   * @param isOver asked before each brick; true ends the call
    */
   readAhead(sampling: Sampling, count: number, isOver: () => boolean): void {
     const { scheme, sources, frames } = sampling;
@@ -188,7 +193,7 @@ export class Sampler {
     }
   }
 
-  /** Reads a brick that nobody holds or reads. */
+  /** Reads a brick into the cache, unless it is there or being read; it is not pinned. */
   #readMissing(source: BrickSource, frame: number, brick: number): void {
     const bricks = Int32Array.of(brick);
     const request = { ...blankRequest(source), frame, bricks, count: 1, offsets: new Int32Array(1) };
@@ -198,9 +203,9 @@ export class Sampler {
   }
 
   /**
-   * Takes bricks of the group that have been fetched from their store into the cache, while others are on their way.
+   * Puts those bricks of the group into the cache that have arrived from their store, and has the others fetched.
    *
-   * @returns whether all bricks of the group are in the cache, or have been fetched
+   * @returns whether every brick of the group is in the cache, has arrived or has failed
    */
   #isFetched({ sources, frames: { frames } }: Sampling): boolean {
     const there = sources.map(({ fetched, source }, i) => {
@@ -211,8 +216,8 @@ export class Sampler {
         .filter((some) => some.bricks.length > 0);
       return missing.length === 0 ? [] : fetched(missing).map((some, at) => ({ ...some, of: missing[at] }));
     });
-    // Where groups may pin more than the part of their worker, bricks without pins would push out each other.
-    if (this.#most <= this.#budget)
+    // The bricks are not pinned yet: those of a group larger than this worker's part could evict each other.
+    if (this.#mostPinned <= this.#budget)
       for (const [i, some] of there.entries())
         for (const { frame, bricks } of some)
           for (const brick of bricks) this.#readMissing(sources[i] as BrickSource, frame, brick);
@@ -220,15 +225,15 @@ export class Sampler {
   }
 
   /**
-   * Space for the records of one point of a box filter, which may be millions. It is kept: the collector would let many
-   * such arrays gather before it frees them.
+   * Lends memory for the records of one point of a box filter, which may be millions; it lasts until the next call. One
+   * array is used again and again, because garbage collection would let many of them gather.
    */
   recordsOfPoint(length: number): Float64Array {
     if (this.#records.length < length) this.#records = new Float64Array(length);
     return this.#records.subarray(0, length);
   }
 
-  /** Access to single bricks of a field, for kernels that walk regions. */
+  /** Makes a reader of single bricks of a field, for kernels that walk regions. */
   reader(source: BrickSource): BrickReader {
     const { components, bricking } = source;
     const request = {
@@ -255,11 +260,11 @@ export class Sampler {
   }
 
   /** Sorts the batch by the bricks of its first field into `#sorted` and `#order`. */
-  #arrange({ axes, sources, sorted: arranged }: Sampling, count: number): void {
+  #arrange({ axes, sources, sorted: isSorted }: Sampling, count: number): void {
     const { positions } = this;
     const sorted = this.#sorted;
     const order = this.#order;
-    if (arranged || count < SORT_FROM) {
+    if (isSorted || count < SORT_FROM) {
       for (let i = 0; i < count; i++) order[i] = i;
       sorted.set(positions.subarray(0, 3 * count));
       return;
@@ -269,7 +274,7 @@ export class Sampler {
     sort(axes, tables, positions, count, this.#keys, order, sorted);
   }
 
-  /** The sort's key tables, in the arena, kept while the grid stays the same. */
+  /** The key tables of the sort, which are kept in the arena while the grid stays the same. */
   #sortTables(axes: Axes, bricking: Bricking): ReturnType<typeof sortTables> {
     if (this.#tables && this.#tablesFor?.axes === axes && this.#tablesFor.bricking === bricking) return this.#tables;
     const plain = sortTables(axes, bricking);
@@ -300,7 +305,7 @@ export class Sampler {
         this.#cover(scheme, source.bricking, this.#fields[i as 0 | 1], first + size, count);
       });
       const bytes = this.#groupBytes(sources, this.#inTurn ? 1 : frames.frames.length);
-      if (bytes <= this.#most || (size === 0 && count === 1)) {
+      if (bytes <= this.#mostPinned || (size === 0 && count === 1)) {
         size += count;
         if (!full) step = Math.min(4 * step, GROUP_STEP);
         continue;
@@ -316,13 +321,14 @@ export class Sampler {
     return size;
   }
 
+  /** Adds the bricks that some points need to those of the group. */
   #cover(scheme: Scheme, bricking: Bricking, space: FieldSpace, first: number, count: number): void {
     const bricks = bricking.count[0] * bricking.count[1] * bricking.count[2];
     if (bricks > MAX_BRICKS) throw new DataError(`A field of ${bricks} bricks is too finely cut to be served.`);
-    if (bricks > space.reset) {
-      for (const table of space.tables) table.fill(-1, space.reset, bricks);
-      space.marks.fill(0, space.reset, bricks);
-      space.reset = bricks;
+    if (bricks > space.cleared) {
+      for (const table of space.tables) table.fill(-1, space.cleared, bricks);
+      space.marks.fill(0, space.cleared, bricks);
+      space.cleared = bricks;
     }
     space.length = scheme.cover(bricking, this.#sorted, first, count, space.marks, space.list, space.length);
     if (space.offsets[0].length < space.length) space.offsets = roomFor(2 * space.length);
@@ -351,9 +357,9 @@ export class Sampler {
   }
 
   /**
-   * Decides how much a group may pin: this worker's part of the cache, or what a stencil at a corner of bricks needs in
-   * all frames. Where the cache cannot hold that, frames are combined one after the other, and are read for every
-   * group, so that groups should be large.
+   * Decides how many bytes a group may pin: this worker's part of the cache or, where that is more, what a stencil at a
+   * corner of bricks needs in several frames. Where the cache cannot hold the latter, frames are combined one after the
+   * other; each is then read anew for every group, so groups may pin most of the cache in order to be large.
    */
   #shareCache({ sources, frames: { frames } }: Sampling): void {
     const corner = sources.reduce((sum, source) => {
@@ -362,7 +368,7 @@ export class Sampler {
     }, 0);
     const most = PINNED_PART * this.#cache.capacity;
     this.#inTurn = frames.length > 1 && corner > most;
-    this.#most = this.#inTurn ? most : Math.max(this.#budget, frames.length > 1 ? corner : 0);
+    this.#mostPinned = this.#inTurn ? most : Math.max(this.#budget, frames.length > 1 ? corner : 0);
   }
 
   /** Bytes of the bricks of the group in so many frames. */
@@ -412,7 +418,7 @@ export class Sampler {
   }
 }
 
-/** Places of up to `bricks` bricks in every frame. */
+/** Arrays for the offsets of up to `bricks` bricks in every frame. */
 function roomFor(bricks: number): readonly Int32Array[] {
   return Array.from({ length: MAX_FRAMES }, () => new Int32Array(bricks));
 }
@@ -422,6 +428,7 @@ function brickValues({ components, bricking: { edge } }: BrickSource): number {
   return edge[0] * edge[1] * edge[2] * components;
 }
 
+/** The members of a request that depend on the field alone. */
 function blankRequest(source: BrickSource): Pick<BrickRequest, "source" | "values" | "load"> {
   return { source: source.source, values: brickValues(source), load: source.load };
 }

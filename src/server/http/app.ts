@@ -66,7 +66,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     tls?.reload(app.server as HttpsServer, logger);
   });
   app.server.maxConnections = most;
-  service.repeats.endSilent(app.server);
+  service.repeats.endIdle(app.server);
   answerExpectations(app.server, config.limits["http.bodyBytes"]);
   observeRequests(app, service, accessLog);
   app.setErrorHandler(plainError);

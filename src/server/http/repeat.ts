@@ -34,17 +34,17 @@ export class Repeat {
   headersSent = false;
   /** Whether the socket has taken the whole answer. */
   writableFinished = false;
-  readonly #written: () => string;
+  readonly #serverHeaders: () => string;
   readonly #listeners: (() => void)[] = [];
   /** Headers of this answer alone. */
   #own = "";
   #over = false;
 
-  /** @param written the headers that node:http adds to an answer now */
-  constructor(repeated: RepeatedRequest, socket: Socket, written: () => string) {
+  /** @param serverHeaders the headers that node:http adds to an answer now */
+  constructor(repeated: RepeatedRequest, socket: Socket, serverHeaders: () => string) {
     this.repeated = repeated;
     this.socket = socket;
-    this.#written = written;
+    this.#serverHeaders = serverHeaders;
   }
 
   get headers(): IncomingHttpHeaders {
@@ -106,7 +106,7 @@ export class Repeat {
     head += `x-request-id: ${this.id}\r\n${this.#own}`;
     for (const name of Object.keys(headers)) head += `${name}: ${headers[name]}\r\n`;
     const isLast = headers.connection === "close";
-    head += `content-length: ${body.length}\r\n${isLast ? "" : this.#written()}\r\n`;
+    head += `content-length: ${body.length}\r\n${isLast ? "" : this.#serverHeaders()}\r\n`;
     const bytes = Buffer.allocUnsafe(head.length + body.length);
     bytes.write(head, 0, "latin1");
     bytes.set(body, head.length);

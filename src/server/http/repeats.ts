@@ -1,6 +1,6 @@
 /**
- * `Repeats` reads small requests beside the HTTP parser where their bytes differ from those of an earlier request of
- * their connection in the body and its length alone.
+ * `Repeats` serves small requests without the HTTP parser of Node: those whose head equals that of an earlier request
+ * of the same connection but for the digits of `Content-Length` (docs/decisions/0041-requests-that-repeat.md).
  */
 import type { IncomingMessage, Server } from "node:http";
 import { Socket } from "node:net";
@@ -9,35 +9,36 @@ import type { Connections } from "./connections.js";
 import type { Tick } from "./event-loop.js";
 import { Repeat, type RepeatedRequest } from "./repeat.js";
 
-/** Longest body that is read here. */
+/** Most bytes in the body of a repeat. */
 export const REPEAT_BYTES = 16 * 1024;
-/** Requests of a connection that are remembered, and bytes of a head, or around the points of a body, at most. */
+/** Most requests that are remembered of a connection. */
 const KEPT = 4;
+/** Most bytes that are remembered of the head of a request, and of its body around the points. */
 export const KEPT_BYTES = 2048;
-/** Requests in another form after which a connection is left to the parser. */
+/** Pieces of data that the parser may get with no repeat in between; after one more it gets all that follow. */
 const PATIENCE = 16;
-/** Digits of the longest length. */
+/** Digits of the largest `Content-Length` of a repeat. */
 const LENGTH_DIGITS = 5;
 const CR = 0x0d;
 const ZERO = 0x30;
 
-/** Serves a body that comes again: null where it is of another form, before anything has been done. */
+/** Reads the body of a possible repeat and returns what serves it; null, without any effect, for another form. */
 export type ServeRepeat = (body: Buffer) => ((repeat: Repeat) => Promise<void>) | null;
 
-/** Needs of the requests that are read here. */
+/** The parts of a server that its repeats use. */
 export interface RepeatSetting {
   readonly connections: Connections;
   readonly tick: Tick;
-  /** Time for which an idle connection is kept. */
+  /** Time for which an idle connection is kept, as answers tell it to the client. */
   readonly keepAliveMs: number;
-  /** Told of each request when it begins. */
+  /** Called with each repeat when it begins. */
   begun(repeat: Repeat): void;
 }
 
 /**
- * Follows connections. A head that has been read by the parser and judged by the service once means the same when its
- * bytes come again; so the first request of a connection takes the usual way, and every other one of which anything but
- * body and length is new.
+ * The repeats of all connections of a server. The parser reads the first request of a connection, and every request
+ * whose head is new. A head that it has read and the service has accepted means the same when its bytes come again, so
+ * it is compared only.
  */
 export class Repeats {
   readonly #setting: RepeatSetting;
@@ -49,22 +50,26 @@ export class Repeats {
     this.#setting = setting;
   }
 
-  /** Takes no more requests: what comes is left to the parser. */
+  /** Serves no more repeats: all requests go to the parser from now on. */
   close(): void {
     this.#closed = true;
   }
 
   /**
-   * Ends the connections of a server on which nothing has moved for too long, but for those whose repeats are being
-   * answered: these have the time of a query, and their readers that of any answer.
+   * Ends the connections of a server that time out, except those with a repeat in progress: its query has a deadline,
+   * and `RequestLife` bounds the time in which the client reads the answer.
    */
-  endSilent(server: Server): void {
+  endIdle(server: Server): void {
     server.on("timeout", (socket: Socket) => {
       if (!this.#followed.get(socket)?.isBusy) socket.destroy();
     });
   }
 
-  /** Remembers a request whose answer has been handed to the socket. */
+  /**
+   * Remembers a request whose answer has been handed to the socket, where it is certain which bytes it consisted of.
+   *
+   * @param serve reads the bodies of its repeats
+   */
   remember(request: FastifyRequest, reply: FastifyReply, serve: ServeRepeat): void {
     const { raw } = request;
     const { socket } = raw;
@@ -89,30 +94,36 @@ export class Repeats {
     const parse = socket.listeners("data") as ((bytes: Buffer) => void)[];
     if (parse.length !== 1) return;
     const seconds = Math.floor(this.#setting.keepAliveMs / 1000);
-    const written = (): string =>
+    const serverHeaders = (): string =>
       `Date: ${this.#clock.now}\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${seconds}\r\n`;
-    const connection = new FollowedConnection(socket, parse[0], this.#setting, written, () => this.#closed);
+    const connection = new FollowedConnection(socket, parse[0], this.#setting, serverHeaders, () => this.#closed);
     connection.learn({ ...head, repeated, serve });
     this.#followed.set(socket, connection);
   }
 }
 
-/** The bytes of a head before and after the digits of its `Content-Length`, and those of the whole request. */
+/** The head of a request, without the digits of its `Content-Length`. */
 interface Head {
+  /** Bytes before the digits, and after them. */
   readonly before: Buffer;
   readonly after: Buffer;
+  /** Length of the whole request, body included. */
   readonly bytes: number;
 }
 
+/** A remembered request. */
 interface RepeatPattern extends Head {
   readonly repeated: RepeatedRequest;
   readonly serve: ServeRepeat;
 }
 
-/** Headers by which a request asks for more than an answer. */
+/** Headers that change how a request is framed or answered: a request with one of them is not remembered. */
 const SPECIAL = ["transfer-encoding", "expect", "upgrade", "te", "trailer"];
 
-/** The head of a request as nearly every client writes it; null where it says more than the length of a short body. */
+/**
+ * Rebuilds the bytes of a head in the form that nearly every client writes; null where the request is not remembered. A
+ * head that its client writes otherwise does no harm: its length differs, or its bytes match no later request.
+ */
 function headOf({ method, url, httpVersion, headers, rawHeaders }: IncomingMessage): Head | null {
   const length = headers["content-length"];
   if (httpVersion !== "1.1" || length === undefined || Number(length) > REPEAT_BYTES) return null;
@@ -132,7 +143,7 @@ function headOf({ method, url, httpVersion, headers, rawHeaders }: IncomingMessa
   return { before, after, bytes: before.length + length.length + after.length + Number(length) };
 }
 
-/** Headers of an answer that are not its own. */
+/** The headers of an answer that the answer to a repeat has as well, as text. */
 function answerHeadOf(reply: FastifyReply): string {
   let text = "";
   for (const [name, value] of Object.entries(reply.getHeaders())) {
@@ -141,36 +152,38 @@ function answerHeadOf(reply: FastifyReply): string {
   return text;
 }
 
-/** A connection whose bytes are looked at before the parser gets them. */
+/** A connection whose data is compared with its remembered requests before the parser gets it. */
 class FollowedConnection {
   readonly #socket: Socket;
   readonly #setting: RepeatSetting;
-  readonly #written: () => string;
+  readonly #serverHeaders: () => string;
   readonly #isClosed: () => boolean;
-  /** The listener of node:http. */
+  /** The `data` listener of node:http: its parser. */
   readonly #parse: (bytes: Buffer) => void;
-  /** The last one first. */
+  /** Remembered requests, the newest first. */
   readonly #patterns: RepeatPattern[] = [];
-  /** Bytes that the parser was given since the last end of a request; null where nothing has begun. */
+  /** Bytes that the parser was given since it last certainly stood between two requests; null while it does. */
   #given: number | null = null;
-  #strange = 0;
-  /** The request that is being served. */
+  /** Pieces of data that the parser was given since the last repeat. */
+  #passed = 0;
+  /** The repeat that is being served. */
   #current: Repeat | null = null;
+  /** Whether a possible repeat waits for its turn or is being served. */
   #busy = false;
-  /** Bytes that came meanwhile. */
+  /** Data that came while busy. */
   readonly #held: Buffer[] = [];
 
   constructor(
     socket: Socket,
     parse: (bytes: Buffer) => void,
     setting: RepeatSetting,
-    written: () => string,
+    serverHeaders: () => string,
     isClosed: () => boolean,
   ) {
     this.#socket = socket;
     this.#parse = parse;
     this.#setting = setting;
-    this.#written = written;
+    this.#serverHeaders = serverHeaders;
     this.#isClosed = isClosed;
     socket.off("data", parse);
     socket.on("data", this.#take);
@@ -181,12 +194,12 @@ class FollowedConnection {
     return this.#busy;
   }
 
-  /** Whether the parser has been given bytes that may end inside a request. */
+  /** Whether the parser may stand inside a request. */
   get isUnsure(): boolean {
     return this.#given !== null;
   }
 
-  /** Remembers the request that the parser has read last, if its bytes are all that the parser has been given. */
+  /** Remembers the request that the parser read last, if that is all it was given: it then stands between requests. */
   learn(pattern: RepeatPattern): void {
     if (this.#given !== null && this.#given !== pattern.bytes) return;
     this.#given = null;
@@ -209,7 +222,7 @@ class FollowedConnection {
     this.#setting.tick.add(() => this.#serve(bytes, body));
   };
 
-  /** Serves the request that these bytes repeat, whose body begins at `from`, or leaves it to the parser. */
+  /** Serves a possible repeat whose body begins at `from`; the parser gets it where the body has another form. */
   #serve(bytes: Buffer, from: number): void {
     const body = bytes.subarray(from);
     if (this.#socket.destroyed) return;
@@ -225,12 +238,12 @@ class FollowedConnection {
   }
 
   #answer(repeated: RepeatedRequest, run: (repeat: Repeat) => Promise<void>): void {
-    const repeat = new Repeat(repeated, this.#socket, this.#written);
+    const repeat = new Repeat(repeated, this.#socket, this.#serverHeaders);
     const { connections, begun } = this.#setting;
     this.#current = repeat;
     connections.owe(this.#socket, repeat);
     begun(repeat);
-    this.#strange = 0;
+    this.#passed = 0;
     void run(repeat);
     repeat.on("close", () => {
       this.#current = null;
@@ -240,7 +253,7 @@ class FollowedConnection {
     });
   }
 
-  /** Goes on with what has come meanwhile. */
+  /** Goes on with the data that came while busy. */
   #goOn(): void {
     if (this.#held.length === 0) return;
     this.#socket.resume();
@@ -248,12 +261,12 @@ class FollowedConnection {
     this.#take(held);
   }
 
-  /** Leaves bytes to the parser. */
+  /** Gives data to the parser. */
   #pass(bytes: Buffer): void {
-    // The parser of a connection that has closed may belong to another one.
+    // Node reuses the parser of a closed connection for another one.
     if (this.#socket.destroyed) return;
     this.#given = (this.#given ?? 0) + bytes.length;
-    if (++this.#strange > PATIENCE) {
+    if (++this.#passed > PATIENCE) {
       this.#socket.off("data", this.#take);
       this.#socket.on("data", this.#parse);
     }
@@ -261,7 +274,7 @@ class FollowedConnection {
   }
 }
 
-/** The place at which the body of a request begins whose head is one of these; null where there is none. */
+/** The place in `bytes` where the body begins, if they are one whole request with one of these heads; else null. */
 function bodyOf(bytes: Buffer, patterns: readonly RepeatPattern[]): number | null {
   for (const pattern of patterns) {
     const at = bodyAt(bytes, pattern);
@@ -270,7 +283,7 @@ function bodyOf(bytes: Buffer, patterns: readonly RepeatPattern[]): number | nul
   return null;
 }
 
-/** The same for one head; null also where the bytes are not those of one whole request. */
+/** As `bodyOf`, for one head. */
 function bodyAt(bytes: Buffer, { before, after }: Head): number | null {
   const from = before.length;
   if (bytes.length < from + after.length || before.compare(bytes, 0, from) !== 0) return null;
@@ -286,7 +299,7 @@ function bodyAt(bytes: Buffer, { before, after }: Head): number | null {
   return after.compare(bytes, at, body) === 0 ? body : null;
 }
 
-/** The time as HTTP writes it, made once a second. */
+/** The time as HTTP writes it; the text is made once a second. */
 class HttpClock {
   #second = Number.NaN;
   #text = "";

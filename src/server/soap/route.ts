@@ -1,4 +1,4 @@
-/** The route of SOAP requests follows each from its media type to the last byte of its answer. */
+/** The SOAP route serves each request from its media type to the last byte of its answer. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Query } from "../../engine/query.js";
 import { excerpt, RequestError } from "../../errors.js";
@@ -22,7 +22,7 @@ import { Utf8Body } from "./transcode.js";
 import { writeWsdl } from "./wsdl.js";
 import { Spellings, XmlReader } from "./xml/reader.js";
 
-/** Parts that the requests of a service share. */
+/** The parts that all SOAP requests of a service share. */
 interface SharedParts {
   readonly service: Service;
   readonly mediaTypes: MediaTypes;
@@ -31,7 +31,7 @@ interface SharedParts {
   readonly encoder: ResponseEncoder;
 }
 
-/** Adds the one address of the SOAP service. */
+/** Adds the address of the SOAP service: calls by POST, the WSDL by GET. */
 export const soapPlugin: Plugin = async (app, service) => {
   const shared: SharedParts = {
     service,
@@ -41,15 +41,15 @@ export const soapPlugin: Plugin = async (app, service) => {
     encoder: new ResponseEncoder(service.config.namespace),
   };
   await app.register(async (soap) => postRoute(soap, shared));
-  app.get(SOAP_PATH, (request, reply) => describe(request, reply, service));
+  app.get(SOAP_PATH, (request, reply) => sendWsdl(request, reply, service));
   await refuseTheRest(app, SOAP_PATH, (path) =>
     path === SOAP_PATH ? onlyPost() : new HttpRefusal(404, "There is nothing at this address."),
   );
 };
 
 /**
- * Takes requests before fastify looks at their bodies: `serve` reads each as it arrives, whatever its headers say of
- * it.
+ * Adds the route for calls. Its `onRequest` hook serves them, before fastify judges the length and the type of a body:
+ * `serve` does that, and reads the body as it arrives. So the handler of the route has nothing to do.
  */
 function postRoute(soap: FastifyInstance, shared: SharedParts): void {
   const onRequest = (request: FastifyRequest, reply: FastifyReply): void => {
@@ -62,7 +62,7 @@ function onlyPost(): HttpRefusal {
   return new HttpRefusal(405, "Send a SOAP request by POST.", { allow: "POST" });
 }
 
-function describe(request: FastifyRequest, reply: FastifyReply, service: Service): FastifyReply {
+function sendWsdl(request: FastifyRequest, reply: FastifyReply, service: Service): FastifyReply {
   const asked = new Map(
     Object.entries(request.query as Record<string, string>).map(([key, value]) => [key.toLowerCase(), value]),
   );
@@ -73,7 +73,7 @@ function describe(request: FastifyRequest, reply: FastifyReply, service: Service
   return reply.type("text/xml; charset=utf-8").send(wsdl);
 }
 
-/** Serves one request; each line is a step of its way. */
+/** Serves one request, from its media type to its answer or fault. */
 async function serve(request: FastifyRequest, reply: FastifyReply, shared: SharedParts): Promise<void> {
   const media = shared.mediaTypes.read(request.headers["content-type"]);
   const life = await RequestLife.begin(shared.service, request, reply, `soap ${media.version}`);
@@ -105,7 +105,7 @@ async function serve(request: FastifyRequest, reply: FastifyReply, shared: Share
   }
 }
 
-/** Remembers a request whose points alone may be others when it comes again. */
+/** Remembers a request, so that one that differs in its points only can be served as a repeat. */
 function remember(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -116,10 +116,10 @@ function remember(
   service.repeats.remember(request, reply, read);
 }
 
-/** A call that has been read, and what it has in common with others; null where a repeat would be read anew. */
+/** A call that has been read, and the pattern of its repeats; null where it can have none. */
 type ReadCall = DecodedOperation & { readonly pattern: Omit<CallPattern, "itemsPerPoint"> | null };
 
-/** Reads the whole request; its points are being evaluated afterwards. */
+/** Reads the whole request. Its points are evaluated from their arrival on, and when it returns perhaps not yet all. */
 function* readCall(request: FastifyRequest, life: RequestLife, media: MediaType, shared: SharedParts): Steps<ReadCall> {
   const { config, slices } = shared.service;
   const body = life.openBody();
@@ -147,7 +147,7 @@ function* readCall(request: FastifyRequest, life: RequestLife, media: MediaType,
       limit: (own) => life.limit(own),
       admit: (count) => {
         const wait = life.admit(count);
-        // Thousands of items in an unusual form fit into what a time slice may read.
+        // An unusual form of items is read slowly: a slice may end before all that have arrived are read.
         return wait ? slices.outside(wait) : slices.pause();
       },
       seen: (query, items) => {
@@ -165,7 +165,7 @@ function* readCall(request: FastifyRequest, life: RequestLife, media: MediaType,
   }
 }
 
-/** The pattern of a request whose body has come in one piece that was read where it lies; else null. */
+/** The pattern of a request with a short body that arrived in one piece and was scanned in place; else null. */
 function patternOf(
   { whole }: Body,
   { query, items: { buffer, from, to, scanner } }: { readonly query: Query; readonly items: ItemsSeen },
@@ -183,7 +183,7 @@ function patternOf(
   };
 }
 
-/** The error of an element that asks for no operation; names the namespace where only that is wrong. */
+/** The error of a body element that names no operation; it tells the right namespace where only that is wrong. */
 function unknownOperation(namespace: string, { local, namespace: given }: XmlReader): RequestError {
   const text = `There is no operation ${excerpt(local)}`;
   const isKnown = operationsNamed(local).length > 0;
@@ -191,7 +191,7 @@ function unknownOperation(namespace: string, { local, namespace: given }: XmlRea
   return new RequestError("UnknownOperation", isKnown ? `${text} ${where}: it is in ${namespace}` : `${text}.`);
 }
 
-/** Lets a client leave the action out, but not name one operation in it and send another. */
+/** Checks the SOAP action: a client may leave it out, but may not name another operation than it sends. */
 function checkAction(request: FastifyRequest, media: MediaType, row: OperationRow, namespace: string): void {
   const header = request.headers.soapaction as string | undefined;
   const action = media.version === "1.1" ? readSoapAction(header) : media.action;
@@ -201,7 +201,7 @@ function checkAction(request: FastifyRequest, media: MediaType, row: OperationRo
   }
 }
 
-/** Sends a fault; what HTTP refuses by itself is no fault. */
+/** Sends the fault of an error; an `HttpRefusal` is thrown on, to be answered in plain HTTP. */
 function refuse(
   error: unknown,
   request: FastifyRequest,

@@ -1,7 +1,7 @@
 /**
- * Reads the structure of a file on this machine from its bytes, where it is of the plain kind that most writers make:
- * the library takes ten times as long. Everything else, and whatever reads values of fields, is left to the library,
- * which opens the file then.
+ * `PlainFile` reads the structure of a local HDF5 file from its bytes: groups, headers, attributes and small tables, in
+ * a tenth of the time that the library takes. It knows the forms that most writers use; for every other form, and for
+ * the values of fields, it opens the file with the library.
  */
 import type { StoredFile } from "../stored-file.js";
 import { addressAt, unsigned } from "./bytes.js";
@@ -14,6 +14,7 @@ import { packingOf, unpack } from "./packing.js";
 import { areElsewhere, HEAD_BYTES, isRefusal, PlainHeaders, type PlainObject } from "./plain-headers.js";
 import type { AttributeValue, RawValues, Stored } from "./stored.js";
 
+/** Types of the messages of an object header. */
 const SPACE = 0x01;
 const TYPE = 0x03;
 const EXTERNAL_FILES = 0x07;
@@ -23,30 +24,33 @@ const ATTRIBUTE = 0x0c;
 const LINK_INFO = 0x02;
 const SYMBOL_TABLE = 0x11;
 const MANY_ATTRIBUTES = 0x15;
+/** Flag of a message that is kept elsewhere, shared by several objects. */
 const SHARED = 0x02;
-/** Tables of coordinates up to here are read from their bytes. */
+/** Most bytes of a table of coordinates that is read without the library. */
 const MAX_TABLE_BYTES = 1024 * 1024;
-/** Attributes that name tables and labels of dimensions. */
+/** The attributes that name the coordinate tables of the dimensions of a dataset, and their labels. */
 const SCALES = "DIMENSION_LIST";
 const LABELS = "DIMENSION_LABELS";
 
-/** The layout of the values of a dataset: chunk lengths, or the bytes of all of them. */
+/** The place of the values of a dataset: in chunks, or all in one range of bytes. */
 interface ValuesLayout {
+  /** Lengths of a chunk; null where the values are in one range. */
   readonly chunks: readonly number[] | null;
-  /** Null where they are in chunks, or were never written. */
+  /** That range; null where the values are in chunks or were never written. */
   readonly values: { readonly address: number; readonly bytes: number } | null;
 }
 
-/** A file that is open for its structure. */
+/** A local HDF5 file that is open for its structure. */
 export class PlainFile implements StoredFile {
   readonly path: string;
+  /** Null where the library has to read everything. */
   readonly #headers: PlainHeaders | null;
-  /** The file as the library opens it, once that is needed. */
+  /** The file as opened by the library; null until that is needed. */
   #library: H5File | null = null;
   readonly #objects = new Map<string, PlainObject>();
   readonly #attributes = new Map<PlainObject, Map<string, AttributeValue | null>>();
 
-  /** @throws DataError when the library has to open it and cannot */
+  /** @throws DataError when the library has to open the file and cannot */
   constructor(path: string) {
     this.path = path;
     this.#headers = PlainHeaders.open(path, Buffer.allocUnsafeSlow(HEAD_BYTES));
@@ -54,14 +58,14 @@ export class PlainFile implements StoredFile {
   }
 
   names(group: string): string[] {
-    return this.#either(
+    return this.#plainOrLibrary(
       () => [...this.#object(group).members().keys()],
       (file) => file.names(group),
     );
   }
 
   resolve(path: string): string | null {
-    return this.#either(
+    return this.#plainOrLibrary(
       () => {
         let at = "";
         for (const name of path.split("/").filter((part) => part !== "")) {
@@ -79,28 +83,28 @@ export class PlainFile implements StoredFile {
   }
 
   kind(path: string): "group" | "dataset" | "other" {
-    return this.#either(
+    return this.#plainOrLibrary(
       () => kindOf(this.#object(path)),
       (file) => file.kind(path),
     );
   }
 
   describe(path: string): Stored {
-    return this.#either(
+    return this.#plainOrLibrary(
       () => describe(this.#object(path)),
       (file) => file.describe(path),
     );
   }
 
   attributes(path: string): Map<string, AttributeValue | null> {
-    return this.#either(
+    return this.#plainOrLibrary(
       () => this.#attributesOf(this.#object(path)),
       (file) => file.attributes(path),
     );
   }
 
   scales(path: string): string[][] {
-    return this.#either(
+    return this.#plainOrLibrary(
       () => {
         const object = this.#object(path);
         if (this.#attributesOf(object).has(SCALES)) throw new OtherKind();
@@ -111,7 +115,7 @@ export class PlainFile implements StoredFile {
   }
 
   labels(path: string): (string | null)[] {
-    return this.#either(
+    return this.#plainOrLibrary(
       () => {
         const object = this.#object(path);
         if (this.#attributesOf(object).has(LABELS)) throw new OtherKind();
@@ -122,7 +126,7 @@ export class PlainFile implements StoredFile {
   }
 
   numbers(path: string): Float64Array {
-    return this.#either(
+    return this.#plainOrLibrary(
       () => {
         const object = this.#object(path);
         const stored = describe(object);
@@ -140,7 +144,7 @@ export class PlainFile implements StoredFile {
   }
 
   hasExternalStorage(path: string): boolean {
-    return this.#either(
+    return this.#plainOrLibrary(
       () => isExternal(this.#object(path)),
       (file) => file.hasExternalStorage(path),
     );
@@ -171,13 +175,14 @@ export class PlainFile implements StoredFile {
     return known;
   }
 
+  /** The file as opened by the library. */
   #opened(): H5File {
     this.#library ??= new H5File(this.path);
     return this.#library;
   }
 
-  /** The answer of the bytes, or of the library where they are of another kind. */
-  #either<T>(plain: () => T, library: (file: H5File) => T): T {
+  /** Returns what `plain` reads from the bytes, or what the library reads where `plain` does not know their form. */
+  #plainOrLibrary<T>(plain: () => T, library: (file: H5File) => T): T {
     if (this.#headers !== null) {
       try {
         return plain();
@@ -188,7 +193,7 @@ export class PlainFile implements StoredFile {
     return library(this.#opened());
   }
 
-  /** The object at a path without links. @throws OtherKind when there is none */
+  /** The object at a path that only hard links lead along. @throws OtherKind when there is none */
   #object(path: string): PlainObject {
     const names = path.split("/").filter((name) => name !== "");
     const key = names.join("/");
@@ -204,13 +209,14 @@ export class PlainFile implements StoredFile {
   }
 }
 
+/** @throws OtherKind for an object that is neither group nor dataset */
 function kindOf({ messages }: PlainObject): "group" | "dataset" {
   if (messages.some(({ type }) => type === LAYOUT)) return "dataset";
   if (messages.some(({ type }) => type === SYMBOL_TABLE || type === LINK_INFO)) return "group";
   throw new OtherKind();
 }
 
-/** The body of the message of a type. @throws OtherKind when there is none, or it is shared with other objects */
+/** The body of the object's message of a type. @throws OtherKind when it has none, or shares it with other objects */
 function bodyOf({ messages, body }: PlainObject, wanted: number): DataView {
   const message = messages.find(({ type }) => type === wanted);
   if (message === undefined || (message.flags & SHARED) !== 0) throw new OtherKind();
@@ -233,7 +239,7 @@ function describe(object: PlainObject): Stored {
   return { shape, maxShape, element, size, signed, littleEndian: true, chunks, filters, virtual: false };
 }
 
-/** Reads a layout message of version 3. */
+/** Reads the layout message. @throws OtherKind for another version than 3, or values inside of the header */
 function layoutOf(object: PlainObject): ValuesLayout {
   const body = bodyOf(object, LAYOUT);
   const [version, kind] = [body.getUint8(0), body.getUint8(1)];
@@ -257,6 +263,6 @@ function attributesOf(object: PlainObject): Map<string, AttributeValue | null> {
     const { name, value } = readAttribute(object.body(message), object.read);
     found.set(name, value);
   }
-  // The library lists them by name.
+  // The library lists attributes in the order of their names.
   return new Map([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -15,7 +15,7 @@ import { isPackingName } from "./packing.js";
 /** Bytes at the start of a file that are read at once, and of a block at another place. */
 export const HEAD_BYTES = 8_192;
 const BLOCK_BYTES = 8_192;
-/** Levels of a tree of names, and symbols of one of its leaves, at most. */
+/** Most levels of a tree of names. */
 const MAX_LEVELS = 16;
 /** Bytes of a name, at most. */
 const MAX_NAME = 256;

@@ -1,4 +1,4 @@
-/** `Stores` opens the stores of the store thread, and reads boxes of their arrays. */
+/** `Stores` opens the stores and remote files of the store thread, and reads boxes of arrays and ranges of files. */
 
 import { setTimeout as pause } from "node:timers/promises";
 import ndarray from "ndarray";
@@ -46,33 +46,36 @@ import { ReferenceStore } from "./reference-store.js";
 import { RemoteFolder } from "./remote-folder.js";
 import { RemoteStore } from "./remote-store.js";
 
-/** A store as it was when it was opened. */
+/** An open store, in the version that it had when it was opened. */
 interface OpenStore {
   readonly tree: StoreTree;
   readonly objects: PinnedStore;
+  /** By path: the arrays that have been read. */
   readonly arrays: Map<string, Promise<ZarrArray<DataType, PinnedStore>>>;
 }
 
-/** A file as it was when it was opened. */
+/** An open remote file, in the version that it had when it was opened. */
 interface PinnedFile {
   readonly state: FileState;
   readonly bytes: RemoteBytes;
 }
 
-/** Time for which a thread that could do something else waits for pieces. */
+/** Most time that `ready` waits for a first piece: the thread that asks has other work. */
 const MOMENT_MS = 15;
-/** Time for which a store stays open that nobody names or uses any more. */
+/** Time without use after which a store that is no longer needed is closed. */
 const UNUSED_MS = 30_000;
 
 type Decoded = Chunk<DataType>;
 
-/** Decoded chunks that are kept, for reads of less than a chunk. */
+/** Most bytes of decoded chunks that are kept, because boxes may be smaller than a chunk. */
 const CHUNK_BYTES = 64 * 1024 * 1024;
-/** Bytes of an element at most. */
+/** Bytes of the largest type of elements. */
 const ELEMENT_BYTES = 8;
-/** Bytes of values of files that are kept, because several boxes may need them, and of what describes them. */
+/** Most bytes of ranges of values in files that are kept, because several boxes may need the same range. */
 const RANGE_BYTES = 64 * 1024 * 1024;
+/** Most bytes of blocks of files that are kept: what describes the values. */
 const BLOCKS_BYTES = 64 * 1024 * 1024;
+/** Arrays for elements, by the type of the elements. */
 const CONSTRUCTORS = {
   float32: Float32Array,
   float64: Float64Array,
@@ -86,35 +89,37 @@ const CONSTRUCTORS = {
   uint64: BigUint64Array,
 } as const;
 
-/** A read that is under way or done ahead of its use. */
+/** What a read gives: elements of a box, or bytes of a range. */
 type ReadData = Elements | Uint8Array;
 
+/** The stores and remote files that are open, the reads that are under way, and what is kept of those that are done. */
 export class Stores {
   readonly #fetching: Fetching;
   readonly #hosts: Hosts;
   readonly #clock: () => number;
+  /** Open stores and files, by address or path: the version that was found last. */
   readonly #open = new Map<string, Promise<OpenStore>>();
   readonly #files = new Map<string, Promise<PinnedFile>>();
-  /** The objects that ask the hosts of named addresses, for all that lies at them or below. */
+  /** By named address: what asks its host, shared by all stores and files at the address or below it. */
   readonly #named = new Map<string, RemoteObjects>();
   /** Named addresses that are stores themselves. */
   readonly #areStores = new Set<string>();
-  /** Looks at addresses as they are now, while they are under way. */
+  /** Looks at the present state of stores, files and folders that are under way. */
   readonly #looks = new Map<string, Promise<unknown>>();
-  /** When stores and files were used last. */
+  /** By address or path: the time of the last use. */
   readonly #used = new Map<string, number>();
-  /** The scans that have looked at stores and files last. */
+  /** By address or path: the scan that looked at it last. */
   readonly #scans = new Map<string, string>();
   readonly #chunks = new ChunkCache<Decoded>(CHUNK_BYTES, ({ data }) => data.length * ELEMENT_BYTES);
   readonly #ranges = new ChunkCache<Uint8Array>(RANGE_BYTES, ({ length }) => length);
   readonly #blocks = new ChunkCache<Uint8Array>(BLOCKS_BYTES, ({ length }) => length);
-  /** Pieces under way or read ahead, by what they are, in the order of their requests. */
+  /** Reads that are under way, or done and not yet asked for; by `nameOf`, the oldest first. */
   readonly #pieces = new Map<string, Promise<ReadData>>();
   readonly #ahead: ReadAhead;
 
   /**
-   * @param hosts judges the hosts of addresses
-   * @param clock milliseconds
+   * @param hosts refuses private hosts that nobody has named
+   * @param clock tells milliseconds
    */
   constructor(fetching: Fetching, hosts = new Hosts(), clock: () => number = () => performance.now()) {
     this.#hosts = hosts;
@@ -140,7 +145,7 @@ export class Stores {
     });
   }
 
-  /** The objects that ask the host of a place, where all that lies at a named address shares them. */
+  /** What asks the host of a location, if that is at a named address or below one. */
   #sharedFor(location: string): RemoteObjects | undefined {
     for (let place = location; place.includes("/"); place = place.slice(0, place.lastIndexOf("/"))) {
       const shared = this.#named.get(place) ?? this.#named.get(`${place}/`);
@@ -149,27 +154,28 @@ export class Stores {
     return undefined;
   }
 
-  /** Reads the metadata of a store as they are now, unless the version that is asked for is open. */
+  /** The tree of a store: of the version that is asked for, else of the one now or the one that the scan has seen. */
   async open({ store: location, newestMs, named, scan }: OpenRequest): Promise<StoreTree> {
     this.#used.set(location, this.#clock());
     if (newestMs !== undefined) {
-      this.#name(location, named);
+      this.#admitNamed(location, named);
       return (await this.#verified(location, newestMs)).tree;
     }
-    await this.#admit(location, named);
+    await this.#checkHost(location, named);
     const known = this.#isSeen(location, scan) ? await this.#open.get(location)?.catch(() => null) : null;
     if (known && known.objects.changedMs === 0) return known.tree;
     const tree = await this.#look(`store ${location}`, () => this.#openNow(location));
-    this.#see(location, scan);
+    this.#noteSeen(location, scan);
     return tree;
   }
 
+  /** Opens a store anew; keeps the version that is open if it is the same. */
   async #openNow(location: string): Promise<StoreTree> {
     const known = await this.#open.get(location)?.catch(() => null);
     const changedMs = known?.objects.changedMs ?? 0;
     const store = storeAt(location, this.#hosts, this.#fetching, this.#sharedFor(location));
     const opening = openStore(location, store, changedMs);
-    // What is no store may have become a folder.
+    // A named store that cannot be opened may be a folder by now: the next look at the address finds out.
     opening.catch((error: unknown) => error instanceof DataError && this.#areStores.delete(location));
     const { tree } = await opening;
     if (known?.tree.digest === tree.digest && changedMs === 0) return known.tree;
@@ -177,45 +183,46 @@ export class Stores {
     return tree;
   }
 
-  /** Asks for the version of a file as it is now, unless the version that is asked for is open. */
+  /** The state of a file: of the version that is asked for, else of the one now or the one that the scan has seen. */
   async file({ store: location, newestMs, named, scan }: OpenRequest): Promise<FileState> {
     this.#used.set(location, this.#clock());
     if (newestMs !== undefined) {
-      this.#name(location, named);
+      this.#admitNamed(location, named);
       return (await this.#verifiedFile(location, newestMs)).state;
     }
-    await this.#admit(location, named);
+    await this.#checkHost(location, named);
     const known = await this.#files.get(location);
     if (known && this.#isSeen(location, scan) && !known.bytes.hasChanged) return known.state;
     const state = await this.#look(`file ${location}`, () => this.#fileNow(location));
-    // The scan that has asked will read its beginning.
+    // The scan will read the beginning of the file next.
     if (scan !== undefined && known?.state !== state && state.size > 0)
       this.#range(beginningOf(location, state)).catch(() => undefined);
-    this.#see(location, scan);
+    this.#noteSeen(location, scan);
     return state;
   }
 
-  /** Whether a scan has looked at a store or file already. */
+  /** Whether a scan was the last to look at a store or file. */
   #isSeen(location: string, scan: string | undefined): boolean {
     return scan !== undefined && this.#scans.get(location) === scan;
   }
 
-  #see(location: string, scan: string | undefined): void {
+  #noteSeen(location: string, scan: string | undefined): void {
     if (scan !== undefined) this.#scans.set(location, scan);
   }
 
+  /** Asks for the version of a file anew; keeps the one that is open if it is the same. */
   async #fileNow(location: string): Promise<FileState> {
     const known = await this.#files.get(location);
     const bytes = new RemoteBytes(location, this.#fetching, this.#sharedFor(location));
     const found = await bytes.open();
     if (known?.state.digest === found.digest && !known.bytes.hasChanged) return known.state;
-    // Two versions never have one time, however coarse the clock of the host is.
+    // The time names a version: two versions get different times, even where the host counts in seconds.
     const state = { ...found, newestMs: Math.max(found.newestMs, (known?.state.newestMs ?? 0) + 1) };
     this.#files.set(location, Promise.resolve({ state, bytes }));
     return state;
   }
 
-  /** Shares a look that is under way. */
+  /** Runs `look`, or joins the one with the same name that is under way. */
   async #look<T>(what: string, look: () => Promise<T>): Promise<T> {
     const known = this.#looks.get(what) as Promise<T> | undefined;
     if (known !== undefined) return known;
@@ -229,7 +236,10 @@ export class Stores {
   }
 
   /**
-   * Versions of the open stores and files that have been found changed, of those whose addresses begin in these ways.
+   * Finds the open stores and files that reads have found changed.
+   *
+   * @param beginnings of addresses: others are left out
+   * @returns address and open version of each
    */
   async changes(beginnings: readonly string[]): Promise<readonly string[]> {
     const found: string[] = [];
@@ -245,26 +255,28 @@ export class Stores {
     return found;
   }
 
-  #name(location: string, named: boolean | undefined): void {
+  /** Admits the host of an address that the settings or the command line name. */
+  #admitNamed(location: string, named: boolean | undefined): void {
     if (named === true && isAddress(location)) this.#hosts.name(location);
   }
 
-  async #admit(location: string, named: boolean | undefined): Promise<void> {
-    this.#name(location, named);
+  /** @throws DataError for an address in a private network whose host was not named */
+  async #checkHost(location: string, named: boolean | undefined): Promise<void> {
+    this.#admitNamed(location, named);
     if (isAddress(location)) await this.#hosts.check(location);
   }
 
-  /** Closes the stores and files that are not among these locations, once they have not been used for a while. */
+  /** Closes stores and files that are not among these locations and have not been used for a while. */
   keep(locations: ReadonlySet<string>): void {
     const before = this.#clock() - UNUSED_MS;
     for (const [location, usedAt] of this.#used) {
       if (locations.has(location) || usedAt > before) continue;
-      // The connections that it used close when they are idle.
+      // Idle connections end by themselves.
       for (const known of [this.#used, this.#open, this.#files, this.#scans]) known.delete(location);
     }
   }
 
-  /** Counts of fetches from the stores behind HTTP. */
+  /** The counts of fetches over HTTP: for each named address, and for each store or file that shares none of these. */
   async status(): Promise<StoreStatus[]> {
     const statuses = [...this.#named].map(([address, objects]) => statusOf(address, [objects]));
     const shared = new Set(this.#named.values());
@@ -278,11 +290,11 @@ export class Stores {
   }
 
   /**
-   * Starts to read pieces that will be asked for soon, as many as there is room for, the rest as those are asked for.
-   * Where none is there, it waits for a moment.
+   * Starts to read pieces that will be asked for soon: as many as there is room for, the others when room comes free.
+   * It waits for a moment where none has been read.
    *
-   * @returns for each piece, whether it is there or has failed; those without room count as there once nothing else of
-   *          the request is under way, for whoever reads them makes room
+   * @returns for each piece, whether it has been read or has failed. When no other piece of the request is under way,
+   *          pieces without room count as read too: to ask for them makes room
    */
   async ready(pieces: readonly StoreRead[]): Promise<readonly boolean[]> {
     const isBlock = (piece: StoreRead): piece is RangeRequest => "isBlock" in piece && piece.isBlock;
@@ -294,7 +306,7 @@ export class Stores {
       await reading?.catch(() => undefined);
       there[at] = reading !== undefined;
     });
-    // What is there already has settled by the next turn.
+    // Reads that are done have settled by the next turn of the event loop.
     await new Promise((resolve) => setImmediate(resolve));
     if (!there.some(Boolean) && !isOver()) {
       const end = new AbortController();
@@ -307,25 +319,26 @@ export class Stores {
 
   /** Reads a box of an array, its elements in C order. @throws DataError, BusyError */
   async read(box: BoxRequest): Promise<Elements> {
-    return (await this.#taken(box)) as Elements;
+    return (await this.#take(box)) as Elements;
   }
 
   /**
    * Reads ranges of a file, all at the same time.
    *
-   * @returns null where one is not there yet and the caller does not wait
+   * @returns null where a range is still under way and the caller asked for `ifThere`
    * @throws DataError, BusyError
    */
   async bytes({ ranges, ifThere }: BytesRequest): Promise<readonly Uint8Array[] | null> {
-    const reading = Promise.all(ranges.map((range) => this.#taken(range) as Promise<Uint8Array>));
+    const reading = Promise.all(ranges.map((range) => this.#take(range) as Promise<Uint8Array>));
     if (!ifThere) return reading;
     reading.catch(() => undefined);
-    // What is there already comes before anything that is still on its way.
+    // Ranges that have been read settle before the next turn of the event loop.
     const tick = new Promise<null>((resolve) => setImmediate(resolve, null));
     return Promise.race([reading, tick]);
   }
 
-  async #taken(piece: StoreRead): Promise<ReadData> {
+  /** Reads a piece, or waits for the read that is under way, and forgets it: it is asked for once. */
+  async #take(piece: StoreRead): Promise<ReadData> {
     try {
       return await this.#begin(piece);
     } finally {
@@ -334,6 +347,7 @@ export class Stores {
     }
   }
 
+  /** Begins to read a piece, unless that is under way or done. */
   #begin(piece: StoreRead): Promise<ReadData> {
     const name = nameOf(piece);
     const known = this.#pieces.get(name);
@@ -343,7 +357,7 @@ export class Stores {
     return reading;
   }
 
-  /** A store in the version that was verified. @throws DataError when it is another by now */
+  /** The store, if it has the version that the caller verified. @throws DataError when it has another by now */
   async #verified(location: string, newestMs: number): Promise<OpenStore> {
     this.#used.set(location, this.#clock());
     const known = await this.#open.get(location)?.catch(() => null);
@@ -354,7 +368,7 @@ export class Stores {
     return now;
   }
 
-  /** A file in the version that was verified. @throws DataError when it is another by now */
+  /** The file, if it has the version that the caller verified. @throws DataError when it has another by now */
   async #verifiedFile(location: string, newestMs: number): Promise<PinnedFile> {
     this.#used.set(location, this.#clock());
     const known = await this.#files.get(location);
@@ -365,7 +379,7 @@ export class Stores {
     return now;
   }
 
-  /** A range of a file, in shared memory. */
+  /** Reads a range of a file into shared memory, or takes what is kept of it. */
   #range(range: RangeRequest): Promise<Uint8Array> {
     const cache = range.isBlock ? this.#blocks : this.#ranges;
     return cache.get(nameOf(range), async () => {
@@ -407,7 +421,7 @@ function statusOf(store: string, hosts: ObjectStore["hosts"]): StoreStatus {
   };
 }
 
-/** The first block of a file as it will be asked for. */
+/** The request for the first block of a file, as a reader will make it. */
 function beginningOf(store: string, { newestMs, size }: FileState): RangeRequest {
   return { store, newestMs, position: 0, length: Math.min(FILE_BLOCK_BYTES, size), isBlock: true };
 }
@@ -446,7 +460,7 @@ async function readElements(array: ZarrArray<DataType, PinnedStore>, box: BoxReq
   return out;
 }
 
-/** The values of a box that is one chunk in C order; null where it is another. */
+/** The values of a box that is exactly one chunk, stored in C order; null for every other box. */
 async function wholeChunk(
   array: ZarrArray<DataType, PinnedStore>,
   { offset, count }: BoxRequest,
@@ -458,8 +472,8 @@ async function wholeChunk(
 }
 
 /**
- * Reads the chunks of an array through a cache, and refuses those that decode to fewer or more elements than they have:
- * the library would take what is missing for zeros.
+ * Has the chunks of an array read through a cache, and refuses a chunk that decodes to another number of elements than
+ * the metadata state: the library would take missing elements for zeros.
  */
 const throughCache = defineArrayExtension((array, { cache, name }: { cache: ChunkCache<Decoded>; name: string }) => ({
   getChunk(coordinates: number[]) {
@@ -474,8 +488,8 @@ const throughCache = defineArrayExtension((array, { cache, name }: { cache: Chun
 }));
 
 /**
- * A store with the metadata documents that it was opened with, in which what was never written is the value that
- * `unwrittenValue` tells.
+ * A store for the library: with the metadata documents that it was opened with, and in these as `fill_value` the value
+ * that `unwrittenValue` gives to elements that were never written.
  */
 class PinnedStore implements AsyncReadable {
   readonly #objects: ObjectStore;
@@ -515,7 +529,7 @@ class PinnedStore implements AsyncReadable {
     return new TextEncoder().encode(JSON.stringify(read));
   }
 
-  /** @throws DataError for a chunk that is not there where nothing stands for elements that were never written */
+  /** @throws DataError for a missing chunk of an array that tells no value for elements that were never written */
   #checkUnwritten(key: string): void {
     for (let at = key.lastIndexOf("/"); at > 0; at = key.lastIndexOf("/", at - 1)) {
       const metadata = `${key.slice(1, at)}/.zarray`;
@@ -526,7 +540,7 @@ class PinnedStore implements AsyncReadable {
   }
 }
 
-/** Bytes where elements of any size can begin: the library looks at them without a copy. */
+/** The bytes, copied where they do not begin at a multiple of 8, as the typed arrays of the library need. */
 function aligned(bytes: Uint8Array | undefined): Uint8Array | undefined {
   return bytes === undefined || bytes.byteOffset % ELEMENT_BYTES === 0 ? bytes : new Uint8Array(bytes);
 }
