@@ -1,6 +1,6 @@
 /**
- * The typed client offers every operation of the table as a method that takes any number of points and returns typed
- * arrays.
+ * The typed client has a method for every operation of the table. A method takes any number of points, sends them in
+ * parts, and returns the results in one typed array.
  */
 import { ALL_OPERATIONS, operationOf, RECORDS } from "../operations.js";
 import { ClientError } from "./error.js";
@@ -14,14 +14,15 @@ export { ClientError, type ClientErrorCode, type ClientErrorDetail } from "./err
 export type { Answer, CallOptions, ExitAnswer, FieldClient, Points, RequestOf, TrackingName } from "./request-types.js";
 export type { SoapVersion } from "./transport.js";
 
+/** Options of `connect`. */
 export interface ConnectOptions {
-  /** SOAP version of the requests, `1.1` unless said. */
+  /** SOAP version of the requests; 1.1 by default. */
   readonly version?: SoapVersion;
-  /** Sent as `authToken` with every request that does not name one itself. */
+  /** The token that is sent as `authToken` with every request that has none itself. */
   readonly token?: string;
-  /** Points a request carries at most, 20 000 unless said; fewer as soon as the service refuses as many. */
+  /** Largest number of points in a request, 20 000 by default; smaller once the service has refused as many. */
   readonly pointsPerRequest?: number;
-  /** Requests of one call that are under way at once, 3 unless said. */
+  /** Largest number of requests of one call that are under way at once; 3 by default. */
   readonly concurrency?: number;
 }
 
@@ -32,7 +33,7 @@ type Request = Readonly<Record<string, unknown>>;
  *
  * @param url the service's base address, e.g. `http://127.0.0.1:8080`, or its endpoint
  * @returns one method per operation; each splits its points into requests, keeps their order and rejects with
- *   ClientError
+ *   ClientError when the service refuses or fails
  * @throws ClientError when the service or its WSDL cannot be reached
  * @throws RangeError unless the numbers among the options are whole and positive
  */
@@ -51,7 +52,7 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
   return Object.fromEntries([...methods, ["stopAtOpenFaces", stopAtOpenFaces]]) as FieldClient;
 }
 
-/** Tracks particles by parts, as `run` does, to their exits. */
+/** Tracks particles until they leave the domain through open faces, in parts like those of `run`, over plain HTTP. */
 async function runToExits(
   url: string,
   operation: TableRow,
@@ -79,13 +80,17 @@ async function runToExits(
   return { record: "Exit", components, recordsPerPoint: 1, values };
 }
 
-/** Records per point: box filters answer every layer of their octree, (8^nlayers - 1) / 7 records. */
+/** The number of records per point: 1, or (8^nlayers - 1) / 7 for box filters, which answer each box of an octree. */
 function recordsPerPoint(operation: TableRow, request: Request): number {
   const layered = operation.request.some(({ name }) => name === "nlayers");
   return layered ? (8 ** Number(request.nlayers) - 1) / 7 : 1;
 }
 
-/** The list members that a request has, flattened, and how many points that is; every list has one item a point. */
+/**
+ * Flattens the list members of a request, and counts its points.
+ *
+ * @throws ClientError where a list has not one item for each point
+ */
 function readLists(operation: TableRow, request: Request) {
   const lists = operation.request
     .filter(isList)
@@ -101,6 +106,7 @@ function readLists(operation: TableRow, request: Request) {
   return { lists, total };
 }
 
+/** Runs an operation in parts of its points; one that takes no list of points runs whole. */
 async function run(
   call: SoapCall,
   operation: TableRow,
@@ -115,7 +121,7 @@ async function run(
     .map(({ name }) => [name, request[name] ?? (name === "authToken" ? token : undefined)]);
   const perPoint = recordsPerPoint(operation, request);
   const components = RECORDS[operation.result];
-  // Allocated with the first answer: until then only the service knows whether a result of this size may exist at all.
+  // Allocated with the first answer: before that, the service may still refuse a result of this size.
   let values: Float32Array | undefined;
 
   const part = async (first: number, count: number, signal: AbortSignal): Promise<void> => {
@@ -156,7 +162,7 @@ async function runWhole(
   return { record: operation.result, components, recordsPerPoint: 1, values: readWhole(operation, response) };
 }
 
-/** The service counts points within its part; the caller counts within the whole array. */
+/** Rewrites the index of a point in an error: the service counts within a part, the caller within the whole array. */
 function inWholeArray(error: unknown, first: number): unknown {
   if (!(error instanceof ClientError)) return error;
   const indexed = /^(points|InitialV)\[(\d+)\](.*)$/.exec(error.member ?? "");

@@ -1,6 +1,6 @@
 /**
- * `TextModule` reads and writes decimal text by WebAssembly: the values and the bytes of `TripleScanner` and
- * `RecordWriter`, sooner.
+ * `TextModule` reads and writes decimal text by WebAssembly. It gives the values and bytes of `TripleScanner` and
+ * `RecordWriter`, the references, in less time.
  */
 import { POWERS_OF_TEN } from "./parse.js";
 import { RecordWriter, recordBytes, type Separators } from "./record-writer.js";
@@ -28,7 +28,7 @@ interface Memory {
   readonly buffer: ArrayBuffer;
 }
 
-/** The part of WebAssembly that is used here: no library of this project has DOM types. */
+/** The part of WebAssembly that is used here, declared because this project compiles without the types of the DOM. */
 interface Global {
   readonly WebAssembly: {
     readonly Memory: new (limits: { initial: number; maximum: number }) => Memory;
@@ -40,24 +40,24 @@ interface Global {
 /** The functions of `assembly/`. Addresses are byte offsets in the memory. */
 type Functions = Readonly<Record<"readTriples" | "writeRecords", (...parameters: number[]) => number>>;
 
-/** Bytes that the module may read or write beyond a text. */
+/** Number of bytes that the module may read or write beyond the end of a text. */
 const BEYOND = 32;
-/** Triples and numbers that the memory has room for. */
+/** Largest numbers of triples and of single values that the memory has room for. */
 const MOST_TRIPLES = Math.floor(NUMBER_BYTES / 12);
 const MOST_NUMBERS = NUMBER_BYTES / 4;
 
 /** The rules of items as the module takes them. */
 const RULES: Readonly<Record<ItemRules, number>> = { xml: SPACED, json: SPACED | NARROW, lines: 0 };
 
-/** Items that were read, and the bytes up to the end of the last of them. */
+/** Counts the items that were read, and the bytes up to the end of the last of them. */
 export interface ItemsRead {
   readonly count: number;
   readonly bytes: number;
 }
 
 /**
- * Reads and writes in one thread, in windows of some 100 KiB that the processor's caches hold. What the module leaves
- * in doubt, an item or a record at a time, is left to the reference.
+ * Reads and writes in one thread, in windows of at most TEXT_BYTES, which the caches of a processor hold. Where the
+ * WebAssembly module cannot decide on an item or a record, the reference reads or writes that one.
  */
 export class TextModule {
   readonly #functions: Functions;
@@ -83,16 +83,17 @@ export class TextModule {
   }
 
   /**
-   * Reads items as long as they have the tags and there is room.
+   * Reads items from the start of `bytes` as long as they have the tags and `out` has room.
    *
-   * @param tags the eight tags of an item, the same array for as long as they are the same
+   * @param tags the eight tags of an item; an array that has been passed before must hold the same tags as then
+   * @param out  receives the triples
    */
   read(bytes: Uint8Array, tags: readonly Uint8Array[], out: Float32Array, rules: ItemRules = "xml"): ItemsRead {
     if (this.#scanner.tags !== tags || this.#scanner.rules !== rules) this.#scanner = new TripleScanner(tags, rules);
     const scanner = this.#scanner;
     const fits = this.#load(tags);
     const room = Math.floor(out.length / 3);
-    /** The window of the text that is in the memory. */
+    /** Start and end of the part of the text that is in the memory. */
     let start = 0;
     let end = 0;
     let at = 0;
@@ -120,7 +121,7 @@ export class TextModule {
     return { count, bytes: at };
   }
 
-  /** Copies what comes in the text from `start` on; returns the end of what there was room for. */
+  /** Copies the text from `start` on, as far as there is room, to the memory; returns the end of the part copied. */
   #moveWindow(bytes: Uint8Array, start: number): number {
     const part = bytes.subarray(start, start + TEXT_BYTES);
     this.#bytes.fill(part, TEXT, TEXT + part.length);
@@ -148,8 +149,8 @@ export class TextModule {
    * Writes records at the start of `out`, which has room for the longest; returns the number of bytes.
    *
    * @param parts      parts of whole records
-   * @param separators the literals of a record, the same array for as long as they are the same
-   * @param notFinite  text of numbers that are not finite; null: as in XML Schema
+   * @param separators the literals of a record; an array that has been passed before must hold the same ones as then
+   * @param notFinite  text of numbers that are not finite; null: NaN, INF and -INF, as in XML Schema
    */
   write(
     parts: readonly Float32Array[],
@@ -180,8 +181,8 @@ export class TextModule {
   }
 
   /**
-   * Writes records to the text of the memory, as many as it has room for, up to the first that the module leaves to the
-   * reference.
+   * Writes records to the text area of the memory, as many as it has room for, up to the first that the module leaves
+   * to the reference. Returns the number of bytes.
    */
   #writeWindow(values: Float32Array, numbers: number, longest: number): number {
     new Float32Array(this.#buffer, NUMBERS, values.length).set(values);
@@ -190,7 +191,7 @@ export class TextModule {
     return this.#functions.writeRecords(NUMBERS, end, TABLE, numbers, TEXT, room) - TEXT;
   }
 
-  /** Puts literals into the memory; false where there is no room for them. */
+  /** Writes tags or separators to the memory, unless they are there; false where it has no room for them. */
   #load(literals: readonly Uint8Array[]): boolean {
     if (this.#literals === literals) return true;
     const bytes = literals.reduce((sum, { length }) => sum + length, 0);

@@ -1,6 +1,6 @@
 /**
- * `TripleScanner` is the fast path for items of three numbers: it compares tag bytes with those of an earlier item and
- * scans digits.
+ * `TripleScanner` reads items of three numbers fast: it compares the bytes of their tags with those of an earlier item,
+ * and scans digits.
  */
 
 import { CUT, DecimalScanner, IN_DOUBT } from "./number-scanner.js";
@@ -9,33 +9,33 @@ import { parseFloat32 } from "./parse.js";
 export const FULL = 0;
 export const SHORT = 1;
 export const ODD = 2;
-/** Reasons why a scan stopped: no room left, bytes end inside an item, or the next item is not in the learnt form. */
+/** Reasons why a scan stopped: no room is left, the bytes end inside an item, or the next item has another form. */
 export type ScanEnd = typeof FULL | typeof SHORT | typeof ODD;
 
-/** Longest number, with white space around it, that is taken here; the limit on text is judged by the exact reader. */
+/** Length of the longest number, with white space around it, that is read here; longer ones have another form. */
 export const LONGEST_NUMBER = 64;
 
 /**
- * The text around and between the tags of an item. In XML it is white space, and numbers are those of XML Schema; in
- * JSON white space does, and numbers are its own, which are narrower; in lines nothing does. Numbers of JSON and of
- * lines are finite.
+ * The rules for white space and numbers. In XML and JSON, white space may stand around tags and numbers; in lines it
+ * may not. Numbers have the form of XML Schema, in JSON the narrower form of JSON. In JSON and lines they must be
+ * finite.
  */
 export type ItemRules = "xml" | "json" | "lines";
 
 /**
- * Reads items that repeat the tags of an earlier item byte for byte: in the same scope they mean the same. White space
- * between tags and around numbers is skipped, except in lines.
+ * Reads items that repeat the tags of an earlier item byte for byte, and so mean the same in the same scope.
  */
 export class TripleScanner {
-  /** The end of the scan: always between items. */
+  /** The index in `bytes` after the last item that the last scan has read. */
   position = 0;
-  /** Items read by the last scan. */
+  /** The number of items that the last scan has read. */
   count = 0;
 
   readonly tags: readonly Uint8Array[];
   readonly rules: ItemRules;
   readonly #spaced: boolean;
   readonly #decimals = new DecimalScanner();
+  /** The index after the number that was read last, or a negative one as for `#tag`. */
   #next = 0;
 
   /** @param tags the tags of an item as bytes, which may be empty: item, x, /x, y, /y, z, /z, /item */
@@ -45,14 +45,14 @@ export class TripleScanner {
     this.#spaced = rules !== "lines";
   }
 
-  /** Whether these are the tags it was made for. */
+  /** Whether these tags are the ones of this scanner. */
   knows(tags: readonly Uint8Array[]): boolean {
     return tags.every((tag, i) => Buffer.compare(tag, this.tags[i]) === 0);
   }
 
   /**
    * Reads items from `bytes[from .. end)` into `out` from triple `at` on, at most `room` of them. Numbers are rounded
-   * once.
+   * once. Sets `position` and `count`; returns why it stopped.
    */
   scan(bytes: Uint8Array, from: number, end: number, out: Float32Array, at: number, room: number): ScanEnd {
     let p = from;
@@ -114,7 +114,7 @@ export class TripleScanner {
     return value;
   }
 
-  /** Reads a number that the scanner leaves in doubt, or a word for one, as `parseFloat32` does. */
+  /** Reads a number that the decimal scanner leaves in doubt, or a word such as INF, by `parseFloat32`. */
   #exact(bytes: Uint8Array, from: number, end: number): number {
     let p = from;
     for (; p < end && p - from <= LONGEST_NUMBER && isWord(bytes[p]); p++);
@@ -136,8 +136,8 @@ function isWord(byte: number): boolean {
 }
 
 /**
- * Whether a decimal has no sign before it but minus, no zeros that may be left out, and digits on both sides of its
- * point.
+ * Whether a decimal that has been read is one of JSON as well: no plus sign, no needless zeros in front, and digits on
+ * both sides of its point.
  */
 function isJsonNumber(bytes: Uint8Array, from: number): boolean {
   const p = bytes[from] === 0x2d ? from + 1 : from;

@@ -16,6 +16,7 @@ import { progressOf } from "../output/progress.js";
 /** Largest number of nodes along an axis. */
 const MAX_NODES = 8192;
 
+/** Makes a parser of powers of two. */
 function powerOfTwo(min: number, max: number): (text: string) => number {
   return (text) => {
     const value = wholeNumber(min, max)(text);
@@ -30,7 +31,7 @@ function positive(text: string): number {
   throw new InvalidArgumentError("a positive number is needed.");
 }
 
-/** Parses `N` or `NX,NY,NZ`. */
+/** Makes a parser of `N` or `NX,NY,NZ`, none of them below `min`. */
 function triple(min: number): (text: string) => Triple {
   return (text) => {
     const [x, y = x, z = x, ...rest] = text.split(",").map(wholeNumber(min, MAX_NODES));
@@ -55,7 +56,7 @@ interface CubeFlags {
   readonly smooth?: boolean;
 }
 
-/** Checks that the folder can become a dataset of that name. */
+/** Checks that a folder can become a dataset of a name. @throws MisuseError where it cannot */
 function target(out: string, name: string): { folder: string; name: string } {
   const folder = resolve(out);
   if (!NAME_PATTERN.test(name)) {
@@ -115,12 +116,14 @@ function flowTable(reports: readonly FrameReport[]): string {
   return lines.join("\n");
 }
 
+/** Prints where the dataset is, and its files with their checksums. */
 function report(place: { folder: string; name: string }, manifest: Manifest): void {
   const files = Object.entries(manifest.files);
   process.stdout.write(`${place.name} in ${place.folder}\n`);
   for (const [path, { bytes, sha256 }] of files) process.stdout.write(`  ${path}  ${bytes} bytes  sha256 ${sha256}\n`);
 }
 
+/** Makes the subcommand of a flow on a periodic cube, with the flags that all of them have. */
 function cubeCommand(name: string, description: string): Command {
   return new Command(name)
     .description(description)
@@ -135,7 +138,7 @@ function cubeCommand(name: string, description: string): Command {
     .exitOverride();
 }
 
-/** The command, with one subcommand for each kind of data. */
+/** Makes the command, with one subcommand for each kind of data. */
 export function generateCommand(): Command {
   const abc = cubeCommand("abc", "Arnold-Beltrami-Childress flow, decaying; velocity and pressure").action((flags) =>
     generateCube("abc", { ...flags, seed: 0 }),

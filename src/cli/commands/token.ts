@@ -1,4 +1,4 @@
-/** `fieldprobe token` keeps the tokens that a service takes; the file holds only digests, so a token is shown once. */
+/** `fieldprobe token` edits the token file of a service. It holds only digests, so a token is shown once. */
 import { randomBytes } from "node:crypto";
 import {
   closeSync,
@@ -61,24 +61,26 @@ export function tokenCommand(): Command {
   return command;
 }
 
-/** Milliseconds of a time such as `90m`, `12h` or `30d`. */
+/** Parses a duration such as `90m`, `12h` or `30d`, in milliseconds. */
 function duration(text: string): number {
   const [, count, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
   if (count === undefined) throw new InvalidArgumentError("a time such as 90m, 12h or 30d is needed.");
   return Number(count) * { m: 60_000, h: 3_600_000, d: 86_400_000 }[unit as "m" | "h" | "d"];
 }
 
-/** Milliseconds of a time; `never` is infinity. */
+/** Parses a duration in milliseconds; `never` is infinity. */
 function expiry(text: string): number {
   return text === "never" ? Number.POSITIVE_INFINITY : duration(text);
 }
 
+/** The path of the token file, from the flag or the settings. */
 function pathOf({ file }: FileOption): string {
   const path = file ?? loadConfig().tokens;
   if (path === null) throw new MisuseError("no token file: give --file or set FIELDPROBE_TOKENS");
   return tokenFileAt(path);
 }
 
+/** The entries of a token file; none where there is no file yet. */
 function readTokens(path: string): readonly TokenEntry[] {
   if (!existsSync(path)) return [];
   try {
@@ -107,11 +109,13 @@ function add(name: string, options: AddOptions): void {
   process.stdout.write(`${token}\n`);
 }
 
+/** Makes a token and its digest. */
 function newToken(): readonly [token: string, sha256: string] {
   const token = randomBytes(TOKEN_BYTES).toString("base64url");
   return [token, digestToken(token)];
 }
 
+/** The instant so many milliseconds from now, in whole seconds. */
 function inFuture(ms: number): string {
   return `${new Date(Date.now() + ms).toISOString().slice(0, 19)}Z`;
 }
@@ -140,18 +144,19 @@ function enabled(entry: TokenEntry): TokenEntry[] {
   return [entry.limit < 0 ? { ...entry, limit: -entry.limit - 1 } : entry];
 }
 
-/** Makes the action of a command that replaces the entries of a name, and prints those that have changed. */
+/** Makes the action of a command that changes all entries of a name, and prints those that remain of them. */
 function changer(change: (entry: TokenEntry) => TokenEntry[]) {
   return (name: string, options: FileOption): void => {
     const path = pathOf(options);
-    const tokens = named(name, path);
+    const tokens = tokensWith(name, path);
     const changed = tokens.flatMap((entry) => (entry.name === name ? change(entry) : [entry]));
     writeTokens(path, changed);
     for (const entry of changed) if (entry.name === name) process.stdout.write(`${describe(entry)}\n`);
   };
 }
 
-function named(name: string, path: string): readonly TokenEntry[] {
+/** All entries of a token file, which must have some of a name. @throws MisuseError where it has none */
+function tokensWith(name: string, path: string): readonly TokenEntry[] {
   const tokens = readTokens(path);
   if (!tokens.some((entry) => entry.name === name)) throw new MisuseError(`${path} has no token named ${name}`);
   return tokens;
@@ -159,14 +164,17 @@ function named(name: string, path: string): readonly TokenEntry[] {
 
 interface RotateOptions extends FileOption {
   readonly keep: number;
-  /** Milliseconds; absent: as the old one. */
+  /** Milliseconds for which the new token is valid, infinity for ever; absent: as long as the old one. */
   readonly expires?: number;
 }
 
-/** The new token has the limits and the expiry of the old one, which expires in `keep` milliseconds if not before. */
+/**
+ * Replaces a token by a new one with its limits and, unless another is given, its expiry. The old one expires in `keep`
+ * milliseconds if not before; entries that have expired are deleted.
+ */
 function rotate(name: string, options: RotateOptions): void {
   const path = pathOf(options);
-  const tokens = named(name, path);
+  const tokens = tokensWith(name, path);
   const newest = tokens.filter((entry) => entry.name === name).at(-1) as TokenEntry;
   const [token, sha256] = newToken();
   const fresh = { ...withExpiry(newest, options.expires), sha256 };
@@ -184,17 +192,20 @@ function rotate(name: string, options: RotateOptions): void {
   if (fresh.expires !== undefined) process.stderr.write(`fieldprobe: the new token expires ${fresh.expires}\n`);
 }
 
-/** An entry that expires in so many milliseconds, or when it did before (undefined). */
+/** An entry with another expiry: in so many milliseconds, never (infinity), or as before (undefined). */
 function withExpiry(entry: TokenEntry, ms: number | undefined): TokenEntry {
   if (ms === undefined) return entry;
   const { expires: _expires, ...rest } = entry;
   return ms === Number.POSITIVE_INFINITY ? rest : { ...rest, expires: inFuture(ms) };
 }
 
-/** Errors by which a file cannot be replaced by another: it is a mount point, or its folder is read-only. */
+/** Errors of a file that cannot be replaced by another one: it is a mount point, or its folder cannot be written. */
 const NOT_REPLACED: readonly unknown[] = ["EBUSY", "EXDEV", "EACCES", "EPERM", "EROFS"];
 
-/** Replaces the file in one step, so that a service never sees half of it; a mounted file is written in place. */
+/**
+ * Replaces the token file in one step, so that a service never reads half of it. A file that cannot be replaced is
+ * written in place.
+ */
 function writeTokens(path: string, tokens: readonly TokenEntry[]): void {
   const text = `${JSON.stringify({ version: 1, tokens }, null, 2)}\n`;
   const beside = `${path}.${process.pid}.new`;
@@ -212,7 +223,7 @@ function writeTokens(path: string, tokens: readonly TokenEntry[]): void {
   }
 }
 
-/** Writes over a file without making it empty first; where that fails, its content is put back. */
+/** Overwrites a file without emptying it first; where that fails, restores its content. */
 function writeInPlace(path: string, text: string): void {
   const before = readFileSync(path);
   const file = openSync(path, "r+");

@@ -1,4 +1,4 @@
-/** Connects to one SQLite file with prepared statements; the only importer of libsql hides its peculiarities. */
+/** Connects to one SQLite file with prepared statements. No other file imports libsql, whose peculiarities it hides. */
 import { closeSync, openSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
@@ -14,7 +14,7 @@ export type SqlRow = readonly SqlValue[];
 
 /** A connection to a store file. */
 export interface StoreConnection {
-  /** All rows of a statement, each an array of cells in the order of its columns. */
+  /** Returns all rows of a statement. */
   all(sql: string, cells?: readonly SqlValue[]): SqlRow[];
   first(sql: string, cells?: readonly SqlValue[]): SqlRow | undefined;
   run(sql: string, cells?: readonly SqlValue[]): void;
@@ -24,13 +24,15 @@ export interface StoreConnection {
   close(): void;
 }
 
-/** Statements kept prepared; the texts are few, as lists travel as one JSON cell. */
+/** Largest number of statements kept prepared. There are few, as a list is bound as one JSON value. */
 const PREPARED = 500;
 
-/** Loads the library with the first store that is opened: the field service is ready before. */
+/** Loads the library when the first store is opened: the field service does not wait for it. */
 const load = createRequire(import.meta.url);
 
-/** Time that each mode waits for another process that locks the file, milliseconds. Readers run on the event loop. */
+/**
+ * Milliseconds for which each mode waits for another process that has locked the file; readers block the event loop.
+ */
 const BUSY_MS = { read: 20, write: 10_000 } as const;
 
 /**
@@ -59,7 +61,7 @@ export function openConnection(file: string, mode: "read" | "write"): StoreConne
   }
 }
 
-/** Why a file cannot be opened: the words of the system, since the library only has a number for it. */
+/** The reason why a file cannot be opened, in the words of the system: the library has a number only. */
 function reasonFor(file: string, error: unknown): string {
   try {
     closeSync(openSync(file, "r+"));
@@ -109,9 +111,9 @@ function connection(database: Libsql.Database, mode: "read" | "write"): StoreCon
 }
 
 /**
- * Folds the log into the file, and removes it where this is the last connection. Closing alone does not: libsql keeps
- * the file open while statements wait to be collected. Where a disk or another connection prevents it, the next to open
- * the file folds the log in.
+ * Writes the log (WAL) back into the file, and removes it where this is the last connection. Closing alone does not, as
+ * libsql keeps the file open until its statements are garbage-collected. Where the disk or another connection prevents
+ * it, the next connection does it.
  */
 function foldLog(database: Libsql.Database): void {
   try {

@@ -1,10 +1,16 @@
-/** Writes event queries as SQL. Lists travel as one JSON cell, so the texts are few and stay prepared. */
+/**
+ * Writes event queries as SQL. A list is bound as one JSON value, so there are few different statements, which stay
+ * prepared.
+ *
+ * A start key is twice the start in epoch seconds, plus one unless the event is all-day (`startKey`). Instances that
+ * are not over are searched from `snapshot.longest` seconds back: none that began earlier can still be running.
+ */
 import type { EventOrder, EventQuery, EventType, Ordering, TermFilter } from "../model/event-query.js";
 import { addDays, startOfDay } from "../time/zone.js";
 import type { SqlValue } from "./database.js";
 import type { Snapshot } from "./snapshot.js";
 
-/** A statement, or a part of one, with the cells that it binds. */
+/** A statement, or a part of one, with the values that it binds. */
 export interface Sql {
   readonly text: string;
   readonly cells: readonly SqlValue[];
@@ -13,7 +19,7 @@ export interface Sql {
 /** Vocabularies that `include_subterms` widens. */
 const WIDENED: readonly string[] = ["event_categories", "locations"];
 
-/** Columns of an instance row, in the order `store.ts` reads them. */
+/** Columns of an instance row, in the order in which `store.ts` reads them. */
 export const INSTANCE_COLUMNS = "i.event_id, i.original, i.start_key, i.end_ts, i.start_offset, i.end_offset";
 
 class Conditions {
@@ -26,7 +32,7 @@ class Conditions {
   }
 }
 
-/** The condition an instance `i` must meet; `now` in epoch seconds. */
+/** Writes the condition that an instance `i` must meet; `now` is in epoch seconds. */
 function instanceFilter(query: EventQuery, snapshot: Snapshot, now: number): Sql {
   const where = new Conditions();
   where.add("i.publish_ts <= ?", now);
@@ -54,6 +60,7 @@ function instanceFilter(query: EventQuery, snapshot: Snapshot, now: number): Sql
   return { text: where.parts.join(" AND "), cells: where.cells };
 }
 
+/** Adds the condition on time: `upcoming` includes the instances that are running, `past` has those that are over. */
 function addTypes(where: Conditions, types: readonly EventType[], longest: number, now: number): void {
   if (types.includes("all") || (types.includes("upcoming") && types.includes("past"))) return;
   if (types.includes("past") && types.includes("current")) where.add("i.start_key < ?", 2 * (now + 1));
@@ -64,7 +71,7 @@ function addTypes(where: Conditions, types: readonly EventType[], longest: numbe
   }
 }
 
-/** Ids of a filter that are terms of its vocabulary, with the direct children of those that are to be widened. */
+/** The ids of a filter that are terms of its vocabulary, with the direct children of those to be widened. */
 function termsOf(filter: TermFilter, includeSubterms: readonly number[], snapshot: Snapshot): number[] {
   const own = filter.ids.filter((id) => snapshot.terms.get(id)?.vocabulary === filter.vocabulary);
   if (!WIDENED.includes(filter.vocabulary)) return own;
@@ -79,7 +86,7 @@ const ORDER_COLUMNS: Readonly<Record<Exclude<EventOrder, "list">, string>> = {
   publish_date: "i.publish_ts",
 };
 
-/** Order that is total: start, id and original start settle what the caller leaves open. */
+/** Writes an order without ties: where the caller's columns are equal, start, id and original start decide. */
 function orderSql(order: readonly Ordering<EventOrder>[], ids: readonly number[] | null): Sql {
   const cells: SqlValue[] = [];
   const parts = order.map(({ field, descending }) => {
@@ -94,8 +101,9 @@ function orderSql(order: readonly Ordering<EventOrder>[], ids: readonly number[]
 }
 
 /**
- * Instances with what their order needs. Ordered by name first, the events are walked in the order of their index
- * (CROSS JOIN keeps SQLite to it), so that a page is found without sorting every instance.
+ * The tables of instances `i`, with their events `e` where the order needs them. Where it begins with the name, SQLite
+ * walks the events by their index of names (CROSS JOIN keeps it to that order), and finds a page without sorting every
+ * instance.
  */
 function instanceSource(order: readonly Ordering<EventOrder>[]): string {
   if (order[0]?.field === "name") return "event e CROSS JOIN instance i ON i.event_id = e.id";
@@ -106,14 +114,17 @@ function joinFor(order: readonly Ordering<EventOrder>[]): string {
   return order.some(({ field }) => field === "name") ? " JOIN event e ON e.id = i.event_id" : "";
 }
 
-/** The instance that an event shows: the first upcoming one, else the latest. */
+/**
+ * The original start of the instance that stands for an event: the first that is not over, else the last. It binds
+ * `now` and the start key from which on instances may still be running.
+ */
 const SHOWN = `coalesce(
   (SELECT n.original FROM instance n WHERE n.event_id = m.event_id AND n.over_ts > ? AND n.start_key >= ?
    ORDER BY n.start_key, n.original LIMIT 1),
   (SELECT n.original FROM instance n WHERE n.event_id = m.event_id
    ORDER BY n.start_key DESC, n.original DESC LIMIT 1))`;
 
-/** Rows of the page: instances, or with `single_events=false` the shown instance of each event. */
+/** Selects the rows of a page: instances, or with `single_events=false` one instance for each event (`SHOWN`). */
 export function pageSql(query: EventQuery, snapshot: Snapshot, now: number): Sql {
   const filter = instanceFilter(query, snapshot, now);
   const order = orderSql(query.order, query.ids);
@@ -126,12 +137,15 @@ export function pageSql(query: EventQuery, snapshot: Snapshot, now: number): Sql
   };
 }
 
+/**
+ * The shown instance of each event that has an instance which passes the filter; it need not pass the filter itself.
+ */
 function matchedEvents(filter: string): string {
   const matched = `(SELECT DISTINCT i.event_id FROM instance i WHERE ${filter}) m`;
   return `${matched} JOIN instance i ON i.event_id = m.event_id AND i.original = ${SHOWN}`;
 }
 
-/** The number of items in all pages. */
+/** Counts the items of all pages. */
 export function countSql(query: EventQuery, snapshot: Snapshot, now: number): Sql {
   const filter = instanceFilter(query, snapshot, now);
   const what = query.single ? "count(*)" : "count(DISTINCT i.event_id)";

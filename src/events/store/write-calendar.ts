@@ -11,7 +11,7 @@ import { type ImportSettings, writeStored } from "./site-settings.js";
 import { nextId, TermBook } from "./term-book.js";
 
 /**
- * Stores a calendar. Terms and events replace those of the same id; events that the file cancels go.
+ * Stores a calendar. Its terms and events replace those of the same id; events that the file cancels are deleted.
  *
  * @param problems receives what the store finds wrong; the caller rolls back when there is anything
  * @returns the number of events stored
@@ -45,7 +45,7 @@ export function writeCalendar(
   return calendar.events.length;
 }
 
-/** Writes an event's instances; returns what is wrong with its series. */
+/** Writes the instances of an event; returns the problems of its series. */
 function expandEvent(db: StoreConnection, record: StoredEvent, { zone, now }: ImportSettings): string[] {
   try {
     const stray = strayOverrides(record).map((text) => `override of ${text}, which is no instance of the event`);
@@ -95,7 +95,7 @@ function resolve(
   };
 }
 
-/** UIDs keep their id for as long as the store lives, also when the event goes and comes back. */
+/** The id of a UID, which keeps it as long as the store exists, even while its event is deleted. */
 function idOfUid(db: StoreConnection, uid: string): number {
   const known = db.first("SELECT event_id FROM uid WHERE uid = ?", [uid]);
   if (known) return Number(known[0]);
@@ -118,7 +118,7 @@ function writeEvent(db: StoreConnection, event: StoredEvent): void {
   }
 }
 
-/** Empties the store but for the ids of UIDs. */
+/** Empties the store except for the ids of UIDs. */
 export function clearStore(db: StoreConnection): void {
   for (const table of ["instance", "event_term", "event", "term", "meta"]) db.exec(`DELETE FROM ${table}`);
 }

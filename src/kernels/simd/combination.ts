@@ -1,27 +1,27 @@
 /**
- * Evaluates combinations of frames in the module: points are divided into packets, and the nodes of a packet are
- * combined once where its points share enough of them.
+ * Evaluates combinations of frames in the SIMD module: divides points into packets, and combines the nodes of a packet
+ * once for all its points. Points that share too few nodes are evaluated each with nodes of its own.
  */
 import type { BrickField, Scheme, Triple } from "../types.js";
 import { NODES_BYTES, type Reach, type Scratch } from "./scratch.js";
 import type { Module } from "./webassembly.js";
 
 /**
- * Largest distance of first nodes in a packet along x, y, z, plus one: whole cubes of those by which points are sorted.
- * Long rows are combined fast and share their ends.
+ * Edges along x, y and z of the box that holds the first nodes of the stencils of a packet. They are multiples of the
+ * cubes by which points are sorted; long rows are combined fast, and the nodes at their ends are shared by more points.
  */
 const PACKET_EDGES: Triple = [32, 32, 32];
-/** Points are together however few they are. */
-const ALWAYS = 2 ** 30;
+/** More nodes for each point than any box has: with this bound a single point makes a packet. */
+const UNBOUNDED = 2 ** 30;
 
 /** The shape of a scheme's stencils. */
 export interface StencilShape extends Reach {
   /** First node of the interpolation, counted from the cell, or from the nearest node when `nearest`. */
   readonly first: number;
   readonly nearest: boolean;
-  /** Nodes that are combined for one point alone. */
+  /** Nodes that are combined for a point that is in no packet. */
   readonly nodes: number;
-  /** Nodes of a packet's box, in those of its points' own stencils, up to which they are combined together. */
+  /** Largest ratio of the nodes in a packet's box to those in the stencils of its points, one by one. */
   readonly share: number;
   /** Components of each field. */
   readonly sizes: readonly number[];
@@ -30,10 +30,10 @@ export interface StencilShape extends Reach {
 }
 
 /**
- * Evaluates the fields that have been written at `count` points.
+ * Evaluates the fields whose records are in scratch at `count` points, from point `first` on.
  *
- * @param frames address of what frames are combined with
- * @param packet address of the packet whose nodes are combined; 0: each point has its own
+ * @param frames address of the record of frames and weights; 0: one frame, which is not combined
+ * @param packet address of the packet whose nodes have been combined; 0: those of each point are combined by themselves
  */
 export type Evaluate = (
   frames: number,
@@ -44,7 +44,7 @@ export type Evaluate = (
   out: Float64Array,
 ) => void;
 
-/** The methods of a scheme that combine frames. */
+/** Makes the methods of a scheme that combine frames. */
 export function createCombination(
   module: Module,
   records: Scratch,
@@ -52,13 +52,14 @@ export function createCombination(
   evaluate: Evaluate,
 ): Pick<Scheme, "combine" | "combineInTurn"> {
   const { image, sizes, first: base, low, span, nearest } = stencil;
-  const room = longestEdge(stencil);
-  const longest: Triple = [room, room, room];
-  const edges = hasRoom(stencil, PACKET_EDGES) ? PACKET_EDGES : longest;
-  const alone = Math.floor(stencil.share * stencil.nodes);
-  const findPacket = (positions: Float64Array, first: number, count: number, within: Triple, share: number): void => {
+  const edge = longestEdge(stencil);
+  const largestEdges: Triple = [edge, edge, edge];
+  const edges = hasRoom(stencil, PACKET_EDGES) ? PACKET_EDGES : largestEdges;
+  const nodesPerPoint = Math.floor(stencil.share * stencil.nodes);
+  /** Finds the first packet of the points; its box has at most `most` nodes for each of its points. */
+  const findPacket = (positions: Float64Array, first: number, count: number, within: Triple, most: number): void => {
     const at = positions.byteOffset + 24 * first;
-    module.nextPacket(nearest ? 0.5 : 0, base + low, span, ...within, share, records.axes, at, count, records.packet);
+    module.nextPacket(nearest ? 0.5 : 0, base + low, span, ...within, most, records.axes, at, count, records.packet);
   };
   const combinePacket = (): void => {
     module.combinePacket(records.frames, records.packet, records.axes, records.fields, sizes.length);
@@ -73,7 +74,7 @@ export function createCombination(
       records.writeWeights(weights, weights.length, stencil);
       const end = first + count;
       for (let done = first; done < end; ) {
-        findPacket(positions, done, end - done, edges, alone);
+        findPacket(positions, done, end - done, edges, nodesPerPoint);
         const [apart, together] = records.packetCounts;
         if (apart > 0) evaluate(records.frames, 0, positions, done, apart, out);
         done += apart;
@@ -90,7 +91,7 @@ export function createCombination(
           records.writeScheme(image);
           records.writeFields(fields, sizes.length);
           records.writeWeights([weight], turn === 0 ? 1 : 0, stencil);
-          findPacket(positions, first, count, longest, ALWAYS);
+          findPacket(positions, first, count, largestEdges, UNBOUNDED);
           combinePacket();
           together = records.packetCounts[1];
         });

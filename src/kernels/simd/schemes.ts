@@ -1,6 +1,6 @@
 /**
- * Makes the schemes of the module: separable products for interpolation, Fd4Lag4 and splines, weighted nodes for the
- * None options.
+ * Makes the schemes that the SIMD module evaluates: separable products for interpolation, Fd4Lag4 and splines, weighted
+ * nodes for the None options.
  */
 
 import type { DifferenceOrder } from "../finite-difference.js";
@@ -16,17 +16,20 @@ import { DERIVATIVES, products, type SimdQuantity, splineProducts } from "./term
 import type { Module } from "./webassembly.js";
 
 /**
- * Bytes of a field from which on its nodes are fetched ahead: more than the caches of a core and half of those that
- * cores share.
+ * Size of a field, in bytes, above which its nodes are prefetched: it exceeds the caches of a core and half of the
+ * cache that cores share.
  */
 const LARGE_BYTES = 16 * 1024 * 1024;
 
-/** Nodes of all terms, in those of a cube around them, from which on the cube is combined and not term by term. */
-const SHARED = 1.2;
+/**
+ * Ratio of the nodes of all terms to the nodes of the cube around them. Above it the cube is combined as one, below it
+ * the nodes of each term are.
+ */
+const CUBE_SHARE = 1.2;
 
 /**
- * Nodes of a packet's box, in those of its points' own stencils, up to which they are combined together: measured. Few
- * nodes are combined slower by themselves, as they follow each other in rows of one.
+ * Largest ratio of the nodes in a packet's box to those in the stencils of its points, one by one, as measured. It is
+ * larger for nodal schemes, whose stencils are mostly rows of a single node: these are combined more slowly.
  */
 const PACKET_SHARE = { tensor: 1.2, nodal: 2 } as const;
 
@@ -35,12 +38,12 @@ function bytesOf({ edge, count }: Bricking, components: number): number {
   return [0, 1, 2].reduce((bytes, a) => bytes * edge[a] * count[a], 4 * components);
 }
 
-/** Values per point. */
+/** The number of values that a kernel has for one point. */
 function countComponents({ quantity, sizes }: PointKernel): number {
   return RESULTS[quantity] * sizes.reduce((sum, size) => sum + size, 0);
 }
 
-/** A computation that the module has. */
+/** A kernel that the module has. */
 interface Target extends PointKernel {
   readonly quantity: SimdQuantity;
 }
@@ -58,7 +61,7 @@ export function createSimdScheme(module: Module, records: Scratch, request: Sche
   return nodalScheme(module, records, axes, target, order, options.fd8Legacy);
 }
 
-/** Interpolation on `nodes` nodes an axis, Fd4Lag4, or a spline. */
+/** Makes a separable scheme: interpolation on `nodes` nodes an axis, Fd4Lag4, or a spline where there is a `table`. */
 function tensorScheme(
   module: Module,
   records: Scratch,
@@ -94,7 +97,7 @@ function tensorScheme(
     call(false, frames, together, positions.byteOffset + 24 * first, count, out.byteOffset + 8 * components * first);
   /** Nodes of all terms, each counted as often as it occurs. */
   const each = terms.reduce((sum, { vectors: [x, y, z] }) => sum + x.length * y.length * z.length, 0);
-  const whole = each > SHARED * span ** 3;
+  const whole = each > CUBE_SHARE * span ** 3;
   const stencil = { first: 1 - nodes / 2, nearest: false, low, span, whole, nodes: whole ? span ** 3 : each };
   return {
     components,
@@ -126,7 +129,7 @@ function tensorScheme(
   };
 }
 
-/** Values, or differences of `order`, at the nearest node. */
+/** Makes a nodal scheme: values, or differences of `order`, at the nearest node. */
 function nodalScheme(
   module: Module,
   records: Scratch,

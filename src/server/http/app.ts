@@ -1,6 +1,6 @@
 /**
- * `createApp` sets the HTTP server up: limits, timeouts, hooks, errors, health and metrics; interfaces are handed in as
- * plugins.
+ * `createApp` sets up the HTTP server: limits, timeouts, hooks, errors, health and metrics. Its caller hands the
+ * interfaces in as plugins.
  */
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, RequestListener, Server } from "node:http";
@@ -46,17 +46,17 @@ export interface AppOptions {
   /** Judges tokens; made from `config.tokens` where absent. */
   readonly auth?: Auth;
   readonly plugins?: readonly Plugin[];
-  /** States of parts that the service goes on without, by name, for `/readyz`. */
+  /** States of the guests, parts that the service goes on without, by name; `/readyz` shows them. */
   readonly guests?: Readonly<Record<string, () => string>>;
 }
 
-/** Makes the service ready to listen; `close` drains it. */
+/** Makes a server that is ready to listen. Its `close` waits until all connections have ended. */
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const { config, engine } = options;
   const logger = "child" in options.logger ? (options.logger as Logger) : pino(options.logger as LoggerOptions);
   const connections = new Connections();
   const tls = config.tls === null ? null : new TlsFiles(config.tls);
-  const most = boundConnections(config, logger);
+  const most = mostConnections(config, logger);
   const server = serverOptions(config, connections, most, tls);
   const app = Fastify({ loggerInstance: logger, ...server }) as unknown as FastifyInstance;
   app.decorate("connections", connections);
@@ -75,7 +75,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   app.get("/healthz", (_request, reply) => reply.type("text/plain; charset=utf-8").send("ok\n"));
   app.get("/readyz", (_request, reply) => {
     const { ready, stores } = engine.status();
-    // Fields decide: a guest that is not ready keeps nobody from being served.
+    // The fields alone decide: the service is ready without its guests.
     const fields = ready ? "ready" : "not ready";
     const guests = Object.entries(options.guests ?? {}).map(([name, state]) => `${name}: ${state()}\n`);
     return reply
@@ -95,8 +95,8 @@ function storeLine({ store, answers }: EngineStatus["stores"][number]): string {
   return `store ${store}: ${answers ? "answers" : "does not answer"}\n`;
 }
 
-/** The number of connections to accept; says so where the system allows fewer than the settings. */
-function boundConnections({ limits }: Config, log: Logger): number {
+/** The number of connections to accept; logs a warning where the system allows fewer than the settings. */
+function mostConnections({ limits }: Config, log: Logger): number {
   const files = mostOpenFiles();
   const wanted = limits["http.connections"];
   const most = connectionsAllowed(wanted, files);
@@ -109,12 +109,7 @@ function boundConnections({ limits }: Config, log: Logger): number {
   return most;
 }
 
-function serverOptions(
-  { limits, trustProxy }: Config,
-  connections: Connections,
-  mostConnections: number,
-  tls: TlsFiles | null,
-) {
+function serverOptions({ limits, trustProxy }: Config, connections: Connections, most: number, tls: TlsFiles | null) {
   const headersTimeout = Math.min(limits["http.headersTimeoutMs"], limits["http.requestTimeoutMs"]);
   const http = {
     maxHeaderSize: HEADER_BYTES,
@@ -128,23 +123,22 @@ function serverOptions(
   return {
     ...(pair === null ? {} : { https: pair }),
     serverFactory: (listener: RequestListener) => {
-      const server = createServer(http, secure, connections, listener, mostConnections);
-      // A caller that stops reading its answer is dropped: nothing moves on the socket for longer than any request may
-      // take.
+      const server = createServer(http, secure, connections, listener, most);
+      // A caller that stops reading its answer is dropped once nothing has moved on the socket for longer than any
+      // request may take.
       server.setTimeout(limits["http.requestTimeoutMs"] + limits["query.deadlineMs"]);
       return server;
     },
-    // The address of a caller is that of the socket, or what a trusted proxy says; an attacker may write the header
-    // too.
+    // Anyone can send the header that names the address of a caller, so it counts only where a trusted proxy sends it.
     trustProxy: trustProxy === null ? false : [...trustProxy],
     rewriteUrl: ({ url }: IncomingMessage) => decodable(pathOf(url ?? "/")),
-    // Interfaces say themselves that a name is unknown, however long it is.
+    // A long name must reach its interface, which answers that it is unknown.
     routerOptions: { maxParamLength: HEADER_BYTES },
     schemaController: LAZY_SCHEMAS,
-    // Said in the hook that gives every answer its headers.
+    // The `onRequest` hook answers 503 while the server closes, with the headers that every answer has.
     return503OnClosing: false,
     logController: new LogController({ disableRequestLogging: true }),
-    // Lines carry the request's id themselves: a logger of its own for each request costs more than the line.
+    // Each line is given the id of its request: a child logger for each request would cost more than the line.
     childLoggerFactory: (shared: FastifyBaseLogger) => shared,
     genReqId: () => randomUUID(),
     clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) =>
@@ -152,15 +146,15 @@ function serverOptions(
   };
 }
 
-/** A request target without scheme and authority, which callers may write out (RFC 9112, 3.2.2). */
+/** Strips scheme and authority, which callers may write out, from a request target (RFC 9112, 3.2.2). */
 function pathOf(target: string): string {
   const rest = target.replace(/^https?:\/\/[^/?]*/i, "");
   return rest.length === target.length || rest.startsWith("/") ? rest : `/${rest}`;
 }
 
 /**
- * A path that cannot be decoded means itself, letter by letter: what it names is unknown, and each interface says so in
- * its form.
+ * Escapes every `%` of a path that cannot be decoded, so that the router takes it letter by letter; the interface then
+ * answers that it does not know the name.
  */
 function decodable(url: string): string {
   if (!url.includes("%")) return url;
@@ -222,8 +216,8 @@ function listeningUrl(app: FastifyInstance, config: Config): string {
 }
 
 /**
- * Asks for a body that is not too long for any interface (`Expect: 100-continue`); what else is wrong with a request is
- * judged later.
+ * Answers `Expect: 100-continue`: asks for the body unless it is too long for every interface. Then the request is
+ * handled like any other, which refuses a body that is too long.
  */
 function answerExpectations(server: Server, bodyBytes: number): void {
   server.on("checkContinue", (request, response) => {
@@ -232,7 +226,10 @@ function answerExpectations(server: Server, bodyBytes: number): void {
   });
 }
 
-/** Common headers, framing that the HTTP parser lets through, one log line and the counters. */
+/**
+ * Adds the hooks that every request passes: they set the common headers, refuse unclear framing, refuse requests while
+ * the server closes, and give the access log one record for each.
+ */
 function observeRequests(app: FastifyInstance, { repeats }: Service, accessLog: AccessLog): void {
   let closing = false;
   app.addHook("preClose", (done) => {
@@ -277,7 +274,7 @@ function observeRequests(app: FastifyInstance, { repeats }: Service, accessLog: 
   });
 }
 
-/** One log line and the counters of a request that is read beside the parser. */
+/** Gives the access log the record of a repeat, which bypasses the parser and so the hooks. */
 function observeRepeat(repeat: Repeat, accessLog: AccessLog): void {
   const { facts, id, socket, since } = repeat;
   const { client, method, path } = repeat.repeated;
@@ -302,7 +299,7 @@ function statusOutcome(status: number): string {
   return status < 400 ? "ok" : String(status);
 }
 
-/** Refuses framing that proxies and servers read differently. */
+/** Refuses framing that the HTTP parser accepts, but that proxies and servers may read differently. */
 function checkFraming({ rawHeaders, headers }: IncomingMessage): void {
   const coding = headers["transfer-encoding"];
   let hosts = 0;
@@ -315,7 +312,9 @@ function checkFraming({ rawHeaders, headers }: IncomingMessage): void {
   }
 }
 
-/** Answers an error outside of any interface's own form: a status and a line of text. */
+/**
+ * Answers an error in no interface's own form, by a status and a line of text; ends the connection of a cancelled one.
+ */
 function plainError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (error instanceof CancelledError) {
     request.facts.outcome = "cancelled";
@@ -327,11 +326,12 @@ function plainError(error: unknown, request: FastifyRequest, reply: FastifyReply
 }
 
 /**
- * Answers what the HTTP parser refuses or what does not arrive in time, unless it has an answer, and closes the
- * connection.
+ * Refuses a request that the HTTP parser cannot read or that does not arrive in time, and closes the connection.
+ *
+ * @param answered whether the answer to the request has begun: then no other can be sent
  */
 function refuseUnparsed(error: NodeJS.ErrnoException, socket: Socket, answered: boolean): void {
-  // Where keys are not agreed on, nothing can be said.
+  // Without TLS keys no answer can be sent.
   const unsecured = /^ERR_(?:TLS|SSL)_/.test(error.code ?? "");
   if (unsecured || error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();

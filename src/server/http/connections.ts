@@ -1,6 +1,6 @@
 /**
- * `Connections` knows the answers that each connection owes: it counts them, orders refusals behind them and ends the
- * connections.
+ * `Connections` records the answers that each connection owes: it counts them, holds refusals back until they are sent,
+ * and ends the connections.
  */
 import { type IncomingMessage, Server as PlainServer, type RequestListener, type ServerOptions } from "node:http";
 import { Server as TlsServer } from "node:https";
@@ -9,14 +9,15 @@ import type { SecureContextOptions, TlsOptions } from "node:tls";
 
 /** Time that a new connection has for its first request before it may be ended for others. */
 const SILENT_MS = 1_000;
-/** Parts of the connections that may stay without a request, and from which on no time is given for the first. */
+/** Part of the connections allowed that may be open without a request so far. */
 const SILENT_PART = 1 / 2;
+/** Part of the connections allowed above which a new connection gets no time for its first request. */
 const CROWDED_PART = 3 / 4;
 
-/** An answer that is due: that of the server, or one that is made beside it. */
+/** An answer that a connection owes: a response of the server, or a `Repeat`, which is made without the parser. */
 export interface OwedAnswer {
   readonly req: { readonly socket: Socket; readonly complete: boolean };
-  /** Null while another answer has the connection. */
+  /** Null while an earlier answer is being sent on the connection. */
   readonly socket: Socket | null;
   readonly headersSent: boolean;
   once(event: "close", listener: () => void): unknown;
@@ -24,24 +25,24 @@ export interface OwedAnswer {
   destroy(): unknown;
 }
 
-/** An open connection by which requests came. */
+/** An open connection that has had a request. */
 interface Connection {
   /** Answers in the order of their requests. */
   readonly owed: Set<OwedAnswer>;
-  /** Requests that wait until those before them are answered. */
+  /** Functions that let a request go on once those before it are answered, by its answer. */
   readonly waiting: Map<OwedAnswer, () => void>;
-  /** Work that waits until no whole request is unanswered. */
+  /** A refusal that waits until every request that has arrived whole is answered. */
   afterwards: (() => void) | null;
 }
 
 /** The connections of one server. */
 export class Connections {
-  /** As accepted: with TLS what lies under the sockets that requests come by, from before keys are agreed on. */
+  /** The sockets that the server has accepted; with TLS the TCP sockets below those that requests come by. */
   readonly #accepted = new Set<Socket>();
   readonly #open = new Map<Socket, Connection>();
   /**
-   * Connections by which nothing has been asked yet, and the times of their beginning, oldest first; by the address of
-   * the caller, which both layers of TLS know.
+   * Connections without a request so far, with the time at which they were accepted, oldest first. The key is the
+   * address of the caller, which is the same for a TLS socket and the TCP socket below it.
    */
   readonly #silent = new Map<string, { readonly socket: Socket; readonly since: number }>();
   #unanswered = 0;
@@ -54,10 +55,9 @@ export class Connections {
   }
 
   /**
-   * Follows a server from now on; listens before those who answer its requests.
+   * Records the connections and requests of a server from now on; its listener runs before those that answer requests.
    *
-   * @param most connections that there may be; where many stay without a request, the oldest of those is ended for a
-   *   new one
+   * @param most largest number of connections; where too many have had no request, a new one ends the oldest of those
    */
   watch(server: PlainServer | TlsServer, most: number): void {
     server.on("connection", (socket: Socket) => {
@@ -74,14 +74,14 @@ export class Connections {
     server.prependListener("request", ({ socket }: IncomingMessage, answer: OwedAnswer) => this.owe(socket, answer));
   }
 
-  /** Whether the connection has requests that are not answered. */
+  /** Whether a connection has requests that are not answered. */
   owes(socket: Socket): boolean {
     return (this.#open.get(socket)?.owed.size ?? 0) > 0;
   }
 
   /**
-   * Calls back, maybe at once, when every request that has arrived whole on this connection is answered; the first
-   * caller only.
+   * Calls `act` once every request that has arrived whole on this connection is answered, which may be at once. While
+   * one `act` waits, others are dropped.
    */
   afterAnswers(socket: Socket, act: () => void): void {
     const connection = this.#open.get(socket);
@@ -89,12 +89,14 @@ export class Connections {
     else act();
   }
 
-  /** Whether an answer to a request that is still arriving is on its way. */
+  /** Whether any of the answers that a connection owes has begun. */
   hasBegun(socket: Socket): boolean {
     return [...(this.#open.get(socket)?.owed ?? [])].some((answer) => answer.headersSent);
   }
 
-  /** Resolves when every earlier request of its connection has been answered; null where none is unanswered. */
+  /**
+   * Resolves when every earlier request of the connection has been answered; null where no earlier one is unanswered.
+   */
   turn(answer: OwedAnswer): Promise<void> | null {
     const connection = this.#open.get(answer.req.socket);
     if (connection === undefined || connection.owed.values().next().value === answer) return null;
@@ -107,7 +109,8 @@ export class Connections {
   }
 
   /**
-   * Waits, when the server is closed, until the connections have ended; cuts off those left after so many milliseconds.
+   * Waits until all connections that have had a request are closed, after the server was told to close; destroys those
+   * that are left after `withinMs`, and all that have had none.
    *
    * @returns false when an answer was cut off
    */
@@ -125,18 +128,18 @@ export class Connections {
     });
   }
 
-  /** Ends the oldest of the connections that say nothing, if there are too many. */
+  /** Ends the oldest connection without a request, if there are too many of them. */
   #endSilent(most: number): void {
     const [oldest] = this.#silent;
     if (oldest === undefined || this.#silent.size <= most * SILENT_PART) return;
     const [caller, { socket, since }] = oldest;
-    // A caller on a busy machine connects and needs some time to ask.
+    // A caller on a busy machine needs some time from connecting to its request.
     if (this.#accepted.size <= most * CROWDED_PART && performance.now() - since < SILENT_MS) return;
     this.#silent.delete(caller);
     socket.destroy();
   }
 
-  /** Takes note of a request and the answer to it, until that closes. */
+  /** Records the answer that a new request is owed, until that answer closes. */
   owe(socket: Socket, answer: OwedAnswer): void {
     let connection = this.#open.get(socket);
     if (connection === undefined) {
@@ -157,7 +160,7 @@ export class Connections {
     });
   }
 
-  /** The connection has broken or ended: those who made its answers are told. */
+  /** Removes a connection that has broken or ended, and tells those who make its answers. */
   #forget(socket: Socket): void {
     const { owed, waiting } = this.#open.get(socket) as Connection;
     tellLeft(owed);
@@ -180,7 +183,7 @@ function owesWhole({ owed }: Connection): boolean {
 }
 
 /**
- * Node tells only the answer at the head of a connection that its caller has left; those behind it have no socket yet.
+ * Closes the answers of a broken connection that have no socket yet: Node closes only the one that is being sent.
  */
 function tellLeft(owed: ReadonlySet<OwedAnswer>): void {
   for (const answer of owed) {
@@ -191,8 +194,10 @@ function tellLeft(owed: ReadonlySet<OwedAnswer>): void {
 }
 
 /**
- * Makes a server of HTTP, or of HTTPS where `tls` is given. When it closes it ends idle connections by its ledger: Node
- * takes a connection for idle as well whose answer has been handed over but waits for its reader.
+ * Makes a server of HTTP, or of HTTPS where `tls` is given.
+ *
+ * When it closes, `connections` decides which connections are idle: Node would also end those whose answer it has
+ * accepted but not sent yet, because the caller reads slowly.
  */
 export function createServer(
   options: ServerOptions,

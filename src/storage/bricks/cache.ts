@@ -28,14 +28,14 @@ export class BrickCache {
   readonly #values: Float32Array;
   readonly #directory: BrickDirectory;
   /**
-   * Sets of requests that this worker has pinned. A worker with pins waits for no turn, which may be waiting for those
-   * pins.
+   * Number of calls of `acquire` whose bricks this worker still pins. While there are any, it does not wait for the
+   * turn of another worker, which may be waiting for these very pins.
    */
-  #held = 0;
+  #acquired = 0;
 
   /**
    * @param buffer the shared memory
-   * @param slot   worker slot of this thread, or -1 for the thread that only sets up, looks and repairs
+   * @param slot   slot of this worker, or -1 for the thread that only sets up, observes and repairs the cache
    */
   constructor(buffer: SharedArrayBuffer, layout: CacheLayout, slot: number) {
     this.#values = new Float32Array(buffer);
@@ -59,14 +59,16 @@ export class BrickCache {
     return this.#directory.status();
   }
 
-  /** The bricks that are held, in any frame, by source; single ones may be wrong while others change the cache. */
+  /** The bricks that the cache holds, in any frame, by source; some may be wrong while workers change the cache. */
   held(): ReadonlyMap<number, readonly number[]> {
     return this.#directory.held();
   }
 
   /**
-   * Pins all bricks of all requests, reading those that nobody holds yet; waits where another worker is reading one, or
-   * while all space is pinned by others. Either everything is pinned or nothing. A worker pins a brick once at a time.
+   * Pins all bricks of all requests, or none of them. Reads the bricks that the cache does not hold; waits for those
+   * that another worker is reading, and for space while others have it pinned.
+   *
+   * A worker has one pin for a brick: a brick may occur once among the requests that it has acquired and not released.
    *
    * @throws DataError when the bricks do not fit the cache at all, or whatever `load` throws
    */
@@ -80,7 +82,7 @@ export class BrickCache {
         throw error;
       }
       if (this.#arrived(requests)) {
-        this.#held++;
+        this.#acquired++;
         return;
       }
       // Another worker failed to read a brick: try it here, for its data or for its error.
@@ -88,10 +90,10 @@ export class BrickCache {
     }
   }
 
-  /** Those of some bricks that nobody holds or reads. */
+  /** Returns those of some bricks that the cache does not hold and no worker is reading. */
   missing({ source, frame, bricks, count }: Pick<BrickRequest, "source" | "frame" | "bricks" | "count">): number[] {
     const absent: number[] = [];
-    // All other workers wait for the lock: nothing is copied inside of it.
+    // Other workers wait for this lock, so nothing but the search is done under it.
     this.#directory.locked(() => {
       for (let i = 0; i < count; i++)
         if (this.#directory.find(source, frame, bricks[i]) === NONE) absent.push(bricks[i]);
@@ -101,7 +103,7 @@ export class BrickCache {
 
   /** Unpins what `acquire` pinned. */
   release(requests: readonly BrickRequest[]): void {
-    this.#held--;
+    this.#acquired--;
     this.#unpin(requests);
   }
 
@@ -114,14 +116,15 @@ export class BrickCache {
     this.#directory.announceRelease();
   }
 
-  /** Frees what a dead worker held. @returns false when it must be called again later, as another holds the lock */
+  /** Frees what a dead worker held. @returns false when another has the lock: call again later */
   repair(deadSlot: number): boolean {
     return this.#directory.repair(deadSlot);
   }
 
   /**
-   * Pins what is there and reserves space for the rest, all or nothing, waiting for other workers' pins if it must. The
-   * first worker that waits has its turn before others get new pins, however much it needs.
+   * Pins the bricks that the cache holds and reserves space for the others, all or none, and waits until other workers
+   * drop pins where space is short. The first worker that waits is served before others get new pins, however much it
+   * needs.
    */
   #reserve(requests: readonly BrickRequest[]): void {
     const bytes = requests.reduce((sum, { count, values }) => sum + count * brickBytes(values), 0);
@@ -131,7 +134,7 @@ export class BrickCache {
     for (;;) {
       const { done, waited, releases } = this.#directory.locked(() => {
         const { releases } = this.#directory;
-        const done = (this.#held > 0 || !this.#directory.othersTurn) && this.#placeOrClear(requests);
+        const done = (this.#acquired > 0 || !this.#directory.othersTurn) && this.#placeOrClear(requests);
         if (!done) this.#directory.claimTurn();
         return { done, waited: done && this.#directory.endTurn(), releases };
       });
@@ -150,7 +153,7 @@ export class BrickCache {
     return this.#place(requests);
   }
 
-  /** Under the lock: the body of `#reserve`; undoes itself and returns false when space runs out. */
+  /** Under the lock: pins and reserves for `#reserve`; when space runs out, undoes all of it and returns false. */
   #place(requests: readonly BrickRequest[]): boolean {
     let hits = 0;
     for (const { source, frame, bricks, count, offsets } of requests) {
@@ -195,7 +198,10 @@ export class BrickCache {
     }
   }
 
-  /** Reads the bricks that this worker has reserved; on failure marks the rest of them failed. */
+  /**
+   * Reads the bricks of a request that this worker has reserved; on failure fails all that it has reserved and not
+   * read.
+   */
   #read(request: BrickRequest): void {
     const { frame, bricks, count, values, load, offsets } = request;
     let bytes = 0;
@@ -215,7 +221,7 @@ export class BrickCache {
     if (bytes > 0) this.#directory.locked(() => this.#directory.count(0, 0, bytes));
   }
 
-  /** Waits until other workers have read the bricks they reserved; false when one of them failed. */
+  /** Waits until other workers have read the bricks that they have reserved; false when one of them has failed. */
   #arrived(requests: readonly BrickRequest[]): boolean {
     let complete = true;
     for (const { count, offsets } of requests) {

@@ -1,4 +1,4 @@
-/** Scans data folders: every dataset is verified, and everything refused gets one line. */
+/** Scans data folders and addresses: verifies every dataset, and gives a reason for everything that it refuses. */
 
 import { createHash } from "node:crypto";
 import { type Dirent, readdirSync, realpathSync, type Stats } from "node:fs";
@@ -32,33 +32,34 @@ export interface ScanOptions {
   /** Largest chunk of the files and largest brick, in bytes (`engine.chunkBytes`). */
   readonly chunkBytes: number;
   readonly previous?: FolderScan;
-  /** A folder of descriptors apart from their files, which stand in it or in one of the data folders. */
+  /** A folder of descriptors that stand apart from their files; these lie in it or in one of the data folders. */
   readonly descriptors?: string | null;
 }
 
 /** Files that a scan has to open before an index of them is worth writing. */
 const MANY_FILES = 200;
 
-/** Scans data folders, three folders deep. `loadHdf5` must have been waited for. */
+/** Scans data folders, FOLDER_DEPTH folders deep; `loadHdf5` must have resolved before. */
 export function scanFolders(folders: readonly string[], { previous, ...options }: ScanOptions): FolderScan {
   return completeScan(scanChanges(folders, { ...options, known: statesOf(previous) }), previous);
 }
 
-/** Options of a look for changes. */
+/** Options of `scanChanges`. */
 export interface ChangesOptions extends Omit<ScanOptions, "previous"> {
-  /** States of the last scan, by location. */
+  /** States that the last scan saw, by location. */
   readonly known: ReadonlyMap<string, string>;
   /** Findings of scans of earlier processes; it receives those of this one. */
   readonly index?: ScanIndex | null;
-  /** Called with the outcome of each candidate that was opened. */
+  /** Receives the outcome of each candidate that was opened. */
   readonly examined?: (outcome: CandidateOutcome) => void;
 }
 
 /**
- * Scans data folders for the first time in a process: what an index knows is not opened.
+ * Scans data folders for the first time in a process, with an index of what earlier processes have found: candidates
+ * that it knows in their state are not opened.
  *
- * @param path of the index, which is written again where many files had to be opened
- * @param key everything that outcomes depend on beside the files
+ * @param path file of the index, which is written again where many files had to be opened
+ * @param key  everything that outcomes depend on beside the files
  */
 export function scanWithIndex(
   folders: readonly string[],
@@ -76,64 +77,66 @@ export function scanWithIndex(
   return changes;
 }
 
-/** Scans data folders and addresses, and examines what has another state than `known` says. */
+/** Scans data folders and addresses, and examines the candidates whose state is not the one in `known`. */
 export function scanChanges(folders: readonly string[], options: ChangesOptions): ScanChanges {
   const states = new StoreStates(folders.filter(isAddress));
   try {
-    return changesSeen(folders, options, states);
+    return lookAtAll(folders, options, states);
   } finally {
     states.close();
   }
 }
 
-function changesSeen(folders: readonly string[], options: ChangesOptions, states: StoreStates): ScanChanges {
+/** Looks at every candidate: described ones apart from their files, those at addresses, those in data folders. */
+function lookAtAll(folders: readonly string[], options: ChangesOptions, states: StoreStates): ScanChanges {
   const unreadable: Refusal[] = [];
   const apart = findApart(options.descriptors ?? null, unreadable);
-  const claimed = claimedBy(apart);
+  const claimedFiles = claimedBy(apart);
   const roots = folders.filter((folder) => !isAddress(folder));
   const described = apart.map((location) =>
     candidateAt(location, options, (known) => {
       const state = stateApart(location);
       const own = { state, changedMs: null, version: () => state };
-      const snapshot = withChanges(own, location, states, known);
-      return { snapshot, describe: () => describeApart(location, snapshot.version(), [...roots, dirname(location)]) };
+      const observed = withChanges(own, location, states, known);
+      return { observed, describe: () => describeApart(location, observed.version(), [...roots, dirname(location)]) };
     }),
   );
   const walked: string[] = [];
   const local = findLocations(roots, unreadable, walked);
   const addresses = folders.filter(isAddress).flatMap((address) => states.placesAt(address, options.known));
   const descriptors = local.filter((location) => basename(location) === DESCRIPTOR_NAME);
-  const isNamed = addresses.length === 0 ? () => false : claimedAddresses([...apart, ...descriptors]);
+  const isClaimedAddress = addresses.length === 0 ? () => false : claimedAddresses([...apart, ...descriptors]);
   const isClaimed = (location: string): boolean =>
-    isAddress(location) ? isNamed(location) : claimed.size > 0 && claimed.has(realPath(location) ?? location);
-  // Addresses first: descriptors may name stores of the hosts that are named there.
+    isAddress(location)
+      ? isClaimedAddress(location)
+      : claimedFiles.size > 0 && claimedFiles.has(realPath(location) ?? location);
   const found = [...new Set([...addresses, ...local])].filter((location) => !isClaimed(location));
   const others = found.map((location) =>
     candidateAt(location, options, (known) => {
       const problem = states.problemAt(location);
       if (problem !== null) {
-        const snapshot = { state: problem, changedMs: null, version: () => problem };
-        return { snapshot, describe: () => ({ problems: [problem] }) };
+        const observed = { state: problem, changedMs: null, version: () => problem };
+        return { observed, describe: () => ({ problems: [problem] }) };
       }
-      const snapshot = snapshotOf(location, states, known);
-      return { snapshot, describe: () => describe(location, snapshot.version()) };
+      const observed = observe(location, states, known);
+      return { observed, describe: () => describe(location, observed.version()) };
     }),
   );
   if (options.descriptors) walked.push(options.descriptors);
   return { candidates: [...described, ...others], unreadable, folders: walked };
 }
 
-/** A look at a candidate, and how to describe it where it has changed. */
+/** The state that a candidate is in, and a function that describes it, called where that state is new. */
 interface Look {
-  readonly snapshot: ObservedState;
+  readonly observed: ObservedState;
   readonly describe: () => Description | { problems: string[] };
 }
 
 /**
- * Examines a candidate unless it is as it was. Errors of the operating system, and any other error that its file
- * causes, are problems of that candidate alone, which the next scan looks at again.
+ * Examines a candidate unless it is in the state that the last scan saw. Any error is a problem of this candidate
+ * alone; it gets an empty state, so that the next scan examines it again.
  *
- * @param look is given the state that the last scan saw
+ * @param look receives the state that the last scan saw
  */
 function candidateAt(
   location: string,
@@ -142,8 +145,8 @@ function candidateAt(
 ): ScanChanges["candidates"][number] {
   const before = options.known.get(location);
   try {
-    const { snapshot, describe } = look(before);
-    const { state, changedMs } = snapshot;
+    const { observed, describe } = look(before);
+    const { state, changedMs } = observed;
     if (before === state) return { location, state, outcome: null };
     const kept = options.index?.find(location, state) ?? null;
     const outcome = kept ?? examine(describe(), options);
@@ -151,7 +154,7 @@ function candidateAt(
     if (changedMs !== null) options.index?.add(location, state, changedMs, outcome);
     return { location, state, outcome };
   } catch (error) {
-    // A host that does not answer for a while takes no dataset away.
+    // While a host does not answer, its datasets stay as the last scan saw them.
     if (error instanceof BusyError && before !== undefined) return { location, state: before, outcome: null };
     return { location, state: "", outcome: { problems: [problemOf(error, location)] } };
   }
@@ -165,9 +168,11 @@ function problemOf(error: unknown, location: string): string {
 }
 
 /**
- * Descriptors, and HDF5 files that no descriptor claims; what is reached on several ways counts once.
+ * Finds candidates in data folders: descriptors, Zarr stores, HDF5 files and lists of references. Several paths to one
+ * file or folder count once.
  *
- * @param walked receives the folders that were looked at
+ * @param problems receives folders that are not readable, or hold an unfinished conversion
+ * @param walked   receives the folders that were looked at
  */
 function findLocations(folders: readonly string[], problems: Refusal[], walked: string[]): string[] {
   const found: string[] = [];
@@ -194,7 +199,7 @@ function findLocations(folders: readonly string[], problems: Refusal[], walked: 
       const { name } = entry;
       if (isPassedOver(name)) continue;
       const path = join(folder, name);
-      // The folder says what most entries are; others are looked at.
+      // The list of a folder tells files and folders; links, and entries of unknown kind, need a look of their own.
       const plain = entry.isFile() || entry.isDirectory();
       const status = plain ? entry : statusOf(path);
       const realOf = () => (plain ? join(real, name) : realPath(path));
@@ -210,18 +215,18 @@ function isStoredFile(path: string): boolean {
   return hasHdf5Name(path) || isReferences(path) || isHdf5(path);
 }
 
-/** The state of a candidate as the system tells it, without opening it. */
+/** The state of a candidate as the operating system or its host tells it; no data are read. */
 interface ObservedState {
   /** A text that changes when anything does that the candidate may read: its file, or everything below its folder. */
   readonly state: string;
-  /** Time of the last change of all these files; null where some of it lies elsewhere. */
+  /** Time of the last change among all these files; null where some of them lie elsewhere. */
   readonly changedMs: number | null;
-  /** A digest of the content as far as the system tells: sizes, times of writing and inodes. */
+  /** Stands for the content of the candidate: on this machine a digest of sizes, times of writing and inodes. */
   version(): string;
 }
 
-/** Takes a snapshot of a candidate. @param known its state in the last scan */
-function snapshotOf(location: string, states: StoreStates, known: string | undefined): ObservedState {
+/** Observes the state of a candidate. @param known its state in the last scan */
+function observe(location: string, states: StoreStates, known: string | undefined): ObservedState {
   if (isAddress(location) || isReferences(location)) {
     const isDescribed = isAddress(location) && basename(location) === DESCRIPTOR_NAME;
     const state = (isDescribed ? describedState : stateOfStore)(location, states, known !== undefined);
@@ -236,9 +241,9 @@ function snapshotOf(location: string, states: StoreStates, known: string | undef
   const written = found.map(({ path, written }) => `${path}\n${written}\n`);
   const changedMs = found.reduce((latest, { changedMs }) => Math.max(latest, changedMs), 0);
   const whole = `${written.join("")}${found.map(({ changedMs }) => changedMs).join()}`;
-  // Of many single files a digest of each would cost more than the look at it.
-  const snapshot = { state: isFolder ? sha256(whole) : whole, changedMs, version: () => sha256(written.join("")) };
-  return isDescriptor ? withChanges(snapshot, location, states, known) : snapshot;
+  // A single file has its text as it is: with many of them, digests would cost more than the looks.
+  const observed = { state: isFolder ? sha256(whole) : whole, changedMs, version: () => sha256(written.join("")) };
+  return isDescriptor ? withChanges(observed, location, states, known) : observed;
 }
 
 function stateOfStore(location: string, states: StoreStates, isKnown: boolean): string {
@@ -246,8 +251,8 @@ function stateOfStore(location: string, states: StoreStates, isKnown: boolean): 
 }
 
 /**
- * The state of a descriptor at an address: its version, those of what is listed beside it, and changes that queries
- * have found.
+ * Computes the state of a descriptor at an address from its version, the versions of the files listed beside it, and
+ * the changes that queries have found in them.
  */
 function describedState(location: string, states: StoreStates, isKnown: boolean): string {
   const folder = location.slice(0, location.lastIndexOf("/"));
@@ -256,12 +261,12 @@ function describedState(location: string, states: StoreStates, isKnown: boolean)
   return sha256(parts.join("\n"));
 }
 
-/**
- * The status of a file as the system tells it: members that change with its content, and the time of its last change.
- */
+/** The status of a file as the operating system tells it. */
 interface FileStatus {
   readonly path: string;
+  /** Size, time of writing and inode: they change with the content. */
   readonly written: string;
+  /** Time of the last change, of its permissions or name as well. */
   readonly changedMs: number;
 }
 
@@ -281,31 +286,31 @@ function listBelow(folder: string, found: FileStatus[]): void {
 }
 
 /**
- * The snapshot of a descriptor, which is another one when a store has been found changed that it names. One that names
- * none has the state of its files; it is not read again while that is known.
+ * Adds to the observed state of a descriptor the changes that queries have found in the stores that it names. Where it
+ * names none, its state is that of its files, and it is not read again while that state is the known one.
  */
 function withChanges(
-  snapshot: ObservedState,
+  observed: ObservedState,
   location: string,
   states: StoreStates,
   known: string | undefined,
 ): ObservedState {
-  if (known === snapshot.state) return snapshot;
+  if (known === observed.state) return observed;
   const read = descriptorText(location);
   const named = "problems" in read ? [] : [...read.text.matchAll(/"file"\s*:\s*"((?:https?|s3):\/\/[^"{]*)/gi)];
-  if (named.length === 0) return snapshot;
+  if (named.length === 0) return observed;
   const changes = states.changes([...new Set(named.map(([, beginning]) => beginning))]);
   const version = (): string =>
-    changes.length === 0 ? snapshot.version() : sha256([snapshot.version(), ...changes].join("\n"));
-  return { state: `${snapshot.state} ${sha256(changes.join("\n"))}`, changedMs: null, version };
+    changes.length === 0 ? observed.version() : sha256([observed.version(), ...changes].join("\n"));
+  return { state: `${observed.state} ${sha256(changes.join("\n"))}`, changedMs: null, version };
 }
 
 function sha256(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-function describe(location: string, state: string): Description | { problems: string[] } {
-  return basename(location) === DESCRIPTOR_NAME ? describeFolder(location, state) : describeFile(location, state);
+function describe(location: string, version: string): Description | { problems: string[] } {
+  return basename(location) === DESCRIPTOR_NAME ? describeFolder(location, version) : describeFile(location, version);
 }
 
 function examine(
@@ -315,7 +320,7 @@ function examine(
   return "problems" in description ? description : admit(description, options.chunkBytes);
 }
 
-/** Descriptors of a folder of their own; one that cannot be listed is a problem. */
+/** Finds the descriptors that stand apart from their files; a folder that cannot be listed is a problem. */
 function findApart(folder: string | null, problems: Refusal[]): string[] {
   if (folder === null) return [];
   try {
@@ -326,7 +331,10 @@ function findApart(folder: string | null, problems: Refusal[]): string[] {
   }
 }
 
-/** Verifies a description, unless a guess in it that changes values has neither been answered nor accepted. */
+/**
+ * Verifies a description. It is refused before that where its descriptor has an open question: a guess that changes
+ * values, and that nobody has answered or accepted.
+ */
 export function admit(description: Description, chunkBytes: number): { dataset: Dataset } | { problems: string[] } {
   const questions = openQuestions(description.descriptor);
   if (questions.length === 0) return verify(description, chunkBytes);
@@ -336,10 +344,13 @@ export function admit(description: Description, chunkBytes: number): { dataset: 
 }
 
 /**
- * Reads descriptor and manifest of a folder, on this machine or at an address.
+ * Reads the descriptor and the manifest of a folder, on this machine or at an address.
+ *
+ * @param location the descriptor
+ * @param version  stands for the content of the folder, where it has no manifest
  * @throws DataError, BusyError of a host
  */
-export function describeFolder(location: string, state: string): Description | { problems: string[] } {
+export function describeFolder(location: string, version: string): Description | { problems: string[] } {
   const read = descriptorText(location);
   if ("problems" in read) return read;
   const { text } = read;
@@ -349,19 +360,21 @@ export function describeFolder(location: string, state: string): Description | {
   const unclaimed = isAddress(folder) ? null : unclaimedWarning(folder, parsed.descriptor);
   const base = { descriptor: parsed.descriptor, folder, location, warnings: unclaimed === null ? [] : [unclaimed] };
   const found = readManifest(folder);
-  if (found === null) return { ...base, digest: state };
+  if (found === null) return { ...base, digest: version };
   if ("problems" in found) return found;
   return { ...base, digest: createHash("sha256").update(found.text).update(text).digest("hex") };
 }
 
-/** The name that a file, folder or address gives to its dataset. */
+/** Derives the name of a dataset from the name of its file, folder or address. */
 export function nameOf(location: string): string {
   const path = isAddress(location) ? decodeURI(new URL(location).pathname).replace(/\/+$/, "") : location;
   return basename(path).replace(/(\.(refs|kerchunk)\.json|\.[^.]*)$/i, "");
 }
 
-/** Recognises a bare file; a link to one gives its own name to it. */
-function describeFile(location: string, state: string): Description | { problems: string[] } {
+/**
+ * Describes a file without a descriptor, by its layout. A symbolic link names the dataset, not the file it leads to.
+ */
+function describeFile(location: string, version: string): Description | { problems: string[] } {
   const name = nameOf(location);
   if (!NAME_PATTERN.test(name)) return { problems: [`the name "${name}" is not 1 to 64 of A-Z a-z 0-9 _ . -`] };
   try {
@@ -371,7 +384,7 @@ function describeFile(location: string, state: string): Description | { problems
       return { problems: ["the layout of the file is not recognised; fieldprobe inspect shows what it holds"] };
     const { descriptor, warnings } = found;
     const folder = isAddress(path) ? "." : dirname(path);
-    return { descriptor, folder, location, digest: state, warnings };
+    return { descriptor, folder, location, digest: version, warnings };
   } catch (error) {
     if (!(error instanceof DataError)) throw error;
     // The problem is listed with its location; most texts begin with it.

@@ -16,7 +16,7 @@ export function methodOf(state: ViewState): SpatialInterpolation | null {
   return methods.includes(wanted) ? wanted : method;
 }
 
-/** Methods that are set beside one another; splines stand for their family. */
+/** Methods that are compared with one another; of the splines two stand for all. */
 const COMPARED: readonly string[] = [...INTERPOLATIONS, ...DERIVATIVES, "M1Q4", "M2Q8"];
 
 /** The methods of an operation that are compared on a dataset: the one in use first. */
@@ -192,10 +192,10 @@ export function probeQuery(state: ViewState, operation: OperationName, method: s
   };
 }
 
-/** Intervals of a profile where the service admits as many points. */
+/** Number of intervals of a profile, where the service admits as many points. */
 const PROFILE_INTERVALS = 256;
 
-/** Intervals of a curve that goes in one request, at most `wanted`. */
+/** The number of intervals of a curve that fits one request, at most `wanted`. */
 function fittingIntervals({ points }: DatasetFacts, wanted: number): number {
   return Math.max(1, Math.min(wanted, points - 1));
 }
@@ -213,7 +213,7 @@ function profileQuery(state: ViewState, facts: DatasetFacts): PointQuery {
   return fieldQuery(state, points);
 }
 
-/** Most curves of stored times in one chart. */
+/** Largest number of curves of stored times in one chart. */
 const MOST_TIMES = 6;
 
 /** A query of one curve with the name that tells it from the others. */
@@ -271,12 +271,13 @@ export function profileQueries(state: ViewState, facts: DatasetFacts): readonly 
   return views.map(([name, view]) => ({ name, query: profileQuery(view, facts) }));
 }
 
-/** The curves at the probe over all times, which several times have no part in. */
+/** The curves at the probe over all times; a choice of several times has no meaning here and leaves one curve. */
 export function seriesQueries(state: ViewState, facts: DatasetFacts): readonly NamedQuery[] {
   const views = state.curves === "times" ? [[state.field, state] as const] : curveViews(state, facts);
   return views.map(([name, view]) => ({ name, query: seriesQuery(view, facts) }));
 }
 
+/** Points of a series for each interval of stored times, and in all. */
 const SERIES_PER_STEP = 8;
 const SERIES_MAX = 512;
 
@@ -319,12 +320,12 @@ function seedPoints(state: ViewState, facts: DatasetFacts): Float32Array {
   return points;
 }
 
-/** The particles as set; where the domain is open, those that leave stop there. */
+/** The query of the particles; where the domain has open faces, those that reach them stop there. */
 export function tracking(state: ViewState, facts: DatasetFacts): Tracking {
   return { query: particleQuery(state, facts), every: state.every, stops: hasOpenFaces(facts) };
 }
 
-/** Parameters by the table row of the chosen operation. */
+/** The query of the chosen operation, with the parameters that its row of the table names. */
 function particleQuery(state: ViewState, facts: DatasetFacts): PointQuery {
   const given: Readonly<Record<string, string | number>> = {
     StartTime: state.time,

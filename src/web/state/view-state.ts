@@ -1,4 +1,4 @@
-/** The view state is the whole view as one record, written to and read from the address so that links share it. */
+/** The view state holds the whole view as one record, which the address of the page carries, so that links share it. */
 
 import { COLOUR_MAPS, type ColourMapName } from "../../colour-map.js";
 import { shortestFloat32 } from "../../float32/format.js";
@@ -8,33 +8,49 @@ import { clampBox, type DomainBox } from "./domain-box.js";
 import { axisOf, type DatasetFacts, endOf, flatAxis, knownMethods, methodsOf, offers } from "./facts.js";
 import { AXES, type AxisName, clampWindow, type PlaneWindow, wholePlane } from "./plane-geometry.js";
 
+/** Places where particles start: at the probe, along the profile's line, or on a grid in the plane. */
 export const SEED_SHAPES = ["point", "line", "grid"] as const;
+/** Operations that track particles on the page. */
 export const TRACKERS = ["GetPosition", "GetPositionParticleControl", "GetPositionInertialParticle"] as const;
+/** Languages of the call that the page shows. */
 export const LANGUAGES = ["curl", "soap", "python", "matlab", "typescript"] as const;
+/** Figures whose call the page can show. */
 export const SUBJECTS = ["slice", "probe", "profile", "series", "particles"] as const;
+/** Samples a side of a slice; `auto` lets the page choose, `grid` takes the nodes of the dataset. */
 export const RESOLUTIONS = ["auto", "32", "64", "128", "256", "512", "1024", "grid"] as const;
+/** Rules by which a colour range follows the values. */
 export const SCALINGS = ["auto", "symmetric", "percentile", "log"] as const;
+/** Numbers of planes shown. */
 export const LAYOUTS = ["one", "three"] as const;
+/** Drawings of the velocity over a plane. */
 export const OVERLAYS = ["none", "streamlines", "arrows"] as const;
+/** What a slice is compared with: nothing, another method or another time. */
 export const COMPARISONS = ["none", "method", "time"] as const;
+/** What the curves of a chart differ in; `one` is a single curve. */
 export const CURVES = ["one", "methods", "times", "probes"] as const;
-/** Most probes that are kept beside the one that moves. */
+/** Largest number of probes that are kept beside the one that moves. */
 export const MOST_PINS = 5;
+/** Samples a side of the volume behind the isosurface. */
 export const VOLUMES = ["auto", "32", "48", "64", "96", "128"] as const;
+/** Temporal options. */
 export const TEMPORAL = ["PCHIP", "None"] as const;
+/** Colour themes of the page. */
 export const THEMES = ["auto", "light", "dark"] as const;
 
+/** Everything that the page shows; times and coordinates are in the units of the dataset. */
 export interface ViewState {
   readonly dataset: string;
   readonly field: QuantityName;
   readonly axis: AxisName;
   /** Position of the plane along its axis. */
   readonly at: number;
+  /** Time of every figure but the series; particles start at it. */
   readonly time: number;
-  /** Spatial option for values, and the one for derivatives. */
+  /** Spatial option of quantities that are values, and of those that are derivatives. */
   readonly values: (typeof VALUES)[number];
   readonly derivatives: (typeof HESSIANS)[number];
   readonly temporal: (typeof TEMPORAL)[number];
+  /** Samples a side of the slice. */
   readonly nodes: (typeof RESOLUTIONS)[number];
   /** Colour map, or `auto`: by the quantity. */
   readonly map: "auto" | ColourMapName;
@@ -46,27 +62,32 @@ export interface ViewState {
   readonly window: PlaneWindow | null;
   /** One plane, or three through the probe. */
   readonly layout: (typeof LAYOUTS)[number];
-  /** Drawings over the picture of the velocity in the plane. */
+  /** Drawing of the velocity in the plane, over the picture. */
   readonly overlay: (typeof OVERLAYS)[number];
   /** Width of the box of filtered quantities. */
   readonly filter: number;
-  /** The other side of the difference that is drawn. */
+  /** The picture shows the slice less the same slice by `otherMethod` or at `otherTime`. */
   readonly compare: (typeof COMPARISONS)[number];
   readonly otherMethod: SpatialInterpolation;
   readonly otherTime: number;
+  /** The point at which figures are read, which the profile runs through. */
   readonly probe: readonly [number, number, number];
   /** Probes that are kept, to be compared with. */
   readonly pins: readonly (readonly [number, number, number])[];
   /** Axis of the line profile. */
   readonly line: AxisName;
-  /** The number of curves that the charts hold. */
+  /** What the curves of the charts differ in. */
   readonly curves: (typeof CURVES)[number];
+  /** Places where particles start, and the number of particles. */
   readonly seeds: (typeof SEED_SHAPES)[number];
   readonly count: number;
   readonly tracker: (typeof TRACKERS)[number];
+  /** Time step of the particles, and the number of steps. */
   readonly dt: number;
   readonly steps: number;
+  /** Steps from one recorded position to the next. */
   readonly every: number;
+  /** The parameter `Tp` of the operation, in units of time. */
   readonly tp: number;
   /** Whether the 3-D view is open. */
   readonly scene: boolean;
@@ -79,16 +100,19 @@ export interface ViewState {
   readonly box: DomainBox | null;
   /** Samples a side of the volume behind the isosurface, or `auto`: as many as are usual and admitted. */
   readonly volume: (typeof VOLUMES)[number];
-  /** Whether the particles shown were launched: their paths are asked for again with the link. */
+  /** Whether particles have been launched: the page asks for their paths again when it opens the link. */
   readonly launched: boolean;
+  /** Index of the recorded positions that the 3-D view shows. */
   readonly record: number;
   /** Place of the camera relative to the box, in lengths of its longest side, or null: where it sees the whole box. */
   readonly camera: readonly [number, number, number] | null;
+  /** The figure whose call is shown, and the language of the call. */
   readonly subject: (typeof SUBJECTS)[number];
   readonly language: (typeof LANGUAGES)[number];
   readonly theme: (typeof THEMES)[number];
 }
 
+/** The middle of an axis, or its only node. */
 function middleOf(facts: DatasetFacts, name: AxisName): number {
   const { first, length, nodes } = axisOf(facts, name);
   return Math.fround(nodes === 1 ? first : first + length / 2);
@@ -99,8 +123,8 @@ export function quantitiesOf(facts: DatasetFacts): readonly (typeof QUANTITIES)[
   return QUANTITIES.filter((quantity) => offers(facts, quantity.operation));
 }
 
-/** The axis of the first line profile: x, or the first axis with an extent. */
-function longestAxis(facts: DatasetFacts): AxisName {
+/** The axis of the first line profile: the first one with an extent. */
+function firstAxisWithExtent(facts: DatasetFacts): AxisName {
   return facts.axes.find((axis) => axis.nodes > 1)?.name ?? "x";
 }
 
@@ -115,7 +139,10 @@ function filterWidth(facts: DatasetFacts): number {
   return Number((5 * Math.max(...facts.axes.map((axis) => axis.spacing))).toPrecision(4));
 }
 
-/** The usual method, or the last one whose stencil fits a dataset. */
+/**
+ * The usual method, or the last one that a dataset offers for the first of the operations that it answers; the usual
+ * one as well where it answers none of them.
+ */
 function preferred<T extends string>(
   methods: readonly T[],
   usual: T,
@@ -126,7 +153,7 @@ function preferred<T extends string>(
   return fitting.includes(usual) ? usual : (methods.filter((method) => fitting.includes(method)).at(-1) ?? usual);
 }
 
-/** Returns where a view of a dataset begins. */
+/** Returns the view that a dataset is first shown in. */
 export function initialState(facts: DatasetFacts): ViewState {
   const { times } = facts;
   const step = times.count > 1 ? (times.last - times.first) / (times.count - 1) : 1;
@@ -158,7 +185,7 @@ export function initialState(facts: DatasetFacts): ViewState {
     volume: "auto",
     probe: [middleOf(facts, "x"), middleOf(facts, "y"), middleOf(facts, "z")],
     pins: [],
-    line: longestAxis(facts),
+    line: firstAxisWithExtent(facts),
     curves: "one",
     seeds: "grid",
     count: Math.min(64, facts.points),
@@ -176,7 +203,7 @@ export function initialState(facts: DatasetFacts): ViewState {
   };
 }
 
-/** A reader of one member: the value, or undefined where the text means none. */
+/** Reads one member from its text in the address; returns undefined where the text is no value of it. */
 type MemberReader<T> = (text: string, facts: DatasetFacts) => T | undefined;
 
 const oneOf =
@@ -190,12 +217,14 @@ const methodOf =
   (text, facts) =>
     methods.find((method) => method === text && knownMethods(facts).has(method));
 
+/** Reads a float32 from `low` to `high`, with some slack for ends that float32 rounds outwards. */
 function numberIn(text: string, low: number, high: number): number | undefined {
   const value = text.trim() === "" ? Number.NaN : Math.fround(Number(text));
   const slack = 1e-6 * Math.max(1, Math.abs(high - low));
   return value >= low - slack && value <= high + slack ? value : undefined;
 }
 
+/** Makes a reader of whole numbers from `low` to `high`. */
 function wholeIn(low: number, high: number): MemberReader<number> {
   return (text) => {
     const value = Number(text);
@@ -203,11 +232,13 @@ function wholeIn(low: number, high: number): MemberReader<number> {
   };
 }
 
+/** Reads `count` finite float32 numbers that commas separate. */
 function numbers(text: string, count: number): number[] | undefined {
   const list = text.split(",").map((part) => (part.trim() === "" ? Number.NaN : Math.fround(Number(part))));
   return list.length === count && list.every(Number.isFinite) ? list : undefined;
 }
 
+/** Reads a point inside the domain. */
 function place(text: string, facts: DatasetFacts): readonly [number, number, number] | undefined {
   const list = text.split(",");
   if (list.length !== 3) return undefined;
@@ -218,14 +249,15 @@ function place(text: string, facts: DatasetFacts): readonly [number, number, num
   return inside.includes(undefined) ? undefined : (inside as [number, number, number]);
 }
 
-/** A number of zero or more. */
+/** Reads a number of zero or more. */
 function notNegative(text: string): number | undefined {
   const value = Number(text);
   return text.trim() !== "" && value >= 0 && Number.isFinite(Math.fround(value)) ? value : undefined;
 }
 
 /**
- * Members in the address: their short name there and how their text is read. `at` comes after `axis`, which it needs.
+ * The readers of the members in the address, by their names. `dataset` is read before there are facts, and `at` after
+ * `axis`, which it needs: `parseState` reads it.
  */
 const READERS: { readonly [K in keyof Omit<ViewState, "dataset" | "at">]: MemberReader<ViewState[K]> } = {
   field: (text, facts) => quantitiesOf(facts).find((quantity) => quantity.name === text)?.name,
@@ -289,13 +321,13 @@ const READERS: { readonly [K in keyof Omit<ViewState, "dataset" | "at">]: Member
   theme: oneOf(THEMES),
 };
 
-/** A state read from an address, and the members whose text meant nothing. */
+/** A state read from an address, and the names in the address that are unknown or have no valid text. */
 export interface ParsedState {
   readonly state: ViewState;
   readonly bad: readonly string[];
 }
 
-/** Reads the view out of a query string; what is absent or bad is as at the beginning. */
+/** Reads a view from a query string; members that are absent or bad have the values of `initialState`. */
 export function parseState(search: string, facts: DatasetFacts): ParsedState {
   const query = new URLSearchParams(search);
   const found: Record<string, unknown> = {};
@@ -321,27 +353,30 @@ export function parseState(search: string, facts: DatasetFacts): ParsedState {
   return { state: { ...state, window: insideWindow(state, facts) }, bad };
 }
 
-/** The window of a state moved into its plane. */
+/** Moves the window of a state into its plane. */
 function insideWindow({ window, axis }: ViewState, facts: DatasetFacts): PlaneWindow | null {
   if (window === null) return null;
   const [left, right, bottom, top] = window;
   return clampWindow(wholePlane(facts, axis), left, bottom, right - left, top - bottom);
 }
 
-/** A view of another dataset with what still applies of the one before: quantity, methods, colours and layout. */
+/**
+ * Returns a view of another dataset with the members of the one before that are valid there. Members that belong to its
+ * domain or its particles alone, such as window, range and camera, begin anew, as do all that had their first value.
+ */
 export function carryState(before: ViewState, from: DatasetFacts, facts: DatasetFacts): ViewState {
   const kept = new URLSearchParams(formatState(before, from));
   for (const name of ["window", "box", "range", "launched", "record", "camera", "otherTime"]) kept.delete(name);
   return parseState(kept.toString(), facts).state;
 }
 
-/** A member as text; numbers are float32, in the shortest decimal that means them. */
+/** Writes a member as text; numbers are rounded to float32, in the shortest decimal that reads back the same. */
 function textOf(value: unknown): string {
   if (Array.isArray(value)) return value.map(textOf).join(",");
   return typeof value === "number" ? shortestFloat32(Math.fround(value)) : String(value);
 }
 
-/** The query string of a view: only what differs from the beginning. */
+/** Writes a view as a query string: the dataset, and the members that differ from `initialState`. */
 export function formatState(state: ViewState, facts: DatasetFacts): string {
   const start = initialState(facts);
   const query = new URLSearchParams({ dataset: state.dataset });

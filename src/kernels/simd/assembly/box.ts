@@ -1,12 +1,16 @@
-/** Adds boxes that several bricks share: rows by address, and in parts along x. */
+/**
+ * Adds the nodes of stencil boxes that lie in several bricks: by lists of the addresses of their rows, and in parts
+ * along x. For four frames that are combined it adds boxes inside one brick as well.
+ */
 import { Axis, Field, Frames } from "./records";
 import { addListed, LONGEST_PART, shortPartOf } from "./rows";
 import { addFramesBox, addFramesListed, LONGEST_FRAMES_PART } from "./rows-of-frames";
 import { brickOf, placeNodes } from "./nodes";
 
 /**
- * Bytes of the work area that boxes of up to 14 nodes an axis need; rows are listed eight at a time, so a list needs
- * room for one store too many. There is a list for each of four frames.
+ * Size of the work area, in bytes, for boxes of up to 14 nodes an axis. It holds a list of row addresses for each of
+ * four frames, the addresses of a plane's rows in their bricks, and the places of the nodes along y and z. Rows are
+ * listed eight or sixteen at a time, so a list has room beyond its last address.
  */
 export const ACROSS_BYTES = 3776;
 const LIST_BYTES = 864;
@@ -15,8 +19,10 @@ const PLACES_Y = 3520;
 const PLACES_Z = 3648;
 
 /**
- * Addresses of the rows of a box to `list`, y fastest, from the places of its nodes; `table` is the entry of the first
- * brick along y and z.
+ * Writes the addresses of the rows of a box to `list`, y fastest, from the places of its nodes in `work`.
+ *
+ * @param table entry in a brick table: the brick with the part's x that is the first along y and z
+ * @param start bytes from the start of a brick's row to the part's first node
  */
 // @ts-ignore: decorator
 @inline
@@ -46,7 +52,10 @@ function listRows(table: usize, start: i32, ny: i32, nz: i32, list: usize, work:
   }
 }
 
-/** Stores at `sums` those of a box of `nx` by `ny` by `nz` nodes whose lowest one is (x, y, z). */
+/**
+ * Stores at `sums` the weighted sums over y and z of a box of `nx` by `ny` by `nz` nodes whose lowest one is (x, y, z);
+ * `wy` and `wz` are the addresses of the weights.
+ */
 export function addAcross(
   field: Field, axisX: Axis, axisY: Axis, axisZ: Axis, x: i32, nx: i32, y: i32, ny: i32, z: i32, nz: i32, wy: usize,
   wz: usize, work: usize, sums: usize
@@ -70,8 +79,7 @@ export function addAcross(
   }
 }
 
-
-/** As `addAcross`, for four frames that are combined. */
+/** Does the same as `addAcross` for four frames, which it combines. */
 // @ts-ignore: decorator
 @inline
 function addFramesAcross(
@@ -105,8 +113,8 @@ function addFramesAcross(
 }
 
 /**
- * Stores at `sums` those of a box of `nx` by `ny` by `nz` nodes whose lowest one is (x, y, z), of four frames that are
- * combined; inside a brick or across several.
+ * Stores at `sums` the weighted sums over y and z of a box of `nx` by `ny` by `nz` nodes whose lowest one is (x, y, z),
+ * of four frames that are combined. The box may lie inside one brick or across several.
  */
 export function addFrames(
   field: Field, frames: Frames, axisX: Axis, axisY: Axis, axisZ: Axis, x: i32, nx: i32, y: i32, ny: i32, z: i32,

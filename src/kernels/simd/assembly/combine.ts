@@ -1,15 +1,17 @@
 /**
  * Combines frames: the nodes of a box become float64 sums over frames, which kernels then read as they read one frame.
  *
- * A node is w0 u0, plus w1 u1, and so on, in this order and in float64 wherever it is computed, so that its bits do not
- * depend on the box.
+ * The value of a node is w0 u0 + w1 u1 + ..., added in this order and in float64, so that its bits do not depend on the
+ * box that it is combined in.
+ *
+ * COUNT, where it is a parameter, is the number of frames; 0 adds one frame to the sums that are there already.
  */
 import { Axis, Field, Frames } from "./records";
 import { brickOf, shift } from "./nodes";
 
 /**
- * Stores two values, at byte AT of the row, of up to four frames, whose rows are at `p`, `q`, `r`, `s`. COUNT 0: adds
- * one frame to what is there.
+ * Stores the weighted sums of two values over frames, from AT bytes after the places `p`, `q`, `r` and `s` in their
+ * rows; AT is 0, 8, 16 or 24. The sums are float64, so they stand 2 AT bytes after `to`.
  */
 // @ts-ignore: decorator
 @inline
@@ -27,7 +29,7 @@ function storePair(
   else v128.store(to, sum, 48);
 }
 
-/** Two float32 values, AT bytes after an address; the offset is part of the instruction. */
+/** Loads two float32 values, AT bytes after an address, with the offset as a part of the instruction. */
 // @ts-ignore: decorator
 @inline
 function loadPair(AT: i32, p: usize): v128 {
@@ -37,7 +39,10 @@ function loadPair(AT: i32, p: usize): v128 {
   return v128.load64_zero(p, 24);
 }
 
-/** Combines a part of a box that lies in one brick: `ny` by `nz` rows of `floats` values. */
+/**
+ * Combines a part of a box that lies in one brick: `ny` by `nz` rows of `floats` values. The first row of the first
+ * frame is at `at`; `d1`, `d2` and `d3` lead from a row of that frame to the same row of the others, in bytes.
+ */
 // @ts-ignore: decorator
 @inline
 function combineRows(
@@ -92,6 +97,7 @@ function combineRows(
   }
 }
 
+/** Combines four frames, which PCHIP in time needs. */
 function combineFour(
   at: usize, d1: usize, d2: usize, d3: usize, frames: Frames, floats: i32, rowBytes: i32, planeBytes: i32, ny: i32,
   nz: i32, out: usize, outRow: i32, outPlane: i32
@@ -99,6 +105,7 @@ function combineFour(
   combineRows(4, at, d1, d2, d3, frames, floats, rowBytes, planeBytes, ny, nz, out, outRow, outPlane);
 }
 
+/** Combines three frames, two or one; or adds one, where the count is 0. */
 function combineFewer(
   at: usize, d1: usize, d2: usize, frames: Frames, floats: i32, rowBytes: i32, planeBytes: i32, ny: i32, nz: i32,
   out: usize, outRow: i32, outPlane: i32
@@ -122,7 +129,11 @@ function baseOf(table: usize, brick: i32): usize {
   return <usize>load<u32>(table + (<usize>brick << 2)) << 2;
 }
 
-/** Combines the part of a box that lies in one brick; a brick that is not at hand leaves its part as it is. */
+/**
+ * Combines the part of a box that lies in one brick. A brick that is not at hand leaves its part as it is: the box
+ * holds it, but no stencil of its points does. Bricks are in the tables of all frames or of none, so the first table
+ * decides.
+ */
 // @ts-ignore: decorator
 @inline
 function combinePart(
@@ -143,12 +154,13 @@ function combinePart(
 }
 
 /**
- * Overwrites a box of `nx` by `ny` by `nz` nodes whose lowest one is (x, y, z), 0 <= x < nodes; it may pass the seam,
- * more than once.
+ * Combines a box of `nx` by `ny` by `nz` nodes whose lowest one is (x, y, z), 0 <= x < nodes, brick by brick. The box
+ * may cross the seam of a period, several times where it is longer than the axis.
  *
+ * @param frames   weights and count of the frames; a count of 0 adds one frame to the nodes at `out`
  * @param out      receives the nodes, `components` float64 each
- * @param outRow   bytes from one row to the next, and
- * @param outPlane from one plane to the next
+ * @param outRow   bytes at `out` from one row to the next
+ * @param outPlane bytes at `out` from one plane to the next
  */
 export function combineInto(
   field: Field, frames: Frames, axisX: Axis, axisY: Axis, axisZ: Axis, x: i32, y: i32, z: i32, nx: i32, ny: i32,
@@ -191,10 +203,11 @@ export function combineInto(
 }
 
 /**
- * Puts a weight times `ny` by `nz` rows of `floats` values of one frame at `out`, one after the other, or adds it to
- * what is there unless this is the `first` frame.
+ * Multiplies `ny` by `nz` rows of one frame by its weight: stores the products at `out`, one row after the other, where
+ * this is the `first` frame, and else adds them to the sums there.
  *
- * @param weight address of the weight
+ * @param weight address of the weight, which stands in for a record of frames: of one frame only `weight0` is read
+ * @param floats values in a row
  */
 export function addFrame(
   first: bool, weight: usize, at: usize, rowBytes: i32, planeBytes: i32, floats: i32, ny: i32, nz: i32, out: usize

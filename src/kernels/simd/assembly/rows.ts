@@ -6,14 +6,14 @@
  * bricks share can be added part by part along x and still gives the same bits as a box inside one brick.
  */
 
-/** `sum + w * values`, the two low float32 values. */
+/** Adds `w` times the two low float32 values to a sum. */
 // @ts-ignore: decorator
 @inline
 function add(sum: v128, w: v128, values: v128): v128 {
   return f64x2.add(sum, f64x2.mul(w, f64x2.promote_low_f32x4(values)));
 }
 
-/** `sum + w * values`, two float64 values. */
+/** Adds `w` times two float64 values to a sum. */
 // @ts-ignore: decorator
 @inline
 function addWhole(sum: v128, w: v128, values: v128): v128 {
@@ -22,9 +22,10 @@ function addWhole(sum: v128, w: v128, values: v128): v128 {
 
 /**
  * Adds `wz[k] * wy[j] * row(j, k)` over ny * nz rows of N values and stores the N sums (rounded up to an even number)
- * at `sums`. Of a row of odd length the last value is loaded alone: nothing beyond it is read. LISTED: row addresses
- * come from a list at `at`, j fastest; otherwise from `at` and two strides. WIDE: values are
- * float64, as many as are even.
+ * at `sums`. Of a row of odd length the last value is loaded alone: nothing beyond it is read.
+ *
+ * LISTED: row addresses come from a list at `at`, j fastest; otherwise from `at` and two strides. WIDE: values are
+ * float64 rather than float32, and N is even.
  */
 // @ts-ignore: decorator
 @inline
@@ -89,10 +90,13 @@ function addRows(
   if (N > 22) v128.store(sums, a11, 176);
 }
 
-/** Nodes of a row that are added at once; longer rows are added in parts, which the sums do not show. */
+/** Largest number of nodes of a row that are added at once; longer rows are added in parts, with the same sums. */
 export const LONGEST_PART = 8;
 
-/** Nodes to add at once of a row of which `left` nodes are left: 4, 6 or 8 where these are even. */
+/**
+ * The length of the next part of a row of which `left` nodes are left: 4, 6 or 8 where `left` is even and above 2, as
+ * `addBox` needs it.
+ */
 // @ts-ignore: decorator
 @inline
 export function partOf(left: i32): i32 {
@@ -100,7 +104,7 @@ export function partOf(left: i32): i32 {
   return left == 10 ? 6 : LONGEST_PART;
 }
 
-/** A box inside one brick: whole stencil rows of 4, 6 or 8 nodes with one or three components. */
+/** Adds a box inside one brick: rows, or parts of them, of 4, 6 or 8 nodes with one or three components. */
 export function addBox(
   n: i32, at: usize, rowStride: usize, planeStride: usize, wy: usize, ny: i32, wz: usize, nz: i32, sums: usize
 ): void {
@@ -115,8 +119,8 @@ export function addBox(
 }
 
 /**
- * Nodes to add at once of a row of which `left` nodes are left, an even number, where values need more registers than
- * those of one frame do: at most twelve values.
+ * The length of the next part of a row of which `left` nodes are left, an even number, where each value needs more
+ * registers than one of a single frame does: a part has at most twelve values.
  */
 // @ts-ignore: decorator
 @inline
@@ -126,8 +130,10 @@ export function shortPartOf(left: i32, components: i32): i32 {
 }
 
 /**
- * Whole rows of combined nodes, in parts of at most twelve values. Their loads are instructions of their own, unlike
- * those of float32, which conversions include, and compilers put them first: of 24 values, sums go to memory and back.
+ * Adds a box of combined nodes in parts along x of at most twelve values.
+ *
+ * A float32 value is loaded by the instruction that converts it; a float64 value has a load of its own, and compilers
+ * put the loads first. With 24 values the sums would no longer fit the registers.
  */
 export function addWide(
   nodes: i32, components: i32, at: usize, rowStride: usize, planeStride: usize, wy: usize, ny: i32, wz: usize, nz: i32,
@@ -148,7 +154,7 @@ export function addWide(
   }
 }
 
-/** A box, or its part along x, whose rows lie in several bricks. */
+/** Adds a box, or its part along x, whose rows lie in several bricks. */
 export function addListed(n: i32, list: usize, wy: usize, ny: i32, wz: usize, nz: i32, sums: usize): void {
   switch (n) {
     case 1: return addRows(1, true, false, list, 0, 0, wy, ny, wz, nz, sums);
