@@ -5,6 +5,9 @@
 import { ClientError, type ClientErrorCode } from "./error.js";
 import { endpoint } from "./transport.js";
 
+/** x, y, z and exit of a point as float32. */
+const EXIT_BYTES = 16;
+
 /** A problem as the service answers it. */
 interface Problem {
   readonly code?: ClientErrorCode;
@@ -19,6 +22,7 @@ interface Problem {
  *
  * @param url     the service's base address or its endpoint
  * @param members parameters and arrays of the operation by name
+ * @param count   the number of points
  * @returns x, y, z and exit of each point
  * @throws ClientError
  */
@@ -26,6 +30,7 @@ export async function askExits(
   url: string,
   operation: string,
   { dataset, authToken, ...members }: Readonly<Record<string, unknown>>,
+  count: number,
   signal: AbortSignal,
 ): Promise<Float32Array> {
   const base = endpoint(url).replace(/\/service\/[^/]*$/, "");
@@ -51,5 +56,11 @@ export async function askExits(
     } = (await response.json().catch(() => ({}))) as Problem;
     throw new ClientError(code, detail, { ...rest, status: response.status });
   }
-  return new Float32Array(await response.arrayBuffer());
+  const body = await response.arrayBuffer().catch((error: unknown) => {
+    if (signal.aborted) throw signal.reason;
+    throw new ClientError("Network", `${base}: ${(error as Error).message}`);
+  });
+  if (body.byteLength !== EXIT_BYTES * count)
+    throw new ClientError("Protocol", `${base}: ${body.byteLength} bytes for the exits of ${count} points`);
+  return new Float32Array(body);
 }

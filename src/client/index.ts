@@ -71,7 +71,7 @@ async function runToExits(
       Array.from({ length: count }, (_, i) => [...flat.subarray(3 * (first + i), 3 * (first + i) + 3)]);
     const members = lists.map(({ member, flat }) => [member.name, triplesOf(flat)]);
     const sent = Object.fromEntries([...scalars, ["points", []], ...members]);
-    const answer = await askExits(url, operation.name, sent, signal).catch((error: unknown) => {
+    const answer = await askExits(url, operation.name, sent, count, signal).catch((error: unknown) => {
       throw inWholeArray(error, first);
     });
     values.set(answer, components.length * first);

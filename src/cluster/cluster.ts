@@ -193,9 +193,10 @@ export class Cluster implements Sharing {
   reload(): void {
     try {
       const keys = readKeys(this.#config.cluster);
+      const names = readPeers(this.#config.cluster.peers ?? []);
       if (keys !== null) this.#listener?.rekey(keys);
       this.#peers.rekey(keys);
-      this.#peers.replace(readPeers(this.#config.cluster.peers ?? []));
+      this.#peers.replace(names);
     } catch (error) {
       this.#log.error({ reason: reasonOf(error) }, "keys and peers stay as they were");
     }

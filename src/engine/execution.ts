@@ -364,7 +364,7 @@ export class Execution implements Evaluation {
         this.#state = { name: "over" };
         for (const timer of this.#timers) clearTimeout(timer);
         resolve(this.#result());
-      } else if (this.#stream?.done.has(0) && !this.#hasRoom()) {
+      } else if (!this.#failure && this.#stream?.done.has(0) && !this.#hasRoom()) {
         this.#state = { name: "streamed" };
         // From here on the reader sets the pace.
         this.#deadline = null;

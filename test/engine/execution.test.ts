@@ -451,6 +451,22 @@ describe("a result that may come in parts", () => {
     expect([held(), ends()]).toEqual([0, 1]);
   });
 
+  it("fails before anything is given out where a later part fails while the first is computed", async () => {
+    const { waiting, start, checked } = setUp(2, LONG);
+    const evaluation = start(on(checked, periodic), true);
+    feed(evaluation, POINTS);
+    const finished = evaluation.finish();
+    await new Promise((resolve) => setImmediate(resolve));
+    const [first, second, third] = waiting.splice(0, 3);
+    await work(waiting);
+    const error = new DataError("unreadable");
+    second?.complete(error);
+    first?.complete();
+    await new Promise((resolve) => setImmediate(resolve));
+    third?.complete();
+    await expect(finished).rejects.toBe(error);
+  });
+
   it("is refused for a point outside before anything is given out", async () => {
     const { start, checked } = setUp(2, LONG);
     const evaluation = start(on(checked, ended), true);

@@ -1,13 +1,17 @@
 /** `fieldprobe token` edits the token file of a service. It holds only digests, so a token is shown once. */
 import { randomBytes } from "node:crypto";
 import {
+  chmodSync,
+  chownSync,
   closeSync,
   existsSync,
   ftruncateSync,
   openSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
@@ -176,6 +180,7 @@ function rotate(name: string, options: RotateOptions): void {
   const path = pathOf(options);
   const tokens = tokensWith(name, path);
   const newest = tokens.filter((entry) => entry.name === name).at(-1) as TokenEntry;
+  if (newest.limit < 0) throw new MisuseError(`${name} is disabled: enable it first`);
   const [token, sha256] = newToken();
   const fresh = { ...withExpiry(newest, options.expires), sha256 };
   if (isExpired(fresh, Date.now()))
@@ -203,24 +208,34 @@ function withExpiry(entry: TokenEntry, ms: number | undefined): TokenEntry {
 const NOT_REPLACED: readonly unknown[] = ["EBUSY", "EXDEV", "EACCES", "EPERM", "EROFS"];
 
 /**
- * Replaces the token file in one step, so that a service never reads half of it. A file that cannot be replaced is
- * written in place.
+ * Replaces the token file in one step, so that a service never reads half of it. The new file has the owner and the
+ * permissions of the old one, and a link to it stays. A file that cannot be replaced is written in place.
  */
 function writeTokens(path: string, tokens: readonly TokenEntry[]): void {
   const text = `${JSON.stringify({ version: 1, tokens }, null, 2)}\n`;
-  const beside = `${path}.${process.pid}.new`;
   try {
+    const file = existsSync(path) ? realpathSync(path) : path;
+    const beside = `${file}.${process.pid}.new`;
     try {
       writeFileSync(beside, text, { mode: 0o600, flush: true });
-      renameSync(beside, path);
+      if (existsSync(file)) inheritAccess(beside, file);
+      renameSync(beside, file);
     } catch (error) {
       rmSync(beside, { force: true });
-      if (!NOT_REPLACED.includes((error as NodeJS.ErrnoException).code) || !existsSync(path)) throw error;
-      writeInPlace(path, text);
+      if (!NOT_REPLACED.includes((error as NodeJS.ErrnoException).code) || !existsSync(file)) throw error;
+      writeInPlace(file, text);
     }
   } catch (error) {
     throw new Error(`the token file ${path} cannot be written: ${reasonOf(error)}`);
   }
+}
+
+/** Gives a file the owner and the permissions of another one. */
+function inheritAccess(path: string, from: string): void {
+  const { uid, gid, mode } = statSync(from);
+  const own = statSync(path);
+  if (own.uid !== uid || own.gid !== gid) chownSync(path, uid, gid);
+  chmodSync(path, mode & 0o777);
 }
 
 /** Overwrites a file without emptying it first; where that fails, restores its content. */

@@ -2,7 +2,7 @@
 import { overAt, type StoredEvent, startKey } from "../model/entities.js";
 import { expand } from "../time/expand.js";
 import { type Horizon, horizonAt } from "../time/horizon.js";
-import type { StoreConnection } from "./database.js";
+import { isStoreFailure, type StoreConnection } from "./database.js";
 import { readStored, writeStored } from "./site-settings.js";
 
 const INSERT = `INSERT INTO instance
@@ -50,6 +50,7 @@ export function extendHorizon(db: StoreConnection, now: number, siteZone: string
     try {
       writeInstances(db, event, siteZone, horizon);
     } catch (error) {
+      if (isStoreFailure(error)) throw error;
       failed.push({ id: event.id, reason: (error as Error).message });
     }
   }

@@ -5,7 +5,7 @@ import { nameKey } from "../model/name-keys.js";
 import { strayOverrides } from "../time/expand.js";
 import { horizonAt } from "../time/horizon.js";
 import { momentOf } from "../time/zone.js";
-import type { StoreConnection } from "./database.js";
+import { isStoreFailure, type StoreConnection } from "./database.js";
 import { extendHorizon, writeInstances } from "./instances.js";
 import { type ImportSettings, writeStored } from "./site-settings.js";
 import { nextId, TermBook } from "./term-book.js";
@@ -52,6 +52,7 @@ function expandEvent(db: StoreConnection, record: StoredEvent, { zone, now }: Im
     const count = writeInstances(db, record, zone, horizonAt(now, zone));
     return count > 0 ? stray : [...stray, "has no instance: all are excluded or cancelled"];
   } catch (error) {
+    if (isStoreFailure(error)) throw error;
     return [`rrule cannot be expanded: ${(error as Error).message}`];
   }
 }

@@ -154,6 +154,9 @@ export class Connections {
     answer.once("close", () => {
       if (!owed.delete(answer)) return;
       this.#unanswered--;
+      const goOn = connection.waiting.get(answer);
+      connection.waiting.delete(answer);
+      goOn?.();
       const next = owed.values().next().value;
       if (next !== undefined) connection.waiting.get(next)?.();
       if (connection.afterwards && !owesWhole(connection)) connection.afterwards();

@@ -275,13 +275,16 @@ function statusAt(path: string, status: Stats | undefined): FileStatus {
   return { path, written, changedMs: status?.ctimeMs ?? 0 };
 }
 
-/** Lists everything below a folder. */
-function listBelow(folder: string, found: FileStatus[]): void {
+/** Lists everything below a folder; folders that several links lead to are listed once. */
+function listBelow(folder: string, found: FileStatus[], seen = new Set<string>()): void {
   for (const name of readdirSync(folder).sort()) {
     const path = folder + sep + name;
     const status = statusOf(path);
     found.push(statusAt(path, status));
-    if (status?.isDirectory()) listBelow(path, found);
+    const place = status?.isDirectory() ? `${status.dev} ${status.ino}` : null;
+    if (place === null || seen.has(place)) continue;
+    seen.add(place);
+    listBelow(path, found, seen);
   }
 }
 

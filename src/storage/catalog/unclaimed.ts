@@ -3,7 +3,7 @@
  * them.
  */
 import { readdirSync } from "node:fs";
-import { join, sep } from "node:path";
+import { join, relative, sep } from "node:path";
 import { isAddress } from "../../addresses.js";
 import { hasHdf5Name, isReferences } from "../zarr/kinds.js";
 
@@ -24,14 +24,16 @@ function claimsOf(descriptor: unknown): RegExp[] {
 }
 
 /**
- * Lists HDF5 files, by their names, and lists of references below the folder of a descriptor.
+ * Lists HDF5 files, by their names, and lists of references below the folder of a descriptor, but for folders that are
+ * links.
  *
  * @param descriptor the descriptor as it was read
  * @returns paths from the folder, in order
  */
 export function unclaimedFiles(folder: string, descriptor: unknown): string[] {
   const claims = claimsOf(descriptor);
-  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .map(({ parentPath, name }) => relative(folder, join(parentPath, name)))
     .filter((path) => hasHdf5Name(path) || isReferences(path))
     .map((path) => path.split(sep).join("/"))
     .filter((path) => !claims.some((claim) => claim.test(path)))

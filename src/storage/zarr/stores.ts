@@ -180,6 +180,7 @@ export class Stores {
     const { tree } = await opening;
     if (known?.tree.digest === tree.digest && changedMs === 0) return known.tree;
     this.#open.set(location, opening);
+    this.#used.set(location, this.#clock());
     return tree;
   }
 
@@ -219,6 +220,7 @@ export class Stores {
     // The time names a version: two versions get different times, even where the host counts in seconds.
     const state = { ...found, newestMs: Math.max(found.newestMs, (known?.state.newestMs ?? 0) + 1) };
     this.#files.set(location, Promise.resolve({ state, bytes }));
+    this.#used.set(location, this.#clock());
     return state;
   }
 
@@ -270,7 +272,8 @@ export class Stores {
   keep(locations: ReadonlySet<string>): void {
     const before = this.#clock() - UNUSED_MS;
     for (const [location, usedAt] of this.#used) {
-      if (locations.has(location) || usedAt > before) continue;
+      const isOpening = this.#looks.has(`store ${location}`) || this.#looks.has(`file ${location}`);
+      if (locations.has(location) || usedAt > before || isOpening) continue;
       // Idle connections end by themselves.
       for (const known of [this.#used, this.#open, this.#files, this.#scans]) known.delete(location);
     }

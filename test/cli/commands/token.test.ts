@@ -1,6 +1,16 @@
 /** The token command: what it writes is what the service takes. */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
@@ -133,6 +143,30 @@ it("keeps tokens.json in a folder, for command and service, and leaves nothing e
   const auth = watchTokens(mounted, false, LIMITS, pino({ level: "silent" }));
   expect(auth.authorise(token).points).toBe(0);
   auth.close();
+});
+
+it("keeps permissions, owner and links of the file that it changes", () => {
+  const [real, link] = [join(folder, "real.json"), join(folder, "link.json")];
+  run("add", "lab", "--file", real);
+  chmodSync(real, 0o640);
+  if (process.getuid?.() === 0) chownSync(real, 4711, 4712);
+  const { uid, gid } = statSync(real);
+  symlinkSync(real, link);
+  run("add", "guest", "--file", link);
+  expect(lstatSync(link).isSymbolicLink()).toBe(true);
+  const { mode, ...after } = statSync(real);
+  expect([mode & 0o777, after.uid, after.gid]).toEqual([0o640, uid, gid]);
+  expect(run("list", "--file", real).trim().split("\n")).toHaveLength(2);
+});
+
+it("does not replace a disabled token by another one that nobody can use", () => {
+  const own = join(folder, "disabled.json");
+  run("add", "lab", "--file", own);
+  run("disable", "lab", "--file", own);
+  expect(fails("rotate", "lab", "--file", own)).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining("lab is disabled: enable it first"),
+  });
 });
 
 it("misuse is one line and exit code 2", () => {

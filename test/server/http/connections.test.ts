@@ -2,7 +2,7 @@
  * What connections owe: refusals wait for earlier answers; a server that is closed ends idle ones and no answer before
  * its time.
  */
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { readFileSync } from "node:fs";
 import type { Server, ServerResponse } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
@@ -120,6 +120,20 @@ it("gives a caller a second to ask, however many connect meanwhile and say nothi
   now.mockRestore();
   for (const socket of [asking, ...others]) socket.destroy();
   server.close();
+});
+
+it("lets a request whose answer closes before its turn go on, and keeps nothing of it", async () => {
+  const connections = new Connections();
+  const socket = new EventEmitter() as Socket;
+  const owed = () =>
+    Object.assign(new EventEmitter(), { req: { socket, complete: true } }) as unknown as ServerResponse;
+  const [first, second] = [owed(), owed()];
+  for (const answer of [first, second]) connections.owe(socket, answer);
+  expect(connections.turn(first)).toBe(null);
+  const turn = connections.turn(second);
+  second.emit("close");
+  await turn;
+  expect(connections.unanswered).toBe(1);
 });
 
 it("lets the first refusal wait for the answers to whole requests, and no other after it", async () => {

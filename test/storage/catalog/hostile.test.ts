@@ -40,6 +40,15 @@ function refusals(folder: string): string[] {
 const FIELDS = { fields: { pressure: { file: "p.h5", path: "/p", dimensions: ["z", "y", "x"] } } };
 const pipe = (path: string) => expect(spawnSync("mkfifo", [path]).status).toBe(0);
 
+it("lists folders once that links lead to again and again", async () => {
+  const { folder, bad } = await beside();
+  for (const name of ["a", "b", "c"]) symlinkSync(".", join(bad, name));
+  await writeHdf5(join(bad, "p.h5"), (file) => writeField(file, "/p", { dimensions: ["z", "y", "x"] }));
+  writeDescriptor(bad, descriptor("linked", { time: { count: 1 }, ...FIELDS }));
+  const { datasets, problems } = scanFolders([folder], { chunkBytes: 2 ** 20 });
+  expect([datasets.length, problems]).toEqual([2, []]);
+});
+
 it("refuses a pipe or a device as descriptor, manifest or data", async () => {
   const first = await beside();
   pipe(join(first.bad, "dataset.json"));

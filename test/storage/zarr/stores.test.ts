@@ -41,3 +41,23 @@ it("closes what nobody names once it has not been used for half a minute, and op
   expect([...(bytes ?? [])]).toEqual([1, 1, 1, 1]);
   expect(await open()).toEqual([a]);
 });
+
+it("does not close what is being opened for longer than that", async () => {
+  await server.put("slow", new Map([["a.h5", Buffer.alloc(100, 1)]]));
+  let now = 0;
+  const stores = new Stores({ settings: STORE_DEFAULTS, disk: null }, new Hosts(), () => now);
+  const open = async () => (await stores.status()).map(({ store }) => store);
+  const store = `${server.url}/slow/a.h5`;
+  const opening = stores.file({ store, named: true });
+  // The host is asked after a turn of the event loop.
+  await new Promise((resolve) => setImmediate(resolve));
+  now += 40_000;
+  stores.keep(new Set());
+  const { newestMs } = await opening;
+  expect(await open()).toEqual([store]);
+  const range = { store, newestMs, position: 0, length: 4, isBlock: false };
+  expect(await stores.bytes({ store, ranges: [range], ifThere: false })).toHaveLength(1);
+  now += 40_000;
+  stores.keep(new Set());
+  expect(await open()).toEqual([]);
+});
