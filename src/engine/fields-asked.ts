@@ -13,9 +13,6 @@ const WORDS: readonly { readonly field: FieldName; readonly letter: string; read
   { field: "temperature", letter: "t", words: /[tT]h|[tT]em|[pP]hi/ },
 ];
 
-/** The letters by which texts name the fields; the place of a field is its number on the wire of a cluster. */
-export const FIELD_LETTERS = WORDS.map(({ letter }) => letter).join("");
-
 /**
  * Quantities that only searches compute; the public service answers the velocity for them elsewhere, which would pass
  * for what was asked.

@@ -20,7 +20,7 @@ export interface Arranged {
 export function arrange({ operation, members, points }: FlagQuery, answer: QueryAnswer): Arranged {
   const { family, request } = operationOf(operation as OperationName);
   const { components, recordsPerPoint, values } = answer;
-  if (family === "cutout") return arrangeNodes(nodesOf(members), values);
+  if (family === "cutout") return arrangeNodes(nodesAsked(members), values);
   if (!request.some(({ name }) => name === "points")) return { components, recordsPerPoint: 1, points: null, values };
   const perPoint = family === "arrays" ? values.length / (points.length / 3 || 1) : recordsPerPoint;
   return { components, recordsPerPoint: perPoint, points, values };
@@ -32,7 +32,7 @@ function arrangeNodes(nodes: Float32Array, values: Float32Array): Arranged {
 }
 
 /** The numbers of the nodes of a cutout, x fastest, counted as its request counts them. */
-function nodesOf(members: FlagQuery["members"]): Float32Array {
+function nodesAsked(members: FlagQuery["members"]): Float32Array {
   const number = (name: string, other: number): number => Number(members[name] ?? other);
   const axes = ["x", "y", "z"].map((axis) => {
     const corner = axis.toUpperCase();

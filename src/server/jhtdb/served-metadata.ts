@@ -22,7 +22,7 @@ export type OptionsOf = (dataset: Dataset, operation: Operation) => readonly Spa
 const bucket = (nodes: number): readonly [number, number] => [Math.max(0, nodes / 2 - 1), Math.max(1, nodes / 2)];
 
 /** Nodes along an axis around a point, by the method's name. */
-function nodesOf(method: string): number {
+function nodesAround(method: string): number {
   const spline = /^m\dq(\d+)$/.exec(method);
   if (spline) return Number(spline[1]);
   if (method === "none") return 2;
@@ -114,7 +114,7 @@ export function describeForClients(
     spatial_methods: [...METHODS.keys()].map((code) => ({
       code,
       name: code,
-      bucketIndices: [...bucket(nodesOf(code))],
+      bucketIndices: [...bucket(nodesAround(code))],
     })),
     temporal_methods: Object.keys(TEMPORAL_METHODS).map((code) => ({ code, name: code })),
     giverny_constants: {

@@ -205,20 +205,21 @@ export class BrickCache {
   #read(request: BrickRequest): void {
     const { frame, bricks, count, values, load, offsets } = request;
     let bytes = 0;
-    for (let i = 0; i < count; i++) {
-      const offset = offsets[i];
-      const unit = this.#directory.unitAt(offset);
-      if (!this.#directory.isOwn(unit)) continue;
-      try {
+    try {
+      for (let i = 0; i < count; i++) {
+        const offset = offsets[i];
+        const unit = this.#directory.unitAt(offset);
+        if (!this.#directory.isOwn(unit)) continue;
         load(frame, bricks[i], this.#values.subarray(offset, offset + values));
-      } catch (error) {
-        this.#directory.announceFailed(this.#directory.locked(() => this.#directory.failOwn()));
-        throw error;
+        bytes += values * 4;
+        this.#directory.finish(unit);
       }
-      bytes += values * 4;
-      this.#directory.finish(unit);
+    } catch (error) {
+      this.#directory.announceFailed(this.#directory.locked(() => this.#directory.failOwn()));
+      throw error;
+    } finally {
+      if (bytes > 0) this.#directory.locked(() => this.#directory.count(0, 0, bytes));
     }
-    if (bytes > 0) this.#directory.locked(() => this.#directory.count(0, 0, bytes));
   }
 
   /** Waits until other workers have read the bricks that they have reserved; false when one of them has failed. */

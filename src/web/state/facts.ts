@@ -94,7 +94,7 @@ const STENCILS: Readonly<Record<string, number>> = {
 };
 
 /** Nodes an axis that a method needs; a spline M{m}Q{q} needs q. */
-function nodesOf(method: string): number {
+function nodesNeeded(method: string): number {
   return STENCILS[method] ?? Number(/Q(\d+)$/.exec(method)?.[1] ?? 1);
 }
 
@@ -102,7 +102,7 @@ function nodesOf(method: string): number {
 export function methodsOf(facts: DatasetFacts, operation: string): readonly string[] {
   const row = facts.operations.find(({ name }) => name === operation);
   if (row === undefined || !row.available) return [];
-  return row.spatialInterpolation.filter((method) => nodesOf(method) <= openNodes(facts));
+  return row.spatialInterpolation.filter((method) => nodesNeeded(method) <= openNodes(facts));
 }
 
 /** The spatial options that some operation answers on a dataset. */
@@ -121,7 +121,7 @@ function openNodes({ axes }: DatasetFacts): number {
  */
 function filterNodes(operation: string): number {
   if (!operation.startsWith("GetBoxFilter")) return 1;
-  return nodesOf(operation.endsWith("Gradient") ? "Fd4Lag4" : "Lag4");
+  return nodesNeeded(operation.endsWith("Gradient") ? "Fd4Lag4" : "Lag4");
 }
 
 /** Whether a dataset answers an operation by some method. */

@@ -217,11 +217,13 @@ const methodOf =
   (text, facts) =>
     methods.find((method) => method === text && knownMethods(facts).has(method));
 
-/** Reads a float32 from `low` to `high`, with some slack for ends that float32 rounds outwards. */
+/** Reads a float32 from `low` to `high`; the ends may be rounded outwards, to float32 or by a millionth of the range. */
 function numberIn(text: string, low: number, high: number): number | undefined {
   const value = text.trim() === "" ? Number.NaN : Math.fround(Number(text));
-  const slack = 1e-6 * Math.max(1, Math.abs(high - low));
-  return value >= low - slack && value <= high + slack ? value : undefined;
+  const slack = 1e-6 * (high - low);
+  const isInside =
+    value >= Math.min(low - slack, Math.fround(low)) && value <= Math.max(high + slack, Math.fround(high));
+  return isInside ? value : undefined;
 }
 
 /** Makes a reader of whole numbers from `low` to `high`. */

@@ -119,7 +119,7 @@ describe("brick cache", () => {
     expect(reads).toEqual([]);
   });
 
-  it("passes a failed read on, frees its space, and reads again at the next try", () => {
+  it("passes a failed read on, counts what was read before it, frees its space, and reads again at the next try", () => {
     const { buffer, layout } = openCache(4, 1);
     const cache = new BrickCache(buffer, layout, 0);
     const bad = request(1, 0, [0, 1, 2], 1);
@@ -131,6 +131,7 @@ describe("brick cache", () => {
       },
     };
     expect(() => cache.acquire([failing])).toThrow("checksum");
+    expect(cache.status().bytesRead).toBe(UNIT);
     const again = request(1, 0, [0, 1, 2, 3], 1);
     cache.acquire([again]);
     check(buffer, again);

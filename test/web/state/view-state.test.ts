@@ -97,6 +97,18 @@ describe("the address", () => {
     expect(parsed.state).toEqual(initialState(FACTS));
   });
 
+  it("refuses what lies outside of a tiny domain far from 0, and takes its ends", () => {
+    const axes = [axis("x", 0, 1e-7), axis("y", 0, 1e-7), axis("z", 1000.1, 1e-7)] as const;
+    const facts = { ...FACTS, axes, times: { ...FACTS.times, last: 1e-7, stored: [0, 1e-7] } };
+    const read = (query: string) => parseState(`?dataset=box&${query}`, facts).bad;
+    expect(read("axis=x&at=5e-7")).toEqual(["at"]);
+    expect(read("axis=x&at=1e-7")).toEqual([]);
+    expect(read("time=-9e-7")).toEqual(["time"]);
+    expect(read("time=1e-7")).toEqual([]);
+    expect(read("probe=0,0,1000.1")).toEqual([]);
+    expect(read("probe=0,3e-7,1000.1")).toEqual(["probe"]);
+  });
+
   it("shows only quantities that the dataset has", () => {
     const available = (name: string) => name === "GetVelocityGradient";
     const operations = FACTS.operations.map((row) => ({ ...row, available: available(row.name) }));
