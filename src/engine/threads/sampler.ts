@@ -119,8 +119,8 @@ export class Sampler {
     this.#fields = [space(), space()];
     this.#data = new Float32Array(buffer);
     this.#cache = new BrickCache(buffer, layout.cache, slot);
-    // One part more than there are workers: bricks lie in runs of units, so pins that filled the whole cache could leave
-    // free units but no run of them that is long enough.
+    // One part more than there are workers: bricks lie in runs of units, so pins that filled the whole cache could
+    // leave free units but no run of them that is long enough.
     this.#budget = Math.floor(this.#cache.capacity / (layout.workers + 1));
   }
 

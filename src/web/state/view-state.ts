@@ -217,7 +217,7 @@ const methodOf =
   (text, facts) =>
     methods.find((method) => method === text && knownMethods(facts).has(method));
 
-/** Reads a float32 from `low` to `high`; the ends may be rounded outwards, to float32 or by a millionth of the range. */
+/** Reads a float32 from `low` to `high`; ends may be rounded outwards, to float32 or by a millionth of the range. */
 function numberIn(text: string, low: number, high: number): number | undefined {
   const value = text.trim() === "" ? Number.NaN : Math.fround(Number(text));
   const slack = 1e-6 * (high - low);
