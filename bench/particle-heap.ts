@@ -7,10 +7,11 @@ import { fileURLToPath } from "node:url";
 import { memoryLayout } from "../dist/engine/memory.js";
 import type { Query } from "../dist/engine/query.js";
 import { evaluateBatch } from "../dist/engine/threads/batch.js";
-import { type BatchMessage, copyDataset } from "../dist/engine/threads/dataset-copy.js";
+import { type BatchMessage, copyDataset, readDataset } from "../dist/engine/threads/dataset-copy.js";
 import { OpenDatasets } from "../dist/engine/threads/open-dataset.js";
 import { Sampler } from "../dist/engine/threads/sampler.js";
 import { createSharedMemory, instantiateSimd } from "../dist/kernels/simd/index.js";
+import { openDataset } from "../dist/storage/bricks/brick-reader.js";
 import { BrickCache } from "../dist/storage/bricks/cache.js";
 import { scanFolders } from "../dist/storage/catalog/scan-folders.js";
 import { loadHdf5 } from "../dist/storage/hdf5/library.js";
@@ -48,7 +49,7 @@ export async function bytesPerStep(
   const buffer = memory.buffer as ArrayBufferLike as SharedArrayBuffer;
   new BrickCache(buffer, layout.cache, -1).initialise();
   const sampler = new Sampler(buffer, layout, 0, (scratch) => instantiateSimd(readFileSync(MODULE), memory, scratch));
-  const datasets = new OpenDatasets({ fd8Legacy: false, accelerator: sampler.accelerator });
+  const datasets = new OpenDatasets({ fd8Legacy: false, accelerator: sampler.accelerator }, readDataset, openDataset);
   const copy = copyDataset(dataset);
   const most = query.nt as number;
   const run = (triples: Float32Array, steps: number): void => {

@@ -4,7 +4,7 @@ import type { CacheStatus } from "../storage/bricks/directory.js";
 import type { StorePort } from "../storage/store-port.js";
 import type { DiskCounts, StoreStatus } from "../storage/store-status.js";
 import type { QueryShare } from "./fair-queue.js";
-import type { Task } from "./task.js";
+import type { BatchTask, Task } from "./task.js";
 
 /** Options of a run. */
 export interface RunOptions {
@@ -31,6 +31,15 @@ export interface Carrier {
    *   BusyError when no thread can be started
    */
   run<T>(task: Task, options?: RunOptions): Promise<T>;
+  /**
+   * Evaluates a small batch at once, on the thread that asks; absent: it has no means to.
+   *
+   * @returns false, without any effect, where the batch is to be run as a task
+   * @throws what `run` rejects with
+   */
+  runInline?(task: BatchTask, share: QueryShare): boolean;
+  /** Number of batches that `runInline` has evaluated. */
+  inlined?(): number;
   /** Number of threads that can take tasks: one at least, others once there has been work for them. */
   alive(): number;
   /** Number of tasks that wait. */

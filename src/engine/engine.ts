@@ -136,6 +136,7 @@ class FieldEngine implements Engine {
       workersConfigured: carrier.parallelism,
       queued: carrier.queued(),
       running: carrier.running(),
+      inlined: carrier.inlined?.() ?? 0,
       pointsInFlight: this.#pointsInFlight,
       bytesRead,
       cacheHits: hits,

@@ -243,7 +243,8 @@ export class Execution implements Evaluation {
       const task = this.#nextTask();
       if (!task) break;
       if (this.#stream !== null && task.kind === "batch") this.#stream.unread += task.out.length;
-      void this.#run(this.#started++, task);
+      const index = this.#started++;
+      if (task.kind !== "batch" || !this.#ranInline(index, task)) void this.#run(index, task);
     }
     this.#settle();
   }
@@ -307,19 +308,36 @@ export class Execution implements Evaluation {
     return { plan, cancel, stop, kill };
   }
 
+  /** Evaluates a batch that is all of a small query at once; false where a thread has to. */
+  #ranInline(index: number, task: BatchTask): boolean {
+    if (task.work !== this.work) return false;
+    try {
+      if (!this.#setting.carrier.runInline?.(task, this.#share)) return false;
+      this.#stream?.done.add(index);
+    } catch (error) {
+      this.#note(index, error);
+    }
+    return true;
+  }
+
   async #run(index: number, task: BatchTask | SortTask | DividedTask): Promise<void> {
     this.#outstanding++;
     try {
       await this.#attempt(task);
       this.#stream?.done.add(index);
     } catch (error) {
-      this.#setting.failed(error);
-      const known = error instanceof FieldprobeError ? error : new WorkerError(undefined, error);
-      if (!this.#failure || this.#failure.index > index) this.#failure = { index, error: known };
+      this.#note(index, error);
     } finally {
       this.#outstanding--;
       this.#advance();
     }
+  }
+
+  /** Takes note of the error of a task. */
+  #note(index: number, error: unknown): void {
+    this.#setting.failed(error);
+    const known = error instanceof FieldprobeError ? error : new WorkerError(undefined, error);
+    if (!this.#failure || this.#failure.index > index) this.#failure = { index, error: known };
   }
 
   /** Runs a task. One on a thread that is lost is repeated; a divided one sees to its peers itself. */

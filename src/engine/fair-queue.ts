@@ -107,6 +107,15 @@ export class FairQueue<T extends QueuedTask> {
     this.#virtual += ms / Math.max(1, this.#clients.size);
   }
 
+  /** Accounts for a task that was served without having been here. */
+  chargeBeside(share: QueryShare, ms: number): void {
+    const queries = this.#clients.get(share.client)?.size ?? 0;
+    const clients = this.#clients.size + (queries === 0 ? 1 : 0);
+    share.served += ms;
+    share.virtual = Math.max(share.virtual, this.#virtual) + ms * (queries + 1);
+    this.#virtual += ms / clients;
+  }
+
   /** Forgets a task that was taken and has ended. */
   ended({ share }: T): void {
     const queries = this.#clients.get(share.client);

@@ -1,6 +1,6 @@
 /**
- * All worker threads share one memory: WebAssembly constants, worker slots, a scratch arena per worker, and the brick
- * cache.
+ * All worker threads share one memory: WebAssembly constants, worker slots, a scratch arena per worker and one for the
+ * thread that serves requests, and the brick cache.
  */
 import { type CacheLayout, cacheLayout } from "../storage/bricks/directory.js";
 import { MAX_NODES } from "../storage/dataset.js";
@@ -40,6 +40,8 @@ export interface MemoryLayout {
   readonly workers: number;
   /** One Int32 per worker: the id of the thread that has the slot, or 0. The first page is left to the SIMD module. */
   readonly slots: number;
+  /** The slot, with an arena and pins, of the thread that serves requests; `slots` has no word for it. */
+  readonly inlineSlot: number;
   readonly arenas: number;
   readonly arenaBytes: number;
   readonly cache: CacheLayout;
@@ -50,14 +52,14 @@ export function memoryLayout(workers: number, cacheBytes: number): MemoryLayout 
   const slots = PAGE;
   const arenas = 2 * PAGE;
   const arenaBytes = Math.ceil(ARENA_BYTES / PAGE) * PAGE;
-  const base = arenas + workers * arenaBytes;
+  const base = arenas + (workers + 1) * arenaBytes;
   let bytes = cacheBytes;
-  let cache = cacheLayout(base, bytes, workers);
+  let cache = cacheLayout(base, bytes, workers + 1);
   while (cache.end > LARGEST) {
     bytes -= cache.end - LARGEST;
-    cache = cacheLayout(base, bytes, workers);
+    cache = cacheLayout(base, bytes, workers + 1);
   }
-  return { bytes: Math.ceil(cache.end / PAGE) * PAGE, workers, slots, arenas, arenaBytes, cache };
+  return { bytes: Math.ceil(cache.end / PAGE) * PAGE, workers, slots, inlineSlot: workers, arenas, arenaBytes, cache };
 }
 
 /** Allocates typed arrays in a worker's part of the memory; nothing is given back. */

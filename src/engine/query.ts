@@ -180,6 +180,8 @@ export interface EngineStatus {
   readonly workersConfigured: number;
   readonly queued: number;
   readonly running: number;
+  /** Small batches that the thread of the engine itself has evaluated, since the start. */
+  readonly inlined: number;
   readonly pointsInFlight: number;
   readonly bytesRead: number;
   readonly cacheHits: number;

@@ -111,4 +111,19 @@ describe("a fair queue", () => {
     expect(queue.remove(taskOf(share))).toBe(false);
     expect(queue.take(() => false)).toBe(null);
   });
+
+  it("counts what was served beside it as the part of its client", () => {
+    const queue = new FairQueue<Task>();
+    const waiting = createShare("waiting");
+    queue.add(taskOf(waiting));
+    const beside = createShare("beside");
+    for (let i = 0; i < 10; i++) queue.chargeBeside(beside, 20);
+    expect(beside).toMatchObject({ virtual: 200, served: 200 });
+    // The other client had a right to as much.
+    const fresh = createShare("fresh");
+    queue.add(taskOf(fresh));
+    expect(fresh.virtual).toBeCloseTo(100, 9);
+    expect(queue.take()?.share).toBe(waiting);
+    expect(queue.queries).toBe(2);
+  });
 });

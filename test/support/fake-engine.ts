@@ -85,6 +85,7 @@ export class FakeEngine implements Engine {
       running: 0,
       pointsInFlight: 0,
       bytesRead: 0,
+      inlined: 0,
       cacheHits: 0,
       cacheMisses: 0,
       cacheBytes: 0,

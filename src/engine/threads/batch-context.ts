@@ -6,7 +6,7 @@ import type { Emit, Sampler } from "./sampler.js";
 
 /** A batch and the means to evaluate it. */
 export interface BatchContext {
-  readonly task: BatchMessage;
+  readonly task: Omit<BatchMessage, "dataset">;
   readonly operation: Operation;
   readonly open: OpenDataset;
   readonly sampler: Sampler;

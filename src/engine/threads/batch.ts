@@ -28,7 +28,7 @@ const FORCE_STEP = 1024;
  * @throws RequestError for a coordinate outside the domain, DataError, CancelledError
  */
 export function evaluateBatch(
-  task: BatchMessage,
+  task: Omit<BatchMessage, "dataset">,
   open: OpenDataset,
   sampler: Sampler,
   pause: () => boolean,
@@ -65,7 +65,7 @@ export function readAhead(task: AheadMessage, open: OpenDataset, sampler: Sample
 }
 
 /** The samples of a batch of interpolated or differentiated fields. */
-function samplingOf(task: AheadMessage | BatchMessage, open: OpenDataset): Sampling {
+function samplingOf(task: Omit<AheadMessage | BatchMessage, "dataset">, open: OpenDataset): Sampling {
   const { query, fields, places } = task;
   const { axes, time } = open.dataset;
   return {
@@ -163,7 +163,11 @@ function boxFilter(kernel: string, query: Query, { name, axes }: Dataset, { acce
 
 /** Fills the sampler with the points of the batch, relative to the grid, and checks them. */
 function loadPositions(
-  { task, open, sampler }: Pick<BatchContext, "open" | "sampler"> & { readonly task: AheadMessage | BatchMessage },
+  {
+    task,
+    open,
+    sampler,
+  }: Pick<BatchContext, "open" | "sampler"> & { readonly task: Omit<AheadMessage | BatchMessage, "dataset"> },
   time: number,
 ): void {
   const { axes, frameVelocity } = open.dataset;

@@ -1,13 +1,13 @@
 /**
- * `OpenDatasets` keeps the datasets that a worker thread has open: their files, the brick sources of their fields, and
- * the schemes of their grids.
+ * `OpenDatasets` keeps the datasets that a thread has open: their files, the brick sources of their fields, and the
+ * schemes of their grids.
  */
 import { RequestError } from "../../errors.js";
 import { type Accelerator, createScheme } from "../../kernels/index.js";
 import type { Scheme } from "../../kernels/types.js";
-import { type StoredBricks as OpenFiles, openDataset } from "../../storage/bricks/brick-reader.js";
+import type { StoredBricks as OpenFiles } from "../../storage/bricks/brick-reader.js";
+import { NotCached } from "../../storage/bricks/cache.js";
 import { AXIS_NAMES, type Dataset, FIELD_NAMES, type FieldName } from "../../storage/dataset.js";
-import { type DatasetCopy, readDataset } from "./dataset-copy.js";
 import type { BrickSource } from "./sampler.js";
 
 /** Datasets that a thread keeps open; the least recently used one is closed. */
@@ -19,18 +19,27 @@ export interface SchemeSettings {
   readonly accelerator: Accelerator | undefined;
 }
 
-/** The open datasets by the number of their first field in the brick cache. */
-export class OpenDatasets {
+/** The open datasets by the number of their first field in the brick cache; tasks bring them as `Carried`. */
+export class OpenDatasets<Carried> {
   readonly #settings: SchemeSettings;
+  readonly #read: (carried: Carried) => Dataset;
+  readonly #openFiles: ((dataset: Dataset) => OpenFiles) | null;
   readonly #open = new Map<number, OpenDataset>();
 
-  constructor(settings: SchemeSettings) {
+  /** @param openFiles opens the files of a dataset; null: this thread uses bricks only that the cache holds */
+  constructor(
+    settings: SchemeSettings,
+    read: (carried: Carried) => Dataset,
+    openFiles: ((dataset: Dataset) => OpenFiles) | null,
+  ) {
     this.#settings = settings;
+    this.#read = read;
+    this.#openFiles = openFiles;
   }
 
   /** The open dataset of a task. */
-  of({ source, dataset }: { readonly source: number; readonly dataset: DatasetCopy }): OpenDataset {
-    const found = this.#open.get(source) ?? new OpenDataset(source, readDataset(dataset), this.#settings);
+  of({ source, dataset }: { readonly source: number; readonly dataset: Carried }): OpenDataset {
+    const found = this.#open.get(source) ?? this.#make(source, this.#read(dataset));
     this.#open.delete(source);
     this.#open.set(source, found);
     if (this.#open.size > MOST_OPEN) {
@@ -39,6 +48,10 @@ export class OpenDatasets {
       dropped.close();
     }
     return found;
+  }
+
+  #make(source: number, dataset: Dataset): OpenDataset {
+    return new OpenDataset(source, dataset, this.#settings, this.#openFiles?.(dataset) ?? null);
   }
 }
 
@@ -49,13 +62,14 @@ export class OpenDataset {
   readonly #settings: SchemeSettings;
   readonly #sources = new Map<FieldName, BrickSource>();
   readonly #schemes = new Map<string, Scheme>();
-  readonly #files: OpenFiles;
+  /** Null where bricks are used only that the cache holds. */
+  readonly #files: OpenFiles | null;
 
-  constructor(source: number, dataset: Dataset, settings: SchemeSettings) {
+  constructor(source: number, dataset: Dataset, settings: SchemeSettings, files: OpenFiles | null) {
     this.dataset = dataset;
     this.#source = source;
     this.#settings = settings;
-    this.#files = openDataset(dataset);
+    this.#files = files;
   }
 
   /** The brick source of a field that the dataset has. */
@@ -63,13 +77,17 @@ export class OpenDataset {
     const known = this.#sources.get(name);
     const field = this.dataset.fields[name];
     if (known || !field) return known as BrickSource;
+    const files = this.#files;
     const isStore = this.dataset.files.some(({ newestMs }) => newestMs !== undefined);
     const source: BrickSource = {
       source: this.#source + FIELD_NAMES.indexOf(name),
       components: field.components,
       bricking: field.bricking,
-      load: (frame, brick, into) => this.#files.readBrick(name, frame, brick, into),
-      fetched: isStore ? (bricks) => this.#files.fetched(name, bricks) : undefined,
+      load: (frame, brick, into) => {
+        if (files === null) throw new NotCached();
+        files.readBrick(name, frame, brick, into);
+      },
+      fetched: isStore && files !== null ? (bricks) => files.fetched(name, bricks) : undefined,
     };
     this.#sources.set(name, source);
     return source;
@@ -96,7 +114,7 @@ export class OpenDataset {
   }
 
   close(): void {
-    this.#files.close();
+    this.#files?.close();
   }
 }
 

@@ -1,7 +1,7 @@
 /**
  * The thread pool runs tasks on worker threads. Tasks wait in a fair queue; a long task gives its thread up at the end
  * of a time slice when others wait, and continues later. While long tasks occupy all threads, short ones run on an
- * express thread beside them.
+ * express thread beside them; small batches whose bricks are in the cache are evaluated at once.
  */
 import type { Logger } from "pino";
 import type { Config, Limits } from "../../config.js";
@@ -13,9 +13,10 @@ import { StoreThread } from "../../storage/zarr/store-thread.js";
 import type { Carrier, RunOptions } from "../carrier.js";
 import { createShare, FairQueue, type QueryShare } from "../fair-queue.js";
 import { memoryLayout } from "../memory.js";
-import type { Progress, Task } from "../task.js";
+import type { BatchTask, Progress, Task } from "../task.js";
 import { createPacker } from "./dataset-copy.js";
 import { reviveError } from "./errors-as-data.js";
+import { InlineBatches } from "./inline-batches.js";
 import { ThreadGroup } from "./thread-group.js";
 
 /** Time for which all threads must be busy before the express thread is started. */
@@ -61,6 +62,7 @@ class ThreadPool implements Carrier {
   readonly #contended = new Int32Array(new SharedArrayBuffer(4));
   readonly #threads: ThreadGroup;
   readonly #express: ThreadGroup;
+  readonly #inline: InlineBatches;
   readonly #stores: StoreThread;
   readonly #queue = new FairQueue<PoolTask>();
   readonly #pack = createPacker();
@@ -88,6 +90,23 @@ class ThreadPool implements Carrier {
     this.cacheBytes = this.#cache.capacity;
     this.#threads = new ThreadGroup(setup, workers, 1, this.#cache, this.#stores, report);
     this.#express = new ThreadGroup(setup, 1, 0, this.#cache, this.#stores, report);
+    const repair = (): boolean => this.#cache.repair(layout.inlineSlot);
+    this.#inline = new InlineBatches({ memory, layout, fd8Legacy }, repair, (err) =>
+      log?.warn({ err }, "small batches go to worker threads from now on"),
+    );
+  }
+
+  runInline(task: BatchTask, share: QueryShare): boolean {
+    // Those that wait have been there before.
+    if (this.#queue.size > 0 && this.#queue.peek(({ short }) => short) !== null) return false;
+    const since = performance.now();
+    const done = this.#inline.run(task);
+    if (done) this.#queue.chargeBeside(share, performance.now() - since);
+    return done;
+  }
+
+  inlined(): number {
+    return this.#inline.count;
   }
 
   run<T>(task: Task, { kill, share = createShare(), queryWork }: RunOptions = {}): Promise<T> {

@@ -7,7 +7,7 @@ import { sortByBrick, sortTables } from "../../kernels/brick-order.js";
 import type { SimdAccelerator } from "../../kernels/simd/index.js";
 import type { Axes, BrickField, Bricking, BrickReader, FrameWeights, Scheme } from "../../kernels/types.js";
 import type { FrameBricks } from "../../storage/bricks/brick-reader.js";
-import { BrickCache, type BrickRequest } from "../../storage/bricks/cache.js";
+import { BrickCache, type BrickPins, type BrickRequest } from "../../storage/bricks/cache.js";
 import {
   Arena,
   BATCH_POINTS,
@@ -68,7 +68,7 @@ interface FieldSpace {
   offsets: readonly Int32Array[];
 }
 
-/** The sampler of one worker thread, with its arena, its view of the brick cache and its SIMD module. */
+/** The sampler of one thread, with its arena, its view of the brick cache and its SIMD module. */
 export class Sampler {
   readonly accelerator: SimdAccelerator | undefined;
   /** Positions of the batch in the caller's order, three values per point; the caller fills it before `sample`. */
@@ -80,7 +80,7 @@ export class Sampler {
   readonly #keyTables: Uint32Array;
   readonly #fields: readonly [FieldSpace, FieldSpace];
   readonly #data: Float32Array;
-  readonly #cache: BrickCache;
+  readonly #cache: BrickPins;
   /** Bytes of the brick cache that are this worker's part. */
   readonly #budget: number;
   /** Whether the frames of a batch are combined one after the other, since they do not fit the cache together. */
@@ -94,11 +94,13 @@ export class Sampler {
   #tablesFor: { axes: Axes; bricking: Bricking } | null = null;
   #tables: ReturnType<typeof sortTables> | null = null;
 
+  /** @param cache pins the bricks; absent: reads those that the cache does not hold */
   constructor(
     buffer: SharedArrayBuffer,
     layout: MemoryLayout,
     slot: number,
     accelerate: (scratch: { offset: number; bytes: number }) => SimdAccelerator | undefined,
+    cache: BrickPins = new BrickCache(buffer, layout.cache, slot),
   ) {
     const arena = new Arena(buffer, layout.arenas + slot * layout.arenaBytes, layout.arenaBytes);
     this.accelerator = accelerate({ offset: arena.take(SIMD_SCRATCH), bytes: SIMD_SCRATCH });
@@ -118,7 +120,7 @@ export class Sampler {
     });
     this.#fields = [space(), space()];
     this.#data = new Float32Array(buffer);
-    this.#cache = new BrickCache(buffer, layout.cache, slot);
+    this.#cache = cache;
     // One part more than there are workers: bricks lie in runs of units, so pins that filled the whole cache could
     // leave free units but no run of them that is long enough.
     this.#budget = Math.floor(this.#cache.capacity / (layout.workers + 1));

@@ -5,6 +5,7 @@ import { parentPort, threadId, workerData } from "node:worker_threads";
 import { FieldprobeError } from "../../errors.js";
 import { TextModule } from "../../float32/text-module.js";
 import { instantiateSimd, type SimdAccelerator } from "../../kernels/simd/index.js";
+import { openDataset } from "../../storage/bricks/brick-reader.js";
 import type { ScanChanges } from "../../storage/catalog/scan.js";
 import { scanChanges, scanWithIndex } from "../../storage/catalog/scan-folders.js";
 import { loadHdf5 } from "../../storage/hdf5/library.js";
@@ -12,7 +13,7 @@ import { shareStoresOf } from "../../storage/store-connection.js";
 import { digestBuild } from "../build-digest.js";
 import type { ScanTask, TaskOutcome } from "../task.js";
 import { evaluateBatch, readAhead } from "./batch.js";
-import type { TaskMessage } from "./dataset-copy.js";
+import { readDataset, type TaskMessage } from "./dataset-copy.js";
 import { failureOf } from "./errors-as-data.js";
 import { cutNodes, searchNodes } from "./node-regions.js";
 import { OpenDatasets } from "./open-dataset.js";
@@ -31,7 +32,7 @@ await loadHdf5();
 shareStoresOf(parentPort);
 const slot = claimSlot();
 const sampler = new Sampler(memory.buffer as SharedArrayBuffer, layout, slot, accelerate);
-const datasets = new OpenDatasets({ fd8Legacy, accelerator: sampler.accelerator });
+const datasets = new OpenDatasets({ fd8Legacy, accelerator: sampler.accelerator }, readDataset, openDataset);
 const texts = new Texts(
   fromModule(new URL("../../float32/text.wasm", import.meta.url), (wasm) => new TextModule(wasm)),
 );

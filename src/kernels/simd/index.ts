@@ -8,7 +8,7 @@ import { createSimdScheme } from "./schemes.js";
 import { createScratch, imageOfGrid, SCHEME_BYTES } from "./scratch.js";
 import { instantiate, type WasmBytes, type WasmMemory } from "./webassembly.js";
 
-export { createSharedMemory, type WasmBytes, type WasmMemory } from "./webassembly.js";
+export { compileModule, createSharedMemory, type WasmBytes, type WasmMemory } from "./webassembly.js";
 
 /** Scratch that each thread brings along. */
 export const SCRATCH_BYTES = SCHEME_BYTES + SUMS_BYTES;

@@ -40,6 +40,7 @@ interface Global {
   readonly WebAssembly: {
     readonly Memory: new (limits: { initial: number; maximum: number; shared: true }) => WasmMemory;
     readonly Module: new (bytes: WasmBytes) => object;
+    readonly compile: (bytes: WasmBytes) => Promise<object>;
     readonly Instance: new (module: object, imports: { env: { memory: WasmMemory } }) => Instance;
   };
 }
@@ -55,6 +56,11 @@ const PAGE_BYTES = 65_536;
 export function createSharedMemory(bytes: number): WasmMemory {
   const pages = Math.ceil(bytes / PAGE_BYTES);
   return new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+}
+
+/** Compiles a module on other threads. */
+export function compileModule(wasm: WasmBytes): Promise<object> {
+  return WebAssembly.compile(wasm);
 }
 
 /** Instantiates a module, given as its bytes or already compiled, over a memory. */

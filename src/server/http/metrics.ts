@@ -109,6 +109,11 @@ export function createMetrics(engine: Engine, admission: Admission, outgoing: Ou
     ["workers_configured", "Worker threads that there may be.", () => engine.status().workersConfigured],
     ["batches_queued", "Batches that wait for a worker.", () => engine.status().queued],
     ["batches_running", "Batches on a worker.", () => engine.status().running],
+    [
+      "batches_inline_total",
+      "Small batches evaluated on the main thread, whose bricks were in the cache.",
+      () => engine.status().inlined,
+    ],
     ["read_bytes_total", "Bytes read from datasets.", () => engine.status().bytesRead],
     ["cache_hits_total", "Bricks found in the cache.", () => engine.status().cacheHits],
     ["cache_misses_total", "Bricks not found in the cache.", () => engine.status().cacheMisses],

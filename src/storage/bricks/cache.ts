@@ -23,8 +23,23 @@ export interface BrickRequest {
   readonly offsets: Int32Array;
 }
 
+/** Pins bricks for the thread that uses them. */
+export interface BrickPins {
+  /** Bytes of bricks the cache can hold. */
+  readonly capacity: number;
+  /** Pins all bricks of all requests, or none of them. */
+  acquire(requests: readonly BrickRequest[]): void;
+  /** Unpins what `acquire` pinned. */
+  release(requests: readonly BrickRequest[]): void;
+  /** Returns those of some bricks that are to be read. */
+  missing(request: Pick<BrickRequest, "source" | "frame" | "bricks" | "count">): number[];
+}
+
+/** Says that bricks would have to be read or waited for, where a thread does neither. It never leaves the engine. */
+export class NotCached extends Error {}
+
 /** One thread's view of the cache. Threads that make views over the same memory and layout share its content. */
-export class BrickCache {
+export class BrickCache implements BrickPins {
   readonly #values: Float32Array;
   readonly #directory: BrickDirectory;
   /**

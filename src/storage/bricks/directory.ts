@@ -20,6 +20,9 @@ const PINNED_RUNS = 6;
 const TURN = 7;
 const CONTROL_WORDS = 8;
 
+/** Times that a thread which must not wait asks for the lock, which others have for a microsecond mostly. */
+const ATTEMPTS = 50;
+
 /** Figures kept as float64, in this order. */
 const HITS = 0;
 const MISSES = 1;
@@ -221,6 +224,11 @@ export class BrickDirectory {
     return this.#state[unit] === LOADING && this.#reader[unit] === this.#slot;
   }
 
+  /** Whether the brick of a run has been read. */
+  isReady(unit: number): boolean {
+    return this.#state[unit] === READY;
+  }
+
   /** Makes a brick that this worker has read visible to those that wait for it; needs no lock. */
   finish(unit: number): void {
     Atomics.store(this.#state, unit, READY);
@@ -291,6 +299,18 @@ export class BrickDirectory {
       if (found === 0) break;
       Atomics.wait(this.#control, LOCK, found, 20);
     }
+    try {
+      return change();
+    } finally {
+      this.#unlock();
+    }
+  }
+
+  /** Runs a change under the lock; null where another thread keeps the lock for longer than a moment. */
+  tryLocked<T>(change: () => T): T | null {
+    const holder = holderOf(this.#slot);
+    for (let left = ATTEMPTS; Atomics.compareExchange(this.#control, LOCK, 0, holder) !== 0; left--)
+      if (left === 0) return null;
     try {
       return change();
     } finally {

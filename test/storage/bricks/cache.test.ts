@@ -2,8 +2,9 @@ import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { describe, expect, it } from "vitest";
 import { DataError } from "../../../src/errors.js";
-import { BrickCache, type BrickRequest } from "../../../src/storage/bricks/cache.js";
-import { type CacheLayout, cacheLayout } from "../../../src/storage/bricks/directory.js";
+import { BrickCache, type BrickRequest, NotCached } from "../../../src/storage/bricks/cache.js";
+import { CachedBricks } from "../../../src/storage/bricks/cached-bricks.js";
+import { BrickDirectory, type CacheLayout, cacheLayout } from "../../../src/storage/bricks/directory.js";
 import { fc } from "../../support/property.js";
 
 const UNIT = 16 * 1024;
@@ -278,5 +279,54 @@ describe("brick cache", () => {
     );
     expect(outcomes.reduce((sum, { reads }) => sum + reads, 0)).toBe(60);
     expect(outcomes.every(({ wrong }) => wrong === 0)).toBe(true);
+  });
+});
+
+describe("a thread that neither reads nor waits", () => {
+  it("pins what is there, all or nothing, and keeps it from being evicted", () => {
+    const { buffer, layout } = openCache(3, 2);
+    const reader = new BrickCache(buffer, layout, 0);
+    const other = new CachedBricks(buffer, layout, 1);
+    const there = request(1, 0, [4], 2);
+    reader.acquire([there]);
+    reader.release([there]);
+    const reads: string[] = [];
+    expect(() => other.acquire([request(1, 0, [4, 5], 2, reads)])).toThrow(NotCached);
+    const wanted = request(1, 0, [4], 2, reads);
+    other.acquire([wanted]);
+    check(buffer, wanted);
+    const next = request(1, 0, [6], 1);
+    reader.acquire([next]);
+    reader.release([next]);
+    expect(() => reader.acquire([request(1, 0, [7, 8], 2)])).toThrow(DataError);
+    check(buffer, wanted);
+    other.release([wanted]);
+    const large = request(1, 0, [7], 3);
+    reader.acquire([large]);
+    check(buffer, large);
+    reader.release([large]);
+    expect(() => other.acquire([wanted])).toThrow(NotCached);
+    expect(reads).toEqual([]);
+  });
+
+  it("does not wait for the lock, nor take pins that another waits for, and drops its own in a moment", async () => {
+    const { buffer, layout } = openCache(3, 3);
+    const reader = new BrickCache(buffer, layout, 0);
+    const other = new CachedBricks(buffer, layout, 1);
+    const third = new BrickDirectory(buffer, layout, 2);
+    const there = request(1, 0, [4], 2);
+    reader.acquire([there]);
+    reader.release([there]);
+    third.locked(() => expect(() => other.acquire([there])).toThrow(NotCached));
+    third.locked(() => third.claimTurn());
+    expect(() => other.acquire([there])).toThrow(NotCached);
+    third.locked(() => third.endTurn());
+    other.acquire([there]);
+    third.locked(() => other.release([there]));
+    expect(third.anyPinned).toBe(true);
+    await expect.poll(() => third.anyPinned, { interval: 0 }).toBe(false);
+    other.acquire([there]);
+    other.release([there]);
+    expect(third.anyPinned).toBe(false);
   });
 });

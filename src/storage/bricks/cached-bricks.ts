@@ -1,0 +1,71 @@
+/**
+ * `CachedBricks` pins bricks that the cache holds already, for a thread that must neither read files nor wait for other
+ * threads: the one that serves all requests.
+ */
+import { type BrickPins, type BrickRequest, NotCached } from "./cache.js";
+import { BrickDirectory, type CacheLayout, NONE } from "./directory.js";
+
+/** The view of such a thread. */
+export class CachedBricks implements BrickPins {
+  readonly #directory: BrickDirectory;
+  /** Runs that are used no more, and are still pinned because another thread had the lock. */
+  readonly #due: number[] = [];
+
+  /** @param slot slot of this thread, which no worker has */
+  constructor(buffer: SharedArrayBuffer, layout: CacheLayout, slot: number) {
+    this.#directory = new BrickDirectory(buffer, layout, slot);
+  }
+
+  get capacity(): number {
+    return this.#directory.capacity;
+  }
+
+  /**
+   * Pins all bricks of all requests, or none of them.
+   *
+   * @throws NotCached when a brick has not been read yet, and where this thread would have to wait
+   */
+  acquire(requests: readonly BrickRequest[]): void {
+    if (!this.#directory.tryLocked(() => this.#pin(requests))) throw new NotCached();
+  }
+
+  release(requests: readonly BrickRequest[]): void {
+    for (const { count, offsets } of requests)
+      for (let i = 0; i < count; i++) this.#due.push(this.#directory.unitAt(offsets[i]));
+    this.#unpinDue();
+  }
+
+  /** None: bricks that the cache does not hold are not read here. */
+  missing(): number[] {
+    return [];
+  }
+
+  /** Under the lock: pins the requests, if the cache has all that they need and no worker waits for space. */
+  #pin(requests: readonly BrickRequest[]): boolean {
+    if (this.#due.length > 0 || this.#directory.othersTurn) return false;
+    let hits = 0;
+    for (const { source, frame, bricks, count, offsets } of requests) {
+      for (let i = 0; i < count; i++) {
+        const unit = this.#directory.find(source, frame, bricks[i]);
+        if (unit === NONE || !this.#directory.isReady(unit)) return false;
+        offsets[i] = this.#directory.offsetOf(unit);
+      }
+      hits += count;
+    }
+    for (const { count, offsets } of requests)
+      for (let i = 0; i < count; i++) this.#directory.pin(this.#directory.unitAt(offsets[i]));
+    this.#directory.count(hits, 0, 0);
+    return true;
+  }
+
+  /** Drops the pins of runs that are used no more: now, or in a moment. */
+  #unpinDue(): void {
+    const dropped = this.#directory.tryLocked(() => {
+      for (const unit of this.#due) this.#directory.unpin(unit);
+      this.#due.length = 0;
+      return true;
+    });
+    if (dropped) this.#directory.announceRelease();
+    else setTimeout(() => this.#unpinDue(), 1).unref();
+  }
+}
