@@ -90,9 +90,10 @@ describe("small batches", () => {
     for (const [i, query] of QUERIES.entries()) {
       const points = pointsOf(3, i);
       const before = inline.status().inlined;
-      // The first query may find bricks that have to be read.
-      await runQuery(inline, query, points);
-      const answer = await runQuery(inline, query, points);
+      let answer = await runQuery(inline, query, points);
+      // Bricks may have had to be read first, and a machine with other work may interrupt a turn of the event loop.
+      for (let left = 10; left > 0 && inline.status().inlined === before; left--)
+        answer = await runQuery(inline, query, points);
       if (inline.status().inlined === before) others.add(query.spatialInterpolation as string);
       expect(answer, JSON.stringify(query)).toEqual(await runQuery(threaded, query, points));
     }
