@@ -86,13 +86,12 @@ const oneOf = <const T extends readonly string[]>(...names: T) =>
 const yes = oneOf("true", "false", "1", "0").transform((text) => text === "true" || text === "1");
 const text = z.string().min(1, "must not be empty");
 const path = text.transform((name) => resolve(name));
-const list = (separator: string) =>
-  z.string().transform((items) =>
-    items
-      .split(separator)
-      .map((item) => item.trim())
-      .filter((item) => item !== ""),
-  );
+const list = z.string().transform((items) =>
+  items
+    .split(",")
+    .map((item) => item.trim())
+    .filter((item) => item !== ""),
+);
 /** The name of a time zone; offsets are none. */
 const zone = text.refine((name) => !/^[+-]/.test(name) && isZone(name), "must be an IANA time zone");
 /** An address, a network, or a name of some that the HTTP library knows. */
@@ -212,14 +211,14 @@ const SETTINGS = {
   ),
   allowedHosts: setting(
     "ALLOWED_HOSTS",
-    list(",").transform((names) => names as readonly string[]),
+    list.transform((names) => names as readonly string[]),
     () => [],
     "further names by which a service on loopback is asked, separated by commas; it answers others with 421",
     { shown: "names of loopback, and that of `BASE_URL`" },
   ),
   corsOrigins: setting(
     "CORS_ORIGINS",
-    list(",")
+    list
       .pipe(z.array(webAddress.transform((url) => new URL(url).origin)))
       .transform((origins) => origins as readonly string[]),
     () => [],
@@ -228,7 +227,7 @@ const SETTINGS = {
   ),
   trustProxy: setting(
     "TRUST_PROXY",
-    list(",")
+    list
       .refine(
         (proxies) => proxies.length > 0 && proxies.every((proxy) => PROXY.test(proxy)),
         "must name addresses or networks, such as loopback or 10.0.0.0/8, separated by commas",
@@ -280,7 +279,7 @@ const SETTINGS = {
     ),
     keys: setting(
       "EVENTS_KEYS",
-      list(",").transform((keys) => keys as readonly string[]),
+      list.transform((keys) => keys as readonly string[]),
       () => [],
       "API keys of the events interface, separated by commas",
       { shown: "none: open" },
@@ -301,9 +300,7 @@ const SETTINGS = {
   cluster: {
     peers: setting(
       "PEERS",
-      list(",")
-        .pipe(z.array(z.string()).min(1, "must name an address"))
-        .transform((peers) => peers as readonly string[]),
+      list.pipe(z.array(z.string()).min(1, "must name an address")).transform((peers) => peers as readonly string[]),
       null,
       "addresses of all processes of the cluster, this one among them, separated by commas, or a file with one a line",
       { flag: "addresses", shown: "none: this process works alone" },

@@ -13,7 +13,7 @@ import type { NodeRegion } from "../engine/node-region.js";
 import { valuesPerPoint } from "../engine/plan/by-arrival.js";
 import { BufferPool } from "../engine/points/buffers.js";
 import { frameShift } from "../engine/points/positions.js";
-import type { Engine, PieceCounts, Query, RegionCounts } from "../engine/query.js";
+import { type Engine, type PieceCounts, type Query, type RegionCounts, writeTriples } from "../engine/query.js";
 import type { SharedPoints, Sharing, SharingControl } from "../engine/sharing.js";
 import type { Slab } from "../engine/task.js";
 import { reviveError } from "../engine/threads/errors-as-data.js";
@@ -414,18 +414,8 @@ export class Cluster implements Sharing {
   ): Promise<PartValues> {
     const deadlineMs = Math.max(1, deadline - Date.now());
     const evaluation = (this.#engine as Engine).start(query, { dataset, deadlineMs, signal, client, alone: true });
-    for (const [sink, values] of [
-      [evaluation.points, triples],
-      [evaluation.velocities, velocities],
-    ] as const) {
-      for (let at = 0; at < values.length; ) {
-        const { slab } = sink;
-        const some = values.subarray(at, at + slab.length);
-        slab.set(some);
-        sink.commit(some.length / 3);
-        at += some.length;
-      }
-    }
+    writeTriples(evaluation.points, triples);
+    writeTriples(evaluation.velocities, velocities);
     const result = await evaluation.finish();
     if (!result.stream) return { parts: result.values, release: () => result.release() };
     try {

@@ -86,6 +86,17 @@ export interface TripleSink {
   commit(count: number): void;
 }
 
+/** Copies triples into a sink, slab by slab. */
+export function writeTriples(sink: TripleSink, triples: Float32Array): void {
+  for (let from = 0; from < triples.length; ) {
+    const { slab } = sink;
+    const part = triples.subarray(from, from + slab.length);
+    slab.set(part);
+    sink.commit(part.length / 3);
+    from += part.length;
+  }
+}
+
 /** A running query: points go in as they arrive, work starts before the last one is in. */
 export interface Evaluation {
   readonly points: TripleSink;

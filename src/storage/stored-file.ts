@@ -1,4 +1,5 @@
 /** A stored file is a tree of groups and arrays with attributes, whatever the format that it is kept in. */
+import { DataError } from "../errors.js";
 import type { ChunkIndex } from "./hdf5/chunk-index.js";
 import type { ReadBuffer } from "./hdf5/library.js";
 import type { AttributeValue, Hyperslab, RawValues, Stored } from "./hdf5/stored.js";
@@ -37,13 +38,7 @@ export interface StoredFile {
   /** All values of a small numeric dataset, unpacked to float64. */
   numbers(path: string): Float64Array;
   /** Reads a box of elements in stored order and stored type; the values last until the next use of `buffer`. */
-  readHyperslab(
-    path: string,
-    stored: Stored,
-    offset: readonly number[],
-    count: readonly number[],
-    buffer: ReadBuffer,
-  ): RawValues;
+  readHyperslab(path: string, stored: Stored, box: Hyperslab, buffer: ReadBuffer): RawValues;
   /**
    * Reads a box that is one whole chunk into `out`, in stored order and stored type, little-endian; absent where pieces
    * are no chunks.
@@ -63,4 +58,19 @@ export interface StoredFile {
   /** Whether the values of a dataset are kept outside of the file. */
   hasExternalStorage(path: string): boolean;
   close(): void;
+}
+
+/** Counts the elements of a box. @throws DataError, naming `where`, when a dataset of that shape lacks some of them */
+export function countElements(where: string, shape: readonly number[], { offset, count }: Hyperslab): number {
+  const rank = shape.length;
+  if (offset.length !== rank || count.length !== rank)
+    throw new DataError(`${where} has ${rank} dimensions, not ${Math.max(offset.length, count.length)}.`);
+  let total = 1;
+  for (const [axis, extent] of shape.entries()) {
+    const [first, length] = [offset[axis], count[axis]];
+    if (first < 0 || length < 1 || first + length > extent)
+      throw new DataError(`${where} has no nodes ${first} to ${first + length - 1} on dimension ${axis}.`);
+    total *= length;
+  }
+  return total;
 }

@@ -16,13 +16,10 @@ import { progressOf } from "../output/progress.js";
 /** Largest number of nodes along an axis. */
 const MAX_NODES = 8192;
 
-/** Makes a parser of powers of two. */
-function powerOfTwo(min: number, max: number): (text: string) => number {
-  return (text) => {
-    const value = wholeNumber(min, max)(text);
-    if (Number.isInteger(Math.log2(value))) return value;
-    throw new InvalidArgumentError(`a power of two from ${min} to ${max} is needed.`);
-  };
+function powerOfTwo(text: string): number {
+  const value = wholeNumber(8, 256)(text);
+  if (Number.isInteger(Math.log2(value))) return value;
+  throw new InvalidArgumentError("a power of two from 8 to 256 is needed.");
 }
 
 function positive(text: string): number {
@@ -158,7 +155,7 @@ export function generateCommand(): Command {
     .action((flags: CubeFlags) => generateCube(flags.smooth === true ? "smooth" : "random", flags));
   const isotropic = new Command("isotropic")
     .description("forced isotropic turbulence by direct numerical simulation; velocity, pressure and force")
-    .option("--nodes <n>", "nodes along each axis, a power of two", powerOfTwo(8, 256), 32)
+    .option("--nodes <n>", "nodes along each axis, a power of two", powerOfTwo, 32)
     .option(
       "--steps <n>",
       "stored frames, 0.2 apart: one guard, those from t = 0 on, two guards",

@@ -3,7 +3,7 @@ import { type Logger, pino } from "pino";
 import { loadConfig } from "../../config.js";
 import { openEngine } from "../../engine/engine.js";
 import { recordOfResult } from "../../engine/particle-records.js";
-import type { Engine, Query, TripleSink } from "../../engine/query.js";
+import { type Engine, type Query, writeTriples } from "../../engine/query.js";
 import { FieldprobeError } from "../../errors.js";
 import {
   functionNamed,
@@ -101,8 +101,8 @@ async function evaluateInParts(
   for (let first = 0, count = 0; first === 0 || first < total; first += Math.max(1, count)) {
     const evaluation = engine.start(query, {});
     count = Math.min(total - first, PART, Math.max(1, evaluation.limit.points));
-    write(evaluation.points, asked.points.subarray(3 * first, 3 * (first + count)));
-    if (asked.velocities) write(evaluation.velocities, velocitiesOf(asked, first, count));
+    writeTriples(evaluation.points, asked.points.subarray(3 * first, 3 * (first + count)));
+    if (asked.velocities) writeTriples(evaluation.velocities, velocitiesOf(asked, first, count));
     const result = await evaluation.finish();
     recordsPerPoint = result.itemsPerPoint;
     record = recordOfResult(form, result);
@@ -144,17 +144,6 @@ function rounded(operation: OperationRow, members: FlagQuery["members"]): Record
   const round = ([name, value]: [string, string | number]) =>
     [name, floats.has(name) ? Math.fround(Number(value)) : value] as const;
   return Object.fromEntries(Object.entries(ownMembers(operation, members)).map(round));
-}
-
-/** Writes triples into a sink, slab by slab. */
-function write(sink: TripleSink, triples: Float32Array): void {
-  for (let from = 0; from < triples.length; ) {
-    const { slab } = sink;
-    const part = triples.subarray(from, from + slab.length);
-    slab.set(part);
-    sink.commit(part.length / 3);
-    from += part.length;
-  }
 }
 
 /** Prints log entries from `level` on as plain lines, without those about datasets other than `dataset`. */

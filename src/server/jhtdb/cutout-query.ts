@@ -2,6 +2,7 @@
 import { excerpt, RequestError } from "../../errors.js";
 import type { Operation } from "../../operations.js";
 import type { Axis, Dataset } from "../../storage/dataset.js";
+import { readTexts, refuse } from "./query-texts.js";
 import { operationFor, VARIABLES, type Variable } from "./variables.js";
 
 /** Nodes or frames `first`, `first + stride`, ...; zero-based. */
@@ -27,38 +28,26 @@ const PARAMETERS = [
   "filter_width",
 ];
 
-/** The parameters as text, each given at most once. @throws RequestError naming one that is unknown or repeated */
+/** The parameters of a request as texts. */
 export function readCutoutTexts(query: unknown): ReadonlyMap<string, string> {
-  const texts = new Map<string, string>();
-  for (const [name, value] of Object.entries((query ?? {}) as Record<string, string | string[]>)) {
-    if (!PARAMETERS.includes(name)) {
-      throw refuse(excerpt(name), `There is no parameter "${excerpt(name)}"; there are ${PARAMETERS.join(", ")}.`);
-    }
-    if (typeof value !== "string") throw refuse(name, `${name} is given more than once.`);
-    texts.set(name, value);
-  }
-  return texts;
+  return readTexts(query, PARAMETERS);
 }
 
-function refuse(member: string, message: string): RequestError {
-  return new RequestError("InvalidRequest", message, { member });
-}
-
-function whole(texts: ReadonlyMap<string, string>, name: string, least: number, fallback: number | null): number {
+/** A whole number of at least 1; `fallback`, where there is one, stands for what is not given. */
+function whole(texts: ReadonlyMap<string, string>, name: string, fallback: number | null): number {
   const text = texts.get(name);
   if (text === undefined && fallback !== null) return fallback;
   if (text === undefined) throw refuse(name, `${name} is missing.`);
   const value = /^\d{1,9}$/.test(text.trim()) ? Number(text) : Number.NaN;
-  if (!(value >= least))
-    throw refuse(name, `${name} must be a whole number of at least ${least}, not "${excerpt(text)}".`);
+  if (!(value >= 1)) throw refuse(name, `${name} must be a whole number of at least 1, not "${excerpt(text)}".`);
   return value;
 }
 
 /** A one-based inclusive range with its stride. */
 function range(texts: ReadonlyMap<string, string>, axis: string, length: number, wraps: boolean): StridedRange {
-  const start = whole(texts, `${axis}s`, 1, null);
-  const end = whole(texts, `${axis}e`, 1, null);
-  const stride = whole(texts, `stride${axis}`, 1, 1);
+  const start = whole(texts, `${axis}s`, null);
+  const end = whole(texts, `${axis}e`, null);
+  const stride = whole(texts, `stride${axis}`, 1);
   if (end < start) throw refuse(`${axis}e`, `${axis}e must not be below ${axis}s.`);
   const last = wraps ? 2 * length : length;
   if (end > last)
@@ -78,7 +67,7 @@ export function readCutoutQuery(texts: ReadonlyMap<string, string>, dataset: Dat
   const name = texts.get("function")?.toLowerCase() ?? "";
   const variable = stored[codes.indexOf(name)];
   if (variable === undefined) throw refuse("function", `function must be one of ${codes.join(", ")}.`);
-  if (whole(texts, "filter_width", 1, 1) !== 1) {
+  if (whole(texts, "filter_width", 1) !== 1) {
     throw new RequestError("Unsupported", "filter_width must be 1.", { member: "filter_width" });
   }
   const [x, y, z] = dataset.axes.map((axis: Axis, i) => range(texts, "xyz".charAt(i), axis.nodes, axis.periodic));

@@ -2,6 +2,7 @@
 import { excerpt, LimitError, RequestError } from "../../errors.js";
 import { parseFloat32 } from "../../float32/parse.js";
 import type { Operation, SpatialInterpolation, TemporalInterpolation } from "../../operations.js";
+import { readTexts, refuse } from "./query-texts.js";
 import { METHODS, OPERATORS, operationFor, TEMPORAL_METHODS, VARIABLES } from "./variables.js";
 
 /** The number by which clients say that a parameter is not given. */
@@ -9,7 +10,6 @@ const NOT_GIVEN = -999.9;
 
 /** The parameters of a request for values. */
 export interface ValuesQuery {
-  readonly token: string | null;
   readonly dataset: string;
   readonly operation: Operation;
   readonly spatialInterpolation: SpatialInterpolation;
@@ -53,23 +53,6 @@ export function timesOfFrames(frames: readonly number[], stored: readonly number
   });
 }
 
-/** The parameters of a request, each given at most once. @throws RequestError naming one that is unknown or repeated */
-function parameters(query: unknown): ReadonlyMap<Parameter, string> {
-  const read = new Map<Parameter, string>();
-  for (const [name, value] of Object.entries((query ?? {}) as Record<string, string | string[]>)) {
-    if (!(PARAMETERS as readonly string[]).includes(name)) {
-      throw refuse(excerpt(name), `There is no parameter "${excerpt(name)}"; there are ${PARAMETERS.join(", ")}.`);
-    }
-    if (typeof value !== "string") throw refuse(name, `${name} is given more than once.`);
-    read.set(name as Parameter, value);
-  }
-  return read;
-}
-
-function refuse(member: string, message: string): RequestError {
-  return new RequestError("InvalidRequest", message, { member });
-}
-
 /** A required parameter out of a list of names, any letter case. */
 function choice(given: ReadonlyMap<Parameter, string>, name: Parameter, allowed: readonly string[]): string {
   const text = given.get(name);
@@ -98,7 +81,7 @@ function number(given: ReadonlyMap<Parameter, string>, name: Parameter): number 
  * @throws RequestError naming the first parameter that is unknown, missing or wrong; LimitError for a longer series
  */
 export function readValuesQuery(query: unknown, most: number): ValuesQuery {
-  const given = parameters(query);
+  const given = readTexts(query, PARAMETERS);
   const named = given.get("function");
   if (named !== undefined && named !== "GetVariable") throw refuse("function", "function must be GetVariable.");
   const dataset = given.get("dataset");
@@ -129,7 +112,6 @@ export function readValuesQuery(query: unknown, most: number): ValuesQuery {
   const tracks = operation.request.some((member) => member.name === "StartTime");
   if (tracks && end === null) throw refuse("timepoint_end", "position needs timepoint_end and delta_t.");
   const shared = {
-    token: given.get("authToken") || null,
     dataset,
     operation,
     spatialInterpolation: METHODS.get(method) as SpatialInterpolation,

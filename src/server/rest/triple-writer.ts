@@ -2,7 +2,7 @@
  * `TripleWriter` writes triples into a sink of the engine one by one, up to a limit; `TripleStore` is a sink that keeps
  * them.
  */
-import type { TripleSink } from "../../engine/query.js";
+import { type TripleSink, writeTriples } from "../../engine/query.js";
 import { tooManyPoints } from "../../errors.js";
 import { copyFloats } from "../http/items-ahead.js";
 import type { PointLimit } from "../http/request-life.js";
@@ -73,14 +73,6 @@ export class TripleStore implements TripleSink {
 
   /** Copies everything into another sink. */
   replay(sink: TripleSink): void {
-    for (const part of this.#kept) {
-      for (let from = 0; from < part.length; ) {
-        const slab = sink.slab;
-        const length = Math.min(part.length - from, slab.length - (slab.length % 3));
-        slab.set(part.subarray(from, from + length));
-        sink.commit(length / 3);
-        from += length;
-      }
-    }
+    for (const part of this.#kept) writeTriples(sink, part);
   }
 }

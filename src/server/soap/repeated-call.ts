@@ -1,5 +1,5 @@
 /** `RepeatedCall` serves a SOAP request that differs from an earlier one in its points only. */
-import type { Query, TripleSink } from "../../engine/query.js";
+import { type Query, writeTriples } from "../../engine/query.js";
 import { tooManyPoints } from "../../errors.js";
 import type { TripleScanner } from "../../float32/triples.js";
 import type { OperationRow } from "../../operations.js";
@@ -89,7 +89,7 @@ export class RepeatedCall {
     const wait = life.admit(Math.min(count, most));
     if (wait !== null) await wait;
     if (count > most) throw tooManyPoints(name, most + 1, most);
-    fill(evaluation.points, points);
+    writeTriples(evaluation.points, points);
     await life.enter();
     const result = await evaluation.finish();
     try {
@@ -103,16 +103,6 @@ export class RepeatedCall {
     } finally {
       result.release();
     }
-  }
-}
-
-function fill(sink: TripleSink, points: Float32Array): void {
-  for (let at = 0; at < points.length; ) {
-    const { slab } = sink;
-    const part = points.subarray(at, at + slab.length);
-    slab.set(part);
-    sink.commit(part.length / 3);
-    at += part.length;
   }
 }
 

@@ -174,7 +174,7 @@ class BrickFiles implements StoredBricks {
       packing,
       this.#buffer,
     );
-    const gap = index?.unwritten(found.offset, found.count) ?? null;
+    const gap = index?.unwritten(found) ?? null;
     // Truncated under an open handle, a file reads as zeros: whatever changed it also changed its record.
     if (!isUnchanged(record)) throw changed(record);
     const strides = [components, components * edge[0], components * edge[0] * edge[1], 1];
@@ -206,13 +206,7 @@ class BrickFiles implements StoredBricks {
    * `_FillValue`.
    */
   #checkGap(file: StoredFile, { path, stored, packing }: OpenPart, gap: readonly number[]): void {
-    const [value] = file.readHyperslab(
-      path,
-      stored,
-      gap,
-      gap.map(() => 1),
-      this.#buffer,
-    );
+    const [value] = file.readHyperslab(path, stored, { offset: gap, count: gap.map(() => 1) }, this.#buffer);
     if (!Number.isNaN(value) && !packing.missing.includes(value))
       throw new DataError(`${file.path}: ${path} was never written at ${gap.join(", ")}.`);
   }

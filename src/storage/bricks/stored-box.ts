@@ -7,7 +7,7 @@ import ops from "ndarray-ops";
 import { AXIS_NAMES, type FieldPart, type Triple } from "../dataset.js";
 import type { ReadBuffer } from "../hdf5/library.js";
 import { type Packing, unpack } from "../hdf5/packing.js";
-import type { Stored } from "../hdf5/stored.js";
+import type { Hyperslab, Stored } from "../hdf5/stored.js";
 import type { StoredFile } from "../stored-file.js";
 
 /** Nodes `first` to `first + count - 1` along x, y, z. */
@@ -20,12 +20,9 @@ export interface NodeBox {
 export type NodeView = NdArray<Float32Array | Float64Array>;
 
 /** A box as it was read. */
-export interface StoredBox {
+export interface StoredBox extends Hyperslab {
   /** Every axis ascends. The values are those of the read buffer: they last until its next use. */
   readonly view: NodeView;
-  /** First element and lengths in the stored dataset. */
-  readonly offset: readonly number[];
-  readonly count: readonly number[];
   /** Bytes taken from the file. */
   readonly bytes: number;
 }
@@ -47,22 +44,17 @@ export function readBox(
   packing: Packing,
   buffer: ReadBuffer,
 ): StoredBox {
-  const { offset, count } = storedBox(part, frame, nodes, box);
+  const inStore = storedBox(part, frame, nodes, box);
   const elements =
     part.declared === null
-      ? file.readHyperslab(path, stored, offset, count, buffer)
-      : readReordered(file, path, stored, part.shape, offset, count, buffer);
+      ? file.readHyperslab(path, stored, inStore, buffer)
+      : readReordered(file, path, stored, part.shape, inStore, buffer);
   const values = unpack(elements, packing);
-  return { view: viewOf(values, part, count), offset, count, bytes: values.length * stored.size };
+  return { view: viewOf(values, part, inStore.count), ...inStore, bytes: values.length * stored.size };
 }
 
 /** The first element and the lengths of a box in stored order. */
-export function storedBox(
-  part: FieldPart,
-  frame: number,
-  nodes: Triple,
-  box: NodeBox,
-): { readonly offset: number[]; readonly count: number[] } {
+export function storedBox(part: FieldPart, frame: number, nodes: Triple, box: NodeBox): Hyperslab {
   const offset: number[] = [];
   const count: number[] = [];
   for (const [index, dimension] of part.dimensions.entries()) {
@@ -126,8 +118,7 @@ function readReordered(
   path: string,
   stored: Stored,
   shape: readonly number[],
-  offset: readonly number[],
-  count: readonly number[],
+  { offset, count }: Hyperslab,
   buffer: ReadBuffer,
 ): Float64Array {
   const [rows, run] = count.slice(-2) as [number, number];
@@ -160,7 +151,7 @@ function readStretch(
   for (let first = Math.floor(start / row); first < end; ) {
     const rows = Math.min(end - first, perPlane - (first % perPlane));
     const at = [...unravel(Math.floor(first / perPlane), outer), first % perPlane, 0];
-    const values = file.readHyperslab(path, stored, at, [...outer.map(() => 1), rows, row], buffer);
+    const values = file.readHyperslab(path, stored, { offset: at, count: [...outer.map(() => 1), rows, row] }, buffer);
     const from = Math.max(start, first * row);
     const to = Math.min(start + length, (first + rows) * row);
     out.set(values.subarray(from - first * row, to - first * row), from - start);

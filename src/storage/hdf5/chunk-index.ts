@@ -7,9 +7,10 @@ import { addressAt, type FilePlace, hdf5Bytes, type OpenBytes, pathOf, startOf, 
 import { extensibleArray } from "./chunks/extensible-array.js";
 import { firstTree } from "./chunks/first-tree.js";
 import { fixedArray } from "./chunks/fixed-array.js";
-import type { ChunkGrid, Lookup, StoredChunk } from "./chunks/lookup.js";
+import { type ChunkGrid, chunksIn, type Lookup, type StoredChunk } from "./chunks/lookup.js";
 import { secondTree } from "./chunks/second-tree.js";
 import { headerMessages } from "./object-header.js";
+import type { Hyperslab } from "./stored.js";
 
 /** Finds the chunks of a dataset. */
 export interface ChunkIndex {
@@ -27,7 +28,7 @@ export interface ChunkIndex {
    * The first element of the box where values have no chunks.
    * @throws DataError when the index is damaged
    */
-  unwritten(offset: readonly number[], count: readonly number[]): readonly number[] | null;
+  unwritten(box: Hyperslab): readonly number[] | null;
 }
 
 /** Chunks of a dataset (null where it is contiguous or compact) and the lengths that it may grow to. */
@@ -105,12 +106,12 @@ export function readChunkIndex(
     if (layout === null) return null;
     const about = { plainAtEdges: layout.plainAtEdges, hasChecksums: layout.kind !== FIRST_TREE };
     if (chunks === null) {
-      return layout.address === null ? { unwritten: (offset) => offset, chunk: () => null, ...about } : null;
+      return layout.address === null ? { unwritten: ({ offset }) => offset, chunk: () => null, ...about } : null;
     }
     const find = layout.address === null ? () => null : lookup(bytes, layout, layout.address, { chunks, maxShape });
     if (find === null) return null;
     return {
-      unwritten: (offset, count) => named(() => firstWithout(find, chunks, offset, count)),
+      unwritten: (box) => named(() => firstWithout(find, chunks, box)),
       chunk: (first) => named(() => find(first)),
       ...about,
     };
@@ -202,22 +203,7 @@ function lookup(bytes: OpenBytes, { kind, single }: LayoutMessage, address: numb
 }
 
 /** The first element of a chunk in a box that is not there. */
-function firstWithout(
-  find: Lookup,
-  chunks: readonly number[],
-  offset: readonly number[],
-  count: readonly number[],
-): readonly number[] | null {
-  const low = chunks.map((edge, d) => Math.floor(offset[d] / edge) * edge);
-  const at = [...low];
-  for (;;) {
-    if (find(at) === null) return at;
-    let d = chunks.length - 1;
-    for (; d >= 0; d--) {
-      at[d] = at[d] + chunks[d];
-      if (at[d] < offset[d] + count[d]) break;
-      at[d] = low[d];
-    }
-    if (d < 0) return null;
-  }
+function firstWithout(find: Lookup, chunks: readonly number[], box: Hyperslab): readonly number[] | null {
+  for (const first of chunksIn(chunks, box)) if (find(first) === null) return first;
+  return null;
 }

@@ -5,7 +5,7 @@
 import { DataError } from "../../errors.js";
 import type { OpenBytes } from "./bytes.js";
 import type { ChunkIndex } from "./chunk-index.js";
-import type { StoredChunk } from "./chunks/lookup.js";
+import { chunksIn, type StoredChunk } from "./chunks/lookup.js";
 import { checkDeclared, decode, type EncodedChunk, HEAD_BYTES } from "./filters.js";
 import type { Hyperslab, Stored } from "./stored.js";
 
@@ -117,22 +117,6 @@ export function checkChunks(dataset: ChunkedDataset, box: Hyperslab): void {
 
 function chunkBytesOf({ chunks, size }: ChunkedDataset["stored"]): number {
   return chunks.reduce((product, edge) => product * edge, size);
-}
-
-/** First elements of the chunks that a box touches, the last dimension fastest. */
-export function* chunksIn(chunks: readonly number[], { offset, count }: Hyperslab): Generator<readonly number[]> {
-  const low = chunks.map((edge, d) => Math.floor(offset[d] / edge) * edge);
-  const at = [...low];
-  for (;;) {
-    yield [...at];
-    let d = chunks.length - 1;
-    for (; d >= 0; d--) {
-      at[d] = at[d] + chunks[d];
-      if (at[d] < offset[d] + count[d]) break;
-      at[d] = low[d];
-    }
-    if (d < 0) return;
-  }
 }
 
 /** Runs `read` for a chunk; its DataError names the chunk. */

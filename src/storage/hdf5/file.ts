@@ -5,7 +5,7 @@
 import { type Stats, statSync } from "node:fs";
 import { h5wasm, Module } from "h5wasm/node";
 import { DataError } from "../../errors.js";
-import type { StoredFile, StoredHyperslab } from "../stored-file.js";
+import { countElements, type StoredFile, type StoredHyperslab } from "../stored-file.js";
 import {
   type ByteRange,
   type FilePlace,
@@ -272,32 +272,13 @@ export class H5File implements StoredFile {
 
   /**
    * Reads a hyperslab in stored order and stored type (little-endian) into `buffer`.
-   * The library does not check bounds and takes wrong ranks silently: `offset` and `count` are checked here.
+   * The library does not check bounds and takes wrong ranks silently: the box is checked here.
    */
-  readHyperslab(
-    path: string,
-    stored: Stored,
-    offset: readonly number[],
-    count: readonly number[],
-    buffer: ReadBuffer,
-  ): RawValues {
+  readHyperslab(path: string, stored: Stored, box: Hyperslab, buffer: ReadBuffer): RawValues {
     if (this.#closed) throw new DataError(`${this.path} is closed.`);
-    const rank = stored.shape.length;
-    if (offset.length !== rank || count.length !== rank)
-      throw new DataError(
-        `${this.path}: ${path} has ${rank} dimensions, not ${Math.max(offset.length, count.length)}.`,
-      );
-    let total = 1;
-    for (const [axis, extent] of stored.shape.entries()) {
-      const [first, length] = [offset[axis], count[axis]];
-      if (first < 0 || length < 1 || first + length > extent)
-        throw new DataError(
-          `${this.path}: ${path} has no nodes ${first} to ${first + length - 1} on dimension ${axis}.`,
-        );
-      total *= length;
-    }
-    const read = () => this.#readBox(path, stored, { offset, count }, total, buffer);
-    return this.#ranged === null ? read() : this.#ranged.with(this.#ranges(path, { offset, count }), read);
+    const total = countElements(`${this.path}: ${path}`, stored.shape, box);
+    const read = () => this.#readBox(path, stored, box, total, buffer);
+    return this.#ranged === null ? read() : this.#ranged.with(this.#ranges(path, box), read);
   }
 
   readWholeChunk(path: string, stored: Stored, box: Hyperslab, out: Uint8Array, buffer: ReadBuffer): boolean {
@@ -307,22 +288,22 @@ export class H5File implements StoredFile {
     return this.#ranged === null ? read() : this.#ranged.with(this.#ranges(path, box), read);
   }
 
-  #readBox(path: string, stored: Stored, { offset, count }: Hyperslab, total: number, buffer: ReadBuffer): RawValues {
+  #readBox(path: string, stored: Stored, box: Hyperslab, total: number, buffer: ReadBuffer): RawValues {
     const chunked = this.#chunked(path, stored);
     const pointer = buffer.reserve(total * stored.size);
     if (chunked !== null && stored.filters.length > 0 && isUndoneHere(stored.filters)) {
-      const gap = chunked.index.unwritten(offset, count);
+      const gap = chunked.index.unwritten(box);
       const fill = gap === null ? null : this.#fillValue(path, stored, gap);
-      readChunks(chunked, { offset, count }, buffer.bytes(total * stored.size), fill, (bytes) => buffer.room(bytes));
+      readChunks(chunked, box, buffer.bytes(total * stored.size), fill, (bytes) => buffer.room(bytes));
       return buffer.values(stored, total);
     }
     const start = this.#ranged === null || stored.chunks !== null ? null : this.placement(path, stored).contiguous;
     if (start !== null) {
-      readRows(this.#ranged as RangedFile, start, stored, { offset, count }, buffer.bytes(total * stored.size));
+      readRows(this.#ranged as RangedFile, start, stored, box, buffer.bytes(total * stored.size));
       return buffer.values(stored, total);
     }
-    if (chunked !== null) checkChunks(chunked, { offset, count });
-    this.#readByLibrary(path, offset, count, pointer);
+    if (chunked !== null) checkChunks(chunked, box);
+    this.#readByLibrary(path, box, pointer);
     return buffer.values(stored, total);
   }
 
@@ -330,15 +311,14 @@ export class H5File implements StoredFile {
   #fillValue(path: string, stored: Stored, first: readonly number[]): Uint8Array {
     const buffer = new ReadBuffer();
     try {
-      const one = first.map(() => 1);
-      this.#readByLibrary(path, first, one, buffer.reserve(stored.size));
+      this.#readByLibrary(path, { offset: first, count: first.map(() => 1) }, buffer.reserve(stored.size));
       return buffer.bytes(stored.size).slice();
     } finally {
       buffer.free();
     }
   }
 
-  #readByLibrary(path: string, offset: readonly number[], count: readonly number[], pointer: number): void {
+  #readByLibrary(path: string, { offset, count }: Hyperslab, pointer: number): void {
     checked(
       () => `${this.path}: reading ${path} failed.`,
       () =>

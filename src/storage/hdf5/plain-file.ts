@@ -12,7 +12,7 @@ import { OtherKind, readAttribute, readFilters, readNumbers, readSpace, readType
 import type { ReadBuffer } from "./library.js";
 import { packingOf, unpack } from "./packing.js";
 import { areElsewhere, HEAD_BYTES, isRefusal, PlainHeaders, type PlainObject } from "./plain-headers.js";
-import type { AttributeValue, RawValues, Stored } from "./stored.js";
+import type { AttributeValue, Hyperslab, RawValues, Stored } from "./stored.js";
 
 /** Types of the messages of an object header. */
 const SPACE = 0x01;
@@ -150,14 +150,8 @@ export class PlainFile implements StoredFile {
     );
   }
 
-  readHyperslab(
-    path: string,
-    stored: Stored,
-    offset: readonly number[],
-    count: readonly number[],
-    buffer: ReadBuffer,
-  ): RawValues {
-    return this.#opened().readHyperslab(path, stored, offset, count, buffer);
+  readHyperslab(path: string, stored: Stored, box: Hyperslab, buffer: ReadBuffer): RawValues {
+    return this.#opened().readHyperslab(path, stored, box, buffer);
   }
 
   chunkIndex(path: string, stored: Stored): ChunkIndex | null {

@@ -2,7 +2,8 @@
 import { DataError } from "../../errors.js";
 import type { ByteRange, RangedFile } from "./bytes.js";
 import type { Placement } from "./chunk-index.js";
-import { chunksIn, swapped } from "./chunk-reader.js";
+import { swapped } from "./chunk-reader.js";
+import { chunksIn } from "./chunks/lookup.js";
 import type { Hyperslab, Stored } from "./stored.js";
 
 /** Rows that are no further apart are fetched in one piece. */

@@ -96,11 +96,11 @@ export function entriesOf(documents: Documents): StoreTree["entries"] {
     const at = key.lastIndexOf("/");
     const [folder, name] = [key.slice(0, Math.max(at, 0)), key.slice(at + 1)];
     const path = folder === "" ? "/" : `/${folder}`;
-    const beside = (other: string) => objectOf(documents.get(folder === "" ? other : `${folder}/${other}`));
+    const attributes = objectOf(documents.get(folder === "" ? ".zattrs" : `${folder}/.zattrs`));
     if (name === "zarr.json" && document.node_type === "array") entries[path] = thirdArray(path, document);
     else if (name === "zarr.json") entries[path] = { kind: "group", attributes: objectOf(document.attributes) };
-    else if (name === ".zarray") entries[path] = secondArray(path, document, beside(".zattrs"));
-    else if (name === ".zgroup") entries[path] = { kind: "group", attributes: beside(".zattrs") };
+    else if (name === ".zarray") entries[path] = secondArray(path, document, attributes);
+    else if (name === ".zgroup") entries[path] = { kind: "group", attributes };
   }
   return entries;
 }

@@ -4,8 +4,8 @@
  */
 import { DataError } from "../../errors.js";
 import { packingOf, unpack } from "../hdf5/packing.js";
-import type { AttributeValue, RawValues, Stored } from "../hdf5/stored.js";
-import type { StoredFile, StoredHyperslab } from "../stored-file.js";
+import type { AttributeValue, Hyperslab, RawValues, Stored } from "../hdf5/stored.js";
+import { countElements, type StoredFile, type StoredHyperslab } from "../stored-file.js";
 import type { OpenRequest, StoredArray, StoredGroup, StoreTree } from "./protocol.js";
 import { type AnswerTimeout, StoreClient } from "./store-client.js";
 
@@ -121,25 +121,15 @@ export class ZarrFile implements StoredFile {
     const bytes = shape.reduce((product, length) => product * length, size);
     if (bytes > MAX_TABLE_BYTES)
       throw new DataError(`${this.path}: ${path} is too large for a table (${bytes} bytes).`);
-    const elements = this.#read(
-      path,
-      shape.map(() => 0),
-      shape,
-    );
+    const elements = this.#read(path, { offset: shape.map(() => 0), count: shape });
     const values = Float64Array.from(elements as ArrayLike<number | bigint>, Number);
     return Float64Array.from(unpack(values, packingOf(this.attributes(path), stored)));
   }
 
-  readHyperslab(path: string, stored: Stored, offset: readonly number[], count: readonly number[]): RawValues {
+  readHyperslab(path: string, stored: Stored, box: Hyperslab): RawValues {
     if (this.#closed) throw new DataError(`${this.path} is closed.`);
-    for (const [axis, extent] of stored.shape.entries()) {
-      const [first, length] = [offset[axis] ?? -1, count[axis] ?? -1];
-      if (first < 0 || length < 1 || first + length > extent)
-        throw new DataError(
-          `${this.path}: ${path} has no nodes ${first} to ${first + length - 1} on dimension ${axis}.`,
-        );
-    }
-    const elements = this.#read(path, offset, count);
+    countElements(`${this.path}: ${path}`, stored.shape, box);
+    const elements = this.#read(path, box);
     if (elements instanceof BigInt64Array || elements instanceof BigUint64Array)
       throw new DataError(`${this.path}: ${path} holds integers of 8 bytes, which cannot be values of a field.`);
     return elements;
@@ -151,7 +141,7 @@ export class ZarrFile implements StoredFile {
     return this.#client.ask({ kind: "ready", store, pieces: boxes.map((box) => ({ store, newestMs, ...box })) });
   }
 
-  #read(path: string, offset: readonly number[], count: readonly number[]) {
+  #read(path: string, { offset, count }: Hyperslab) {
     const [unknown] = this.#array(path).unknownCodecs;
     if (unknown !== undefined)
       throw new DataError(`${this.path}: ${path} is stored with ${unknown}, which is not read.`);

@@ -26,7 +26,6 @@ describe("the query string of values", () => {
   it("reads a plain query; -999.9 means not given", () => {
     const query = readValuesQuery(PLAIN, 100);
     expect(query).toMatchObject({
-      token: "secret",
       dataset: "isotropic32",
       spatialInterpolation: "Lag8",
       temporalInterpolation: "None",

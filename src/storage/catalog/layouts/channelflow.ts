@@ -31,9 +31,9 @@ export const channelflow: Layout = {
       plan: {
         title: contents.name,
         axes: {
-          x: periodicAxis(nx, 0, lx),
+          x: periodicAxis(nx, lx),
           y: { ...tableAxis(contents, "/geom/y"), faces: "wall" },
-          z: periodicAxis(nz, 0, lz),
+          z: periodicAxis(nz, lz),
         },
         time: timesOf(1, null, null, contents.answers, findings),
         fields: {

@@ -168,9 +168,9 @@ export class Contents {
   }
 }
 
-/** A periodic axis of a given period. */
-export function periodicAxis(nodes: number, origin: number, period: number): AxisInput {
-  return { nodes, origin, spacing: period / nodes, periodic: true };
+/** A periodic axis of a given period that begins at 0. */
+export function periodicAxis(nodes: number, period: number): AxisInput {
+  return { nodes, origin: 0, spacing: period / nodes, periodic: true };
 }
 
 /** An axis from a table in the file. */

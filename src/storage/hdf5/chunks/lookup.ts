@@ -3,6 +3,7 @@
  * was read last.
  */
 import { addressAt, type OpenBytes, unsigned } from "../bytes.js";
+import type { Hyperslab } from "../stored.js";
 
 /** The place of a chunk in the file. */
 export interface StoredChunk {
@@ -65,6 +66,22 @@ export function chunkNumbers({ chunks, maxShape }: ChunkGrid) {
     return number;
   };
   return { numberOf, total: counts.reduce((product, count) => product * count, 1) };
+}
+
+/** First elements of the chunks that a box touches, the last dimension fastest. */
+export function* chunksIn(chunks: readonly number[], { offset, count }: Hyperslab): Generator<readonly number[]> {
+  const low = chunks.map((edge, d) => Math.floor(offset[d] / edge) * edge);
+  const at = [...low];
+  for (;;) {
+    yield [...at];
+    let d = chunks.length - 1;
+    for (; d >= 0; d--) {
+      at[d] = at[d] + chunks[d];
+      if (at[d] < offset[d] + count[d]) break;
+      at[d] = low[d];
+    }
+    if (d < 0) return;
+  }
 }
 
 /** Successive entries in the file. */

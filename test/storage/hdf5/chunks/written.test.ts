@@ -34,7 +34,7 @@ beforeAll(() => loadHdf5());
 /** The chunks of which the index does not say what is expected. */
 function mistaken(file: ChunkFile, index: ChunkIndex | null, expected: readonly boolean[]): number[] {
   return [...expected.keys()].filter((number) => {
-    const gap = index?.unwritten(chunkStart(file, number), ONE) ?? null;
+    const gap = index?.unwritten({ offset: chunkStart(file, number), count: ONE }) ?? null;
     if (gap !== null && gap.join() !== chunkStart(file, number).join()) throw new Error(`${number} is named ${gap}`);
     return (gap === null) !== expected[number];
   });
@@ -150,7 +150,7 @@ describe.each(INDEXED.map(chunkFile))("damage to the index of $name", (file) => 
       writeFileSync(path, content);
       try {
         const index = readChunkIndex(path, "/p", address, stored);
-        for (const number of sample) index?.unwritten(chunkStart(file, number), ONE);
+        for (const number of sample) index?.unwritten({ offset: chunkStart(file, number), count: ONE });
       } catch (error) {
         expect(error).toBeInstanceOf(DataError);
         expect((error as DataError).message).toBe(`${path}: the list of the written parts of /p cannot be read.`);
