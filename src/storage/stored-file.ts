@@ -35,6 +35,10 @@ export interface StoredFile {
   scales(path: string): string[][];
   /** Label of each dimension of a dataset, or null. */
   labels(path: string): (string | null)[];
+  /** All texts of a small dataset; null where it is none of text. */
+  texts(path: string): readonly string[] | null;
+  /** Address of the object at a path that `resolve` returned; null where each path is an object of its own. */
+  address(path: string): number | null;
   /** All values of a small numeric dataset, unpacked to float64. */
   numbers(path: string): Float64Array;
   /** Reads a box of elements in stored order and stored type; the values last until the next use of `buffer`. */

@@ -303,7 +303,10 @@ function readPacking(file: StoredFile, path: string, where: string, stored: Stor
 function remedyFor({ element, size }: Stored): string {
   if (element === "integer" && size <= 4)
     return "; an attribute scale_factor or add_offset says what integers of up to 4 bytes stand for (scale_factor 1: themselves)";
-  return element === "other" ? "; complex and compound values are no fields: store real and imaginary parts apart" : "";
+  if (element !== "other") return "";
+  return size <= 8
+    ? "; numbers of other bits than IEEE 754 or whole bytes are not read, and complex and compound values are no fields"
+    : "; complex and compound values are no fields: store real and imaginary parts apart";
 }
 
 /** Header of a field's dataset. @throws DataError for everything that is refused whatever the axes say */

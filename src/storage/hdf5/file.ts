@@ -18,8 +18,9 @@ import {
 import { type ChunkIndex, type Placement, readChunkIndex, readPlacement } from "./chunk-index.js";
 import { type ChunkedDataset, checkChunks, isWholeChunk, readChunks, readWholeChunk } from "./chunk-reader.js";
 import { FILTER_NAMES, isUndoneHere } from "./filters.js";
+import { isUsualNumber } from "./header-messages.js";
 import { attempt, checked, openRanged, ReadBuffer } from "./library.js";
-import { hasExternalStorage } from "./object-header.js";
+import { hasExternalStorage, typeMessage } from "./object-header.js";
 import { packingOf, unpack } from "./packing.js";
 import type { AttributeValue, Hyperslab, RawValues, Stored } from "./stored.js";
 import { readRows, storedRanges } from "./stored-ranges.js";
@@ -32,6 +33,8 @@ const ELEMENTS = new Map<number, Stored["element"]>([
 const MAX_LINKS = 16;
 /** Tables and coordinates are small; anything larger is a field and must go through `readHyperslab`. */
 const MAX_TABLE_BYTES = 64 * 1024 * 1024;
+/** Texts that name components or the like. */
+const MAX_TEXTS = 64;
 /** The library's length of a dimension without a bound: 2^64 - 1, as a float64 has it. */
 const UNLIMITED = 2 ** 64;
 
@@ -154,7 +157,7 @@ export class H5File implements StoredFile {
       return {
         shape,
         maxShape: (header.maxshape ?? shape).map((length) => (length < UNLIMITED ? length : Number.POSITIVE_INFINITY)),
-        element: ELEMENTS.get(header.type) ?? "other",
+        element: this.#elementOf(path, header.type),
         size: header.size,
         signed: header.signed,
         littleEndian: header.littleEndian,
@@ -163,6 +166,14 @@ export class H5File implements StoredFile {
         virtual: header.virtual_sources !== undefined,
       };
     });
+  }
+
+  /** The element type of a dataset; numbers that are not what their size says, such as those of a VAX, are others. */
+  #elementOf(path: string, type: number): Stored["element"] {
+    const element = ELEMENTS.get(type) ?? "other";
+    if (element !== "float" && element !== "integer") return element;
+    const message = typeMessage(this.#place, this.headerAddress(path));
+    return message !== null && isUsualNumber(message) ? element : "other";
   }
 
   /** The placement of the values of a dataset in the file. */
@@ -215,8 +226,8 @@ export class H5File implements StoredFile {
       const found = new Map<string, AttributeValue | null>();
       const holder = new h5wasm.Group(this.#id, path);
       for (const name of Module.get_attribute_names(this.#id, path)) {
-        const { type, size } = Module.get_attribute_metadata(this.#id, path, name);
-        const isKnown = isReadable(ELEMENTS.get(type), size);
+        const { type, size, enum_type: names } = Module.get_attribute_metadata(this.#id, path, name);
+        const isKnown = isReadable(ELEMENTS.get(type), size) || isTruth(names?.members);
         found.set(name, isKnown ? attributeValue(holder.get_attribute(name, true)) : null);
       }
       return found;
@@ -235,6 +246,21 @@ export class H5File implements StoredFile {
     return attempt(`${this.path}: the dimension labels of ${path} are not readable.`, () =>
       Module.get_dimension_labels(this.#id, path).map((label) => (label === null || label === "" ? null : label)),
     );
+  }
+
+  texts(path: string): readonly string[] | null {
+    const { element, shape } = this.describe(path);
+    const count = shape.reduce((product, length) => product * length, 1);
+    if (element !== "string" || count === 0 || count > MAX_TEXTS) return null;
+    return attempt(`${this.path}: ${path} is not readable.`, () => {
+      const value = new h5wasm.Dataset(this.#id, path).value as unknown;
+      const texts = Array.isArray(value) ? value : [value];
+      return texts.every((text) => typeof text === "string") ? texts : null;
+    });
+  }
+
+  address(path: string): number {
+    return this.headerAddress(path);
   }
 
   /** All values of a small numeric dataset, unpacked to float64. */
@@ -375,9 +401,14 @@ function isReadable(element: Stored["element"] | undefined, size: number): boole
   return element === "float" ? size === 4 || size === 8 : element === "string";
 }
 
+/** Whether the names of an enumeration are those by which h5py writes false and true. */
+function isTruth(members: Readonly<Record<string, number>> | undefined): boolean {
+  return members !== undefined && Object.keys(members).sort().join() === "FALSE,TRUE";
+}
+
 function attributeValue(value: unknown): AttributeValue | null {
   if (typeof value === "string" || typeof value === "number") return value;
-  if (typeof value === "bigint") return Number(value);
+  if (typeof value === "bigint" || typeof value === "boolean") return Number(value);
   if (!Array.isArray(value)) return null;
   return typeof value[0] === "string" ? (value as string[]) : Float64Array.from(value as number[], Number);
 }

@@ -22,12 +22,14 @@ const FLOATING_POINT = 1;
 const STRING = 3;
 const VARIABLE = 9;
 /** Classes whose values are read neither here nor by the library: bits, opaque, compound, references, arrays ... */
-const OTHERS: ReadonlySet<number> = new Set([2, 4, 5, 6, 7, 8, 10]);
+const OTHERS: ReadonlySet<number> = new Set([2, 4, 5, 6, 7, 10]);
 /** The bit fields and properties of IEEE 754 numbers, little-endian, by their bytes. */
 const FLOATS: ReadonlyMap<number, string> = new Map([
   [4, "201f00 00002000 17 08 00 17 7f000000"],
   [8, "203f00 00004000 34 0b 00 34 ff030000"],
 ]);
+/** The bits of a floating-point type that say how its bytes are ordered and its unused bits filled. */
+const ORDER_BITS = 0x0f;
 const HEAP_ADDRESS_AT = 4;
 const HEAP_INDEX_AT = 12;
 
@@ -55,6 +57,21 @@ export function readType(message: DataView): ElementType {
   if (kind === STRING && size > 0) return { element: "text", size, signed: false };
   if (kind !== VARIABLE) throw new OtherKind();
   return (bits & 0x0f) === 1 ? { element: "heap text", size, signed: false } : other;
+}
+
+/**
+ * Whether the numbers of a type are what their class and size say: integers of all their bits, or IEEE 754 numbers of 4
+ * or 8 bytes, of either byte order. The library reads others of these sizes as if they were such.
+ */
+export function isUsualNumber(message: DataView): boolean {
+  const bytes = bytesOf(message);
+  const size = message.getUint32(4, true);
+  if ((message.getUint8(0) & 0x0f) === FIXED_POINT)
+    return message.getUint16(8, true) === 0 && message.getUint16(10, true) === 8 * size;
+  const order = message.getUint8(1) & ORDER_BITS;
+  const said = Buffer.concat([bytes.subarray(1, 4), bytes.subarray(8, 20)]);
+  said[0] = (said[0] as number) - order;
+  return !FLOATS.has(size) || FLOATS.get(size)?.replaceAll(" ", "") === said.toString("hex");
 }
 
 /** The lengths that values have and may grow to; Infinity where there is no bound. */

@@ -12,8 +12,14 @@ export interface HeaderMessage {
   readonly bytes: number;
 }
 
+const TYPE = 0x03;
 const CONTINUATION = 0x10;
 const EXTERNAL_FILES = 0x07;
+/** Flag of a message that is kept elsewhere; its body says where: kind 2 is the header of a named type. */
+const SHARED = 0x02;
+const NAMED = 2;
+/** A dataset refers to the header of its named type, and that to none. */
+const MAX_SHARED = 2;
 /** A header split further than this is not one that any writer makes. */
 const MAX_BLOCKS = 64;
 
@@ -26,6 +32,27 @@ const MAX_BLOCKS = 64;
  */
 export function headerMessages(place: FilePlace, address: number): HeaderMessage[] {
   return hdf5Bytes(place)((read) => walkHeader(read, pathOf(place), address));
+}
+
+/**
+ * The datatype message of a dataset, also where it is that of a named type.
+ *
+ * @returns null where the file keeps it in a table of shared messages
+ */
+export function typeMessage(place: FilePlace, address: number): DataView | null {
+  return hdf5Bytes(place)((read) => {
+    let at = address;
+    for (let hops = 0; hops < MAX_SHARED; hops++) {
+      const found = walkHeader(read, pathOf(place), at).find(({ type }) => type === TYPE);
+      if (found === undefined) break;
+      const body = read(found.start, found.bytes);
+      if ((found.flags & SHARED) === 0) return body;
+      const [version, kind] = [body.getUint8(0), body.getUint8(1)];
+      if (version === 3 && kind !== NAMED) return null;
+      at = unsigned(body, version === 1 ? 8 : 2);
+    }
+    throw new DataError(`${pathOf(place)} has no datatype at ${address}.`);
+  });
 }
 
 /** Whether the dataset with this object header keeps its values in files outside the HDF5 file. */

@@ -6,6 +6,8 @@ import type { AttributeValue, RawValues, Stored } from "./stored.js";
 export interface Packing {
   readonly factor: number;
   readonly offset: number;
+  /** Added to negative stored numbers: 2^bits where integers with a sign stand for ones without, else 0. */
+  readonly wrap: number;
   /** Stored numbers that mean "nothing here". */
   readonly missing: readonly number[];
   readonly least: number;
@@ -26,9 +28,16 @@ const MEMBERS = new Map([
   ["valid_max", 1],
 ]);
 
-/** Whether an attribute of this name changes values. */
+/** Says "true" of integers with a sign that stand for ones without. */
+const UNSIGNED = "_Unsigned";
+/** The names as they are spelled, by their letters in lower case. */
+const SPELLED: ReadonlyMap<string, string> = new Map(
+  [...MEMBERS.keys(), UNSIGNED].map((name) => [name.toLowerCase(), name]),
+);
+
+/** Whether an attribute of this name changes values, or may be meant to. */
 export function isPackingName(name: string): boolean {
-  return MEMBERS.has(name);
+  return SPELLED.has(name.toLowerCase());
 }
 
 /**
@@ -37,9 +46,15 @@ export function isPackingName(name: string): boolean {
  * Source: NetCDF Users Guide, appendix A; CF conventions 1.11, sections 2.5 and 8.1; openPMD 1.1.0 for `unitSI`.
  *
  * @param attributes those that are readable, and null for others
- * @throws DataError when an attribute that changes values is not the numbers it must be
+ * @throws DataError when an attribute that changes values is not the numbers it must be, or not spelled as it must be
  */
-export function packingOf(attributes: ReadonlyMap<string, AttributeValue | null>, { element, size }: Stored): Packing {
+export function packingOf(attributes: ReadonlyMap<string, AttributeValue | null>, stored: Stored): Packing {
+  const { element, size } = stored;
+  for (const name of attributes.keys()) {
+    const spelled = SPELLED.get(name.toLowerCase()) ?? name;
+    if (spelled !== name)
+      throw new DataError(`the attribute ${name} may change values and is only read where it is spelled ${spelled}`);
+  }
   const numbers = (name: string): readonly number[] => {
     const value = attributes.get(name);
     if (value === undefined) return [];
@@ -60,11 +75,21 @@ export function packingOf(attributes: ReadonlyMap<string, AttributeValue | null>
   return {
     factor,
     offset,
+    wrap: wrapOf(attributes.get(UNSIGNED), stored),
     missing: [...numbers("_FillValue"), ...numbers("missing_value")].filter((value) => !Number.isNaN(value)),
     least: Math.max(least, numbers("valid_min")[0] ?? Number.NEGATIVE_INFINITY),
     most: Math.min(most, numbers("valid_max")[0] ?? Number.POSITIVE_INFINITY),
     isStated: ["scale_factor", "add_offset"].some((name) => attributes.has(name)) || factor !== 1,
   };
+}
+
+/** @throws DataError where `_Unsigned` does not say what integers of this type stand for */
+function wrapOf(said: AttributeValue | null | undefined, { element, size, signed }: Stored): number {
+  if (said === undefined || element !== "integer") return 0;
+  const isUnsigned = said === "true";
+  if ((!isUnsigned && said !== "false") || (!isUnsigned && !signed))
+    throw new DataError(`the attribute ${UNSIGNED} is ${JSON.stringify(said)}, which is not read`);
+  return isUnsigned && signed ? 2 ** (8 * size) : 0;
 }
 
 /**
@@ -76,8 +101,8 @@ export function isField({ element, size }: Stored, packing: Packing): boolean {
 }
 
 /** Whether values are other numbers than the stored ones. */
-function isScaled({ factor, offset }: Packing): boolean {
-  return factor !== 1 || offset !== 0;
+function isScaled({ factor, offset, wrap }: Packing): boolean {
+  return factor !== 1 || offset !== 0 || wrap !== 0;
 }
 
 /** Whether the values of stored float32 numbers are these numbers. */
@@ -94,15 +119,22 @@ function isBounded({ missing, least, most }: Packing): boolean {
  * The values of stored numbers, in place where nothing has to be computed; "nothing here" and invalid ones become NaN.
  */
 export function unpack(stored: RawValues, packing: Packing): Float32Array | Float64Array {
-  const { factor, offset, missing, least, most } = packing;
+  const { factor, offset, wrap } = packing;
+  const missing = packing.missing.map((number) => wrapped(number, wrap));
+  const [least, most] = [wrapped(packing.least, wrap), wrapped(packing.most, wrap)];
   const isFloat = stored instanceof Float32Array || stored instanceof Float64Array;
   const bounded = isBounded(packing);
   if (isFloat && !bounded && !isScaled(packing)) return stored;
   const values = isFloat && !isScaled(packing) ? stored : new Float64Array(stored.length);
   for (let i = 0; i < values.length; i++) {
-    const number = stored[i];
+    const number = wrapped(stored[i], wrap);
     const isNothing = bounded && (missing.includes(number) || number < least || number > most);
     values[i] = isNothing ? Number.NaN : number * factor + offset;
   }
   return values;
+}
+
+/** The number that an integer with a sign stands for; a bound that there is not stays one. */
+function wrapped(number: number, wrap: number): number {
+  return wrap !== 0 && number < 0 && number > Number.NEGATIVE_INFINITY ? number + wrap : number;
 }

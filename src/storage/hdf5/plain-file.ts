@@ -143,6 +143,18 @@ export class PlainFile implements StoredFile {
     );
   }
 
+  texts(path: string): readonly string[] | null {
+    const { element } = this.describe(path);
+    return element === "string" ? this.#opened().texts(path) : null;
+  }
+
+  address(path: string): number {
+    return this.#plainOrLibrary(
+      () => this.#object(path).address,
+      (file) => file.address(path),
+    );
+  }
+
   hasExternalStorage(path: string): boolean {
     return this.#plainOrLibrary(
       () => isExternal(this.#object(path)),

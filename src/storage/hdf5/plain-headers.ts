@@ -34,6 +34,8 @@ const SOFT_LINK = 2;
 
 /** An object of a file: its messages, and what they refer to. */
 export interface PlainObject {
+  /** Address of its header. */
+  readonly address: number;
   readonly messages: readonly HeaderMessage[];
   readonly read: ReadBytes;
   body(message: HeaderMessage): DataView;
@@ -113,6 +115,7 @@ export class PlainHeaders {
     const messages = this.#messages(address);
     let members: ReadonlyMap<string, number | null> | null = null;
     return {
+      address,
       messages,
       read: this.#read,
       body: ({ start, bytes }) => this.#read(start, bytes),

@@ -25,9 +25,16 @@ export interface ReferenceList {
 export function referencesOf(file: H5File, target: string): { list: ReferenceList; left: string[] } {
   const refs: Record<string, ReferenceList["refs"][string]> = {};
   const left: string[] = [];
+  const groups = new Map<number, string>();
   const visit = (path: string, depth: number) => {
     const prefix = path === "/" ? "" : `${path.slice(1)}/`;
     if (file.kind(path) === "group") {
+      const known = groups.get(file.address(path));
+      if (known !== undefined) {
+        left.push(`${path} is left out: it is the group ${known} again`);
+        return;
+      }
+      groups.set(file.address(path), path);
       refs[`${prefix}.zgroup`] = JSON.stringify({ zarr_format: 2 });
       refs[`${prefix}.zattrs`] = JSON.stringify(attributesOf(file, path));
       if (depth < DEPTH) for (const name of file.names(path)) visit(`/${prefix}${name}`, depth + 1);

@@ -140,17 +140,27 @@ function secondArray(path: string, document: Json, attributes: Json): StoredArra
     .map((codec) => String(objectOf(codec).id));
   const shape = lengths(path, "shape", document.shape);
   const labels = attributes._ARRAY_DIMENSIONS;
+  const dataType = TYPES.get(type.slice(1)) ?? type;
   return {
     kind: "array",
-    attributes,
+    attributes: withFill(attributes, dataType, document.fill_value),
     shape,
     chunks: chunkEdges(path, "chunks", document.chunks, shape),
-    dataType: TYPES.get(type.slice(1)) ?? type,
+    dataType,
     fill: document.fill_value,
     dimensions: shape.map((_, index) => textOrNull(Array.isArray(labels) ? labels[index] : null)),
     codecs,
     unknownCodecs: codecs.filter((name) => !registry.has(`numcodecs.${name}`) && !registry.has(name)),
   };
+}
+
+/**
+ * The attributes of an array of Zarr 2 with the `_FillValue` of CF: xarray keeps that of floats in the fill value of
+ * the array. The fill value 0 is that of arrays whose writer chose none.
+ */
+function withFill(attributes: Json, dataType: string, fill: unknown): Json {
+  const isStated = dataType.startsWith("float") && typeof fill === "number" && fill !== 0;
+  return isStated && attributes._FillValue === undefined ? { ...attributes, _FillValue: fill } : attributes;
 }
 
 /**
@@ -170,6 +180,7 @@ function oddities(document: Json, outer: ReturnType<typeof codecsOf>): string[] 
     [Array.isArray(transformers) && transformers.length > 0, "storage_transformers"],
     [isInteger && typeof document.fill_value !== "number", "fill_value"],
     [shard !== undefined && outer.length > 1, "codecs around shards"],
+    [[outer, codecsOf(shard?.codecs)].some((list) => transposesIn(list) > 1), "several transpositions"],
     [shard !== undefined && (shard.index_location ?? "end") !== "end", "index_location"],
     [codecsOf(shard?.codecs).some(({ name }) => name === "sharding_indexed"), "shards in shards"],
     [inner?.some((edge, axis) => (whole?.[axis] ?? 0) % edge !== 0) ?? false, "chunk_shape"],
@@ -178,6 +189,11 @@ function oddities(document: Json, outer: ReturnType<typeof codecsOf>): string[] 
       .map(([name]) => [true, name] as const),
   ];
   return facts.filter(([isOdd]) => isOdd).map(([, words]) => words);
+}
+
+/** The library applies one of them only. */
+function transposesIn(codecs: readonly { name: string }[]): number {
+  return codecs.filter(({ name }) => name === "transpose").length;
 }
 
 function codecsOf(value: unknown): { name: string; configuration: Json }[] {

@@ -70,6 +70,14 @@ export interface FolderContents {
   readonly problems: readonly { readonly location: string; readonly message: string }[];
 }
 
+/** A request for the texts of a small array. */
+export interface TextsRequest {
+  readonly store: string;
+  /** `newestMs` of the tree that the caller has verified. */
+  readonly newestMs: number;
+  readonly path: string;
+}
+
 /** A range of bytes of a file. */
 export interface RangeRequest {
   readonly store: string;
@@ -119,6 +127,7 @@ export type StoreRequest =
   | ({ readonly kind: "open" } & OpenRequest)
   | ({ readonly kind: "file" } & OpenRequest)
   | ({ readonly kind: "read" } & BoxRequest)
+  | ({ readonly kind: "texts" } & TextsRequest)
   | ({ readonly kind: "bytes" } & BytesRequest)
   | ({ readonly kind: "changes" } & ChangesRequest)
   | ({ readonly kind: "ready" } & ReadyRequest);
@@ -141,6 +150,7 @@ export interface StoreReplies {
   readonly open: StoreTree;
   readonly file: FileState;
   readonly read: Elements;
+  readonly texts: readonly string[];
   /** In shared memory; null where a range is not there yet. */
   readonly bytes: readonly Uint8Array[] | null;
   /** Versions of those that have changed since. */

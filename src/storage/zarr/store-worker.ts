@@ -50,6 +50,7 @@ function perform(request: StoreRequest): Promise<unknown> {
   if (request.kind === "folder") return stores.folder(request.store);
   if (request.kind === "open") return stores.open(request);
   if (request.kind === "file") return stores.file(request);
+  if (request.kind === "texts") return stores.texts(request);
   if (request.kind === "changes") return stores.changes(request.beginnings);
   if (request.kind === "bytes") return stores.bytes(request);
   return request.kind === "read" ? stores.read(request) : stores.ready(request.pieces);

@@ -40,6 +40,7 @@ import {
   type RangeRequest,
   type StoreRead,
   type StoreTree,
+  type TextsRequest,
 } from "./protocol.js";
 import { nameOf, ReadAhead } from "./read-ahead.js";
 import { ReferenceStore } from "./reference-store.js";
@@ -323,6 +324,15 @@ export class Stores {
   /** Reads a box of an array, its elements in C order. @throws DataError, BusyError */
   async read(box: BoxRequest): Promise<Elements> {
     return (await this.#take(box)) as Elements;
+  }
+
+  /** Reads the texts of a small array. */
+  async texts({ store, newestMs, path }: TextsRequest): Promise<readonly string[]> {
+    const { objects } = await this.#verified(store, newestMs);
+    const { data } = (await get(await open(root(objects).resolve(path), { kind: "array" }))) as unknown as {
+      data: Iterable<unknown>;
+    };
+    return Array.from(data, String);
   }
 
   /**

@@ -11,6 +11,9 @@ import { type AnswerTimeout, StoreClient } from "./store-client.js";
 
 /** Tables are small; anything larger is a field and must go through `readHyperslab`. */
 const MAX_TABLE_BYTES = 64 * 1024 * 1024;
+/** Texts that name components or the like, and the types of elements that are read as texts. */
+const MAX_TEXTS = 64;
+const TEXTS = /^(string|\|O|[<>|][US]\d+)$/;
 
 export class ZarrFile implements StoredFile {
   readonly path: string;
@@ -112,6 +115,17 @@ export class ZarrFile implements StoredFile {
 
   labels(path: string): (string | null)[] {
     return [...this.#array(path).dimensions];
+  }
+
+  texts(path: string): readonly string[] | null {
+    const { shape, dataType, unknownCodecs } = this.#array(path);
+    const count = shape.reduce((product, length) => product * length, 1);
+    if (!TEXTS.test(dataType) || count === 0 || count > MAX_TEXTS || unknownCodecs.length > 0) return null;
+    return this.#client.ask({ kind: "texts", store: this.path, newestMs: this.tree.newestMs, path });
+  }
+
+  address(): null {
+    return null;
   }
 
   numbers(path: string): Float64Array {

@@ -34,7 +34,11 @@ function answersOf(file: StoredFile): Map<string, string> {
     answers.set(`${question} ${path}`, text);
     return found;
   };
+  const groups = new Set<number | null>();
   const walk = (group: string): void => {
+    // Links may lead back to a group.
+    const address = ask("address", group === "" ? "/" : group, () => file.address(group === "" ? "/" : group));
+    if (groups.size === groups.add(address as number).size) return;
     ask("attributes", group, () => file.attributes(group));
     for (const name of ask("names", group, () => file.names(group)) ?? []) {
       const path = ask("resolve", `${group}/${name}`, () => file.resolve(`${group}/${name}`));
@@ -47,6 +51,7 @@ function answersOf(file: StoredFile): Map<string, string> {
       ask("external", path, () => file.hasExternalStorage(path));
       ask("scales", path, () => file.scales(path));
       ask("labels", path, () => file.labels(path));
+      ask("texts", path, () => file.texts(path));
       const stored = ask("describe", path, () => file.describe(path));
       const size = stored?.shape.reduce((product, length) => product * length, 1) ?? 0;
       if (size > 0 && size < 100_000) ask("numbers", path, () => file.numbers(path));

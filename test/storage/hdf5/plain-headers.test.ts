@@ -118,12 +118,14 @@ describe("plain headers", () => {
   });
 });
 
-function datasetsIn(file: H5File, group: string): string[] {
+function datasetsIn(file: H5File, group: string, seen = new Set<number>()): string[] {
+  // Links may lead back to a group.
+  if (seen.size === seen.add(file.address(group)).size) return [];
   return file.names(group).flatMap((name) => {
     const path = `${group === "/" ? "" : group}/${name}`;
     const real = attempt(() => file.resolve(path));
     if (typeof real !== "string") return [];
-    return file.kind(real) === "group" ? datasetsIn(file, real) : file.kind(real) === "dataset" ? [real] : [];
+    return file.kind(real) === "group" ? datasetsIn(file, real, seen) : file.kind(real) === "dataset" ? [real] : [];
   });
 }
 

@@ -91,6 +91,14 @@ describe("what was never written", () => {
   });
 });
 
+it("takes the fill value of floats in Zarr 2 for xarray's _FillValue, but for 0", () => {
+  const missing = nodeValue({ t: 0, z: 0, y: 0, x: 5, c: 0 });
+  const values = pressures(only(write(2, { fill: missing })));
+  expect([...values.slice(4, 7)].map(Number.isNaN)).toEqual([false, true, false]);
+  expect(pressures(only(write(2, { fill: 0 })))[5]).toBe(missing);
+  expect(pressures(only(write(3, { fill: missing })))[5]).toBe(missing);
+});
+
 it("reads packed big-endian integers in Fortran order", () => {
   const attributes = { scale_factor: 0.5, add_offset: 10 };
   const store = write(2, { type: "int16", bigEndian: true, fortran: true, attributes, fill: -999 });
@@ -165,6 +173,12 @@ describe("an array of Zarr 3", () => {
       /chunk_shape/,
     ],
     ["a dimension without nodes", {}, (m) => ({ ...m, shape: [0, 10, 12] }), /./],
+    [
+      "two transpositions",
+      {},
+      (m) => ({ ...m, codecs: [transpose, transpose, ...(m.codecs as [])] }),
+      /several transpositions/,
+    ],
     ["a shape that is none", {}, (m) => ({ ...m, shape: [8.5, 10, 12] }), /shape is not a list of lengths/],
   ];
 

@@ -117,6 +117,8 @@ export interface DimensionLabels {
   readonly tables: readonly (CoordinateTable | null)[];
   /** Order in which the file says that some of them are stored, where it does not name all; else null. */
   readonly order: readonly Role[] | null;
+  /** What else the file says of them that contradicts the roles, for people; null where nothing does. */
+  readonly contradiction: string | null;
   /** The source of the roles, for people. */
   readonly where: string;
 }
@@ -130,6 +132,7 @@ export function labelsOf(contents: Contents, path: string): DimensionLabels {
   const scales = contents.scales(path);
   const texts = contents.labels(path);
   const tables: (CoordinateTable | null)[] = [];
+  const contradictions: string[] = [];
   const roles = shape.map((length, index) => {
     const found = (scales[index] ?? []).map((scale) => {
       const name = scale.split("/").pop() ?? "";
@@ -137,20 +140,74 @@ export function labelsOf(contents: Contents, path: string): DimensionLabels {
     });
     const named = found.find(({ table }) => table !== null) ?? found.find(({ role }) => role !== null);
     tables.push(named?.table ?? null);
-    return roleNamed(texts[index] ?? "") ?? named?.role ?? null;
+    const label = roleNamed(texts[index] ?? "");
+    if (label !== null && named !== undefined && named.role !== null && named.role !== label)
+      contradictions.push(`dimension ${index} has the label ${texts[index]} and the scale of ${named.role}`);
+    return label ?? named?.role ?? null;
   });
-  const scaled = { roles, tables, order: null, where: "the labels and scales of its dimensions" };
-  if (roles.some((role) => role !== null)) return scaled;
-  for (const place of [path, parentOf(path), "/"])
-    for (const [name, value] of contents.attributes(place)) {
-      const order = ORDERS.test(name) ? orderIn(value) : null;
-      if (order === null || !AXIS_NAMES.every((axis) => order.includes(axis))) continue;
-      const where = `the attribute ${name} of ${place}`;
-      return order.length === shape.length
-        ? { roles: order, tables, order: null, where }
-        : { roles, tables, order, where };
-    }
-  return { ...scaled, where: "" };
+  const [contradiction = null] = contradictions;
+  const scaled = { roles, tables, order: null, contradiction, where: "the labels and scales of its dimensions" };
+  const isScaled = roles.some((role) => role !== null);
+  const own = statedOrder(contents, path);
+  if (isScaled) return { ...scaled, contradiction: contradiction ?? disagreement(own, roles) };
+  const stated = own ?? statedOrder(contents, parentOf(path)) ?? statedOrder(contents, "/");
+  if (stated === null) return { ...scaled, where: "" };
+  const { order, where } = stated;
+  return order.length === shape.length ? { ...scaled, roles: order, where } : { ...scaled, roles, order, where };
+}
+
+/** An order that a file states in an attribute of a dataset or group. */
+interface StatedOrder {
+  readonly order: readonly Role[];
+  readonly where: string;
+}
+
+/** The order of at least all axes that an attribute at a place states, or null. */
+function statedOrder(contents: Contents, place: string): StatedOrder | null {
+  for (const [name, value] of contents.attributes(place)) {
+    const order = ORDERS.test(name) ? orderIn(value) : null;
+    if (order !== null && AXIS_NAMES.every((axis) => order.includes(axis)))
+      return { order, where: `the attribute ${name} of ${place}` };
+  }
+  return null;
+}
+
+/** Says that an order is not that of the roles; null where they agree, or there is none. */
+function disagreement(stated: StatedOrder | null, roles: readonly (Role | null)[]): string | null {
+  if (stated === null) return null;
+  const { order, where } = stated;
+  const both = order.filter((role) => roles.includes(role));
+  const named = roles.filter((role) => role !== null && order.includes(role));
+  return both.join() === named.join() ? null : `${where} says ${order.join(" ")}`;
+}
+
+/** Attributes that name the components of a vector. */
+const COMPONENTS = /^components?(_?(names?|labels?|order))?$/i;
+
+/** What a file calls the components of a vector, and where. */
+export interface ComponentNames {
+  readonly names: readonly string[];
+  readonly where: string;
+}
+
+/** The names that a file gives the components along a dimension: in the scale of that, else in an attribute. */
+export function componentNames(contents: Contents, path: string, dimension: number): ComponentNames | null {
+  for (const scale of contents.scales(path)[dimension] ?? []) {
+    const stored = contents.dataset(scale);
+    const isNumber = stored?.element === "float" || stored?.element === "integer";
+    const isEmpty = [...contents.attributes(scale).values()].some(
+      (value) => typeof value === "string" && NO_VARIABLE.test(value),
+    );
+    if (stored?.shape.join() !== "3" || isEmpty) continue;
+    const names = isNumber ? [...contents.numbers(scale)].map(String) : contents.textsIn(scale);
+    if (names !== null && new Set(names).size === 3) return { names, where: scale };
+  }
+  for (const [name, value] of contents.attributes(path)) {
+    const words = typeof value === "string" ? value.match(/\w+/g) : Array.isArray(value) ? (value as string[]) : null;
+    const texts = words ?? [];
+    if (COMPONENTS.test(name) && texts.length === 3) return { names: texts, where: `the attribute ${name} of ${path}` };
+  }
+  return null;
 }
 
 function attached(contents: Contents, scale: string, role: Role | null, length: number): CoordinateTable | null {

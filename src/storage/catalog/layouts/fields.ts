@@ -1,5 +1,6 @@
 /** Finds the datasets of fields by their names, also where every time has a group or dataset of its own. */
 import { DataError } from "../../../errors.js";
+import type { FieldName } from "../../dataset.js";
 import { join, parentOf } from "./evidence.js";
 import type { Contents, Findings } from "./layout.js";
 import { OTHERS, type OtherField, PRESSURES, TRIPLES, VECTORS } from "./usual-names.js";
@@ -20,6 +21,8 @@ export interface FoundFields {
 /** Groups below the root that are looked into. */
 const DEPTH = 4;
 const MOST_GROUPS = 4000;
+/** Datasets that a question lists. */
+const LISTED = 4;
 const NUMBER = String.raw`\d+(?:\.\d+)?(?:[eE][+-]?\d+)?`;
 /** A group that stands for a time: a number after a name or none. */
 const TIME_GROUP = new RegExp(`^(.*?[^0-9.]|)(${NUMBER})$`);
@@ -63,17 +66,19 @@ export function findFields(contents: Contents, findings: Findings): FoundFields 
   }
   const series = seriesOf(candidates.map(({ holder }) => holder));
   const velocity = chosen.velocities[0] ?? [];
+  const same = (paths: readonly string[]) => paths.map((path) => contents.identity(path)).join();
   const others = [
     ...chosen.velocities.slice(1),
     ...(series === null ? candidates.slice(1).flatMap(({ velocities }) => velocities.slice(0, 1)) : []),
-  ].map((paths) => paths.join(", "));
-  if (others.length > 0)
-    findings.ask(
-      "fields",
-      `${velocity.join(", ")} is taken for the velocity, not ${others.slice(0, 4).join(" or ")}, which is a guess.`,
-      "--velocity PATH (or three paths) and --pressure PATH, or fields in a descriptor",
-    );
+    ...twinsOf(contents, velocity),
+  ].filter((paths) => same(paths) !== same(velocity));
+  if (others.length > 0) askWhich(findings, "velocity", velocity, others);
   const pressure = chosen.pressure ?? pressureBeside(contents, chosen.holder, holders, series !== null);
+  const taken = pressure === null ? [] : [pressure];
+  const pressures = [...namedIn(contents, chosen.holder, PRESSURES), ...twinsOf(contents, taken)].filter(
+    (paths) => same(paths) !== same(taken),
+  );
+  if (pressure !== null && pressures.length > 0) askWhich(findings, "pressure", taken, pressures);
   findings.addReason(
     `velocity: ${velocity.length === 0 ? "none" : velocity.join(", ")}; pressure: ${pressure ?? "none"}.`,
   );
@@ -83,9 +88,52 @@ export function findFields(contents: Contents, findings: Findings): FoundFields 
   const isFree = ({ field, paths }: OtherField) =>
     !paths.some((path) => velocity.includes(path)) && !said.some((other) => other.field === field);
   const beside = [...chosen.beside.filter(isFree), ...said];
-  for (const { field, paths } of beside) findings.addReason(`${field}: ${paths.join(", ")}.`);
+  for (const { field, paths } of beside) {
+    findings.addReason(`${field}: ${paths.join(", ")}.`);
+    const rivals = [...rivalsOf(contents, chosen.holder, field), ...twinsOf(contents, paths)].filter(
+      (rival) => same(rival) !== same(paths),
+    );
+    if (rivals.length > 0 && !said.some((other) => other.field === field)) askWhich(findings, field, paths, rivals);
+  }
   const place = series?.place ?? ((path: string) => path);
   return { velocity, pressure, others: beside, steps: series?.steps ?? null, place };
+}
+
+/** Asks which of several datasets is a field. */
+function askWhich(
+  findings: Findings,
+  field: FieldName,
+  taken: readonly string[],
+  others: readonly (readonly string[])[],
+): void {
+  const rest = [...new Set(others.map((paths) => paths.join(", ")))].slice(0, LISTED);
+  findings.ask(
+    "fields",
+    `${taken.join(", ")} is taken for the ${field}, not ${rest.join(" or ")}, which is a guess.`,
+    "--velocity PATH (or three paths) and --pressure PATH, or fields in a descriptor",
+  );
+}
+
+/** Datasets whose names differ from those of a field in the case of their letters alone. */
+function twinsOf(contents: Contents, paths: readonly string[]): string[][] {
+  const candidates = paths.map((path) => {
+    const [group, name] = [parentOf(path), path.split("/").at(-1) ?? ""];
+    const alike = contents.datasets(group).filter((other) => other.toLowerCase() === name.toLowerCase());
+    return alike.map((other) => join(group, other)).filter((other) => other !== path && rank(contents, other) >= 3);
+  });
+  const isAll = candidates.length > 0 && candidates.every((list) => list.length > 0);
+  return isAll ? [candidates.map((list) => list[0] as string)] : candidates.flat().map((path) => [path]);
+}
+
+/** Datasets of a group that have one of these names, each by itself. */
+function namedIn(contents: Contents, { paths }: Holder, names: readonly string[]): string[][] {
+  return names.flatMap((name) => (rank(contents, paths.get(name)) >= 3 ? [[paths.get(name) as string]] : []));
+}
+
+/** Datasets of a group that could be the same scalar beside velocity and pressure. */
+function rivalsOf(contents: Contents, holder: Holder, field: OtherField["field"]): string[][] {
+  const row = OTHERS.find((other) => other.field === field);
+  return row === undefined || row.triples.length > 0 ? [] : namedIn(contents, holder, row.whole);
 }
 
 /** Fields by their shapes, where no dataset has a usual name: a vector, three datasets of one shape, or a scalar. */
@@ -143,17 +191,23 @@ function saidFields(contents: Contents): FoundFields {
   return { velocity, pressure, others: saidOthers(contents), steps: null, place: (path) => path };
 }
 
-/** The root and the groups below it, the upper ones first. */
+/** The root and the groups below it, the upper ones first; each once, whatever links lead to it. */
 function groupsOf(contents: Contents): string[] {
   const all = ["/"];
+  const seen = new Set([contents.identity("/")]);
   let level = ["/"];
-  for (let depth = 0; depth < DEPTH && all.length < MOST_GROUPS; depth++) {
-    level = level.flatMap((group) =>
-      (contents.group(group) ?? []).map((name) => join(group, name)).filter((path) => contents.group(path) !== null),
-    );
-    all.push(...level);
+  for (let depth = 0; depth < DEPTH; depth++) {
+    const next: string[] = [];
+    for (const group of level)
+      for (const name of contents.group(group) ?? []) {
+        const path = join(group, name);
+        if (contents.group(path) === null || seen.size === seen.add(contents.identity(path)).size) continue;
+        next.push(path);
+        if (all.push(path) === MOST_GROUPS) return all;
+      }
+    level = next;
   }
-  return all.slice(0, MOST_GROUPS);
+  return all;
 }
 
 /** A group as it is, or once for each number that its datasets end in. */

@@ -9,6 +9,7 @@ import type { DescriptorInput } from "../descriptor.js";
 import { agrees, assignments, type Dimension } from "./assign.js";
 import {
   type CoordinateTable,
+  componentNames,
   type DimensionLabels,
   groupsAround,
   labelsOf,
@@ -20,7 +21,7 @@ import {
 import { type FoundFields, findFields } from "./fields.js";
 import { axisOf, NO_CLUES, oneNode, type StatedNumber, timesOf } from "./grid.js";
 import { type Contents, Findings, type Layout } from "./layout.js";
-import type { OtherField, Role } from "./usual-names.js";
+import { areInOrder, type OtherField, type Role } from "./usual-names.js";
 
 /** One stored dataset whose dimensions have roles. */
 interface OrientedDataset {
@@ -38,6 +39,9 @@ interface SharedEvidence {
   readonly findings: Findings;
 }
 
+const DEGREES = /degree/i;
+/** Units of time in which velocities are not stated. */
+const FOREIGN_TIMES = /^\s*([mun]s\b|msec|(milli|micro|nano)sec|min|hour|hr|day|week|month|year|yr|h\b|d\b)/i;
 /** Orders that a question lists. */
 const LISTED = 4;
 
@@ -130,6 +134,12 @@ function orderOf(
       `${path} is ${text}, which contradicts ${used === 1 ? (evidence ?? "the times") : "the names of the dimensions"} in the file; ${order} is a guess.`,
       "--dims with the dimensions in stored order, or fields.*.dimensions in a descriptor",
     );
+  else if (said === null && labels.contradiction !== null)
+    findings.ask(
+      "order",
+      `${path} is read as ${order}, from ${labels.where}, and ${labels.contradiction}.`,
+      "--dims with the dimensions in stored order, or fields.*.dimensions in a descriptor",
+    );
   else if (others.length > 0)
     findings.ask(
       "order",
@@ -142,7 +152,19 @@ function orderOf(
     if (said !== null) mindContradiction(path, chosen, labels, findings);
     findings.addReason(`${path}: dimensions ${order}, from ${why}.`);
   }
+  if (isVector) askComponents(contents, path, chosen.indexOf("c"), findings);
   return { path, shape, dimensions: chosen, labels };
+}
+
+/** Asks where the file names the components of a vector in another order than x, y, z. */
+function askComponents(contents: Contents, path: string, dimension: number, findings: Findings): void {
+  const named = componentNames(contents, path, dimension);
+  if (named === null || areInOrder(named.names) !== false) return;
+  findings.ask(
+    "order",
+    `The components of ${path} are ${named.names.join(", ")} by ${named.where}; that they are those along x, y and z in this order is a guess.`,
+    "components stored in the order x, y, z, or a descriptor without this question where they are",
+  );
 }
 
 /** Warns where the order that the user says is not the one that the file states. */
@@ -395,6 +417,7 @@ function axesOf(
   tables: TablesOf,
 ): DescriptorInput["axes"] {
   const stored = field.dimensions.filter((role): role is AxisName => (AXIS_NAMES as readonly string[]).includes(role));
+  askUnits(contents, tables, findings);
   const axes = AXIS_NAMES.map((axis) => {
     const nodes = nodesAlong(field, axis);
     const clues = facts.clues(axis, stored);
@@ -418,12 +441,28 @@ function axesOf(
 /** Degrees are no length: derivatives would be per degree. */
 function askDegrees(contents: Contents, { path }: CoordinateTable, axis: AxisName, findings: Findings): void {
   const units = contents.attributes(path).get("units");
-  if (typeof units === "string" && /degree/i.test(units) && contents.answers.spacing === undefined)
+  if (typeof units === "string" && DEGREES.test(units) && contents.answers.spacing === undefined)
     findings.ask(
       "spacing",
       `${path} is in ${units}; it is served as it is, so that derivatives along ${axis} are per degree and particles move in degrees.`,
       "--spacing and --origin in the unit of length of the velocity, or axes in a descriptor",
     );
+}
+
+/** Coordinates in several units give derivatives in several: a vorticity of them would be no number of anything. */
+function askUnits(contents: Contents, tables: TablesOf, findings: Findings): void {
+  const { answers } = contents;
+  const said = [...tables].flatMap(([axis, { path }]) => {
+    const units = contents.attributes(path).get("units");
+    return typeof units === "string" && units.trim() !== "" ? [{ axis, units: units.trim() }] : [];
+  });
+  if (new Set(said.map(({ units }) => units)).size < 2 || said.some(({ units }) => DEGREES.test(units))) return;
+  if (answers.spacing !== undefined || answers.length !== undefined) return;
+  findings.ask(
+    "spacing",
+    `The coordinates are in ${said.map(({ axis, units }) => `${units} along ${axis}`).join(", ")}; they are served as they are, so that derivatives are in several units.`,
+    "--spacing and --origin in the unit of length of the velocity, or axes in a descriptor",
+  );
 }
 
 const TIME_NAMES = ["time", "t", "times", "sim_time", "simulation_time", "time_value"];
@@ -478,11 +517,7 @@ function tableOfTimes(
 /** The numbers of a table of times, with a question where their unit is not that of the velocity. */
 function timesIn(contents: Contents, { path }: CoordinateTable, findings: Findings): StatedNumber<readonly number[]> {
   const units = contents.attributes(path).get("units");
-  if (
-    typeof units === "string" &&
-    /^\s*(min|hour|hr|day|month|year|h\b|d\b)/i.test(units) &&
-    contents.answers.times === undefined
-  )
+  if (typeof units === "string" && FOREIGN_TIMES.test(units) && contents.answers.times === undefined)
     findings.ask(
       "times",
       `${path} counts in "${units}", which is served as it is: particles need times in the unit of the velocity.`,

@@ -124,6 +124,18 @@ export class Contents {
     return this.file.numbers(found);
   }
 
+  /** The texts of a small dataset, or null where it is none of text. */
+  textsIn(path: string): readonly string[] | null {
+    const found = this.#find(path, "dataset");
+    return found === null ? null : this.file.texts(found);
+  }
+
+  /** The object at a path, by a name that all paths to it share; null where there is none. */
+  identity(path: string): string | null {
+    const found = this.#find(path, "group") ?? this.#find(path, "dataset");
+    return found === null ? null : `${this.file.address(found) ?? found}`;
+  }
+
   /** An attribute of a group or dataset, or null. */
   attribute(path: string, name: string): AttributeValue | null {
     const found = this.#find(path, "group") ?? this.#find(path, "dataset");

@@ -61,6 +61,16 @@ function triplesOf(stems: readonly string[]): string[][] {
   return stems.flatMap((stem) => ["", "_", "-"].map((gap) => AXIS_NAMES.map((axis) => `${stem}${gap}${axis}`)));
 }
 
+/** Names of three components in a list of them, in the usual order. */
+const COMPONENT_LISTS: readonly (readonly string[])[] = [AXIS_NAMES, ["0", "1", "2"], ["1", "2", "3"], ...TRIPLES];
+
+/** Whether these names of three components stand in the order x, y, z; null where they are not known. */
+export function areInOrder(names: readonly string[]): boolean | null {
+  const said = names.map((name) => name.trim().toLowerCase());
+  const list = COMPONENT_LISTS.find((known) => known.every((name) => said.includes(name)));
+  return list === undefined || said.length !== list.length ? null : list.join() === said.join();
+}
+
 /** Names of a vector and of the pressure, in lower case. */
 export const VECTORS: readonly string[] = ["velocity", "u", "vel", "velocities", "uvw"];
 export const PRESSURES: readonly string[] = ["p", "pressure", "pres", "press"];
