@@ -1,5 +1,6 @@
 /**
- * The listener of a process answers the pieces that peers ask for, evaluated by this process alone, and says how it is.
+ * The listener of a process answers the pieces that peers ask for, evaluated by this process alone, and reports its
+ * state.
  */
 import { createServer as createPlain, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createSecure, type Server as SecureServer } from "node:https";
@@ -146,21 +147,21 @@ export class Listener {
   }
 }
 
-/** Hands points and velocities on as they arrive. */
+/** Hands points, and the velocities that follow them, to the evaluation as they arrive. */
 function readInto(request: IncomingMessage, { points }: Piece, evaluation: Evaluation): Promise<void> {
   let left = 12 * points;
-  const first = new OctetTriples(evaluation.points);
-  const second = new OctetTriples(evaluation.velocities);
+  const triples = new OctetTriples(evaluation.points);
+  const velocities = new OctetTriples(evaluation.velocities);
   return new Promise((resolve, reject) => {
     request.on("data", (bytes: Uint8Array) => {
       const here = Math.min(left, bytes.length);
-      if (here > 0) first.write(bytes.subarray(0, here));
-      if (here < bytes.length) second.write(bytes.subarray(here));
+      if (here > 0) triples.write(bytes.subarray(0, here));
+      if (here < bytes.length) velocities.write(bytes.subarray(here));
       left -= here;
     });
     request.once("end", () => {
-      first.end();
-      second.end();
+      triples.end();
+      velocities.end();
       resolve();
     });
     request.once("error", reject);

@@ -18,7 +18,10 @@ const FIELDS_PER_DATASET = FIELD_NAMES.length;
 const INDEX_NAME = "catalogue";
 /** Interval at which the data folders are scanned unasked. */
 const RESCAN_MS = 30_000;
-/** Time of a scan, and of the first one, from which on the next one keeps no thread from queries. */
+/**
+ * After a scan that took longer than this the next one runs on the express thread, so that queries keep theirs; the
+ * first scan of a process, which opens every file, may take longer.
+ */
 const SLOW_MS = 250;
 const SLOW_FIRST_MS = 2_000;
 /** Least time between scans that failed queries cause. */
@@ -46,9 +49,7 @@ export class Catalog {
   #suspectedAt = Number.NEGATIVE_INFINITY;
   #closed = false;
 
-  /**
-   * @param changed called after each scan
-   */
+  /** @param changed called after each scan */
   constructor(
     { data: folders, descriptors, state }: Pick<Config, "data" | "descriptors" | "state">,
     carrier: Carrier,
@@ -57,7 +58,7 @@ export class Catalog {
   ) {
     this.#log = log;
     let lastMs = 0;
-    let first = true;
+    let lastWasFirst = true;
     this.reload = oneAtATime(async () => {
       const since = performance.now();
       const known = statesOf(this.#last);
@@ -66,11 +67,11 @@ export class Catalog {
         folders,
         descriptors,
         known,
-        slow: lastMs > (first ? SLOW_FIRST_MS : SLOW_MS),
+        slow: lastMs > (lastWasFirst ? SLOW_FIRST_MS : SLOW_MS),
         index: this.#last === undefined ? join(state, INDEX_NAME) : null,
       });
       lastMs = performance.now() - since;
-      first = this.#last === undefined;
+      lastWasFirst = this.#last === undefined;
       this.#adopt(completeScan(found, this.#last));
       this.#folders = found.folders;
       this.#changes?.set(found.folders);
@@ -100,7 +101,7 @@ export class Catalog {
     });
   }
 
-  /** Ends these scans. */
+  /** Stops scanning. */
   close(): void {
     this.#closed = true;
     clearInterval(this.#timer);
@@ -122,7 +123,7 @@ export class Catalog {
     throw new DataError(`${name} is not served now: its files have changed and are refused; the log names the reason.`);
   }
 
-  /** The number of a dataset's first field, which no other version of a dataset ever has. */
+  /** The number of a dataset's first field in the brick cache; each version of a dataset has its own for ever. */
   sourceOf(dataset: Dataset): number {
     const source = this.#sources.get(dataset) ?? FIELDS_PER_DATASET * this.#nextSource++;
     this.#sources.set(dataset, source);

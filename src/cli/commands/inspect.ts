@@ -98,9 +98,7 @@ function writeDescriptor(found: Recognised, home: string, folder: string): void 
       `${target} exists already: delete it to write another, or write one apart from the files with --descriptors FOLDER`,
     );
   mkdirSync(folder, { recursive: true });
-  const files = Object.values(found.written.fields).map((field) => JSON.stringify(field));
-  const isElsewhere = files.every((field) => !/"file":"(?!\w+:\/\/)/.test(field));
-  const from = isElsewhere ? "" : relative(realpathSync(folder), realpathSync(home));
+  const from = filesOf(found.written).every(isAddress) ? "" : relative(realpathSync(folder), realpathSync(home));
   if (from === ".." || from.startsWith(`..${sep}`) || isAbsolute(from))
     throw new MisuseError(`--write ${folder}: a descriptor stands in the folder of its files or above it (${home})`);
   const written = movedTo(found.written, from);
@@ -136,6 +134,16 @@ function writeApart(found: Recognised, home: string, folder: string): void {
   process.stderr.write(`wrote ${target}\n`);
 }
 
+/** The files and addresses that the fields of a descriptor are in. */
+function filesOf({ fields }: DescriptorInput): string[] {
+  const files: string[] = [];
+  JSON.stringify(fields, (key, value) => {
+    if (key === "file") files.push(String(value));
+    return value;
+  });
+  return files;
+}
+
 /** The descriptor with every file below `from`, addresses as they are. */
 function movedTo(written: DescriptorInput, from: string): unknown {
   return JSON.parse(JSON.stringify(written), (key, value) =>
@@ -146,7 +154,7 @@ function movedTo(written: DescriptorInput, from: string): unknown {
 export function inspectCommand(): Command {
   const command = new Command("inspect")
     .argument("<files...>", "an HDF5 file, or the files of a series, one time each")
-    .option("--json", "print the descriptor that says the same")
+    .option("--json", "print the descriptor of what was found as JSON")
     .option("--write <folder>", "write the descriptor into the folder of the files, or one above it")
     .option("--references <list>", "write the places of all chunks into LIST.refs.json, a store that reads this file")
     .option("--target <address>", "with --references: where the file will be read, if not beside the list")

@@ -69,6 +69,7 @@ export class ThreadGroup {
   readonly #cache: BrickCache;
   readonly #loaded: Int32Array;
   readonly #tickets: Int32Array;
+  /** How often threads have failed to start, and whether to try again. */
   readonly #starts: ThreadStarts;
   /** Threads that have not ended, with the promises of their ends and of the time when they have loaded or ended. */
   readonly #living = new Map<Worker, { readonly end: Promise<void>; readonly loaded: Promise<void> }>();
@@ -171,8 +172,8 @@ export class ThreadGroup {
       this.#watch();
       await this.#abandonedEnded();
       if (kill?.aborted) throw new DeadlineError();
-      const none = end.aborted || (this.#starts.failing && this.loaded === 0);
-      throw none && !begun ? new BusyError(NO_THREAD) : new WorkerError(undefined, error);
+      const hadNoThread = end.aborted || (this.#starts.failing && this.loaded === 0);
+      throw hadNoThread && !begun ? new BusyError(NO_THREAD) : new WorkerError(undefined, error);
     } finally {
       this.#ends.delete(end);
       kill?.removeEventListener("abort", stop);
@@ -202,7 +203,7 @@ export class ThreadGroup {
     else setTimeout(() => this.#endSafely(end, ticket), LOOK_MS);
   }
 
-  /** Notices new threads. */
+  /** Notices new threads: the library starts them with tasks and in place of dead ones, mostly without an event. */
   #watch(): void {
     for (const thread of this.#piscina.threads) {
       if (this.#living.has(thread)) continue;
@@ -219,7 +220,7 @@ export class ThreadGroup {
           resolve();
           if (this.alive === 0) this.ready = false;
           // The library gives up on threads once one has failed to start, and what waits would wait for ever.
-          if (this.alive === 0) for (const end of this.#ends) end.abort();
+          if (this.alive === 0) for (const task of this.#ends) task.abort();
           this.#scheduleRefill();
         });
       });

@@ -79,16 +79,17 @@ class TextBuffer {
 function* csv({ result, timeCount, times, components }: UnwrittenAnswer): Generator<Buffer> {
   const piece = new TextBuffer();
   const several = times.length > 1;
-  const stamps = times.map((time) => `${time},`);
+  const columns = times.map((time) => `${time},`);
   piece.text(`${several ? "time," : ""}${components.join(",")}\r\n`);
-  const records = result.recordTimes === undefined ? 0 : result.itemsPerPoint;
+  // Either each record of a point has a time of its own, or all items of one time come before those of the next.
+  const timed = result.recordTimes === undefined ? 0 : result.itemsPerPoint;
   const itemsPerTime = result.items / timeCount;
   let column = 0;
   let item = 0;
   for (const part of result.values) {
     for (let i = 0; i < part.length; i++) {
       if (column > 0) piece.text(",");
-      else if (several) piece.text(stamps[records > 0 ? item % records : Math.floor(item / itemsPerTime)]);
+      else if (several) piece.text(columns[timed > 0 ? item % timed : Math.floor(item / itemsPerTime)]);
       piece.float(part[i]);
       if (++column === result.components) {
         piece.text("\r\n");
@@ -172,7 +173,10 @@ class NestedWriter {
 /** Told of time that passes while the next passage of an answer is written. */
 type Spent = (ms: number) => void;
 
-/** A large JSON or CSV answer as the worker threads write it; null where this thread is to write it. */
+/**
+ * A large JSON or CSV answer as the worker threads write it; null where this thread is to write it. They write records
+ * of numbers alone: no column of times, and no array within a row.
+ */
 export function largeAnswer(
   type: string,
   answer: UnwrittenAnswer,

@@ -73,7 +73,10 @@ function sendWsdl(request: FastifyRequest, reply: FastifyReply, service: Service
   return reply.type("text/xml; charset=utf-8").send(wsdl);
 }
 
-/** Serves one request, from its media type to its answer or fault. */
+/**
+ * Serves one request, from its media type to its answer or fault. This thread reads and sends; from `start` in
+ * `readCall` until `finish` the engine plans batches, which worker threads evaluate.
+ */
 async function serve(request: FastifyRequest, reply: FastifyReply, shared: SharedParts): Promise<void> {
   const media = shared.mediaTypes.read(request.headers["content-type"]);
   const life = await RequestLife.begin(shared.service, request, reply, `soap ${media.version}`);
@@ -119,7 +122,7 @@ function remember(
 /** A call that has been read, and the pattern of its repeats; null where it can have none. */
 type ReadCall = DecodedOperation & { readonly pattern: Omit<CallPattern, "itemsPerPoint"> | null };
 
-/** Reads the whole request. Its points are evaluated from their arrival on, and when it returns perhaps not yet all. */
+/** Reads the whole request. Its points are evaluated as they arrive; some may be left to evaluate when it returns. */
 function* readCall(request: FastifyRequest, life: RequestLife, media: MediaType, shared: SharedParts): Steps<ReadCall> {
   const { config, slices } = shared.service;
   const body = life.openBody();
@@ -153,6 +156,7 @@ function* readCall(request: FastifyRequest, life: RequestLife, media: MediaType,
       seen: (query, items) => {
         seen.push({ query, items });
       },
+      // Worker threads read the points of a long body, for which this thread waits outside of its time slice.
       long: { remaining: () => body.remaining, outside: (promise) => slices.outside(promise) },
     });
     yield* closeEnvelope(reader);

@@ -43,7 +43,7 @@ export interface Description {
 }
 
 /**
- * Verifies a description against its files. Everything that section 2 of the dataset rules refuses is found here.
+ * Verifies a description against its files. All that docs/datasets.md says is refused is found here.
  *
  * @param chunkBytes largest chunk and largest brick
  */

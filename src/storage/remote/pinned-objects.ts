@@ -26,7 +26,7 @@ const MOST_VERSIONS = 65_536;
 /** The range that is asked for to learn a version; some hosts take a range of one byte for the whole. */
 const BEGINNING = { offset: 0, length: 2 } as const;
 
-/** Settings of fetching objects, and of keeping them. */
+/** How objects are fetched, and where they are kept. */
 export interface Fetching {
   readonly settings: StoreSettings;
   readonly disk: DiskCache | null;
@@ -46,6 +46,7 @@ interface Version {
   readonly isExact: boolean;
 }
 
+/** The objects below one address, pinned to a time and each to the version that was read of it first. */
 export class PinnedObjects {
   /** Time of the newest object that was found changed; 0 where there is none. */
   changedMs = 0;
@@ -66,10 +67,10 @@ export class PinnedObjects {
     this.#disk = disk;
     if (base.startsWith("s3://")) this.#place = s3Place(base);
     this.#base = this.#place?.prefix ?? base.replace(/\/+$/, "");
-    // The host of a bucket is Amazon's or that of the variables of AWS: it is meant, wherever it is.
-    const isMeant = this.#place !== null && network !== undefined;
-    const reach = isMeant ? { connections: network.connections } : network;
-    this.objects = shared ?? new RemoteObjects(this.#place?.sign, settings, reach);
+    // The host of a bucket is Amazon's or named by the AWS variables of whoever runs this: no address of it is refused.
+    const isTrusted = this.#place !== null && network !== undefined;
+    const trusted = isTrusted ? { connections: network.connections } : network;
+    this.objects = shared ?? new RemoteObjects(this.#place?.sign, settings, trusted);
   }
 
   /** Fetches an object or part of it, whatever its version; null where there is none. */
@@ -167,7 +168,7 @@ export class PinnedObjects {
     return `${this.#base}/${key.split("/").map(encodeURIComponent).join("/")}`;
   }
 
-  /** Whether an object is another than the one of which parts have been read. */
+  /** Whether an object has another version than the parts read of it before; the first version seen is pinned. */
   #isOther(key: string, version: Version): boolean {
     const known = this.#versions.get(key);
     if (known !== undefined) return known.text !== version.text;

@@ -12,6 +12,7 @@ import type { ObjectTarget } from "../remote/object-target.js";
 import { type Compression, ShardCodec } from "../zarr/shard.js";
 import { portableDescriptor } from "./portable.js";
 
+/** The store that a conversion makes. */
 export interface ZarrOptions {
   readonly name: string;
   /** Nodes of a chunk along every axis, at most those of the axis. */
@@ -89,7 +90,7 @@ export async function convertToZarr(
   }
 }
 
-/** Makes the target ours: empty, or with the plan of this very conversion. */
+/** Takes an empty target by writing the plan of the conversion there, or goes on with a target that has this plan. */
 async function claim(dataset: Dataset, target: ObjectTarget, options: ZarrOptions): Promise<void> {
   const plan = JSON.stringify({ format: "zarr", ...options, source: dataset.files }, null, 2);
   const known = await target.read(CONVERSION_NAME);

@@ -9,6 +9,7 @@ const BLOCKS = 256;
 /** A block is not there yet; it has been noted. */
 class NotThere extends Error {}
 
+/** A file at an address, whose metadata this thread keeps in blocks and whose values it fetches range by range. */
 export class RemoteFile implements RangedFile {
   readonly path: string;
   readonly #state: FileState;
@@ -51,7 +52,7 @@ export class RemoteFile implements RangedFile {
       Math.floor(position / FILE_BLOCK_BYTES),
       Math.floor((position + length - 1) / FILE_BLOCK_BYTES),
     ];
-    // More than this thread keeps is a value, not a description.
+    // Metadata are small: a read of more blocks than are kept is one of values, which no block need hold.
     if (last - first >= BLOCKS) {
       const [values] = this.#fetch([this.#request({ position, length }, false)], false) as [Uint8Array];
       bytes.set(values);
@@ -120,6 +121,7 @@ export class RemoteFile implements RangedFile {
     return this.#request({ position: number * FILE_BLOCK_BYTES, length: FILE_BLOCK_BYTES }, true);
   }
 
+  /** Runs `use`, whose reads find these ranges fetched together. */
   with<T>(ranges: readonly ByteRange[], use: () => T): T {
     const wanted = ranges.map((range) => this.#request(range, false)).filter(({ length }) => length > 0);
     const bytes = wanted.length === 0 ? [] : (this.#fetch(wanted, false) as readonly Uint8Array[]);
@@ -134,6 +136,11 @@ export class RemoteFile implements RangedFile {
     }
   }
 
+  /**
+   * Has ranges fetched by the store thread; each function finds some, by reading metadata that may not be there yet.
+   *
+   * @returns for each function, whether all its ranges are there or known to fail
+   */
   fetched(find: readonly (() => readonly ByteRange[])[]): readonly boolean[] {
     const missing = new Set<number>();
     const pieces: RangeRequest[] = [];

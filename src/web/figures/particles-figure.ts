@@ -34,6 +34,7 @@ export function exitAt({ times, exits }: Trajectories, particle: number, record:
   return exits[particle] <= times[record] ? exits[particle] : Number.NaN;
 }
 
+/** Owns the request for paths and the player, which moves the record that is shown. */
 export class ParticlesFigure {
   readonly request: LatestRequest<Launched>;
   readonly #store: ViewStore;
@@ -71,7 +72,7 @@ export class ParticlesFigure {
     this.#store.set({ launched: true, scene: true, record: Math.min(record ?? last, last) });
   }
 
-  /** Launches the particles of a view that was gone back to, unless their paths are shown. */
+  /** Launches the particles again when the page goes back to an earlier view, unless its paths are those shown. */
   resume(): void {
     const { state, facts } = this.#store;
     if (!state.launched) return;
