@@ -3,17 +3,37 @@
  * read.
  */
 import { Axis, Field, Frames, Packet, Tap } from "./records";
-import { brickOf, placeNodes, shift, wrap } from "./nodes";
+import { brickOf, placeNodes, shift, storeFirstNodes } from "./nodes";
 import { inPacket, packetBytes } from "./packets";
 
+/** Points whose nodes are found before any of them is read; even. */
+const POINTS = 16;
+/** Bytes of a stand: the brick of a point's node, its byte offset there, and below 0 where its stencil passes a face. */
+const STAND_BYTES = 12;
+
+/** A tap, and what it has in common for all points. */
+@unmanaged
+class Prepared {
+  weight: f64;
+  slot: i32;
+  /** Bytes from the point's node, in a brick or in a packet. */
+  offset: i32;
+  /** Addresses of its places along x, y and z. */
+  placeX: usize;
+  placeY: usize;
+  placeZ: usize;
+}
+
 /**
- * Places in the work area: nodes of a stencil along x, y and z when it lies in several bricks, and byte offsets in one
- * brick.
+ * Places in the work area: nodes of a stencil along x, y and z when it lies in several bricks, nodes of the points at
+ * hand and where these stand, and prepared taps.
  */
 const PLACES_X = 0;
 const PLACES_Y = 128;
 const PLACES_Z = 256;
-const OFFSETS = 512;
+const NODES = 384;
+const STANDS = NODES + 12 * POINTS;
+const PREPARED = 1024;
 
 /** Frames of a field: one, several in a packet of combined nodes, or four or fewer that are combined at each point. */
 const ONE = 0;
@@ -21,31 +41,77 @@ const TOGETHER = 1;
 const FOUR = 2;
 const FEWER = 3;
 
-/** The node nearest to a coordinate, a tie goes up, wrapped. */
+/** The nodes nearest to coordinates along one axis, a tie goes up, two points at a time; a lone last one twice. */
 // @ts-ignore: decorator
 @inline
-function nearest(axis: Axis, x: f64): i32 {
-  return wrap(Math.floor((x - axis.origin) / axis.spacing + 0.5), axis.nodes);
+function findNodes(axis: Axis, positions: usize, count: i32, nodes: usize): void {
+  const origin = v128.load64_splat(changetype<usize>(axis));
+  const spacing = v128.load64_splat(changetype<usize>(axis), 8);
+  for (let i = 0; i < count; i += 2) {
+    const other = positions + (i + 1 < count ? 24 : 0);
+    const x = v128.load64_lane(other, v128.load64_zero(positions), 1);
+    const s = f64x2.div(f64x2.sub(x, origin), spacing);
+    storeFirstNodes(f64x2.floor(f64x2.add(s, f64x2.splat(0.5))), 0, axis.nodes, nodes);
+    positions += 48;
+    nodes += 24;
+  }
 }
 
-/** Brick of the node that `tap` reaches from a stencil whose nodes are listed per axis. */
-// @ts-ignore: decorator
-@inline
-function brickAcross(tap: Tap, reach: i32, work: usize): usize {
-  const x = work + PLACES_X + (<usize>(tap.x + reach) << 3);
-  const y = work + PLACES_Y + (<usize>(tap.y + reach) << 3);
-  const z = work + PLACES_Z + (<usize>(tap.z + reach) << 3);
-  return load<i32>(x) + load<i32>(y) + load<i32>(z);
+/** Prepares the taps: `edgeX` and `edgeY` are those of a brick or of a packet. */
+function prepareTaps(
+  taps: usize, tapCount: i32, reach: i32, nodeBytes: i32, edgeX: i32, edgeY: i32, work: usize
+): void {
+  let prepared = work + PREPARED;
+  for (let t = 0; t < tapCount; t++) {
+    const tap = changetype<Tap>(taps + t * offsetof<Tap>());
+    const to = changetype<Prepared>(prepared);
+    to.weight = tap.weight;
+    to.slot = tap.slot;
+    to.offset = (tap.x + (tap.y + tap.z * edgeY) * edgeX) * nodeBytes;
+    to.placeX = work + PLACES_X + (<usize>(tap.x + reach) << 3);
+    to.placeY = work + PLACES_Y + (<usize>(tap.y + reach) << 3);
+    to.placeZ = work + PLACES_Z + (<usize>(tap.z + reach) << 3);
+    prepared += offsetof<Prepared>();
+  }
 }
 
-/** Byte offset of that node in its brick. */
+/** Finds where the points at hand stand: their nodes' bricks and offsets. */
 // @ts-ignore: decorator
 @inline
-function offsetAcross(tap: Tap, reach: i32, work: usize): usize {
-  const x = work + PLACES_X + (<usize>(tap.x + reach) << 3);
-  const y = work + PLACES_Y + (<usize>(tap.y + reach) << 3);
-  const z = work + PLACES_Z + (<usize>(tap.z + reach) << 3);
-  return load<i32>(x, 4) + load<i32>(y, 4) + load<i32>(z, 4);
+function findStands(
+  field: Field, nodeBytes: i32, reach: i32, axisX: Axis, axisY: Axis, axisZ: Axis, count: i32, work: usize
+): void {
+  const rowBytes = nodeBytes * field.edgeX;
+  const planeBytes = rowBytes * field.edgeY;
+  let nodes = work + NODES;
+  let stand = work + STANDS;
+  for (let i = 0; i < count; i++) {
+    const x = load<i32>(nodes);
+    const y = load<i32>(nodes, 4);
+    const z = load<i32>(nodes, 8);
+    const brickX = brickOf(x, field.reciprocalX);
+    const brickY = brickOf(y, field.reciprocalY);
+    const brickZ = brickOf(z, field.reciprocalZ);
+    const localX = x - brickX * field.edgeX;
+    const localY = y - brickY * field.edgeY;
+    const localZ = z - brickZ * field.edgeZ;
+    // Negative when the stencil passes a face or the seam.
+    const inside = (localX - reach) | (localY - reach) | (localZ - reach)
+      | (field.edgeX - 1 - reach - localX) | (field.edgeY - 1 - reach - localY) | (field.edgeZ - 1 - reach - localZ)
+      | (axisX.nodes - 1 - reach - x) | (axisY.nodes - 1 - reach - y) | (axisZ.nodes - 1 - reach - z);
+    store<i32>(stand, (brickZ * field.countY + brickY) * field.countX + brickX);
+    store<i32>(stand, localX * nodeBytes + localY * rowBytes + localZ * planeBytes, 4);
+    store<i32>(stand, inside, 8);
+    nodes += 12;
+    stand += STAND_BYTES;
+  }
+}
+
+/** Brick of a prepared tap's node in the low half, and byte offset in it in the high half. */
+// @ts-ignore: decorator
+@inline
+function placeOf(tap: Prepared): u64 {
+  return load<u64>(tap.placeX) + load<u64>(tap.placeY) + load<u64>(tap.placeZ);
 }
 
 /** Address of a brick in a frame. */
@@ -73,7 +139,7 @@ function weighedPair(weight: v128, at: usize): v128 {
   return f64x2.mul(weight, f64x2.promote_low_f32x4(v128.load64_zero(at)));
 }
 
-/** One component of such a node. */
+/** One component of a node of two or three frames, or one. */
 // @ts-ignore: decorator
 @inline
 function combinedSingle(field: Field, frames: Frames, brick: usize, offset: usize): f64 {
@@ -85,161 +151,230 @@ function combinedSingle(field: Field, frames: Frames, brick: usize, offset: usiz
 }
 
 /**
- * Weighted sums of the stencil at one node. ACROSS: its nodes are listed per axis; else the node is in `brick`, at byte
- * `at` of it. FRAMES: one, whose brick begins at address 0; several, that are combined here; or a packet of combined
- * nodes. What four frames have in common for all nodes, or for a node, is loaded once: each load repeated made a third
- * of the cost.
+ * Weighted sums of the stencil at the node at `at`, of one frame, or WIDE, of combined nodes. ACROSS: the stencil lies
+ * in several bricks, where the places per axis say.
  */
 // @ts-ignore: decorator
 @inline
-function sumTaps(
-  TRIPLE: bool, ACROSS: bool, FRAMES: i32, field: Field, frames: Frames, taps: usize, tapCount: i32, brick: usize,
-  at: usize, reach: i32, slots: i32, out: usize, work: usize
+function sumOne(
+  TRIPLE: bool, ACROSS: bool, WIDE: bool, field: Field, tapCount: i32, at: usize, slots: i32, out: usize,
+  work: usize
 ): void {
-  const w0 = FRAMES == FOUR ? frames.weight0 : 0, w1 = FRAMES == FOUR ? frames.weight1 : 0;
-  const w2 = FRAMES == FOUR ? frames.weight2 : 0, w3 = FRAMES == FOUR ? frames.weight3 : 0;
-  const v0 = f64x2.splat(w0), v1 = f64x2.splat(w1), v2 = f64x2.splat(w2), v3 = f64x2.splat(w3);
-  const ahead = FRAMES == FOUR && !ACROSS;
-  let b0: usize = ahead ? baseOf(field.table, brick) : 0, b1: usize = ahead ? baseOf(field.table1, brick) : 0;
-  let b2: usize = ahead ? baseOf(field.table2, brick) : 0, b3: usize = ahead ? baseOf(field.table3, brick) : 0;
-  let t = 0;
+  let taps = work + PREPARED;
+  const end = taps + tapCount * offsetof<Prepared>();
   for (let slot = 0; slot < slots; slot++) {
     let xy = f64x2.splat(0);
     let z: f64 = 0;
-    for (; t < tapCount; t++) {
-      const tap = changetype<Tap>(taps + t * offsetof<Tap>());
+    for (; taps < end; taps += offsetof<Prepared>()) {
+      const tap = changetype<Prepared>(taps);
       if (tap.slot != slot) break;
-      const offset = ACROSS ? offsetAcross(tap, reach, work) : at + load<i32>(work + OFFSETS + (<usize>t << 2));
-      const holder = ACROSS ? brickAcross(tap, reach, work) : brick;
-      if (FRAMES == FOUR) {
-        if (ACROSS) {
-          b0 = baseOf(field.table, holder);
-          b1 = baseOf(field.table1, holder);
-          b2 = baseOf(field.table2, holder);
-          b3 = baseOf(field.table3, holder);
-        }
-        const p = b0 + offset, q = b1 + offset, r = b2 + offset, s = b3 + offset;
-        if (TRIPLE) {
-          let pair = f64x2.add(weighedPair(v0, p), weighedPair(v1, q));
-          pair = f64x2.add(pair, weighedPair(v2, r));
-          pair = f64x2.add(pair, weighedPair(v3, s));
-          xy = f64x2.add(xy, f64x2.mul(f64x2.splat(tap.weight), pair));
-          z += tap.weight * (
-            w0 * <f64>load<f32>(p, 8) + w1 * <f64>load<f32>(q, 8) + w2 * <f64>load<f32>(r, 8)
-            + w3 * <f64>load<f32>(s, 8)
-          );
-        } else {
-          z += tap.weight * (
-            w0 * <f64>load<f32>(p) + w1 * <f64>load<f32>(q) + w2 * <f64>load<f32>(r) + w3 * <f64>load<f32>(s)
-          );
-        }
-      } else if (FRAMES == FEWER) {
-        if (TRIPLE) {
-          xy = f64x2.add(xy, f64x2.mul(f64x2.splat(tap.weight), combinedPair(field, frames, holder, offset)));
-          z += tap.weight * combinedSingle(field, frames, holder, offset + 8);
-        } else {
-          z += tap.weight * combinedSingle(field, frames, holder, offset);
-        }
-      } else if (FRAMES == TOGETHER) {
-        if (TRIPLE) xy = f64x2.add(xy, f64x2.mul(f64x2.splat(tap.weight), v128.load(offset)));
-        z += tap.weight * (TRIPLE ? load<f64>(offset, 16) : load<f64>(offset));
+      let p = at;
+      if (ACROSS) {
+        const place = placeOf(tap);
+        p = baseOf(field.table, <u32>place) + <usize>(place >> 32);
       } else {
-        const p = ACROSS ? baseOf(field.table, holder) + offset : offset;
-        if (TRIPLE) {
-          xy = f64x2.add(xy, f64x2.mul(f64x2.splat(tap.weight), f64x2.promote_low_f32x4(v128.load64_zero(p))));
-          z += tap.weight * <f64>load<f32>(p, 8);
-        } else {
-          z += tap.weight * <f64>load<f32>(p);
-        }
+        p += tap.offset;
+      }
+      if (TRIPLE) {
+        const pair = WIDE ? v128.load(p) : f64x2.promote_low_f32x4(v128.load64_zero(p));
+        xy = f64x2.add(xy, f64x2.mul(f64x2.splat(tap.weight), pair));
+        z += tap.weight * (WIDE ? load<f64>(p, 16) : <f64>load<f32>(p, 8));
+      } else {
+        z += tap.weight * (WIDE ? load<f64>(p) : <f64>load<f32>(p));
       }
     }
-    if (TRIPLE) {
-      store<f64>(out + (<usize>slot << 3), f64x2.extract_lane(xy, 0));
-      store<f64>(out + (<usize>(slots + slot) << 3), f64x2.extract_lane(xy, 1));
-      store<f64>(out + (<usize>(2 * slots + slot) << 3), z);
-    } else {
-      store<f64>(out + (<usize>slot << 3), z);
-    }
+    storeSlot(TRIPLE, xy, z, slot, slots, out);
   }
 }
 
-/** The stencil at node (x, y, z) of one field. */
+/** Stores an output of every component. */
 // @ts-ignore: decorator
 @inline
-function atNode(
-  TRIPLE: bool, FRAMES: i32, field: Field, frames: Frames, axisX: Axis, axisY: Axis, axisZ: Axis, taps: usize,
-  tapCount: i32, x: i32, y: i32, z: i32, reach: i32, slots: i32, out: usize, work: usize
-): void {
-  const nodeBytes = TRIPLE ? 12 : 4;
-  const rowBytes = nodeBytes * field.edgeX;
-  const planeBytes = rowBytes * field.edgeY;
-  const brickX = brickOf(x, field.reciprocalX);
-  const brickY = brickOf(y, field.reciprocalY);
-  const brickZ = brickOf(z, field.reciprocalZ);
-  const localX = x - brickX * field.edgeX;
-  const localY = y - brickY * field.edgeY;
-  const localZ = z - brickZ * field.edgeZ;
-  const inside =
-    i32(localX >= reach) & i32(localY >= reach) & i32(localZ >= reach) &
-    i32(localX + reach < field.edgeX) & i32(localY + reach < field.edgeY) & i32(localZ + reach < field.edgeZ) &
-    i32(x + reach < axisX.nodes) & i32(y + reach < axisY.nodes) & i32(z + reach < axisZ.nodes);
-  if (inside) {
-    const brick: usize = (brickZ * field.countY + brickY) * field.countX + brickX;
-    const base: usize = FRAMES == FOUR || FRAMES == FEWER ? 0 : baseOf(field.table, brick);
-    const at = base + localX * nodeBytes + localY * rowBytes + localZ * planeBytes;
-    sumTaps(TRIPLE, false, FRAMES, field, frames, taps, tapCount, brick, at, reach, slots, out, work);
+function storeSlot(TRIPLE: bool, xy: v128, z: f64, slot: i32, slots: i32, out: usize): void {
+  if (TRIPLE) {
+    store<f64>(out + (<usize>slot << 3), f64x2.extract_lane(xy, 0));
+    store<f64>(out + (<usize>(slots + slot) << 3), f64x2.extract_lane(xy, 1));
+    store<f64>(out + (<usize>(2 * slots + slot) << 3), z);
   } else {
-    const length = 2 * reach + 1;
-    placeNodes(
-      work + PLACES_X, shift(x, -reach, axisX.nodes), length, axisX.nodes, field.edgeX, field.reciprocalX, 1, nodeBytes
-    );
-    placeNodes(
-      work + PLACES_Y, shift(y, -reach, axisY.nodes), length, axisY.nodes, field.edgeY, field.reciprocalY,
-      field.countX, rowBytes
-    );
-    placeNodes(
-      work + PLACES_Z, shift(z, -reach, axisZ.nodes), length, axisZ.nodes, field.edgeZ, field.reciprocalZ,
-      field.countX * field.countY, planeBytes
-    );
-    sumTaps(TRIPLE, true, FRAMES, field, frames, taps, tapCount, 0, 0, reach, slots, out, work);
+    store<f64>(out + (<usize>slot << 3), z);
   }
 }
 
-/** The stencil at node (x, y, z) of one field, from the combined nodes of a packet. */
+/** The same of two or three frames, or one with a weight, which are combined node by node. */
 // @ts-ignore: decorator
 @inline
-function inCombined(
-  TRIPLE: bool, field: Field, frames: Frames, packet: Packet, combined: usize, axisX: Axis, axisY: Axis, axisZ: Axis,
-  taps: usize, tapCount: i32, x: i32, y: i32, z: i32, reach: i32, slots: i32, out: usize, work: usize
+function sumFewer(
+  TRIPLE: bool, ACROSS: bool, field: Field, frames: Frames, tapCount: i32, brick: usize, inner: usize, slots: i32,
+  out: usize, work: usize
 ): void {
-  const localX = inPacket(shift(x, -reach, axisX.nodes), packet.x, axisX.nodes) + reach;
-  const localY = inPacket(shift(y, -reach, axisY.nodes), packet.y, axisY.nodes) + reach;
-  const localZ = inPacket(shift(z, -reach, axisZ.nodes), packet.z, axisZ.nodes) + reach;
-  const at = combined
-    + (<usize>((localX + (localY + localZ * packet.lengthY) * packet.lengthX) * (TRIPLE ? 3 : 1)) << 3);
-  sumTaps(TRIPLE, false, TOGETHER, field, frames, taps, tapCount, 0, at, reach, slots, out, work);
+  let taps = work + PREPARED;
+  const end = taps + tapCount * offsetof<Prepared>();
+  for (let slot = 0; slot < slots; slot++) {
+    let xy = f64x2.splat(0);
+    let z: f64 = 0;
+    for (; taps < end; taps += offsetof<Prepared>()) {
+      const tap = changetype<Prepared>(taps);
+      if (tap.slot != slot) break;
+      const place = ACROSS ? placeOf(tap) : 0;
+      const holder = ACROSS ? <usize><u32>place : brick;
+      const offset = ACROSS ? <usize>(place >> 32) : inner + tap.offset;
+      if (TRIPLE) {
+        xy = f64x2.add(xy, f64x2.mul(f64x2.splat(tap.weight), combinedPair(field, frames, holder, offset)));
+        z += tap.weight * combinedSingle(field, frames, holder, offset + 8);
+      } else {
+        z += tap.weight * combinedSingle(field, frames, holder, offset);
+      }
+    }
+    storeSlot(TRIPLE, xy, z, slot, slots, out);
+  }
 }
 
-/** Stencils of one field at all points. */
+/** The same of four frames; `b0` to `b3` are the addresses of the point's node, or ACROSS, of the brick tables. */
+// @ts-ignore: decorator
+@inline
+function sumFour(
+  TRIPLE: bool, ACROSS: bool, frames: Frames, tapCount: i32, b0: usize, b1: usize, b2: usize, b3: usize, slots: i32,
+  out: usize, work: usize
+): void {
+  const w0 = frames.weight0, w1 = frames.weight1, w2 = frames.weight2, w3 = frames.weight3;
+  const v0 = f64x2.splat(w0), v1 = f64x2.splat(w1), v2 = f64x2.splat(w2), v3 = f64x2.splat(w3);
+  let taps = work + PREPARED;
+  const end = taps + tapCount * offsetof<Prepared>();
+  for (let slot = 0; slot < slots; slot++) {
+    let xy = f64x2.splat(0);
+    let z: f64 = 0;
+    for (; taps < end; taps += offsetof<Prepared>()) {
+      const tap = changetype<Prepared>(taps);
+      if (tap.slot != slot) break;
+      const place = ACROSS ? placeOf(tap) : 0;
+      const offset = ACROSS ? <usize>(place >> 32) : <usize>tap.offset;
+      const brick = <usize><u32>place;
+      const p = (ACROSS ? baseOf(b0, brick) : b0) + offset, q = (ACROSS ? baseOf(b1, brick) : b1) + offset;
+      const r = (ACROSS ? baseOf(b2, brick) : b2) + offset, s = (ACROSS ? baseOf(b3, brick) : b3) + offset;
+      if (TRIPLE) {
+        let pair = f64x2.add(weighedPair(v0, p), weighedPair(v1, q));
+        pair = f64x2.add(pair, weighedPair(v2, r));
+        pair = f64x2.add(pair, weighedPair(v3, s));
+        xy = f64x2.add(xy, f64x2.mul(f64x2.splat(tap.weight), pair));
+        z += tap.weight * (
+          w0 * <f64>load<f32>(p, 8) + w1 * <f64>load<f32>(q, 8) + w2 * <f64>load<f32>(r, 8) + w3 * <f64>load<f32>(s, 8)
+        );
+      } else {
+        z += tap.weight * (
+          w0 * <f64>load<f32>(p) + w1 * <f64>load<f32>(q) + w2 * <f64>load<f32>(r) + w3 * <f64>load<f32>(s)
+        );
+      }
+    }
+    storeSlot(TRIPLE, xy, z, slot, slots, out);
+  }
+}
+
+/** The places along each axis of a stencil that lies in several bricks. */
+// @ts-ignore: decorator
+@inline
+function placeStencil(
+  field: Field, nodeBytes: i32, axisX: Axis, axisY: Axis, axisZ: Axis, x: i32, y: i32, z: i32, reach: i32, work: usize
+): void {
+  const length = 2 * reach + 1;
+  const rowBytes = nodeBytes * field.edgeX;
+  placeNodes(
+    work + PLACES_X, shift(x, -reach, axisX.nodes), length, axisX.nodes, field.edgeX, field.reciprocalX, 1, nodeBytes
+  );
+  placeNodes(
+    work + PLACES_Y, shift(y, -reach, axisY.nodes), length, axisY.nodes, field.edgeY, field.reciprocalY,
+    field.countX, rowBytes
+  );
+  placeNodes(
+    work + PLACES_Z, shift(z, -reach, axisZ.nodes), length, axisZ.nodes, field.edgeZ, field.reciprocalZ,
+    field.countX * field.countY, rowBytes * field.edgeY
+  );
+}
+
+/** Stencils of one field at the points at hand. */
 // @ts-ignore: decorator
 @inline
 function atPoints(
-  TRIPLE: bool, FRAMES: i32, field: Field, frames: Frames, packet: Packet, combined: usize, axes: usize, taps: usize,
-  tapCount: i32, positions: usize, count: i32, reach: i32, slots: i32, out: usize, components: i32, work: usize
+  TRIPLE: bool, FRAMES: i32, field: Field, frames: Frames, packet: Packet, combined: usize, axisX: Axis, axisY: Axis,
+  axisZ: Axis, tapCount: i32, count: i32, reach: i32, slots: i32, out: usize, components: i32, work: usize
+): void {
+  const nodeBytes = TRIPLE ? 12 : 4;
+  if (FRAMES != TOGETHER) findStands(field, nodeBytes, reach, axisX, axisY, axisZ, count, work);
+  let nodes = work + NODES;
+  let stand = work + STANDS;
+  for (let i = 0; i < count; i++) {
+    const x = load<i32>(nodes);
+    const y = load<i32>(nodes, 4);
+    const z = load<i32>(nodes, 8);
+    if (FRAMES == TOGETHER) {
+      const localX = inPacket(shift(x, -reach, axisX.nodes), packet.x, axisX.nodes) + reach;
+      const localY = inPacket(shift(y, -reach, axisY.nodes), packet.y, axisY.nodes) + reach;
+      const localZ = inPacket(shift(z, -reach, axisZ.nodes), packet.z, axisZ.nodes) + reach;
+      const at = combined
+        + (<usize>((localX + (localY + localZ * packet.lengthY) * packet.lengthX) * (TRIPLE ? 3 : 1)) << 3);
+      sumOne(TRIPLE, false, true, field, tapCount, at, slots, out, work);
+    } else {
+      const brick = <usize>load<i32>(stand);
+      const inner = load<i32>(stand, 4);
+      const inside = load<i32>(stand, 8) >= 0;
+      if (!inside) placeStencil(field, nodeBytes, axisX, axisY, axisZ, x, y, z, reach, work);
+      if (FRAMES == FOUR) {
+        if (inside) sumFour(
+          TRIPLE, false, frames, tapCount, baseOf(field.table, brick) + inner, baseOf(field.table1, brick) + inner,
+          baseOf(field.table2, brick) + inner, baseOf(field.table3, brick) + inner, slots, out, work
+        );
+        else sumFour(
+          TRIPLE, true, frames, tapCount, field.table, field.table1, field.table2, field.table3, slots, out, work
+        );
+      } else if (FRAMES == FEWER) {
+        if (inside) sumFewer(TRIPLE, false, field, frames, tapCount, brick, inner, slots, out, work);
+        else sumFewer(TRIPLE, true, field, frames, tapCount, 0, 0, slots, out, work);
+      } else {
+        const at = baseOf(field.table, brick) + inner;
+        if (inside) sumOne(TRIPLE, false, false, field, tapCount, at, slots, out, work);
+        else sumOne(TRIPLE, true, false, field, tapCount, 0, slots, out, work);
+      }
+    }
+    out += <usize>components << 3;
+    nodes += 12;
+    stand += STAND_BYTES;
+  }
+}
+
+/** Stencils of all fields at all points, of a number of frames. */
+// @ts-ignore: decorator
+@inline
+function atAll(
+  FRAMES: i32, reach: i32, frames: Frames, packet: Packet, axes: usize, taps: usize, tapCount: i32, slots: i32,
+  fields: usize, fieldCount: i32, positions: usize, count: i32, out: usize, components: i32, work: usize
 ): void {
   const axisX = changetype<Axis>(axes);
   const axisY = changetype<Axis>(axes + offsetof<Axis>());
   const axisZ = changetype<Axis>(axes + 2 * offsetof<Axis>());
-  for (let i = 0; i < count; i++) {
-    const position = positions + <usize>i * 24;
-    const x = nearest(axisX, load<f64>(position));
-    const y = nearest(axisY, load<f64>(position, 8));
-    const z = nearest(axisZ, load<f64>(position, 16));
-    const at = out + (<usize>(i * components) << 3);
-    if (FRAMES == TOGETHER) inCombined(
-      TRIPLE, field, frames, packet, combined, axisX, axisY, axisZ, taps, tapCount, x, y, z, reach, slots, at, work
-    );
-    else atNode(TRIPLE, FRAMES, field, frames, axisX, axisY, axisZ, taps, tapCount, x, y, z, reach, slots, at, work);
+  let combined: usize = FRAMES == TOGETHER ? frames.nodes : 0;
+  for (let f = 0; f < fieldCount; f++) {
+    const field = changetype<Field>(fields + f * offsetof<Field>());
+    const edgeX = FRAMES == TOGETHER ? packet.lengthX : field.edgeX;
+    const edgeY = FRAMES == TOGETHER ? packet.lengthY : field.edgeY;
+    prepareTaps(taps, tapCount, reach, field.components << (FRAMES == TOGETHER ? 3 : 2), edgeX, edgeY, work);
+    let to = out;
+    for (let first = 0; first < count; first += POINTS) {
+      const length = min(POINTS, count - first);
+      const position = positions + <usize>first * 24;
+      findNodes(axisX, position, length, work + NODES);
+      findNodes(axisY, position + 8, length, work + NODES + 4);
+      findNodes(axisZ, position + 16, length, work + NODES + 8);
+      if (field.components == 3) atPoints(
+        true, FRAMES, field, frames, packet, combined, axisX, axisY, axisZ, tapCount, length, reach, slots, to,
+        components, work
+      );
+      else atPoints(
+        false, FRAMES, field, frames, packet, combined, axisX, axisY, axisZ, tapCount, length, reach, slots, to,
+        components, work
+      );
+      to += <usize>(components * POINTS) << 3;
+    }
+    if (FRAMES == TOGETHER) combined += packetBytes(packet, field);
+    out += <usize>(field.components * slots) << 3;
   }
 }
 
@@ -251,7 +386,7 @@ function atPoints(
  * @param frames how frames are combined; 0: there is one
  * @param packet the points are together in this packet; 0: each is combined alone
  * @param out    `components` values a point, overwritten; fields one after the other, component-major
- * @param work   1 KiB of this thread
+ * @param work   4 KiB of this thread
  */
 export function nodal(
   reach: i32, frames: usize, packet: usize, axes: usize, taps: usize, tapCount: i32, slots: i32, fields: usize,
@@ -259,49 +394,18 @@ export function nodal(
 ): void {
   const weights = changetype<Frames>(frames);
   const box = changetype<Packet>(packet);
-  let combined = packet ? weights.nodes : 0;
-  for (let f = 0; f < fieldCount; f++) {
-    const field = changetype<Field>(fields + f * offsetof<Field>());
-    const edgeX = packet ? box.lengthX : field.edgeX;
-    const edgeY = packet ? box.lengthY : field.edgeY;
-    const nodeBytes = field.components << (packet ? 3 : 2);
-    for (let t = 0; t < tapCount; t++) {
-      const tap = changetype<Tap>(taps + t * offsetof<Tap>());
-      store<i32>(work + OFFSETS + (<usize>t << 2), (tap.x + (tap.y + tap.z * edgeY) * edgeX) * nodeBytes);
-    }
-    if (field.components == 3) {
-      if (packet) atPoints(
-        true, TOGETHER, field, weights, box, combined, axes, taps, tapCount, positions, count, reach, slots, out,
-        components, work
-      );
-      else if (frames && weights.count == 4) atPoints(
-        true, FOUR, field, weights, box, 0, axes, taps, tapCount, positions, count, reach, slots, out, components, work
-      );
-      else if (frames) atPoints(
-        true, FEWER, field, weights, box, 0, axes, taps, tapCount, positions, count, reach, slots, out, components,
-        work
-      );
-      else atPoints(
-        true, ONE, field, weights, box, 0, axes, taps, tapCount, positions, count, reach, slots, out, components, work
-      );
-    } else {
-      if (packet) atPoints(
-        false, TOGETHER, field, weights, box, combined, axes, taps, tapCount, positions, count, reach, slots, out,
-        components, work
-      );
-      else if (frames && weights.count == 4) atPoints(
-        false, FOUR, field, weights, box, 0, axes, taps, tapCount, positions, count, reach, slots, out, components,
-        work
-      );
-      else if (frames) atPoints(
-        false, FEWER, field, weights, box, 0, axes, taps, tapCount, positions, count, reach, slots, out, components,
-        work
-      );
-      else atPoints(
-        false, ONE, field, weights, box, 0, axes, taps, tapCount, positions, count, reach, slots, out, components, work
-      );
-    }
-    if (packet) combined += packetBytes(box, field);
-    out += <usize>(field.components * slots) << 3;
-  }
+  if (packet) atAll(
+    TOGETHER, reach, weights, box, axes, taps, tapCount, slots, fields, fieldCount, positions, count, out, components,
+    work
+  );
+  else if (frames && weights.count == 4) atAll(
+    FOUR, reach, weights, box, axes, taps, tapCount, slots, fields, fieldCount, positions, count, out, components, work
+  );
+  else if (frames) atAll(
+    FEWER, reach, weights, box, axes, taps, tapCount, slots, fields, fieldCount, positions, count, out, components,
+    work
+  );
+  else atAll(
+    ONE, reach, weights, box, axes, taps, tapCount, slots, fields, fieldCount, positions, count, out, components, work
+  );
 }
