@@ -9,6 +9,7 @@ import { benchEngine } from "./engine.bench.js";
 import { benchFrames } from "./frames.bench.js";
 import { benchKernels } from "./kernels.bench.js";
 import { benchLarge } from "./large.bench.js";
+import { benchMemory } from "./memory.bench.js";
 import { benchNodes } from "./nodes.bench.js";
 import { benchParticles } from "./particles.bench.js";
 import { OPTIONS, printRow, type Row, writeRows } from "./row.js";
@@ -45,6 +46,7 @@ const PARTS = new Map<string, () => Promise<Row[]>>([
   ["sources", () => benchSources({ json, quick })],
   ["large", () => benchLarge({ quick, nodes: Number(large), within: folder })],
   ["service", () => benchService({ json, quick })],
+  ["memory", () => benchMemory({ json, quick })],
   ["start", () => benchStart({ json, quick })],
 ]);
 

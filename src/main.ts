@@ -57,18 +57,19 @@ export async function startService(config: Config, log: Logger, fieldsOnly = fal
     openFields(config, log),
     fieldsOnly || !config.events.enabled ? null : loadEvents(config, log),
   ]);
+  let app: Awaited<ReturnType<typeof createApp>> | null = null;
   try {
     const plugins: Plugin[] = [soapPlugin, apiPlugin, jhtdbPlugin, pagePlugin];
     if (events) plugins.push(events.plugin);
     const guests = events === null ? {} : { events: () => events.state };
-    const app = await createApp({ config, engine, logger: log, plugins, guests });
+    app = await createApp({ config, engine, logger: log, plugins, guests });
     // For "localhost" fastify would open a second server, whose requests nobody counts; of other names it takes one
     // address too.
     const host = config.host === "localhost" ? (await lookup(config.host)).address : config.host;
     await app.listen({ host, port: config.port });
     return running(config, engine, app, events);
   } catch (error) {
-    await Promise.all([engine.close(0), events?.close()]);
+    await Promise.all([app?.close(), engine.close(0), events?.close()]);
     throw error;
   }
 }

@@ -1,8 +1,8 @@
 /** Writes cubes of analytic and random flows, any number of nodes, a few chunks of one frame in memory at a time. */
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import ndarray, { type NdArray } from "ndarray";
 import ops from "ndarray-ops";
+import { makeFolder } from "../make-folder.js";
 import { FIELDS, type FieldName } from "../operations.js";
 import { completeFolder, type Manifest } from "../storage/catalog/manifest.js";
 import type { Triple } from "../storage/dataset.js";
@@ -122,7 +122,7 @@ export interface CubeOptions {
 export async function writeCube(options: CubeOptions, progress: (fraction: number) => void): Promise<Manifest> {
   const { nodes, steps, name, folder } = options;
   const file = `${name}.h5`;
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   const writer = await Hdf5Writer.create(join(folder, file));
   try {
     writeFields(options, writer, progress);

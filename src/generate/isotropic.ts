@@ -1,8 +1,8 @@
 /** Simulates forced isotropic turbulence until it is statistically steady and stores frames of it as a dataset. */
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import ndarray, { type NdArray } from "ndarray";
 import ops from "ndarray-ops";
+import { makeFolder } from "../make-folder.js";
 import { completeFolder, type Manifest } from "../storage/catalog/manifest.js";
 import { Hdf5Writer } from "../storage/hdf5/writer.js";
 import { periodicAxes } from "./cube.js";
@@ -57,7 +57,7 @@ export async function writeIsotropic(
   const { nodes, viscosity, seed, frames, name, folder } = options;
   const steps = stepsPerFrame(nodes);
   const file = `${name}.h5`;
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   const writer = await Hdf5Writer.create(join(folder, file));
   const simulation = new NavierStokes(nodes, viscosity, seed);
   let reports: FrameReport[];

@@ -1,5 +1,5 @@
 /** `fieldprobe generate` makes demonstration, test and benchmark datasets. */
-import { existsSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { type CubeKind, type CubeOptions, writeCube } from "../../generate/cube.js";
@@ -64,6 +64,13 @@ function target(out: string, name: string): { folder: string; name: string } {
   return { folder, name };
 }
 
+/** Fails, before hours of simulation, where a file cannot be written. @throws the error of the operating system */
+function checkWritable(path: string): void {
+  const isThere = existsSync(path);
+  closeSync(openSync(path, "a"));
+  if (!isThere) rmSync(path);
+}
+
 async function generateCube(kind: CubeKind, flags: CubeFlags): Promise<void> {
   const { nodes, steps, filter, seed, chunk = null } = flags;
   const size = nodes[0] === nodes[1] && nodes[1] === nodes[2] ? `${nodes[0]}` : nodes.join("x");
@@ -87,6 +94,7 @@ interface IsotropicFlags {
 async function generateIsotropic(flags: IsotropicFlags): Promise<void> {
   const { nodes, viscosity, seed, spinUp, steps: frames } = flags;
   const place = target(flags.out, flags.name ?? `isotropic${nodes}`);
+  if (flags.spectrum !== undefined) checkWritable(flags.spectrum);
   const aliases = flags.name === undefined ? [`iso${nodes}`] : [];
   const progress = progressOf(place.name);
   const options = { nodes, viscosity, seed, spinUp, frames, aliases, ...place };

@@ -1,10 +1,11 @@
 /** `fieldprobe inspect` prints the contents of a file and explains how it would be served. */
 
-import { existsSync, mkdirSync, readdirSync, realpathSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, realpathSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { Command } from "commander";
 import { isAddress } from "../../addresses.js";
 import { LIMITS } from "../../config.js";
+import { makeFolder } from "../../make-folder.js";
 import type { DescriptorInput } from "../../storage/catalog/descriptor.js";
 import type { Answers } from "../../storage/catalog/layouts/answers.js";
 import { type Recognised, recognise } from "../../storage/catalog/layouts/recognise.js";
@@ -97,7 +98,7 @@ function writeDescriptor(found: Recognised, home: string, folder: string): void 
     throw new MisuseError(
       `${target} exists already: delete it to write another, or write one apart from the files with --descriptors FOLDER`,
     );
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   const from = filesOf(found.written).every(isAddress) ? "" : relative(realpathSync(folder), realpathSync(home));
   if (from === ".." || from.startsWith(`..${sep}`) || isAbsolute(from))
     throw new MisuseError(`--write ${folder}: a descriptor stands in the folder of its files or above it (${home})`);
@@ -129,7 +130,7 @@ function writeReferences(path: string, list: string, target: string | undefined)
 function writeApart(found: Recognised, home: string, folder: string): void {
   const target = join(folder, `${found.written.name}.json`);
   if (existsSync(target)) throw new MisuseError(`${target} exists already: delete it to write another`);
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   writeFileSync(target, `${JSON.stringify(movedTo(found.written, realpathSync(home)), null, 2)}\n`);
   process.stderr.write(`wrote ${target}\n`);
 }

@@ -17,6 +17,7 @@ import {
 } from "node:fs";
 import { Command, InvalidArgumentError } from "commander";
 import { loadConfig } from "../../config.js";
+import { withLock } from "../../lock-file.js";
 import { digestToken, isExpired, readTokenFile, type TokenEntry, tokenFileAt } from "../../server/http/auth.js";
 import { reasonOf } from "../../system-error.js";
 import { MisuseError, wholeNumber } from "../input/arguments.js";
@@ -48,10 +49,10 @@ export function tokenCommand(): Command {
     .option("--per-minute <requests>", "requests per minute", wholeNumber(1))
     .option("--concurrent <requests>", "requests at a time", wholeNumber(1))
     .option("--expires <time>", "how long it is valid: 90m, 12h, 30d; without it for ever", duration)
-    .action(add);
+    .action(alone(add));
   child("list", "print name, first digits of the digest, limits and expiry of every token").action(list);
-  child("disable <name>", "refuse a token from now on; it stays in the file").action(changer(disabled));
-  child("enable <name>", "take a disabled token again, with the limits it had").action(changer(enabled));
+  child("disable <name>", "refuse a token from now on; it stays in the file").action(alone(changer(disabled)));
+  child("enable <name>", "take a disabled token again, with the limits it had").action(alone(changer(enabled)));
   child("rotate <name>", "replace a token by a new one, print that, and let the old one expire")
     .option("--keep <time>", "how long the old one stays valid: 0m, 90m, 12h, 30d", duration, duration("1d"))
     .option(
@@ -59,8 +60,8 @@ export function tokenCommand(): Command {
       "how long the new one is valid: 90m, 12h, 30d or never; without it as long as the old one",
       expiry,
     )
-    .action(rotate);
-  child("remove <name>", "delete a token from the file").action(changer(() => []));
+    .action(alone(rotate));
+  child("remove <name>", "delete a token from the file").action(alone(changer(() => [])));
   for (const one of command.commands) one.exitOverride();
   return command;
 }
@@ -84,6 +85,15 @@ function pathOf({ file }: FileOption): string {
   return tokenFileAt(path);
 }
 
+/** Makes an action of a change to the token file: no other command changes the file meanwhile. */
+function alone<O extends FileOption>(change: (name: string, path: string, options: O) => void) {
+  return (name: string, options: O): void => {
+    const path = pathOf(options);
+    const waiting = (pid: number) => process.stderr.write(`fieldprobe: waiting for process ${pid} to change ${path}\n`);
+    withLock(path, () => change(name, path, options), { waiting });
+  };
+}
+
 /** The entries of a token file; none where there is no file yet. */
 function readTokens(path: string): readonly TokenEntry[] {
   if (!existsSync(path)) return [];
@@ -94,8 +104,7 @@ function readTokens(path: string): readonly TokenEntry[] {
   }
 }
 
-function add(name: string, options: AddOptions): void {
-  const path = pathOf(options);
+function add(name: string, path: string, options: AddOptions): void {
   const { limit, perMinute, concurrent, expires } = options;
   const tokens = readTokens(path);
   if (tokens.some((entry) => entry.name === name)) throw new MisuseError(`${path} has a token named ${name} already`);
@@ -150,8 +159,7 @@ function enabled(entry: TokenEntry): TokenEntry[] {
 
 /** Makes the action of a command that changes all entries of a name, and prints those that remain of them. */
 function changer(change: (entry: TokenEntry) => TokenEntry[]) {
-  return (name: string, options: FileOption): void => {
-    const path = pathOf(options);
+  return (name: string, path: string): void => {
     const tokens = tokensWith(name, path);
     const changed = tokens.flatMap((entry) => (entry.name === name ? change(entry) : [entry]));
     writeTokens(path, changed);
@@ -176,8 +184,7 @@ interface RotateOptions extends FileOption {
  * Replaces a token by a new one with its limits and, unless another is given, its expiry. The old one expires in `keep`
  * milliseconds if not before; entries that have expired are deleted.
  */
-function rotate(name: string, options: RotateOptions): void {
-  const path = pathOf(options);
+function rotate(name: string, path: string, options: RotateOptions): void {
   const tokens = tokensWith(name, path);
   const newest = tokens.filter((entry) => entry.name === name).at(-1) as TokenEntry;
   if (newest.limit < 0) throw new MisuseError(`${name} is disabled: enable it first`);

@@ -1,8 +1,9 @@
 /** Rewrites a dataset into the fast form: one float32 file per field and frame, in chunks that are read whole. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { DataError } from "../../errors.js";
+import { makeFolder } from "../../make-folder.js";
 import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
 import type { NodeBox } from "../bricks/stored-box.js";
 import type { DescriptorInput } from "../catalog/descriptor.js";
@@ -72,7 +73,7 @@ export async function convert(
 
 /** Makes the folder ours: empty, or with the plan of this very conversion. */
 function claimFolder(dataset: Dataset, { folder, name, chunk, filter }: ConvertOptions): void {
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   if (existsSync(join(folder, DESCRIPTOR_NAME))) throw new DataError(`${folder} holds a dataset already`);
   const plan = JSON.stringify({ name, chunk, filter, source: dataset.files }, null, 2);
   const path = join(folder, CONVERSION_NAME);

@@ -1,6 +1,6 @@
 /** `fieldprobe generate` as a process: what it prints, what it refuses, and with which exit code. */
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
@@ -58,6 +58,25 @@ describe("fieldprobe generate", () => {
     expect(stderr).toContain(said);
     expect(stderr.trimEnd().split("\n")).toHaveLength(1);
     expect(existsSync(out())).toBe(false);
+  });
+
+  it.each([
+    ["a folder under a file", ["--out", "set/below"], /set\/below: a file stands where a folder is needed$/],
+    ["a folder where the system takes none", ["--out", "/proc/none/set"], /^fieldprobe: \/proc\/none: no such file/],
+    [
+      "a picture in no folder",
+      ["--spectrum", "none/plot.svg", "--out", "made"],
+      /none\/plot\.svg: no such file or folder$/,
+    ],
+  ])("refuses %s before it simulates", (_, words, said) => {
+    writeFileSync(join(folder, "set"), "");
+    const { status, stdout, stderr } = spawnSync(process.execPath, [BIN, "generate", "isotropic", ...words], {
+      ...{ encoding: "utf8", cwd: folder, timeout: 20_000 },
+    });
+    expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+    expect(stderr.trimEnd()).toMatch(said);
+    expect(stderr.trimEnd().split("\n")).toHaveLength(1);
+    expect(existsSync(join(folder, "made"))).toBe(false);
   });
 
   it("refuses to write over a dataset", () => {

@@ -1,5 +1,6 @@
 /** The token command: what it writes is what the service takes. */
-import { execFileSync } from "node:child_process";
+import { execFile, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import {
   chmodSync,
   chownSync,
@@ -7,12 +8,15 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { pino } from "pino";
 import { expect, it } from "vitest";
 import { LIMITS } from "../../../src/config.js";
@@ -167,6 +171,36 @@ it("does not replace a disabled token by another one that nobody can use", () =>
     status: 2,
     stderr: expect.stringContaining("lab is disabled: enable it first"),
   });
+});
+
+const names = (path: string): string[] =>
+  JSON.parse(readFileSync(path, "utf8")).tokens.map((entry: { name: string }) => entry.name);
+
+it("loses no change when commands run at once, and leaves no lock", async () => {
+  const shared = join(folder, "shared");
+  mkdirSync(shared);
+  const wanted = ["a", "b", "c", "d"];
+  const adding = (name: string) => promisify(execFile)(process.execPath, [BIN, "token", "add", name, "--file", shared]);
+  await Promise.all(wanted.map(adding));
+  expect(names(join(shared, "tokens.json")).toSorted()).toEqual(wanted);
+  expect(readdirSync(shared)).toEqual(["tokens.json"]);
+});
+
+it("waits, and says so in one line, while another process changes the file, and then reads it", async () => {
+  const own = join(folder, "waited.json");
+  run("add", "first", "--file", own);
+  const other = readFileSync(own, "utf8").replace("first", "second");
+  writeFileSync(`${own}.lock`, `${process.pid} ${hostname()}\n`);
+  const child = spawn(process.execPath, [BIN, "token", "add", "third", "--file", own], {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const ended = once(child, "close");
+  const [said] = await once(child.stderr.setEncoding("utf8"), "data");
+  expect(said).toBe(`fieldprobe: waiting for process ${process.pid} to change ${own}\n`);
+  writeFileSync(own, other);
+  rmSync(`${own}.lock`);
+  expect(await ended).toEqual([0, null]);
+  expect(names(own)).toEqual(["second", "third"]);
 });
 
 it("misuse is one line and exit code 2", () => {
