@@ -39,7 +39,7 @@ const LIMIT_TABLE = {
   "engine.inflight": [32, "requests being answered"],
   "engine.queue": [256, "requests that wait"],
   "engine.chunkBytes": [64 * MIB, "decoded chunk of a dataset"],
-  "engine.pointsInFlight": [8_000_000, "points of all requests together"],
+  "engine.pointsInFlight": [8_000_000, "points of all requests together; records, where a point has several"],
   "token.concurrent": [0, "requests of one token at once; 0 is off"],
   "token.perMinute": [0, "requests of one token a minute; 0 is off"],
   "shutdown.graceMs": [10_000, "time for running requests when the service is told to stop"],

@@ -164,6 +164,11 @@ export class Execution implements Evaluation {
     return this.#checked === null ? 0 : workOf(this.#checked, this.points.count);
   }
 
+  get moreRecords(): number {
+    const { count } = this.points;
+    return this.#checked === null || count > this.limit.points ? 0 : count * (this.#checked.itemsPerPoint - 1);
+  }
+
   finish(): Promise<Result> {
     return new Promise((resolve, reject) => {
       if (this.#failure && this.#state.name !== "input") {
@@ -275,7 +280,8 @@ export class Execution implements Evaluation {
 
   /**
    * Chooses the plan: by peers where that pays, by tiles where the cubes of box filters share sums, by sweep where the
-   * data does not fit the cache, else by arrival. The first three need all points first: null until then.
+   * data does not fit the cache, else by arrival. The first three need all points first: null until then. So does an
+   * answer with several records a point, whose caller counts them before their memory is taken.
    */
   #makePlan(complete: boolean): Work | null {
     const { carrier, sharing, buffers, sourceOf } = this.#setting;
@@ -284,7 +290,7 @@ export class Execution implements Evaluation {
     const sweep = exceedsCache(checked, carrier.cacheBytes);
     const divided = sharing?.divides(checked) ?? false;
     const tiled = checked.operation.family === "box";
-    if ((sweep || divided || tiled) && !complete) return null;
+    if ((sweep || divided || tiled || checked.itemsPerPoint > 1) && !complete) return null;
     const cancel = new Int32Array(new SharedArrayBuffer(4));
     const kill = new AbortController();
     const stop = new AbortController();

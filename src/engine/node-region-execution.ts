@@ -29,6 +29,7 @@ export class RegionExecution implements Evaluation {
   readonly points: Collector;
   readonly velocities: Collector;
   readonly nodes: number;
+  readonly moreRecords = 0;
   readonly limit: { readonly points: number; readonly name: string };
   readonly #setting: ExecutionContext;
   readonly #checked: CheckedQuery;

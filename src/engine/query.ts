@@ -108,6 +108,8 @@ export interface Evaluation {
   readonly limit: { readonly points: number; readonly name: string };
   /** Evaluations of a field that the query takes with the points that are in; 0 for a bad query. */
   readonly work: number;
+  /** Records of the answer to the points that are in, beyond one a point; 0 for a bad query. */
+  readonly moreRecords: number;
   /** Threads that read points from large texts and write large results; absent: those who serve read and write them. */
   readonly texts?: QueryTexts;
   /**

@@ -1,5 +1,6 @@
 /** An engine without data or threads: recognisable numbers per operation, limits honoured, failures on demand. */
 import type { Engine, EngineStatus, Evaluation, Query, Result, TripleSink } from "../../src/engine/query.js";
+import type { QueryTexts } from "../../src/engine/text-task.js";
 import { CancelledError, DeadlineError, FieldprobeError, NotFoundError, RequestError } from "../../src/errors.js";
 import { OPERATIONS, RECORDS } from "../../src/operations.js";
 
@@ -38,6 +39,10 @@ export function fakeValue(operation: string, x: number, record: number, componen
   return Math.fround(Math.fround(x) + (BASES.get(operation) ?? Number.NaN) + component + record / 4);
 }
 
+function recordsPerPoint({ nlayers }: Query): number {
+  return nlayers === undefined ? 1 : (8 ** nlayers - 1) / 7;
+}
+
 export class FakeEngine implements Engine {
   /** Queries in the order they were started. */
   readonly queries: Query[] = [];
@@ -50,6 +55,8 @@ export class FakeEngine implements Engine {
   ready = true;
   /** Set to make every `finish` reject with it. */
   failure: Error | null = null;
+  /** Set to have large answers written by these threads. */
+  texts: QueryTexts | null = null;
   /** Set to hold every `finish` until it resolves. */
   gate: Promise<void> | null = null;
   /** Whether deadlines are missed: a query ends only when the gate opens or it is aborted. */
@@ -112,6 +119,9 @@ export class FakeEngine implements Engine {
       points,
       velocities,
       nodes: 0,
+      get moreRecords() {
+        return points.count * (recordsPerPoint(query) - 1);
+      },
       get work() {
         return points.count;
       },
@@ -177,7 +187,7 @@ export class FakeEngine implements Engine {
     const row = OPERATIONS.find(({ name }) => name === query.operation);
     if (row === undefined) throw new TypeError(`no operation ${query.operation}`);
     const components = RECORDS[row.result].length;
-    const itemsPerPoint = query.nlayers === undefined ? 1 : (8 ** query.nlayers - 1) / 7;
+    const itemsPerPoint = recordsPerPoint(query);
     const values = points.taken.map((slab) => {
       const out: number[] = [];
       for (let i = 0; i < slab.length; i += 3) {
@@ -199,6 +209,7 @@ export class FakeEngine implements Engine {
       itemsPerPoint,
       components,
       values,
+      ...(this.texts === null ? {} : { texts: this.texts }),
       release: () => {
         this.open--;
       },

@@ -120,7 +120,11 @@ export function createMetrics(engine: Engine, admission: Admission, outgoing: Ou
     ["cache_bytes", "Bytes of bricks in the cache.", () => engine.status().cacheBytes],
     ["requests_in_flight", "Requests being answered.", () => admission.taken],
     ["requests_waiting", "Requests that wait for a slot.", () => admission.waiting],
-    ["points_in_flight", "Points of requests being read or answered.", () => admission.points],
+    [
+      "points_in_flight",
+      "Points of requests being read or answered; records, where a point has several.",
+      () => admission.points,
+    ],
     ["waiting_answer_bytes", "Bytes of computed answers that wait for their readers.", () => outgoing.bytes],
     ["longest_turn_seconds", "Longest time slice of decoding or encoding, CPU time.", () => slices.longestMs / 1000],
   ];

@@ -12,8 +12,8 @@ const LOOK_MS = 1_000;
 export interface OutgoingAnswer {
   /** Bytes that it keeps until it is out. */
   readonly bytes: number;
-  /** The time of its completion, on the clock of `performance.now`. */
-  readonly since: number;
+  /** Milliseconds for which its reader has had bytes to take; while its text is being made nobody is slow. */
+  readonly readMs: number;
   /** Bytes that its reader has taken. */
   readonly taken: number;
   /** Ends it and its connection. */
@@ -75,14 +75,13 @@ export class Outgoing {
   }
 
   #slowest(): OutgoingAnswer | null {
-    const now = performance.now();
     let slowest: OutgoingAnswer | null = null;
     let lowest = this.#good;
     for (const answer of this.#answers) {
-      const age = now - answer.since;
-      if (age < this.#graceMs || answer.taken / age >= lowest) continue;
+      const rate = answer.taken / answer.readMs;
+      if (answer.readMs === 0 || answer.readMs < this.#graceMs || rate >= lowest) continue;
       slowest = answer;
-      lowest = answer.taken / age;
+      lowest = rate;
     }
     return slowest;
   }

@@ -11,6 +11,7 @@ import type { PointsHold } from "./admission.js";
 import { Body } from "./body.js";
 import type { OwedAnswer } from "./connections.js";
 import type { TimeSlices } from "./event-loop.js";
+import type { OutgoingAnswer } from "./outgoing.js";
 import { bodyTooLarge, refuseEncoded } from "./refusal.js";
 import type { RequestFacts } from "./request-facts.js";
 import type { Service } from "./service.js";
@@ -78,11 +79,17 @@ export class RequestLife {
   #body: Body | null = null;
   #slot: (() => void) | null = null;
   /** The answer, once it is computed and large enough to be counted. */
-  #answer: { bytes: number; since: number; taken: number; cut: () => void } | null = null;
+  #answer: OutgoingAnswer | null = null;
+  /** Bytes of the answer that the reader has taken, and milliseconds for which it has had some to take. */
+  readonly #read = { bytes: 0, ms: 0 };
+  /** The time since which the reader has had bytes to take; null while it has none. */
+  #offeredAt: number | null = null;
   /** Ends a reader that is too slow. */
   #patience: NodeJS.Timeout | null = null;
   /** Evaluations of a field for which the request has its slot. */
   #slotWork = 0;
+  /** Records, beyond one a point, that count as points in flight. */
+  #records = 0;
   /** Set while the request waits for a slot. */
   #waiting: AbortController | null = null;
   /**
@@ -219,9 +226,10 @@ export class RequestLife {
    * Waits for a slot to be answered in, once the body has been read. A request that has begun more queries since it
    * entered asks for its slot again, because a larger one may have to wait longer.
    *
-   * @param more evaluations of a field that the request takes beside those of the queries it has begun
+   * @param more        evaluations of a field that the request takes beside those of the queries it has begun
+   * @param moreRecords records, beyond one a point, of the answers to these
    */
-  async enter(more = 0): Promise<void> {
+  async enter(more = 0, moreRecords = 0): Promise<void> {
     if (this.#gone) throw new CancelledError();
     const { admission, config } = this.#service;
     const since = performance.now();
@@ -230,6 +238,7 @@ export class RequestLife {
     for (const evaluation of this.#evaluations) work += evaluation.work;
     if (this.#slot !== null && work === this.#slotWork) return;
     this.#leaveSlot();
+    await this.#holdRecords(moreRecords);
     const asker = { client: this.#client, work };
     let release = admission.trySlot(asker);
     if (release === null) {
@@ -241,6 +250,22 @@ export class RequestLife {
     this.#slot = release;
     this.#slotWork = work;
     if (this.#over) this.#leaveSlot();
+  }
+
+  /**
+   * Counts the records of the queries that the request has begun like points, of which one a point is counted: records
+   * are what answers are made of. It holds no slot while it waits for room.
+   */
+  async #holdRecords(more: number): Promise<void> {
+    let records = more;
+    for (const { moreRecords } of this.#evaluations) records += moreRecords;
+    const wait = records > this.#records ? this.#hold.add(records - this.#records) : null;
+    this.#records = Math.max(records, this.#records);
+    if (wait === null) return;
+    const since = performance.now();
+    await wait;
+    this.#request.facts.queueMs += performance.now() - since;
+    if (this.#gone) throw new CancelledError();
   }
 
   /** The client whose share of slots and worker threads the request uses: its token, or its connection. */
@@ -278,12 +303,19 @@ export class RequestLife {
     const ms = limits["http.readerGraceMs"] + (1000 * bytes) / limits["http.readerBytesPerSecond"];
     if (this.#patience !== null) clearTimeout(this.#patience);
     this.#patience = setTimeout(() => this.#cut(), ms);
+    this.#offeredAt ??= performance.now();
   }
 
   /** Takes note of bytes that the socket has taken. */
   handedOver(bytes: number): void {
     if (this.#patience !== null) clearTimeout(this.#patience);
-    if (this.#answer !== null) this.#answer.taken += bytes;
+    this.#read.bytes += bytes;
+    this.#read.ms += this.#offeredMs;
+    this.#offeredAt = null;
+  }
+
+  get #offeredMs(): number {
+    return this.#offeredAt === null ? 0 : performance.now() - this.#offeredAt;
   }
 
   /** Takes note of time that writing the answer took. */
@@ -321,7 +353,17 @@ export class RequestLife {
 
   async #enterOutgoing(bytes: number): Promise<void> {
     const { outgoing } = this.#service;
-    const answer = { bytes, since: performance.now(), taken: 0, cut: () => this.#cut() };
+    const life = this;
+    const answer: OutgoingAnswer = {
+      bytes,
+      get taken() {
+        return life.#read.bytes;
+      },
+      get readMs() {
+        return life.#read.ms + life.#offeredMs;
+      },
+      cut: () => this.#cut(),
+    };
     while (!outgoing.enter(answer)) {
       await outgoing.room();
       if (this.#gone) throw new CancelledError();

@@ -130,7 +130,7 @@ export class PendingQuery {
     await this.#life.admit((times - 1) * (this.#points?.count ?? 0));
     const start = (index: number): Evaluation => this.#fill(this.#start({ ...query, time: exact[index] }), times);
     const first = start(0);
-    await this.#life.enter((times - 1) * first.work);
+    await this.#life.enter((times - 1) * first.work, (times - 1) * first.moreRecords);
     const ahead: { readonly evaluation: Evaluation; readonly result: Promise<Result> }[] = [];
     let next = 0;
     const fill = (): void => {
@@ -210,7 +210,7 @@ export class PendingQuery {
     const start = (index: number): Evaluation => this.#fill(this.#life.start({ ...query, time: exact[index] }), times);
     const first = start(0);
     // A time without points takes the event loop about as long as an evaluation takes a worker.
-    await this.#life.enter((times - 1) * Math.max(1, first.work));
+    await this.#life.enter((times - 1) * Math.max(1, first.work), (times - 1) * first.moreRecords);
     const joined = new JoinedResult(times);
     const { slices } = this.#life;
     let failure: { readonly error: unknown } | null = null;

@@ -10,6 +10,7 @@ import {
   envelope,
   expectIdle,
   items,
+  NAMESPACE,
   nullOp,
   PATH,
   startService,
@@ -126,6 +127,56 @@ describe("readers that stop reading", () => {
     expect((await other).text.split("<Vector3>")).toHaveLength(120_001);
     slow.resume();
     await once(slow, "close");
+  });
+});
+
+/** A box filter over four layers, 585 records a point, at so many points. */
+const layered = (points: number): string =>
+  `<GetBoxFilterPressure xmlns="${NAMESPACE}"><dataset>isotropic32</dataset><time>0</time>` +
+  `<filterlength>6</filterlength><nlayers>4</nlayers><temporalInterpolation>None</temporalInterpolation><points>${items(Array(points).fill([1, 2, 3]))}</points>` +
+  "</GetBoxFilterPressure>";
+
+describe("answers whose text is still being made", () => {
+  it("are not cut off for others: their readers have had nothing to read", async () => {
+    service = await startService({ HTTP_WAITING_BYTES: "2000000", HTTP_READER_GRACE_MS: "1" });
+    let open = (): void => undefined;
+    const written = new Promise<number>((_, reject) => {
+      open = () => reject(new Error("no thread"));
+    });
+    const give = (): void => undefined;
+    const take = (bytes: number) => new SharedArrayBuffer(bytes);
+    const texts = { parallelism: 1, take, give, read: () => Promise.reject(new Error()), write: () => written };
+    service.engine.texts = texts;
+    const first = call(service, "1.1", LARGE);
+    await expect.poll(() => metric("waiting_answer_bytes")).toBe(12 * 120_000);
+    const second = call(service, "1.1", LARGE);
+    await expect.poll(() => service.engine.open).toBe(2);
+    expect(await metric("waiting_answer_bytes")).toBe(12 * 120_000);
+    open();
+    for (const { status, text } of await Promise.all([first, second])) {
+      expect(status).toBe(200);
+      expect(text.split("<Vector3>")).toHaveLength(120_001);
+    }
+  });
+});
+
+describe("answers with many records a point", () => {
+  it("count by their records among the points in flight, while they are computed", async () => {
+    service = await startService({ ENGINE_POINTS_IN_FLIGHT: String(15 * 585) });
+    let open = (): void => undefined;
+    service.engine.gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    const answers = [call(service, "1.1", layered(10)), call(service, "1.1", layered(10))];
+    await expect.poll(() => service.engine.finishing).toBe(1);
+    expect(await metric("points_in_flight")).toBe(10 * 585 + 10);
+    // A small request waits for nobody.
+    const small = call(service, "1.1", nullOp());
+    await expect.poll(() => service.engine.finishing).toBe(2);
+    open();
+    for (const { status } of await Promise.all([...answers, small])) expect(status).toBe(200);
+    await expectIdle(service);
+    expect(await metric("points_in_flight")).toBe(0);
   });
 });
 
