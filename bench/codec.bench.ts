@@ -102,6 +102,7 @@ function* read(bytes: Buffer, slab: Float32Array): Steps<{ row: OperationRow; ch
     points,
     velocities: sink(slab),
     nodes: 0,
+    moreRecords: 0,
     work: 0,
     limit: { points: Number.MAX_SAFE_INTEGER, name: "none" },
     finish: () => Promise.reject(new Error("nothing is evaluated here")),
