@@ -132,6 +132,7 @@ export class WorkerError extends FieldprobeError {
 
 /** Text of a caller as a message may hold it: cut to 64 characters, control characters shown as `?`. */
 export function excerpt(text: string): string {
+  if (text.length <= 64 && /^[ -~]*$/.test(text)) return text;
   const characters = Array.from(text.slice(0, 130));
   const cut = characters.length > 64 ? `${characters.slice(0, 63).join("")}\u2026` : characters.join("");
   return cut.replace(/[\p{Cc}\p{Cs}\uFFFE\uFFFF]/gu, "?");

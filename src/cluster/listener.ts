@@ -124,7 +124,7 @@ export class Listener {
     if (this.#draining) throw new BusyError("This peer is shutting down.");
     if (this.#heldBytes + bytes > HELD_BYTES) throw new BusyError("This peer has more pieces than it can hold.");
     const { engine, generations } = this.#options;
-    this.#pieces.add(request);
+    const place = this.#pieces.add(request);
     this.#heldBytes += bytes;
     try {
       const dataset = engine.find(piece.query.dataset);
@@ -142,7 +142,7 @@ export class Listener {
       this.#options.answered();
     } finally {
       this.#heldBytes -= bytes;
-      this.#pieces.delete(request);
+      this.#pieces.delete(place);
     }
   }
 }

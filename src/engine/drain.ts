@@ -1,25 +1,43 @@
 /** A drain waits for work in progress to end before a shutdown. */
 
-/** Keeps the set of items in progress. */
+/**
+ * Keeps the items in progress.
+ *
+ * They stand in an array: a `Set` makes a new table after some entries, each old one keeps the next one and all that
+ * was in it, and once one of them has become old the collector of young objects frees none of them any more.
+ */
 export class InProgress<T> {
-  readonly #items = new Set<T>();
+  /** Null in free places. */
+  readonly #items: (T | null)[] = [];
+  readonly #free: number[] = [];
   #idle: (() => void) | null = null;
 
-  add(item: T): void {
-    this.#items.add(item);
+  /** @returns the place of the item, for `delete` */
+  add(item: T): number {
+    const place = this.#free.pop() ?? this.#items.length;
+    this.#items[place] = item;
+    return place;
   }
 
-  delete(item: T): void {
-    if (this.#items.delete(item) && this.#items.size === 0) this.#idle?.();
+  /** Forgets the item at a place; called once for each. */
+  delete(place: number): void {
+    this.#items[place] = null;
+    this.#free.push(place);
+    if (this.#isIdle) this.#idle?.();
   }
 
+  /** The items in progress now. */
   [Symbol.iterator](): IterableIterator<T> {
-    return this.#items.values();
+    return this.#items.filter((item) => item !== null).values();
+  }
+
+  get #isIdle(): boolean {
+    return this.#free.length === this.#items.length;
   }
 
   /** Waits at most `graceMs` until nothing is in progress; false when something still is. */
   drain(graceMs: number): Promise<boolean> {
-    if (this.#items.size === 0) return Promise.resolve(true);
+    if (this.#isIdle) return Promise.resolve(true);
     return new Promise((resolve) => {
       const timer = setTimeout(() => resolve(false), graceMs);
       this.#idle = () => {

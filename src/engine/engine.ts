@@ -29,9 +29,9 @@ export async function openEngine(
   carrier: Carrier = openPool(config, log),
   sharing: Sharing | null = null,
 ): Promise<Engine> {
-  const inUse = new Map<Evaluation, Dataset>();
+  const running = new InProgress<RunningQuery>();
   const catalog = new Catalog(config, carrier, log, () => {
-    carrier.keepStores(storesOf(config.data, [...catalog.datasets, ...inUse.values()]));
+    carrier.keepStores(storesOf(config.data, [...catalog.datasets, ...datasetsOf(running)]));
   });
   try {
     await catalog.reload();
@@ -40,7 +40,7 @@ export async function openEngine(
     throw error;
   }
   catalog.watch();
-  const engine = new FieldEngine(config, carrier, catalog, sharing, inUse);
+  const engine = new FieldEngine(config, carrier, catalog, sharing, running);
   sharing?.attach(engine);
   return engine;
 }
@@ -53,6 +53,16 @@ function storesOf(named: readonly string[], datasets: readonly Dataset[]): Reado
   return stores;
 }
 
+/** A query in progress, and its dataset; null where it is a bad query, or has none. */
+interface RunningQuery {
+  readonly execution: Evaluation;
+  readonly dataset: Dataset | null;
+}
+
+function datasetsOf(running: InProgress<RunningQuery>): Dataset[] {
+  return [...running].flatMap(({ dataset }) => dataset ?? []);
+}
+
 /** An engine that evaluates on a carrier. */
 class FieldEngine implements Engine {
   readonly #config: Config;
@@ -60,20 +70,19 @@ class FieldEngine implements Engine {
   readonly #catalog: Catalog;
   readonly #sharing: Sharing | null;
   readonly #setting: ExecutionContext;
-  readonly #running = new InProgress<Evaluation>();
-  readonly #inUse: Map<Evaluation, Dataset>;
+  readonly #running: InProgress<RunningQuery>;
   #pointsInFlight = 0;
   #closing = false;
 
-  /** @param inUse receives the datasets of the queries in progress */
+  /** @param running receives the queries in progress */
   constructor(
     config: Config,
     carrier: Carrier,
     catalog: Catalog,
     sharing: Sharing | null,
-    inUse: Map<Evaluation, Dataset>,
+    running: InProgress<RunningQuery>,
   ) {
-    this.#inUse = inUse;
+    this.#running = running;
     this.#config = config;
     this.#carrier = carrier;
     this.#catalog = catalog;
@@ -108,8 +117,7 @@ class FieldEngine implements Engine {
     { signal, deadlineMs, dataset, client, stream = false, alone = false }: StartControl,
   ): Evaluation {
     const ended = (): void => {
-      this.#running.delete(execution);
-      this.#inUse.delete(execution);
+      this.#running.delete(place);
       signal?.removeEventListener("abort", abort);
     };
     const within = deadlineMs ?? this.#config.limits["query.deadlineMs"];
@@ -120,8 +128,8 @@ class FieldEngine implements Engine {
         ? new Execution(setting, checked, within, ended, { client, stream })
         : new RegionExecution(setting, checked, checked.region, within, ended, client);
     const abort = (): void => execution.abort();
-    this.#running.add(execution);
-    if (!(checked instanceof FieldprobeError) && checked.dataset !== null) this.#inUse.set(execution, checked.dataset);
+    const known = checked instanceof FieldprobeError ? null : checked.dataset;
+    const place = this.#running.add({ execution, dataset: known });
     signal?.addEventListener("abort", abort, { once: true });
     if (signal?.aborted) abort();
     return execution;
@@ -175,7 +183,7 @@ class FieldEngine implements Engine {
     this.#closing = true;
     this.#catalog.close();
     const [finished] = await Promise.all([this.#running.drain(graceMs), this.#sharing?.drain(graceMs)]);
-    for (const execution of this.#running) execution.abort();
+    for (const { execution } of this.#running) execution.abort();
     this.#sharing?.close();
     await this.#carrier.close();
     return finished;

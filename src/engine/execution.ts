@@ -83,15 +83,34 @@ interface Stream {
   wake: () => void;
 }
 
-/** The plan of a query, and what ends its tasks. */
-interface Work {
+/** The plan of a query, and what ends its tasks: made when it is asked for, since small batches need nothing of it. */
+class Work {
   readonly plan: Plan;
   /** Word 0 becomes 1 when worker threads need not go on. */
   readonly cancel: Int32Array;
+  #stop: AbortController | null = null;
+  #kill: AbortController | null = null;
+
+  constructor(plan: Plan, cancel: Int32Array) {
+    this.plan = plan;
+    this.cancel = cancel;
+  }
+
   /** Ends the wait for peers. */
-  readonly stop: AbortController;
+  get stop(): AbortController {
+    this.#stop ??= new AbortController();
+    return this.#stop;
+  }
+
   /** Ends threads that do not obey `cancel`. */
-  readonly kill: AbortController;
+  get kill(): AbortController {
+    if (this.#kill === null) {
+      this.#kill = new AbortController();
+      // Every task listens to the signal: more listeners than Node expects are no leak here.
+      setMaxListeners(0, this.#kill.signal);
+    }
+    return this.#kill;
+  }
 }
 
 /** A running query. */
@@ -274,8 +293,7 @@ export class Execution implements Evaluation {
     const complete = this.#state.name === "due" || this.#state.name === "streamed";
     if (this.points.count === 0 || this.points.count > this.limit.points) return null;
     this.#work ??= this.#makePlan(complete);
-    const task = this.#work?.plan.next(complete, this.#outstanding) ?? null;
-    return task?.kind === "batch" && this.#deadline !== null ? { ...task, deadline: this.#deadline } : task;
+    return this.#work?.plan.next(complete, this.#outstanding) ?? null;
   }
 
   /**
@@ -292,10 +310,6 @@ export class Execution implements Evaluation {
     const tiled = checked.operation.family === "box";
     if ((sweep || divided || tiled || checked.itemsPerPoint > 1) && !complete) return null;
     const cancel = new Int32Array(new SharedArrayBuffer(4));
-    const kill = new AbortController();
-    const stop = new AbortController();
-    // Every task listens to the signal: more listeners than Node expects are no leak here.
-    setMaxListeners(0, kill.signal);
     const setting: PlanContext = {
       checked: { ...checked, dataset: checked.dataset },
       points: this.points,
@@ -306,12 +320,11 @@ export class Execution implements Evaluation {
       mostValues: this.#stream === null ? BATCH_VALUES : PART_VALUES,
       cancel,
     };
-    if (divided && sharing?.pays(checked, this.points.count))
-      return { plan: planByPeers(setting, sharing), cancel, stop, kill };
-    if (tiled) return { plan: planByTiles(setting), cancel, stop, kill };
+    if (divided && sharing?.pays(checked, this.points.count)) return new Work(planByPeers(setting, sharing), cancel);
+    if (tiled) return new Work(planByTiles(setting), cancel);
     const plan =
       sweep && this.points.count >= SWEEP_FROM ? planBySweep(setting, carrier.cacheBytes) : planByArrival(setting);
-    return { plan, cancel, stop, kill };
+    return new Work(plan, cancel);
   }
 
   /** Evaluates a batch that is all of a small query at once; false where a thread has to. */
@@ -349,12 +362,12 @@ export class Execution implements Evaluation {
   /** Runs a task. One on a thread that is lost is repeated; a divided one sees to its peers itself. */
   async #attempt(task: BatchTask | SortTask | DividedTask): Promise<void> {
     const { carrier } = this.#setting;
-    const { stop } = this.#work as Work;
+    const work = this.#work as Work;
     if (task.kind === "divided") {
-      await task.run({ deadline: this.#deadline ?? Date.now(), signal: stop.signal, client: this.#client });
+      await task.run({ deadline: this.#deadline ?? Date.now(), signal: work.stop.signal, client: this.#client });
       return;
     }
-    const options = { kill: this.#work?.kill.signal, share: this.#share, queryWork: this.work };
+    const options = { kill: work.kill.signal, share: this.#share, queryWork: this.work };
     await runWithRetries<null>(carrier, task, options, () => this.#failure === null);
   }
 

@@ -38,8 +38,6 @@ export interface BatchTask {
   readonly part?: { readonly index: number; readonly of: number };
   /** Word 0 becomes 1 when the batch is cancelled. */
   readonly cancel: Int32Array;
-  /** Deadline of the query on the clock of `Date.now`; absent while its input arrives. */
-  readonly deadline?: number;
   /** Evaluations of a field at a point that the batch takes. */
   readonly work: number;
   /** Work done in earlier time slices; absent: none. */

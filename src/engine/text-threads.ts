@@ -25,24 +25,52 @@ export class TextThreads {
 
   /** The threads for a query, which have to do with it by its share. */
   of(share: QueryShare): QueryTexts {
-    return {
-      parallelism: this.#carrier.parallelism,
-      take: (bytes) => this.#take(bytes),
-      give: (buffer) => this.#give(buffer),
-      read: (task) => this.#carrier.run<TriplesRead>({ kind: "read", ...task }, { share }),
-      write: (task) => this.#carrier.run<number>({ kind: "write", ...task }, { share }),
-    };
+    return new ThreadsOfQuery(this, this.#carrier, share);
   }
 
-  #take(bytes: number): SharedArrayBuffer | null {
+  /** See `QueryTexts`. */
+  take(bytes: number): SharedArrayBuffer | null {
     if (this.#lent + bytes > this.#most) return null;
     const buffer = this.#buffers.take(bytes);
     this.#lent += buffer.byteLength;
     return buffer;
   }
 
-  #give(buffer: SharedArrayBuffer): void {
+  give(buffer: SharedArrayBuffer): void {
     this.#lent -= buffer.byteLength;
     this.#buffers.give(buffer);
+  }
+}
+
+/** The text work of one query. Every query has it, and small ones do not use it, so it has no functions of its own. */
+class ThreadsOfQuery implements QueryTexts {
+  readonly #texts: TextThreads;
+  readonly #carrier: Carrier;
+  readonly #share: QueryShare;
+
+  constructor(texts: TextThreads, carrier: Carrier, share: QueryShare) {
+    this.#texts = texts;
+    this.#carrier = carrier;
+    this.#share = share;
+  }
+
+  get parallelism(): number {
+    return this.#carrier.parallelism;
+  }
+
+  take(bytes: number): SharedArrayBuffer | null {
+    return this.#texts.take(bytes);
+  }
+
+  give(buffer: SharedArrayBuffer): void {
+    this.#texts.give(buffer);
+  }
+
+  read(task: Parameters<QueryTexts["read"]>[0]): Promise<TriplesRead> {
+    return this.#carrier.run<TriplesRead>({ kind: "read", ...task }, { share: this.#share });
+  }
+
+  write(task: Parameters<QueryTexts["write"]>[0]): Promise<number> {
+    return this.#carrier.run<number>({ kind: "write", ...task }, { share: this.#share });
   }
 }

@@ -229,22 +229,6 @@ describe("an execution", () => {
     expect(ended()).toBe(1);
   });
 
-  it("tells the batches it hands out from the end of the input on when the result is due", async () => {
-    const { waiting, start } = setUp(1);
-    const evaluation = start();
-    feed(evaluation, 2000);
-    const first = waiting[0]?.task;
-    feed(evaluation, 500);
-    const before = Date.now();
-    const result = evaluation.finish();
-    const due = waiting[1]?.task.deadline as number;
-    expect(first && "deadline" in first).toBe(false);
-    expect(due).toBeGreaterThanOrEqual(before + 10_000);
-    expect(due).toBeLessThanOrEqual(Date.now() + 10_000);
-    await completeAll(waiting);
-    (await result).release();
-  });
-
   it("leaves no timer behind when it is finished after an abort", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     try {

@@ -212,6 +212,7 @@ export class Sampler {
    * @returns whether every brick of the group is in the cache, has arrived or has failed
    */
   #isFetched({ sources, frames: { frames } }: Sampling): boolean {
+    if (sources.every(({ fetched }) => fetched === undefined)) return true;
     const there = sources.map(({ fetched, source }, i) => {
       if (fetched === undefined) return [];
       const { list: bricks, length: count } = this.#fields[i as 0 | 1];
@@ -388,17 +389,20 @@ export class Sampler {
     frames: readonly number[],
     use: (fields: readonly (readonly BrickField[])[]) => void,
   ): void {
-    const requests = frames.flatMap((frame, f) =>
-      sources.map((source, i): BrickRequest => {
-        const { list, offsets, length } = this.#fields[i as 0 | 1];
-        return { ...blankRequest(source), frame, bricks: list, count: length, offsets: offsets[f] };
-      }),
-    );
-    const fields = frames.map((_, f) =>
-      sources.map(({ components, bricking }, i): BrickField => {
-        return { components, bricking, data: this.#data, table: this.#fields[i as 0 | 1].tables[f] };
-      }),
-    );
+    const requests: BrickRequest[] = [];
+    const fields: BrickField[][] = [];
+    for (let f = 0; f < frames.length; f++) {
+      const frame = frames[f];
+      const ofFrame: BrickField[] = [];
+      for (let i = 0; i < sources.length; i++) {
+        const { source, components, bricking, load } = sources[i];
+        const { list: bricks, tables, offsets, length: count } = this.#fields[i as 0 | 1];
+        const values = brickValues(sources[i]);
+        requests.push({ source, frame, bricks, count, values, load, offsets: offsets[f] });
+        ofFrame.push({ components, bricking, data: this.#data, table: tables[f] });
+      }
+      fields.push(ofFrame);
+    }
     this.#cache.acquire(requests);
     try {
       this.#setTables(sources.length, frames.length, true);

@@ -58,8 +58,9 @@ interface Waiter extends SlotRequest {
 export class Admission {
   readonly #limits: AdmissionLimits;
   readonly #waiting = new Set<Waiter>();
-  /** Requests that hold points, oldest first, with how many. */
-  readonly #holds = new Map<PointsHold, number>();
+  /** The first and the last of the requests that hold points, in the order in which they asked for the first ones. */
+  #oldest: PointsHold | null = null;
+  #newest: PointsHold | null = null;
   /** Requests that wait to add points, with how many. */
   readonly #paused = new Map<PointsHold, { readonly count: number; readonly resume: () => void }>();
   readonly #clients = new Map<unknown, Client>();
@@ -166,25 +167,45 @@ export class Admission {
 
   /** Adds to an account; a promise where its request has to wait until there is room. For `PointsHold`. */
   add(hold: PointsHold, count: number): Promise<void> | null {
-    if (!this.#holds.has(hold)) this.#holds.set(hold, 0);
+    if (hold.held === null) this.#append(hold);
     if (!this.#hasRoom(hold, count)) return this.#pause(hold, count);
     this.#count(hold, count);
     return null;
   }
 
   #count(hold: PointsHold, count: number): void {
-    const before = this.#holds.get(hold) ?? 0;
+    const before = hold.held ?? 0;
     this.#points += count;
     this.#smallPoints += smallPart(before + count) - smallPart(before);
-    this.#holds.set(hold, before + count);
+    hold.held = before + count;
+  }
+
+  #append(hold: PointsHold): void {
+    hold.held = 0;
+    hold.before = this.#newest;
+    if (this.#newest === null) this.#oldest = hold;
+    else this.#newest.after = hold;
+    this.#newest = hold;
+  }
+
+  #remove(hold: PointsHold): void {
+    if (hold.held === null) return;
+    if (hold.before === null) this.#oldest = hold.after;
+    else hold.before.after = hold.after;
+    if (hold.after === null) this.#newest = hold.before;
+    else hold.after.before = hold.before;
+    // An account that is over keeps no other one from being collected.
+    hold.before = null;
+    hold.after = null;
+    hold.held = null;
   }
 
   /** Closes an account; one that is paused goes on, to find its request over. For `PointsHold`. */
   drop(hold: PointsHold): void {
-    const held = this.#holds.get(hold) ?? 0;
+    const held = hold.held ?? 0;
     this.#points -= held;
     this.#smallPoints -= smallPart(held);
-    this.#holds.delete(hold);
+    this.#remove(hold);
     this.#paused.get(hold)?.resume();
     for (const [paused, { count, resume }] of this.#paused) {
       if (!this.#hasRoom(paused, count)) continue;
@@ -196,8 +217,8 @@ export class Admission {
   /** The oldest request always has: were all to wait for one another, none would end. */
   #hasRoom(hold: PointsHold, count: number): boolean {
     const most = this.#limits["engine.pointsInFlight"];
-    if (this.#points + count <= most || this.#holds.keys().next().value === hold) return true;
-    const after = (this.#holds.get(hold) ?? 0) + count;
+    if (this.#points + count <= most || this.#oldest === hold) return true;
+    const after = (hold.held ?? 0) + count;
     return after <= SMALL_POINTS && this.#smallPoints + count <= most * SMALL_PART;
   }
 
@@ -257,6 +278,10 @@ function smallPart(points: number): number {
 export class PointsHold {
   /** The time at which the request arrived. */
   readonly since = performance.now();
+  /** Points held, and the accounts beside it; null while it has none. For `Admission` alone. */
+  held: number | null = null;
+  before: PointsHold | null = null;
+  after: PointsHold | null = null;
   readonly #admission: Admission;
   #released = false;
 

@@ -27,8 +27,8 @@ export interface OwedAnswer {
 
 /** An open connection that has had a request. */
 interface Connection {
-  /** Answers in the order of their requests. */
-  readonly owed: Set<OwedAnswer>;
+  /** Answers in the order of their requests. An array: see `InProgress`. */
+  readonly owed: OwedAnswer[];
   /** Functions that let a request go on once those before it are answered, by its answer. */
   readonly waiting: Map<OwedAnswer, () => void>;
   /** A refusal that waits until every request that has arrived whole is answered. */
@@ -76,7 +76,7 @@ export class Connections {
 
   /** Whether a connection has requests that are not answered. */
   owes(socket: Socket): boolean {
-    return (this.#open.get(socket)?.owed.size ?? 0) > 0;
+    return (this.#open.get(socket)?.owed.length ?? 0) > 0;
   }
 
   /**
@@ -91,7 +91,7 @@ export class Connections {
 
   /** Whether any of the answers that a connection owes has begun. */
   hasBegun(socket: Socket): boolean {
-    return [...(this.#open.get(socket)?.owed ?? [])].some((answer) => answer.headersSent);
+    return this.#open.get(socket)?.owed.some((answer) => answer.headersSent) ?? false;
   }
 
   /**
@@ -99,13 +99,13 @@ export class Connections {
    */
   turn(answer: OwedAnswer): Promise<void> | null {
     const connection = this.#open.get(answer.req.socket);
-    if (connection === undefined || connection.owed.values().next().value === answer) return null;
+    if (connection === undefined || connection.owed[0] === answer) return null;
     return new Promise((resolve) => connection.waiting.set(answer, resolve));
   }
 
   /** Ends the connections that owe nothing. */
   closeIdle(): void {
-    for (const [socket, { owed }] of this.#open) if (owed.size === 0) socket.destroy();
+    for (const [socket, { owed }] of this.#open) if (owed.length === 0) socket.destroy();
   }
 
   /**
@@ -143,21 +143,23 @@ export class Connections {
   owe(socket: Socket, answer: OwedAnswer): void {
     let connection = this.#open.get(socket);
     if (connection === undefined) {
-      connection = { owed: new Set(), waiting: new Map(), afterwards: null };
+      connection = { owed: [], waiting: new Map(), afterwards: null };
       this.#open.set(socket, connection);
       this.#silent.delete(callerOf(socket));
       socket.once("close", () => this.#forget(socket));
     }
     const { owed } = connection;
-    owed.add(answer);
+    owed.push(answer);
     this.#unanswered++;
     answer.once("close", () => {
-      if (!owed.delete(answer)) return;
+      const at = owed.indexOf(answer);
+      if (at < 0) return;
+      owed.splice(at, 1);
       this.#unanswered--;
       const goOn = connection.waiting.get(answer);
       connection.waiting.delete(answer);
       goOn?.();
-      const next = owed.values().next().value;
+      const [next] = owed;
       if (next !== undefined) connection.waiting.get(next)?.();
       if (connection.afterwards && !owesWhole(connection)) connection.afterwards();
     });
@@ -166,10 +168,10 @@ export class Connections {
   /** Removes a connection that has broken or ended, and tells those who make its answers. */
   #forget(socket: Socket): void {
     const { owed, waiting } = this.#open.get(socket) as Connection;
-    tellLeft(owed);
+    tellLeft([...owed]);
     for (const goOn of waiting.values()) goOn();
-    this.#unanswered -= owed.size;
-    owed.clear();
+    this.#unanswered -= owed.length;
+    owed.length = 0;
     this.#open.delete(socket);
     if (this.#open.size === 0) this.#drained?.();
   }
@@ -181,14 +183,13 @@ function callerOf({ remoteAddress, remotePort }: Socket): string {
 }
 
 function owesWhole({ owed }: Connection): boolean {
-  for (const answer of owed) if (answer.req.complete) return true;
-  return false;
+  return owed.some((answer) => answer.req.complete);
 }
 
 /**
  * Closes the answers of a broken connection that have no socket yet: Node closes only the one that is being sent.
  */
-function tellLeft(owed: ReadonlySet<OwedAnswer>): void {
+function tellLeft(owed: readonly OwedAnswer[]): void {
   for (const answer of owed) {
     if (answer.socket !== null) continue;
     answer.destroy();
