@@ -1,6 +1,7 @@
 /** Records the size, time and inode of files, and writes step numbers into places such as `p_{step:05d}.h5`. */
 
-import { realpathSync, type Stats, statSync } from "node:fs";
+import { lstatSync, realpathSync, type Stats, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { isAddress } from "../addresses.js";
 import { STEP_PLACE } from "./catalog/descriptor.js";
 import type { FieldPart, FileStamp } from "./dataset.js";
@@ -41,6 +42,28 @@ export function realPath(path: string): string | undefined {
     return realpathSync(path);
   } catch {
     return undefined;
+  }
+}
+
+/** Paths without symbolic links, of many files in few folders: the links of a folder are followed once. */
+export class RealPaths {
+  readonly #folders = new Map<string, string>();
+
+  /** @throws the error of the system where nothing is there */
+  of(path: string): string {
+    return this.look(path).path;
+  }
+
+  /** The path, and whether a file is there. @throws the error of the system where nothing is there */
+  look(path: string): { readonly path: string; readonly isFile: boolean } {
+    const folder = dirname(path);
+    const real = this.#folders.get(folder) ?? realpathSync(folder);
+    this.#folders.set(folder, real);
+    const inside = join(real, basename(path));
+    const status = lstatSync(inside);
+    if (!status.isSymbolicLink()) return { path: inside, isFile: status.isFile() };
+    const target = realpathSync(inside);
+    return { path: target, isFile: statSync(target).isFile() };
   }
 }
 

@@ -16,6 +16,10 @@ export interface KnownOfFile {
   readonly named?: boolean;
   /** Whether its structure and tables are asked for, not the values of its fields. */
   readonly structure?: boolean;
+  /** Whether it is a local file, where that is known. */
+  readonly isFile?: boolean;
+  /** Memory of ROOM_BYTES for the structure of a local file, used until the file is closed. */
+  readonly room?: Buffer;
   /** Time for which the host of a store is waited for. */
   readonly timeoutMs?: number;
 }
@@ -28,7 +32,7 @@ export interface KnownOfFile {
  */
 export function openFile(path: string, expected: KnownOfFile = {}): StoredFile {
   if (isRemoteHdf5(path)) return new H5File(new RemoteFile(path, expected));
-  const isZarr = isAddress(path) || isReferences(path) || statusOf(path)?.isDirectory() === true;
+  const isZarr = isAddress(path) || isReferences(path) || (!expected.isFile && statusOf(path)?.isDirectory() === true);
   if (isZarr) return new ZarrFile(path, expected);
-  return expected.structure === true ? new PlainFile(path) : new H5File(path);
+  return expected.structure === true ? new PlainFile(path, expected.room) : new H5File(path);
 }

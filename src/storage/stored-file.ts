@@ -30,7 +30,7 @@ export interface StoredFile {
   /** Header of the dataset at a path that `resolve` returned. */
   describe(path: string): Stored;
   /** Attributes: numbers, text, and null for those of other types. */
-  attributes(path: string): Map<string, AttributeValue | null>;
+  attributes(path: string): ReadonlyMap<string, AttributeValue | null>;
   /** Paths of the coordinate tables that belong to each dimension of a dataset. */
   scales(path: string): string[][];
   /** Label of each dimension of a dataset, or null. */

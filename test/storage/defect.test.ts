@@ -19,10 +19,10 @@ it("serves the rest when examining a file ends in an error nobody reckoned with"
       stateGrid(file);
       writeField(file, "/p", { dimensions: ["z", "y", "x"] });
     });
-  const { recognise } = await vi.importActual<typeof layouts>("../../src/storage/catalog/layouts/recognise.js");
-  vi.mocked(layouts.recognise).mockImplementation((path, ...rest) => {
-    if (basename(path) === "a.h5") throw new TypeError("no such property");
-    return recognise(path, ...rest);
+  const { recogniseOpen } = await vi.importActual<typeof layouts>("../../src/storage/catalog/layouts/recognise.js");
+  vi.mocked(layouts.recogniseOpen).mockImplementation((file, ...rest) => {
+    if (basename(file.path) === "a.h5") throw new TypeError("no such property");
+    return recogniseOpen(file, ...rest);
   });
   const { datasets, problems } = scanFolders([SCRATCH], { chunkBytes: 2 ** 26 });
   expect(datasets.map(({ name }) => name)).toEqual(["b"]);

@@ -1,21 +1,27 @@
 /** Scans data folders and addresses: verifies every dataset, and gives a reason for everything that it refuses. */
 
 import { createHash } from "node:crypto";
-import { type Dirent, readdirSync, realpathSync, type Stats } from "node:fs";
+import { type Dirent, readdirSync, type Stats } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 import { isAddress } from "../../addresses.js";
 import { BusyError, DataError } from "../../errors.js";
 import { reasonOf } from "../../system-error.js";
 import type { Dataset } from "../dataset.js";
-import { realPath, statusOf } from "../files.js";
+import { RealPaths, realPath, statusOf } from "../files.js";
 import { DESCRIPTOR_NAME, FOLDER_DEPTH, folderKind, isPassedOver, UNFINISHED } from "../folder-names.js";
 import { isHdf5 } from "../hdf5/bytes.js";
+import { PlainFile } from "../hdf5/plain-file.js";
+import { ROOM_BYTES } from "../hdf5/plain-headers.js";
+import { openFile } from "../open-file.js";
+import type { StoredFile } from "../stored-file.js";
 import { hasHdf5Name, isReferences } from "../zarr/kinds.js";
 import { StoreStates } from "../zarr/store-states.js";
 import { claimedAddresses, claimedBy, describeApart, descriptorsIn, descriptorText, stateApart } from "./apart.js";
 import { NAME_PATTERN, openQuestions, parseDescriptor } from "./descriptor.js";
-import { recognise } from "./layouts/recognise.js";
+import { type Recognised, recogniseOpen } from "./layouts/recognise.js";
+import { Likenesses } from "./likeness.js";
 import { readManifest } from "./manifest.js";
+import { ObservedFile } from "./observed-file.js";
 import {
   type CandidateOutcome,
   completeScan,
@@ -98,7 +104,8 @@ function lookAtAll(folders: readonly string[], options: ChangesOptions, states: 
       const state = stateApart(location);
       const own = { state, changedMs: null, version: () => state };
       const observed = withChanges(own, location, states, known);
-      return { observed, describe: () => describeApart(location, observed.version(), [...roots, dirname(location)]) };
+      const describe = () => describeApart(location, observed.version(), [...roots, dirname(location)]);
+      return { observed, examine: () => examine(describe(), options) };
     }),
   );
   const walked: string[] = [];
@@ -111,25 +118,31 @@ function lookAtAll(folders: readonly string[], options: ChangesOptions, states: 
       ? isClaimedAddress(location)
       : claimedFiles.size > 0 && claimedFiles.has(realPath(location) ?? location);
   const found = [...new Set([...addresses, ...local])].filter((location) => !isClaimed(location));
+  const shared = { likenesses: new Likenesses(), paths: new RealPaths(), room: Buffer.allocUnsafeSlow(ROOM_BYTES) };
   const others = found.map((location) =>
     candidateAt(location, options, (known) => {
       const problem = states.problemAt(location);
       if (problem !== null) {
         const observed = { state: problem, changedMs: null, version: () => problem };
-        return { observed, describe: () => ({ problems: [problem] }) };
+        return { observed, examine: () => ({ problems: [problem] }) };
       }
       const observed = observe(location, states, known);
-      return { observed, describe: () => describe(location, observed.version()) };
+      const isDescribed = basename(location) === DESCRIPTOR_NAME;
+      const look = () =>
+        isDescribed
+          ? examine(describeFolder(location, observed.version()), options)
+          : examineFile(location, observed.version(), options, shared);
+      return { observed, examine: look };
     }),
   );
   if (options.descriptors) walked.push(options.descriptors);
   return { candidates: [...described, ...others], unreadable, folders: walked };
 }
 
-/** The state that a candidate is in, and a function that describes it, called where that state is new. */
+/** The state that a candidate is in, and a function that examines it, called where that state is new. */
 interface Look {
   readonly observed: ObservedState;
-  readonly describe: () => Description | { problems: string[] };
+  readonly examine: () => CandidateOutcome;
 }
 
 /**
@@ -145,11 +158,11 @@ function candidateAt(
 ): ScanChanges["candidates"][number] {
   const before = options.known.get(location);
   try {
-    const { observed, describe } = look(before);
+    const { observed, examine } = look(before);
     const { state, changedMs } = observed;
     if (before === state) return { location, state, outcome: null };
     const kept = options.index?.find(location, state) ?? null;
-    const outcome = kept ?? examine(describe(), options);
+    const outcome = kept ?? examine();
     if (kept === null) options.examined?.(outcome);
     if (changedMs !== null) options.index?.add(location, state, changedMs, outcome);
     return { location, state, outcome };
@@ -312,10 +325,6 @@ function sha256(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-function describe(location: string, version: string): Description | { problems: string[] } {
-  return basename(location) === DESCRIPTOR_NAME ? describeFolder(location, version) : describeFile(location, version);
-}
-
 function examine(
   description: Description | { problems: string[] },
   options: Pick<ScanOptions, "chunkBytes">,
@@ -374,27 +383,64 @@ export function nameOf(location: string): string {
   return basename(path).replace(/(\.(refs|kerchunk)\.json|\.[^.]*)$/i, "");
 }
 
+/** What the examinations of the bare files of a scan have in common. */
+interface SharedByFiles {
+  readonly likenesses: Likenesses;
+  readonly paths: RealPaths;
+  /** Memory for the structure of the file that is examined. */
+  readonly room: Buffer;
+}
+
 /**
- * Describes a file without a descriptor, by its layout. A symbolic link names the dataset, not the file it leads to.
+ * Examines a file without a descriptor: one that is like another of the scan has its outcome, others are described by
+ * their layout. A symbolic link names the dataset, not the file it leads to.
  */
-function describeFile(location: string, version: string): Description | { problems: string[] } {
+function examineFile(
+  location: string,
+  digest: string,
+  { chunkBytes }: Pick<ScanOptions, "chunkBytes">,
+  { likenesses, paths, room }: SharedByFiles,
+): CandidateOutcome {
   const name = nameOf(location);
   if (!NAME_PATTERN.test(name)) return { problems: [`the name "${name}" is not 1 to 64 of A-Z a-z 0-9 _ . -`] };
+  const { path, isFile } = isAddress(location) ? { path: location, isFile: false } : paths.look(location);
+  let file: StoredFile;
   try {
-    const path = isAddress(location) ? location : realpathSync(location);
-    const found = recognise(path, {}, name);
-    if (found === null)
-      return { problems: ["the layout of the file is not recognised; fieldprobe inspect shows what it holds"] };
-    const { descriptor, warnings } = found;
-    const folder = isAddress(path) ? "." : dirname(path);
-    return { descriptor, folder, location, digest: version, warnings };
+    file = openFile(path, { named: true, structure: true, isFile, room });
   } catch (error) {
-    if (!(error instanceof DataError)) throw error;
-    // The problem is listed with its location; most texts begin with it.
-    return {
-      problems: [
-        error.message.startsWith(location) ? error.message.slice(location.length).replace(/^:? /, "") : error.message,
-      ],
-    };
+    return refusalBy(error, location);
   }
+  try {
+    const stamp = file instanceof PlainFile ? file.stamp : null;
+    const known = stamp === null ? null : likenesses.find(file, { location, name, digest, stamp });
+    if (known !== null) return known;
+    const observed = stamp === null ? null : new ObservedFile(file, stamp);
+    const found = recogniseFile(observed ?? file, location, name);
+    const folder = isAddress(path) ? "." : dirname(path);
+    const open = observed === null ? {} : { file: observed };
+    const outcome = "problems" in found ? found : admit({ ...found, folder, location, digest, ...open }, chunkBytes);
+    if (observed !== null) likenesses.add(observed, outcome, "problems" in found ? null : found);
+    return outcome;
+  } finally {
+    file.close();
+  }
+}
+
+/** Recognises an open file, or says why it is refused. */
+function recogniseFile(file: StoredFile, location: string, name: string): Recognised | { problems: string[] } {
+  try {
+    const found = recogniseOpen(file, {}, name);
+    if (found !== null) return found;
+    return { problems: ["the layout of the file is not recognised; fieldprobe inspect shows what it holds"] };
+  } catch (error) {
+    return refusalBy(error, location);
+  }
+}
+
+/** The refusal of a bare file. @throws the error where it is none of data */
+function refusalBy(error: unknown, location: string): { problems: string[] } {
+  if (!(error instanceof DataError)) throw error;
+  const { message } = error;
+  // The problem is listed with its location; most texts begin with it.
+  return { problems: [message.startsWith(location) ? message.slice(location.length).replace(/^:? /, "") : message] };
 }

@@ -91,6 +91,8 @@ export function recogniseSeries(paths: readonly string[], answers: Answers): Rec
       ...first.found.reasons,
     ],
     warnings: first.found.warnings,
+    isNamed: first.found.isNamed,
+    timeFrom: null,
   };
 }
 

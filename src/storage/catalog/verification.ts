@@ -3,17 +3,18 @@
  * problems.
  */
 
-import { lstatSync, realpathSync } from "node:fs";
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { realpathSync } from "node:fs";
+import { isAbsolute, relative, resolve, sep } from "node:path";
 import { isAddress } from "../../addresses.js";
 import { DataError } from "../../errors.js";
 import type { FileStamp } from "../dataset.js";
-import { fileStamp, realPath, statusOf } from "../files.js";
-import { HEAD_BYTES, PlainHeaders } from "../hdf5/plain-headers.js";
+import { fileStamp, RealPaths, realPath, statusOf } from "../files.js";
+import { PlainHeaders, ROOM_BYTES } from "../hdf5/plain-headers.js";
 import { openFile } from "../open-file.js";
 import type { StoredFile } from "../stored-file.js";
 import { isRemoteHdf5 } from "../zarr/kinds.js";
 import { StoreClient } from "../zarr/store-client.js";
+import type { ObservedFile } from "./observed-file.js";
 import { addressIn } from "./remote-text.js";
 
 /** Time for which the host of a store is waited for, and with it the datasets that are looked at after this one. */
@@ -29,15 +30,18 @@ export class Verification {
   #current: StoredFile | null = null;
   /** The file whose headers were asked for last; null headers where they are none of the plain kind. */
   #plain: { readonly file: string; readonly headers: PlainHeaders | null } | null = null;
-  readonly #room = Buffer.allocUnsafeSlow(HEAD_BYTES);
-  /** Real paths of folders that files stand in. */
-  readonly #folders = new Map<string, string>();
+  readonly #room = Buffer.allocUnsafeSlow(ROOM_BYTES);
+  readonly #paths = new RealPaths();
+  /** A file that is open already; it is not closed here. */
+  readonly #given: ObservedFile | null;
 
   /**
    * @param folder that paths start from, or its address
    * @param roots  folders that files must be in, where it is not that one; files may then have absolute paths
+   * @param given  one of the files, where it is open
    */
-  constructor(folder: string, roots?: readonly string[]) {
+  constructor(folder: string, roots?: readonly string[], given: ObservedFile | null = null) {
+    this.#given = given;
     this.root = isAddress(folder) ? folder : realpathSync(folder);
     this.#roots = roots?.flatMap((root) => realPath(root) ?? []) ?? null;
   }
@@ -53,7 +57,7 @@ export class Verification {
     if (isAddress(file)) return file;
     let path: string;
     try {
-      path = this.#realPath(resolve(this.root, file));
+      path = this.#paths.of(resolve(this.root, file));
     } catch (cause) {
       throw new DataError(`${file}: there is no such file`, cause);
     }
@@ -83,15 +87,6 @@ export class Verification {
     const isFar = (file: string) => isAddress(file) || isAddress(this.root);
     const paths = [...new Set(files)].filter(isFar).map((file) => this.locate(file));
     if (paths.length > 0) StoreClient.ofThread().lookAhead(paths.filter(isRemoteHdf5));
-  }
-
-  /** The path without symbolic links; of many files in one folder those of the folder are followed once. */
-  #realPath(path: string): string {
-    const folder = dirname(path);
-    const real = this.#folders.get(folder) ?? realpathSync(folder);
-    this.#folders.set(folder, real);
-    const inside = join(real, basename(path));
-    return lstatSync(inside).isSymbolicLink() ? realpathSync(inside) : inside;
   }
 
   /**
@@ -126,6 +121,10 @@ export class Verification {
   open(file: string): StoredFile {
     const path = this.locate(file);
     if (this.#current?.path === path) return this.#current;
+    if (this.#given?.path === path) {
+      this.#records.set(path, this.#given.stamp);
+      return this.#given;
+    }
     this.#current?.close();
     this.#current = null;
     // To open a pipe or a device may wait for ever.

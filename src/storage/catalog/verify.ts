@@ -26,6 +26,7 @@ import {
   guessesOf,
   STEP_PLACE,
 } from "./descriptor.js";
+import type { ObservedFile } from "./observed-file.js";
 import { readForcing } from "./read-forcing.js";
 import { Verification } from "./verification.js";
 
@@ -40,6 +41,8 @@ export interface Description {
   readonly location: string;
   readonly digest: string;
   readonly warnings: readonly string[];
+  /** One of the files, where it is open. */
+  readonly file?: ObservedFile;
 }
 
 /**
@@ -48,8 +51,8 @@ export interface Description {
  * @param chunkBytes largest chunk and largest brick
  */
 export function verify(description: Description, chunkBytes: number): { dataset: Dataset } | { problems: string[] } {
-  const { descriptor, folder, roots, location, digest, warnings } = description;
-  const verification = new Verification(folder, roots);
+  const { descriptor, folder, roots, location, digest, warnings, file } = description;
+  const verification = new Verification(folder, roots, file);
   try {
     const axes = readAxes(descriptor, verification);
     if (axes === null) return { problems: verification.problems };

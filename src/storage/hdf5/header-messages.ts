@@ -24,9 +24,9 @@ const VARIABLE = 9;
 /** Classes whose values are read neither here nor by the library: bits, opaque, compound, references, arrays ... */
 const OTHERS: ReadonlySet<number> = new Set([2, 4, 5, 6, 7, 10]);
 /** The bit fields and properties of IEEE 754 numbers, little-endian, by their bytes. */
-const FLOATS: ReadonlyMap<number, string> = new Map([
-  [4, "201f00 00002000 17 08 00 17 7f000000"],
-  [8, "203f00 00004000 34 0b 00 34 ff030000"],
+const FLOATS: ReadonlyMap<number, readonly number[]> = new Map([
+  [4, [0x20, 0x1f, 0, 0x0000_2000, 0x1708_0017, 0x7f00_0000]],
+  [8, [0x20, 0x3f, 0, 0x0000_4000, 0x340b_0034, 0xff03_0000]],
 ]);
 /** The bits of a floating-point type that say how its bytes are ordered and its unused bits filled. */
 const ORDER_BITS = 0x0f;
@@ -50,8 +50,7 @@ export function readType(message: DataView): ElementType {
     return { element: "integer", size, signed: (bits & 0x08) !== 0 };
   }
   if (kind === FLOATING_POINT) {
-    const said = bytesOf(message).toString("hex", 1, 4) + bytesOf(message).toString("hex", 8, 20);
-    if (FLOATS.get(size)?.replaceAll(" ", "") !== said) throw new OtherKind();
+    if (!isIeee(message, size, 0)) throw new OtherKind();
     return { element: "float", size, signed: false };
   }
   if (kind === STRING && size > 0) return { element: "text", size, signed: false };
@@ -64,14 +63,19 @@ export function readType(message: DataView): ElementType {
  * or 8 bytes, of either byte order. The library reads others of these sizes as if they were such.
  */
 export function isUsualNumber(message: DataView): boolean {
-  const bytes = bytesOf(message);
   const size = message.getUint32(4, true);
   if ((message.getUint8(0) & 0x0f) === FIXED_POINT)
     return message.getUint16(8, true) === 0 && message.getUint16(10, true) === 8 * size;
-  const order = message.getUint8(1) & ORDER_BITS;
-  const said = Buffer.concat([bytes.subarray(1, 4), bytes.subarray(8, 20)]);
-  said[0] = (said[0] as number) - order;
-  return !FLOATS.has(size) || FLOATS.get(size)?.replaceAll(" ", "") === said.toString("hex");
+  return !FLOATS.has(size) || isIeee(message, size, message.getUint8(1) & ORDER_BITS);
+}
+
+/** Whether a floating-point type is that of IEEE 754 but for some bits of its bit field. */
+function isIeee(message: DataView, size: number, bits: number): boolean {
+  const known = FLOATS.get(size);
+  if (known === undefined) return false;
+  return known.every((part, at) =>
+    at < 3 ? message.getUint8(at + 1) === part + (at === 0 ? bits : 0) : message.getUint32(4 * at - 4) === part,
+  );
 }
 
 /** The lengths that values have and may grow to; Infinity where there is no bound. */
@@ -90,7 +94,11 @@ export function readSpace(message: DataView): Space {
   const flags = message.getUint8(2);
   if ((version !== 1 && version !== 2) || (version === 2 && message.getUint8(3) === NULL_SPACE)) throw new OtherKind();
   const start = version === 1 ? 8 : 4;
-  const lengths = (from: number): number[] => Array.from({ length: rank }, (_, d) => unsigned(message, from + 8 * d));
+  const lengths = (from: number): number[] => {
+    const found: number[] = [];
+    for (let d = 0; d < rank; d++) found.push(unsigned(message, from + 8 * d));
+    return found;
+  };
   const shape = lengths(start);
   const most = (flags & 1) === 0 ? shape : lengths(start + 8 * rank);
   return { shape, maxShape: most.map((length) => (length < UNLIMITED ? length : Number.POSITIVE_INFINITY)) };

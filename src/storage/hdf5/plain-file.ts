@@ -3,6 +3,7 @@
  * a tenth of the time that the library takes. It knows the forms that most writers use; for every other form, and for
  * the values of fields, it opens the file with the library.
  */
+import type { FileStamp } from "../dataset.js";
 import type { StoredFile } from "../stored-file.js";
 import { addressAt, unsigned } from "./bytes.js";
 import type { ChunkIndex } from "./chunk-index.js";
@@ -11,7 +12,7 @@ import { FILTER_NAMES } from "./filters.js";
 import { OtherKind, readAttribute, readFilters, readNumbers, readSpace, readType } from "./header-messages.js";
 import type { ReadBuffer } from "./library.js";
 import { packingOf, unpack } from "./packing.js";
-import { areElsewhere, HEAD_BYTES, isRefusal, PlainHeaders, type PlainObject } from "./plain-headers.js";
+import { areElsewhere, isRefusal, PlainHeaders, type PlainObject, ROOM_BYTES } from "./plain-headers.js";
 import type { AttributeValue, Hyperslab, RawValues, Stored } from "./stored.js";
 
 /** Types of the messages of an object header. */
@@ -50,11 +51,19 @@ export class PlainFile implements StoredFile {
   readonly #objects = new Map<string, PlainObject>();
   readonly #attributes = new Map<PlainObject, Map<string, AttributeValue | null>>();
 
-  /** @throws DataError when the library has to open the file and cannot */
-  constructor(path: string) {
+  /**
+   * @param room of ROOM_BYTES, used until the file is closed
+   * @throws DataError when the library has to open the file and cannot
+   */
+  constructor(path: string, room: Buffer = Buffer.allocUnsafeSlow(ROOM_BYTES)) {
     this.path = path;
-    this.#headers = PlainHeaders.open(path, Buffer.allocUnsafeSlow(HEAD_BYTES));
+    this.#headers = PlainHeaders.open(path, room);
     if (this.#headers === null) this.#library = new H5File(path);
+  }
+
+  /** The file as it was opened; null where the library reads everything. */
+  get stamp(): FileStamp | null {
+    return this.#headers?.record ?? null;
   }
 
   names(group: string): string[] {
@@ -201,16 +210,15 @@ export class PlainFile implements StoredFile {
 
   /** The object at a path that only hard links lead along. @throws OtherKind when there is none */
   #object(path: string): PlainObject {
-    const names = path.split("/").filter((name) => name !== "");
-    const key = names.join("/");
-    const known = this.#objects.get(key);
+    const known = this.#objects.get(path);
     if (known !== undefined) return known;
+    const names = path.split("/").filter((name) => name !== "");
     const headers = this.#headers as PlainHeaders;
     const name = names.at(-1);
     const address = name === undefined ? headers.root : this.#object(names.slice(0, -1).join("/")).members().get(name);
     if (address === undefined || address === null) throw new OtherKind();
     const object = headers.object(address);
-    this.#objects.set(key, object);
+    this.#objects.set(path, object);
     return object;
   }
 }

@@ -13,8 +13,13 @@ import { type HeaderMessage, walkHeader } from "./object-header.js";
 import { isPackingName } from "./packing.js";
 
 /** Bytes at the start of a file that are read at once, and of a block at another place. */
-export const HEAD_BYTES = 8_192;
+const HEAD_BYTES = 8_192;
 const BLOCK_BYTES = 8_192;
+/**
+ * Bytes of the memory that a file is read into, head and some blocks: it is used for one file after the other, because
+ * new pages cost more than what is read into them.
+ */
+export const ROOM_BYTES = HEAD_BYTES + 4 * BLOCK_BYTES;
 /** Most levels of a tree of names. */
 const MAX_LEVELS = 16;
 /** Bytes of a name, at most. */
@@ -52,6 +57,8 @@ export class PlainHeaders {
   readonly record: FileStamp;
   readonly #descriptor: number;
   readonly #head: Buffer;
+  /** What is left of the room. */
+  #left: Buffer;
   /** Blocks that were read behind the head, by their start. */
   readonly #blocks = new Map<number, Buffer>();
   /** Length of the file as its superblock states it. */
@@ -63,7 +70,7 @@ export class PlainHeaders {
 
   /**
    * @param path absolute, symbolic links resolved
-   * @param room of HEAD_BYTES, used until the file is closed
+   * @param room of ROOM_BYTES, used until the file is closed
    * @returns null where the file is none of the plain kind, or cannot be read
    */
   static open(path: string, room: Buffer): PlainHeaders | null {
@@ -83,7 +90,8 @@ export class PlainHeaders {
       if (!status.isFile()) throw new OtherKind();
       const { size, mtimeMs, ino } = status;
       this.record = { path, bytes: size, modifiedMs: mtimeMs, inode: ino };
-      this.#head = room.subarray(0, readSync(this.#descriptor, room, 0, room.length, 0));
+      this.#head = room.subarray(0, readSync(this.#descriptor, room, 0, HEAD_BYTES, 0));
+      this.#left = room.subarray(HEAD_BYTES);
       const [end, root] = this.#superblock();
       this.#end = end;
       this.root = root;
@@ -196,12 +204,19 @@ export class PlainHeaders {
     const start = address - (address % BLOCK_BYTES);
     let block = this.#blocks.get(start);
     if (block === undefined || address + length > start + block.length) {
-      block = Buffer.allocUnsafe(Math.min(bytes - start, Math.max(address + length - start, BLOCK_BYTES)));
+      block = this.#take(Math.min(bytes - start, Math.max(address + length - start, BLOCK_BYTES)));
       if (readSync(this.#descriptor, block, 0, block.length, start) < block.length) throw new OtherKind();
       this.#blocks.set(start, block);
     }
     return new DataView(block.buffer, block.byteOffset + address - start, length);
   };
+
+  #take(bytes: number): Buffer {
+    if (bytes > this.#left.length) return Buffer.allocUnsafeSlow(bytes);
+    const taken = this.#left.subarray(0, bytes);
+    this.#left = this.#left.subarray(bytes);
+    return taken;
+  }
 
   /** The length that the file must have, and the address of the root group. */
   #superblock(): [number, number] {

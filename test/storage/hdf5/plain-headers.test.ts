@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { H5File } from "../../../src/storage/hdf5/file.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { packingOf } from "../../../src/storage/hdf5/packing.js";
-import { HEAD_BYTES, PlainHeaders } from "../../../src/storage/hdf5/plain-headers.js";
+import { PlainHeaders, ROOM_BYTES } from "../../../src/storage/hdf5/plain-headers.js";
 import { CASES, unpackCase } from "../../support/foreign-files.js";
 import { scratchFolder } from "../../support/scratch.js";
 
@@ -41,7 +41,7 @@ function write({ shape = [4, 4, 4], chunks, type = "<f", compression, attribute,
 }
 
 function headerOf(path: string, dataset = "/u"): string | null {
-  const headers = PlainHeaders.open(path, Buffer.alloc(HEAD_BYTES));
+  const headers = PlainHeaders.open(path, Buffer.alloc(ROOM_BYTES));
   try {
     return headers?.of(dataset) ?? null;
   } finally {

@@ -3,8 +3,9 @@
  * datasets.
  */
 import { AXIS_NAMES, type AxisName } from "../../dataset.js";
+import type { AttributeValue } from "../../hdf5/stored.js";
 import { type AxisClues, NO_CLUES, type StatedNumber } from "./grid.js";
-import type { Contents } from "./layout.js";
+import type { Contents, Statement } from "./layout.js";
 import { type Role, roleNamed, tableNamed } from "./usual-names.js";
 
 /** A table of coordinates or times. */
@@ -164,8 +165,8 @@ interface StatedOrder {
 
 /** The order of at least all axes that an attribute at a place states, or null. */
 function statedOrder(contents: Contents, place: string): StatedOrder | null {
-  for (const [name, value] of contents.attributes(place)) {
-    const order = ORDERS.test(name) ? orderIn(value) : null;
+  for (const name of contents.attributes(place).keys()) {
+    const order = ORDERS.test(name) ? orderIn(contents.attribute(place, name)) : null;
     if (order !== null && AXIS_NAMES.every((axis) => order.includes(axis)))
       return { order, where: `the attribute ${name} of ${place}` };
   }
@@ -202,10 +203,12 @@ export function componentNames(contents: Contents, path: string, dimension: numb
     const names = isNumber ? [...contents.numbers(scale)].map(String) : contents.textsIn(scale);
     if (names !== null && new Set(names).size === 3) return { names, where: scale };
   }
-  for (const [name, value] of contents.attributes(path)) {
+  for (const name of contents.attributes(path).keys()) {
+    if (!COMPONENTS.test(name)) continue;
+    const value = contents.attribute(path, name);
     const words = typeof value === "string" ? value.match(/\w+/g) : Array.isArray(value) ? (value as string[]) : null;
     const texts = words ?? [];
-    if (COMPONENTS.test(name) && texts.length === 3) return { names: texts, where: `the attribute ${name} of ${path}` };
+    if (texts.length === 3) return { names: texts, where: `the attribute ${name} of ${path}` };
   }
   return null;
 }
@@ -232,55 +235,64 @@ const SPACING_LISTS = ["spacing", "grid_spacing", "gridspacing", "delta", "delta
 const LENGTH_LISTS = ["length", "lengths", "l", "box_size", "boxsize", "box_length", "domain_size", "domain_length"];
 const ORIGIN_LISTS = ["origin", "domain_left_edge", "lower"];
 
-/** Numbers that a file states by name, in attributes and small datasets, the nearest place first. */
+/**
+ * Numbers that a file states by name, in attributes and small datasets, the nearest place first. Values are read when
+ * their names are asked for: files that differ in others are described alike.
+ */
 export class StatedNumbers {
-  readonly #numbers = new Map<string, StatedNumber<readonly number[]>>();
-  readonly #texts = new Map<string, StatedNumber<string>>();
+  readonly #contents: Contents;
+  /** By name in lower case. */
+  readonly #statements = new Map<string, Statement[]>();
 
   constructor(contents: Contents, places: readonly string[]) {
+    this.#contents = contents;
     for (const place of places) {
-      for (const [name, value] of contents.attributes(place))
-        this.#add(name, value, `the attribute ${name} of ${place}`);
+      for (const name of contents.attributes(place).keys()) this.#add(name, { path: place, attribute: name });
       for (const name of contents.datasets(place)) {
         const path = join(place, name);
         const stored = contents.dataset(path);
         const count = stored?.shape.reduce((product, length) => product * length, 1) ?? 0;
         const isNumber = stored?.element === "float" || stored?.element === "integer";
-        if (isNumber && count > 0 && count <= FEW) this.#add(name, contents.numbers(path), path);
+        if (isNumber && count > 0 && count <= FEW) this.#add(name, { path, attribute: null });
       }
     }
   }
 
-  #add(name: string, value: unknown, where: string): void {
+  #add(name: string, statement: Statement): void {
     const key = name.toLowerCase();
-    if (typeof value === "string") {
-      if (!this.#texts.has(key)) this.#texts.set(key, { value, where });
-      return;
-    }
-    const numbers = typeof value === "number" ? [value] : value instanceof Float64Array ? [...value] : [];
-    if (numbers.length > 0 && numbers.every(Number.isFinite) && !this.#numbers.has(key))
-      this.#numbers.set(key, { value: numbers, where });
+    const known = this.#statements.get(key);
+    if (known === undefined) this.#statements.set(key, [statement]);
+    else known.push(statement);
   }
 
   /** The first of some names that is stated. */
   numbers(names: readonly string[]): StatedNumber<readonly number[]> | null {
-    for (const name of names) {
-      const found = this.#numbers.get(name);
-      if (found !== undefined) return found;
-    }
-    return null;
+    return this.#first(names, (value) => {
+      const numbers = typeof value === "number" ? [value] : value instanceof Float64Array ? [...value] : [];
+      return numbers.length > 0 && numbers.every(Number.isFinite) ? numbers : null;
+    });
   }
 
   number(names: readonly string[]): StatedNumber | null {
     const found = this.numbers(names);
-    return found?.value.length === 1 ? { value: found.value[0], where: found.where } : null;
+    return found?.value.length === 1 ? { ...found, value: found.value[0] } : null;
   }
 
   text(names: readonly string[]): StatedNumber<string> | null {
-    for (const name of names) {
-      const found = this.#texts.get(name);
-      if (found !== undefined) return found;
-    }
+    return this.#first(names, (value) => (typeof value === "string" ? value : null));
+  }
+
+  /** The first value under some names that is accepted. */
+  #first<T>(names: readonly string[], accept: (value: AttributeValue | null) => T | null): StatedNumber<T> | null {
+    for (const name of names)
+      for (const statement of this.#statements.get(name) ?? []) {
+        const { path, attribute } = statement;
+        const value = accept(
+          attribute === null ? this.#contents.numbers(path) : this.#contents.attribute(path, attribute),
+        );
+        const where = attribute === null ? path : `the attribute ${attribute} of ${path}`;
+        if (value !== null) return { value, where, statement };
+      }
     return null;
   }
 

@@ -499,10 +499,11 @@ function timeOf(
   const attached = field.labels.tables[field.dimensions.indexOf("t")];
   const table =
     attached?.role === "t" ? attached : tables.find(({ role, length }) => role === "t" && length === frames);
-  if (table !== undefined) return timesOf(frames, timesIn(contents, table, findings), step, answers, findings);
-  const number = facts.numbers(TIME_NAMES);
-  const unfit = tables.find(({ role }) => role === "t");
-  const stated = number ?? (unfit === undefined ? null : timesIn(contents, unfit, findings));
+  const number = table === undefined ? facts.numbers(TIME_NAMES) : null;
+  const used = table ?? (number === null ? tables.find(({ role }) => role === "t") : undefined);
+  const stated = used === undefined ? number : timesIn(contents, used, findings);
+  const isOnly = frames === 1 && stated?.value.length === 1 && answers.times === undefined;
+  findings.timeFrom = isOnly ? (stated.statement ?? null) : null;
   return timesOf(frames, stated, step, answers, findings);
 }
 
@@ -523,7 +524,7 @@ function timesIn(contents: Contents, { path }: CoordinateTable, findings: Findin
       `${path} counts in "${units}", which is served as it is: particles need times in the unit of the velocity.`,
       "--times FIRST:STEP or a list, or time in a descriptor",
     );
-  return { value: [...contents.numbers(path)], where: path };
+  return { value: [...contents.numbers(path)], where: path, statement: { path, attribute: null } };
 }
 
 /** The time that every group of a series states, in an attribute or a dataset of one number. */

@@ -5,14 +5,16 @@ import { DataError } from "../../../errors.js";
 import { AXIS_NAMES, type AxisName } from "../../dataset.js";
 import type { DescriptorInput } from "../descriptor.js";
 import type { Answers } from "./answers.js";
-import type { AxisInput, Findings } from "./layout.js";
+import type { AxisInput, Findings, Statement } from "./layout.js";
 
 type TimeInput = DescriptorInput["time"];
 
 /** A number, and the place in the file that states it. */
 export interface StatedNumber<T = number> {
   readonly value: T;
+  /** For people. */
   readonly where: string;
+  readonly statement?: Statement;
 }
 
 /** Statements of a file about one axis; null where there is none. */

@@ -9,6 +9,14 @@ import type { StoredFile } from "../../stored-file.js";
 import type { DescriptorInput } from "../descriptor.js";
 import type { Answers } from "./answers.js";
 
+/** A place where a file states something by a name: an attribute, or a small dataset. */
+export interface Statement {
+  /** Of the dataset, or of the object that has the attribute. */
+  readonly path: string;
+  /** Of the attribute; null for a dataset. */
+  readonly attribute: string | null;
+}
+
 /** Reasons, warnings and open questions of a description, collected while it is made. */
 export class Findings {
   /** One line per decision: what, and why. */
@@ -17,6 +25,8 @@ export class Findings {
   readonly warnings: string[] = [];
   /** Guesses. */
   readonly questions: Question[] = [];
+  /** The place of the one number that is the time of the only frame, where it has no other effect. */
+  timeFrom: Statement | null = null;
 
   addReason(reason: string): void {
     this.reasons.push(reason);

@@ -4,6 +4,7 @@ import { basename, extname } from "node:path";
 import { isAddress } from "../../../addresses.js";
 import { DataError } from "../../../errors.js";
 import { openFile } from "../../open-file.js";
+import type { StoredFile } from "../../stored-file.js";
 import { type Descriptor, type DescriptorInput, parseDescriptor } from "../descriptor.js";
 import { ADAPTIVE } from "./adaptive.js";
 import type { Answers } from "./answers.js";
@@ -13,7 +14,7 @@ import { fluidsim } from "./fluidsim.js";
 import { generic } from "./generic.js";
 import { jhtdbCutout, jhtdbXarray } from "./jhtdb-cutout.js";
 import { jhtdbLegacy } from "./jhtdb-legacy.js";
-import { Contents, type Findings, type Layout, type Recognition } from "./layout.js";
+import { Contents, type Findings, type Layout, type Recognition, type Statement } from "./layout.js";
 import { mpi4pyFft } from "./mpi4py-fft.js";
 import { openPmd } from "./openpmd.js";
 import { pdebench } from "./pdebench.js";
@@ -45,6 +46,10 @@ export interface Recognised {
   readonly written: DescriptorInput;
   readonly reasons: readonly string[];
   readonly warnings: readonly string[];
+  /** Whether the file states its name. */
+  readonly isNamed: boolean;
+  /** The place of the number that is its time, and has no other effect; null where there is none. */
+  readonly timeFrom: Statement | null;
 }
 
 /** Moves the open questions of a description to those that are accepted. */
@@ -68,33 +73,36 @@ export function recognise(
 ): Recognised | null {
   const file = openFile(path, { named: true, structure: true });
   try {
-    const contents = new Contents(file, isAddress(path) ? path : basename(path), answers);
-    for (const layout of LAYOUTS) {
-      const found = attempt(layout, contents);
-      if (found === null) continue;
-      const stated = found.name ?? name;
-      const written: DescriptorInput = {
-        schemaVersion: 1,
-        name: stated,
-        ...accepted(found.plan, found.findings, answers),
-      };
-      const parsed = parseDescriptor(JSON.stringify(written));
-      if ("problems" in parsed)
-        throw new DataError(
-          `recognised as ${layout.producer}, but its description fails: ${parsed.problems.join("; ")}`,
-        );
-      return {
-        producer: layout.producer,
-        descriptor: parsed.descriptor,
-        written,
-        reasons: found.findings.reasons,
-        warnings: found.findings.warnings,
-      };
-    }
-    return null;
+    return recogniseOpen(file, answers, name);
   } finally {
     file.close();
   }
+}
+
+/** Recognises an open file. @throws DataError when it is recognised but cannot be served */
+export function recogniseOpen(file: StoredFile, answers: Answers, name: string): Recognised | null {
+  const { path } = file;
+  const contents = new Contents(file, isAddress(path) ? path : basename(path), answers);
+  for (const layout of LAYOUTS) {
+    const found = attempt(layout, contents);
+    if (found === null) continue;
+    const { findings } = found;
+    const plan = accepted(found.plan, findings, answers);
+    const written: DescriptorInput = { schemaVersion: 1, name: found.name ?? name, ...plan };
+    const parsed = parseDescriptor(JSON.stringify(written));
+    if ("problems" in parsed)
+      throw new DataError(`recognised as ${layout.producer}, but its description fails: ${parsed.problems.join("; ")}`);
+    return {
+      producer: layout.producer,
+      descriptor: parsed.descriptor,
+      written,
+      reasons: findings.reasons,
+      warnings: findings.warnings,
+      isNamed: found.name !== undefined,
+      timeFrom: findings.timeFrom,
+    };
+  }
+  return null;
 }
 
 function attempt(layout: Layout, contents: Contents) {

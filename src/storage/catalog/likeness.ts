@@ -1,0 +1,136 @@
+/**
+ * Describes single files by others like them: thousands of files of one simulation code differ in their values, their
+ * times and in what nobody asks for. A file that gives the answers on which the outcome of another one rests has the
+ * same outcome but for its name and time.
+ */
+import { basename } from "node:path";
+import { DataError } from "../../errors.js";
+import type { Dataset, FieldSource, FileStamp } from "../dataset.js";
+import type { StoredFile } from "../stored-file.js";
+import type { Statement } from "./layouts/layout.js";
+import type { Recognised } from "./layouts/recognise.js";
+import { answerOf, isLike, type Observation, type ObservedFile } from "./observed-file.js";
+import type { CandidateOutcome } from "./scan.js";
+
+/** Files that others are compared with, at most: those that were of use last. */
+const MOST = 8;
+/** Models that are made before one of them is of use: where no file is like another they only cost time. */
+const TRIALS = 64;
+
+/** A bare file, as it is named in an outcome. */
+export interface NamedFile {
+  readonly location: string;
+  /** Name of the dataset. */
+  readonly name: string;
+  readonly digest: string;
+  readonly stamp: FileStamp;
+}
+
+/** A file whose outcome is known. */
+interface Model {
+  /** Path, with symbolic links resolved. */
+  readonly path: string;
+  readonly outcome: CandidateOutcome;
+  /** Answers that another file must give. */
+  readonly observations: readonly Observation[];
+  /** The question about its time, which may have another answer. */
+  readonly time: Observation | null;
+}
+
+/** The outcomes of files that others may be like, of one scan. */
+export class Likenesses {
+  #models: Model[] = [];
+  #trials = TRIALS;
+
+  /** The outcome of an open file by one that it is like; null where there is none. */
+  find(file: StoredFile, named: NamedFile): CandidateOutcome | null {
+    for (const [at, model] of this.#models.entries()) {
+      const time = likeTime(file, model);
+      if (time === null) continue;
+      this.#trials = TRIALS;
+      if (at > 0) this.#models = [model, ...this.#models.filter((other) => other !== model)];
+      return outcomeLike(model, named, time);
+    }
+    return null;
+  }
+
+  /**
+   * Takes a file as a model for others, where its name and time are found in no other place than they are known to be.
+   *
+   * @param recognised null where it was refused before
+   */
+  add(file: ObservedFile, outcome: CandidateOutcome, recognised: Recognised | null): void {
+    const { path, observations, isComplete } = file;
+    if (!isComplete || recognised?.isNamed || this.#trials === 0) return;
+    this.#trials--;
+    const rest = withoutNames(outcome, path);
+    if (rest === null || mentions([observations, rest], path)) return;
+    const asked = observations.find((observation) => isAbout(observation, recognised?.timeFrom ?? null));
+    const time = asked?.times === 1 && isSnapshotAt(outcome, numberIn(asked.answer)) ? asked : null;
+    const others = observations.filter((observation) => observation !== time);
+    this.#models = [{ path, outcome, observations: others, time }, ...this.#models].slice(0, MOST);
+  }
+}
+
+function isAbout({ question, path, name }: Observation, place: Statement | null): boolean {
+  if (place === null || path !== place.path) return false;
+  return place.attribute === null ? question === "numbers" : question === "attribute" && name === place.attribute;
+}
+
+/** The time of a file that is like a model; "none" where the outcome has none that differs; null: it is not like it. */
+function likeTime(file: StoredFile, { observations, time }: Model): number | "none" | null {
+  try {
+    if (!isLike(file, observations)) return null;
+    if (time === null) return "none";
+    const answer = answerOf(file, time);
+    return typeof answer === typeof time.answer ? numberIn(answer) : null;
+  } catch (error) {
+    if (error instanceof DataError) return null;
+    throw error;
+  }
+}
+
+/** The only number of a value, or null. */
+function numberIn(value: unknown): number | null {
+  const number = value instanceof Float64Array && value.length === 1 ? value[0] : value;
+  return typeof number === "number" && Number.isFinite(number) ? number : null;
+}
+
+function isSnapshotAt(outcome: CandidateOutcome, time: number | null): boolean {
+  return "dataset" in outcome && outcome.dataset.time.count === 1 && outcome.dataset.time.origin === time;
+}
+
+/**
+ * An outcome without the members in which the names of its file are known to stand; null where it rests on other files
+ * too.
+ */
+function withoutNames(outcome: CandidateOutcome, path: string): object | null {
+  if ("problems" in outcome) return outcome;
+  const { name: _, location: __, files, title, fields, ...others } = outcome.dataset;
+  const parts = Object.values(fields).flatMap((field) => field.parts);
+  if (files.length !== 1 || parts.some(({ file }) => file !== path)) return null;
+  return [others, parts.map(({ file: ___, ...part }) => part), title === basename(path) ? "" : title];
+}
+
+/** Whether a text in a record has the name of a file in it. */
+function mentions(record: object, path: string): boolean {
+  const text = JSON.stringify(record, (_, value) => (ArrayBuffer.isView(value) ? null : value));
+  return text.includes(JSON.stringify(basename(path)).slice(1, -1));
+}
+
+function outcomeLike({ path, outcome }: Model, named: NamedFile, time: number | "none"): CandidateOutcome {
+  if ("problems" in outcome) return outcome;
+  const { location, name, digest, stamp } = named;
+  const { dataset } = outcome;
+  const fields: Dataset["fields"] = Object.fromEntries(
+    Object.entries(dataset.fields).map(([field, source]) => [field, fieldIn(source, stamp.path)]),
+  );
+  const title = dataset.title === basename(path) ? basename(stamp.path) : dataset.title;
+  // A descriptor as JSON has no -0.
+  const moved = time === "none" ? dataset.time : { ...dataset.time, origin: time + 0 };
+  return { dataset: { ...dataset, name, title, fields, time: moved, location, digest, files: [stamp] } };
+}
+
+function fieldIn(source: FieldSource, file: string): FieldSource {
+  return { ...source, parts: source.parts.map((part) => ({ ...part, file })) };
+}
