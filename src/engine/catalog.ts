@@ -1,8 +1,8 @@
 /** The catalogue holds the datasets that a process serves, and scans the data folders for them. */
-import { join } from "node:path";
+import { join, parse } from "node:path";
 import type { Logger } from "pino";
 import type { Config } from "../config.js";
-import { DataError } from "../errors.js";
+import { DataError, NotFoundError } from "../errors.js";
 import { completeScan, type FolderScan, type ScanChanges, statesOf } from "../storage/catalog/scan.js";
 import { seriesHints } from "../storage/catalog/series-hint.js";
 import { FolderWatch } from "../storage/catalog/watch.js";
@@ -46,6 +46,8 @@ export class Catalog {
   readonly #gone = new Map<string, string>();
   /** Locations that the last scan has refused. */
   #refused: ReadonlySet<string> = new Set();
+  /** The names that these would have, in lower case, by their files or folders. */
+  #refusedNames: ReadonlySet<string> = new Set();
   #suspectedAt = Number.NEGATIVE_INFINITY;
   #closed = false;
 
@@ -111,12 +113,19 @@ export class Catalog {
   /**
    * The dataset of a name or alias, in any letter case.
    *
-   * @throws DataError for one that was served until its files changed to what is refused
+   * @throws DataError for one that was served until its files changed to what is refused, NotFoundError for one whose
+   *   files have been refused since they were seen
    */
   find(name: string): Dataset | undefined {
     const found = this.#names.get(name.toLowerCase());
     const location = this.#gone.get(name.toLowerCase());
-    if (found !== undefined || location === undefined) return found;
+    if (found !== undefined) return found;
+    if (location === undefined) {
+      if (!this.#refusedNames.has(name.toLowerCase())) return undefined;
+      throw new NotFoundError(
+        `Invalid set name: ${name} (it is refused; the log of the service and "fieldprobe check" say why)`,
+      );
+    }
     // A folder that is replaced is missing for a moment.
     this.suspect();
     if (!this.#refused.has(location)) return undefined;
@@ -158,6 +167,7 @@ export class Catalog {
     this.datasets = now.toSorted((a, b) => (a.name < b.name ? -1 : 1));
     for (const [name, { location }] of this.#names) this.#gone.set(name, location);
     this.#refused = new Set(problems.map(({ location }) => location));
+    this.#refusedNames = new Set([...this.#refused].map((location) => nameAt(location).toLowerCase()));
     this.#names = new Map(
       this.datasets.flatMap((dataset) =>
         [dataset.name, ...dataset.aliases].map((name) => [name.toLowerCase(), dataset]),
@@ -165,6 +175,12 @@ export class Catalog {
     );
     for (const name of this.#names.keys()) this.#gone.delete(name);
   }
+}
+
+/** The name that a dataset would have by its place: that of the file or store, or of the folder of a descriptor. */
+function nameAt(location: string): string {
+  const { base, dir, name } = parse(location);
+  return base === "dataset.json" ? parse(dir).base : name;
 }
 
 /** A text that is equal for two scans of the same unchanged dataset. */

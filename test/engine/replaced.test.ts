@@ -1,7 +1,7 @@
 /**
  * A folder that is replaced under a process which is told of no change: a query that fails for it brings the new one.
  */
-import { mkdirSync, renameSync } from "node:fs";
+import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
@@ -44,6 +44,16 @@ beforeAll(async () => {
   engine = await openEngine(loadConfig({ DATA: data, WORKERS: "1" }, {}), pino({ level: "silent" }));
 });
 afterAll(() => engine.close(0));
+
+it("tells who asks for what is refused from who asks for what is not there", async () => {
+  writeFileSync(join(data, "torn.h5"), "no file of HDF5");
+  await engine.reload();
+  await expect(runQuery(engine, { ...QUERY, dataset: "TORN" }, POINTS)).rejects.toMatchObject({
+    code: "UnknownDataset",
+    message: expect.stringMatching(/^Invalid set name: TORN \(it is refused; the log .* say why\)$/),
+  });
+  await expect(runQuery(engine, { ...QUERY, dataset: "other" }, POINTS)).rejects.toThrow("(there is cube)");
+});
 
 it("scans at once when the files of a query are gone, and answers from those in their place", async () => {
   renameSync(join(data, "cube"), join(parent, "former"));
