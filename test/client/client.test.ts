@@ -1,4 +1,5 @@
 /** The client against our SOAP server on a real socket, with an engine whose answers can be told apart. */
+import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
@@ -332,5 +333,37 @@ describe("client", () => {
       server.closeAllConnections();
       server.close();
     }
+  });
+});
+
+describe("answers with exits", () => {
+  it.each([
+    ["a connection that ends in the middle", 32, "Network", /^http.*: \S/],
+    ["an answer that is too short", 16, "Protocol", /: 16 bytes for the exits of 2 points$/],
+  ])("%s is an error, not a shorter answer", async (_, declared, code, message) => {
+    const url = await serve(new FakeEngine());
+    const wsdl = await (await fetch(`${url}/service/turbulence.asmx?WSDL`)).text();
+    const service = createServer((request, response) => {
+      request.resume();
+      if (request.method === "GET") {
+        response.writeHead(200, { "content-type": "text/xml" }).end(wsdl);
+        return;
+      }
+      response.writeHead(200, { "content-type": "application/octet-stream", "content-length": declared });
+      response.write(Buffer.alloc(16), () => (declared > 16 ? response.destroy() : response.end()));
+    });
+    await once(service.listen(0, "127.0.0.1"), "listening");
+    const fields = await connect(`http://127.0.0.1:${(service.address() as AddressInfo).port}`);
+    const points = [
+      [1, 2, 3],
+      [4, 5, 6],
+    ] as const;
+    const request = { dataset: "channel", StartTime: 0, EndTime: 1, dt: 0.1, points } as never;
+    await expect(fields.stopAtOpenFaces("GetPosition", request)).rejects.toMatchObject({
+      code,
+      message: expect.stringMatching(message),
+    });
+    service.closeAllConnections();
+    service.close();
   });
 });

@@ -1,12 +1,13 @@
-/** A process that cannot read its own files asks nobody for the same bytes, and counts what it does itself. */
+/** A process that cannot read its own files asks nobody for the same bytes; keys and peers change together. */
 import { once } from "node:events";
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { pino } from "pino";
 import { expect, it, vi } from "vitest";
 import { Cluster } from "../../src/cluster/cluster.js";
+import { Peers } from "../../src/cluster/peers.js";
 import { loadConfig } from "../../src/config.js";
 import { digestBuild } from "../../src/engine/build-digest.js";
 import { openEngine } from "../../src/engine/engine.js";
@@ -52,4 +53,25 @@ it("counts pieces as asked only where a peer was asked", async () => {
     await engine.close(1000);
     server.close();
   }
+});
+
+it("takes neither keys nor peers over where one of them cannot be used", () => {
+  const list = join(scratchFolder(), "peers");
+  writeFileSync(list, "127.0.0.1:1\n");
+  const errors: string[] = [];
+  const log = pino({ level: "error" }, { write: (line) => errors.push(line) });
+  const cluster = new Cluster(loadConfig({ PEERS: list }, {}), log);
+  const rekey = vi.spyOn(Peers.prototype, "rekey");
+  const names = () => cluster.status().peers.map(({ name }) => name);
+  writeFileSync(list, "nonsense\n");
+  cluster.reload();
+  expect(rekey).not.toHaveBeenCalled();
+  expect(names()).toEqual(["127.0.0.1:1"]);
+  expect(errors.join()).toContain("keys and peers stay as they were");
+  writeFileSync(list, "127.0.0.1:1\n127.0.0.1:2\n");
+  cluster.reload();
+  expect(rekey).toHaveBeenCalledTimes(1);
+  expect(names()).toEqual(["127.0.0.1:1", "127.0.0.1:2"]);
+  vi.restoreAllMocks();
+  cluster.close();
 });

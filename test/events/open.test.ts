@@ -214,6 +214,31 @@ describe("a store that cannot be used", () => {
     db.close();
   });
 
+  it("that is full is not taken for a rule that cannot be expanded", () => {
+    const db = openConnection(join(folder.path, "events.db"), "write");
+    migrate(db);
+    const configured = { now: NOW, zone: null, site: null, source: null, fallbackSite: "" };
+    const event = { id: 1, name: "A", rrule: "FREQ=DAILY" };
+    const daily = (date: string) => folder.file(`${date}.json`, { events: [{ ...event, start: { date } }] });
+    const bound = () => db.exec(`PRAGMA max_page_count = ${Number(db.first("PRAGMA page_count")?.[0]) + 2}`);
+    const failureOf = (write: () => void): unknown => {
+      try {
+        write();
+        return null;
+      } catch (error) {
+        return error;
+      }
+    };
+    bound();
+    expect(isStoreFailure(failureOf(() => importFile(db, daily("2026-10-21"), configured)))).toBe(true);
+    expect(db.first("SELECT count(*) FROM event")).toEqual([0]);
+    db.exec("PRAGMA max_page_count = 1000000");
+    importFile(db, daily("2036-01-01"), configured);
+    bound();
+    expect(isStoreFailure(failureOf(() => extendHorizon(db, seconds("2036-01-02T12:00:00Z"), "UTC")))).toBe(true);
+    db.close();
+  });
+
   it("fails in the thread with a message that names it", async () => {
     const file = join(folder.path, "events.db");
     load(file, [SAMPLE]);
