@@ -223,7 +223,9 @@ export async function expectIdle(service: { readonly url: string }): Promise<voi
   const held = async (): Promise<string[]> => {
     const text = await (await fetch(new URL("/metrics", service.url))).text();
     return (
-      text.match(/^fieldprobe_(?:requests_in_flight|requests_waiting|points_in_flight|batches_\w+) [1-9].*$/gm) ?? []
+      text.match(
+        /^fieldprobe_(?:requests_in_flight|requests_waiting|points_in_flight|batches_queued|batches_running) [1-9].*$/gm,
+      ) ?? []
     );
   };
   await expect.poll(held, { timeout: 5_000 }).toEqual([]);
