@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { inTurn } from "./alternate.js";
-import { type Asked, ask, openOn, pointsIn } from "./ask.js";
+import { type Asked, ask, openOn } from "./ask.js";
 import { startReaders } from "./brick-readers.js";
 import { randomNumbers } from "./field.js";
 import { type Row, ratioRow, summarise } from "./row.js";
@@ -32,13 +32,20 @@ const TOLERANCE = 5e-6;
 const task: LargeTask = JSON.parse(process.argv[2] as string);
 const { nodes, chunk, smallNodes, cacheMiB, rounds } = task;
 const workers = availableParallelism();
-const random = randomNumbers(9);
+/** The points of the query at hand: those of others would be counted as memory of the engine. */
+const buffer = new Float32Array(3 * Math.max(task.randomPoints, task.clusteredPoints));
 const spacing = PERIOD / nodes;
 
-/** One kind of query: its points, and the cube that they are put to. */
+/** One kind of query: how its points are made, and the cube that they are put to. */
 function kind(name: string, dataset: "large" | "small", points: number, firstNode: number, edgeNodes: number) {
   const size = dataset === "large" ? spacing : PERIOD / smallNodes;
-  const positions = pointsIn(random, points, firstNode * size, edgeNodes * size);
+  /** The same points at every call; they last until the next call of any kind. */
+  const place = (): Float32Array => {
+    const random = randomNumbers(9);
+    const positions = buffer.subarray(0, 3 * points);
+    for (let i = 0; i < positions.length; i++) positions[i] = firstNode * size + random() * edgeNodes * size;
+    return positions;
+  };
   const query = {
     operation: "GetVelocity",
     dataset,
@@ -54,7 +61,7 @@ function kind(name: string, dataset: "large" | "small", points: number, firstNod
     cacheMiB,
     workers,
   };
-  return { name, positions, query, params };
+  return { name, place, query, params };
 }
 
 type Kind = ReturnType<typeof kind>;
@@ -75,7 +82,8 @@ interface Sampled {
 
 /** Runs the queries once, checks what they answer, then takes samples in turn. */
 async function sample(kinds: readonly Kind[]): Promise<Sampled[]> {
-  const run = async ({ positions, query }: Kind, check = false): Promise<Sample> => {
+  const run = async ({ place, query }: Kind, check = false): Promise<Sample> => {
+    const positions = place();
     resetPeak(process.pid);
     const asked = await ask(engine, query, positions, check ? checkAbc(positions, 0, TOLERANCE) : undefined);
     return { ...asked, peakMiB: residentBytes(process.pid).peak / MIB };
@@ -87,9 +95,9 @@ async function sample(kinds: readonly Kind[]): Promise<Sampled[]> {
   return kinds.map((each, i) => ({ kind: each, first: first[i] as Sample, samples: samples[i] as Sample[] }));
 }
 
-function rowsOf({ name, params, positions }: Kind, first: Sample, samples: readonly Sample[]): Row[] {
+function rowsOf({ name, params, place }: Kind, first: Sample, samples: readonly Sample[]): Row[] {
   const row = { bench: "large", backend: "fieldprobe", params } as const;
-  const touched = touchedBytes(params.nodes, params.chunk, 8, positions);
+  const touched = touchedBytes(params.nodes, params.chunk, 8, place());
   const rowOf = (what: string, unit: string, figures: readonly number[]): Row => {
     return { ...row, case: name + what, unit, ...summarise(figures) };
   };
@@ -149,7 +157,7 @@ async function computingAlone(): Promise<number[]> {
   const large = await openOn(task.folder, workers, COMPUTING_MIB * MIB);
   const samples: number[] = [];
   for (let round = 0; round <= rounds; round++) {
-    const { milliseconds } = await ask(large, inCache.query, inCache.positions);
+    const { milliseconds } = await ask(large, inCache.query, inCache.place());
     // The first fills the cache.
     if (round > 0) samples.push((milliseconds * randomPoints) / inCache.params.points);
   }
@@ -164,7 +172,8 @@ async function computingAlone(): Promise<number[]> {
  * @param forget is called before each
  */
 async function overlap(name: string, times: number, computing: readonly number[], forget: () => void): Promise<Row[]> {
-  const { query, positions, params } = everywhere;
+  const { query, place, params } = everywhere;
+  const positions = place();
   const readers = await startReaders(workers, { folder: task.folder, dataset: "large" });
   const samples: { readonly whole: number; readonly reading: number }[] = [];
   for (let round = 0; round < times; round++) {
