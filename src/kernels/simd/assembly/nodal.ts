@@ -8,7 +8,7 @@ import { inPacket, packetBytes } from "./packets";
 
 /** Points whose nodes are found before any of them is read; even. */
 const POINTS = 16;
-/** Bytes of a stand: brick of the node of a point, its byte offset there, and below 0 where its stencil passes a face. */
+/** Bytes of a stand: the brick of a node, its byte offset there, and below 0 where its stencil passes a face. */
 const STAND_BYTES = 12;
 
 /** A tap, and what it has in common for all points. */
