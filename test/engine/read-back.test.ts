@@ -111,6 +111,8 @@ describe("files of make.py", () => {
   };
   /** Quantised to steps of 0.001: off by half a step, which the sums of the absolute weights enlarge. */
   const QUANTISED = "packed-short";
+  /** Quantised to steps of 0.12; `own.test.ts` holds it to half of one. */
+  const COARSE = "unsigned";
   /** One plane: it has values at its nodes only, which `test/service/flat.test.ts` asks for. */
   const PLANE = "one-layer";
   const asked = CASES.filter(({ name, expect }) => expect === "served" || name in SAID);
@@ -173,7 +175,8 @@ describe("files of make.py", () => {
     expect(asked.filter(({ name }) => name in SAID)).toHaveLength(Object.keys(SAID).length);
   });
 
-  it.each(rows.filter(({ name }) => name !== QUANTISED && name !== PLANE))("$name answers its $field", async (row) => {
+  const exact = rows.filter(({ name }) => name !== QUANTISED && name !== COARSE && name !== PLANE);
+  it.each(exact)("$name answers its $field", async (row) => {
     const { entry, field, functions, seed } = row;
     const isSeries = SERIES.has(entry.name);
     const time = isSeries ? Math.fround(generator(seed)()) : (entry.time ?? 0);
