@@ -99,6 +99,24 @@ it("takes the fill value of floats in Zarr 2 for xarray's _FillValue, but for 0"
   expect(pressures(only(write(3, { fill: missing })))[5]).toBe(missing);
 });
 
+it.each([
+  ["uvw", ""],
+  ["wvu", "the components of /velocity are w, v, u by /component"],
+])("reads that the components are %s from texts as xarray writes them", (names, problem) => {
+  const store = join(SCRATCH, `named${names}`, "named.zarr");
+  writeZarr(store, { version: 2, arrays: { velocity: array(["z", "y", "x", "c"]), ...SNAPSHOT } });
+  const texts = { zarr_format: 2, dtype: "<U1", shape: [3], chunks: [3], order: "C", fill_value: "" };
+  mkdirSync(join(store, "component"));
+  writeFileSync(join(store, "component", ".zarray"), JSON.stringify({ ...texts, compressor: null, filters: null }));
+  writeFileSync(
+    join(store, "component", "0"),
+    Uint32Array.from(names, (name) => name.charCodeAt(0)),
+  );
+  const { datasets, problems } = scan(store);
+  expect(problems.toLowerCase()).toContain(problem);
+  expect(datasets.length).toBe(problem === "" ? 1 : 0);
+});
+
 it("reads packed big-endian integers in Fortran order", () => {
   const attributes = { scale_factor: 0.5, add_offset: 10 };
   const store = write(2, { type: "int16", bigEndian: true, fortran: true, attributes, fill: -999 });
