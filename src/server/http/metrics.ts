@@ -99,6 +99,31 @@ export function createMetrics(engine: Engine, admission: Admission, outgoing: Ou
     buckets: SECONDS,
     registers,
   });
+  plainFigures(engine, admission, outgoing, slices, registers);
+  storeFigures(engine, registers);
+  storeCacheFigures(engine, registers);
+  peerFigures(engine, registers);
+  return {
+    registry,
+    observe(facts) {
+      requests.add([facts.interface, facts.operation, facts.outcome], 1);
+      seconds.observe({ operation: facts.operation }, facts.seconds);
+      if (facts.points > 0) points.add([facts.operation], facts.points);
+      if (facts.token === null) return;
+      byToken.add([facts.token, facts.outcome], 1);
+      if (facts.points > 0) pointsByToken.add([facts.token], facts.points);
+    },
+  };
+}
+
+/** Figures without labels, each read when they are asked for. */
+function plainFigures(
+  engine: Engine,
+  admission: Admission,
+  outgoing: Outgoing,
+  slices: TimeSlices,
+  registers: Registry[],
+): void {
   const plain: readonly (readonly [name: string, help: string, read: () => number])[] = [
     ["ready", "1 when the catalogue is loaded and the pool answers.", () => (engine.status().ready ? 1 : 0)],
     [
@@ -129,20 +154,6 @@ export function createMetrics(engine: Engine, admission: Admission, outgoing: Ou
     ["longest_turn_seconds", "Longest time slice of decoding or encoding, CPU time.", () => slices.longestMs / 1000],
   ];
   for (const [name, help, read] of plain) figure(registers, name, help, [], () => [[[], read()]]);
-  storeFigures(engine, registers);
-  storeCacheFigures(engine, registers);
-  peerFigures(engine, registers);
-  return {
-    registry,
-    observe(facts) {
-      requests.add([facts.interface, facts.operation, facts.outcome], 1);
-      seconds.observe({ operation: facts.operation }, facts.seconds);
-      if (facts.points > 0) points.add([facts.operation], facts.points);
-      if (facts.token === null) return;
-      byToken.add([facts.token, facts.outcome], 1);
-      if (facts.points > 0) pointsByToken.add([facts.token], facts.points);
-    },
-  };
 }
 
 /** Figures of each store behind HTTP. */
