@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-/** `npm run test:cluster`: what needs a message server and several processes. */
+/** `npm run test:cluster`: what needs several processes, before the table of `bench:cluster --quick`. */
 export default defineConfig({
   test: {
     include: ["test/cluster/processes/**/*.test.ts"],

@@ -33,6 +33,8 @@ export interface BenchCluster {
   readonly urls: readonly string[];
   /** Milliseconds of processor time that all processes have had. */
   cpu(): number;
+  /** Milliseconds of processor time of all processes while something runs, without those of reading it. */
+  spent(run: () => Promise<void>): Promise<number>;
   /** Bytes that each process has read from files. */
   bytesRead(): Promise<readonly number[]>;
   /** Bytes of bricks in the cache of each process. */
@@ -68,6 +70,14 @@ export async function openBenchCluster(options: ClusterOptions): Promise<BenchCl
       engine,
       urls,
       cpu: () => [process, ...children].reduce((sum, { pid }) => sum + cpuOf(pid as number), 0),
+      spent: async (run) => {
+        const others = (): number => children.reduce((sum, { pid }) => sum + cpuOf(pid as number), 0);
+        // Reading the files of eight processes takes as long as a hundred small queries.
+        const [before, ownBefore] = [others(), cpuOf(process.pid)];
+        await run();
+        const [own, after] = [cpuOf(process.pid), others()];
+        return own - ownBefore + after - before;
+      },
       bytesRead: async () => [
         engine.status().bytesRead,
         ...(await Promise.all(urls.map((url) => metric(url, "read_bytes_total")))),
