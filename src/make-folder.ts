@@ -20,6 +20,11 @@ export function makeFolder(path: string, mode = 0o777): void {
   }
 }
 
+/** Whether a folder is there; what cannot be looked at is none, and making it tells why. */
 function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
 }
