@@ -3,7 +3,7 @@
  * them.
  */
 import { readdirSync } from "node:fs";
-import { join, relative, sep } from "node:path";
+import { join } from "node:path";
 import { isAddress } from "../../addresses.js";
 import { hasHdf5Name, isReferences } from "../zarr/kinds.js";
 
@@ -32,12 +32,22 @@ function claimsOf(descriptor: unknown): RegExp[] {
  */
 export function unclaimedFiles(folder: string, descriptor: unknown): string[] {
   const claims = claimsOf(descriptor);
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .map(({ parentPath, name }) => relative(folder, join(parentPath, name)))
+  return [...entriesBelow(folder, "")]
     .filter((path) => hasHdf5Name(path) || isReferences(path))
-    .map((path) => path.split(sep).join("/"))
     .filter((path) => !claims.some((claim) => claim.test(path)))
     .sort();
+}
+
+/**
+ * Everything below a folder, as paths from it with slashes; folders that are links are not entered, as Node 24's own
+ * recursion does.
+ */
+function* entriesBelow(root: string, folder: string): Generator<string> {
+  for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
+    const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
+    yield path;
+    if (entry.isDirectory()) yield* entriesBelow(root, path);
+  }
 }
 
 /** The warning that files are not served because of the descriptor above them; null where there are none. */
