@@ -138,6 +138,12 @@ export class PlaneFigure {
     });
   }
 
+  /** The plane in the frame: none while the one that was read last lies across another axis than the frame. */
+  get framed(): ShownPlane | null {
+    const shown = this.request.value;
+    return shown?.state.axis === this.#owner.view().axis ? shown : null;
+  }
+
   /** The plane as a picture; null before it is painted. */
   get picture(): HTMLCanvasElement | null {
     return this.#picture;
@@ -337,10 +343,10 @@ export class PlaneFigure {
 
   /** Draws the canvas at its present size. */
   draw(): void {
-    const shown = this.request.value;
+    const shown = this.framed;
     const canvas = this.#canvas;
     if (canvas === null) return;
-    if (shown === null || shown.state.axis !== this.#owner.view().axis) {
+    if (shown === null) {
       canvas.getContext("2d")?.clearRect(0, 0, canvas.width, canvas.height);
       return;
     }

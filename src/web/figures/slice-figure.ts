@@ -102,11 +102,6 @@ export class SliceFigure {
     return this.plane.request.value;
   }
 
-  /** The plane in the frame: none while the one that is shown lies across another axis than the frame. */
-  get #framed(): ShownPlane | null {
-    return this.shown?.state.axis === this.#store.state.axis ? this.shown : null;
-  }
-
   refresh(): void {
     if (this.#store.state.layout === "three" && this.#active === this.#single) {
       this.#active = this.#linked.get(this.#store.state.axis) ?? this.#single;
@@ -162,7 +157,7 @@ export class SliceFigure {
 
   view(): TemplateResult {
     const { facts } = this.#store;
-    const shown = this.#framed;
+    const shown = this.plane.framed;
     const state = shown?.state ?? this.#store.state;
     const quantity = quantityOf(state.field);
     return html`
@@ -254,7 +249,7 @@ export class SliceFigure {
     }
     this.#readAt = performance.now();
     if (this.#readout === null) return;
-    const shown = this.#framed;
+    const shown = this.plane.framed;
     const cell = this.plane.cell;
     render(
       shown === null || cell === null ? nothing : this.#values(shown.slice, shown.state, cell.row, cell.column),
