@@ -59,6 +59,8 @@ export interface StoredFile {
   fetched?(boxes: readonly StoredHyperslab[]): readonly boolean[];
   /** Tells written chunks from others; null where everything is written, or where what is missing reads as NaN. */
   chunkIndex(path: string, stored: Stored): ChunkIndex | null;
+  /** Whether no value of a dataset was ever written, so that all of them read as its fill value. */
+  isUnwritten(path: string): boolean;
   /** Whether the values of a dataset are kept outside of the file. */
   hasExternalStorage(path: string): boolean;
   close(): void;

@@ -1,5 +1,6 @@
 /**
- * Byte-level changes that the HDF5 library here cannot make itself: external and virtual storage, a filter it lacks.
+ * Byte-level changes that the HDF5 library here cannot make itself: external and virtual storage, values that were
+ * never written, a filter it lacks.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 
@@ -30,6 +31,19 @@ export function useExternalStorage(path: string, name: string, bytes: number): v
   Buffer.concat(list).copy(file, body);
   const address = file.indexOf(u64(bytes)) - 8;
   file.fill(0xff, address, address + 8);
+  writeFileSync(path, file);
+}
+
+/**
+ * Takes the values of a contiguous dataset of the earliest format from it, as if nothing had ever been written.
+ *
+ * @param address of the values
+ * @param bytes   size of the values
+ */
+export function takeValues(path: string, address: number, bytes: number): void {
+  const file = readFileSync(path);
+  const place = file.indexOf(Buffer.concat([u64(address), u64(bytes)]));
+  file.fill(0xff, place, place + 8);
   writeFileSync(path, file);
 }
 

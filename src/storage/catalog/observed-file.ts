@@ -18,6 +18,7 @@ const QUESTIONS = {
   labels: (file: StoredFile, path: string) => file.labels(path),
   texts: (file: StoredFile, path: string) => file.texts(path),
   numbers: (file: StoredFile, path: string) => file.numbers(path),
+  isUnwritten: (file: StoredFile, path: string) => file.isUnwritten(path),
   hasExternalStorage: (file: StoredFile, path: string) => file.hasExternalStorage(path),
   attributeNames: (file: StoredFile, path: string) => [...file.attributes(path).keys()],
   attribute: (file: StoredFile, path: string, name: string) => file.attributes(path).get(name),
@@ -131,6 +132,10 @@ export class ObservedFile implements StoredFile {
 
   address(path: string): number | null {
     return this.#ask("address", path);
+  }
+
+  isUnwritten(path: string): boolean {
+    return this.#ask("isUnwritten", path);
   }
 
   hasExternalStorage(path: string): boolean {

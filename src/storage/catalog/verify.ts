@@ -14,6 +14,7 @@ import {
   type Walls,
 } from "../dataset.js";
 import { placeOf } from "../files.js";
+import { ReadBuffer } from "../hdf5/library.js";
 import { isField, type Packing, packingOf } from "../hdf5/packing.js";
 import type { Stored } from "../hdf5/stored.js";
 import type { StoredFile } from "../stored-file.js";
@@ -142,6 +143,8 @@ interface FieldSeries {
   readonly path: string;
   readonly steps: Pick<FieldPart, "firstStep" | "stepIncrement" | "steps">;
   readonly stored: Stored;
+  /** Whether the dataset of the first frame has no values. */
+  readonly isEmpty: boolean;
 }
 
 /** One HDF5 dataset, or a series of them. */
@@ -187,7 +190,9 @@ function checkPart(
   const at = placeOf(path, steps, 0);
   const stored = checkStorage(h5, at, check.chunkBytes);
   checkShape(check, dimensions, `${h5.path}: ${at}`, stored, isSeries);
-  if (isSeries) check.series.push({ member, file, path, steps, stored });
+  const isEmpty = hasNoValues(h5, at, stored);
+  if (isSeries) check.series.push({ member, file, path, steps, stored, isEmpty });
+  else if (isEmpty) throw noValues(`${h5.path}: ${at}`);
   const [gz, gy, gx] = field.ghost;
   const [oz, oy, ox] = field.offset;
   const part = {
@@ -218,32 +223,40 @@ function checkFrames(
     verification.header(placeOf(file, steps, 0), placeOf(path, steps, 0)),
   );
   const failed = new Set<FieldSeries>();
+  /** Series without values in any frame so far: those of later frames alone make a run that has ended early. */
+  const empty = new Set(series.filter(({ isEmpty }) => isEmpty));
   for (let frame = 1; frame < frames; frame++) {
     for (const [index, one] of series.entries()) {
       if (failed.has(one)) continue;
       const header = headers[index] ?? null;
       const checked = verification.step(one.member, () => checkFrame(one, frame, header, verification, chunkBytes));
       if (checked === null) failed.add(one);
+      else if (!checked.isEmpty) empty.delete(one);
     }
   }
+  for (const { member, file, path } of empty)
+    verification.step(member, () => {
+      throw noValues(`${file}: ${path}, in every frame,`);
+    });
 }
 
+/** Checks the dataset of a frame, and tells whether it has no values where that of the first has none. */
 function checkFrame(
-  { file, path, steps, stored: first }: FieldSeries,
+  { file, path, steps, stored: first, isEmpty }: FieldSeries,
   frame: number,
   header: string | null,
   verification: Verification,
   chunkBytes: number,
-): true {
+): { readonly isEmpty: boolean } {
   const [name, at] = [placeOf(file, steps, frame), placeOf(path, steps, frame)];
-  if (header !== null && verification.isAlike(name, at, header)) return true;
+  if (header !== null && verification.isAlike(name, at, header)) return { isEmpty };
   const h5 = verification.open(name);
   const stored = checkStorage(h5, at, chunkBytes);
   if (stored.shape.join() !== first.shape.join())
     throw new DataError(
       `${h5.path}: ${at} has shape ${stored.shape.join(" x ")}, the first ${first.shape.join(" x ")}`,
     );
-  return true;
+  return { isEmpty: isEmpty && hasNoValues(h5, at, stored) };
 }
 
 /** Holds the shape against axes, components and times. */
@@ -341,4 +354,22 @@ function checkStorage(file: StoredFile, path: string, chunkBytes: number): Store
   if (file.hasExternalStorage(resolved))
     throw new DataError(`${where} keeps its values in an external raw file, which is refused`);
   return stored;
+}
+
+/** Whether every query of a dataset would fail, for none of its values was ever written and nothing stands for them. */
+function hasNoValues(file: StoredFile, path: string, stored: Stored): boolean {
+  const resolved = file.resolve(path);
+  if (resolved === null || stored.shape.includes(0) || !file.isUnwritten(resolved)) return false;
+  const buffer = new ReadBuffer();
+  try {
+    const first = { offset: stored.shape.map(() => 0), count: stored.shape.map(() => 1) };
+    const [fill] = file.readHyperslab(resolved, stored, first, buffer);
+    return !Number.isNaN(fill) && !packingOf(file.attributes(resolved), stored).missing.includes(fill);
+  } finally {
+    buffer.free();
+  }
+}
+
+function noValues(where: string): DataError {
+  return new DataError(`${where} has no values: none was ever written (leave it out of the descriptor, or write it)`);
 }

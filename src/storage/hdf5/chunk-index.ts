@@ -123,7 +123,15 @@ export interface Placement {
   /** Of the values, from the start of the file, where they are contiguous; null where there are chunks. */
   readonly contiguous: number | null;
   /** The place of the chunk with this first element, from the start of the file; null when it was never written. */
-  chunk(first: readonly number[]): { readonly address: number; readonly bytes: number } | null;
+  chunk(first: readonly number[]): PlacedChunk | null;
+}
+
+/** A range of a file that is a chunk. */
+export interface PlacedChunk {
+  readonly address: number;
+  readonly bytes: number;
+  /** Whether the chunk has not gone through all filters of its dataset. */
+  readonly lacksFilters: boolean;
 }
 
 /**
@@ -137,7 +145,7 @@ export function readPlacement(
   place: FilePlace,
   name: string,
   address: number,
-  { chunks, maxShape }: ChunkedShape,
+  { chunks, maxShape, shape }: ChunkedShape & { readonly shape: readonly number[] },
   chunkBytes: number,
 ): Placement {
   const bytes = hdf5Bytes(place);
@@ -154,9 +162,32 @@ export function readPlacement(
     contiguous: null,
     chunk: (first) => {
       const found = find(first);
-      return found && { address: start + found.address, bytes: found.bytes ?? chunkBytes };
+      if (found === null) return null;
+      const isPlain = layout.plainAtEdges && reachesBeyond(shape, chunks, first);
+      return {
+        address: start + found.address,
+        bytes: found.bytes ?? chunkBytes,
+        lacksFilters: isPlain || found.mask !== 0,
+      };
     },
   };
+}
+
+/**
+ * Whether no value of the dataset with an object header was ever written: neither values nor chunks have a place.
+ *
+ * @throws DataError when the header is damaged
+ */
+export function isUnwritten(place: FilePlace, address: number): boolean {
+  const bytes = hdf5Bytes(place);
+  const message = headerMessages(place, address).find(({ type }) => type === LAYOUT);
+  const layout = message && readLayout(bytes((read) => read(message.start, message.bytes)));
+  return layout?.address === null;
+}
+
+/** Whether the chunk with this first element reaches beyond a dataset of that shape. */
+export function reachesBeyond(shape: readonly number[], chunks: readonly number[], first: readonly number[]): boolean {
+  return first.some((at, d) => at + chunks[d] > shape[d]);
 }
 
 /** Chunks without an index lie one after the other. */

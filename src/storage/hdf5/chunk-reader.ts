@@ -4,7 +4,7 @@
  */
 import { DataError } from "../../errors.js";
 import type { OpenBytes } from "./bytes.js";
-import type { ChunkIndex } from "./chunk-index.js";
+import { type ChunkIndex, reachesBeyond } from "./chunk-index.js";
 import { chunksIn, type StoredChunk } from "./chunks/lookup.js";
 import { checkDeclared, decode, type EncodedChunk, HEAD_BYTES } from "./filters.js";
 import type { Hyperslab, Stored } from "./stored.js";
@@ -135,7 +135,7 @@ function codingOf(
   first: readonly number[],
   { mask }: StoredChunk,
 ): Omit<EncodedChunk, "bytes"> {
-  const isPlain = index.plainAtEdges && first.some((at, d) => at + stored.chunks[d] > stored.shape[d]);
+  const isPlain = index.plainAtEdges && reachesBeyond(stored.shape, stored.chunks, first);
   const about = { elementBytes: stored.size, chunkBytes: chunkBytesOf(stored) };
   return isPlain ? { ...about, filters: [], mask: 0 } : { ...about, filters: stored.filters, mask };
 }

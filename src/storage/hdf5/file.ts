@@ -15,7 +15,7 @@ import {
   type RangedFile,
   whyNotHdf5,
 } from "./bytes.js";
-import { type ChunkIndex, type Placement, readChunkIndex, readPlacement } from "./chunk-index.js";
+import { type ChunkIndex, isUnwritten, type Placement, readChunkIndex, readPlacement } from "./chunk-index.js";
 import { type ChunkedDataset, checkChunks, isWholeChunk, readChunks, readWholeChunk } from "./chunk-reader.js";
 import { FILTER_NAMES, isUndoneHere } from "./filters.js";
 import { isUsualNumber } from "./header-messages.js";
@@ -187,6 +187,10 @@ export class H5File implements StoredFile {
     return placement;
   }
 
+  isUnwritten(path: string): boolean {
+    return isUnwritten(this.#place, this.headerAddress(path));
+  }
+
   hasExternalStorage(path: string): boolean {
     return hasExternalStorage(this.#place, this.headerAddress(path));
   }
@@ -271,6 +275,7 @@ export class H5File implements StoredFile {
     if (element !== "float" && element !== "integer") throw new DataError(`${this.path}: ${path} holds no numbers.`);
     if (bytes > MAX_TABLE_BYTES)
       throw new DataError(`${this.path}: ${path} is too large for a table (${bytes} bytes).`);
+    if (bytes > 0 && this.isUnwritten(path)) throw new DataError(`${this.path}: ${path} was never written.`);
     return attempt(`${this.path}: ${path} is not readable.`, () => {
       this.#checkTable(path, described);
       const value = new h5wasm.Dataset(this.#id, path).value as unknown;

@@ -38,8 +38,10 @@ const UNDO: ReadonlyMap<string, Undo> = new Map<string, Undo>([
   ["fletcher32", checkFletcher],
   ["lzf", expandLzf],
 ]);
-/** Writers leave these out of no chunk; a compressor they do where it would not make the chunk smaller. */
-const NEVER_SKIPPED = ["shuffle", "fletcher32"];
+/** Writers leave these out of a chunk only where they leave out all; a compressor where it made no chunk smaller. */
+const SKIPPED_WITH_ALL = ["shuffle", "fletcher32"];
+/** The mask of chunks that went through no filter, whichever there are. */
+const ALL_LEFT_OUT = 0xffff_ffff;
 const FLETCHER_BYTES = 4;
 
 /** Whether every filter of a list is undone here. */
@@ -61,8 +63,9 @@ export interface EncodedChunk {
 
 /** @throws DataError when a mask leaves out what no writer leaves out */
 function checkMask({ filters, mask }: Pick<EncodedChunk, "filters" | "mask">): void {
+  if (mask === ALL_LEFT_OUT || (filters.length > 0 && mask === 2 ** filters.length - 1)) return;
   const bad = Array.from({ length: 32 }, (_, i) => i).find(
-    (i) => (mask >>> i) & 1 && (i >= filters.length || NEVER_SKIPPED.includes(filters[i])),
+    (i) => (mask >>> i) & 1 && (i >= filters.length || SKIPPED_WITH_ALL.includes(filters[i])),
   );
   if (bad !== undefined)
     throw new DataError(`its mask leaves out ${filters[bad] ?? `filter ${bad}, which it does not have`}`);
@@ -215,7 +218,7 @@ export function checkDeclared(head: DataView, bytes: number, encoded: Omit<Encod
   const { filters, mask, chunkBytes } = encoded;
   checkMask(encoded);
   const at = filters.findIndex((name, i) => DECLARED.has(name) && ((mask >>> i) & 1) === 0);
-  const checks = FLETCHER_BYTES * filters.filter((name) => name === "fletcher32").length;
+  const checks = FLETCHER_BYTES * filters.filter((name, i) => name === "fletcher32" && !((mask >>> i) & 1)).length;
   const declared = at < 0 ? bytes - checks : declaredBytes(filters[at], head);
   const isPlain = at >= 0 && filters[at] === "bitshuffle" && bytes - checks === chunkBytes;
   if (declared !== chunkBytes && !isPlain) throw new DataError(`it has ${declared} bytes, not ${chunkBytes}`);

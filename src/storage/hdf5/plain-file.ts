@@ -39,6 +39,8 @@ interface ValuesLayout {
   readonly chunks: readonly number[] | null;
   /** That range; null where the values are in chunks or were never written. */
   readonly values: { readonly address: number; readonly bytes: number } | null;
+  /** Whether neither values nor chunks have a place. */
+  readonly isUnwritten: boolean;
 }
 
 /** A local HDF5 file that is open for its structure. */
@@ -164,6 +166,13 @@ export class PlainFile implements StoredFile {
     );
   }
 
+  isUnwritten(path: string): boolean {
+    return this.#plainOrLibrary(
+      () => layoutOf(this.#object(path)).isUnwritten,
+      (file) => file.isUnwritten(path),
+    );
+  }
+
   hasExternalStorage(path: string): boolean {
     return this.#plainOrLibrary(
       () => isExternal(this.#object(path)),
@@ -260,11 +269,12 @@ function layoutOf(object: PlainObject): ValuesLayout {
   if (version !== 3 || (kind !== 1 && kind !== 2)) throw new OtherKind();
   if (kind === 1) {
     const [address, bytes] = [addressAt(body, 2), unsigned(body, 10)];
-    return { chunks: null, values: address === null ? null : { address, bytes } };
+    return { chunks: null, values: address === null ? null : { address, bytes }, isUnwritten: address === null };
   }
   // The last length is that of an element.
   const rank = body.getUint8(2) - 1;
-  return { chunks: Array.from({ length: rank }, (_, d) => body.getUint32(11 + 4 * d, true)), values: null };
+  const chunks = Array.from({ length: rank }, (_, d) => body.getUint32(11 + 4 * d, true));
+  return { chunks, values: null, isUnwritten: addressAt(body, 3) === null };
 }
 
 function attributesOf(object: PlainObject): Map<string, AttributeValue | null> {

@@ -334,7 +334,7 @@ export class PlainHeaders {
     return head + (type === LAYOUT ? this.#layoutText(body) : body.toString("latin1"));
   }
 
-  /** A layout without the address of the values, which must lie in the file. */
+  /** A layout without the address of the values, which must lie in the file; it says whether there are any. */
   #layoutText(body: Buffer): string {
     const [version, kind] = body;
     const at = kind === 1 ? 2 : 3;
@@ -343,7 +343,7 @@ export class PlainHeaders {
     const isWritten = address !== 0xffff_ffff_ffff_ffffn;
     const bytes = kind === 1 ? body.readBigUInt64LE(at + 8) : 0n;
     if (isWritten && address + bytes > BigInt(this.#end)) throw new OtherKind();
-    return body.toString("latin1", 0, at) + body.toString("latin1", at + 8);
+    return `${isWritten} ${body.toString("latin1", 0, at)}${body.toString("latin1", at + 8)}`;
   }
 }
 

@@ -40,9 +40,9 @@ export function referencesOf(file: H5File, target: string): { list: ReferenceLis
       if (depth < DEPTH) for (const name of file.names(path)) visit(`/${prefix}${name}`, depth + 1);
     } else if (file.kind(path) === "dataset") {
       const stored = file.describe(path);
-      const why = lackOf(stored);
-      if (why === null) Object.assign(refs, arrayOf(file, path, stored, prefix, target));
-      else left.push(`${path} is left out: ${why}`);
+      const found = lackOf(stored) ?? arrayOf(file, path, stored, prefix, target);
+      if (typeof found === "string") left.push(`${path} is left out: ${found}`);
+      else Object.assign(refs, found);
     }
   };
   visit("/", 0);
@@ -58,7 +58,14 @@ function lackOf({ element, filters, virtual, shape }: Stored): string | null {
   return other === undefined ? null : `stores of Zarr do not know the filter ${other}`;
 }
 
-function arrayOf(file: H5File, path: string, stored: Stored, prefix: string, target: string): ReferenceList["refs"] {
+/** The references of an array, or the reason why it cannot be named. */
+function arrayOf(
+  file: H5File,
+  path: string,
+  stored: Stored,
+  prefix: string,
+  target: string,
+): ReferenceList["refs"] | string {
   const { shape, size, filters } = stored;
   const placement = file.placement(path, stored);
   const chunks = stored.chunks ?? piecesOf(shape, size);
@@ -79,6 +86,8 @@ function arrayOf(file: H5File, path: string, stored: Stored, prefix: string, tar
     const first = at.map((index, axis) => index * chunks[axis]);
     const place =
       placement.contiguous === null ? placement.chunk(first) : piece(placement.contiguous, shape, chunks, first, size);
+    if (filters.length > 0 && place?.lacksFilters === true)
+      return `its chunk at ${first.join(", ")} did not go through all of its filters, which a store of Zarr cannot say`;
     const key = at.length === 0 ? "0" : at.join(".");
     if (place !== null) refs[prefix + key] = [target, place.address, place.bytes];
   }
@@ -116,7 +125,11 @@ function piece(
   size: number,
 ) {
   const at = first.reduce((sum, index, axis) => sum * shape[axis] + index, 0);
-  return { address: start + at * size, bytes: edges.reduce((product, edge) => product * edge, size) };
+  return {
+    address: start + at * size,
+    bytes: edges.reduce((product, edge) => product * edge, size),
+    lacksFilters: false,
+  };
 }
 
 /** Names of the dimensions: their labels, else those of their scales, else numbers as other tools give them. */

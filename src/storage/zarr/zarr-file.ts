@@ -168,6 +168,11 @@ export class ZarrFile implements StoredFile {
     return null;
   }
 
+  /** Elements that were never written are NaN, be they all. */
+  isUnwritten(): boolean {
+    return false;
+  }
+
   hasExternalStorage(): boolean {
     return false;
   }

@@ -19,7 +19,7 @@ import {
   writeField,
   writeHdf5,
 } from "../../support/cubes.js";
-import { makeVirtual, SPARE, useExternalStorage, useForeignFilter } from "../../support/patched-files.js";
+import { makeVirtual, SPARE, takeValues, useExternalStorage, useForeignFilter } from "../../support/patched-files.js";
 import { scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
@@ -266,6 +266,81 @@ describe("R116: refused", () => {
       { location: join(folder, "short.h5"), message: expect.stringMatching(/does not open as an HDF5 file/) },
       { location: join(folder, "text.h5"), message: expect.stringMatching(/does not open as an HDF5 file/) },
     ]);
+  });
+});
+
+describe("values that were never written", () => {
+  /** Writes a file and takes the values of one of its datasets from it. */
+  async function unwritten(path: string, taken: string, write: (file: File) => void): Promise<void> {
+    await writeHdf5(path, write, true);
+    const file = new H5File(path);
+    const stored = file.describe(taken);
+    const { contiguous } = file.placement(taken, stored);
+    file.close();
+    takeValues(
+      path,
+      contiguous as number,
+      stored.shape.reduce((bytes, length) => bytes * length, stored.size),
+    );
+  }
+
+  function problemsIn(folder: string): string[] {
+    return scanFolders([folder], OPTIONS).problems.map(({ message }) => message);
+  }
+
+  it("refuse a dataset, with one line", async () => {
+    const folder = join(SCRATCH, "unwritten");
+    mkdirSync(folder);
+    await unwritten(join(folder, "p.h5"), "/p", good);
+    writeDescriptor(folder, descriptor("unwritten", { fields: { pressure: PRESSURE } }));
+    expect(problemsIn(folder)).toEqual([
+      expect.stringMatching(/^fields\.pressure: .*p\.h5: \/p has no values: none was/),
+    ]);
+  });
+
+  it("are served where the file says that what it reads as means nothing", async () => {
+    const folder = join(SCRATCH, "unwritten-fill");
+    mkdirSync(folder);
+    await unwritten(join(folder, "p.h5"), "/p", (file) => {
+      good(file);
+      (file.get("p") as H5Dataset).create_attribute("_FillValue", 0, [], "<f");
+    });
+    writeDescriptor(folder, descriptor("unwritten", { fields: { pressure: PRESSURE } }));
+    expect(problemsIn(folder)).toEqual([]);
+  });
+
+  it.each([
+    ["the first frame", ["p_0.h5"], 0],
+    ["the last frames", ["p_1.h5", "p_2.h5"], 0],
+    ["all frames", ["p_0.h5", "p_1.h5", "p_2.h5"], 1],
+  ])("of %s of a series", async (name, empty, problems) => {
+    const folder = join(SCRATCH, name.replaceAll(" ", "-"));
+    mkdirSync(folder);
+    const write = (file: File) => writeField(file, "/p", { dimensions: ["z", "y", "x"] });
+    for (const frame of [0, 1, 2]) {
+      const path = join(folder, `p_${frame}.h5`);
+      if (empty.includes(`p_${frame}.h5`)) await unwritten(path, "/p", write);
+      else await writeHdf5(path, write, true);
+    }
+    const pressure = { file: "p_{step:01d}.h5", path: "/p", dimensions: ["z", "y", "x"] };
+    writeDescriptor(folder, descriptor("series", { fields: { pressure } }));
+    const found = problemsIn(folder);
+    expect(found).toHaveLength(problems);
+    for (const message of found) expect(message).toMatch(/\/p, in every frame, has no values/);
+  });
+
+  it("of a table state nothing: they would read as zeros", async () => {
+    const folder = join(SCRATCH, "unwritten-time");
+    mkdirSync(folder);
+    const path = join(folder, "u.h5");
+    await unwritten(path, "/dx", (file) => {
+      writeField(file, "/velocity", { dimensions: ["z", "y", "x", "c"] });
+      file.create_attribute("axes", "zyxc");
+      file.create_attribute("origin", [0, 0, 0], [3], "<d");
+      file.create_dataset({ name: "dx", data: Float64Array.of(0.5) });
+      for (const name of ["dy", "dz"]) file.create_dataset({ name, data: Float64Array.of(0.5) });
+    });
+    expect(problemsIn(folder)).toEqual([expect.stringMatching(/spacing of x/)]);
   });
 });
 

@@ -23,6 +23,7 @@ import {
   writeField,
   writeHdf5,
 } from "../../support/cubes.js";
+import { takeValues } from "../../support/patched-files.js";
 import { fc } from "../../support/property.js";
 import { scratchFolder } from "../../support/scratch.js";
 
@@ -123,18 +124,28 @@ describe("readNodes", () => {
     open.close();
   });
 
-  it("refuses contiguous values that were never written", async () => {
+  it("refuses contiguous values that were never written, of a frame beside others", async () => {
     const folder = join(SCRATCH, "contiguous");
     mkdirSync(folder);
-    const path = await writeHdf5(join(folder, "p.h5"), (file) => writeField(file, "/p", { dimensions: ORDER }), true);
-    const bytes = readFileSync(path);
-    const size = Buffer.alloc(8);
-    size.writeUInt32LE(4 * 3 * NODES.z * NODES.y * NODES.x);
-    const address = bytes.indexOf(size) - 8;
-    writeFileSync(path, bytes.fill(0xff, address, address + 8));
-    const open = openDataset(scan(folder, 3));
-    const read = () => open.readNodes("pressure", 0, { first: [0, 0, 0], count: [1, 1, 1] }, new Float32Array(1));
-    expect(read).toThrow(DataError);
+    const dimensions: Dimension[] = ["z", "y", "x"];
+    const bytes = 4 * NODES.z * NODES.y * NODES.x;
+    for (const frame of [0, 1]) {
+      const path = join(folder, `p_${frame}.h5`);
+      await writeHdf5(path, (file) => writeField(file, "/p", { dimensions }), true);
+      const file = new H5File(path);
+      const { contiguous } = file.placement("/p", file.describe("/p"));
+      file.close();
+      if (frame === 1) takeValues(path, contiguous as number, bytes);
+    }
+    const fields = { pressure: { file: "p_{step:01d}.h5", path: "/p", dimensions } };
+    writeDescriptor(folder, descriptor("gaps", { fields, time: { step: 1, count: 2 } }));
+    const { datasets, problems } = scanFolders([folder], { chunkBytes: 2 ** 26 });
+    expect(problems).toEqual([]);
+    const open = openDataset(datasets[0] as Dataset);
+    const read = (frame: number) =>
+      open.readNodes("pressure", frame, { first: [0, 0, 0], count: [1, 1, 1] }, new Float32Array(1));
+    read(0);
+    expect(() => read(1)).toThrow(DataError);
     open.close();
   });
 

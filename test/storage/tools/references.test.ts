@@ -61,6 +61,27 @@ describe("references of an HDF5 file", () => {
     expectNodes(datasets[0] as Dataset, "pressure", 1);
   });
 
+  it("leave out an array with a chunk that did not go through its filters: a store would undo them", async () => {
+    const path = await writeHdf5(join(SCRATCH, "unfiltered.h5"), (file) => {
+      writeField(file, "p", { dimensions: ["z", "y", "x"], chunks: [4, 10, 5], filter: "gzip" });
+    });
+    expect(listOf(path, "a.h5").left).toEqual([]);
+    const file = new H5File(path);
+    const { address } = file.placement("/p", file.describe("/p")).chunk([4, 0, 5]) as { address: number };
+    file.close();
+    const content = readFileSync(path);
+    const place = Buffer.alloc(8);
+    place.writeBigUInt64LE(BigInt(address));
+    // Its key stands before its address: bytes, mask, and one offset a dimension and for the element.
+    content.writeUInt32LE(1, content.indexOf(place) - 8 * 4 - 4);
+    writeFileSync(path, content);
+    const { list, left } = listOf(path, "a.h5");
+    expect(Object.keys(list.refs)).toEqual([".zgroup", ".zattrs"]);
+    expect(left).toEqual([
+      "/p is left out: its chunk at 4, 0, 5 did not go through all of its filters, which a store of Zarr cannot say",
+    ]);
+  });
+
   it("leave out what a store cannot name, and say so", async () => {
     const path = await writeHdf5(join(SCRATCH, "checked.h5"), (file) => {
       writeField(file, "p", { dimensions: ["z", "y", "x"], chunks: [4, 10, 5], filter: "fletcher32" });

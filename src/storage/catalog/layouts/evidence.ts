@@ -76,7 +76,7 @@ function tableAt(
   if (stored === null || (stored.element !== "float" && stored.element !== "integer")) return null;
   const lengths = stored.shape.filter((length) => length !== 1);
   const texts = [...contents.attributes(path).values()].filter((value) => typeof value === "string");
-  if (texts.some((text) => NO_VARIABLE.test(text))) return null;
+  if (texts.some((text) => NO_VARIABLE.test(text)) || contents.isUnwritten(path)) return null;
   if (lengths.length <= 1) return { role, path, length: lengths[0] ?? 1, isEdges, along: null };
   if (role === "t" || stored.shape.length !== 3 || !stored.shape.every((length) => spatial.includes(length)))
     return null;
@@ -253,7 +253,8 @@ export class StatedNumbers {
         const stored = contents.dataset(path);
         const count = stored?.shape.reduce((product, length) => product * length, 1) ?? 0;
         const isNumber = stored?.element === "float" || stored?.element === "integer";
-        if (isNumber && count > 0 && count <= FEW) this.#add(name, { path, attribute: null });
+        if (isNumber && count > 0 && count <= FEW && !contents.isUnwritten(path))
+          this.#add(name, { path, attribute: null });
       }
     }
   }

@@ -127,6 +127,12 @@ export class Contents {
     return stored;
   }
 
+  /** Whether a dataset was never written, so that it states nothing. */
+  isUnwritten(path: string): boolean {
+    const found = this.#find(path, "dataset");
+    return found !== null && this.file.isUnwritten(found);
+  }
+
   /** Numbers of a small dataset. @throws DataError when there is no such dataset */
   numbers(path: string): Float64Array {
     const found = this.#find(path, "dataset");

@@ -178,6 +178,27 @@ function withChunk(content: Buffer, chunk: Uint8Array | null, mask = 0): Buffer 
   return changed;
 }
 
+/** The file with other bytes for its first chunk behind all that it holds, and another mask. */
+function withChunkAtEnd(content: Buffer, chunk: Uint8Array, mask: number): Buffer {
+  const { entry } = firstChunk(content);
+  const changed = Buffer.concat([content, chunk]);
+  changed.writeUInt32LE(chunk.length, entry);
+  changed.writeUInt32LE(mask, entry + 4);
+  changed.writeBigUInt64LE(BigInt(content.length), entry + 8 + 8 * (CHUNK.length + 1));
+  // The superblock, of version 0, states the end of the file.
+  changed.writeBigUInt64LE(BigInt(changed.length), 40);
+  return changed;
+}
+
+/** The values of the first chunk, little-endian float32. */
+function firstValues(): Uint8Array {
+  const [nz, ny, nx] = CHUNK as [number, number, number];
+  const all: number[] = [];
+  for (let z = 0; z < nz; z++)
+    for (let y = 0; y < ny; y++) for (let x = 0; x < nx; x++) for (let c = 0; c < 3; c++) all.push(value(x, y, z, c));
+  return new Uint8Array(Float32Array.from(all).buffer);
+}
+
 describe("crafted chunks", () => {
   const fixture = (name: string) => gunzipSync(readFileSync(join(FIXTURES, `${name}.h5.gz`)));
   const whole = 4 * CHUNK.reduce((product, edge) => product * edge, 1);
@@ -239,10 +260,25 @@ describe("crafted chunks", () => {
     expect(reasonOf(scanned(withChunk(fixture(name), null, 1)).dataset)).toContain("its mask leaves out shuffle");
     expect(reasonOf(scanned(withChunk(fixture(name), null, 2)).dataset)).toContain(`bytes, not ${whole}`);
     expect(reasonOf(scanned(withChunk(fixture(name), null, 4)).dataset)).toContain("filter 2, which it does not have");
-    expect(reasonOf(scanned(withChunk(fixture("fletcher32"), null, 1)).dataset)).toContain("leaves out fletcher32");
+    expect(reasonOf(scanned(withChunk(fixture(name), null, 3)).dataset)).toContain(`bytes, not ${whole}`);
+    const [checked, raw] = [fixture("fletcher32"), firstValues()];
+    expect(reasonOf(scanned(withChunk(checked, null, 1)).dataset)).toContain(`it has ${whole + 4} bytes, not ${whole}`);
+    expect(reasonOf(scanned(withChunk(checked, raw.subarray(4), 1)).dataset)).toContain(`${whole - 4} bytes, not`);
     expect(reasonOf(scanned(withChunk(fixture("blosc-lz4-shuffle"), null, 1)).dataset)).toContain(
       `bytes, not ${whole}`,
     );
+  });
+
+  it.each([
+    ["gzip-shuffle", 3],
+    ["gzip-shuffle", 0xffff_ffff],
+    ["lzf", 1],
+    ["fletcher32", 1],
+    ["blosc-lz4-shuffle", 1],
+  ] as const)("of %s that a program stored as they are, by the mask %i, are read", (name, mask) => {
+    const { dataset, problems } = scanned(withChunkAtEnd(fixture(name), firstValues(), mask));
+    expect(problems).toEqual([]);
+    expect(nodesOf(dataset)).toEqual(expected());
   });
 
   it("never give another number than was written, whichever bit of a checked chunk is flipped", () => {
