@@ -174,7 +174,8 @@ describe("docs/architecture.md", () => {
     const steps = table("The journey of a request");
     expect(steps.map(([number]) => number)).toEqual(Array.from({ length: 10 }, (_, i) => String(i + 1)));
     for (const [number, , files, thread] of steps) {
-      const threads = { main, worker, "main and workers": new Set([...main, ...worker]) };
+      const either = new Set([...main, ...worker]);
+      const threads = { main, worker, "main and workers": either, "worker, or main": either };
       const loaded = threads[thread as keyof typeof threads];
       expect(
         names(files).filter((file) => !loaded.has(file)),
@@ -182,6 +183,11 @@ describe("docs/architecture.md", () => {
       ).toEqual([]);
       expect(names(files).length).toBeGreaterThan(0);
     }
+    const inline = steps
+      .filter(([, , , thread]) => thread === "worker, or main")
+      .flatMap(([, , files]) => names(files));
+    const onMainOnly = ["engine/threads/inline-evaluator.ts", "storage/bricks/cached-bricks.ts"];
+    expect(inline.filter((file) => !worker.has(file))).toEqual(onMainOnly);
     const http = [...worker].filter((file) => /^(server|events|cluster|client|cli)\//.test(file));
     expect(http, "a worker thread loads nothing of the servers").toEqual([]);
   });

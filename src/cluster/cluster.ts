@@ -45,7 +45,6 @@ const SAME_OWNER_FRAMES = 16;
 const STUCK_MS = 3_000;
 /** Most peers that are asked for a part, one after the other, before this process evaluates it itself. */
 const MOST_ASKED = 2;
-/** No peers. */
 const NO_PEERS: ReadonlySet<Peer> = new Set();
 
 /** The regions by which a query is divided. */
@@ -93,7 +92,7 @@ export class Cluster implements Sharing {
   readonly #peers: Peers;
   readonly #buffers = new BufferPool();
   readonly #regions = new WeakMap<Bricking, Regions>();
-  /** The owners that were asked for last, and what they depend on. */
+  /** The owners as they were last worked out, and a key of all that they depend on. */
   readonly #owners = new WeakMap<Regions, Owners & { readonly key: string }>();
   readonly #counts: { -readonly [K in keyof PieceCounts]: number } = {
     own: 0,
@@ -139,6 +138,7 @@ export class Cluster implements Sharing {
     await this.#listener.listen();
   }
 
+  /** What this process tells its peers of itself. */
   #statusOf(engine: Engine): Omit<PeerReport, "draining"> {
     const { workers: threads, running, queued, cacheBytes: used, bytesRead: read, ...status } = engine.status();
     const cache = { bytes: this.#config.cacheBytes, used, read };
@@ -395,7 +395,7 @@ export class Cluster implements Sharing {
     }
   }
 
-  /** Waits until a peer has made no progress for `STUCK_MS`, or half of the time to the deadline is over. */
+  /** Resolves once a peer has made no progress for `STUCK_MS`, or half of the time to the deadline is over. */
   async #late(peer: Peer, deadline: number, signal: AbortSignal): Promise<null> {
     const since = performance.now();
     const half = since + (deadline - Date.now()) / 2;

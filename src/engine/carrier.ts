@@ -1,4 +1,4 @@
-/** A carrier runs the tasks of queries: the worker threads of this process. */
+/** A carrier runs the tasks of queries on worker threads, and small batches on the thread that asks. */
 import { WorkerError } from "../errors.js";
 import type { CacheStatus } from "../storage/bricks/directory.js";
 import type { StorePort } from "../storage/store-port.js";

@@ -32,9 +32,9 @@ import type { TextThreads } from "./text-threads.js";
 /** Fewest points of a query that is swept over data larger than the cache: fewer points touch few bricks anyway. */
 const SWEEP_FROM = 128;
 /** Most float32 values in a part of a streamed result. One such part for each worker, and two more, may wait unread. */
-const PART_VALUES = 1 << 20;
-/** Time after which the thread of a batch that does not obey its cancel flag is ended. */
-const KILL_AFTER_MS = 500;
+export const PART_VALUES = 1 << 20;
+/** Time after which the thread of a task that does not obey its cancel flag is ended. */
+export const KILL_AFTER_MS = 500;
 
 /** The parts of the engine that an execution uses. */
 export interface ExecutionContext {
@@ -216,6 +216,7 @@ export class Execution implements Evaluation {
     return error && { index: -1, error };
   }
 
+  /** The error of too many records or points, or of a number of velocities that is not that of the points. */
   #countError(): FieldprobeError | null {
     const { count } = this.points;
     const records = this.#checked?.itemsPerPoint ?? 1;
@@ -232,6 +233,7 @@ export class Execution implements Evaluation {
     });
   }
 
+  /** The error of an echoed point or of a velocity that is not finite. */
   #numberError(): FieldprobeError | null {
     return this.#notFinite ?? notFiniteError(this.velocities.slabs, "InitialV");
   }
@@ -413,6 +415,7 @@ export class Execution implements Evaluation {
     if (this.#failure && idle && this.#state.name === "over") this.#clear();
   }
 
+  /** The result as a whole: values of the plan, or the points of an echo. */
   #result(): Result {
     const checked = this.#checked as CheckedQuery;
     const echoed = this.points.slabs.map(({ triples, count }) => triples.subarray(0, 3 * count));
@@ -428,6 +431,7 @@ export class Execution implements Evaluation {
     };
   }
 
+  /** The result in parts, of which those that wait to be read are counted as held. */
   #streamedResult(): Result {
     return {
       ...this.#result(),

@@ -6,7 +6,7 @@ import { FIELDS, RECORDS } from "../operations.js";
 import type { Dataset, Triple } from "../storage/dataset.js";
 import { runWithRetries } from "./carrier.js";
 import type { CheckedQuery } from "./check-query.js";
-import type { ExecutionContext } from "./execution.js";
+import { type ExecutionContext, KILL_AFTER_MS, PART_VALUES } from "./execution.js";
 import { createShare, type QueryShare } from "./fair-queue.js";
 import type { NodeRegion } from "./node-region.js";
 import { Collector } from "./points/collector.js";
@@ -19,10 +19,6 @@ import type { QueryTexts } from "./text-task.js";
  * turns.
  */
 const SEARCH_PART: Triple = [256, 32, 32];
-/** Float32 values of a part of a cutout, unless a row of nodes has more. */
-const PART_VALUES = 1 << 20;
-/** The time for which a task may go on after it was told to stop before its thread is ended. */
-const KILL_AFTER_MS = 500;
 
 /** A search or a cutout that runs. */
 export class RegionExecution implements Evaluation {
@@ -109,6 +105,7 @@ export class RegionExecution implements Evaluation {
     this.#stop(new CancelledError());
   }
 
+  /** Fails the query: tells its tasks to end, and ends the threads of those that do not. */
   #stop(error: FieldprobeError): void {
     if (this.#over) return;
     this.#over = true;
@@ -119,11 +116,13 @@ export class RegionExecution implements Evaluation {
     this.#clear();
   }
 
+  /** Runs a task, and repeats it when its thread was lost. */
   #run<T>(task: Parameters<ExecutionContext["carrier"]["run"]>[0]): Promise<T> {
     const options = { kill: this.#kill.signal, share: this.#share };
     return this.#counted(() => runWithRetries<T>(this.#setting.carrier, task, options, () => !this.#over));
   }
 
+  /** Counts work as running until it has ended; buffers are given back when none runs. */
   async #counted<T>(work: () => Promise<T>): Promise<T> {
     this.#running++;
     try {
@@ -164,6 +163,7 @@ export class RegionExecution implements Evaluation {
     };
   }
 
+  /** @throws LimitError, in the words of the public service, for more hits than are answered */
   #checkHits(hits: number): void {
     const most = this.#setting.limits["search.hits"];
     if (hits <= most) return;
@@ -171,6 +171,7 @@ export class RegionExecution implements Evaluation {
     throw new LimitError("search.hits", text);
   }
 
+  /** Searches the parts of the region, so many at a time, until all are done or too many hits are found. */
   async #searchParts(): Promise<readonly Hits[]> {
     const { query } = this.#checked;
     const lanes = 2 * this.#setting.carrier.parallelism;
@@ -204,6 +205,7 @@ export class RegionExecution implements Evaluation {
 
   /**
    * Computes the first part, so that most failures come before the answer begins, and hands out the rest as it is read.
+   * A part is layers of nodes or, where a layer has more than `PART_VALUES`, rows, at least one.
    */
   async #cut(): Promise<Result> {
     const region = this.#region;
@@ -242,6 +244,7 @@ export class RegionExecution implements Evaluation {
     };
   }
 
+  /** Gives the parts in order, each within the deadline of a result, and begins another for each that was read. */
   async *#stream(
     waiting: Promise<Float32Array>[],
     start: (index: number) => Promise<Float32Array>,
@@ -257,13 +260,14 @@ export class RegionExecution implements Evaluation {
     }
   }
 
-  /** The answer is out, or nobody wants the rest of it. */
+  /** Ends the query: its answer is out, or nobody wants the rest of it. */
   #finished(): void {
     if (this.#running > 0) this.#stop(new CancelledError());
     this.#over = true;
     this.#clear();
   }
 
+  /** Gives everything back once no task runs. */
   #clear(): void {
     if (this.#cleared || this.#running > 0) return;
     this.#cleared = true;

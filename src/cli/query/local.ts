@@ -20,10 +20,10 @@ import { type DatasetLabels, explain, type FlagQuery, NO_LABELS, type OnProgress
 
 /** Settings of a public service or a cluster, which do not apply to a query of this process. */
 const PUBLIC = /^FIELDPROBE_(HOST|PORT|TOKENS?|ANONYMOUS|TLS|BASE_URL|HTTP|EVENTS|PEERS?)(_|$)/;
-/** Points of one evaluation. */
-const PART = 100_000;
+/** Most points of one evaluation. */
+const PART_POINTS = 100_000;
 /** Fewest points for which a second worker thread is worth its start. */
-const FEW_POINTS = 2_000;
+const SECOND_THREAD_POINTS = 2_000;
 
 /**
  * Evaluates a query on the configured data folders.
@@ -43,7 +43,7 @@ export async function queryLocally(
   ) as Record<string, string>;
   const config = loadConfig(given, {
     FIELDPROBE_LOG_LEVEL: "warn",
-    ...(asked.points.length < 3 * FEW_POINTS && { FIELDPROBE_WORKERS: "1" }),
+    ...(asked.points.length < 3 * SECOND_THREAD_POINTS && { FIELDPROBE_WORKERS: "1" }),
     ...env,
   });
   const engine = await openEngine(config, plainLog(config.logLevel, asked.members.dataset));
@@ -58,6 +58,7 @@ export async function queryLocally(
   }
 }
 
+/** Evaluates the query, and adds what the answer says of its dataset. */
 async function evaluate(engine: Engine, asked: FlagQuery, onProgress: OnProgress): Promise<QueryAnswer> {
   const form = operationOf(asked.operation as OperationName);
   const operation = functionAsked(form, asked.members.function_name);
@@ -72,6 +73,7 @@ async function evaluate(engine: Engine, asked: FlagQuery, onProgress: OnProgress
   return { record, components: RECORDS[record], ...found, ...facts };
 }
 
+/** What an answer tells of its dataset: digest and assumptions; nothing of an operation without one. */
 function factsOf(engine: Engine, name: string | undefined): DatasetLabels {
   const dataset = name === undefined ? undefined : engine.find(name);
   return dataset === undefined ? NO_LABELS : { manifest: dataset.digest, assumed: dataset.assumed.map(claimText) };
@@ -86,7 +88,7 @@ function functionAsked(form: OperationRow, name: string | number | undefined): O
   throw new Error(`Function name incorrect. ${form.name} takes ${names.join(", ")}.`);
 }
 
-/** Answers a query at points, so many at a time. */
+/** Answers a query at points, `PART_POINTS` at a time. */
 async function evaluateInParts(
   engine: Engine,
   query: Query,
@@ -100,7 +102,7 @@ async function evaluateInParts(
   let recordsPerPoint = 1;
   for (let first = 0, count = 0; first === 0 || first < total; first += Math.max(1, count)) {
     const evaluation = engine.start(query, {});
-    count = Math.min(total - first, PART, Math.max(1, evaluation.limit.points));
+    count = Math.min(total - first, PART_POINTS, Math.max(1, evaluation.limit.points));
     writeTriples(evaluation.points, asked.points.subarray(3 * first, 3 * (first + count)));
     if (asked.velocities) writeTriples(evaluation.velocities, velocitiesOf(asked, first, count));
     const result = await evaluation.finish();

@@ -144,6 +144,7 @@ class SweepPlan implements Plan {
     this.#setting.buffers.give(this.#out.buffer as SharedArrayBuffer);
   }
 
+  /** Takes a buffer that is given back with the section. */
   #borrow(bytes: number): SharedArrayBuffer {
     const buffer = this.#setting.buffers.take(bytes);
     this.#lent.push(buffer);
@@ -182,30 +183,30 @@ class SweepPlan implements Plan {
     };
   }
 
-  /** The next batch of a section: in sweep order where the points have been put in that. */
-  #batch(now: Section): BatchTask {
-    if (now.arranged[0] === 0) return this.#plainBatch(now);
-    const size = now.end - now.first;
+  /** Makes the next batch of a section, in sweep order where its points have been put in that. */
+  #batch(section: Section): BatchTask {
+    if (section.arranged[0] === 0) return this.#plainBatch(section);
+    const size = section.end - section.first;
     const aim = this.#sweep.inTurn ? BATCH.most : Math.round(BATCH.rows * this.#sweep.rowFraction * size);
-    const count = Math.min(size - now.taken, Math.min(Math.max(aim, BATCH.least), BATCH.most));
-    const at = now.taken;
-    now.taken += count;
+    const count = Math.min(size - section.taken, Math.min(Math.max(aim, BATCH.least), BATCH.most));
+    const at = section.taken;
+    section.taken += count;
     return batchOf(this.#setting, {
-      points: [{ triples: now.triples.subarray(3 * at, 3 * (at + count)), count }],
-      first: now.first,
+      points: [{ triples: section.triples.subarray(3 * at, 3 * (at + count)), count }],
+      first: section.first,
       count,
       out: this.#out,
-      places: now.order.subarray(at, at + count),
+      places: section.order.subarray(at, at + count),
     });
   }
 
-  /** The next batch in the order of the query, where the cache holds the bricks: one large batch per worker. */
-  #plainBatch(now: Section): BatchTask {
+  /** Makes the next batch in the order of the query, where the cache holds the bricks: a large one for each worker. */
+  #plainBatch(section: Section): BatchTask {
     const { points, parallelism } = this.#setting;
-    const size = now.end - now.first;
-    const count = Math.min(size - now.taken, Math.ceil(size / parallelism), BATCH_POINTS);
-    const first = now.first + now.taken;
-    now.taken += count;
+    const size = section.end - section.first;
+    const count = Math.min(size - section.taken, Math.ceil(size / parallelism), BATCH_POINTS);
+    const first = section.first + section.taken;
+    section.taken += count;
     return batchOf(this.#setting, {
       points: sliceSlabs(points.slabs, first, count),
       first,

@@ -60,6 +60,7 @@ export class Repeat {
     return this;
   }
 
+  /** The request of an answer, as in node:http. */
   get req(): this {
     return this;
   }

@@ -206,6 +206,7 @@ class FollowedConnection {
     if (this.#patterns.unshift(pattern) > KEPT) this.#patterns.pop();
   }
 
+  /** Takes data from the socket: keeps it while busy, serves a possible repeat, gives all else to the parser. */
   readonly #take = (bytes: Buffer): void => {
     if (this.#busy) {
       this.#held.push(bytes);
@@ -213,13 +214,13 @@ class FollowedConnection {
       return;
     }
     const isNext = this.#given === null && !this.#isClosed() && !this.#setting.connections.owes(this.#socket);
-    const body = isNext ? bodyOf(bytes, this.#patterns) : null;
-    if (body === null) {
+    const from = isNext ? bodyStart(bytes, this.#patterns) : null;
+    if (from === null) {
       this.#pass(bytes);
       return;
     }
     this.#busy = true;
-    this.#setting.tick.add(() => this.#serve(bytes, body));
+    this.#setting.tick.add(() => this.#serve(bytes, from));
   };
 
   /** Serves a possible repeat whose body begins at `from`; the parser gets it where the body has another form. */
@@ -227,7 +228,7 @@ class FollowedConnection {
     const body = bytes.subarray(from);
     if (this.#socket.destroyed) return;
     for (const pattern of this.#isClosed() ? [] : this.#patterns) {
-      const run = bodyAt(bytes, pattern) === from ? pattern.serve(body) : null;
+      const run = bodyStartAfter(bytes, pattern) === from ? pattern.serve(body) : null;
       if (run === null) continue;
       this.#answer(pattern.repeated, run);
       return;
@@ -237,6 +238,7 @@ class FollowedConnection {
     this.#goOn();
   }
 
+  /** Runs a repeat, and goes on with the connection once its answer is out. */
   #answer(repeated: RepeatedRequest, run: (repeat: Repeat) => Promise<void>): void {
     const repeat = new Repeat(repeated, this.#socket, this.#serverHeaders);
     const { connections, begun } = this.#setting;
@@ -274,17 +276,17 @@ class FollowedConnection {
   }
 }
 
-/** The place in `bytes` where the body begins, if they are one whole request with one of these heads; else null. */
-function bodyOf(bytes: Buffer, patterns: readonly RepeatPattern[]): number | null {
+/** Finds where the body begins in `bytes`, if they are one whole request with one of these heads; else null. */
+function bodyStart(bytes: Buffer, patterns: readonly RepeatPattern[]): number | null {
   for (const pattern of patterns) {
-    const at = bodyAt(bytes, pattern);
+    const at = bodyStartAfter(bytes, pattern);
     if (at !== null) return at;
   }
   return null;
 }
 
-/** As `bodyOf`, for one head. */
-function bodyAt(bytes: Buffer, { before, after }: Head): number | null {
+/** The same for one head, whose `Content-Length` may be another one. */
+function bodyStartAfter(bytes: Buffer, { before, after }: Head): number | null {
   const from = before.length;
   if (bytes.length < from + after.length || before.compare(bytes, 0, from) !== 0) return null;
   let at = from;

@@ -35,15 +35,15 @@ const PARAMETERS = [
 
 type Parameter = (typeof PARAMETERS)[number];
 
-/** Public datasets of which clients count the stored frames, from 1, instead of naming times. */
-const COUNTED = ["isotropic4096", "isotropic8192", "sabl2048low", "rotstrat4096", "channel5200"];
+/** Public datasets whose clients give the number of a frame, from 1, in place of a time. */
+const COUNTED_DATASETS = ["isotropic4096", "isotropic8192", "sabl2048low", "rotstrat4096", "channel5200"];
 
-/** Whether clients count the frames of the dataset of that name. */
+/** Whether clients give numbers of frames in place of times for the dataset of that name. */
 export function countsFrames(dataset: string): boolean {
-  return COUNTED.includes(dataset.toLowerCase());
+  return COUNTED_DATASETS.includes(dataset.toLowerCase());
 }
 
-/** The stored times of frames counted from 1. @throws RequestError for what counts no stored frame */
+/** Finds the stored times of frames by their numbers, from 1. @throws RequestError for a number of no frame */
 export function timesOfFrames(frames: readonly number[], stored: readonly number[]): number[] {
   return frames.map((frame) => {
     const time = stored[frame - 1];
@@ -53,8 +53,8 @@ export function timesOfFrames(frames: readonly number[], stored: readonly number
   });
 }
 
-/** A required parameter out of a list of names, any letter case. */
-function choice(given: ReadonlyMap<Parameter, string>, name: Parameter, allowed: readonly string[]): string {
+/** Reads a required parameter that is one of a list of names, in any letter case. */
+function readChoice(given: ReadonlyMap<Parameter, string>, name: Parameter, allowed: readonly string[]): string {
   const text = given.get(name);
   const list = `${name} must be one of ${allowed.join(", ")}`;
   if (text === undefined) throw refuse(name, `${name} is missing: ${list}.`);
@@ -63,8 +63,8 @@ function choice(given: ReadonlyMap<Parameter, string>, name: Parameter, allowed:
   return found;
 }
 
-/** A number that a float32 can hold, in double precision; null where it is absent or `NOT_GIVEN`. */
-function number(given: ReadonlyMap<Parameter, string>, name: Parameter): number | null {
+/** Reads a number that a float32 can hold, in double precision; null where it is absent or `NOT_GIVEN`. */
+function readNumber(given: ReadonlyMap<Parameter, string>, name: Parameter): number | null {
   const text = given.get(name)?.trim();
   if (text === undefined || text === "" || Number(text) === NOT_GIVEN) return null;
   const single = parseFloat32(text);
@@ -87,22 +87,22 @@ export function readValuesQuery(query: unknown, most: number): ValuesQuery {
   const dataset = given.get("dataset");
   if (dataset === undefined) throw refuse("dataset", "dataset is missing.");
   const codes = VARIABLES.map((row) => row.code);
-  const code = choice(given, "var", codes);
+  const code = readChoice(given, "var", codes);
   const variable = VARIABLES[codes.indexOf(code)];
   const operators = OPERATORS.filter((operator) => operationFor(variable, operator) !== null);
-  const operator = choice(given, "sop", operators) as (typeof OPERATORS)[number];
+  const operator = readChoice(given, "sop", operators) as (typeof OPERATORS)[number];
   const operation = operationFor(variable, operator) as Operation;
   const methods = [...METHODS].filter(([, option]) => operation.spatial.includes(option));
-  const method = choice(
+  const method = readChoice(
     given,
     "sint",
     methods.map(([name]) => name),
   );
-  const temporal = choice(given, "tint", Object.keys(TEMPORAL_METHODS)) as keyof typeof TEMPORAL_METHODS;
-  const start = number(given, "t");
+  const temporal = readChoice(given, "tint", Object.keys(TEMPORAL_METHODS)) as keyof typeof TEMPORAL_METHODS;
+  const start = readNumber(given, "t");
   if (start === null) throw refuse("t", "t is missing: the time.");
-  const end = number(given, "timepoint_end");
-  const step = number(given, "delta_t");
+  const end = readNumber(given, "timepoint_end");
+  const step = readNumber(given, "delta_t");
   if ((end === null) !== (step === null)) {
     throw refuse(
       end === null ? "timepoint_end" : "delta_t",

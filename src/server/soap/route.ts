@@ -75,7 +75,8 @@ function sendWsdl(request: FastifyRequest, reply: FastifyReply, service: Service
 
 /**
  * Serves one request, from its media type to its answer or fault. This thread reads and sends; from `start` in
- * `readCall` until `finish` the engine plans batches, which worker threads evaluate.
+ * `readCall` until `finish` the engine plans batches, which worker threads evaluate. One that is the whole of a query,
+ * small and in the brick cache is evaluated by this thread, inside `finish`.
  */
 async function serve(request: FastifyRequest, reply: FastifyReply, shared: SharedParts): Promise<void> {
   const media = shared.mediaTypes.read(request.headers["content-type"]);

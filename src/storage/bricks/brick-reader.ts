@@ -26,6 +26,7 @@ interface OpenPart {
   readonly index: ChunkIndex | null;
 }
 
+/** An open file of the dataset, as the catalogue recorded it, and the stored datasets of it that have been read. */
 interface OpenFile {
   readonly file: StoredFile;
   readonly record: FileStamp;
@@ -153,8 +154,16 @@ class BrickFiles implements StoredBricks {
     }
   }
 
-  #readPart(source: FieldSource, at: number, frame: number, box: NodeBox, edge: Triple, out: Float32Array): void {
-    const part = source.parts[at];
+  /** Reads one part of a field, a component or all of them, from its stored dataset. */
+  #readPart(
+    source: FieldSource,
+    component: number,
+    frame: number,
+    box: NodeBox,
+    edge: Triple,
+    out: Float32Array,
+  ): void {
+    const part = source.parts[component];
     const { components } = source;
     const { file, record, opened } = this.#open(part, frame);
     const { path, stored, packing, index } = opened;
@@ -178,7 +187,7 @@ class BrickFiles implements StoredBricks {
     // Truncated under an open handle, a file reads as zeros: whatever changed it also changed its record.
     if (!isUnchanged(record)) throw changed(record);
     const strides = [components, components * edge[0], components * edge[0] * edge[1], 1];
-    copyBox(found.view, ndarray(out, found.view.shape, strides, at));
+    copyBox(found.view, ndarray(out, found.view.shape, strides, component));
     this.bytesRead += found.bytes;
     if (gap !== null) this.#checkGap(file, opened, gap);
   }
@@ -194,11 +203,11 @@ class BrickFiles implements StoredBricks {
     out: Float32Array,
   ): boolean {
     if (file.readWholeChunk === undefined || parts.length > 1 || part.declared !== null) return false;
-    const stand = storedBox(part, isSeries(part) ? 0 : frame, this.#nodes, box);
-    const values = stand.count.reduce((product, length) => product * length, 1);
-    if (values !== out.length || !isAsStored(stored, packing) || !isInBlockOrder(part, stand.count, box)) return false;
+    const slab = storedBox(part, isSeries(part) ? 0 : frame, this.#nodes, box);
+    const values = slab.count.reduce((product, length) => product * length, 1);
+    if (values !== out.length || !isAsStored(stored, packing) || !isInBlockOrder(part, slab.count, box)) return false;
     const bytes = new Uint8Array(out.buffer, out.byteOffset, out.byteLength);
-    return file.readWholeChunk(path, stored, stand, bytes, this.#buffer);
+    return file.readWholeChunk(path, stored, slab, bytes, this.#buffer);
   }
 
   /**
@@ -219,6 +228,7 @@ class BrickFiles implements StoredBricks {
     return source;
   }
 
+  /** Opens the file and the stored dataset of a part in a frame, unless they are open. */
   #open(part: FieldPart, frame: number): { file: StoredFile; record: FileStamp; opened: OpenPart } {
     const { file, record, parts } = this.#openFile(placeOf(part.file, part, frame));
     const path = placeOf(part.path, part, frame);
@@ -230,6 +240,7 @@ class BrickFiles implements StoredBricks {
     return { file, record, opened };
   }
 
+  /** Opens a file, and closes the one that was used longest ago if too many are open. */
   #openFile(path: string): OpenFile {
     const known = this.#files.get(path);
     if (known !== undefined) {
@@ -259,10 +270,12 @@ class BrickFiles implements StoredBricks {
   }
 }
 
+/** The error of a file that has changed since the catalogue verified it. */
 function changed(record: FileStamp): DataError {
   return new DataError(`${record.path} is not the file it was when the catalogue was read.`);
 }
 
+/** Opens a stored dataset. @throws DataError where its header is not what the catalogue verified */
 function openPart(file: StoredFile, path: string, part: FieldPart): OpenPart {
   const resolved = file.resolve(path);
   if (resolved === null) throw new DataError(`${file.path} has no ${path} any more.`);
@@ -280,6 +293,7 @@ function openPart(file: StoredFile, path: string, part: FieldPart): OpenPart {
   };
 }
 
+/** The nodes of a brick: fewer than its edge along an axis that ends inside it. */
 function brickBox(dataset: Dataset, source: FieldSource, brick: number): NodeBox {
   const { edge, count } = source.bricking;
   const at = [brick % count[0], Math.floor(brick / count[0]) % count[1], Math.floor(brick / (count[0] * count[1]))];

@@ -97,14 +97,14 @@ export class Verification {
    */
   isAlike(file: string, path: string, header: string): boolean {
     const headers = this.#headersOf(file);
-    if (headers?.of(path) !== header) return false;
+    if (headers?.textOf(path) !== header) return false;
     this.#records.set(headers.record.path, headers.record);
     return true;
   }
 
   /** The header of a dataset as text; null where only the library can tell. */
   header(file: string, path: string): string | null {
-    return this.#headersOf(file)?.of(path) ?? null;
+    return this.#headersOf(file)?.textOf(path) ?? null;
   }
 
   #headersOf(file: string): PlainHeaders | null {

@@ -9,7 +9,7 @@ import { firstTree } from "./chunks/first-tree.js";
 import { fixedArray } from "./chunks/fixed-array.js";
 import { type ChunkGrid, chunksIn, type Lookup, type StoredChunk } from "./chunks/lookup.js";
 import { secondTree } from "./chunks/second-tree.js";
-import { headerMessages } from "./object-header.js";
+import { CHUNKED, CONTIGUOUS, headerMessages, MESSAGE } from "./object-header.js";
 import type { Hyperslab } from "./stored.js";
 
 /** Finds the chunks of a dataset. */
@@ -37,9 +37,6 @@ interface ChunkedShape {
   readonly chunks: readonly number[] | null;
 }
 
-const LAYOUT = 0x08;
-const CONTIGUOUS = 1;
-const CHUNKED = 2;
 /**
  * Kinds of index since version 4 of the message, the bytes of parameters that each has, and a flag of those of one
  * chunk.
@@ -100,7 +97,7 @@ export function readChunkIndex(
   };
   return named((): ChunkIndex | null => {
     const bytes = hdf5Bytes(place);
-    const message = headerMessages(place, address).find(({ type }) => type === LAYOUT);
+    const message = headerMessages(place, address).find(({ type }) => type === MESSAGE.layout);
     if (message === undefined) throw new DataError("The object header has no layout message.");
     const layout = readLayout(bytes((read) => read(message.start, message.bytes)));
     if (layout === null) return null;
@@ -150,7 +147,7 @@ export function readPlacement(
 ): Placement {
   const bytes = hdf5Bytes(place);
   const start = startOf(place);
-  const message = headerMessages(place, address).find(({ type }) => type === LAYOUT);
+  const message = headerMessages(place, address).find(({ type }) => type === MESSAGE.layout);
   const layout = message && readLayout(bytes((read) => read(message.start, message.bytes)));
   if (!layout)
     throw new DataError(`${pathOf(place)}: the values of ${name} are not in chunks or in one piece of the file`);

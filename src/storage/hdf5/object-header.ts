@@ -12,11 +12,26 @@ export interface HeaderMessage {
   readonly bytes: number;
 }
 
-const TYPE = 0x03;
-const CONTINUATION = 0x10;
-const EXTERNAL_FILES = 0x07;
-/** Flag of a message that is kept elsewhere; its body says where: kind 2 is the header of a named type. */
-const SHARED = 0x02;
+/** Types of messages, section IV.A.2. */
+export const MESSAGE = {
+  space: 0x01,
+  linkInfo: 0x02,
+  type: 0x03,
+  link: 0x06,
+  externalFiles: 0x07,
+  layout: 0x08,
+  filters: 0x0b,
+  attribute: 0x0c,
+  continuation: 0x10,
+  symbolTable: 0x11,
+  attributeInfo: 0x15,
+} as const;
+/** Flag of a message that is kept elsewhere, shared by several objects; its body says where. */
+export const SHARED = 0x02;
+/** Classes of layouts: values in one range of bytes, or in chunks. */
+export const CONTIGUOUS = 1;
+export const CHUNKED = 2;
+/** Kind of a shared message: the header of a named type. */
 const NAMED = 2;
 /** A dataset refers to the header of its named type, and that to none. */
 const MAX_SHARED = 2;
@@ -43,7 +58,7 @@ export function typeMessage(place: FilePlace, address: number): DataView | null 
   return hdf5Bytes(place)((read) => {
     let at = address;
     for (let hops = 0; hops < MAX_SHARED; hops++) {
-      const found = walkHeader(read, pathOf(place), at).find(({ type }) => type === TYPE);
+      const found = walkHeader(read, pathOf(place), at).find(({ type }) => type === MESSAGE.type);
       if (found === undefined) break;
       const body = read(found.start, found.bytes);
       if ((found.flags & SHARED) === 0) return body;
@@ -57,7 +72,7 @@ export function typeMessage(place: FilePlace, address: number): DataView | null 
 
 /** Whether the dataset with this object header keeps its values in files outside the HDF5 file. */
 export function hasExternalStorage(place: FilePlace, address: number): boolean {
-  return headerMessages(place, address).some(({ type }) => type === EXTERNAL_FILES);
+  return headerMessages(place, address).some(({ type }) => type === MESSAGE.externalFiles);
 }
 
 /** The messages of an object header that is read through `read`. @param path of the file, for messages */
@@ -81,7 +96,7 @@ export function walkHeader(read: ReadBytes, path: string, start: number): Header
     const block = blocks[at] as { start: number; bytes: number };
     for (const message of blockMessages(read(block.start, block.bytes), block.start, second, ordered)) {
       messages.push(message);
-      if (message.type !== CONTINUATION) continue;
+      if (message.type !== MESSAGE.continuation) continue;
       const body = read(message.start, 16);
       const [next, bytes] = [unsigned(body, 0), unsigned(body, 8)];
       // A version 2 continuation is framed by the signature "OCHK" and a checksum.

@@ -11,22 +11,11 @@ import { H5File } from "./file.js";
 import { FILTER_NAMES } from "./filters.js";
 import { OtherKind, readAttribute, readFilters, readNumbers, readSpace, readType } from "./header-messages.js";
 import type { ReadBuffer } from "./library.js";
+import { CHUNKED, CONTIGUOUS, MESSAGE, SHARED } from "./object-header.js";
 import { packingOf, unpack } from "./packing.js";
 import { areElsewhere, isRefusal, PlainHeaders, type PlainObject, ROOM_BYTES } from "./plain-headers.js";
 import type { AttributeValue, Hyperslab, RawValues, Stored } from "./stored.js";
 
-/** Types of the messages of an object header. */
-const SPACE = 0x01;
-const TYPE = 0x03;
-const EXTERNAL_FILES = 0x07;
-const LAYOUT = 0x08;
-const FILTERS = 0x0b;
-const ATTRIBUTE = 0x0c;
-const LINK_INFO = 0x02;
-const SYMBOL_TABLE = 0x11;
-const MANY_ATTRIBUTES = 0x15;
-/** Flag of a message that is kept elsewhere, shared by several objects. */
-const SHARED = 0x02;
 /** Most bytes of a table of coordinates that is read without the library. */
 const MAX_TABLE_BYTES = 1024 * 1024;
 /** The attributes that name the coordinate tables of the dimensions of a dataset, and their labels. */
@@ -146,7 +135,7 @@ export class PlainFile implements StoredFile {
         const bytes = count * stored.size;
         const isPlain = values?.bytes === bytes && bytes > 0 && bytes <= MAX_TABLE_BYTES && !isExternal(object);
         if (!isPlain || stored.filters.length > 0) throw new OtherKind();
-        const { element, size, signed } = readType(bodyOf(object, TYPE));
+        const { element, size, signed } = readType(bodyOf(object, MESSAGE.type));
         const numbers = readNumbers(object.read(values.address, bytes), { element, size, signed }, count);
         return Float64Array.from(unpack(numbers, packingOf(this.#attributesOf(object), stored)));
       },
@@ -234,8 +223,8 @@ export class PlainFile implements StoredFile {
 
 /** @throws OtherKind for an object that is neither group nor dataset */
 function kindOf({ messages }: PlainObject): "group" | "dataset" {
-  if (messages.some(({ type }) => type === LAYOUT)) return "dataset";
-  if (messages.some(({ type }) => type === SYMBOL_TABLE || type === LINK_INFO)) return "group";
+  if (messages.some(({ type }) => type === MESSAGE.layout)) return "dataset";
+  if (messages.some(({ type }) => type === MESSAGE.symbolTable || type === MESSAGE.linkInfo)) return "group";
   throw new OtherKind();
 }
 
@@ -247,27 +236,27 @@ function bodyOf({ messages, body }: PlainObject, wanted: number): DataView {
 }
 
 function isExternal({ messages }: PlainObject): boolean {
-  return messages.some(({ type }) => type === EXTERNAL_FILES);
+  return messages.some(({ type }) => type === MESSAGE.externalFiles);
 }
 
 function describe(object: PlainObject): Stored {
-  const { element, size, signed } = readType(bodyOf(object, TYPE));
+  const { element, size, signed } = readType(bodyOf(object, MESSAGE.type));
   if (element !== "float" && element !== "integer") throw new OtherKind();
-  const { shape, maxShape } = readSpace(bodyOf(object, SPACE));
+  const { shape, maxShape } = readSpace(bodyOf(object, MESSAGE.space));
   const { chunks } = layoutOf(object);
   if (chunks !== null && chunks.length !== shape.length) throw new OtherKind();
-  const isFiltered = object.messages.some(({ type }) => type === FILTERS);
-  const ids = isFiltered ? readFilters(bodyOf(object, FILTERS)) : [];
+  const isFiltered = object.messages.some(({ type }) => type === MESSAGE.filters);
+  const ids = isFiltered ? readFilters(bodyOf(object, MESSAGE.filters)) : [];
   const filters = ids.map((id) => FILTER_NAMES.get(id) ?? `#${id}`);
   return { shape, maxShape, element, size, signed, littleEndian: true, chunks, filters, virtual: false };
 }
 
 /** Reads the layout message. @throws OtherKind for another version than 3, or values inside of the header */
 function layoutOf(object: PlainObject): ValuesLayout {
-  const body = bodyOf(object, LAYOUT);
+  const body = bodyOf(object, MESSAGE.layout);
   const [version, kind] = [body.getUint8(0), body.getUint8(1)];
-  if (version !== 3 || (kind !== 1 && kind !== 2)) throw new OtherKind();
-  if (kind === 1) {
+  if (version !== 3 || (kind !== CONTIGUOUS && kind !== CHUNKED)) throw new OtherKind();
+  if (kind === CONTIGUOUS) {
     const [address, bytes] = [addressAt(body, 2), unsigned(body, 10)];
     return { chunks: null, values: address === null ? null : { address, bytes }, isUnwritten: address === null };
   }
@@ -281,8 +270,8 @@ function attributesOf(object: PlainObject): Map<string, AttributeValue | null> {
   const found = new Map<string, AttributeValue | null>();
   for (const message of object.messages) {
     const { type, flags } = message;
-    if (type === MANY_ATTRIBUTES && areElsewhere(object.body(message))) throw new OtherKind();
-    if (type !== ATTRIBUTE) continue;
+    if (type === MESSAGE.attributeInfo && areElsewhere(object.body(message))) throw new OtherKind();
+    if (type !== MESSAGE.attribute) continue;
     if ((flags & SHARED) !== 0) throw new OtherKind();
     const { name, value } = readAttribute(object.body(message), object.read);
     found.set(name, value);

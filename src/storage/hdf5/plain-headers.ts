@@ -1,6 +1,7 @@
 /**
- * Reads headers of datasets as bytes, without the library: a file of a series whose header equals that of a file which
- * the library has opened needs no look of its own. Files of another kind than most writers make have no such headers.
+ * `PlainHeaders` reads the headers of groups and datasets from the bytes of a file, without the library. A file whose
+ * headers equal those of one that the library has opened need not be opened itself. It reads the *plain* kind of file
+ * that most writers make, and leaves all others to the library (`OtherKind`).
  *
  * Source: HDF5 file format specification 3.0, sections II.A (superblock), III.A.1, III.B to III.D (groups) and IV.
  */
@@ -9,7 +10,7 @@ import { DataError } from "../../errors.js";
 import type { FileStamp } from "../dataset.js";
 import { addressAt, type ReadBytes, SIGNATURE, unsigned } from "./bytes.js";
 import { OtherKind } from "./header-messages.js";
-import { type HeaderMessage, walkHeader } from "./object-header.js";
+import { CHUNKED, CONTIGUOUS, type HeaderMessage, MESSAGE, SHARED, walkHeader } from "./object-header.js";
 import { isPackingName } from "./packing.js";
 
 /** Bytes at the start of a file that are read at once, and of a block at another place. */
@@ -25,17 +26,14 @@ const MAX_LEVELS = 16;
 /** Bytes of a name, at most. */
 const MAX_NAME = 256;
 
-const LINK_INFO = 0x02;
-const LINK = 0x06;
-const EXTERNAL_FILES = 0x07;
-const LAYOUT = 0x08;
-const ATTRIBUTE = 0x0c;
-const SYMBOL_TABLE = 0x11;
-const MANY_ATTRIBUTES = 0x15;
 /** Messages that say nothing of values: free space, comment, times of changes, continuation, number of links. */
 const IGNORED: ReadonlySet<number> = new Set([0x00, 0x0d, 0x0e, 0x10, 0x12, 0x16]);
-const SHARED = 0x02;
+/** Cache type of a symbol table entry that is a soft link. */
 const SOFT_LINK = 2;
+/** Sizes of addresses and of lengths, in one word: 8 bytes each. */
+const SIZES_OF_8 = 0x0808;
+/** Address of values for which there is no room in the file yet. */
+const UNDEFINED_ADDRESS = 0xffff_ffff_ffff_ffffn;
 
 /** An object of a file: its messages, and what they refer to. */
 export interface PlainObject {
@@ -102,12 +100,12 @@ export class PlainHeaders {
   }
 
   /**
-   * Everything that the header of a dataset says of how its values are read: two datasets with the same text are read
-   * alike.
+   * Writes as text all that the header of a dataset says of how its values are read: two datasets with the same text
+   * are read alike.
    *
    * @returns null where that cannot be told from plain headers, or there is no such dataset
    */
-  of(path: string): string | null {
+  textOf(path: string): string | null {
     try {
       const names = path.split("/").filter((name) => name !== "");
       const texts = this.#messages(this.#find(names)).map((message) => this.#text(message));
@@ -141,7 +139,7 @@ export class PlainHeaders {
   /** The members of a group, in the order of their names: those of a symbol table or of link messages. */
   #members(group: readonly HeaderMessage[]): ReadonlyMap<string, number | null> {
     const found = new Map<string, number | null>();
-    const message = group.find(({ type }) => type === SYMBOL_TABLE);
+    const message = group.find(({ type }) => type === MESSAGE.symbolTable);
     if (message === undefined) return this.#links(group);
     const table = this.#read(message.start, 16);
     const segment = unsigned(this.#signed(unsigned(table, 8), "HEAP", 32), 24);
@@ -162,13 +160,13 @@ export class PlainHeaders {
 
   /** The members of a group that has them in its header and does not keep the order in which they were made. */
   #links(group: readonly HeaderMessage[]): ReadonlyMap<string, number | null> {
-    const about = group.find(({ type }) => type === LINK_INFO);
+    const about = group.find(({ type }) => type === MESSAGE.linkInfo);
     if (about === undefined) throw new OtherKind();
     const info = this.#read(about.start, about.bytes);
     const isOrdered = (info.getUint8(1) & 1) !== 0;
     if (isOrdered || addressAt(info, 2) !== null) throw new OtherKind();
     const found: [string, number | null][] = group
-      .filter(({ type }) => type === LINK)
+      .filter(({ type }) => type === MESSAGE.link)
       .map(({ start, bytes }) => {
         const { name, target } = linkOf(this.#read(start, bytes));
         if (name.some((byte) => byte > 0x7f)) throw new OtherKind();
@@ -177,7 +175,7 @@ export class PlainHeaders {
     return new Map(found.sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
-  /** Collects the names of a leaf. */
+  /** Collects the names of a leaf, whose bytes lie in the data segment of a heap. */
   #symbols(address: number, segment: number, found: Map<string, number | null>): void {
     const count = this.#signed(address, "SNOD", 8).getUint16(6, true);
     const entries = this.#read(address + 8, 40 * count);
@@ -211,6 +209,7 @@ export class PlainHeaders {
     return new DataView(block.buffer, block.byteOffset + address - start, length);
   };
 
+  /** Takes memory for a block: from the room while it lasts, else anew. */
   #take(bytes: number): Buffer {
     if (bytes > this.#left.length) return Buffer.allocUnsafeSlow(bytes);
     const taken = this.#left.subarray(0, bytes);
@@ -218,16 +217,17 @@ export class PlainHeaders {
     return taken;
   }
 
-  /** The length that the file must have, and the address of the root group. */
+  /** Reads the superblock: the length that the file must have, and the address of the root group. */
   #superblock(): [number, number] {
     const block = this.#read(0, 96);
     const isSigned = SIGNATURE.every((byte, at) => block.getUint8(at) === byte);
     const version = block.getUint8(8);
     if (!isSigned || version === 1 || version > 3) throw new OtherKind();
+    // Offsets of the words that are read: sizes of addresses and lengths, base address, driver, end of file, root.
     const [sizes, base, driver, end, root] = version === 0 ? [13, 24, 48, 40, 64] : [9, 12, 20, 28, 36];
     // Later versions mark files that are being written.
     const isPlain =
-      block.getUint16(sizes, true) === 0x0808 &&
+      block.getUint16(sizes, true) === SIZES_OF_8 &&
       unsigned(block, base) === 0 &&
       addressAt(block, driver) === null &&
       (version === 0 || block.getUint8(11) === 0);
@@ -249,7 +249,7 @@ export class PlainHeaders {
     if (known !== undefined) return known;
     const group = this.#messages(this.#find(names.slice(0, -1)));
     const name = Buffer.from(names.at(-1) as string);
-    const table = group.find(({ type }) => type === SYMBOL_TABLE);
+    const table = group.find(({ type }) => type === MESSAGE.symbolTable);
     const found = table === undefined ? this.#linkIn(group, name) : this.#symbolIn(this.#read(table.start, 16), name);
     this.#found.set(path, found);
     return found;
@@ -258,7 +258,7 @@ export class PlainHeaders {
   /** Finds a name among the links in the header of a group; a group of many keeps them elsewhere. */
   #linkIn(group: readonly HeaderMessage[], wanted: Buffer): number {
     for (const { type, start, bytes } of group) {
-      if (type !== LINK) continue;
+      if (type !== MESSAGE.link) continue;
       const { name, target } = linkOf(this.#read(start, bytes));
       if (target !== null && name.equals(wanted)) return target;
     }
@@ -313,6 +313,7 @@ export class PlainHeaders {
     throw new OtherKind();
   }
 
+  /** Reads a structure that begins with a signature. @throws OtherKind where another one stands there */
   #signed(address: number, signature: string, length: number): DataView {
     const bytes = this.#read(address, length);
     for (let i = 0; i < 4; i++) if (bytes.getUint8(i) !== signature.charCodeAt(i)) throw new OtherKind();
@@ -326,22 +327,22 @@ export class PlainHeaders {
   #text({ type, flags, start, bytes }: HeaderMessage): string {
     if (IGNORED.has(type)) return "";
     const body = bufferOf(this.#read(start, bytes));
-    const isElsewhere = type === MANY_ATTRIBUTES && areElsewhere(this.#read(start, bytes));
-    if (type === EXTERNAL_FILES || isElsewhere || (flags & SHARED) !== 0) throw new OtherKind();
-    if (type === MANY_ATTRIBUTES) return "";
-    if (type === ATTRIBUTE && !isPackingName(attributeName(body))) return "";
+    const isElsewhere = type === MESSAGE.attributeInfo && areElsewhere(this.#read(start, bytes));
+    if (type === MESSAGE.externalFiles || isElsewhere || (flags & SHARED) !== 0) throw new OtherKind();
+    if (type === MESSAGE.attributeInfo) return "";
+    if (type === MESSAGE.attribute && !isPackingName(attributeName(body))) return "";
     const head = `${type} ${flags} ${bytes} `;
-    return head + (type === LAYOUT ? this.#layoutText(body) : body.toString("latin1"));
+    return head + (type === MESSAGE.layout ? this.#layoutText(body) : body.toString("latin1"));
   }
 
   /** A layout without the address of the values, which must lie in the file; it says whether there are any. */
   #layoutText(body: Buffer): string {
     const [version, kind] = body;
-    const at = kind === 1 ? 2 : 3;
-    if (version !== 3 || (kind !== 1 && kind !== 2)) throw new OtherKind();
+    const at = kind === CONTIGUOUS ? 2 : 3;
+    if (version !== 3 || (kind !== CONTIGUOUS && kind !== CHUNKED)) throw new OtherKind();
     const address = body.readBigUInt64LE(at);
-    const isWritten = address !== 0xffff_ffff_ffff_ffffn;
-    const bytes = kind === 1 ? body.readBigUInt64LE(at + 8) : 0n;
+    const isWritten = address !== UNDEFINED_ADDRESS;
+    const bytes = kind === CONTIGUOUS ? body.readBigUInt64LE(at + 8) : 0n;
     if (isWritten && address + bytes > BigInt(this.#end)) throw new OtherKind();
     return `${isWritten} ${body.toString("latin1", 0, at)}${body.toString("latin1", at + 8)}`;
   }

@@ -1,4 +1,4 @@
-/** Defines what crosses between the threads that compute and the thread that reads stores. */
+/** Defines the messages between the threads that compute and the thread that reads stores. */
 
 /** Size of the blocks in which the description of a file's values is read. */
 export const FILE_BLOCK_BYTES = 64 * 1024;
@@ -46,6 +46,7 @@ export interface BoxRequest {
   readonly count: readonly number[];
 }
 
+/** A request for a store or a file: its present state, or the version that the caller has verified. */
 export interface OpenRequest {
   readonly store: string;
   /** `newestMs` of the tree that the caller has verified; absent: the store as it is now. */
@@ -122,6 +123,7 @@ export interface FileState {
   readonly newestMs: number;
 }
 
+/** Anything that the thread of stores is asked for; the answer is the member of `StoreReplies` of the same name. */
 export type StoreRequest =
   | ({ readonly kind: "folder" } & FolderRequest)
   | ({ readonly kind: "open" } & OpenRequest)
@@ -145,6 +147,7 @@ export type Elements =
   | BigInt64Array
   | BigUint64Array;
 
+/** The answers, by the kind of the request. */
 export interface StoreReplies {
   readonly folder: FolderContents;
   readonly open: StoreTree;
@@ -165,7 +168,8 @@ export interface StoreMessage {
   readonly request: StoreRequest;
 }
 
+/** The answer to the message with that number: a value of `StoreReplies`, or an error. */
 export type StoreAnswer =
   | { readonly id: number; readonly value: unknown }
-  /** `damage`: the store is not what it was or not readable; otherwise it did not answer in time. */
+  /** `busy`: the store did not answer in time; otherwise it is not readable, or not what it was. */
   | { readonly id: number; readonly message: string; readonly busy: boolean };

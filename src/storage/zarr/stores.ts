@@ -66,8 +66,6 @@ const MOMENT_MS = 15;
 /** Time without use after which a store that is no longer needed is closed. */
 const UNUSED_MS = 30_000;
 
-type Decoded = Chunk<DataType>;
-
 /** Most bytes of decoded chunks that are kept, because boxes may be smaller than a chunk. */
 const CHUNK_BYTES = 64 * 1024 * 1024;
 /** Bytes of the largest type of elements. */
@@ -89,6 +87,9 @@ const CONSTRUCTORS = {
   int64: BigInt64Array,
   uint64: BigUint64Array,
 } as const;
+
+/** A decoded chunk: its values, shape and strides. */
+type Decoded = Chunk<DataType>;
 
 /** What a read gives: elements of a box, or bytes of a range. */
 type ReadData = Elements | Uint8Array;
@@ -146,7 +147,7 @@ export class Stores {
     });
   }
 
-  /** What asks the host of a location, if that is at a named address or below one. */
+  /** Finds what asks the host of a location, if that is at a named address or below one. */
   #sharedFor(location: string): RemoteObjects | undefined {
     for (let place = location; place.includes("/"); place = place.slice(0, place.lastIndexOf("/"))) {
       const shared = this.#named.get(place) ?? this.#named.get(`${place}/`);
@@ -155,7 +156,10 @@ export class Stores {
     return undefined;
   }
 
-  /** The tree of a store: of the version that is asked for, else of the one now or the one that the scan has seen. */
+  /**
+   * Opens a store and returns its tree: of the version `newestMs`, or of the one that is there now. The same scan asks
+   * several times and is told the version that it saw first.
+   */
   async open({ store: location, newestMs, named, scan }: OpenRequest): Promise<StoreTree> {
     this.#used.set(location, this.#clock());
     if (newestMs !== undefined) {
@@ -170,7 +174,7 @@ export class Stores {
     return tree;
   }
 
-  /** Opens a store anew; keeps the version that is open if it is the same. */
+  /** Opens a store anew; keeps the open one if its version is the same. */
   async #openNow(location: string): Promise<StoreTree> {
     const known = await this.#open.get(location)?.catch(() => null);
     const changedMs = known?.objects.changedMs ?? 0;
@@ -185,7 +189,7 @@ export class Stores {
     return tree;
   }
 
-  /** The state of a file: of the version that is asked for, else of the one now or the one that the scan has seen. */
+  /** Finds a file and returns its state, of the same version as `open` would choose. */
   async file({ store: location, newestMs, named, scan }: OpenRequest): Promise<FileState> {
     this.#used.set(location, this.#clock());
     if (newestMs !== undefined) {
@@ -212,7 +216,7 @@ export class Stores {
     if (scan !== undefined) this.#scans.set(location, scan);
   }
 
-  /** Asks for the version of a file anew; keeps the one that is open if it is the same. */
+  /** Asks for the version of a file anew; keeps the open file if its version is the same. */
   async #fileNow(location: string): Promise<FileState> {
     const known = await this.#files.get(location);
     const bytes = new RemoteBytes(location, this.#fetching, this.#sharedFor(location));
@@ -326,7 +330,7 @@ export class Stores {
     return (await this.#take(box)) as Elements;
   }
 
-  /** Reads the texts of a small array. */
+  /** Reads the texts of a small array. @throws DataError, BusyError */
   async texts({ store, newestMs, path }: TextsRequest): Promise<readonly string[]> {
     const { objects } = await this.#verified(store, newestMs);
     const { data } = (await get(await open(root(objects).resolve(path), { kind: "array" }))) as unknown as {
@@ -416,6 +420,7 @@ export class Stores {
   }
 }
 
+/** The error of a store or file that has changed since the catalogue verified it. */
 function otherVersion(location: string): DataError {
   return new DataError(`${location} is not what it was when the catalogue was read`);
 }
@@ -439,11 +444,13 @@ function beginningOf(store: string, { newestMs, size }: FileState): RangeRequest
   return { store, newestMs, position: 0, length: Math.min(FILE_BLOCK_BYTES, size), isBlock: true };
 }
 
+/** Makes the store of a location: a list of references, one behind an address, or a folder. */
 function storeAt(location: string, hosts: Hosts, fetching: Fetching, shared: RemoteObjects | undefined): ObjectStore {
   if (isReferences(location)) return new ReferenceStore(location, hosts, fetching);
   return isAddress(location) ? new RemoteStore(location, fetching, shared) : new LocalStore(location);
 }
 
+/** Reads the metadata of a store. @throws DataError where it holds none */
 async function openStore(location: string, store: ObjectStore, changedMs: number): Promise<OpenStore> {
   const { documents: found, digest, newestMs } = await store.open(changedMs);
   const documents = expandConsolidated(found);
@@ -453,6 +460,7 @@ async function openStore(location: string, store: ObjectStore, changedMs: number
   return { tree: { entries, digest, newestMs }, objects: new PinnedStore(store, documents), arrays: new Map() };
 }
 
+/** Reads a box through the library, and puts its elements in C order into shared memory. */
 async function readElements(array: ZarrArray<DataType, PinnedStore>, box: BoxRequest): Promise<Elements> {
   const Kind = CONSTRUCTORS[array.dtype as keyof typeof CONSTRUCTORS];
   if (Kind === undefined) throw new DataError(`${box.store}: ${box.path} holds ${array.dtype}, which are not numbers`);

@@ -1,4 +1,7 @@
-/** This file types the answers of the service about itself and about a dataset. */
+/**
+ * Types the answers of the service about itself and about a dataset, and tells from them what operations and methods a
+ * dataset can be asked for, and the units of measures.
+ */
 import { MEASURES, type Measure } from "../../quantities.js";
 
 export interface Catalogue {
@@ -47,6 +50,7 @@ export interface DatasetFacts {
     readonly first: number;
     readonly last: number;
     readonly stored: readonly number[];
+    /** Stored frames before the first time that may be asked for, and after the last one: interpolation reads them. */
     readonly guardBefore: number;
     readonly guardAfter: number;
   };
@@ -81,7 +85,7 @@ export function hasOpenFaces({ axes }: Pick<DatasetFacts, "axes">): boolean {
   return axes.some(({ faces }) => faces?.includes("open") === true);
 }
 
-/** Nodes that a method needs along an axis that is not periodic. */
+/** Nodes that a method reads along an axis, of which one that is not periodic must have as many. */
 const STENCILS: Readonly<Record<string, number>> = {
   None: 1,
   Lag4: 4,
@@ -93,8 +97,8 @@ const STENCILS: Readonly<Record<string, number>> = {
   Fd4Lag4: 6,
 };
 
-/** Nodes an axis that a method needs; a spline M{m}Q{q} needs q. */
-function nodesNeeded(method: string): number {
+/** The same of any method; a spline M{m}Q{q} reads q. */
+function nodesRead(method: string): number {
   return STENCILS[method] ?? Number(/Q(\d+)$/.exec(method)?.[1] ?? 1);
 }
 
@@ -102,7 +106,7 @@ function nodesNeeded(method: string): number {
 export function methodsOf(facts: DatasetFacts, operation: string): readonly string[] {
   const row = facts.operations.find(({ name }) => name === operation);
   if (row === undefined || !row.available) return [];
-  return row.spatialInterpolation.filter((method) => nodesNeeded(method) <= openNodes(facts));
+  return row.spatialInterpolation.filter((method) => nodesRead(method) <= fewestNodes(facts));
 }
 
 /** The spatial options that some operation answers on a dataset. */
@@ -110,9 +114,9 @@ export function knownMethods(facts: DatasetFacts): ReadonlySet<string> {
   return new Set(facts.operations.flatMap(({ name }) => methodsOf(facts, name)));
 }
 
-/** The fewest nodes of an axis that is not periodic. */
-function openNodes({ axes }: DatasetFacts): number {
-  return axes.reduce((fewest, { periodic, nodes }) => (periodic ? fewest : Math.min(fewest, nodes)), 1024);
+/** The fewest nodes of an axis that is not periodic; infinite where all are. */
+function fewestNodes({ axes }: DatasetFacts): number {
+  return Math.min(...axes.filter(({ periodic }) => !periodic).map(({ nodes }) => nodes));
 }
 
 /**
@@ -121,14 +125,14 @@ function openNodes({ axes }: DatasetFacts): number {
  */
 function filterNodes(operation: string): number {
   if (!operation.startsWith("GetBoxFilter")) return 1;
-  return nodesNeeded(operation.endsWith("Gradient") ? "Fd4Lag4" : "Lag4");
+  return nodesRead(operation.endsWith("Gradient") ? "Fd4Lag4" : "Lag4");
 }
 
 /** Whether a dataset answers an operation by some method. */
 export function offers(facts: DatasetFacts, operation: string): boolean {
   const row = facts.operations.find(({ name }) => name === operation);
   if (row === undefined || !row.available) return false;
-  if (row.spatialInterpolation.length === 0) return filterNodes(operation) <= openNodes(facts);
+  if (row.spatialInterpolation.length === 0) return filterNodes(operation) <= fewestNodes(facts);
   return methodsOf(facts, operation).length > 0;
 }
 

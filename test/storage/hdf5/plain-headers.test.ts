@@ -43,7 +43,7 @@ function write({ shape = [4, 4, 4], chunks, type = "<f", compression, attribute,
 function headerOf(path: string, dataset = "/u"): string | null {
   const headers = PlainHeaders.open(path, Buffer.alloc(ROOM_BYTES));
   try {
-    return headers?.of(dataset) ?? null;
+    return headers?.textOf(dataset) ?? null;
   } finally {
     headers?.close();
   }

@@ -66,19 +66,16 @@ export function findFields(contents: Contents, findings: Findings): FoundFields 
   }
   const series = seriesOf(candidates.map(({ holder }) => holder));
   const velocity = chosen.velocities[0] ?? [];
-  const same = (paths: readonly string[]) => paths.map((path) => contents.identity(path)).join();
-  const others = [
+  const rivals = [
     ...chosen.velocities.slice(1),
     ...(series === null ? candidates.slice(1).flatMap(({ velocities }) => velocities.slice(0, 1)) : []),
     ...twinsOf(contents, velocity),
-  ].filter((paths) => same(paths) !== same(velocity));
-  if (others.length > 0) askWhich(findings, "velocity", velocity, others);
+  ];
+  askWhich(contents, findings, "velocity", velocity, rivals);
   const pressure = chosen.pressure ?? pressureBeside(contents, chosen.holder, holders, series !== null);
   const taken = pressure === null ? [] : [pressure];
-  const pressures = [...namedIn(contents, chosen.holder, PRESSURES), ...twinsOf(contents, taken)].filter(
-    (paths) => same(paths) !== same(taken),
-  );
-  if (pressure !== null && pressures.length > 0) askWhich(findings, "pressure", taken, pressures);
+  const pressures = [...namedIn(contents, chosen.holder, PRESSURES), ...twinsOf(contents, taken)];
+  askWhich(contents, findings, "pressure", taken, pressures);
   findings.addReason(
     `velocity: ${velocity.length === 0 ? "none" : velocity.join(", ")}; pressure: ${pressure ?? "none"}.`,
   );
@@ -90,22 +87,25 @@ export function findFields(contents: Contents, findings: Findings): FoundFields 
   const beside = [...chosen.beside.filter(isFree), ...said];
   for (const { field, paths } of beside) {
     findings.addReason(`${field}: ${paths.join(", ")}.`);
-    const rivals = [...rivalsOf(contents, chosen.holder, field), ...twinsOf(contents, paths)].filter(
-      (rival) => same(rival) !== same(paths),
-    );
-    if (rivals.length > 0 && !said.some((other) => other.field === field)) askWhich(findings, field, paths, rivals);
+    if (said.some((other) => other.field === field)) continue;
+    const rivals = [...rivalsOf(contents, chosen.holder, field), ...twinsOf(contents, paths)];
+    askWhich(contents, findings, field, paths, rivals);
   }
   const place = series?.place ?? ((path: string) => path);
   return { velocity, pressure, others: beside, steps: series?.steps ?? null, place };
 }
 
-/** Asks which of several datasets is a field. */
+/** Asks which datasets are a field where some that could be it are others than those taken, by whatever path. */
 function askWhich(
+  contents: Contents,
   findings: Findings,
   field: FieldName,
   taken: readonly string[],
-  others: readonly (readonly string[])[],
+  rivals: readonly (readonly string[])[],
 ): void {
+  const identity = (paths: readonly string[]) => paths.map((path) => contents.identity(path)).join();
+  const others = rivals.filter((paths) => identity(paths) !== identity(taken));
+  if (taken.length === 0 || others.length === 0) return;
   const rest = [...new Set(others.map((paths) => paths.join(", ")))].slice(0, LISTED);
   findings.ask(
     "fields",
@@ -159,6 +159,7 @@ function unnamedFields(contents: Contents, findings: Findings): FoundFields | nu
   return { velocity, pressure, others: [], steps: null, place: (path) => path };
 }
 
+/** The first path that there is, or null. */
 function first(paths: readonly (string | undefined)[]): string | null {
   return paths.find((path) => path !== undefined) ?? null;
 }
@@ -261,6 +262,7 @@ function vectorOf(contents: Contents, paths: Holder["paths"], name: string): str
   return path !== undefined && shape.length >= 4 && shape.includes(3) ? [[path]] : [];
 }
 
+/** Dimensions of a dataset of numbers; 0 for any other and for none. */
 function rank(contents: Contents, path: string | undefined): number {
   const stored = path === undefined ? null : contents.dataset(path);
   return stored === null || (stored.element !== "float" && stored.element !== "integer") ? 0 : stored.shape.length;
