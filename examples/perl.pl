@@ -20,5 +20,5 @@ my $answer = $soap->call(
     GetVelocity => (map { SOAP::Data->name(@$_) } @members),
     SOAP::Data->name(points => \SOAP::Data->name(Point3 => \SOAP::Data->value(@point)))
 );
-die $answer->faultstring if $answer->fault;
+die $answer->valueof('//Fault/Reason/Text'), "\n" if $answer->fault;
 print join(' ', map { $_->value } $answer->dataof('//Vector3/*')), "\n";

@@ -1,6 +1,6 @@
 /** Keeps the store up: its schema, the sample on the first start, the horizon of today. */
-import { fileURLToPath } from "node:url";
 import { Piscina } from "piscina";
+import { builtFile } from "../built-file.js";
 import { DataError } from "../errors.js";
 import { importFile } from "./import/import-file.js";
 import { isStoreFailure, openConnection } from "./store/database.js";
@@ -46,8 +46,7 @@ export function maintain({ file, sample, configured }: UpkeepTask): Upkeep {
   }
 }
 
-/** The worker's compiled file, also when this one runs from source. */
-const ENTRY = fileURLToPath(new URL("./worker.js", import.meta.url).href.replace("/src/events/", "/dist/events/"));
+const ENTRY = builtFile(new URL("./worker.js", import.meta.url));
 
 /**
  * Does the upkeep in a worker thread, so that recurrence never holds up the thread that answers requests. Resolves once

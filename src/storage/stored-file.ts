@@ -4,6 +4,11 @@ import type { ChunkIndex } from "./hdf5/chunk-index.js";
 import type { ReadBuffer } from "./hdf5/library.js";
 import type { AttributeValue, Hyperslab, RawValues, Stored } from "./hdf5/stored.js";
 
+/** Most bytes of a table of coordinates: anything larger is a field, and is read by `readHyperslab`. */
+export const MAX_TABLE_BYTES = 64 * 1024 * 1024;
+/** Most texts of a dataset, which name components or the like. */
+export const MAX_TEXTS = 64;
+
 /** A box of elements of one dataset in stored order. */
 export interface StoredHyperslab extends Hyperslab {
   readonly path: string;

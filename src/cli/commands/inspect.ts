@@ -12,6 +12,7 @@ import { type Recognised, recognise } from "../../storage/catalog/layouts/recogn
 import { nameOf } from "../../storage/catalog/scan-folders.js";
 import { recogniseSeries } from "../../storage/catalog/series.js";
 import { unclaimedWarning } from "../../storage/catalog/unclaimed.js";
+import { realPath } from "../../storage/files.js";
 import { DESCRIPTOR_NAME, isStore } from "../../storage/folder-names.js";
 import { isHdf5 } from "../../storage/hdf5/bytes.js";
 import type { H5File } from "../../storage/hdf5/file.js";
@@ -98,10 +99,11 @@ function writeDescriptor(found: Recognised, home: string, folder: string): void 
     throw new MisuseError(
       `${target} exists already: delete it to write another, or write one apart from the files with --descriptors FOLDER`,
     );
-  makeFolder(folder);
-  const from = filesOf(found.written).every(isAddress) ? "" : relative(realpathSync(folder), realpathSync(home));
+  const isFar = filesOf(found.written).every(isAddress);
+  const from = isFar ? "" : relative(realPath(folder) ?? resolve(folder), realpathSync(home));
   if (from === ".." || from.startsWith(`..${sep}`) || isAbsolute(from))
     throw new MisuseError(`--write ${folder}: a descriptor stands in the folder of its files or above it (${home})`);
+  makeFolder(folder);
   const written = movedTo(found.written, from);
   writeFileSync(target, `${JSON.stringify(written, null, 2)}\n`);
   process.stderr.write(`wrote ${target}\n`);

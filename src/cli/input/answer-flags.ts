@@ -4,9 +4,8 @@ import { FIELDS } from "../../operations.js";
 import type { Answers } from "../../storage/catalog/layouts/answers.js";
 import { OTHERS, type OtherField } from "../../storage/catalog/layouts/usual-names.js";
 import { AXIS_NAMES, type AxisName } from "../../storage/dataset.js";
-import { wholeNumber } from "./arguments.js";
+import { NUMBER, wholeNumber } from "./arguments.js";
 
-const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 const LETTERS = ["t", "z", "y", "x", "c"];
 
 function number(text: string): number {

@@ -4,6 +4,9 @@ import { InvalidArgumentError } from "commander";
 /** A mistake on the command line, reported in one line with exit code 2. */
 export class MisuseError extends Error {}
 
+/** A decimal number. */
+export const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
+
 /** Makes a parser of whole numbers from `min` to `max`; it throws InvalidArgumentError for any other text. */
 export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): (text: string) => number {
   const range = max === Number.MAX_SAFE_INTEGER ? `from ${min}` : `from ${min} to ${max}`;

@@ -1,10 +1,9 @@
 /** Reads points from a file or standard input: text with three numbers per line, or .npy. */
 import { createReadStream } from "node:fs";
 import { reasonOf } from "../../system-error.js";
-import { MisuseError } from "./arguments.js";
+import { MisuseError, NUMBER } from "./arguments.js";
 import { isNpy, readNpy } from "./npy.js";
 
-const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 /** Separator of the numbers of a line. */
 const SEPARATOR = /\s*[,;]\s*|\s+/;
 /** A word that is meant as a number, so that its line is not a header: `1`, `"2"`, `0x10`, `nan`. */

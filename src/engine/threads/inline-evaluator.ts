@@ -3,6 +3,7 @@
  * module as the worker threads, on bricks that are in the cache.
  */
 import { readFile } from "node:fs/promises";
+import { builtFile } from "../../built-file.js";
 import { compileModule, instantiateSimd, type WasmMemory } from "../../kernels/simd/index.js";
 import { NotCached } from "../../storage/bricks/cache.js";
 import { CachedBricks } from "../../storage/bricks/cached-bricks.js";
@@ -13,8 +14,7 @@ import { evaluateBatch } from "./batch.js";
 import { OpenDatasets } from "./open-dataset.js";
 import { Sampler } from "./sampler.js";
 
-/** The module that ships, also when this file runs from source. */
-const MODULE = new URL("../../kernels/simd/kernels.wasm", import.meta.url).href.replace("/src/", "/dist/");
+const MODULE = builtFile(new URL("../../kernels/simd/kernels.wasm", import.meta.url));
 
 /** The memory that the evaluator shares with the worker threads, and settings of schemes. */
 export interface InlineSetup {
@@ -36,7 +36,7 @@ export interface InlineEvaluator {
 
 /** Makes the evaluator; the module is compiled on other threads meanwhile. */
 export async function openInlineEvaluator({ memory, layout, fd8Legacy }: InlineSetup): Promise<InlineEvaluator> {
-  const module = await compileModule(await readFile(new URL(MODULE)));
+  const module = await compileModule(await readFile(MODULE));
   const buffer = memory.buffer as SharedArrayBuffer;
   const bricks = new CachedBricks(buffer, layout.cache, layout.inlineSlot);
   const accelerate = (scratch: { offset: number; bytes: number }) => instantiateSimd(module, memory, scratch);

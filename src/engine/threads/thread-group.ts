@@ -1,9 +1,9 @@
 /** A thread group keeps a number of worker threads alive, and repairs what a dead thread leaves behind. */
 import { EventEmitter } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import type { Worker } from "node:worker_threads";
 import { Piscina } from "piscina";
+import { builtFile } from "../../built-file.js";
 import { BusyError, DeadlineError, WorkerError } from "../../errors.js";
 import type { WasmMemory } from "../../kernels/simd/index.js";
 import type { BrickCache } from "../../storage/bricks/cache.js";
@@ -14,8 +14,7 @@ import type { TaskOutcome } from "../task.js";
 import type { TaskMessage } from "./dataset-copy.js";
 import { ThreadStarts } from "./thread-starts.js";
 
-/** Worker threads run the JavaScript that ships, also when this file runs from source. */
-const ENTRY = fileURLToPath(new URL("./worker.js", import.meta.url).href.replace("/src/engine/", "/dist/engine/"));
+const ENTRY = builtFile(new URL("./worker.js", import.meta.url));
 /** Time after which a thread that is started on demand ends unused. */
 const IDLE_MS = 300_000;
 /** Interval at which a task that is to be killed is looked for on a thread. */

@@ -1,6 +1,6 @@
 /** Hands long representations to a worker thread, so that they hold up no other request. */
-import { fileURLToPath } from "node:url";
 import { Piscina } from "piscina";
+import { builtFile } from "../../built-file.js";
 import type { Interval } from "../store/store.js";
 import { EventsError, type EventsErrorCode, type EventsErrorDetail, storeUnavailable } from "./events-error.js";
 import type { EventsSettings } from "./events-settings.js";
@@ -45,8 +45,7 @@ const WAITING = 64;
 /** Time after which an idle thread ends. */
 const IDLE_MS = 60_000;
 
-/** The worker's compiled file, also when this one runs from source. */
-const ENTRY = fileURLToPath(new URL("../worker.js", import.meta.url).href.replace("/src/events/", "/dist/events/"));
+const ENTRY = builtFile(new URL("../worker.js", import.meta.url));
 
 /** Renders one representation at a time; the thread starts with the first. */
 export class RenderThread {

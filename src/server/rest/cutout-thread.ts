@@ -1,6 +1,6 @@
 /** `CutoutThread` writes the files of cutouts in a worker thread, so that no other request waits for them. */
-import { fileURLToPath } from "node:url";
 import { Piscina } from "piscina";
+import { builtFile } from "../../built-file.js";
 import { BusyError, DataError } from "../../errors.js";
 import type { Dataset } from "../../storage/dataset.js";
 import type { StorePort } from "../../storage/store-port.js";
@@ -24,10 +24,7 @@ const WAITING = 64;
 /** Time after which an idle thread ends. */
 const IDLE_MS = 60_000;
 
-/** The worker's compiled file, also when this one runs from source. */
-const ENTRY = fileURLToPath(
-  new URL("./cutout-worker.js", import.meta.url).href.replace("/src/server/", "/dist/server/"),
-);
+const ENTRY = builtFile(new URL("./cutout-worker.js", import.meta.url));
 
 /** Writes one file at a time; the thread starts with the first. */
 export class CutoutThread {

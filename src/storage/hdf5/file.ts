@@ -5,7 +5,7 @@
 import { type Stats, statSync } from "node:fs";
 import { h5wasm, Module } from "h5wasm/node";
 import { DataError } from "../../errors.js";
-import { countElements, type StoredFile, type StoredHyperslab } from "../stored-file.js";
+import { countElements, MAX_TABLE_BYTES, MAX_TEXTS, type StoredFile, type StoredHyperslab } from "../stored-file.js";
 import {
   type ByteRange,
   type FilePlace,
@@ -31,10 +31,6 @@ const ELEMENTS = new Map<number, Stored["element"]>([
   [3, "string"],
 ]);
 const MAX_LINKS = 16;
-/** Tables and coordinates are small; anything larger is a field and must go through `readHyperslab`. */
-const MAX_TABLE_BYTES = 64 * 1024 * 1024;
-/** Texts that name components or the like. */
-const MAX_TEXTS = 64;
 /** The library's length of a dimension without a bound: 2^64 - 1, as a float64 has it. */
 const UNLIMITED = 2 ** 64;
 

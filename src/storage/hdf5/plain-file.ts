@@ -17,7 +17,7 @@ import { areElsewhere, isRefusal, PlainHeaders, type PlainObject, ROOM_BYTES } f
 import type { AttributeValue, Hyperslab, RawValues, Stored } from "./stored.js";
 
 /** Most bytes of a table of coordinates that is read without the library. */
-const MAX_TABLE_BYTES = 1024 * 1024;
+const MOST_PLAIN_BYTES = 1024 * 1024;
 /** The attributes that name the coordinate tables of the dimensions of a dataset, and their labels. */
 const SCALES = "DIMENSION_LIST";
 const LABELS = "DIMENSION_LABELS";
@@ -133,7 +133,7 @@ export class PlainFile implements StoredFile {
         const { values } = layoutOf(object);
         const count = stored.shape.reduce((product, length) => product * length, 1);
         const bytes = count * stored.size;
-        const isPlain = values?.bytes === bytes && bytes > 0 && bytes <= MAX_TABLE_BYTES && !isExternal(object);
+        const isPlain = values?.bytes === bytes && bytes > 0 && bytes <= MOST_PLAIN_BYTES && !isExternal(object);
         if (!isPlain || stored.filters.length > 0) throw new OtherKind();
         const { element, size, signed } = readType(bodyOf(object, MESSAGE.type));
         const numbers = readNumbers(object.read(values.address, bytes), { element, size, signed }, count);

@@ -1,5 +1,7 @@
 /** Defines the messages between the threads that compute and the thread that reads stores. */
 
+import type { RawValues } from "../hdf5/stored.js";
+
 /** Size of the blocks in which the description of a file's values is read. */
 export const FILE_BLOCK_BYTES = 64 * 1024;
 
@@ -135,17 +137,7 @@ export type StoreRequest =
   | ({ readonly kind: "ready" } & ReadyRequest);
 
 /** Elements in C order, in shared memory. */
-export type Elements =
-  | Float32Array
-  | Float64Array
-  | Int8Array
-  | Uint8Array
-  | Int16Array
-  | Uint16Array
-  | Int32Array
-  | Uint32Array
-  | BigInt64Array
-  | BigUint64Array;
+export type Elements = RawValues | BigInt64Array | BigUint64Array;
 
 /** The answers, by the kind of the request. */
 export interface StoreReplies {

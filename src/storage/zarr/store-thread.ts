@@ -2,16 +2,13 @@
  * The store thread reads stores for all threads of a process, so that they share what is open, cached and under way.
  */
 import { setTimeout as pause } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
+import { builtFile } from "../../built-file.js";
 import { STORE_DEFAULTS, type StoreSettings } from "../../store-settings.js";
 import type { StorePort } from "../store-port.js";
 import type { DiskCounts, StoreStatus } from "../store-status.js";
 
-/** The store thread runs the JavaScript that ships, also when this file runs from source. */
-const ENTRY = fileURLToPath(
-  new URL("./store-worker.js", import.meta.url).href.replace("/src/storage/", "/dist/storage/"),
-);
+const ENTRY = builtFile(new URL("./store-worker.js", import.meta.url));
 
 /** Time for which the end of the thread waits for its disk. */
 const CLOSE_MS = 2000;

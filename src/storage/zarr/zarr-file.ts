@@ -5,14 +5,11 @@
 import { DataError } from "../../errors.js";
 import { packingOf, unpack } from "../hdf5/packing.js";
 import type { AttributeValue, Hyperslab, RawValues, Stored } from "../hdf5/stored.js";
-import { countElements, type StoredFile, type StoredHyperslab } from "../stored-file.js";
+import { countElements, MAX_TABLE_BYTES, MAX_TEXTS, type StoredFile, type StoredHyperslab } from "../stored-file.js";
 import type { OpenRequest, StoredArray, StoredGroup, StoreTree } from "./protocol.js";
 import { type AnswerTimeout, StoreClient } from "./store-client.js";
 
-/** Tables are small; anything larger is a field and must go through `readHyperslab`. */
-const MAX_TABLE_BYTES = 64 * 1024 * 1024;
-/** Texts that name components or the like, and the types of elements that are read as texts. */
-const MAX_TEXTS = 64;
+/** Types of elements that are read as texts. */
 const TEXTS = /^(string|\|O|[<>|][US]\d+)$/;
 
 export class ZarrFile implements StoredFile {

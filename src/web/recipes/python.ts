@@ -1,10 +1,6 @@
 /** This file writes a query as a Python script with zeep. */
 import { dialectOf } from "../../operations.js";
-import { type Endpoint, hasTimes, parameterText, pointTexts, type Recipe, timesOf } from "./recipe.js";
-
-function literal(value: string | number | readonly number[]): string {
-  return typeof value === "string" ? JSON.stringify(value) : parameterText(value);
-}
+import { type Endpoint, hasTimes, inLoop, literal, pointTexts, type Recipe, timeTexts } from "./recipe.js";
 
 export function python({ query, note }: Recipe, { base, soap, token }: Endpoint): string {
   const several = hasTimes(query);
@@ -30,16 +26,10 @@ export function python({ query, note }: Recipe, { base, soap, token }: Endpoint)
     "]",
   ];
   if (!several) return [...head, `answer = ${statement.join("\n")}`, "print(answer)", ""].join("\n");
-  const loop = statement
-    .map((line) => `    ${line}`)
-    .join("\n")
-    .trimStart();
   return [
     ...head,
-    `for time in (${timesOf(query)
-      .map((time) => parameterText(time))
-      .join(", ")}):`,
-    `    answer = ${loop}`,
+    `for time in (${timeTexts(query)}):`,
+    `    answer = ${inLoop(statement, "    ")}`,
     "    print(time, answer)",
     "",
   ].join("\n");

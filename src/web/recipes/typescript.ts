@@ -1,9 +1,5 @@
 /** This file writes a query as a TypeScript module with the typed client. */
-import { type Endpoint, hasTimes, parameterText, pointTexts, type Recipe, timesOf } from "./recipe.js";
-
-function literal(value: string | number | readonly number[]): string {
-  return typeof value === "string" ? JSON.stringify(value) : parameterText(value);
-}
+import { type Endpoint, hasTimes, inLoop, literal, pointTexts, type Recipe, timeTexts } from "./recipe.js";
 
 export function typescript({ query, note }: Recipe, { base, token }: Endpoint): string {
   const several = hasTimes(query);
@@ -28,16 +24,10 @@ export function typescript({ query, note }: Recipe, { base, token }: Endpoint): 
   ];
   if (!several)
     return [...head, `const answer = await ${statement.join("\n")}`, "console.log(answer.values);", ""].join("\n");
-  const loop = statement
-    .map((line) => `  ${line}`)
-    .join("\n")
-    .trimStart();
   return [
     ...head,
-    `for (const time of [${timesOf(query)
-      .map((time) => parameterText(time))
-      .join(", ")}]) {`,
-    `  const answer = await ${loop}`,
+    `for (const time of [${timeTexts(query)}]) {`,
+    `  const answer = await ${inLoop(statement, "  ")}`,
     "  console.log(time, answer.values);",
     "}",
     "",

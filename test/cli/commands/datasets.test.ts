@@ -73,6 +73,11 @@ describe("fieldprobe inspect", () => {
       /open question about order: .* Answer: --dims.* Delete the question from dataset\.json when it is answered there/,
     );
     rmSync(join(folder, "dataset.json"));
+    const apart = join(SCRATCH, "apart");
+    expect(fieldprobe("inspect", path, "--write", apart).stderr).toMatch(
+      /stands in the folder of its files or above it/,
+    );
+    expect(existsSync(apart)).toBe(false);
     const flags = ["--dims", "x,y,z", "--periodic", "xyz", "--length", "1", "--origin", "0", "--times", "0.5"];
     expect(fieldprobe("inspect", path, "--write", folder, ...flags)).toMatchObject({ status: 0 });
     expect(JSON.parse(readFileSync(join(folder, "dataset.json"), "utf8"))).toMatchObject({

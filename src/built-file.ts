@@ -1,0 +1,17 @@
+/** `builtFile` finds files of the build, also where the program runs from its source. */
+import { fileURLToPath } from "node:url";
+
+/** Where a program runs: from source as tests run it, or as it was built. */
+const RUNS_FROM_SOURCE = import.meta.url.endsWith(".ts");
+
+/**
+ * Returns the path of a file that the build makes.
+ *
+ * @param url        of the file, from the `import.meta.url` of the module that asks
+ * @param fromSource whether that module is in `src`, so that the file is at the same place in `dist`; folders above
+ *                   those two may have any name
+ */
+export function builtFile({ href }: URL, fromSource = RUNS_FROM_SOURCE): string {
+  const at = fromSource ? href.lastIndexOf("/src/") : -1;
+  return fileURLToPath(at < 0 ? href : `${href.slice(0, at)}/dist/${href.slice(at + "/src/".length)}`);
+}
