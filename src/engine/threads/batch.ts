@@ -1,4 +1,7 @@
-/** A worker evaluates a batch, from triples to float32 results, by the family of its operation. */
+/**
+ * `evaluateBatch` evaluates a batch, from triples to float32 results, by the family of its operation: on a worker
+ * thread, or small batches on the thread that serves requests.
+ */
 import { CancelledError, RequestError } from "../../errors.js";
 import { type BoxFilter, createBoxFilter } from "../../kernels/filter/box-filter.js";
 import { modeForce, taylorGreenForce } from "../../kernels/forcing.js";
@@ -77,7 +80,7 @@ function samplingOf(task: Omit<AheadMessage | BatchMessage, "dataset">, open: Op
   };
 }
 
-/** Interpolated and differentiated fields. */
+/** Interpolates or differentiates fields. */
 function evaluatePoints({ task, operation, open, sampler, stop, pause }: BatchContext): Progress | null {
   const { count, places, out } = task;
   const scatter = scatterInto(out, RECORDS[operation.result].length, places);
@@ -97,7 +100,7 @@ function reduced(next: Emit): Emit {
   };
 }
 
-/** The force: a stored field like any other, or one known in closed form. */
+/** Evaluates the force: a stored field like any other, or one known in closed form. */
 function evaluateForce(context: BatchContext): Progress | null {
   const { task, open, sampler, stop, pause } = context;
   const { query, count, out } = task;
@@ -120,7 +123,7 @@ function evaluateForce(context: BatchContext): Progress | null {
   return null;
 }
 
-/** Box filters, point by point: the result of one may be large. */
+/** Evaluates box filters point by point, because the result of one may be large. */
 function evaluateFilter({ task, operation, open, sampler, stop, pause }: BatchContext): Progress | null {
   const { query, count, first, out } = task;
   const { time } = open.dataset;
@@ -148,7 +151,7 @@ function evaluateFilter({ task, operation, open, sampler, stop, pause }: BatchCo
   return null;
 }
 
-/** @throws RequestError (Unsupported) when an axis has fewer nodes than the stencil */
+/** Makes a box filter. @throws RequestError (Unsupported) when an axis has fewer nodes than the stencil */
 function boxFilter(kernel: string, query: Query, { name, axes }: Dataset, { accelerator }: Sampler): BoxFilter {
   const { filterlength, nlayers } = query as { filterlength: number; nlayers: number };
   try {

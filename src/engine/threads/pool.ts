@@ -97,7 +97,7 @@ class ThreadPool implements Carrier {
   }
 
   runInline(task: BatchTask, share: QueryShare): boolean {
-    // Those that wait have been there before.
+    // A short task that waits came first.
     if (this.#queue.size > 0 && this.#queue.peek(({ short }) => short) !== null) return false;
     const since = performance.now();
     const done = this.#inline.run(task);

@@ -83,7 +83,7 @@ export function readEventQuery(parameters: QueryString, options: ReadOptions): E
     ids,
     order,
     terms,
-    single: readBoolean(parameters, "single_events", true),
+    single: readSingle(parameters),
     types: parameters.choices("type", EVENT_TYPES) ?? ["upcoming"],
     excludedIds: parameters.ids("excluded_ids") ?? [],
     includeSubterms: parameters.ids("include_subterms") ?? [],
@@ -120,11 +120,12 @@ export function checkVersion(parameters: QueryString): void {
   parameters.fault("v", "unsupported version", ["0", "1"], "unsupported_version");
 }
 
-function readBoolean(parameters: QueryString, name: string, byDefault: boolean): boolean {
-  const text = parameters.text(name)?.trim().toLowerCase();
-  if (text === undefined) return byDefault;
+/** Whether instances are listed each by itself, which they are unless `single_events` says no. */
+function readSingle(parameters: QueryString): boolean {
+  const text = parameters.text("single_events")?.trim().toLowerCase() ?? "true";
   if (text === "true" || text === "1") return true;
-  if (text !== "false" && text !== "0") parameters.fault(name, "must be true or false", ["true", "false", "1", "0"]);
+  if (text !== "false" && text !== "0")
+    parameters.fault("single_events", "must be true or false", ["true", "false", "1", "0"]);
   return false;
 }
 

@@ -42,6 +42,7 @@ const STREAM_VALUES = 1 << 22;
 /** Queries of a time list that are in the engine at once. */
 const CONCURRENT = 4;
 
+/** The sink of the points of a query, or of its velocities. */
 function sinkOf(evaluation: Evaluation, member: string): TripleSink {
   return member === "points" ? evaluation.points : evaluation.velocities;
 }
@@ -173,6 +174,7 @@ export class PendingQuery {
     return { request, result: await evaluation.finish() };
   }
 
+  /** Reads the parameters, with the members that the answer adds to the query. */
   #read(list: Times | null): ApiRequest {
     const { operation, dataset, recordEvery, leaving } = this.#question;
     const { query, ...request } = readRequest(operation, dataset, this.texts, list);
@@ -197,6 +199,7 @@ export class PendingQuery {
     return evaluation;
   }
 
+  /** @throws LimitError where the points of so many times are more than a query may have */
   #checkCount({ limit }: Evaluation, times: number): void {
     const { points, name } = this.#life.limit(limit);
     const count = times * Math.max(times > 1 ? 1 : 0, this.#points?.count ?? 0);

@@ -1,4 +1,4 @@
-/** `faultAnswer` decides how an error looks on the wire, with one function per SOAP version. */
+/** `faultFor` writes an error as the fault that its request is answered with, by one function for each SOAP version. */
 import { excerpt, FieldprobeError, RequestError } from "../../errors.js";
 import type { LivingRequest } from "../http/request-life.js";
 import { envelopeStart } from "./encode.js";
@@ -43,7 +43,7 @@ interface Fault {
 }
 
 /** An error as a fault of that version; anything unknown is reported as Internal, without a word of its own. */
-export function faultAnswer(error: unknown, version: SoapVersion, namespace: string, requestId: string): FaultAnswer {
+function faultAnswer(error: unknown, version: SoapVersion, namespace: string, requestId: string): FaultAnswer {
   const fault = classify(error);
   const { code, status } = CODES[fault.kind][version];
   const write = version === "1.1" ? fault11 : fault12;
@@ -58,7 +58,7 @@ export function faultAnswer(error: unknown, version: SoapVersion, namespace: str
   };
 }
 
-/** The fault of a request, whose log and counters are told of it. */
+/** Writes the fault of a request, whose log and counters are told of it. */
 export function faultFor(
   error: unknown,
   { facts, id, log }: Pick<LivingRequest, "facts" | "id" | "log">,
@@ -71,6 +71,7 @@ export function faultFor(
   return fault;
 }
 
+/** Finds what is at fault: the caller, the service, or the envelope. */
 function classify(error: unknown): Fault {
   const plain = { header: false, blocks: [] };
   if (error instanceof HeaderError) return { ...classify(error.cause), header: true };

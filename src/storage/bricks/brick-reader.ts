@@ -43,8 +43,6 @@ export interface FrameBricks {
 export interface StoredBricks {
   /** Bytes of stored values taken from files so far. */
   readonly bytesRead: number;
-  /** Calls of `readBrick` that ended well. */
-  readonly reads: number;
   /**
    * Reads one brick of one frame.
    *
@@ -72,7 +70,6 @@ export function openDataset(dataset: Dataset): StoredBricks {
 
 class BrickFiles implements StoredBricks {
   bytesRead = 0;
-  reads = 0;
   readonly #dataset: Dataset;
   /** Nodes along x, y, z. */
   readonly #nodes: Triple;
@@ -97,7 +94,6 @@ class BrickFiles implements StoredBricks {
     const box = brickBox(this.#dataset, source, brick);
     if (box.count.some((length, axis) => length < edge[axis])) out.fill(Number.NaN);
     this.#read(field, source, frame, box, edge, out);
-    this.reads++;
   }
 
   fetched(field: FieldName, wanted: readonly FrameBricks[]): readonly FrameBricks[] {

@@ -235,10 +235,12 @@ function bodyOf({ messages, body }: PlainObject, wanted: number): DataView {
   return body(message);
 }
 
+/** Whether an object keeps its values in other files. */
 function isExternal({ messages }: PlainObject): boolean {
   return messages.some(({ type }) => type === MESSAGE.externalFiles);
 }
 
+/** Describes a dataset of numbers. @throws OtherKind for one of anything else */
 function describe(object: PlainObject): Stored {
   const { element, size, signed } = readType(bodyOf(object, MESSAGE.type));
   if (element !== "float" && element !== "integer") throw new OtherKind();
@@ -266,6 +268,7 @@ function layoutOf(object: PlainObject): ValuesLayout {
   return { chunks, values: null, isUnwritten: addressAt(body, 3) === null };
 }
 
+/** Reads the attributes of an object by name. @throws OtherKind where they are kept elsewhere */
 function attributesOf(object: PlainObject): Map<string, AttributeValue | null> {
   const found = new Map<string, AttributeValue | null>();
   for (const message of object.messages) {
