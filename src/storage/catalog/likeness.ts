@@ -12,8 +12,8 @@ import type { Recognised } from "./layouts/recognise.js";
 import { answerOf, isLike, type Observation, type ObservedFile } from "./observed-file.js";
 import type { CandidateOutcome } from "./scan.js";
 
-/** Files that others are compared with, at most: those that were of use last. */
-const MOST = 8;
+/** Most models that are kept: those that were of use last. */
+const MOST_MODELS = 8;
 /** Models that are made before one of them is of use: where no file is like another they only cost time. */
 const TRIALS = 64;
 
@@ -26,7 +26,7 @@ export interface NamedFile {
   readonly stamp: FileStamp;
 }
 
-/** A file whose outcome is known. */
+/** A file whose outcome is known, with which others are compared. */
 interface Model {
   /** Path, with symbolic links resolved. */
   readonly path: string;
@@ -68,10 +68,11 @@ export class Likenesses {
     const asked = observations.find((observation) => isAbout(observation, recognised?.timeFrom ?? null));
     const time = asked?.times === 1 && isSnapshotAt(outcome, numberIn(asked.answer)) ? asked : null;
     const others = observations.filter((observation) => observation !== time);
-    this.#models = [{ path, outcome, observations: others, time }, ...this.#models].slice(0, MOST);
+    this.#models = [{ path, outcome, observations: others, time }, ...this.#models].slice(0, MOST_MODELS);
   }
 }
 
+/** Whether an observation is the question to which a statement in a file is the answer. */
 function isAbout({ question, path, name }: Observation, place: Statement | null): boolean {
   if (place === null || path !== place.path) return false;
   return place.attribute === null ? question === "numbers" : question === "attribute" && name === place.attribute;
@@ -96,6 +97,7 @@ function numberIn(value: unknown): number | null {
   return typeof number === "number" && Number.isFinite(number) ? number : null;
 }
 
+/** Whether an outcome is a dataset of one frame at a time. */
 function isSnapshotAt(outcome: CandidateOutcome, time: number | null): boolean {
   return "dataset" in outcome && outcome.dataset.time.count === 1 && outcome.dataset.time.origin === time;
 }
@@ -118,6 +120,7 @@ function mentions(record: object, path: string): boolean {
   return text.includes(JSON.stringify(basename(path)).slice(1, -1));
 }
 
+/** Gives the outcome of a model to another file, under its name and at its time. */
 function outcomeLike({ path, outcome }: Model, named: NamedFile, time: number | "none"): CandidateOutcome {
   if ("problems" in outcome) return outcome;
   const { location, name, digest, stamp } = named;
@@ -131,6 +134,7 @@ function outcomeLike({ path, outcome }: Model, named: NamedFile, time: number | 
   return { dataset: { ...dataset, name, title, fields, time: moved, location, digest, files: [stamp] } };
 }
 
+/** The same field in another file. */
 function fieldIn(source: FieldSource, file: string): FieldSource {
   return { ...source, parts: source.parts.map((part) => ({ ...part, file })) };
 }
