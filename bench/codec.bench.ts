@@ -3,6 +3,7 @@
 import { LIMITS } from "../dist/config.js";
 import type { Evaluation, Result, TripleSink } from "../dist/engine/query.js";
 import type { OperationRow } from "../dist/operations.js";
+import { SmallTexts } from "../dist/server/http/small-texts.js";
 import { type Steps, walk } from "../dist/server/http/steps.js";
 import { decode, operationsAsked } from "../dist/server/soap/decode.js";
 import { ResponseEncoder } from "../dist/server/soap/encode.js";
@@ -19,6 +20,7 @@ const SLAB_POINTS = 65_536;
 const PART_BYTES = 64 * 1024;
 const SPELLINGS = new Spellings();
 const SCANNERS = new PlainScanners();
+const TEXTS = new SmallTexts();
 /** Points that are read and written once to see that they come out as they went in. */
 const CHECKED = 100;
 
@@ -112,6 +114,7 @@ function* read(bytes: Buffer, slab: Float32Array): Steps<{ row: OperationRow; ch
     namespace: NAMESPACE,
     version: "1.1",
     scanners: SCANNERS,
+    smallTexts: TEXTS,
     mostPoints: 1_000_000,
     authorise: () => undefined,
     limit: (own) => own,
@@ -155,7 +158,7 @@ export async function benchCodec({ quick }: BenchOptions): Promise<Row[]> {
   const { row } = await walk(read(document(1, (STYLES[0] as (typeof STYLES)[0])[1]), slab));
   const values = Float32Array.from({ length: 3 * points }, (_, i) => Math.sin(i) * 3);
   const result: Result = { items: points, itemsPerPoint: 1, components: 3, values: [values], release: () => undefined };
-  const encoder = new ResponseEncoder(NAMESPACE);
+  const encoder = new ResponseEncoder(NAMESPACE, TEXTS);
   const some = { ...result, items: CHECKED, values: [values.subarray(0, 3 * CHECKED)] };
   let text = "";
   for (const block of encoder.encode(row, "1.1", some)) text += Buffer.from(block).toString();

@@ -2,6 +2,7 @@
 
 import { LIMITS } from "../../src/config.js";
 import type { Evaluation, Result } from "../../src/engine/query.js";
+import { SmallTexts } from "../../src/server/http/small-texts.js";
 import { type Steps, walk } from "../../src/server/http/steps.js";
 import { decode, operationsAsked } from "../../src/server/soap/decode.js";
 import { closeEnvelope, openEnvelope } from "../../src/server/soap/envelope.js";
@@ -56,6 +57,7 @@ function* readDocument(chunks: readonly Uint8Array[], version: Version, slabPoin
     namespace: NAMESPACE,
     version,
     scanners: new PlainScanners(),
+    smallTexts: new SmallTexts(),
     mostPoints: 1_000_000,
     authorise: () => undefined,
     limit: (own) => own,

@@ -13,6 +13,7 @@ import {
 } from "../../operations.js";
 import { readFloat, readInt } from "../http/read-number.js";
 import type { PointLimit } from "../http/request-life.js";
+import type { SmallTexts } from "../http/small-texts.js";
 import type { Steps } from "../http/steps.js";
 import { functionAsked, queryOf, readLists, writePoints } from "./array-forms.js";
 import { type ItemArray, type ItemsSeen, type PlainScanners, type ReadingThreads, readItems } from "./items.js";
@@ -34,6 +35,7 @@ export interface DecodedOperation {
 export interface DecodeContext extends RequestDialect {
   /** Shared by the requests of a service. */
   readonly scanners: PlainScanners;
+  readonly smallTexts: SmallTexts;
   /** Judges the token; null where the request has none. */
   authorise(token: string | null): void;
   /** Most points of a request, for forms that keep them until their last member. */
@@ -230,7 +232,7 @@ class Decoder {
     const { points, name } = this.#context.limit(limit);
     const { long } = this.#context;
     const isLast = counted && this.#row.request.at(-1)?.name === member;
-    return readItems(this.#reader, this.#context, this.#context.scanners, {
+    return readItems(this.#reader, this.#context, this.#context.scanners, this.#context.smallTexts, {
       item,
       member,
       sink,

@@ -1,8 +1,9 @@
 /** `ResponseEncoder` writes results in passages of about 64 KiB, in the form the original platform writes. */
 import type { Result } from "../../engine/query.js";
 import type { QueryTexts } from "../../engine/text-task.js";
-import { copyBytes, RecordWriter, recordBytes } from "../../float32/record-writer.js";
+import { copyBytes, recordBytes } from "../../float32/record-writer.js";
 import { type OperationRow, RECORDS } from "../../operations.js";
+import type { SmallTexts } from "../http/small-texts.js";
 import { writtenRecords } from "../http/written-records.js";
 import { ENVELOPE_NAMESPACE } from "./envelope.js";
 import type { SoapVersion } from "./media-type.js";
@@ -26,10 +27,11 @@ interface Template {
 export class ResponseEncoder {
   readonly #namespace: string;
   readonly #templates = new Map<string, Template>();
-  readonly #records = new RecordWriter();
+  readonly #texts: SmallTexts;
 
-  constructor(namespace: string) {
+  constructor(namespace: string, texts: SmallTexts) {
     this.#namespace = namespace;
+    this.#texts = texts;
   }
 
   /**
@@ -53,7 +55,7 @@ export class ResponseEncoder {
           continue;
         }
         const end = Math.min(values.length, i + room * components);
-        at = this.#records.write(values, i, end, template.separators, passage, at);
+        at = this.#texts.write(values, i, end, template.separators, passage, at);
         i = end;
       }
     }

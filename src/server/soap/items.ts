@@ -9,6 +9,7 @@ import { FULL, LONGEST_NUMBER, type ScanEnd, SHORT, TripleScanner } from "../../
 import { RECORDS } from "../../operations.js";
 import { copyFloats, formOf, readAhead } from "../http/items-ahead.js";
 import { readFloat } from "../http/read-number.js";
+import type { SmallTexts } from "../http/small-texts.js";
 import type { Steps } from "../http/steps.js";
 import { checkAttributes, collapsed, invalid, type RequestDialect, readText, schemaType } from "./simple-members.js";
 import { END, START, type XmlReader } from "./xml/reader.js";
@@ -75,14 +76,16 @@ export function readItems(
   reader: XmlReader,
   expected: RequestDialect,
   scanners: PlainScanners,
+  texts: SmallTexts,
   array: ItemArray,
 ): Steps<void> {
-  return new ItemsReader(reader, expected, scanners, array).run();
+  return new ItemsReader(reader, expected, scanners, texts, array).run();
 }
 
 class ItemsReader {
   readonly #reader: XmlReader;
   readonly #expected: RequestDialect;
+  readonly #texts: SmallTexts;
   readonly #array: ItemArray;
   /** Of the form that the last item had, once it is known. */
   #scanner: TripleScanner | undefined;
@@ -93,9 +96,16 @@ class ItemsReader {
   #alike = 0;
   #aheadFrom: number;
 
-  constructor(reader: XmlReader, expected: RequestDialect, scanners: PlainScanners, array: ItemArray) {
+  constructor(
+    reader: XmlReader,
+    expected: RequestDialect,
+    scanners: PlainScanners,
+    texts: SmallTexts,
+    array: ItemArray,
+  ) {
     this.#reader = reader;
     this.#expected = expected;
+    this.#texts = texts;
     this.#array = array;
     const plain = reader.resolve("") === expected.namespace && reader.hasRoom(2, LONGEST_NUMBER);
     this.#scanner = plain ? scanners[array.item] : undefined;
@@ -111,7 +121,7 @@ class ItemsReader {
     for (;;) {
       if (this.#scanner !== undefined && this.#total < most) {
         const why = this.#scan(this.#scanner);
-        const wait = this.#advance(this.#scanner.count);
+        const wait = this.#advance(this.#texts.count);
         if (wait) yield wait;
         if (this.#alike >= this.#aheadFrom) yield* this.#readAhead(this.#scanner);
         else if (why === FULL && this.#total < most) continue;
@@ -139,11 +149,12 @@ class ItemsReader {
   /** Scans the items at hand, as many as there is room for. */
   #scan(scanner: TripleScanner): ScanEnd {
     const reader = this.#reader;
+    const texts = this.#texts;
     const { slab } = this.#array.sink;
     const room = Math.min(slab.length / 3 - this.#filled, this.#array.most - this.#total);
-    const why = scanner.scan(reader.buffer, reader.position, reader.end, slab, this.#filled, room);
-    reader.position = scanner.position;
-    this.#alike += scanner.count;
+    const why = texts.scan(scanner, reader.buffer, reader.position, reader.end, slab, this.#filled, room);
+    reader.position = texts.position;
+    this.#alike += texts.count;
     return why;
   }
 

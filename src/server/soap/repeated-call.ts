@@ -7,6 +7,7 @@ import { HttpRefusal, plainRefusal } from "../http/refusal.js";
 import type { Repeat } from "../http/repeat.js";
 import { RequestLife } from "../http/request-life.js";
 import type { Service } from "../http/service.js";
+import type { SmallTexts } from "../http/small-texts.js";
 import type { ResponseEncoder } from "./encode.js";
 import { CONTENT_TYPES, faultFor } from "./fault.js";
 import type { MediaType } from "./media-type.js";
@@ -36,13 +37,15 @@ export class RepeatedCall {
   readonly #pattern: CallPattern;
   readonly #service: Service;
   readonly #encoder: ResponseEncoder;
+  readonly #texts: SmallTexts;
   /** Points whose answers are short. */
   readonly #most: number;
 
-  constructor(pattern: CallPattern, service: Service, encoder: ResponseEncoder) {
+  constructor(pattern: CallPattern, service: Service, encoder: ResponseEncoder, texts: SmallTexts) {
     this.#pattern = pattern;
     this.#service = service;
     this.#encoder = encoder;
+    this.#texts = texts;
     const { row, media, itemsPerPoint } = pattern;
     this.#most = Math.min(MOST_POINTS, Math.floor(encoder.itemsWithin(MOST_BYTES, row, media.version) / itemsPerPoint));
   }
@@ -54,8 +57,8 @@ export class RepeatedCall {
     const to = body.length - after.length;
     if (to < from || before.compare(body, 0, from) !== 0 || after.compare(body, to) !== 0) return null;
     const points = new Float32Array(3 * Math.min(this.#most, Math.ceil((to - from) / shortestItem(scanner))));
-    scanner.scan(body, from, to, points, 0, points.length / 3);
-    const { count, position } = scanner;
+    this.#texts.scan(scanner, body, from, to, points, 0, points.length / 3);
+    const { count, position } = this.#texts;
     if (position !== to) return null;
     return (repeat) => this.#serve(repeat, points.subarray(0, 3 * count));
   };

@@ -9,6 +9,7 @@ import { KEPT_BYTES, REPEAT_BYTES } from "../http/repeats.js";
 import { RequestLife } from "../http/request-life.js";
 import { sendPassages, sendStream, sendText } from "../http/send-answer.js";
 import { type Plugin, type Service, SOAP_PATH } from "../http/service.js";
+import { SmallTexts } from "../http/small-texts.js";
 import { type Steps, walk } from "../http/steps.js";
 import { isLarge } from "../http/written-records.js";
 import { type DecodedOperation, decode, operationsAsked } from "./decode.js";
@@ -28,17 +29,20 @@ interface SharedParts {
   readonly mediaTypes: MediaTypes;
   readonly spellings: Spellings;
   readonly scanners: PlainScanners;
+  readonly smallTexts: SmallTexts;
   readonly encoder: ResponseEncoder;
 }
 
 /** Adds the address of the SOAP service: calls by POST, the WSDL by GET. */
 export const soapPlugin: Plugin = async (app, service) => {
+  const smallTexts = new SmallTexts();
   const shared: SharedParts = {
     service,
     mediaTypes: new MediaTypes(),
     spellings: new Spellings(),
     scanners: new PlainScanners(),
-    encoder: new ResponseEncoder(service.config.namespace),
+    smallTexts,
+    encoder: new ResponseEncoder(service.config.namespace, smallTexts),
   };
   await app.register(async (soap) => postRoute(soap, shared));
   app.get(SOAP_PATH, (request, reply) => sendWsdl(request, reply, service));
@@ -114,9 +118,9 @@ function remember(
   request: FastifyRequest,
   reply: FastifyReply,
   pattern: CallPattern,
-  { service, encoder }: SharedParts,
+  { service, encoder, smallTexts }: SharedParts,
 ): void {
-  const { read } = new RepeatedCall(pattern, service, encoder);
+  const { read } = new RepeatedCall(pattern, service, encoder, smallTexts);
   service.repeats.remember(request, reply, read);
 }
 
@@ -142,6 +146,7 @@ function* readCall(request: FastifyRequest, life: RequestLife, media: MediaType,
       namespace: config.namespace,
       version: media.version,
       scanners: shared.scanners,
+      smallTexts: shared.smallTexts,
       authorise: (given) => {
         token = given;
         life.authorise(given);

@@ -1,7 +1,7 @@
 /** Work that is gathered over a tick of the event loop. */
 import { setImmediate as immediate } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
-import { Tick, TimeSlices } from "../../../src/server/http/event-loop.js";
+import { mainThreadCpu, Tick, TimeSlices } from "../../../src/server/http/event-loop.js";
 
 test("work added in one tick is done together and in order, before the next tick", async () => {
   const done: string[] = [];
@@ -125,3 +125,21 @@ test("a time slice goes on across waits that end before the event loop turns", a
   slices.end();
   expect(slices.longestMs).toBeGreaterThanOrEqual(4);
 });
+
+test.runIf(process.platform === "linux")(
+  "the clock of CPU time sees work that is shorter than a tick of the scheduler",
+  () => {
+    const clock = mainThreadCpu();
+    const start = clock() ?? Number.NaN;
+    let unseen = 0;
+    for (let before = start, i = 0; i < 50; i++) {
+      const end = performance.now() + 0.3;
+      while (performance.now() < end);
+      const now = clock() ?? Number.NaN;
+      if (now <= before) unseen++;
+      before = now;
+    }
+    expect(start).toBeGreaterThan(0);
+    expect(unseen).toBe(0);
+  },
+);

@@ -6,6 +6,7 @@ import { setImmediate as moment } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { LIMITS } from "../../../src/config.js";
 import { FieldprobeError } from "../../../src/errors.js";
+import { SmallTexts } from "../../../src/server/http/small-texts.js";
 import { type Steps, walk } from "../../../src/server/http/steps.js";
 import { decode, operationsAsked } from "../../../src/server/soap/decode.js";
 import { closeEnvelope, openEnvelope } from "../../../src/server/soap/envelope.js";
@@ -72,6 +73,7 @@ function* read(chunks: readonly Buffer[], length: number, texts: TextsHere | nul
     namespace: NAMESPACE,
     version: "1.1",
     scanners: new PlainScanners(),
+    smallTexts: new SmallTexts(),
     mostPoints: most,
     authorise: () => undefined,
     limit: () => ({ points: most, name: "query.points" }),
