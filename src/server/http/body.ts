@@ -1,6 +1,7 @@
 /** `Body` gives out the body of a request as it arrives, counted and in parts short enough for one time slice. */
 import type { IncomingMessage } from "node:http";
 import { CancelledError } from "../../errors.js";
+import { Discard } from "./discard.js";
 import type { Tick, TimeSlices } from "./event-loop.js";
 import type { ByteQueue } from "./items-ahead.js";
 import { bodyTooLarge } from "./refusal.js";
@@ -16,6 +17,7 @@ export class Body implements ByteQueue {
   readonly #limit: number;
   readonly #slices: TimeSlices;
   readonly #tick: Tick;
+  readonly #discard = new Discard();
   readonly #queue: Buffer[] = [];
   /** Bytes that were given out and put back, in order. */
   readonly #returned: Buffer[] = [];
@@ -99,7 +101,8 @@ export class Body implements ByteQueue {
 
   /**
    * Hands bytes on as they arrive, without a wait for each part, until `into` returns false. Resolves when `take`
-   * should be asked again, or when `also` does; no more bytes are handed on then.
+   * should be asked again, or when `also` does; no more bytes are handed on then. Where `into` returns true it has done
+   * with the bytes: their memory is freed.
    */
   flow(into: (bytes: Buffer) => boolean, also?: Promise<unknown>): Promise<void> {
     if (this.#returned.length > 0 || this.#queue.length > 0 || this.#mustPause) return this.arrival();
@@ -165,7 +168,10 @@ export class Body implements ByteQueue {
     this.#first = this.#received === bytes.length ? bytes : null;
     if (this.#into !== null && this.#received <= this.#limit) {
       this.#given += bytes.length;
-      if (this.#into(bytes)) return;
+      if (this.#into(bytes)) {
+        this.#discard.free(bytes);
+        return;
+      }
       this.#request.pause();
       this.#settle();
       return;

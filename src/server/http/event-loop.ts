@@ -16,8 +16,8 @@ export type CpuClock = () => number | null;
 
 /**
  * Reads the clock of Linux: time on CPU of the process's main thread, from its scheduler statistics. The scheduler
- * brings them up to date at its ticks, some milliseconds apart; asked for the process's time, it does so at once for the
- * thread that asks.
+ * brings them up to date at its ticks, some milliseconds apart; asked for the time of the process, it does so at once
+ * for the thread that asks.
  */
 export function mainThreadCpu(): CpuClock {
   let file: number;

@@ -14,7 +14,7 @@ export interface ByteQueue {
   take(): Buffer | null | undefined;
   /**
    * Hands the bytes that follow those at hand on as they arrive, until `into` returns false; resolves when `take`
-   * should be asked, or `also` does.
+   * should be asked, or `also` does. Bytes for which `into` has returned true may be freed.
    */
   flow(into: (bytes: Buffer) => boolean, also?: Promise<unknown>): Promise<void>;
   /** Goes on with bytes that were taken, from the first that was not used. */
@@ -27,6 +27,7 @@ export interface ByteQueue {
  */
 const FIRST_BYTES = 128 * 1024;
 const MOST_MEMORY = 4 * 1024 * 1024;
+const NOTHING: Buffer = Buffer.alloc(0);
 /** Part of a passage that is begun when reading has to wait and no thread has work. */
 const LEAST_PART = 1 / 4;
 
@@ -111,7 +112,7 @@ class Ahead {
   #room = FIRST_BYTES;
   #filled = 0;
   /** Bytes that have arrived and are in no passage. */
-  #rest: Buffer = Buffer.alloc(0);
+  #rest: Buffer = NOTHING;
   /** Whether the input has ended, and whether no more passages are to be begun. */
   #ended = false;
   #last = false;
@@ -183,7 +184,8 @@ class Ahead {
     const part = bytes.subarray(0, this.#room - this.#filled);
     copyBytes(part, this.#memory as SharedArrayBuffer, this.#filled);
     this.#filled += part.length;
-    this.#rest = bytes.subarray(part.length);
+    // Bytes that are all in the passage may be freed.
+    this.#rest = part.length === bytes.length ? NOTHING : bytes.subarray(part.length);
     return this.#filled < this.#room;
   }
 

@@ -1,6 +1,6 @@
 /**
- * `SmallTexts` reads and writes the text of small requests on the thread that serves them: a few points by the references
- * in TypeScript, more by the text module.
+ * `SmallTexts` reads and writes the text of small requests on the thread that serves them: a few points by the
+ * references in TypeScript, more by the text module.
  */
 import { readFileSync } from "node:fs";
 import { RecordWriter, type Separators } from "../../float32/record-writer.js";

@@ -57,7 +57,9 @@ export class Utf8Body implements ByteSource {
 
 type Encoding = "utf-8" | "utf-16le" | "utf-16be";
 
-/** Transcodes one document; input may be cut anywhere, output is cut between characters. */
+/**
+ * Transcodes one document; input may be cut anywhere, output is cut between characters. It keeps no bytes of its input.
+ */
 export class Transcoder {
   readonly #charset: Charset | null;
   /** Null until the first bytes tell. */
@@ -92,7 +94,7 @@ export class Transcoder {
     this.#held = NOTHING;
     if (this.#encoding === null) {
       if (input.length < 3 && part !== null) {
-        this.#held = input;
+        this.#held = Buffer.from(input);
         return NOTHING;
       }
       const mark = this.#detect(input);
@@ -121,7 +123,7 @@ export class Transcoder {
     const whole = last ? input.length : input.length - unfinished(input);
     const ready = whole === input.length ? input : input.subarray(0, whole);
     if (isUtf8(ready)) {
-      if (whole < input.length) this.#held = input.subarray(whole);
+      if (whole < input.length) this.#held = Buffer.from(input.subarray(whole));
       return ready;
     }
     this.#broken = true;
@@ -132,7 +134,7 @@ export class Transcoder {
     let whole = input.length & ~1;
     const low = this.#encoding === "utf-16le" ? 1 : 0;
     if (!last && whole >= 2 && (input[whole - 2 + low] & 0xfc) === 0xd8) whole -= 2;
-    this.#held = input.subarray(whole);
+    this.#held = Buffer.from(input.subarray(whole));
     const units = Buffer.from(input.subarray(0, whole));
     if (this.#encoding === "utf-16be") units.swap16();
     const text = units.toString("utf16le");
