@@ -7,7 +7,7 @@ import { openSync, readSync } from "node:fs";
 /** A time slice is ended after this many milliseconds. */
 const SLICE_MS = 4;
 /** CPU time is sampled at most this often, because reading it costs microseconds. */
-const SAMPLE_MS = 1;
+const SAMPLE_MS = 2;
 /** Elements that a long loop treats before it looks at the clock: less than a millisecond of simple work. */
 const STEP_ELEMENTS = 8_192;
 
