@@ -177,7 +177,7 @@ export function readPlacement(
  */
 export function isUnwritten(place: FilePlace, address: number): boolean {
   const bytes = hdf5Bytes(place);
-  const message = headerMessages(place, address).find(({ type }) => type === LAYOUT);
+  const message = headerMessages(place, address).find(({ type }) => type === MESSAGE.layout);
   const layout = message && readLayout(bytes((read) => read(message.start, message.bytes)));
   return layout?.address === null;
 }
