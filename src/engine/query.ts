@@ -122,7 +122,7 @@ export interface Evaluation {
   abort(): void;
 }
 
-/** The answer in the order of the points; `values` are parts of one array of `items * components` float32. */
+/** The answer in the order of the points; `values` are parts of `items * components` float32, whole records each. */
 export interface Result {
   /** Number of result records: points times records per point. */
   readonly items: number;

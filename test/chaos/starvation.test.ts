@@ -4,7 +4,16 @@
  */
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { largest, longAnswers, pipelined, silence, timeLists, useAttacked, witness } from "../support/starvation.js";
+import {
+  cheap,
+  largest,
+  longAnswers,
+  pipelined,
+  silence,
+  timeLists,
+  useAttacked,
+  witness,
+} from "../support/starvation.js";
 
 /** Questions that the witness asks of a service under attack. */
 const QUESTIONS = 12;
@@ -16,6 +25,11 @@ const resident = (): number =>
 
 it("pipelined requests behind one that is read slowly", async () => {
   await attacked.attack(pipelined(3, 40, 50_000), true);
+  expect(await witness(attacked.program.port, { questions: QUESTIONS })).toMatchObject({ asked: QUESTIONS, wrong: 0 });
+});
+
+it("cheap requests by the hundred behind each other", async () => {
+  await attacked.attack(cheap(12, 400), true);
   expect(await witness(attacked.program.port, { questions: QUESTIONS })).toMatchObject({ asked: QUESTIONS, wrong: 0 });
 });
 

@@ -271,6 +271,14 @@ describe("the store", () => {
     db.close();
   });
 
+  it("sorts in memory where it only reads: a full disk keeps no page from being made", () => {
+    const file = join(folder.path, "events.db");
+    load(file, [EXAMPLE]);
+    const db = openConnection(file, "read");
+    expect(db.first("PRAGMA temp_store")).toEqual([2]);
+    db.close();
+  });
+
   it("folds in what a writer left in the log when the last reader closes, and does not wait for others", () => {
     const file = join(folder.path, "events.db");
     load(file, [EXAMPLE]);
@@ -376,6 +384,26 @@ describe("extension", () => {
     await events.close();
     await events.close();
     expect(last()).toBe(before + 5);
+  });
+
+  it("outlives a night in which the store cannot be extended, and says so", async () => {
+    const timers: (() => void)[] = [];
+    log.length = 0;
+    const { events, app } = await served({}, (work) => {
+      timers.push(work);
+      return () => undefined;
+    });
+    await events.open();
+    const db = openConnection(join(folder.path, "events.db"), "write");
+    db.exec("ALTER TABLE meta RENAME TO lost");
+    timers[0]?.();
+    // Resolves once the work of the night is over.
+    await events.open();
+    expect(log).toContain("the horizon of the events was not extended");
+    db.exec("ALTER TABLE lost RENAME TO meta");
+    db.close();
+    expect((await app.inject("/events")).statusCode).toBe(200);
+    await app.close();
   });
 
   it("outlives a night in which the store cannot be read", async () => {

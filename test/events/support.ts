@@ -108,8 +108,8 @@ export function useEmptyStore(): {
 export interface ServeOptions extends Partial<EventsSettings> {
   readonly files?: readonly string[];
   readonly now?: number;
-  /** Long pages are made in a thread, as the service does it. */
-  readonly threaded?: boolean;
+  /** Long pages are made in a thread, as the service does it; a text is the store of that thread. */
+  readonly threaded?: boolean | string;
   /** Work on the instance before the events are registered. */
   readonly prepare?: (app: FastifyInstance) => void;
 }
@@ -124,7 +124,9 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
   const config = { ...EVENTS_SETTINGS, ...settings };
   const app = Fastify();
   prepare?.(app);
-  await app.register(eventsPlugin({ store, clock: () => time, config, ...(threaded ? { db } : {}) }));
+  await app.register(
+    eventsPlugin({ store, clock: () => time, config, ...(threaded ? { db: threaded === true ? db : threaded } : {}) }),
+  );
   await app.listen({ host: "127.0.0.1", port: 0 });
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
   return {

@@ -5,9 +5,11 @@
  */
 import { expect, it } from "vitest";
 import {
+  cheap,
   largest,
   longAnswers,
   millions,
+  nestedLists,
   pipelined,
   silence,
   timeLists,
@@ -27,6 +29,8 @@ it.each([
   ["the largest requests of every kind", () => largest(40, 1), true],
   ["a hundred of the largest requests", () => largest(100, 1), true],
   ["readers who do not read", () => longAnswers(32, 20_000), false],
+  ["cheap requests by the thousand", () => cheap(50, 1000), true],
+  ["lists within lists", () => nestedLists(4), true],
   ["callers who only connect", () => silence(1100), true],
 ] as const)("%s", async (name, requests, reads) => {
   await attacked.attack(requests(), reads, true);

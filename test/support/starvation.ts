@@ -150,6 +150,23 @@ export function pipelined(connections: number, behind: number, points: number): 
   return repeat(connections, first + rawPost("1.1", envelope("1.1", nullOp())).repeat(behind));
 }
 
+/** Short requests for long answers, so many behind each other on a connection. */
+export function cheap(connections: number, behind: number): Bytes[] {
+  const paths = ["/metrics", `${PATH}?wsdl`, "/api/openapi.json", "/healthz"];
+  return Array.from({ length: connections }, (_, i) => {
+    const path = paths[i % paths.length] as string;
+    return `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`.repeat(behind) + get(path);
+  });
+}
+
+/** The longest bodies of `/api/batch`, which hold nothing but lists within lists. */
+export function nestedLists(count: number): Bytes[] {
+  const body = `{"queries":[{"a":${"[".repeat(2_000_000)}${"]".repeat(2_000_000)}}]}`;
+  const type = "Content-Type: application/json\r\nConnection: close";
+  const head = `POST /api/batch HTTP/1.1\r\nHost: 127.0.0.1\r\n${type}\r\nContent-Length: ${body.length}\r\n\r\n`;
+  return repeat(count, head + body);
+}
+
 /** Lists of times without points and with one. */
 export function timeLists(count: number, times: number): Bytes[] {
   const list = `[${Array<number>(times).fill(0).join(",")}]`;

@@ -186,7 +186,7 @@ function createService(
   app.addHook("onClose", async () => judge.close());
   const metrics = createMetrics(engine, admission, outgoing, slices);
   const accessLog = new AccessLog(metrics, logger);
-  const tick = new Tick();
+  const tick = new Tick(config.limits["engine.inflight"]);
   const { connections } = app;
   const service = {
     config,

@@ -1,11 +1,12 @@
 /**
- * `Connections` records the answers that each connection owes: it counts them, holds refusals back until they are sent,
- * and ends the connections.
+ * `Connections` records the answers that each connection owes: it counts them, lets the requests of a connection begin
+ * one after another, holds refusals back until answers are sent, and ends the connections.
  */
 import { type IncomingMessage, Server as PlainServer, type RequestListener, type ServerOptions } from "node:http";
 import { Server as TlsServer } from "node:https";
 import type { Socket } from "node:net";
 import type { SecureContextOptions, TlsOptions } from "node:tls";
+import { Tick } from "./event-loop.js";
 
 /** Time that a new connection has for its first request before it may be ended for others. */
 const SILENT_MS = 1_000;
@@ -13,6 +14,10 @@ const SILENT_MS = 1_000;
 const SILENT_PART = 1 / 2;
 /** Part of the connections allowed above which a new connection gets no time for its first request. */
 const CROWDED_PART = 3 / 4;
+/** Requests that begin in a turn of the event loop as they arrive; others begin in the next turns. */
+const MOST_AT_ONCE = 16;
+/** Unanswered requests of a connection above which no more is read from it. */
+const MOST_OWED = 128;
 
 /** An answer that a connection owes: a response of the server, or a `Repeat`, which is made without the parser. */
 export interface OwedAnswer {
@@ -29,7 +34,7 @@ export interface OwedAnswer {
 interface Connection {
   /** Answers in the order of their requests. An array: see `InProgress`. */
   readonly owed: OwedAnswer[];
-  /** Functions that let a request go on once those before it are answered, by its answer. */
+  /** Functions that begin requests whose turn has not come, by their answers. */
   readonly waiting: Map<OwedAnswer, () => void>;
   /** A refusal that waits until every request that has arrived whole is answered. */
   afterwards: (() => void) | null;
@@ -45,6 +50,10 @@ export class Connections {
    * address of the caller, which is the same for a TLS socket and the TCP socket below it.
    */
   readonly #silent = new Map<string, { readonly socket: Socket; readonly since: number }>();
+  /** Begins requests that have waited for their turn. */
+  readonly #tick = new Tick(MOST_AT_ONCE);
+  /** Requests that have begun in this turn of the event loop. */
+  #begun = 0;
   #unanswered = 0;
   #over = false;
   #drained: (() => void) | null = null;
@@ -95,12 +104,29 @@ export class Connections {
   }
 
   /**
-   * Resolves when every earlier request of the connection has been answered; null where no earlier one is unanswered.
+   * Begins a request once every earlier one of its connection has been answered. Node hands over all that a piece of
+   * data holds, which may be a thousand requests, in one turn of the event loop; here they take turns with others. One
+   * whose connection has ended meanwhile does not begin.
    */
-  turn(answer: OwedAnswer): Promise<void> | null {
+  begin(answer: OwedAnswer, act: () => void): void {
     const connection = this.#open.get(answer.req.socket);
-    if (connection === undefined || connection.owed[0] === answer) return null;
-    return new Promise((resolve) => connection.waiting.set(answer, resolve));
+    if (connection === undefined || connection.owed.indexOf(answer) < 0) return;
+    if (connection.owed[0] !== answer) connection.waiting.set(answer, act);
+    else if (this.#begun === MOST_AT_ONCE) this.#beginLater(connection, answer, act);
+    else {
+      if (this.#begun++ === 0) setImmediate(() => this.#forgetTurn());
+      act();
+    }
+  }
+
+  #forgetTurn(): void {
+    this.#begun = 0;
+  }
+
+  #beginLater({ owed }: Connection, answer: OwedAnswer, act: () => void): void {
+    this.#tick.add(() => {
+      if (owed[0] === answer) act();
+    });
   }
 
   /** Ends the connections that owe nothing. */
@@ -149,27 +175,33 @@ export class Connections {
       socket.once("close", () => this.#forget(socket));
     }
     const { owed } = connection;
-    owed.push(answer);
+    if (owed.push(answer) > MOST_OWED) socket.pause();
     this.#unanswered++;
-    answer.once("close", () => {
-      const at = owed.indexOf(answer);
-      if (at < 0) return;
-      owed.splice(at, 1);
-      this.#unanswered--;
-      const goOn = connection.waiting.get(answer);
-      connection.waiting.delete(answer);
-      goOn?.();
-      const [next] = owed;
-      if (next !== undefined) connection.waiting.get(next)?.();
-      if (connection.afterwards && !owesWhole(connection)) connection.afterwards();
-    });
+    answer.once("close", () => this.#answered(socket, connection, answer));
+  }
+
+  #answered(socket: Socket, connection: Connection, answer: OwedAnswer): void {
+    const { owed, waiting } = connection;
+    const at = owed.indexOf(answer);
+    if (at < 0) return;
+    owed.splice(at, 1);
+    this.#unanswered--;
+    waiting.delete(answer);
+    const [next] = owed;
+    const act = next === undefined ? undefined : waiting.get(next);
+    if (next !== undefined && act !== undefined) {
+      waiting.delete(next);
+      this.#beginLater(connection, next, act);
+    }
+    if (owed.length === 1 && socket.isPaused() && !socket.destroyed) socket.resume();
+    if (connection.afterwards && !owesWhole(connection)) connection.afterwards();
   }
 
   /** Removes a connection that has broken or ended, and tells those who make its answers. */
   #forget(socket: Socket): void {
     const { owed, waiting } = this.#open.get(socket) as Connection;
     tellLeft([...owed]);
-    for (const goOn of waiting.values()) goOn();
+    waiting.clear();
     this.#unanswered -= owed.length;
     owed.length = 0;
     this.#open.delete(socket);
@@ -198,7 +230,7 @@ function tellLeft(owed: readonly OwedAnswer[]): void {
 }
 
 /**
- * Makes a server of HTTP, or of HTTPS where `tls` is given.
+ * Makes a server of HTTP, or of HTTPS where `tls` is given. `listener` gets the requests of a connection one by one.
  *
  * When it closes, `connections` decides which connections are idle: Node would also end those whose answer it has
  * accepted but not sent yet, because the caller reads slowly.
@@ -210,18 +242,20 @@ export function createServer(
   listener?: RequestListener,
   most = Number.POSITIVE_INFINITY,
 ): PlainServer | TlsServer {
+  const inTurn: RequestListener | undefined =
+    listener && ((request, response) => connections.begin(response, () => listener(request, response)));
   const server =
     tls === null
       ? new (class extends PlainServer {
           override closeIdleConnections(): void {
             connections.closeIdle();
           }
-        })(options, listener)
+        })(options, inTurn)
       : new (class extends TlsServer {
           override closeIdleConnections(): void {
             connections.closeIdle();
           }
-        })({ ...options, ...tls }, listener);
+        })({ ...options, ...tls }, inTurn);
   connections.watch(server, most);
   return server;
 }

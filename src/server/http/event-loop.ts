@@ -10,6 +10,8 @@ const SLICE_MS = 4;
 const SAMPLE_MS = 2;
 /** Elements that a long loop treats before it looks at the clock: less than a millisecond of simple work. */
 const STEP_ELEMENTS = 8_192;
+/** Requests that are taken through their stages together, at most. */
+const MOST_TOGETHER = 16;
 
 /** CPU time of the main thread in milliseconds, or null where the system does not tell. */
 export type CpuClock = () => number | null;
@@ -183,9 +185,18 @@ export class TimeSlices {
  * Sixteen requests served one after the other, each from its first byte to its last, cost twice as much as the same
  * requests taken through each stage together: the code of a stage stays in the processor's caches, and callers are
  * woken once and not after every answer. A single request waits for nothing but the sockets that are ready with it.
+ *
+ * More than sixteen gain nothing from each other: the others have the next turns of the loop. So turns stay short, and
+ * a request that needs a slot for a moment finds one, however many come in a tick.
  */
 export class Tick {
+  readonly #most: number;
   #ready: (() => void)[] = [];
+
+  /** @param slots requests that may be answered at a time; absent: any number */
+  constructor(slots = MOST_TOGETHER) {
+    this.#most = Math.min(slots, MOST_TOGETHER);
+  }
 
   /**
    * Does `work` when the sockets that are ready now have been read; in the order of the calls. `work` must not throw.
@@ -196,7 +207,8 @@ export class Tick {
 
   #run(): void {
     const ready = this.#ready;
-    this.#ready = [];
+    this.#ready = ready.splice(this.#most);
+    if (this.#ready.length > 0) setImmediate(() => this.#run());
     for (const work of ready) work();
   }
 }

@@ -103,23 +103,13 @@ export class RequestLife {
   #over = false;
 
   /**
-   * Judges a request on arrival, before its body is read, and waits until the earlier requests of its connection are
-   * answered: so no connection has more than one slot.
+   * Judges a request on arrival, before its body is read. The earlier requests of its connection are answered: so no
+   * connection has more than one slot.
    *
    * @param name of the interface, for log and counters
-   * @throws HttpRefusal of a compressed or too large body, and where all slots are taken; CancelledError when the
-   *   caller has left
+   * @throws HttpRefusal of a compressed or too large body, and where all slots are taken
    */
-  static async begin(service: Service, request: LivingRequest, reply: LivingReply, name: string): Promise<RequestLife> {
-    const life = new RequestLife(service, request, reply, name);
-    const turn = service.connections.turn(reply.raw);
-    if (turn !== null) await turn;
-    if (life.#gone) throw new CancelledError();
-    return life;
-  }
-
-  /** The same for a request that is alone on its connection. */
-  static beginAlone(service: Service, request: LivingRequest, reply: LivingReply, name: string): RequestLife {
+  static begin(service: Service, request: LivingRequest, reply: LivingReply, name: string): RequestLife {
     return new RequestLife(service, request, reply, name);
   }
 

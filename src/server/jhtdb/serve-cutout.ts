@@ -137,7 +137,7 @@ export async function serveCutout(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const life = await RequestLife.begin(service, request, reply, "values");
+  const life = RequestLife.begin(service, request, reply, "values");
   try {
     life.authorise(tokenIn(request.query, "token"));
     const texts = readCutoutTexts(request.query);

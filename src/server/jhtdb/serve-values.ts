@@ -48,7 +48,7 @@ export async function serveValues(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const life = await RequestLife.begin(service, request, reply, "values");
+  const life = RequestLife.begin(service, request, reply, "values");
   try {
     life.authorise(tokenIn(request.query, "authToken"));
     const { limits } = service.config;

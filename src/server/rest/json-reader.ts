@@ -72,6 +72,9 @@ const ROWS = formOf(
   2,
 );
 
+/** The error of a body that breaks the grammar of JSON. */
+export class MalformedJson extends RequestError {}
+
 /** Reads one JSON object: `write` every part, then `end`. Throws RequestError at the first fault. */
 export class JsonReader implements BodyReader {
   readonly #arrays: readonly string[];
@@ -260,7 +263,8 @@ export class JsonReader implements BodyReader {
   /** Keeps the beginning of a token that the part cuts off; every byte is kept and looked at once. */
   #hold(part: Buffer, from: number, to: number, most: number): number {
     this.#heldBytes += to - from;
-    if (this.#heldBytes > most) throw this.#fault(to, "a name or number of this length");
+    if (this.#heldBytes > most)
+      throw new RequestError("InvalidRequest", this.#unexpected(to, "a name or number of this length"));
     this.#held.push(Buffer.from(part.subarray(from, to)));
     return to;
   }
@@ -295,7 +299,10 @@ export class JsonReader implements BodyReader {
   }
 
   #fault(at: number, what: string): RequestError {
-    const place = this.#before + at;
-    return new RequestError("InvalidRequest", `The body is not the JSON expected: ${what} at byte ${place}.`);
+    return new MalformedJson("InvalidRequest", this.#unexpected(at, what));
+  }
+
+  #unexpected(at: number, what: string): string {
+    return `The body is not the JSON expected: ${what} at byte ${this.#before + at}.`;
   }
 }

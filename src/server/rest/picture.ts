@@ -2,16 +2,24 @@
 import { type ColourMapName, colourStep, colourTable } from "../../colour-map.js";
 import type { TimeSlices } from "../http/event-loop.js";
 
-/** Smallest and largest finite value; 0 and 0 where there is none. */
-export function rangeOf(values: Float32Array): readonly [number, number] {
-  let low = Number.POSITIVE_INFINITY;
-  let high = Number.NEGATIVE_INFINITY;
-  for (const value of values) {
-    if (!Number.isFinite(value)) continue;
-    if (value < low) low = value;
-    if (value > high) high = value;
+/** The smallest and the largest finite value of many. */
+export class Range {
+  #low = Number.POSITIVE_INFINITY;
+  #high = Number.NEGATIVE_INFINITY;
+
+  add(values: Float32Array): void {
+    for (let i = 0; i < values.length; i++) {
+      const value = values[i];
+      if (!Number.isFinite(value)) continue;
+      if (value < this.#low) this.#low = value;
+      if (value > this.#high) this.#high = value;
+    }
   }
-  return low > high ? [0, 0] : [low, high];
+
+  /** Both; 0 and 0 where there is none. */
+  get ends(): readonly [number, number] {
+    return this.#low > this.#high ? [0, 0] : [this.#low, this.#high];
+  }
 }
 
 /**

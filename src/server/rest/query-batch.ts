@@ -1,15 +1,17 @@
 /** `serveBatch` answers several queries in one request, each with its own result or problem. */
 import { Type } from "@sinclair/typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { CancelledError, FieldprobeError, RequestError } from "../../errors.js";
+import { CancelledError, FieldprobeError } from "../../errors.js";
 import { findOperation, type Operation } from "../../operations.js";
+import type { TimeSlices } from "../http/event-loop.js";
 import { bodyTooLarge } from "../http/refusal.js";
 import type { RequestLife } from "../http/request-life.js";
 import { sendPassages } from "../http/send-answer.js";
 import type { Service } from "../http/service.js";
+import { type BatchQuery, BatchScanner, noJson } from "./batch-scanner.js";
 import { DATASET_OPERATIONS } from "./describe.js";
 import { describeProblem, type Problem } from "./describe-problem.js";
-import { JsonReader } from "./json-reader.js";
+import { JsonReader, MalformedJson } from "./json-reader.js";
 import { leavingOf } from "./open-faces.js";
 import { arraysOf, refuse, textsOfJson } from "./parameters.js";
 import { PendingQuery } from "./pending-query.js";
@@ -45,62 +47,25 @@ export const BATCH_ANSWER = Type.Object({
   ),
 });
 
-/** A query of a batch: its own text, so that each number is read as it is written. */
-interface BatchQuery {
-  readonly operation: unknown;
-  readonly dataset: unknown;
-  readonly text: string;
-}
+/** Bytes that are scanned or read at a time. */
+const PART_BYTES = 32 * 1024;
 
-/** The texts of the objects in the only list of a valid document `{"queries": [...]}`. */
-function elementTexts(text: string): string[] {
-  const found: string[] = [];
-  let depth = 0;
-  let start = 0;
-  for (let i = 0; i < text.length; i++) {
-    const character = text[i];
-    if (character === '"') {
-      while (text[++i] !== '"') if (text[i] === "\\") i++;
-    } else if (character === "{" || character === "[") {
-      if (++depth === 3) start = i;
-    } else if (character === "}" || character === "]") {
-      if (depth-- === 3) found.push(text.slice(start, i + 1));
-    }
+/** Finds the queries in the body. @throws RequestError where it is no batch */
+async function findQueries(body: Buffer, slices: TimeSlices): Promise<readonly BatchQuery[]> {
+  const scanner = new BatchScanner(body, MOST_QUERIES);
+  for (let to = 0; to < body.length; ) {
+    to = Math.min(body.length, to + PART_BYTES);
+    scanner.advance(to);
+    await slices.pauseAgain();
   }
-  return found;
-}
-
-/** Reads the queries out of the body. @throws RequestError where it is no batch */
-function readQueries(text: string): BatchQuery[] {
-  const wrong = (message: string) => new RequestError("InvalidRequest", message, { member: "queries" });
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    throw wrong("The body is no JSON document.");
-  }
-  const { queries } = (body ?? {}) as { queries?: unknown };
-  if (!Array.isArray(queries) || Object.keys(body as object).length !== 1) {
-    throw wrong('A batch is an object with the list "queries" and nothing else.');
-  }
-  if (queries.length === 0 || queries.length > MOST_QUERIES) {
-    throw wrong(`A batch has 1 to ${MOST_QUERIES} queries, not ${queries.length}.`);
-  }
-  if (queries.some((query) => typeof query !== "object" || query === null || Array.isArray(query))) {
-    throw wrong("Each query of a batch is an object.");
-  }
-  const texts = elementTexts(text);
-  return (queries as { operation?: unknown; dataset?: unknown }[]).map(({ operation, dataset }, i) => {
-    return { operation, dataset, text: texts[i] };
-  });
+  return scanner.end();
 }
 
 /** Reads the whole body of a request. */
-async function readText(life: RequestLife, { slices }: Service): Promise<string> {
+async function readWhole(life: RequestLife): Promise<Buffer> {
   const body = life.openBody();
   const parts: Buffer[] = [];
   let bytes = 0;
-  slices.begin();
   try {
     for (let part = body.take(); part !== null; part = body.take()) {
       if (part === undefined) {
@@ -112,25 +77,30 @@ async function readText(life: RequestLife, { slices }: Service): Promise<string>
       parts.push(Buffer.from(part));
     }
   } finally {
-    slices.end();
     body.release();
   }
-  return Buffer.concat(parts).toString("utf8");
+  return Buffer.concat(parts);
 }
 
-function operationNamed(name: unknown): Operation {
-  const operation = typeof name === "string" ? findOperation(name) : undefined;
+function operationNamed(name: string | undefined): Operation {
+  const operation = name === undefined ? undefined : findOperation(name);
   if (operation === undefined || !DATASET_OPERATIONS.includes(operation)) {
     throw refuse("operation", `operation must be one of ${DATASET_OPERATIONS.map((row) => row.name).join(", ")}.`);
   }
   return operation;
 }
 
-/** Runs one query to its end. */
-async function answerQuery(service: Service, life: RequestLife, query: BatchQuery): Promise<UnwrittenAnswer> {
+/** Runs one query to its end, within a time slice. */
+async function answerQuery(
+  service: Service,
+  life: RequestLife,
+  query: BatchQuery,
+  body: Buffer,
+): Promise<UnwrittenAnswer> {
+  const { slices } = service;
   const operation = operationNamed(query.operation);
   const { dataset } = query;
-  if (typeof dataset !== "string") throw refuse("dataset", "dataset must be a string.");
+  if (dataset === undefined) throw refuse("dataset", "dataset must be a string.");
   const pending = new PendingQuery(
     life,
     service.config.limits,
@@ -148,10 +118,13 @@ async function answerQuery(service: Service, life: RequestLife, query: BatchQuer
       },
     },
   );
-  reader.write(Buffer.from(query.text));
+  for (let from = query.from; from < query.to; from += PART_BYTES) {
+    reader.write(body.subarray(from, Math.min(query.to, from + PART_BYTES)));
+    const wait = pending.admit();
+    await (wait === null ? slices.pauseAgain() : slices.outside(wait));
+  }
   reader.end();
-  await pending.admit();
-  const { request, result } = await pending.finish();
+  const { request, result } = await slices.outside(pending.finish());
   life.onEnd(() => result.release());
   return describeAnswer(life, operation, dataset, request, result);
 }
@@ -166,23 +139,37 @@ function* write(results: readonly (UnwrittenAnswer | Problem)[]): Generator<Buff
   yield Buffer.from("]}");
 }
 
-/** Answers `POST /batch`. */
-export function serveBatch(service: Service, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  return compute(service, { name: "batch" }, request, reply, async (life) => {
-    const queries = readQueries(await readText(life, service));
-    const results: (UnwrittenAnswer | Problem)[] = [];
-    for (const query of queries) {
+/** Answers all queries, one after another. */
+async function answerAll(service: Service, life: RequestLife, id: string): Promise<(UnwrittenAnswer | Problem)[]> {
+  const { slices } = service;
+  const results: (UnwrittenAnswer | Problem)[] = [];
+  slices.begin();
+  try {
+    const body = await readWhole(life);
+    for (const query of await findQueries(body, slices)) {
       try {
-        results.push(await answerQuery(service, life, query));
+        results.push(await answerQuery(service, life, query, body));
         life.settle();
       } catch (error) {
+        if (error instanceof MalformedJson) throw noJson();
         // The caller's own mistakes belong to their query; a service that fails fails the batch.
         if (!(error instanceof FieldprobeError) || error instanceof CancelledError) throw error;
         // Whatever it has begun ends here; what is answered already stays.
         life.abort();
-        results.push(describeProblem(error, request.id).problem);
+        results.push(describeProblem(error, id).problem);
       }
+      await slices.pauseAgain();
     }
+  } finally {
+    slices.end();
+  }
+  return results;
+}
+
+/** Answers `POST /batch`. */
+export function serveBatch(service: Service, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  return compute(service, { name: "batch" }, request, reply, async (life) => {
+    const results = await answerAll(service, life, request.id);
     const type = "application/json; charset=utf-8";
     await life.computed(results.flatMap((answer) => ("result" in answer ? [answer.result] : [])));
     await sendPassages(reply, type, write(results), service, life);

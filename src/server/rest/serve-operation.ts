@@ -118,7 +118,7 @@ export async function compute(
   reply: FastifyReply,
   steps: (life: RequestLife) => Promise<FastifyReply>,
 ): Promise<FastifyReply> {
-  const life = await RequestLife.begin(service, request, reply, "api");
+  const life = RequestLife.begin(service, request, reply, "api");
   request.facts.operation = operation.name;
   try {
     life.authorise(tokenOf(request));

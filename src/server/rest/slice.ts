@@ -17,7 +17,7 @@ import { readFiniteFloat } from "../http/read-number.js";
 import type { RequestLife } from "../http/request-life.js";
 import { addVary } from "../http/send-answer.js";
 import type { Service } from "../http/service.js";
-import { drawPicture, rangeOf } from "./picture.js";
+import { drawPicture, Range } from "./picture.js";
 import {
   layBox,
   layPlane,
@@ -123,19 +123,28 @@ function readRange(text: string | undefined): readonly [number, number] | undefi
   return [low, high];
 }
 
-/** The quantity at every point, from the records of the operation behind it. */
-async function reduce(field: Quantity, result: Result, slices: TimeSlices): Promise<Float32Array> {
-  const records = new Float32Array(result.items * result.components);
-  let filled = 0;
-  for (const part of result.values) {
-    records.set(part, filled);
-    filled += part.length;
-  }
+/** The quantity at every point, from the records of the operation behind it, and its range. */
+async function reduce(field: Quantity, result: Result, slices: TimeSlices): Promise<Sampled> {
+  const { components } = result;
   const values = new Float32Array(result.items);
-  await slices.each(result.items, (from, to) => {
-    for (let i = from; i < to; i++) values[i] = field.of(records, i * result.components);
-  });
-  return values;
+  const range = new Range();
+  let filled = 0;
+  for (const records of result.values) {
+    const before = filled;
+    const count = records.length / components;
+    await slices.each(count, (from, to) => {
+      for (let i = from; i < to; i++) values[before + i] = field.of(records, i * components);
+      range.add(values.subarray(before + from, before + to));
+    });
+    filled += count;
+  }
+  return { values, range: range.ends };
+}
+
+/** Sampled values, with the smallest and the largest one. */
+interface Sampled {
+  readonly values: Float32Array;
+  readonly range: readonly [number, number];
 }
 
 /** Samples a quantity on a grid of a dataset, all limits and the slot of the request observed. */
@@ -145,7 +154,7 @@ async function sample(
   dataset: Dataset,
   grid: SampleGrid,
   query: Pick<SliceQuery, "field" | "time" | "method" | "filterlength" | "temporalInterpolation">,
-): Promise<Float32Array> {
+): Promise<Sampled> {
   const field = quantityOf(query.field);
   const count = pointsOf(grid);
   const { points, name: limit } = life.limit({ points: config.limits["query.points"], name: "query.points" });
@@ -205,8 +214,7 @@ export function serveSlice(
     const window = readWindow(query.origin, query.extent, 2);
     const grid = layPlane(dataset, query.axis, readFiniteFloat(query.at, "at"), readCounts(query.nodes, 2), window);
     const fixed = readRange(query.range);
-    const values = await sample(service, life, dataset, grid, query);
-    const range = rangeOf(values);
+    const { values, range } = await sample(service, life, dataset, grid, query);
     const [, rows, columns] = grid;
     describeSamples(reply, [rows, columns], range);
     reply.type(form);
@@ -229,8 +237,8 @@ export function serveVolume(
     const form = negotiate(request.headers.accept, VOLUME_FORMS);
     const dataset = findDataset(life, name);
     const grid = layBox(dataset, readCounts(query.nodes, 3), readWindow(query.origin, query.extent, 3));
-    const values = await sample(service, life, dataset, grid, query);
-    describeSamples(reply, grid, rangeOf(values));
+    const { values, range } = await sample(service, life, dataset, grid, query);
+    describeSamples(reply, grid, range);
     return reply.type(form).send(bytesOf(values));
   });
 }

@@ -67,7 +67,7 @@ export class RepeatedCall {
   async #serve(repeat: Repeat, points: Float32Array): Promise<void> {
     const { media } = this.#pattern;
     try {
-      const life = RequestLife.beginAlone(this.#service, repeat, repeat, `soap ${media.version}`);
+      const life = RequestLife.begin(this.#service, repeat, repeat, `soap ${media.version}`);
       try {
         await this.#answer(repeat, life, points);
       } catch (error) {

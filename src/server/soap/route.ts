@@ -45,7 +45,8 @@ export const soapPlugin: Plugin = async (app, service) => {
     encoder: new ResponseEncoder(service.config.namespace, smallTexts),
   };
   await app.register(async (soap) => postRoute(soap, shared));
-  app.get(SOAP_PATH, (request, reply) => sendWsdl(request, reply, service));
+  const wsdls = new Map<string, string>();
+  app.get(SOAP_PATH, (request, reply) => sendWsdl(request, reply, service, wsdls));
   await refuseTheRest(app, SOAP_PATH, (path) =>
     path === SOAP_PATH ? onlyPost() : new HttpRefusal(404, "There is nothing at this address."),
   );
@@ -66,14 +67,23 @@ function onlyPost(): HttpRefusal {
   return new HttpRefusal(405, "Send a SOAP request by POST.", { allow: "POST" });
 }
 
-function sendWsdl(request: FastifyRequest, reply: FastifyReply, service: Service): FastifyReply {
+/** @param known descriptions that have been written, by dialect and address */
+function sendWsdl(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  service: Service,
+  known: Map<string, string>,
+): FastifyReply {
   const asked = new Map(
     Object.entries(request.query as Record<string, string>).map(([key, value]) => [key.toLowerCase(), value]),
   );
   if (!asked.has("wsdl")) throw onlyPost();
   // `?wsdl=later` is the spelling; toolkits that insist on a bare `?WSDL` may add `dialect=later`.
   const dialect = asked.get("wsdl") === "later" || asked.get("dialect") === "later" ? "later" : "older";
-  const wsdl = writeWsdl(service.config.namespace, `${service.baseUrl()}${SOAP_PATH}`, dialect);
+  const address = `${service.baseUrl()}${SOAP_PATH}`;
+  const key = `${dialect} ${address}`;
+  const wsdl = known.get(key) ?? writeWsdl(service.config.namespace, address, dialect);
+  known.set(key, wsdl);
   return reply.type("text/xml; charset=utf-8").send(wsdl);
 }
 
@@ -84,7 +94,7 @@ function sendWsdl(request: FastifyRequest, reply: FastifyReply, service: Service
  */
 async function serve(request: FastifyRequest, reply: FastifyReply, shared: SharedParts): Promise<void> {
   const media = shared.mediaTypes.read(request.headers["content-type"]);
-  const life = await RequestLife.begin(shared.service, request, reply, `soap ${media.version}`);
+  const life = RequestLife.begin(shared.service, request, reply, `soap ${media.version}`);
   try {
     const { row, evaluation, pattern } = await walk(readCall(request, life, media, shared));
     await life.enter();

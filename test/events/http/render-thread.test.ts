@@ -93,6 +93,37 @@ describe("a series of 2000 instances", () => {
   });
 });
 
+describe("a thread without a store", () => {
+  const folder = scratch();
+  const series = { start: { dateTime: "2026-11-11T00:00:00" }, rrule: "FREQ=HOURLY;COUNT=300" };
+  const few = { start: { dateTime: "2026-11-12T00:00:00" }, rrule: "FREQ=DAILY;COUNT=3" };
+  const events = Array.from({ length: 40 }, (_, n) => ({ id: n + 1, name: `Watch ${n}`, ...series }));
+  let served: Served;
+  beforeAll(async () => {
+    const file = folder.file("dense.json", { events: [...events, { id: 99, name: "Few", ...few }] });
+    served = await serve({ files: [file], now: NOW, threaded: `${folder.path}/dense.json` });
+  });
+  afterAll(async () => {
+    await served.close();
+    folder.remove();
+  });
+
+  // 503: only the thread makes these, so that the event loop does not.
+  it.each([
+    ["/events", 503],
+    ["/events?single_events=false&per_page=100", 503],
+    ["/events?order_by=name", 503],
+    ["/events?per_page=100&page=110", 503],
+    ["/events?include=1,2,3", 503],
+    ["/events/1", 503],
+    ["/events.ics", 503],
+    ["/events/99", 200],
+    ["/event_categories", 200],
+  ])("makes no %s: %d", async (path, status) => {
+    expect((await served.get(path)).status).toBe(status);
+  });
+});
+
 describe("the thread", () => {
   const folder = scratch();
   afterAll(() => folder.remove());

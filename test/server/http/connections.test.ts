@@ -6,6 +6,7 @@ import { EventEmitter, once } from "node:events";
 import { readFileSync } from "node:fs";
 import type { Server, ServerResponse } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
+import { setImmediate as immediate } from "node:timers/promises";
 import { connect as connectTls } from "node:tls";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, vi } from "vitest";
@@ -122,31 +123,61 @@ it("gives a caller a second to ask, however many connect meanwhile and say nothi
   server.close();
 });
 
-it("lets a request whose answer closes before its turn go on, and keeps nothing of it", async () => {
+it("begins the requests of a connection one after another, and none whose answer has closed", async () => {
   const connections = new Connections();
   const socket = new EventEmitter() as Socket;
+  socket.isPaused = () => false;
   const owed = () =>
     Object.assign(new EventEmitter(), { req: { socket, complete: true } }) as unknown as ServerResponse;
-  const [first, second] = [owed(), owed()];
-  for (const answer of [first, second]) connections.owe(socket, answer);
-  expect(connections.turn(first)).toBe(null);
-  const turn = connections.turn(second);
-  second.emit("close");
-  await turn;
+  const answers = [owed(), owed(), owed()] as const;
+  const begun: number[] = [];
+  for (const [i, answer] of answers.entries()) {
+    connections.owe(socket, answer);
+    connections.begin(answer, () => begun.push(i));
+  }
+  expect(begun).toEqual([0]);
+  answers[1].emit("close");
+  answers[0].emit("close");
+  expect(begun).toEqual([0]);
+  await immediate();
+  expect(begun).toEqual([0, 2]);
   expect(connections.unanswered).toBe(1);
+});
+
+it("takes turns with others, however many requests are in a piece of data", async () => {
+  const connections = new Connections();
+  let begun = 0;
+  const server = createServer({}, null, connections, (_request, answer) => {
+    begun++;
+    answer.end();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const callers = Array.from({ length: 40 }, () => connect(port(server), "127.0.0.1"));
+  for (const caller of callers) caller.resume().write("GET / HTTP/1.1\r\nhost: localhost\r\n\r\n".repeat(300));
+  let most = 0;
+  while (begun < 40 * 300) {
+    const before = begun;
+    await immediate();
+    most = Math.max(most, begun - before);
+  }
+  // Some begin as they arrive, and as many that have waited.
+  expect(most).toBeGreaterThan(0);
+  expect(most).toBeLessThanOrEqual(32);
+  for (const caller of callers) caller.destroy();
+  server.close();
 });
 
 it("lets the first refusal wait for the answers to whole requests, and no other after it", async () => {
   const connections = new Connections();
   const answers: ServerResponse[] = [];
   const server = createServer({}, null, connections, (_request, answer) => answers.push(answer));
-  const arrived = (count: number) => expect.poll(() => answers.length).toBe(count);
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const caller = connect(port(server), "127.0.0.1");
   caller.write("GET /whole HTTP/1.1\r\nhost: localhost\r\n\r\n");
   caller.write("POST /cut HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n\r\nhalf");
-  await arrived(2);
+  await expect.poll(() => connections.unanswered).toBe(2);
   const { socket } = (answers[0] as ServerResponse).req;
   const done: string[] = [];
   connections.afterAnswers(socket, () => done.push("what cannot be read"));

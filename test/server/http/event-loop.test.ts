@@ -29,6 +29,23 @@ test("work added by work waits for the next tick", async () => {
   expect(done).toEqual(["first", "second", "between", "third"]);
 });
 
+test.each([
+  [40, undefined, [16, 16, 8]],
+  [5, 2, [2, 2, 1]],
+])("%d pieces of work in a tick are done a few at a time, in order (%s slots)", async (count, slots, groups) => {
+  const done: number[] = [];
+  const tick = new Tick(slots);
+  for (let i = 0; i < count; i++) tick.add(() => done.push(i));
+  const seen: number[] = [];
+  for (const _ of groups) {
+    const before = done.length;
+    await immediate();
+    seen.push(done.length - before);
+  }
+  expect(seen).toEqual(groups);
+  expect(done).toEqual(Array.from({ length: count }, (_, i) => i));
+});
+
 test("a long loop covers every element once and lets the event loop turn between its slices", async () => {
   // A clock that goes on by three milliseconds whenever it is read.
   let now = 0;

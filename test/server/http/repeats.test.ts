@@ -344,6 +344,15 @@ describe("A connection with repeats", () => {
     caller.end();
   });
 
+  it("answers repeats that come together, more than there are slots", async () => {
+    const callers = Array.from({ length: 12 }, () => new Caller(service.port));
+    for (const caller of callers) expect(await caller.ask(first)).toMatch(/^HTTP\/1.1 200/);
+    for (const answer of await Promise.all(callers.map((caller) => caller.ask(second)))) {
+      expect(answer).toMatch(/^HTTP\/1.1 200/);
+    }
+    for (const caller of callers) caller.end();
+  });
+
   it("logs and counts repeats as other requests", async () => {
     const caller = new Caller(service.port);
     await caller.ask(first);

@@ -1,6 +1,6 @@
 /** A batch answers each of its queries as the query alone is answered, and a wrong one does not spoil the others. */
 import type { FastifyInstance } from "fastify";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { analyticEngine } from "./analytic-engine.js";
 import { serveApi } from "./serve-api.js";
 
@@ -87,6 +87,51 @@ it("gives each query its own problem", async () => {
   expect(results[5]?.values).toHaveLength(2);
 });
 
+/** A query of a known operation with more text in it. */
+const named = (more: string): string => `{"operation":"GetVelocity","dataset":"lopsided"${more}}`;
+
+it("finds the members of a query in any place and spelling", async () => {
+  const text =
+    ' { "queries" : [ {"points":[[1,2,3]], "\\u006fperation" : "Get\\u0056elocity","time":0,' +
+    '"spatialInterpolation":"Lag4", "temporalInterpolation":"PCHIP","dataset":"lopsided" } , ' +
+    '{"a":{"operation":"GetVelocity","dataset":"lopsided"},"b":"}]\\"{["},{"operation":["GetVelocity"]},' +
+    `${named(',"dataset":"tilted"')} ] } `;
+  const { results } = (await post("/api/batch", text)).json() as {
+    results: { problem?: { member: string; detail: string }; values?: unknown }[];
+  };
+  expect(results[0]?.values).toHaveLength(1);
+  expect(results.slice(1).map(({ problem }) => problem?.member)).toEqual(["operation", "operation", "dataset"]);
+  expect(results[3]?.problem?.detail).toBe("A member is given twice.");
+});
+
+it.each([
+  ["lists within lists", `{"queries":[{"a":${"[".repeat(2e6)}${"]".repeat(2e6)}}]}`],
+  ["many objects", `{"queries":[{"a":[${'{"b":{}},'.repeat(4e5)}0]}]}`],
+  ["the text of a query", `{"queries":[${named(`,"time":0,"points":[[0,0,"${"0".repeat(4e6)}"]]`)}]}`],
+  ["many queries", `{"queries":[${"{},".repeat(1e6)}{}]}`],
+])("takes turns with others while it reads megabytes of %s", async (_what, text) => {
+  // A clock that goes on by a millisecond whenever it is read.
+  let now = performance.now();
+  const clock = vi.spyOn(performance, "now").mockImplementation(() => {
+    now += 1;
+    return now;
+  });
+  let turns = 0;
+  let waiting = true;
+  const count = (): void => {
+    turns++;
+    if (waiting) setImmediate(count);
+  };
+  setImmediate(count);
+  try {
+    await post("/api/batch", text);
+  } finally {
+    waiting = false;
+    clock.mockRestore();
+  }
+  expect(turns).toBeGreaterThan(30);
+});
+
 it.each([
   ["no JSON", "{", "no JSON document"],
   ["no list", '{"queries":{}}', "list"],
@@ -94,6 +139,14 @@ it.each([
   ["no query", '{"queries":[]}', "1 to 64"],
   ["too many", `{"queries":[${new Array(65).fill("{}").join(",")}]}`, "1 to 64"],
   ["a query that is a number", '{"queries":[1]}', "object"],
+  ["a query that is a string", '{"queries":["{}"]}', "object"],
+  ["another first member", '{"more":1,"queries":[{}]}', "nothing else"],
+  ["two lists", '{"queries":[{}],"queries":[{}]}', "nothing else"],
+  ["a name that is none", '{"queries":[{"\\x":1}]}', "no JSON document"],
+  ["a query that is cut off", '{"queries":[{"time":0', "no JSON document"],
+  ["brackets that do not match", `{"queries":[${named(',"time":[0}')}]}`, "no JSON document"],
+  ["a malformed query", `{"queries":[${named(',"time":0,,')}]}`, "no JSON document"],
+  ["lists within lists", `{"queries":[{"a":${"[".repeat(1e6)}]}`, "no JSON document"],
 ])("refuses a body with %s", async (_what, text, message) => {
   const response = await post("/api/batch", text);
   expect([response.statusCode, response.json().member]).toEqual([400, "queries"]);

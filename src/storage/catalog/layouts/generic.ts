@@ -127,7 +127,7 @@ function orderOf(
         `${shape.length < (isVector ? 4 : 3) ? "; data of fewer dimensions need an axis of one node (docs/datasets.md shows how)" : ""}`,
     );
   const order = chosen.join(" ");
-  const others = options.slice(1, LISTED).map((option) => option.join(" "));
+  const others = reversedFirst(options.slice(1)).slice(0, LISTED - 1);
   if (used > 0 && said === null)
     findings.ask(
       "order",
@@ -154,6 +154,13 @@ function orderOf(
   }
   if (isVector) askComponents(contents, path, chosen.indexOf("c"), findings);
   return { path, shape, dimensions: chosen, labels };
+}
+
+/** Orders as text, those with x, y, z in this order first: most data that are not z, y, x are. */
+function reversedFirst(options: readonly (readonly Dimension[])[]): string[] {
+  const texts = options.map((option) => option.join(" "));
+  const isReversed = (text: string): boolean => /x.*y.*z/.test(text);
+  return [...texts.filter(isReversed), ...texts.filter((text) => !isReversed(text))];
 }
 
 /** Asks where the file names the components of a vector in another order than x, y, z. */
