@@ -301,6 +301,21 @@ describe("in flight", () => {
     await brief.stop();
   });
 
+  it("http.keepAliveTimeoutMs ends no connection on which a request has arrived, however late it is looked at", async () => {
+    const brief = await startService({ HTTP_KEEP_ALIVE_TIMEOUT_MS: "50" });
+    const socket = connect(brief.port, "127.0.0.1");
+    const request = rawPost("1.1", envelope("1.1", nullOp()));
+    socket.write(request);
+    const [first] = (await once(socket, "data")) as [Buffer];
+    // The service runs on this thread: it sees the request only after the time of the connection is up.
+    socket.write(request);
+    for (const until = performance.now() + 100; performance.now() < until; );
+    const [second] = (await once(socket, "data")) as [Buffer];
+    expect([first, second].map((bytes) => bytes.toString("latin1", 0, 12))).toEqual(["HTTP/1.1 200", "HTTP/1.1 200"]);
+    socket.destroy();
+    await brief.stop();
+  });
+
   it("http.connections bounds the sockets", async () => {
     const few = await startService({ HTTP_CONNECTIONS: "2" });
     // Connections by which nothing was asked make room for others; these have asked.

@@ -56,12 +56,23 @@ export class Repeats {
   }
 
   /**
-   * Ends the connections of a server that time out, except those with a repeat in progress: its query has a deadline,
-   * and `RequestLife` bounds the time in which the client reads the answer.
+   * Ends the connections of a server that time out, except idle ones on which a request has arrived by then, and those
+   * with a repeat in progress: its query has a deadline, and `RequestLife` bounds the time in which the client reads
+   * the answer.
    */
   endIdle(server: Server): void {
+    const { connections } = this.#setting;
     server.on("timeout", (socket: Socket) => {
-      if (!this.#followed.get(socket)?.isBusy) socket.destroy();
+      if (this.#followed.get(socket)?.isBusy) return;
+      if (connections.owes(socket)) {
+        socket.destroy();
+        return;
+      }
+      // Timers go before what has arrived: a request that came while the event loop was held up is still to be read.
+      const read = socket.bytesRead;
+      setImmediate(() => {
+        if (socket.bytesRead === read) socket.destroy();
+      });
     });
   }
 

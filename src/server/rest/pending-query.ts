@@ -110,19 +110,40 @@ export class PendingQuery {
       return result.stream === undefined ? { request, result } : { request, first: result, parts: result.stream };
     }
     const request = this.#read(await readTimes(times, this.#life.slices));
-    await this.#checkLast(request);
+    await this.#checkTimes(request);
     const ahead = this.#inTurn(request);
     this.#life.onEnd(() => void ahead.return(undefined));
     const { value: first } = await ahead.next();
     return { request, first: first as Result, parts: partsOf(first as Result, ahead) };
   }
 
-  /** Refuses too many points, and a last time that cannot be answered: a query without points says so. */
-  async #checkLast({ query, exact }: ApiRequest): Promise<void> {
-    const evaluation = this.#life.start({ ...query, time: exact[exact.length - 1] });
-    this.#checkCount(evaluation, exact.length);
-    (await evaluation.finish()).release();
-    this.#life.forget(evaluation);
+  /**
+   * Refuses too many points, and the first time that cannot be answered, of times that ascend: a query without points
+   * says so.
+   */
+  async #checkTimes({ query, exact }: ApiRequest): Promise<void> {
+    const last = exact.length - 1;
+    const check = async (index: number): Promise<void> => {
+      const evaluation = this.#life.start({ ...query, time: exact[index] });
+      this.#checkCount(evaluation, exact.length);
+      (await evaluation.finish()).release();
+      this.#life.forget(evaluation);
+    };
+    await check(0);
+    let refused = await check(last).then(
+      () => null,
+      (error: unknown) => ({ index: last, error }),
+    );
+    for (let answered = 0; refused !== null && refused.index - answered > 1; ) {
+      const middle = (answered + refused.index) >> 1;
+      try {
+        await check(middle);
+        answered = middle;
+      } catch (error) {
+        refused = { index: middle, error };
+      }
+    }
+    if (refused !== null) throw refused.error;
   }
 
   /** Answers a list of times one after another, a few ahead of the reader. */

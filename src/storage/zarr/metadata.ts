@@ -89,8 +89,13 @@ function isSameArray(one: Json, other: Json): boolean {
   return isDeepStrictEqual(described(one), described(other));
 }
 
-/** Groups and arrays by their paths. @throws DataError for an array whose metadata are not complete */
+/**
+ * Groups and arrays by their paths.
+ *
+ * @throws DataError for an array whose metadata are not complete, and for metadata of both formats that differ
+ */
 export function entriesOf(documents: Documents): StoreTree["entries"] {
+  checkFormats(documents);
   const entries: Record<string, StoredGroup | StoredArray> = {};
   for (const [key, document] of documents) {
     const at = key.lastIndexOf("/");
@@ -103,6 +108,55 @@ export function entriesOf(documents: Documents): StoreTree["entries"] {
     else if (name === ".zgroup") entries[path] = { kind: "group", attributes };
   }
   return entries;
+}
+
+/** @throws DataError where a folder has metadata of Zarr 2 and of Zarr 3 that do not say the same */
+function checkFormats(documents: Documents): void {
+  for (const [key, third] of documents) {
+    if (!/(^|\/)zarr\.json$/.test(key)) continue;
+    const folder = key.slice(0, -"zarr.json".length);
+    const of = (name: string): Json | undefined => documents.get(folder + name);
+    const second = of(".zarray") ?? of(".zgroup");
+    const isArray = of(".zarray") !== undefined;
+    if (second === undefined) continue;
+    const isSame =
+      isArray === (third.node_type === "array") &&
+      isDeepStrictEqual(withoutLabels(objectOf(of(".zattrs"))), withoutLabels(objectOf(third.attributes))) &&
+      (!isArray || isSameInBoth(second, objectOf(of(".zattrs")), third));
+    if (!isSame)
+      throw new DataError(
+        `${key} and ${folder}${isArray ? ".zarray" : ".zgroup"} do not say the same: remove the one that does not hold`,
+      );
+  }
+}
+
+/** The labels of Zarr 2 stand among the attributes, those of Zarr 3 beside them. */
+function withoutLabels({ _ARRAY_DIMENSIONS: _labels, ...others }: Json): Json {
+  return others;
+}
+
+/** Whether metadata of Zarr 2 and 3 find the same numbers in the same objects of an array. */
+function isSameInBoth(second: Json, attributes: Json, third: Json): boolean {
+  const keys = objectOf(third.chunk_key_encoding);
+  const codecs = codecsOf(third.codecs);
+  const type = String(second.dtype);
+  const endian = codecs.find(({ name }) => name === "bytes")?.configuration.endian ?? "little";
+  const compressor = second.compressor == null ? [] : [String(objectOf(second.compressor).id)];
+  const told = (names: unknown) => (Array.isArray(names) ? names : null);
+  // The fill value of floats may stand for `_FillValue` in Zarr 2 alone.
+  if (third.fill_value !== 0 && /^float/.test(String(third.data_type))) return false;
+  return isDeepStrictEqual(
+    [
+      ...[second.shape, second.chunks, TYPES.get(type.slice(1)), second.fill_value ?? 0, "v2"],
+      ...[second.dimension_separator ?? ".", type.startsWith(">") ? "big" : "little", ["bytes", ...compressor]],
+      ...[told(attributes._ARRAY_DIMENSIONS), second.order ?? "C", second.filters ?? null],
+    ],
+    [
+      ...[third.shape, objectOf(objectOf(third.chunk_grid).configuration).chunk_shape, third.data_type],
+      ...[third.fill_value, keys.name, objectOf(keys.configuration).separator ?? "."],
+      ...[endian, codecs.map(({ name }) => name.replace("numcodecs.", "")), told(third.dimension_names), "C", null],
+    ],
+  );
 }
 
 /**

@@ -117,6 +117,43 @@ it.each([
   expect(datasets.length).toBe(problem === "" ? 1 : 0);
 });
 
+/** Adds metadata of Zarr 3 to the array `p` of a store of Zarr 2, which say the same but for a change. */
+function describeTwice(change: Record<string, unknown>): string {
+  const store = write(2, { codec: "gzip", attributes: { units: "m" } });
+  const second = JSON.parse(readFileSync(join(store, "p", ".zarray"), "utf8"));
+  const third = {
+    ...{ zarr_format: 3, node_type: "array", shape: second.shape, data_type: "float32", fill_value: 0 },
+    chunk_grid: { name: "regular", configuration: { chunk_shape: second.chunks } },
+    chunk_key_encoding: { name: "v2", configuration: { separator: "." } },
+    codecs: [
+      { name: "bytes", configuration: { endian: "little" } },
+      { name: "gzip", configuration: { level: 5 } },
+    ],
+    ...{ dimension_names: ORDER, attributes: { units: "m" } },
+  };
+  writeFileSync(join(store, "p", "zarr.json"), JSON.stringify({ ...third, ...change }));
+  return store;
+}
+
+it("reads an array that Zarr 2 and Zarr 3 describe alike", () => {
+  expectNodes(only(describeTwice({})), "pressure", 1);
+});
+
+it.each([
+  ["type", { data_type: "float64" }],
+  ["key", { chunk_key_encoding: { name: "default" } }],
+  ["order of bytes", { codecs: [{ name: "bytes", configuration: { endian: "big" } }, { name: "gzip" }] }],
+  ["codec", { codecs: [{ name: "bytes", configuration: { endian: "little" } }] }],
+  ["labels", { dimension_names: ["x", "y", "z"] }],
+  ["scale", { attributes: { units: "m", scale_factor: 2 } }],
+  ["fill value", { fill_value: -999 }],
+  ["kind", { node_type: "group" }],
+])("refuses an array that Zarr 2 and Zarr 3 describe with another %s", (_, change) => {
+  const { datasets, problems } = scan(describeTwice(change));
+  expect(datasets).toEqual([]);
+  expect(problems).toContain("p/zarr.json and p/.zarray do not say the same: remove the one that does not hold");
+});
+
 it("reads packed big-endian integers in Fortran order", () => {
   const attributes = { scale_factor: 0.5, add_offset: 10 };
   const store = write(2, { type: "int16", bigEndian: true, fortran: true, attributes, fill: -999 });

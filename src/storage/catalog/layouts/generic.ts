@@ -5,6 +5,7 @@
 import { DataError } from "../../../errors.js";
 import { FIELDS } from "../../../operations.js";
 import { AXIS_NAMES, type AxisName } from "../../dataset.js";
+import { isPackingName } from "../../hdf5/packing.js";
 import type { DescriptorInput } from "../descriptor.js";
 import { agrees, assignments, type Dimension } from "./assign.js";
 import {
@@ -78,8 +79,10 @@ export const generic: Layout = {
       ...others,
     ].flatMap(({ field, datasets }) => {
       if (datasets === null || datasets.length === 0) return [];
-      if (datasets.every((dataset) => dataset === first || isSameGrid(shared, first, dataset)))
+      if (datasets.every((dataset) => dataset === first || isSameGrid(shared, first, dataset))) {
+        for (const { path } of datasets) askScale(contents, path, findings);
         return [{ field, datasets }];
+      }
       findings.addWarning(`${datasets[0]?.path} is left out: its axes are not those of ${first.path}.`);
       return [];
     });
@@ -439,10 +442,31 @@ function axesOf(
     const isPlain = table.along === null && !table.isEdges;
     const value = isPlain ? { file: contents.name, path: table.path } : [...tableNodes(contents, table)];
     askDegrees(contents, table, axis, findings);
+    askSpacing(tableNodes(contents, table), where, clues.spacing, contents, axis, findings);
     const found = { ...NO_CLUES, coordinates: { value, where }, periodic: clues.periodic, walls: clues.walls };
     return [axis, axisOf(axis, nodes, found, contents.answers, findings)];
   });
   return Object.fromEntries(axes) as DescriptorInput["axes"];
+}
+
+/** Attributes by which some writers scale values, and by no convention; the numbers that change none. */
+const FACTORS = /^(scal(e|ing)(_?fac(tor)?)?|scale_?fac|scalefactor|slope|gain|multiplier|conversion(_?factor)?)$/i;
+const OFFSETS = /^(offset|add_?off|intercept)$/i;
+
+/** A number that may scale values is asked about: it may have been applied to them already. */
+function askScale(contents: Contents, path: string, findings: Findings): void {
+  for (const name of contents.attributes(path).keys()) {
+    const none = isPackingName(name) ? null : FACTORS.test(name) ? 1 : OFFSETS.test(name) ? 0 : null;
+    if (none === null) continue;
+    const value = contents.attribute(path, name);
+    const numbers = typeof value === "number" ? [value] : value instanceof Float64Array ? [...value] : [];
+    if (numbers.every((number) => number === none)) continue;
+    findings.ask(
+      "scale",
+      `The attribute ${name} of ${path} is ${numbers.join(", ")}, and no convention says whether the stored numbers are values or have to be scaled by it; that they are values is a guess.`,
+      "scale_factor and add_offset in the file, or a descriptor without this question where they are values",
+    );
+  }
 }
 
 /** Degrees are no length: derivatives would be per degree. */
@@ -454,6 +478,31 @@ function askDegrees(contents: Contents, { path }: CoordinateTable, axis: AxisNam
       `${path} is in ${units}; it is served as it is, so that derivatives along ${axis} are per degree and particles move in degrees.`,
       "--spacing and --origin in the unit of length of the velocity, or axes in a descriptor",
     );
+}
+
+/** Steps of coordinates that a stated spacing may differ from, in parts of it: it may be rounded. */
+const SPACING_SLACK = 1e-3;
+
+/** A stated spacing that is no step of the coordinates says that one of the two is wrong, or in another unit. */
+function askSpacing(
+  nodes: Float64Array,
+  where: string,
+  stated: StatedNumber | null,
+  { answers }: Contents,
+  axis: AxisName,
+  findings: Findings,
+): void {
+  if (stated === null || answers.spacing !== undefined || answers.length !== undefined) return;
+  const steps = Array.from(nodes.subarray(1), (node, index) => Math.abs(node - nodes[index]));
+  const [least, most] = [Math.min(...steps), Math.max(...steps)];
+  const spacing = Math.abs(stated.value);
+  if (spacing >= least * (1 - SPACING_SLACK) && spacing <= most * (1 + SPACING_SLACK)) return;
+  const [from, to] = [least, most].map((step) => Number(step.toPrecision(6)));
+  findings.ask(
+    "spacing",
+    `${where} has steps of ${from === to ? from : `${from} to ${to}`} along ${axis}, and ${stated.where} is ${stated.value}; that the coordinates hold is a guess.`,
+    `--spacing and --origin, or axes.${axis} in a descriptor`,
+  );
 }
 
 /** Coordinates in several units give derivatives in several: a vorticity of them would be no number of anything. */

@@ -32,6 +32,52 @@ async function recognised(write: (file: File) => void): Promise<Recognised> {
 const said = ({ reasons, warnings, descriptor }: Recognised) =>
   [...reasons, ...warnings, ...descriptor.questions.map(({ about, question }) => `${about}: ${question}`)].join("\n");
 
+describe("what a file says twice, or by no convention", () => {
+  /** A file that states everything, and more. */
+  const stated = (more: (file: File, velocity: H5Dataset) => void) => (file: File) => {
+    writeField(file, "/velocity", { dimensions: CUTOUT });
+    for (const [axis, nodes] of Object.entries(NODES))
+      file.create_dataset({ name: axis, data: Float64Array.from({ length: nodes }, (_, i) => i / 4) });
+    file.create_attribute("axes", "zyxc");
+    more(file, file.get("velocity") as H5Dataset);
+  };
+  const refused = async (more: (file: File, velocity: H5Dataset) => void): Promise<string[]> => {
+    const { descriptor } = await recognised(stated(more));
+    return descriptor.questions
+      .filter(({ about }) => about === "spacing" || about === "scale")
+      .map(({ about, question }) => `${about}: ${question}`);
+  };
+
+  it.each([
+    ["dx", 0.25],
+    ["dx", 0.2501],
+    ["spacing", 0.25],
+    ["scale", 1],
+    ["offset", 0],
+    ["scale_factor", 2],
+  ])("asks nothing about %s = %d, which agrees or is a convention", async (name, value) => {
+    expect(await refused((_, velocity) => velocity.create_attribute(name, value, [], "<d"))).toEqual([]);
+  });
+
+  it("asks which holds where a spacing is no step of the coordinates", async () => {
+    expect(await refused((file) => file.create_attribute("dx", 0.5, [], "<d"))).toEqual([
+      "spacing: /x has steps of 0.25 along x, and the attribute dx of / is 0.5; that the coordinates hold is a guess.",
+    ]);
+  });
+
+  it.each([
+    ["scale", 0.5],
+    ["Scaling", 2],
+    ["offset", 3],
+    ["slope", 0.1],
+  ])("asks whether %s = %d has been applied", async (name, value) => {
+    const questions = await refused((_, velocity) => velocity.create_attribute(name, value, [], "<d"));
+    expect(questions).toEqual([
+      expect.stringMatching(new RegExp(`^scale: The attribute ${name} of /velocity is ${value}, and no convention`)),
+    ]);
+  });
+});
+
 describe("JHTDB cutouts", () => {
   const cutout = (
     database: string,
