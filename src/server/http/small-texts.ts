@@ -3,12 +3,12 @@
  * references in TypeScript, more by the text module.
  */
 import { readFileSync } from "node:fs";
+import { builtFile } from "../../built-file.js";
 import { RecordWriter, type Separators } from "../../float32/record-writer.js";
 import { TextModule } from "../../float32/text-module.js";
 import type { ScanEnd, TripleScanner } from "../../float32/triples.js";
 
-/** The module that ships, also when this file runs from source. */
-const MODULE = new URL("../../float32/text.wasm", import.meta.url).href.replace("/src/", "/dist/");
+const MODULE = builtFile(new URL("../../float32/text.wasm", import.meta.url));
 /** Bytes of items, and numbers of records, for which a call of the module takes as long as the reference. */
 const WORTH_BYTES = 512;
 const WORTH_NUMBERS = 16;
@@ -57,5 +57,5 @@ export class SmallTexts {
 }
 
 function openModule(): TextModule {
-  return new TextModule(readFileSync(new URL(MODULE)));
+  return new TextModule(readFileSync(MODULE));
 }

@@ -2,6 +2,7 @@
  * Types the answers of the service about itself and about a dataset, and tells from them what operations and methods a
  * dataset can be asked for, and the units of measures.
  */
+import { type OperationName, operationOf } from "../../operations.js";
 import { MEASURES, type Measure } from "../../quantities.js";
 
 export interface Catalogue {
@@ -85,28 +86,23 @@ export function hasOpenFaces({ axes }: Pick<DatasetFacts, "axes">): boolean {
   return axes.some(({ faces }) => faces?.includes("open") === true);
 }
 
-/** Nodes that a method reads along an axis, of which one that is not periodic must have as many. */
-const STENCILS: Readonly<Record<string, number>> = {
-  None: 1,
-  Lag4: 4,
-  Lag6: 6,
-  Lag8: 8,
-  None_Fd4: 6,
-  None_Fd6: 8,
-  None_Fd8: 10,
-  Fd4Lag4: 6,
-};
-
-/** The same of any method; a spline M{m}Q{q} reads q. */
-function nodesRead(method: string): number {
-  return STENCILS[method] ?? Number(/Q(\d+)$/.exec(method)?.[1] ?? 1);
+/**
+ * Nodes that an axis that is not periodic must have for a kernel by a method: those of its stencil. A spline M{m}Q{q}
+ * uses one fewer at the ends, and one-sided differences take one more for other than first derivatives.
+ */
+function nodesNeeded(kernel: string, method: string): number {
+  const [, kind, order] = /(Lag|Fd|Q)(\d+)$/.exec(method === "Fd4Lag4" ? "Fd4" : method) ?? [];
+  if (kind === "Lag") return Number(order);
+  if (kind === "Q") return Number(order) - 1;
+  if (kind === "Fd") return Number(order) + (/^[a-z]+Gradient$/.test(kernel) ? 1 : 2);
+  return 1;
 }
 
 /** The spatial options that an operation answers on a dataset, those whose stencil does not fit left out. */
 export function methodsOf(facts: DatasetFacts, operation: string): readonly string[] {
   const row = facts.operations.find(({ name }) => name === operation);
   if (row === undefined || !row.available) return [];
-  return row.spatialInterpolation.filter((method) => nodesRead(method) <= fewestNodes(facts));
+  return row.spatialInterpolation.filter((method) => nodesNeeded(kernelOf(operation), method) <= fewestNodes(facts));
 }
 
 /** The spatial options that some operation answers on a dataset. */
@@ -119,13 +115,19 @@ function fewestNodes({ axes }: DatasetFacts): number {
   return Math.min(...axes.filter(({ periodic }) => !periodic).map(({ nodes }) => nodes));
 }
 
+/** The kernel of an operation. */
+function kernelOf(operation: string): string {
+  return operationOf(operation as OperationName).kernel;
+}
+
 /**
- * Nodes an axis that an operation without methods needs: box filters interpolate or differentiate before they take
- * means.
+ * Nodes that an axis that is not periodic must have for an operation without methods: box filters interpolate or
+ * differentiate before they take means.
  */
 function filterNodes(operation: string): number {
-  if (!operation.startsWith("GetBoxFilter")) return 1;
-  return nodesRead(operation.endsWith("Gradient") ? "Fd4Lag4" : "Lag4");
+  const kernel = kernelOf(operation);
+  if (!kernel.startsWith("box")) return 1;
+  return kernel.endsWith("Gradient") ? nodesNeeded("velocityGradient", "Fd4Lag4") : nodesNeeded("velocity", "Lag4");
 }
 
 /** Whether a dataset answers an operation by some method. */
