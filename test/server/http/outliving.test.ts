@@ -1,4 +1,7 @@
-/** What comes and goes with every request is freed with the young objects (docs/decisions/0043-what-outlives-a-request.md). */
+/**
+ * What comes and goes with every request is freed with the young objects
+ * (docs/decisions/0043-what-outlives-a-request.md).
+ */
 import { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
 import { describe, expect, it } from "vitest";
