@@ -9,16 +9,15 @@ import type { Logger } from "pino";
 import type { Config } from "../config.js";
 import { digestBuild } from "../engine/build-digest.js";
 import { type CheckedQuery, workOf } from "../engine/check-query.js";
-import type { NodeRegion } from "../engine/node-region.js";
+import { type NodeRegion, placeBox } from "../engine/node-region.js";
 import { valuesPerPoint } from "../engine/plan/by-arrival.js";
 import { BufferPool } from "../engine/points/buffers.js";
 import { frameShift } from "../engine/points/positions.js";
-import { type Engine, type PieceCounts, type Query, type RegionCounts, writeTriples } from "../engine/query.js";
+import { type Engine, type Query, type RegionBox, type RegionCounts, writeTriples } from "../engine/query.js";
 import type { SharedPoints, Sharing, SharingControl } from "../engine/sharing.js";
 import type { Slab } from "../engine/task.js";
 import { reviveError } from "../engine/threads/errors-as-data.js";
 import { CancelledError, DeadlineError, FieldprobeError, WorkerError } from "../errors.js";
-import type { Hits } from "../kernels/threshold.js";
 import { frameWeights } from "../kernels/time.js";
 import { FIELDS } from "../operations.js";
 import type { Bricking, Dataset, FieldSource } from "../storage/dataset.js";
@@ -26,11 +25,11 @@ import { reasonOf } from "../system-error.js";
 import { version } from "../version.js";
 import { Generations } from "./generation.js";
 import { readKeys, readPeers } from "./keys.js";
-import { Listener, type RegionLists } from "./listener.js";
-import { boxesOf, boxQuery, hitsIn, type OwnedBox, partOf, placeBox } from "./owned-boxes.js";
+import { Listener } from "./listener.js";
+import { boxesOf } from "./owned-boxes.js";
 import { type Peer, PeerError, Peers } from "./peers.js";
 import { OCTETS, type PeerReport, PIECE_HEADER, PIECE_PATH, type Piece, readFailure, writePiece } from "./piece.js";
-import { cutPoints, mergeValues, type Portion } from "./portions.js";
+import { cutPoints, mergeValues, type PointsToCut } from "./portions.js";
 import { hashText, ownersOf, type Regions, regionsIn, regionsOf } from "./regions.js";
 
 /**
@@ -62,23 +61,23 @@ interface Owners {
   readonly owners: Uint8Array;
 }
 
-/** The values of a part, or of a query. */
-interface PartValues {
-  readonly parts: readonly Float32Array[];
-  /** Gives the memory of the parts back. */
-  release(): void;
-}
-
-/** A part of a query for one process. */
-interface QueryPart {
-  readonly query: Query;
+/** A part of a query, for one owner. */
+interface Part<T> {
+  readonly owner: number;
   readonly dataset: Dataset;
+  readonly query: Query;
+  /** Searches and cutouts: the nodes. */
+  readonly box: RegionBox | null;
   readonly triples: Float32Array;
   readonly velocities: Float32Array;
-  /** Bytes of the answer; null for a search, whose answer has any length. */
-  readonly bytes: number | null;
+  /** Index in the query of each point. */
+  readonly indices: Uint32Array;
+  /** Float32 values of the answer; null for a search, whose answer has any length. */
+  readonly size: number | null;
+  /** Takes the values, which last until it returns. */
+  take(values: readonly Float32Array[]): T;
   /** Divides the part again, among the peers that are not in `without`. */
-  divideAgain(without: ReadonlySet<Peer>, control: SharingControl): Promise<PartValues>;
+  divide(without: ReadonlySet<Peer>, control: SharingControl): Promise<readonly T[]>;
 }
 
 /** This process as a member of its cluster. */
@@ -94,13 +93,9 @@ export class Cluster implements Sharing {
   readonly #regions = new WeakMap<Bricking, Regions>();
   /** The owners as they were last worked out, and a key of all that they depend on. */
   readonly #owners = new WeakMap<Regions, Owners & { readonly key: string }>();
-  readonly #counts: { -readonly [K in keyof PieceCounts]: number } = {
-    own: 0,
-    asked: 0,
-    refused: 0,
-    late: 0,
-    answered: 0,
-  };
+  /** The query that was looked at last: planning one asks several times. */
+  #distributed: { readonly checked: CheckedQuery; readonly distribution: Distribution | null } | null = null;
+  readonly #counts = { own: 0, asked: 0, refused: 0, late: 0, answered: 0 };
   #engine: Engine | null = null;
   #listener: Listener | null = null;
 
@@ -109,9 +104,8 @@ export class Cluster implements Sharing {
     this.#config = config;
     this.#log = log;
     this.#generations = new Generations(this.#build, config.fd8Legacy);
-    const keys = readKeys(config.cluster);
     const names = readPeers(config.cluster.peers ?? []);
-    this.#peers = new Peers({ names, keys, id: this.#id, build: this.#build, log });
+    this.#peers = new Peers(names, readKeys(config.cluster), { id: this.#id, build: this.#build }, log);
   }
 
   attach(engine: Engine): void {
@@ -130,10 +124,7 @@ export class Cluster implements Sharing {
       generations: this.#generations,
       log: this.#log,
       status: () => this.#statusOf(engine),
-      regions: () => this.#regionLists(),
-      answered: () => {
-        this.#counts.answered++;
-      },
+      answered: () => void this.#counts.answered++,
     });
     await this.#listener.listen();
   }
@@ -152,29 +143,27 @@ export class Cluster implements Sharing {
   }
 
   pays(checked: CheckedQuery, count: number): boolean {
-    const distribution = this.#peers.hasOthers ? this.#distributionOf(checked) : null;
+    const distribution = this.#distributionOf(checked);
     if (distribution === null || count === 0) return false;
     if (distribution.large) return true;
     return checked.region === null ? workOf(checked, count) >= LEAST_WORK : count >= LEAST_NODES;
   }
 
   async evaluate(checked: CheckedQuery, work: SharedPoints, control: SharingControl): Promise<void> {
-    await this.#eachPortion(checked, work, control, NO_PEERS);
+    await this.#evaluatePoints(checked, { ...work, indices: null }, control);
   }
 
-  async search(checked: CheckedQuery, region: NodeRegion, control: SharingControl): Promise<readonly Hits[]> {
-    const found: Hits[] = [];
-    await this.#eachBox(checked, region, control, null, NO_PEERS, (_, parts) => {
-      for (const records of parts) found.push(hitsIn(records));
-    });
-    return found;
+  async search(checked: CheckedQuery, control: SharingControl): Promise<readonly Float32Array[]> {
+    const whole = { from: [0, 0, 0], count: (checked.region as NodeRegion).count } as const;
+    const take = (_: RegionBox, records: readonly Float32Array[]) => records.map((some) => some.slice());
+    return (await this.#evaluateBoxes(checked, whole, null, take, control)).flat();
   }
 
-  async cutout(checked: CheckedQuery, region: NodeRegion, out: Float32Array, control: SharingControl): Promise<void> {
-    const components = FIELDS[region.field];
-    await this.#eachBox(checked, region, control, components, NO_PEERS, (box, parts) =>
-      placeBox(parts, box, region, components, out),
-    );
+  async cutout(checked: CheckedQuery, around: RegionBox, out: Float32Array, control: SharingControl): Promise<void> {
+    const components = FIELDS[(checked.region as NodeRegion).field];
+    const take = (box: RegionBox, values: readonly Float32Array[]): void =>
+      placeBox(values, box, around, components, out);
+    await this.#evaluateBoxes(checked, around, components, take, control);
   }
 
   status(): ReturnType<Sharing["status"]> {
@@ -182,10 +171,21 @@ export class Cluster implements Sharing {
   }
 
   regions(): RegionCounts {
+    const engine = this.#engine as Engine;
+    const held = engine.held();
     const counts = { owned: 0, cached: 0 };
-    for (const { owned, cached } of Object.values(this.#regionLists())) {
-      counts.owned += owned.length;
-      counts.cached += cached.length;
+    for (const dataset of engine.datasets()) {
+      const [main] = Object.values(dataset.fields);
+      const regions = main === undefined ? null : this.#regionsOf(dataset, main.bricking);
+      if (regions === null || regions.size < this.#peers.list.length) continue;
+      const { list, owners } = this.#ownersIn(regions, dataset, 0, NO_PEERS);
+      const mine = list.findIndex((peer) => this.#peers.isSelf(peer));
+      counts.owned += owners.filter((owner) => owner === mine).length;
+      const cached = held.flatMap(({ dataset: one, field, bricks }) => {
+        const { bricking } = one.fields[field] as FieldSource;
+        return one === dataset ? regionsIn(this.#regionsOf(dataset, bricking), bricking, bricks) : [];
+      });
+      counts.cached += new Set(cached).size;
     }
     return counts;
   }
@@ -212,8 +212,14 @@ export class Cluster implements Sharing {
   }
 
   /** The regions by which a query may be divided; null where this process had better evaluate all of it. */
-  #distributionOf({ query, dataset, fields, region, operation }: CheckedQuery): Distribution | null {
-    // `owned-boxes.ts` cannot divide boxes that cross a periodic seam, as those of `nodes` may: they are not divided.
+  #distributionOf(checked: CheckedQuery): Distribution | null {
+    if (this.#distributed?.checked !== checked)
+      this.#distributed = { checked, distribution: this.#distribute(checked) };
+    return this.#distributed.distribution;
+  }
+
+  #distribute({ query, dataset, fields, region, operation }: CheckedQuery): Distribution | null {
+    // Boxes of `nodes` may cross a periodic seam, which `owned-boxes.ts` does not know: they are not divided.
     if (dataset === null || query.nodes !== undefined) return null;
     const sources = fields.flatMap((name) => dataset.fields[name] ?? []);
     const [main] = sources;
@@ -232,27 +238,6 @@ export class Cluster implements Sharing {
     const regions = this.#regions.get(bricking) ?? regionsOf(axes, bricking);
     this.#regions.set(bricking, regions);
     return regions;
-  }
-
-  /** By dataset: the regions that this process owns, and those of which its cache holds more than half. */
-  #regionLists(): RegionLists {
-    const engine = this.#engine as Engine;
-    const held = engine.held();
-    const divided = engine.datasets().flatMap((dataset): [string, RegionLists[string]][] => {
-      const [main] = Object.values(dataset.fields);
-      const regions = main === undefined ? null : this.#regionsOf(dataset, main.bricking);
-      if (regions === null || regions.size < this.#peers.list.length) return [];
-      const { list, owners } = this.#ownersIn(regions, dataset, 0, NO_PEERS);
-      const mine = list.findIndex((peer) => this.#peers.isSelf(peer));
-      const owned = Array.from(owners.keys()).filter((region) => owners[region] === mine);
-      const cached = held.flatMap(({ dataset: one, field, bricks }) => {
-        if (one !== dataset) return [];
-        const { bricking } = dataset.fields[field] as FieldSource;
-        return regionsIn(this.#regionsOf(dataset, bricking), bricking, bricks);
-      });
-      return [[dataset.name, { owned, cached: [...new Set(cached)] }]];
-    });
-    return Object.fromEntries(divided);
   }
 
   /**
@@ -274,17 +259,17 @@ export class Cluster implements Sharing {
     return found;
   }
 
-  /** Divides points into portions, has each evaluated by its owner and puts the values in their places. */
-  async #eachPortion(
+  /** Divides points by owner, and puts the values in their places in `work.out`. */
+  async #evaluatePoints(
     checked: CheckedQuery,
-    work: SharedPoints,
+    work: PointsToCut & Pick<SharedPoints, "out">,
     control: SharingControl,
-    without: ReadonlySet<Peer>,
-  ): Promise<void> {
+    without: ReadonlySet<Peer> = NO_PEERS,
+  ): Promise<readonly unknown[]> {
+    const { query } = checked;
     const { dataset, regions } = this.#distributionOf(checked) as Distribution;
-    const time = checked.query.time ?? checked.query.StartTime ?? 0;
+    const time = query.time ?? query.StartTime ?? 0;
     const { list, owners } = this.#ownersIn(regions, dataset, time, without);
-    const shift = frameShift(dataset.frameVelocity, time);
     const lent: SharedArrayBuffer[] = [];
     const room = (bytes: number): SharedArrayBuffer => {
       const buffer = this.#buffers.take(bytes);
@@ -292,66 +277,60 @@ export class Cluster implements Sharing {
       return buffer;
     };
     const width = valuesPerPoint(checked);
-    const portions = await cutPoints(regions, owners, work, shift, room);
-    await runAll(control, portions, async (portion, signal) => {
-      const { owner, triples, velocities, count, indices } = portion;
-      const bytes = 4 * width * count;
-      const slabs = (values: Float32Array): readonly Slab[] => (values.length > 0 ? [{ triples: values, count }] : []);
-      const divideAgain: QueryPart["divideAgain"] = async (excluded, given) => {
-        const buffer = this.#buffers.take(bytes);
-        const out = new Float32Array(buffer, 0, width * count);
-        const points = { points: slabs(triples), velocities: slabs(velocities), count, out };
-        await this.#eachPortion(checked, points, given, excluded);
-        return { parts: [out], release: () => this.#buffers.give(buffer) };
+    const portions = await cutPoints(regions, owners, work, frameShift(dataset.frameVelocity, time), room);
+    const parts = portions.map((portion): Part<unknown> => {
+      const { count, indices } = portion;
+      const slabs = (triples: Float32Array): readonly Slab[] => (triples.length > 0 ? [{ triples, count }] : []);
+      const again = { points: slabs(portion.triples), velocities: slabs(portion.velocities), count, indices };
+      return {
+        ...{ ...portion, query, dataset, box: null, size: width * count },
+        take: (values) => mergeValues(values, indices, width, work.out),
+        divide: (others, given) => this.#evaluatePoints(checked, { ...again, out: work.out }, given, others),
       };
-      const part = { query: checked.query, dataset, triples, velocities, bytes, divideAgain };
-      try {
-        const answer = await this.#evaluatePart(list[owner], part, { ...control, signal }, without);
-        mergeValues(answer.parts, indices, width, work.out);
-        answer.release();
-      } catch (error) {
-        throw located(error, portion);
-      }
     });
+    const none = await this.#evaluateAll(parts, list, control, without);
     for (const buffer of lent) this.#buffers.give(buffer);
+    return none;
   }
 
   /**
-   * Divides a region of nodes into boxes and has each evaluated by its owner.
+   * Divides a box of nodes by owner.
    *
    * @param components values of a node in a cutout; null for a search, whose records are hits
    * @param take       receives the values of a box, which last until it returns
    */
-  async #eachBox(
+  #evaluateBoxes<T>(
     checked: CheckedQuery,
-    region: NodeRegion,
-    control: SharingControl,
+    around: RegionBox,
     components: number | null,
-    without: ReadonlySet<Peer>,
-    take: (box: OwnedBox, parts: readonly Float32Array[]) => void,
-  ): Promise<void> {
+    take: (box: RegionBox, values: readonly Float32Array[]) => T,
+    control: SharingControl,
+    without: ReadonlySet<Peer> = NO_PEERS,
+  ): Promise<readonly T[]> {
+    const { query } = checked;
     const { dataset, regions } = this.#distributionOf(checked) as Distribution;
-    const { list, owners } = this.#ownersIn(regions, dataset, checked.query.time ?? 0, without);
-    await runAll(control, boxesOf(regions, owners, region), async (box, signal) => {
-      const values = components === null ? null : components * box.count[0] * box.count[1] * box.count[2];
-      const inner = partOf(region, box);
-      const divideAgain: QueryPart["divideAgain"] = async (excluded, given) => {
-        const out = new Float32Array(values ?? 0);
-        const found: Float32Array[] = components === null ? [] : [out];
-        await this.#eachBox(checked, inner, given, components, excluded, (small, parts) => {
-          if (components === null) found.push(...parts.map((records) => records.slice()));
-          else placeBox(parts, small, inner, components, out);
-        });
-        return { parts: found, release: () => undefined };
+    const { list, owners } = this.#ownersIn(regions, dataset, query.time ?? 0, without);
+    const none = { triples: new Float32Array(0), velocities: new Float32Array(0), indices: new Uint32Array(0) };
+    const parts = boxesOf(regions, owners, checked.region as NodeRegion, around).map(({ owner, ...box }): Part<T> => {
+      const nodes = box.count[0] * box.count[1] * box.count[2];
+      return {
+        ...{ ...none, owner, query, dataset, box, size: components === null ? null : components * nodes },
+        take: (values) => take(box, values),
+        divide: (others, given) => this.#evaluateBoxes(checked, box, components, take, given, others),
       };
-      const none = new Float32Array(0);
-      const query = boxQuery(checked.query, region, box);
-      const bytes = values === null ? null : 4 * values;
-      const part = { query, dataset, triples: none, velocities: none, bytes, divideAgain };
-      const answer = await this.#evaluatePart(list[box.owner], part, { ...control, signal }, without);
-      take(box, answer.parts);
-      answer.release();
     });
+    return this.#evaluateAll(parts, list, control, without);
+  }
+
+  async #evaluateAll<T>(
+    parts: readonly Part<T>[],
+    list: readonly Peer[],
+    control: SharingControl,
+    without: ReadonlySet<Peer>,
+  ): Promise<readonly T[]> {
+    const run = (part: Part<T>, signal: AbortSignal): Promise<readonly T[]> =>
+      this.#evaluatePart(list[part.owner], part, { ...control, signal }, without);
+    return (await runAll(control, parts, run)).flat();
   }
 
   /**
@@ -361,35 +340,36 @@ export class Cluster implements Sharing {
    * @param peer    the owner; undefined where no peer is usable
    * @param without peers that have been asked for the part already
    */
-  async #evaluatePart(
+  async #evaluatePart<T>(
     peer: Peer | undefined,
-    part: QueryPart,
+    part: Part<T>,
     control: SharingControl,
     without: ReadonlySet<Peer>,
-  ): Promise<PartValues> {
+  ): Promise<readonly T[]> {
     const isHere = peer === undefined || this.#peers.isSelf(peer) || without.size === MOST_ASKED;
-    // A digest of files that are new here may take a while: it is made before the clock of the peer starts.
-    const generation = isHere ? null : await this.#generationOf(part.dataset);
+    // A digest of files that are new here may take a while: it is made before the clock of the peer starts. Without
+    // one, because files cannot be read here, no peer can show to have the same.
+    const generation = isHere ? null : await this.#generations.of(part.dataset).catch(() => null);
     if (peer === undefined || generation === null) {
       this.#counts.own++;
-      return this.#evaluateHere(part, control);
+      return [await this.#evaluateHere(part, control)];
     }
     this.#counts.asked++;
-    const excluded = new Set([...without, peer]);
+    const others = new Set([...without, peer]);
     const end = new AbortController();
     const signal = AbortSignal.any([control.signal, end.signal]);
     try {
-      const asked = this.#ask(peer, part, generation, control.deadline, signal);
+      const asked = this.#ask(peer, part, generation, { ...control, signal }).then((one) => [one]);
       const answer = await Promise.race([asked, this.#late(peer, control.deadline, signal)]);
       if (answer !== null) return answer;
       this.#counts.late++;
-      const instead = part.divideAgain(excluded, { ...control, signal });
+      const instead = part.divide(others, { ...control, signal });
       return await Promise.any([asked, instead]).catch(() => instead);
     } catch (error) {
       if (!(error instanceof PeerError)) throw error;
       this.#counts.refused++;
       this.#log.debug({ peer: peer.name, reason: error.message }, "piece evaluated by others");
-      return await part.divideAgain(excluded, control);
+      return await part.divide(others, control);
     } finally {
       end.abort();
     }
@@ -408,22 +388,26 @@ export class Cluster implements Sharing {
   }
 
   /** Evaluates a part on the threads of this process. */
-  async #evaluateHere(
-    { query, dataset, triples, velocities }: QueryPart,
-    { deadline, signal, client }: SharingControl,
-  ): Promise<PartValues> {
+  async #evaluateHere<T>(part: Part<T>, { deadline, signal, client }: SharingControl): Promise<T> {
+    const { query, dataset, box, triples, velocities, indices } = part;
     const deadlineMs = Math.max(1, deadline - Date.now());
-    const evaluation = (this.#engine as Engine).start(query, { dataset, deadlineMs, signal, client, alone: true });
-    writeTriples(evaluation.points, triples);
+    const control = { dataset, deadlineMs, signal, client, box, points: indices.length, alone: true };
+    const evaluation = (this.#engine as Engine).start(query, control);
     writeTriples(evaluation.velocities, velocities);
-    const result = await evaluation.finish();
-    if (!result.stream) return { parts: result.values, release: () => result.release() };
+    writeTriples(evaluation.points, triples);
     try {
-      const parts: Float32Array[] = [];
-      for await (const some of result.stream) parts.push(some.slice());
-      return { parts, release: () => undefined };
-    } finally {
-      result.release();
+      const result = await evaluation.finish();
+      try {
+        const parts = [...result.values];
+        for await (const some of result.stream ?? []) parts.push(some.slice());
+        // Whoever came first has been taken: what the values are for may be over.
+        signal.throwIfAborted();
+        return part.take(parts);
+      } finally {
+        result.release();
+      }
+    } catch (error) {
+      throw located(error, indices);
     }
   }
 
@@ -432,19 +416,11 @@ export class Cluster implements Sharing {
    *
    * @throws PeerError where another process may succeed, or the error of the query
    */
-  async #ask(
-    peer: Peer,
-    part: QueryPart,
-    generation: string,
-    deadline: number,
-    signal: AbortSignal,
-  ): Promise<PartValues> {
-    const { query, dataset, triples, velocities, bytes } = part;
+  async #ask<T>(peer: Peer, part: Part<T>, generation: string, { deadline, signal }: SharingControl): Promise<T> {
+    const { query, dataset, box, triples, velocities, indices, size } = part;
     const piece: Piece = {
-      generation,
-      query: { ...(query as Piece["query"]), dataset: dataset.name },
-      points: triples.length / 3,
-      velocities: velocities.length > 0,
+      ...{ generation, query: { ...query, dataset: dataset.name }, box },
+      ...{ points: indices.length, velocities: velocities.length > 0 },
       deadlineMs: Math.max(1, deadline - Date.now()),
     };
     const headers = {
@@ -452,68 +428,74 @@ export class Cluster implements Sharing {
       "content-length": triples.byteLength + velocities.byteLength,
       [PIECE_HEADER]: writePiece(piece),
     };
-    const lent = bytes === null ? null : this.#buffers.take(bytes);
-    const into = lent === null ? {} : { into: new Uint8Array(lent, 0, bytes as number) };
-    const request = { method: "POST", path: PIECE_PATH, headers, body: [triples, velocities], signal } as const;
-    const { status, type, body } = await this.#peers.ask(peer, { ...request, ...into });
-    if (status === 200 && type === OCTETS && body.length === (bytes ?? body.length) && body.length % 4 === 0) {
-      const values = new Float32Array(body.buffer, body.byteOffset, body.length / 4);
-      return { parts: [values], release: () => lent !== null && this.#buffers.give(lent) };
+    const bytes = 4 * (size ?? 0);
+    const lent = this.#buffers.take(bytes);
+    const into = size === null ? undefined : new Uint8Array(lent, 0, bytes);
+    const request = { method: "POST", path: PIECE_PATH, headers, body: [triples, velocities], into, signal } as const;
+    const { status, type, body } = await this.#peers.ask(peer, request);
+    signal.throwIfAborted();
+    if (status === 200 && type === OCTETS && body.length === (into?.length ?? body.length) && body.length % 4 === 0) {
+      const taken = part.take([new Float32Array(body.buffer, body.byteOffset, body.length / 4)]);
+      this.#buffers.give(lent);
+      return taken;
     }
     const failure = readFailure(body);
     if (failure === null || status === 200) throw new PeerError(`${peer.name} answers with something else`);
     const error = reviveError(failure);
     // No other peer could mend an error of the caller or a deadline that has passed.
-    if (error.blame === "caller" || error instanceof DeadlineError) throw error;
+    if (error.blame === "caller" || error instanceof DeadlineError) throw located(error, indices);
     throw new PeerError(`${peer.name}: ${error.message}`);
-  }
-
-  /** The generation of a dataset; null where its files cannot be read here: no peer can then show to have the same. */
-  async #generationOf(dataset: Dataset): Promise<string | null> {
-    try {
-      return await this.#generations.of(dataset);
-    } catch (error) {
-      this.#log.debug({ dataset: dataset.name, reason: reasonOf(error) }, "the generation is not known");
-      return null;
-    }
   }
 }
 
+/** Parts of a query that are under way at a time: each has a connection. */
+const MOST_PARTS = 64;
+
 /**
- * Runs all parts at a time and waits until none runs. An error of the service aborts the other parts; errors of the
+ * Runs parts side by side and waits until none runs. An error of the service aborts the other parts; errors of the
  * caller do not, because the one at the first point is that of the query.
  *
  * @throws the error of the query
  */
-async function runAll<T>(
+async function runAll<P, T>(
   { signal }: SharingControl,
-  parts: readonly T[],
-  run: (part: T, signal: AbortSignal) => Promise<void>,
-): Promise<void> {
+  parts: readonly P[],
+  run: (part: P, signal: AbortSignal) => Promise<T>,
+): Promise<T[]> {
   const end = new AbortController();
-  let worst: { readonly index: number; readonly error: FieldprobeError } | null = null;
-  await Promise.all(
-    parts.map(async (part) => {
+  const both = AbortSignal.any([signal, end.signal]);
+  const done: T[] = [];
+  const errors: { readonly index: number; readonly error: FieldprobeError }[] = [];
+  const waiting = parts.values();
+  const lane = async (): Promise<void> => {
+    for (const part of waiting) {
       try {
-        await run(part, AbortSignal.any([signal, end.signal]));
+        done.push(await run(part, both));
       } catch (error) {
         const known = error instanceof FieldprobeError ? error : new WorkerError(undefined, error);
-        const index =
-          known.blame === "server" ? -1 : Number(/^points\[(\d+)\]/.exec(known.context.member ?? "")?.[1] ?? 0);
-        if (worst === null || index < worst.index) worst = { index, error: known };
-        if (index < 0) end.abort();
+        const index = known.blame === "server" ? -1 : (pointIn(known)?.index ?? 0);
+        errors.push({ index, error: known });
+        if (index < 0) return end.abort();
       }
-    }),
-  );
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(MOST_PARTS, parts.length) }, lane));
   if (signal.aborted) throw new CancelledError();
-  if (worst !== null) throw (worst as { error: FieldprobeError }).error;
+  const [worst] = errors.sort((one, other) => one.index - other.index);
+  if (worst !== undefined) throw worst.error;
+  return done;
 }
 
-/** Turns an error of a portion into one of the query: it replaces the index of the point that the error names. */
-function located(error: unknown, { indices }: Portion): unknown {
-  if (!(error instanceof FieldprobeError)) return error;
-  const [, digits, rest] = /^points\[(\d+)\](.*)$/.exec(error.context.member ?? "") ?? [];
-  if (digits === undefined) return error;
-  const context = { ...error.context, member: `points[${indices[Number(digits)] ?? 0}]${rest}` };
+/** The point that an error names, and the words behind it. */
+function pointIn({ context }: FieldprobeError): { readonly index: number; readonly rest: string } | null {
+  const [, digits, rest = ""] = /^points\[(\d+)\](.*)$/.exec(context.member ?? "") ?? [];
+  return digits === undefined ? null : { index: Number(digits), rest };
+}
+
+/** Turns an error of a part into one of the query: it replaces the index of the point that the error names. */
+function located(error: unknown, indices: Uint32Array): unknown {
+  const point = error instanceof FieldprobeError ? pointIn(error) : null;
+  if (!(error instanceof FieldprobeError) || point === null) return error;
+  const context = { ...error.context, member: `points[${indices[point.index] ?? 0}]${point.rest}` };
   return new FieldprobeError(error.code, error.message, context, error.cause);
 }

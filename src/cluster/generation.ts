@@ -4,13 +4,13 @@
  * equal.
  */
 import { createHash } from "node:crypto";
-import { open, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { MANIFEST_NAME } from "../storage/catalog/manifest.js";
 import type { Dataset, FileStamp } from "../storage/dataset.js";
+import { digestFile } from "../storage/file-digest.js";
 
-/** Bytes of a sample of a file, and samples taken of all files of a dataset together. */
-const SAMPLE_BYTES = 4096;
+/** Samples taken of all files of a dataset together. */
 const SAMPLES = 16_384;
 
 /** The generations of datasets, each computed once, when it is first asked for. */
@@ -61,34 +61,5 @@ export class Generations {
     this.#files.set(path, { state, digest });
     digest.catch(() => this.#files.delete(path));
     return digest;
-  }
-}
-
-/**
- * The digest of a file: size, second of its last change, and samples at even distances, the first and the last bytes
- * among them. Of a store of many objects: size and the times of its newest one and of its folder; of one at an address
- * its version.
- */
-async function digestFile(record: FileStamp, samples: number, sampled: () => void): Promise<string> {
-  const { path, bytes, modifiedMs, newestMs, version } = record;
-  // Peers ask for what lies at an address by themselves, at times of their own.
-  if (version !== undefined) return createHash("sha256").update(version).digest("hex");
-  const seconds = (ms: number): number => Math.floor(ms / 1000);
-  const hash = createHash("sha256").update(JSON.stringify([bytes, seconds(modifiedMs)]));
-  if (newestMs !== undefined) return hash.update(` ${seconds(newestMs)}`).digest("hex");
-  const file = await open(path);
-  try {
-    const whole = bytes <= samples * SAMPLE_BYTES;
-    const count = whole ? Math.ceil(bytes / (64 * SAMPLE_BYTES)) : samples;
-    const buffer = Buffer.alloc(whole ? 64 * SAMPLE_BYTES : SAMPLE_BYTES);
-    for (let i = 0; i < count; i++) {
-      const at = whole ? i * buffer.length : Math.round((i * (bytes - SAMPLE_BYTES)) / (count - 1));
-      const { bytesRead } = await file.read(buffer, 0, buffer.length, at);
-      hash.update(buffer.subarray(0, bytesRead));
-      sampled();
-    }
-    return hash.digest("hex");
-  } finally {
-    await file.close();
   }
 }

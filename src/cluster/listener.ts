@@ -2,11 +2,12 @@
  * The listener of a process answers the pieces that peers ask for, evaluated by this process alone, and reports its
  * state.
  */
+import { once } from "node:events";
 import { createServer as createPlain, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createSecure, type Server as SecureServer } from "node:https";
 import type { Logger } from "pino";
 import { InProgress } from "../engine/drain.js";
-import type { Engine, Evaluation, Result, TripleSink } from "../engine/query.js";
+import type { Engine, Evaluation, Result } from "../engine/query.js";
 import { failureOf } from "../engine/threads/errors-as-data.js";
 import { BusyError, FieldprobeError, RequestError, WorkerError } from "../errors.js";
 import type { Generations } from "./generation.js";
@@ -18,7 +19,6 @@ import {
   PIECE_HEADER,
   PIECE_PATH,
   type Piece,
-  REGIONS_PATH,
   readPiece,
   STATUS_PATH,
 } from "./piece.js";
@@ -27,13 +27,6 @@ import {
 const HELD_BYTES = 256 * 1024 * 1024;
 /** Idle time of a connection. */
 const KEEP_ALIVE_MS = 300_000;
-/** Statuses of refusals; the first two say that another process may answer. */
-const REFUSED = { busy: 503, generation: 409, failed: 422, request: 400 } as const;
-
-/** By dataset: the regions that this process owns, and those of which its cache holds more than half. */
-export type RegionLists = Readonly<
-  Record<string, { readonly owned: readonly number[]; readonly cached: readonly number[] }>
->;
 
 /** Parts from which a listener is made. */
 export interface ListenerOptions {
@@ -43,7 +36,6 @@ export interface ListenerOptions {
   readonly generations: Generations;
   readonly log: Logger;
   status(): Omit<PeerReport, "draining">;
-  regions(): RegionLists;
   /** Called with each piece that was evaluated. */
   answered(): void;
 }
@@ -71,15 +63,8 @@ export class Listener {
   }
 
   /** @throws the error of the system when the address cannot be listened on */
-  listen(): Promise<void> {
-    const { host, port } = addressOf(this.#options.address);
-    return new Promise((resolve, reject) => {
-      this.#server.once("error", reject);
-      this.#server.listen({ host, port }, () => {
-        this.#server.removeListener("error", reject);
-        resolve();
-      });
-    });
+  async listen(): Promise<void> {
+    await once(this.#server.listen(addressOf(this.#options.address)), "listening");
   }
 
   /** Shows these keys from the next connection on. */
@@ -104,15 +89,13 @@ export class Listener {
       if (request.method === "GET" && request.url === STATUS_PATH) {
         const status: PeerReport = { ...this.#options.status(), draining: this.#draining };
         sendJson(response, 200, status);
-      } else if (request.method === "GET" && request.url === REGIONS_PATH) {
-        sendJson(response, 200, this.#options.regions());
       } else if (request.method === "POST" && request.url === PIECE_PATH) await this.#evaluate(request, response);
-      else refuse(response, REFUSED.request, new RequestError("InvalidRequest", "There is nothing at this address."));
+      else throw new RequestError("InvalidRequest", "There is nothing at this address.");
     } catch (error) {
       const known = error instanceof FieldprobeError ? error : new WorkerError(undefined, error);
       if (known !== error) this.#options.log.error({ err: error }, "a piece failed");
-      if (!response.headersSent) refuse(response, known instanceof BusyError ? REFUSED.busy : REFUSED.failed, known);
-      else response.destroy();
+      if (response.headersSent) response.destroy();
+      else sendJson(response, known.blame === "caller" ? 400 : 503, failureOf(known));
     }
   }
 
@@ -129,15 +112,14 @@ export class Listener {
     try {
       const dataset = engine.find(piece.query.dataset);
       const generation = dataset === undefined ? "none" : await generations.of(dataset);
-      if (dataset === undefined || generation !== piece.generation) {
-        refuse(response, REFUSED.generation, new BusyError("This peer does not have this generation of the dataset."));
-        return;
-      }
+      if (dataset === undefined || generation !== piece.generation)
+        throw new BusyError("This peer does not have this generation of the dataset.");
       const gone = new AbortController();
       response.once("close", () => gone.abort());
-      const control = { dataset, deadlineMs: piece.deadlineMs, signal: gone.signal, alone: true };
-      const evaluation = engine.start(piece.query, control);
-      await readInto(request, piece, evaluation);
+      const { query, deadlineMs, box, points } = piece;
+      const control = { dataset, deadlineMs, box, points, signal: gone.signal, alone: true };
+      const evaluation = engine.start(query, control);
+      await readPoints(request, piece, evaluation);
       await sendResult(response, await evaluation.finish());
       this.#options.answered();
     } finally {
@@ -147,65 +129,35 @@ export class Listener {
   }
 }
 
-/** Hands points, and the velocities that follow them, to the evaluation as they arrive. */
-function readInto(request: IncomingMessage, { points }: Piece, evaluation: Evaluation): Promise<void> {
-  let left = 12 * points;
-  const triples = new OctetTriples(evaluation.points);
-  const velocities = new OctetTriples(evaluation.velocities);
-  return new Promise((resolve, reject) => {
-    request.on("data", (bytes: Uint8Array) => {
-      const here = Math.min(left, bytes.length);
-      if (here > 0) triples.write(bytes.subarray(0, here));
-      if (here < bytes.length) velocities.write(bytes.subarray(here));
-      left -= here;
-    });
-    request.once("end", () => {
-      triples.end();
-      velocities.end();
-      resolve();
-    });
-    request.once("error", reject);
+/** Reads points, and the velocities that follow them, to their places: a slab each. */
+async function readPoints(request: IncomingMessage, piece: Piece, evaluation: Evaluation): Promise<void> {
+  const { points, velocities } = evaluation;
+  const size = 12 * piece.points;
+  if (size > points.slab.byteLength || (piece.velocities && size > velocities.slab.byteLength))
+    throw new RequestError("InvalidRequest", "The piece has points that its operation does not take.");
+  let at = 0;
+  request.on("data", (bytes: Uint8Array) => {
+    const here = Math.min(bytes.length, Math.max(0, size - at));
+    // The slabs are asked for each time: an abort puts others in their place.
+    if (here > 0) new Uint8Array(points.slab.buffer).set(bytes.subarray(0, here), at);
+    if (here < bytes.length) new Uint8Array(velocities.slab.buffer).set(bytes.subarray(here), at + here - size);
+    at += bytes.length;
   });
-}
-
-/** Copies bytes into the slabs of a sink. */
-class OctetTriples {
-  readonly #sink: TripleSink;
-  #filled = 0;
-
-  constructor(sink: TripleSink) {
-    this.#sink = sink;
-  }
-
-  write(bytes: Uint8Array): void {
-    for (let at = 0; at < bytes.length; ) {
-      const { slab } = this.#sink;
-      const size = Math.min(slab.byteLength - this.#filled, bytes.length - at);
-      new Uint8Array(slab.buffer, slab.byteOffset + this.#filled, size).set(bytes.subarray(at, at + size));
-      this.#filled += size;
-      at += size;
-      if (this.#filled === slab.byteLength) this.end();
-    }
-  }
-
-  end(): void {
-    this.#sink.commit(this.#filled / 12);
-    this.#filled = 0;
-  }
+  await once(request, "end");
+  if (piece.velocities) velocities.commit(piece.points);
+  points.commit(piece.points);
 }
 
 /** Sends a result, and gives its buffers back once nothing reads them any more. */
 async function sendResult(response: ServerResponse, result: Result): Promise<void> {
   const { items, components, values, stream } = result;
-  const closed = new Promise<void>((resolve) => response.once("close", resolve));
+  const closed = new Promise((resolve) => response.once("close", resolve));
   try {
     response.writeHead(200, { "content-type": OCTETS, "content-length": 4 * items * components });
-    for await (const part of stream ?? values) {
+    for await (const { buffer, byteOffset, byteLength } of stream ?? values) {
       if (response.destroyed) return;
-      const written = new Promise<void>((resolve) => {
-        response.write(new Uint8Array(part.buffer, part.byteOffset, part.byteLength), () => resolve());
-      });
-      await Promise.race([written, closed]);
+      const part = new Uint8Array(buffer, byteOffset, byteLength);
+      await Promise.race([new Promise((resolve) => response.write(part, resolve)), closed]);
     }
     response.end();
   } finally {
@@ -216,8 +168,4 @@ async function sendResult(response: ServerResponse, result: Result): Promise<voi
 function sendJson(response: ServerResponse, status: number, value: object): void {
   const body = Buffer.from(JSON.stringify(value));
   response.writeHead(status, { "content-type": "application/json", "content-length": body.length }).end(body);
-}
-
-function refuse(response: ServerResponse, status: number, error: FieldprobeError): void {
-  sendJson(response, status, failureOf(error));
 }

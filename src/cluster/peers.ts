@@ -2,6 +2,7 @@
  * `Peers` keeps the peers of this process, knows which of them are usable, and sends them requests over kept-alive
  * connections. A failure detector asks the peers that have pieces, and now and then the others, what they are doing.
  */
+import { once } from "node:events";
 import { type ClientRequest, type IncomingMessage, Agent as PlainAgent, request as plainRequest } from "node:http";
 import { Agent as SecureAgent, request as secureRequest } from "node:https";
 import type { Duplex } from "node:stream";
@@ -32,7 +33,7 @@ export interface PeerRequest {
   readonly headers?: Readonly<Record<string, string | number>>;
   readonly body?: readonly Float32Array[];
   /** Receives an answer with status 200 that is just as long; others get memory of their own. */
-  readonly into?: Uint8Array;
+  readonly into?: Uint8Array | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -64,16 +65,8 @@ export class Peer {
   }
 }
 
-/** Parts from which the peers of a process are made. */
-export interface PeersOptions {
-  /** Addresses, sorted. */
-  readonly names: readonly string[];
-  readonly keys: Keys | null;
-  /** The identity of this process, and the digest of the code that computes here. */
-  readonly id: string;
-  readonly build: string;
-  readonly log: Logger;
-}
+/** The identity of a process, and the digest of the code that computes there. */
+export type Self = Pick<PeerReport, "id" | "build">;
 
 /** The peers of a process. */
 export class Peers {
@@ -81,17 +74,20 @@ export class Peers {
   list: readonly Peer[] = [];
   /** Changes with every change of what is usable. */
   version = 0;
-  readonly #options: PeersOptions;
+  readonly #self: Self;
+  readonly #log: Logger;
   #keys: Keys | null;
   #agent: PlainAgent | SecureAgent;
   readonly #detector: NodeJS.Timeout;
   #closed = false;
 
-  constructor(options: PeersOptions) {
-    this.#options = options;
-    this.#keys = options.keys;
-    this.#agent = agentFor(this.#keys);
-    this.replace(options.names);
+  /** @param names addresses, sorted */
+  constructor(names: readonly string[], keys: Keys | null, self: Self, log: Logger) {
+    this.#self = self;
+    this.#log = log;
+    this.#keys = keys;
+    this.#agent = agentFor(keys);
+    this.replace(names);
     this.#detector = setInterval(() => this.#detect(), DETECT_MS).unref();
     this.#detect();
   }
@@ -112,12 +108,12 @@ export class Peers {
 
   /** Whether a peer is this process. */
   isSelf({ status }: Peer): boolean {
-    return status?.id === this.#options.id;
+    return status?.id === this.#self.id;
   }
 
   /** Whether a peer takes pieces that this process may use: it answers, stays, and computes by the same code. */
   isUsable({ status }: Peer): boolean {
-    return status !== null && !status.draining && status.build === this.#options.build;
+    return status !== null && !status.draining && status.build === this.#self.build;
   }
 
   /** Whether there is a usable peer beside this process. */
@@ -170,7 +166,7 @@ export class Peers {
   lose(peer: Peer, reason: string): void {
     if (peer.status !== null) {
       this.version++;
-      this.#options.log.warn({ peer: peer.name, reason }, "peer lost");
+      this.#log.warn({ peer: peer.name, reason }, "peer lost");
     }
     peer.status = null;
     for (const given of peer.outstanding) given.abort(new PeerError(reason));
@@ -221,8 +217,8 @@ export class Peers {
     if (known && before === this.isUsable(peer)) return;
     this.version++;
     const { version, draining } = status;
-    const same = status.build === this.#options.build;
-    this.#options.log.info({ peer: peer.name, version, draining, same }, "peer heard");
+    const same = status.build === this.#self.build;
+    this.#log.info({ peer: peer.name, version, draining, same }, "peer heard");
   }
 
   /** Sends a request and reads its answer whole. */
@@ -271,28 +267,20 @@ function agentFor(keys: Keys | null): PlainAgent | SecureAgent {
   return keys === null ? new BulkAgent(options) : new SecureAgent({ ...options, ...keys, minVersion: "TLSv1.3" });
 }
 
-/** Reads an answer of declared length into one array. */
-function readAnswer(response: IncomingMessage, into: Uint8Array | undefined): Promise<PeerAnswer> {
-  return new Promise((resolve, reject) => {
-    const length = Number(response.headers["content-length"]);
-    if (!Number.isSafeInteger(length)) {
-      response.destroy();
-      reject(new PeerError("an answer without length"));
-      return;
-    }
-    const body = response.statusCode === 200 && into?.length === length ? into : new Uint8Array(length);
-    let filled = 0;
-    response.on("data", (bytes: Uint8Array) => {
-      body.set(bytes, filled);
-      filled += bytes.length;
-    });
-    response.once("end", () => {
-      const { statusCode: status = 0, headers } = response;
-      resolve({ status, type: headers["content-type"] ?? "", body });
-    });
-    response.once("error", reject);
-    response.once("close", () => {
-      if (filled < length) reject(new PeerError("an answer that breaks off"));
-    });
+/** Reads an answer of declared length into one array. @throws the error of the connection, also where it breaks off */
+async function readAnswer(response: IncomingMessage, into: Uint8Array | undefined): Promise<PeerAnswer> {
+  const { statusCode: status = 0, headers } = response;
+  const length = Number(headers["content-length"]);
+  if (!Number.isSafeInteger(length)) {
+    response.destroy();
+    throw new PeerError("an answer without length");
+  }
+  const body = status === 200 && into?.length === length ? into : new Uint8Array(length);
+  let filled = 0;
+  response.on("data", (bytes: Uint8Array) => {
+    body.set(bytes, filled);
+    filled += bytes.length;
   });
+  await once(response, "end");
+  return { status, type: headers["content-type"] ?? "", body };
 }

@@ -3,13 +3,13 @@
  * velocities as little-endian float32 in the body. The answer is the values, float32 too, or an error as JSON.
  */
 import { z } from "zod";
-import type { Query } from "../engine/query.js";
+import type { Query, RegionBox } from "../engine/query.js";
 import type { Failure } from "../engine/task.js";
 import { CALLER_CODES, RequestError, SERVER_CODES } from "../errors.js";
 import {
-  findOperation,
-  type Member,
-  operationOf,
+  ALL_OPERATIONS,
+  type MemberType,
+  type OperationRow,
   SPATIAL_INTERPOLATION,
   TEMPORAL_INTERPOLATION,
 } from "../operations.js";
@@ -19,14 +19,36 @@ import { OPEN_FACES } from "../storage/dataset.js";
 export const PIECE_HEADER = "fieldprobe-piece";
 export const PIECE_PATH = "/v1/piece";
 export const STATUS_PATH = "/v1/status";
-export const REGIONS_PATH = "/v1/regions";
 export const OCTETS = "application/octet-stream";
 
-const whole = z.number().int().min(0);
+const whole = z.int().min(0);
+const text = z.string().max(256);
+const triple = z.tuple([whole, whole, whole]);
+
+/** Values of the members of a query; arrays travel in the body. */
+const MEMBERS: Partial<Record<MemberType, z.ZodType>> = {
+  ...{ string: text, float: z.number(), int: z.int() },
+  SpatialInterpolation: z.enum(SPATIAL_INTERPOLATION),
+  TemporalInterpolation: z.enum(TEMPORAL_INTERPOLATION),
+};
+/** Members that no request of SOAP has. */
+const OWN_MEMBERS = { recordEvery: z.int(), openFaces: z.enum(OPEN_FACES), exitTimes: z.boolean() };
+
+function queryOf({ name, request }: OperationRow) {
+  const members = request.map((member) => [member.name, MEMBERS[member.type] ?? z.never()]);
+  return z
+    .strictObject({ ...Object.fromEntries(members), ...OWN_MEMBERS })
+    .partial()
+    .extend({ operation: z.literal(name), dataset: text });
+}
+
+const [first, ...others] = ALL_OPERATIONS.map(queryOf) as [ReturnType<typeof queryOf>];
 const PIECE = z.strictObject({
   /** The generation, on which the answer depends beside the query (`generation.ts`). */
   generation: z.string().regex(/^[0-9a-f]{64}$/),
-  query: z.record(z.string().max(64), z.union([z.string().max(256), z.number(), z.boolean()])),
+  query: z.discriminatedUnion("operation", [first, ...others]),
+  /** Searches and cutouts: the part of their nodes. */
+  box: z.strictObject({ from: triple, count: triple }).nullable(),
   points: whole,
   /** Whether initial velocities follow the points. */
   velocities: z.boolean(),
@@ -34,8 +56,9 @@ const PIECE = z.strictObject({
 });
 
 /** A piece without its points. */
-export interface Piece extends Omit<z.output<typeof PIECE>, "query"> {
+export interface Piece extends Omit<z.output<typeof PIECE>, "query" | "box"> {
   readonly query: Query & { readonly dataset: string };
+  readonly box: RegionBox | null;
 }
 
 /** Writes a piece as the value of a header: ASCII only. */
@@ -54,41 +77,7 @@ export function readPiece(header: unknown): Piece {
   const { data, error } = PIECE.safeParse(value);
   if (data === undefined)
     throw new RequestError("InvalidRequest", `The piece has no valid ${error?.issues[0]?.path.join(".")}.`);
-  return { ...data, query: queryIn(data.query) };
-}
-
-/** Members of a query that no request of SOAP has, and what they may be. */
-const OWN_MEMBERS: ReadonlyMap<string, (value: string | number | boolean) => boolean> = new Map<
-  string,
-  (value: string | number | boolean) => boolean
->([
-  ["operation", () => true],
-  ["recordEvery", () => true],
-  ["openFaces", (value) => (OPEN_FACES as readonly unknown[]).includes(value)],
-  ["exitTimes", (value) => typeof value === "boolean"],
-]);
-
-/** Checks the members of a query by the operation that it names. */
-function queryIn(members: Readonly<Record<string, string | number | boolean>>): Piece["query"] {
-  const operation = findOperation(String(members.operation));
-  if (operation === undefined || typeof members.dataset !== "string")
-    throw new RequestError("InvalidRequest", "The piece names no operation on a dataset.");
-  for (const [name, value] of Object.entries(members)) {
-    const member = operationOf(operation.name).request.find((one) => one.name === name);
-    const known = OWN_MEMBERS.get(name)?.(value) ?? (member !== undefined && fits(member, value));
-    if (!known) throw new RequestError("InvalidRequest", `The piece has no valid ${name}.`, { member: name });
-  }
-  return members as unknown as Piece["query"];
-}
-
-const CHOICES: Partial<Record<Member["type"], readonly string[]>> = {
-  SpatialInterpolation: SPATIAL_INTERPOLATION,
-  TemporalInterpolation: TEMPORAL_INTERPOLATION,
-};
-
-function fits({ type }: Member, value: string | number | boolean): boolean {
-  if (typeof value === "number") return type === "float" || (type === "int" && Number.isInteger(value));
-  return typeof value === "string" && (type === "string" || (CHOICES[type]?.includes(value) ?? false));
+  return data as unknown as Piece;
 }
 
 /** Bytes of the points and velocities of a piece. */

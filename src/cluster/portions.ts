@@ -2,8 +2,8 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { SharedPoints } from "../engine/sharing.js";
 import type { Slab } from "../engine/task.js";
-import { cellOf } from "../kernels/brick-order.js";
-import type { Axis, Triple } from "../kernels/types.js";
+import { addByCell } from "../kernels/brick-order.js";
+import type { Triple } from "../kernels/types.js";
 import type { Regions } from "./regions.js";
 
 /** Points between two turns of the event loop. */
@@ -20,6 +20,12 @@ export interface Portion {
   readonly velocities: Float32Array;
 }
 
+/** The points that are divided. */
+export type PointsToCut = Pick<SharedPoints, "points" | "velocities" | "count"> & {
+  /** Index in the query of each point; null: its place. */
+  readonly indices: Uint32Array | null;
+};
+
 /**
  * Divides points by the owners of their regions.
  *
@@ -29,36 +35,39 @@ export interface Portion {
 export async function cutPoints(
   regions: Regions,
   owners: Uint8Array,
-  { points, velocities, count }: Omit<SharedPoints, "out">,
+  { points, velocities, count, indices: given }: PointsToCut,
   shift: Triple,
   room: (bytes: number) => SharedArrayBuffer,
 ): Promise<Portion[]> {
   const found = new Uint8Array(room(count), 0, count);
   const counts = await ownersOfPoints(regions, owners, points, shift, found);
   const indices = new Uint32Array(room(4 * count), 0, count);
-  const triples = new Float32Array(room(12 * count), 0, 3 * count);
-  const moving = velocities.length > 0 ? new Float32Array(room(12 * count), 0, 3 * count) : new Float32Array(0);
   // Portions follow each other in the arrays.
-  const ends = new Uint32Array(counts.length);
-  for (let owner = 1; owner < ends.length; owner++) ends[owner] = ends[owner - 1] + counts[owner - 1];
-  await forEachTurn(points, (from, first, start, end) => {
-    for (let i = start; i < end; i++) {
-      const to = ends[found[first + i]]++;
-      indices[to] = first + i;
-      triples[3 * to] = from[3 * i];
-      triples[3 * to + 1] = from[3 * i + 1];
-      triples[3 * to + 2] = from[3 * i + 2];
-    }
-  });
-  return [...counts].flatMap((size, owner): Portion[] => {
-    if (size === 0) return [];
-    const [from, to] = [ends[owner] - size, ends[owner]];
-    const portion = {
-      ...{ owner, count: size, indices: indices.subarray(from, to) },
-      ...{ triples: triples.subarray(3 * from, 3 * to), velocities: moving.subarray(3 * from, 3 * to) },
-    };
-    if (moving.length > 0) gather(velocities, portion.indices, portion.velocities);
-    return [portion];
+  const starts = new Uint32Array(counts.length);
+  for (let owner = 1; owner < starts.length; owner++) starts[owner] = starts[owner - 1] + counts[owner - 1];
+  const deal = async (slabs: readonly Slab[]): Promise<Float32Array> => {
+    if (slabs.length === 0) return new Float32Array(0);
+    const dealt = new Float32Array(room(12 * count), 0, 3 * count);
+    const next = starts.slice();
+    await forEachTurn(slabs, (from, first, start, last) => {
+      for (let i = start; i < last; i++) {
+        const to = next[found[first + i]]++;
+        indices[to] = first + i;
+        dealt[3 * to] = from[3 * i];
+        dealt[3 * to + 1] = from[3 * i + 1];
+        dealt[3 * to + 2] = from[3 * i + 2];
+      }
+    });
+    return dealt;
+  };
+  const triples = await deal(points);
+  const moving = await deal(velocities);
+  if (given !== null) for (let i = 0; i < count; i++) indices[i] = given[indices[i]];
+  return [...counts.entries()].flatMap(([owner, size]): Portion[] => {
+    const [from, to] = [starts[owner], starts[owner] + size];
+    const ofOwner = (all: Float32Array): Float32Array => all.subarray(3 * from, 3 * to);
+    const portion = { owner, count: size, indices: indices.subarray(from, to) };
+    return size === 0 ? [] : [{ ...portion, triples: ofOwner(triples), velocities: ofOwner(moving) }];
   });
 }
 
@@ -78,9 +87,7 @@ async function ownersOfPoints(
   await forEachTurn(points, (triples, first, from, to) => {
     parts.fill(0, 0, to - from);
     for (const a of [0, 1, 2] as const) {
-      const axis = axes[a];
-      const add = axis.coordinates !== null || !axis.periodic ? addByCell : addByTurn;
-      add(axis, tables[a], triples, 3 * from + a, shift[a], parts.subarray(0, to - from));
+      addByCell(axes[a], tables[a], triples.subarray(3 * from + a), shift[a], parts.subarray(0, to - from));
     }
     for (let i = 0; i < to - from; i++) {
       const owner = owners[parts[i]];
@@ -89,43 +96,6 @@ async function ownersOfPoints(
     }
   });
   return counts;
-}
-
-/**
- * Adds what an axis contributes to the numbers of the points' regions.
- *
- * @param table of `Regions`
- * @param start of the first coordinate; the others follow at distances of three
- */
-function addByCell(
-  axis: Axis,
-  table: Uint16Array,
-  triples: Float32Array,
-  start: number,
-  shift: number,
-  parts: Uint16Array,
-): void {
-  for (let i = 0, at = start; i < parts.length; i++, at += 3) parts[i] += table[cellOf(axis, triples[at] - shift) | 0];
-}
-
-/**
- * The same for a uniform periodic axis, without a branch or a division: of a point between two nodes rounding may find
- * the wrong one, which changes its owner, not its value. What is no number counts for node 0.
- */
-function addByTurn(
-  { nodes, origin, spacing }: Axis,
-  table: Uint16Array,
-  triples: Float32Array,
-  start: number,
-  shift: number,
-  parts: Uint16Array,
-): void {
-  const first = origin + shift;
-  const perLength = 1 / (nodes * spacing);
-  for (let i = 0, at = start; i < parts.length; i++, at += 3) {
-    const turns = (triples[at] - first) * perLength;
-    parts[i] += table[((turns - Math.floor(turns)) * nodes) | 0];
-  }
 }
 
 /**
@@ -149,18 +119,6 @@ async function forEachTurn(
       since += to - from;
     }
     first += count;
-  }
-}
-
-/** Copies the triples with some indices, which ascend. */
-function gather(slabs: readonly Slab[], indices: Uint32Array, into: Float32Array): void {
-  let i = 0;
-  let start = 0;
-  for (const { triples, count } of slabs) {
-    for (; i < indices.length && indices[i] < start + count; i++) {
-      for (let c = 0; c < 3; c++) into[3 * i + c] = triples[3 * (indices[i] - start) + c];
-    }
-    start += count;
   }
 }
 

@@ -3,9 +3,11 @@
  * caches it; the regions of an owner are neighbours as far as possible, because the bricks along a boundary are cached
  * on both sides.
  */
+import { createHash } from "node:crypto";
 import { STENCIL_REACH } from "../engine/plan/sweep-shape.js";
+import { sortTables } from "../kernels/brick-order.js";
 import { wrap } from "../kernels/stencil.js";
-import type { Axes, Bricking, Triple } from "../kernels/types.js";
+import type { Axes, Axis, Bricking, Triple } from "../kernels/types.js";
 
 /**
  * Nodes along an edge of a region: so many, fewer where a grid would have few regions, but not fewer than the least.
@@ -83,24 +85,15 @@ function bricksOfRegion({ edge, count }: Bricking): [number, number, number] {
 
 /** Numbers the regions in Morton order. */
 function placesOf(count: Triple, size: number): Uint16Array {
-  const codes = Array.from({ length: size }, (_, region) => {
-    const at = [
-      region % count[0],
-      Math.floor(region / count[0]) % count[1],
-      Math.floor(region / (count[0] * count[1])),
-    ];
-    let code = 0;
-    for (let bit = 0; 1 << bit < Math.max(...count); bit++) {
-      for (let a = 0; a < 3; a++) code += ((at[a] >> bit) & 1) * 2 ** (3 * bit + a);
-    }
-    return { region, code };
+  const axis = (nodes: number): Axis => ({ nodes, origin: 0, spacing: 1, periodic: false, coordinates: null });
+  const { x, y, z } = sortTables([axis(count[0]), axis(count[1]), axis(count[2])], { edge: [1, 1, 1], count });
+  const codes = Float64Array.from({ length: size }, (_, region) => {
+    const row = Math.floor(region / count[0]);
+    return (x[region % count[0]] | y[row % count[1]] | z[Math.floor(row / count[1])]) >>> 0;
   });
   const places = new Uint16Array(size);
-  codes
-    .sort((one, other) => one.code - other.code)
-    .forEach(({ region }, place) => {
-      places[region] = place;
-    });
+  const curve = Array.from(codes.keys()).sort((one, other) => codes[one] - codes[other]);
+  for (const [place, region] of curve.entries()) places[region] = place;
   return places;
 }
 
@@ -125,20 +118,16 @@ export function ownersOf(
 }
 
 function substitute(peers: readonly { usable: boolean }[], seeds: readonly number[], region: number): number {
-  let best = -1;
-  let highest = -1;
-  for (let i = 0; i < peers.length; i++) {
-    const score = peers[i].usable ? scramble(seeds[i] ^ Math.imul(region + 1, 0x9e37_79b1)) : -1;
-    if (score > highest) [best, highest] = [i, score];
-  }
-  return best;
+  const scores = peers.map(({ usable }, i) => {
+    return usable ? scramble(seeds[i] ^ Math.imul(region + 1, 0x9e37_79b1)) : -1;
+  });
+  const highest = Math.max(...scores);
+  return highest < 0 ? -1 : scores.indexOf(highest);
 }
 
-/** FNV-1a over the UTF-16 units of a text, scrambled. */
+/** A hash of a text, 32 bits. */
 export function hashText(text: string): number {
-  let hash = 0x811c_9dc5;
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x0100_0193);
-  return scramble(hash);
+  return createHash("sha256").update(text).digest().readUInt32LE();
 }
 
 /** The finaliser of MurmurHash3: every bit of the input reaches every bit of the output. */
@@ -164,12 +153,9 @@ export function spansOf(
   stride: number,
   taken: number,
 ): RegionSpan[] {
-  const spans: RegionSpan[] = [];
-  for (let from = 0; from < taken; ) {
-    const region = Math.min(count[axis] - 1, Math.floor((first + from * stride) / edge[axis]));
-    const end = Math.min(taken, Math.ceil(((region + 1) * edge[axis] - first) / stride));
-    spans.push({ from, count: end - from, region });
-    from = end;
-  }
-  return spans;
+  const placeOf = (node: number): number => Math.min(taken, Math.max(0, Math.ceil((node - first) / stride)));
+  return Array.from({ length: count[axis] }, (_, region) => {
+    const from = placeOf(region * edge[axis]);
+    return { region, from, count: placeOf((region + 1) * edge[axis]) - from };
+  }).filter(({ count: nodes }) => nodes > 0);
 }

@@ -9,9 +9,10 @@ import { Catalog } from "./catalog.js";
 import { type CheckedQuery, checkQuery } from "./check-query.js";
 import { InProgress } from "./drain.js";
 import { Execution, type ExecutionContext } from "./execution.js";
+import { partOf } from "./node-region.js";
 import { RegionExecution } from "./node-region-execution.js";
 import { BufferPool } from "./points/buffers.js";
-import type { Engine, Evaluation, HeldBricks, Query, RegionCounts, StartControl } from "./query.js";
+import type { Engine, Evaluation, HeldBricks, Query, RegionBox, RegionCounts, StartControl } from "./query.js";
 import type { Sharing } from "./sharing.js";
 import { TextThreads } from "./text-threads.js";
 import { openPool } from "./threads/pool.js";
@@ -114,18 +115,22 @@ class FieldEngine implements Engine {
 
   start(
     query: Query,
-    { signal, deadlineMs, dataset, client, stream = false, alone = false }: StartControl,
+    { signal, deadlineMs, dataset, client, stream = false, alone = false, points, box = null }: StartControl,
   ): Evaluation {
     const ended = (): void => {
       this.#running.delete(place);
       signal?.removeEventListener("abort", abort);
     };
     const within = deadlineMs ?? this.#config.limits["query.deadlineMs"];
-    const checked = this.#check(query, dataset, alone);
+    const checked = this.#check(query, dataset, alone, box);
     const setting = alone ? { ...this.#setting, sharing: null } : this.#setting;
     const execution =
       checked instanceof FieldprobeError || checked.region === null
-        ? new Execution(setting, checked, within, ended, { client, stream })
+        ? new Execution(setting, checked, within, ended, {
+            client,
+            stream,
+            ...(points === undefined ? {} : { points }),
+          })
         : new RegionExecution(setting, checked, checked.region, within, ended, client);
     const abort = (): void => execution.abort();
     const known = checked instanceof FieldprobeError ? null : checked.dataset;
@@ -190,10 +195,16 @@ class FieldEngine implements Engine {
   }
 
   /** @param alone part of a query that was accepted before, here or by a peer */
-  #check(query: Query, dataset: Dataset | undefined, alone: boolean): CheckedQuery | FieldprobeError {
+  #check(
+    query: Query,
+    dataset: Dataset | undefined,
+    alone: boolean,
+    box: RegionBox | null,
+  ): CheckedQuery | FieldprobeError {
     if (this.#closing && !alone) return new BusyError("The service is shutting down.");
     try {
-      return checkQuery(query, (name) => dataset ?? this.find(name), this.datasets());
+      const checked = checkQuery(query, (name) => dataset ?? this.find(name), this.datasets());
+      return box === null || checked.region === null ? checked : { ...checked, region: partOf(checked.region, box) };
     } catch (error) {
       if (error instanceof FieldprobeError) return error;
       throw error;

@@ -23,7 +23,7 @@ import { planByTiles } from "./plan/by-tiles.js";
 import type { BufferPool } from "./points/buffers.js";
 import { Collector } from "./points/collector.js";
 import { frameShift, notFiniteError, slabOutsideError } from "./points/positions.js";
-import type { Evaluation, Result } from "./query.js";
+import type { Evaluation, Result, StartControl } from "./query.js";
 import type { DividedTask, Sharing } from "./sharing.js";
 import type { BatchTask, SortTask } from "./task.js";
 import type { QueryTexts } from "./text-task.js";
@@ -148,13 +148,14 @@ export class Execution implements Evaluation {
    *                   when it failed
    * @param client     the client whose share of the threads the query uses; absent: a share of its own
    * @param stream     whether a large result may come in parts
+   * @param points     number of points that will come, where it is known
    */
   constructor(
     setting: ExecutionContext,
     checked: CheckedQuery | FieldprobeError,
     deadlineMs: number,
     ended: () => void,
-    { client, stream = false }: { readonly client?: unknown; readonly stream?: boolean } = {},
+    { client, stream = false, points }: Pick<StartControl, "client" | "stream" | "points"> = {},
   ) {
     this.#client = client;
     this.#share = createShare(client);
@@ -166,13 +167,14 @@ export class Execution implements Evaluation {
     if (checked instanceof FieldprobeError) this.#failure = { index: -1, error: checked };
     this.limit = pointLimit(setting.limits, this.#checked);
     const keep = this.#checked !== null;
-    this.points = new Collector(setting.buffers, keep, (count) => {
+    const committed = (count: number): void => {
       setting.hold(count);
       this.#checkInside();
       this.#checkFinite();
       this.#advance();
-    });
-    this.velocities = new Collector(setting.buffers, keep, () => {});
+    };
+    this.points = new Collector(setting.buffers, keep, committed, points);
+    this.velocities = new Collector(setting.buffers, keep, () => {}, points);
   }
 
   get texts(): QueryTexts {

@@ -8,9 +8,9 @@ import { runWithRetries } from "./carrier.js";
 import type { CheckedQuery } from "./check-query.js";
 import { type ExecutionContext, KILL_AFTER_MS, PART_VALUES } from "./execution.js";
 import { createShare, type QueryShare } from "./fair-queue.js";
-import type { NodeRegion } from "./node-region.js";
+import { type NodeRegion, partOf } from "./node-region.js";
 import { Collector } from "./points/collector.js";
-import type { Evaluation, Result } from "./query.js";
+import type { Evaluation, RegionBox, Result } from "./query.js";
 import type { Sharing, SharingControl } from "./sharing.js";
 import type { QueryTexts } from "./text-task.js";
 
@@ -149,7 +149,7 @@ export class RegionExecution implements Evaluation {
   async #search(): Promise<Result> {
     const sharing = this.#sharing();
     const parts = sharing
-      ? await this.#counted(() => sharing.search(this.#checked, this.#region, this.#control()))
+      ? (await this.#counted(() => sharing.search(this.#checked, this.#control()))).map(hitsIn)
       : await this.#searchParts();
     const hits = parts.reduce((sum, { count }) => sum + count, 0);
     this.#checkHits(hits);
@@ -188,7 +188,7 @@ export class RegionExecution implements Evaluation {
           kind: "search",
           dataset: this.#dataset,
           source: this.#source,
-          region: part(index),
+          region: partOf(this.#region, part(index)),
           method: query.spatialInterpolation ?? "None",
           threshold: query.threshold as number,
           most,
@@ -223,7 +223,7 @@ export class RegionExecution implements Evaluation {
       const task = { kind: "cutout", dataset: this.#dataset, source: this.#source } as const;
       const work = sharing
         ? this.#counted(() => sharing.cutout(this.#checked, box, out, this.#control()))
-        : this.#run({ ...task, region: box, out, cancel: this.#cancel });
+        : this.#run({ ...task, region: partOf(region, box), out, cancel: this.#cancel });
       const done = work.then(() => out);
       done.catch(() => undefined);
       return done;
@@ -278,7 +278,7 @@ export class RegionExecution implements Evaluation {
   }
 }
 
-function nodesOf({ count }: NodeRegion): number {
+function nodesOf({ count }: Pick<RegionBox, "count">): number {
   return count[0] * count[1] * count[2];
 }
 
@@ -286,21 +286,15 @@ function nodesOf({ count }: NodeRegion): number {
  * Divides a region into parts of at most `edge` nodes along x, y and z, in the order of the nodes: x first, then y,
  * then z.
  */
-function divide(region: NodeRegion, edge: Triple): { readonly total: number; part(index: number): NodeRegion } {
-  const { first, count, stride } = region;
+function divide({ count }: NodeRegion, edge: Triple): { readonly total: number; part(index: number): RegionBox } {
   const [nx, ny, nz] = count.map((nodes, a) => Math.ceil(nodes / edge[a]));
   return {
     total: nx * ny * nz,
     part(index) {
-      const skipped = [index % nx, Math.floor(index / nx) % ny, Math.floor(index / (nx * ny))].map(
-        (i, a) => i * edge[a],
-      );
-      const along = (of: (a: number) => number): Triple => [of(0), of(1), of(2)];
-      return {
-        ...region,
-        first: along((a) => first[a] + skipped[a] * stride[a]),
-        count: along((a) => Math.min(edge[a], count[a] - skipped[a])),
-      };
+      const [i, j, k] = [index % nx, Math.floor(index / nx) % ny, Math.floor(index / (nx * ny))];
+      const from: Triple = [i * edge[0], j * edge[1], k * edge[2]];
+      const left = (a: 0 | 1 | 2): number => Math.min(edge[a], count[a] - from[a]);
+      return { from, count: [left(0), left(1), left(2)] };
     },
   };
 }
@@ -321,4 +315,16 @@ function byValue(parts: readonly Hits[], count: number): Float32Array {
     records[4 * to + 3] = values[from];
   });
   return records;
+}
+
+/** The records of another process as hits. */
+function hitsIn(records: Float32Array): Hits {
+  const count = records.length / 4;
+  const nodes = new Int32Array(3 * count);
+  const values = new Float32Array(count);
+  for (let i = 0; i < count; i++) {
+    for (let a = 0; a < 3; a++) nodes[3 * i + a] = records[4 * i + a] - 1;
+    values[i] = records[4 * i + 3];
+  }
+  return { nodes, values, count, unknown: 0, limit: count };
 }

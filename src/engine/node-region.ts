@@ -8,7 +8,7 @@ import type { Axes, Triple } from "../kernels/types.js";
 import { FIELDS, type FieldName, type Operation } from "../operations.js";
 import type { Dataset } from "../storage/dataset.js";
 import { fieldNamed } from "./fields-asked.js";
-import type { FrameBox, Query } from "./query.js";
+import type { FrameBox, Query, RegionBox } from "./query.js";
 
 /** The quantity that a search compares with its threshold at each node. */
 export type Criterion = "vorticity" | "q" | "norm";
@@ -19,6 +19,34 @@ export interface NodeRegion extends FrameBox {
   readonly width: number;
   /** Searches: what is compared, and the option by which it is computed. */
   readonly criterion: Criterion;
+}
+
+/** A box of a region as a region of its own. @throws RequestError for one that leaves the region */
+export function partOf(region: NodeRegion, { from, count }: RegionBox): NodeRegion {
+  const isInside = region.count.every((nodes, a) => from[a] >= 0 && count[a] >= 1 && from[a] + count[a] <= nodes);
+  if (!isInside) throw invalid("box", "The box leaves the region.");
+  const first = region.first.map((node, a) => node + from[a] * region.stride[a]) as [number, number, number];
+  return { ...region, first, count };
+}
+
+/** Copies the nodes of a box to their places in the box around it: rows along x. @param parts whole rows each */
+export function placeBox(
+  parts: readonly Float32Array[],
+  { from, count }: RegionBox,
+  around: RegionBox,
+  components: number,
+  out: Float32Array,
+): void {
+  const run = components * count[0];
+  let row = 0;
+  for (const values of parts) {
+    for (let at = 0; at < values.length; at += run, row++) {
+      const x = from[0] - around.from[0];
+      const y = from[1] - around.from[1] + (row % count[1]);
+      const z = from[2] - around.from[2] + Math.floor(row / count[1]);
+      out.set(values.subarray(at, at + run), components * ((z * around.count[1] + y) * around.count[0] + x));
+    }
+  }
 }
 
 /** Numbers that a cutout of the SOAP interface may hold; its message names them. */

@@ -18,6 +18,12 @@ export interface FrameBox {
   readonly stride: Triple;
 }
 
+/** A box of the nodes that a region takes: the first along x, y, z, counted in taken nodes, and how many. */
+export interface RegionBox {
+  readonly from: Triple;
+  readonly count: Triple;
+}
+
 /** The members of a request except its token and its points; members that its operation lacks are absent. */
 export interface Query {
   readonly operation: OperationName;
@@ -227,6 +233,10 @@ export interface StartControl {
   readonly client?: unknown;
   /** Whether this process evaluates all of it, whatever the cluster. */
   readonly alone?: boolean;
+  /** Points that will come, where that is known: they get one slab. */
+  readonly points?: number;
+  /** The part of the nodes of a search or a cutout that is evaluated; absent: all of them. */
+  readonly box?: RegionBox | null;
 }
 
 /** The engine as servers see it. */

@@ -1,8 +1,6 @@
 /** Sharing divides large queries among the peers of a cluster; the engine asks it before it plans a query by itself. */
-import type { Hits } from "../kernels/threshold.js";
 import type { CheckedQuery } from "./check-query.js";
-import type { NodeRegion } from "./node-region.js";
-import type { Engine, PeerStatus, PieceCounts, RegionCounts } from "./query.js";
+import type { Engine, PeerStatus, PieceCounts, RegionBox, RegionCounts } from "./query.js";
 import type { Slab } from "./task.js";
 
 /** The points of a query, and the memory that receives its values in their order. */
@@ -39,10 +37,10 @@ export interface Sharing {
   pays(checked: CheckedQuery, count: number): boolean;
   /** Evaluates a query at points. @throws the error that one process would report */
   evaluate(checked: CheckedQuery, work: SharedPoints, control: SharingControl): Promise<void>;
-  /** Searches a region, in parts. */
-  search(checked: CheckedQuery, region: NodeRegion, control: SharingControl): Promise<readonly Hits[]>;
-  /** Copies a part of a cutout into `out`: [z][y][x][component]. */
-  cutout(checked: CheckedQuery, part: NodeRegion, out: Float32Array, control: SharingControl): Promise<void>;
+  /** Searches the region of a query; the records of its parts. */
+  search(checked: CheckedQuery, control: SharingControl): Promise<readonly Float32Array[]>;
+  /** Copies a box of a cutout into `out`: [z][y][x][component]. */
+  cutout(checked: CheckedQuery, box: RegionBox, out: Float32Array, control: SharingControl): Promise<void>;
   status(): { readonly peers: readonly PeerStatus[]; readonly pieces: PieceCounts };
   regions(): RegionCounts;
   /** Reads keys and the list of peers again. */

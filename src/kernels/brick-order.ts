@@ -74,6 +74,34 @@ export function cellOf(axis: Axis, x: number): number {
 }
 
 /**
+ * Adds to the sum of each point what a table has for its cell.
+ *
+ * @param table   one entry per node, and one more for the first of the next period
+ * @param triples coordinates at distances of three, the first at index 0; what is no number counts for any node
+ * @param shift   subtracted from the coordinates
+ */
+export function addByCell(
+  axis: Axis,
+  table: Uint16Array,
+  triples: Float32Array,
+  shift: number,
+  sums: Uint16Array,
+): void {
+  const { nodes, origin, spacing, periodic, coordinates } = axis;
+  if (coordinates !== null || !periodic) {
+    for (let i = 0; i < sums.length; i++) sums[i] += table[cellOf(axis, triples[3 * i] - shift) | 0];
+    return;
+  }
+  // Without a branch or a division: of a point between two nodes rounding may find the wrong one.
+  const first = origin + shift;
+  const perLength = 1 / (nodes * spacing);
+  for (let i = 0; i < sums.length; i++) {
+    const turns = (triples[3 * i] - first) * perLength;
+    sums[i] += table[((turns - Math.floor(turns)) * nodes) | 0];
+  }
+}
+
+/**
  * Sorts points by key; stable.
  *
  * @param positions x, y, z of `count` points

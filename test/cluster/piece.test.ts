@@ -15,7 +15,7 @@ const PIECE: Piece = {
     },
     spatialInterpolation: "Lag6",
   },
-  ...{ points: 12, velocities: false, deadlineMs: 1000 },
+  ...{ box: null, points: 12, velocities: false, deadlineMs: 1000 },
 };
 
 describe("a piece", () => {
@@ -29,6 +29,7 @@ describe("a piece", () => {
     ["nothing", undefined],
     ["another generation", { ...PIECE, generation: "1" }],
     ["points that are no number", { ...PIECE, points: -1 }],
+    ["a box without a corner", { ...PIECE, box: { from: [1, 2], count: [1, 1, 1] } }],
     ["a member too many", { ...PIECE, more: 1 }],
     ["no operation", { ...PIECE, query: { ...PIECE.query, operation: "toString" } }],
     ["no dataset", { ...PIECE, query: { operation: "GetPosition" } }],

@@ -39,7 +39,7 @@ describe("portions", () => {
           const all = Float32Array.from(points.flat());
           const at = 3 * Math.min(cut, points.length);
           const slabs = [all.slice(0, at), all.slice(at)].map((triples) => ({ triples, count: triples.length / 3 }));
-          const work = { points: slabs, velocities: slabs, count: points.length };
+          const work = { points: slabs, velocities: slabs, count: points.length, indices: null };
           const portions = await cutPoints(regions, owners, work, [0, 0, 0], room);
           const out = new Float32Array(all.length);
           for (const { owner, indices, triples, velocities, count } of portions) {
@@ -58,9 +58,24 @@ describe("portions", () => {
     );
   });
 
+  it("keep the indices of points that are divided again", async () => {
+    const triples = Float32Array.of(1, 1, 1, 40, 70, 9000, 2, 2, 2);
+    const indices = Uint32Array.of(5, 7, 9);
+    const work = { points: [{ triples, count: 3 }], velocities: [], count: 3, indices };
+    const portions = await cutPoints(regions, owners, work, [0, 0, 0], room);
+    const found = portions.flatMap((portion) =>
+      Array.from(portion.indices, (index, i) => [index, portion.triples[3 * i] as number]),
+    );
+    expect(found.sort(([one = 0], [other = 0]) => one - other)).toEqual([
+      [5, 1],
+      [7, 40],
+      [9, 2],
+    ]);
+  });
+
   it("leave what is no number to one of the owners", async () => {
     const triples = Float32Array.of(Number.NaN, 1, 1, 1, Number.POSITIVE_INFINITY, 1, 1, 1, 1);
-    const work = { points: [{ triples, count: 3 }], velocities: [], count: 3 };
+    const work = { points: [{ triples, count: 3 }], velocities: [], count: 3, indices: null };
     const portions = await cutPoints(regions, owners, work, [0, 0, 0], room);
     expect(portions.reduce((sum, { count }) => sum + count, 0)).toBe(3);
   });

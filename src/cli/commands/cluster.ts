@@ -2,10 +2,11 @@
 import { randomUUID } from "node:crypto";
 import { Command } from "commander";
 import { pino } from "pino";
-import { checkCluster, readKeys, readPeers } from "../../cluster/keys.js";
+import { readKeys, readPeers } from "../../cluster/keys.js";
 import { Peers } from "../../cluster/peers.js";
 import type { PeerReport } from "../../cluster/piece.js";
 import { digestBuild } from "../../engine/build-digest.js";
+import { checkCluster } from "../../start-problems.js";
 import { reasonOf } from "../../system-error.js";
 import { MisuseError } from "../input/arguments.js";
 import { addSettings, configOf } from "../input/settings.js";
@@ -28,8 +29,8 @@ function statusCommand(): Command {
     if (config.cluster.peers === null) throw new MisuseError("cluster status needs --peers");
     checkCluster(config);
     const names = readPeers(config.cluster.peers);
-    const options = { names, keys: readKeys(config.cluster), id: randomUUID(), build: digestBuild() };
-    const peers = new Peers({ ...options, log: pino({ level: "silent" }) });
+    const self = { id: randomUUID(), build: digestBuild() };
+    const peers = new Peers(names, readKeys(config.cluster), self, pino({ level: "silent" }));
     const heard = await Promise.all(
       peers.list.map(async (peer): Promise<[string, PeerReport | string]> => {
         const answer = peers.statusOf(peer, AbortSignal.timeout(ANSWER_MS)).catch((error: unknown) => reasonOf(error));

@@ -18,15 +18,17 @@ export class Collector implements TripleSink {
   /** The slab that is being filled; null until it is asked for. */
   #slab: Float32Array | null = null;
   /** Triples that the slab has room for. */
-  #room: number = SLABS[0];
+  #room: number;
   readonly #committed: (count: number) => void;
 
   /**
    * @param keep      false: triples are counted and dropped, because the query has failed already
    * @param committed called after each commit with the number of triples in it
+   * @param expected  triples of the first slab
    */
-  constructor(buffers: BufferPool, keep: boolean, committed: (count: number) => void) {
+  constructor(buffers: BufferPool, keep: boolean, committed: (count: number) => void, expected: number = SLABS[0]) {
     this.#buffers = buffers;
+    this.#room = expected;
     this.#keep = keep;
     this.#committed = committed;
   }
