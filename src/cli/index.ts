@@ -3,6 +3,7 @@ import { Command, CommanderError } from "commander";
 import { describeError } from "../system-error.js";
 import { version } from "../version.js";
 import { MisuseError } from "./input/arguments.js";
+import { boundYoungObjects } from "./young-objects.js";
 
 const program = new Command("fieldprobe")
   .description(
@@ -17,7 +18,10 @@ const COMMANDS: readonly (readonly [name: string, about: string, load: () => Pro
   [
     "serve",
     "serve the datasets over SOAP and HTTP until SIGTERM or SIGINT (Ctrl-C)",
-    async () => (await import("./commands/serve.js")).serveCommand(),
+    async () => {
+      boundYoungObjects();
+      return (await import("./commands/serve.js")).serveCommand();
+    },
   ],
   [
     "query",
