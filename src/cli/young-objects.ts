@@ -7,8 +7,8 @@ import type { Worker } from "node:worker_threads";
 
 /**
  * Lets the memory of young objects grow no more, in all threads of the process, from now on. Called before the modules
- * of a service are loaded, of which many objects survive. V8 takes the factor for two again whenever a thread starts on Node
- * 20 and 22, so that it is set again then.
+ * of a service are loaded, of which many objects survive. On Node 20 and 22 V8 forgets the bound whenever a thread
+ * starts, so that it is set again then.
  */
 export function boundYoungObjects(): void {
   const bound = (): void => setFlagsFromString("--semi-space-growth-factor=1");
