@@ -37,9 +37,9 @@ export const COSTS = {
   /** The asking process: to divide and merge a point. */
   divideNs: 20,
   /** Both sides together, for a byte over a connection. */
-  byteNs: 4.5,
+  byteNs: 1.7,
   /** Both sides together, for a piece beside its bytes. */
-  pieceMs: 2,
+  pieceMs: 1.5,
   /** Processor time to read a byte into the cache, decoding included. */
   readNs: 0.9,
   /** Network between machines, bytes a second: 10 Gbit/s. */

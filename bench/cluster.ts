@@ -205,8 +205,8 @@ const FIRST_REQUESTS = options.quick ? 50 : 400;
  */
 async function smallQueries(data: string): Promise<void> {
   const members =
-    "<dataset>cached</dataset><spatialInterpolation>Lag8</spatialInterpolation>" +
-    "<temporalInterpolation>None</temporalInterpolation><time>0.1</time>";
+    "<dataset>cached</dataset><time>0.1</time><spatialInterpolation>Lag8</spatialInterpolation>" +
+    "<temporalInterpolation>None</temporalInterpolation>";
   const services: { shape: Shape; service: BenchServices; connections: Connection[] }[] = [];
   try {
     for (const shape of SHAPES) {

@@ -2,47 +2,23 @@
  * `Peers` keeps the peers of this process, knows which of them are usable, and sends them requests over kept-alive
  * connections. A failure detector asks the peers that have pieces, and now and then the others, what they are doing.
  */
-import { once } from "node:events";
-import { type ClientRequest, type IncomingMessage, Agent as PlainAgent, request as plainRequest } from "node:http";
-import { Agent as SecureAgent, request as secureRequest } from "node:https";
-import type { Duplex } from "node:stream";
 import type { Logger } from "pino";
 import type { PeerStatus } from "../engine/query.js";
-import { addressOf, type Keys, PEER_NAME } from "./keys.js";
+import type { Keys } from "./keys.js";
+import { type PeerAnswer, PeerConnection, type PeerRequest } from "./peer-connection.js";
 import { type PeerReport, readReport, STATUS_PATH } from "./piece.js";
 
 /** Interval of the failure detector, and of questions to peers that have no pieces: usable ones, and others. */
 const DETECT_MS = 250;
-const IDLE_MS = 5_000;
+const IDLE_MS = 15_000;
 const UNUSABLE_MS = 1_000;
 /** Silence after which a peer that was asked counts as lost. */
 const SILENCE_MS = 1_000;
-/** Connections to a peer. */
-const CONNECTIONS = 64;
-
-/** Bytes read from a connection at a time. */
-const READ_BYTES = 512 * 1024;
+/** Connections to a peer that are kept for later requests. */
+const KEPT = 64;
 
 /** The reason why a peer has not answered; another one, or this process, may. */
 export class PeerError extends Error {}
-
-/** A request to a peer. */
-export interface PeerRequest {
-  readonly method: "GET" | "POST";
-  readonly path: string;
-  readonly headers?: Readonly<Record<string, string | number>>;
-  readonly body?: readonly Float32Array[];
-  /** Receives an answer with status 200 that is just as long; others get memory of their own. */
-  readonly into?: Uint8Array | undefined;
-  readonly signal: AbortSignal;
-}
-
-/** The answer of a peer. */
-export interface PeerAnswer {
-  readonly status: number;
-  readonly type: string;
-  readonly body: Uint8Array;
-}
 
 /** A peer as this process sees it. */
 export class Peer {
@@ -52,6 +28,8 @@ export class Peer {
   status: PeerReport | null = null;
   /** Requests that it has not answered: pieces. */
   readonly outstanding = new Set<AbortController>();
+  /** Connections that no request uses. */
+  readonly #idle: PeerConnection[] = [];
   /** The time at which it was last asked how it is, on the clock of `performance`. */
   askedAt = Number.NEGATIVE_INFINITY;
   /** The time since which it has had pieces, or at which it answered the last one. */
@@ -59,9 +37,43 @@ export class Peer {
   /** The time at which it last answered a piece or said that it had got something done. */
   progressAt = Number.NEGATIVE_INFINITY;
   asking = false;
+  /** It may have gone when a connection closes: then it is not waited for as long as one that has nothing to say. */
+  readonly #askSoon = (): void => {
+    this.heardAt = Number.NEGATIVE_INFINITY;
+    this.askedAt = Math.min(this.askedAt, performance.now() - IDLE_MS);
+  };
 
   constructor(name: string) {
     this.name = name;
+  }
+
+  /** Sends a request and reads its answer whole. @throws the error of the connection, or the reason of the signal */
+  async send(request: PeerRequest, keys: Keys | null): Promise<PeerAnswer> {
+    for (;;) {
+      const kept = this.#idle.pop();
+      const connection = kept ?? new PeerConnection(this.name, keys, this.#askSoon);
+      try {
+        const answer = await connection.ask(request);
+        if (connection.isFree && this.#idle.length < KEPT) this.#idle.push(connection);
+        else connection.close();
+        return answer;
+      } catch (error) {
+        connection.close();
+        // The peer may have closed an idle connection just now.
+        if (kept === undefined || request.signal.aborted) throw error;
+      }
+    }
+  }
+
+  /** Closes the connections that no request uses. */
+  closeIdle(): void {
+    for (const connection of this.#idle.splice(0)) connection.close();
+  }
+
+  /** Ends the pieces that it has, and all connections. */
+  giveUp(reason: string): void {
+    this.closeIdle();
+    for (const given of this.outstanding) given.abort(new PeerError(reason));
   }
 }
 
@@ -77,7 +89,6 @@ export class Peers {
   readonly #self: Self;
   readonly #log: Logger;
   #keys: Keys | null;
-  #agent: PlainAgent | SecureAgent;
   readonly #detector: NodeJS.Timeout;
   #closed = false;
 
@@ -86,7 +97,6 @@ export class Peers {
     this.#self = self;
     this.#log = log;
     this.#keys = keys;
-    this.#agent = agentFor(keys);
     this.replace(names);
     this.#detector = setInterval(() => this.#detect(), DETECT_MS).unref();
     this.#detect();
@@ -103,7 +113,7 @@ export class Peers {
   /** Shows these keys from the next connection on. */
   rekey(keys: Keys | null): void {
     this.#keys = keys;
-    this.#agent = agentFor(keys);
+    for (const peer of this.list) peer.closeIdle();
   }
 
   /** Whether a peer is this process. */
@@ -138,7 +148,8 @@ export class Peers {
     if (peer.outstanding.size === 0) peer.heardAt = performance.now();
     peer.outstanding.add(lost);
     try {
-      const answer = await this.#send(peer, { ...request, signal: AbortSignal.any([request.signal, lost.signal]) });
+      const signal = AbortSignal.any([request.signal, lost.signal]);
+      const answer = await peer.send({ ...request, signal }, this.#keys);
       const now = performance.now();
       if (answer.status === 200) [peer.heardAt, peer.progressAt] = [now, now];
       // It may be draining: what it says now decides for others.
@@ -156,7 +167,7 @@ export class Peers {
 
   /** Asks a peer for its status. @throws the error of the connection, or PeerError */
   async statusOf(peer: Peer, signal: AbortSignal): Promise<PeerReport> {
-    const { status, body } = await this.#send(peer, { method: "GET", path: STATUS_PATH, signal });
+    const { status, body } = await peer.send({ method: "GET", path: STATUS_PATH, signal }, this.#keys);
     const read = status === 200 ? readReport(body) : null;
     if (read === null) throw new PeerError(`${peer.name} is no peer`);
     return read;
@@ -169,13 +180,13 @@ export class Peers {
       this.#log.warn({ peer: peer.name, reason }, "peer lost");
     }
     peer.status = null;
-    for (const given of peer.outstanding) given.abort(new PeerError(reason));
+    peer.giveUp(reason);
   }
 
   close(): void {
     this.#closed = true;
     clearInterval(this.#detector);
-    this.#agent.destroy();
+    for (const peer of this.list) peer.giveUp("this process ends");
   }
 
   #detect(): void {
@@ -220,67 +231,4 @@ export class Peers {
     const same = status.build === this.#self.build;
     this.#log.info({ peer: peer.name, version, draining, same }, "peer heard");
   }
-
-  /** Sends a request and reads its answer whole. */
-  #send(peer: Peer, { method, path, headers = {}, body = [], into, signal }: PeerRequest): Promise<PeerAnswer> {
-    const { host, port } = addressOf(peer.name);
-    const agent = this.#agent;
-    const options = { host, port, method, path, headers, agent, signal };
-    return new Promise((resolve, reject) => {
-      const send = (again: boolean): void => {
-        const request: ClientRequest =
-          this.#keys === null ? plainRequest(options) : secureRequest({ ...options, servername: PEER_NAME });
-        request.once("response", (response) => {
-          // Who answers before it has read everything will not read the rest.
-          if (!request.writableFinished) response.once("end", () => request.destroy());
-          readAnswer(response, into).then(resolve, reject);
-        });
-        request.once("error", (error) => {
-          // The peer has closed an idle connection just now.
-          if (again && request.reusedSocket && !signal.aborted) send(false);
-          else reject(error);
-        });
-        for (const { buffer, byteOffset, byteLength } of body)
-          request.write(new Uint8Array(buffer, byteOffset, byteLength));
-        request.end();
-      };
-      send(true);
-    });
-  }
-}
-
-/**
- * Reads a plain connection through one buffer, which is copied from before the next read: a buffer for every 64 KiB, as
- * Node makes them, has the garbage collector run with every large answer.
- */
-class BulkAgent extends PlainAgent {
-  override createConnection(...[options, connected]: Parameters<PlainAgent["createConnection"]>): Duplex {
-    const callback = (bytes: number, buffer: Uint8Array): boolean => socket.emit("data", buffer.subarray(0, bytes));
-    const onread = { buffer: Buffer.alloc(READ_BYTES), callback };
-    const socket = super.createConnection({ ...options, onread } as typeof options, connected) as Duplex;
-    return socket;
-  }
-}
-
-function agentFor(keys: Keys | null): PlainAgent | SecureAgent {
-  const options = { keepAlive: true, maxSockets: CONNECTIONS };
-  return keys === null ? new BulkAgent(options) : new SecureAgent({ ...options, ...keys, minVersion: "TLSv1.3" });
-}
-
-/** Reads an answer of declared length into one array. @throws the error of the connection, also where it breaks off */
-async function readAnswer(response: IncomingMessage, into: Uint8Array | undefined): Promise<PeerAnswer> {
-  const { statusCode: status = 0, headers } = response;
-  const length = Number(headers["content-length"]);
-  if (!Number.isSafeInteger(length)) {
-    response.destroy();
-    throw new PeerError("an answer without length");
-  }
-  const body = status === 200 && into?.length === length ? into : new Uint8Array(length);
-  let filled = 0;
-  response.on("data", (bytes: Uint8Array) => {
-    body.set(bytes, filled);
-    filled += bytes.length;
-  });
-  await once(response, "end");
-  return { status, type: headers["content-type"] ?? "", body };
 }
