@@ -54,7 +54,7 @@ describe("docs/datasets.md", () => {
     const answers = { dims: ["z", "y", "x", "c"], periodic: AXIS_NAMES, length, origin: [0, 0, 0] };
     const [guess, ...others] = guessesOf(recognise(path, answers)?.descriptor as Descriptor);
     expect(others).toEqual([]);
-    expect(PAGE).toContain(`\nu (cubes/dataset.json)\n  mind: ${guess}\n`);
+    expect(PAGE).toContain(`\nu (cubes/dataset.json)\n  warning: ${guess}\n`);
     expect(PAGE).toContain(`--points points.csv\nfieldprobe: u: ${guess}\nx,y,z,`);
     const velocity = abc(1, 2, 3);
     const shown = /^1,2,3,(.*),(.*),(.*)$/m.exec(PAGE)?.slice(1).map(Number) as number[];

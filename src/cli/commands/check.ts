@@ -30,7 +30,7 @@ async function check(folder: string, flags: { readonly descriptors?: string }): 
 /** @returns the number of faults found */
 async function checkDataset(dataset: Dataset): Promise<number> {
   print(`${dataset.name} (${dataset.location})`);
-  for (const warning of dataset.warnings) print(`  mind: ${warning}`);
+  for (const warning of dataset.warnings) print(`  warning: ${warning}`);
   return (await checkSums(dataset)) + (await checkValues(dataset)) + checkEnds(dataset);
 }
 

@@ -90,7 +90,7 @@ describe("fieldprobe inspect", () => {
     expect(fieldprobe("inspect", path, "--write", folder, "--assume")).toMatchObject({ status: 0 });
     const accepted = fieldprobe("check", folder);
     expect(accepted.status).toBe(0);
-    expect(accepted.stdout).toMatch(/mind: assumed order: \/u is 8 x 8 x 8 x 3/);
+    expect(accepted.stdout).toMatch(/warning: assumed order: \/u is 8 x 8 x 8 x 3/);
     writeFileSync(join(folder, "points.csv"), "0.5,0.5,0.5\n");
     const { name } = JSON.parse(readFileSync(join(folder, "dataset.json"), "utf8"));
     const asking = `query GetVelocity --dataset ${name} --time 0 --method Lag4 --json --data ${folder}`;
