@@ -239,9 +239,12 @@ describe("brick cache", () => {
     const large = start(1, 0, 6);
     const turn = new Int32Array(buffer, layout.base + 24 + 28, 1);
     await expect.poll(() => Atomics.load(turn, 0)).not.toBe(0);
-    // A brick that the large set does not share, so that there is room for it only when that set is released.
+    // A brick that the large set does not share: there is room for it now, or when that set is released.
     const small = start(2, 6, 1);
     await small.tries;
+    // Both threads wait: this call wakes them and counts them, and they wait again.
+    const releases = new Int32Array(buffer, layout.base + 24 + 4, 1);
+    await expect.poll(() => Atomics.notify(releases, 0), { timeout: 5000 }).toBe(2);
     holder.release([held]);
     expect(await Promise.all([large.rank, small.rank])).toEqual([0, 1]);
     expect(Atomics.load(turn, 0)).toBe(0);
