@@ -42,75 +42,25 @@ export interface BenchCluster {
   close(): Promise<void>;
 }
 
-/** Processes of the whole service, all of which are asked over HTTP. */
-export interface BenchServices {
-  readonly urls: readonly string[];
-  /** Milliseconds of processor time of all of them while something runs. */
-  spent(run: () => Promise<void>): Promise<number>;
-  close(): void;
-}
-
-/** Starts processes that are asked over HTTP, and waits until all know each other. */
-export async function openBenchServices(options: ClusterOptions): Promise<BenchServices> {
-  const { processes } = options;
-  const peers = processes === 1 ? [null] : await freeAddresses(processes);
-  const children: ChildProcess[] = [];
-  const close = (): void => {
-    for (const child of children) child.kill("SIGKILL");
-  };
-  try {
-    const urls = await startServices(options, peers, children);
-    const until = performance.now() + READY_MS;
-    for (const url of urls) {
-      const usable = async (): Promise<number> =>
-        (await (await fetch(`${url}/metrics`)).text()).match(/^fieldprobe_peer_usable.* 1$/gm)?.length ?? 0;
-      while ((await usable()) < processes - 1) {
-        if (performance.now() > until) throw new Error("the processes do not know each other");
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
-    }
-    const all = (): number => children.reduce((sum, { pid }) => sum + cpuOf(pid as number), 0);
-    const spent = async (run: () => Promise<void>): Promise<number> => {
-      const before = all();
-      await run();
-      return all() - before;
-    };
-    return { urls, spent, close };
-  } catch (error) {
-    close();
-    throw error;
-  }
-}
-
-/** Starts a process for each of some addresses of peers; null: one that works alone. @returns where they serve */
-function startServices(
-  options: ClusterOptions,
-  addresses: readonly (string | null)[],
-  children: ChildProcess[],
-  peers: readonly string[] = addresses.filter((address) => address !== null),
-): Promise<string[]> {
-  return Promise.all(
-    addresses.map(async (listen) => {
-      const given = Object.entries({ ...settingsOf(options, peers, listen), PORT: "0", EVENTS: "off" });
-      const env = Object.fromEntries(given.map(([name, value]) => [`FIELDPROBE_${name}`, value]));
-      const child = spawn(process.execPath, [BIN, "serve"], {
-        env: { ...process.env, ...env },
-        stdio: ["ignore", "pipe", "inherit"],
-      });
-      children.push(child);
-      const [line] = (await once(child.stdout, "data")) as [Buffer];
-      return /http\S+/.exec(line.toString())?.[0] ?? "";
-    }),
-  );
-}
-
 /** Starts the processes and waits until all know each other. */
 export async function openBenchCluster(options: ClusterOptions): Promise<BenchCluster> {
   const { processes } = options;
   const peers = processes === 1 ? [] : await freeAddresses(processes);
   const children: ChildProcess[] = [];
   try {
-    const urls = await startServices(options, peers.slice(1), children, peers);
+    const urls = await Promise.all(
+      peers.slice(1).map(async (listen) => {
+        const given = Object.entries({ ...settingsOf(options, peers, listen), PORT: "0", EVENTS: "off" });
+        const env = Object.fromEntries(given.map(([name, value]) => [`FIELDPROBE_${name}`, value]));
+        const child = spawn(process.execPath, [BIN, "serve"], {
+          env: { ...process.env, ...env },
+          stdio: ["ignore", "pipe", "inherit"],
+        });
+        children.push(child);
+        const [line] = (await once(child.stdout, "data")) as [Buffer];
+        return /http\S+/.exec(line.toString())?.[0] ?? "";
+      }),
+    );
     const engine = await openMember(loadConfig(settingsOf(options, peers, peers[0] ?? null), {}), peers.length);
     const metric = async (url: string, name: string): Promise<number> => {
       const text = await (await fetch(`${url}/metrics`)).text();

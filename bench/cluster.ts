@@ -12,10 +12,9 @@ import type { Engine } from "../dist/engine/query.js";
 import { writeCube } from "../dist/generate/cube.js";
 import { ask, pointsIn } from "./ask.js";
 import { bytesRead, overlap, predictCpu, type Workload } from "./cluster-model.js";
-import { type BenchCluster, type BenchServices, openBenchCluster, openBenchServices } from "./cluster-processes.js";
+import { type BenchCluster, openBenchCluster } from "./cluster-processes.js";
 import { randomNumbers } from "./field.js";
 import { OPTIONS, quantile, type Row, report, summarise } from "./row.js";
-import { type Connection, nullOpRequest, open } from "./soap-load.js";
 import { touchedBytes } from "./touched.js";
 
 const PERIOD = 2 * Math.PI;
@@ -109,7 +108,9 @@ async function inCache(data: string, shapes: readonly Shape[], crowded: boolean)
   const alone = await open([1, 1]);
   try {
     for (const shape of shapes) clusters.push(await open(shape));
-    for (const words of WORKLOADS) await largeQueries(clusters, crowded ? null : alone, words, points);
+    if (crowded || parts.has("cached"))
+      for (const words of WORKLOADS) await largeQueries(clusters, crowded ? null : alone, words, points);
+    if (!crowded && parts.has("small")) await smallQueries(clusters);
   } finally {
     for (const { cluster } of [alone, ...clusters]) await cluster.close();
   }
@@ -195,62 +196,31 @@ async function largeQueries(
   }
 }
 
-/** Connections to each process, and requests over each of them before the measured ones. */
-const CONNECTIONS = 16;
-const FIRST_REQUESTS = options.quick ? 50 : 400;
-
-/**
- * Small queries, of all processes at a time over HTTP: processor time of all processes for each request. Where it is
- * that of one process, N processes with cores of their own answer N times as many.
- */
-async function smallQueries(data: string): Promise<void> {
-  const members =
-    "<dataset>cached</dataset><time>0.1</time><spatialInterpolation>Lag8</spatialInterpolation>" +
-    "<temporalInterpolation>None</temporalInterpolation>";
-  const services: { shape: Shape; service: BenchServices; connections: Connection[] }[] = [];
-  try {
-    for (const shape of SHAPES) {
-      const [processes, threads] = shape;
-      const service = await openBenchServices({ processes, threads, cacheBytes: 64 * MIB, data });
-      const ports = service.urls.flatMap((url) => Array<number>(CONNECTIONS).fill(Number(new URL(url).port)));
-      services.push({ shape, service, connections: await Promise.all(ports.map(open)) });
-    }
-    for (const points of [1, 50]) {
-      const request = nullOpRequest(points, "GetVelocity", members);
-      const found = services.map((one) => ({ ...one, each: [] as number[] }));
-      for (const { service, connections } of found)
-        await service.spent(() => askAll(connections, request, FIRST_REQUESTS));
-      // Short turns, so that what else the machine does meets all clusters.
-      for (let round = 0; round < (options.quick ? 9 : 41); round++) {
-        for (const { shape, service, connections, each } of found) {
-          const count = Math.round(100 / shape[0]);
-          const spent = await service.spent(() => askAll(connections, request, count));
-          each.push((1000 * spent) / (count * connections.length));
-        }
-      }
-      const ones = (found[0] as (typeof found)[number]).each;
-      for (const { shape, each } of found) {
-        const [processes] = shape;
-        rows.push(row(`${points} points, CPU a query`, processes, "us", each, { points }));
-        const rate = each.map((us, round) => (ones[round] as number) / us);
-        rows.push(row(`${points} points, rate of N against N times one`, processes, "ratio", rate, { points }));
+/** Small queries: processor time of one in a process that works alone, and in one of a cluster, in turn. */
+async function smallQueries(clusters: readonly Measured[]): Promise<void> {
+  const interpolation = { spatialInterpolation: "Lag8", temporalInterpolation: "None" } as const;
+  const query = { operation: "GetVelocity", dataset: "cached", time: 0.1, ...interpolation } as const;
+  for (const points of [1, 50]) {
+    const some = pointsIn(randomNumbers(9), points, 0, PERIOD);
+    const count = options.quick ? 100 : 500;
+    const found = clusters.map((measured) => ({ ...measured, each: [] as number[] }));
+    // Short turns, so that what else the machine does meets all clusters: medians of many say more than few long ones.
+    for (let round = -8; round < (options.quick ? 9 : 41); round++) {
+      for (const { cluster, each } of found) {
+        const spent = await cluster.spent(async () => {
+          for (let i = 0; i < count; i++) await ask(cluster.engine, query, some);
+        });
+        if (round >= 0) each.push((1000 * spent) / count);
       }
     }
-  } finally {
-    for (const { service, connections } of services) {
-      for (const connection of connections) connection.close();
-      service.close();
+    const ones = (found[0] as (typeof found)[number]).each;
+    for (const { shape, each } of found) {
+      const [processes] = shape;
+      rows.push(row(`${points} points, CPU a query`, processes, "us", each, { points }));
+      const rate = each.map((us, round) => (ones[round] as number) / us);
+      rows.push(row(`${points} points, rate of N against N times one`, processes, "ratio", rate, { points }));
     }
   }
-}
-
-/** Sends a request over each connection so many times, one after the other. */
-async function askAll(connections: readonly Connection[], request: Buffer, count: number): Promise<void> {
-  await Promise.all(
-    connections.map(async (connection) => {
-      for (let i = 0; i < count; i++) await connection.ask(request);
-    }),
-  );
 }
 
 /**
@@ -351,8 +321,7 @@ function table(title: string, cases: readonly string[], shapes: readonly Shape[]
 const names = WORKLOADS.map((words) => words.join(" "));
 try {
   const data = await makeCube("cached", 128, 4, 32);
-  if (parts.has("cached")) await inCache(data, SHAPES, false);
-  if (parts.has("small")) await smallQueries(data);
+  if (parts.has("cached") || parts.has("small")) await inCache(data, SHAPES, false);
   for (const bricks of BRICKS) if (parts.has(`beyond${bricks}`)) await beyondCache(bricks);
   if (parts.has("crowded") && !options.quick) await inCache(data, CROWDED, true);
 } finally {
