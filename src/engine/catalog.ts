@@ -12,6 +12,12 @@ import type { Carrier } from "./carrier.js";
 /** Numbers reserved in the brick cache for the fields of one version of a dataset. */
 const FIELDS_PER_DATASET = FIELD_NAMES.length;
 /**
+ * The numbers of combined bricks lie below this, negative; above it are those of the threads' own. After so many
+ * queries they begin again, when nothing of the first is in the cache any more.
+ */
+const FIRST_COMBINATION = 2 ** 20;
+const MOST_COMBINATIONS = 2 ** 26;
+/**
  * The findings in the state folder with which the first scan of a process begins, and which it leaves to the next
  * process.
  */
@@ -37,6 +43,7 @@ export class Catalog {
   #names: ReadonlyMap<string, Dataset> = new Map();
   readonly #sources = new WeakMap<Dataset, number>();
   #nextSource = 1;
+  #combinations = 0;
   #reported: ReadonlySet<string> = new Set();
   #last: FolderScan | undefined;
   /** Tells of changes in the folders of the last scan; null until they are watched. */
@@ -137,6 +144,12 @@ export class Catalog {
     const source = this.#sources.get(dataset) ?? FIELDS_PER_DATASET * this.#nextSource++;
     this.#sources.set(dataset, source);
     return source;
+  }
+
+  /** A number for the combined bricks of a query: unlike those of datasets it is below zero. */
+  numberCombination(): number {
+    this.#combinations = (this.#combinations + 1) % MOST_COMBINATIONS;
+    return -FIRST_COMBINATION - FIELDS_PER_DATASET * this.#combinations;
   }
 
   /** Takes over a scan: datasets that have not changed stay the same objects and keep their cached bricks. */

@@ -96,6 +96,7 @@ class FieldEngine implements Engine {
       texts: new TextThreads(carrier, buffers),
       limits: config.limits,
       sourceOf: (dataset) => catalog.sourceOf(dataset),
+      numberCombination: () => catalog.numberCombination(),
       hold: (points) => {
         this.#pointsInFlight += points;
       },

@@ -46,6 +46,8 @@ export interface ExecutionContext {
   readonly limits: Limits;
   /** Number of the dataset's first field in the brick cache. */
   sourceOf(dataset: Dataset): number;
+  /** A number for the combined bricks of a query in the brick cache. */
+  numberCombination(): number;
   /** Adds to the count of points held for queries; negative when they are given back. */
   hold(points: number): void;
   /** Called with each error of a task. */
@@ -306,7 +308,7 @@ export class Execution implements Evaluation {
    * answer with several records a point, whose caller counts them before their memory is taken.
    */
   #makePlan(complete: boolean): Work | null {
-    const { carrier, sharing, buffers, sourceOf } = this.#setting;
+    const { carrier, sharing, buffers, sourceOf, numberCombination } = this.#setting;
     const checked = this.#checked;
     if (!checked?.dataset) return null;
     const sweep = exceedsCache(checked, carrier.cacheBytes);
@@ -321,6 +323,7 @@ export class Execution implements Evaluation {
       buffers,
       parallelism: carrier.parallelism,
       source: sourceOf(checked.dataset),
+      numberCombination,
       mostValues: this.#stream === null ? BATCH_VALUES : PART_VALUES,
       cancel,
     };

@@ -2,6 +2,7 @@
 import type { ErrorCode, ErrorContext } from "../errors.js";
 import type { Bricking, Dataset, FieldName, Triple } from "../storage/dataset.js";
 import type { NodeRegion } from "./node-region.js";
+import type { CombinedSweep } from "./plan/combined-bricks.js";
 import type { SweepShape } from "./plan/sweep-shape.js";
 import type { Query } from "./query.js";
 import type { ReadTask, WriteTask } from "./text-task.js";
@@ -34,6 +35,8 @@ export interface BatchTask {
   readonly out: Float32Array;
   /** Points in sweep order: the place of each in `out`; null: `out` belongs to this batch, in the order of `points`. */
   readonly places: Uint32Array | null;
+  /** The sweep over combined bricks to which the batch belongs; absent: its frames are combined at its points. */
+  readonly combined?: CombinedSweep;
   /** The part of the tiles of a filter over cubes that the batch evaluates; absent: all of them. */
   readonly part?: { readonly index: number; readonly of: number };
   /** Word 0 becomes 1 when the batch is cancelled. */

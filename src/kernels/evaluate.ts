@@ -26,7 +26,7 @@ export function evaluateBlocks(
   sizes: readonly number[],
   components: number,
   { locate, sum }: PointSums,
-): Pick<Scheme, "evaluate" | "combine" | "combineInTurn"> {
+): Pick<Scheme, "evaluate" | "evaluateCombined" | "combine" | "combineInTurn"> {
   const results = components / sizes.reduce((total, size) => total + size, 0);
   const room = Math.max(
     1,
@@ -63,23 +63,26 @@ export function evaluateBlocks(
     return points;
   };
 
+  const evaluate: Scheme["evaluate"] = (fields, positions, first, count, out) => {
+    out.fill(0, first * components, (first + count) * components);
+    for (let i = first; i < first + count; i++) {
+      locate(positions, 3 * i);
+      let at = components * i;
+      for (let f = 0; f < sizes.length; f++) {
+        reader.open(fields[f]);
+        sum(reader.block, sizes[f], out, at);
+        at += results * sizes[f];
+      }
+    }
+  };
+
   return {
     combineInTurn,
+    evaluate,
+    evaluateCombined: evaluate,
     combine(frames, weights, positions, first, count, out) {
       const withFrame = (turn: number, use: (fields: readonly BrickField[]) => void): void => use(frames[turn]);
       for (let i = first; i < first + count; i++) combineInTurn(weights, withFrame, positions, i, 1, out);
-    },
-    evaluate(fields, positions, first, count, out) {
-      out.fill(0, first * components, (first + count) * components);
-      for (let i = first; i < first + count; i++) {
-        locate(positions, 3 * i);
-        let at = components * i;
-        for (let f = 0; f < sizes.length; f++) {
-          reader.open(fields[f]);
-          sum(reader.block, sizes[f], out, at);
-          at += results * sizes[f];
-        }
-      }
     },
   };
 }

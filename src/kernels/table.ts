@@ -76,6 +76,20 @@ export const METHODS: ReadonlyMap<string, Method> = new Map<string, Method>([
   ...splines(),
 ]);
 
+/** Nodes of stencils around a cell, along an axis: from `below` before it to `above` after it. */
+export interface StencilReach {
+  readonly below: number;
+  readonly above: number;
+}
+
+/** The reach of a method, whatever the quantity and the place in the cell; at the ends of an axis it is further. */
+export function reachOf(method: Method): StencilReach {
+  if (method.kind === "spline") return { below: method.nodes / 2 - 1, above: method.nodes / 2 };
+  const base = method.kind === "lagrange" ? method.order : method.base;
+  const beside = method.kind === "lagrange" ? 0 : method.order / 2;
+  return { below: Math.max(0, base / 2 - 1) + beside, above: Math.max(1, base / 2) + beside };
+}
+
 /**
  * The splines M{m}Q{q}; the derivatives 0 .. m of each are taken from q - 1 nodes, so that M3Q4 and M4Q4 do not exist.
  */

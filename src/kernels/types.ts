@@ -43,7 +43,7 @@ export interface Bricking {
   readonly count: Triple;
 }
 
-/** Stored node values: float32 in service, float64 where a test wants no rounding of its input. */
+/** Node values: float32 as stored, float64 for combinations of frames and where a test wants no rounding. */
 export type Values = Float32Array | Float64Array;
 
 /**
@@ -99,6 +99,17 @@ export interface Scheme {
   combine(
     frames: readonly (readonly BrickField[])[],
     weights: readonly number[],
+    positions: Float64Array,
+    first: number,
+    count: number,
+    out: Float64Array,
+  ): void;
+  /**
+   * As `combine`, with the same bits, of bricks that hold the combination already: `fields` have float64 nodes, summed
+   * over frames in the order that `combine` adds them in.
+   */
+  evaluateCombined(
+    fields: readonly BrickField[],
     positions: Float64Array,
     first: number,
     count: number,

@@ -73,6 +73,7 @@ function setUp(workers = 2, limits: Partial<typeof LIMITS> = {}, deadlineMs = 10
     texts: new TextThreads(carrier, new BufferPool()),
     limits: { ...LIMITS, ...limits },
     sourceOf: () => 4,
+    numberCombination: () => -4,
     failed: () => undefined,
     hold: (points: number) => {
       held += points;

@@ -37,6 +37,7 @@ function execution(
     texts: new TextThreads(carrier, new BufferPool()),
     limits: { ...LIMITS, ...limits },
     sourceOf: () => 0,
+    numberCombination: () => -1,
     failed: () => undefined,
     hold: () => undefined,
   };

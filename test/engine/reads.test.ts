@@ -1,4 +1,4 @@
-/** Bytes read from storage where data exceeds the cache: at most twice the bricks that the stencils touch. */
+/** Queries on data that exceeds the cache: the bytes they read, of the bricks that stencils touch, and their bits. */
 import { join } from "node:path";
 import { pino } from "pino";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -72,6 +72,36 @@ describe("bytes read where data exceeds the cache", () => {
       } finally {
         await engine.close(1000);
       }
+    },
+  );
+
+  it.each([
+    { operation: "GetVelocity", scheme: "Lag8", count: 20_000, cacheMiB: 12, workers: 1, most: 1.17 },
+    { operation: "GetVelocity", scheme: "Lag8", count: 20_000, cacheMiB: 6, workers: 1, most: 1.56 },
+    { operation: "GetVelocity", scheme: "Lag8", count: 300, cacheMiB: 6, workers: 1, most: 1.33 },
+    { operation: "GetVelocity", scheme: "Lag8", count: 20_000, cacheMiB: 6, workers: 2, most: 2 },
+    { operation: "GetVelocityGradient", scheme: "None_Fd8", count: 20_000, cacheMiB: 12, workers: 1, most: 1.17 },
+    { operation: "GetVelocityHessian", scheme: "M2Q14", count: 2_000, cacheMiB: 12, workers: 2, most: 2 },
+  ] as const)(
+    "$operation $scheme, $count points, PCHIP, $cacheMiB MiB, $workers workers: $most times the bricks, same bits",
+    async ({ operation, scheme, count, cacheMiB, workers, most }) => {
+      const random = generator(11);
+      const points = Float32Array.from({ length: 3 * count }, () => random() * 6.28);
+      const query = { operation, dataset: "cube", time: 0.15, spatialInterpolation: scheme } as const;
+      const answer = async (mib: number, threads: number): Promise<{ values: Float32Array; bytesRead: number }> => {
+        const settings = { DATA: folder, WORKERS: String(threads), CACHE_BYTES: String(mib * 1024 * 1024) };
+        const engine = await openEngine(loadConfig(settings, {}), pino({ level: "silent" }));
+        try {
+          const values = await runQuery(engine, { ...query, temporalInterpolation: "PCHIP" }, points);
+          return { values, bytesRead: engine.status().bytesRead };
+        } finally {
+          await engine.close(1000);
+        }
+      };
+      const [held, swept] = [await answer(256, 1), await answer(cacheMiB, workers)];
+      expect(new Uint32Array(swept.values.buffer)).toEqual(new Uint32Array(held.values.buffer));
+      const touched = touchedBricks(SHAPES.cube, points) * BRICK_BYTES * 4;
+      expect(swept.bytesRead / touched).toBeLessThanOrEqual(most);
     },
   );
 });

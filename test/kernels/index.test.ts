@@ -3,8 +3,8 @@
  */
 import { describe, expect, it } from "vitest";
 import { type Accelerator, createScheme } from "../../src/kernels/index.js";
-import { BOX_KERNELS, POINT_KERNELS, type PointKernel, RESULTS } from "../../src/kernels/table.js";
-import type { Scheme } from "../../src/kernels/types.js";
+import { BOX_KERNELS, METHODS, POINT_KERNELS, type PointKernel, RESULTS, reachOf } from "../../src/kernels/table.js";
+import type { Axes, Scheme } from "../../src/kernels/types.js";
 import { OPERATIONS, type Operation, RECORDS } from "../../src/operations.js";
 import { fieldOf, methodsOf, T16, valuesAt } from "./fields.js";
 
@@ -128,5 +128,32 @@ describe("published answers at (1, 2, 3)", () => {
     for (const method of methodsOf("value")) {
       expect(answer("velocityPressure", method).slice(0, 3)).toEqual(answer("velocity", method));
     }
+  });
+});
+
+describe("reachOf", () => {
+  const axis = { nodes: 64, origin: 0, spacing: 1, periodic: true, coordinates: null };
+  const axes: Axes = [axis, axis, axis];
+  const nodes = { edge: [1, 1, 1], count: [64, 64, 64] } as const;
+  const suits = ([kernel, method]: readonly [string, string]): boolean => {
+    try {
+      createScheme(kernel, method, axes, { fd8Legacy: false });
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const pairs = [...POINT_KERNELS.keys()].flatMap((kernel) => [...METHODS.keys()].map((m) => [kernel, m] as const));
+
+  it.each(pairs.filter(suits))("bounds the nodes of %s by %s", (kernel, name) => {
+    const method = METHODS.get(name);
+    if (method === undefined) throw new Error(name);
+    const { below, above } = reachOf(method);
+    const positions = Float64Array.of(32.1, 32.1, 32.1, 32.9, 32.9, 32.9);
+    const list = new Int32Array(64 ** 3);
+    const scheme = createScheme(kernel, name, axes, { fd8Legacy: false });
+    const length = scheme.cover(nodes, positions, 0, 2, new Uint8Array(64 ** 3), list, 0);
+    const x = [...list.subarray(0, length)].map((node) => node % 64);
+    expect([Math.min(...x), Math.max(...x)]).toEqual([32 - below, 32 + above]);
   });
 });

@@ -117,3 +117,47 @@ export function brickField(
   }
   return { components, bricking: cut, data, table };
 }
+
+/** The nodes of a field, by x, y, z and component. */
+export function nodesOf({ components, bricking: { edge, count }, data, table }: BrickField) {
+  const [ex, ey, ez] = edge;
+  return (i: number, j: number, k: number, c: number): number => {
+    const brick = (Math.floor(k / ez) * count[1] + Math.floor(j / ey)) * count[0] + Math.floor(i / ex);
+    return data[(table[brick] as number) + (((k % ez) * ey + (j % ey)) * ex + (i % ex)) * components + c] as number;
+  };
+}
+
+/** The combination of frames of a field, as float64 nodes in bricks of another cut. */
+export function combinedField(
+  arena: Arena,
+  frames: readonly BrickField[],
+  weights: readonly number[],
+  cut: Bricking,
+): BrickField {
+  const [{ components }] = frames as [BrickField];
+  const [ex, ey, ez] = cut.edge;
+  const size = ex * ey * ez * components;
+  const bricks = cut.count[0] * cut.count[1] * cut.count[2];
+  const data = new Float64Array(arena.memory.buffer);
+  const sums = arena.doubles(size * bricks);
+  const table = arena.integers(bricks);
+  const nodes = frames.map(nodesOf);
+  const [{ bricking: stored }] = frames as [BrickField];
+  const inside = (at: number, a: 0 | 1 | 2): boolean => at < stored.edge[a] * stored.count[a];
+  for (let brick = 0; brick < bricks; brick++) {
+    table[brick] = sums.byteOffset / 8 + brick * size;
+    const [x, y] = [(brick % cut.count[0]) * ex, (Math.floor(brick / cut.count[0]) % cut.count[1]) * ey];
+    const z = Math.floor(brick / (cut.count[0] * cut.count[1])) * ez;
+    for (let k = 0, at = table[brick] as number; k < ez; k++)
+      for (let j = 0; j < ey; j++)
+        for (let i = 0; i < ex; i++)
+          for (let c = 0; c < components; c++, at++) {
+            if (!inside(x + i, 0) || !inside(y + j, 1) || !inside(z + k, 2)) continue;
+            data[at] = weights.reduce((sum, weight, f) => {
+              const term = weight * (nodes[f] as (typeof nodes)[0])(x + i, y + j, z + k, c);
+              return f === 0 ? term : sum + term;
+            }, 0);
+          }
+  }
+  return { components, bricking: cut, data, table };
+}

@@ -35,6 +35,8 @@ export interface PlanContext {
   readonly parallelism: number;
   /** Number of the dataset's first field in the brick cache. */
   readonly source: number;
+  /** Makes the number of the combined bricks of this query. */
+  numberCombination(): number;
   /** Float32 values that the result of a batch by arrival may have. */
   readonly mostValues: number;
   /** Word 0 becomes 1 when the query is cancelled. */
@@ -68,7 +70,7 @@ export function valuesPerPoint({ itemsPerPoint, operation, query }: CheckedQuery
 /** Makes a batch. */
 export function batchOf(
   { checked, velocities, source, cancel }: PlanContext,
-  part: Pick<BatchTask, "points" | "first" | "count" | "out" | "places">,
+  part: Pick<BatchTask, "points" | "first" | "count" | "out" | "places" | "combined">,
 ): BatchTask {
   const { query, dataset, fields, steps, step, last, itemsPerPoint } = checked;
   return {

@@ -1,22 +1,33 @@
 /**
  * A plan by sweep evaluates a query on data that does not fit the cache. It puts the points in the order of a sweep
  * over bricks (`sweep-shape.ts`) and takes small batches from that order one after the other, so that all workers are
- * near the front of the sweep and share its bricks. The frames of a time interpolation are swept together.
+ * near the front of the sweep and share its bricks. The frames of a time interpolation are combined as their bricks are
+ * read (`combined-bricks.ts`).
  */
+import { METHODS, reachOf } from "../../kernels/table.js";
 import { BrickCache } from "../../storage/bricks/cache.js";
 import type { Bricking, FieldSource } from "../../storage/dataset.js";
 import type { CheckedQuery } from "../check-query.js";
-import { BATCH_POINTS, PINNED_PART } from "../memory.js";
+import { BATCH_POINTS, MAX_BRICKS, PINNED_PART } from "../memory.js";
 import { frameShift } from "../points/positions.js";
 import { framesOf } from "../query-frames.js";
 import type { BatchTask, SortTask } from "../task.js";
 import { batchOf, type Plan, type PlanContext, sliceSlabs, valuesPerPoint } from "./by-arrival.js";
+import {
+  type CombinedSweep,
+  chooseCombinedShape,
+  combinedBricking,
+  combinedBytes,
+  sweepRows,
+} from "./combined-bricks.js";
 import { chooseShape, type SweepShape } from "./sweep-shape.js";
 
 /** Most points of a section. */
 const SECTION = 1_048_576;
 /** A batch has the points of so many rows of a column, but not fewer than `least` points nor more than `most`. */
 const BATCH = { rows: 2, least: 64, most: 32_768 } as const;
+/** As `BATCH.rows`, of a sweep over combined bricks, whose rows all workers share. */
+const COMBINED_ROWS = 0.25;
 
 /** The parameters of a sweep. */
 export interface Sweep {
@@ -28,6 +39,8 @@ export interface Sweep {
   readonly room: number;
   /** Whether the sampler combines frames one after the other, because the cache is too small (`threads/sampler.ts`). */
   readonly inTurn: boolean;
+  /** The sweep over combined bricks; null where there is one frame, and where the cache is too small for it. */
+  readonly combined: CombinedSweep | null;
 }
 
 /** The bricks that a query may need. */
@@ -39,6 +52,7 @@ interface Demand {
   readonly bricks: number;
   /** Bytes of a brick of each field, added up. */
   readonly brickBytes: number;
+  readonly fields: readonly FieldSource[];
 }
 
 /** The demand of a query; null for one that is never swept: only queries that read fields once at each point are. */
@@ -50,11 +64,9 @@ function demandOf({ query, operation, dataset, fields: names }: CheckedQuery): D
   const [main] = fields;
   if (!main) return null;
   const { frames } = framesOf(dataset.time, query);
-  const bricks = main.bricking.count.reduce((product, count) => product * count, 1);
-  const brickBytes = fields.reduce((sum, { components, bricking: { edge } }) => {
-    return sum + BrickCache.brickBytes(components * edge[0] * edge[1] * edge[2]);
-  }, 0);
-  return { main, frames: frames.length, bricks, brickBytes };
+  const bricks = bricksOf(main.bricking);
+  const brickBytes = fields.reduce((sum, field) => sum + storedBytes(field), 0);
+  return { main, frames: frames.length, bricks, brickBytes, fields };
 }
 
 /** Whether a query can be swept and needs frames that do not fit the cache together. */
@@ -64,15 +76,65 @@ export function exceedsCache(checked: CheckedQuery, cacheBytes: number): boolean
 }
 
 /** Chooses the sweep of a query that exceeds the cache, once all of its points have arrived. */
-function chooseSweep({ checked, parallelism }: PlanContext, cacheBytes: number): Sweep {
-  const { main, frames, bricks, brickBytes } = demandOf(checked) as Demand;
+function chooseSweep(setting: PlanContext, cacheBytes: number): Sweep {
+  const { checked, parallelism } = setting;
+  const demand = demandOf(checked) as Demand;
+  const { main, frames, bricks, brickBytes } = demand;
   const { bricking } = main;
+  const combined = chooseCombined(setting, demand, cacheBytes);
+  if (combined !== null) {
+    const room = Math.floor(cacheBytes / (frames * brickBytes));
+    const { shape } = combined;
+    return { bricking, shape, rowFraction: rowOf(shape) / bricks, room, inTurn: false, combined };
+  }
   const corner = bricking.count.reduce((product, count) => product * Math.min(2, count), 1);
   const inTurn = frames * corner * brickBytes > PINNED_PART * cacheBytes;
   const room = Math.floor(cacheBytes / ((inTurn ? 1 : frames) * brickBytes));
   // One more for the thread that reads ahead of the workers.
   const { shape } = chooseShape(checked.dataset.axes, bricking, room, parallelism + 1);
-  return { bricking, shape, rowFraction: shape.width[shape.axes[0] as 0 | 1 | 2] / bricks, room, inTurn };
+  return { bricking, shape, rowFraction: rowOf(shape) / bricks, room, inTurn, combined: null };
+}
+
+/** Bricks in a row of a column. */
+function rowOf({ axes: [row], width }: SweepShape): number {
+  return width[row as 0 | 1 | 2];
+}
+
+/** Chooses the sweep over combined bricks; null where there is one frame, and where the cache is too small for it. */
+function chooseCombined(setting: PlanContext, demand: Demand, cacheBytes: number): CombinedSweep | null {
+  const { checked, parallelism } = setting;
+  const { main, frames, fields } = demand;
+  const method = METHODS.get(checked.query.spatialInterpolation ?? "None");
+  if (frames === 1 || method === undefined) return null;
+  const { axes } = checked.dataset;
+  const { below, above } = reachOf(method);
+  const halo = below + above;
+  // Each worker, and the thread that reads ahead, has room for a stored brick there.
+  const scratch = (parallelism + 1) * Math.max(...fields.map(storedBytes));
+  const components = fields.map((field) => field.components);
+  const bytes = cacheBytes - scratch;
+  const shape = chooseCombinedShape(axes, main.bricking, components, bytes, above, halo)?.shape;
+  if (shape === undefined) return null;
+  const [row] = shape.axes;
+  const many = fields.some(({ bricking }) => bricksOf(combinedBricking(bricking, axes, row, halo)) > MAX_BRICKS);
+  const least = fields.map((field) => combinedBytes(axes, field.bricking, [field.components], row, halo));
+  if (many || 2 * Math.max(...least) + scratch > PINNED_PART * cacheBytes) return null;
+  return {
+    source: setting.numberCombination(),
+    shape,
+    bricking: main.bricking,
+    halo,
+    rows: sweepRows(parallelism),
+    batch: 0,
+  };
+}
+
+function storedBytes({ components, bricking: { edge } }: FieldSource): number {
+  return BrickCache.brickBytes(components * edge[0] * edge[1] * edge[2]);
+}
+
+function bricksOf({ count }: Bricking): number {
+  return count[0] * count[1] * count[2];
 }
 
 /** Plans batches in sweep order, section by section, once all points have arrived. */
@@ -107,6 +169,8 @@ class SweepPlan implements Plan {
   /** Buffers of the present section. */
   readonly #lent: SharedArrayBuffer[] = [];
   #section: Section | null = null;
+  /** Number of batches in sweep order so far. */
+  #batches = 0;
   /** Number of points in the sections that have been evaluated. */
   #end = 0;
 
@@ -158,7 +222,9 @@ class SweepPlan implements Plan {
   /** Begins the section from point `first` on, with the sort of its points. */
   #sort(first: number): SortTask {
     const { points, checked, cancel, source } = this.#setting;
-    const { bricking, shape, room } = this.#sweep;
+    const { bricking, shape, room, combined } = this.#sweep;
+    // Every section begins with the first row.
+    combined?.rows.passed.fill(0);
     const count = Math.min(SECTION, points.count - first);
     const order = new Uint32Array(this.#borrow(4 * count), 0, count);
     const triples = new Float32Array(this.#borrow(12 * count), 0, 3 * count);
@@ -187,7 +253,8 @@ class SweepPlan implements Plan {
   #batch(section: Section): BatchTask {
     if (section.arranged[0] === 0) return this.#plainBatch(section);
     const size = section.end - section.first;
-    const aim = this.#sweep.inTurn ? BATCH.most : Math.round(BATCH.rows * this.#sweep.rowFraction * size);
+    const { inTurn, combined, rowFraction } = this.#sweep;
+    const aim = inTurn ? BATCH.most : Math.round((combined ? COMBINED_ROWS : BATCH.rows) * rowFraction * size);
     const count = Math.min(size - section.taken, Math.min(Math.max(aim, BATCH.least), BATCH.most));
     const at = section.taken;
     section.taken += count;
@@ -197,6 +264,7 @@ class SweepPlan implements Plan {
       count,
       out: this.#out,
       places: section.order.subarray(at, at + count),
+      ...(combined ? { combined: { ...combined, batch: this.#batches++ } } : {}),
     });
   }
 

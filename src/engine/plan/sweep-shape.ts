@@ -7,7 +7,8 @@
  * going first holds those, and the rows that workers are ahead of each other, every brick is read once for each column
  * that touches it.
  */
-import type { Axes, Bricking, Triple } from "../../kernels/types.js";
+import { wrap } from "../../kernels/stencil.js";
+import type { Axes, Axis, Bricking, Triple } from "../../kernels/types.js";
 
 /** Nodes below a point's cell that any stencil may need: four of a centred difference of order eight. */
 export const STENCIL_REACH = 4;
@@ -18,6 +19,8 @@ export interface SweepShape {
   readonly axes: Triple;
   /** Bricks of a column along x, y, z; all there are along the last of `axes`. */
   readonly width: Triple;
+  /** The node by whose brick a point is ordered, counted from its cell: the lowest or highest one of a stencil. */
+  readonly reference: number;
 }
 
 /** A shape and its cost. */
@@ -43,23 +46,48 @@ const AXIS_ORDERS: readonly Triple[] = [
  * @param workers threads that go along a column together
  * @returns columns of single bricks when nothing fits
  */
-export function chooseShape(axes: Axes, { count }: Bricking, room: number, workers: number): SweepCost {
+export function chooseShape(axes: Axes, bricking: Bricking, room: number, workers: number): SweepCost {
+  return leastReads(axes, bricking, -STENCIL_REACH, ([row, next], wide, deep) => {
+    const { count } = bricking;
+    const across = Math.min(count[row], wide + 1);
+    const rows = Math.min(count[next], deep + 1);
+    return across * (2 * rows + 2 + workers) <= room;
+  });
+}
+
+/** The node of a stencil around a cell by whose brick the point is ordered. */
+export function referenceNode({ nodes, periodic }: Axis, cell: number, reference: number): number {
+  const node = cell + reference;
+  return periodic ? wrap(node, nodes) : Math.min(Math.max(node, 0), nodes - 1);
+}
+
+/**
+ * The shape that reads least among those that fit: `fits` is asked of an order of axes and the width of columns along
+ * the first and second of them, in bricks.
+ *
+ * @returns columns of single bricks when nothing fits
+ */
+export function leastReads(
+  axes: Axes,
+  { count }: Bricking,
+  reference: number,
+  fits: (order: readonly [0, 1, 2], wide: number, deep: number) => boolean,
+): SweepCost {
   let best: SweepCost | null = null;
   for (const order of AXIS_ORDERS) {
-    const [row, next, along] = order as readonly [0, 1, 2];
+    const axesInOrder = order as readonly [0, 1, 2];
+    const [row, next, along] = axesInOrder;
     for (const wide of evenWidths(count[row])) {
       for (const deep of evenWidths(count[next])) {
         const width: [number, number, number] = [...count];
         width[row] = wide;
         width[next] = deep;
-        const across = Math.min(count[row], wide + 1);
-        const rows = Math.min(count[next], deep + 1);
-        if (across * (2 * rows + 2 + workers) > room && wide * deep > 1) continue;
+        if (wide * deep > 1 && !fits(axesInOrder, wide, deep)) continue;
         const reads =
           overlap(count[row], wide, axes[row].periodic, false) *
           overlap(count[next], deep, axes[next].periodic, false) *
           overlap(count[along], count[along], axes[along].periodic, true);
-        if (!best || reads < best.reads) best = { shape: { axes: order, width }, reads };
+        if (!best || reads < best.reads) best = { shape: { axes: order, width, reference }, reads };
       }
     }
   }

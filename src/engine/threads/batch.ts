@@ -14,6 +14,7 @@ import type { Query } from "../query.js";
 import { framesOf } from "../query-frames.js";
 import type { Progress } from "../task.js";
 import { type BatchContext, scatterInto } from "./batch-context.js";
+import { CombinedField } from "./combined-field.js";
 import type { AheadMessage, BatchMessage } from "./dataset-copy.js";
 import { evaluateBoxes } from "./node-filters.js";
 import type { OpenDataset } from "./open-dataset.js";
@@ -22,6 +23,8 @@ import { trackParticles } from "./tracking.js";
 
 /** Points between two checks of the cancel flag where a force is evaluated in closed form. */
 const FORCE_STEP = 1024;
+/** The frame of combined bricks. */
+const ONE_FRAME = { frames: [0], weights: [1] } as const;
 
 /**
  * Evaluates a batch and fills `task.out`.
@@ -69,13 +72,16 @@ export function readAhead(task: AheadMessage, open: OpenDataset, sampler: Sample
 
 /** The samples of a batch of interpolated or differentiated fields. */
 function samplingOf(task: Omit<AheadMessage | BatchMessage, "dataset">, open: OpenDataset): Sampling {
-  const { query, fields, places } = task;
+  const { query, fields, places, combined } = task;
   const { axes, time } = open.dataset;
+  const frames = framesOf(time, query);
+  const stored = fields.map((field) => open.source(field));
+  const sources = combined ? stored.map((one, i) => new CombinedField(axes, one, frames, combined, i)) : stored;
   return {
     axes,
     scheme: open.scheme(operationOf(query.operation).kernel, query.spatialInterpolation ?? "None"),
-    sources: fields.map((field) => open.source(field)),
-    frames: framesOf(time, query),
+    sources,
+    frames: combined ? ONE_FRAME : frames,
     sorted: places !== null,
   };
 }

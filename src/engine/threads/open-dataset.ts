@@ -8,7 +8,7 @@ import type { Scheme } from "../../kernels/types.js";
 import type { StoredBricks as OpenFiles } from "../../storage/bricks/brick-reader.js";
 import { NotCached } from "../../storage/bricks/cache.js";
 import { AXIS_NAMES, type Dataset, FIELD_NAMES, type FieldName } from "../../storage/dataset.js";
-import type { BrickSource } from "./sampler.js";
+import type { BrickSource } from "./brick-source.js";
 
 /** Datasets that a thread keeps open; the least recently used one is closed. */
 const MOST_OPEN = 16;

@@ -4,9 +4,9 @@
  */
 import { DataError } from "../../errors.js";
 import { sortByBrick, sortTables } from "../../kernels/brick-order.js";
+import { type AddFrame, addFrame } from "../../kernels/filter/interval-sums.js";
 import type { SimdAccelerator } from "../../kernels/simd/index.js";
 import type { Axes, BrickField, Bricking, BrickReader, FrameWeights, Scheme } from "../../kernels/types.js";
-import type { FrameBricks } from "../../storage/bricks/brick-reader.js";
 import { BrickCache, type BrickPins, type BrickRequest } from "../../storage/bricks/cache.js";
 import {
   Arena,
@@ -19,26 +19,12 @@ import {
   PINNED_PART,
   SIMD_SCRATCH,
 } from "../memory.js";
+import type { BrickSource } from "./brick-source.js";
 
 /** Fewest points that are sorted: sorting fewer costs more than it saves. */
 const SORT_FROM = 128;
 /** Most points by which a group grows at a time, while its bricks fit the bytes that it may pin. */
 const GROUP_STEP = 1024;
-
-/** One field of an open dataset. */
-export interface BrickSource {
-  /** Number of this field in the brick cache. */
-  readonly source: number;
-  readonly components: number;
-  readonly bricking: Bricking;
-  /** Reads a brick of a frame. */
-  readonly load: (frame: number, brick: number, into: Float32Array) => void;
-  /**
-   * Starts to fetch bricks from a store, waits for a moment where none has arrived, and returns those that have arrived
-   * or failed. Absent for files on this machine, which `load` reads.
-   */
-  readonly fetched?: ((bricks: readonly FrameBricks[]) => readonly FrameBricks[]) | undefined;
-}
 
 /** The parameters of a sampling: a scheme on fields of one grid, at a combination of frames. */
 export interface Sampling {
@@ -80,6 +66,10 @@ export class Sampler {
   readonly #keyTables: Uint32Array;
   readonly #fields: readonly [FieldSpace, FieldSpace];
   readonly #data: Float32Array;
+  /** The same memory, for combined bricks. */
+  readonly #sums: Float64Array;
+  readonly #addFrame: AddFrame;
+  readonly #slot: number;
   readonly #cache: BrickPins;
   /** Bytes of the brick cache that are this worker's part. */
   readonly #budget: number;
@@ -120,6 +110,9 @@ export class Sampler {
     });
     this.#fields = [space(), space()];
     this.#data = new Float32Array(buffer);
+    this.#sums = new Float64Array(buffer);
+    this.#addFrame = this.accelerator?.intervalSums.addFrame ?? addFrame;
+    this.#slot = slot;
     this.#cache = cache;
     // One part more than there are workers: bricks lie in runs of units, so pins that filled the whole cache could
     // leave free units but no run of them that is long enough.
@@ -143,9 +136,26 @@ export class Sampler {
     from = 0,
     pause: () => boolean = () => false,
   ): number {
-    const { scheme, sources } = sampling;
     this.#shareCache(sampling);
     this.#arrange(sampling, count);
+    this.#dropPassed(sampling);
+    try {
+      return this.#sampleGroups(sampling, count, emit, stop, from, pause);
+    } finally {
+      for (const { combined } of sampling.sources) combined?.leave(this.#slot);
+    }
+  }
+
+  /** Evaluates the points of a batch, group by group, as `sample` says. */
+  #sampleGroups(
+    sampling: Sampling,
+    count: number,
+    emit: Emit,
+    stop: () => void,
+    from: number,
+    pause: () => boolean,
+  ): number {
+    const { scheme, sources } = sampling;
     const cap = Math.floor(GROUP_VALUES / scheme.components);
     let first = from;
     while (first < count) {
@@ -155,10 +165,11 @@ export class Sampler {
       try {
         size = this.#group(sampling, first, Math.min(count - first, cap));
         // Bricks of a store may take long: until they arrive other tasks have their turn, and the query can be ended.
-        while (!this.#isFetched(sampling)) {
+        while (!this.#isFetched(sampling, first, size)) {
           stop();
           if (pause()) return first;
         }
+        this.#makeBricks(sampling, first, size);
         this.#evaluate(sampling, first, size);
       } finally {
         sources.forEach((_, i) => {
@@ -188,7 +199,7 @@ export class Sampler {
         const space = this.#fields[i as 0 | 1];
         this.#cover(scheme, source.bricking, space, 0, count);
         for (const brick of space.list.subarray(0, space.length))
-          for (const frame of frames.frames) if (!isOver()) this.#readMissing(source, frame, brick);
+          for (const frame of frames.frames) if (!isOver()) this.#readMissing(source, frame, brick, 0, count);
       });
     } finally {
       sources.forEach((_, i) => {
@@ -197,13 +208,56 @@ export class Sampler {
     }
   }
 
-  /** Reads a brick into the cache, unless it is there or being read; it is not pinned. */
-  #readMissing(source: BrickSource, frame: number, brick: number): void {
-    const bricks = Int32Array.of(brick);
-    const request = { ...blankRequest(source), frame, bricks, count: 1, offsets: new Int32Array(1) };
-    if (this.#cache.missing(request).length === 0) return;
-    this.#cache.acquire([request]);
-    this.#cache.release([request]);
+  /**
+   * Reads a brick into the cache, unless it is there or being read; it is not pinned. A combined brick is made for
+   * `count` points, from point `first` on, together with others that need the same stored brick.
+   */
+  #readMissing(source: BrickSource, frame: number, brick: number, first: number, count: number): void {
+    if (this.#cache.missing({ source: source.source, frame, bricks: Int32Array.of(brick), count: 1 }).length === 0)
+      return;
+    const together = source.combined?.madeWith(brick, this.#sorted, first, first + count - 1) ?? [brick];
+    const bricks = Int32Array.from(together);
+    const offsets = new Int32Array(bricks.length);
+    const request = { ...blankRequest(source), frame, bricks, count: bricks.length, offsets };
+    const requests = this.#withScratch([source], [request]);
+    this.#cache.acquire(requests);
+    this.#cache.release(requests);
+  }
+
+  /** Makes the combined bricks that the group needs and the cache does not hold, one stored brick after the other. */
+  #makeBricks({ sources }: Sampling, first: number, size: number): void {
+    sources.forEach((source, i) => {
+      if (source.combined === undefined) return;
+      const { list: bricks, length: count } = this.#fields[i as 0 | 1];
+      for (const brick of this.#cache.missing({ source: source.source, frame: 0, bricks, count }))
+        this.#readMissing(source, 0, brick, first, size);
+    });
+  }
+
+  /** Drops the combined bricks that neither this batch nor another one that is evaluated, or waits, needs. */
+  #dropPassed({ sources }: Sampling): void {
+    for (const { source, combined } of sources) {
+      const bricks = Int32Array.from(combined?.passed(this.#sorted, this.#slot) ?? []);
+      if (bricks.length > 0) this.#cache.drop({ source, frame: 0, bricks, count: bricks.length });
+    }
+  }
+
+  /** Lets requests of combined bricks make them, in room for a stored brick that is pinned with them. */
+  #withScratch(sources: readonly BrickSource[], requests: readonly BrickRequest[]): readonly BrickRequest[] {
+    if (sources.every(({ combined }) => combined === undefined)) return requests;
+    const values = Math.max(...sources.map(({ combined }) => combined?.storedValues ?? 0));
+    const offsets = new Int32Array(1);
+    const load = (): void => undefined;
+    const bricks = Int32Array.of(values);
+    const room = { source: -1 - this.#slot, frame: 0, bricks, count: 1, values, load, make: load, offsets };
+    const making = requests.map((request, i): BrickRequest => {
+      const make: BrickRequest["make"] = (made, places) => {
+        const memory = { data: this.#data, sums: this.#sums, scratch: offsets[0], addFrame: this.#addFrame };
+        this.#cache.countRead(sources[i].combined?.make(made, places, memory) ?? 0);
+      };
+      return { ...request, make };
+    });
+    return [room, ...making];
   }
 
   /**
@@ -211,7 +265,7 @@ export class Sampler {
    *
    * @returns whether every brick of the group is in the cache, has arrived or has failed
    */
-  #isFetched({ sources, frames: { frames } }: Sampling): boolean {
+  #isFetched({ sources, frames: { frames } }: Sampling, first: number, size: number): boolean {
     if (sources.every(({ fetched }) => fetched === undefined)) return true;
     const there = sources.map(({ fetched, source }, i) => {
       if (fetched === undefined) return [];
@@ -225,7 +279,7 @@ export class Sampler {
     if (this.#mostPinned <= this.#budget)
       for (const [i, some] of there.entries())
         for (const { frame, bricks } of some)
-          for (const brick of bricks) this.#readMissing(sources[i] as BrickSource, frame, brick);
+          for (const brick of bricks) this.#readMissing(sources[i] as BrickSource, frame, brick, first, size);
     return there.flat().every(({ bricks, of }) => bricks.length === of?.bricks.length);
   }
 
@@ -349,7 +403,9 @@ export class Sampler {
   #evaluate({ scheme, sources, frames: { frames, weights } }: Sampling, first: number, size: number): void {
     const positions = this.#sorted.subarray(3 * first, 3 * (first + size));
     const values = this.#values;
-    if (frames.length === 1 && weights[0] === 1) {
+    if (sources[0].combined !== undefined) {
+      this.#withBricks(sources, frames, ([fields]) => scheme.evaluateCombined(fields, positions, 0, size, values));
+    } else if (frames.length === 1 && weights[0] === 1) {
       this.#withBricks(sources, frames, ([fields]) => scheme.evaluate(fields, positions, 0, size, values));
     } else if (!this.#inTurn) {
       this.#withBricks(sources, frames, (fields) => scheme.combine(fields, weights, positions, 0, size, values));
@@ -389,38 +445,44 @@ export class Sampler {
     frames: readonly number[],
     use: (fields: readonly (readonly BrickField[])[]) => void,
   ): void {
-    const requests: BrickRequest[] = [];
+    const wanted: BrickRequest[] = [];
     const fields: BrickField[][] = [];
     for (let f = 0; f < frames.length; f++) {
       const frame = frames[f];
       const ofFrame: BrickField[] = [];
       for (let i = 0; i < sources.length; i++) {
-        const { source, components, bricking, load } = sources[i];
+        const { source, components, bricking, load, combined } = sources[i];
         const { list: bricks, tables, offsets, length: count } = this.#fields[i as 0 | 1];
         const values = brickValues(sources[i]);
-        requests.push({ source, frame, bricks, count, values, load, offsets: offsets[f] });
-        ofFrame.push({ components, bricking, data: this.#data, table: tables[f] });
+        wanted.push({ source, frame, bricks, count, values, load, offsets: offsets[f] });
+        ofFrame.push({ components, bricking, data: combined ? this.#sums : this.#data, table: tables[f] });
       }
       fields.push(ofFrame);
     }
+    const requests = this.#withScratch(sources, wanted);
+    const words = sources[0].combined === undefined ? 1 : 2;
     this.#cache.acquire(requests);
     try {
-      this.#setTables(sources.length, frames.length, true);
+      this.#setTables(sources.length, frames.length, words);
       use(fields);
     } finally {
-      this.#setTables(sources.length, frames.length, false);
+      this.#setTables(sources.length, frames.length, 0);
       this.#cache.release(requests);
     }
   }
 
-  /** Puts the group's bricks into the tables, or takes them out. */
-  #setTables(sources: number, frames: number, pinned: boolean): void {
+  /**
+   * Puts the group's bricks into the tables, or takes them out.
+   *
+   * @param words words of 32 bits in a node value; 0 takes bricks out
+   */
+  #setTables(sources: number, frames: number, words: 0 | 1 | 2): void {
     for (let i = 0; i < sources; i++) {
       const { tables, list, offsets, length } = this.#fields[i as 0 | 1];
       for (let f = 0; f < frames; f++) {
         const table = tables[f];
         const places = offsets[f];
-        for (let k = 0; k < length; k++) table[list[k]] = pinned ? places[k] : -1;
+        for (let k = 0; k < length; k++) table[list[k]] = words === 0 ? -1 : places[k] / words;
       }
     }
   }
@@ -431,9 +493,9 @@ function roomFor(bricks: number): readonly Int32Array[] {
   return Array.from({ length: MAX_FRAMES }, () => new Int32Array(bricks));
 }
 
-/** Float32 values in a brick of a field. */
-function brickValues({ components, bricking: { edge } }: BrickSource): number {
-  return edge[0] * edge[1] * edge[2] * components;
+/** Float32 values that a brick of a field takes the room of. */
+function brickValues({ components, bricking: { edge }, combined }: BrickSource): number {
+  return edge[0] * edge[1] * edge[2] * components * (combined === undefined ? 1 : 2);
 }
 
 /** The members of a request that depend on the field alone. */

@@ -1,10 +1,10 @@
 /** A worker puts the points of a section in sweep order: by column, layer, row and brick (`sweep-shape.ts`). */
 import { CancelledError } from "../../errors.js";
 import { cellOf, type SortTables, sortByBrick } from "../../kernels/brick-order.js";
-import { firstOutside, wrap } from "../../kernels/stencil.js";
-import type { Axes, Axis, Bricking } from "../../kernels/types.js";
+import { firstOutside } from "../../kernels/stencil.js";
+import type { Axes, Bricking } from "../../kernels/types.js";
 import type { Dataset } from "../../storage/dataset.js";
-import { STENCIL_REACH, type SweepShape } from "../plan/sweep-shape.js";
+import { referenceNode, STENCIL_REACH, type SweepShape } from "../plan/sweep-shape.js";
 import { fillPositions, outsideError } from "../points/positions.js";
 import type { SortMessage } from "./dataset-copy.js";
 
@@ -12,7 +12,7 @@ import type { SortMessage } from "./dataset-copy.js";
 const CUBE_BITS = 4;
 const KEY_BITS = 32;
 
-/** A part of the sort key: its value for the lowest node of a stencil, and the number of values. */
+/** A part of the sort key: its value for the reference node of a stencil, and the number of values. */
 interface KeyPart {
   readonly axis: number;
   readonly values: number;
@@ -23,7 +23,11 @@ interface KeyPart {
  * Makes the key tables of a sweep; from the highest bits down: column, layer, row, brick in the row, block in the
  * brick.
  */
-export function sweepTables(axes: Axes, { edge, count }: Bricking, { axes: order, width }: SweepShape): SortTables {
+export function sweepTables(
+  axes: Axes,
+  { edge, count }: Bricking,
+  { axes: order, width, reference }: SweepShape,
+): SortTables {
   const [row, next, along] = order;
   const blocks = edge.map((nodes, axis): KeyPart => {
     const valueAt = (node: number, brick: number) => (node - brick * nodes) >> CUBE_BITS;
@@ -45,8 +49,8 @@ export function sweepTables(axes: Axes, { edge, count }: Bricking, { axes: order
   for (const { axis, values, valueAt } of fits ? parts : bricks) {
     const table = tables[axis] as Uint32Array;
     for (let cell = 0; cell < table.length; cell++) {
-      const lowest = lowestNode(axes[axis as 0 | 1 | 2], cell);
-      const part = valueAt(lowest, Math.floor(lowest / edge[axis]));
+      const node = referenceNode(axes[axis as 0 | 1 | 2], cell, reference);
+      const part = valueAt(node, Math.floor(node / edge[axis]));
       table[cell] = (table[cell] | (part << shift)) >>> 0;
     }
     shift += bitsOf(values);
@@ -57,11 +61,6 @@ export function sweepTables(axes: Axes, { edge, count }: Bricking, { axes: order
 
 function bitsOf(values: number): number {
   return values <= 1 ? 0 : 32 - Math.clz32(values - 1);
-}
-
-/** The lowest node that a stencil around a cell may need. */
-function lowestNode({ nodes, periodic }: Axis, cell: number): number {
-  return periodic ? wrap(cell - STENCIL_REACH, nodes) : Math.max(0, cell - STENCIL_REACH);
 }
 
 /** Whether the stencils at some points touch at most `room` bricks. */
@@ -75,7 +74,7 @@ export function fewBricks(
   const strides = [1, count[0], count[0] * count[1]] as const;
   const [x, y, z] = axes.map((axis, a) =>
     Int32Array.from({ length: axis.nodes }, (_, cell) => {
-      return Math.floor(lowestNode(axis, cell) / edge[a]) * strides[a];
+      return Math.floor(referenceNode(axis, cell, -STENCIL_REACH) / edge[a]) * strides[a];
     }),
   ) as [Int32Array, Int32Array, Int32Array];
   const marks = new Uint8Array(strides[2] * count[2]);

@@ -38,7 +38,7 @@ export function createCombinedSums(components: number, intervalSums: IntervalSum
     frames.forEach((frame, turn) => {
       reader.visit(frame, (z * count[1] + y) * count[0] + x, (data, offset) => {
         const corner = offset + k * strideZ + j * strideY + i * components;
-        intervalSums.addFrame(data, corner, strideY, strideZ, rows, weights[turn], turn === 0);
+        intervalSums.addFrame(data, corner, strideY, strideZ, rows, weights[turn], turn === 0, intervalSums.combined);
       });
     });
   };

@@ -21,9 +21,25 @@ export interface BoxPart {
 /** Values of combined nodes that there is room for. */
 export const COMBINED_VALUES = 32_768;
 
+/**
+ * Puts `weight` times `ny` by `nz` rows of `values` values into `out`, one after the other, or adds it to what is there
+ * unless this is the `first` frame. The first row starts at `data[corner]`; rows and planes are `strideY` and `strideZ`
+ * elements apart.
+ */
+export type AddFrame = (
+  data: Values,
+  corner: number,
+  strideY: number,
+  strideZ: number,
+  rows: { readonly values: number; readonly ny: number; readonly nz: number },
+  weight: number,
+  first: boolean,
+  out: Float64Array,
+) => void;
+
 /** Sums over intervals, and the combination of frames of which they are taken; with scratch of its own. */
 export interface IntervalSums {
-  /** Nodes that `addFrame` has combined. */
+  /** Room for nodes that `addFrame` combines. */
   readonly combined: Float64Array;
   /**
    * Adds the weighted node values of a part to `sums[((iz * n + iy) * n + ix) * components + c]`, n <= 16 intervals an
@@ -41,20 +57,21 @@ export interface IntervalSums {
     n: number,
     sums: Float64Array,
   ): void;
-  /**
-   * Puts `weight` times `ny` by `nz` rows of `values` values into `combined`, one after the other, or adds it to what
-   * is there unless this is the `first` frame.
-   */
-  addFrame(
-    data: Values,
-    corner: number,
-    strideY: number,
-    strideZ: number,
-    rows: { readonly values: number; readonly ny: number; readonly nz: number },
-    weight: number,
-    first: boolean,
-  ): void;
+  readonly addFrame: AddFrame;
 }
+
+/** The plain `AddFrame`. */
+export const addFrame: AddFrame = (data, corner, strideY, strideZ, { values, ny, nz }, weight, first, out) => {
+  let to = 0;
+  for (let k = 0; k < nz; k++) {
+    for (let j = 0; j < ny; j++) {
+      const from = corner + k * strideZ + j * strideY;
+      if (first) for (let i = 0; i < values; i++) out[to + i] = weight * data[from + i];
+      else for (let i = 0; i < values; i++) out[to + i] += weight * data[from + i];
+      to += values;
+    }
+  }
+};
 
 /**
  * Plain interval sums. They contract x, then y, then z; a node is read for the intervals it has weights for. The sums
@@ -95,17 +112,7 @@ export function createIntervalSums(combined: Float64Array = new Float64Array(COM
       }
       for (let i = 0; i < n * planeSize; i++) sums[i] += whole[i];
     },
-    addFrame(data, corner, strideY, strideZ, { values, ny, nz }, weight, first) {
-      let to = 0;
-      for (let k = 0; k < nz; k++) {
-        for (let j = 0; j < ny; j++) {
-          const from = corner + k * strideZ + j * strideY;
-          if (first) for (let i = 0; i < values; i++) combined[to + i] = weight * data[from + i];
-          else for (let i = 0; i < values; i++) combined[to + i] += weight * data[from + i];
-          to += values;
-        }
-      }
-    },
+    addFrame,
   };
 }
 

@@ -13,6 +13,8 @@ import type { Module } from "./webassembly.js";
 const PACKET_EDGES: Triple = [32, 32, 32];
 /** More nodes for each point than any box has: with this bound a single point makes a packet. */
 const UNBOUNDED = 2 ** 30;
+/** Points with this box have the same first node. */
+const ONE_NODE: Triple = [1, 1, 1];
 
 /** The shape of a scheme's stencils. */
 export interface StencilShape extends Reach {
@@ -50,7 +52,7 @@ export function createCombination(
   records: Scratch,
   stencil: StencilShape,
   evaluate: Evaluate,
-): Pick<Scheme, "combine" | "combineInTurn"> {
+): Pick<Scheme, "combine" | "combineInTurn" | "evaluateCombined"> {
   const { image, sizes, first: base, low, span, nearest } = stencil;
   const edge = longestEdge(stencil);
   const largestEdges: Triple = [edge, edge, edge];
@@ -82,6 +84,28 @@ export function createCombination(
         combinePacket();
         evaluate(records.frames, records.packet, positions, done, together, out);
         done += together;
+      }
+    },
+    evaluateCombined(fields, positions, first, count, out) {
+      records.writeScheme(image);
+      records.writeFields(fields, sizes.length);
+      records.writeWeights([1], 1, stencil);
+      const gathered = (from: number): number => {
+        module.gatherPacket(records.frames, records.packet, records.axes, records.fields, sizes.length);
+        const together = records.packetCounts[1];
+        evaluate(records.frames, records.packet, positions, from, together, out);
+        return from + together;
+      };
+      const end = first + count;
+      for (let done = first; done < end; ) {
+        findPacket(positions, done, end - done, edges, nodesPerPoint);
+        const [apart, together] = records.packetCounts;
+        if (together > 0 && apart === 0) done = gathered(done);
+        // Points apart are gathered each by itself: the packet behind them is found again.
+        for (const until = done + apart; done < until; ) {
+          findPacket(positions, done, until - done, ONE_NODE, UNBOUNDED);
+          done = gathered(done);
+        }
       }
     },
     combineInTurn(weights, withFrame, positions, first, count, out) {

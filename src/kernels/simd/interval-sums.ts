@@ -94,9 +94,9 @@ export function createSimdIntervalSums(module: Module, memory: WasmMemory, offse
       );
       for (let i = 0; i < n ** 3 * components; i++) sums[i] += sumsInMemory[i];
     },
-    addFrame(data, corner, strideY, strideZ, rows, weight, first) {
-      if (data.buffer !== memory.buffer || data instanceof Float64Array) {
-        plain.addFrame(data, corner, strideY, strideZ, rows, weight, first);
+    addFrame(data, corner, strideY, strideZ, rows, weight, first, out) {
+      if (data.buffer !== memory.buffer || out.buffer !== memory.buffer || data instanceof Float64Array) {
+        plain.addFrame(data, corner, strideY, strideZ, rows, weight, first, out);
         return;
       }
       frameWeight[0] = weight;
@@ -109,7 +109,7 @@ export function createSimdIntervalSums(module: Module, memory: WasmMemory, offse
         rows.values,
         rows.ny,
         rows.nz,
-        combined.byteOffset,
+        out.byteOffset,
       );
     },
   };

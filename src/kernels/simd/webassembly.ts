@@ -21,6 +21,7 @@ export type Module = Readonly<
     | "combinePacket"
     | "coverNodal"
     | "coverTensor"
+    | "gatherPacket"
     | "intervalSums"
     | "nextPacket"
     | "nodal"

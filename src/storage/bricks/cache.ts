@@ -19,6 +19,11 @@ export interface BrickRequest {
   readonly values: number;
   /** Reads a brick from storage. */
   readonly load: (frame: number, brick: number, into: Float32Array) => void;
+  /**
+   * Makes bricks of others, several at a time, in place of `load`, and counts what it reads (`BrickPins.countRead`);
+   * `offsets` as below.
+   */
+  readonly make?: (bricks: readonly number[], offsets: readonly number[]) => void;
   /** Receives, per brick, the index of its first value in a Float32Array over the whole memory. */
   readonly offsets: Int32Array;
 }
@@ -33,6 +38,10 @@ export interface BrickPins {
   release(requests: readonly BrickRequest[]): void;
   /** Returns those of some bricks that are to be read. */
   missing(request: Pick<BrickRequest, "source" | "frame" | "bricks" | "count">): number[];
+  /** Frees those of some bricks that the cache holds and nobody has pinned: they will not be needed again. */
+  drop(request: Pick<BrickRequest, "source" | "frame" | "bricks" | "count">): void;
+  /** Counts bytes that a request with `make` has read. */
+  countRead(bytes: number): void;
 }
 
 /** Says that bricks would have to be read or waited for, where a thread does neither. It never leaves the engine. */
@@ -114,6 +123,19 @@ export class BrickCache implements BrickPins {
         if (this.#directory.find(source, frame, bricks[i]) === NONE) absent.push(bricks[i]);
     });
     return absent;
+  }
+
+  drop({ source, frame, bricks, count }: Pick<BrickRequest, "source" | "frame" | "bricks" | "count">): void {
+    this.#directory.locked(() => {
+      for (let i = 0; i < count; i++) {
+        const unit = this.#directory.find(source, frame, bricks[i]);
+        if (unit !== NONE) this.#directory.drop(unit);
+      }
+    });
+  }
+
+  countRead(bytes: number): void {
+    this.#directory.locked(() => this.#directory.count(0, 0, bytes));
   }
 
   /** Unpins what `acquire` pinned. */
@@ -218,9 +240,13 @@ export class BrickCache implements BrickPins {
    * read.
    */
   #read(request: BrickRequest): void {
-    const { frame, bricks, count, values, load, offsets } = request;
+    const { frame, bricks, count, values, load, make, offsets } = request;
     let bytes = 0;
     try {
+      if (make) {
+        this.#make(request, make);
+        return;
+      }
       for (let i = 0; i < count; i++) {
         const offset = offsets[i];
         const unit = this.#directory.unitAt(offset);
@@ -235,6 +261,18 @@ export class BrickCache implements BrickPins {
     } finally {
       if (bytes > 0) this.#directory.locked(() => this.#directory.count(0, 0, bytes));
     }
+  }
+
+  /** Makes the bricks of a request that this worker has reserved. */
+  #make({ bricks, count, offsets }: BrickRequest, make: NonNullable<BrickRequest["make"]>): void {
+    const own: number[] = [];
+    for (let i = 0; i < count; i++) if (this.#directory.isOwn(this.#directory.unitAt(offsets[i]))) own.push(i);
+    if (own.length === 0) return;
+    make(
+      own.map((i) => bricks[i]),
+      own.map((i) => offsets[i]),
+    );
+    for (const i of own) this.#directory.finish(this.#directory.unitAt(offsets[i]));
   }
 
   /** Waits until other workers have read the bricks that they have reserved; false when one of them has failed. */

@@ -40,6 +40,12 @@ export class CachedBricks implements BrickPins {
     return [];
   }
 
+  /** Nothing: this thread leaves the cache as it is. */
+  drop(): void {}
+
+  /** Nothing: this thread reads none. */
+  countRead(): void {}
+
   /** Under the lock: pins the requests, if the cache has all that they need and no worker waits for space. */
   #pin(requests: readonly BrickRequest[]): boolean {
     if (this.#due.length > 0 || this.#directory.othersTurn) return false;

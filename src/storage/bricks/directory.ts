@@ -209,6 +209,14 @@ export class BrickDirectory {
     this.#pins[at] |= 1 << (this.#slot & 31);
   }
 
+  /** Frees the run of a brick that has been read and that no worker has pinned. */
+  drop(unit: number): void {
+    if (this.#state[unit] !== READY || this.#pinned(unit)) return;
+    this.#detach(unit, OLDEST);
+    this.#unlink(unit);
+    this.#free(unit);
+  }
+
   /** Drops this worker's pin; a ready brick without pins becomes the newest of the LRU list, a failed one is freed. */
   unpin(unit: number): void {
     const at = unit * this.#layout.pinWords + (this.#slot >> 5);

@@ -113,7 +113,7 @@ describe("pool", () => {
     const sort: Task = {
       ...{ kind: "sort", dataset, source: 200, points, count: 64, first: 0, shift: [0, 0, 0], room: 1, cancel, order },
       bricking: (dataset.fields.velocity as FieldSource).bricking,
-      shape: { axes: [0, 1, 2], width: [1, 1, 1] },
+      shape: { axes: [0, 1, 2], width: [1, 1, 1], reference: -4 },
       arranged: new Int32Array(new SharedArrayBuffer(4)),
       triples: new Float32Array(new SharedArrayBuffer(12 * 64)),
     };

@@ -18,16 +18,16 @@ describe("sweepTables", () => {
     const orders = fc.constantFrom<Triple[]>([0, 1, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]);
     const cases = fc.tuple(fc.tuple(size, size, size), fc.tuple(edges, edges, edges), orders, wide, wide);
     fc.assert(
-      fc.property(cases, ([nodes, edge, order, first, second]) => {
+      fc.property(cases, fc.constantFrom(-STENCIL_REACH, 2, 5), ([nodes, edge, order, first, second], reference) => {
         const { axes, bricking } = grid(nodes, edge);
         const [row, next, along] = order as readonly [0, 1, 2];
         const width: [number, number, number] = [...bricking.count];
         width[row] = Math.min(first, bricking.count[row]);
         width[next] = Math.min(second, bricking.count[next]);
-        const tables = sweepTables(axes, bricking, { axes: order, width });
+        const tables = sweepTables(axes, bricking, { axes: order, width, reference });
         const brickOf = (cell: number, a: 0 | 1 | 2): number => {
-          const lowest = (cell - STENCIL_REACH + nodes[a] * STENCIL_REACH) % nodes[a];
-          return Math.floor(lowest / edge[a]);
+          const node = (cell + reference + nodes[a] * STENCIL_REACH) % nodes[a];
+          return Math.floor(node / edge[a]);
         };
         const places: { key: number; rank: number[] }[] = [];
         for (let k = 0; k < nodes[2]; k += 3) {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { createScheme } from "../../../src/kernels/index.js";
 import type { BrickField, Scheme, Triple } from "../../../src/kernels/types.js";
-import { Arena, brickField, bricking, periodicAxes, randomNumbers } from "../../support/simd-memory.js";
+import { Arena, brickField, bricking, combinedField, periodicAxes, randomNumbers } from "../../support/simd-memory.js";
 
 const SEED = 47_721;
 /** Four frames as between stored times, and fewer as at the ends of a range without guard frames. */
@@ -55,6 +55,7 @@ function points(nodes: Triple, random: () => number): Float64Array {
 }
 
 interface Setting {
+  readonly arena: Arena;
   readonly plain: Scheme;
   readonly simd: Scheme;
   /** By frame, then field. */
@@ -85,7 +86,16 @@ function prepare(
   const positions = arena.doubles(samples.length);
   positions.set(samples);
   const count = samples.length / 3;
-  return { plain, simd, frames: fields, positions, count, out: () => arena.doubles(count * simd.components), field };
+  return {
+    arena,
+    plain,
+    simd,
+    frames: fields,
+    positions,
+    count,
+    out: () => arena.doubles(count * simd.components),
+    field,
+  };
 }
 
 const inTurn =
@@ -126,6 +136,26 @@ describe.each(CASES)("%s %s", (...row) => {
       }
     },
   );
+
+  it("has these bits of nodes that have been combined before, whatever their cut", () => {
+    for (const cut of CUTS) {
+      const { plain, simd, frames, positions, count, out, arena } = prepare(row, cut, 4);
+      const [expected, batch, alone] = [out(), out(), out()];
+      simd.combine(frames, WEIGHTS[4], positions, 0, count, expected);
+      const edge = cut.edge.map((length, a) => (a === 1 ? length : Math.ceil(length / 3))) as unknown as Triple;
+      const sums = row[2].map((_, field) => {
+        const stored = frames.map((fields) => fields[field] as BrickField);
+        return combinedField(arena, stored, WEIGHTS[4], bricking(cut.nodes, edge));
+      });
+      simd.evaluateCombined(sums, positions, 0, count, batch);
+      for (let i = 0; i < count; i++) simd.evaluateCombined(sums, positions, i, 1, alone);
+      const twin = new Float64Array(batch.length);
+      plain.evaluateCombined(sums, positions, 0, count, twin);
+      expect(batch).toEqual(expected);
+      expect(alone).toEqual(expected);
+      expect(twin).toEqual(new Float64Array(expected));
+    }
+  });
 
   it("equals one frame that holds the combination, where that is exact in float32", () => {
     const weights = [-0.0625, 0.5625, 0.5625, -0.0625];

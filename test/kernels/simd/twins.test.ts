@@ -5,7 +5,15 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { createIntervalSums } from "../../../src/kernels/filter/interval-sums.js";
 import { createScheme } from "../../../src/kernels/index.js";
 import type { BrickField, Triple } from "../../../src/kernels/types.js";
-import { Arena, brickField, bricking, moduleBytes, periodicAxes, randomNumbers } from "../../support/simd-memory.js";
+import {
+  Arena,
+  brickField,
+  bricking,
+  combinedField,
+  moduleBytes,
+  periodicAxes,
+  randomNumbers,
+} from "../../support/simd-memory.js";
 
 /** Exported functions that were called since the test began. */
 const called = vi.hoisted(() => new Set<string>());
@@ -70,6 +78,20 @@ const combines = () => {
   expect(out).toEqual(expected);
 };
 
+const gathers = () => {
+  const { arena, cut, frames, positions, plain, simd, outs } = prepare("velocity", "Lag4", 0.2);
+  const [expected, out] = outs();
+  const sums = combinedField(
+    arena,
+    frames.map(([field]) => field as BrickField),
+    WEIGHTS,
+    cut,
+  );
+  plain.evaluateCombined([sums], positions, 0, POINTS, expected);
+  simd.evaluateCombined([sums], positions, 0, POINTS, out);
+  expect(out).toEqual(expected);
+};
+
 const covers = (kernel: string, method: string) => () => {
   const { arena, cut, positions, plain, simd } = prepare(kernel, method);
   const [expected, found] = [plain, simd].map((scheme) => {
@@ -121,8 +143,8 @@ const addsFrames = () => {
   const [expected, out] = [createIntervalSums(), arena.accelerator().intervalSums].map((sums) => {
     const data = new Float32Array(arena.memory.buffer);
     const rows = { values: 7, ny: 3, nz: 4 };
-    sums.addFrame(data, block.byteOffset / 4, 12, 144, rows, 0.3, true);
-    sums.addFrame(data, block.byteOffset / 4 + 5, 12, 144, rows, 0.7, false);
+    sums.addFrame(data, block.byteOffset / 4, 12, 144, rows, 0.3, true, sums.combined);
+    sums.addFrame(data, block.byteOffset / 4 + 5, 12, 144, rows, 0.7, false, sums.combined);
     return sums.combined.slice(0, 7 * 3 * 4);
   });
   expect(out).toEqual(expected);
@@ -134,6 +156,7 @@ const TWINS: Readonly<Record<string, () => void | Promise<void>>> = {
   combinePacket: combines,
   coverNodal: covers("velocityGradient", "None_Fd4"),
   coverTensor: covers("velocity", "Lag6"),
+  gatherPacket: gathers,
   intervalSums: addsIntervals,
   nextPacket: combines,
   nodal: evaluates("velocityHessian", "None_Fd6"),

@@ -82,6 +82,46 @@ describe("brick cache", () => {
     expect(reads).toEqual(["1/0/0", "1/0/1", "1/0/2", "1/0/3", "1/0/2"]);
   });
 
+  it("drops what will not be needed again, but nothing that is pinned, and leaves the rest", () => {
+    const { buffer, layout } = openCache(8, 2);
+    const cache = new BrickCache(buffer, layout, 0);
+    const reads: string[] = [];
+    const [wanted, pinned] = [request(1, 0, [4, 5], 2, reads), request(1, 0, [6], 2)];
+    cache.acquire([wanted]);
+    cache.release([wanted]);
+    new BrickCache(buffer, layout, 1).acquire([pinned]);
+    cache.drop(request(1, 0, [5, 6, 7], 2));
+    expect(cache.missing(request(1, 0, [4, 5, 6, 7], 2))).toEqual([5, 7]);
+    expect(cache.status().bytesUsed).toBe(4 * UNIT);
+    cache.acquire([wanted]);
+    expect(reads).toEqual(["1/0/4", "1/0/5", "1/0/5"]);
+    check(buffer, wanted);
+    check(buffer, pinned);
+  });
+
+  it("makes bricks of others at a time, those that it lacks, and counts what it is told to", () => {
+    const { buffer, layout } = openCache(8, 1);
+    const cache = new BrickCache(buffer, layout, 0);
+    const made: (readonly number[])[] = [];
+    const wanted = request(1, 0, [4, 5], 2);
+    const make: BrickRequest["make"] = (bricks, offsets) => {
+      made.push(bricks);
+      for (const [i, brick] of bricks.entries()) {
+        const first = offsets[i] as number;
+        new Float32Array(buffer).fill(content(1, 0, brick), first, first + wanted.values);
+      }
+      cache.countRead(100);
+    };
+    for (const bricks of [[4], [4, 5, 6]]) {
+      const some = { ...request(1, 0, bricks, 2), make };
+      cache.acquire([some]);
+      check(buffer, some);
+      cache.release([some]);
+    }
+    expect(made).toEqual([[4], [5, 6]]);
+    expect(cache.status().bytesRead).toBe(200);
+  });
+
   it("refuses a set that can never fit, and keeps working", () => {
     const { buffer, layout } = openCache(4, 1);
     const cache = new BrickCache(buffer, layout, 0);

@@ -3,7 +3,7 @@ export { addFrame } from "./combine";
 export { intervalSums } from "./interval-sums";
 export { coverNodal, coverTensor } from "./cover";
 export { nodal } from "./nodal";
-export { combinePacket, nextPacket } from "./packets";
+export { combinePacket, gatherPacket, nextPacket } from "./packets";
 export { sortByBrick } from "./brick-order";
 export { spline } from "./spline";
 export { tensor } from "./tensor";

@@ -8,8 +8,8 @@ import { inPacket, packetBytes } from "./packets";
 
 /** Points whose nodes are found before any of them is read; even. */
 const POINTS = 16;
-/** Bytes of a stand: the brick of a node, its byte offset there, and below 0 where its stencil passes a face. */
-const STAND_BYTES = 12;
+/** Bytes of the place of a node: its brick, its byte offset there, and below 0 where its stencil passes a face. */
+const PLACE_BYTES = 12;
 
 /** A tap, and what it has in common for all points. */
 @unmanaged
@@ -26,13 +26,13 @@ class Prepared {
 
 /**
  * Places in the work area: nodes of a stencil along x, y and z when it lies in several bricks, nodes of the points at
- * hand and where these stand, and prepared taps.
+ * hand and their places, and prepared taps.
  */
 const PLACES_X = 0;
 const PLACES_Y = 128;
 const PLACES_Z = 256;
 const NODES = 384;
-const STANDS = NODES + 12 * POINTS;
+const PLACES = NODES + 12 * POINTS;
 const PREPARED = 1024;
 
 /** Frames of a field: one, several in a packet of combined nodes, or four or fewer that are combined at each point. */
@@ -75,7 +75,7 @@ function prepareTaps(
   }
 }
 
-/** Finds where the points at hand stand: their nodes' bricks and offsets. */
+/** Finds the places of the points at hand: their nodes' bricks and offsets. */
 // @ts-ignore: decorator
 @inline
 function findStands(
@@ -84,7 +84,7 @@ function findStands(
   const rowBytes = nodeBytes * field.edgeX;
   const planeBytes = rowBytes * field.edgeY;
   let nodes = work + NODES;
-  let stand = work + STANDS;
+  let place = work + PLACES;
   for (let i = 0; i < count; i++) {
     const x = load<i32>(nodes);
     const y = load<i32>(nodes, 4);
@@ -99,11 +99,11 @@ function findStands(
     const inside = (localX - reach) | (localY - reach) | (localZ - reach)
       | (field.edgeX - 1 - reach - localX) | (field.edgeY - 1 - reach - localY) | (field.edgeZ - 1 - reach - localZ)
       | (axisX.nodes - 1 - reach - x) | (axisY.nodes - 1 - reach - y) | (axisZ.nodes - 1 - reach - z);
-    store<i32>(stand, (brickZ * field.countY + brickY) * field.countX + brickX);
-    store<i32>(stand, localX * nodeBytes + localY * rowBytes + localZ * planeBytes, 4);
-    store<i32>(stand, inside, 8);
+    store<i32>(place, (brickZ * field.countY + brickY) * field.countX + brickX);
+    store<i32>(place, localX * nodeBytes + localY * rowBytes + localZ * planeBytes, 4);
+    store<i32>(place, inside, 8);
     nodes += 12;
-    stand += STAND_BYTES;
+    place += PLACE_BYTES;
   }
 }
 
@@ -300,7 +300,7 @@ function atPoints(
   const nodeBytes = TRIPLE ? 12 : 4;
   if (FRAMES != TOGETHER) findStands(field, nodeBytes, reach, axisX, axisY, axisZ, count, work);
   let nodes = work + NODES;
-  let stand = work + STANDS;
+  let place = work + PLACES;
   for (let i = 0; i < count; i++) {
     const x = load<i32>(nodes);
     const y = load<i32>(nodes, 4);
@@ -313,9 +313,9 @@ function atPoints(
         + (<usize>((localX + (localY + localZ * packet.lengthY) * packet.lengthX) * (TRIPLE ? 3 : 1)) << 3);
       sumOne(TRIPLE, false, true, field, tapCount, at, slots, out, work);
     } else {
-      const brick = <usize>load<i32>(stand);
-      const inner = load<i32>(stand, 4);
-      const inside = load<i32>(stand, 8) >= 0;
+      const brick = <usize>load<i32>(place);
+      const inner = load<i32>(place, 4);
+      const inside = load<i32>(place, 8) >= 0;
       if (!inside) placeStencil(field, nodeBytes, axisX, axisY, axisZ, x, y, z, reach, work);
       if (FRAMES == FOUR) {
         if (inside) sumFour(
@@ -336,7 +336,7 @@ function atPoints(
     }
     out += <usize>components << 3;
     nodes += 12;
-    stand += STAND_BYTES;
+    place += PLACE_BYTES;
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { combineInto } from "./combine";
 import { Axis, Field, Frames, Packet } from "./records";
-import { wrapAfter } from "./nodes";
+import { brickOf, shift, wrapAfter } from "./nodes";
 
 /** The way from node `from` to node `to` of a periodic axis, the shorter one. */
 // @ts-ignore: decorator
@@ -154,6 +154,76 @@ export function combinePacket(frames: usize, packet: usize, axes: usize, fields:
       field, weights, axisX, axisY, axisZ, box.x, box.y, box.z, box.lengthX, box.lengthY, box.lengthZ, out, rowBytes,
       planeBytes
     );
+    out += packetBytes(box, field);
+  }
+}
+
+/** Copies `ny` by `nz` rows of `bytes` bytes, a multiple of 8. */
+// @ts-ignore: decorator
+@inline
+function copyRows(
+  at: usize, rowBytes: i32, planeBytes: i32, bytes: i32, ny: i32, nz: i32, out: usize, outRow: i32, outPlane: i32
+): void {
+  const wide = <usize>(bytes & ~15);
+  for (let k = 0; k < nz; k++) {
+    for (let j = 0; j < ny; j++) {
+      let from = at + k * planeBytes + j * rowBytes;
+      let to = out + k * outPlane + j * outRow;
+      for (const end = to + wide; to < end; to += 16, from += 16) v128.store(to, v128.load(from));
+      if (bytes & 8) store<f64>(to, load<f64>(from));
+    }
+  }
+}
+
+/** Copies a box of nodes from bricks of float64 to `out`; a brick that is not at hand leaves its part as it is. */
+function gatherBox(field: Field, axisX: Axis, axisY: Axis, axisZ: Axis, box: Packet, out: usize): void {
+  const nodeBytes = field.components << 3;
+  const rowBytes = field.edgeX * nodeBytes, planeBytes = field.edgeY * rowBytes;
+  const outRow = box.lengthX * nodeBytes, outPlane = box.lengthY * outRow;
+  for (let leftZ = box.lengthZ, z = box.z; leftZ > 0; ) {
+    const brickZ = brickOf(z, field.reciprocalZ);
+    const localZ = z - brickZ * field.edgeZ;
+    const partZ = min(leftZ, min(axisZ.nodes - z, field.edgeZ - localZ));
+    let outY = out;
+    for (let leftY = box.lengthY, y = box.y; leftY > 0; ) {
+      const brickY = brickOf(y, field.reciprocalY);
+      const localY = y - brickY * field.edgeY;
+      const partY = min(leftY, min(axisY.nodes - y, field.edgeY - localY));
+      let outX = outY;
+      for (let leftX = box.lengthX, x = box.x; leftX > 0; ) {
+        const brickX = brickOf(x, field.reciprocalX);
+        const localX = x - brickX * field.edgeX;
+        const partX = min(leftX, min(axisX.nodes - x, field.edgeX - localX));
+        const brick = (brickZ * field.countY + brickY) * field.countX + brickX;
+        const entry = load<i32>(field.table + (<usize>brick << 2));
+        const inner = localX * nodeBytes + localY * rowBytes + localZ * planeBytes;
+        if (entry != -1) copyRows(
+          (<usize>entry << 3) + inner, rowBytes, planeBytes, partX * nodeBytes, partY, partZ, outX, outRow, outPlane
+        );
+        outX += partX * nodeBytes;
+        leftX -= partX;
+        x = shift(x, partX, axisX.nodes);
+      }
+      outY += partY * outRow;
+      leftY -= partY;
+      y = shift(y, partY, axisY.nodes);
+    }
+    out += partZ * outPlane;
+    leftZ -= partZ;
+    z = shift(z, partZ, axisZ.nodes);
+  }
+}
+
+/** Copies the nodes of the box of a packet, for all fields, from bricks that hold combined nodes. */
+export function gatherPacket(frames: usize, packet: usize, axes: usize, fields: usize, fieldCount: i32): void {
+  const axisX = changetype<Axis>(axes);
+  const axisY = changetype<Axis>(axes + offsetof<Axis>());
+  const axisZ = changetype<Axis>(axes + 2 * offsetof<Axis>());
+  const box = changetype<Packet>(packet);
+  let out = changetype<Frames>(frames).nodes;
+  for (let f = 0; f < fieldCount; f++) {
+    const field = changetype<Field>(fields + f * offsetof<Field>());
+    gatherBox(field, axisX, axisY, axisZ, box, out);
     out += packetBytes(box, field);
   }
 }

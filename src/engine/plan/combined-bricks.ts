@@ -1,0 +1,108 @@
+/**
+ * Combined bricks hold the combination of frames that a swept query needs, as float64 sums. They are cut smaller than
+ * stored bricks, so that a sweep can drop what no later point needs: of a row of stored bricks only the nodes beside
+ * the next row stay, of a layer only those beside the next layer.
+ */
+import type { Axes, Bricking, Triple } from "../../kernels/types.js";
+import { BrickCache } from "../../storage/bricks/cache.js";
+import { leastReads, type SweepCost, type SweepShape } from "./sweep-shape.js";
+
+/** Rows of stored bricks that are at hand as a whole: two that batches lie in, and the ones before and after them. */
+const WHOLE_ROWS = 4;
+/** Rows, beside those of a column, of which the nodes beside the next layer are at hand in two layers. */
+const TWICE_ROWS = 2;
+
+/** Beyond all rows of a sweep. */
+export const NO_ROW = 2 ** 31 - 1;
+
+/** A sweep over combined bricks. */
+export interface CombinedSweep {
+  /** Number of the first field's combined bricks in the brick cache; those of the others follow. */
+  readonly source: number;
+  readonly shape: SweepShape;
+  /** Bricks of the field that gives the sweep its shape. */
+  readonly bricking: Bricking;
+  /** Nodes of a stencil below its highest one, along an axis. */
+  readonly halo: number;
+  readonly rows: SweepRows;
+  /** Number of batches of the sweep before this one. */
+  readonly batch: number;
+}
+
+/** Rows of stored bricks in the sequence of a sweep, counted from the first one, in memory that threads share. */
+export interface SweepRows {
+  /** For each field the last row that has been passed. */
+  readonly passed: Int32Array;
+  /** For each thread, by its slot, the row in which it evaluates a batch; `NO_ROW` where it evaluates none. */
+  readonly evaluated: Int32Array;
+  /** Word 0: the number of batches that threads have begun. */
+  readonly begun: Int32Array;
+}
+
+/** The rows of a sweep that has not begun. */
+export function sweepRows(workers: number): SweepRows {
+  const shared = (length: number): Int32Array => new Int32Array(new SharedArrayBuffer(4 * length));
+  // The express thread has a slot too.
+  return { passed: shared(2), evaluated: shared(workers + 1).fill(NO_ROW), begun: shared(1) };
+}
+
+/**
+ * Cuts stored bricks into combined ones: along the axes across rows and layers into the thinnest equal parts that hold
+ * the nodes beside a row or layer.
+ */
+export function combinedBricking({ edge }: Bricking, axes: Axes, row: number, halo: number): Bricking {
+  const cut = edge.map((length, a) => (a === row ? length : leastDivisor(length, halo)));
+  const count = axes.map(({ nodes }, a) => Math.ceil(nodes / cut[a]));
+  return { edge: cut as unknown as Triple, count: count as unknown as Triple };
+}
+
+/** The least divisor of a number that is not below `least`, or the number itself. */
+function leastDivisor(length: number, least: number): number {
+  for (let divisor = least; divisor < length; divisor++) if (length % divisor === 0) return divisor;
+  return length;
+}
+
+/**
+ * Chooses the shape of a sweep over combined bricks that reads least among those whose working set fits.
+ *
+ * @returns null where no working set fits
+ * @param components of each field
+ * @param bytes      what the cache has for combined bricks
+ * @param reference  see `SweepShape`
+ */
+export function chooseCombinedShape(
+  axes: Axes,
+  bricking: Bricking,
+  components: readonly number[],
+  bytes: number,
+  reference: number,
+  halo: number,
+): SweepCost | null {
+  const { count } = bricking;
+  const fits = ([row, next, along]: Triple, wide: number, deep: number): boolean => {
+    const layers = bricking.edge[along] / combinedBricking(bricking, axes, row, halo).edge[along];
+    const whole = combinedBytes(axes, bricking, components, row, halo);
+    const across = Math.min(count[row], wide + 1);
+    const wraps = deep === count[next] && axes[next].periodic;
+    const rows = WHOLE_ROWS + (wraps ? 1 : 0);
+    const kept = Math.min(count[next], deep + 1) + TWICE_ROWS;
+    return across * whole * (Math.min(rows, kept) + kept / layers) <= bytes;
+  };
+  const cost = leastReads(axes, bricking, reference, fits);
+  const { axes: order, width } = cost.shape;
+  return fits(order, width[order[0]], width[order[1]]) ? cost : null;
+}
+
+/** Bytes that the combined bricks of a stored brick take up, of all fields. */
+export function combinedBytes(
+  axes: Axes,
+  bricking: Bricking,
+  components: readonly number[],
+  row: number,
+  halo: number,
+): number {
+  const { edge } = combinedBricking(bricking, axes, row, halo);
+  const parts = edge.reduce((product, length, a) => (product * bricking.edge[a]) / length, 1);
+  const values = edge.reduce((product, length) => product * length, 2);
+  return components.reduce((sum, size) => sum + parts * BrickCache.brickBytes(size * values), 0);
+}
