@@ -1,6 +1,6 @@
 /**
- * A combined field is the source of the combined bricks of a sweep (`../plan/combined-bricks.ts`): it reads stored bricks
- * frame by frame and adds them up, and knows which combined bricks the sweep has passed.
+ * A combined field is the source of the combined bricks of a sweep (`../plan/combined-bricks.ts`): it reads stored
+ * bricks frame by frame and adds them up, and knows which combined bricks the sweep has passed.
  */
 import { cellOf } from "../../kernels/brick-order.js";
 import { wrap } from "../../kernels/stencil.js";
