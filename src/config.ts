@@ -11,6 +11,8 @@ import { isAddress, splitPlaces } from "./addresses.js";
 import { STORE_DEFAULTS } from "./store-settings.js";
 
 const MIB = 1024 * 1024;
+/** The longest time of a timer, 24 days: Node takes one millisecond for a longer one. */
+export const LONGEST_MS = 2 ** 31 - 1;
 
 /**
  * Limits of what a request may cost: default, meaning, and the largest value where there is one.
@@ -18,13 +20,13 @@ const MIB = 1024 * 1024;
  */
 const LIMIT_TABLE = {
   "http.bodyBytes": [256 * MIB, "size of a request"],
-  "http.headersTimeoutMs": [10_000, "time for the headers of a request"],
-  "http.requestTimeoutMs": [120_000, "time for all of a request"],
-  "http.keepAliveTimeoutMs": [5_000, "idle time of a connection"],
+  "http.headersTimeoutMs": [10_000, "time for the headers of a request", LONGEST_MS],
+  "http.requestTimeoutMs": [120_000, "time for all of a request", LONGEST_MS],
+  "http.keepAliveTimeoutMs": [5_000, "idle time of a connection", LONGEST_MS],
   "http.connections": [1_024, "connections"],
   "http.waitingBytes": [256 * MIB, "computed answers that wait for their readers"],
   "http.readerBytesPerSecond": [16_384, "slowest rate at which an answer may be read"],
-  "http.readerGraceMs": [10_000, "time for which a reader may pause beyond that rate"],
+  "http.readerGraceMs": [10_000, "time for which a reader may pause beyond that rate", LONGEST_MS],
   "xml.depth": [16, "nesting of elements"],
   "xml.attributes": [32, "attributes of an element"],
   "xml.nameChars": [256, "length of a name"],
@@ -33,7 +35,7 @@ const LIMIT_TABLE = {
   "query.points": [2_000_000, "points of a call, records of an answer"],
   "query.particleSteps": [50_000_000, "points times steps of tracking"],
   "query.filterSamples": [500_000_000, "points times leaves of a box filter"],
-  "query.deadlineMs": [120_000, "time for an answer"],
+  "query.deadlineMs": [120_000, "time for an answer", LONGEST_MS],
   "search.hits": [1_048_576, "nodes that a search may find", 2_097_151],
   "cutout.values": [805_306_368, "numbers of a cutout, all of its frames together"],
   "engine.inflight": [32, "requests being answered"],
@@ -42,7 +44,7 @@ const LIMIT_TABLE = {
   "engine.pointsInFlight": [8_000_000, "points of all requests together; records, where a point has several"],
   "token.concurrent": [0, "requests of one token at once; 0 is off"],
   "token.perMinute": [0, "requests of one token a minute; 0 is off"],
-  "shutdown.graceMs": [10_000, "time for running requests when the service is told to stop"],
+  "shutdown.graceMs": [10_000, "time for running requests when the service is told to stop", LONGEST_MS],
 } as const satisfies Record<string, readonly [value: number, about: string, most?: number]>;
 
 export type LimitName = keyof typeof LIMIT_TABLE;

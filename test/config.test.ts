@@ -17,6 +17,7 @@ it.each([
   ["PORT", "65536", "must be a whole number from 0 to 65535, not 65536"],
   ["WORKERS", "1.5", "must be a whole number from 1 to 64, not 1.5"],
   ["QUERY_POINTS", "0", "must be a whole number of at least 1, not 0"],
+  ["QUERY_DEADLINE_MS", "2147483648", "must be a whole number from 1 to 2147483647, not 2147483648"],
   ["ANONYMOUS", "yes", "must be true, false, 1 or 0, not yes"],
   ["HTTP_GZIP", "always", "must be auto, on or off, not always"],
   ["BASE_URL", "fields.example.org", "must be an address that begins with http:// or https://, not fields.example.org"],

@@ -5,6 +5,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyBaseLogger } from "fastify";
+import { LONGEST_MS } from "../../config.js";
 import type { Engine, Evaluation, Query, Result } from "../../engine/query.js";
 import { BusyError, CancelledError, DeadlineError, excerpt, tooManyPoints } from "../../errors.js";
 import type { PointsHold } from "./admission.js";
@@ -292,7 +293,7 @@ export class RequestLife {
     const { limits } = this.#service.config;
     const ms = limits["http.readerGraceMs"] + (1000 * bytes) / limits["http.readerBytesPerSecond"];
     if (this.#patience !== null) clearTimeout(this.#patience);
-    this.#patience = setTimeout(() => this.#cut(), ms);
+    this.#patience = setTimeout(() => this.#cut(), Math.min(ms, LONGEST_MS));
     this.#offeredAt ??= performance.now();
   }
 

@@ -117,6 +117,20 @@ describe("readers that stop reading", () => {
     expect(service.engine.open).toBe(0);
   });
 
+  it("are waited for where the time allowed is longer than that of any timer", async () => {
+    service = await startService({ HTTP_READER_GRACE_MS: "2147483647", HTTP_READER_BYTES_PER_SECOND: "1" });
+    const socket = await askAndWait();
+    // Longer than the millisecond that a timer takes for what it cannot count.
+    for (let i = 0; i < 5; i++) await metric("waiting_answer_bytes");
+    let end = "";
+    for await (const part of socket.resume()) {
+      end = (end + (part as Buffer).toString("latin1")).slice(-7);
+      if (end === "\r\n0\r\n\r\n") break;
+    }
+    expect(end).toBe("\r\n0\r\n\r\n");
+    expect(service.logs.some((line) => line.includes('"outcome":"slow"'))).toBe(false);
+  });
+
   it("make room for others where the bytes of their answers pass the bound", async () => {
     service = await startService({ HTTP_WAITING_BYTES: "2000000", HTTP_READER_GRACE_MS: "200" });
     const slow = await askAndWait();
