@@ -137,3 +137,8 @@ export interface Dataset {
   /** Open questions that change no value. */
   readonly questions: readonly Question[];
 }
+
+/** Whether the values of a dataset are fetched from a store, rather than read from files of this machine. */
+export function isInStore({ files }: Dataset): boolean {
+  return files.some(({ newestMs }) => newestMs !== undefined);
+}

@@ -110,6 +110,7 @@ const BEYOND_CACHE = {
   dataset: {
     axes: [AXIS, AXIS, AXIS],
     fields: { velocity: { components: 3, bricking: { edge: [64, 64, 64], count: [8, 8, 8] } } },
+    files: [],
     time: { count: 4, origin: 0, step: 1, values: null, guardBefore: 0, guardAfter: 0 },
     frameVelocity: [0, 0, 0],
   } as unknown as Dataset,

@@ -5,7 +5,6 @@
 import { cellOf } from "../../kernels/brick-order.js";
 import { wrap } from "../../kernels/stencil.js";
 import type { Axes, Bricking, FrameWeights, Triple } from "../../kernels/types.js";
-import type { FrameBricks } from "../../storage/bricks/brick-reader.js";
 import { type CombinedSweep, combinedBricking, NO_ROW } from "../plan/combined-bricks.js";
 import { referenceNode } from "../plan/sweep-shape.js";
 import type { BrickSource, CombinedBricks, CombinedMemory } from "./brick-source.js";
@@ -18,7 +17,6 @@ export class CombinedField implements BrickSource, CombinedBricks {
   readonly source: number;
   readonly components: number;
   readonly bricking: Bricking;
-  readonly fetched: BrickSource["fetched"];
   readonly combined = this;
   readonly #axes: Axes;
   readonly #stored: BrickSource;
@@ -43,8 +41,6 @@ export class CombinedField implements BrickSource, CombinedBricks {
     this.#sweep = sweep;
     this.#index = index;
     this.#shaped = stored.bricking.edge.every((edge, a) => edge === sweep.bricking.edge[a]);
-    const { fetched } = stored;
-    this.fetched = fetched && ((wanted) => this.#fetch(wanted, fetched));
   }
 
   /** Float32 values of a stored brick. */
@@ -194,13 +190,5 @@ export class CombinedField implements BrickSource, CombinedBricks {
 
   #place(brick: number, { count }: Bricking): Triple {
     return [brick % count[0], Math.floor(brick / count[0]) % count[1], Math.floor(brick / (count[0] * count[1]))];
-  }
-
-  /** The combined bricks among those wanted whose stored bricks have arrived in every frame. */
-  #fetch(wanted: readonly FrameBricks[], fetched: NonNullable<BrickSource["fetched"]>): readonly FrameBricks[] {
-    const bricks = [...new Set(wanted.flatMap((some) => some.bricks.map((brick) => this.#storedBrick(brick))))];
-    const there = fetched(this.#frames.frames.map((frame) => ({ frame, bricks }))).map((some) => new Set(some.bricks));
-    const isThere = (brick: number): boolean => there.every((some) => some.has(this.#storedBrick(brick)));
-    return wanted.map(({ frame, bricks: parts }) => ({ frame, bricks: parts.filter(isThere) }));
   }
 }

@@ -7,7 +7,7 @@ import { type Accelerator, createScheme } from "../../kernels/index.js";
 import type { Scheme } from "../../kernels/types.js";
 import type { StoredBricks as OpenFiles } from "../../storage/bricks/brick-reader.js";
 import { NotCached } from "../../storage/bricks/cache.js";
-import { AXIS_NAMES, type Dataset, FIELD_NAMES, type FieldName } from "../../storage/dataset.js";
+import { AXIS_NAMES, type Dataset, FIELD_NAMES, type FieldName, isInStore } from "../../storage/dataset.js";
 import type { BrickSource } from "./brick-source.js";
 
 /** Datasets that a thread keeps open; the least recently used one is closed. */
@@ -78,7 +78,6 @@ export class OpenDataset {
     const field = this.dataset.fields[name];
     if (known || !field) return known as BrickSource;
     const files = this.#files;
-    const isStore = this.dataset.files.some(({ newestMs }) => newestMs !== undefined);
     const source: BrickSource = {
       source: this.#source + FIELD_NAMES.indexOf(name),
       components: field.components,
@@ -87,7 +86,7 @@ export class OpenDataset {
         if (files === null) throw new NotCached();
         files.readBrick(name, frame, brick, into);
       },
-      fetched: isStore && files !== null ? (bricks) => files.fetched(name, bricks) : undefined,
+      fetched: isInStore(this.dataset) && files !== null ? (bricks) => files.fetched(name, bricks) : undefined,
     };
     this.#sources.set(name, source);
     return source;

@@ -1,7 +1,10 @@
-/** A query is swept if it reads stored frames that do not fit the cache together. */
+/** A query is swept if it reads stored frames that do not fit the cache together; of files here they are combined. */
 import { describe, expect, it } from "vitest";
 import { checkQuery } from "../../../src/engine/check-query.js";
-import { exceedsCache } from "../../../src/engine/plan/by-sweep.js";
+import type { PlanContext } from "../../../src/engine/plan/by-arrival.js";
+import { exceedsCache, planBySweep } from "../../../src/engine/plan/by-sweep.js";
+import { BufferPool } from "../../../src/engine/points/buffers.js";
+import type { BatchTask, SortTask } from "../../../src/engine/task.js";
 import type { Dataset } from "../../../src/storage/dataset.js";
 
 const MIB = 1024 * 1024;
@@ -34,5 +37,47 @@ describe("exceedsCache", () => {
   it("knows that a force in closed form reads none, though the dataset stores one too", () => {
     const checked = checkQuery(QUERY, () => forced("taylorGreen"));
     expect(exceedsCache(checked, MIB)).toBe(false);
+  });
+});
+
+/** Velocity in eight frames of 3 MiB. */
+function moving(files: readonly object[]): Dataset {
+  return {
+    axes: [axis, axis, axis],
+    time: { count: 8, origin: 0, step: 1, values: null, guardBefore: 0, guardAfter: 0 },
+    fields: { velocity: { components: 3, bricking: { edge: [16, 16, 16], count: [4, 4, 4] }, parts: [] } },
+    frameVelocity: [0, 0, 0],
+    files,
+  } as unknown as Dataset;
+}
+
+/** The first batch of a PCHIP query in sweep order. */
+function firstBatch(dataset: Dataset): BatchTask {
+  const query = { ...QUERY, operation: "GetVelocity", time: 3.5, temporalInterpolation: "PCHIP" } as const;
+  const points = { count: 8, slabs: [{ triples: new Float32Array(24), count: 8 }] };
+  const plan = planBySweep(
+    {
+      checked: checkQuery(query, () => dataset),
+      points,
+      velocities: { count: 0, slabs: [] },
+      buffers: new BufferPool(),
+      parallelism: 2,
+      source: 0,
+      numberCombination: () => -100,
+      mostValues: 1 << 20,
+      cancel: new Int32Array(1),
+    } as unknown as PlanContext,
+    6 * MIB,
+  );
+  const { arranged } = plan.next(true, 0) as SortTask;
+  arranged[0] = 1;
+  return plan.next(true, 0) as BatchTask;
+}
+
+describe("planBySweep", () => {
+  it("combines frames of files on this machine, and not those that a store sends brick by brick", () => {
+    const file = { path: "/data/a.h5", bytes: 1, modifiedMs: 0, inode: 1 };
+    expect(firstBatch(moving([file])).combined).toBeDefined();
+    expect(firstBatch(moving([{ ...file, newestMs: 0 }])).combined).toBeUndefined();
   });
 });
