@@ -4,6 +4,7 @@
  * length.
  */
 import { RequestError } from "../../errors.js";
+import { BACKSLASH, CLOSE_LIST, CLOSE_OBJECT, COLON, COMMA, OPEN_LIST, OPEN_OBJECT, QUOTE } from "./json-bytes.js";
 
 /** A query of a batch. */
 export interface BatchQuery {
@@ -14,15 +15,6 @@ export interface BatchQuery {
   readonly from: number;
   readonly to: number;
 }
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPEN_OBJECT = 0x7b;
-const CLOSE_OBJECT = 0x7d;
-const OPEN_LIST = 0x5b;
-const CLOSE_LIST = 0x5d;
 
 /** The next thing expected outside of strings. */
 type ScanState =

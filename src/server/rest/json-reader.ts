@@ -7,6 +7,7 @@ import { parseFloat32 } from "../../float32/parse.js";
 import { formOf } from "../http/items-ahead.js";
 import { readFiniteFloat } from "../http/read-number.js";
 import type { BodyItems, BodyReader } from "./body-reader.js";
+import { BACKSLASH, CLOSE_LIST, CLOSE_OBJECT, COLON, COMMA, OPEN_LIST, OPEN_OBJECT, QUOTE } from "./json-bytes.js";
 import { refuse } from "./parameters.js";
 import type { TripleWriter } from "./triple-writer.js";
 
@@ -22,15 +23,6 @@ export interface JsonEvents {
 const VALUE_BYTES = 64 * 1024;
 /** Longest name of a member and longest coordinate. */
 const TOKEN_BYTES = 4 * 1024;
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPEN_OBJECT = 0x7b;
-const CLOSE_OBJECT = 0x7d;
-const OPEN_LIST = 0x5b;
-const CLOSE_LIST = 0x5d;
 
 /** JSON's own number grammar, which is narrower than that of XML Schema. */
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
