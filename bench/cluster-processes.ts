@@ -15,6 +15,7 @@ import { freeAddresses } from "./free-addresses.js";
 
 const BIN = fileURLToPath(new URL("../bin/fieldprobe.js", import.meta.url));
 const READY_MS = 30_000;
+const DEAF = "the processes do not know each other";
 
 /** The set-up of the processes. */
 export interface ClusterOptions {
@@ -29,8 +30,6 @@ export interface ClusterOptions {
 /** A cluster, or one process that works alone. */
 export interface BenchCluster {
   readonly engine: Engine;
-  /** Addresses of the services beside it, for HTTP. */
-  readonly urls: readonly string[];
   /** Milliseconds of processor time that all processes have had. */
   cpu(): number;
   /** Milliseconds of processor time of all processes while something runs, without those of reading it. */
@@ -42,33 +41,77 @@ export interface BenchCluster {
   close(): Promise<void>;
 }
 
+/** A process of the whole service. */
+export interface Service {
+  readonly port: number;
+  /** Milliseconds of processor time that it has had. */
+  cpu(): number;
+}
+
+/** Starts so many processes that are asked over HTTP, as a cluster if there are several. */
+export async function startServices(options: ClusterOptions): Promise<{ services: Service[]; stop: () => void }> {
+  const { processes } = options;
+  const peers = processes === 1 ? [] : await freeAddresses(processes);
+  const children: ChildProcess[] = [];
+  const stop = (): void => {
+    for (const child of children) child.kill("SIGKILL");
+  };
+  try {
+    const ports = await Promise.all(
+      (processes === 1 ? [null] : peers).map((own) => serve(options, peers, own, children)),
+    );
+    const services = ports.map((port, i) => ({ port, cpu: () => cpuOf(children[i]?.pid as number) }));
+    await Promise.all(ports.map((port) => seesPeers(port, processes - 1)));
+    return { services, stop };
+  } catch (error) {
+    stop();
+    throw error;
+  }
+}
+
+/** Waits until a process uses so many peers. */
+async function seesPeers(port: number, count: number): Promise<void> {
+  const until = performance.now() + READY_MS;
+  while (true) {
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    if ((text.match(/^fieldprobe_peer_usable.* 1$/gm)?.length ?? 0) >= count) return;
+    if (performance.now() > until) throw new Error(DEAF);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** Starts a process on a free port, which is returned, and adds it to `children`. */
+async function serve(
+  options: ClusterOptions,
+  peers: readonly string[],
+  listen: string | null,
+  children: ChildProcess[],
+): Promise<number> {
+  const given = Object.entries({ ...settingsOf(options, peers, listen), PORT: "0", EVENTS: "off" });
+  const env = Object.fromEntries(given.map(([name, value]) => [`FIELDPROBE_${name}`, value]));
+  const child = spawn(process.execPath, [BIN, "serve"], {
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  children.push(child);
+  const [line] = (await once(child.stdout, "data")) as [Buffer];
+  return Number(/http:..[^:]+:(\d+)/.exec(line.toString())?.[1]);
+}
+
 /** Starts the processes and waits until all know each other. */
 export async function openBenchCluster(options: ClusterOptions): Promise<BenchCluster> {
   const { processes } = options;
   const peers = processes === 1 ? [] : await freeAddresses(processes);
   const children: ChildProcess[] = [];
   try {
-    const urls = await Promise.all(
-      peers.slice(1).map(async (listen) => {
-        const given = Object.entries({ ...settingsOf(options, peers, listen), PORT: "0", EVENTS: "off" });
-        const env = Object.fromEntries(given.map(([name, value]) => [`FIELDPROBE_${name}`, value]));
-        const child = spawn(process.execPath, [BIN, "serve"], {
-          env: { ...process.env, ...env },
-          stdio: ["ignore", "pipe", "inherit"],
-        });
-        children.push(child);
-        const [line] = (await once(child.stdout, "data")) as [Buffer];
-        return /http\S+/.exec(line.toString())?.[0] ?? "";
-      }),
-    );
+    const ports = await Promise.all(peers.slice(1).map((own) => serve(options, peers, own, children)));
     const engine = await openMember(loadConfig(settingsOf(options, peers, peers[0] ?? null), {}), peers.length);
-    const metric = async (url: string, name: string): Promise<number> => {
-      const text = await (await fetch(`${url}/metrics`)).text();
+    const metric = async (port: number, name: string): Promise<number> => {
+      const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
       return Number(new RegExp(`^fieldprobe_${name} (\\S+)`, "m").exec(text)?.[1]);
     };
     return {
       engine,
-      urls,
       cpu: () => [process, ...children].reduce((sum, { pid }) => sum + cpuOf(pid as number), 0),
       spent: async (run) => {
         const others = (): number => children.reduce((sum, { pid }) => sum + cpuOf(pid as number), 0);
@@ -80,11 +123,11 @@ export async function openBenchCluster(options: ClusterOptions): Promise<BenchCl
       },
       bytesRead: async () => [
         engine.status().bytesRead,
-        ...(await Promise.all(urls.map((url) => metric(url, "read_bytes_total")))),
+        ...(await Promise.all(ports.map((port) => metric(port, "read_bytes_total")))),
       ],
       bytesCached: async () => [
         engine.status().cacheBytes,
-        ...(await Promise.all(urls.map((url) => metric(url, "cache_bytes")))),
+        ...(await Promise.all(ports.map((port) => metric(port, "cache_bytes")))),
       ],
       close: async () => {
         await engine.close(1000);
@@ -120,7 +163,7 @@ async function openMember(config: Config, processes: number): Promise<Engine> {
   await cluster.listen();
   const until = performance.now() + READY_MS;
   while (engine.status().peers.filter(({ usable }) => usable).length < processes - 1) {
-    if (performance.now() > until) throw new Error("the processes do not know each other");
+    if (performance.now() > until) throw new Error(DEAF);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   return engine;

@@ -13,6 +13,7 @@ import { writeCube } from "../dist/generate/cube.js";
 import { ask, pointsIn } from "./ask.js";
 import { bytesRead, overlap, predictCpu, type Workload } from "./cluster-model.js";
 import { type BenchCluster, openBenchCluster } from "./cluster-processes.js";
+import { SMALL, smallRequests } from "./cluster-small.js";
 import { randomNumbers } from "./field.js";
 import { OPTIONS, quantile, type Row, report, summarise } from "./row.js";
 import { touchedBytes } from "./touched.js";
@@ -108,9 +109,7 @@ async function inCache(data: string, shapes: readonly Shape[], crowded: boolean)
   const alone = await open([1, 1]);
   try {
     for (const shape of shapes) clusters.push(await open(shape));
-    if (crowded || parts.has("cached"))
-      for (const words of WORKLOADS) await largeQueries(clusters, crowded ? null : alone, words, points);
-    if (!crowded && parts.has("small")) await smallQueries(clusters);
+    for (const words of WORKLOADS) await largeQueries(clusters, crowded ? null : alone, words, points);
   } finally {
     for (const { cluster } of [alone, ...clusters]) await cluster.close();
   }
@@ -196,33 +195,6 @@ async function largeQueries(
   }
 }
 
-/** Small queries: processor time of one in a process that works alone, and in one of a cluster, in turn. */
-async function smallQueries(clusters: readonly Measured[]): Promise<void> {
-  const interpolation = { spatialInterpolation: "Lag8", temporalInterpolation: "None" } as const;
-  const query = { operation: "GetVelocity", dataset: "cached", time: 0.1, ...interpolation } as const;
-  for (const points of [1, 50]) {
-    const some = pointsIn(randomNumbers(9), points, 0, PERIOD);
-    const count = options.quick ? 100 : 500;
-    const found = clusters.map((measured) => ({ ...measured, each: [] as number[] }));
-    // Short turns, so that what else the machine does meets all clusters: medians of many say more than few long ones.
-    for (let round = -8; round < (options.quick ? 9 : 41); round++) {
-      for (const { cluster, each } of found) {
-        const spent = await cluster.spent(async () => {
-          for (let i = 0; i < count; i++) await ask(cluster.engine, query, some);
-        });
-        if (round >= 0) each.push((1000 * spent) / count);
-      }
-    }
-    const ones = (found[0] as (typeof found)[number]).each;
-    for (const { shape, each } of found) {
-      const [processes] = shape;
-      rows.push(row(`${points} points, CPU a query`, processes, "us", each, { points }));
-      const rate = each.map((us, round) => (ones[round] as number) / us);
-      rows.push(row(`${points} points, rate of N against N times one`, processes, "ratio", rate, { points }));
-    }
-  }
-}
-
 /**
  * Data four times one cache: bytes read over bytes touched, first and later queries, and what the caches hold.
  *
@@ -298,6 +270,16 @@ async function beyondCache(bricks: number): Promise<void> {
   }
 }
 
+/** Requests of 1 and 50 points. */
+async function small(data: string): Promise<void> {
+  const sizes = SHAPES.map(([processes]) => processes).filter((processes) => processes > 1);
+  for (const found of await smallRequests({ data, dataset: "cached", sizes, quick: options.quick })) {
+    const { points, processes, cpuUs, rate } = found;
+    rows.push(row(`${points} points, CPU a request`, processes, "us", cpuUs, { points }));
+    rows.push(row(`${points} points, rate of N against N times one`, processes, "ratio", rate, { points }));
+  }
+}
+
 function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
@@ -321,7 +303,8 @@ function table(title: string, cases: readonly string[], shapes: readonly Shape[]
 const names = WORKLOADS.map((words) => words.join(" "));
 try {
   const data = await makeCube("cached", 128, 4, 32);
-  if (parts.has("cached") || parts.has("small")) await inCache(data, SHAPES, false);
+  if (parts.has("cached")) await inCache(data, SHAPES, false);
+  if (parts.has("small")) await small(data);
   for (const bricks of BRICKS) if (parts.has(`beyond${bricks}`)) await beyondCache(bricks);
   if (parts.has("crowded") && !options.quick) await inCache(data, CROWDED, true);
 } finally {
@@ -340,7 +323,7 @@ table(
 );
 table(
   "small queries",
-  [1, 50].map((points) => `${points} points, rate of N against N times one`),
+  SMALL.map((points) => `${points} points, rate of N against N times one`),
   SHAPES,
 );
 const models = [
