@@ -3,6 +3,7 @@
  * them.
  */
 import { ClientError, type ClientErrorCode } from "./error.js";
+import { whileBusy } from "./retries.js";
 import { endpoint } from "./transport.js";
 
 /** x, y, z and exit of a point as float32. */
@@ -35,7 +36,7 @@ export async function askExits(
 ): Promise<Float32Array> {
   const base = endpoint(url).replace(/\/service\/[^/]*$/, "");
   const address = `${base}/api/datasets/${encodeURIComponent(String(dataset))}/${operation}?openFaces=stop`;
-  const response = await fetch(address, {
+  const request = {
     method: "POST",
     headers: {
       "content-type": "application/json",
@@ -44,23 +45,33 @@ export async function askExits(
     },
     body: JSON.stringify(members),
     signal,
-  }).catch((error: unknown) => {
+  };
+  const failed = (error: unknown): never => {
     if (signal.aborted) throw signal.reason;
     throw new ClientError("Network", `${base}: ${(error as Error).message}`);
-  });
-  if (!response.ok) {
-    const {
-      code = "Http",
-      detail = response.statusText,
-      ...rest
-    } = (await response.json().catch(() => ({}))) as Problem;
-    throw new ClientError(code, detail, { ...rest, status: response.status });
-  }
-  const body = await response.arrayBuffer().catch((error: unknown) => {
-    if (signal.aborted) throw signal.reason;
-    throw new ClientError("Network", `${base}: ${(error as Error).message}`);
-  });
+  };
+  const body = await whileBusy(async () => {
+    const response = await fetch(address, request).catch(failed);
+    if (!response.ok) throw await refusalOf(response);
+    return response.arrayBuffer().catch(failed);
+  }, signal);
   if (body.byteLength !== EXIT_BYTES * count)
     throw new ClientError("Protocol", `${base}: ${body.byteLength} bytes for the exits of ${count} points`);
   return new Float32Array(body);
+}
+
+/** The error of a refusal. One of the body's size names no limit where it comes before the body is read. */
+async function refusalOf(response: Response): Promise<ClientError> {
+  const { status, statusText, headers } = response;
+  const problem = (await response.json().catch(() => ({}))) as Problem;
+  const { code = "Http", detail = statusText, member, limit = status === 413 ? "http.bodyBytes" : undefined } = problem;
+  const { requestId } = problem;
+  const retryAfter = Number(headers.get("retry-after") ?? Number.NaN);
+  return new ClientError(code, detail, {
+    status,
+    ...(member === undefined ? {} : { member }),
+    ...(limit === undefined ? {} : { limit }),
+    ...(requestId === undefined ? {} : { requestId }),
+    ...(Number.isFinite(retryAfter) ? { retryAfter } : {}),
+  });
 }

@@ -1,8 +1,8 @@
 /** Sends one SOAP call through the soap package: its address, its version, its quirks. */
-import { setTimeout as wait } from "node:timers/promises";
 import { type Client, createClientAsync } from "soap";
 import { type Dialect, dialectOf, type OperationName, operationOf } from "../operations.js";
 import { ClientError, clientError } from "./error.js";
+import { whileBusy } from "./retries.js";
 
 export type SoapVersion = "1.1" | "1.2";
 
@@ -15,8 +15,6 @@ export type SoapCall = (
 
 const PORTS = { "1.1": "TurbulenceServiceSoap", "1.2": "TurbulenceServiceSoap12" } as const;
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
-/** A request that the service is too busy for is sent again this often. */
-const RETRIES = 5;
 
 /** The service's own address: `url` itself where it names the endpoint, else the endpoint below it. */
 export function endpoint(url: string): string {
@@ -88,17 +86,5 @@ export async function openTransport(url: string, version: SoapVersion): Promise<
     });
   };
 
-  return async (operation, request, signal) => {
-    for (let attempt = 0; ; attempt++) {
-      try {
-        return await send(operation, request, signal);
-      } catch (error) {
-        const again = error instanceof ClientError && ["Busy", "RateLimited"].includes(error.code);
-        if (!again || attempt === RETRIES) throw error;
-        await wait(1000 * (error.detail.retryAfter ?? 1), undefined, { signal }).catch(() => {
-          throw signal.reason;
-        });
-      }
-    }
-  };
+  return (operation, request, signal) => whileBusy(() => send(operation, request, signal), signal);
 }

@@ -366,4 +366,31 @@ describe("answers with exits", () => {
     service.closeAllConnections();
     service.close();
   });
+
+  it.each([
+    ["is busy", 503, { code: "Busy" }],
+    ["has used up the rate of the token", 429, { code: "RateLimited" }],
+    ["takes smaller bodies only", 413, { code: "LimitExceeded" }],
+  ])("are asked for again by a client whose service %s", async (_, status, problem) => {
+    const wsdl = await (await fetch(`${await serve(new FakeEngine())}/service/turbulence.asmx?WSDL`)).text();
+    const asked: number[] = [];
+    const service = createServer(async (request, response) => {
+      if (request.method === "GET") {
+        response.setHeader("content-type", "text/xml").end(wsdl);
+        return;
+      }
+      const { points } = JSON.parse(Buffer.concat(await request.toArray()).toString()) as { points: number[][] };
+      asked.push(points.length);
+      if (asked.length > 1) response.end(Buffer.from(Float32Array.from(points.flatMap((p) => [...p, 0.5])).buffer));
+      else response.writeHead(status, { "retry-after": "0" }).end(JSON.stringify(problem));
+    });
+    await once(service.listen(0, "127.0.0.1"), "listening");
+    const fields = await connect(`http://127.0.0.1:${(service.address() as AddressInfo).port}`);
+    const points = Float32Array.of(1, 2, 3, 4, 5, 6);
+    const answer = await fields.stopAtOpenFaces("GetPosition", { dataset: "channel", points } as never);
+    expect([...answer.values]).toEqual([1, 2, 3, 0.5, 4, 5, 6, 0.5]);
+    expect(asked).toEqual(status === 413 ? [2, 1, 1] : [2, 2]);
+    service.closeAllConnections();
+    service.close();
+  });
 });

@@ -1,5 +1,6 @@
 /** Reads points from a file or standard input: text with three numbers per line, or .npy. */
 import { createReadStream } from "node:fs";
+import { parseFloat32 } from "../../float32/parse.js";
 import { reasonOf } from "../../system-error.js";
 import { MisuseError, NUMBER } from "./arguments.js";
 import { isNpy, readNpy } from "./npy.js";
@@ -48,7 +49,7 @@ function columnsOf(header: string): Columns | null {
  * which is a line that begins with # or has nothing in it that could be a number: it names the columns, in any order
  * and among others. Blank lines are skipped.
  *
- * @returns x, y, z, x, y, z, ...
+ * @returns x, y, z, x, y, z, ..., each rounded once to float32
  * @throws Error that names the line
  */
 export function readCsv(bytes: Buffer): Float32Array {
@@ -78,7 +79,7 @@ export function readCsv(bytes: Buffer): Float32Array {
       grown.set(points);
       points = grown;
     }
-    for (const cell of point) points[length++] = Number(cell);
+    for (const cell of point) points[length++] = parseFloat32(cell) as number;
   }
   return points.subarray(0, length);
 }

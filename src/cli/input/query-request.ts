@@ -9,7 +9,7 @@ import {
   TEMPORAL_INTERPOLATION,
 } from "../../operations.js";
 import { AXIS_NAMES, type AxisName, OPEN_FACES } from "../../storage/dataset.js";
-import { MisuseError } from "./arguments.js";
+import { MisuseError, NUMBER } from "./arguments.js";
 
 type MemberName = (typeof ALL_OPERATIONS)[number]["request"][number]["name"];
 /** Flags by their camel-case names, as the parser hands them over. */
@@ -107,7 +107,7 @@ export const FLAG_ENTRIES = Object.entries(FLAGS) as readonly (readonly [MemberN
 const camel = (name: string) => name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 
 function readNumber(flag: Flag, text: string, whole: boolean): number {
-  const value = text.trim() === "" ? Number.NaN : Number(text);
+  const value = NUMBER.test(text.trim()) ? Number(text) : Number.NaN;
   if (Number.isFinite(value) && (!whole || Number.isInteger(value))) return value;
   throw new MisuseError(`--${flag.name}: ${text} is not ${whole ? "a whole number" : "a number"}`);
 }

@@ -66,9 +66,7 @@ function resolved(file: StoredFile, path: string): string | null {
   }
 }
 
-/**
- * The datasets of numbers with more than one node along three dimensions or two, in stored order; no link is followed.
- */
+/** The datasets of numbers in three dimensions or more, in the order of the file; no link is followed. */
 function gridsIn(file: StoredFile): { path: string; text: string }[] {
   const found: { path: string; text: string }[] = [];
   let members = 0;

@@ -5,8 +5,8 @@ import { describeOptions, describePlane } from "../state/queries.js";
 import type { ViewStore } from "../state/view-store.js";
 import type { ColourScale } from "./colour-scale.js";
 import { barMarks, escapeXml, writeMarks } from "./marks.js";
-import { coveredBy } from "./plane-canvas.js";
 import type { PlaneFigure, ShownPlane } from "./plane-figure.js";
+import { coveredBy } from "./plane-samples.js";
 import { saveFile } from "./save-file.js";
 
 const LINE = 18;

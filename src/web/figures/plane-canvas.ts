@@ -1,13 +1,7 @@
 /** This file paints a plane of values as a picture and draws it on a canvas with probe and overlay. */
-import type { SampleAxis, Slice } from "../state/api.js";
+import type { Slice } from "../state/api.js";
 import type { PlaneWindow } from "../state/plane-geometry.js";
 import { type ColourScale, pixelOf } from "./colour-scale.js";
-
-/** The row and column of a sample. */
-export interface SampleIndex {
-  readonly row: number;
-  readonly column: number;
-}
 
 /** Drawings over the picture of a plane. */
 export interface PlaneDrawing {
@@ -36,25 +30,6 @@ export interface ProbeMark {
   readonly distance: string | null;
   /** Whether lines cross at the probe, to link several planes. */
   readonly crossed: boolean;
-}
-
-/** The coordinate of a sample, rounded as the service rounds it. */
-export function coordinateOf(axis: SampleAxis, index: number): number {
-  return Math.fround(axis.origin + index * axis.spacing);
-}
-
-/** The part of a plane that its pixels cover: half a spacing beyond the outer samples. */
-export function coveredBy({ columns, rows }: Slice): PlaneWindow {
-  const ends = ({ origin, spacing, count }: SampleAxis) => [origin - spacing / 2, origin + (count - 0.5) * spacing];
-  const [[left, right], [bottom, top]] = [ends(columns), ends(rows)];
-  return [left, right, bottom, top];
-}
-
-/** The sample nearest to a point of a plane. */
-export function sampleAt({ columns, rows }: Slice, [across, up]: readonly [number, number]): SampleIndex {
-  const index = ({ origin, spacing, count }: SampleAxis, at: number) =>
-    Math.max(0, Math.min(count - 1, Math.round((at - origin) / (spacing || 1))));
-  return { column: index(columns, across), row: index(rows, up) };
 }
 
 /**

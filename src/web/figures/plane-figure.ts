@@ -11,7 +11,6 @@ import { axisOf, offers, unitOf } from "../state/facts.js";
 import { LatestRequest } from "../state/latest-request.js";
 import {
   AXES,
-  type AxisName,
   clampWindow,
   fitWindow,
   isWhole,
@@ -29,7 +28,8 @@ import type { ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import type { ColourScale } from "./colour-scale.js";
 import { axisMarks, drawMarks, type Marks } from "./marks.js";
-import { coordinateOf, coveredBy, drawPlane, paintPlane, type SampleIndex, sampleAt } from "./plane-canvas.js";
+import { drawPlane, paintPlane } from "./plane-canvas.js";
+import { coveredBy, pointOf, type SampleIndex, sampleAt, subtract } from "./plane-samples.js";
 import { Pointers } from "./pointers.js";
 import { drawOverlay, type PlaneVectors } from "./vectors.js";
 
@@ -75,18 +75,6 @@ const MOVES: Readonly<Record<string, (step: number, columns: number) => readonly
   Home: (_step, columns) => [0, -columns],
   End: (_step, columns) => [0, columns],
 };
-
-/** Subtracts the values of another plane, and finds the extremes of the difference. */
-function subtract(slice: Slice, other: Slice): Slice {
-  const values = slice.values.map((value, i) => value - other.values[i]);
-  let low = Number.POSITIVE_INFINITY;
-  let high = Number.NEGATIVE_INFINITY;
-  for (const value of values) {
-    if (value < low) low = value;
-    if (value > high && value < Number.POSITIVE_INFINITY) high = value;
-  }
-  return { ...slice, values, ...(low > high ? { low: 0, high: 0 } : { low, high }) };
-}
 
 /** Puts the slices of a view together: the quantity, what it is compared with, and the velocity in the plane. */
 function assemble(state: ViewState, slices: readonly Slice[], compared: boolean, drawn: boolean): ShownPlane {
@@ -223,14 +211,8 @@ export class PlaneFigure {
     const cell = this.cell;
     if (shown === null || cell === null) return;
     const { slice, state } = shown;
-    const probe = [...this.#owner.store.state.probe] as [number, number, number];
-    probe[AXES.indexOf(state.axis)] = state.at;
-    probe[AXES.indexOf(slice.columns.axis)] = this.#inside(
-      slice.columns.axis,
-      coordinateOf(slice.columns, cell.column),
-    );
-    probe[AXES.indexOf(slice.rows.axis)] = this.#inside(slice.rows.axis, coordinateOf(slice.rows, cell.row));
-    this.#owner.store.set({ probe });
+    const { store } = this.#owner;
+    store.set({ probe: pointOf(slice, state, cell, store.facts) });
   }
 
   /** Lays out the viewport of the picture with its axes. */
@@ -388,12 +370,6 @@ export class PlaneFigure {
     const { probe } = this.#owner.store.state;
     const [across, up] = sidesOf(axis).map((name) => probe[AXES.indexOf(name)]);
     return [across, up];
-  }
-
-  /** A coordinate moved into the domain: samples of a flat axis stand half a spacing beside it. */
-  #inside(name: AxisName, value: number): number {
-    const { first, length } = axisOf(this.#owner.store.facts, name);
-    return Math.fround(Math.max(first, Math.min(first + length, value)));
   }
 
   #window(): PlaneWindow {

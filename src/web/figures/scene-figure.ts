@@ -17,7 +17,7 @@ import { barLegend } from "./colour-bar.js";
 import { type ColourScale, drawColours, mapName, pixelOf } from "./colour-scale.js";
 import { choose, number } from "./inputs.js";
 import type { Launched, ParticlesFigure } from "./particles-figure.js";
-import { coveredBy } from "./plane-canvas.js";
+import { coveredBy } from "./plane-samples.js";
 import type { BoxScene, PlacedPicture } from "./scene.js";
 import { schemeColours } from "./scheme-colours.js";
 import type { SliceFigure } from "./slice-figure.js";

@@ -4,8 +4,8 @@ import { ref } from "lit-html/directives/ref.js";
 import { shortText } from "../../float32/format.js";
 import { quantityOf } from "../../quantities.js";
 import { fileName } from "../figures/figure-file.js";
-import { coordinateOf } from "../figures/plane-canvas.js";
 import type { ShownPlane } from "../figures/plane-figure.js";
+import { pointOf } from "../figures/plane-samples.js";
 import {
   type Density,
   densityOf,
@@ -18,11 +18,9 @@ import {
 import { Plot } from "../figures/plot.js";
 import { saveFile } from "../figures/save-file.js";
 import type { SliceFigure } from "../figures/slice-figure.js";
-import type { Slice } from "../state/api.js";
 import { axisOf, unitOf } from "../state/facts.js";
-import { AXES, isWhole, wholePlane } from "../state/plane-geometry.js";
+import { isWhole, wholePlane } from "../state/plane-geometry.js";
 import { describePlane } from "../state/queries.js";
-import type { ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { toCsv } from "./table-files.js";
 
@@ -184,7 +182,9 @@ export class StatisticsPanel {
   /** An extreme with its place, which a click makes the probe. */
   #extreme(id: string, name: string, { slice, state }: ShownPlane, index: number, unit: string): TemplateResult {
     if (index < 0) return html`<div><dt>${name}</dt><dd>no data</dd></div>`;
-    const probe = placeOf(slice, state, index);
+    const row = Math.floor(index / slice.columns.count);
+    const cell = { row, column: index - row * slice.columns.count };
+    const probe = pointOf(slice, state, cell, this.#store.facts);
     return html`
       <div>
         <dt>${name}</dt>
@@ -197,16 +197,6 @@ export class StatisticsPanel {
       </div>
     `;
   }
-}
-
-/** The point of a sample of a plane. */
-function placeOf({ rows, columns }: Slice, state: ViewState, index: number): [number, number, number] {
-  const row = Math.floor(index / columns.count);
-  const point = [...state.probe] as [number, number, number];
-  point[AXES.indexOf(state.axis)] = state.at;
-  point[AXES.indexOf(columns.axis)] = coordinateOf(columns, index - row * columns.count);
-  point[AXES.indexOf(rows.axis)] = coordinateOf(rows, row);
-  return point;
 }
 
 function csvButton(id: string, text: () => string, name: string): TemplateResult {

@@ -20,6 +20,13 @@ describe("CSV points", () => {
     expect(csv("")).toEqual([]);
   });
 
+  it("rounds every number once", () => {
+    // Just above the midpoint of 1 and the next float32; a double holds the midpoint alone.
+    expect(
+      csv("1.000000059604644775390625000001,-1.000000059604644775390625000001,1.000000059604644775390625"),
+    ).toEqual([1 + 2 ** -23, -1 - 2 ** -23, 1]);
+  });
+
   it("takes columns by the names of a header, in any order and among others", () => {
     expect(csv("z,y,x\n3,2,1\n")).toEqual([1, 2, 3]);
     expect(csv("id;x;name;y;z\n7;1;a b;2;3\n")).toEqual([1, 2, 3]);

@@ -130,7 +130,7 @@ describe("readRequest", () => {
 
   it("refuses values that are no numbers", () => {
     const given = { dataset: "iso", startTime: "0", dt: "0.1", nt: "1", method: "Lag4", points: "-" };
-    for (const text of ["", " ", "abc", "1,5", "Infinity"]) {
+    for (const text of ["", " ", "abc", "1,5", "Infinity", "1e999", "0x10", "0b1"]) {
       expect(() => readRequest("GetPosition", { ...given, dt: text })).toThrow(MisuseError);
     }
     expect(() => readRequest("GetPosition", { ...given, nt: "1.5" })).toThrow("--nt: 1.5 is not a whole number");
