@@ -46,7 +46,7 @@ export function pointOf(
   return point;
 }
 
-/** Subtracts the values of another plane, and finds the finite extremes of the difference: 0 and 0 where it has none. */
+/** Subtracts the values of another plane, and finds the finite extremes of the difference; 0 and 0 without any. */
 export function subtract(slice: Slice, other: Slice): Slice {
   const values = slice.values.map((value, i) => value - other.values[i]);
   let low = Number.POSITIVE_INFINITY;
