@@ -20,19 +20,18 @@ function wavenumberUnits(axes: Axes): number[] {
 
 /**
  * The steady force amplitude * (sin X cos Y cos Z, -cos X sin Y cos Z, 0) with X = 2 pi wavenumber x / Lx and so on, at
- * the points `first .. first + count - 1`; overwrites three values a point.
+ * `count` points; overwrites three values a point.
  */
 export function taylorGreenForce(
   axes: Axes,
   amplitude: number,
   wavenumber: number,
   positions: Float64Array,
-  first: number,
   count: number,
   out: Float64Array,
 ): void {
   const [kx, ky, kz] = wavenumberUnits(axes).map((unit) => unit * wavenumber);
-  for (let i = 3 * first; i < 3 * (first + count); i += 3) {
+  for (let i = 0; i < 3 * count; i += 3) {
     const x = kx * positions[i];
     const y = ky * positions[i + 1];
     const planar = amplitude * Math.cos(kz * positions[i + 2]);
@@ -43,8 +42,8 @@ export function taylorGreenForce(
 }
 
 /**
- * The force of a mode table at the points `first .. first + count - 1`: the sum of a cos(phase) - b sin(phase) over the
- * modes, twice for x wavenumbers above 0, whose conjugates are not listed; overwrites three values a point.
+ * The force of a mode table at `count` points: the sum of a cos(phase) - b sin(phase) over the modes, twice for x
+ * wavenumbers above 0, whose conjugates are not listed; overwrites three values a point.
  *
  * @param frames frames of the table to combine; a steady table ignores it
  */
@@ -53,15 +52,14 @@ export function modeForce(
   table: ModeTable,
   frames: FrameWeights,
   positions: Float64Array,
-  first: number,
   count: number,
   out: Float64Array,
 ): void {
   const coefficient = combineFrames(table, frames);
   const [ux, uy, uz] = wavenumberUnits(axes);
   const { wavenumber } = table;
-  out.fill(0, 3 * first, 3 * (first + count));
-  for (let i = 3 * first; i < 3 * (first + count); i += 3) {
+  out.fill(0, 0, 3 * count);
+  for (let i = 0; i < 3 * count; i += 3) {
     for (let m = 0; m < wavenumber.length; m += 3) {
       const phase =
         ux * wavenumber[m] * positions[i] +

@@ -100,10 +100,10 @@ function placeTabulated(coordinates: Float64Array, order: number, x: number, out
 }
 
 /**
- * Index of the first of the points `first .. first + count - 1` that is not finite or lies outside an axis that is not
- * periodic by more than 1e-6 of the axis' length; -1 when there is none.
+ * Index of the first of `count` points that is not finite or lies outside an axis that is not periodic by more than
+ * 1e-6 of the axis' length; -1 when there is none.
  */
-export function firstOutside(axes: Axes, positions: Float64Array, first: number, count: number): number {
+export function firstOutside(axes: Axes, positions: Float64Array, count: number): number {
   const low = [0, 0, 0];
   const high = [0, 0, 0];
   for (let a = 0; a < 3; a++) {
@@ -111,7 +111,7 @@ export function firstOutside(axes: Axes, positions: Float64Array, first: number,
     low[a] = axes[a].periodic ? -Number.MAX_VALUE : axisStart(axes[a]) - slack;
     high[a] = axes[a].periodic ? Number.MAX_VALUE : axisEnd(axes[a]) + slack;
   }
-  for (let i = 3 * first; i < 3 * (first + count); i += 3) {
+  for (let i = 0; i < 3 * count; i += 3) {
     for (let a = 0; a < 3; a++) {
       if (!(positions[i + a] >= low[a] && positions[i + a] <= high[a])) return i / 3;
     }

@@ -155,10 +155,10 @@ describe("domain", () => {
     [[Number.NaN, 0, 1], 1],
     [[Number.POSITIVE_INFINITY, 0, 1], 1],
   ])("judges %j", (point, expected) => {
-    const positions = Float64Array.from([99, 99, 99, 0, 0, 0, ...point, 99, 99, 99]);
-    expect(firstOutside(axes, positions, 1, 2)).toBe(expected === -1 ? -1 : 2);
-    expect(firstOutside(axes, positions, 1, 1)).toBe(-1);
-    expect(firstOutside(axes, positions, 0, 4)).toBe(0);
+    const positions = Float64Array.from([0, 0, 0, ...point, 99, 99, 99]);
+    expect(firstOutside(axes, positions, 2)).toBe(expected);
+    expect(firstOutside(axes, positions, 1)).toBe(-1);
+    expect(firstOutside(axes, positions, 3)).toBe(expected === -1 ? 2 : 1);
   });
 
   it("moves points to the ends of axes that have ends, and no others", () => {

@@ -57,7 +57,7 @@ export function outsideError(axes: Axes, positions: Float64Array, at: number, in
 export function slabOutsideError(axes: Axes, shift: Triple, slab: Slab, first: number): RequestError | null {
   const positions = new Float64Array(3 * slab.count);
   fillPositions([slab], positions, shift);
-  const at = firstOutside(axes, positions, 0, slab.count);
+  const at = firstOutside(axes, positions, slab.count);
   return at < 0 ? null : outsideError(axes, positions, at, first + at);
 }
 

@@ -122,8 +122,8 @@ function evaluateForce(context: BatchContext): Progress | null {
     if (first > from && pause()) return { done: first };
     const size = Math.min(FORCE_STEP, count - first);
     const positions = sampler.positions.subarray(3 * first, 3 * (first + size));
-    if (forcing.kind === "modes") modeForce(axes, forcing, frames, positions, 0, size, values);
-    else taylorGreenForce(axes, forcing.amplitude, forcing.wavenumber, positions, 0, size, values);
+    if (forcing.kind === "modes") modeForce(axes, forcing, frames, positions, size, values);
+    else taylorGreenForce(axes, forcing.amplitude, forcing.wavenumber, positions, size, values);
     for (let i = 0; i < 3 * size; i++) out[3 * first + i] = values[i];
   }
   return null;
@@ -181,6 +181,6 @@ function loadPositions(
 ): void {
   const { axes, frameVelocity } = open.dataset;
   fillPositions(task.points, sampler.positions, frameShift(frameVelocity, time));
-  const outside = firstOutside(axes, sampler.positions, 0, task.count);
+  const outside = firstOutside(axes, sampler.positions, task.count);
   if (outside >= 0) throw outsideError(axes, sampler.positions, outside, task.first + outside);
 }

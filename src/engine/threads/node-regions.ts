@@ -162,9 +162,9 @@ function forceFiller({ dataset }: OpenDataset, { first, count, stride, frame }: 
     for (let z = k; z < k + planes; z++) {
       for (let y = 0; y < count[1]; y++, to += values.length) {
         for (let x = 0; x < count[0]; x++) positions.set([at(0, x), at(1, y), at(2, z)], 3 * x);
-        if (forcing.kind === "modes") modeForce(axes, forcing, frames, positions, 0, count[0], values);
+        if (forcing.kind === "modes") modeForce(axes, forcing, frames, positions, count[0], values);
         else if (forcing.kind === "taylorGreen")
-          taylorGreenForce(axes, forcing.amplitude, forcing.wavenumber, positions, 0, count[0], values);
+          taylorGreenForce(axes, forcing.amplitude, forcing.wavenumber, positions, count[0], values);
         out.set(values, to);
       }
     }

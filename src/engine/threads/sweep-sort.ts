@@ -117,7 +117,7 @@ export function sortSection(task: SortMessage, { axes }: Dataset): null {
   };
   const positions = new Float64Array(3 * count);
   fillPositions(points, positions, shift);
-  const outside = firstOutside(axes, positions, 0, count);
+  const outside = firstOutside(axes, positions, count);
   if (outside >= 0) throw outsideError(axes, positions, outside, first + outside);
   if (fewBricks(axes, bricking, positions, count, room)) return null;
   stop();

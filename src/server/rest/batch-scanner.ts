@@ -30,7 +30,7 @@ type ScanState =
   | "end";
 
 /** An error of the batch as a whole. */
-export function wrongBatch(message: string): RequestError {
+function wrongBatch(message: string): RequestError {
   return new RequestError("InvalidRequest", message, { member: "queries" });
 }
 

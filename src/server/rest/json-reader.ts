@@ -228,7 +228,8 @@ export class JsonReader implements BodyReader {
       throw this.#refuse(this.#coordinate(), `must be a number, not ${text.slice(0, 64)}`, end - text.length);
     }
     const quick = Number(text);
-    this.#triple[this.#component] = Math.fround(quick) === quick ? quick : this.#round(text);
+    const isExact = Math.fround(quick) === quick && Number.isFinite(quick);
+    this.#triple[this.#component] = isExact ? quick : this.#round(text);
     this.#component++;
     this.#state = "after number";
     return end;

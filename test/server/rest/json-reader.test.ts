@@ -56,6 +56,11 @@ describe("JsonReader", () => {
     ).toEqual(whole);
   });
 
+  it.each(["1e39", "-1e39", "1e999", "-1e999"])("refuses %s where it stands, which no float32 holds", (text) => {
+    const body = Buffer.from(`{"points":[[1,2,3],[4,${text},6],[7]]}`);
+    expect(() => read(body, [])).toThrow("points[1].y is not a finite float32");
+  });
+
   it("reads any triples as JSON.parse does, rounded once", () => {
     const coordinate = fc.float({ noNaN: true, noDefaultInfinity: true });
     fc.assert(
