@@ -131,12 +131,17 @@ function running(
 }
 
 /** Warnings at the start of a service: settings that are allowed, but seldom meant. */
-export function remarks({ baseUrl, data, host, port, tls }: Config, datasets: number): string[] {
+export function remarks({ baseUrl, cluster, data, host, port, tls }: Config, datasets: number): string[] {
   const everywhere = host === "0.0.0.0" || host === "::";
+  const { peers, listen, cert, key, ca } = cluster;
+  const alone = peers === null && listen === null;
   return [
     datasets === 0 ? `there is no dataset in ${data.join(", ")}` : "",
     everywhere && baseUrl === null
       ? `the WSDL names ${tls === null ? "http" : "https"}://${host}:${port}, where others do not find this machine: set FIELDPROBE_BASE_URL`
+      : "",
+    alone && (cert ?? key ?? ca) !== null
+      ? "FIELDPROBE_PEER_CERT, _KEY and _CA are of no effect: neither FIELDPROBE_PEERS nor FIELDPROBE_PEER_LISTEN is set"
       : "",
   ].filter((text) => text !== "");
 }

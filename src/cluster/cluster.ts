@@ -24,7 +24,7 @@ import type { Bricking, Dataset, FieldSource } from "../storage/dataset.js";
 import { reasonOf } from "../system-error.js";
 import { version } from "../version.js";
 import { Generations } from "./generation.js";
-import { readKeys, readPeers } from "./keys.js";
+import { checkCluster, readKeys, readPeers } from "./keys.js";
 import { Listener } from "./listener.js";
 import { boxesOf } from "./owned-boxes.js";
 import { type Peer, PeerError, Peers } from "./peers.js";
@@ -192,6 +192,7 @@ export class Cluster implements Sharing {
 
   reload(): void {
     try {
+      checkCluster(this.#config);
       const keys = readKeys(this.#config.cluster);
       const names = readPeers(this.#config.cluster.peers ?? []);
       if (keys !== null) this.#listener?.rekey(keys);

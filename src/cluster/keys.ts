@@ -4,7 +4,7 @@
  */
 import { readFileSync, statSync } from "node:fs";
 import { createSecureContext } from "node:tls";
-import { type Config, ConfigError } from "../config.js";
+import { type Config, ConfigError, isLoopbackHost } from "../config.js";
 import { reasonOf } from "../system-error.js";
 
 /** The name that the certificates of peers are for, whatever addresses they have. */
@@ -65,3 +65,19 @@ export function readPeers(peers: readonly string[]): string[] {
 
 /** Addresses in a list of peers, at most: an owner is a byte. */
 const MOST_PEERS = 250;
+
+/** Refuses a cluster that others than this machine can reach without keys. @throws ConfigError */
+export function checkCluster({ cluster }: Pick<Config, "cluster">): void {
+  const { peers, listen } = cluster;
+  if (peers === null && listen === null) return;
+  const keys = readKeys(cluster);
+  if (listen !== null && !(addressOf(listen).port >= 0 && addressOf(listen).host !== ""))
+    throw new ConfigError([`FIELDPROBE_PEER_LISTEN: ${listen} is no address like 10.0.0.1:9080`]);
+  const open = [...(listen === null ? [] : [listen]), ...(peers === null ? [] : readPeers(peers))].find(
+    (address) => !isLoopbackHost(addressOf(address).host),
+  );
+  if (keys !== null || open === undefined) return;
+  throw new ConfigError([
+    `${open} is not a loopback address: a cluster of machines needs FIELDPROBE_PEER_CERT, FIELDPROBE_PEER_KEY and FIELDPROBE_PEER_CA`,
+  ]);
+}

@@ -180,7 +180,9 @@ export class Catalog {
     this.datasets = now.toSorted((a, b) => (a.name < b.name ? -1 : 1));
     for (const [name, { location }] of this.#names) this.#gone.set(name, location);
     this.#refused = new Set(problems.map(({ location }) => location));
-    this.#refusedNames = new Set([...this.#refused].map((location) => nameAt(location).toLowerCase()));
+    this.#refusedNames = new Set(
+      problems.flatMap(({ location, names = [] }) => [nameAt(location), ...names].map((name) => name.toLowerCase())),
+    );
     this.#names = new Map(
       this.datasets.flatMap((dataset) =>
         [dataset.name, ...dataset.aliases].map((name) => [name.toLowerCase(), dataset]),

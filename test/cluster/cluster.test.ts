@@ -55,6 +55,19 @@ it("counts pieces as asked only where a peer was asked", async () => {
   }
 });
 
+it("takes no peers of other machines over without keys", () => {
+  const list = join(scratchFolder(), "peers");
+  writeFileSync(list, "127.0.0.1:1\n");
+  const errors: string[] = [];
+  const log = pino({ level: "error" }, { write: (line) => errors.push(line) });
+  const cluster = new Cluster(loadConfig({ PEERS: list }, {}), log);
+  writeFileSync(list, "127.0.0.1:1\n192.0.2.1:9080\n");
+  cluster.reload();
+  expect(cluster.status().peers.map(({ name }) => name)).toEqual(["127.0.0.1:1"]);
+  expect(errors.join()).toMatch(/192\.0\.2\.1:9080 is not a loopback address.*PEER_CERT/);
+  cluster.close();
+});
+
 it("takes neither keys nor peers over where one of them cannot be used", () => {
   const list = join(scratchFolder(), "peers");
   writeFileSync(list, "127.0.0.1:1\n");

@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
+import { checkCluster } from "../../src/cluster/keys.js";
 import { loadConfig } from "../../src/config.js";
-import { checkCluster } from "../../src/start-problems.js";
 
 const DEPLOY = fileURLToPath(new URL("../../deploy", import.meta.url));
 const read = (path: string): string => readFileSync(join(DEPLOY, path), "utf8");

@@ -31,8 +31,8 @@ describe("docs/datasets.md", () => {
     entry.finish?.(path);
     const found = recognise(path);
     if (found === null) throw new Error(`${file} is not recognised`);
-    const { lines, servable } = explain(measured(found, SCRATCH), SCRATCH, file, 2 ** 26);
-    expect(servable).toBe(entry.answers === undefined);
+    const { lines, refusal } = explain(measured(found, SCRATCH), SCRATCH, file, 2 ** 26);
+    expect(refusal === null).toBe(entry.answers === undefined);
     expect(PAGE).toContain(`\`\`\`text\n$ fieldprobe inspect ${file}\n${lines.join("\n")}\n\`\`\``);
   });
 

@@ -52,6 +52,17 @@ it("tells who asks for what is refused from who asks for what is not there", asy
     code: "UnknownDataset",
     message: expect.stringMatching(/^Invalid set name: TORN \(it is refused; the log .* say why\)$/),
   });
+  const descriptor = (name: string, more: string) => `{"name": "${name}", "aliases": ["${name}-run"] ${more}}`;
+  const folders = { wrong: descriptor("unlike", ', "no such member": 1'), cut: descriptor("short", "").slice(0, -1) };
+  for (const [folder, text] of Object.entries(folders)) {
+    mkdirSync(join(data, folder));
+    writeFileSync(join(data, folder, "dataset.json"), text);
+  }
+  await engine.reload();
+  for (const dataset of ["wrong", "UNLIKE", "unlike-run", "cut"])
+    await expect(runQuery(engine, { ...QUERY, dataset }, POINTS)).rejects.toThrow("it is refused");
+  // Nothing states a name where the text is cut off.
+  await expect(runQuery(engine, { ...QUERY, dataset: "short" }, POINTS)).rejects.toThrow("(there is cube)");
   await expect(runQuery(engine, { ...QUERY, dataset: "other" }, POINTS)).rejects.toThrow("(there is cube)");
 });
 

@@ -12,7 +12,7 @@ import { DESCRIPTOR_NAME } from "../../storage/folder-names.js";
 import { type FrameStatistics, frameStatistics } from "../../storage/tools/frame-statistics.js";
 import { REPEATED, repeatedEnds } from "../../storage/tools/seam.js";
 import { openStorage } from "../input/storage.js";
-import { progressOf } from "../output/progress.js";
+import { PROGRESS_HELP, progressOf } from "../output/progress.js";
 
 const print = (text: string) => process.stdout.write(`${text}\n`);
 
@@ -132,5 +132,6 @@ export function checkCommand(): Command {
   return new Command("check")
     .argument("<folder>", "a dataset folder, a folder of datasets, or the address of one")
     .option("--descriptors <folder>", "a folder of descriptors (NAME.json) apart from their files")
+    .addHelpText("after", PROGRESS_HELP)
     .action(check);
 }

@@ -2,11 +2,10 @@
 import { randomUUID } from "node:crypto";
 import { Command } from "commander";
 import { pino } from "pino";
-import { readKeys, readPeers } from "../../cluster/keys.js";
+import { checkCluster, readKeys, readPeers } from "../../cluster/keys.js";
 import { Peers } from "../../cluster/peers.js";
 import type { PeerReport } from "../../cluster/piece.js";
 import { digestBuild } from "../../engine/build-digest.js";
-import { checkCluster } from "../../start-problems.js";
 import { reasonOf } from "../../system-error.js";
 import { MisuseError } from "../input/arguments.js";
 import { addSettings, configOf } from "../input/settings.js";

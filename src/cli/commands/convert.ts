@@ -14,7 +14,7 @@ import { COMPRESSIONS, type Compression } from "../../storage/zarr/shard.js";
 import { answersOf, withAnswers } from "../input/answer-flags.js";
 import { MisuseError, wholeNumber } from "../input/arguments.js";
 import { openStorage } from "../input/storage.js";
-import { counted, progressOf } from "../output/progress.js";
+import { counted, PROGRESS_HELP, progressOf } from "../output/progress.js";
 
 /** Chunks that are too large to be served can still be rewritten. */
 const SOURCE_CHUNK_BYTES = 1024 * 1024 * 1024;
@@ -94,6 +94,7 @@ export function convertCommand(): Command {
       new Option("--compression <codec>", "of Zarr; every chunk has a checksum (default: none)").choices(COMPRESSIONS),
     )
     .option("--name <name>", "name of the new dataset (default: that of the source)")
+    .addHelpText("after", PROGRESS_HELP)
     .action(convertDataset);
   return withAnswers(command);
 }

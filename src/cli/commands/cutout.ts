@@ -10,7 +10,7 @@ import { selectionProblem, writeCutout } from "../../storage/tools/cutout.js";
 import { answersOf, withAnswers } from "../input/answer-flags.js";
 import { MisuseError, wholeNumber } from "../input/arguments.js";
 import { openStorage } from "../input/storage.js";
-import { counted, progressOf } from "../output/progress.js";
+import { counted, PROGRESS_HELP, progressOf } from "../output/progress.js";
 import { downloadCutout, type NumberRange } from "../query/download-cutout.js";
 
 interface CutoutFlags extends Answers {
@@ -108,5 +108,6 @@ export function cutoutCommand(): Command {
     .option("--step <x,y,z>", "nodes from one to the next, or one number for all (.npy and .raw)", steps)
     .option("--filter-nodes <n>", "nodes an axis that a value is the mean of (.npy and .raw)", wholeNumber(1, 65_536))
     .option("--force", "replace an existing cutout")
+    .addHelpText("after", PROGRESS_HELP)
     .action(cutout);
 }

@@ -11,7 +11,7 @@ import type { Manifest } from "../../storage/catalog/manifest.js";
 import type { Triple } from "../../storage/dataset.js";
 import { FILTERS, type Filter } from "../../storage/hdf5/writer.js";
 import { MisuseError, wholeNumber } from "../input/arguments.js";
-import { progressOf } from "../output/progress.js";
+import { PROGRESS_HELP, progressOf } from "../output/progress.js";
 
 /** Largest number of nodes along an axis. */
 const MAX_NODES = 8192;
@@ -140,6 +140,7 @@ function cubeCommand(name: string, description: string): Command {
     .addOption(
       new Option("--filter <filter>", "what protects or shrinks a chunk").choices(FILTERS).default("fletcher32"),
     )
+    .addHelpText("after", PROGRESS_HELP)
     .exitOverride();
 }
 
@@ -176,6 +177,7 @@ export function generateCommand(): Command {
     .option("--name <name>", "name of the dataset (default: kind and nodes)")
     .option("--spectrum <file>", "draw the mean energy spectrum as SVG")
     .addOption(seed(5))
+    .addHelpText("after", PROGRESS_HELP)
     .exitOverride()
     .action(generateIsotropic);
   return new Command("generate")

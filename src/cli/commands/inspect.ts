@@ -69,17 +69,22 @@ async function inspect(files: readonly string[], flags: InspectFlags): Promise<v
   const found = measured(recognised, home);
   if (flags.json === true) process.stdout.write(`${JSON.stringify(found.written, null, 2)}\n`);
   else {
-    const { lines, servable } = explain(found, home, basename(first), LIMITS["engine.chunkBytes"]);
+    const { lines, refusal } = explain(found, home, basename(first), LIMITS["engine.chunkBytes"]);
     print(lines);
-    if (!servable) process.exitCode = 1;
+    if (refusal !== null) tellRefusal(`${basename(first)} ${refusal}`);
   }
   if (flags.write !== undefined) writeDescriptor(found, home, resolve(flags.write));
   if (flags.descriptors !== undefined) writeApart(found, home, resolve(flags.descriptors));
 }
 
+/** Says why the command ends with exit code 1 although it has done what it was asked. */
+function tellRefusal(text: string): void {
+  process.stderr.write(`fieldprobe: ${text} (exit code 1)\n`);
+  process.exitCode = 1;
+}
+
 /** Lists what is in a file in which nothing can be a field. */
 function explainUnknown(path: string): void {
-  process.exitCode = 1;
   const file = openFile(path, { named: true });
   try {
     const tree = describeTree(file);
@@ -87,6 +92,7 @@ function explainUnknown(path: string): void {
       `${basename(path)}: no known layout, and no dataset of numbers in three dimensions, which a field needs. It holds${tree.length === 0 ? " nothing." : ""}`,
       ...tree.map((text) => `  ${text}`),
     ]);
+    tellRefusal(`${basename(path)} cannot be served`);
   } finally {
     file.close();
   }
@@ -154,6 +160,10 @@ function movedTo(written: DescriptorInput, from: string): unknown {
   );
 }
 
+const EXIT_CODES = `
+Exit code: 0 where the file would be served as it is; 1 where it would not, because of a problem or an open question
+marked *; 2 for misuse. With --json it is 0 wherever there is a descriptor, whose list of questions says the same.`;
+
 export function inspectCommand(): Command {
   const command = new Command("inspect")
     .argument("<files...>", "an HDF5 file, or the files of a series, one time each")
@@ -162,6 +172,7 @@ export function inspectCommand(): Command {
     .option("--references <list>", "write the places of all chunks into LIST.refs.json, a store that reads this file")
     .option("--target <address>", "with --references: where the file will be read, if not beside the list")
     .option("--descriptors <folder>", "write the descriptor as NAME.json into a folder apart from the files")
+    .addHelpText("after", EXIT_CODES)
     .action(inspect);
   return withAnswers(command);
 }

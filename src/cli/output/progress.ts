@@ -10,6 +10,10 @@ export interface ProgressBar {
   readonly stop: () => void;
 }
 
+/** What the help of a command says of its progress. */
+export const PROGRESS_HELP = `
+Progress goes to stderr: a bar on a terminal, else a line every tenth of the way. The report is stdout alone.`;
+
 /** Starts the progress of a command; every line begins with the label. */
 export function progressOf(label: string): ProgressBar {
   if (!process.stderr.isTTY) {

@@ -21,7 +21,7 @@ export type TermReference = number | { readonly name: string };
 
 /** An event as a file gives it; the store replaces null members by their defaults. */
 export interface NewEvent
-  extends Omit<StoredEvent, "id" | "uid" | "url" | "shortUrl" | "source" | "publishDate" | "terms" | "zone"> {
+  extends Omit<StoredEvent, "id" | "url" | "shortUrl" | "source" | "publishDate" | "terms" | "zone"> {
   readonly identity: { readonly id: number } | { readonly uid: string };
   readonly url: string | null;
   readonly shortUrl: string | null;

@@ -93,8 +93,6 @@ export interface Override {
  */
 export interface StoredEvent {
   readonly id: number;
-  /** UID of the iCalendar component it came from, or null. */
-  readonly uid: string | null;
   readonly name: string;
   readonly slug: string;
   readonly excerpt: string;

@@ -81,7 +81,6 @@ function resolve(
   return {
     ...rest,
     id,
-    uid: "uid" in identity ? identity.uid : null,
     url: event.url ?? `${settings.site}/events/${day.replaceAll("-", "/")}/${encodeURIComponent(event.slug)}`,
     shortUrl: event.shortUrl ?? `${settings.site}/e/${id}`,
     publishDate: event.publishDate ?? settings.now,

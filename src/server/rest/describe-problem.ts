@@ -154,7 +154,7 @@ export function problemHandler({ name, contentType, body }: ProblemForm) {
     facts.outcome = problem.code;
     if (problem.code === "Internal" || problem.code === "DataError")
       log.error({ reqId: id, err: error }, "a request failed");
-    const text = JSON.stringify(body(problem));
+    const text = `${JSON.stringify(body(problem))}\n`;
     return sendText(reply, raw, problem.status, { ...headers, "content-type": contentType }, text);
   };
 }

@@ -53,6 +53,13 @@ export function refuseUnknown(
   return refuse(excerpt(name), `${what} has no ${kind} "${excerpt(name)}"; it has ${list}.`);
 }
 
+/** The error of a member that is missing; it says what there is to choose from. */
+function refuseMissing({ spatial }: Operation, { name, type }: Member): RequestError {
+  const choices =
+    type === "SpatialInterpolation" ? spatial : type === "TemporalInterpolation" ? TEMPORAL_INTERPOLATION : [];
+  return refuse(name, `${name} is missing${choices.length === 0 ? "" : `; it is one of ${choices.join(", ")}`}.`);
+}
+
 function readOneOf(member: string, text: string, allowed: readonly string[]): string {
   if (!allowed.includes(text)) throw refuse(member, `${member} must be one of ${allowed.join(", ")}.`);
   return text;
@@ -155,7 +162,7 @@ export function readRequest(
   let times: readonly number[] = [];
   for (const member of parametersOf(operation)) {
     const given = texts.get(member.name);
-    if (given === undefined || given.length === 0) throw refuse(member.name, `${member.name} is missing.`);
+    if (given === undefined || given.length === 0) throw refuseMissing(operation, member);
     if (mayBeList(member)) {
       ({ exact, written: times } = list ?? timesNow(given));
       options[member.name] = times.length > 1 ? times : times[0];

@@ -136,7 +136,7 @@ function* write(results: readonly (UnwrittenAnswer | Problem)[]): Generator<Buff
     if ("result" in result) yield* WRITERS["application/json"].write(result);
     else yield Buffer.from(JSON.stringify({ problem: result }));
   }
-  yield Buffer.from("]}");
+  yield Buffer.from("]}\n");
 }
 
 /** Answers all queries, one after another. */

@@ -108,11 +108,14 @@ function headOf(answer: UnwrittenAnswer): Buffer {
   return Buffer.from(`${head.slice(0, -1)},"values":`);
 }
 
+/** The end of a JSON answer, and of its line on a terminal. */
+const OBJECT_END = "}\n";
+
 /** One object whose last member `values` is nested as `shape` says; what is not finite becomes null. */
 function* json(answer: UnwrittenAnswer): Generator<Buffer> {
   yield headOf(answer);
   yield* nested(answer.result, shapeOf(answer));
-  yield Buffer.from("}");
+  yield Buffer.from(OBJECT_END);
 }
 
 /**
@@ -184,7 +187,7 @@ export function largeAnswer(
 ): AsyncGenerator<Buffer, undefined> | null {
   const { result, times, components } = answer;
   const rows = type === "application/json" ? largeRows(result, shapeOf(answer), spent) : null;
-  if (rows !== null) return between(headOf(answer), rows, Buffer.from("}"));
+  if (rows !== null) return between(headOf(answer), rows, Buffer.from(OBJECT_END));
   const { texts } = result;
   if (type !== "text/csv" || times.length > 1 || texts === undefined || !isLarge(result)) return null;
   const form = formOf(components.length, "", "\r\n", null);

@@ -11,6 +11,7 @@ import { reasonOf } from "../../system-error.js";
 import { realPath, statusOf } from "../files.js";
 import { type Descriptor, parseDescriptor } from "./descriptor.js";
 import { MAX_TEXT_BYTES, remoteText } from "./remote-text.js";
+import type { Refused } from "./scan.js";
 import type { Description } from "./verify.js";
 
 /**
@@ -58,11 +59,7 @@ function textAt(address: string): { text: string } | { problems: string[] } {
  *
  * @param roots folders that its files must be in
  */
-export function describeApart(
-  location: string,
-  state: string,
-  roots: readonly string[],
-): Description | { problems: string[] } {
+export function describeApart(location: string, state: string, roots: readonly string[]): Description | Refused {
   const found = descriptorText(location);
   if ("problems" in found) return found;
   const parsed = parseDescriptor(found.text);

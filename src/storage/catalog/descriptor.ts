@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { FIELDS } from "../../operations.js";
 import { AXIS_NAMES, claimText, FIELD_NAMES, OPEN_FACES, type Question, SUBJECTS, type Subject } from "../dataset.js";
+import type { Refused } from "./scan.js";
 
 export const NAME_PATTERN = /^[A-Za-z0-9_.-]{1,64}$/;
 
@@ -183,7 +184,7 @@ function syntaxProblem(error: unknown, text: string): string {
 }
 
 /** Reads a descriptor. Nothing but its own consistency is checked here. */
-export function parseDescriptor(text: string): { descriptor: Descriptor } | { problems: string[] } {
+export function parseDescriptor(text: string): { descriptor: Descriptor } | Refused {
   let value: unknown;
   try {
     value = JSON.parse(text.replace(/^\uFEFF/, ""));
@@ -194,7 +195,14 @@ export function parseDescriptor(text: string): { descriptor: Descriptor } | { pr
   const problems = parsed.success
     ? consistency(parsed.data)
     : parsed.error.issues.flatMap((issue) => flatten(issue, []));
-  return parsed.success && problems.length === 0 ? { descriptor: parsed.data } : { problems };
+  return parsed.success && problems.length === 0 ? { descriptor: parsed.data } : { problems, names: namesIn(value) };
+}
+
+/** The names that a descriptor with mistakes states all the same. */
+function namesIn(value: unknown): string[] {
+  const { name, aliases }: { name?: unknown; aliases?: unknown } = Object(value);
+  const stated = [name, ...(Array.isArray(aliases) ? aliases : [])];
+  return stated.filter((one) => typeof one === "string" && NAME_PATTERN.test(one)) as string[];
 }
 
 /** Stored frames, guards included. */

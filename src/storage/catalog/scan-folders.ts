@@ -17,7 +17,7 @@ import type { StoredFile } from "../stored-file.js";
 import { hasHdf5Name, isReferences } from "../zarr/kinds.js";
 import { StoreStates } from "../zarr/store-states.js";
 import { claimedAddresses, claimedBy, describeApart, descriptorsIn, descriptorText, stateApart } from "./apart.js";
-import { NAME_PATTERN, openQuestions, parseDescriptor } from "./descriptor.js";
+import { type Descriptor, NAME_PATTERN, openQuestions, parseDescriptor } from "./descriptor.js";
 import { type Recognised, recogniseOpen } from "./layouts/recognise.js";
 import { Likenesses } from "./likeness.js";
 import { readManifest } from "./manifest.js";
@@ -27,6 +27,7 @@ import {
   completeScan,
   type FolderScan,
   type Refusal,
+  type Refused,
   type ScanChanges,
   statesOf,
 } from "./scan.js";
@@ -325,11 +326,15 @@ function sha256(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-function examine(
-  description: Description | { problems: string[] },
-  options: Pick<ScanOptions, "chunkBytes">,
-): CandidateOutcome {
-  return "problems" in description ? description : admit(description, options.chunkBytes);
+function examine(description: Description | Refused, options: Pick<ScanOptions, "chunkBytes">): CandidateOutcome {
+  if ("problems" in description) return description;
+  const outcome = admit(description, options.chunkBytes);
+  return "dataset" in outcome ? outcome : { ...outcome, names: namesOf(description.descriptor) };
+}
+
+/** The names that a descriptor gives to its dataset. */
+function namesOf({ name, aliases }: Descriptor): string[] {
+  return [name, ...aliases];
 }
 
 /** Finds the descriptors that stand apart from their files; a folder that cannot be listed is a problem. */
@@ -362,7 +367,7 @@ export function admit(description: Description, chunkBytes: number): { dataset: 
  * @param version  stands for the content of the folder, where it has no manifest
  * @throws DataError, BusyError of a host
  */
-export function describeFolder(location: string, version: string): Description | { problems: string[] } {
+export function describeFolder(location: string, version: string): Description | Refused {
   const read = descriptorText(location);
   if ("problems" in read) return read;
   const { text } = read;
@@ -373,7 +378,7 @@ export function describeFolder(location: string, version: string): Description |
   const base = { descriptor: parsed.descriptor, folder, location, warnings: unclaimed === null ? [] : [unclaimed] };
   const found = readManifest(folder);
   if (found === null) return { ...base, digest: version };
-  if ("problems" in found) return found;
+  if ("problems" in found) return { ...found, names: namesOf(parsed.descriptor) };
   return { ...base, digest: createHash("sha256").update(found.text).update(text).digest("hex") };
 }
 

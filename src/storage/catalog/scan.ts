@@ -8,10 +8,19 @@ import type { Dataset } from "../dataset.js";
 export interface Refusal {
   readonly location: string;
   readonly message: string;
+  /** Names and aliases of the dataset that it would be, where they are known. */
+  readonly names?: readonly string[];
+}
+
+/** The problems of a file or folder that is refused. */
+export interface Refused {
+  readonly problems: readonly string[];
+  /** Names and aliases that its descriptor states, where it could be read. */
+  readonly names?: readonly string[];
 }
 
 /** The outcome of examining a file or folder. */
-export type CandidateOutcome = { readonly dataset: Dataset } | { readonly problems: readonly string[] };
+export type CandidateOutcome = { readonly dataset: Dataset } | Refused;
 
 /** Something that may be a dataset, with the state of its files and what came of it. */
 export interface Candidate {
@@ -66,9 +75,11 @@ export function completeScan(changes: ScanChanges, previous: FolderScan | undefi
     return outcome === null ? (known.get(location) as Candidate) : { location, state, outcome };
   });
   const found = whole.flatMap(({ outcome }) => ("dataset" in outcome ? [outcome.dataset] : []));
-  const refused = whole.flatMap(({ location, outcome }) =>
-    "problems" in outcome ? outcome.problems.map((message) => ({ location, message })) : [],
-  );
+  const refused = whole.flatMap(({ location, outcome }) => {
+    if ("dataset" in outcome) return [];
+    const { problems, ...named } = outcome;
+    return problems.map((message) => ({ location, message, ...named }));
+  });
   const { datasets, clashes } = withoutClashes(found);
   return { datasets, problems: [...unreadable, ...refused, ...clashes], candidates: whole, unreadable };
 }
@@ -89,6 +100,7 @@ function withoutClashes(found: readonly Dataset[]): { datasets: Dataset[]; clash
       const others = claimants.filter((other) => other !== dataset).map((other) => other.location);
       clashes.push({
         location: dataset.location,
+        names: [dataset.name, ...dataset.aliases],
         message: `the name "${name}" is also claimed by ${others.join(", ")}; neither is served`,
       });
     }

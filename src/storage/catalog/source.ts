@@ -11,6 +11,7 @@ import { StoreStates } from "../zarr/store-states.js";
 import { describeApart } from "./apart.js";
 import type { Answers } from "./layouts/answers.js";
 import { recognise } from "./layouts/recognise.js";
+import type { Refused } from "./scan.js";
 import { admit, describeFolder, nameOf } from "./scan-folders.js";
 import type { Description } from "./verify.js";
 
@@ -36,14 +37,14 @@ export function openSource(path: string, chunkBytes: number, answers: Answers = 
   return admitted(path, description, chunkBytes);
 }
 
-function admitted(path: string, description: Description | { problems: string[] }, chunkBytes: number): Dataset {
+function admitted(path: string, description: Description | Refused, chunkBytes: number): Dataset {
   const outcome = "problems" in description ? description : admit(description, chunkBytes);
   if ("problems" in outcome) throw new DataError(`${path}: ${outcome.problems.join(`\n${path}: `)}`);
   return outcome.dataset;
 }
 
 /** @throws DataError for a folder that holds anything but one dataset */
-function atAddress(path: string, answers: Answers): Description | { problems: string[] } {
+function atAddress(path: string, answers: Answers): Description | Refused {
   const address = path.replace(/\/+$/, "");
   const states = new StoreStates([address]);
   try {
@@ -59,7 +60,7 @@ function atAddress(path: string, answers: Answers): Description | { problems: st
   }
 }
 
-function folderAt(descriptor: string, path: string): Description | { problems: string[] } {
+function folderAt(descriptor: string, path: string): Description | Refused {
   if (statSync(descriptor, { throwIfNoEntry: false }) === undefined)
     throw new DataError(`${path}: there is no ${DESCRIPTOR_NAME} in the folder`);
   return describeFolder(descriptor, "");

@@ -10,17 +10,20 @@ import { describeStorage } from "./survey.js";
 import { howToServe, unserved } from "./unserved.js";
 
 const ASKED = "Open questions (the dataset is refused until those marked * are answered):";
+const UNANSWERED = "is not served before its questions marked * are answered";
 const WIDTH = 10;
 const line = (label: string, text: string) => `  ${label.padEnd(WIDTH)} ${text}`;
 const short = (value: number) => String(Number(value.toPrecision(9)));
 
-/** Describes a recognised file: its contents, how they are read, why, and whether it can be served. */
+/**
+ * Describes a recognised file: its contents, how they are read, why, and what keeps it from being served, or null.
+ */
 export function explain(
   found: Recognised,
   folder: string,
   file: string,
   chunkBytes: number,
-): { lines: string[]; servable: boolean } {
+): { lines: string[]; refusal: string | null } {
   const { descriptor, producer, reasons, warnings } = found;
   const open = openQuestions(descriptor);
   const { assumed, questions } = descriptor;
@@ -29,7 +32,7 @@ export function explain(
     texts.length === 0 ? [] : [title, ...texts.map((text) => `  - ${text}`)];
   const left = "dataset" in outcome ? unserved(outcome.dataset) : [];
   return {
-    servable: "dataset" in outcome && open.length === 0,
+    refusal: "problems" in outcome ? "cannot be served" : open.length === 0 ? null : UNANSWERED,
     lines: [
       `${file}: ${producer}, dataset name ${descriptor.name}`,
       ...("dataset" in outcome ? describeDataset(outcome.dataset) : bullets("It cannot be served:", outcome.problems)),

@@ -103,7 +103,15 @@ describe("fieldprobe inspect", () => {
     mkdirSync(folder);
     const file = join(folder, "odd.h5");
     copyFileSync(odd, file);
-    expect(fieldprobe("inspect", file, "--write", folder)).toMatchObject({ status: 1 });
+    const { status, stderr } = fieldprobe("inspect", file, "--write", folder);
+    expect([status, stderr.split("\n")]).toEqual([
+      1,
+      [
+        "fieldprobe: odd.h5 is not served before its questions marked * are answered (exit code 1)",
+        `wrote ${join(folder, "dataset.json")}`,
+        "",
+      ],
+    ]);
     const text = readFileSync(join(folder, "dataset.json"), "utf8");
     expect(text).not.toMatch(/[<>]|"\?"/);
     const { axes, time, fields, questions } = JSON.parse(text);

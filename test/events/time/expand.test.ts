@@ -17,7 +17,6 @@ function event(members: Partial<StoredEvent> & { start: string }): StoredEvent {
   const allDay = members.start.length === 10;
   return {
     id: 1,
-    uid: null,
     name: "x",
     slug: "x",
     excerpt: "",

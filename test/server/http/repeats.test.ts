@@ -413,6 +413,32 @@ it("A repeat may take longer than an idle connection is kept", async () => {
   await own.stop();
 });
 
+/**
+ * As when the event loop was held up for longer than an idle connection is kept: the timer of the connection comes
+ * before what has arrived on it meanwhile. It is called in a timer for the same order.
+ */
+it.each([
+  ["of the parser", "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"],
+  ["with repeats", post("1.1", nullOp(points(1)))],
+])("An idle connection %s on which a request has arrived is not ended, one without is", async (_title, bytes) => {
+  const own = await startService();
+  const accepted = once(own.app.server, "connection") as Promise<[Socket]>;
+  const caller = new Caller(own.port);
+  const [socket] = await accepted;
+  expect(await caller.ask(bytes)).toMatch(/^HTTP\/1.1 200/);
+  await new Promise<void>((resolve) => {
+    setTimeout(() => {
+      caller.socket.write(bytes, "latin1");
+      socket.emit("timeout");
+      resolve();
+    });
+  });
+  expect(await caller.answer()).toMatch(/^HTTP\/1.1 200/);
+  socket.emit("timeout");
+  if (!caller.closed) await once(caller.socket, "close");
+  await own.stop();
+});
+
 function chunked(text: string): string {
   return `${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`;
 }

@@ -14,6 +14,26 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
+const VELOCITY = { time: 0, spatialInterpolation: "None", temporalInterpolation: "None", points: [[1, 0, 0]] };
+
+it.each([
+  ["datasets", null],
+  ["datasets/tilted", null],
+  ["datasets/nowhere", null],
+  ["nowhere", null],
+  ["openapi.json", null],
+  ["datasets/tilted/GetVelocity", VELOCITY],
+  ["datasets/tilted/GetVelocity", { time: 0 }],
+  ["batch", { queries: [{ ...VELOCITY, operation: "GetVelocity", dataset: "tilted" }] }],
+])("ends the line of JSON from %s once, so that a terminal goes on in the next (%j)", async (path, payload) => {
+  const post = payload === null ? {} : { method: "POST" as const, payload };
+  const { body, headers } = await app.inject({ url: `/api/${path}`, ...post });
+  expect(headers["content-type"]).toMatch(/json/);
+  expect(body).toMatch(/[^\n]\n$/);
+  expect(Number(headers["content-length"])).toBe(Buffer.byteLength(body));
+  expect(() => JSON.parse(body)).not.toThrow();
+});
+
 describe("datasets", () => {
   it("lists them", async () => {
     const { datasets, namespace } = (await app.inject({ url: "/api/datasets" })).json();

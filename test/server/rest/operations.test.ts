@@ -135,6 +135,8 @@ describe.each(OPERATIONS.map((operation) => ({ operation: operation as Operation
       });
       expect(response.statusCode).toBe(400);
       expect(response.json()).toMatchObject({ code: "InvalidRequest", member: name });
+      const choices = name === "temporalInterpolation" ? /; it is one of None, PCHIP\.$/ : /is missing/;
+      expect(response.json().detail).toMatch(choices);
     });
   },
 );

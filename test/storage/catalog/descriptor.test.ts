@@ -19,7 +19,7 @@ const VALID = {
 
 const validate = new Ajv2020({ strict: true }).compile(descriptorJsonSchema());
 
-function problemsOf(value: unknown): string[] {
+function problemsOf(value: unknown): readonly string[] {
   const parsed = parseDescriptor(JSON.stringify(value));
   return "problems" in parsed ? parsed.problems : [];
 }
@@ -136,6 +136,7 @@ describe("parseDescriptor", () => {
       problems: ["x", "y", "z"]
         .map((axis) => `$.axes.${axis}: is missing`)
         .concat("$.time.step: is missing", "$.fields: is missing"),
+      names: ["u"],
     });
   });
 });
