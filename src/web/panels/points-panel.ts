@@ -13,7 +13,7 @@ import type { PointRecords } from "../state/api.js";
 import { methodsOf, offers } from "../state/facts.js";
 import { LatestRequest } from "../state/latest-request.js";
 import { AXES } from "../state/plane-geometry.js";
-import { readPointArray, readPointText } from "../state/point-files.js";
+import { readPointFile, readPointText } from "../state/point-files.js";
 import type { PointQuery } from "../state/point-query.js";
 import type { ViewStore } from "../state/view-store.js";
 import { toCsv, toJson } from "./table-files.js";
@@ -27,7 +27,7 @@ function isAsked({ family, fields }: Operation): boolean {
 }
 
 async function readPoints(file: File): Promise<Float32Array> {
-  return file.name.endsWith(".npy") ? readPointArray(await file.arrayBuffer()) : readPointText(await file.text());
+  return readPointFile(new Uint8Array(await file.arrayBuffer()));
 }
 
 interface AnsweredPoints {

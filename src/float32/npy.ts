@@ -1,25 +1,26 @@
 /** Reads points from .npy files of NumPy: shape (n, 3) or (3,), floats or integers, either byte order. */
 
-const MAGIC = Buffer.from("\x93NUMPY", "latin1");
+const MAGIC = [0x93, ...[..."NUMPY"].map((letter) => letter.charCodeAt(0))];
 
 /** Whether the bytes begin as a .npy file does. */
-export function isNpy(bytes: Buffer): boolean {
-  return bytes.subarray(0, MAGIC.length).equals(MAGIC);
+export function isNpy(bytes: Uint8Array): boolean {
+  return MAGIC.every((byte, i) => bytes[i] === byte);
 }
 
 /**
  * Reads points from the bytes of a .npy file, format versions 1 to 3.
  *
- * @returns x, y, z, x, y, z, ...
+ * @returns x, y, z, x, y, z, ..., rounded to float32
  * @throws Error that says what the array is and what it has to be
  * Source: the format description in numpy.lib.format.
  */
-export function readNpy(bytes: Buffer): Float32Array {
+export function readNpy(bytes: Uint8Array): Float32Array<ArrayBuffer> {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const wide = (bytes[6] ?? 0) >= 2;
   const start = wide ? 12 : 10;
   if (bytes.length < start) throw new Error("the .npy header is cut short");
-  const end = start + (wide ? bytes.readUInt32LE(8) : bytes.readUInt16LE(8));
-  const header = bytes.toString("latin1", start, end);
+  const end = start + (wide ? view.getUint32(8, true) : view.getUint16(8, true));
+  const header = new TextDecoder("latin1").decode(bytes.subarray(start, end));
   const descr = /'descr'\s*:\s*'([^']*)'/.exec(header)?.[1];
   const shapeText = /'shape'\s*:\s*\(([^)]*)\)/.exec(header)?.[1];
   const columnMajor = /'fortran_order'\s*:\s*True/.test(header);
@@ -33,12 +34,10 @@ export function readNpy(bytes: Buffer): Float32Array {
   const [, byteOrder, float, floatWidth, integer, integerWidth] = type;
   const width = Number(floatWidth ?? integerWidth);
   if (bytes.length < end + 3 * rows * width) throw new Error("the .npy file is cut short");
-  const view = new DataView(bytes.buffer, bytes.byteOffset + end);
   const read = readerOf(view, `${float ?? integer}${width}`, byteOrder !== ">");
   const points = new Float32Array(3 * rows);
   for (let i = 0; i < 3 * rows; i++) {
-    const at = width * (columnMajor ? (i % 3) * rows + Math.floor(i / 3) : i);
-    points[i] = read(at);
+    points[i] = read(end + width * (columnMajor ? (i % 3) * rows + Math.floor(i / 3) : i));
   }
   return points;
 }

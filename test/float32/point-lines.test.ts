@@ -1,0 +1,70 @@
+import { describe, expect, it } from "vitest";
+import { PointLines } from "../../src/float32/point-lines.js";
+
+function csv(text: string): number[] {
+  const lines = new PointLines();
+  for (const line of text.split("\n")) lines.add(line);
+  return Array.from(lines.points);
+}
+
+describe("lines of points", () => {
+  it("reads three numbers a line, with or without a header, in every notation", () => {
+    expect(csv("1,2,3\n")).toEqual([1, 2, 3]);
+    expect(csv("x,y,z\n1,2,3\n-4.5, .5 ,+6e-1\n")).toEqual([1, 2, 3, -4.5, 0.5, Math.fround(0.6)]);
+    expect(csv("# x y z\r\n1,2,3\r\n\r\n4,5,6")).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(csv("\uFEFFx,y,z\n1,2,3")).toEqual([1, 2, 3]);
+    expect(csv("x [m], y+, z (10)\n1,2,3")).toEqual([1, 2, 3]);
+    expect(csv("# 3 columns\n1,2,3")).toEqual([1, 2, 3]);
+    expect(csv("1.0e+00 2 3\n4\t5\t6\n 7;8; 9\n")).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    expect(csv("")).toEqual([]);
+  });
+
+  it("rounds every number once", () => {
+    // Just above the midpoint of 1 and the next float32; a double holds the midpoint alone.
+    expect(
+      csv("1.000000059604644775390625000001,-1.000000059604644775390625000001,1.000000059604644775390625"),
+    ).toEqual([1 + 2 ** -23, -1 - 2 ** -23, 1]);
+  });
+
+  it("takes columns by the names of a header, in any order and among others", () => {
+    expect(csv("z,y,x\n3,2,1\n")).toEqual([1, 2, 3]);
+    expect(csv("id;x;name;y;z\n7;1;a b;2;3\n")).toEqual([1, 2, 3]);
+    expect(csv('"Points:2","Points:1","Points:0","speed"\n3,2,1,nan\n')).toEqual([1, 2, 3]);
+    expect(csv("# Y X Z\n2 1 3\n")).toEqual([1, 2, 3]);
+    expect(csv("pos_x,pos_z,pos_y\n1,3,2")).toEqual([1, 2, 3]);
+  });
+
+  it.each(["x,y,y\n1,2,3", "x,y\n1,2", "a,b,c\n1,2,3", "x,y,z,pos_x\n1,2,3,4", "# x y\n1 2 3"])(
+    "refuses the header of %j",
+    (text) => expect(() => csv(text)).toThrow("does not name one column each x, y and z"),
+  );
+
+  it("passes over lines that begin with #, also before a header and between points", () => {
+    expect(csv("# a cloud\n# y x z\n2 1 3\n# half of it\n5 4 6")).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
+  it("reads more points than its first buffer holds", () => {
+    const lines = Array.from({ length: 5000 }, (_, i) => `${i},${i + 0.5},${-i}`);
+    const points = csv(`x,y,z\n${lines.join("\n")}`);
+    expect(points.length).toBe(15_000);
+    expect(points.slice(3 * 4999)).toEqual([4999, 4999.5, -4999]);
+  });
+
+  it.each([
+    ["1,2\n", "line 1"],
+    ["1,2,3\n1,2,3,4\n", "line 2"],
+    ["x,y,z\n1,two,3\n", "line 2"],
+    ["1,2,\n", "line 1"],
+    ["1,2,0x10\n", "line 1"],
+    ["1,2,NaN\n", "line 1"],
+    ["1 2 3\n4,5,6\n7 8\n", "line 3"],
+    ['"1","2","3"\n', "line 1"],
+    ["nan,nan,nan\n1,2,3\n", "line 1"],
+    ["1,5;2,5;3,5\n", "line 1"],
+    ["1,,3\n", "line 1"],
+    ["1,2,3\n\n1e39,2,3\n", "line 3"],
+    ["x,y,z\n# as measured\n1,2\n", "line 3"],
+  ])("refuses %j and says where", (text, where) => {
+    expect(() => csv(text)).toThrow(where);
+  });
+});
