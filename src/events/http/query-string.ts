@@ -94,7 +94,8 @@ export class QueryString {
   page(): number {
     const text = this.text("page");
     if (text === null || /^[1-9][0-9]{0,8}$/.test(text)) return Number(text ?? 1);
-    this.fault("page", "must be an integer of 1 or more");
+    const isLarge = /^[1-9][0-9]*$/.test(text);
+    this.fault("page", isLarge ? "must be 999999999 or less" : "must be an integer of 1 or more");
     return 1;
   }
 

@@ -100,6 +100,11 @@ describe("collections", () => {
     expect(none.json._links.prev).toBeUndefined();
   });
 
+  it.each(["1000000000", "9007199254740992", "9".repeat(400)])("says that page %s is too far", async (page) => {
+    const { status, json } = await events.get(`/events?page=${page}`);
+    expect([status, json.details]).toEqual([400, [{ parameter: "page", reason: "must be 999999999 or less" }]]);
+  });
+
   it.each(["page=0", "page=a", "per_page=0", "page=1&page=2", "page=&page=2", "page=1.5", "per_page=-1"])(
     "refuses ?%s",
     async (query) => {
