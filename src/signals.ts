@@ -1,4 +1,4 @@
-/** Signals of a process that serves until it is told to stop, and how it ends. */
+/** Obeys the signals of a process that serves until it is told to stop. */
 import type { Logger } from "pino";
 
 /** The parts of a process that signals act on. */

@@ -1,4 +1,4 @@
-/** Settings of stores behind HTTP: how they are asked, and where their answers are kept. */
+/** Declares the settings of stores behind HTTP: how they are asked, and where their answers are kept. */
 
 const MIB = 1024 * 1024;
 

@@ -1,4 +1,4 @@
-/** Refusals of the operating system, in words: no codes, no names of system calls. */
+/** Puts refusals of the operating system into words: no codes, no names of system calls. */
 
 /**
  * Words for the codes that files, folders and sockets meet; for a code that is not here the system's own text serves.

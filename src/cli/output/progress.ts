@@ -1,6 +1,6 @@
 /**
- * Progress of a long command on stderr, as a bar on a terminal and else as a line every tenth of the way; counts in
- * words.
+ * Shows the progress of a long command on stderr, as a bar on a terminal and else as a line every tenth of the way;
+ * writes counts in words.
  */
 import { SingleBar } from "cli-progress";
 

@@ -1,4 +1,4 @@
-/** Searches and cutouts of regions of nodes inside a worker. */
+/** A worker searches regions of nodes, and cuts them out. */
 import { CancelledError, DataError, RequestError } from "../../errors.js";
 import { gatherBox } from "../../kernels/block.js";
 import { createNodeSums } from "../../kernels/filter/node-sums.js";

@@ -1,4 +1,4 @@
-/** The entry of the thread that writes the files of cutouts. */
+/** The entry of the cutout thread writes one file at a time. */
 
 import { parentPort } from "node:worker_threads";
 import { BusyError, DataError } from "../../errors.js";

@@ -1,4 +1,4 @@
-/** The bytes of the punctuation of JSON. */
+/** Names the bytes of the punctuation of JSON. */
 
 export const QUOTE = 0x22;
 export const BACKSLASH = 0x5c;

@@ -1,4 +1,4 @@
-/** Looks of one scan at addresses: all are asked for at the same time, and no host is waited for beyond a bound. */
+/** A scan looks at all of its addresses at the same time, and waits for no host beyond a bound. */
 import { BusyError, DataError } from "../../errors.js";
 import { DESCRIPTOR_NAME } from "../folder-names.js";
 import { isReferences, isRemoteHdf5 } from "./kinds.js";

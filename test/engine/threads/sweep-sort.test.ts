@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { STENCIL_REACH } from "../../../src/engine/plan/sweep-shape.js";
-import { fewBricks, sweepTables } from "../../../src/engine/threads/sweep-sort.js";
+import { fewBricks, sortSection, sweepTables } from "../../../src/engine/threads/sweep-sort.js";
 import type { Axes, Bricking, Triple } from "../../../src/kernels/types.js";
 import { fc } from "../../support/property.js";
 
@@ -90,5 +90,39 @@ describe("fewBricks", () => {
     }
     const lone = grid([16, 16, 16], [16, 16, 16]);
     expect(fewBricks(lone.axes, lone.bricking, Float64Array.of(1, 2, 3), 1, 1)).toBe(true);
+  });
+});
+
+describe("sortSection", () => {
+  /** A section of a query whose points along x are these, on a grid of 32 nodes that ends at both faces of x. */
+  function section(along: readonly number[], first: number) {
+    const { axes, bricking } = grid([32, 32, 32], [8, 8, 8]);
+    const ended = { ...axes[0], periodic: false };
+    const count = along.length;
+    const task = {
+      points: [{ triples: Float32Array.from(along.flatMap((x) => [x, 1, 1])), count }],
+      ...{ count, first, shift: [0, 0, 0], bricking, room: 1 },
+      shape: { axes: [0, 1, 2], width: [4, 4, 4], reference: -STENCIL_REACH },
+      cancel: new Int32Array(1),
+      arranged: new Int32Array(1),
+      triples: new Float32Array(3 * count),
+      order: new Uint32Array(count),
+    } as unknown as Parameters<typeof sortSection>[0];
+    const dataset = { axes: [ended, axes[1], axes[2]] } as unknown as Parameters<typeof sortSection>[1];
+    return { task, run: () => sortSection(task, dataset) };
+  }
+
+  it("names the first point outside by its number in the query, before any is moved", () => {
+    const { task, run } = section([30, 2, 33, 20, -5], 1000);
+    expect(run).toThrow(expect.objectContaining({ code: "OutOfRange", context: { member: "points[1002].x" } }));
+    expect(task.arranged[0]).toBe(0);
+  });
+
+  it("puts points in sweep order with their numbers in the query", () => {
+    const { task, run } = section([30, 2, 21, 10], 1000);
+    run();
+    expect(task.arranged[0]).toBe(1);
+    expect([...task.order]).toEqual([1001, 1003, 1002, 1000]);
+    expect([...task.triples].filter((_, i) => i % 3 === 0)).toEqual([2, 10, 21, 30]);
   });
 });

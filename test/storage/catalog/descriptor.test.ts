@@ -77,6 +77,11 @@ const INCONSISTENT: [string, unknown, string | RegExp][] = [
   ],
   ["only guards", { ...VALID, time: { step: 1, count: 3, guardBefore: 1, guardAfter: 2 } }, /^\$\.time: 1 \+ 2 guard/],
   ["zero spacing", { ...VALID, axes: { x: { ...AXIS, spacing: 0 }, y: AXIS, z: AXIS } }, /^\$\.axes\.x\.spacing: /],
+  [
+    "ends of a period",
+    { ...VALID, axes: { x: { ...AXIS, faces: "wall" }, y: AXIS, z: AXIS } },
+    "$.axes.x.faces: a periodic axis has no ends",
+  ],
   ["negative period", { ...VALID, axes: { x: { ...AXIS, spacing: -1 }, y: AXIS, z: AXIS } }, /^\$\.axes\.x\.spacing: /],
   [
     "twice",

@@ -1,5 +1,5 @@
 /** Lists of references: the chunks of an HDF5 file are read where they lie, in a folder or behind HTTP. */
-import { copyFileSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -78,6 +78,13 @@ describe("references in a folder", () => {
       expect(problems[0]?.message).not.toMatch(/\n/);
     },
   );
+
+  it("refuse a list that is too long to be read", () => {
+    const place = folder(hidden);
+    // Sparse: it takes no room on the disk.
+    truncateSync(join(place, "flow.refs.json"), 2 ** 29 + 1);
+    expect(scan(place).problems[0]?.message).toMatch(/has 536870913 bytes, more than 536870912$/);
+  });
 
   it("give errors once the file is another, and its values after a scan", () => {
     const place = folder(hidden);

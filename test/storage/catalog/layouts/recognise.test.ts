@@ -1,7 +1,7 @@
 /** Recognition decides about more than the ordinary file of a producer: databases, trajectories, ambiguity, series. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { File, Dataset as H5Dataset } from "h5wasm/node";
+import type { File, Group, Dataset as H5Dataset } from "h5wasm/node";
 import { beforeAll, describe, expect, it } from "vitest";
 import { openDataset } from "../../../../src/storage/bricks/brick-reader.js";
 import { type Recognised, recognise } from "../../../../src/storage/catalog/layouts/recognise.js";
@@ -191,6 +191,14 @@ describe("The Well", () => {
       file.create_attribute("n_spatial_dims", 2);
     };
     await expect(recognised(flat)).rejects.toThrow(/2 spatial dimensions/);
+  });
+
+  it("refuses axes that are not x, y and z", async () => {
+    const round = (file: File) => {
+      well?.write(file);
+      (file.get("dimensions") as Group).create_attribute("spatial_dims", ["r", "theta", "z"]);
+    };
+    await expect(recognised(round)).rejects.toThrow("spatial_dims names r, theta, z; only the axes x, y and z");
   });
 });
 
