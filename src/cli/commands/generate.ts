@@ -10,7 +10,7 @@ import { NAME_PATTERN } from "../../storage/catalog/descriptor.js";
 import type { Manifest } from "../../storage/catalog/manifest.js";
 import type { Triple } from "../../storage/dataset.js";
 import { FILTERS, type Filter } from "../../storage/hdf5/writer.js";
-import { MisuseError, wholeNumber } from "../input/arguments.js";
+import { MisuseError, NUMBER, wholeNumber } from "../input/arguments.js";
 import { PROGRESS_HELP, progressOf } from "../output/progress.js";
 
 /** Largest number of nodes along an axis. */
@@ -23,7 +23,7 @@ function powerOfTwo(text: string): number {
 }
 
 function positive(text: string): number {
-  const value = text.trim() === "" ? Number.NaN : Number(text);
+  const value = NUMBER.test(text.trim()) ? Number(text) : Number.NaN;
   if (value > 0 && Number.isFinite(value)) return value;
   throw new InvalidArgumentError("a positive number is needed.");
 }

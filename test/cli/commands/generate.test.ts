@@ -51,6 +51,7 @@ describe("fieldprobe generate", () => {
     ["a name that is no dataset's", ["abc", "--nodes", "4", "--name", "a/b"], "--name"],
     ["nodes the transform cannot take", ["isotropic", "--nodes", "24"], "--nodes"],
     ["a viscosity of zero", ["isotropic", "--viscosity", "0"], "--viscosity"],
+    ["a viscosity in hexadecimal", ["isotropic", "--viscosity", "0x1"], "--viscosity"],
     ["too few frames for the guards", ["isotropic", "--steps", "3"], "--steps"],
   ])("refuses %s in one line, exit code 2", (_, args, said) => {
     const { status, stdout, stderr } = generate(...args, "--out", out());
