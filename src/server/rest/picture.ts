@@ -1,6 +1,7 @@
 /** `drawPicture` draws a plane of values as a PNG. */
 import { type ColourMapName, colourStep, colourTable } from "../../colour-map.js";
 import type { TimeSlices } from "../http/event-loop.js";
+import { PIXEL_BYTES, rowBytes, writePng } from "./png.js";
 
 /** The smallest and the largest finite value of many. */
 export class Range {
@@ -37,29 +38,22 @@ export async function drawPicture(
   range: readonly [number, number],
   slices: TimeSlices,
 ): Promise<Buffer> {
-  const { PNG } = await import("pngjs");
   const table = colourTable(map);
-  const png = new PNG({ width: columns, height: rows, filterType: 0 });
-  png.data.fill(0);
+  const width = rowBytes(columns);
+  const pixels = Buffer.alloc(rows * width);
   const [low, high] = range;
   await slices.each(values.length, (from, to) => {
     for (let i = from; i < to; i++) {
       const value = values[i];
       if (!Number.isFinite(value)) continue;
-      const row = rows - 1 - Math.floor(i / columns);
-      const pixel = 4 * (row * columns + (i % columns));
+      const row = Math.floor(i / columns);
+      const pixel = (rows - 1 - row) * width + 1 + PIXEL_BYTES * (i - row * columns);
       const step = 3 * colourStep(high > low ? (value - low) / (high - low) : 0);
-      png.data[pixel] = table[step];
-      png.data[pixel + 1] = table[step + 1];
-      png.data[pixel + 2] = table[step + 2];
-      png.data[pixel + 3] = 255;
+      pixels[pixel] = table[step];
+      pixels[pixel + 1] = table[step + 1];
+      pixels[pixel + 2] = table[step + 2];
+      pixels[pixel + 3] = 255;
     }
   });
-  return new Promise((resolve, reject) => {
-    const pieces: Buffer[] = [];
-    png.on("data", (piece: Buffer) => pieces.push(piece));
-    png.once("end", () => resolve(Buffer.concat(pieces)));
-    png.once("error", reject);
-    png.pack();
-  });
+  return writePng(pixels, columns);
 }
