@@ -73,7 +73,9 @@ async function readSelection(dataset: Dataset, query: CutoutFileQuery): Promise<
     box: { first: start.map((node) => node - 1) as [number, number, number], count: [x, y, z] },
   };
   const problem = selectionProblem(dataset, selection);
-  if (problem !== null) throw wrong(problem.startsWith("frames") ? "frames" : "end", `${problem}.`);
+  if (problem !== null) {
+    throw wrong(["frames", "fields"].find((member) => problem.startsWith(member)) ?? "end", `${problem}.`);
+  }
   return selection;
 }
 

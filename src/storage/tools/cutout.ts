@@ -31,6 +31,8 @@ const label = (field: FieldName, frame: number) => `${NAMES[field]}_${String(fra
 /** Holds a selection against its dataset. @returns what is wrong with it, or null */
 export function selectionProblem(dataset: Dataset, { fields, frames, box }: Selection): string | null {
   for (const field of fields) if (dataset.fields[field] === undefined) return `${dataset.name} has no ${field}`;
+  const repeated = fields.find((field, i) => fields.indexOf(field) < i);
+  if (repeated !== undefined) return `fields name ${repeated} twice`;
   if (frames.first + frames.count > dataset.time.count)
     return `frames ${frames.first + 1} to ${frames.first + frames.count}: there are ${dataset.time.count}`;
   for (const [index, axis] of AXIS_NAMES.entries()) {

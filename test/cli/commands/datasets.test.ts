@@ -277,6 +277,7 @@ describe("fieldprobe convert and cutout", () => {
     ["nodes beyond the grid", ["--x", "3:13"], /x 3 to 13: there are 12 nodes/],
     ["frames beyond the last", ["--frames", "4"], /frames 4 to 4: there are 3/],
     ["a field that is not stored", ["--field", "force"], /has no force/],
+    ["a field twice", ["--field", "velocity", "velocity"], /fields name velocity twice/],
     ["a range that runs backwards", ["--z", "5:2"], /FIRST:LAST/],
   ])("cutout refuses %s, exit code 2", (_, flags, message) => {
     const { status, stderr } = fieldprobe("cutout", well, join(SCRATCH, "never.h5"), ...flags);

@@ -62,6 +62,7 @@ it("describes the same file for ParaView", async () => {
 
 it.each([
   ["fields=temperature", 400, "fields"],
+  ["fields=pressure,pressure&end=2,2,2", 400, "fields"],
   ["start=0,1,1", 400, "start"],
   ["start=5,1,1&end=4,2,2", 400, "end"],
   ["end=13,4,4", 400, "end"],
